@@ -1,0 +1,1 @@
+//! The built-in Kubernetes groups as Rust structs.

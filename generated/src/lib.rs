@@ -1,0 +1,1 @@
+//! What the generator wrote: registration, routes and the server.

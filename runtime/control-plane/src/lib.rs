@@ -1,0 +1,1 @@
+//! The core server, its options and the chain.

@@ -1,0 +1,1 @@
+//! What an object is: metadata, codecs, scheme, conversion, patches.

@@ -1,0 +1,1 @@
+//! One API server: routes, verbs, filters, discovery, health, lifecycle.

@@ -1,0 +1,1 @@
+//! Revisions, the store contract, the engine, the cache and the memory backend.
