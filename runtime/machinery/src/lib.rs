@@ -1,1 +1,18 @@
-//! What an object is: metadata, codecs, scheme, conversion, patches.
+//! What an object is: facts, values, metadata, codecs, scheme, conversion, patches.
+//!
+//! Reading order: [`facts`] (static tables that the derives emit), [`value`] (the uniform look at typed values),
+//! [`object`] and [`resource`] (kinds), [`rules`] (functions beside a kind), then what walks them.
+
+extern crate self as planesmith_machinery;
+
+pub mod facts;
+pub mod field_error;
+pub mod meta;
+pub mod object;
+pub mod resource;
+pub mod rules;
+pub mod scalar;
+pub mod table;
+pub mod value;
+
+pub use planesmith_codegen::{Resource, Struct};

@@ -1,0 +1,183 @@
+//! What the derives know about a type, as static tables.
+//!
+//! A table is data: codecs, defaulting, validation, field ownership, patches, OpenAPI and tables all walk it with
+//! generic code, so that a struct costs a few hundred bytes instead of a copy of each algorithm.
+
+/// One struct: its name and its fields in the order in which they are written.
+#[derive(Debug)]
+pub struct StructFacts {
+    /// Name of the type as error messages and OpenAPI show it, e.g. `ConfigMap`.
+    pub name: &'static str,
+    /// Description shown by `kubectl explain`; paragraphs are separated by an empty line.
+    pub doc: &'static str,
+    /// Set for types that write `kind` and `apiVersion` in front of their fields.
+    pub type_meta: Option<TypeMetaFacts>,
+    /// The struct is owned and replaced as a whole (`x-kubernetes-map-type: atomic`).
+    pub atomic: bool,
+    /// The fields, in wire order.
+    pub fields: &'static [FieldFacts],
+}
+
+/// The `kind` and `apiVersion` that a type writes in front of its fields.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TypeMetaFacts {
+    /// `v1` or `group/version`.
+    pub api_version: &'static str,
+    /// E.g. `ConfigMap`.
+    pub kind: &'static str,
+}
+
+/// One field of a struct.
+#[derive(Debug)]
+pub struct FieldFacts {
+    /// JSON name; empty for an inlined struct.
+    pub name: &'static str,
+    /// What the field holds.
+    pub ty: TypeFacts,
+    /// When the field is left out of JSON.
+    pub omit: Omit,
+    /// Protobuf field number; 0 when the field has none.
+    pub proto: u32,
+    /// Description; paragraphs are separated by an empty line.
+    pub doc: &'static str,
+    /// The fields of this struct are written as if they stood in the outer one.
+    pub inline: bool,
+    /// Listed under `required` in OpenAPI, and refused when empty.
+    pub required: bool,
+    /// JSON literal taken when the field is absent.
+    pub default: Option<&'static str>,
+    /// Declared constraints, checked in order.
+    pub rules: &'static [Rule],
+    /// How elements of a list are told apart by apply; ignored for other types.
+    pub list: ListType,
+    /// A map or struct field that is owned and replaced as a whole.
+    pub atomic: bool,
+    /// How a strategic merge patch treats the field.
+    pub patch: Option<PatchFacts>,
+    /// Where the value lives in the storage version when not under the same name: a dotted path from the root.
+    pub moved_to: Option<&'static str>,
+}
+
+impl FieldFacts {
+    /// A field without any declared fact, for struct update syntax in derived tables.
+    pub const NONE: FieldFacts = FieldFacts {
+        name: "",
+        ty: TypeFacts::Bool,
+        omit: Omit::Empty,
+        proto: 0,
+        doc: "",
+        inline: false,
+        required: false,
+        default: None,
+        rules: &[],
+        list: ListType::Unspecified,
+        atomic: false,
+        patch: None,
+        moved_to: None,
+    };
+}
+
+/// The shape of a value.
+#[derive(Clone, Copy, Debug)]
+pub enum TypeFacts {
+    /// `true` or `false`.
+    Bool,
+    /// Signed 32-bit integer.
+    Int32,
+    /// Signed 64-bit integer.
+    Int64,
+    /// 64-bit floating point number.
+    Double,
+    /// UTF-8 text.
+    String,
+    /// Bytes; base64 text in JSON.
+    Bytes,
+    /// A leaf with its own text form.
+    Scalar(&'static ScalarFacts),
+    /// A struct; a function because structs may contain themselves.
+    Struct(fn() -> &'static StructFacts),
+    /// Zero or more values in order.
+    List(&'static TypeFacts),
+    /// Values by text key, sorted by key.
+    Map(&'static TypeFacts),
+    /// A value that can be absent, told apart from its empty form.
+    Optional(&'static TypeFacts),
+}
+
+impl TypeFacts {
+    /// The shape without the possibility of absence.
+    #[must_use]
+    pub fn present(&self) -> &TypeFacts {
+        match self {
+            TypeFacts::Optional(inner) => inner.present(),
+            other => other,
+        }
+    }
+}
+
+/// A leaf type such as a quantity or a time.
+#[derive(Debug)]
+pub struct ScalarFacts {
+    /// Name of the Go type, as decoding errors show it, e.g. `v1.Time`.
+    pub go_name: &'static str,
+    /// Full OpenAPI definition name, e.g. `io.k8s.apimachinery.pkg.apis.meta.v1.Time`; empty when written in place.
+    pub definition: &'static str,
+    /// OpenAPI type; empty for a value of any type.
+    pub openapi_type: &'static str,
+    /// OpenAPI format; may be empty.
+    pub format: &'static str,
+}
+
+/// When a field is left out of JSON.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Omit {
+    /// Always written; an empty list or map as `null`.
+    Never,
+    /// Left out when false, zero, empty or absent; an embedded struct is always written.
+    Empty,
+    /// As `Empty`, and an embedded struct or time is left out too when it holds nothing.
+    Zero,
+}
+
+/// How apply tells the elements of a list apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ListType {
+    /// Not declared: treated as atomic.
+    Unspecified,
+    /// Replaced as a whole.
+    Atomic,
+    /// Each value stands once.
+    Set,
+    /// Elements are told apart by these fields.
+    Map(&'static [&'static str]),
+}
+
+/// How a strategic merge patch treats a field.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PatchFacts {
+    /// Elements are merged instead of replaced.
+    pub merge: bool,
+    /// Keys that the patch does not retain are dropped (`retainKeys`).
+    pub retain_keys: bool,
+    /// The field that tells elements apart; empty for lists of plain values.
+    pub merge_key: &'static str,
+}
+
+/// A declared constraint on one field.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Rule {
+    /// One of these texts.
+    Enum(&'static [&'static str]),
+    /// At least this number.
+    Minimum(i64),
+    /// At most this number.
+    Maximum(i64),
+    /// At least so many characters, elements or entries.
+    MinLength(u64),
+    /// At most so many characters, elements or entries.
+    MaxLength(u64),
+    /// Text matches this regular expression.
+    Pattern(&'static str),
+    /// The value cannot change once it is set.
+    Immutable,
+}

@@ -1,0 +1,5 @@
+//! Metadata types shared by all kinds (`meta.k8s.io/v1`).
+
+mod object_meta;
+
+pub use object_meta::ObjectMeta;

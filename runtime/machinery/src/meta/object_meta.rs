@@ -1,0 +1,5 @@
+//! Metadata of an object.
+
+/// Metadata of an object.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ObjectMeta {}

@@ -1,0 +1,178 @@
+//! Facts about a kind in one version: names, scope, versions, subresources, selectors and columns.
+
+use crate::facts::StructFacts;
+use crate::object::Object;
+use crate::rules::RulesTable;
+use crate::table::Cell;
+
+/// Facts about a kind in one version; a static table made by `#[derive(Resource)]`.
+#[derive(Debug)]
+pub struct ResourceFacts {
+    /// API group; empty for the core group.
+    pub group: &'static str,
+    /// Version in the group, e.g. `v1`.
+    pub version: &'static str,
+    /// `v1` or `group/version`.
+    pub api_version: &'static str,
+    /// Kind, e.g. `ConfigMap`.
+    pub kind: &'static str,
+    /// Kind of the list, e.g. `ConfigMapList`.
+    pub list_kind: &'static str,
+    /// Resource name in paths, e.g. `configmaps`.
+    pub plural: &'static str,
+    /// Lower-case singular, e.g. `configmap`.
+    pub singular: &'static str,
+    /// Abbreviations that kubectl takes, e.g. `cm`.
+    pub short_names: &'static [&'static str],
+    /// Groups of resources, e.g. `all`.
+    pub categories: &'static [&'static str],
+    /// Whether objects live in namespaces.
+    pub scope: Scope,
+    /// Whether the version is reachable; a version that is not can still be converted.
+    pub served: bool,
+    /// Warning sent with each answer of a deprecated version.
+    pub deprecated: Option<&'static str>,
+    /// How to get to the storage version and back; `None` when this is the storage version.
+    pub conversion: Option<ConversionFacts>,
+    /// Subresources in the order of discovery.
+    pub subresources: &'static [SubresourceFacts],
+    /// Dotted paths that a field selector may name, besides `metadata.name` and `metadata.namespace`.
+    pub selectable: &'static [&'static str],
+    /// Printed columns, in order, without the leading `Name` and the trailing `Age` unless declared here.
+    pub columns: &'static [Column],
+    /// What a legal name is.
+    pub name_rule: NameRule,
+    /// Deviations from the usual handling of writes.
+    pub behavior: Behavior,
+    /// The type's fields.
+    pub schema: fn() -> &'static StructFacts,
+    /// A zero object.
+    pub new: fn() -> Box<dyn Object>,
+    /// The kind's own functions.
+    pub rules: RulesTable,
+}
+
+impl ResourceFacts {
+    /// The facts of the storage version.
+    #[must_use]
+    pub fn hub(&'static self) -> &'static ResourceFacts {
+        match &self.conversion {
+            None => self,
+            Some(conversion) => (conversion.hub)(),
+        }
+    }
+
+    /// The subresource called `name`.
+    #[must_use]
+    pub fn subresource(&self, name: &str) -> Option<&'static SubresourceFacts> {
+        self.subresources.iter().find(|subresource| subresource.name == name)
+    }
+}
+
+/// Whether objects live in namespaces.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scope {
+    /// In a namespace.
+    Namespaced,
+    /// In none.
+    Cluster,
+}
+
+/// What a legal object name is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NameRule {
+    /// Lower-case letters, digits, `-` and `.`, up to 253 characters (RFC 1123 subdomain).
+    DnsSubdomain,
+    /// Lower-case letters, digits and `-`, up to 63 characters (RFC 1123 label).
+    DnsLabel,
+    /// As `DnsLabel`, starting with a letter (RFC 1035 label).
+    DnsLabel1035,
+    /// Anything that can stand between two slashes of a path.
+    PathSegment,
+}
+
+/// Deviations of a kind from the usual handling of writes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Behavior {
+    /// The server counts changes of anything but metadata and status in `metadata.generation`.
+    pub generation: bool,
+    /// PUT creates a missing object.
+    pub create_on_update: bool,
+    /// PUT must carry a resourceVersion.
+    pub conditional_update: bool,
+    /// DELETE answers with the object instead of a Status.
+    pub returns_deleted: bool,
+    /// There is no collection to delete at once.
+    pub no_delete_collection: bool,
+}
+
+/// How to get to the storage version and back.
+///
+/// Fields of the same JSON name and shape, and those with a declared new place, are copied by generic code before
+/// the functions here run.
+#[derive(Clone, Copy, Debug)]
+pub struct ConversionFacts {
+    /// The storage version.
+    pub hub: fn() -> &'static ResourceFacts,
+    /// Fills in the storage version (second) what copying could not.
+    pub finish_to_hub: fn(&dyn Object, &mut dyn Object),
+    /// Fills in this version (second) what copying from the storage version (first) could not.
+    pub finish_from_hub: fn(&dyn Object, &mut dyn Object),
+}
+
+/// A path below an object.
+#[derive(Debug)]
+pub struct SubresourceFacts {
+    /// Last path segment, e.g. `status`.
+    pub name: &'static str,
+    /// What it does.
+    pub kind: SubresourceKind,
+}
+
+/// What a subresource does.
+#[derive(Debug)]
+pub enum SubresourceKind {
+    /// Reads the object, writes its `status`.
+    Status,
+    /// An `autoscaling/v1` Scale over the object.
+    Scale(ScaleFacts),
+    /// Served by a handler that is registered by name.
+    Other,
+}
+
+/// Where a scale finds its numbers; dotted paths.
+#[derive(Debug)]
+pub struct ScaleFacts {
+    /// Wanted replicas, e.g. `spec.replicas`.
+    pub spec_replicas: &'static str,
+    /// Observed replicas, e.g. `status.replicas`.
+    pub status_replicas: &'static str,
+    /// The selector's text or a label selector; may be empty.
+    pub selector: &'static str,
+}
+
+/// One printed column.
+#[derive(Debug)]
+pub struct Column {
+    /// Heading in words, e.g. `Internal-IP`.
+    pub name: &'static str,
+    /// OpenAPI type of the cells: `string`, `integer`, `number`, `boolean` or `date`.
+    pub ty: &'static str,
+    /// OpenAPI format; `name` marks the column that names the object.
+    pub format: &'static str,
+    /// Description.
+    pub doc: &'static str,
+    /// 0 is always shown; more only in wide output.
+    pub priority: i32,
+    /// Where the cells come from.
+    pub source: CellSource,
+}
+
+/// Where the cells of a column come from.
+#[derive(Clone, Copy, Debug)]
+pub enum CellSource {
+    /// A dotted path into the object.
+    Path(&'static str),
+    /// A function beside the kind.
+    Function(fn(&dyn Object) -> Cell),
+}

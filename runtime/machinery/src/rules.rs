@@ -1,0 +1,166 @@
+//! The functions beside a kind: what cannot be declared.
+
+use crate::field_error::FieldErrors;
+use crate::object::{Object, Resource};
+use crate::resource::{Column, ResourceFacts};
+use crate::table::Cell;
+
+/// What a kind does beyond its declarations. Every function has an empty default.
+///
+/// The derive implements this for a kind unless `#[resource(..., rules)]` says that the kind does it by hand.
+pub trait Rules: Sized {
+    /// Fills in values that depend on other fields; declared defaults are already set.
+    fn default_values(&mut self) {}
+
+    /// Resets what a creator may not decide. `status` is already cleared when the kind has a status subresource.
+    fn prepare_create(&mut self) {}
+
+    /// Takes over from `old` what an update may not change. `status` is already taken over when the kind has a status
+    /// subresource.
+    fn prepare_update(&mut self, old: &Self) {
+        let _ = old;
+    }
+
+    /// Adjusts a write to `/status`; everything but `status` is already taken over from `old`.
+    fn prepare_status_update(&mut self, old: &Self) {
+        let _ = old;
+    }
+
+    /// Reports what is wrong with the object; metadata and declared rules are checked by generic code.
+    fn validate(&self, errors: &mut FieldErrors) {
+        let _ = errors;
+    }
+
+    /// Reports what may not change from `old`; `validate` has run before.
+    fn validate_update(&self, old: &Self, errors: &mut FieldErrors) {
+        let _ = (old, errors);
+    }
+
+    /// Reports what is wrong with a write to `/status`.
+    fn validate_status_update(&self, old: &Self, errors: &mut FieldErrors) {
+        let _ = (old, errors);
+    }
+
+    /// Warnings for the client about an accepted object; `old` is absent on create.
+    fn warnings(&self, old: Option<&Self>) -> Vec<String> {
+        let _ = old;
+        Vec::new()
+    }
+}
+
+/// The rules of one kind as plain functions, for code that does not know the kind.
+///
+/// Each function expects an object of the kind that the table belongs to and does nothing with any other.
+#[derive(Clone, Copy, Debug)]
+pub struct RulesTable {
+    /// See [`Rules::default_values`].
+    pub default_values: fn(&mut dyn Object),
+    /// See [`Rules::prepare_create`].
+    pub prepare_create: fn(&mut dyn Object),
+    /// See [`Rules::prepare_update`].
+    pub prepare_update: fn(&mut dyn Object, &dyn Object),
+    /// See [`Rules::prepare_status_update`].
+    pub prepare_status_update: fn(&mut dyn Object, &dyn Object),
+    /// See [`Rules::validate`].
+    pub validate: fn(&dyn Object, &mut FieldErrors),
+    /// See [`Rules::validate_update`].
+    pub validate_update: fn(&dyn Object, &dyn Object, &mut FieldErrors),
+    /// See [`Rules::validate_status_update`].
+    pub validate_status_update: fn(&dyn Object, &dyn Object, &mut FieldErrors),
+    /// See [`Rules::warnings`].
+    pub warnings: fn(&dyn Object, Option<&dyn Object>) -> Vec<String>,
+}
+
+impl RulesTable {
+    /// The table of `R`.
+    #[must_use]
+    pub const fn of<R: Resource>() -> Self {
+        Self {
+            default_values: |object| {
+                if let Some(object) = object.downcast_mut::<R>() {
+                    object.default_values();
+                }
+            },
+            prepare_create: |object| {
+                if let Some(object) = object.downcast_mut::<R>() {
+                    object.prepare_create();
+                }
+            },
+            prepare_update: |object, old| {
+                if let (Some(object), Some(old)) = (object.downcast_mut::<R>(), old.downcast_ref::<R>()) {
+                    object.prepare_update(old);
+                }
+            },
+            prepare_status_update: |object, old| {
+                if let (Some(object), Some(old)) = (object.downcast_mut::<R>(), old.downcast_ref::<R>()) {
+                    object.prepare_status_update(old);
+                }
+            },
+            validate: |object, errors| {
+                if let Some(object) = object.downcast_ref::<R>() {
+                    object.validate(errors);
+                }
+            },
+            validate_update: |object, old, errors| {
+                if let (Some(object), Some(old)) = (object.downcast_ref::<R>(), old.downcast_ref::<R>()) {
+                    object.validate_update(old, errors);
+                }
+            },
+            validate_status_update: |object, old, errors| {
+                if let (Some(object), Some(old)) = (object.downcast_ref::<R>(), old.downcast_ref::<R>()) {
+                    object.validate_status_update(old, errors);
+                }
+            },
+            warnings: |object, old| match object.downcast_ref::<R>() {
+                Some(object) => object.warnings(old.and_then(|old| old.downcast_ref::<R>())),
+                None => Vec::new(),
+            },
+        }
+    }
+}
+
+/// What a version needs beyond copied fields to become its storage version `H` and back; see
+/// `#[resource(storage_version = ..., convert)]`.
+pub trait Convert<H: Resource>: Resource {
+    /// Fills in `hub` what copying could not.
+    fn finish_to_hub(&self, hub: &mut H);
+    /// Fills in what copying from `hub` could not.
+    fn finish_from_hub(&mut self, hub: &H);
+}
+
+/// [`Convert::finish_to_hub`] without the types, for a derived table.
+pub fn finish_to_hub<R: Convert<H>, H: Resource>(old: &dyn Object, hub: &mut dyn Object) {
+    if let (Some(old), Some(hub)) = (old.downcast_ref::<R>(), hub.downcast_mut::<H>()) {
+        old.finish_to_hub(hub);
+    }
+}
+
+/// [`Convert::finish_from_hub`] without the types, for a derived table.
+pub fn finish_from_hub<R: Convert<H>, H: Resource>(hub: &dyn Object, old: &mut dyn Object) {
+    if let (Some(hub), Some(old)) = (hub.downcast_ref::<H>(), old.downcast_mut::<R>()) {
+        old.finish_from_hub(hub);
+    }
+}
+
+/// Calls a column's function with the type it expects, for a derived table.
+pub fn cell_of<R: Resource>(object: &dyn Object, cell: fn(&R) -> Cell) -> Cell {
+    object.downcast_ref::<R>().map_or(Cell::Null, cell)
+}
+
+/// A zero object of `R`, for a derived table.
+#[must_use]
+pub fn zero<R: Resource>() -> Box<dyn Object> {
+    Box::new(R::default())
+}
+
+/// The facts of `R`, for a derived table.
+#[must_use]
+pub fn facts_of<R: Resource>() -> &'static ResourceFacts {
+    R::RESOURCE
+}
+
+/// The columns of `R`.
+#[must_use]
+pub fn columns_of<R: Resource>() -> &'static [Column] {
+    R::RESOURCE.columns
+}

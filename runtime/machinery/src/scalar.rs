@@ -1,0 +1,58 @@
+//! Leaf types with a text form of their own: times, quantities, int-or-string, raw JSON.
+
+use std::any::Any;
+use std::fmt::Debug;
+
+use crate::facts::ScalarFacts;
+
+/// A leaf type.
+pub trait Scalar: Any + Debug + Send + Sync {
+    /// What the type is called and how OpenAPI describes it.
+    fn facts(&self) -> &'static ScalarFacts;
+    /// Whether it holds nothing: the zero time, the quantity 0.
+    fn is_zero(&self) -> bool;
+    /// Appends the JSON form.
+    fn write_json(&self, out: &mut Vec<u8>);
+    /// Takes the value of a JSON token.
+    ///
+    /// # Errors
+    ///
+    /// When the token is of the wrong kind or its text does not parse.
+    fn read_json(&mut self, token: Token<'_>) -> Result<(), ScalarError>;
+    /// Appends the payload of the protobuf message, without tag and length.
+    fn write_proto(&self, out: &mut Vec<u8>);
+    /// Takes the value of a protobuf message payload.
+    ///
+    /// # Errors
+    ///
+    /// When the payload is malformed.
+    fn read_proto(&mut self, payload: &[u8]) -> Result<(), ScalarError>;
+}
+
+/// One JSON value as the reader met it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Token<'a> {
+    /// `null`.
+    Null,
+    /// `true` or `false`.
+    Bool(bool),
+    /// A number, in the digits of the input.
+    Number(&'a str),
+    /// Text, unescaped.
+    Str(&'a str),
+    /// An object, as the bytes of the input.
+    Object(&'a [u8]),
+    /// An array, as the bytes of the input.
+    Array(&'a [u8]),
+}
+
+/// Why a leaf could not be read.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ScalarError {
+    /// The token is of a kind that the type does not take; reported with the field and the type by the decoder.
+    #[error("wrong kind of value")]
+    Kind,
+    /// The text does not parse; the message is complete, as kube-apiserver words it.
+    #[error("{0}")]
+    Text(String),
+}
