@@ -1,0 +1,314 @@
+//! The server's own certificate authority and what it signs.
+//!
+//! Without certificate flags a server makes an authority once, and from it a serving certificate and an administrator's
+//! client certificate. File names are kubeadm's, so that existing scripts find them. A certificate is made anew at start
+//! when it is about to expire or no longer covers the server's addresses.
+
+use std::fs;
+use std::net::IpAddr;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
+
+use rcgen::{
+    BasicConstraints, CertificateParams, DistinguishedName, DnType, ExtendedKeyUsagePurpose, IsCa, Issuer, KeyPair,
+    KeyUsagePurpose, SerialNumber,
+};
+use x509_parser::extensions::GeneralName;
+
+use crate::private_file::{make_private_dir, write_private, write_public};
+
+const DAY: Duration = Duration::from_secs(24 * 3600);
+/// How long the authority lives; kubeadm's choice.
+const AUTHORITY_LIFE: Duration = DAY.saturating_mul(3650);
+/// How long a signed certificate lives; kubeadm's choice.
+const CERTIFICATE_LIFE: Duration = DAY.saturating_mul(365);
+/// A certificate that ends sooner is made anew at start.
+const RENEW_BEFORE: Duration = DAY.saturating_mul(30);
+
+/// A certificate and its key in a folder.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CertificatePair {
+    /// PEM file with the certificate.
+    pub certificate: PathBuf,
+    /// PEM file with the private key, readable by its owner only.
+    pub key: PathBuf,
+}
+
+/// The authority of one server.
+#[derive(Debug)]
+pub struct Authority {
+    dir: PathBuf,
+    issuer: Issuer<'static, KeyPair>,
+    certificate_pem: String,
+}
+
+/// Why certificates could not be read or made.
+#[derive(Debug, thiserror::Error)]
+pub enum CertificateError {
+    /// A file could not be read or written.
+    #[error("{path} cannot be {what}")]
+    File {
+        /// The file.
+        path: String,
+        /// `read` or `written`.
+        what: &'static str,
+        /// The operating system's reason.
+        source: std::io::Error,
+    },
+    /// A file does not hold what its name says.
+    #[error("{path} is not a usable PEM file; remove it together with its .key file to have both made anew")]
+    Pem {
+        /// The file.
+        path: String,
+        /// The parser's reason.
+        source: rcgen::Error,
+    },
+    /// A certificate could not be made.
+    #[error("a certificate for {subject} cannot be made")]
+    Make {
+        /// The common name.
+        subject: String,
+        /// The library's reason.
+        source: rcgen::Error,
+    },
+}
+
+impl Authority {
+    /// Opens the authority in `dir`, or makes one there.
+    ///
+    /// # Errors
+    ///
+    /// When the folder or its files cannot be read or written.
+    pub fn open(dir: &Path) -> Result<Self, CertificateError> {
+        make_private_dir(dir).map_err(|source| file_error(dir, "written", source))?;
+        let pair = pair_in(dir, "ca");
+        if !pair.key.exists() {
+            make_authority(&pair)?;
+        }
+        let key_pem = read(&pair.key)?;
+        let certificate_pem = read(&pair.certificate)?;
+        let key = KeyPair::from_pem(&key_pem).map_err(|source| pem_error(&pair.key, source))?;
+        let issuer =
+            Issuer::from_ca_cert_pem(&certificate_pem, key).map_err(|source| pem_error(&pair.certificate, source))?;
+        Ok(Self {
+            dir: dir.to_owned(),
+            issuer,
+            certificate_pem,
+        })
+    }
+
+    /// The authority's certificate, PEM.
+    #[must_use]
+    pub fn certificate_pem(&self) -> &str {
+        &self.certificate_pem
+    }
+
+    /// The serving certificate for `names` and `addresses`, made when there is none that covers them.
+    ///
+    /// # Errors
+    ///
+    /// When files cannot be read or written.
+    pub fn serving(&self, names: &[String], addresses: &[IpAddr]) -> Result<CertificatePair, CertificateError> {
+        let pair = pair_in(&self.dir, "apiserver");
+        if is_current(&pair, names, addresses) {
+            return Ok(pair);
+        }
+        let subject = DistinguishedName::new();
+        let all: Vec<String> = names
+            .iter()
+            .cloned()
+            .chain(addresses.iter().map(IpAddr::to_string))
+            .collect();
+        self.sign(
+            &pair,
+            "kube-apiserver",
+            subject,
+            all,
+            ExtendedKeyUsagePurpose::ServerAuth,
+        )?;
+        Ok(pair)
+    }
+
+    /// A client certificate for a user in groups, made when there is none or it ends soon.
+    ///
+    /// # Errors
+    ///
+    /// When files cannot be read or written.
+    pub fn client(&self, file: &str, user: &str, groups: &[&str]) -> Result<CertificatePair, CertificateError> {
+        let pair = pair_in(&self.dir, file);
+        if is_current(&pair, &[], &[]) {
+            return Ok(pair);
+        }
+        let mut subject = DistinguishedName::new();
+        for group in groups {
+            subject.push(DnType::OrganizationName, *group);
+        }
+        self.sign(&pair, user, subject, Vec::new(), ExtendedKeyUsagePurpose::ClientAuth)?;
+        Ok(pair)
+    }
+
+    fn sign(
+        &self,
+        pair: &CertificatePair,
+        common_name: &str,
+        mut subject: DistinguishedName,
+        names: Vec<String>,
+        usage: ExtendedKeyUsagePurpose,
+    ) -> Result<(), CertificateError> {
+        let make = |source| CertificateError::Make {
+            subject: common_name.to_owned(),
+            source,
+        };
+        let key = KeyPair::generate().map_err(make)?;
+        let mut params = CertificateParams::new(names).map_err(make)?;
+        subject.push(DnType::CommonName, common_name);
+        params.distinguished_name = subject;
+        params.serial_number = Some(serial_number());
+        params.key_usages = vec![KeyUsagePurpose::DigitalSignature, KeyUsagePurpose::KeyEncipherment];
+        params.extended_key_usages = vec![usage];
+        params.use_authority_key_identifier_extension = true;
+        set_life(&mut params, CERTIFICATE_LIFE);
+        let certificate = params.signed_by(&key, &self.issuer).map_err(make)?;
+        write_pair(pair, &certificate.pem(), &key)
+    }
+}
+
+fn make_authority(pair: &CertificatePair) -> Result<(), CertificateError> {
+    let make = |source| CertificateError::Make {
+        subject: "planesmith".to_owned(),
+        source,
+    };
+    let key = KeyPair::generate().map_err(make)?;
+    let mut params = CertificateParams::new(Vec::new()).map_err(make)?;
+    let mut subject = DistinguishedName::new();
+    subject.push(DnType::CommonName, "planesmith");
+    params.distinguished_name = subject;
+    params.serial_number = Some(serial_number());
+    params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+    params.key_usages = vec![
+        KeyUsagePurpose::DigitalSignature,
+        KeyUsagePurpose::KeyCertSign,
+        KeyUsagePurpose::CrlSign,
+    ];
+    set_life(&mut params, AUTHORITY_LIFE);
+    let certificate = params.self_signed(&key).map_err(make)?;
+    write_pair(pair, &certificate.pem(), &key)
+}
+
+/// The key goes last: its presence says that the pair is whole.
+fn write_pair(pair: &CertificatePair, certificate: &str, key: &KeyPair) -> Result<(), CertificateError> {
+    write_public(&pair.certificate, certificate.as_bytes())
+        .map_err(|source| file_error(&pair.certificate, "written", source))?;
+    write_private(&pair.key, key.serialize_pem().as_bytes()).map_err(|source| file_error(&pair.key, "written", source))
+}
+
+fn set_life(params: &mut CertificateParams, life: Duration) {
+    let now = SystemTime::now();
+    // Clocks of clients may be a little behind.
+    params.not_before = (now - Duration::from_secs(300)).into();
+    params.not_after = (now + life).into();
+}
+
+/// 127 random bits: positive as RFC 5280 wants it, and never the same twice.
+fn serial_number() -> SerialNumber {
+    let mut bytes = *uuid::Uuid::new_v4().as_bytes();
+    bytes[0] &= 0x7f;
+    SerialNumber::from_slice(&bytes)
+}
+
+/// Whether the certificate at `pair` still lives long enough and names everything asked for.
+fn is_current(pair: &CertificatePair, names: &[String], addresses: &[IpAddr]) -> bool {
+    let Ok(pem) = fs::read(&pair.certificate) else {
+        return false;
+    };
+    if !pair.key.exists() {
+        return false;
+    }
+    let Ok((_, pem)) = x509_parser::pem::parse_x509_pem(&pem) else {
+        return false;
+    };
+    let Ok(certificate) = pem.parse_x509() else {
+        return false;
+    };
+    let soon = SystemTime::now() + RENEW_BEFORE;
+    let soon = soon
+        .duration_since(SystemTime::UNIX_EPOCH)
+        .map_or(0, |since| since.as_secs());
+    if certificate.validity().not_after.timestamp() < i64::try_from(soon).unwrap_or(i64::MAX) {
+        return false;
+    }
+    let covered = certificate.subject_alternative_name().ok().flatten();
+    let covered = covered
+        .as_ref()
+        .map(|extension| extension.value.general_names.as_slice())
+        .unwrap_or_default();
+    names.iter().all(|name| {
+        covered
+            .iter()
+            .any(|have| matches!(have, GeneralName::DNSName(have) if have == name))
+    }) && addresses.iter().all(|address| {
+        let octets = match address {
+            IpAddr::V4(address) => address.octets().to_vec(),
+            IpAddr::V6(address) => address.octets().to_vec(),
+        };
+        covered
+            .iter()
+            .any(|have| matches!(have, GeneralName::IPAddress(have) if *have == octets))
+    })
+}
+
+fn pair_in(dir: &Path, name: &str) -> CertificatePair {
+    CertificatePair {
+        certificate: dir.join(format!("{name}.crt")),
+        key: dir.join(format!("{name}.key")),
+    }
+}
+
+fn read(path: &Path) -> Result<String, CertificateError> {
+    fs::read_to_string(path).map_err(|source| file_error(path, "read", source))
+}
+
+fn file_error(path: &Path, what: &'static str, source: std::io::Error) -> CertificateError {
+    CertificateError::File {
+        path: path.display().to_string(),
+        what,
+        source,
+    }
+}
+
+fn pem_error(path: &Path, source: rcgen::Error) -> CertificateError {
+    CertificateError::Pem {
+        path: path.display().to_string(),
+        source,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn certificates_are_kept_while_they_cover_what_is_asked() {
+        let dir = tempfile::tempdir().unwrap();
+        let local = IpAddr::from([127, 0, 0, 1]);
+        let names = vec!["localhost".to_owned()];
+        let first = Authority::open(dir.path()).unwrap().serving(&names, &[local]).unwrap();
+        let before = fs::read(&first.certificate).unwrap();
+
+        let again = Authority::open(dir.path()).unwrap();
+        again.serving(&names, &[local]).unwrap();
+        assert_eq!(fs::read(&first.certificate).unwrap(), before);
+
+        again.serving(&names, &[local, IpAddr::from([10, 0, 0, 1])]).unwrap();
+        assert_ne!(fs::read(&first.certificate).unwrap(), before);
+    }
+
+    #[test]
+    fn a_broken_authority_is_named_in_the_error() {
+        let dir = tempfile::tempdir().unwrap();
+        Authority::open(dir.path()).unwrap();
+        fs::write(dir.path().join("ca.crt"), "nonsense").unwrap();
+        let error = Authority::open(dir.path()).unwrap_err();
+        assert!(error.to_string().contains("ca.crt is not a usable PEM file"), "{error}");
+    }
+}

@@ -1,0 +1,24 @@
+//! The log: `tracing` events on standard error.
+
+use tracing::level_filters::LevelFilter;
+use tracing_subscriber::fmt;
+
+use crate::options::LogFormat;
+
+/// Sends events to standard error in `format`, as many as `verbosity` asks for (0 warnings ... 8 all).
+///
+/// A second call in one process changes nothing.
+pub fn start_logging(format: LogFormat, verbosity: u8) {
+    let level = match verbosity {
+        0 | 1 => LevelFilter::WARN,
+        2 | 3 => LevelFilter::INFO,
+        4..=7 => LevelFilter::DEBUG,
+        _ => LevelFilter::TRACE,
+    };
+    let builder = fmt().with_max_level(level).with_writer(std::io::stderr);
+    // A process that already logs, such as a test, keeps its subscriber.
+    let _ = match format {
+        LogFormat::Text => tracing::subscriber::set_global_default(builder.with_ansi(false).finish()),
+        LogFormat::Json => tracing::subscriber::set_global_default(builder.json().finish()),
+    };
+}

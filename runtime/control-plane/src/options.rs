@@ -1,0 +1,314 @@
+//! The server's flags: kube-apiserver's names where the feature exists there, and a few of our own.
+
+mod address_range;
+mod controllers;
+mod go_duration;
+mod key_value;
+
+use std::net::{IpAddr, Ipv4Addr};
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::{ArgAction, Parser, ValueEnum};
+
+pub use self::address_range::AddressRange;
+pub use self::controllers::Controllers;
+use self::go_duration::parse_go_duration;
+pub use self::key_value::Switches;
+
+/// Serves the Kubernetes API from one binary, on an embedded store.
+///
+/// Without flags it makes its certificates, writes an admin kubeconfig, listens on loopback and prints the next command.
+#[derive(Clone, Debug, Parser)]
+#[command(version, disable_help_subcommand = true, max_term_width = 100)]
+pub struct Options {
+    /// Port for HTTPS; 0 takes any free one.
+    #[arg(long, default_value_t = 6443, value_name = "PORT")]
+    pub secure_port: u16,
+
+    /// Address to listen on; 0.0.0.0 or :: for all.
+    #[arg(long, default_value_t = IpAddr::V4(Ipv4Addr::LOCALHOST), value_name = "IP")]
+    pub bind_address: IpAddr,
+
+    /// Address that clients use to reach this server [default: the bind address].
+    #[arg(long, value_name = "IP")]
+    pub advertise_address: Option<IpAddr>,
+
+    /// Folder for the certificates that the server makes [default: DATA_DIR/pki].
+    #[arg(long, value_name = "DIR")]
+    pub cert_dir: Option<PathBuf>,
+
+    /// Serving certificate, PEM, with its chain; needs --tls-private-key-file.
+    #[arg(long, value_name = "FILE", requires = "tls_private_key_file")]
+    pub tls_cert_file: Option<PathBuf>,
+
+    /// Key of the serving certificate, PEM; needs --tls-cert-file.
+    #[arg(long, value_name = "FILE", requires = "tls_cert_file")]
+    pub tls_private_key_file: Option<PathBuf>,
+
+    /// Authorities, PEM, whose client certificates are accepted besides the server's own: the common name is the user,
+    /// organizations are groups.
+    #[arg(long, value_name = "FILE")]
+    pub client_ca_file: Option<PathBuf>,
+
+    /// CSV file of bearer tokens: token,user,uid,"group1,group2".
+    #[arg(long, value_name = "FILE")]
+    pub token_auth_file: Option<PathBuf>,
+
+    /// Accept requests without credentials as system:anonymous; never together with AlwaysAllow.
+    #[arg(long, action = ArgAction::Set, num_args = 0..=1, default_missing_value = "true", default_value_t = true, value_name = "BOOL")]
+    pub anonymous_auth: bool,
+
+    /// Who may do what, in order of asking.
+    #[arg(
+        long,
+        value_enum,
+        value_delimiter = ',',
+        default_value = "AlwaysAllow",
+        value_name = "MODES"
+    )]
+    pub authorization_mode: Vec<AuthorizationMode>,
+
+    /// Addresses for Services: one range, or an IPv4 and an IPv6 range.
+    #[arg(long, value_delimiter = ',', default_value = "10.0.0.0/24", value_name = "CIDR")]
+    pub service_cluster_ip_range: Vec<AddressRange>,
+
+    /// Issuer named in service account tokens.
+    #[arg(long, default_value = "https://kubernetes.default.svc", value_name = "URL")]
+    pub service_account_issuer: Vec<String>,
+
+    /// Group versions to switch on or off: apps/v1=false, api/all=true.
+    #[arg(long, default_value = "", hide_default_value = true, value_name = "KEY=BOOL,...")]
+    pub runtime_config: Switches,
+
+    /// Features to switch on or off: Name=true.
+    #[arg(long, default_value = "", hide_default_value = true, value_name = "NAME=BOOL,...")]
+    pub feature_gates: Switches,
+
+    /// Reading requests served at once; more are answered 429. 0 is no limit.
+    #[arg(long, default_value_t = 400, value_name = "N")]
+    pub max_requests_inflight: usize,
+
+    /// Writing requests served at once; more are answered 429. 0 is no limit.
+    #[arg(long, default_value_t = 200, value_name = "N")]
+    pub max_mutating_requests_inflight: usize,
+
+    /// How long a request may take; watches are exempt.
+    #[arg(long, default_value = "1m0s", value_parser = parse_go_duration, value_name = "DURATION")]
+    pub request_timeout: Duration,
+
+    /// How long to keep serving after SIGTERM while /readyz already fails.
+    #[arg(long, default_value = "0s", value_parser = parse_go_duration, value_name = "DURATION")]
+    pub shutdown_delay_duration: Duration,
+
+    /// Accepted for compatibility: the cache holds every resource, so sizes have no effect (resource[.group]#size).
+    #[arg(long, value_delimiter = ',', value_parser = parse_watch_cache_size, value_name = "RESOURCE#SIZE,...")]
+    pub watch_cache_sizes: Vec<String>,
+
+    /// How much to log: 0 warnings, 2 usual, 4 debug, 6 every request, 8 all.
+    #[arg(short = 'v', long = "v", default_value_t = 2, value_name = "LEVEL")]
+    pub verbosity: u8,
+
+    /// Form of the log.
+    #[arg(long, value_enum, default_value = "text", value_name = "FORMAT")]
+    pub logging_format: LogFormat,
+
+    /// Folder for everything the server keeps: objects, certificates, the admin kubeconfig.
+    #[arg(long, default_value = "planesmith-data", value_name = "DIR")]
+    pub data_dir: PathBuf,
+
+    /// Where objects live: sled keeps them in the data folder, memory forgets them at exit.
+    #[arg(long, value_enum, default_value = "sled", value_name = "STORE")]
+    pub storage: StorageKind,
+
+    /// Embedded controllers: * all, -name without one, -* none.
+    #[arg(long, default_value = "*", allow_hyphen_values = true, value_name = "LIST")]
+    pub controllers: Controllers,
+}
+
+/// Who may do what.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+#[value(rename_all = "PascalCase")]
+pub enum AuthorizationMode {
+    /// Everyone who is authenticated may do everything.
+    AlwaysAllow,
+    /// Nobody may do anything; for tests.
+    AlwaysDeny,
+}
+
+/// Where objects live.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum StorageKind {
+    /// In the data folder.
+    Sled,
+    /// In memory only.
+    Memory,
+}
+
+/// Form of the log.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum LogFormat {
+    /// Lines for people.
+    Text,
+    /// One JSON object per line.
+    Json,
+}
+
+/// Checks what a single flag cannot know.
+impl Options {
+    /// Reads the flags of this process; on a mistake prints what is wrong and exits with 2.
+    #[must_use]
+    pub fn from_command_line() -> Self {
+        let options = Self::parse();
+        if let Err(error) = options.check() {
+            use clap::CommandFactory;
+            Self::command()
+                .error(clap::error::ErrorKind::ValueValidation, error)
+                .exit()
+        }
+        options
+    }
+
+    /// What is wrong with the flags taken together.
+    ///
+    /// # Errors
+    ///
+    /// With the flag, its value and what was expected.
+    pub fn check(&self) -> Result<(), String> {
+        let timeout = self.request_timeout;
+        if timeout < Duration::from_secs(1) || timeout > Duration::from_secs(600) {
+            return Err(format!(
+                "--request-timeout is {}s; expected 1s to 10m",
+                timeout.as_secs_f64()
+            ));
+        }
+        match self.service_cluster_ip_range.as_slice() {
+            [_] => {}
+            [first, second] if first.is_ipv4() != second.is_ipv4() => {}
+            [_, _] => {
+                return Err(
+                    "--service-cluster-ip-range has two ranges of one family; expected an IPv4 and an IPv6 range"
+                        .to_owned(),
+                );
+            }
+            ranges => {
+                return Err(format!(
+                    "--service-cluster-ip-range has {} ranges; expected one or two",
+                    ranges.len()
+                ));
+            }
+        }
+        for (flag, file) in [
+            ("--tls-cert-file", &self.tls_cert_file),
+            ("--tls-private-key-file", &self.tls_private_key_file),
+            ("--client-ca-file", &self.client_ca_file),
+            ("--token-auth-file", &self.token_auth_file),
+        ] {
+            if let Some(file) = file
+                && let Err(error) = std::fs::File::open(file)
+            {
+                return Err(format!("{flag} is {}, which cannot be read: {error}", file.display()));
+            }
+        }
+        Ok(())
+    }
+
+    /// The folder for certificates.
+    #[must_use]
+    pub fn cert_dir(&self) -> PathBuf {
+        self.cert_dir.clone().unwrap_or_else(|| self.data_dir.join("pki"))
+    }
+
+    /// Whether requests without credentials are served: never when everything is allowed, as in kube-apiserver.
+    #[must_use]
+    pub fn anonymous_allowed(&self) -> bool {
+        self.anonymous_auth && !self.authorization_mode.contains(&AuthorizationMode::AlwaysAllow)
+    }
+
+    /// The address that clients are told.
+    #[must_use]
+    pub fn client_address(&self) -> IpAddr {
+        match self.advertise_address {
+            Some(address) => address,
+            None if self.bind_address.is_unspecified() => IpAddr::V4(Ipv4Addr::LOCALHOST),
+            None => self.bind_address,
+        }
+    }
+}
+
+fn parse_watch_cache_size(text: &str) -> Result<String, String> {
+    match text.split_once('#') {
+        Some((resource, size)) if !resource.is_empty() && size.parse::<u32>().is_ok() => Ok(text.to_owned()),
+        _ => Err("expected resource[.group]#size, e.g. pods#1000".to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse(flags: &[&str]) -> Result<Options, String> {
+        let options =
+            Options::try_parse_from(std::iter::once(&"planesmith").chain(flags)).map_err(|error| error.to_string())?;
+        options.check()?;
+        Ok(options)
+    }
+
+    #[test]
+    fn no_flags_are_a_working_configuration() {
+        let options = parse(&[]).unwrap();
+        assert!(options.bind_address.is_loopback());
+        assert!(!options.anonymous_allowed());
+        assert_eq!(options.request_timeout, Duration::from_secs(60));
+    }
+
+    #[test]
+    fn flags_are_taken_as_kube_apiserver_takes_them() {
+        let options = parse(&[
+            "--secure-port=16443",
+            "--authorization-mode=AlwaysDeny",
+            "--anonymous-auth",
+            "--controllers=-*",
+            "--service-cluster-ip-range=10.96.0.0/16,fd00::/108",
+            "--runtime-config=api/all=true,apps/v1=false",
+            "-v=4",
+        ])
+        .unwrap();
+        assert_eq!(options.secure_port, 16443);
+        assert!(options.anonymous_allowed());
+        assert!(!options.controllers.enabled("namespace"));
+        assert_eq!(options.runtime_config.get("apps/v1"), Some(false));
+        assert_eq!(options.verbosity, 4);
+    }
+
+    #[test]
+    fn wrong_values_say_what_was_expected() {
+        for (flag, expected) in [
+            ("--request-timeout=0s", "--request-timeout is 0s; expected 1s to 10m"),
+            ("--request-timeout=soon", "expected a duration such as 30s or 1m30s"),
+            (
+                "--service-cluster-ip-range=10.0.0.0",
+                "expected an address range such as 10.0.0.0/24",
+            ),
+            (
+                "--service-cluster-ip-range=10.0.0.0/24,10.1.0.0/24",
+                "two ranges of one family",
+            ),
+            (
+                "--token-auth-file=/does/not/exist",
+                "--token-auth-file is /does/not/exist, which cannot be read",
+            ),
+            (
+                "--authorization-mode=Maybe",
+                "[possible values: AlwaysAllow, AlwaysDeny]",
+            ),
+            ("--watch-cache-sizes=pods", "expected resource[.group]#size"),
+            ("--feature-gates=X", "expected NAME=true or NAME=false"),
+            ("--controllers=nonsense", "unknown controller `nonsense`"),
+            ("--secure-prt=1", "--secure-port"),
+        ] {
+            let error = parse(&[flag]).unwrap_err();
+            assert!(error.contains(expected), "{flag}: {error}");
+        }
+    }
+}

@@ -1,0 +1,35 @@
+//! Lists of switches: `name=true,other=false`.
+
+use std::collections::BTreeMap;
+use std::str::FromStr;
+
+/// Named switches.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Switches {
+    values: BTreeMap<String, bool>,
+}
+
+impl Switches {
+    /// How `name` is switched; `None` when it is not named.
+    #[must_use]
+    pub fn get(&self, name: &str) -> Option<bool> {
+        self.values.get(name).copied()
+    }
+}
+
+impl FromStr for Switches {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let mut values = BTreeMap::new();
+        for term in text.split(',').map(str::trim).filter(|term| !term.is_empty()) {
+            let (name, value) = match term.split_once('=') {
+                Some((name, "true")) if !name.is_empty() => (name, true),
+                Some((name, "false")) if !name.is_empty() => (name, false),
+                _ => return Err(format!("`{term}`: expected NAME=true or NAME=false")),
+            };
+            values.insert(name.to_owned(), value);
+        }
+        Ok(Self { values })
+    }
+}

@@ -1,0 +1,70 @@
+//! Files that only their owner may read: keys, tokens, kubeconfigs.
+
+use std::fs::{self, OpenOptions};
+use std::io::{self, Write};
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::path::Path;
+
+/// Makes `dir` and its missing parents, for the owner only.
+///
+/// # Errors
+///
+/// When a folder cannot be made.
+pub fn make_private_dir(dir: &Path) -> io::Result<()> {
+    fs::DirBuilder::new().recursive(true).mode(0o700).create(dir)
+}
+
+/// Puts `content` at `path` for the owner only (0600), replacing what is there in one step.
+///
+/// # Errors
+///
+/// When the file cannot be written; `path` then holds what it held before.
+pub fn write_private(path: &Path, content: &[u8]) -> io::Result<()> {
+    replace(path, content, 0o600)
+}
+
+/// Puts `content` at `path` for all to read (0644), replacing what is there in one step.
+///
+/// # Errors
+///
+/// When the file cannot be written; `path` then holds what it held before.
+pub fn write_public(path: &Path, content: &[u8]) -> io::Result<()> {
+    replace(path, content, 0o644)
+}
+
+fn replace(path: &Path, content: &[u8], mode: u32) -> io::Result<()> {
+    let mut name = path.file_name().unwrap_or_default().to_owned();
+    name.push(format!(".{}.new", std::process::id()));
+    let fresh = path.with_file_name(name);
+    // A left-over of a crashed process may be there with other rights.
+    match fs::remove_file(&fresh) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+        _ => {}
+    }
+    let mut file = OpenOptions::new()
+        .write(true)
+        .create_new(true)
+        .mode(mode)
+        .open(&fresh)?;
+    file.write_all(content)?;
+    file.sync_all()?;
+    fs::rename(&fresh, path)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::PermissionsExt;
+
+    use super::*;
+
+    #[test]
+    fn a_private_file_is_readable_by_its_owner_only() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("key");
+        write_public(&path, b"old").unwrap();
+        write_private(&path, b"new").unwrap();
+        assert_eq!(fs::read(&path).unwrap(), b"new");
+        assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
+        assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1);
+    }
+}
