@@ -1,1 +1,44 @@
-//! Revisions, the store contract, the engine, the cache and the memory backend.
+//! Where objects live: revisions, the store contract, the engine, and the cache that serves reads.
+//!
+//! A [`Storage`] is an embedded store on a [`log::Log`]: it loads what the log holds, and one
+//! thread orders all writes (group commit: durable before visible, visible before acknowledged).
+//! Its [`Collection`]s answer reads from memory, wire first: an [`Entry`] is the bytes that go
+//! over the wire and the [`Row`] that selectors read. What changed lately is kept as
+//! [`Event`]s, shared by all [`Watcher`]s and by lists at older revisions.
+//!
+//! Collections know only a [`Sequencer`], so the same cache can stand in front of a store
+//! elsewhere.
+//!
+//! This crate knows nothing of what the bytes mean, nor of kinds, HTTP or selectors' syntax.
+
+mod clock;
+mod collection;
+mod committer;
+mod compactor;
+mod draft;
+mod encodings;
+mod entry;
+mod event;
+mod history;
+mod horizon;
+pub mod log;
+mod memory;
+mod revision;
+mod row;
+mod storage;
+mod watcher;
+mod write;
+
+pub use clock::{Clock, ManualClock, SystemClock};
+pub use collection::{At, Collection, CollectionStats, Compacted, ListQuery, Page};
+pub use draft::Draft;
+pub use encodings::FormId;
+pub use entry::Entry;
+pub use event::{Event, EventKind};
+pub use horizon::Horizon;
+pub use memory::MemoryLog;
+pub use revision::Revision;
+pub use row::{Indexer, NoIndex, Row};
+pub use storage::{OpenError, Storage, StorageOptions, StorageStats};
+pub use watcher::{WatchError, WatchFrom, Watcher};
+pub use write::{Expect, Op, Sequencer, Submission, WriteError, WriteResult, Written};

@@ -1,0 +1,305 @@
+//! The entries under one prefix: the wire-first cache of one kind.
+
+mod list;
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::ops::Bound;
+use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+
+use tokio::sync::{oneshot, watch};
+
+pub use self::list::{At, Compacted, ListQuery, Page};
+use crate::history::History;
+use crate::horizon::Horizon;
+use crate::watcher::{HistoryRead, Signal};
+use crate::write::{Op, Sequencer, Submission, WriteError, WriteResult};
+use crate::{Entry, Event, EventKind, Indexer, Revision, WatchError, WatchFrom, Watcher};
+
+/// All entries whose keys start with one prefix, and their recent changes.
+///
+/// Reads never wait for the disk. They see what is durable, in the order of the revisions.
+pub struct Collection {
+    prefix: Box<str>,
+    indexer: Arc<dyn Indexer>,
+    horizon: Arc<Horizon>,
+    sequencer: Arc<dyn Sequencer>,
+    /// Guards entries and history together, so that a reader sees both at one revision. Only
+    /// the sequencer writes.
+    state: RwLock<State>,
+    wake: watch::Sender<Signal>,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    entries: BTreeMap<Arc<str>, Arc<Entry>>,
+    history: History,
+}
+
+/// How much a collection holds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct CollectionStats {
+    /// Entries.
+    pub entries: usize,
+    /// Changes in the history.
+    pub events: usize,
+    /// Open watchers.
+    pub watchers: usize,
+}
+
+impl Collection {
+    /// An empty collection. What is behind `sequencer` publishes to it.
+    #[must_use]
+    pub fn new(
+        prefix: &str,
+        indexer: Arc<dyn Indexer>,
+        horizon: Arc<Horizon>,
+        sequencer: Arc<dyn Sequencer>,
+    ) -> Self {
+        Self {
+            prefix: prefix.into(),
+            indexer,
+            horizon,
+            sequencer,
+            state: RwLock::default(),
+            wake: watch::Sender::default(),
+        }
+    }
+
+    /// What all keys start with.
+    #[must_use]
+    pub fn prefix(&self) -> &str {
+        &self.prefix
+    }
+
+    /// What makes the rows of loaded entries.
+    #[must_use]
+    pub fn indexer(&self) -> &dyn Indexer {
+        &*self.indexer
+    }
+
+    /// The current state of `key`.
+    #[must_use]
+    pub fn get(&self, key: &str) -> Option<Arc<Entry>> {
+        self.read().entries.get(key).cloned()
+    }
+
+    /// One page of the entries that `query` selects, all of them as they were at one revision.
+    ///
+    /// A list of the newest state costs one clone of a pointer per entry; an older state costs
+    /// one step per change since.
+    ///
+    /// # Errors
+    ///
+    /// [`Compacted`] when the history does not reach back to the revision asked for. A revision
+    /// that is still to come is answered with the newest state: wait for it first, with
+    /// `Storage::wait_for`.
+    pub fn list(&self, query: &ListQuery<'_>) -> Result<Page, Compacted> {
+        list::list(&self.read(), &self.horizon, query)
+    }
+
+    /// The changes of keys that start with `prefix`.
+    ///
+    /// # Errors
+    ///
+    /// [`WatchError::Compacted`] when changes after the revision asked for are gone.
+    pub fn watch(self: &Arc<Self>, prefix: &str, from: WatchFrom) -> Result<Watcher, WatchError> {
+        let state = self.read();
+        let newest = list::newest(&state, &self.horizon);
+        let (cursor, progress) = match from {
+            WatchFrom::Now => (state.history.end(), newest),
+            WatchFrom::After(revision) => {
+                let oldest = self.horizon.oldest();
+                if revision < oldest {
+                    return Err(WatchError::Compacted { oldest });
+                }
+                (state.history.after(revision), revision)
+            }
+        };
+        Ok(Watcher::new(
+            Arc::clone(self),
+            prefix,
+            cursor,
+            progress,
+            self.wake.subscribe(),
+        ))
+    }
+
+    /// The newest entries that `query` selects, and a watcher of every change after them under
+    /// the same prefix: nothing is missed or repeated in between.
+    ///
+    /// The query's `at`, `after` and `limit` do not count: the list is of the newest state, and whole.
+    #[must_use]
+    pub fn list_and_watch(self: &Arc<Self>, query: &ListQuery<'_>) -> (Page, Watcher) {
+        let query = ListQuery {
+            at: At::Latest,
+            after: None,
+            limit: None,
+            ..*query
+        };
+        let state = self.read();
+        let page = list::list_newest(&state, &self.horizon, &query);
+        let end = state.history.end();
+        let watcher = Watcher::new(
+            Arc::clone(self),
+            query.prefix,
+            end,
+            page.revision,
+            self.wake.subscribe(),
+        );
+        (page, watcher)
+    }
+
+    /// Does `op` if its expectation holds, and returns when it is durable and visible.
+    ///
+    /// Dropping the future does not take the write back.
+    ///
+    /// # Errors
+    ///
+    /// See [`WriteError`]; nothing happened unless it is [`WriteError::Io`].
+    pub async fn write(self: &Arc<Self>, op: Op) -> WriteResult {
+        debug_assert!(op.key().starts_with(&*self.prefix));
+        let (reply, answer) = oneshot::channel();
+        let collection = Arc::clone(self);
+        self.sequencer.submit(Submission {
+            collection,
+            op,
+            reply,
+        });
+        answer.await.unwrap_or(Err(WriteError::Closed))
+    }
+
+    /// How much there is.
+    #[must_use]
+    pub fn stats(&self) -> CollectionStats {
+        let state = self.read();
+        CollectionStats {
+            entries: state.entries.len(),
+            events: state.history.len(),
+            watchers: self.wake.receiver_count(),
+        }
+    }
+
+    /// Shows `events` to readers, all at once; [`Collection::wake`] then tells watchers.
+    ///
+    /// For the sequencer: events are durable, in revision order, and newer than all before.
+    pub fn publish(&self, events: impl IntoIterator<Item = Arc<Event>>) {
+        let mut replaced = Vec::new();
+        let mut state = self.write_lock();
+        for event in events {
+            let entry = event.entry();
+            replaced.push(match event.kind() {
+                EventKind::Put { .. } => state
+                    .entries
+                    .insert(Arc::clone(entry.key()), Arc::clone(entry)),
+                EventKind::Delete => state.entries.remove(entry.key()),
+            });
+            state.history.push(event);
+        }
+        drop(state);
+        // Dropping old states can free much; readers do not wait for it.
+        drop(replaced);
+    }
+
+    /// Takes over what was loaded: the `states` before all `events`, then those.
+    pub fn restore(&self, states: Vec<Arc<Entry>>, events: Vec<Arc<Event>>) {
+        let mut state = self.write_lock();
+        state.entries = states
+            .into_iter()
+            .map(|entry| (Arc::clone(entry.key()), entry))
+            .collect();
+        drop(state);
+        self.publish(events);
+    }
+
+    /// Wakes all watchers.
+    pub fn wake(&self) {
+        let end = self.read().history.end();
+        self.wake.send_modify(|signal| signal.end = end);
+    }
+
+    /// Ends all watches once they have delivered what is there.
+    pub fn close(&self) {
+        self.wake.send_modify(|signal| signal.closed = true);
+    }
+
+    /// Forgets changes up to and including `floor`, at most `limit` of them. Returns how many.
+    pub fn trim(&self, floor: Revision, limit: usize) -> usize {
+        let trimmed = self.write_lock().history.trim(floor, limit);
+        trimmed.len()
+    }
+
+    pub(crate) fn read_history(
+        &self,
+        cursor: u64,
+        prefix: &str,
+        limit: usize,
+    ) -> Result<HistoryRead, WatchError> {
+        /// Changes that one look passes over at most, so that the lock is held shortly.
+        const LOOK: usize = 4096;
+        let state = self.read();
+        let newest = list::newest(&state, &self.horizon);
+        let Some(changes) = state.history.since(cursor) else {
+            return Err(WatchError::Compacted {
+                oldest: self.horizon.oldest(),
+            });
+        };
+        let mut read = HistoryRead {
+            events: Vec::new(),
+            cursor,
+            complete: Revision::ZERO,
+            at_end: false,
+        };
+        for event in changes.take(LOOK) {
+            if read.events.len() == limit {
+                break;
+            }
+            read.cursor += 1;
+            read.complete = event.revision();
+            if event.entry().key().starts_with(prefix) {
+                read.events.push(Arc::clone(event));
+            }
+        }
+        read.at_end = read.cursor == state.history.end();
+        if read.at_end {
+            read.complete = newest;
+        }
+        Ok(read)
+    }
+
+    fn read(&self) -> RwLockReadGuard<'_, State> {
+        // Nothing panics while it holds the lock half way through a change.
+        self.state.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn write_lock(&self) -> RwLockWriteGuard<'_, State> {
+        self.state.write().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl State {
+    /// Entries under `prefix`, behind the key `after` if there is one.
+    fn range<'a>(
+        &'a self,
+        prefix: &'a str,
+        after: Option<&'a str>,
+    ) -> impl Iterator<Item = &'a Arc<Entry>> {
+        let start = match after {
+            Some(after) if after >= prefix => Bound::Excluded(after),
+            Some(_) | None => Bound::Included(prefix),
+        };
+        self.entries
+            .range::<str, _>((start, Bound::Unbounded))
+            .map(|(_, entry)| entry)
+            .take_while(move |entry| entry.key().starts_with(prefix))
+    }
+}
+
+impl fmt::Debug for Collection {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter
+            .debug_struct("Collection")
+            .field("prefix", &self.prefix)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,98 @@
+//! Group commit: one thread decides the order of all writes.
+
+mod plan;
+mod queue;
+
+use std::sync::Arc;
+
+use self::plan::Plan;
+pub(crate) use self::queue::{Expiry, Queue};
+use crate::Revision;
+use crate::clock::Clock;
+use crate::compactor::{Mark, Marks};
+use crate::horizon::Horizon;
+use crate::log::{Batch, Log, LogError};
+use crate::storage::Collections;
+use crate::write::WriteError;
+
+/// Takes whatever is queued, checks it, writes one batch, makes it durable, publishes it, and
+/// answers: durable before visible, visible before acknowledged.
+pub(crate) struct Committer {
+    queue: Arc<Queue>,
+    log: Arc<dyn Log>,
+    horizon: Arc<Horizon>,
+    marks: Arc<Marks>,
+    collections: Collections,
+    clock: Arc<dyn Clock>,
+    /// The last revision that was given away, durable or not.
+    last: Revision,
+}
+
+impl Committer {
+    pub(crate) fn new(
+        queue: Arc<Queue>,
+        log: Arc<dyn Log>,
+        horizon: Arc<Horizon>,
+        marks: Arc<Marks>,
+        collections: Collections,
+        clock: Arc<dyn Clock>,
+    ) -> Self {
+        let last = horizon.visible();
+        Self {
+            queue,
+            log,
+            horizon,
+            marks,
+            collections,
+            clock,
+            last,
+        }
+    }
+
+    pub(crate) fn run(mut self) {
+        while let Some(work) = self.queue.take(&*self.clock) {
+            let now = self.clock.now();
+            let mut plan = Plan::new(self.last, now, self.queue.write_limit());
+            for submission in work.submissions {
+                plan.add(submission);
+            }
+            for expiry in &work.expired {
+                if let Some(collection) = self.collections.of(&expiry.key) {
+                    plan.expire(&collection, expiry);
+                }
+            }
+            self.last = plan.last();
+            self.commit(plan, now);
+        }
+    }
+
+    fn commit(&self, plan: Plan, now: u64) {
+        let (records, outcome) = plan.finish();
+        if !records.is_empty() {
+            let batch = Batch { at: now, records };
+            if let Err(error) = self.log.append(&batch) {
+                tracing::error!(%error, source = ?std::error::Error::source(&error), "writes refused");
+                self.queue.retry_expiries(outcome.expired(), now);
+                outcome.refuse(&refusal(&error));
+                return;
+            }
+            let memory = outcome.publish();
+            self.horizon.advance(self.last);
+            outcome.wake();
+            self.queue.expect_expiry(outcome.expiring());
+            if let Some(mark) = Mark::of(&batch, memory) {
+                self.marks.push(mark);
+            }
+        }
+        outcome.answer();
+    }
+}
+
+fn refusal(error: &LogError) -> WriteError {
+    match error {
+        LogError::Full => WriteError::Full,
+        LogError::Unreadable(_) | LogError::InUse(_) | LogError::Io { .. } => {
+            WriteError::Io(error.to_string().into())
+        }
+    }
+}

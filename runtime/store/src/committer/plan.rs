@@ -1,0 +1,249 @@
+//! One batch in the making: what is checked, numbered and encoded, and what follows from it.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use tokio::sync::oneshot;
+
+use super::queue::Expiry;
+use crate::draft::{Draft, Encoded};
+use crate::log::{Change, Record};
+use crate::write::{Expect, Op, Submission, WriteError, WriteResult, Written};
+use crate::{Collection, Entry, Event, EventKind, Revision, Row};
+
+/// Bytes of a key, at most; the record formats store the length in two bytes.
+const KEY_LIMIT: usize = u16::MAX as usize;
+
+/// Writes that go to the log together.
+pub(super) struct Plan {
+    last: Revision,
+    now: u64,
+    write_limit: usize,
+    records: Vec<Record>,
+    /// What earlier writes of the same batch made of a key.
+    overlay: HashMap<Arc<str>, Option<Arc<Entry>>>,
+    outcome: Outcome,
+}
+
+/// What happens after the log has the batch.
+#[derive(Default)]
+pub(super) struct Outcome {
+    /// Events by collection, each in revision order.
+    published: Vec<(Arc<Collection>, Vec<Arc<Event>>)>,
+    answers: Vec<(oneshot::Sender<WriteResult>, WriteResult)>,
+    expired: Vec<Expiry>,
+}
+
+impl Plan {
+    pub(super) fn new(last: Revision, now: u64, write_limit: usize) -> Self {
+        Self {
+            last,
+            now,
+            write_limit,
+            records: Vec::new(),
+            overlay: HashMap::new(),
+            outcome: Outcome::default(),
+        }
+    }
+
+    /// The last revision given away.
+    pub(super) fn last(&self) -> Revision {
+        self.last
+    }
+
+    /// Adds a write, or its refusal.
+    pub(super) fn add(&mut self, submission: Submission) {
+        let Submission {
+            collection,
+            op,
+            reply,
+        } = submission;
+        let result = self.apply(&collection, op);
+        self.outcome.answers.push((reply, result));
+    }
+
+    /// Deletes the state that `expiry` is about, if it is still the key's state.
+    pub(super) fn expire(&mut self, collection: &Arc<Collection>, expiry: &Expiry) {
+        let current = self.current(collection, &expiry.key);
+        let Some(current) = current.filter(|entry| entry.revision() == expiry.revision) else {
+            return;
+        };
+        self.delete(collection, current, None);
+        self.outcome.expired.push(expiry.clone());
+    }
+
+    /// The records to write, and what follows once they are durable.
+    pub(super) fn finish(self) -> (Vec<Record>, Outcome) {
+        (self.records, self.outcome)
+    }
+
+    fn apply(&mut self, collection: &Arc<Collection>, op: Op) -> WriteResult {
+        let size = op.weight();
+        if size > self.write_limit || op.key().len() > KEY_LIMIT {
+            return Err(WriteError::TooLarge {
+                size,
+                limit: self.write_limit,
+            });
+        }
+        let current = self.current(collection, op.key());
+        match op {
+            Op::Put {
+                key,
+                draft,
+                row,
+                expect,
+                ttl,
+            } => {
+                check(expect, current.as_ref())?;
+                let revision = self.last.next();
+                let millis =
+                    |ttl: std::time::Duration| u64::try_from(ttl.as_millis()).unwrap_or(u64::MAX);
+                let expires = ttl.map_or(0, |ttl| self.now.saturating_add(millis(ttl)).max(1));
+                // All states of a key share one copy of it.
+                let key = current
+                    .as_ref()
+                    .map_or(key, |entry| Arc::clone(entry.key()));
+                let entry = Entry::new(key, revision, draft.fill(revision), row, expires);
+                let kind = EventKind::Put {
+                    created: current.is_none(),
+                };
+                Ok(self.record(collection, kind, entry, current))
+            }
+            Op::Delete { expect, last, .. } => {
+                check(expect, current.as_ref())?;
+                let Some(current) = current else {
+                    return Err(WriteError::Conflict { current: None });
+                };
+                Ok(self.delete(collection, current, last))
+            }
+        }
+    }
+
+    fn delete(
+        &mut self,
+        collection: &Arc<Collection>,
+        current: Arc<Entry>,
+        last: Option<(Draft, Row)>,
+    ) -> Written {
+        let revision = self.last.next();
+        let (encoded, row): (Encoded, Row) = match last {
+            Some((draft, row)) => (draft.fill(revision), row),
+            None => (
+                current.encoded().restamped(current.revision(), revision),
+                current.row().clone(),
+            ),
+        };
+        let entry = Entry::new(Arc::clone(current.key()), revision, encoded, row, 0);
+        self.record(collection, EventKind::Delete, entry, Some(current))
+    }
+
+    fn record(
+        &mut self,
+        collection: &Arc<Collection>,
+        kind: EventKind,
+        entry: Entry,
+        previous: Option<Arc<Entry>>,
+    ) -> Written {
+        self.last = entry.revision();
+        let change = match kind {
+            EventKind::Put { .. } => Change::Put {
+                expires: entry.expires_millis(),
+            },
+            EventKind::Delete => Change::Delete,
+        };
+        self.records.push(Record {
+            revision: entry.revision(),
+            key: Arc::clone(entry.key()),
+            change,
+            bytes: entry.bytes().clone(),
+            gap: entry.encoded().gap,
+        });
+        let entry = Arc::new(entry);
+        let now = (kind != EventKind::Delete).then(|| Arc::clone(&entry));
+        self.overlay.insert(Arc::clone(entry.key()), now);
+        let event = Arc::new(Event::new(kind, Arc::clone(&entry), previous.clone()));
+        self.outcome.push(collection, event);
+        Written { entry, previous }
+    }
+
+    fn current(&self, collection: &Collection, key: &str) -> Option<Arc<Entry>> {
+        match self.overlay.get(key) {
+            Some(earlier) => earlier.clone(),
+            None => collection.get(key),
+        }
+    }
+}
+
+impl Outcome {
+    fn push(&mut self, collection: &Arc<Collection>, event: Arc<Event>) {
+        // A batch is of few collections.
+        match self
+            .published
+            .iter_mut()
+            .find(|(known, _)| Arc::ptr_eq(known, collection))
+        {
+            Some((_, events)) => events.push(event),
+            None => self.published.push((Arc::clone(collection), vec![event])),
+        }
+    }
+
+    /// Shows the batch to readers. Returns the bytes of memory that its history costs.
+    pub(super) fn publish(&self) -> usize {
+        let mut weight = 0;
+        for (collection, events) in &self.published {
+            weight += events.iter().map(|event| event.weight()).sum::<usize>();
+            collection.publish(events.iter().cloned());
+        }
+        weight
+    }
+
+    pub(super) fn wake(&self) {
+        for (collection, _) in &self.published {
+            collection.wake();
+        }
+    }
+
+    /// The new states that end by themselves.
+    pub(super) fn expiring(&self) -> Vec<Expiry> {
+        let events = self.published.iter().flat_map(|(_, events)| events);
+        events
+            .filter_map(|event| Expiry::of(event.entry()))
+            .collect()
+    }
+
+    /// The states that this batch was to end.
+    pub(super) fn expired(&self) -> Vec<Expiry> {
+        self.expired.clone()
+    }
+
+    pub(super) fn answer(self) {
+        for (reply, result) in self.answers {
+            // Nobody may be waiting any more.
+            let _ = reply.send(result);
+        }
+    }
+
+    /// Answers every write with `error`, refused ones too: what refused them may have been an
+    /// earlier write of this very batch.
+    pub(super) fn refuse(self, error: &WriteError) {
+        for (reply, _) in self.answers {
+            let _ = reply.send(Err(error.clone()));
+        }
+    }
+}
+
+fn check(expect: Expect, current: Option<&Arc<Entry>>) -> Result<(), WriteError> {
+    let holds = match expect {
+        Expect::Absent => current.is_none(),
+        Expect::Revision(revision) => current.is_some_and(|entry| entry.revision() == revision),
+        Expect::Present => current.is_some(),
+        Expect::Any => true,
+    };
+    if holds {
+        Ok(())
+    } else {
+        Err(WriteError::Conflict {
+            current: current.cloned(),
+        })
+    }
+}

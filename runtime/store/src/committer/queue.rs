@@ -1,0 +1,199 @@
+//! Writes that wait for the committer, and keys that wait for their end.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use crate::clock::Clock;
+use crate::write::{Sequencer, Submission, WriteError};
+use crate::{Entry, Revision};
+
+/// Writes of one batch, at most: what waits longer for one fdatasync makes latency worse.
+const BATCH_WRITES: usize = 1024;
+
+/// Bytes of one batch, at most; one larger write makes a batch of its own.
+const BATCH_BYTES: usize = 4 << 20;
+
+/// How long an expiry waits that could not be written.
+const RETRY_MILLIS: u64 = 10_000;
+
+/// A state that ends by itself.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Expiry {
+    /// Milliseconds since 1970.
+    pub(crate) at: u64,
+    /// The write that made the state: a newer state of the key does not end.
+    pub(crate) revision: Revision,
+    pub(crate) key: Arc<str>,
+}
+
+impl Expiry {
+    pub(crate) fn of(entry: &Arc<Entry>) -> Option<Self> {
+        let at = entry.expires()?;
+        Some(Self {
+            at,
+            revision: entry.revision(),
+            key: Arc::clone(entry.key()),
+        })
+    }
+}
+
+/// What the committer does next.
+#[derive(Debug)]
+pub(crate) struct Work {
+    pub(crate) submissions: Vec<Submission>,
+    pub(crate) expired: Vec<Expiry>,
+}
+
+/// The only way to the committer.
+#[derive(Debug)]
+pub(crate) struct Queue {
+    state: Mutex<State>,
+    filled: Condvar,
+    write_limit: usize,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    submissions: Vec<Submission>,
+    expiries: BinaryHeap<Reverse<Expiry>>,
+    nudged: bool,
+    closed: bool,
+}
+
+impl Queue {
+    pub(crate) fn new(write_limit: usize) -> Self {
+        Self {
+            state: Mutex::default(),
+            filled: Condvar::new(),
+            write_limit,
+        }
+    }
+
+    /// Bytes of one write, at most.
+    pub(crate) fn write_limit(&self) -> usize {
+        self.write_limit
+    }
+
+    /// Has these states end when their time comes.
+    pub(crate) fn expect_expiry(&self, expiries: Vec<Expiry>) {
+        if !expiries.is_empty() {
+            self.lock()
+                .expiries
+                .extend(expiries.into_iter().map(Reverse));
+            self.filled.notify_one();
+        }
+    }
+
+    /// Has these states end a little later, as they could not end now.
+    pub(crate) fn retry_expiries(&self, mut expiries: Vec<Expiry>, now: u64) {
+        for expiry in &mut expiries {
+            expiry.at = now + RETRY_MILLIS;
+        }
+        self.expect_expiry(expiries);
+    }
+
+    pub(crate) fn nudge(&self) {
+        self.lock().nudged = true;
+        self.filled.notify_one();
+    }
+
+    pub(crate) fn close(&self) {
+        self.lock().closed = true;
+        self.filled.notify_one();
+    }
+
+    /// Waits for something to do; `None` when the queue is closed and empty.
+    pub(crate) fn take(&self, clock: &dyn Clock) -> Option<Work> {
+        let mut state = self.lock();
+        loop {
+            let now = clock.now();
+            let expired = state.expired(now);
+            if !state.submissions.is_empty() || !expired.is_empty() {
+                return Some(Work {
+                    submissions: state.batch(),
+                    expired,
+                });
+            }
+            if state.closed {
+                return None;
+            }
+            state.nudged = false;
+            let due = state
+                .expiries
+                .peek()
+                .map(|Reverse(first)| first.at.saturating_sub(now));
+            state = self.wait(state, due);
+        }
+    }
+
+    fn wait<'a>(&self, state: MutexGuard<'a, State>, due: Option<u64>) -> MutexGuard<'a, State> {
+        let Some(due) = due else {
+            return self
+                .filled
+                .wait(state)
+                .unwrap_or_else(PoisonError::into_inner);
+        };
+        // Expiry is no precision work: a second of slack lets many end together.
+        let due = Duration::from_millis(due + 1000);
+        let idle =
+            |state: &mut State| state.submissions.is_empty() && !state.nudged && !state.closed;
+        let waited = self.filled.wait_timeout_while(state, due, idle);
+        waited.unwrap_or_else(PoisonError::into_inner).0
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl State {
+    fn batch(&mut self) -> Vec<Submission> {
+        let mut bytes = 0;
+        let fitting = self
+            .submissions
+            .iter()
+            .take(BATCH_WRITES)
+            .take_while(|submission| {
+                let first = bytes == 0;
+                bytes += submission.op.weight();
+                first || bytes <= BATCH_BYTES
+            });
+        let count = fitting.count();
+        if count == self.submissions.len() {
+            return std::mem::take(&mut self.submissions);
+        }
+        self.submissions.drain(..count).collect()
+    }
+
+    fn expired(&mut self, now: u64) -> Vec<Expiry> {
+        let mut expired = Vec::new();
+        while expired.len() < BATCH_WRITES
+            && let Some(Reverse(first)) = self.expiries.peek()
+            && first.at <= now
+            && let Some(Reverse(first)) = self.expiries.pop()
+        {
+            expired.push(first);
+        }
+        expired
+    }
+}
+
+impl Sequencer for Queue {
+    fn submit(&self, submission: Submission) {
+        let mut state = self.lock();
+        if state.closed {
+            drop(state);
+            // Nobody may be waiting any more.
+            let _ = submission.reply.send(Err(WriteError::Closed));
+            return;
+        }
+        state.submissions.push(submission);
+        let first = state.submissions.len() == 1;
+        drop(state);
+        if first {
+            self.filled.notify_one();
+        }
+    }
+}

@@ -1,0 +1,243 @@
+//! Forgets history by itself: what is too old or too much, in small steps.
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use crate::Revision;
+use crate::clock::Clock;
+use crate::horizon::Horizon;
+use crate::log::{Batch, Log};
+use crate::storage::{Collections, StorageOptions};
+
+/// Events that one collection forgets under one lock.
+const STEP: usize = 512;
+
+/// How long the compactor sleeps at least, so that it does many due marks at once.
+const PAUSE: Duration = Duration::from_secs(10);
+
+/// How long it waits before it tries again what the backend refused.
+const RETRY: Duration = Duration::from_secs(30);
+
+/// When one batch was written, and what keeping its history costs.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Mark {
+    pub(crate) revision: Revision,
+    /// Milliseconds since 1970.
+    pub(crate) at: u64,
+    /// Bytes of superseded states.
+    pub(crate) memory: usize,
+    /// Bytes on disk.
+    pub(crate) disk: u64,
+}
+
+impl Mark {
+    pub(crate) fn of(batch: &Batch, memory: usize) -> Option<Self> {
+        let size = |bytes: usize| bytes as u64;
+        let disk = batch
+            .records
+            .iter()
+            .map(|record| size(record.bytes.len() + record.key.len() + 32));
+        let revision = batch.records.last()?.revision;
+        Some(Self {
+            revision,
+            at: batch.at,
+            memory,
+            disk: disk.sum(),
+        })
+    }
+}
+
+/// The marks of everything in the history; decides what to forget.
+#[derive(Debug)]
+pub(crate) struct Marks {
+    state: Mutex<State>,
+    changed: Condvar,
+    window: u64,
+    memory_limit: usize,
+    disk_limit: u64,
+    clock: Arc<dyn Clock>,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    marks: VecDeque<Mark>,
+    memory: usize,
+    disk: u64,
+    /// Somebody asked for this floor.
+    wanted: Revision,
+    nudged: bool,
+    closed: bool,
+}
+
+impl Marks {
+    pub(crate) fn new(options: &StorageOptions, loaded: Vec<Mark>) -> Self {
+        let state = State {
+            memory: loaded.iter().map(|mark| mark.memory).sum(),
+            disk: loaded.iter().map(|mark| mark.disk).sum(),
+            marks: loaded.into(),
+            ..State::default()
+        };
+        Self {
+            state: Mutex::new(state),
+            changed: Condvar::new(),
+            window: u64::try_from(options.window.as_millis()).unwrap_or(u64::MAX),
+            memory_limit: options.history_bytes,
+            disk_limit: options.journal_bytes,
+            clock: Arc::clone(&options.clock),
+        }
+    }
+
+    /// Adds the mark of the newest batch.
+    pub(crate) fn push(&self, mark: Mark) {
+        let mut state = self.lock();
+        state.memory += mark.memory;
+        state.disk += mark.disk;
+        state.marks.push_back(mark);
+        let over = state.memory > self.memory_limit || state.disk > self.disk_limit;
+        // The first mark starts the clock of an idle compactor.
+        if over || state.marks.len() == 1 {
+            self.changed.notify_one();
+        }
+    }
+
+    /// Forgets everything up to `revision` soon.
+    pub(crate) fn compact_to(&self, revision: Revision) {
+        let mut state = self.lock();
+        state.wanted = state.wanted.max(revision);
+        self.changed.notify_one();
+    }
+
+    pub(crate) fn nudge(&self) {
+        self.lock().nudged = true;
+        self.changed.notify_one();
+    }
+
+    pub(crate) fn close(&self) {
+        self.lock().closed = true;
+        self.changed.notify_one();
+    }
+
+    /// Waits for the next floor; `None` when the store closes.
+    fn next_floor(&self, current: Revision) -> Option<Revision> {
+        let mut state = self.lock();
+        loop {
+            if state.closed {
+                return None;
+            }
+            state.nudged = false;
+            let now = self.clock.now();
+            let floor = state.forget(
+                now.saturating_sub(self.window),
+                self.memory_limit,
+                self.disk_limit,
+            );
+            if floor > current {
+                return Some(floor);
+            }
+            let due = state
+                .marks
+                .front()
+                .map(|mark| (mark.at + self.window).saturating_sub(now));
+            state = self.sleep(state, due.map(Duration::from_millis));
+        }
+    }
+
+    /// Sleeps for at least the pause, unless there is something to do at once.
+    fn sleep<'a>(
+        &self,
+        state: MutexGuard<'a, State>,
+        due: Option<Duration>,
+    ) -> MutexGuard<'a, State> {
+        let idle = |state: &mut State| {
+            let over = state.memory > self.memory_limit || state.disk > self.disk_limit;
+            !over && !state.nudged && !state.closed && state.wanted == Revision::ZERO
+        };
+        let Some(due) = due else {
+            let waited = self.changed.wait(state);
+            return waited.unwrap_or_else(PoisonError::into_inner);
+        };
+        let waited = self.changed.wait_timeout_while(state, due.max(PAUSE), idle);
+        waited.unwrap_or_else(PoisonError::into_inner).0
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl State {
+    /// Drops the marks that are too old or too much. Returns the floor that they leave.
+    fn forget(&mut self, oldest: u64, memory_limit: usize, disk_limit: u64) -> Revision {
+        let mut floor = std::mem::take(&mut self.wanted);
+        while let Some(mark) = self.marks.front() {
+            // A quarter more than needed goes at once, so that a busy store does not step
+            // for each of its batches.
+            let over = self.memory > memory_limit || self.disk > disk_limit;
+            if !over && mark.at > oldest && mark.revision > floor {
+                break;
+            }
+            floor = floor.max(mark.revision);
+            self.memory -= mark.memory;
+            self.disk -= mark.disk;
+            self.marks.pop_front();
+        }
+        floor
+    }
+}
+
+/// The thread that forgets.
+pub(crate) struct Compactor {
+    marks: Arc<Marks>,
+    log: Arc<dyn Log>,
+    horizon: Arc<Horizon>,
+    collections: Collections,
+}
+
+impl Compactor {
+    pub(crate) fn new(
+        marks: Arc<Marks>,
+        log: Arc<dyn Log>,
+        horizon: Arc<Horizon>,
+        collections: Collections,
+    ) -> Self {
+        Self {
+            marks,
+            log,
+            horizon,
+            collections,
+        }
+    }
+
+    pub(crate) fn run(self) {
+        while let Some(floor) = self.marks.next_floor(self.horizon.oldest()) {
+            // New readers are refused before anything goes.
+            self.horizon.raise_floor(floor);
+            for collection in self.collections.all() {
+                while collection.trim(floor, STEP) == STEP {
+                    std::thread::yield_now();
+                }
+            }
+            self.compact_log(floor);
+        }
+    }
+
+    fn compact_log(&self, floor: Revision) {
+        loop {
+            match self.log.compact(floor) {
+                Ok(true) if !self.marks.lock().closed => {}
+                Ok(_) => return,
+                Err(error) => {
+                    tracing::warn!(%error, "the store could not give disk space back; trying again later");
+                    let state = self.marks.lock();
+                    let waited = self
+                        .marks
+                        .changed
+                        .wait_timeout_while(state, RETRY, |state| !state.closed);
+                    drop(waited);
+                    return;
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,129 @@
+//! Encoded bytes that wait for their revision.
+
+use std::io::Write;
+
+use bytes::Bytes;
+
+use crate::Revision;
+
+/// An encoded object whose revision is not known yet.
+///
+/// The revision is part of the canonical encoding, but only the committer knows it. A draft is
+/// everything else, and the offset (the gap) at which the digits go.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Draft {
+    bytes: Vec<u8>,
+    gap: Option<u32>,
+}
+
+impl Draft {
+    /// Takes `bytes` that receive the digits of the revision at the offset `gap`.
+    ///
+    /// # Panics
+    ///
+    /// When `gap` is behind the end of `bytes`: the encoder computed it from the same buffer.
+    #[must_use]
+    pub fn new(bytes: Vec<u8>, gap: usize) -> Self {
+        assert!(
+            gap <= bytes.len(),
+            "the gap {gap} is behind the draft's {} bytes",
+            bytes.len()
+        );
+        Self {
+            bytes,
+            gap: u32::try_from(gap).ok(),
+        }
+    }
+
+    /// Takes bytes that do not show their revision.
+    #[must_use]
+    pub fn gapless(bytes: Vec<u8>) -> Self {
+        Self { bytes, gap: None }
+    }
+
+    /// How many bytes the draft has, without the digits.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.bytes.len()
+    }
+
+    /// Whether there are no bytes at all.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.bytes.is_empty()
+    }
+
+    /// The final bytes of the write that got `revision`.
+    pub(crate) fn fill(self, revision: Revision) -> Encoded {
+        let Some(gap) = self.gap else {
+            return Encoded {
+                bytes: self.bytes.into_boxed_slice().into(),
+                gap: None,
+            };
+        };
+        let (head, tail) = self.bytes.split_at(gap as usize);
+        Encoded {
+            bytes: splice(head, revision, tail),
+            gap: Some(gap),
+        }
+    }
+}
+
+/// Encoded bytes with their revision inside, and where it stands.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Encoded {
+    pub(crate) bytes: Bytes,
+    /// Offset of the revision's digits; `None` when the bytes do not show it.
+    pub(crate) gap: Option<u32>,
+}
+
+impl Encoded {
+    /// The same bytes with the digits of `old` exchanged for those of `new`.
+    pub(crate) fn restamped(&self, old: Revision, new: Revision) -> Self {
+        let Some(gap) = self.gap else {
+            return self.clone();
+        };
+        let start = gap as usize;
+        let head = &self.bytes[..start];
+        let tail = &self.bytes[start + old.digits()..];
+        Self {
+            bytes: splice(head, new, tail),
+            gap: self.gap,
+        }
+    }
+}
+
+/// One allocation of exactly the right size, so that a cached entry has no slack.
+fn splice(head: &[u8], revision: Revision, tail: &[u8]) -> Bytes {
+    let mut bytes = Vec::with_capacity(head.len() + revision.digits() + tail.len());
+    bytes.extend_from_slice(head);
+    write!(bytes, "{revision}").expect("writing to a vector succeeds");
+    bytes.extend_from_slice(tail);
+    bytes.into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Draft;
+    use crate::Revision;
+
+    #[test]
+    fn the_gap_receives_the_digits() {
+        let filled = Draft::new(br#"{"v":""}"#.to_vec(), 6).fill(Revision(812));
+        assert_eq!(&filled.bytes[..], br#"{"v":"812"}"#);
+    }
+
+    #[test]
+    fn restamping_exchanges_digits_of_another_length() {
+        let filled = Draft::new(br#"{"v":""}"#.to_vec(), 6).fill(Revision(9));
+        let restamped = filled.restamped(Revision(9), Revision(1000));
+        assert_eq!(&restamped.bytes[..], br#"{"v":"1000"}"#);
+    }
+
+    #[test]
+    fn gapless_bytes_stay_as_they_are() {
+        let filled = Draft::gapless(b"abc".to_vec()).fill(Revision(7));
+        assert_eq!(&filled.bytes[..], b"abc");
+        assert_eq!(filled.restamped(Revision(7), Revision(8)), filled);
+    }
+}

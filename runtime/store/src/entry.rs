@@ -1,0 +1,99 @@
+//! One object as the cache keeps it.
+
+use std::sync::{Arc, Weak};
+
+use bytes::Bytes;
+
+use crate::draft::Encoded;
+use crate::encodings::{Encodings, FormId, Holder};
+use crate::{Revision, Row};
+
+/// The state of one key after one write: the bytes as they go over the wire, and what selectors
+/// read. Never changes.
+#[derive(Debug)]
+pub struct Entry {
+    key: Arc<str>,
+    revision: Revision,
+    encoded: Encoded,
+    row: Row,
+    /// Milliseconds since 1970; 0 means that the entry does not expire.
+    expires: u64,
+    encodings: Encodings,
+}
+
+impl Entry {
+    pub(crate) fn new(
+        key: Arc<str>,
+        revision: Revision,
+        encoded: Encoded,
+        row: Row,
+        expires: u64,
+    ) -> Self {
+        Self {
+            key,
+            revision,
+            encoded,
+            row,
+            expires,
+            encodings: Encodings::default(),
+        }
+    }
+
+    /// The full key, with the prefix of its collection.
+    #[must_use]
+    pub fn key(&self) -> &Arc<str> {
+        &self.key
+    }
+
+    /// The write that led to this state.
+    #[must_use]
+    pub fn revision(&self) -> Revision {
+        self.revision
+    }
+
+    /// The canonical encoding, revision inside.
+    #[must_use]
+    pub fn bytes(&self) -> &Bytes {
+        &self.encoded.bytes
+    }
+
+    /// What selectors read.
+    #[must_use]
+    pub fn row(&self) -> &Row {
+        &self.row
+    }
+
+    /// When the store deletes the entry by itself, in milliseconds since 1970; `None` means never.
+    #[must_use]
+    pub fn expires(&self) -> Option<u64> {
+        (self.expires != 0).then_some(self.expires)
+    }
+
+    /// The encoding `id` of this state: made by `make` on first use and kept while it is hot.
+    ///
+    /// All kept encodings of the process share a fixed number of bytes; what was not used lately
+    /// is dropped and made again when needed.
+    pub fn form(self: &Arc<Self>, id: FormId, make: impl FnOnce(&Self) -> Bytes) -> Bytes {
+        let holder = || -> Weak<dyn Holder> { Arc::downgrade(self) as Weak<Self> };
+        self.encodings.get(holder, id, || make(self))
+    }
+
+    pub(crate) fn encoded(&self) -> &Encoded {
+        &self.encoded
+    }
+
+    pub(crate) fn expires_millis(&self) -> u64 {
+        self.expires
+    }
+
+    /// Bytes of memory, bookkeeping included.
+    pub(crate) fn weight(&self) -> usize {
+        size_of::<Self>() + self.key.len() + self.encoded.bytes.len() + self.row.weight() + 64
+    }
+}
+
+impl Holder for Entry {
+    fn encodings(&self) -> &Encodings {
+        &self.encodings
+    }
+}

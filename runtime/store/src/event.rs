@@ -1,0 +1,87 @@
+//! One change, as watchers see it.
+
+use std::sync::{Arc, Weak};
+
+use bytes::Bytes;
+
+use crate::encodings::{Encodings, FormId, Holder};
+use crate::{Entry, Revision};
+
+/// What a write did.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EventKind {
+    /// The key has a new state.
+    Put {
+        /// Whether the key had none before.
+        created: bool,
+    },
+    /// The key is gone.
+    Delete,
+}
+
+/// One change of one key. Shared by the history and all watchers.
+#[derive(Debug)]
+pub struct Event {
+    kind: EventKind,
+    entry: Arc<Entry>,
+    previous: Option<Arc<Entry>>,
+    encodings: Encodings,
+}
+
+impl Event {
+    pub(crate) fn new(kind: EventKind, entry: Arc<Entry>, previous: Option<Arc<Entry>>) -> Self {
+        Self {
+            kind,
+            entry,
+            previous,
+            encodings: Encodings::default(),
+        }
+    }
+
+    /// What happened.
+    #[must_use]
+    pub fn kind(&self) -> EventKind {
+        self.kind
+    }
+
+    /// The write that did it.
+    #[must_use]
+    pub fn revision(&self) -> Revision {
+        self.entry.revision()
+    }
+
+    /// The new state; for a deletion the final state, which carries the deletion's revision.
+    #[must_use]
+    pub fn entry(&self) -> &Arc<Entry> {
+        &self.entry
+    }
+
+    /// The state before the write; `None` when it created the key.
+    #[must_use]
+    pub fn previous(&self) -> Option<&Arc<Entry>> {
+        self.previous.as_ref()
+    }
+
+    /// The frame `id` of this event: encoded once by `make` and shared by all watchers.
+    ///
+    /// Frames share the budget of [`Entry::form`].
+    pub fn frame(self: &Arc<Self>, id: FormId, make: impl FnOnce(&Self) -> Bytes) -> Bytes {
+        let holder = || -> Weak<dyn Holder> { Arc::downgrade(self) as Weak<Self> };
+        self.encodings.get(holder, id, || make(self))
+    }
+
+    /// Bytes of memory that only the history keeps alive, or will once the key changes again.
+    pub(crate) fn weight(&self) -> usize {
+        let superseded = match self.kind {
+            EventKind::Put { .. } => 0,
+            EventKind::Delete => self.entry.weight(),
+        };
+        size_of::<Self>() + superseded + self.previous.as_ref().map_or(0, |entry| entry.weight())
+    }
+}
+
+impl Holder for Event {
+    fn encodings(&self) -> &Encodings {
+        &self.encodings
+    }
+}

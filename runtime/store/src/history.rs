@@ -1,0 +1,67 @@
+//! The recent changes of one collection.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use crate::{Event, Revision};
+
+/// Events in revision order, addressed by a sequence number that survives trimming.
+#[derive(Debug, Default)]
+pub(crate) struct History {
+    events: VecDeque<Arc<Event>>,
+    /// The sequence number of the first event that is still here.
+    first: u64,
+}
+
+impl History {
+    pub(crate) fn push(&mut self, event: Arc<Event>) {
+        debug_assert!(
+            self.events
+                .back()
+                .is_none_or(|last| last.revision() < event.revision())
+        );
+        self.events.push_back(event);
+    }
+
+    /// The sequence number that the next event will get.
+    pub(crate) fn end(&self) -> u64 {
+        self.first + self.events.len() as u64
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.events.len()
+    }
+
+    pub(crate) fn newest(&self) -> Option<Revision> {
+        self.events.back().map(|event| event.revision())
+    }
+
+    /// The sequence number of the first event after `revision`.
+    pub(crate) fn after(&self, revision: Revision) -> u64 {
+        self.first
+            + self
+                .events
+                .partition_point(|event| event.revision() <= revision) as u64
+    }
+
+    /// The events from the sequence number `from` on; `None` when some of them are gone.
+    pub(crate) fn since(&self, from: u64) -> Option<impl Iterator<Item = &Arc<Event>>> {
+        let skip = usize::try_from(from.checked_sub(self.first)?).ok()?;
+        Some(self.events.range(skip.min(self.events.len())..))
+    }
+
+    /// Takes out at most `limit` events up to and including `floor`, for the caller to drop
+    /// where no lock is held.
+    pub(crate) fn trim(&mut self, floor: Revision, limit: usize) -> Vec<Arc<Event>> {
+        let count = self
+            .events
+            .partition_point(|event| event.revision() <= floor)
+            .min(limit);
+        self.first += count as u64;
+        let trimmed = self.events.drain(..count).collect();
+        if self.events.is_empty() {
+            self.events.shrink_to(64);
+        }
+        trimmed
+    }
+}

@@ -1,0 +1,125 @@
+//! What the engine needs of an embedded backend.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+
+use crate::Revision;
+
+/// One write as a backend keeps it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Record {
+    /// The write's number.
+    pub revision: Revision,
+    /// What was written.
+    pub key: Arc<str>,
+    /// What the write did.
+    pub change: Change,
+    /// The final bytes, revision inside; for a deletion those of the final state.
+    pub bytes: Bytes,
+    /// Offset of the revision's digits in `bytes`; `None` when they do not show it.
+    pub gap: Option<u32>,
+}
+
+/// What a write did.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Change {
+    /// The key has a new state.
+    Put {
+        /// When the state expires, in milliseconds since 1970; 0 means never.
+        expires: u64,
+    },
+    /// The key is gone.
+    Delete,
+}
+
+/// Writes that become durable together, in the order of their revisions.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Batch {
+    /// When they were written, in milliseconds since 1970.
+    pub at: u64,
+    /// The writes.
+    pub records: Vec<Record>,
+}
+
+/// What a backend held when it was opened.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Opened {
+    /// Changes after this revision were all loaded; older ones only as far as they still matter.
+    pub floor: Revision,
+    /// The highest revision that may have been given away.
+    pub last: Revision,
+}
+
+/// Receives what a backend holds.
+pub trait Loader {
+    /// A state that is older than the history. Come first, in any order.
+    fn state(&mut self, record: Record);
+    /// Changes. Come in the order of their revisions. A change of a key that is not newer than the
+    /// key's loaded state is skipped.
+    fn batch(&mut self, batch: Batch);
+}
+
+/// A durable sequence of batches: everything that an embedded backend has to know.
+///
+/// The engine appends from one thread and compacts from another; it loads once, before both.
+pub trait Log: Send + Sync {
+    /// Hands over everything there is.
+    ///
+    /// # Errors
+    ///
+    /// When the backend holds something that it cannot read; the store then does not open.
+    fn load(&self, loader: &mut dyn Loader) -> Result<Opened, LogError>;
+
+    /// Keeps `batch`, and returns once it survives a loss of power.
+    ///
+    /// # Errors
+    ///
+    /// Then nothing of the batch counts, and the next append may succeed.
+    fn append(&self, batch: &Batch) -> Result<(), LogError>;
+
+    /// Drops a little of what is superseded at `floor`, and gives its space back. Returns
+    /// whether there is more to drop.
+    ///
+    /// Appends go on meanwhile, so a step is short.
+    ///
+    /// # Errors
+    ///
+    /// Nothing is lost then; the engine tries again later.
+    fn compact(&self, floor: Revision) -> Result<bool, LogError>;
+
+    /// Bytes on disk.
+    fn size(&self) -> u64;
+
+    /// Lets go of everything; nothing is called afterwards.
+    ///
+    /// # Errors
+    ///
+    /// When the backend could not be closed in order. What was appended is durable all the same.
+    fn close(&self) -> Result<(), LogError> {
+        Ok(())
+    }
+}
+
+/// Why a backend cannot do what it is asked for.
+#[derive(Debug, thiserror::Error)]
+pub enum LogError {
+    /// There is no space left.
+    #[error("the disk is full")]
+    Full,
+    /// The data cannot be read; the text names the folder and says what to do.
+    #[error("{0}")]
+    Unreadable(String),
+    /// Somebody else uses the data; the text names the folder.
+    #[error("{0}")]
+    InUse(String),
+    /// The operating system refused.
+    #[error("{context}")]
+    Io {
+        /// What was tried, on which file.
+        context: String,
+        /// Its answer.
+        #[source]
+        source: std::io::Error,
+    },
+}

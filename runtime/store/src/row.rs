@@ -1,0 +1,183 @@
+//! The part of an object that selectors read.
+
+/// The labels and the declared selectable fields of one object.
+///
+/// Lists and watches with a selector read rows instead of decoding objects. All texts of a row
+/// share one allocation: each is preceded by its length in four characters of seven bits, labels
+/// come first (sorted by key, key before value), then the fields in their declared order.
+#[derive(Clone, Default, PartialEq, Eq)]
+pub struct Row {
+    text: Box<str>,
+    labels: u32,
+}
+
+/// Characters in front of each text.
+const LENGTH: usize = 4;
+const LENGTH_LIMIT: usize = 1 << (7 * LENGTH);
+
+impl Row {
+    /// A row of these labels and these fields, the latter in the order the kind declares them.
+    ///
+    /// Of labels with the same key the last one counts. Texts of 256 MiB and more, which no store
+    /// accepts, are read back as empty.
+    #[must_use]
+    pub fn new<'a>(
+        labels: impl IntoIterator<Item = (&'a str, &'a str)>,
+        fields: impl IntoIterator<Item = &'a str>,
+    ) -> Self {
+        let mut labels: Vec<_> = labels.into_iter().collect();
+        // Stable, so that of equal keys the last given one stays last.
+        labels.sort_by_key(|(key, _)| *key);
+        let mut text = String::new();
+        let mut count = 0;
+        for (position, (key, value)) in labels.iter().enumerate() {
+            if labels
+                .get(position + 1)
+                .is_some_and(|(next, _)| next == key)
+            {
+                continue;
+            }
+            push(&mut text, key);
+            push(&mut text, value);
+            count += 1;
+        }
+        for field in fields {
+            push(&mut text, field);
+        }
+        Self {
+            text: text.into_boxed_str(),
+            labels: count,
+        }
+    }
+
+    /// The labels, sorted by key.
+    pub fn labels(&self) -> impl Iterator<Item = (&str, &str)> {
+        let mut texts = Texts { rest: &self.text };
+        (0..self.labels).map_while(move |_| Some((texts.next()?, texts.next()?)))
+    }
+
+    /// The value of the label `key`.
+    #[must_use]
+    pub fn label(&self, key: &str) -> Option<&str> {
+        self.labels()
+            .find(|(candidate, _)| *candidate == key)
+            .map(|(_, value)| value)
+    }
+
+    /// The declared fields, in their declared order.
+    pub fn fields(&self) -> impl Iterator<Item = &str> {
+        Texts { rest: &self.text }.skip(2 * self.labels as usize)
+    }
+
+    /// The field at `position` of the declared order.
+    #[must_use]
+    pub fn field(&self, position: usize) -> Option<&str> {
+        self.fields().nth(position)
+    }
+
+    /// Bytes on the heap.
+    pub(crate) fn weight(&self) -> usize {
+        self.text.len()
+    }
+}
+
+impl std::fmt::Debug for Row {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter
+            .debug_struct("Row")
+            .field("labels", &self.labels().collect::<Vec<_>>())
+            .field("fields", &self.fields().collect::<Vec<_>>())
+            .finish()
+    }
+}
+
+/// Makes the rows of entries that are loaded when the store opens; a write brings its row along.
+pub trait Indexer: Send + Sync {
+    /// The row of the object that `bytes` encode.
+    ///
+    /// Bytes that it cannot read get an empty row: a store must open whatever it holds.
+    fn row(&self, key: &str, bytes: &[u8]) -> Row;
+}
+
+/// Gives every entry an empty row.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct NoIndex;
+
+impl Indexer for NoIndex {
+    fn row(&self, _key: &str, _bytes: &[u8]) -> Row {
+        Row::default()
+    }
+}
+
+fn push(text: &mut String, piece: &str) {
+    let piece = if piece.len() < LENGTH_LIMIT {
+        piece
+    } else {
+        ""
+    };
+    for position in 0..LENGTH {
+        let seven_bits = (piece.len() >> (7 * position)) & 0x7f;
+        text.push(char::from(seven_bits as u8));
+    }
+    text.push_str(piece);
+}
+
+struct Texts<'a> {
+    rest: &'a str,
+}
+
+impl<'a> Iterator for Texts<'a> {
+    type Item = &'a str;
+
+    fn next(&mut self) -> Option<&'a str> {
+        let (prefix, rest) = self.rest.split_at_checked(LENGTH)?;
+        let length = prefix
+            .bytes()
+            .rev()
+            .fold(0, |sum, byte| (sum << 7) | usize::from(byte));
+        let (piece, rest) = rest.split_at_checked(length)?;
+        self.rest = rest;
+        Some(piece)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Row;
+
+    #[test]
+    fn labels_are_sorted_and_fields_keep_their_order() {
+        let row = Row::new([("tier", "web"), ("app", "shop")], ["name", "", "phase"]);
+        assert_eq!(
+            row.labels().collect::<Vec<_>>(),
+            [("app", "shop"), ("tier", "web")]
+        );
+        assert_eq!(row.label("tier"), Some("web"));
+        assert_eq!(row.label("none"), None);
+        assert_eq!(row.fields().collect::<Vec<_>>(), ["name", "", "phase"]);
+        assert_eq!(row.field(2), Some("phase"));
+        assert_eq!(row.field(3), None);
+    }
+
+    #[test]
+    fn the_last_of_equal_labels_counts() {
+        let row = Row::new([("a", "1"), ("a", "2")], ["x"]);
+        assert_eq!(row.labels().collect::<Vec<_>>(), [("a", "2")]);
+        assert_eq!(row.field(0), Some("x"));
+    }
+
+    #[test]
+    fn long_and_multibyte_texts_are_read_back() {
+        let long = "ü".repeat(20_000);
+        let row = Row::new([("ключ", long.as_str())], [long.as_str(), "end"]);
+        assert_eq!(row.label("ключ"), Some(long.as_str()));
+        assert_eq!(row.field(0), Some(long.as_str()));
+        assert_eq!(row.field(1), Some("end"));
+    }
+
+    #[test]
+    fn an_empty_row_has_nothing() {
+        let row = Row::default();
+        assert_eq!(row.labels().count() + row.fields().count(), 0);
+    }
+}

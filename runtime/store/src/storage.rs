@@ -1,0 +1,371 @@
+//! The embedded store: a log, the engine's threads, and the collections.
+
+mod unclaimed;
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::ops::Bound;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use self::unclaimed::Unclaimed;
+use crate::clock::{Clock, SystemClock};
+use crate::collection::CollectionStats;
+use crate::committer::{Committer, Queue};
+use crate::compactor::{Compactor, Marks};
+use crate::horizon::Horizon;
+use crate::log::{Log, LogError};
+use crate::write::Sequencer;
+use crate::{Collection, Indexer, Revision};
+
+/// How a store behaves.
+#[derive(Clone, Debug)]
+pub struct StorageOptions {
+    /// How long changes stay known. Default: 5 minutes, as etcd's users configure it.
+    pub window: Duration,
+    /// Bytes of memory that superseded states may take; the window shrinks to fit. Default: 32 MiB.
+    pub history_bytes: usize,
+    /// Bytes of changes on disk; the window shrinks to fit. Default: 256 MiB.
+    pub journal_bytes: u64,
+    /// Bytes of one key and object. Default: 3 MiB, what a request body may have.
+    pub write_limit: usize,
+    /// Tells the time.
+    pub clock: Arc<dyn Clock>,
+}
+
+impl Default for StorageOptions {
+    fn default() -> Self {
+        Self {
+            window: Duration::from_secs(300),
+            history_bytes: 32 << 20,
+            journal_bytes: 256 << 20,
+            write_limit: 3 << 20,
+            clock: Arc::new(SystemClock),
+        }
+    }
+}
+
+/// Why a store does not open.
+#[derive(Debug, thiserror::Error)]
+pub enum OpenError {
+    /// The backend does not load.
+    #[error(transparent)]
+    Log(#[from] LogError),
+    /// A thread of the engine did not start.
+    #[error("a thread of the store did not start")]
+    Thread(#[source] std::io::Error),
+}
+
+/// What a store holds.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct StorageStats {
+    /// Bytes on disk.
+    pub disk_bytes: u64,
+    /// Per prefix of a collection.
+    pub collections: BTreeMap<String, CollectionStats>,
+}
+
+/// A handle to an open store; clones are handles to the same one.
+///
+/// The store closes when [`Storage::close`] is called or the last handle is dropped; both wait
+/// until queued writes are durable.
+#[derive(Clone)]
+pub struct Storage {
+    shared: Arc<Shared>,
+}
+
+struct Shared {
+    horizon: Arc<Horizon>,
+    queue: Arc<Queue>,
+    marks: Arc<Marks>,
+    log: Arc<dyn Log>,
+    collections: Collections,
+    unclaimed: Mutex<Unclaimed>,
+    threads: Mutex<Vec<JoinHandle<()>>>,
+}
+
+/// The open collections by prefix.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Collections {
+    by_prefix: Arc<RwLock<BTreeMap<Box<str>, Arc<Collection>>>>,
+}
+
+impl Collections {
+    pub(crate) fn all(&self) -> Vec<Arc<Collection>> {
+        self.by_prefix
+            .read()
+            .unwrap_or_else(PoisonError::into_inner)
+            .values()
+            .cloned()
+            .collect()
+    }
+
+    /// The collection that `key` belongs to.
+    pub(crate) fn of(&self, key: &str) -> Option<Arc<Collection>> {
+        let by_prefix = self
+            .by_prefix
+            .read()
+            .unwrap_or_else(PoisonError::into_inner);
+        // Prefixes do not nest, so the last one that is not behind the key is the only candidate.
+        let (_, collection) = by_prefix
+            .range::<str, _>((Bound::Unbounded, Bound::Included(key)))
+            .next_back()?;
+        key.starts_with(collection.prefix())
+            .then(|| Arc::clone(collection))
+    }
+
+    fn get(&self, prefix: &str) -> Option<Arc<Collection>> {
+        self.by_prefix
+            .read()
+            .unwrap_or_else(PoisonError::into_inner)
+            .get(prefix)
+            .cloned()
+    }
+
+    fn add(&self, collection: Arc<Collection>) {
+        let mut by_prefix = self
+            .by_prefix
+            .write()
+            .unwrap_or_else(PoisonError::into_inner);
+        by_prefix.insert(collection.prefix().into(), collection);
+    }
+}
+
+impl Storage {
+    /// Opens the store on `log`. Reads everything there is, so call it where blocking is allowed.
+    ///
+    /// # Errors
+    ///
+    /// [`OpenError::Log`] when the backend does not load.
+    pub fn open(log: impl Log + 'static, options: &StorageOptions) -> Result<Self, OpenError> {
+        let log: Arc<dyn Log> = Arc::new(log);
+        let mut unclaimed = Unclaimed::default();
+        let opened = log.load(&mut unclaimed)?;
+        let horizon = Arc::new(Horizon::new(opened.floor, opened.last));
+        let marks = Arc::new(Marks::new(options, unclaimed.take_marks()));
+        let queue = Arc::new(Queue::new(options.write_limit));
+        let collections = Collections::default();
+        let committer = Committer::new(
+            Arc::clone(&queue),
+            Arc::clone(&log),
+            Arc::clone(&horizon),
+            Arc::clone(&marks),
+            collections.clone(),
+            Arc::clone(&options.clock),
+        );
+        let compactor = Compactor::new(
+            Arc::clone(&marks),
+            Arc::clone(&log),
+            Arc::clone(&horizon),
+            collections.clone(),
+        );
+        let threads = vec![
+            spawn("store-commit", move || committer.run())?,
+            spawn("store-compact", move || compactor.run())?,
+        ];
+        let shared = Shared {
+            horizon,
+            queue,
+            marks,
+            log,
+            collections,
+            unclaimed: Mutex::new(unclaimed),
+            threads: Mutex::new(threads),
+        };
+        Ok(Self {
+            shared: Arc::new(shared),
+        })
+    }
+
+    /// The collection of all keys that start with `prefix`, for example `/registry/configmaps/`.
+    ///
+    /// The first call for a prefix indexes what was loaded; later calls return the same
+    /// collection and do not use their `indexer`. Prefixes must not nest.
+    #[must_use]
+    pub fn collection(&self, prefix: &str, indexer: Arc<dyn Indexer>) -> Arc<Collection> {
+        // Held until the collection is registered, so that two callers make one.
+        let mut unclaimed = self.shared.unclaimed();
+        if let Some(collection) = self.shared.collections.get(prefix) {
+            return collection;
+        }
+        let sequencer: Arc<dyn Sequencer> = Arc::clone(&self.shared.queue) as Arc<Queue>;
+        let horizon = Arc::clone(&self.shared.horizon);
+        let collection = Arc::new(Collection::new(prefix, indexer, horizon, sequencer));
+        let expiring = unclaimed.claim(&collection);
+        self.shared.collections.add(Arc::clone(&collection));
+        self.shared.queue.expect_expiry(expiring);
+        collection
+    }
+
+    /// The newest revision that everyone sees.
+    #[must_use]
+    pub fn revision(&self) -> Revision {
+        self.shared.horizon.visible()
+    }
+
+    /// The oldest revision at which lists and after which watches are possible.
+    #[must_use]
+    pub fn oldest(&self) -> Revision {
+        self.shared.horizon.oldest()
+    }
+
+    /// Waits until `revision` is visible; returns whether it is, `deadline` later at the latest.
+    pub async fn wait_for(&self, revision: Revision, deadline: Duration) -> bool {
+        if self.revision() >= revision {
+            return true;
+        }
+        tokio::time::timeout(deadline, self.shared.horizon.reached(revision))
+            .await
+            .is_ok()
+    }
+
+    /// Forgets history up to and including `revision` (at most the newest one), and lets the
+    /// backend give space back in the background.
+    pub fn compact(&self, revision: Revision) {
+        self.shared.marks.compact_to(revision.min(self.revision()));
+    }
+
+    /// Reads the clock again, and does what is due. Needed only after a [`Clock`] jumped.
+    pub fn recheck_clock(&self) {
+        self.shared.queue.nudge();
+        self.shared.marks.nudge();
+    }
+
+    /// What there is.
+    #[must_use]
+    pub fn stats(&self) -> StorageStats {
+        let collections = self.shared.collections.all();
+        StorageStats {
+            disk_bytes: self.shared.log.size(),
+            collections: collections
+                .iter()
+                .map(|collection| (collection.prefix().to_owned(), collection.stats()))
+                .collect(),
+        }
+    }
+
+    /// Closes the store: writes that are queued become durable, later ones are refused with
+    /// `Closed`, watches end after delivering everything, and the files are let go of.
+    ///
+    /// Reads go on with what is in memory.
+    pub async fn close(&self) {
+        let shared = Arc::clone(&self.shared);
+        // The threads may still be busy with the disk, which must not block the runtime.
+        let closed = tokio::task::spawn_blocking(move || shared.close()).await;
+        debug_assert!(closed.is_ok(), "closing does not panic");
+    }
+}
+
+impl Shared {
+    fn unclaimed(&self) -> MutexGuard<'_, Unclaimed> {
+        self.unclaimed
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn close(&self) {
+        self.queue.close();
+        self.marks.close();
+        let mut threads = self.threads.lock().unwrap_or_else(PoisonError::into_inner);
+        if threads.is_empty() {
+            return;
+        }
+        for thread in threads.drain(..) {
+            if thread.join().is_err() {
+                tracing::error!("a thread of the store panicked");
+            }
+        }
+        for collection in self.collections.all() {
+            collection.close();
+        }
+        if let Err(error) = self.log.close() {
+            tracing::warn!(%error, "the store was not closed in order; nothing is lost");
+        }
+    }
+}
+
+impl Drop for Shared {
+    fn drop(&mut self) {
+        self.close();
+    }
+}
+
+impl fmt::Debug for Storage {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter
+            .debug_struct("Storage")
+            .field("horizon", &self.shared.horizon)
+            .finish_non_exhaustive()
+    }
+}
+
+fn spawn(name: &str, body: impl FnOnce() + Send + 'static) -> Result<JoinHandle<()>, OpenError> {
+    std::thread::Builder::new()
+        .name(name.to_owned())
+        .spawn(body)
+        .map_err(OpenError::Thread)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Storage, StorageOptions};
+    use crate::{
+        Draft, EventKind, Expect, ListQuery, MemoryLog, NoIndex, Op, Revision, Row, WatchFrom,
+        WriteError,
+    };
+    use std::sync::Arc;
+
+    fn put(key: &str, expect: Expect) -> Op {
+        let draft = Draft::new(b"{\"v\":\"\"}".to_vec(), 6);
+        Op::Put {
+            key: key.into(),
+            draft,
+            row: Row::default(),
+            expect,
+            ttl: None,
+        }
+    }
+
+    #[tokio::test]
+    async fn a_write_is_visible_when_it_is_answered_and_survives_a_restart() {
+        let log = MemoryLog::new();
+        let storage = Storage::open(log.clone(), &StorageOptions::default()).unwrap();
+        let things = storage.collection("/things/", Arc::new(NoIndex));
+        let mut watcher = things.watch("/things/", WatchFrom::Now).unwrap();
+
+        let written = things
+            .write(put("/things/a", Expect::Absent))
+            .await
+            .unwrap();
+        assert_eq!(written.revision(), Revision(1));
+        assert_eq!(storage.revision(), Revision(1));
+        assert_eq!(
+            &things.get("/things/a").unwrap().bytes()[..],
+            b"{\"v\":\"1\"}"
+        );
+        let refused = things.write(put("/things/a", Expect::Absent)).await;
+        assert!(matches!(
+            refused,
+            Err(WriteError::Conflict { current: Some(_) })
+        ));
+        let events = watcher.next().await.unwrap();
+        assert_eq!(events[0].kind(), EventKind::Put { created: true });
+        assert_eq!(watcher.progress(), Revision(1));
+
+        storage.close().await;
+        let closed = things.write(put("/things/b", Expect::Absent)).await;
+        assert!(matches!(closed, Err(WriteError::Closed)));
+        let storage = Storage::open(log, &StorageOptions::default()).unwrap();
+        let things = storage.collection("/things/", Arc::new(NoIndex));
+        assert_eq!(
+            things
+                .list(&ListQuery::all("/things/"))
+                .unwrap()
+                .entries
+                .len(),
+            1
+        );
+        assert_eq!(storage.revision(), Revision(1));
+    }
+}

@@ -1,0 +1,145 @@
+//! What a write asks for, and how it ends.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::sync::oneshot;
+
+use crate::collection::Collection;
+use crate::{Draft, Entry, Revision, Row};
+
+/// What must be true of a key for a write to happen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Expect {
+    /// The key has no state.
+    Absent,
+    /// The key's state is the one that this revision wrote.
+    Revision(Revision),
+    /// The key has a state, whichever.
+    Present,
+    /// Nothing. (Deleting a key that has no state is refused nevertheless.)
+    Any,
+}
+
+/// One conditional write.
+#[derive(Clone, Debug)]
+pub enum Op {
+    /// Gives a key a new state.
+    Put {
+        /// The full key; it starts with the prefix of the collection.
+        key: Arc<str>,
+        /// The new state.
+        draft: Draft,
+        /// What selectors read of the new state.
+        row: Row,
+        /// The condition.
+        expect: Expect,
+        /// How long until the store deletes the key by itself; `None` means never. Every put sets
+        /// it anew.
+        ttl: Option<Duration>,
+    },
+    /// Removes a key.
+    Delete {
+        /// The full key; it starts with the prefix of the collection.
+        key: Arc<str>,
+        /// The condition.
+        expect: Expect,
+        /// The final state that watchers see; `None` means the current state with the deletion's
+        /// revision in it.
+        last: Option<(Draft, Row)>,
+    },
+}
+
+impl Op {
+    /// The key that the write is about.
+    #[must_use]
+    pub fn key(&self) -> &Arc<str> {
+        match self {
+            Self::Put { key, .. } | Self::Delete { key, .. } => key,
+        }
+    }
+
+    /// Bytes that the caller brought.
+    pub(crate) fn weight(&self) -> usize {
+        let draft = match self {
+            Self::Put { draft, .. } => draft.len(),
+            Self::Delete { last, .. } => last.as_ref().map_or(0, |(draft, _)| draft.len()),
+        };
+        self.key().len() + draft
+    }
+}
+
+/// A write that happened: it is durable, and everyone sees it.
+#[derive(Clone, Debug)]
+pub struct Written {
+    /// The new state; for a deletion the final state, which carries the deletion's revision.
+    pub entry: Arc<Entry>,
+    /// The state before; `None` when the write created the key.
+    pub previous: Option<Arc<Entry>>,
+}
+
+impl Written {
+    /// The write's revision.
+    #[must_use]
+    pub fn revision(&self) -> Revision {
+        self.entry.revision()
+    }
+}
+
+/// Why a write did not happen.
+#[derive(Clone, Debug, thiserror::Error)]
+pub enum WriteError {
+    /// The key's state is not the expected one; `current` is what it is instead.
+    #[error("the key {}; read it again and repeat the change", found(current.as_ref()))]
+    Conflict {
+        /// The state that contradicts the expectation; `None` when there is none.
+        current: Option<Arc<Entry>>,
+    },
+    /// The disk is full. Nothing was written; later writes succeed once there is space again.
+    #[error("the disk of the store is full; free space on it, writes then succeed again")]
+    Full,
+    /// The object or its key is larger than the store accepts.
+    #[error("the write has {size} bytes; the store accepts at most {limit}")]
+    TooLarge {
+        /// Bytes of key and object.
+        size: usize,
+        /// Bytes that would have been accepted.
+        limit: usize,
+    },
+    /// The store is closed, or closing.
+    #[error("the store is closed")]
+    Closed,
+    /// The disk failed. Whether the write happened is known only after the next start.
+    #[error("the store could not write: {0}")]
+    Io(Arc<str>),
+}
+
+fn found(current: Option<&Arc<Entry>>) -> String {
+    match current {
+        Some(entry) => format!("is at revision {}", entry.revision()),
+        None => "does not exist".to_owned(),
+    }
+}
+
+/// How a write ends.
+pub type WriteResult = Result<Written, WriteError>;
+
+/// A write on its way to whatever decides its order.
+#[derive(Debug)]
+pub struct Submission {
+    /// Where the key lives.
+    pub collection: Arc<Collection>,
+    /// The write.
+    pub op: Op,
+    /// Receives the end of it. Nobody may be waiting any more.
+    pub reply: oneshot::Sender<WriteResult>,
+}
+
+/// Decides the order of writes: the embedded engine, or a client of a remote store.
+///
+/// Collections know nothing else of what is behind them: the sequencer publishes to them what
+/// became durable, through [`Collection::publish`], and answers only then.
+pub trait Sequencer: Send + Sync {
+    /// Takes over `submission`; answers it when the write is durable and visible, or refused.
+    fn submit(&self, submission: Submission);
+}
