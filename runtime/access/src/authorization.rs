@@ -1,0 +1,1 @@
+//! From a user and an action to a decision.

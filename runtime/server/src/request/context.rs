@@ -1,0 +1,70 @@
+//! What travels with a request.
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::Instant;
+
+use planesmith_access::user::UserInfo;
+use uuid::Uuid;
+
+use super::{RequestInfo, Warnings};
+use crate::shutdown::Shutdown;
+
+/// What travels with a request from the filters to the handler; cheap to clone.
+#[derive(Clone, Debug)]
+pub struct Context {
+    /// What is asked.
+    pub info: Arc<RequestInfo>,
+    /// Who asks.
+    pub user: Arc<UserInfo>,
+    /// Names the request in logs, answers and audit records.
+    pub id: RequestId,
+    /// When the answer is due; `None` for a request that lasts as long as the client wants.
+    pub deadline: Option<Instant>,
+    /// Words of warning for the client.
+    pub warnings: Warnings,
+    /// Heard when the server stops; streams end then.
+    pub shutdown: Shutdown,
+    /// When the request's head had arrived.
+    pub received: Instant,
+}
+
+/// Names one request: the client's `Audit-ID`, or a new one.
+#[derive(Clone, PartialEq, Eq)]
+pub struct RequestId(Id);
+
+#[derive(Clone, PartialEq, Eq)]
+enum Id {
+    Given(Arc<str>),
+    New(Uuid),
+}
+
+impl RequestId {
+    /// A new name.
+    #[must_use]
+    pub fn random() -> Self {
+        let bytes = fastrand::u128(..).to_ne_bytes();
+        Self(Id::New(uuid::Builder::from_random_bytes(bytes).into_uuid()))
+    }
+
+    /// The name that a client chose.
+    #[must_use]
+    pub fn given(id: &str) -> Self {
+        Self(Id::Given(id.into()))
+    }
+}
+
+impl fmt::Display for RequestId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.0 {
+            Id::Given(id) => f.write_str(id),
+            Id::New(id) => id.hyphenated().fmt(f),
+        }
+    }
+}
+
+impl fmt::Debug for RequestId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}

@@ -1,0 +1,346 @@
+//! What a path and a method mean.
+
+use std::borrow::Cow;
+use std::ops::Range;
+
+use http::{Method, Uri};
+use percent_encoding::percent_decode_str;
+
+use super::Verb;
+
+/// What a request asks for, read from its method and path once, before anything else looks at it.
+///
+/// All texts are slices of one decoded copy of the path.
+///
+/// Source: the request forms of the Kubernetes API (`/api/{version}/...`, `/apis/{group}/{version}/...`).
+#[derive(Clone, Debug)]
+pub struct RequestInfo {
+    path: Box<str>,
+    verb: Verb,
+    method: Method,
+    is_resource: bool,
+    prefix: Span,
+    group: Span,
+    version: Span,
+    namespace: Span,
+    resource: Span,
+    name: Span,
+    subresource: Span,
+    rest: Span,
+    selected_name: Option<Box<str>>,
+}
+
+/// A piece of the path. Paths are bounded by the listener's header limit, far below 4 GiB.
+#[derive(Clone, Copy, Debug, Default)]
+struct Span {
+    start: u32,
+    end: u32,
+}
+
+impl Span {
+    fn range(self) -> Range<usize> {
+        self.start as usize..self.end as usize
+    }
+}
+
+/// Path prefixes in front of the verb's name that old clients use instead of a method or parameter.
+const PATH_VERBS: [&str; 2] = ["proxy", "watch"];
+/// Subresources of a namespace; any other word behind its name is a resource in it.
+const NAMESPACE_SUBRESOURCES: [&str; 2] = ["status", "finalize"];
+
+impl RequestInfo {
+    /// Reads the method, path and query of a request.
+    #[must_use]
+    pub fn new(method: &Method, uri: &Uri) -> Self {
+        let path = match percent_decode_str(uri.path()).decode_utf8_lossy() {
+            Cow::Borrowed(path) => Box::from(path),
+            Cow::Owned(path) => path.into_boxed_str(),
+        };
+        let mut info = Self {
+            path,
+            verb: Verb::of_path(method),
+            method: method.clone(),
+            is_resource: false,
+            prefix: Span::default(),
+            group: Span::default(),
+            version: Span::default(),
+            namespace: Span::default(),
+            resource: Span::default(),
+            name: Span::default(),
+            subresource: Span::default(),
+            rest: Span::default(),
+            selected_name: None,
+        };
+        info.read_path();
+        if info.is_resource && info.name.range().is_empty() {
+            info.read_query(uri.query().unwrap_or_default());
+        }
+        info
+    }
+
+    fn read_path(&mut self) {
+        let mut parts = Parts::new(&self.path);
+        if parts.count() < 3 {
+            return;
+        }
+        let prefix = parts.next();
+        match self.slice(prefix) {
+            "api" => {}
+            "apis" if parts.count() >= 3 => self.group = parts.next(),
+            "apis" => {
+                self.prefix = prefix;
+                return;
+            }
+            _ => return,
+        }
+        self.prefix = prefix;
+        self.is_resource = true;
+        self.version = parts.next();
+        self.verb = Verb::of_resource(&self.method);
+        if PATH_VERBS.contains(&parts.peek()) && parts.count() > 1 {
+            self.verb = if parts.peek() == "proxy" {
+                Verb::Proxy
+            } else {
+                Verb::Watch
+            };
+            parts.next();
+        }
+        if parts.peek() == "namespaces" && parts.count() > 1 {
+            let mut inside = parts.clone();
+            inside.next();
+            self.namespace = inside.next();
+            if inside.count() > 0 && !NAMESPACE_SUBRESOURCES.contains(&inside.peek()) {
+                parts = inside;
+            }
+        }
+        let (resource, name) = (parts.next(), parts.next());
+        let subresource = if self.verb == Verb::Proxy {
+            Span::default()
+        } else {
+            parts.next()
+        };
+        let rest = parts.rest();
+        self.resource = resource;
+        self.name = name;
+        self.subresource = subresource;
+        self.rest = rest;
+    }
+
+    /// Without a name a read is a list or a watch, which may be about one name after all, and a delete takes everything.
+    fn read_query(&mut self, query: &str) {
+        match self.verb {
+            Verb::Get => {
+                self.verb = if asks_to_watch(query) { Verb::Watch } else { Verb::List };
+                self.selected_name = selected_name(query);
+            }
+            Verb::Delete => self.verb = Verb::DeleteCollection,
+            _ => {}
+        }
+    }
+
+    fn slice(&self, span: Span) -> &str {
+        &self.path[span.range()]
+    }
+
+    /// What the request wants to do.
+    #[must_use]
+    pub fn verb(&self) -> Verb {
+        self.verb
+    }
+
+    /// The verb as rules and messages write it, which for a path that is no resource is the method in lower case.
+    #[must_use]
+    pub fn verb_text(&self) -> Cow<'static, str> {
+        match self.verb {
+            Verb::Unknown if !self.is_resource => Cow::Owned(self.method.as_str().to_lowercase()),
+            verb => Cow::Borrowed(verb.as_str()),
+        }
+    }
+
+    /// The HTTP method.
+    #[must_use]
+    pub fn method(&self) -> &Method {
+        &self.method
+    }
+
+    /// The decoded path.
+    #[must_use]
+    pub fn path(&self) -> &str {
+        &self.path
+    }
+
+    /// Whether the path names a resource; otherwise only [`path`](Self::path) and the verb mean something.
+    #[must_use]
+    pub fn is_resource(&self) -> bool {
+        self.is_resource
+    }
+
+    /// `api` or `apis`; empty when the path is no resource.
+    #[must_use]
+    pub fn prefix(&self) -> &str {
+        self.slice(self.prefix)
+    }
+
+    /// API group; empty for the core group.
+    #[must_use]
+    pub fn group(&self) -> &str {
+        self.slice(self.group)
+    }
+
+    /// API version.
+    #[must_use]
+    pub fn version(&self) -> &str {
+        self.slice(self.version)
+    }
+
+    /// Namespace; empty when the path names none. A path to a namespace itself names it here too.
+    #[must_use]
+    pub fn namespace(&self) -> &str {
+        self.slice(self.namespace)
+    }
+
+    /// Resource, e.g. `configmaps`.
+    #[must_use]
+    pub fn resource(&self) -> &str {
+        self.slice(self.resource)
+    }
+
+    /// Name of the object; for a list or watch of exactly one name that name; may be empty.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        match &self.selected_name {
+            Some(name) => name,
+            None => self.slice(self.name),
+        }
+    }
+
+    /// Name of the object in the path; empty for a collection.
+    #[must_use]
+    pub fn path_name(&self) -> &str {
+        self.slice(self.name)
+    }
+
+    /// Subresource, e.g. `status`; may be empty.
+    #[must_use]
+    pub fn subresource(&self) -> &str {
+        self.slice(self.subresource)
+    }
+
+    /// What stands behind the subresource, without the slash in front; may be empty.
+    #[must_use]
+    pub fn rest(&self) -> &str {
+        self.slice(self.rest)
+    }
+
+    /// Whether the answer lasts as long as the client wants: watches and streams into a workload.
+    ///
+    /// Such requests have no deadline and do not count as in flight.
+    #[must_use]
+    pub fn is_long_running(&self) -> bool {
+        const STREAMS: [&str; 5] = ["attach", "exec", "log", "portforward", "proxy"];
+        self.is_resource && (matches!(self.verb, Verb::Watch | Verb::Proxy) || STREAMS.contains(&self.subresource()))
+    }
+}
+
+/// The path without its outer slashes, one piece after the other.
+#[derive(Clone)]
+struct Parts<'a> {
+    path: &'a str,
+    /// Where the next piece starts; past the end when nothing is left.
+    at: usize,
+    end: usize,
+}
+
+impl<'a> Parts<'a> {
+    fn new(path: &'a str) -> Self {
+        let start = path.len() - path.trim_start_matches('/').len();
+        let end = start + path[start..].trim_end_matches('/').len();
+        let at = if start == end { end + 1 } else { start };
+        Self { path, at, end }
+    }
+
+    fn left(&self) -> &'a str {
+        self.path.get(self.at..self.end).unwrap_or_default()
+    }
+
+    fn count(&self) -> usize {
+        if self.at > self.end {
+            0
+        } else {
+            self.left().bytes().filter(|byte| *byte == b'/').count() + 1
+        }
+    }
+
+    fn peek(&self) -> &'a str {
+        let left = self.left();
+        left.split_once('/').map_or(left, |(first, _)| first)
+    }
+
+    fn next(&mut self) -> Span {
+        if self.at > self.end {
+            return Span::default();
+        }
+        let span = span(self.at, self.at + self.peek().len());
+        self.at = span.end as usize + 1;
+        span
+    }
+
+    fn rest(&self) -> Span {
+        if self.at > self.end {
+            Span::default()
+        } else {
+            span(self.at, self.end)
+        }
+    }
+}
+
+#[expect(
+    clippy::cast_possible_truncation,
+    reason = "the listener bounds a request's head far below 4 GiB"
+)]
+fn span(start: usize, end: usize) -> Span {
+    Span {
+        start: start as u32,
+        end: end as u32,
+    }
+}
+
+/// Whether the query's first `watch` parameter is anything but `false` or `0`.
+fn asks_to_watch(query: &str) -> bool {
+    let Some(value) = parameter(query, "watch") else {
+        return false;
+    };
+    !(value.eq_ignore_ascii_case("false") || value == "0")
+}
+
+/// The name that a field selector asks for exactly, if it asks for one.
+fn selected_name(query: &str) -> Option<Box<str>> {
+    let selector = parameter(query, "fieldSelector")?;
+    let name = selector.split(',').find_map(|term| {
+        let value = term.strip_prefix("metadata.name=")?;
+        Some(value.strip_prefix('=').unwrap_or(value))
+    })?;
+    let is_segment = !name.is_empty() && name != "." && name != ".." && !name.contains(['/', '%', '\\']);
+    is_segment.then(|| name.into())
+}
+
+/// The decoded value of the first `key=value` pair called `name`.
+pub(crate) fn parameter<'q>(query: &'q str, name: &str) -> Option<Cow<'q, str>> {
+    query.split('&').find_map(|pair| {
+        let (key, value) = pair.split_once('=').unwrap_or((pair, ""));
+        (key == name).then(|| decode(value))
+    })
+}
+
+/// Undoes the encoding of a query value.
+pub(crate) fn decode(value: &str) -> Cow<'_, str> {
+    if value.contains('+') {
+        Cow::Owned(
+            percent_decode_str(&value.replace('+', " "))
+                .decode_utf8_lossy()
+                .into_owned(),
+        )
+    } else {
+        percent_decode_str(value).decode_utf8_lossy()
+    }
+}

@@ -1,0 +1,33 @@
+//! Words of warning for the client.
+
+use std::sync::Arc;
+use std::sync::Mutex;
+
+/// Warnings collected while a request is handled; each becomes a `Warning: 299 - "..."` header of the answer.
+///
+/// Clones share one list. A text is kept once, however often it is added.
+#[derive(Clone, Debug, Default)]
+pub struct Warnings {
+    // Held only to push or to take; a poisoned list is still a list of texts.
+    texts: Arc<Mutex<Vec<String>>>,
+}
+
+impl Warnings {
+    /// Adds a text, unless it is empty or already there.
+    pub fn add(&self, text: impl Into<String>) {
+        let text = text.into();
+        if text.is_empty() {
+            return;
+        }
+        let mut texts = self.texts.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        if !texts.contains(&text) {
+            texts.push(text);
+        }
+    }
+
+    /// Takes everything collected so far, oldest first.
+    #[must_use]
+    pub fn take(&self) -> Vec<String> {
+        std::mem::take(&mut *self.texts.lock().unwrap_or_else(std::sync::PoisonError::into_inner))
+    }
+}

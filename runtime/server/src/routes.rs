@@ -1,0 +1,68 @@
+//! Who answers for which resource.
+//!
+//! [`Routes`] is filled while a server is put together and then compiled into a [`RouteTable`], which never changes: a
+//! server that learns a new resource while serving swaps the whole table.
+
+mod served;
+mod table;
+
+use std::sync::Arc;
+
+use axum::body::Body;
+use axum::response::Response;
+use futures_util::future::BoxFuture;
+use http::Request;
+
+pub use served::{ServedKind, ServedResource, ServedSubresource};
+pub use table::{Found, RouteTable};
+
+use crate::request::Context;
+
+/// Answers the requests for one resource in one version, subresources included.
+pub trait ResourceHandler: Send + Sync {
+    /// What discovery says about the resource, and which paths and methods it has; requests for others never arrive.
+    fn facts(&self) -> &ServedResource;
+
+    /// Answers one request.
+    fn serve(self: Arc<Self>, ctx: Context, request: Request<Body>) -> BoxFuture<'static, Response>;
+}
+
+/// The resources of one server, while it is put together.
+#[derive(Default)]
+pub struct Routes {
+    handlers: Vec<Arc<dyn ResourceHandler>>,
+    open_groups: Vec<String>,
+}
+
+impl Routes {
+    /// No resources.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Adds a resource in one version. A later one of the same name replaces an earlier one.
+    pub fn add(&mut self, handler: Arc<dyn ResourceHandler>) {
+        self.handlers.push(handler);
+    }
+
+    /// Declares that the server does not own `group` alone: unknown versions and resources in it are passed on instead
+    /// of being answered with a 404 Status. Groups of custom resources are open.
+    pub fn open_group(&mut self, group: impl Into<String>) {
+        self.open_groups.push(group.into());
+    }
+
+    /// Compiles the table.
+    #[must_use]
+    pub fn build(self) -> RouteTable {
+        RouteTable::new(self.handlers, &self.open_groups)
+    }
+}
+
+impl std::fmt::Debug for Routes {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_list()
+            .entries(self.handlers.iter().map(|handler| handler.facts()))
+            .finish()
+    }
+}
