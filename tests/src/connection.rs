@@ -1,0 +1,188 @@
+//! One HTTP/2 connection to a server, shared by as many requests as wanted.
+
+use anyhow::{Context as _, Result};
+use bytes::Bytes;
+use http::header::{AUTHORIZATION, CONTENT_TYPE, HeaderValue};
+use http::{HeaderMap, Method, Request, Response, StatusCode};
+use http_body_util::BodyExt as _;
+use hyper::body::Incoming;
+use hyper::client::conn::http2::{self, SendRequest};
+use hyper_util::rt::{TokioExecutor, TokioIo};
+use serde_json::Value;
+
+use crate::body::RequestBody;
+use crate::{Endpoint, Watch};
+
+/// As Go's HTTP/2 client: windows wide enough that a long list is never held up by the client.
+const STREAM_WINDOW: u32 = 4 << 20;
+const CONNECTION_WINDOW: u32 = 64 << 20;
+
+/// An open connection. Cloning it is cheap and shares it; it closes when the last clone and the
+/// last body read from it are dropped.
+#[derive(Clone, Debug)]
+pub struct Connection {
+    sender: SendRequest<RequestBody>,
+    base: String,
+    authorization: HeaderValue,
+}
+
+/// An answer whose body has arrived in full.
+#[derive(Clone, Debug)]
+pub struct Answer {
+    /// The status code.
+    pub status: StatusCode,
+    /// The headers.
+    pub headers: HeaderMap,
+    /// The body, not decoded.
+    pub body: Bytes,
+}
+
+impl Answer {
+    /// The body read as JSON.
+    ///
+    /// # Errors
+    ///
+    /// When it is not JSON; the error holds its beginning.
+    pub fn json(&self) -> Result<Value> {
+        serde_json::from_slice(&self.body)
+            .with_context(|| format!("{} with {}", self.status, self.excerpt()))
+    }
+
+    /// The body as text, cut after a few hundred characters: for messages.
+    #[must_use]
+    pub fn excerpt(&self) -> String {
+        String::from_utf8_lossy(&self.body)
+            .chars()
+            .take(400)
+            .collect()
+    }
+
+    /// The answer itself if its status is `status`, otherwise an error that shows it.
+    ///
+    /// # Errors
+    ///
+    /// When the status is another one.
+    pub fn expect(self, status: u16) -> Result<Self> {
+        anyhow::ensure!(
+            self.status == status,
+            "expected status {status}, got {}: {}",
+            self.status,
+            self.excerpt()
+        );
+        Ok(self)
+    }
+}
+
+impl Connection {
+    /// Connects to `endpoint` and agrees on HTTP/2.
+    ///
+    /// # Errors
+    ///
+    /// When the server cannot be reached or speaks no HTTP/2.
+    pub async fn open(endpoint: &Endpoint) -> Result<Self> {
+        let stream = TokioIo::new(endpoint.open("h2").await?);
+        let (sender, driver) = http2::Builder::new(TokioExecutor::new())
+            .initial_stream_window_size(STREAM_WINDOW)
+            .initial_connection_window_size(CONNECTION_WINDOW)
+            .handshake(stream)
+            .await?;
+        // Ends by itself with the connection; its errors reach the requests that were running.
+        tokio::spawn(driver);
+        Ok(Self {
+            sender,
+            base: endpoint.url(),
+            authorization: format!("Bearer {}", endpoint.token()).try_into()?,
+        })
+    }
+
+    /// A request to `path` that carries the endpoint's token.
+    #[must_use]
+    pub fn request(&self, method: Method, path: &str) -> http::request::Builder {
+        Request::builder()
+            .method(method)
+            .uri(format!("{}{path}", self.base))
+            .header(AUTHORIZATION, &self.authorization)
+    }
+
+    /// Sends `request` and returns its answer as soon as the headers are there.
+    ///
+    /// # Errors
+    ///
+    /// When the connection breaks before.
+    pub async fn send(&self, request: Request<RequestBody>) -> Result<Response<Incoming>> {
+        let mut sender = self.sender.clone();
+        sender.ready().await?;
+        Ok(sender.send_request(request).await?)
+    }
+
+    /// Sends `request` and reads the whole answer.
+    ///
+    /// # Errors
+    ///
+    /// When the connection breaks before the answer's end.
+    pub async fn finish(&self, request: Request<RequestBody>) -> Result<Answer> {
+        let (head, body) = self.send(request).await?.into_parts();
+        let body = body.collect().await?.to_bytes();
+        Ok(Answer {
+            status: head.status,
+            headers: head.headers,
+            body,
+        })
+    }
+
+    /// Reads `path`.
+    ///
+    /// # Errors
+    ///
+    /// As [`finish`](Self::finish).
+    pub async fn get(&self, path: &str) -> Result<Answer> {
+        self.finish(self.request(Method::GET, path).body(Bytes::new().into())?)
+            .await
+    }
+
+    /// Sends `body`, which is JSON, to `path`.
+    ///
+    /// # Errors
+    ///
+    /// As [`finish`](Self::finish).
+    pub async fn call(&self, method: Method, path: &str, body: impl Into<Bytes>) -> Result<Answer> {
+        self.call_as("application/json", method, path, body).await
+    }
+
+    /// Sends `body` to `path` as `media_type`.
+    ///
+    /// # Errors
+    ///
+    /// As [`finish`](Self::finish).
+    pub async fn call_as(
+        &self,
+        media_type: &str,
+        method: Method,
+        path: &str,
+        body: impl Into<Bytes>,
+    ) -> Result<Answer> {
+        let request = self.request(method, path).header(CONTENT_TYPE, media_type);
+        self.finish(request.body(body.into().into())?).await
+    }
+
+    /// Opens the watch at `path` and returns once the server has accepted it.
+    ///
+    /// # Errors
+    ///
+    /// When the answer is not 200; the error shows it.
+    pub async fn watch(&self, path: &str) -> Result<Watch> {
+        let request = self.request(Method::GET, path).body(Bytes::new().into())?;
+        let (head, body) = self.send(request).await?.into_parts();
+        if head.status != StatusCode::OK {
+            let body = body.collect().await?.to_bytes();
+            Answer {
+                status: head.status,
+                headers: head.headers,
+                body,
+            }
+            .expect(200)?;
+            unreachable!("a status other than 200 was refused above");
+        }
+        Ok(Watch::new(body))
+    }
+}

@@ -1,0 +1,290 @@
+//! A server process: started on a free port, waited for, and gone when dropped.
+
+use std::fs::File;
+use std::path::{Path, PathBuf};
+use std::process::{ExitStatus, Stdio};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context as _, Result, anyhow, bail};
+use tempfile::TempDir;
+use tokio::process::{Child, Command};
+
+use crate::{Connection, Endpoint};
+
+/// The token of the administrator in every server's token file.
+pub const ADMIN_TOKEN: &str = "end-to-end-admin";
+
+/// How long a server may take from its start to its first ready answer. Far above what any takes:
+/// it bounds the wait for one that hangs.
+const READY_WITHIN: Duration = Duration::from_secs(60);
+
+/// How long a server may take to end after it was asked to.
+const END_WITHIN: Duration = Duration::from_secs(60);
+
+/// What outlives one server process: its data folder, its log, and a home for clients.
+#[derive(Debug)]
+pub struct Home {
+    root: TempDir,
+    data: PathBuf,
+}
+
+impl Home {
+    /// An empty home in the system's folder for temporary files.
+    ///
+    /// # Errors
+    ///
+    /// When it cannot be written.
+    pub fn new() -> Result<Self> {
+        Self::within(&std::env::temp_dir())
+    }
+
+    /// An empty home in `folder`, whose file system then decides how durable writes are.
+    ///
+    /// # Errors
+    ///
+    /// When it cannot be written.
+    pub fn within(folder: &Path) -> Result<Self> {
+        std::fs::create_dir_all(folder)?;
+        let root = tempfile::Builder::new()
+            .prefix("planesmith-")
+            .tempdir_in(folder)?;
+        let data = root.path().join("data");
+        let tokens = format!("{ADMIN_TOKEN},admin,admin-uid,\"system:masters\"\n");
+        std::fs::write(root.path().join("tokens.csv"), tokens)?;
+        Ok(Self { root, data })
+    }
+
+    /// The same home with the data folder at `data`, which another file system may hold.
+    #[must_use]
+    pub fn with_data(mut self, data: PathBuf) -> Self {
+        self.data = data;
+        self
+    }
+
+    /// The folder for files of the test itself; clients get it as their `HOME`.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        self.root.path()
+    }
+
+    /// The server's data folder.
+    #[must_use]
+    pub fn data(&self) -> &Path {
+        &self.data
+    }
+
+    /// The kubeconfig that the server writes for its administrator.
+    #[must_use]
+    pub fn kubeconfig(&self) -> PathBuf {
+        self.data.join("admin.kubeconfig")
+    }
+
+    /// Everything that the servers started here have printed so far.
+    #[must_use]
+    pub fn log(&self) -> String {
+        let bytes = std::fs::read(self.log_path()).unwrap_or_default();
+        String::from_utf8_lossy(&bytes).into_owned()
+    }
+
+    fn log_path(&self) -> PathBuf {
+        self.root.path().join("server.log")
+    }
+
+    /// Starts `binary` with `flags` and waits until it is ready.
+    ///
+    /// # Errors
+    ///
+    /// When it ends or is not ready in time; the error holds the end of its log.
+    pub async fn start(&self, binary: &Path, flags: &[&str]) -> Result<Server> {
+        let mut server = self.spawn(binary, flags)?;
+        server.ready().await?;
+        Ok(server)
+    }
+
+    /// Starts `binary` with `flags` and returns at once.
+    ///
+    /// # Errors
+    ///
+    /// When it cannot be started.
+    pub fn spawn(&self, binary: &Path, flags: &[&str]) -> Result<Server> {
+        let log = File::options()
+            .create(true)
+            .append(true)
+            .open(self.log_path())?;
+        let printed_before = log.metadata()?.len();
+        let child = Command::new(binary)
+            .args(flags)
+            .args(["--secure-port=0", "--bind-address=127.0.0.1"])
+            .arg(format!("--data-dir={}", self.data.display()))
+            .arg(format!(
+                "--token-auth-file={}",
+                self.root.path().join("tokens.csv").display()
+            ))
+            .stdin(Stdio::null())
+            .stdout(log.try_clone()?)
+            .stderr(log)
+            .kill_on_drop(true)
+            .spawn()
+            .with_context(|| format!("starting {}", binary.display()))?;
+        let pid = child.id().context("the process has just been started")?;
+        Ok(Server {
+            child,
+            pid,
+            endpoint: None,
+            log: self.log_path(),
+            printed_before,
+            started: Instant::now(),
+        })
+    }
+}
+
+/// A running server. It is killed when dropped.
+#[derive(Debug)]
+pub struct Server {
+    child: Child,
+    pid: u32,
+    endpoint: Option<Endpoint>,
+    log: PathBuf,
+    printed_before: u64,
+    started: Instant,
+}
+
+impl Server {
+    /// Waits until `/readyz` answers 200, and returns how long that took from the start.
+    ///
+    /// # Errors
+    ///
+    /// When the process ends before, or does not get there within a minute.
+    pub async fn ready(&mut self) -> Result<Duration> {
+        loop {
+            if let Some(status) = self.child.try_wait()? {
+                bail!(
+                    "the server ended with {status} before it was ready:\n{}",
+                    self.log_tail()
+                );
+            }
+            if self.endpoint.is_none() {
+                self.endpoint = self.printed_endpoint()?;
+            }
+            if let Some(endpoint) = &self.endpoint
+                && is_ready(endpoint).await
+            {
+                return Ok(self.started.elapsed());
+            }
+            if self.started.elapsed() > READY_WITHIN {
+                bail!(
+                    "the server is not ready after {READY_WITHIN:?}:\n{}",
+                    self.log_tail()
+                );
+            }
+            tokio::time::sleep(Duration::from_millis(1)).await;
+        }
+    }
+
+    /// Where it serves.
+    ///
+    /// # Panics
+    ///
+    /// Before [`ready`](Self::ready) has returned.
+    #[must_use]
+    pub fn endpoint(&self) -> &Endpoint {
+        self.endpoint
+            .as_ref()
+            .expect("a server that is ready has printed its address")
+    }
+
+    /// Opens a connection of its own.
+    ///
+    /// # Errors
+    ///
+    /// When the server does not take it.
+    pub async fn connect(&self) -> Result<Connection> {
+        Connection::open(self.endpoint()).await
+    }
+
+    /// The process id.
+    #[must_use]
+    pub fn pid(&self) -> u32 {
+        self.pid
+    }
+
+    /// Ends the process with SIGKILL and waits until it is gone.
+    ///
+    /// # Errors
+    ///
+    /// When it has ended by itself before.
+    pub async fn kill(mut self) -> Result<()> {
+        if let Some(status) = self.child.try_wait()? {
+            bail!(
+                "the server had already ended with {status}:\n{}",
+                self.log_tail()
+            );
+        }
+        self.child.kill().await?;
+        Ok(())
+    }
+
+    /// Sends SIGTERM, which asks for a graceful end.
+    ///
+    /// # Errors
+    ///
+    /// When the signal cannot be sent.
+    pub async fn terminate(&self) -> Result<()> {
+        let pid = self.pid.to_string();
+        let status = Command::new("kill").args(["-TERM", &pid]).status().await?;
+        anyhow::ensure!(status.success(), "kill -TERM {pid}: {status}");
+        Ok(())
+    }
+
+    /// Waits for the process to end by itself.
+    ///
+    /// # Errors
+    ///
+    /// When it is still running after a minute.
+    pub async fn ended(&mut self) -> Result<ExitStatus> {
+        tokio::time::timeout(END_WITHIN, self.child.wait())
+            .await
+            .map_err(|_| anyhow!("still running after {END_WITHIN:?}:\n{}", self.log_tail()))?
+            .context("waiting for the server")
+    }
+
+    /// What this process has printed so far.
+    #[must_use]
+    pub fn log(&self) -> String {
+        let bytes = std::fs::read(&self.log).unwrap_or_default();
+        let own = usize::try_from(self.printed_before)
+            .unwrap_or(0)
+            .min(bytes.len());
+        String::from_utf8_lossy(&bytes[own..]).into_owned()
+    }
+
+    fn log_tail(&self) -> String {
+        let log = self.log();
+        let lines: Vec<_> = log.lines().collect();
+        lines[lines.len().saturating_sub(30)..].join("\n")
+    }
+
+    /// The address that the server printed, once it has printed a whole one.
+    fn printed_endpoint(&self) -> Result<Option<Endpoint>> {
+        let log = self.log();
+        let Some((_, rest)) = log.split_once("https://127.0.0.1:") else {
+            return Ok(None);
+        };
+        let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
+        if digits == 0 || digits == rest.len() {
+            return Ok(None);
+        }
+        let url = format!("https://127.0.0.1:{}", &rest[..digits]);
+        Endpoint::new(&url, ADMIN_TOKEN, None).map(Some)
+    }
+}
+
+async fn is_ready(endpoint: &Endpoint) -> bool {
+    let Ok(connection) = Connection::open(endpoint).await else {
+        return false;
+    };
+    connection
+        .get("/readyz")
+        .await
+        .is_ok_and(|answer| answer.status == 200)
+}

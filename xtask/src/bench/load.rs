@@ -1,0 +1,177 @@
+//! Requests in bulk: a fixed number of them, so many at a time, spread over a few connections.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+use anyhow::{Result, ensure};
+use bytes::Bytes;
+use http::header::CONTENT_TYPE;
+use http::{Method, StatusCode};
+use http_body_util::BodyExt as _;
+use planesmith_e2e::{Connection, Endpoint};
+use tokio::task::JoinSet;
+
+use super::objects;
+
+/// Open connections, used in turn.
+#[derive(Clone, Debug)]
+pub(crate) struct Pool(Arc<[Connection]>);
+
+impl Pool {
+    pub(crate) async fn open(endpoint: &Endpoint, connections: usize) -> Result<Self> {
+        let mut pool = Vec::with_capacity(connections);
+        for _ in 0..connections {
+            pool.push(Connection::open(endpoint).await?);
+        }
+        Ok(Self(pool.into()))
+    }
+
+    /// The connection for worker or watcher `number`.
+    pub(crate) fn connection(&self, number: usize) -> &Connection {
+        &self.0[number % self.0.len()]
+    }
+}
+
+/// Reads `path` `total` times, `at_once` at a time.
+pub(crate) async fn read(pool: &Pool, path: &str, total: usize, at_once: usize) -> Result<()> {
+    let turn = Arc::new(AtomicUsize::new(0));
+    let mut workers = JoinSet::new();
+    for worker in 0..at_once {
+        let connection = pool.connection(worker).clone();
+        let (path, turn) = (path.to_owned(), Arc::clone(&turn));
+        workers.spawn(async move {
+            while turn.fetch_add(1, Ordering::Relaxed) < total {
+                let request = connection
+                    .request(Method::GET, &path)
+                    .body(Bytes::new().into())?;
+                let mut answer = connection.send(request).await?;
+                ensure!(
+                    answer.status() == StatusCode::OK,
+                    "GET {path}: {}",
+                    answer.status()
+                );
+                while let Some(frame) = answer.body_mut().frame().await {
+                    frame?;
+                }
+            }
+            Ok(())
+        });
+    }
+    finish(workers).await
+}
+
+/// How an object is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Write {
+    Create,
+    Update,
+    MergePatch,
+    Apply,
+}
+
+impl Write {
+    fn method(self) -> Method {
+        match self {
+            Self::Create => Method::POST,
+            Self::Update => Method::PUT,
+            Self::MergePatch | Self::Apply => Method::PATCH,
+        }
+    }
+
+    fn media_type(self) -> &'static str {
+        match self {
+            Self::Create | Self::Update => "application/json",
+            Self::MergePatch => "application/merge-patch+json",
+            Self::Apply => "application/apply-patch+yaml",
+        }
+    }
+
+    fn path(self, namespace: &str, name: &str) -> String {
+        match self {
+            Self::Create => objects::collection(namespace),
+            Self::Update | Self::MergePatch => objects::object(namespace, name),
+            Self::Apply => objects::object(namespace, name) + "?fieldManager=bench&force=true",
+        }
+    }
+
+    fn body(self, name: &str, number: usize, turn: usize) -> Bytes {
+        match self {
+            Self::Create | Self::Update | Self::Apply => {
+                objects::config_map(name, number, turn).into()
+            }
+            Self::MergePatch => format!(r#"{{"data":{{"turn":"{turn}"}}}}"#).into(),
+        }
+    }
+}
+
+/// A number of writes to do.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Writes<'a> {
+    pub(crate) how: Write,
+    pub(crate) namespace: &'a str,
+    /// What names begin with.
+    pub(crate) prefix: &'a str,
+    /// How many objects the writes go to, in turn.
+    pub(crate) objects: usize,
+    pub(crate) total: usize,
+    pub(crate) writers: usize,
+    /// Differs between rounds, so that every write changes its object.
+    pub(crate) round: usize,
+}
+
+impl Writes<'_> {
+    /// Does them all, and returns how long each took, in order of completion.
+    pub(crate) async fn run(self, pool: &Pool) -> Result<Vec<Duration>> {
+        let turn = Arc::new(AtomicUsize::new(0));
+        let mut workers: JoinSet<Result<Vec<Duration>>> = JoinSet::new();
+        for worker in 0..self.writers {
+            let connection = pool.connection(worker).clone();
+            let turn = Arc::clone(&turn);
+            let (namespace, prefix) = (self.namespace.to_owned(), self.prefix.to_owned());
+            workers.spawn(async move {
+                let mut taken = Vec::new();
+                loop {
+                    let turn = turn.fetch_add(1, Ordering::Relaxed);
+                    if turn >= self.total {
+                        return Ok(taken);
+                    }
+                    let number = turn % self.objects;
+                    let name = format!("{prefix}{}", objects::name(number));
+                    let body = self.how.body(&name, number, self.round * self.total + turn);
+                    let path = self.how.path(&namespace, &name);
+                    let started = Instant::now();
+                    write(&connection, self.how, &path, body).await?;
+                    taken.push(started.elapsed());
+                }
+            });
+        }
+        let mut all = Vec::with_capacity(self.total);
+        while let Some(taken) = workers.join_next().await {
+            all.extend(taken??);
+        }
+        Ok(all)
+    }
+}
+
+async fn write(connection: &Connection, how: Write, path: &str, body: Bytes) -> Result<()> {
+    let request = connection
+        .request(how.method(), path)
+        .header(CONTENT_TYPE, how.media_type());
+    let answer = connection.finish(request.body(body.into())?).await?;
+    let status = answer.status;
+    ensure!(
+        status.is_success(),
+        "{} {path}: {status} {}",
+        how.method(),
+        answer.excerpt()
+    );
+    Ok(())
+}
+
+async fn finish(mut workers: JoinSet<Result<()>>) -> Result<()> {
+    while let Some(result) = workers.join_next().await {
+        result??;
+    }
+    Ok(())
+}

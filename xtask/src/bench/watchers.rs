@@ -1,0 +1,143 @@
+//! Many watchers of one collection, and what reaches them.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context as _, Result, ensure};
+use planesmith_e2e::{Connection, Watch};
+use tokio::sync::watch;
+use tokio::task::JoinSet;
+
+use super::load::{Pool, Write, Writes};
+use super::objects;
+
+/// How long nothing may arrive before the watchers count as left behind.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// The pause between two paced events.
+const PACE: Duration = Duration::from_millis(10);
+
+/// What became of the events of one run.
+#[derive(Debug)]
+pub(crate) struct Delivery {
+    pub(crate) delivered: usize,
+    pub(crate) expected: usize,
+    /// From before a write was sent until a watcher had its event; only of paced runs.
+    pub(crate) latencies: Vec<Duration>,
+}
+
+/// Opens `watchers` watches of `namespace` that begin after what is there now.
+pub(crate) async fn open(pool: &Pool, namespace: &str, watchers: usize) -> Result<Vec<Watch>> {
+    let path = objects::collection(namespace);
+    let list = pool
+        .connection(0)
+        .get(&format!("{path}?limit=1"))
+        .await?
+        .expect(200)?
+        .json()?;
+    let revision = list["metadata"]["resourceVersion"]
+        .as_str()
+        .with_context(|| format!("{path} has no metadata.resourceVersion"))?;
+    let path = format!("{path}?watch=1&resourceVersion={revision}&timeoutSeconds=600");
+    let mut opened = Vec::with_capacity(watchers);
+    for number in 0..watchers {
+        opened.push(pool.connection(number).watch(&path).await?);
+    }
+    Ok(opened)
+}
+
+/// Creates `events` objects one after another at a steady pace, and times each delivery.
+pub(crate) async fn paced(
+    writer: &Connection,
+    watchers: Vec<Watch>,
+    events: usize,
+) -> Result<Delivery> {
+    let expected = watchers.len() * events;
+    let (sent, seen) = watch::channel(Vec::<Instant>::with_capacity(events));
+    let mut tasks = JoinSet::new();
+    for mut watcher in watchers {
+        let seen = seen.clone();
+        tasks.spawn(async move {
+            let mut latencies = Vec::with_capacity(events);
+            for number in 0..events {
+                let line = tokio::time::timeout(PATIENCE, watcher.line()).await;
+                let Ok(Some(_)) = line.context("no event for ten seconds")? else {
+                    break;
+                };
+                latencies.push(seen.borrow()[number].elapsed());
+            }
+            anyhow::Ok(latencies)
+        });
+    }
+    let mut clock = tokio::time::interval(PACE);
+    for number in 0..events {
+        clock.tick().await;
+        let body = objects::config_map(&objects::name(number), number, 0);
+        sent.send_modify(|times| times.push(Instant::now()));
+        let path = objects::collection(objects::WATCHED);
+        writer
+            .call(http::Method::POST, &path, body)
+            .await?
+            .expect(201)?;
+    }
+    let mut latencies = Vec::with_capacity(expected);
+    while let Some(task) = tasks.join_next().await {
+        latencies.extend(task??);
+    }
+    Ok(Delivery {
+        delivered: latencies.len(),
+        expected,
+        latencies,
+    })
+}
+
+/// Creates `events` objects as fast as 16 writers can, and counts what arrives.
+pub(crate) async fn rapid(writers: &Pool, watchers: Vec<Watch>, events: usize) -> Result<Delivery> {
+    let expected = watchers.len() * events;
+    let delivered = Arc::new(AtomicUsize::new(0));
+    let mut tasks = JoinSet::new();
+    for mut watcher in watchers {
+        let delivered = Arc::clone(&delivered);
+        tasks.spawn(async move {
+            for _ in 0..events {
+                // A watch that the server closed has simply no more events to count.
+                let Ok(Some(_)) = watcher.line().await else {
+                    break;
+                };
+                delivered.fetch_add(1, Ordering::Relaxed);
+            }
+        });
+    }
+    let writes = Writes {
+        how: Write::Create,
+        namespace: objects::WATCHED,
+        prefix: "rapid-",
+        objects: events,
+        total: events,
+        writers: 16,
+        round: 0,
+    };
+    ensure!(
+        writes.run(writers).await?.len() == events,
+        "not every write was done"
+    );
+    let mut last = 0;
+    while let Err(_still_waiting) = tokio::time::timeout(PATIENCE, async {
+        while tasks.join_next().await.is_some() {}
+    })
+    .await
+    {
+        let now = delivered.load(Ordering::Relaxed);
+        if now == last {
+            break;
+        }
+        last = now;
+    }
+    let delivered = delivered.load(Ordering::Relaxed);
+    Ok(Delivery {
+        delivered,
+        expected,
+        latencies: Vec::new(),
+    })
+}

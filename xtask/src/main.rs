@@ -1,0 +1,39 @@
+//! The workspace's tasks, one file each: `cargo xtask TASK`.
+#![allow(
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "results go to the terminal's standard output, progress to its standard error"
+)]
+
+use clap::{Parser, Subcommand};
+
+mod bench;
+mod cargo;
+mod serve;
+mod test;
+
+/// The workspace's tasks.
+#[derive(Debug, Parser)]
+#[command(name = "cargo xtask", bin_name = "cargo xtask")]
+struct Cli {
+    #[command(subcommand)]
+    task: Task,
+}
+
+#[derive(Debug, Subcommand)]
+enum Task {
+    Serve(serve::Serve),
+    Test(test::Test),
+    Bench(bench::Bench),
+    #[command(hide = true)]
+    BenchLimitServer(bench::limit::LimitServer),
+}
+
+fn main() -> anyhow::Result<()> {
+    match Cli::parse().task {
+        Task::Serve(task) => task.run(),
+        Task::Test(task) => task.run(),
+        Task::Bench(task) => task.run(),
+        Task::BenchLimitServer(task) => task.run(),
+    }
+}

@@ -1,0 +1,85 @@
+//! `cargo xtask test`: every test, and a word on what could not be tested.
+
+use std::ffi::OsString;
+use std::process::{Command, Stdio};
+
+use anyhow::Result;
+use planesmith_e2e::Binary;
+use planesmith_e2e::skip::SKIPPED_FILE;
+
+use crate::cargo::{built, cargo, run};
+
+/// Runs every test of the workspace, those against the real server included.
+///
+/// Uses cargo-nextest where it is installed and `cargo test` otherwise. What had to be skipped,
+/// because a program such as kubectl is missing, is listed at the end.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Test {
+    /// Run only tests whose names contain one of these.
+    filters: Vec<OsString>,
+}
+
+impl Test {
+    pub(crate) fn run(&self) -> Result<()> {
+        // All targets in one build: the servers get the same features as the tests, so nothing is
+        // compiled twice, and they are there before the first test starts them.
+        run(cargo().args(["build", "--workspace", "--all-targets"]))?;
+
+        let skipped = built("debug", "skipped-tests.txt");
+        std::fs::write(&skipped, "")?;
+        let mut tests = self.runner();
+        tests.env(SKIPPED_FILE, &skipped);
+        for binary in [Binary::Planesmith, Binary::Shop] {
+            let path = built("debug", binary.package());
+            if path.is_file() {
+                tests.env(binary.variable(), path);
+            }
+        }
+        let result = run(&mut tests).and_then(|()| self.examples());
+
+        let skipped = std::fs::read_to_string(skipped)?;
+        if !skipped.is_empty() {
+            println!("\nnot tested here:");
+            for line in skipped.lines() {
+                println!("  {line}");
+            }
+        }
+        result
+    }
+
+    fn runner(&self) -> Command {
+        let mut command = cargo();
+        if has_nextest() {
+            command
+                .args(["nextest", "run", "--workspace", "--no-fail-fast"])
+                .args(&self.filters);
+        } else {
+            command.args([
+                "test",
+                "--workspace",
+                "--all-targets",
+                "--no-fail-fast",
+                "--",
+            ]);
+            command.args(&self.filters);
+        }
+        command
+    }
+
+    /// The examples in documentation, which neither runner above covers.
+    fn examples(&self) -> Result<()> {
+        if !self.filters.is_empty() {
+            return Ok(());
+        }
+        run(cargo().args(["test", "--workspace", "--doc", "--quiet"]))
+    }
+}
+
+fn has_nextest() -> bool {
+    let mut probe = cargo();
+    probe
+        .args(["nextest", "--version"])
+        .stdout(Stdio::null())
+        .stderr(Stdio::null());
+    probe.status().is_ok_and(|status| status.success())
+}
