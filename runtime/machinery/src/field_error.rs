@@ -1,12 +1,23 @@
 //! What is wrong with fields of an object, as causes of an `Invalid` Status.
 
+mod shown;
+
+use std::fmt::Write;
+use std::ops::{Deref, DerefMut};
+
+use crate::go_format::quote;
+use crate::status::Cause;
+
+pub use shown::{Json, Shown};
+
 /// Errors found in one object, in the order in which they were found.
 ///
-/// Rules report by dotted path: `errors.required("spec.size", "")`. Inside nested values use [`FieldErrors::at`] to
-/// prefix paths.
+/// Rules report by dotted path: `errors.required("spec.size", "")`. Inside nested values use [`FieldErrors::at`],
+/// [`FieldErrors::at_index`] and [`FieldErrors::at_key`] to prefix paths; an empty path is the prefix itself.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FieldErrors {
     errors: Vec<FieldError>,
+    prefix: String,
 }
 
 /// One error.
@@ -39,18 +50,87 @@ pub enum FieldErrorKind {
     NotFound,
     /// `FieldValueTooLong`, "Too long".
     TooLong,
+    /// `FieldValueTooShort`, "Too short".
+    TooShort,
     /// `FieldValueTooMany`, "Too many".
     TooMany,
+    /// `FieldValueTooFew`, "Too few".
+    TooFew,
     /// `InternalError`, "Internal error".
     Internal,
     /// `FieldValueTypeInvalid`, "Invalid value".
     TypeInvalid,
 }
 
+impl FieldErrorKind {
+    /// The reason of the cause.
+    #[must_use]
+    pub const fn reason(self) -> &'static str {
+        match self {
+            FieldErrorKind::Required => "FieldValueRequired",
+            FieldErrorKind::Invalid => "FieldValueInvalid",
+            FieldErrorKind::NotSupported => "FieldValueNotSupported",
+            FieldErrorKind::Forbidden => "FieldValueForbidden",
+            FieldErrorKind::Duplicate => "FieldValueDuplicate",
+            FieldErrorKind::NotFound => "FieldValueNotFound",
+            FieldErrorKind::TooLong => "FieldValueTooLong",
+            FieldErrorKind::TooShort => "FieldValueTooShort",
+            FieldErrorKind::TooMany => "FieldValueTooMany",
+            FieldErrorKind::TooFew => "FieldValueTooFew",
+            FieldErrorKind::Internal => "InternalError",
+            FieldErrorKind::TypeInvalid => "FieldValueTypeInvalid",
+        }
+    }
+
+    /// The start of the message.
+    #[must_use]
+    pub const fn title(self) -> &'static str {
+        match self {
+            FieldErrorKind::Required => "Required value",
+            FieldErrorKind::Invalid | FieldErrorKind::TypeInvalid => "Invalid value",
+            FieldErrorKind::NotSupported => "Unsupported value",
+            FieldErrorKind::Forbidden => "Forbidden",
+            FieldErrorKind::Duplicate => "Duplicate value",
+            FieldErrorKind::NotFound => "Not found",
+            FieldErrorKind::TooLong => "Too long",
+            FieldErrorKind::TooShort => "Too short",
+            FieldErrorKind::TooMany => "Too many",
+            FieldErrorKind::TooFew => "Too few",
+            FieldErrorKind::Internal => "Internal error",
+        }
+    }
+}
+
+impl FieldError {
+    /// The message without the field.
+    #[must_use]
+    pub fn body(&self) -> String {
+        let mut body = self.kind.title().to_owned();
+        for part in [&self.value, &self.detail] {
+            if !part.is_empty() {
+                body.push_str(": ");
+                body.push_str(part);
+            }
+        }
+        body
+    }
+
+    /// The message with the field.
+    #[must_use]
+    pub fn message(&self) -> String {
+        format!("{}: {}", self.field, self.body())
+    }
+}
+
 impl FieldErrors {
-    /// Adds an error.
+    /// Adds an error as it is, without the prefix.
     pub fn push(&mut self, error: FieldError) {
         self.errors.push(error);
+    }
+
+    /// Adds all errors of `other`.
+    pub fn append(&mut self, other: FieldErrors) {
+        self.errors.extend(other.errors);
     }
 
     /// The errors so far.
@@ -64,4 +144,209 @@ impl FieldErrors {
     pub fn is_empty(&self) -> bool {
         self.errors.is_empty()
     }
+
+    /// The message of all errors: the only one as it is, several in brackets, equal ones once. `None` when nothing is
+    /// wrong.
+    #[must_use]
+    pub fn joined(&self) -> Option<String> {
+        let mut messages: Vec<String> = Vec::with_capacity(self.errors.len());
+        for error in &self.errors {
+            let message = error.message();
+            if !messages.contains(&message) {
+                messages.push(message);
+            }
+        }
+        match messages.len() {
+            0 | 1 => messages.pop(),
+            _ => Some(format!("[{}]", messages.join(", "))),
+        }
+    }
+
+    /// One cause per error, equal ones too.
+    #[must_use]
+    pub fn causes(&self) -> Vec<Cause> {
+        let cause = |error: &FieldError| Cause {
+            reason: error.kind.reason().to_owned(),
+            message: error.body(),
+            field: error.field.clone(),
+        };
+        self.errors.iter().map(cause).collect()
+    }
 }
+
+/// Reporting; `field` is a dotted path below the current prefix.
+impl FieldErrors {
+    /// A value is missing.
+    pub fn required(&mut self, field: &str, detail: impl Into<String>) {
+        self.report(field, FieldErrorKind::Required, String::new(), detail.into());
+    }
+
+    /// A value is malformed or out of bounds.
+    pub fn invalid(&mut self, field: &str, value: impl Shown, detail: impl Into<String>) {
+        self.report(field, FieldErrorKind::Invalid, value.shown(), detail.into());
+    }
+
+    /// A value is of the wrong type.
+    pub fn type_invalid(&mut self, field: &str, value: impl Shown, detail: impl Into<String>) {
+        self.report(field, FieldErrorKind::TypeInvalid, value.shown(), detail.into());
+    }
+
+    /// A value is none of a few, which the message lists in alphabetic order.
+    pub fn not_supported(&mut self, field: &str, value: impl Shown, supported: &[&str]) {
+        let mut supported = supported.to_vec();
+        supported.sort_unstable();
+        self.not_supported_in_order(field, value, &supported);
+    }
+
+    /// A value is none of a few, which the message lists in the order given.
+    pub fn not_supported_in_order(&mut self, field: &str, value: impl Shown, supported: &[&str]) {
+        let quoted: Vec<String> = supported.iter().map(|text| quote(text)).collect();
+        let detail = match quoted.is_empty() {
+            true => String::new(),
+            false => format!("supported values: {}", quoted.join(", ")),
+        };
+        self.report(field, FieldErrorKind::NotSupported, value.shown(), detail);
+    }
+
+    /// A value is well-formed but not permitted here.
+    pub fn forbidden(&mut self, field: &str, detail: impl Into<String>) {
+        self.report(field, FieldErrorKind::Forbidden, String::new(), detail.into());
+    }
+
+    /// A value stands more than once.
+    pub fn duplicate(&mut self, field: &str, value: impl Shown) {
+        self.report(field, FieldErrorKind::Duplicate, value.shown(), String::new());
+    }
+
+    /// What a value names does not exist.
+    pub fn not_found(&mut self, field: &str, value: impl Shown) {
+        self.report(field, FieldErrorKind::NotFound, value.shown(), String::new());
+    }
+
+    /// A value has more bytes than allowed.
+    pub fn too_long(&mut self, field: &str, max_bytes: u64) {
+        self.report(
+            field,
+            FieldErrorKind::TooLong,
+            String::new(),
+            counted("may not be more than", max_bytes, "byte"),
+        );
+    }
+
+    /// A value has more characters than allowed.
+    pub fn too_many_characters(&mut self, field: &str, max: u64) {
+        self.report(
+            field,
+            FieldErrorKind::TooLong,
+            String::new(),
+            counted("may not be more than", max, "character"),
+        );
+    }
+
+    /// A value has fewer characters than demanded.
+    pub fn too_short(&mut self, field: &str, min: u64) {
+        self.report(
+            field,
+            FieldErrorKind::TooShort,
+            String::new(),
+            counted("must be at least", min, "character"),
+        );
+    }
+
+    /// A list or map has more entries than allowed.
+    pub fn too_many(&mut self, field: &str, actual: usize, max: u64) {
+        let detail = counted("must have at most", max, "item");
+        self.report(field, FieldErrorKind::TooMany, actual.to_string(), detail);
+    }
+
+    /// A list or map has fewer entries than demanded.
+    pub fn too_few(&mut self, field: &str, actual: usize, min: u64) {
+        let detail = counted("must have at least", min, "item");
+        self.report(field, FieldErrorKind::TooFew, actual.to_string(), detail);
+    }
+
+    /// Something went wrong that is not the value's fault.
+    pub fn internal(&mut self, field: &str, detail: impl Into<String>) {
+        self.report(field, FieldErrorKind::Internal, String::new(), detail.into());
+    }
+
+    fn report(&mut self, field: &str, kind: FieldErrorKind, value: String, detail: String) {
+        let mut path = self.prefix.clone();
+        join(&mut path, field);
+        self.errors.push(FieldError {
+            field: path,
+            kind,
+            value,
+            detail,
+        });
+    }
+}
+
+/// Prefixes.
+impl FieldErrors {
+    /// Reports below `field` until the result is dropped.
+    pub fn at(&mut self, field: &str) -> Scope<'_> {
+        let outer = self.prefix.len();
+        join(&mut self.prefix, field);
+        Scope { errors: self, outer }
+    }
+
+    /// Reports below the element at `index` of the list `field`.
+    pub fn at_index(&mut self, field: &str, index: usize) -> Scope<'_> {
+        let scope = self.at(field);
+        // Writing to a String cannot fail.
+        let _ = write!(scope.errors.prefix, "[{index}]");
+        scope
+    }
+
+    /// Reports below the entry under `key` of the map `field`.
+    pub fn at_key(&mut self, field: &str, key: &str) -> Scope<'_> {
+        let scope = self.at(field);
+        for part in ["[", key, "]"] {
+            scope.errors.prefix.push_str(part);
+        }
+        scope
+    }
+}
+
+/// Errors below a prefix; the prefix ends when this is dropped.
+#[derive(Debug)]
+pub struct Scope<'a> {
+    errors: &'a mut FieldErrors,
+    outer: usize,
+}
+
+impl Deref for Scope<'_> {
+    type Target = FieldErrors;
+
+    fn deref(&self) -> &FieldErrors {
+        self.errors
+    }
+}
+
+impl DerefMut for Scope<'_> {
+    fn deref_mut(&mut self) -> &mut FieldErrors {
+        self.errors
+    }
+}
+
+impl Drop for Scope<'_> {
+    fn drop(&mut self) {
+        self.errors.prefix.truncate(self.outer);
+    }
+}
+
+fn join(path: &mut String, field: &str) {
+    if !path.is_empty() && !field.is_empty() && !field.starts_with('[') {
+        path.push('.');
+    }
+    path.push_str(field);
+}
+
+fn counted(words: &str, count: u64, unit: &str) -> String {
+    let plural = if count == 1 { "" } else { "s" };
+    format!("{words} {count} {unit}{plural}")
+}
+
+#[cfg(test)]
+mod tests;

@@ -7,11 +7,15 @@ extern crate self as planesmith_machinery;
 
 pub mod facts;
 pub mod field_error;
+pub mod go_format;
+pub mod group_version;
 pub mod meta;
 pub mod object;
 pub mod resource;
 pub mod rules;
 pub mod scalar;
+pub mod scheme;
+pub mod status;
 pub mod table;
 pub mod value;
 

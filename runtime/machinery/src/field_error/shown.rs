@@ -1,0 +1,65 @@
+//! Offending values as messages show them.
+
+use crate::go_format::quote;
+
+/// A value that an error message can show the way Go prints it: text quoted, numbers plain, the rest as JSON.
+pub trait Shown {
+    /// The value as the message shows it.
+    fn shown(&self) -> String;
+}
+
+/// A value that is already JSON text.
+#[derive(Clone, Copy, Debug)]
+pub struct Json<'a>(pub &'a str);
+
+impl Shown for str {
+    fn shown(&self) -> String {
+        quote(self)
+    }
+}
+
+impl Shown for String {
+    fn shown(&self) -> String {
+        quote(self)
+    }
+}
+
+impl Shown for Json<'_> {
+    fn shown(&self) -> String {
+        self.0.to_owned()
+    }
+}
+
+impl Shown for serde_json::Value {
+    fn shown(&self) -> String {
+        match self {
+            serde_json::Value::String(text) => quote(text),
+            other => other.to_string(),
+        }
+    }
+}
+
+/// A list of texts, as JSON.
+impl Shown for [String] {
+    fn shown(&self) -> String {
+        serde_json::Value::from(self).to_string()
+    }
+}
+
+impl<T: Shown + ?Sized> Shown for &T {
+    fn shown(&self) -> String {
+        (**self).shown()
+    }
+}
+
+macro_rules! plain {
+    ($($type:ty)*) => {
+        $(impl Shown for $type {
+            fn shown(&self) -> String {
+                self.to_string()
+            }
+        })*
+    };
+}
+
+plain!(bool i32 i64 u32 u64 usize f64);

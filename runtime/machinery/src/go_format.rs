@@ -1,0 +1,84 @@
+//! Values as Go's `fmt` and `strconv` print them, because messages of kube-apiserver are part of the protocol.
+
+use std::fmt::Write;
+
+/// Quotes text as Go's `%q` does.
+#[must_use]
+pub fn quote(text: &str) -> String {
+    let mut out = String::with_capacity(text.len() + 2);
+    push_quoted(&mut out, text);
+    out
+}
+
+/// Appends `text`, quoted as Go's `%q` does.
+pub fn push_quoted(out: &mut String, text: &str) {
+    out.push('"');
+    for c in text.chars() {
+        push_escaped(out, c);
+    }
+    out.push('"');
+}
+
+fn push_escaped(out: &mut String, c: char) {
+    match c {
+        '"' => out.push_str("\\\""),
+        '\\' => out.push_str("\\\\"),
+        '\u{7}' => out.push_str("\\a"),
+        '\u{8}' => out.push_str("\\b"),
+        '\u{c}' => out.push_str("\\f"),
+        '\n' => out.push_str("\\n"),
+        '\r' => out.push_str("\\r"),
+        '\t' => out.push_str("\\t"),
+        '\u{b}' => out.push_str("\\v"),
+        c if is_printable(c) => out.push(c),
+        c => {
+            let code = u32::from(c);
+            // Writing to a String cannot fail.
+            let _ = match code {
+                0..0x80 => write!(out, "\\x{code:02x}"),
+                0x80..0x1_0000 => write!(out, "\\u{code:04x}"),
+                _ => write!(out, "\\U{code:08x}"),
+            };
+        }
+    }
+}
+
+/// Whether Go's `unicode.IsPrint` holds: letters, marks, numbers, punctuation, symbols and the ASCII space.
+#[must_use]
+pub fn is_printable(c: char) -> bool {
+    if c.is_ascii() {
+        return c == ' ' || c.is_ascii_graphic();
+    }
+    // Behind another character the standard library escapes only what it holds unprintable, and no combining marks.
+    let pair: String = ['a', c].iter().collect();
+    pair.escape_debug().nth(1) == Some(c)
+}
+
+/// A list of texts as Go's `%v` prints a slice: `[a b]`.
+pub fn slice<T: AsRef<str>>(items: &[T]) -> String {
+    let items: Vec<&str> = items.iter().map(AsRef::as_ref).collect();
+    format!("[{}]", items.join(" "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn text_is_quoted_as_go_does() {
+        let cases = [
+            ("plain", "\"plain\""),
+            ("a\"b\\c", "\"a\\\"b\\\\c\""),
+            ("tab\tnewline\nbell\u{7}", "\"tab\\tnewline\\nbell\\a\""),
+            ("\u{0}\u{1b}\u{7f}", "\"\\x00\\x1b\\x7f\""),
+            ("grün ☃ e\u{301}", "\"grün ☃ e\u{301}\""),
+            (
+                "\u{a0}\u{200b}\u{e000}\u{10ffff}",
+                "\"\\u00a0\\u200b\\ue000\\U0010ffff\"",
+            ),
+        ];
+        for (text, expected) in cases {
+            assert_eq!(quote(text), expected);
+        }
+    }
+}

@@ -1,0 +1,378 @@
+//! Names of groups, versions, kinds and resources, and the order in which versions are preferred.
+
+use std::borrow::Cow;
+use std::cmp::Ordering;
+use std::fmt;
+
+use crate::resource::ResourceFacts;
+
+/// A part of a name: borrowed for compiled-in kinds, owned for those that are defined at run time.
+pub type Part = Cow<'static, str>;
+
+/// A group and one of its versions.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct GroupVersion {
+    /// API group; empty for the core group.
+    pub group: Part,
+    /// Version, e.g. `v1`.
+    pub version: Part,
+}
+
+/// A kind in a group and version.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct GroupVersionKind {
+    /// API group; empty for the core group.
+    pub group: Part,
+    /// Version, e.g. `v1`.
+    pub version: Part,
+    /// Kind, e.g. `ConfigMap`.
+    pub kind: Part,
+}
+
+/// A resource in a group and version.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct GroupVersionResource {
+    /// API group; empty for the core group.
+    pub group: Part,
+    /// Version, e.g. `v1`.
+    pub version: Part,
+    /// Resource name in paths, e.g. `configmaps`.
+    pub resource: Part,
+}
+
+/// A kind in a group, whatever the version.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct GroupKind {
+    /// API group; empty for the core group.
+    pub group: Part,
+    /// Kind, e.g. `ConfigMap`.
+    pub kind: Part,
+}
+
+/// A resource in a group, whatever the version.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct GroupResource {
+    /// API group; empty for the core group.
+    pub group: Part,
+    /// Resource name in paths, e.g. `configmaps`.
+    pub resource: Part,
+}
+
+/// The text is not `version` or `group/version`.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("unexpected GroupVersion string: {0}")]
+pub struct GroupVersionError(pub String);
+
+impl GroupVersion {
+    /// The pair of `group` and `version`.
+    pub fn new(group: impl Into<Part>, version: impl Into<Part>) -> Self {
+        Self {
+            group: group.into(),
+            version: version.into(),
+        }
+    }
+
+    /// Reads an `apiVersion`: `v1` or `group/version`. Empty text and `/` are the empty pair.
+    ///
+    /// # Errors
+    ///
+    /// When there is more than one slash.
+    pub fn parse(text: &str) -> Result<Self, GroupVersionError> {
+        if text == "/" {
+            return Ok(Self::default());
+        }
+        match text.split_once('/') {
+            None => Ok(Self::new("", text.to_owned())),
+            Some((_, version)) if version.contains('/') => Err(GroupVersionError(text.to_owned())),
+            Some((group, version)) => Ok(Self::new(group.to_owned(), version.to_owned())),
+        }
+    }
+
+    /// The kind of this name in the group and version.
+    pub fn with_kind(&self, kind: impl Into<Part>) -> GroupVersionKind {
+        GroupVersionKind {
+            group: self.group.clone(),
+            version: self.version.clone(),
+            kind: kind.into(),
+        }
+    }
+
+    /// The resource of this name in the group and version.
+    pub fn with_resource(&self, resource: impl Into<Part>) -> GroupVersionResource {
+        GroupVersionResource {
+            group: self.group.clone(),
+            version: self.version.clone(),
+            resource: resource.into(),
+        }
+    }
+}
+
+impl GroupVersionKind {
+    /// The three parts together.
+    pub fn new(group: impl Into<Part>, version: impl Into<Part>, kind: impl Into<Part>) -> Self {
+        Self {
+            group: group.into(),
+            version: version.into(),
+            kind: kind.into(),
+        }
+    }
+
+    /// The group and version.
+    #[must_use]
+    pub fn group_version(&self) -> GroupVersion {
+        GroupVersion {
+            group: self.group.clone(),
+            version: self.version.clone(),
+        }
+    }
+
+    /// The kind without the version.
+    #[must_use]
+    pub fn group_kind(&self) -> GroupKind {
+        GroupKind {
+            group: self.group.clone(),
+            kind: self.kind.clone(),
+        }
+    }
+}
+
+impl GroupVersionResource {
+    /// The three parts together.
+    pub fn new(group: impl Into<Part>, version: impl Into<Part>, resource: impl Into<Part>) -> Self {
+        Self {
+            group: group.into(),
+            version: version.into(),
+            resource: resource.into(),
+        }
+    }
+
+    /// The group and version.
+    #[must_use]
+    pub fn group_version(&self) -> GroupVersion {
+        GroupVersion {
+            group: self.group.clone(),
+            version: self.version.clone(),
+        }
+    }
+
+    /// The resource without the version.
+    #[must_use]
+    pub fn group_resource(&self) -> GroupResource {
+        GroupResource {
+            group: self.group.clone(),
+            resource: self.resource.clone(),
+        }
+    }
+}
+
+impl GroupKind {
+    /// The two parts together.
+    pub fn new(group: impl Into<Part>, kind: impl Into<Part>) -> Self {
+        Self {
+            group: group.into(),
+            kind: kind.into(),
+        }
+    }
+}
+
+impl GroupResource {
+    /// The two parts together.
+    pub fn new(group: impl Into<Part>, resource: impl Into<Part>) -> Self {
+        Self {
+            group: group.into(),
+            resource: resource.into(),
+        }
+    }
+
+    /// Whether neither part is given.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.group.is_empty() && self.resource.is_empty()
+    }
+}
+
+impl ResourceFacts {
+    /// The group and version of the kind.
+    #[must_use]
+    pub const fn group_version(&self) -> GroupVersion {
+        GroupVersion {
+            group: Cow::Borrowed(self.group),
+            version: Cow::Borrowed(self.version),
+        }
+    }
+
+    /// The kind in its group and version.
+    #[must_use]
+    pub const fn group_version_kind(&self) -> GroupVersionKind {
+        GroupVersionKind {
+            group: Cow::Borrowed(self.group),
+            version: Cow::Borrowed(self.version),
+            kind: Cow::Borrowed(self.kind),
+        }
+    }
+
+    /// The resource in its group and version.
+    #[must_use]
+    pub const fn group_version_resource(&self) -> GroupVersionResource {
+        GroupVersionResource {
+            group: Cow::Borrowed(self.group),
+            version: Cow::Borrowed(self.version),
+            resource: Cow::Borrowed(self.plural),
+        }
+    }
+
+    /// The kind in its group.
+    #[must_use]
+    pub const fn group_kind(&self) -> GroupKind {
+        GroupKind {
+            group: Cow::Borrowed(self.group),
+            kind: Cow::Borrowed(self.kind),
+        }
+    }
+
+    /// The resource in its group.
+    #[must_use]
+    pub const fn group_resource(&self) -> GroupResource {
+        GroupResource {
+            group: Cow::Borrowed(self.group),
+            resource: Cow::Borrowed(self.plural),
+        }
+    }
+}
+
+/// `v1` or `group/version`.
+impl fmt::Display for GroupVersion {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.group.as_ref() {
+            "" => f.write_str(&self.version),
+            group => write!(f, "{group}/{}", self.version),
+        }
+    }
+}
+
+/// `group/version, Kind=kind`; the slash stands even without a group.
+impl fmt::Display for GroupVersionKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}/{}, Kind={}", self.group, self.version, self.kind)
+    }
+}
+
+/// `group/version, Resource=resource`; the slash stands even without a group.
+impl fmt::Display for GroupVersionResource {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}/{}, Resource={}", self.group, self.version, self.resource)
+    }
+}
+
+/// `Kind` or `Kind.group`.
+impl fmt::Display for GroupKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        qualified(f, &self.kind, &self.group)
+    }
+}
+
+/// `resource` or `resource.group`.
+impl fmt::Display for GroupResource {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        qualified(f, &self.resource, &self.group)
+    }
+}
+
+fn qualified(f: &mut fmt::Formatter<'_>, name: &str, group: &str) -> fmt::Result {
+    match group {
+        "" => f.write_str(name),
+        group => write!(f, "{name}.{group}"),
+    }
+}
+
+/// Orders versions from most to least preferred: `v2`, `v1`, `v2beta1`, `v1beta2`, `v1alpha1`, then any other text in
+/// alphabetic order.
+///
+/// Source: Kubernetes documentation, "Versions in CustomResourceDefinitions", version priority.
+#[must_use]
+pub fn compare_versions(left: &str, right: &str) -> Ordering {
+    match (Priority::of(left), Priority::of(right)) {
+        (Some(left), Some(right)) => right.cmp(&left),
+        (Some(_), None) => Ordering::Less,
+        (None, Some(_)) => Ordering::Greater,
+        (None, None) => left.cmp(right),
+    }
+}
+
+/// Stability, major and minor number; a greater value is preferred.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+struct Priority(Stability, u64, u64);
+
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+enum Stability {
+    Alpha,
+    Beta,
+    Stable,
+}
+
+impl Priority {
+    fn of(version: &str) -> Option<Self> {
+        let (major, rest) = leading_number(version.strip_prefix('v')?)?;
+        if rest.is_empty() {
+            return Some(Self(Stability::Stable, major, 0));
+        }
+        let (stability, rest) = match rest.strip_prefix("alpha") {
+            Some(rest) => (Stability::Alpha, rest),
+            None => (Stability::Beta, rest.strip_prefix("beta")?),
+        };
+        match leading_number(rest)? {
+            (minor, "") => Some(Self(stability, major, minor)),
+            _ => None,
+        }
+    }
+}
+
+fn leading_number(text: &str) -> Option<(u64, &str)> {
+    let end = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
+    let (digits, rest) = text.split_at(end);
+    Some((digits.parse().ok()?, rest))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn versions_are_ordered_by_stability_then_number() {
+        let mut versions = [
+            "foo1", "v1alpha1", "v1beta10", "v11", "v1", "v1beta2", "foo10", "v10", "v2beta1", "v1alpha",
+        ];
+        versions.sort_by(|left, right| compare_versions(left, right));
+        let expected = [
+            "v11", "v10", "v1", "v2beta1", "v1beta10", "v1beta2", "v1alpha1", "foo1", "foo10", "v1alpha",
+        ];
+        assert_eq!(versions, expected);
+    }
+
+    #[test]
+    fn api_version_text_is_read_and_printed() {
+        for text in ["v1", "apps/v1", ""] {
+            assert_eq!(GroupVersion::parse(text).expect("legal").to_string(), text);
+        }
+        assert_eq!(GroupVersion::parse("/"), Ok(GroupVersion::default()));
+        let error = GroupVersion::parse("a/b/c").expect_err("two slashes");
+        assert_eq!(error.to_string(), "unexpected GroupVersion string: a/b/c");
+    }
+
+    #[test]
+    fn names_are_printed_as_messages_show_them() {
+        assert_eq!(
+            GroupVersionKind::new("", "v1", "ConfigMap").to_string(),
+            "/v1, Kind=ConfigMap"
+        );
+        assert_eq!(
+            GroupVersionResource::new("apps", "v1", "deployments").to_string(),
+            "apps/v1, Resource=deployments"
+        );
+        assert_eq!(
+            GroupResource::new("apps", "deployments").to_string(),
+            "deployments.apps"
+        );
+        assert_eq!(GroupKind::new("", "Pod").to_string(), "Pod");
+    }
+}

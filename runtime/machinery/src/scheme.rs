@@ -1,0 +1,154 @@
+//! Every kind that a server knows, in all its versions.
+
+use std::collections::HashMap;
+
+use crate::group_version::{GroupVersionKind, GroupVersionResource};
+use crate::object::Resource;
+use crate::resource::ResourceFacts;
+
+/// The kinds that a server knows, in the order in which they were added.
+///
+/// Lookups by name cost three hash lookups and no allocation.
+#[derive(Clone, Debug, Default)]
+pub struct Scheme {
+    kinds: Vec<&'static ResourceFacts>,
+    groups: HashMap<&'static str, HashMap<&'static str, Names>>,
+    problems: Vec<SchemeError>,
+}
+
+#[derive(Clone, Debug, Default)]
+struct Names {
+    kinds: HashMap<&'static str, &'static ResourceFacts>,
+    resources: HashMap<&'static str, &'static ResourceFacts>,
+}
+
+/// Why kinds do not go together.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum SchemeError {
+    /// Two types claim one kind.
+    #[error("the kind {0} is defined twice; give one of the two types another kind or version")]
+    KindTaken(GroupVersionKind),
+    /// Two kinds claim one path.
+    #[error("the resource {resource} is claimed by {first} and {second}; give one of them another plural")]
+    ResourceTaken {
+        /// The name that both claim.
+        resource: GroupVersionResource,
+        /// The kind that was added first.
+        first: &'static str,
+        /// The kind that was added later.
+        second: &'static str,
+    },
+    /// The storage version of a kind is itself converted to another version.
+    #[error("the storage version of {kind} is {hub}, which has a storage version of its own; name that one")]
+    HubConverts {
+        /// The older version.
+        kind: GroupVersionKind,
+        /// What it names as its storage version.
+        hub: GroupVersionKind,
+    },
+    /// The storage version of a kind was not added.
+    #[error("the storage version of {kind} is {hub}, which was not added; add it too")]
+    HubMissing {
+        /// The older version.
+        kind: GroupVersionKind,
+        /// What it names as its storage version.
+        hub: GroupVersionKind,
+    },
+}
+
+impl Scheme {
+    /// A scheme without kinds.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Adds `R`. A collision is kept and reported by [`Scheme::check`], so that registration reads as a list.
+    pub fn add<R: Resource>(&mut self) -> &mut Self {
+        self.add_facts(R::RESOURCE)
+    }
+
+    /// Adds a kind by its facts.
+    pub fn add_facts(&mut self, facts: &'static ResourceFacts) -> &mut Self {
+        let names = self
+            .groups
+            .entry(facts.group)
+            .or_default()
+            .entry(facts.version)
+            .or_default();
+        if names.kinds.contains_key(facts.kind) {
+            self.problems.push(SchemeError::KindTaken(facts.group_version_kind()));
+        } else if let Some(first) = names.resources.get(facts.plural) {
+            let resource = facts.group_version_resource();
+            self.problems.push(SchemeError::ResourceTaken {
+                resource,
+                first: first.kind,
+                second: facts.kind,
+            });
+        } else {
+            names.kinds.insert(facts.kind, facts);
+            names.resources.insert(facts.plural, facts);
+            self.kinds.push(facts);
+        }
+        self
+    }
+
+    /// Reports whether the kinds go together: no two claim one name, and every storage version is there.
+    ///
+    /// # Errors
+    ///
+    /// All problems, those of names first; a server must not start with any.
+    pub fn check(&self) -> Result<(), Vec<SchemeError>> {
+        let mut problems = self.problems.clone();
+        for facts in &self.kinds {
+            let hub = facts.hub();
+            let (kind, hub_kind) = (facts.group_version_kind(), hub.group_version_kind());
+            if hub.conversion.is_some() {
+                problems.push(SchemeError::HubConverts { kind, hub: hub_kind });
+            } else if self.kind(hub.group, hub.version, hub.kind).is_none() {
+                problems.push(SchemeError::HubMissing { kind, hub: hub_kind });
+            }
+        }
+        if problems.is_empty() { Ok(()) } else { Err(problems) }
+    }
+
+    /// The facts of a kind.
+    #[must_use]
+    pub fn kind(&self, group: &str, version: &str, kind: &str) -> Option<&'static ResourceFacts> {
+        self.names(group, version)?.kinds.get(kind).copied()
+    }
+
+    /// The facts of the kind behind a resource name.
+    #[must_use]
+    pub fn resource(&self, group: &str, version: &str, resource: &str) -> Option<&'static ResourceFacts> {
+        self.names(group, version)?.resources.get(resource).copied()
+    }
+
+    /// The facts of a kind given by an object's `apiVersion` and `kind`.
+    #[must_use]
+    pub fn object_kind(&self, api_version: &str, kind: &str) -> Option<&'static ResourceFacts> {
+        let (group, version) = api_version.split_once('/').unwrap_or(("", api_version));
+        self.kind(group, version, kind)
+    }
+
+    /// Whether anything is known under a group and version.
+    #[must_use]
+    pub fn has_version(&self, group: &str, version: &str) -> bool {
+        self.names(group, version).is_some()
+    }
+
+    /// All kinds, in the order in which they were added.
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = &'static ResourceFacts> + '_ {
+        self.kinds.iter().copied()
+    }
+
+    /// All versions of a kind, in the order in which they were added.
+    pub fn versions<'a>(&'a self, group: &'a str, kind: &'a str) -> impl Iterator<Item = &'static ResourceFacts> + 'a {
+        self.iter()
+            .filter(move |facts| facts.group == group && facts.kind == kind)
+    }
+
+    fn names(&self, group: &str, version: &str) -> Option<&Names> {
+        self.groups.get(group)?.get(version)
+    }
+}

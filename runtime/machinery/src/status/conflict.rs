@@ -1,0 +1,76 @@
+//! 409: the object changed in between, or a precondition does not hold.
+
+use std::fmt;
+
+use super::{ApiError, Cause, Reason};
+use crate::go_format::quote;
+use crate::group_version::{GroupKind, GroupResource};
+
+impl ApiError {
+    /// 409: the write cannot be done, for a reason of its own.
+    #[must_use]
+    pub fn conflict(resource: &GroupResource, name: &str, why: impl fmt::Display) -> Self {
+        let message = format!("Operation cannot be fulfilled on {resource} {}: {why}", quote(name));
+        Self::new(Reason::Conflict, message).about_resource(resource, name)
+    }
+
+    /// 409: the object has another resourceVersion than the one that was sent.
+    #[must_use]
+    pub fn modified(resource: &GroupResource, name: &str) -> Self {
+        let why = "the object has been modified; please apply your changes to the latest version and try again";
+        Self::conflict(resource, name, why)
+    }
+
+    /// 409: a PUT carries the UID of another object. `key` is the path in the store, e.g. `/registry/secrets/a/b`.
+    #[must_use]
+    pub fn wrong_uid_on_update(resource: &GroupResource, name: &str, key: &str, sent: &str, actual: &str) -> Self {
+        let why = format!(
+            "StorageError: invalid object, Code: 4, Key: {key}, ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: \
+             UID in precondition: {sent}, UID in object meta: {actual}"
+        );
+        Self::conflict(resource, name, why)
+    }
+
+    /// 409: an apply carries a UID and the object does not exist.
+    #[must_use]
+    pub fn uid_of_missing_object(resource: &GroupResource, name: &str, sent: &str) -> Self {
+        let why = format!("uid mismatch: the provided object specified uid {sent}, and no existing object was found");
+        Self::conflict(resource, name, why)
+    }
+
+    /// 409: a delete asks for another UID.
+    #[must_use]
+    pub fn uid_precondition(kind: &GroupKind, name: &str, wanted: &str, actual: &str) -> Self {
+        let why = format!(
+            "the UID in the precondition ({wanted}) does not match the UID in record ({actual}). \
+             The object might have been deleted and then recreated"
+        );
+        Self::conflict(&as_resource(kind), name, why)
+    }
+
+    /// 409: a delete asks for another resourceVersion.
+    #[must_use]
+    pub fn version_precondition(kind: &GroupKind, name: &str, wanted: &str, actual: &str) -> Self {
+        let why = format!(
+            "the ResourceVersion in the precondition ({wanted}) does not match the ResourceVersion in record ({actual}). \
+             The object might have been modified"
+        );
+        Self::conflict(&as_resource(kind), name, why)
+    }
+
+    /// 409: an apply would change fields of other managers; one cause per field.
+    #[must_use]
+    pub fn apply_conflict(causes: Vec<Cause>, message: String) -> Self {
+        let mut error = Self::new(Reason::Conflict, message);
+        error.details().causes = causes;
+        error
+    }
+}
+
+/// Preconditions of a delete name the kind where everything else names the resource.
+fn as_resource(kind: &GroupKind) -> GroupResource {
+    GroupResource {
+        group: kind.group.clone(),
+        resource: kind.kind.clone(),
+    }
+}
