@@ -18,6 +18,17 @@ pub struct StructFacts {
     pub fields: &'static [FieldFacts],
 }
 
+impl StructFacts {
+    /// A struct without fields and any declared fact, for struct update syntax in tables.
+    pub const NONE: StructFacts = StructFacts {
+        name: "",
+        doc: "",
+        type_meta: None,
+        atomic: false,
+        fields: &[],
+    };
+}
+
 /// The `kind` and `apiVersion` that a type writes in front of its fields.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TypeMetaFacts {
@@ -75,6 +86,12 @@ impl FieldFacts {
         patch: None,
         moved_to: None,
     };
+
+    /// Whether the field tells absence apart from emptiness.
+    #[must_use]
+    pub fn is_optional(&self) -> bool {
+        matches!(self.ty, TypeFacts::Optional(_))
+    }
 }
 
 /// The shape of a value.

@@ -5,10 +5,12 @@
 
 extern crate self as planesmith_machinery;
 
+pub mod byte_string;
 pub mod facts;
 pub mod field_error;
 pub mod go_format;
 pub mod group_version;
+pub mod json;
 pub mod meta;
 pub mod object;
 pub mod resource;

@@ -46,12 +46,32 @@ pub enum Token<'a> {
     Array(&'a [u8]),
 }
 
+impl Token<'_> {
+    /// What decoding errors call this kind of token.
+    #[must_use]
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Token::Null => "null",
+            Token::Bool(_) => "bool",
+            Token::Number(_) => "number",
+            Token::Str(_) => "string",
+            Token::Object(_) => "object",
+            Token::Array(_) => "array",
+        }
+    }
+}
+
 /// Why a leaf could not be read.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ScalarError {
-    /// The token is of a kind that the type does not take; reported with the field and the type by the decoder.
-    #[error("wrong kind of value")]
-    Kind,
+    /// The token is of a kind that the type does not take; the decoder adds the field.
+    #[error("cannot unmarshal {found} into a value of type {wanted}")]
+    Kind {
+        /// What was there: `string`, `bool`, `array`, `object`, `number` or `number 1.5`.
+        found: String,
+        /// The Go type that the leaf is read through, e.g. `string` or `int32`.
+        wanted: &'static str,
+    },
     /// The text does not parse; the message is complete, as kube-apiserver words it.
     #[error("{0}")]
     Text(String),

@@ -9,7 +9,7 @@ mod primitives;
 use std::any::Any;
 use std::fmt::Debug;
 
-use crate::facts::{StructFacts, TypeFacts};
+use crate::facts::{FieldFacts, Omit, StructFacts, TypeFacts};
 use crate::scalar::Scalar;
 
 /// A type whose shape is known at compile time.
@@ -117,6 +117,8 @@ pub trait List: Debug + Send + Sync {
     fn get_mut(&mut self, index: usize) -> Option<&mut dyn Value>;
     /// Appends a zero value and returns it.
     fn push(&mut self) -> &mut dyn Value;
+    /// Keeps the first `len` elements; nothing changes when there are no more than that.
+    fn truncate(&mut self, len: usize);
     /// Removes all elements.
     fn clear(&mut self);
 }
@@ -172,14 +174,33 @@ impl View<'_> {
         }
     }
 
-    /// Whether a field with [`crate::facts::Omit::Zero`] is left out: as `is_empty`, and a struct or scalar that holds
-    /// nothing.
+    /// Whether a field with [`Omit::Zero`] is left out: as `is_empty`, and a struct or scalar that holds nothing.
     #[must_use]
     pub fn is_zero(&self) -> bool {
         match self {
             View::Scalar(value) => value.is_zero(),
-            View::Struct(value) => (0..value.facts().fields.len()).all(|i| value.field(i).view().is_zero()),
+            View::Struct(value) => value.facts().fields.iter().enumerate().all(|(index, field)| {
+                let view = value.field(index).view();
+                if field.is_optional() {
+                    matches!(view, View::Absent)
+                } else {
+                    view.is_zero()
+                }
+            }),
             other => other.is_empty(),
+        }
+    }
+
+    /// Whether a field with these facts is left out of JSON when this is what it holds.
+    ///
+    /// An optional field is left out only when it is absent: `Some(0)` is written.
+    #[must_use]
+    pub fn is_omitted(&self, field: &FieldFacts) -> bool {
+        match field.omit {
+            Omit::Never => false,
+            Omit::Empty | Omit::Zero if field.is_optional() => matches!(self, View::Absent),
+            Omit::Empty => self.is_empty(),
+            Omit::Zero => self.is_zero(),
         }
     }
 }

@@ -42,6 +42,10 @@ impl<T: Value + Default> List for Vec<T> {
         self.last_mut().expect("an element was just pushed")
     }
 
+    fn truncate(&mut self, len: usize) {
+        Vec::truncate(self, len);
+    }
+
     fn clear(&mut self) {
         Vec::clear(self);
     }

@@ -1,0 +1,121 @@
+//! JSON, byte for byte as Go's `encoding/json` writes it and with the errors of its reader.
+//!
+//! Both directions walk the tables of [`crate::facts`]; there is no tree in between and no code per type.
+
+mod decode;
+mod findings;
+mod go_type;
+mod indent;
+mod path;
+mod reader;
+mod syntax;
+mod text;
+mod type_meta;
+mod value;
+mod writer;
+
+pub use findings::Findings;
+pub use type_meta::type_meta;
+pub use value::{encode_value, from_value, parse_value, to_value};
+
+use crate::object::Object;
+use crate::value::Struct;
+
+/// What to do about fields that the type does not have and fields that stand twice.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Strictness {
+    /// Drop the former and let the last of the latter win.
+    Lenient,
+    /// The same, and report them; at most 100.
+    Strict,
+}
+
+/// Why a document could not be read. The messages are kube-apiserver's.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum DecodeError {
+    /// The input is not JSON, or nested too deep.
+    #[error("{0}")]
+    Syntax(String),
+    /// The input is JSON that does not fit the type.
+    #[error("{0}")]
+    Type(String),
+}
+
+/// Appends `object` as compact JSON without a final newline; kind and apiVersion come first when the type has them.
+pub fn encode(object: &dyn Struct, out: &mut Vec<u8>) {
+    writer::write_struct(out, object);
+}
+
+/// As [`encode`], without kind and apiVersion: the form of an item in a list of its kind.
+pub fn encode_item(object: &dyn Struct, out: &mut Vec<u8>) {
+    writer::write_bare_struct(out, object);
+}
+
+/// `object` as compact JSON without a final newline.
+#[must_use]
+pub fn to_vec(object: &dyn Struct) -> Vec<u8> {
+    let mut out = Vec::with_capacity(512);
+    encode(object, &mut out);
+    out
+}
+
+/// Appends compact, valid JSON indented by two spaces per level, as `?pretty=1` asks for; without a final newline.
+pub fn indent(compact: &[u8], out: &mut Vec<u8>) {
+    indent::write_indented(out, compact);
+}
+
+/// Appends one JSON value without white space, with `<`, `>` and `&` escaped.
+///
+/// # Errors
+///
+/// [`DecodeError::Syntax`] when `json` is not one JSON value; nothing is appended then.
+pub fn compact(json: &[u8], out: &mut Vec<u8>) -> Result<(), DecodeError> {
+    indent::write_compact(out, json).map_err(|_| syntax_error(json))
+}
+
+/// Appends `text` as JSON text, quoted and escaped.
+pub fn encode_text(text: &str, out: &mut Vec<u8>) {
+    text::write_str(out, text);
+}
+
+/// An object as the store keeps it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Encoded {
+    /// Compact JSON with an empty `metadata.resourceVersion`, without a final newline.
+    pub bytes: Vec<u8>,
+    /// Where the digits of the resource version go, between the quotes.
+    pub gap: usize,
+    /// Length of `{"kind":...,"apiVersion":...,`; `{` followed by the bytes behind it is the form of a list's item.
+    pub prefix: usize,
+}
+
+/// Encodes `object` for the store. Its own resourceVersion is left out.
+#[must_use]
+pub fn encode_for_storage(object: &dyn Object) -> Encoded {
+    let mut bytes = Vec::with_capacity(1024);
+    let (gap, prefix) = writer::write_for_storage(&mut bytes, object);
+    Encoded { bytes, gap, prefix }
+}
+
+/// Reads one JSON document over `target`: what the document does not mention stays as it is.
+///
+/// Names are case-sensitive, `null` leaves plain values alone and empties lists, maps and optional values, maps that
+/// stand twice are merged. Invalid UTF-8 in text becomes U+FFFD.
+///
+/// # Errors
+///
+/// See [`DecodeError`]. `target` may be half filled then.
+pub fn decode(input: &[u8], target: &mut dyn Struct, strictness: Strictness) -> Result<Findings, DecodeError> {
+    decode::decode(input, target, strictness)
+}
+
+/// The words for malformed input.
+#[cold]
+fn syntax_error(input: &[u8]) -> DecodeError {
+    // What the machine accepts was refused for its depth: typed values nest less deep than untyped ones.
+    let message = syntax::explain(input).unwrap_or_else(|| "invalid character '{' exceeded max depth".to_owned());
+    DecodeError::Syntax(message)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,433 @@
+//! Reads JSON into a struct by walking its table.
+
+use std::borrow::Cow;
+use std::collections::BTreeSet;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+
+use super::findings::Findings;
+use super::go_type::{go_struct, go_type};
+use super::path::Path;
+use super::reader::{Malformed, Next, Reader};
+use super::{DecodeError, Strictness, syntax_error};
+use crate::byte_string::base64_error;
+use crate::facts::{FieldFacts, StructFacts, TypeFacts};
+use crate::scalar::{Scalar, ScalarError, Token};
+use crate::value::{List, Map, Slot, Struct, Value};
+
+/// How deep typed values may be nested: the walk recurses, so this bounds the stack.
+pub(crate) const MAX_TYPED_DEPTH: usize = 256;
+
+pub(super) fn decode(input: &[u8], target: &mut dyn Struct, strictness: Strictness) -> Result<Findings, DecodeError> {
+    let mut walk = Walk {
+        reader: Reader::new(input),
+        strict: strictness == Strictness::Strict,
+        findings: Findings::default(),
+        mismatch: None,
+    };
+    let walked = walk.structure(target, &Path::ROOT);
+    let done = walked.and_then(|()| Ok(walk.reader.end()?));
+    match (done, walk.mismatch) {
+        (Ok(()), None) => Ok(walk.findings),
+        (Ok(()), Some(message)) => Err(DecodeError::Type(message)),
+        (Err(Stop::Malformed), _) => Err(syntax_error(input)),
+        // Like Go's reader, which checks the syntax of all input before it looks at any value.
+        (Err(Stop::Refused(message)), _) => match super::syntax::explain(input) {
+            Some(syntax) => Err(DecodeError::Syntax(syntax)),
+            None => Err(DecodeError::Type(message)),
+        },
+    }
+}
+
+/// Why the walk ends early.
+enum Stop {
+    Malformed,
+    /// A leaf refused its text; nothing behind it is looked at.
+    Refused(String),
+}
+
+impl From<Malformed> for Stop {
+    fn from(_: Malformed) -> Self {
+        Stop::Malformed
+    }
+}
+
+struct Walk<'a> {
+    reader: Reader<'a>,
+    strict: bool,
+    findings: Findings,
+    /// The first value of a wrong kind; the walk goes on behind it.
+    mismatch: Option<String>,
+}
+
+impl<'a> Walk<'a> {
+    fn value(&mut self, slot: Slot<'_>, ty: &TypeFacts, path: &Path<'_>) -> Result<(), Stop> {
+        match slot {
+            Slot::Optional(optional) => {
+                if self.reader.peek()? == Next::Null {
+                    optional.clear();
+                    return Ok(self.reader.null()?);
+                }
+                self.value(optional.insert().slot(), ty.present(), path)
+            }
+            Slot::Str(target) => self.plain(Next::Text, ty, path, |walk| {
+                *target = walk.reader.text()?.into_owned();
+                Ok(())
+            }),
+            Slot::Bool(target) => self.plain(Next::Bool, ty, path, |walk| {
+                *target = walk.reader.bool()?;
+                Ok(())
+            }),
+            Slot::Int32(target) => self.number(ty, path, |text| text.parse().map(|value| *target = value).is_ok()),
+            Slot::Int64(target) => self.number(ty, path, |text| text.parse().map(|value| *target = value).is_ok()),
+            Slot::Double(target) => self.number(ty, path, |text| match text.parse::<f64>() {
+                Ok(value) if value.is_finite() => {
+                    *target = value;
+                    true
+                }
+                _ => false,
+            }),
+            Slot::Bytes(target) => self.bytes(target, ty, path),
+            Slot::Scalar(target) => self.scalar(target, path),
+            Slot::Struct(target) => self.structure(target, path),
+            Slot::List(target) => self.list(target, ty, path),
+            Slot::Map(target) => self.map(target, ty, path),
+        }
+    }
+
+    /// Reads a value of the kind `wanted`; `null` leaves the target alone.
+    fn plain(
+        &mut self,
+        wanted: Next,
+        ty: &TypeFacts,
+        path: &Path<'_>,
+        read: impl FnOnce(&mut Self) -> Result<(), Malformed>,
+    ) -> Result<(), Stop> {
+        match self.reader.peek()? {
+            next if next == wanted => Ok(read(self)?),
+            Next::Null => Ok(self.reader.null()?),
+            next => self.mismatched(next.name(), &go_type(ty), path),
+        }
+    }
+
+    /// Reads a number; `store` says whether the type can hold its text.
+    fn number(&mut self, ty: &TypeFacts, path: &Path<'_>, store: impl FnOnce(&str) -> bool) -> Result<(), Stop> {
+        match self.reader.peek()? {
+            Next::Number => {
+                let text = self.reader.number()?;
+                if !store(text) {
+                    self.note_mismatch(&format!("number {text}"), &go_type(ty), path);
+                }
+                Ok(())
+            }
+            Next::Null => Ok(self.reader.null()?),
+            next => self.mismatched(next.name(), &go_type(ty), path),
+        }
+    }
+
+    fn bytes(&mut self, target: &mut Vec<u8>, ty: &TypeFacts, path: &Path<'_>) -> Result<(), Stop> {
+        match self.reader.peek()? {
+            Next::Text => {
+                let text = self.reader.text()?;
+                // Go passes over line breaks inside base64.
+                let text = if text.contains(['\r', '\n']) {
+                    Cow::Owned(text.replace(['\r', '\n'], ""))
+                } else {
+                    text
+                };
+                match STANDARD.decode(text.as_bytes()) {
+                    Ok(bytes) => *target = bytes,
+                    Err(_) => drop(self.mismatch.get_or_insert_with(|| base64_error(&text))),
+                }
+                Ok(())
+            }
+            Next::Null => {
+                target.clear();
+                Ok(self.reader.null()?)
+            }
+            next => self.mismatched(next.name(), &go_type(ty), path),
+        }
+    }
+
+    fn scalar(&mut self, target: &mut dyn Scalar, path: &Path<'_>) -> Result<(), Stop> {
+        let text;
+        let token = match self.reader.peek()? {
+            Next::Null => {
+                self.reader.null()?;
+                Token::Null
+            }
+            Next::Bool => Token::Bool(self.reader.bool()?),
+            Next::Number => Token::Number(self.reader.number()?),
+            Next::Text => {
+                text = self.reader.text()?;
+                Token::Str(&text)
+            }
+            Next::Object => Token::Object(self.reader.skip()?),
+            Next::Array => Token::Array(self.reader.skip()?),
+        };
+        target.read_json(token).map_err(|error| {
+            Stop::Refused(match error {
+                ScalarError::Text(message) => message,
+                ScalarError::Kind { found, wanted } => type_error(&found, wanted, path),
+            })
+        })
+    }
+
+    fn list(&mut self, target: &mut dyn List, ty: &TypeFacts, path: &Path<'_>) -> Result<(), Stop> {
+        let TypeFacts::List(element) = ty.present() else {
+            return self.mismatched("array", &go_type(ty), path);
+        };
+        match self.reader.peek()? {
+            Next::Array => {}
+            Next::Null => {
+                target.clear();
+                return Ok(self.reader.null()?);
+            }
+            next => return self.mismatched(next.name(), &go_type(ty.present()), path),
+        }
+        let mut count = 0;
+        let mut more = self.enter(b']')?;
+        while more {
+            // A list that stands twice is read over itself, element by element, as Go does.
+            let slot = match target.get_mut(count) {
+                Some(_) => target.get_mut(count).map(Value::slot),
+                None => Some(target.push().slot()),
+            };
+            if let Some(slot) = slot {
+                self.value(slot, element, &path.index(count))?;
+            }
+            count += 1;
+            more = self.reader.another(b']')?;
+        }
+        target.truncate(count);
+        Ok(())
+    }
+
+    fn map(&mut self, target: &mut dyn Map, ty: &TypeFacts, path: &Path<'_>) -> Result<(), Stop> {
+        let TypeFacts::Map(element) = ty.present() else {
+            return self.mismatched("object", &go_type(ty), path);
+        };
+        match self.reader.peek()? {
+            Next::Object => {}
+            Next::Null => {
+                target.clear();
+                return Ok(self.reader.null()?);
+            }
+            next => return self.mismatched(next.name(), &go_type(ty.present()), path),
+        }
+        // Entries from an earlier occurrence of the field are no duplicates; without any, the map itself knows.
+        let mut seen = (self.strict && !target.is_empty()).then(BTreeSet::new);
+        let mut more = self.enter(b'}')?;
+        while more {
+            let key = self.reader.key()?;
+            if self.strict {
+                let duplicate = match &mut seen {
+                    Some(seen) => !seen.insert(key.to_string()),
+                    None => target.get(&key).is_some(),
+                };
+                if duplicate {
+                    self.findings.duplicate(path, &key);
+                }
+            }
+            let value = target.entry(&key);
+            value.reset();
+            self.value(value.slot(), element, &path.key(&key))?;
+            more = self.reader.another(b'}')?;
+        }
+        Ok(())
+    }
+
+    fn structure(&mut self, target: &mut dyn Struct, path: &Path<'_>) -> Result<(), Stop> {
+        let facts = target.facts();
+        match self.reader.peek()? {
+            Next::Object => {}
+            Next::Null => return Ok(self.reader.null()?),
+            next => return self.mismatched(next.name(), &go_struct(facts), path),
+        }
+        let mut seen = Seen::default();
+        let mut hint = 0;
+        let mut more = self.enter(b'}')?;
+        while more {
+            let key = self.reader.key()?;
+            if let Some(place) = Place::of(facts, &key, hint) {
+                hint = place.first() + 1;
+                if self.strict && seen.twice(place.number) {
+                    self.findings.duplicate(path, &key);
+                }
+                self.field(target, &place, &path.field(facts.name, place.field.name))?;
+            } else if let Some(name) = type_meta_field(facts, &key) {
+                if self.strict && seen.twice(if name == "kind" { 126 } else { 127 }) {
+                    self.findings.duplicate(path, name);
+                }
+                let path = path.field(facts.name, name);
+                self.plain(Next::Text, &TypeFacts::String, &path, |walk| {
+                    walk.reader.text().map(drop)
+                })?;
+            } else {
+                if self.strict {
+                    self.findings.unknown(path, &key);
+                }
+                self.reader.skip()?;
+            }
+            more = self.reader.another(b'}')?;
+        }
+        Ok(())
+    }
+
+    /// Reads the field at `place`, through the inlined structs around it.
+    fn field(&mut self, target: &mut dyn Struct, place: &Place, path: &Path<'_>) -> Result<(), Stop> {
+        let mut target = target;
+        for index in place.outer() {
+            target = match present(target.field_mut(*index).slot()) {
+                Slot::Struct(inner) => inner,
+                // The table says that this is a struct.
+                _ => {
+                    self.reader.skip()?;
+                    return Ok(());
+                }
+            };
+        }
+        self.value(target.field_mut(place.last()).slot(), &place.field.ty, path)
+    }
+
+    /// Enters an object or array whose parts are read by recursion.
+    fn enter(&mut self, close: u8) -> Result<bool, Malformed> {
+        if self.reader.depth() >= MAX_TYPED_DEPTH {
+            Err(Malformed)
+        } else {
+            self.reader.enter(close)
+        }
+    }
+
+    /// Passes a value of the wrong kind.
+    #[cold]
+    fn mismatched(&mut self, found: &str, wanted: &str, path: &Path<'_>) -> Result<(), Stop> {
+        self.note_mismatch(found, wanted, path);
+        self.reader.skip()?;
+        Ok(())
+    }
+
+    #[cold]
+    fn note_mismatch(&mut self, found: &str, wanted: &str, path: &Path<'_>) {
+        let wanted = wanted.trim_start_matches('*');
+        self.mismatch.get_or_insert_with(|| type_error(found, wanted, path));
+    }
+}
+
+fn type_error(found: &str, wanted: &str, path: &Path<'_>) -> String {
+    format!(
+        "json: cannot unmarshal {found} into {} of type {wanted}",
+        path.for_type_error()
+    )
+}
+
+fn present(slot: Slot<'_>) -> Slot<'_> {
+    match slot {
+        Slot::Optional(optional) => present(optional.insert().slot()),
+        other => other,
+    }
+}
+
+fn type_meta_field(facts: &StructFacts, key: &str) -> Option<&'static str> {
+    facts.type_meta?;
+    match key {
+        "kind" => Some("kind"),
+        "apiVersion" => Some("apiVersion"),
+        _ => None,
+    }
+}
+
+/// Structs inlined in inlined structs: none goes deeper in Kubernetes.
+const MAX_INLINE: usize = 4;
+
+/// Where a field is: indexes through inlined structs, ending with its own.
+struct Place {
+    indexes: [usize; MAX_INLINE],
+    len: usize,
+    /// Its number among all fields, inlined ones counted.
+    number: usize,
+    field: &'static FieldFacts,
+}
+
+impl Place {
+    /// Looks for the field called `name`, first at index `hint`: documents mostly follow the order of the table.
+    fn of(facts: &'static StructFacts, name: &str, hint: usize) -> Option<Place> {
+        if let Some(field) = facts.fields.get(hint)
+            && field.name == name
+            && !field.inline
+        {
+            return Some(Place {
+                indexes: [hint, 0, 0, 0],
+                len: 1,
+                number: hint,
+                field,
+            });
+        }
+        Place::search(facts, name)
+    }
+
+    fn search(facts: &'static StructFacts, name: &str) -> Option<Place> {
+        for (index, field) in facts.fields.iter().enumerate() {
+            if !field.inline && field.name == name {
+                return Some(Place {
+                    indexes: [index, 0, 0, 0],
+                    len: 1,
+                    number: index,
+                    field,
+                });
+            }
+        }
+        // Names of the outer struct win over inlined ones, so these come last.
+        let mut base = facts.fields.len();
+        for (index, field) in facts.fields.iter().enumerate() {
+            if let (true, TypeFacts::Struct(inner)) = (field.inline, field.ty.present()) {
+                let inner = inner();
+                if let Some(mut place) = Place::search(inner, name)
+                    && place.len < MAX_INLINE
+                {
+                    place.indexes.copy_within(0..MAX_INLINE - 1, 1);
+                    place.indexes[0] = index;
+                    place.len += 1;
+                    place.number += base;
+                    return Some(place);
+                }
+                base += inner.fields.len();
+            }
+        }
+        None
+    }
+
+    fn first(&self) -> usize {
+        self.indexes[0]
+    }
+
+    fn outer(&self) -> &[usize] {
+        &self.indexes[..self.len - 1]
+    }
+
+    fn last(&self) -> usize {
+        self.indexes[self.len - 1]
+    }
+}
+
+/// Which fields of one object were met.
+#[derive(Default)]
+struct Seen {
+    bits: u128,
+    /// Those whose number does not fit.
+    more: BTreeSet<usize>,
+}
+
+impl Seen {
+    /// Notes a field; whether it was noted before.
+    fn twice(&mut self, number: usize) -> bool {
+        if number >= 128 {
+            return !self.more.insert(number);
+        }
+        let bit = 1 << number;
+        let twice = self.bits & bit != 0;
+        self.bits |= bit;
+        twice
+    }
+}

@@ -1,0 +1,95 @@
+//! Where the reader is, as a chain on the stack: it costs nothing until an error wants words.
+
+/// One step from the root of a document.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Path<'p> {
+    parent: Option<&'p Path<'p>>,
+    step: Step<'p>,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Step<'p> {
+    Root,
+    Field { owner: &'static str, name: &'static str },
+    Key(&'p str),
+    Index(usize),
+}
+
+impl<'p> Path<'p> {
+    pub(crate) const ROOT: Path<'static> = Path {
+        parent: None,
+        step: Step::Root,
+    };
+
+    /// The field `name` of a struct called `owner`.
+    pub(crate) fn field(&'p self, owner: &'static str, name: &'static str) -> Path<'p> {
+        Path {
+            parent: Some(self),
+            step: Step::Field { owner, name },
+        }
+    }
+
+    pub(crate) fn key(&'p self, key: &'p str) -> Path<'p> {
+        Path {
+            parent: Some(self),
+            step: Step::Key(key),
+        }
+    }
+
+    pub(crate) fn index(&'p self, index: usize) -> Path<'p> {
+        Path {
+            parent: Some(self),
+            step: Step::Index(index),
+        }
+    }
+
+    fn steps(&'p self) -> Vec<Step<'p>> {
+        let mut steps: Vec<Step<'p>> = std::iter::successors(Some(self), |path| path.parent)
+            .map(|path| path.step)
+            .collect();
+        steps.reverse();
+        steps
+    }
+
+    /// E.g. `spec.containers[0].name`, with keys of maps as fields.
+    pub(crate) fn with_indexes(&self) -> String {
+        let mut text = String::new();
+        for step in self.steps() {
+            let name = match step {
+                Step::Root => continue,
+                Step::Index(index) => {
+                    text.push_str(&format!("[{index}]"));
+                    continue;
+                }
+                Step::Field { name, .. } => name,
+                Step::Key(key) => key,
+            };
+            if !text.is_empty() {
+                text.push('.');
+            }
+            text.push_str(name);
+        }
+        text
+    }
+
+    /// How Go's type errors say where they are: the struct that holds the nearest field, and the names of fields on
+    /// the way, without indexes and keys. At the root there is no field to name.
+    pub(crate) fn for_type_error(&self) -> String {
+        let mut owner = None;
+        let mut fields = Vec::new();
+        for step in self.steps() {
+            if let Step::Field {
+                owner: struct_name,
+                name,
+            } = step
+            {
+                owner = Some(struct_name);
+                fields.push(name);
+            }
+        }
+        match owner {
+            Some(owner) => format!("Go struct field {owner}.{}", fields.join(".")),
+            None => "Go value".to_owned(),
+        }
+    }
+}

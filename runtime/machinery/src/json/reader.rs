@@ -1,0 +1,409 @@
+//! A pull reader over JSON bytes.
+//!
+//! It only tells that something is malformed, not what: the caller asks [`super::syntax::explain`] for the words, so
+//! that the way of valid input carries no messages.
+
+use std::borrow::Cow;
+
+/// How deep arrays and objects may be nested.
+pub(crate) const MAX_DEPTH: usize = 10_000;
+
+/// The input is not JSON, or nested too deep.
+#[derive(Debug)]
+pub(crate) struct Malformed;
+
+/// Reads values from left to right.
+#[derive(Debug)]
+pub(crate) struct Reader<'a> {
+    input: &'a [u8],
+    at: usize,
+    depth: usize,
+}
+
+/// What kind of value comes next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Next {
+    Null,
+    Bool,
+    Number,
+    Text,
+    Object,
+    Array,
+}
+
+impl Next {
+    /// The name in decoding errors.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Next::Null => "null",
+            Next::Bool => "bool",
+            Next::Number => "number",
+            Next::Text => "string",
+            Next::Object => "object",
+            Next::Array => "array",
+        }
+    }
+}
+
+impl<'a> Reader<'a> {
+    pub(crate) fn new(input: &'a [u8]) -> Self {
+        Reader { input, at: 0, depth: 0 }
+    }
+
+    /// How many arrays and objects are open.
+    pub(crate) fn depth(&self) -> usize {
+        self.depth
+    }
+
+    /// Checks that the input is one value and nothing else.
+    pub(crate) fn only_value(mut self) -> Result<(), Malformed> {
+        self.skip()?;
+        self.end()
+    }
+
+    /// Checks that nothing but white space is left.
+    pub(crate) fn end(&mut self) -> Result<(), Malformed> {
+        self.skip_space();
+        if self.at == self.input.len() {
+            Ok(())
+        } else {
+            Err(Malformed)
+        }
+    }
+
+    /// The kind of the value that comes next.
+    #[inline]
+    pub(crate) fn peek(&mut self) -> Result<Next, Malformed> {
+        self.skip_space();
+        match self.byte() {
+            Some(b'"') => Ok(Next::Text),
+            Some(b'{') => Ok(Next::Object),
+            Some(b'[') => Ok(Next::Array),
+            Some(b'-' | b'0'..=b'9') => Ok(Next::Number),
+            Some(b't' | b'f') => Ok(Next::Bool),
+            Some(b'n') => Ok(Next::Null),
+            _ => Err(Malformed),
+        }
+    }
+
+    pub(crate) fn null(&mut self) -> Result<(), Malformed> {
+        self.literal(b"null")
+    }
+
+    pub(crate) fn bool(&mut self) -> Result<bool, Malformed> {
+        if self.byte() == Some(b't') {
+            self.literal(b"true")?;
+            Ok(true)
+        } else {
+            self.literal(b"false")?;
+            Ok(false)
+        }
+    }
+
+    /// The characters of a number.
+    pub(crate) fn number(&mut self) -> Result<&'a str, Malformed> {
+        let start = self.at;
+        self.at += usize::from(self.byte() == Some(b'-'));
+        match self.byte() {
+            Some(b'0') => self.at += 1,
+            Some(b'1'..=b'9') => self.digits()?,
+            _ => return Err(Malformed),
+        }
+        if self.byte() == Some(b'.') {
+            self.at += 1;
+            self.digits()?;
+        }
+        if let Some(b'e' | b'E') = self.byte() {
+            self.at += 1;
+            self.at += usize::from(matches!(self.byte(), Some(b'+' | b'-')));
+            self.digits()?;
+        }
+        str::from_utf8(&self.input[start..self.at]).map_err(|_| Malformed)
+    }
+
+    /// The characters of a text; bytes that are not UTF-8 and lone surrogates become U+FFFD.
+    #[inline]
+    pub(crate) fn text(&mut self) -> Result<Cow<'a, str>, Malformed> {
+        let start = self.at + 1;
+        let (end, plain) = self.end_of_text()?;
+        let raw = &self.input[start..end];
+        if plain && let Ok(text) = str::from_utf8(raw) {
+            return Ok(Cow::Borrowed(text));
+        }
+        unescape(raw).map(Cow::Owned)
+    }
+
+    /// Enters an object or array; `close` is its closing bracket. Whether there is a first entry.
+    #[inline]
+    pub(crate) fn enter(&mut self, close: u8) -> Result<bool, Malformed> {
+        self.at += 1;
+        self.depth += 1;
+        if self.depth > MAX_DEPTH {
+            return Err(Malformed);
+        }
+        self.skip_space();
+        if self.byte() == Some(close) {
+            self.at += 1;
+            self.depth -= 1;
+            return Ok(false);
+        }
+        Ok(true)
+    }
+
+    /// Goes on behind an entry of the object or array that ends with `close`. Whether there is another entry.
+    #[inline]
+    pub(crate) fn another(&mut self, close: u8) -> Result<bool, Malformed> {
+        self.skip_space();
+        match self.byte() {
+            Some(b',') => {
+                self.at += 1;
+                Ok(true)
+            }
+            Some(byte) if byte == close => {
+                self.at += 1;
+                self.depth -= 1;
+                Ok(false)
+            }
+            _ => Err(Malformed),
+        }
+    }
+
+    /// The key of an object's entry, with the colon behind it.
+    #[inline]
+    pub(crate) fn key(&mut self) -> Result<Cow<'a, str>, Malformed> {
+        self.skip_space();
+        if self.byte() != Some(b'"') {
+            return Err(Malformed);
+        }
+        let key = self.text()?;
+        self.skip_space();
+        if self.byte() != Some(b':') {
+            return Err(Malformed);
+        }
+        self.at += 1;
+        Ok(key)
+    }
+
+    /// Passes one value and returns its bytes. Does not recurse, so depth costs no stack.
+    pub(crate) fn skip(&mut self) -> Result<&'a [u8], Malformed> {
+        self.skip_space();
+        let start = self.at;
+        // One bit of nesting per level: whether it is an object.
+        let mut open: Vec<bool> = Vec::new();
+        loop {
+            let mut inside = false;
+            match self.peek()? {
+                Next::Null => self.null()?,
+                Next::Bool => drop(self.bool()?),
+                Next::Number => drop(self.number()?),
+                Next::Text => drop(self.checked_text()?),
+                Next::Object => {
+                    inside = self.enter(b'}')?;
+                    if inside {
+                        open.push(true);
+                    }
+                }
+                Next::Array => {
+                    inside = self.enter(b']')?;
+                    if inside {
+                        open.push(false);
+                    }
+                }
+            }
+            if !inside && !self.next_sibling(&mut open)? {
+                return Ok(&self.input[start..self.at]);
+            }
+            if open.last() == Some(&true) {
+                self.skip_key()?;
+            }
+        }
+    }
+
+    /// Leaves finished arrays and objects; whether a value follows inside one that is still open.
+    fn next_sibling(&mut self, open: &mut Vec<bool>) -> Result<bool, Malformed> {
+        while let Some(object) = open.last() {
+            if self.another(if *object { b'}' } else { b']' })? {
+                return Ok(true);
+            }
+            open.pop();
+        }
+        Ok(false)
+    }
+
+    fn skip_key(&mut self) -> Result<(), Malformed> {
+        self.skip_space();
+        if self.byte() != Some(b'"') {
+            return Err(Malformed);
+        }
+        self.checked_text()?;
+        self.skip_space();
+        if self.byte() != Some(b':') {
+            return Err(Malformed);
+        }
+        self.at += 1;
+        Ok(())
+    }
+
+    /// Passes a text; its escapes are checked, its bytes are not decoded.
+    fn checked_text(&mut self) -> Result<(), Malformed> {
+        let start = self.at + 1;
+        let (end, plain) = self.end_of_text()?;
+        if plain {
+            Ok(())
+        } else {
+            check_escapes(&self.input[start..end])
+        }
+    }
+
+    /// Passes a text and returns where its closing quote is, and whether it holds no escapes.
+    #[inline]
+    fn end_of_text(&mut self) -> Result<(usize, bool), Malformed> {
+        let mut plain = true;
+        let mut at = self.at + 1;
+        loop {
+            let rest = self.input.get(at..).unwrap_or_default();
+            at += rest
+                .iter()
+                .position(|byte| STOPS[usize::from(*byte)])
+                .ok_or(Malformed)?;
+            match self.input[at] {
+                b'"' => break,
+                b'\\' => {
+                    plain = false;
+                    at += 2;
+                }
+                _ => return Err(Malformed),
+            }
+        }
+        self.at = at + 1;
+        Ok((at, plain))
+    }
+
+    fn literal(&mut self, literal: &[u8]) -> Result<(), Malformed> {
+        if !self.input[self.at..].starts_with(literal) {
+            return Err(Malformed);
+        }
+        self.at += literal.len();
+        Ok(())
+    }
+
+    fn digits(&mut self) -> Result<(), Malformed> {
+        let count = self.input[self.at..]
+            .iter()
+            .take_while(|byte| byte.is_ascii_digit())
+            .count();
+        self.at += count;
+        if count == 0 { Err(Malformed) } else { Ok(()) }
+    }
+
+    #[inline]
+    fn byte(&self) -> Option<u8> {
+        self.input.get(self.at).copied()
+    }
+
+    #[inline]
+    fn skip_space(&mut self) {
+        while let Some(b' ' | b'\t' | b'\r' | b'\n') = self.byte() {
+            self.at += 1;
+        }
+    }
+}
+
+/// Bytes at which plain text ends: the quote, a backslash and control characters.
+static STOPS: [bool; 256] = {
+    let mut stops = [false; 256];
+    let mut byte = 0;
+    while byte < 0x20 {
+        stops[byte] = true;
+        byte += 1;
+    }
+    stops[b'"' as usize] = true;
+    stops[b'\\' as usize] = true;
+    stops
+};
+
+fn check_escapes(raw: &[u8]) -> Result<(), Malformed> {
+    let mut rest = raw.iter();
+    while let Some(byte) = rest.next() {
+        if *byte != b'\\' {
+            continue;
+        }
+        match rest.next() {
+            Some(b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't') => {}
+            Some(b'u') => {
+                for _ in 0..4 {
+                    if !rest.next().is_some_and(u8::is_ascii_hexdigit) {
+                        return Err(Malformed);
+                    }
+                }
+            }
+            _ => return Err(Malformed),
+        }
+    }
+    Ok(())
+}
+
+#[cold]
+fn unescape(raw: &[u8]) -> Result<String, Malformed> {
+    let mut text = String::with_capacity(raw.len());
+    let mut rest = raw;
+    while let Some(escape) = rest.iter().position(|byte| *byte == b'\\') {
+        push_lossy(&mut text, &rest[..escape]);
+        let kind = rest.get(escape + 1).ok_or(Malformed)?;
+        rest = &rest[escape + 2..];
+        match kind {
+            b'"' | b'\\' | b'/' => text.push(char::from(*kind)),
+            b'b' => text.push('\u{8}'),
+            b'f' => text.push('\u{c}'),
+            b'n' => text.push('\n'),
+            b'r' => text.push('\r'),
+            b't' => text.push('\t'),
+            b'u' => {
+                let (character, used) = unicode_escape(rest)?;
+                text.push(character);
+                rest = &rest[used..];
+            }
+            _ => return Err(Malformed),
+        }
+    }
+    push_lossy(&mut text, rest);
+    Ok(text)
+}
+
+/// The character of the escape whose digits `rest` starts with, and how many bytes it takes. A pair of surrogates is
+/// one character; one without its partner is U+FFFD.
+fn unicode_escape(rest: &[u8]) -> Result<(char, usize), Malformed> {
+    let first = hex(rest).ok_or(Malformed)?;
+    if let Some(character) = char::from_u32(first) {
+        return Ok((character, 4));
+    }
+    let second = if rest.get(4..6) == Some(b"\\u") {
+        rest.get(6..).and_then(hex)
+    } else {
+        None
+    };
+    match second {
+        Some(low @ 0xDC00..=0xDFFF) if first < 0xDC00 => {
+            let code = 0x1_0000 + ((first - 0xD800) << 10) + (low - 0xDC00);
+            Ok((char::from_u32(code).ok_or(Malformed)?, 10))
+        }
+        _ => Ok((char::REPLACEMENT_CHARACTER, 4)),
+    }
+}
+
+fn hex(digits: &[u8]) -> Option<u32> {
+    let digits = digits.get(..4)?;
+    digits
+        .iter()
+        .try_fold(0, |code, digit| Some(code * 16 + char::from(*digit).to_digit(16)?))
+}
+
+/// Appends `bytes`; each byte that is not part of valid UTF-8 becomes one U+FFFD, as in Go.
+fn push_lossy(text: &mut String, bytes: &[u8]) {
+    for chunk in bytes.utf8_chunks() {
+        text.push_str(chunk.valid());
+        for _ in chunk.invalid() {
+            text.push(char::REPLACEMENT_CHARACTER);
+        }
+    }
+}

@@ -1,0 +1,158 @@
+//! Untyped JSON: structs as trees and back, and documents without a type.
+
+use serde_json::{Map, Number, Value};
+
+use super::findings::Findings;
+use super::path::Path;
+use super::reader::{Malformed, Next, Reader};
+use super::text::{write_double, write_int, write_str};
+use super::{DecodeError, Strictness, decode, syntax_error, to_vec};
+use crate::value::Struct;
+
+/// How deep an untyped document may be nested: building, walking and dropping a tree recurse.
+const MAX_TREE_DEPTH: usize = 512;
+
+/// `object` as a tree.
+#[must_use]
+pub fn to_value(object: &dyn Struct) -> Value {
+    // What was just written is valid, and no deeper than what can be read.
+    parse_value(&to_vec(object), Strictness::Lenient).map_or(Value::Null, |(value, _)| value)
+}
+
+/// Reads a tree over `target`, as [`decode`] does with text.
+///
+/// # Errors
+///
+/// As [`decode`].
+pub fn from_value(value: &Value, target: &mut dyn Struct, strictness: Strictness) -> Result<Findings, DecodeError> {
+    let mut text = Vec::with_capacity(512);
+    encode_value(value, &mut text);
+    decode(&text, target, strictness)
+}
+
+/// Appends a tree as compact JSON, in the format of [`super::encode`].
+pub fn encode_value(value: &Value, out: &mut Vec<u8>) {
+    match value {
+        Value::Null => out.extend_from_slice(b"null"),
+        Value::Bool(value) => out.extend_from_slice(if *value { b"true" } else { b"false" }),
+        Value::Number(number) => match (number.as_i64(), number.as_f64()) {
+            (Some(value), _) => write_int(out, value),
+            (None, Some(value)) if !number.is_u64() => write_double(out, value),
+            _ => out.extend_from_slice(number.to_string().as_bytes()),
+        },
+        Value::String(text) => write_str(out, text),
+        Value::Array(elements) => {
+            out.push(b'[');
+            for (index, element) in elements.iter().enumerate() {
+                if index > 0 {
+                    out.push(b',');
+                }
+                encode_value(element, out);
+            }
+            out.push(b']');
+        }
+        Value::Object(entries) => {
+            out.push(b'{');
+            for (index, (key, value)) in entries.iter().enumerate() {
+                if index > 0 {
+                    out.push(b',');
+                }
+                write_str(out, key);
+                out.push(b':');
+                encode_value(value, out);
+            }
+            out.push(b'}');
+        }
+    }
+}
+
+/// Reads a document of no known type. Numbers without a point that fit are integers, others floating point; the last
+/// of duplicate keys wins.
+///
+/// # Errors
+///
+/// When the document is not JSON, nested deeper than 512, or holds a number too large for any type.
+pub fn parse_value(input: &[u8], strictness: Strictness) -> Result<(Value, Findings), DecodeError> {
+    let mut walk = Walk {
+        reader: Reader::new(input),
+        strict: strictness == Strictness::Strict,
+        findings: Findings::default(),
+        mismatch: None,
+    };
+    let value = walk
+        .value(&Path::ROOT)
+        .and_then(|value| walk.reader.end().map(|()| value));
+    match (value, walk.mismatch) {
+        (Err(Malformed), _) => Err(syntax_error(input)),
+        (Ok(_), Some(message)) => Err(DecodeError::Type(message)),
+        (Ok(value), None) => Ok((value, walk.findings)),
+    }
+}
+
+struct Walk<'a> {
+    reader: Reader<'a>,
+    strict: bool,
+    findings: Findings,
+    mismatch: Option<String>,
+}
+
+impl Walk<'_> {
+    fn value(&mut self, path: &Path<'_>) -> Result<Value, Malformed> {
+        match self.reader.peek()? {
+            Next::Null => self.reader.null().map(|()| Value::Null),
+            Next::Bool => self.reader.bool().map(Value::Bool),
+            Next::Number => {
+                let text = self.reader.number()?;
+                Ok(self.number(text))
+            }
+            Next::Text => self.reader.text().map(|text| Value::String(text.into_owned())),
+            Next::Array => {
+                let mut elements = Vec::new();
+                let mut more = self.enter(b']')?;
+                while more {
+                    elements.push(self.value(&path.index(elements.len()))?);
+                    more = self.reader.another(b']')?;
+                }
+                Ok(Value::Array(elements))
+            }
+            Next::Object => self.object(path),
+        }
+    }
+
+    fn object(&mut self, path: &Path<'_>) -> Result<Value, Malformed> {
+        let mut entries = Map::new();
+        let mut more = self.enter(b'}')?;
+        while more {
+            let key = self.reader.key()?.into_owned();
+            if self.strict && entries.contains_key(&key) {
+                self.findings.duplicate(path, &key);
+            }
+            let value = self.value(&path.key(&key))?;
+            entries.insert(key, value);
+            more = self.reader.another(b'}')?;
+        }
+        Ok(Value::Object(entries))
+    }
+
+    fn enter(&mut self, close: u8) -> Result<bool, Malformed> {
+        if self.reader.depth() >= MAX_TREE_DEPTH {
+            Err(Malformed)
+        } else {
+            self.reader.enter(close)
+        }
+    }
+
+    fn number(&mut self, text: &str) -> Value {
+        if !text.contains('.')
+            && let Ok(value) = text.parse::<i64>()
+        {
+            return Value::Number(value.into());
+        }
+        let number = text.parse::<f64>().ok().and_then(Number::from_f64);
+        number.map(Value::Number).unwrap_or_else(|| {
+            self.mismatch
+                .get_or_insert_with(|| format!("json: cannot unmarshal number {text} into Go value of type float64"));
+            Value::Null
+        })
+    }
+}
