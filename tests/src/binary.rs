@@ -70,15 +70,8 @@ impl Binary {
         if !cfg!(debug_assertions) {
             cargo.arg("--release");
         }
-        let status = cargo
-            .stdin(Stdio::null())
-            .status()
-            .context("starting cargo")?;
-        ensure!(
-            status.success(),
-            "building {} failed: {status}",
-            self.package()
-        );
+        let status = cargo.stdin(Stdio::null()).status().context("starting cargo")?;
+        ensure!(status.success(), "building {} failed: {status}", self.package());
         Ok(folder.join(self.package()))
     }
 }

@@ -44,17 +44,13 @@ impl Answer {
     ///
     /// When it is not JSON; the error holds its beginning.
     pub fn json(&self) -> Result<Value> {
-        serde_json::from_slice(&self.body)
-            .with_context(|| format!("{} with {}", self.status, self.excerpt()))
+        serde_json::from_slice(&self.body).with_context(|| format!("{} with {}", self.status, self.excerpt()))
     }
 
     /// The body as text, cut after a few hundred characters: for messages.
     #[must_use]
     pub fn excerpt(&self) -> String {
-        String::from_utf8_lossy(&self.body)
-            .chars()
-            .take(400)
-            .collect()
+        String::from_utf8_lossy(&self.body).chars().take(400).collect()
     }
 
     /// The answer itself if its status is `status`, otherwise an error that shows it.

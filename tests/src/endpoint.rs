@@ -35,13 +35,13 @@ impl Endpoint {
             bail!("{url}: expected https://HOST:PORT");
         };
         let provider = Arc::new(ring::default_provider());
-        let builder = ClientConfig::builder_with_provider(Arc::clone(&provider))
-            .with_safe_default_protocol_versions()?;
+        let builder =
+            ClientConfig::builder_with_provider(Arc::clone(&provider)).with_safe_default_protocol_versions()?;
         let tls = match ca {
             Some(path) => {
                 let mut roots = RootCertStore::empty();
-                for certificate in CertificateDer::pem_file_iter(path)
-                    .with_context(|| format!("reading {}", path.display()))?
+                for certificate in
+                    CertificateDer::pem_file_iter(path).with_context(|| format!("reading {}", path.display()))?
                 {
                     roots.add(certificate?)?;
                 }
@@ -92,9 +92,7 @@ impl Endpoint {
         let mut tls = ClientConfig::clone(&self.tls);
         tls.alpn_protocols = vec![protocol.as_bytes().to_vec()];
         let name = ServerName::try_from(self.host.clone())?;
-        Ok(TlsConnector::from(Arc::new(tls))
-            .connect(name, stream)
-            .await?)
+        Ok(TlsConnector::from(Arc::new(tls)).connect(name, stream).await?)
     }
 }
 

@@ -45,9 +45,7 @@ impl Home {
     /// When it cannot be written.
     pub fn within(folder: &Path) -> Result<Self> {
         std::fs::create_dir_all(folder)?;
-        let root = tempfile::Builder::new()
-            .prefix("planesmith-")
-            .tempdir_in(folder)?;
+        let root = tempfile::Builder::new().prefix("planesmith-").tempdir_in(folder)?;
         let data = root.path().join("data");
         let tokens = format!("{ADMIN_TOKEN},admin,admin-uid,\"system:masters\"\n");
         std::fs::write(root.path().join("tokens.csv"), tokens)?;
@@ -107,10 +105,7 @@ impl Home {
     ///
     /// When it cannot be started.
     pub fn spawn(&self, binary: &Path, flags: &[&str]) -> Result<Server> {
-        let log = File::options()
-            .create(true)
-            .append(true)
-            .open(self.log_path())?;
+        let log = File::options().create(true).append(true).open(self.log_path())?;
         let printed_before = log.metadata()?.len();
         let child = Command::new(binary)
             .args(flags)
@@ -172,10 +167,7 @@ impl Server {
                 return Ok(self.started.elapsed());
             }
             if self.started.elapsed() > READY_WITHIN {
-                bail!(
-                    "the server is not ready after {READY_WITHIN:?}:\n{}",
-                    self.log_tail()
-                );
+                bail!("the server is not ready after {READY_WITHIN:?}:\n{}", self.log_tail());
             }
             tokio::time::sleep(Duration::from_millis(1)).await;
         }
@@ -215,10 +207,7 @@ impl Server {
     /// When it has ended by itself before.
     pub async fn kill(mut self) -> Result<()> {
         if let Some(status) = self.child.try_wait()? {
-            bail!(
-                "the server had already ended with {status}:\n{}",
-                self.log_tail()
-            );
+            bail!("the server had already ended with {status}:\n{}", self.log_tail());
         }
         self.child.kill().await?;
         Ok(())
@@ -252,9 +241,7 @@ impl Server {
     #[must_use]
     pub fn log(&self) -> String {
         let bytes = std::fs::read(&self.log).unwrap_or_default();
-        let own = usize::try_from(self.printed_before)
-            .unwrap_or(0)
-            .min(bytes.len());
+        let own = usize::try_from(self.printed_before).unwrap_or(0).min(bytes.len());
         String::from_utf8_lossy(&bytes[own..]).into_owned()
     }
 
@@ -283,8 +270,5 @@ async fn is_ready(endpoint: &Endpoint) -> bool {
     let Ok(connection) = Connection::open(endpoint).await else {
         return false;
     };
-    connection
-        .get("/readyz")
-        .await
-        .is_ok_and(|answer| answer.status == 200)
+    connection.get("/readyz").await.is_ok_and(|answer| answer.status == 200)
 }

@@ -13,10 +13,7 @@ pub const REQUIRE_ALL: &str = "PLANESMITH_REQUIRE_ALL";
 /// # Panics
 ///
 /// When [`REQUIRE_ALL`] is set: there a skip is a failure.
-#[expect(
-    clippy::print_stderr,
-    reason = "a skipped test says so where the runner shows it"
-)]
+#[expect(clippy::print_stderr, reason = "a skipped test says so where the runner shows it")]
 pub fn skip(what: &str, reason: &str) {
     assert!(
         std::env::var_os(REQUIRE_ALL).is_none(),
@@ -26,10 +23,7 @@ pub fn skip(what: &str, reason: &str) {
     let Some(path) = std::env::var_os(SKIPPED_FILE) else {
         return;
     };
-    let file = std::fs::File::options()
-        .create(true)
-        .append(true)
-        .open(path);
+    let file = std::fs::File::options().create(true).append(true).open(path);
     // The line above was printed; failing here would hide the reason behind another one.
     let _ = file.and_then(|mut file| writeln!(file, "{what}: {reason}"));
 }

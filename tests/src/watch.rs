@@ -29,10 +29,7 @@ impl Watch {
     pub async fn line(&mut self) -> Result<Option<Bytes>> {
         let mut searched = 0;
         loop {
-            if let Some(at) = self.buffer[searched..]
-                .iter()
-                .position(|&byte| byte == b'\n')
-            {
+            if let Some(at) = self.buffer[searched..].iter().position(|&byte| byte == b'\n') {
                 let mut line = self.buffer.split_to(searched + at + 1);
                 line.truncate(searched + at);
                 return Ok(Some(line.freeze()));

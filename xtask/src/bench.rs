@@ -92,14 +92,11 @@ impl Bench {
         if cfg!(debug_assertions) {
             return self.run_optimized();
         }
-        let runtime = tokio::runtime::Builder::new_multi_thread()
-            .enable_all()
-            .build()?;
+        let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
         let report = runtime.block_on(self.measure())?;
         report.print();
         if let Some(path) = &self.json {
-            std::fs::write(path, report.json())
-                .with_context(|| format!("writing {}", path.display()))?;
+            std::fs::write(path, report.json()).with_context(|| format!("writing {}", path.display()))?;
         }
         Ok(())
     }
@@ -123,23 +120,13 @@ impl Bench {
     }
 
     fn programs(&self) -> Result<(Option<Program>, Program)> {
-        let folder = self
-            .folder
-            .clone()
-            .unwrap_or_else(|| workspace().join("target/bench"));
+        let folder = self.folder.clone().unwrap_or_else(|| workspace().join("target/bench"));
         let limit = Program::limit(&folder)?;
         if self.url.is_some() {
             return Ok((None, limit));
         }
-        let path = self
-            .server
-            .clone()
-            .unwrap_or_else(|| built("release", "planesmith"));
-        ensure!(
-            path.is_file(),
-            "{} is no file; --server names another",
-            path.display()
-        );
+        let path = self.server.clone().unwrap_or_else(|| built("release", "planesmith"));
+        ensure!(path.is_file(), "{} is no file; --server names another", path.display());
         Ok((Some(Program::ours(path, &folder)), limit))
     }
 
@@ -181,12 +168,7 @@ impl Bench {
     }
 
     /// What needs a server that nobody has used yet.
-    async fn measure_fresh(
-        &self,
-        report: &mut Report,
-        side: Side,
-        program: &Program,
-    ) -> Result<()> {
+    async fn measure_fresh(&self, report: &mut Report, side: Side, program: &Program) -> Result<()> {
         let row = |name| budget::find(name).filter(|row| self.wanted(row));
         if let Some(row) = row("start") {
             eprintln!("{} ({})", row.title, side.name());

@@ -23,9 +23,7 @@ pub(crate) fn cargo() -> Command {
 pub(crate) fn run(command: &mut Command) -> Result<()> {
     let shown = shown(command);
     eprintln!("+ {shown}");
-    let status = command
-        .status()
-        .with_context(|| format!("starting {shown}"))?;
+    let status = command.status().with_context(|| format!("starting {shown}"))?;
     ensure!(status.success(), "{shown} ended with {status}");
     Ok(())
 }
@@ -36,15 +34,11 @@ pub(crate) fn shown(command: &Command) -> String {
         .file_name()
         .unwrap_or(command.get_program());
     let words = std::iter::once(program).chain(command.get_args());
-    words
-        .map(|word| word.to_string_lossy())
-        .collect::<Vec<_>>()
-        .join(" ")
+    words.map(|word| word.to_string_lossy()).collect::<Vec<_>>().join(" ")
 }
 
 /// Where cargo puts `name` when it builds with `profile` (`debug` or `release`).
 pub(crate) fn built(profile: &str, name: &str) -> PathBuf {
-    let target =
-        std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| "target".into(), PathBuf::from);
+    let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| "target".into(), PathBuf::from);
     workspace().join(target).join(profile).join(name)
 }

@@ -54,13 +54,7 @@ impl Test {
                 .args(["nextest", "run", "--workspace", "--no-fail-fast"])
                 .args(&self.filters);
         } else {
-            command.args([
-                "test",
-                "--workspace",
-                "--all-targets",
-                "--no-fail-fast",
-                "--",
-            ]);
+            command.args(["test", "--workspace", "--all-targets", "--no-fail-fast", "--"]);
             command.args(&self.filters);
         }
         command

@@ -17,9 +17,7 @@ pub struct SystemClock;
 impl Clock for SystemClock {
     fn now(&self) -> u64 {
         // A clock before 1970 counts as 1970.
-        let since = SystemTime::now()
-            .duration_since(UNIX_EPOCH)
-            .unwrap_or_default();
+        let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
     }
 }

@@ -50,12 +50,7 @@ pub struct CollectionStats {
 impl Collection {
     /// An empty collection. What is behind `sequencer` publishes to it.
     #[must_use]
-    pub fn new(
-        prefix: &str,
-        indexer: Arc<dyn Indexer>,
-        horizon: Arc<Horizon>,
-        sequencer: Arc<dyn Sequencer>,
-    ) -> Self {
+    pub fn new(prefix: &str, indexer: Arc<dyn Indexer>, horizon: Arc<Horizon>, sequencer: Arc<dyn Sequencer>) -> Self {
         Self {
             prefix: prefix.into(),
             indexer,
@@ -161,11 +156,7 @@ impl Collection {
         debug_assert!(op.key().starts_with(&*self.prefix));
         let (reply, answer) = oneshot::channel();
         let collection = Arc::clone(self);
-        self.sequencer.submit(Submission {
-            collection,
-            op,
-            reply,
-        });
+        self.sequencer.submit(Submission { collection, op, reply });
         answer.await.unwrap_or(Err(WriteError::Closed))
     }
 
@@ -189,9 +180,7 @@ impl Collection {
         for event in events {
             let entry = event.entry();
             replaced.push(match event.kind() {
-                EventKind::Put { .. } => state
-                    .entries
-                    .insert(Arc::clone(entry.key()), Arc::clone(entry)),
+                EventKind::Put { .. } => state.entries.insert(Arc::clone(entry.key()), Arc::clone(entry)),
                 EventKind::Delete => state.entries.remove(entry.key()),
             });
             state.history.push(event);
@@ -229,12 +218,7 @@ impl Collection {
         trimmed.len()
     }
 
-    pub(crate) fn read_history(
-        &self,
-        cursor: u64,
-        prefix: &str,
-        limit: usize,
-    ) -> Result<HistoryRead, WatchError> {
+    pub(crate) fn read_history(&self, cursor: u64, prefix: &str, limit: usize) -> Result<HistoryRead, WatchError> {
         /// Changes that one look passes over at most, so that the lock is held shortly.
         const LOOK: usize = 4096;
         let state = self.read();
@@ -279,11 +263,7 @@ impl Collection {
 
 impl State {
     /// Entries under `prefix`, behind the key `after` if there is one.
-    fn range<'a>(
-        &'a self,
-        prefix: &'a str,
-        after: Option<&'a str>,
-    ) -> impl Iterator<Item = &'a Arc<Entry>> {
+    fn range<'a>(&'a self, prefix: &'a str, after: Option<&'a str>) -> impl Iterator<Item = &'a Arc<Entry>> {
         let start = match after {
             Some(after) if after >= prefix => Bound::Excluded(after),
             Some(_) | None => Bound::Included(prefix),

@@ -91,8 +91,6 @@ impl Committer {
 fn refusal(error: &LogError) -> WriteError {
     match error {
         LogError::Full => WriteError::Full,
-        LogError::Unreadable(_) | LogError::InUse(_) | LogError::Io { .. } => {
-            WriteError::Io(error.to_string().into())
-        }
+        LogError::Unreadable(_) | LogError::InUse(_) | LogError::Io { .. } => WriteError::Io(error.to_string().into()),
     }
 }

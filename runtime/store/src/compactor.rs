@@ -127,11 +127,7 @@ impl Marks {
             }
             state.nudged = false;
             let now = self.clock.now();
-            let floor = state.forget(
-                now.saturating_sub(self.window),
-                self.memory_limit,
-                self.disk_limit,
-            );
+            let floor = state.forget(now.saturating_sub(self.window), self.memory_limit, self.disk_limit);
             if floor > current {
                 return Some(floor);
             }
@@ -144,11 +140,7 @@ impl Marks {
     }
 
     /// Sleeps for at least the pause, unless there is something to do at once.
-    fn sleep<'a>(
-        &self,
-        state: MutexGuard<'a, State>,
-        due: Option<Duration>,
-    ) -> MutexGuard<'a, State> {
+    fn sleep<'a>(&self, state: MutexGuard<'a, State>, due: Option<Duration>) -> MutexGuard<'a, State> {
         let idle = |state: &mut State| {
             let over = state.memory > self.memory_limit || state.disk > self.disk_limit;
             !over && !state.nudged && !state.closed && state.wanted == Revision::ZERO
@@ -195,12 +187,7 @@ pub(crate) struct Compactor {
 }
 
 impl Compactor {
-    pub(crate) fn new(
-        marks: Arc<Marks>,
-        log: Arc<dyn Log>,
-        horizon: Arc<Horizon>,
-        collections: Collections,
-    ) -> Self {
+    pub(crate) fn new(marks: Arc<Marks>, log: Arc<dyn Log>, horizon: Arc<Horizon>, collections: Collections) -> Self {
         Self {
             marks,
             log,

@@ -22,13 +22,7 @@ pub struct Entry {
 }
 
 impl Entry {
-    pub(crate) fn new(
-        key: Arc<str>,
-        revision: Revision,
-        encoded: Encoded,
-        row: Row,
-        expires: u64,
-    ) -> Self {
+    pub(crate) fn new(key: Arc<str>, revision: Revision, encoded: Encoded, row: Row, expires: u64) -> Self {
         Self {
             key,
             revision,

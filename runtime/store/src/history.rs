@@ -15,11 +15,7 @@ pub(crate) struct History {
 
 impl History {
     pub(crate) fn push(&mut self, event: Arc<Event>) {
-        debug_assert!(
-            self.events
-                .back()
-                .is_none_or(|last| last.revision() < event.revision())
-        );
+        debug_assert!(self.events.back().is_none_or(|last| last.revision() < event.revision()));
         self.events.push_back(event);
     }
 
@@ -38,10 +34,7 @@ impl History {
 
     /// The sequence number of the first event after `revision`.
     pub(crate) fn after(&self, revision: Revision) -> u64 {
-        self.first
-            + self
-                .events
-                .partition_point(|event| event.revision() <= revision) as u64
+        self.first + self.events.partition_point(|event| event.revision() <= revision) as u64
     }
 
     /// The events from the sequence number `from` on; `None` when some of them are gone.

@@ -61,10 +61,7 @@ impl Log for MemoryLog {
 
     fn compact(&self, floor: Revision) -> Result<bool, LogError> {
         let mut content = self.content();
-        let first = content
-            .batches
-            .front()
-            .and_then(|batch| batch.records.last());
+        let first = content.batches.front().and_then(|batch| batch.records.last());
         if first.is_none_or(|last| last.revision > floor) {
             return Ok(false);
         }
@@ -85,9 +82,6 @@ impl Log for MemoryLog {
         let content = self.content();
         let states = content.settled.values();
         let changes = content.batches.iter().flat_map(|batch| &batch.records);
-        states
-            .chain(changes)
-            .map(|record| record.bytes.len() as u64)
-            .sum()
+        states.chain(changes).map(|record| record.bytes.len() as u64).sum()
     }
 }

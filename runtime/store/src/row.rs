@@ -31,10 +31,7 @@ impl Row {
         let mut text = String::new();
         let mut count = 0;
         for (position, (key, value)) in labels.iter().enumerate() {
-            if labels
-                .get(position + 1)
-                .is_some_and(|(next, _)| next == key)
-            {
+            if labels.get(position + 1).is_some_and(|(next, _)| next == key) {
                 continue;
             }
             push(&mut text, key);
@@ -110,11 +107,7 @@ impl Indexer for NoIndex {
 }
 
 fn push(text: &mut String, piece: &str) {
-    let piece = if piece.len() < LENGTH_LIMIT {
-        piece
-    } else {
-        ""
-    };
+    let piece = if piece.len() < LENGTH_LIMIT { piece } else { "" };
     for position in 0..LENGTH {
         let seven_bits = (piece.len() >> (7 * position)) & 0x7f;
         text.push(char::from(seven_bits as u8));
@@ -131,10 +124,7 @@ impl<'a> Iterator for Texts<'a> {
 
     fn next(&mut self) -> Option<&'a str> {
         let (prefix, rest) = self.rest.split_at_checked(LENGTH)?;
-        let length = prefix
-            .bytes()
-            .rev()
-            .fold(0, |sum, byte| (sum << 7) | usize::from(byte));
+        let length = prefix.bytes().rev().fold(0, |sum, byte| (sum << 7) | usize::from(byte));
         let (piece, rest) = rest.split_at_checked(length)?;
         self.rest = rest;
         Some(piece)
@@ -148,10 +138,7 @@ mod tests {
     #[test]
     fn labels_are_sorted_and_fields_keep_their_order() {
         let row = Row::new([("tier", "web"), ("app", "shop")], ["name", "", "phase"]);
-        assert_eq!(
-            row.labels().collect::<Vec<_>>(),
-            [("app", "shop"), ("tier", "web")]
-        );
+        assert_eq!(row.labels().collect::<Vec<_>>(), [("app", "shop"), ("tier", "web")]);
         assert_eq!(row.label("tier"), Some("web"));
         assert_eq!(row.label("none"), None);
         assert_eq!(row.fields().collect::<Vec<_>>(), ["name", "", "phase"]);

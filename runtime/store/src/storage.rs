@@ -103,16 +103,12 @@ impl Collections {
 
     /// The collection that `key` belongs to.
     pub(crate) fn of(&self, key: &str) -> Option<Arc<Collection>> {
-        let by_prefix = self
-            .by_prefix
-            .read()
-            .unwrap_or_else(PoisonError::into_inner);
+        let by_prefix = self.by_prefix.read().unwrap_or_else(PoisonError::into_inner);
         // Prefixes do not nest, so the last one that is not behind the key is the only candidate.
         let (_, collection) = by_prefix
             .range::<str, _>((Bound::Unbounded, Bound::Included(key)))
             .next_back()?;
-        key.starts_with(collection.prefix())
-            .then(|| Arc::clone(collection))
+        key.starts_with(collection.prefix()).then(|| Arc::clone(collection))
     }
 
     fn get(&self, prefix: &str) -> Option<Arc<Collection>> {
@@ -124,10 +120,7 @@ impl Collections {
     }
 
     fn add(&self, collection: Arc<Collection>) {
-        let mut by_prefix = self
-            .by_prefix
-            .write()
-            .unwrap_or_else(PoisonError::into_inner);
+        let mut by_prefix = self.by_prefix.write().unwrap_or_else(PoisonError::into_inner);
         by_prefix.insert(collection.prefix().into(), collection);
     }
 }
@@ -259,9 +252,7 @@ impl Storage {
 
 impl Shared {
     fn unclaimed(&self) -> MutexGuard<'_, Unclaimed> {
-        self.unclaimed
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
+        self.unclaimed.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn close(&self) {
@@ -310,10 +301,7 @@ fn spawn(name: &str, body: impl FnOnce() + Send + 'static) -> Result<JoinHandle<
 #[cfg(test)]
 mod tests {
     use super::{Storage, StorageOptions};
-    use crate::{
-        Draft, EventKind, Expect, ListQuery, MemoryLog, NoIndex, Op, Revision, Row, WatchFrom,
-        WriteError,
-    };
+    use crate::{Draft, EventKind, Expect, ListQuery, MemoryLog, NoIndex, Op, Revision, Row, WatchFrom, WriteError};
     use std::sync::Arc;
 
     fn put(key: &str, expect: Expect) -> Op {
@@ -334,21 +322,12 @@ mod tests {
         let things = storage.collection("/things/", Arc::new(NoIndex));
         let mut watcher = things.watch("/things/", WatchFrom::Now).unwrap();
 
-        let written = things
-            .write(put("/things/a", Expect::Absent))
-            .await
-            .unwrap();
+        let written = things.write(put("/things/a", Expect::Absent)).await.unwrap();
         assert_eq!(written.revision(), Revision(1));
         assert_eq!(storage.revision(), Revision(1));
-        assert_eq!(
-            &things.get("/things/a").unwrap().bytes()[..],
-            b"{\"v\":\"1\"}"
-        );
+        assert_eq!(&things.get("/things/a").unwrap().bytes()[..], b"{\"v\":\"1\"}");
         let refused = things.write(put("/things/a", Expect::Absent)).await;
-        assert!(matches!(
-            refused,
-            Err(WriteError::Conflict { current: Some(_) })
-        ));
+        assert!(matches!(refused, Err(WriteError::Conflict { current: Some(_) })));
         let events = watcher.next().await.unwrap();
         assert_eq!(events[0].kind(), EventKind::Put { created: true });
         assert_eq!(watcher.progress(), Revision(1));
@@ -358,14 +337,7 @@ mod tests {
         assert!(matches!(closed, Err(WriteError::Closed)));
         let storage = Storage::open(log, &StorageOptions::default()).unwrap();
         let things = storage.collection("/things/", Arc::new(NoIndex));
-        assert_eq!(
-            things
-                .list(&ListQuery::all("/things/"))
-                .unwrap()
-                .entries
-                .len(),
-            1
-        );
+        assert_eq!(things.list(&ListQuery::all("/things/")).unwrap().entries.len(), 1);
         assert_eq!(storage.revision(), Revision(1));
     }
 }

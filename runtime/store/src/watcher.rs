@@ -104,9 +104,7 @@ impl Watcher {
     /// [`WatchError::Compacted`] when the watcher was too slow.
     pub fn try_next(&mut self) -> Result<Vec<Arc<Event>>, WatchError> {
         loop {
-            let read = self
-                .collection
-                .read_history(self.cursor, &self.prefix, BATCH)?;
+            let read = self.collection.read_history(self.cursor, &self.prefix, BATCH)?;
             self.cursor = read.cursor;
             self.progress = self.progress.max(read.complete);
             if !read.events.is_empty() || read.at_end {

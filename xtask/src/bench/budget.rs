@@ -47,13 +47,7 @@ pub(crate) struct Row {
     pub(crate) budget: f64,
 }
 
-const fn row(
-    name: &'static str,
-    title: &'static str,
-    unit: Unit,
-    reference: Option<f64>,
-    budget: f64,
-) -> Row {
+const fn row(name: &'static str, title: &'static str, unit: Unit, reference: Option<f64>, budget: f64) -> Row {
     Row {
         name,
         title,
@@ -75,28 +69,10 @@ pub(crate) const ROWS: &[Row] = &[
         None,
         80.0,
     ),
-    row(
-        "get",
-        "GET, 1.4 KB object",
-        Unit::CpuMicros,
-        Some(22.0),
-        45.0,
-    ),
-    row(
-        "list",
-        "LIST 5,000 objects (7 MB)",
-        Unit::CpuMillis,
-        Some(3.3),
-        5.0,
-    ),
+    row("get", "GET, 1.4 KB object", Unit::CpuMicros, Some(22.0), 45.0),
+    row("list", "LIST 5,000 objects (7 MB)", Unit::CpuMillis, Some(3.3), 5.0),
     row("page", "LIST page of 500", Unit::CpuMillis, None, 0.6),
-    row(
-        "selector",
-        "LIST by label, 312 of 5,000",
-        Unit::CpuMillis,
-        None,
-        0.6,
-    ),
+    row("selector", "LIST by label, 312 of 5,000", Unit::CpuMillis, None, 0.6),
     row(
         "create",
         "create, durable, 16 writers",
@@ -112,28 +88,10 @@ pub(crate) const ROWS: &[Row] = &[
         1.0,
     ),
     row("update", "update, 16 writers", Unit::CpuMicros, None, 130.0),
-    row(
-        "patch",
-        "merge patch, 16 writers",
-        Unit::CpuMicros,
-        None,
-        150.0,
-    ),
+    row("patch", "merge patch, 16 writers", Unit::CpuMicros, None, 150.0),
     row("apply", "apply, 16 writers", Unit::CpuMicros, None, 200.0),
-    row(
-        "watch",
-        "watch, per event, 200 watchers",
-        Unit::CpuMicros,
-        None,
-        4.0,
-    ),
-    row(
-        "watch-p99",
-        "watch, event latency p99",
-        Unit::Millis,
-        None,
-        3.0,
-    ),
+    row("watch", "watch, per event, 200 watchers", Unit::CpuMicros, None, 4.0),
+    row("watch-p99", "watch, event latency p99", Unit::Millis, None, 3.0),
     row(
         "fan-out",
         "2,000 watchers, 100 rapid events",

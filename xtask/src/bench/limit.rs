@@ -107,9 +107,7 @@ impl LimitServer {
                 };
                 let builder = auto::Builder::new(TokioExecutor::new());
                 // A client that goes away is no news to a server without state.
-                let _ = builder
-                    .serve_connection(TokioIo::new(stream), service)
-                    .await;
+                let _ = builder.serve_connection(TokioIo::new(stream), service).await;
             });
         }
     }
@@ -127,23 +125,12 @@ fn acceptor() -> Result<TlsAcceptor> {
 }
 
 async fn answer(State(limit): State<Limit>, request: Request) -> Response {
-    let path = request
-        .uri()
-        .path_and_query()
-        .map_or("/", |path| path.as_str());
+    let path = request.uri().path_and_query().map_or("/", |path| path.as_str());
     if request.method() == Method::GET {
         if path.contains("watch=1") {
-            return json(
-                StatusCode::OK,
-                Body::from_stream(watch(limit.events.subscribe())),
-            );
+            return json(StatusCode::OK, Body::from_stream(watch(limit.events.subscribe())));
         }
-        let known = limit
-            .answers
-            .read()
-            .expect("no holder panics")
-            .get(path)
-            .cloned();
+        let known = limit.answers.read().expect("no holder panics").get(path).cloned();
         return json(
             StatusCode::OK,
             Body::from(known.unwrap_or_else(|| Bytes::from_static(NONE))),
@@ -156,11 +143,7 @@ async fn answer(State(limit): State<Limit>, request: Request) -> Response {
     };
     let body = body.to_bytes();
     if let Some(path) = mirrored {
-        limit
-            .answers
-            .write()
-            .expect("no holder panics")
-            .insert(path, body);
+        limit.answers.write().expect("no holder panics").insert(path, body);
         return StatusCode::OK.into_response();
     }
     match limit.write(&body).await {
@@ -195,14 +178,8 @@ fn commit(mut file: File, mut queue: mpsc::Receiver<(Bytes, oneshot::Sender<()>)
     let (mut group, mut bytes) = (Vec::new(), Vec::new());
     while queue.blocking_recv_many(&mut group, GROUP) > 0 {
         bytes.clear();
-        group
-            .iter()
-            .for_each(|(body, _)| bytes.extend_from_slice(body));
-        if file
-            .write_all(&bytes)
-            .and_then(|()| file.sync_data())
-            .is_err()
-        {
+        group.iter().for_each(|(body, _)| bytes.extend_from_slice(body));
+        if file.write_all(&bytes).and_then(|()| file.sync_data()).is_err() {
             // Dropping the waiters' channels tells them.
             group.clear();
         }
@@ -212,9 +189,7 @@ fn commit(mut file: File, mut queue: mpsc::Receiver<(Bytes, oneshot::Sender<()>)
     }
 }
 
-fn watch(
-    events: broadcast::Receiver<Bytes>,
-) -> impl stream::Stream<Item = Result<Bytes, std::convert::Infallible>> {
+fn watch(events: broadcast::Receiver<Bytes>) -> impl stream::Stream<Item = Result<Bytes, std::convert::Infallible>> {
     stream::unfold(events, async |mut events| {
         let event = events.recv().await.ok()?;
         Some((Ok(event), events))

@@ -42,15 +42,9 @@ pub(crate) async fn read(pool: &Pool, path: &str, total: usize, at_once: usize) 
         let (path, turn) = (path.to_owned(), Arc::clone(&turn));
         workers.spawn(async move {
             while turn.fetch_add(1, Ordering::Relaxed) < total {
-                let request = connection
-                    .request(Method::GET, &path)
-                    .body(Bytes::new().into())?;
+                let request = connection.request(Method::GET, &path).body(Bytes::new().into())?;
                 let mut answer = connection.send(request).await?;
-                ensure!(
-                    answer.status() == StatusCode::OK,
-                    "GET {path}: {}",
-                    answer.status()
-                );
+                ensure!(answer.status() == StatusCode::OK, "GET {path}: {}", answer.status());
                 while let Some(frame) = answer.body_mut().frame().await {
                     frame?;
                 }
@@ -97,9 +91,7 @@ impl Write {
 
     fn body(self, name: &str, number: usize, turn: usize) -> Bytes {
         match self {
-            Self::Create | Self::Update | Self::Apply => {
-                objects::config_map(name, number, turn).into()
-            }
+            Self::Create | Self::Update | Self::Apply => objects::config_map(name, number, turn).into(),
             Self::MergePatch => format!(r#"{{"data":{{"turn":"{turn}"}}}}"#).into(),
         }
     }

@@ -38,10 +38,7 @@ pub(crate) fn config_map(name: &str, number: usize, turn: usize) -> Vec<u8> {
     let mut data = serde_json::Map::new();
     data.insert("turn".to_owned(), turn.to_string().into());
     for line in 0..12 {
-        let value = format!(
-            "line {line} of {name}: {}",
-            "abcdefghijklmnopqrstuvwxyz".repeat(2)
-        );
+        let value = format!("line {line} of {name}: {}", "abcdefghijklmnopqrstuvwxyz".repeat(2));
         data.insert(format!("line-{line:02}"), value.into());
     }
     json!({

@@ -41,10 +41,7 @@ impl Processes {
         let mut threads = self.threads.lock().expect("no holder of this lock panics");
         for &pid in &self.pids {
             let tasks = Path::new("/proc").join(pid.to_string()).join("task");
-            for task in tasks
-                .read_dir()
-                .with_context(|| format!("process {pid} is gone"))?
-            {
+            for task in tasks.read_dir().with_context(|| format!("process {pid} is gone"))? {
                 let task = task?;
                 // A thread may end between being listed and being read.
                 let Ok(text) = std::fs::read_to_string(task.path().join("schedstat")) else {
@@ -88,16 +85,9 @@ impl Processes {
 fn ticks(pid: u32) -> Result<Duration> {
     let text = std::fs::read_to_string(format!("/proc/{pid}/stat"))?;
     // The second field is the program's name, which may hold blanks and brackets itself.
-    let (_, rest) = text
-        .rsplit_once(") ")
-        .context("/proc/PID/stat has no program name")?;
+    let (_, rest) = text.rsplit_once(") ").context("/proc/PID/stat has no program name")?;
     let fields: Vec<_> = rest.split(' ').collect();
-    let field = |at: usize| {
-        fields
-            .get(at)
-            .and_then(|field| field.parse::<u32>().ok())
-            .unwrap_or(0)
-    };
+    let field = |at: usize| fields.get(at).and_then(|field| field.parse::<u32>().ok()).unwrap_or(0);
     Ok(TICK * (field(11) + field(12)))
 }
 

@@ -70,19 +70,13 @@ impl Report {
                 .map_or("-".to_owned(), |&value| figure(value))
         };
         let (ours, limit) = (last(Side::Ours), last(Side::Limit));
-        eprintln!(
-            "    round {}: {ours}, limit {limit} {}",
-            round + 1,
-            row.unit.name()
-        );
+        eprintln!("    round {}: {ours}, limit {limit} {}", round + 1, row.unit.name());
     }
 
     /// How much slower this machine is than the one of the budgets: what the limit server needs
     /// here and needed there. For a row without such a pair it is the median of the others.
     fn slowness(&self, row: &Row) -> f64 {
-        let of = |row: &Row| {
-            Some(self.median(row.name, Side::Limit)? / row.reference?).filter(|_| row.unit.scales())
-        };
+        let of = |row: &Row| Some(self.median(row.name, Side::Limit)? / row.reference?).filter(|_| row.unit.scales());
         if !row.unit.scales() || row.name == "start" {
             return 1.0;
         }
@@ -100,9 +94,7 @@ impl Report {
         let budget = row.budget * self.slowness(row);
         let within = match row.unit {
             Unit::Delivered => ours >= budget,
-            Unit::CpuMicros | Unit::CpuMillis | Unit::Millis | Unit::Megabytes | Unit::Percent => {
-                ours <= budget
-            }
+            Unit::CpuMicros | Unit::CpuMillis | Unit::Millis | Unit::Megabytes | Unit::Percent => ours <= budget,
         };
         if within { "within" } else { "OVER" }
     }
@@ -118,9 +110,7 @@ impl Report {
             let limit = self.median(row.name, Side::Limit);
             let shown = |value: Option<f64>| value.map_or("-".to_owned(), figure);
             let ratio = ours.zip(limit).filter(|(_, limit)| *limit > 0.0);
-            let ratio = ratio.map_or("-".to_owned(), |(ours, limit)| {
-                format!("{:.2}", ours / limit)
-            });
+            let ratio = ratio.map_or("-".to_owned(), |(ours, limit)| format!("{:.2}", ours / limit));
             println!(
                 "{:<36} {:>9} {:>9} {ratio:>6} {:>9} {:>9}  {:<12} {}",
                 row.title,
@@ -192,8 +182,7 @@ mod tests {
 
     fn report(ours: &[f64], limit: &[f64]) -> Report {
         let mut report = Report::default();
-        ours.iter()
-            .for_each(|&value| report.add(Side::Ours, &[("get", value)]));
+        ours.iter().for_each(|&value| report.add(Side::Ours, &[("get", value)]));
         limit
             .iter()
             .for_each(|&value| report.add(Side::Limit, &[("get", value)]));

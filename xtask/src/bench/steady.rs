@@ -81,21 +81,13 @@ impl Steady {
             let answer = pool.connection(0).get(&path).await?.expect(200)?;
             eprintln!("    {path}: {} bytes", answer.body.len());
             let mirror = format!("{}{path}", limit::MIRROR);
-            limit
-                .call(Method::PUT, &mirror, answer.body)
-                .await?
-                .expect(200)?;
+            limit.call(Method::PUT, &mirror, answer.body).await?.expect(200)?;
         }
         Ok(())
     }
 
     /// One round of the row called `name`; some rows come in pairs.
-    pub(crate) async fn measure(
-        &self,
-        name: &str,
-        side: Side,
-        round: usize,
-    ) -> Result<Vec<(&'static str, f64)>> {
+    pub(crate) async fn measure(&self, name: &str, side: Side, round: usize) -> Result<Vec<(&'static str, f64)>> {
         let subject = self.side(side);
         let pool = Pool::open(&subject.endpoint, CONNECTIONS).await?;
         match name {
@@ -105,18 +97,9 @@ impl Steady {
             "selector" => self.read("selector", subject, &pool, 400, 4, Millis).await,
             "create" => self.create(subject, &pool, round).await,
             "latency" => self.latency(subject, &pool, round).await,
-            "update" => {
-                self.change("update", Write::Update, subject, &pool, round)
-                    .await
-            }
-            "patch" => {
-                self.change("patch", Write::MergePatch, subject, &pool, round)
-                    .await
-            }
-            "apply" => {
-                self.change("apply", Write::Apply, subject, &pool, round)
-                    .await
-            }
+            "update" => self.change("update", Write::Update, subject, &pool, round).await,
+            "patch" => self.change("patch", Write::MergePatch, subject, &pool, round).await,
+            "apply" => self.change("apply", Write::Apply, subject, &pool, round).await,
             "watch" | "watch-p99" => self.watch(subject, &pool).await,
             "fan-out" => self.fan_out(subject, &pool).await,
             other => unreachable!("{other} is no steady row"),
@@ -138,12 +121,7 @@ impl Steady {
         Ok(vec![(row, unit.per(cpu, total))])
     }
 
-    async fn create(
-        &self,
-        subject: &Subject,
-        pool: &Pool,
-        round: usize,
-    ) -> Result<Vec<(&'static str, f64)>> {
+    async fn create(&self, subject: &Subject, pool: &Pool, round: usize) -> Result<Vec<(&'static str, f64)>> {
         let total = 4000 / self.divisor;
         let prefix = format!("round-{round}-");
         let writes = writes(Write::Create, &prefix, total, WRITERS, round);
@@ -152,12 +130,7 @@ impl Steady {
         Ok(vec![("create", Micros.per(cpu, total))])
     }
 
-    async fn latency(
-        &self,
-        subject: &Subject,
-        pool: &Pool,
-        round: usize,
-    ) -> Result<Vec<(&'static str, f64)>> {
+    async fn latency(&self, subject: &Subject, pool: &Pool, round: usize) -> Result<Vec<(&'static str, f64)>> {
         let prefix = format!("alone-{round}-");
         let writes = writes(Write::Create, &prefix, 500 / self.divisor, 1, round);
         let taken = writes.run(pool).await?;
@@ -175,9 +148,7 @@ impl Steady {
     ) -> Result<Vec<(&'static str, f64)>> {
         if round == 0 {
             subject.clear(objects::WRITTEN).await?;
-            writes(Write::Create, row, WRITTEN, WRITERS, 0)
-                .run(pool)
-                .await?;
+            writes(Write::Create, row, WRITTEN, WRITERS, 0).run(pool).await?;
         }
         let total = 4000 / self.divisor;
         let mut writes = writes(how, row, total, WRITERS, round + 1);
@@ -200,10 +171,7 @@ impl Steady {
             delivery.expected
         );
         let p99 = percentile(delivery.latencies, 99).as_secs_f64() * 1e3;
-        Ok(vec![
-            ("watch", Micros.per(cpu, delivery.delivered)),
-            ("watch-p99", p99),
-        ])
+        Ok(vec![("watch", Micros.per(cpu, delivery.delivered)), ("watch-p99", p99)])
     }
 
     async fn fan_out(&self, subject: &Subject, pool: &Pool) -> Result<Vec<(&'static str, f64)>> {
@@ -261,10 +229,7 @@ impl CpuUnit {
 }
 
 /// Runs `work` and returns the processor time that the server used meanwhile.
-async fn cpu_of<T>(
-    subject: &Subject,
-    work: impl Future<Output = Result<T>>,
-) -> Result<(Duration, T)> {
+async fn cpu_of<T>(subject: &Subject, work: impl Future<Output = Result<T>>) -> Result<(Duration, T)> {
     let before = subject.processes.cpu()?;
     let result = work.await?;
     Ok((subject.processes.cpu()?.saturating_sub(before), result))
@@ -284,10 +249,7 @@ mod tests {
     #[test]
     fn percentiles_are_of_the_nearest_rank() {
         let durations: Vec<_> = (1..=200).rev().map(Duration::from_millis).collect();
-        assert_eq!(
-            percentile(durations.clone(), 50),
-            Duration::from_millis(100)
-        );
+        assert_eq!(percentile(durations.clone(), 50), Duration::from_millis(100));
         assert_eq!(percentile(durations, 99), Duration::from_millis(198));
         assert_eq!(percentile(Vec::new(), 99), Duration::ZERO);
     }

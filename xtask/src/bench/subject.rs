@@ -79,9 +79,7 @@ impl Subject {
         let connection = Connection::open(&self.endpoint).await?;
         for namespace in [objects::READ, objects::WRITTEN, objects::WATCHED] {
             let body = objects::namespace(namespace);
-            let answer = connection
-                .call(Method::POST, "/api/v1/namespaces", body)
-                .await?;
+            let answer = connection.call(Method::POST, "/api/v1/namespaces", body).await?;
             if answer.status != 409 {
                 answer.expect(201)?;
             }

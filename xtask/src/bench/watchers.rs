@@ -48,11 +48,7 @@ pub(crate) async fn open(pool: &Pool, namespace: &str, watchers: usize) -> Resul
 }
 
 /// Creates `events` objects one after another at a steady pace, and times each delivery.
-pub(crate) async fn paced(
-    writer: &Connection,
-    watchers: Vec<Watch>,
-    events: usize,
-) -> Result<Delivery> {
+pub(crate) async fn paced(writer: &Connection, watchers: Vec<Watch>, events: usize) -> Result<Delivery> {
     let expected = watchers.len() * events;
     let (sent, seen) = watch::channel(Vec::<Instant>::with_capacity(events));
     let mut tasks = JoinSet::new();
@@ -76,10 +72,7 @@ pub(crate) async fn paced(
         let body = objects::config_map(&objects::name(number), number, 0);
         sent.send_modify(|times| times.push(Instant::now()));
         let path = objects::collection(objects::WATCHED);
-        writer
-            .call(http::Method::POST, &path, body)
-            .await?
-            .expect(201)?;
+        writer.call(http::Method::POST, &path, body).await?.expect(201)?;
     }
     let mut latencies = Vec::with_capacity(expected);
     while let Some(task) = tasks.join_next().await {
@@ -118,15 +111,10 @@ pub(crate) async fn rapid(writers: &Pool, watchers: Vec<Watch>, events: usize) -
         writers: 16,
         round: 0,
     };
-    ensure!(
-        writes.run(writers).await?.len() == events,
-        "not every write was done"
-    );
+    ensure!(writes.run(writers).await?.len() == events, "not every write was done");
     let mut last = 0;
-    while let Err(_still_waiting) = tokio::time::timeout(PATIENCE, async {
-        while tasks.join_next().await.is_some() {}
-    })
-    .await
+    while let Err(_still_waiting) =
+        tokio::time::timeout(PATIENCE, async { while tasks.join_next().await.is_some() {} }).await
     {
         let now = delivered.load(Ordering::Relaxed);
         if now == last {

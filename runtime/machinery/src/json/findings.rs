@@ -3,6 +3,7 @@
 use std::fmt;
 
 use super::path::Path;
+use crate::go_format::quote;
 
 /// More of them are dropped, so that a hostile document cannot make an answer of any size.
 const LIMIT: usize = 100;
@@ -60,30 +61,4 @@ impl fmt::Display for Findings {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str(&self.messages.join(", "))
     }
-}
-
-/// `text` in double quotes as Go's `%q` shows it.
-pub(crate) fn quote(text: &str) -> String {
-    let mut out = String::with_capacity(text.len() + 2);
-    out.push('"');
-    for character in text.chars() {
-        match character {
-            '"' => out.push_str("\\\""),
-            '\\' => out.push_str("\\\\"),
-            '\u{7}' => out.push_str("\\a"),
-            '\u{8}' => out.push_str("\\b"),
-            '\u{c}' => out.push_str("\\f"),
-            '\n' => out.push_str("\\n"),
-            '\r' => out.push_str("\\r"),
-            '\t' => out.push_str("\\t"),
-            '\u{b}' => out.push_str("\\v"),
-            control @ ('\0'..='\x1f' | '\x7f') => out.push_str(&format!("\\x{:02x}", u32::from(control))),
-            odd @ ('\u{80}'..='\u{a0}' | '\u{ad}' | '\u{2028}' | '\u{2029}' | '\u{feff}') => {
-                out.push_str(&format!("\\u{:04x}", u32::from(odd)));
-            }
-            other => out.push(other),
-        }
-    }
-    out.push('"');
-    out
 }

@@ -1,6 +1,7 @@
 //! Says what is wrong with malformed JSON, in the words of Go's `encoding/json`.
 
 use super::reader::MAX_DEPTH;
+use crate::go_format::quote;
 
 /// What the machine expects next.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -57,18 +58,7 @@ fn message(byte: u8, context: &str) -> String {
     let shown = match char::from(byte) {
         '\'' => "\\'".to_owned(),
         '"' => "\"".to_owned(),
-        '\\' => "\\\\".to_owned(),
-        '\u{7}' => "\\a".to_owned(),
-        '\u{8}' => "\\b".to_owned(),
-        '\u{c}' => "\\f".to_owned(),
-        '\n' => "\\n".to_owned(),
-        '\r' => "\\r".to_owned(),
-        '\t' => "\\t".to_owned(),
-        '\u{b}' => "\\v".to_owned(),
-        control @ ('\0'..='\x1f' | '\x7f') => format!("\\x{:02x}", u32::from(control)),
-        // Go calls neither of these printable.
-        odd @ ('\u{80}'..='\u{a0}' | '\u{ad}') => format!("\\u{:04x}", u32::from(odd)),
-        other => other.to_string(),
+        other => quote(&other.to_string()).trim_matches('"').to_owned(),
     };
     format!("invalid character '{shown}' {context}")
 }

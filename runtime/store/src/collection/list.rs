@@ -76,18 +76,13 @@ impl Page {
     /// The key after which the next page starts; `None` on the last page.
     #[must_use]
     pub fn next(&self) -> Option<&Arc<str>> {
-        self.entries
-            .last()
-            .filter(|_| self.more)
-            .map(|entry| entry.key())
+        self.entries.last().filter(|_| self.more).map(|entry| entry.key())
     }
 }
 
 /// The state asked for is older than the history.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error(
-    "the state at that revision is gone, the oldest known revision is {oldest}; list the newest state"
-)]
+#[error("the state at that revision is gone, the oldest known revision is {oldest}; list the newest state")]
 pub struct Compacted {
     /// The oldest revision whose state is known.
     pub oldest: Revision,
@@ -98,16 +93,10 @@ pub struct Compacted {
 /// A batch is shown to one collection at once but to several collections one after the other,
 /// so a collection may be ahead of the horizon, never behind it.
 pub(super) fn newest(state: &State, horizon: &Horizon) -> Revision {
-    horizon
-        .visible()
-        .max(state.history.newest().unwrap_or_default())
+    horizon.visible().max(state.history.newest().unwrap_or_default())
 }
 
-pub(super) fn list(
-    state: &State,
-    horizon: &Horizon,
-    query: &ListQuery<'_>,
-) -> Result<Page, Compacted> {
+pub(super) fn list(state: &State, horizon: &Horizon, query: &ListQuery<'_>) -> Result<Page, Compacted> {
     let At::Exact(revision) = query.at else {
         return Ok(list_newest(state, horizon, query));
     };
@@ -124,9 +113,7 @@ pub(super) fn list(
     // The first change after the revision knows what the key was at the revision.
     let mut undone: BTreeMap<&str, Option<&Arc<Entry>>> = BTreeMap::new();
     for event in changes {
-        undone
-            .entry(event.entry().key())
-            .or_insert(event.previous());
+        undone.entry(event.entry().key()).or_insert(event.previous());
     }
     if undone.is_empty() {
         let page = list_newest(state, horizon, query);
@@ -143,11 +130,7 @@ pub(super) fn list(
 }
 
 pub(super) fn list_newest(state: &State, horizon: &Horizon, query: &ListQuery<'_>) -> Page {
-    paginate(
-        state.range(query.prefix, query.after),
-        newest(state, horizon),
-        query,
-    )
+    paginate(state.range(query.prefix, query.after), newest(state, horizon), query)
 }
 
 /// The current entries, with those of `undone` in the place of theirs.
@@ -173,11 +156,7 @@ fn merge<'a>(
     })
 }
 
-fn paginate<'a>(
-    entries: impl Iterator<Item = &'a Arc<Entry>>,
-    revision: Revision,
-    query: &ListQuery<'_>,
-) -> Page {
+fn paginate<'a>(entries: impl Iterator<Item = &'a Arc<Entry>>, revision: Revision, query: &ListQuery<'_>) -> Page {
     let mut selected = entries.filter(|entry| query.filter.is_none_or(|filter| filter(entry)));
     let limit = query.limit.map_or(usize::MAX, |limit| limit.max(1));
     let entries: Vec<_> = selected.by_ref().take(limit).cloned().collect();

@@ -53,11 +53,7 @@ impl Plan {
 
     /// Adds a write, or its refusal.
     pub(super) fn add(&mut self, submission: Submission) {
-        let Submission {
-            collection,
-            op,
-            reply,
-        } = submission;
+        let Submission { collection, op, reply } = submission;
         let result = self.apply(&collection, op);
         self.outcome.answers.push((reply, result));
     }
@@ -96,13 +92,10 @@ impl Plan {
             } => {
                 check(expect, current.as_ref())?;
                 let revision = self.last.next();
-                let millis =
-                    |ttl: std::time::Duration| u64::try_from(ttl.as_millis()).unwrap_or(u64::MAX);
+                let millis = |ttl: std::time::Duration| u64::try_from(ttl.as_millis()).unwrap_or(u64::MAX);
                 let expires = ttl.map_or(0, |ttl| self.now.saturating_add(millis(ttl)).max(1));
                 // All states of a key share one copy of it.
-                let key = current
-                    .as_ref()
-                    .map_or(key, |entry| Arc::clone(entry.key()));
+                let key = current.as_ref().map_or(key, |entry| Arc::clone(entry.key()));
                 let entry = Entry::new(key, revision, draft.fill(revision), row, expires);
                 let kind = EventKind::Put {
                     created: current.is_none(),
@@ -119,12 +112,7 @@ impl Plan {
         }
     }
 
-    fn delete(
-        &mut self,
-        collection: &Arc<Collection>,
-        current: Arc<Entry>,
-        last: Option<(Draft, Row)>,
-    ) -> Written {
+    fn delete(&mut self, collection: &Arc<Collection>, current: Arc<Entry>, last: Option<(Draft, Row)>) -> Written {
         let revision = self.last.next();
         let (encoded, row): (Encoded, Row) = match last {
             Some((draft, row)) => (draft.fill(revision), row),
@@ -206,9 +194,7 @@ impl Outcome {
     /// The new states that end by themselves.
     pub(super) fn expiring(&self) -> Vec<Expiry> {
         let events = self.published.iter().flat_map(|(_, events)| events);
-        events
-            .filter_map(|event| Expiry::of(event.entry()))
-            .collect()
+        events.filter_map(|event| Expiry::of(event.entry())).collect()
     }
 
     /// The states that this batch was to end.

@@ -79,9 +79,7 @@ impl Queue {
     /// Has these states end when their time comes.
     pub(crate) fn expect_expiry(&self, expiries: Vec<Expiry>) {
         if !expiries.is_empty() {
-            self.lock()
-                .expiries
-                .extend(expiries.into_iter().map(Reverse));
+            self.lock().expiries.extend(expiries.into_iter().map(Reverse));
             self.filled.notify_one();
         }
     }
@@ -120,25 +118,18 @@ impl Queue {
                 return None;
             }
             state.nudged = false;
-            let due = state
-                .expiries
-                .peek()
-                .map(|Reverse(first)| first.at.saturating_sub(now));
+            let due = state.expiries.peek().map(|Reverse(first)| first.at.saturating_sub(now));
             state = self.wait(state, due);
         }
     }
 
     fn wait<'a>(&self, state: MutexGuard<'a, State>, due: Option<u64>) -> MutexGuard<'a, State> {
         let Some(due) = due else {
-            return self
-                .filled
-                .wait(state)
-                .unwrap_or_else(PoisonError::into_inner);
+            return self.filled.wait(state).unwrap_or_else(PoisonError::into_inner);
         };
         // Expiry is no precision work: a second of slack lets many end together.
         let due = Duration::from_millis(due + 1000);
-        let idle =
-            |state: &mut State| state.submissions.is_empty() && !state.nudged && !state.closed;
+        let idle = |state: &mut State| state.submissions.is_empty() && !state.nudged && !state.closed;
         let waited = self.filled.wait_timeout_while(state, due, idle);
         waited.unwrap_or_else(PoisonError::into_inner).0
     }
@@ -151,15 +142,11 @@ impl Queue {
 impl State {
     fn batch(&mut self) -> Vec<Submission> {
         let mut bytes = 0;
-        let fitting = self
-            .submissions
-            .iter()
-            .take(BATCH_WRITES)
-            .take_while(|submission| {
-                let first = bytes == 0;
-                bytes += submission.op.weight();
-                first || bytes <= BATCH_BYTES
-            });
+        let fitting = self.submissions.iter().take(BATCH_WRITES).take_while(|submission| {
+            let first = bytes == 0;
+            bytes += submission.op.weight();
+            first || bytes <= BATCH_BYTES
+        });
         let count = fitting.count();
         if count == self.submissions.len() {
             return std::mem::take(&mut self.submissions);
