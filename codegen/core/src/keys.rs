@@ -1,0 +1,175 @@
+//! The keys of an attribute: `key`, `key = value` and `key(values)`, separated by commas.
+//!
+//! Each entry is read by itself, so that a mistake in one does not hide those in the next.
+
+mod value;
+
+use proc_macro2::{Delimiter, Group, Ident, Span, TokenStream, TokenTree};
+use syn::{Attribute, Meta};
+
+use crate::diagnostics::Diagnostics;
+use crate::names;
+
+/// A value and the token to point at when it is wrong.
+#[derive(Clone, Debug)]
+pub(crate) struct Spanned<T> {
+    pub(crate) value: T,
+    pub(crate) span: Span,
+}
+
+/// What an attribute or a list of keys is called and which keys it takes.
+pub(crate) struct Grammar {
+    /// As the user writes it, e.g. `#[field(...)]`.
+    pub(crate) shown: &'static str,
+    /// The keys that may stand once.
+    pub(crate) once: &'static [&'static str],
+    /// The keys that may stand several times.
+    pub(crate) repeated: &'static [&'static str],
+}
+
+/// One key with what is written behind it.
+pub(crate) struct Entry {
+    pub(crate) key: String,
+    pub(crate) span: Span,
+    written: Written,
+}
+
+enum Written {
+    /// `key`
+    Alone,
+    /// `key = tokens`; the span of `=` stands in for missing tokens.
+    Equals(TokenStream, Span),
+    /// `key(tokens)`
+    List(Group),
+}
+
+/// The entries of all attributes called `name`, unknown and repeated keys reported and left out.
+pub(crate) fn of_attributes(
+    attrs: &[Attribute],
+    name: &str,
+    grammar: &Grammar,
+    diagnostics: &Diagnostics,
+) -> Vec<Entry> {
+    let mut tokens = TokenStream::new();
+    for attr in attrs.iter().filter(|attr| attr.path().is_ident(name)) {
+        match &attr.meta {
+            Meta::List(list) => {
+                tokens.extend(list.tokens.clone());
+                // Two attributes read as one list; a comma too many is not a mistake.
+                tokens.extend([TokenTree::from(proc_macro2::Punct::new(
+                    ',',
+                    proc_macro2::Spacing::Alone,
+                ))]);
+            }
+            Meta::Path(_) | Meta::NameValue(_) => diagnostics.report(
+                attr.path().segments[0].ident.span(),
+                format_args!("`#[{name}]` needs keys in parentheses"),
+                format_args!("write `{}`", grammar.shown),
+            ),
+        }
+    }
+    entries(tokens, grammar, diagnostics)
+}
+
+/// The entries of a token list.
+fn entries(tokens: TokenStream, grammar: &Grammar, diagnostics: &Diagnostics) -> Vec<Entry> {
+    let mut entries: Vec<Entry> = Vec::new();
+    for part in split_at_commas(tokens) {
+        let Some(entry) = Entry::read(part, grammar, diagnostics) else {
+            continue;
+        };
+        let key = entry.key.as_str();
+        if grammar.repeated.contains(&key) {
+            entries.push(entry);
+        } else if !grammar.once.contains(&key) {
+            report_unknown(&entry, grammar, diagnostics);
+        } else if entries.iter().any(|other| other.key == key) {
+            diagnostics.report(
+                entry.span,
+                format_args!("`{key}` is written twice in `{}`", grammar.shown),
+                "keep one of them",
+            );
+        } else {
+            entries.push(entry);
+        }
+    }
+    entries
+}
+
+fn report_unknown(entry: &Entry, grammar: &Grammar, diagnostics: &Diagnostics) {
+    let known = || grammar.once.iter().chain(grammar.repeated).copied();
+    let problem = format!("unknown key `{}` in `{}`", entry.key, grammar.shown);
+    match names::nearest(&entry.key, known()) {
+        Some(near) => diagnostics.report(entry.span, problem, format_args!("did you mean `{near}`?")),
+        None => diagnostics.report(entry.span, problem, format_args!("the keys are {}", list_of(known()))),
+    }
+}
+
+/// "`a`, `b` and `c`".
+pub(crate) fn list_of<'a>(words: impl IntoIterator<Item = &'a str>) -> String {
+    let words: Vec<String> = words.into_iter().map(|word| format!("`{word}`")).collect();
+    match words.split_last() {
+        Some((last, rest)) if !rest.is_empty() => format!("{} and {last}", rest.join(", ")),
+        _ => words.concat(),
+    }
+}
+
+/// The tokens between commas; empty parts are left out.
+fn split_at_commas(tokens: TokenStream) -> Vec<Vec<TokenTree>> {
+    let mut parts = vec![Vec::new()];
+    for token in tokens {
+        match token {
+            TokenTree::Punct(punct) if punct.as_char() == ',' => parts.push(Vec::new()),
+            token => parts.last_mut().expect("the list of parts starts with one").push(token),
+        }
+    }
+    parts.retain(|part| !part.is_empty());
+    parts
+}
+
+impl Entry {
+    /// Reads the key and keeps the tokens behind it.
+    fn read(part: Vec<TokenTree>, grammar: &Grammar, diagnostics: &Diagnostics) -> Option<Self> {
+        let mut tokens = part.into_iter();
+        let key = match tokens.next()? {
+            TokenTree::Ident(key) => key,
+            other => {
+                let problem = format_args!("expected a key, found `{other}`");
+                diagnostics.report(other.span(), problem, format_args!("write `{}`", grammar.shown));
+                return None;
+            }
+        };
+        let written = match tokens.next() {
+            None => Written::Alone,
+            Some(TokenTree::Punct(punct)) if punct.as_char() == '=' => {
+                return Some(Self::new(&key, Written::Equals(tokens.collect(), punct.span())));
+            }
+            Some(TokenTree::Group(group)) if group.delimiter() == Delimiter::Parenthesis => Written::List(group),
+            Some(other) => {
+                report_surplus(&key, &other, diagnostics);
+                return None;
+            }
+        };
+        if let Some(other) = tokens.next() {
+            report_surplus(&key, &other, diagnostics);
+            return None;
+        }
+        Some(Self::new(&key, written))
+    }
+
+    fn new(key: &Ident, written: Written) -> Self {
+        Self {
+            key: key.to_string(),
+            span: key.span(),
+            written,
+        }
+    }
+}
+
+fn report_surplus(key: &Ident, found: &TokenTree, diagnostics: &Diagnostics) {
+    diagnostics.report(
+        found.span(),
+        format_args!("unexpected `{found}` behind `{key}`"),
+        "separate keys with commas; a value stands behind `=` or in parentheses",
+    );
+}

@@ -1,0 +1,43 @@
+//! `#[derive(Resource)]`: everything a kind needs to be served.
+
+mod attr;
+mod check;
+mod expand;
+mod fallback;
+mod model;
+
+use proc_macro2::TokenStream;
+use syn::DeriveInput;
+
+use crate::diagnostics::Diagnostics;
+use crate::structure::{self, attr::StructAttrs};
+pub use model::{
+    BehaviorModel, CellSource, ColumnModel, NameRule, ResourceModel, ScaleModel, Subresource, SubresourceKind,
+};
+
+/// The expansion of `#[derive(Resource)]`: impls, or every problem of the input beside stub impls.
+#[must_use]
+pub fn derive(input: &DeriveInput) -> TokenStream {
+    match model(input) {
+        Ok(model) => expand::expand(&model),
+        Err(error) => {
+            let mut tokens = error.into_compile_error();
+            tokens.extend(fallback::fallback(input));
+            tokens
+        }
+    }
+}
+
+/// The checked facts of a kind.
+///
+/// # Errors
+///
+/// Every problem of the input, as one error.
+pub fn model(input: &DeriveInput) -> syn::Result<ResourceModel> {
+    let diagnostics = Diagnostics::default();
+    let attrs = attr::ResourceAttrs::read(input, &diagnostics);
+    let structure = structure::check::check(input, StructAttrs::read(input, &diagnostics), &diagnostics);
+    let model = check::check(input, attrs, structure, &diagnostics);
+    diagnostics.finish()?;
+    model.ok_or_else(|| syn::Error::new(input.ident.span(), "the kind could not be read"))
+}

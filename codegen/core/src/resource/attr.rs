@@ -1,0 +1,246 @@
+//! Reads `#[resource(...)]`.
+
+use proc_macro2::Span;
+use syn::spanned::Spanned as _;
+use syn::{DeriveInput, Path};
+
+use super::model::{BehaviorModel, NameRule};
+use crate::diagnostics::Diagnostics;
+use crate::keys::{Entry, Grammar, Spanned, of_attributes};
+
+const RESOURCE: Grammar = Grammar {
+    shown: "#[resource(...)]",
+    once: &[
+        "group",
+        "version",
+        "kind",
+        "plural",
+        "singular",
+        "list",
+        "short",
+        "categories",
+        "cluster",
+        "storage_version",
+        "convert",
+        "unserved",
+        "deprecated",
+        "status",
+        "scale",
+        "selectable",
+        "name_rule",
+        "generation",
+        "create_on_update",
+        "conditional_update",
+        "returns_deleted",
+        "no_delete_collection",
+        "rules",
+    ],
+    repeated: &["subresource", "column"],
+};
+
+const SCALE: Grammar = Grammar {
+    shown: "scale(spec = \"spec.replicas\", status = \"status.replicas\")",
+    once: &["spec", "status", "selector"],
+    repeated: &[],
+};
+
+const COLUMN: Grammar = Grammar {
+    shown: "column(name = \"Data\", type = \"integer\", path = \"spec.size\")",
+    once: &["name", "type", "format", "doc", "priority", "path", "with", "age"],
+    repeated: &[],
+};
+
+/// What `name_rule` can be, in the order of [`NAME_RULES`].
+const NAME_RULE_WORDS: &[&str] = &["dns_subdomain", "dns_label", "dns_label_1035", "path_segment"];
+const NAME_RULES: [NameRule; 4] = [
+    NameRule::DnsSubdomain,
+    NameRule::DnsLabel,
+    NameRule::DnsLabel1035,
+    NameRule::PathSegment,
+];
+
+/// `#[resource(...)]`, as written; flags are the spans of their keys.
+#[derive(Debug, Default)]
+pub(crate) struct ResourceAttrs {
+    /// The attribute's name, to point at when a key is missing; `None` when there is no attribute.
+    pub(crate) span: Option<Span>,
+    pub(crate) group: Option<Spanned<String>>,
+    pub(crate) version: Option<Spanned<String>>,
+    pub(crate) kind: Option<Spanned<String>>,
+    pub(crate) plural: Option<Spanned<String>>,
+    pub(crate) singular: Option<Spanned<String>>,
+    pub(crate) list: Option<Spanned<String>>,
+    pub(crate) short: Vec<Spanned<String>>,
+    pub(crate) categories: Vec<Spanned<String>>,
+    pub(crate) cluster: Option<Span>,
+    pub(crate) storage_version: Option<Path>,
+    pub(crate) convert: Option<Span>,
+    pub(crate) unserved: Option<Span>,
+    pub(crate) deprecated: Option<Spanned<String>>,
+    pub(crate) status: Option<Span>,
+    pub(crate) scale: Option<ScaleAttrs>,
+    pub(crate) subresources: Vec<Spanned<String>>,
+    pub(crate) selectable: Vec<Spanned<String>>,
+    pub(crate) columns: Vec<ColumnAttrs>,
+    pub(crate) name_rule: Option<NameRule>,
+    pub(crate) behavior: BehaviorModel,
+    pub(crate) rules: bool,
+    /// The keys that were met, also those whose value could not be read; they are not missing.
+    pub(crate) keys: Vec<String>,
+}
+
+/// `scale(...)`, as written.
+#[derive(Debug)]
+pub(crate) struct ScaleAttrs {
+    pub(crate) span: Span,
+    pub(crate) spec: Option<Spanned<String>>,
+    pub(crate) status: Option<Spanned<String>>,
+    pub(crate) selector: Option<Spanned<String>>,
+    /// The keys that were met.
+    pub(crate) keys: Vec<String>,
+}
+
+/// `column(...)`, as written.
+#[derive(Debug)]
+pub(crate) struct ColumnAttrs {
+    pub(crate) span: Span,
+    pub(crate) standard: Option<Standard>,
+    pub(crate) name: Option<Spanned<String>>,
+    pub(crate) ty: Option<Spanned<String>>,
+    pub(crate) format: Option<Spanned<String>>,
+    pub(crate) doc: Option<Spanned<String>>,
+    pub(crate) priority: Option<Spanned<i32>>,
+    pub(crate) path: Option<Spanned<String>>,
+    pub(crate) with: Option<Path>,
+    /// The keys that were met, with their spans.
+    pub(crate) keys: Vec<Spanned<String>>,
+}
+
+/// `column(name)` or `column(age)`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Standard {
+    Name,
+    Age,
+}
+
+impl ResourceAttrs {
+    /// Reads all `#[resource(...)]` of a struct.
+    pub(crate) fn read(input: &DeriveInput, diagnostics: &Diagnostics) -> Self {
+        let mut attrs = Self::default();
+        let mut written = input.attrs.iter().filter(|attr| attr.path().is_ident("resource"));
+        attrs.span = written.next().map(|attr| attr.path().span());
+        for entry in of_attributes(&input.attrs, "resource", &RESOURCE, diagnostics) {
+            attrs.names(&entry, diagnostics);
+            attrs.serving(&entry, diagnostics);
+            attrs.flags(&entry, diagnostics);
+            attrs.keys.push(entry.key);
+        }
+        attrs
+    }
+
+    fn names(&mut self, entry: &Entry, diagnostics: &Diagnostics) {
+        match entry.key.as_str() {
+            "group" => self.group = entry.text("shop.example.com", diagnostics),
+            "version" => self.version = entry.text("v1", diagnostics),
+            "kind" => self.kind = entry.text("Order", diagnostics),
+            "plural" => self.plural = entry.text("orders", diagnostics),
+            "singular" => self.singular = entry.text("order", diagnostics),
+            "list" => self.list = entry.text("OrderList", diagnostics),
+            "short" => self.short = entry.texts("ord", diagnostics),
+            "categories" => self.categories = entry.texts("all", diagnostics),
+            "deprecated" => {
+                self.deprecated = entry.text("example.com/v1beta1 Order is deprecated; use v1", diagnostics);
+            }
+            _ => {}
+        }
+    }
+
+    fn serving(&mut self, entry: &Entry, diagnostics: &Diagnostics) {
+        match entry.key.as_str() {
+            "storage_version" => self.storage_version = entry.path("super::v1::Order", diagnostics),
+            "scale" => {
+                let nested = entry.nested(&SCALE, diagnostics);
+                self.scale = nested.map(|entries| ScaleAttrs::read(entry.span, &entries, diagnostics));
+            }
+            "subresource" => self.subresources.extend(entry.text("log", diagnostics)),
+            "selectable" => self.selectable = entry.texts("spec.nodeName", diagnostics),
+            "column" => {
+                let nested = entry.nested(&COLUMN, diagnostics);
+                self.columns
+                    .extend(nested.map(|entries| ColumnAttrs::read(entry.span, &entries, diagnostics)));
+            }
+            "name_rule" => {
+                self.name_rule = entry
+                    .word(NAME_RULE_WORDS, diagnostics)
+                    .map(|word| NAME_RULES[word.value]);
+            }
+            _ => {}
+        }
+    }
+
+    fn flags(&mut self, entry: &Entry, diagnostics: &Diagnostics) {
+        let behavior = &mut self.behavior;
+        match entry.key.as_str() {
+            "cluster" => self.cluster = entry.flag(diagnostics),
+            "convert" => self.convert = entry.flag(diagnostics),
+            "unserved" => self.unserved = entry.flag(diagnostics),
+            "status" => self.status = entry.flag(diagnostics),
+            "rules" => self.rules = entry.flag(diagnostics).is_some(),
+            "generation" => behavior.generation = entry.flag(diagnostics).is_some(),
+            "create_on_update" => behavior.create_on_update = entry.flag(diagnostics).is_some(),
+            "conditional_update" => behavior.conditional_update = entry.flag(diagnostics).is_some(),
+            "returns_deleted" => behavior.returns_deleted = entry.flag(diagnostics).is_some(),
+            "no_delete_collection" => behavior.no_delete_collection = entry.flag(diagnostics).is_some(),
+            _ => {}
+        }
+    }
+}
+
+impl ScaleAttrs {
+    fn read(span: Span, entries: &[Entry], diagnostics: &Diagnostics) -> Self {
+        let text = |key: &str, example: &str| {
+            let entry = entries.iter().find(|entry| entry.key == key)?;
+            entry.text(example, diagnostics)
+        };
+        Self {
+            span,
+            spec: text("spec", "spec.replicas"),
+            status: text("status", "status.replicas"),
+            selector: text("selector", "status.selector"),
+            keys: entries.iter().map(|entry| entry.key.clone()).collect(),
+        }
+    }
+}
+
+impl ColumnAttrs {
+    fn read(span: Span, entries: &[Entry], diagnostics: &Diagnostics) -> Self {
+        let entry = |key: &str| entries.iter().find(|entry| entry.key == key);
+        let text = |key: &str, example: &str| entry(key)?.text(example, diagnostics);
+        let standard = match entry("age") {
+            Some(age) => age.flag(diagnostics).map(|_| Standard::Age),
+            None => entry("name").filter(|name| name.is_alone()).map(|_| Standard::Name),
+        };
+        Self {
+            span,
+            name: if standard == Some(Standard::Name) {
+                None
+            } else {
+                text("name", "Data")
+            },
+            standard,
+            ty: text("type", "string"),
+            format: text("format", "int32"),
+            doc: text("doc", "Size in bytes."),
+            priority: entry("priority").and_then(|entry| entry.integer(diagnostics)),
+            path: text("path", "spec.size"),
+            with: entry("with").and_then(|entry| entry.path("size_cell", diagnostics)),
+            keys: entries
+                .iter()
+                .map(|entry| Spanned {
+                    value: entry.key.clone(),
+                    span: entry.span,
+                })
+                .collect(),
+        }
+    }
+}

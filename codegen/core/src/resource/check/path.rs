@@ -1,0 +1,61 @@
+//! Dotted paths into the object: that they start at a field of the kind.
+
+use super::super::attr::ResourceAttrs;
+use super::repeated;
+use crate::diagnostics::Diagnostics;
+use crate::keys::{Spanned, list_of};
+use crate::names;
+use crate::structure::StructModel;
+use crate::type_ref::TypeRef;
+
+/// Paths of every object, which a selector may always name.
+const ALWAYS_SELECTABLE: [&str; 2] = ["metadata.name", "metadata.namespace"];
+
+/// The paths of `selectable(...)`.
+pub(super) fn selectable(attrs: &ResourceAttrs, structure: &StructModel, diagnostics: &Diagnostics) {
+    for path in &attrs.selectable {
+        if ALWAYS_SELECTABLE.contains(&path.value.as_str()) {
+            let problem = format_args!("\"{}\" can be selected in every kind", path.value);
+            diagnostics.report(path.span, problem, "remove it");
+        } else {
+            names_a_field(path, structure, diagnostics);
+        }
+    }
+    repeated(&attrs.selectable, "selectable path", diagnostics);
+}
+
+/// Reports a path that cannot lead anywhere. Only the first step is known here: deeper types are elsewhere.
+pub(super) fn names_a_field(path: &Spanned<String>, structure: &StructModel, diagnostics: &Diagnostics) {
+    let Spanned { value, span } = path;
+    let mut steps = value.split('.');
+    if value.split('.').any(str::is_empty) {
+        let help = "write JSON names with dots between them and none in front, such as \"spec.replicas\"";
+        diagnostics.report(*span, format_args!("\"{value}\" is not a dotted path"), help);
+        return;
+    }
+    let first = steps.next().unwrap_or_default();
+    let Some(field) = structure.fields.iter().find(|field| field.name == first) else {
+        if structure.fields.iter().any(|field| field.inline) {
+            return; // may be a field of the inlined struct
+        }
+        let known = || structure.fields.iter().map(|field| field.name.as_str());
+        let problem = format_args!("\"{value}\" names no field: `{}` has no \"{first}\"", structure.ident);
+        match names::nearest(first, known()) {
+            Some(near) => diagnostics.report(*span, problem, format_args!("did you mean \"{near}\"?")),
+            None => diagnostics.report(*span, problem, format_args!("its fields are {}", list_of(known()))),
+        }
+        return;
+    };
+    let leaf = !matches!(
+        field.shape.present(),
+        TypeRef::Named(_) | TypeRef::Map(_) | TypeRef::Other
+    );
+    if leaf && steps.next().is_some() {
+        let problem = format_args!("\"{value}\" goes below \"{first}\", which is {}", field.shape.noun());
+        diagnostics.report(
+            *span,
+            problem,
+            format_args!("write \"{first}\", or a path through structs"),
+        );
+    }
+}

@@ -1,0 +1,210 @@
+//! Prints the table of a kind beside that of its struct.
+
+use proc_macro2::{Ident, TokenStream};
+use quote::quote;
+
+use super::model::{CellSource, ColumnModel, NameRule, ResourceModel, Subresource, SubresourceKind};
+use crate::structure::expand::{items, option};
+
+/// The impls of `#[derive(Resource)]`.
+pub(crate) fn expand(model: &ResourceModel) -> TokenStream {
+    let structure = items(&model.structure);
+    let ident = &model.structure.ident;
+    let table = table(model);
+    let rules = (!model.rules).then(|| {
+        quote! {
+            #[automatically_derived]
+            impl ::planesmith_machinery::rules::Rules for #ident {}
+        }
+    });
+    quote! {
+        const _: () = {
+            #structure
+
+            static __RESOURCE: ::planesmith_machinery::resource::ResourceFacts = #table;
+
+            #[automatically_derived]
+            impl ::planesmith_machinery::object::Object for #ident {
+                fn resource(&self) -> &'static ::planesmith_machinery::resource::ResourceFacts {
+                    &__RESOURCE
+                }
+
+                fn meta(&self) -> &::planesmith_machinery::meta::ObjectMeta {
+                    &self.metadata
+                }
+
+                fn meta_mut(&mut self) -> &mut ::planesmith_machinery::meta::ObjectMeta {
+                    &mut self.metadata
+                }
+
+                fn boxed(&self) -> ::std::boxed::Box<dyn ::planesmith_machinery::object::Object> {
+                    ::std::boxed::Box::new(::core::clone::Clone::clone(self))
+                }
+            }
+
+            #[automatically_derived]
+            impl ::planesmith_machinery::object::Resource for #ident {
+                const RESOURCE: &'static ::planesmith_machinery::resource::ResourceFacts = &__RESOURCE;
+            }
+
+            #rules
+        };
+    }
+}
+
+/// The `ResourceFacts`.
+fn table(model: &ResourceModel) -> TokenStream {
+    let ident = &model.structure.ident;
+    let ResourceModel {
+        group,
+        version,
+        api_version,
+        kind,
+        list_kind,
+        plural,
+        singular,
+        ..
+    } = model;
+    let ResourceModel {
+        short_names,
+        categories,
+        served,
+        selectable,
+        ..
+    } = model;
+    let scope = if model.namespaced {
+        quote!(Namespaced)
+    } else {
+        quote!(Cluster)
+    };
+    let deprecated = option(model.deprecated.as_ref());
+    let conversion = conversion(model);
+    let subresources = model.subresources.iter().map(subresource);
+    let columns = model.columns.iter().map(|declared| column(ident, declared));
+    let name_rule = name_rule(model.name_rule);
+    let behavior = behavior(model);
+    quote! {
+        ::planesmith_machinery::resource::ResourceFacts {
+            group: #group,
+            version: #version,
+            api_version: #api_version,
+            kind: #kind,
+            list_kind: #list_kind,
+            plural: #plural,
+            singular: #singular,
+            short_names: &[#(#short_names),*],
+            categories: &[#(#categories),*],
+            scope: ::planesmith_machinery::resource::Scope::#scope,
+            served: #served,
+            deprecated: #deprecated,
+            conversion: #conversion,
+            subresources: &[#(#subresources),*],
+            selectable: &[#(#selectable),*],
+            columns: &[#(#columns),*],
+            name_rule: ::planesmith_machinery::resource::NameRule::#name_rule,
+            behavior: #behavior,
+            schema: __facts,
+            new: ::planesmith_machinery::rules::zero::<#ident>,
+            rules: ::planesmith_machinery::rules::RulesTable::of::<#ident>(),
+        }
+    }
+}
+
+fn conversion(model: &ResourceModel) -> TokenStream {
+    let ident = &model.structure.ident;
+    option(model.storage_version.as_ref().map(|hub| {
+        let (to_hub, from_hub) = if model.convert {
+            (
+                quote!(::planesmith_machinery::rules::finish_to_hub::<#ident, #hub>),
+                quote!(::planesmith_machinery::rules::finish_from_hub::<#ident, #hub>),
+            )
+        } else {
+            (quote!(|_, _| {}), quote!(|_, _| {}))
+        };
+        quote! {
+            ::planesmith_machinery::resource::ConversionFacts {
+                hub: ::planesmith_machinery::rules::facts_of::<#hub>,
+                finish_to_hub: #to_hub,
+                finish_from_hub: #from_hub,
+            }
+        }
+    }))
+}
+
+fn subresource(subresource: &Subresource) -> TokenStream {
+    let name = &subresource.name;
+    let kind = match &subresource.kind {
+        SubresourceKind::Status => quote!(Status),
+        SubresourceKind::Other => quote!(Other),
+        SubresourceKind::Scale(scale) => {
+            let (spec, status, selector) = (&scale.spec_replicas, &scale.status_replicas, &scale.selector);
+            quote! {
+                Scale(::planesmith_machinery::resource::ScaleFacts {
+                    spec_replicas: #spec,
+                    status_replicas: #status,
+                    selector: #selector,
+                })
+            }
+        }
+    };
+    quote! {
+        ::planesmith_machinery::resource::SubresourceFacts {
+            name: #name,
+            kind: ::planesmith_machinery::resource::SubresourceKind::#kind,
+        }
+    }
+}
+
+fn column(ident: &Ident, column: &ColumnModel) -> TokenStream {
+    let source = match &column.source {
+        CellSource::Name => return quote!(::planesmith_machinery::resource::Column::NAME),
+        CellSource::Age => return quote!(::planesmith_machinery::resource::Column::AGE),
+        CellSource::Path(path) => quote!(Path(#path)),
+        CellSource::Function(function) => quote! {
+            Function(|__object| ::planesmith_machinery::rules::cell_of::<#ident>(__object, #function))
+        },
+    };
+    let ColumnModel {
+        name,
+        ty,
+        format,
+        doc,
+        priority,
+        ..
+    } = column;
+    quote! {
+        ::planesmith_machinery::resource::Column {
+            name: #name,
+            ty: #ty,
+            format: #format,
+            doc: #doc,
+            priority: #priority,
+            source: ::planesmith_machinery::resource::CellSource::#source,
+        }
+    }
+}
+
+fn name_rule(rule: NameRule) -> TokenStream {
+    match rule {
+        NameRule::DnsSubdomain => quote!(DnsSubdomain),
+        NameRule::DnsLabel => quote!(DnsLabel),
+        NameRule::DnsLabel1035 => quote!(DnsLabel1035),
+        NameRule::PathSegment => quote!(PathSegment),
+    }
+}
+
+fn behavior(model: &ResourceModel) -> TokenStream {
+    let behavior = &model.behavior;
+    let (generation, create_on_update) = (behavior.generation, behavior.create_on_update);
+    let (conditional_update, returns_deleted) = (behavior.conditional_update, behavior.returns_deleted);
+    let no_delete_collection = behavior.no_delete_collection;
+    quote! {
+        ::planesmith_machinery::resource::Behavior {
+            generation: #generation,
+            create_on_update: #create_on_update,
+            conditional_update: #conditional_update,
+            returns_deleted: #returns_deleted,
+            no_delete_collection: #no_delete_collection,
+        }
+    }
+}

@@ -1,0 +1,91 @@
+//! Stub impls that stand beside the errors of a kind.
+
+use proc_macro2::TokenStream;
+use quote::quote;
+use syn::DeriveInput;
+
+use super::attr::ResourceAttrs;
+use crate::diagnostics::Diagnostics;
+use crate::structure::fallback as structure;
+
+/// The stubs of the struct and those of a kind; `Rules` only when the kind does not announce its own.
+pub(crate) fn fallback(input: &DeriveInput) -> TokenStream {
+    let ident = &input.ident;
+    let name = ident.to_string();
+    let (impl_generics, type_generics, where_clause) = structure::impl_header(input);
+    let own_rules = ResourceAttrs::read(input, &Diagnostics::default()).rules;
+    let rules = (!own_rules).then(|| {
+        quote! {
+            #[automatically_derived]
+            impl #impl_generics ::planesmith_machinery::rules::Rules for #ident #type_generics #where_clause {}
+        }
+    });
+    let structure = structure::items(input);
+    let facts = facts(&name);
+    quote! {
+        const _: () = {
+            #structure
+
+            #[automatically_derived]
+            impl #impl_generics ::planesmith_machinery::object::Object for #ident #type_generics #where_clause {
+                fn resource(&self) -> &'static ::planesmith_machinery::resource::ResourceFacts {
+                    ::core::unreachable!(#name)
+                }
+
+                fn meta(&self) -> &::planesmith_machinery::meta::ObjectMeta {
+                    ::core::unreachable!(#name)
+                }
+
+                fn meta_mut(&mut self) -> &mut ::planesmith_machinery::meta::ObjectMeta {
+                    ::core::unreachable!(#name)
+                }
+
+                fn boxed(&self) -> ::std::boxed::Box<dyn ::planesmith_machinery::object::Object> {
+                    ::core::unreachable!(#name)
+                }
+            }
+
+            #[automatically_derived]
+            impl #impl_generics ::planesmith_machinery::object::Resource for #ident #type_generics #where_clause {
+                const RESOURCE: &'static ::planesmith_machinery::resource::ResourceFacts = &#facts;
+            }
+
+            #rules
+        };
+    }
+}
+
+/// A table that nobody reads.
+fn facts(name: &str) -> TokenStream {
+    quote! {
+        ::planesmith_machinery::resource::ResourceFacts {
+            group: "",
+            version: "",
+            api_version: "",
+            kind: #name,
+            list_kind: "",
+            plural: "",
+            singular: "",
+            short_names: &[],
+            categories: &[],
+            scope: ::planesmith_machinery::resource::Scope::Cluster,
+            served: false,
+            deprecated: ::core::option::Option::None,
+            conversion: ::core::option::Option::None,
+            subresources: &[],
+            selectable: &[],
+            columns: &[],
+            name_rule: ::planesmith_machinery::resource::NameRule::PathSegment,
+            behavior: ::planesmith_machinery::resource::Behavior {
+                generation: false,
+                create_on_update: false,
+                conditional_update: false,
+                returns_deleted: false,
+                no_delete_collection: false,
+            },
+            schema: __facts,
+            new: ::planesmith_machinery::rules::zero::<Self>,
+            rules: ::planesmith_machinery::rules::RulesTable::of::<Self>(),
+        }
+    }
+}

@@ -1,0 +1,39 @@
+//! `#[derive(Struct)]`: the field table of a struct and the functions that walk it.
+
+pub(crate) mod attr;
+pub(crate) mod check;
+pub(crate) mod expand;
+pub(crate) mod fallback;
+mod model;
+
+use proc_macro2::TokenStream;
+use syn::DeriveInput;
+
+use crate::diagnostics::Diagnostics;
+pub use model::{FieldModel, ListType, Omit, PatchModel, RuleModel, StructModel, TypeMeta};
+
+/// The expansion of `#[derive(Struct)]`: impls, or every problem of the input beside stub impls.
+#[must_use]
+pub fn derive(input: &DeriveInput) -> TokenStream {
+    match model(input) {
+        Ok(model) => expand::expand(&model),
+        Err(error) => {
+            let mut tokens = error.into_compile_error();
+            tokens.extend(fallback::fallback(input));
+            tokens
+        }
+    }
+}
+
+/// The checked facts of a struct.
+///
+/// # Errors
+///
+/// Every problem of the input, as one error.
+pub fn model(input: &DeriveInput) -> syn::Result<StructModel> {
+    let diagnostics = Diagnostics::default();
+    let attrs = attr::StructAttrs::read(input, &diagnostics);
+    let model = check::check(input, attrs, &diagnostics);
+    diagnostics.finish()?;
+    Ok(model)
+}

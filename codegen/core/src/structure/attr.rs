@@ -1,0 +1,196 @@
+//! Reads `#[schema(...)]` and `#[field(...)]`.
+
+use proc_macro2::Span;
+use syn::punctuated::Punctuated;
+use syn::{Attribute, Data, DeriveInput, Field, Fields, Token};
+
+use crate::diagnostics::Diagnostics;
+use crate::keys::{Grammar, Spanned, of_attributes};
+
+const SCHEMA: Grammar = Grammar {
+    shown: "#[schema(...)]",
+    once: &["name", "atomic", "type_meta"],
+    repeated: &[],
+};
+
+const FIELD: Grammar = Grammar {
+    shown: "#[field(...)]",
+    once: &[
+        "name",
+        "proto",
+        "keep",
+        "omit_zero",
+        "inline",
+        "required",
+        "default",
+        "one_of",
+        "minimum",
+        "maximum",
+        "min_length",
+        "max_length",
+        "pattern",
+        "immutable",
+        "list_type",
+        "list_map_keys",
+        "atomic",
+        "patch_strategy",
+        "patch_merge_key",
+        "moved_to",
+    ],
+    repeated: &[],
+};
+
+/// What `list_type` can be, in the order of [`ListWord`].
+const LIST_TYPES: &[&str] = &["atomic", "set", "map"];
+
+/// What `patch_strategy` can hold.
+const PATCH_STRATEGIES: &[&str] = &["merge", "retain_keys"];
+
+/// The attributes of a struct and of its fields, as written.
+#[derive(Debug, Default)]
+pub(crate) struct StructAttrs {
+    pub(crate) name: Option<Spanned<String>>,
+    pub(crate) atomic: bool,
+    pub(crate) type_meta: Option<Spanned<Vec<Spanned<String>>>>,
+    pub(crate) fields: Vec<FieldAttrs>,
+}
+
+/// One `#[field(...)]`, as written; flags are the spans of their keys.
+#[derive(Debug, Default)]
+pub(crate) struct FieldAttrs {
+    pub(crate) name: Option<Spanned<String>>,
+    pub(crate) proto: Option<Spanned<u32>>,
+    pub(crate) keep: Option<Span>,
+    pub(crate) omit_zero: Option<Span>,
+    pub(crate) inline: Option<Span>,
+    pub(crate) required: Option<Span>,
+    pub(crate) default: Option<Spanned<String>>,
+    pub(crate) one_of: Option<Spanned<Vec<Spanned<String>>>>,
+    pub(crate) minimum: Option<Spanned<i64>>,
+    pub(crate) maximum: Option<Spanned<i64>>,
+    pub(crate) min_length: Option<Spanned<u64>>,
+    pub(crate) max_length: Option<Spanned<u64>>,
+    pub(crate) pattern: Option<Spanned<String>>,
+    pub(crate) immutable: Option<Span>,
+    pub(crate) list_type: Option<Spanned<ListWord>>,
+    pub(crate) list_map_keys: Option<Spanned<Vec<Spanned<String>>>>,
+    pub(crate) atomic: Option<Span>,
+    pub(crate) patch_strategy: Option<Spanned<Strategy>>,
+    pub(crate) patch_merge_key: Option<Spanned<String>>,
+    pub(crate) moved_to: Option<Spanned<String>>,
+}
+
+/// A word behind `list_type =`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ListWord {
+    Atomic,
+    Set,
+    Map,
+}
+
+/// The words in `patch_strategy(...)`.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Strategy {
+    pub(crate) merge: bool,
+    pub(crate) retain_keys: bool,
+}
+
+impl StructAttrs {
+    /// Reads the attributes of the struct and those of its named fields, in order.
+    pub(crate) fn read(input: &DeriveInput, diagnostics: &Diagnostics) -> Self {
+        let mut attrs = Self::default();
+        for entry in of_attributes(&input.attrs, "schema", &SCHEMA, diagnostics) {
+            match entry.key.as_str() {
+                "name" => attrs.name = entry.text("PodSpec", diagnostics),
+                "atomic" => attrs.atomic = entry.flag(diagnostics).is_some(),
+                "type_meta" => {
+                    let value = entry.texts("v1", diagnostics);
+                    attrs.type_meta = Some(Spanned {
+                        value,
+                        span: entry.span,
+                    });
+                }
+                _ => {}
+            }
+        }
+        let fields = named_fields(input).into_iter().flatten();
+        attrs.fields = fields
+            .map(|field| FieldAttrs::read(&field.attrs, diagnostics))
+            .collect();
+        attrs
+    }
+}
+
+impl FieldAttrs {
+    fn read(attrs: &[Attribute], diagnostics: &Diagnostics) -> Self {
+        let mut field = Self::default();
+        for entry in of_attributes(attrs, "field", &FIELD, diagnostics) {
+            match entry.key.as_str() {
+                "name" => field.name = entry.text("clusterIP", diagnostics),
+                "proto" => field.proto = entry.integer(diagnostics),
+                "keep" => field.keep = entry.flag(diagnostics),
+                "omit_zero" => field.omit_zero = entry.flag(diagnostics),
+                "inline" => field.inline = entry.flag(diagnostics),
+                "required" => field.required = entry.flag(diagnostics),
+                "default" => field.default = entry.json(diagnostics),
+                "one_of" => {
+                    let value = entry.texts("Always", diagnostics);
+                    field.one_of = Some(Spanned {
+                        value,
+                        span: entry.span,
+                    });
+                }
+                "minimum" => field.minimum = entry.integer(diagnostics),
+                "maximum" => field.maximum = entry.integer(diagnostics),
+                "min_length" => field.min_length = entry.integer(diagnostics),
+                "max_length" => field.max_length = entry.integer(diagnostics),
+                "pattern" => field.pattern = entry.text("^[a-z]+$", diagnostics),
+                "immutable" => field.immutable = entry.flag(diagnostics),
+                "list_type" => field.list_type = entry.word(LIST_TYPES, diagnostics).map(list_word),
+                "list_map_keys" => {
+                    let value = entry.texts("name", diagnostics);
+                    field.list_map_keys = Some(Spanned {
+                        value,
+                        span: entry.span,
+                    });
+                }
+                "atomic" => field.atomic = entry.flag(diagnostics),
+                "patch_strategy" => {
+                    let words = entry.words(PATCH_STRATEGIES, diagnostics);
+                    let has = |index| words.iter().any(|word| word.value == index);
+                    let value = Strategy {
+                        merge: has(0),
+                        retain_keys: has(1),
+                    };
+                    field.patch_strategy = Some(Spanned {
+                        value,
+                        span: entry.span,
+                    });
+                }
+                "patch_merge_key" => field.patch_merge_key = entry.text("name", diagnostics),
+                "moved_to" => field.moved_to = entry.text("spec.newPlace", diagnostics),
+                _ => {}
+            }
+        }
+        field
+    }
+}
+
+fn list_word(index: Spanned<usize>) -> Spanned<ListWord> {
+    let value = [ListWord::Atomic, ListWord::Set, ListWord::Map][index.value];
+    Spanned {
+        value,
+        span: index.span,
+    }
+}
+
+/// The fields of a struct with named fields; `None` for anything else.
+pub(crate) fn named_fields(input: &DeriveInput) -> Option<&Punctuated<Field, Token![,]>> {
+    match &input.data {
+        Data::Struct(data) => match &data.fields {
+            Fields::Named(fields) => Some(&fields.named),
+            Fields::Unnamed(_) | Fields::Unit => None,
+        },
+        Data::Enum(_) | Data::Union(_) => None,
+    }
+}

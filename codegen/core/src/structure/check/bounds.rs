@@ -1,0 +1,207 @@
+//! Declared constraints: that they fit the field's type, each other and the default.
+
+use proc_macro2::Span;
+
+use super::super::attr::FieldAttrs;
+use super::super::model::RuleModel;
+use crate::diagnostics::Diagnostics;
+use crate::json;
+use crate::keys::{Spanned, list_of};
+use crate::type_ref::TypeRef;
+
+/// The constraints of a field, in the order in which they are checked at run time.
+pub(super) fn rules(attrs: &FieldAttrs, shape: &TypeRef, diagnostics: &Diagnostics) -> Vec<RuleModel> {
+    fitting(attrs, shape, diagnostics);
+    ordered(&attrs.minimum, &attrs.maximum, ["minimum", "maximum"], diagnostics);
+    ordered(
+        &attrs.min_length,
+        &attrs.max_length,
+        ["min_length", "max_length"],
+        diagnostics,
+    );
+    choices(attrs, diagnostics);
+    pattern(attrs, diagnostics);
+    default(attrs, shape, diagnostics);
+    let one_of = attrs.one_of.as_ref().filter(|texts| !texts.value.is_empty());
+    let rules = [
+        one_of.map(|texts| RuleModel::Enum(texts.value.iter().map(|text| text.value.clone()).collect())),
+        attrs.minimum.as_ref().map(|number| RuleModel::Minimum(number.value)),
+        attrs.maximum.as_ref().map(|number| RuleModel::Maximum(number.value)),
+        attrs
+            .min_length
+            .as_ref()
+            .map(|length| RuleModel::MinLength(length.value)),
+        attrs
+            .max_length
+            .as_ref()
+            .map(|length| RuleModel::MaxLength(length.value)),
+        attrs
+            .pattern
+            .as_ref()
+            .map(|pattern| RuleModel::Pattern(pattern.value.clone())),
+        attrs.immutable.map(|_| RuleModel::Immutable),
+    ];
+    rules.into_iter().flatten().collect()
+}
+
+/// What a constraint is for.
+#[derive(Clone, Copy, PartialEq)]
+enum Fits {
+    Numbers,
+    Texts,
+    Sized,
+}
+
+fn fitting(attrs: &FieldAttrs, shape: &TypeRef, diagnostics: &Diagnostics) {
+    let given = [
+        ("one_of", attrs.one_of.as_ref().map(|given| given.span), Fits::Texts),
+        ("minimum", attrs.minimum.as_ref().map(|given| given.span), Fits::Numbers),
+        ("maximum", attrs.maximum.as_ref().map(|given| given.span), Fits::Numbers),
+        (
+            "min_length",
+            attrs.min_length.as_ref().map(|given| given.span),
+            Fits::Sized,
+        ),
+        (
+            "max_length",
+            attrs.max_length.as_ref().map(|given| given.span),
+            Fits::Sized,
+        ),
+        ("pattern", attrs.pattern.as_ref().map(|given| given.span), Fits::Texts),
+    ];
+    for (key, span, fits) in given {
+        let Some(span) = span else { continue };
+        let right = match shape.present() {
+            TypeRef::Int32 | TypeRef::Int64 | TypeRef::Double => fits == Fits::Numbers,
+            TypeRef::String => fits != Fits::Numbers,
+            TypeRef::List(_) | TypeRef::Map(_) => fits == Fits::Sized,
+            TypeRef::Bool => false,
+            // What a named type holds is not known here.
+            TypeRef::Named(_) | TypeRef::Optional(_) | TypeRef::Other => true,
+        };
+        if !right {
+            let wanted = match fits {
+                Fits::Numbers => "a number",
+                Fits::Texts => "text",
+                Fits::Sized => "text, a list or a map",
+            };
+            let problem = format_args!("`{key}` needs {wanted}; this field is {}", shape.noun());
+            diagnostics.report(span, problem, help(key, shape));
+        }
+    }
+}
+
+fn help(key: &str, shape: &TypeRef) -> &'static str {
+    match (key, shape.present()) {
+        ("minimum", TypeRef::String | TypeRef::List(_) | TypeRef::Map(_)) => "write `min_length` to bound the length",
+        ("maximum", TypeRef::String | TypeRef::List(_) | TypeRef::Map(_)) => "write `max_length` to bound the length",
+        ("min_length", TypeRef::Int32 | TypeRef::Int64 | TypeRef::Double) => "write `minimum` to bound the number",
+        ("max_length", TypeRef::Int32 | TypeRef::Int64 | TypeRef::Double) => "write `maximum` to bound the number",
+        _ => "remove it, or change the field's type",
+    }
+}
+
+fn ordered<T: PartialOrd + std::fmt::Display>(
+    low: &Option<Spanned<T>>,
+    high: &Option<Spanned<T>>,
+    keys: [&str; 2],
+    diagnostics: &Diagnostics,
+) {
+    if let (Some(low), Some(high)) = (low, high)
+        && low.value > high.value
+    {
+        let problem = format_args!("`{}` {} is below `{}` {}", keys[1], high.value, keys[0], low.value);
+        diagnostics.report(high.span, problem, "no value would be accepted; swap or change them");
+    }
+}
+
+fn choices(attrs: &FieldAttrs, diagnostics: &Diagnostics) {
+    let Some(texts) = &attrs.one_of else {
+        return;
+    };
+    for (index, text) in texts.value.iter().enumerate() {
+        if texts.value[..index].iter().any(|other| other.value == text.value) {
+            let problem = format_args!("\"{}\" is written twice in `one_of`", text.value);
+            diagnostics.report(text.span, problem, "keep one of them");
+        }
+    }
+}
+
+fn pattern(attrs: &FieldAttrs, diagnostics: &Diagnostics) {
+    let Some(pattern) = &attrs.pattern else {
+        return;
+    };
+    let reason = match regex_syntax::parse(&pattern.value) {
+        Ok(_) => return,
+        Err(regex_syntax::Error::Parse(error)) => error.kind().to_string(),
+        Err(regex_syntax::Error::Translate(error)) => error.kind().to_string(),
+        Err(error) => error.to_string(),
+    };
+    let problem = format_args!("`{}` is not a regular expression: {reason}", pattern.value);
+    diagnostics.report(
+        pattern.span,
+        problem,
+        "write one that the `regex` crate and Go's RE2 read, such as \"^[a-z]+$\"",
+    );
+}
+
+/// The default is a value of the field's type and passes the field's own constraints.
+fn default(attrs: &FieldAttrs, shape: &TypeRef, diagnostics: &Diagnostics) {
+    let Some(default) = &attrs.default else {
+        return;
+    };
+    let json = default.value.trim();
+    if !is_of(json, shape) {
+        let problem = format_args!("the default {json} does not fit; this field is {}", shape.noun());
+        diagnostics.report(default.span, problem, "write a value of the field's type");
+        return;
+    }
+    let refuse = |problem: String| {
+        diagnostics.report(default.span, problem, "change the default or the constraint");
+    };
+    if let (TypeRef::String, Some(texts)) = (shape.present(), &attrs.one_of)
+        && !texts.value.iter().any(|text| json::string(&text.value) == json)
+    {
+        let known = list_of(texts.value.iter().map(|text| text.value.as_str()));
+        refuse(format!("the default {json} is not in `one_of`: {known}"));
+    }
+    if let Ok(number) = json.parse::<i64>() {
+        if let Some(minimum) = attrs.minimum.as_ref().filter(|minimum| number < minimum.value) {
+            refuse(format!("the default {number} is below `minimum` {}", minimum.value));
+        }
+        if let Some(maximum) = attrs.maximum.as_ref().filter(|maximum| number > maximum.value) {
+            refuse(format!("the default {number} is above `maximum` {}", maximum.value));
+        }
+    }
+    default_length(json, shape, attrs, default.span, diagnostics);
+}
+
+fn default_length(json: &str, shape: &TypeRef, attrs: &FieldAttrs, at: Span, diagnostics: &Diagnostics) {
+    // Escapes make the length of other texts hard to tell; the server checks those as it checks any value.
+    if *shape.present() != TypeRef::String || json.contains('\\') {
+        return;
+    }
+    let length = json.chars().count().saturating_sub(2) as u64;
+    if let Some(least) = attrs.min_length.as_ref().filter(|least| length < least.value) {
+        let problem = format_args!("the default is shorter than `min_length` {}", least.value);
+        diagnostics.report(at, problem, "change the default or the constraint");
+    }
+    if let Some(most) = attrs.max_length.as_ref().filter(|most| length > most.value) {
+        let problem = format_args!("the default is longer than `max_length` {}", most.value);
+        diagnostics.report(at, problem, "change the default or the constraint");
+    }
+}
+
+/// Whether a JSON value can be of a shape, as far as its first letter and its range tell.
+fn is_of(json: &str, shape: &TypeRef) -> bool {
+    match shape.present() {
+        TypeRef::Bool => matches!(json, "true" | "false"),
+        TypeRef::Int32 => json.parse::<i32>().is_ok(),
+        TypeRef::Int64 => json.parse::<i64>().is_ok(),
+        TypeRef::Double => json.parse::<f64>().is_ok(),
+        TypeRef::String => json.starts_with('"'),
+        TypeRef::List(_) => json.starts_with('['),
+        TypeRef::Map(_) => json.starts_with('{'),
+        TypeRef::Named(_) | TypeRef::Optional(_) | TypeRef::Other => true,
+    }
+}

@@ -1,0 +1,210 @@
+//! Prints the table of a struct and the functions that reach its fields.
+
+use proc_macro2::{Ident, TokenStream};
+use quote::{ToTokens, format_ident, quote, quote_spanned};
+use syn::spanned::Spanned;
+
+use super::model::{FieldModel, ListType, Omit, PatchModel, RuleModel, StructModel};
+
+/// The impls of `#[derive(Struct)]`.
+pub(crate) fn expand(model: &StructModel) -> TokenStream {
+    let items = items(model);
+    quote! {
+        const _: () = { #items };
+    }
+}
+
+/// The table, called `__FACTS` and returned by `__facts()`, and the impls that use it; for a block of their own.
+pub(crate) fn items(model: &StructModel) -> TokenStream {
+    let table = table(model);
+    let ident = &model.ident;
+    let access = access(ident, &model.fields);
+    quote! {
+        static __FACTS: ::planesmith_machinery::facts::StructFacts = #table;
+
+        fn __facts() -> &'static ::planesmith_machinery::facts::StructFacts {
+            &__FACTS
+        }
+
+        #access
+    }
+}
+
+/// The impls of `Shape`, `Value` and `Struct` over `__FACTS`.
+fn access(ident: &Ident, fields: &[FieldModel]) -> TokenStream {
+    let shared = arms(fields, &quote!(&));
+    let exclusive = arms(fields, &quote!(&mut));
+    quote! {
+        #[automatically_derived]
+        impl ::planesmith_machinery::value::Shape for #ident {
+            const TYPE: ::planesmith_machinery::facts::TypeFacts =
+                ::planesmith_machinery::facts::TypeFacts::Struct(__facts);
+        }
+
+        #[automatically_derived]
+        impl ::planesmith_machinery::value::Value for #ident {
+            fn view(&self) -> ::planesmith_machinery::value::View<'_> {
+                ::planesmith_machinery::value::View::Struct(self)
+            }
+
+            fn slot(&mut self) -> ::planesmith_machinery::value::Slot<'_> {
+                ::planesmith_machinery::value::Slot::Struct(self)
+            }
+
+            fn reset(&mut self) {
+                *self = ::core::default::Default::default();
+            }
+        }
+
+        #[automatically_derived]
+        impl ::planesmith_machinery::value::Struct for #ident {
+            fn facts(&self) -> &'static ::planesmith_machinery::facts::StructFacts {
+                &__FACTS
+            }
+
+            fn field(&self, __index: ::core::primitive::usize) -> &dyn ::planesmith_machinery::value::Value {
+                match __index {
+                    #shared
+                    _ => ::core::unreachable!(),
+                }
+            }
+
+            fn field_mut(&mut self, __index: ::core::primitive::usize) -> &mut dyn ::planesmith_machinery::value::Value {
+                match __index {
+                    #exclusive
+                    _ => ::core::unreachable!(),
+                }
+            }
+        }
+    }
+}
+
+/// `0usize => &self.first, ...`, spanned so that a type without a value points at the type.
+fn arms(fields: &[FieldModel], borrow: &TokenStream) -> TokenStream {
+    let arms = fields.iter().enumerate().map(|(index, field)| {
+        let ident = &field.ident;
+        let place = quote_spanned!(field.ty.span()=> #borrow self.#ident);
+        quote!(#index => #place,)
+    });
+    arms.collect()
+}
+
+/// The `StructFacts`.
+fn table(model: &StructModel) -> TokenStream {
+    let StructModel {
+        name,
+        doc,
+        atomic,
+        fields,
+        ..
+    } = model;
+    let type_meta = option(model.type_meta.as_ref().map(|meta| {
+        let (api_version, kind) = (&meta.api_version, &meta.kind);
+        quote! {
+            ::planesmith_machinery::facts::TypeMetaFacts { api_version: #api_version, kind: #kind }
+        }
+    }));
+    let fields = fields.iter().map(field_facts);
+    quote! {
+        ::planesmith_machinery::facts::StructFacts {
+            name: #name,
+            doc: #doc,
+            type_meta: #type_meta,
+            atomic: #atomic,
+            fields: &[#(#fields),*],
+        }
+    }
+}
+
+/// One `FieldFacts`; what is not declared comes from `FieldFacts::NONE`.
+fn field_facts(field: &FieldModel) -> TokenStream {
+    let mut facts = TokenStream::new();
+    let mut set = |name: &str, declared: bool, value: TokenStream| {
+        if declared {
+            let name = format_ident!("{name}");
+            facts.extend(quote!(#name: #value,));
+        }
+    };
+    let FieldModel {
+        name,
+        ty,
+        proto,
+        doc,
+        default,
+        rules,
+        moved_to,
+        ..
+    } = field;
+    set("name", !name.is_empty(), name.to_token_stream());
+    let shape = quote_spanned!(ty.span()=> <#ty as ::planesmith_machinery::value::Shape>::TYPE);
+    set("ty", true, shape);
+    set("omit", field.omit != Omit::Empty, omit(field.omit));
+    set("proto", *proto != 0, proto.to_token_stream());
+    set("doc", !doc.is_empty(), doc.to_token_stream());
+    set("inline", field.inline, quote!(true));
+    set("required", field.required, quote!(true));
+    set("default", default.is_some(), option(default.as_ref()));
+    let rules = rules.iter().map(rule);
+    set("rules", !field.rules.is_empty(), quote!(&[#(#rules),*]));
+    set("list", field.list != ListType::Unspecified, list(&field.list));
+    set("atomic", field.atomic, quote!(true));
+    set("patch", field.patch.is_some(), option(field.patch.as_ref().map(patch)));
+    set("moved_to", moved_to.is_some(), option(moved_to.as_ref()));
+    quote! {
+        ::planesmith_machinery::facts::FieldFacts {
+            #facts
+            ..::planesmith_machinery::facts::FieldFacts::NONE
+        }
+    }
+}
+
+fn omit(omit: Omit) -> TokenStream {
+    let variant = match omit {
+        Omit::Never => quote!(Never),
+        Omit::Empty => quote!(Empty),
+        Omit::Zero => quote!(Zero),
+    };
+    quote!(::planesmith_machinery::facts::Omit::#variant)
+}
+
+fn list(list: &ListType) -> TokenStream {
+    let variant = match list {
+        ListType::Unspecified => quote!(Unspecified),
+        ListType::Atomic => quote!(Atomic),
+        ListType::Set => quote!(Set),
+        ListType::Map(keys) => quote!(Map(&[#(#keys),*])),
+    };
+    quote!(::planesmith_machinery::facts::ListType::#variant)
+}
+
+fn patch(patch: &PatchModel) -> TokenStream {
+    let PatchModel {
+        merge,
+        retain_keys,
+        merge_key,
+    } = patch;
+    quote! {
+        ::planesmith_machinery::facts::PatchFacts { merge: #merge, retain_keys: #retain_keys, merge_key: #merge_key }
+    }
+}
+
+fn rule(rule: &RuleModel) -> TokenStream {
+    let variant = match rule {
+        RuleModel::Enum(texts) => quote!(Enum(&[#(#texts),*])),
+        RuleModel::Minimum(number) => quote!(Minimum(#number)),
+        RuleModel::Maximum(number) => quote!(Maximum(#number)),
+        RuleModel::MinLength(length) => quote!(MinLength(#length)),
+        RuleModel::MaxLength(length) => quote!(MaxLength(#length)),
+        RuleModel::Pattern(pattern) => quote!(Pattern(#pattern)),
+        RuleModel::Immutable => quote!(Immutable),
+    };
+    quote!(::planesmith_machinery::facts::Rule::#variant)
+}
+
+/// `Some(value)` or `None` by absolute path.
+pub(crate) fn option(value: Option<impl ToTokens>) -> TokenStream {
+    match value {
+        Some(value) => quote!(::core::option::Option::Some(#value)),
+        None => quote!(::core::option::Option::None),
+    }
+}

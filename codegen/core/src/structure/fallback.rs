@@ -1,0 +1,86 @@
+//! Stub impls that stand beside the errors, so that uses of the type are not reported as well.
+
+use proc_macro2::TokenStream;
+use quote::quote;
+use syn::DeriveInput;
+
+/// An empty table, and functions that are never called because the crate does not compile.
+pub(crate) fn fallback(input: &DeriveInput) -> TokenStream {
+    let items = items(input);
+    quote! {
+        const _: () = { #items };
+    }
+}
+
+/// The stubs and the `__facts()` that they use; for a block of their own.
+pub(crate) fn items(input: &DeriveInput) -> TokenStream {
+    let ident = &input.ident;
+    let name = ident.to_string();
+    let (impl_generics, type_generics, where_clause) = impl_header(input);
+    quote! {
+        static __FACTS: ::planesmith_machinery::facts::StructFacts = ::planesmith_machinery::facts::StructFacts {
+            name: #name,
+            doc: "",
+            type_meta: ::core::option::Option::None,
+            atomic: false,
+            fields: &[],
+        };
+
+        fn __facts() -> &'static ::planesmith_machinery::facts::StructFacts {
+            &__FACTS
+        }
+
+        #[automatically_derived]
+        impl #impl_generics ::planesmith_machinery::value::Shape for #ident #type_generics #where_clause {
+            const TYPE: ::planesmith_machinery::facts::TypeFacts =
+                ::planesmith_machinery::facts::TypeFacts::Struct(__facts);
+        }
+
+        #[automatically_derived]
+        impl #impl_generics ::planesmith_machinery::value::Value for #ident #type_generics #where_clause {
+            fn view(&self) -> ::planesmith_machinery::value::View<'_> {
+                ::planesmith_machinery::value::View::Absent
+            }
+
+            fn slot(&mut self) -> ::planesmith_machinery::value::Slot<'_> {
+                ::core::unreachable!()
+            }
+
+            fn reset(&mut self) {}
+        }
+
+        #[automatically_derived]
+        impl #impl_generics ::planesmith_machinery::value::Struct for #ident #type_generics #where_clause {
+            fn facts(&self) -> &'static ::planesmith_machinery::facts::StructFacts {
+                &__FACTS
+            }
+
+            fn field(&self, _: ::core::primitive::usize) -> &dyn ::planesmith_machinery::value::Value {
+                ::core::unreachable!()
+            }
+
+            fn field_mut(&mut self, _: ::core::primitive::usize) -> &mut dyn ::planesmith_machinery::value::Value {
+                ::core::unreachable!()
+            }
+        }
+    }
+}
+
+/// `impl<...>`, `Type<...>` and a `where` clause with what the traits ask of a type with parameters.
+pub(crate) fn impl_header(input: &DeriveInput) -> (TokenStream, TokenStream, TokenStream) {
+    let (impl_generics, type_generics, where_clause) = input.generics.split_for_impl();
+    let mut bounds = quote!(#where_clause);
+    if !input.generics.params.is_empty() {
+        let ident = &input.ident;
+        let separator = if where_clause.is_some() {
+            quote!(,)
+        } else {
+            quote!(where)
+        };
+        bounds.extend(quote! {
+            #separator #ident #type_generics:
+                ::core::any::Any + ::core::fmt::Debug + ::core::marker::Send + ::core::marker::Sync
+        });
+    }
+    (quote!(#impl_generics), quote!(#type_generics), bounds)
+}
