@@ -10,7 +10,7 @@ pub(crate) fn text(attrs: &[Attribute]) -> String {
     for line in attrs
         .iter()
         .filter_map(content)
-        .flat_map(|doc| doc.lines().map(str::to_owned).collect::<Vec<_>>())
+        .flat_map(|doc| doc.split('\n').map(str::to_owned).collect::<Vec<_>>())
     {
         let line = line.trim();
         if line.is_empty() {

@@ -17,6 +17,16 @@ pub(crate) struct Spanned<T> {
     pub(crate) span: Span,
 }
 
+impl<T> Spanned<T> {
+    /// Another value at the same token.
+    pub(crate) fn map<U>(self, change: impl FnOnce(T) -> U) -> Spanned<U> {
+        Spanned {
+            value: change(self.value),
+            span: self.span,
+        }
+    }
+}
+
 /// What an attribute or a list of keys is called and which keys it takes.
 pub(crate) struct Grammar {
     /// As the user writes it, e.g. `#[field(...)]`.

@@ -168,6 +168,27 @@ pub struct Column {
     pub source: CellSource,
 }
 
+impl Column {
+    /// The column that names the object; `column(name)` in attributes.
+    pub const NAME: Column = Column {
+        name: "Name",
+        ty: "string",
+        format: "name",
+        doc: "Name of the object; unique among objects of its kind, in its namespace if it has one.",
+        priority: 0,
+        source: CellSource::Path("metadata.name"),
+    };
+    /// The column that shows how long ago the object was made; `column(age)` in attributes.
+    pub const AGE: Column = Column {
+        name: "Age",
+        ty: "string",
+        format: "",
+        doc: "Time since the object was created.",
+        priority: 0,
+        source: CellSource::Path("metadata.creationTimestamp"),
+    };
+}
+
 /// Where the cells of a column come from.
 #[derive(Clone, Copy, Debug)]
 pub enum CellSource {

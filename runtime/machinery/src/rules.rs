@@ -72,6 +72,18 @@ pub struct RulesTable {
 }
 
 impl RulesTable {
+    /// The table of every kind without rules of its own.
+    pub const NONE: Self = Self {
+        default_values: |_| {},
+        prepare_create: |_| {},
+        prepare_update: |_, _| {},
+        prepare_status_update: |_, _| {},
+        validate: |_, _| {},
+        validate_update: |_, _, _| {},
+        validate_status_update: |_, _, _| {},
+        warnings: |_, _| Vec::new(),
+    };
+
     /// The table of `R`.
     #[must_use]
     pub const fn of<R: Resource>() -> Self {

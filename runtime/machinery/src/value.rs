@@ -13,6 +13,11 @@ use crate::facts::{FieldFacts, Omit, StructFacts, TypeFacts};
 use crate::scalar::Scalar;
 
 /// A type whose shape is known at compile time.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` has no shape that the API can describe",
+    label = "not a type of the API",
+    note = "derive `Struct` for a nested struct, or use a supported type: bool, i32, i64, f64, String, ByteString, Time, Quantity, Vec<T>, BTreeMap<String, T>, Option<T>, Box<T>"
+)]
 pub trait Shape {
     /// The shape.
     const TYPE: TypeFacts;

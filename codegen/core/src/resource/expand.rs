@@ -83,6 +83,11 @@ fn table(model: &ResourceModel) -> TokenStream {
     let columns = model.columns.iter().map(|declared| column(ident, declared));
     let name_rule = name_rule(model.name_rule);
     let behavior = behavior(model);
+    let rules = if model.rules {
+        quote!(RulesTable::of::<#ident>())
+    } else {
+        quote!(RulesTable::NONE)
+    };
     quote! {
         ::planesmith_machinery::resource::ResourceFacts {
             group: #group,
@@ -105,7 +110,7 @@ fn table(model: &ResourceModel) -> TokenStream {
             behavior: #behavior,
             schema: __facts,
             new: ::planesmith_machinery::rules::zero::<#ident>,
-            rules: ::planesmith_machinery::rules::RulesTable::of::<#ident>(),
+            rules: ::planesmith_machinery::rules::#rules,
         }
     }
 }

@@ -146,7 +146,7 @@ impl FieldAttrs {
                 "max_length" => field.max_length = entry.integer(diagnostics),
                 "pattern" => field.pattern = entry.text("^[a-z]+$", diagnostics),
                 "immutable" => field.immutable = entry.flag(diagnostics),
-                "list_type" => field.list_type = entry.word(LIST_TYPES, diagnostics).map(list_word),
+                "list_type" => field.list_type = entry.word(LIST_TYPES, diagnostics).map(ListWord::at),
                 "list_map_keys" => {
                     let value = entry.texts("name", diagnostics);
                     field.list_map_keys = Some(Spanned {
@@ -176,11 +176,10 @@ impl FieldAttrs {
     }
 }
 
-fn list_word(index: Spanned<usize>) -> Spanned<ListWord> {
-    let value = [ListWord::Atomic, ListWord::Set, ListWord::Map][index.value];
-    Spanned {
-        value,
-        span: index.span,
+impl ListWord {
+    /// The word at an index of [`LIST_TYPES`].
+    fn at(word: Spanned<usize>) -> Spanned<Self> {
+        word.map(|index| [Self::Atomic, Self::Set, Self::Map][index])
     }
 }
 

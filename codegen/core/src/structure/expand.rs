@@ -1,6 +1,6 @@
 //! Prints the table of a struct and the functions that reach its fields.
 
-use proc_macro2::{Ident, TokenStream};
+use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::spanned::Spanned;
 
@@ -32,8 +32,8 @@ pub(crate) fn items(model: &StructModel) -> TokenStream {
 
 /// The impls of `Shape`, `Value` and `Struct` over `__FACTS`.
 fn access(ident: &Ident, fields: &[FieldModel]) -> TokenStream {
-    let shared = arms(fields, &quote!(&));
-    let exclusive = arms(fields, &quote!(&mut));
+    let shared = arms(fields, |at, field| quote_spanned!(at=> &self.#field));
+    let exclusive = arms(fields, |at, field| quote_spanned!(at=> &mut self.#field));
     quote! {
         #[automatically_derived]
         impl ::planesmith_machinery::value::Shape for #ident {
@@ -80,10 +80,11 @@ fn access(ident: &Ident, fields: &[FieldModel]) -> TokenStream {
 }
 
 /// `0usize => &self.first, ...`, spanned so that a type without a value points at the type.
-fn arms(fields: &[FieldModel], borrow: &TokenStream) -> TokenStream {
+fn arms(fields: &[FieldModel], place: impl Fn(Span, &Ident) -> TokenStream) -> TokenStream {
     let arms = fields.iter().enumerate().map(|(index, field)| {
-        let ident = &field.ident;
-        let place = quote_spanned!(field.ty.span()=> #borrow self.#ident);
+        // Only the place is the type's: `self` must resolve where the function stands.
+        let at = Span::call_site().located_at(field.ty.span());
+        let place = place(at, &field.ident);
         quote!(#index => #place,)
     });
     arms.collect()
@@ -136,7 +137,8 @@ fn field_facts(field: &FieldModel) -> TokenStream {
         ..
     } = field;
     set("name", !name.is_empty(), name.to_token_stream());
-    let shape = quote_spanned!(ty.span()=> <#ty as ::planesmith_machinery::value::Shape>::TYPE);
+    let shape =
+        quote_spanned!(Span::call_site().located_at(ty.span())=> <#ty as ::planesmith_machinery::value::Shape>::TYPE);
     set("ty", true, shape);
     set("omit", field.omit != Omit::Empty, omit(field.omit));
     set("proto", *proto != 0, proto.to_token_stream());

@@ -1,5 +1,7 @@
 //! Metadata of an object.
 
+use crate::Struct;
+
 /// Metadata of an object.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct ObjectMeta {}

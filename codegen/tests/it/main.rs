@@ -1,0 +1,3 @@
+//! The derives as users meet them.
+
+mod tables;
