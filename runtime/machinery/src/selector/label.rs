@@ -1,0 +1,91 @@
+//! Label selectors: `env=prod,tier in (a,b),!debug`.
+
+mod lexer;
+mod parser;
+mod requirement;
+
+use std::fmt;
+
+pub use requirement::{Operator, Requirement};
+
+use crate::status::ApiError;
+
+/// Requirements that labels must all meet, sorted by key; none means that everything matches.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct LabelQuery {
+    requirements: Vec<Requirement>,
+}
+
+/// Why a label selector cannot be used, as kube-apiserver words it.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct LabelSelectorError(pub String);
+
+impl LabelQuery {
+    /// Reads the text form.
+    ///
+    /// # Errors
+    ///
+    /// When the text is not a selector, or a key or value is not legal. Clients see 400.
+    pub fn parse(text: &str) -> Result<Self, LabelSelectorError> {
+        parser::parse(text).map(Self::new)
+    }
+
+    /// The query that demands all of `requirements`.
+    #[must_use]
+    pub fn new(mut requirements: Vec<Requirement>) -> Self {
+        requirements.sort_by(|left, right| left.key().cmp(right.key()));
+        Self { requirements }
+    }
+
+    /// The query that demands these labels with these values, which are taken as legal.
+    pub fn exact<'a>(labels: impl IntoIterator<Item = (&'a str, &'a str)>) -> Self {
+        Self::new(
+            labels
+                .into_iter()
+                .map(|(key, value)| Requirement::equals(key, value))
+                .collect(),
+        )
+    }
+
+    /// Whether everything matches.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.requirements.is_empty()
+    }
+
+    /// The requirements, sorted by key.
+    #[must_use]
+    pub fn requirements(&self) -> &[Requirement] {
+        &self.requirements
+    }
+
+    /// Whether labels meet all requirements. `label` looks up the value of a key.
+    pub fn matches<'a>(&self, label: impl Fn(&str) -> Option<&'a str>) -> bool {
+        self.requirements
+            .iter()
+            .all(|requirement| requirement.matches(label(requirement.key())))
+    }
+}
+
+/// The text form; parsing it gives the same query.
+impl fmt::Display for LabelQuery {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (index, requirement) in self.requirements.iter().enumerate() {
+            if index > 0 {
+                f.write_str(",")?;
+            }
+            requirement.fmt(f)?;
+        }
+        Ok(())
+    }
+}
+
+impl From<LabelSelectorError> for ApiError {
+    fn from(error: LabelSelectorError) -> Self {
+        ApiError::bad_request(error.0)
+    }
+}
+
+#[cfg(test)]
+mod tests;

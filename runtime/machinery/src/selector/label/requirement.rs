@@ -1,0 +1,196 @@
+//! One requirement of a label selector.
+
+use std::fmt;
+
+use super::LabelSelectorError;
+use crate::field_error::FieldErrors;
+use crate::names;
+
+/// What one label must be.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Requirement {
+    key: String,
+    operator: Operator,
+    /// Sorted, each once.
+    values: Vec<String>,
+    /// The value as a number, for `>` and `<`.
+    bound: i64,
+}
+
+/// How a label is compared with the values of a requirement.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Operator {
+    /// Is there, with one of the values.
+    In,
+    /// Is not there, or with none of the values.
+    NotIn,
+    /// `=`: as `In`, with one value.
+    Equals,
+    /// `==`: as `Equals`.
+    DoubleEquals,
+    /// `!=`: as `NotIn`, with one value.
+    NotEquals,
+    /// Is there.
+    Exists,
+    /// Is not there.
+    DoesNotExist,
+    /// Is a whole number above the value.
+    GreaterThan,
+    /// Is a whole number below the value.
+    LessThan,
+}
+
+impl Requirement {
+    /// The requirement that `key` relates to `values` by `operator`.
+    ///
+    /// # Errors
+    ///
+    /// When the key or a value is not legal, or there are too many or too few values.
+    pub fn new(
+        key: impl Into<String>,
+        operator: Operator,
+        values: impl IntoIterator<Item = String>,
+    ) -> Result<Self, LabelSelectorError> {
+        let (key, mut values) = (key.into(), values.into_iter().collect::<Vec<_>>());
+        let mut errors = FieldErrors::default();
+        check_key(&key, "key", &mut errors);
+        let bound = check_values(&key, operator, &values, &mut errors);
+        values.sort_unstable();
+        values.dedup();
+        match errors.joined() {
+            None => Ok(Self {
+                key,
+                operator,
+                values,
+                bound,
+            }),
+            Some(message) => Err(LabelSelectorError(message)),
+        }
+    }
+
+    /// The requirement that `key` has this value, both taken as legal.
+    #[must_use]
+    pub fn equals(key: impl Into<String>, value: impl Into<String>) -> Self {
+        Self {
+            key: key.into(),
+            operator: Operator::Equals,
+            values: vec![value.into()],
+            bound: 0,
+        }
+    }
+
+    /// The key of the label.
+    #[must_use]
+    pub fn key(&self) -> &str {
+        &self.key
+    }
+
+    /// How the label is compared.
+    #[must_use]
+    pub fn operator(&self) -> Operator {
+        self.operator
+    }
+
+    /// What the label is compared with, sorted, each once.
+    #[must_use]
+    pub fn values(&self) -> &[String] {
+        &self.values
+    }
+
+    /// Whether a label of this value, or none, meets the requirement.
+    #[must_use]
+    pub fn matches(&self, value: Option<&str>) -> bool {
+        let has = |value: &str| self.values.iter().any(|wanted| wanted == value);
+        match self.operator {
+            Operator::In | Operator::Equals | Operator::DoubleEquals => value.is_some_and(has),
+            Operator::NotIn | Operator::NotEquals => !value.is_some_and(has),
+            Operator::Exists => value.is_some(),
+            Operator::DoesNotExist => value.is_none(),
+            Operator::GreaterThan => value.and_then(whole_number).is_some_and(|number| number > self.bound),
+            Operator::LessThan => value.and_then(whole_number).is_some_and(|number| number < self.bound),
+        }
+    }
+}
+
+pub(super) fn check_key(key: &str, path: &str, errors: &mut FieldErrors) {
+    let complaints = names::qualified_name(key);
+    if !complaints.is_empty() {
+        errors.invalid(path, key, complaints.join("; "));
+    }
+}
+
+/// Returns the bound of `>` and `<`.
+fn check_values(key: &str, operator: Operator, values: &[String], errors: &mut FieldErrors) -> i64 {
+    let mut bound = 0;
+    match operator {
+        Operator::In | Operator::NotIn if values.is_empty() => {
+            errors.invalid(
+                "values",
+                values,
+                "for 'in', 'notin' operators, values set can't be empty",
+            );
+        }
+        Operator::Equals | Operator::DoubleEquals | Operator::NotEquals if values.len() != 1 => {
+            errors.invalid("values", values, "exact-match compatibility requires one single value");
+        }
+        Operator::Exists | Operator::DoesNotExist if !values.is_empty() => {
+            errors.invalid(
+                "values",
+                values,
+                "values set must be empty for exists and does not exist",
+            );
+        }
+        Operator::GreaterThan | Operator::LessThan => {
+            if values.len() != 1 {
+                errors.invalid(
+                    "values",
+                    values,
+                    "for 'Gt', 'Lt' operators, exactly one value is required",
+                );
+            }
+            for (index, value) in values.iter().enumerate() {
+                match whole_number(value) {
+                    Some(number) => bound = number,
+                    None => errors.at_index("values", index).invalid(
+                        "",
+                        value,
+                        "for 'Gt', 'Lt' operators, the value must be an integer",
+                    ),
+                }
+            }
+        }
+        _ => {}
+    }
+    for (index, value) in values.iter().enumerate() {
+        let complaints = names::label_value(value);
+        if !complaints.is_empty() {
+            errors
+                .at_index("values", index)
+                .at_key("", key)
+                .invalid("", value, complaints.join("; "));
+        }
+    }
+    bound
+}
+
+/// A whole number of 64 bits in decimal digits, as Go's `strconv.ParseInt` takes it.
+fn whole_number(text: &str) -> Option<i64> {
+    text.parse().ok()
+}
+
+impl fmt::Display for Requirement {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (key, values) = (&self.key, self.values.join(","));
+        match self.operator {
+            Operator::In => write!(f, "{key} in ({values})"),
+            Operator::NotIn => write!(f, "{key} notin ({values})"),
+            Operator::Equals => write!(f, "{key}={values}"),
+            Operator::DoubleEquals => write!(f, "{key}=={values}"),
+            Operator::NotEquals => write!(f, "{key}!={values}"),
+            Operator::GreaterThan => write!(f, "{key}>{values}"),
+            Operator::LessThan => write!(f, "{key}<{values}"),
+            Operator::Exists => f.write_str(key),
+            Operator::DoesNotExist => write!(f, "!{key}"),
+        }
+    }
+}
