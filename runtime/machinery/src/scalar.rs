@@ -46,6 +46,22 @@ pub enum Token<'a> {
     Array(&'a [u8]),
 }
 
+impl ScalarError {
+    /// The token is not of the kind that the type is read through.
+    pub(crate) fn kind(token: Token<'_>, wanted: &'static str) -> Self {
+        ScalarError::Kind {
+            found: token.kind().to_owned(),
+            wanted,
+        }
+    }
+}
+
+impl From<crate::protobuf::DecodeError> for ScalarError {
+    fn from(error: crate::protobuf::DecodeError) -> Self {
+        ScalarError::Text(error.to_string())
+    }
+}
+
 impl Token<'_> {
     /// What decoding errors call this kind of token.
     #[must_use]
@@ -76,3 +92,28 @@ pub enum ScalarError {
     #[error("{0}")]
     Text(String),
 }
+
+/// Makes a type with [`Scalar`] and [`Default`] a field type with these [`ScalarFacts`].
+macro_rules! scalar_value {
+    ($type:ty, $facts:expr) => {
+        impl crate::value::Shape for $type {
+            const TYPE: crate::facts::TypeFacts = crate::facts::TypeFacts::Scalar(&$facts);
+        }
+
+        impl crate::value::Value for $type {
+            fn view(&self) -> crate::value::View<'_> {
+                crate::value::View::Scalar(self)
+            }
+
+            fn slot(&mut self) -> crate::value::Slot<'_> {
+                crate::value::Slot::Scalar(self)
+            }
+
+            fn reset(&mut self) {
+                *self = <$type>::default();
+            }
+        }
+    };
+}
+
+pub(crate) use scalar_value;

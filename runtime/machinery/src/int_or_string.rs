@@ -1,0 +1,117 @@
+//! A number or a text: ports by number or name, counts or percentages.
+
+use std::fmt;
+
+use crate::facts::ScalarFacts;
+use crate::json::encode_text;
+use crate::protobuf::wire::{Fields, write_bytes, write_int};
+use crate::scalar::{Scalar, ScalarError, Token, scalar_value};
+
+static FACTS: ScalarFacts = ScalarFacts {
+    go_name: "intstr.IntOrString",
+    definition: "io.k8s.apimachinery.pkg.util.intstr.IntOrString",
+    openapi_type: "string",
+    format: "int-or-string",
+};
+
+/// A number or a text.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum IntOrString {
+    /// A number.
+    Int(i32),
+    /// A text, e.g. the name of a port or `25%`.
+    String(String),
+}
+
+scalar_value!(IntOrString, FACTS);
+
+impl Default for IntOrString {
+    fn default() -> Self {
+        IntOrString::Int(0)
+    }
+}
+
+impl fmt::Display for IntOrString {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            IntOrString::Int(value) => write!(formatter, "{value}"),
+            IntOrString::String(text) => formatter.write_str(text),
+        }
+    }
+}
+
+impl From<i32> for IntOrString {
+    fn from(value: i32) -> Self {
+        IntOrString::Int(value)
+    }
+}
+
+impl From<&str> for IntOrString {
+    fn from(text: &str) -> Self {
+        IntOrString::String(text.to_owned())
+    }
+}
+
+impl Scalar for IntOrString {
+    fn facts(&self) -> &'static ScalarFacts {
+        &FACTS
+    }
+
+    fn is_zero(&self) -> bool {
+        *self == IntOrString::Int(0)
+    }
+
+    fn write_json(&self, out: &mut Vec<u8>) {
+        match self {
+            IntOrString::Int(value) => out.extend_from_slice(value.to_string().as_bytes()),
+            IntOrString::String(text) => encode_text(text, out),
+        }
+    }
+
+    fn read_json(&mut self, token: Token<'_>) -> Result<(), ScalarError> {
+        *self = match token {
+            Token::Null => IntOrString::default(),
+            Token::Str(text) => IntOrString::String(text.to_owned()),
+            Token::Number(digits) => match digits.parse() {
+                Ok(value) => IntOrString::Int(value),
+                Err(_) => {
+                    return Err(ScalarError::Kind {
+                        found: format!("number {digits}"),
+                        wanted: "int32",
+                    });
+                }
+            },
+            other => return Err(ScalarError::kind(other, "int32")),
+        };
+        Ok(())
+    }
+
+    fn write_proto(&self, out: &mut Vec<u8>) {
+        let (kind, value, text) = match self {
+            IntOrString::Int(value) => (0, *value, ""),
+            IntOrString::String(text) => (1, 0, text.as_str()),
+        };
+        write_int(out, 1, kind);
+        write_int(out, 2, i64::from(value));
+        write_bytes(out, 3, text.as_bytes());
+    }
+
+    fn read_proto(&mut self, payload: &[u8]) -> Result<(), ScalarError> {
+        let (mut kind, mut value, mut text) = (0, 0, String::new());
+        let mut fields = Fields::new(payload, "IntOrString");
+        while let Some((number, wire)) = fields.next()? {
+            match number {
+                1 => kind = wire.int("Type")?,
+                2 => value = wire.int("IntVal")? as i32,
+                3 => text = wire.text("StrVal")?.into_owned(),
+                _ => {}
+            }
+        }
+        *self = if kind == 1 {
+            IntOrString::String(text)
+        } else {
+            IntOrString::Int(value)
+        };
+        Ok(())
+    }
+}

@@ -1,0 +1,44 @@
+//! Protobuf as Kubernetes generates it: proto2 without surprises, in an envelope that names the type.
+//!
+//! Plain values and structs are always written, even when zero; optional values, lists, maps and bytes only when there
+//! is something in them. Unknown fields are passed over.
+
+mod envelope;
+mod list;
+mod reader;
+pub(crate) mod wire;
+mod writer;
+
+pub use envelope::{Envelope, MAGIC, encode_enveloped, open, wrap};
+pub use list::{encode_list, encode_watch_event};
+
+use crate::value::Struct;
+
+/// Why bytes could not be read; the message is kube-apiserver's.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct DecodeError(pub(crate) String);
+
+impl DecodeError {
+    pub(crate) fn truncated() -> Self {
+        DecodeError("unexpected EOF".to_owned())
+    }
+}
+
+/// Appends the message of `object`, without envelope.
+pub fn encode(object: &dyn Struct, out: &mut Vec<u8>) {
+    writer::write_struct(out, object);
+}
+
+/// Reads a message over `target`: what it does not mention stays as it is.
+///
+/// # Errors
+///
+/// When the message is cut off, a field has the wrong wire type, or a leaf refuses its value. `target` may be half
+/// filled then.
+pub fn decode(message: &[u8], target: &mut dyn Struct) -> Result<(), DecodeError> {
+    reader::read_struct(message, target, 0)
+}
+
+#[cfg(test)]
+mod tests;

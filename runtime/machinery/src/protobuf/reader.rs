@@ -1,0 +1,137 @@
+//! Reads a protobuf message into a struct by walking its table.
+
+use super::DecodeError;
+use super::wire::{Fields, Wire, read_varint};
+use crate::facts::FieldFacts;
+use crate::value::{List, Map, Slot, Struct};
+
+/// How deep messages may be nested: the walk recurses, so this bounds the stack.
+const MAX_DEPTH: usize = 256;
+
+/// Reads a payload over `target`; fields that it does not mention stay as they are, unknown ones are passed.
+pub(crate) fn read_struct(payload: &[u8], target: &mut dyn Struct, depth: usize) -> Result<(), DecodeError> {
+    if depth > MAX_DEPTH {
+        return Err(DecodeError("proto: message is nested too deep".to_owned()));
+    }
+    let facts = target.facts();
+    let mut fields = Fields::new(payload, facts.name);
+    let mut hint = 0;
+    while let Some((number, wire)) = fields.next()? {
+        let Some(index) = position(facts.fields, number, hint) else {
+            continue;
+        };
+        hint = index;
+        read_field(wire, target.field_mut(index).slot(), &facts.fields[index], depth)?;
+    }
+    Ok(())
+}
+
+/// Where the field with this number is; fields of one message mostly come in order, so look behind the last one first.
+fn position(fields: &[FieldFacts], number: u32, hint: usize) -> Option<usize> {
+    let matches = |index: &usize| fields[*index].proto == number;
+    (hint..fields.len()).find(matches).or_else(|| (0..hint).find(matches))
+}
+
+fn read_field(wire: Wire<'_>, slot: Slot<'_>, field: &FieldFacts, depth: usize) -> Result<(), DecodeError> {
+    match slot {
+        Slot::List(list) => read_element(wire, list, field.name, depth),
+        Slot::Map(map) => read_entry(wire, map, field.name, depth),
+        other => read_single(wire, other, field.name, depth),
+    }
+}
+
+/// Reads a value that stands alone: a list or map here is wrapped in a message.
+fn read_single(wire: Wire<'_>, slot: Slot<'_>, name: &str, depth: usize) -> Result<(), DecodeError> {
+    match slot {
+        Slot::Bool(target) => *target = wire.int(name)? != 0,
+        // Go keeps the low bits of what is too large.
+        Slot::Int32(target) => *target = wire.int(name)? as i32,
+        Slot::Int64(target) => *target = wire.int(name)?,
+        Slot::Double(target) => match wire {
+            Wire::Fixed64(bits) => *target = f64::from_bits(bits),
+            other => return Err(other.wrong(name)),
+        },
+        Slot::Str(target) => {
+            target.clear();
+            push_text(target, wire.bytes(name)?);
+        }
+        Slot::Bytes(target) => {
+            target.clear();
+            target.extend_from_slice(wire.bytes(name)?);
+        }
+        Slot::Scalar(target) => {
+            let payload = wire.bytes(name)?;
+            target
+                .read_proto(payload)
+                .map_err(|error| DecodeError(error.to_string()))?;
+        }
+        Slot::Struct(target) => read_struct(wire.bytes(name)?, target, depth + 1)?,
+        Slot::Optional(target) => read_single(wire, target.insert().slot(), name, depth)?,
+        Slot::List(list) => {
+            let mut fields = Fields::new(wire.bytes(name)?, "items");
+            while let Some((number, wire)) = fields.next()? {
+                if number == 1 {
+                    read_element(wire, list, name, depth)?;
+                }
+            }
+        }
+        Slot::Map(map) => {
+            let mut fields = Fields::new(wire.bytes(name)?, "entries");
+            while let Some((number, wire)) = fields.next()? {
+                if number == 1 {
+                    read_entry(wire, map, name, depth)?;
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Appends text; each byte that is not part of valid UTF-8 becomes one U+FFFD.
+fn push_text(target: &mut String, bytes: &[u8]) {
+    for chunk in bytes.utf8_chunks() {
+        target.push_str(chunk.valid());
+        for _ in chunk.invalid() {
+            target.push(char::REPLACEMENT_CHARACTER);
+        }
+    }
+}
+
+fn read_element(wire: Wire<'_>, list: &mut dyn List, name: &str, depth: usize) -> Result<(), DecodeError> {
+    let element = list.push().slot();
+    let numeric = matches!(element, Slot::Bool(_) | Slot::Int32(_) | Slot::Int64(_));
+    match wire {
+        // Numbers may come packed, as other writers do.
+        Wire::Bytes(mut packed) if numeric => {
+            list.truncate(list.len() - 1);
+            while !packed.is_empty() {
+                let value = read_varint(&mut packed)?;
+                read_single(Wire::Varint(value), list.push().slot(), name, depth)?;
+            }
+            Ok(())
+        }
+        _ => read_single(wire, element, name, depth),
+    }
+}
+
+fn read_entry(wire: Wire<'_>, map: &mut dyn Map, name: &str, depth: usize) -> Result<(), DecodeError> {
+    let mut key = String::new();
+    let mut value = None;
+    let mut fields = Fields::new(wire.bytes(name)?, "entry");
+    while let Some((number, wire)) = fields.next()? {
+        match number {
+            1 => {
+                key.clear();
+                push_text(&mut key, wire.bytes(name)?);
+            }
+            2 => value = Some(wire),
+            _ => {}
+        }
+    }
+    let entry = map.entry(&key);
+    entry.reset();
+    match value {
+        Some(wire) => read_single(wire, entry.slot(), name, depth),
+        None => Ok(()),
+    }
+}

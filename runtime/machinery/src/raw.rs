@@ -1,0 +1,166 @@
+//! JSON that is kept as it is: nobody here knows its type.
+
+use crate::facts::ScalarFacts;
+use crate::json::{compact, encode_text, encode_value};
+use crate::protobuf::wire::{Fields, write_bytes};
+use crate::scalar::{Scalar, ScalarError, Token, scalar_value};
+
+static RAW_EXTENSION: ScalarFacts = ScalarFacts {
+    go_name: "runtime.RawExtension",
+    definition: "io.k8s.apimachinery.pkg.runtime.RawExtension",
+    openapi_type: "object",
+    format: "",
+};
+
+static FIELDS_V1: ScalarFacts = ScalarFacts {
+    go_name: "v1.FieldsV1",
+    definition: "io.k8s.apimachinery.pkg.apis.meta.v1.FieldsV1",
+    openapi_type: "object",
+    format: "",
+};
+
+static ANY_JSON: ScalarFacts = ScalarFacts {
+    go_name: "v1.JSON",
+    definition: "io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.JSON",
+    openapi_type: "",
+    format: "",
+};
+
+/// Makes a type that holds compact JSON text, empty for `null`.
+macro_rules! raw_json {
+    ($(#[$doc:meta])* $type:ident, $facts:ident) => {
+        $(#[$doc])*
+        ///
+        /// White space is dropped on the way in. Nothing (`null`) and an empty object are different things.
+        #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+        pub struct $type(String);
+
+        scalar_value!($type, $facts);
+
+        impl $type {
+            /// Holds the JSON value in `json`.
+            ///
+            /// # Errors
+            ///
+            /// When it is not one JSON value.
+            pub fn new(json: &[u8]) -> Result<Self, crate::json::DecodeError> {
+                let mut out = Vec::with_capacity(json.len());
+                compact(json, &mut out)?;
+                Ok($type::from_compact(out))
+            }
+
+            /// The compact JSON; `null` for nothing.
+            #[must_use]
+            pub fn as_str(&self) -> &str {
+                if self.0.is_empty() { "null" } else { &self.0 }
+            }
+
+            /// Whether it holds nothing.
+            #[must_use]
+            pub fn is_null(&self) -> bool {
+                self.0.is_empty()
+            }
+
+            /// The value as a tree.
+            #[must_use]
+            pub fn to_value(&self) -> serde_json::Value {
+                let parsed = crate::json::parse_value(self.as_str().as_bytes(), crate::json::Strictness::Lenient);
+                parsed.map_or(serde_json::Value::Null, |(value, _)| value)
+            }
+
+            fn from_compact(json: Vec<u8>) -> Self {
+                match String::from_utf8(json) {
+                    Ok(text) if text != "null" => $type(text),
+                    _ => $type::default(),
+                }
+            }
+        }
+
+        impl From<&serde_json::Value> for $type {
+            fn from(value: &serde_json::Value) -> Self {
+                let mut out = Vec::new();
+                encode_value(value, &mut out);
+                $type::from_compact(out)
+            }
+        }
+
+        impl Scalar for $type {
+            fn facts(&self) -> &'static ScalarFacts {
+                &$facts
+            }
+
+            fn is_zero(&self) -> bool {
+                self.is_null()
+            }
+
+            fn write_json(&self, out: &mut Vec<u8>) {
+                out.extend_from_slice(self.as_str().as_bytes());
+            }
+
+            fn read_json(&mut self, token: Token<'_>) -> Result<(), ScalarError> {
+                *self = $type::from_compact(token_json(token)?);
+                Ok(())
+            }
+
+            fn write_proto(&self, out: &mut Vec<u8>) {
+                if !self.is_null() {
+                    write_bytes(out, 1, self.0.as_bytes());
+                }
+            }
+
+            fn read_proto(&mut self, payload: &[u8]) -> Result<(), ScalarError> {
+                *self = $type::from_compact(raw_field(payload)?);
+                Ok(())
+            }
+        }
+    };
+}
+
+raw_json!(
+    /// An object of a type that only its user knows (`runtime.RawExtension`).
+    RawExtension,
+    RAW_EXTENSION
+);
+
+raw_json!(
+    /// The set of fields that a manager owns, as a tree of `f:`, `k:` and `v:` keys.
+    FieldsV1,
+    FIELDS_V1
+);
+
+raw_json!(
+    /// Any JSON value.
+    AnyJson,
+    ANY_JSON
+);
+
+/// The compact JSON of a token.
+fn token_json(token: Token<'_>) -> Result<Vec<u8>, ScalarError> {
+    let mut out = Vec::new();
+    match token {
+        Token::Null => out.extend_from_slice(b"null"),
+        Token::Bool(value) => out.extend_from_slice(if value { b"true" } else { b"false" }),
+        Token::Number(digits) => out.extend_from_slice(digits.as_bytes()),
+        Token::Str(text) => encode_text(text, &mut out),
+        Token::Object(json) | Token::Array(json) => {
+            compact(json, &mut out).map_err(|error| ScalarError::Text(error.to_string()))?;
+        }
+    }
+    Ok(out)
+}
+
+/// The compact JSON in field 1 of a message; empty when there is none.
+fn raw_field(payload: &[u8]) -> Result<Vec<u8>, ScalarError> {
+    let mut out = Vec::new();
+    let mut fields = Fields::new(payload, "RawExtension");
+    while let Some((number, wire)) = fields.next()? {
+        if number == 1 {
+            let json = wire.bytes("Raw")?;
+            out.clear();
+            if !json.is_empty() {
+                compact(json, &mut out).map_err(|error| ScalarError::Text(error.to_string()))?;
+            }
+        }
+    }
+    Ok(out)
+}
