@@ -1,7 +1,29 @@
 //! Metadata types shared by all kinds (`meta.k8s.io/v1`).
 
+mod api_group;
+mod api_resource;
+mod condition;
+mod label_selector;
+mod list_meta;
+mod managed_fields_entry;
 mod object_meta;
+mod options;
+mod owner_reference;
+mod partial_object_metadata;
+mod status;
 mod type_meta;
+mod watch_event;
 
+pub use api_group::{ApiGroup, ApiGroupList, ApiVersions, GroupVersionForDiscovery, ServerAddressByClientCidr};
+pub use api_resource::{ApiResource, ApiResourceList};
+pub use condition::Condition;
+pub use label_selector::{LabelSelector, LabelSelectorRequirement};
+pub use list_meta::{ListMeta, ShardInfo};
+pub use managed_fields_entry::ManagedFieldsEntry;
 pub use object_meta::ObjectMeta;
+pub use options::{CreateOptions, DeleteOptions, GetOptions, ListOptions, PatchOptions, Preconditions, UpdateOptions};
+pub use owner_reference::OwnerReference;
+pub use partial_object_metadata::{PartialObjectMetadata, PartialObjectMetadataList};
+pub use status::{Status, StatusCause, StatusDetails};
 pub use type_meta::TypeMeta;
+pub use watch_event::WatchEvent;

@@ -34,7 +34,8 @@ impl Time {
     /// The moment `timestamp`, without its fraction of a second.
     #[must_use]
     pub fn new(timestamp: Timestamp) -> Self {
-        Time::from_second(timestamp.as_second())
+        // Before 1970 the fraction is negative; the second that has begun is the one before.
+        Time::from_second(timestamp.as_second() - i64::from(timestamp.subsec_nanosecond() < 0))
     }
 
     /// The present, by the clock of the system.

@@ -132,10 +132,10 @@ impl<'a> Parser<'a> {
             return Err(Mistake::Range("day"));
         };
         let date = Date::new(year, month, day).map_err(|_| Mistake::Range("day"))?;
-        let at = date.at(hour as i8, minute as i8, second as i8, nanosecond);
+        let at = date.at(hour as i8, minute as i8, second as i8, 0);
         let utc = Offset::UTC.to_timestamp(at).map_err(|_| Mistake::Range("year"))?;
         let seconds = utc.as_second() - i64::from(offset);
-        Timestamp::new(seconds, utc.subsec_nanosecond()).map_err(|_| Mistake::Range("year"))
+        Timestamp::new(seconds, nanosecond).map_err(|_| Mistake::Range("year"))
     }
 
     /// Exactly `count` digits.

@@ -1,0 +1,31 @@
+//! A selection by labels, as objects hold it.
+
+use std::collections::BTreeMap;
+
+use crate::Struct;
+
+/// A selection by labels: what satisfies all of its parts. Empty, it selects everything; absent, nothing.
+#[derive(Clone, Debug, Default, PartialEq, Struct)]
+#[schema(atomic)]
+pub struct LabelSelector {
+    /// Labels that must have these values.
+    #[field(proto = 1)]
+    pub match_labels: BTreeMap<String, String>,
+    /// Requirements on labels, all of which must hold.
+    #[field(proto = 2, list_type = atomic)]
+    pub match_expressions: Vec<LabelSelectorRequirement>,
+}
+
+/// A requirement on one label.
+#[derive(Clone, Debug, Default, PartialEq, Struct)]
+pub struct LabelSelectorRequirement {
+    /// Key of the label.
+    #[field(keep, required, proto = 1)]
+    pub key: String,
+    /// How the label relates to the values: `In`, `NotIn`, `Exists` or `DoesNotExist`.
+    #[field(keep, required, proto = 2)]
+    pub operator: String,
+    /// The values: at least one for `In` and `NotIn`, none for the others.
+    #[field(proto = 3, list_type = atomic)]
+    pub values: Vec<String>,
+}
