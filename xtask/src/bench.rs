@@ -43,9 +43,10 @@ pub(crate) struct Bench {
     #[arg(long)]
     quick: bool,
 
-    /// How many connections the 200 watchers share.
-    #[arg(long, value_name = "N", default_value_t = 8)]
-    watch_connections: usize,
+    /// How many watchers share a connection; servers allow 100 to 250.
+    #[arg(long, value_name = "N", default_value_t = 50)]
+    #[arg(value_parser = clap::value_parser!(u16).range(1..=1000))]
+    watchers_per_connection: u16,
 
     /// Write all samples to this file as JSON.
     #[arg(long, value_name = "FILE")]
@@ -146,8 +147,8 @@ impl Bench {
             Some(program) => program.start().await?.0,
             None => self.running()?,
         };
-        let mut steady = Steady::new(subject, limit.start().await?.0, self.quick);
-        steady.watch_connections = self.watch_connections.max(1);
+        let together = usize::from(self.watchers_per_connection);
+        let steady = Steady::new(subject, limit.start().await?.0, self.quick, together);
         steady.prepare().await?;
         for row in rows.into_iter().filter(|row| steady::measures(row.name)) {
             if report.has(row.name) {

@@ -91,18 +91,21 @@ impl Report {
         let Some(ours) = self.median(row.name, Side::Ours) else {
             return "not measured";
         };
-        let budget = row.budget * self.slowness(row);
-        let within = match row.unit {
+        let within = |budget: f64| match row.unit {
             Unit::Delivered => ours >= budget,
             Unit::CpuMicros | Unit::CpuMillis | Unit::Millis | Unit::Megabytes | Unit::Percent => ours <= budget,
         };
-        if within { "within" } else { "OVER" }
+        match (within(row.budget * self.slowness(row)), within(row.budget)) {
+            (true, _) => "within",
+            (false, true) => "within as an absolute figure only",
+            (false, false) => "OVER",
+        }
     }
 
     /// Prints the table on standard output.
     pub(crate) fn print(&self) {
         println!(
-            "{:<36} {:>9} {:>9} {:>6} {:>9} {:>9}  {:<12} verdict",
+            "{:<33} {:>9} {:>9} {:>6} {:>9} {:>9}  {:<12} verdict",
             "operation", "ours", "limit", "ratio", "budget", "here", "unit"
         );
         for row in ROWS.iter().filter(|row| self.mentions(row)) {
@@ -112,7 +115,7 @@ impl Report {
             let ratio = ours.zip(limit).filter(|(_, limit)| *limit > 0.0);
             let ratio = ratio.map_or("-".to_owned(), |(ours, limit)| format!("{:.2}", ours / limit));
             println!(
-                "{:<36} {:>9} {:>9} {ratio:>6} {:>9} {:>9}  {:<12} {}",
+                "{:<33} {:>9} {:>9} {ratio:>6} {:>9} {:>9}  {:<12} {}",
                 row.title,
                 shown(ours),
                 shown(limit),
@@ -197,6 +200,8 @@ mod tests {
     fn a_slow_machine_moves_the_budget() {
         assert_eq!(report(&[80.0], &[44.0]).verdict(get()), "within");
         assert_eq!(report(&[80.0], &[22.0]).verdict(get()), "OVER");
+        let fast = report(&[40.0], &[11.0]);
+        assert_eq!(fast.verdict(get()), "within as an absolute figure only");
     }
 
     #[test]

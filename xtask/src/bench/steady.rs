@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use anyhow::{Context as _, Result, ensure};
 use http::Method;
-use planesmith_e2e::Connection;
+use planesmith_e2e::{Connection, Watch};
 
 use super::load::{self, Pool, Write, Writes};
 use super::report::Side;
@@ -20,11 +20,9 @@ pub(crate) const OBJECTS: usize = 5000;
 const WRITTEN: usize = 1000;
 
 const WRITERS: usize = 16;
-const CONNECTIONS: usize = 4;
 
-/// Watchers of the fan-out row share connections by this many, as server limits per connection
-/// (100 to 250 streams) demand.
-const WATCHERS_PER_CONNECTION: usize = 50;
+/// Every reader and writer has a connection of its own, as separate clients have.
+const CONNECTIONS: usize = WRITERS;
 
 /// Whether the row called `name` is measured here.
 pub(crate) fn measures(name: &str) -> bool {
@@ -38,17 +36,16 @@ pub(crate) struct Steady {
     limit: Subject,
     /// Operations of a round are divided by it.
     divisor: usize,
-    /// How many connections the 200 watchers share.
-    pub(crate) watch_connections: usize,
+    watchers_per_connection: usize,
 }
 
 impl Steady {
-    pub(crate) fn new(ours: Subject, limit: Subject, quick: bool) -> Self {
+    pub(crate) fn new(ours: Subject, limit: Subject, quick: bool, watchers_per_connection: usize) -> Self {
         Self {
             ours,
             limit,
             divisor: if quick { 5 } else { 1 },
-            watch_connections: 8,
+            watchers_per_connection,
         }
     }
 
@@ -91,7 +88,7 @@ impl Steady {
         let subject = self.side(side);
         let pool = Pool::open(&subject.endpoint, CONNECTIONS).await?;
         match name {
-            "get" => self.read("get", subject, &pool, 20_000, 64, Micros).await,
+            "get" => self.read("get", subject, &pool, 20_000, 16, Micros).await,
             "list" => self.read("list", subject, &pool, 40, 2, Millis).await,
             "page" => self.read("page", subject, &pool, 400, 4, Millis).await,
             "selector" => self.read("selector", subject, &pool, 400, 4, Millis).await,
@@ -101,7 +98,7 @@ impl Steady {
             "patch" => self.change("patch", Write::MergePatch, subject, &pool, round).await,
             "apply" => self.change("apply", Write::Apply, subject, &pool, round).await,
             "watch" | "watch-p99" => self.watch(subject, &pool).await,
-            "fan-out" => self.fan_out(subject, &pool).await,
+            "fan-out" | "burst" => self.fan_out(subject, &pool).await,
             other => unreachable!("{other} is no steady row"),
         }
     }
@@ -159,8 +156,7 @@ impl Steady {
 
     async fn watch(&self, subject: &Subject, pool: &Pool) -> Result<Vec<(&'static str, f64)>> {
         subject.clear(objects::WATCHED).await?;
-        let shared = Pool::open(&subject.endpoint, self.watch_connections).await?;
-        let opened = watchers::open(&shared, objects::WATCHED, 200).await?;
+        let opened = self.open_watches(subject, 200).await?;
         let events = 100 / self.divisor;
         let paced = watchers::paced(pool.connection(0), opened, events);
         let (cpu, delivery) = cpu_of(subject, paced).await?;
@@ -176,12 +172,18 @@ impl Steady {
 
     async fn fan_out(&self, subject: &Subject, pool: &Pool) -> Result<Vec<(&'static str, f64)>> {
         subject.clear(objects::WATCHED).await?;
-        let watchers = 2000 / self.divisor;
-        let shared = Pool::open(&subject.endpoint, watchers / WATCHERS_PER_CONNECTION).await?;
-        let opened = watchers::open(&shared, objects::WATCHED, watchers).await?;
-        let delivery = watchers::rapid(pool, opened, 100).await?;
+        let opened = self.open_watches(subject, 2000 / self.divisor).await?;
+        let rapid = watchers::rapid(pool, opened, 100);
+        let (cpu, delivery) = cpu_of(subject, rapid).await?;
         let percent = delivery.delivered as f64 / delivery.expected as f64 * 100.0;
-        Ok(vec![("fan-out", percent)])
+        let each = Micros.per(cpu, delivery.delivered.max(1));
+        Ok(vec![("fan-out", percent), ("burst", each)])
+    }
+
+    async fn open_watches(&self, subject: &Subject, watchers: usize) -> Result<Vec<Watch>> {
+        let connections = watchers.div_ceil(self.watchers_per_connection);
+        let shared = Pool::open(&subject.endpoint, connections).await?;
+        watchers::open(&shared, objects::WATCHED, watchers).await
     }
 }
 
