@@ -1,1 +1,14 @@
-//! End-to-end tests.
+//! What users of the servers see, proven on the real binaries.
+#![allow(
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    reason = "all of this is test code: a failure may stop it anywhere, and its seed is printed"
+)]
+
+mod bad_input;
+mod crash;
+mod full_disk;
+mod kubectl;
+mod objects;
+mod shutdown;
+mod transcript;

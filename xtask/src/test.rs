@@ -1,5 +1,6 @@
 //! `cargo xtask test`: every test, and a word on what could not be tested.
 
+use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::process::{Command, Stdio};
 
@@ -35,14 +36,13 @@ impl Test {
                 tests.env(binary.variable(), path);
             }
         }
-        let result = run(&mut tests).and_then(|()| self.examples());
+        let result = self.examples().and_then(|()| run(&mut tests));
 
         let skipped = std::fs::read_to_string(skipped)?;
+        let skipped: BTreeSet<_> = skipped.lines().collect();
         if !skipped.is_empty() {
             println!("\nnot tested here:");
-            for line in skipped.lines() {
-                println!("  {line}");
-            }
+            skipped.iter().for_each(|line| println!("  {line}"));
         }
         result
     }

@@ -1,0 +1,267 @@
+//! Input that no honest client sends: refused with the right answer, and the server goes on.
+
+use std::time::{Duration, Instant};
+
+use http::Method;
+use planesmith_e2e::{Answer, Binary, Connection, Home, Server};
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::task::JoinSet;
+
+use crate::objects::{CONFIG_MAPS, assert_healthy, config_map, path};
+
+/// How long a well-meant request may take while others misbehave. Far above what it takes.
+const ANSWER_WITHIN: Duration = Duration::from_secs(10);
+
+const DEPTH: usize = 100_000;
+
+async fn server() -> (Server, Home) {
+    let home = Home::new().unwrap();
+    let server = home
+        .start(&Binary::Planesmith.path().unwrap(), &["--storage=memory"])
+        .await
+        .unwrap();
+    (server, home)
+}
+
+/// Sends `body`, proves that it is refused with `status` and `reason`, and that nothing broke.
+async fn refused(
+    media_type: &str,
+    method: Method,
+    path: &str,
+    body: impl Into<bytes::Bytes>,
+    status: u16,
+    reason: &str,
+) {
+    let (server, home) = server().await;
+    let connection = server.connect().await.unwrap();
+    let made = connection
+        .call(Method::POST, CONFIG_MAPS, config_map("target", "kept"))
+        .await
+        .unwrap();
+    assert_eq!(made.status, 201, "{}", made.excerpt());
+
+    // A server may answer and close before it has read everything, so this connection is its own.
+    let answer = server
+        .connect()
+        .await
+        .unwrap()
+        .call_as(media_type, method, path, body)
+        .await
+        .unwrap();
+    assert_status(&answer, status, reason);
+    assert_healthy(&connection, media_type).await;
+    assert_no_panic(&home);
+}
+
+fn assert_status(answer: &Answer, status: u16, reason: &str) {
+    assert_eq!(answer.status, status, "{}", answer.excerpt());
+    let body = answer.json().unwrap();
+    assert_eq!(body["kind"], "Status", "{body}");
+    assert_eq!(body["status"], "Failure", "{body}");
+    assert_eq!(body["reason"], reason, "{body}");
+    assert_eq!(body["code"], status, "{body}");
+}
+
+fn assert_no_panic(home: &Home) {
+    let log = home.log();
+    assert!(!log.contains("panicked"), "{log}");
+}
+
+#[tokio::test]
+async fn malformed_json_is_a_bad_request() {
+    for body in [
+        "{",
+        "{\"kind\":",
+        "[1,2",
+        "{\"kind\":\"ConfigMap\",}",
+        "nonsense",
+        "{} {}",
+    ] {
+        refused("application/json", Method::POST, CONFIG_MAPS, body, 400, "BadRequest").await;
+    }
+}
+
+#[tokio::test]
+async fn a_body_of_4_mib_is_too_large() {
+    let body = config_map("large", &"x".repeat(4 << 20));
+    refused(
+        "application/json",
+        Method::POST,
+        CONFIG_MAPS,
+        body,
+        413,
+        "RequestEntityTooLarge",
+    )
+    .await;
+}
+
+#[tokio::test]
+async fn a_config_map_of_2_mib_is_invalid() {
+    let body = config_map("large", &"x".repeat(2 << 20));
+    refused("application/json", Method::POST, CONFIG_MAPS, body, 422, "Invalid").await;
+}
+
+#[tokio::test]
+async fn a_document_nested_100_000_deep_is_a_bad_request() {
+    let nested = "{\"a\":".repeat(DEPTH) + "1" + &"}".repeat(DEPTH);
+    let body = format!("{{\"kind\":\"ConfigMap\",\"apiVersion\":\"v1\",\"metadata\":{nested}}}");
+    refused("application/json", Method::POST, CONFIG_MAPS, body, 400, "BadRequest").await;
+    let lists = "[".repeat(DEPTH) + &"]".repeat(DEPTH);
+    refused(
+        "application/json",
+        Method::POST,
+        CONFIG_MAPS,
+        lists.clone(),
+        400,
+        "BadRequest",
+    )
+    .await;
+    refused("application/yaml", Method::POST, CONFIG_MAPS, lists, 400, "BadRequest").await;
+}
+
+#[tokio::test]
+async fn a_patch_nested_100_000_deep_is_refused() {
+    let nested = "{\"a\":".repeat(DEPTH) + "1" + &"}".repeat(DEPTH);
+    let target = path("target");
+    refused(
+        "application/merge-patch+json",
+        Method::PATCH,
+        &target,
+        nested.clone(),
+        400,
+        "BadRequest",
+    )
+    .await;
+    let patch = format!("[{{\"op\":\"add\",\"path\":\"/data\",\"value\":{nested}}}]");
+    refused(
+        "application/json-patch+json",
+        Method::PATCH,
+        &target,
+        patch,
+        400,
+        "BadRequest",
+    )
+    .await;
+}
+
+#[tokio::test]
+async fn invalid_utf8_becomes_the_replacement_character() {
+    let (server, home) = server().await;
+    let connection = server.connect().await.unwrap();
+    let mut body = config_map("bytes", "before-@-after").to_vec();
+    let at = body.iter().position(|&byte| byte == b'@').unwrap();
+    body[at] = 0xff;
+    let made = connection.call(Method::POST, CONFIG_MAPS, body).await.unwrap();
+    assert_eq!(made.status, 201, "{}", made.excerpt());
+    assert_eq!(made.json().unwrap()["data"]["value"], "before-\u{fffd}-after");
+    assert_healthy(&connection, "invalid UTF-8").await;
+    assert_no_panic(&home);
+}
+
+#[tokio::test]
+async fn bytes_that_are_no_protobuf_are_a_bad_request() {
+    let body = b"k8s\0\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff".as_slice();
+    refused(
+        "application/vnd.kubernetes.protobuf",
+        Method::POST,
+        CONFIG_MAPS,
+        body,
+        400,
+        "BadRequest",
+    )
+    .await;
+}
+
+#[tokio::test]
+async fn clients_that_dribble_do_not_hold_up_others() {
+    let (server, home) = server().await;
+    let mut slow = JoinSet::new();
+    for number in 0..200 {
+        let endpoint = server.endpoint().clone();
+        slow.spawn(async move {
+            let mut stream = endpoint.open("http/1.1").await.unwrap();
+            let head = format!(
+                "POST {CONFIG_MAPS} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {}\r\n\
+                 Content-Type: application/json\r\nContent-Length: 100000\r\n\r\n",
+                endpoint.token()
+            );
+            // Half of them never finish their headers, the others never finish their body.
+            let finished = if number % 2 == 0 { 10 } else { head.len() };
+            stream.write_all(&head.as_bytes()[..finished]).await.unwrap();
+            let mut pace = tokio::time::interval(Duration::from_millis(20));
+            loop {
+                pace.tick().await;
+                if stream.write_all(b"x").await.is_err() || stream.flush().await.is_err() {
+                    return;
+                }
+            }
+        });
+    }
+    let connection = server.connect().await.unwrap();
+    let started = Instant::now();
+    for _ in 0..50 {
+        assert_healthy(&connection, "dribbling clients").await;
+        assert!(started.elapsed() < ANSWER_WITHIN, "others wait for the slow clients");
+    }
+    slow.shutdown().await;
+    assert_healthy(&connection, "dribbling clients that went away").await;
+    assert_no_panic(&home);
+}
+
+#[tokio::test]
+async fn bytes_that_are_no_request_close_their_connection_only() {
+    let (server, home) = server().await;
+    for garbage in [
+        b"\x00\x01\x02\x03\r\n\r\n".as_slice(),
+        b"GET\r\n\r\n",
+        b"PRI * HTTP/2.0\r\n\r\nXX\r\n\r\n",
+    ] {
+        let mut stream = server.endpoint().open("http/1.1").await.unwrap();
+        stream.write_all(garbage).await.unwrap();
+        stream.shutdown().await.unwrap();
+        let mut answer = Vec::new();
+        // How the connection ends is the server's choice; that it ends is not.
+        let ended = tokio::time::timeout(ANSWER_WITHIN, stream.read_to_end(&mut answer)).await;
+        assert!(ended.is_ok(), "still open after {garbage:?}");
+    }
+    assert_healthy(&server.connect().await.unwrap(), "garbage").await;
+    assert_no_panic(&home);
+}
+
+#[tokio::test]
+async fn a_thousand_idle_watchers_all_see_the_next_event() {
+    let (server, home) = server().await;
+    let mut connections = Vec::new();
+    for _ in 0..20 {
+        connections.push(server.connect().await.unwrap());
+    }
+    let mut watchers = Vec::new();
+    for number in 0..1000 {
+        let connection: &Connection = &connections[number % connections.len()];
+        watchers.push(
+            connection
+                .watch(&format!("{CONFIG_MAPS}?watch=1&fieldSelector=metadata.name%3Dnews"))
+                .await
+                .unwrap(),
+        );
+    }
+    assert_healthy(&connections[0], "a thousand watchers").await;
+    let made = connections[0]
+        .call(Method::POST, CONFIG_MAPS, config_map("news", "now"))
+        .await
+        .unwrap();
+    assert_eq!(made.status, 201, "{}", made.excerpt());
+    let mut events = JoinSet::new();
+    for mut watcher in watchers {
+        events.spawn(async move { watcher.event().await });
+    }
+    let all = tokio::time::timeout(ANSWER_WITHIN * 3, events.join_all()).await;
+    for event in all.expect("every watcher gets its event in time") {
+        let event = event.unwrap().unwrap();
+        assert_eq!(
+            (&event["type"], &event["object"]["data"]["value"]),
+            (&"ADDED".into(), &"now".into())
+        );
+    }
+    assert_no_panic(&home);
+}

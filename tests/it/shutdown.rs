@@ -1,0 +1,78 @@
+//! SIGTERM: what runs is finished, what is new is refused, and the process ends with success.
+
+use http::Method;
+use http::header::CONTENT_TYPE;
+use planesmith_e2e::body::RequestBody;
+use planesmith_e2e::{Binary, Connection, Endpoint, Home};
+
+use crate::objects::{CONFIG_MAPS, config_map, name};
+
+/// Waits until `/readyz` no longer answers 200, be it with a failure or not at all.
+async fn not_ready(endpoint: &Endpoint) {
+    while let Ok(connection) = Connection::open(endpoint).await {
+        match connection.get("/readyz").await {
+            Ok(answer) if answer.status == 200 => {}
+            _ => return,
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_terminated_server_finishes_what_runs() {
+    let home = Home::new().unwrap();
+    let binary = Binary::Planesmith.path().unwrap();
+    let mut server = home.start(&binary, &[]).await.unwrap();
+    let connection = server.connect().await.unwrap();
+    let mut watch = connection
+        .watch(&format!("{CONFIG_MAPS}?watch=1&resourceVersion=0"))
+        .await
+        .unwrap();
+
+    // A create whose body is only half there when the signal comes.
+    let body = config_map("half-way", "whole");
+    let (first, rest) = body.split_at(body.len() / 2);
+    let (pieces, request_body) = RequestBody::pieces();
+    let request = connection
+        .request(Method::POST, CONFIG_MAPS)
+        .header(CONTENT_TYPE, "application/json");
+    let request = request.body(request_body).unwrap();
+    let running = {
+        let connection = connection.clone();
+        tokio::spawn(async move { connection.finish(request).await })
+    };
+    pieces.send(first.to_vec().into()).await.unwrap();
+    // An answer on the same connection proves that the server has seen the request before it.
+    assert_eq!(connection.get("/readyz").await.unwrap().status, 200);
+
+    server.terminate().await.unwrap();
+    not_ready(server.endpoint()).await;
+    assert!(!running.is_finished(), "the running request was cut off");
+    pieces.send(rest.to_vec().into()).await.unwrap();
+    drop(pieces);
+    let answer = running.await.unwrap().unwrap();
+    assert_eq!(answer.status, 201, "{}", answer.excerpt());
+
+    // The watch ends, and cleanly: an error here would be a stream cut in the middle.
+    while watch.line().await.unwrap().is_some() {}
+    let status = server.ended().await.unwrap();
+    assert!(status.success(), "{status}\n{}", home.log());
+
+    let server = home.start(&binary, &[]).await.unwrap();
+    let kept = server
+        .connect()
+        .await
+        .unwrap()
+        .get(&format!("{CONFIG_MAPS}/half-way"))
+        .await
+        .unwrap();
+    assert_eq!(name(&kept.json().unwrap()), "half-way");
+}
+
+#[tokio::test]
+async fn an_idle_server_ends_at_once_when_terminated() {
+    let home = Home::new().unwrap();
+    let mut server = home.start(&Binary::Planesmith.path().unwrap(), &[]).await.unwrap();
+    server.terminate().await.unwrap();
+    let status = server.ended().await.unwrap();
+    assert!(status.success(), "{status}\n{}", home.log());
+}

@@ -1,0 +1,202 @@
+//! Terminal sessions as test data: commands, and what they must print.
+//!
+//! ```text
+//! $ kubectl get configmap $NAME --no-headers
+//! $NAME 2 [..]
+//! $ kubectl get configmap nowhere
+//! Error from server (NotFound): configmaps "nowhere" not found
+//! ? 1
+//! ```
+//!
+//! `$ ` begins a command and `> ` continues it; it runs in bash with both outputs as one. The lines
+//! after it are what it must print: `[..]` stands for any text within a line, a line `...` for
+//! any lines, `$NAME` for the variable's value, and runs of blanks count as one. Blank lines do not
+//! count. `? 1` is the exit status where it is not 0. `# ` begins a comment.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use planesmith_e2e::Home;
+use tokio::process::Command;
+
+/// How long one command may take: bounds one that hangs.
+const COMMAND_WITHIN: Duration = Duration::from_secs(60);
+
+/// A session to play.
+#[derive(Debug)]
+pub(crate) struct Transcript {
+    name: &'static str,
+    steps: Vec<Step>,
+}
+
+#[derive(Debug)]
+struct Step {
+    line: usize,
+    script: String,
+    output: Vec<String>,
+    status: i32,
+}
+
+impl Transcript {
+    /// Reads `text`; `name` is the file's, for messages.
+    pub(crate) fn read(name: &'static str, text: &str) -> Self {
+        let mut steps: Vec<Step> = Vec::new();
+        for (number, line) in text.lines().enumerate() {
+            if let Some(script) = line.strip_prefix("$ ") {
+                let script = script.to_owned();
+                steps.push(Step {
+                    line: number + 1,
+                    script,
+                    output: Vec::new(),
+                    status: 0,
+                });
+                continue;
+            }
+            if line.trim().is_empty() || line.starts_with("# ") || line == "#" {
+                continue;
+            }
+            let step = steps
+                .last_mut()
+                .unwrap_or_else(|| panic!("{name}: begins without a command"));
+            if line == ">" || line.starts_with("> ") {
+                step.script = format!("{}\n{}", step.script, line.get(2..).unwrap_or(""));
+            } else if let Some(status) = line.strip_prefix("? ") {
+                step.status = status.trim().parse().expect("an exit status is a number");
+            } else {
+                step.output.push(line.to_owned());
+            }
+        }
+        Self { name, steps }
+    }
+
+    /// Plays it as a client at home in `home`, with `variables` in the environment.
+    ///
+    /// # Panics
+    ///
+    /// When anything differs; the message shows every difference of the whole session.
+    pub(crate) async fn play(&self, home: &Home, variables: &[(&str, &str)]) {
+        let mut differences = String::new();
+        for step in &self.steps {
+            let (output, status) = run(home, &step.script, variables).await;
+            let expected: Vec<_> = step.output.iter().map(|line| fill(line, variables)).collect();
+            let got: Vec<_> = output.lines().map(squeeze).filter(|line| !line.is_empty()).collect();
+            if status != step.status || !lines_match(&expected, &got) {
+                differences += &format!(
+                    "\n{}:{}: {}\n  expected, status {}:\n    {}\n  got, status {status}:\n    {}\n",
+                    self.name,
+                    step.line,
+                    fill(&step.script, variables),
+                    step.status,
+                    expected.join("\n    "),
+                    got.join("\n    "),
+                );
+            }
+        }
+        assert!(
+            differences.is_empty(),
+            "{differences}\nserver log:\n{}",
+            tail(&home.log())
+        );
+    }
+}
+
+/// Runs `script` in bash; returns what it printed and its exit status.
+pub(crate) async fn run(home: &Home, script: &str, variables: &[(&str, &str)]) -> (String, i32) {
+    let mut bash = Command::new("bash");
+    bash.args(["-c", &format!("exec 2>&1; set -o pipefail\n{script}")])
+        .current_dir(home.path())
+        .env("HOME", home.path())
+        .env("KUBECONFIG", home.kubeconfig())
+        .env("PATH", path_with_kubectl())
+        .envs(variables.iter().copied())
+        .kill_on_drop(true);
+    let Ok(output) = tokio::time::timeout(COMMAND_WITHIN, bash.output()).await else {
+        return (format!("still running after {COMMAND_WITHIN:?}"), -1);
+    };
+    let output = output.expect("bash can be started");
+    (
+        String::from_utf8_lossy(&output.stdout).into_owned(),
+        output.status.code().unwrap_or(-1),
+    )
+}
+
+/// The search path for commands. `PLANESMITH_KUBECTL`, a folder, goes first: for trying other
+/// versions of kubectl.
+pub(crate) fn path_with_kubectl() -> String {
+    let path = std::env::var("PATH").unwrap_or_default();
+    std::env::var("PLANESMITH_KUBECTL").map_or(path.clone(), |folder| format!("{folder}:{path}"))
+}
+
+/// Whether there is a kubectl to play with.
+pub(crate) fn has_kubectl() -> bool {
+    std::env::split_paths(&path_with_kubectl()).any(|folder: PathBuf| folder.join("kubectl").is_file())
+}
+
+fn tail(log: &str) -> String {
+    let lines: Vec<_> = log.lines().collect();
+    lines[lines.len().saturating_sub(15)..].join("\n")
+}
+
+/// `line` with `$NAME` replaced by the value of each variable, longest names first.
+fn fill(line: &str, variables: &[(&str, &str)]) -> String {
+    let mut variables = variables.to_vec();
+    variables.sort_by_key(|(name, _)| std::cmp::Reverse(name.len()));
+    let line = variables.iter().fold(line.to_owned(), |line, (name, value)| {
+        line.replace(&format!("${name}"), value)
+    });
+    squeeze(&line)
+}
+
+fn squeeze(line: &str) -> String {
+    line.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// Whether `got` is what `expected` describes.
+fn lines_match(expected: &[String], got: &[String]) -> bool {
+    match expected.split_first() {
+        None => got.is_empty(),
+        Some((any, rest)) if any == "..." => (0..=got.len()).any(|skip| lines_match(rest, &got[skip..])),
+        Some((pattern, rest)) => got
+            .split_first()
+            .is_some_and(|(line, got)| line_matches(pattern, line) && lines_match(rest, got)),
+    }
+}
+
+fn line_matches(pattern: &str, line: &str) -> bool {
+    let Some((start, rest)) = pattern.split_once("[..]") else {
+        return pattern == line;
+    };
+    let Some(line) = line.strip_prefix(start) else {
+        return false;
+    };
+    let ends = line.char_indices().map(|(at, _)| at).chain([line.len()]);
+    ends.into_iter().any(|at| line_matches(rest, &line[at..]))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn matches(expected: &str, got: &str) -> bool {
+        let lines = |text: &str| text.lines().map(squeeze).collect::<Vec<_>>();
+        lines_match(&lines(expected), &lines(got))
+    }
+
+    #[test]
+    fn wildcards_stand_for_text_and_lines() {
+        assert!(matches("NAME AGE\nx [..]s", "NAME   AGE\nx      12s"));
+        assert!(matches("...\nKind: x\n...", "Name: a\nKind: x\nLabels: b"));
+        assert!(!matches("...\nKind: x", "Name: a\nKind: x\nLabels: b"));
+        assert!(!matches("x [..]s", "x 12m"));
+        assert!(matches("deleted[..]", "deleted"));
+    }
+
+    #[test]
+    fn a_session_has_commands_outputs_and_statuses() {
+        let read = Transcript::read("x", "# note\n$ cat <<A\n> one\n> A\none\n\n$ false\n? 1\n");
+        assert_eq!(read.steps.len(), 2);
+        assert_eq!(read.steps[0].script, "cat <<A\none\nA");
+        assert_eq!(read.steps[0].output, ["one"]);
+        assert_eq!((read.steps[1].line, read.steps[1].status), (7, 1));
+    }
+}
