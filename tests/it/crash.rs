@@ -26,8 +26,8 @@ struct History(HashMap<u64, String>);
 
 impl History {
     /// Records that `revision` is the write `what`, and fails when it was another one before.
-    fn record(&mut self, revision: u64, what: String) {
-        let first = self.0.entry(revision).or_insert_with(|| what.clone());
+    fn record(&mut self, revision: u64, what: &str) {
+        let first = self.0.entry(revision).or_insert_with(|| what.to_owned());
         assert_eq!(*first, what, "resourceVersion {revision} was given out twice");
     }
 }
@@ -91,7 +91,7 @@ impl Writer {
                 history
                     .lock()
                     .unwrap()
-                    .record(revision, written(&name, after.as_deref()));
+                    .record(revision, &written(&name, after.as_deref()));
             }
             *self.known(&name) = Known {
                 acknowledged: after,
@@ -163,7 +163,10 @@ impl Follower {
                 known,
                 "a change before this was missed: {event}"
             );
-            history.lock().unwrap().record(revision, written(&name, now.as_deref()));
+            history
+                .lock()
+                .unwrap()
+                .record(revision, &written(&name, now.as_deref()));
             match now {
                 Some(now) => self.objects.insert(name, now),
                 None => self.objects.remove(&name),
@@ -256,7 +259,7 @@ async fn acknowledged_writes_survive_kill_9() {
         history
             .lock()
             .unwrap()
-            .record(revision(&made), written(&marker, Some("over")));
+            .record(revision(&made), &written(&marker, Some("over")));
         follower.follow(&connection, &history, Some(revision(&made))).await;
         assert_eq!(
             follower.objects,
