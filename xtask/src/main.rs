@@ -5,10 +5,13 @@
     reason = "results go to the terminal's standard output, progress to its standard error"
 )]
 
+use std::process::ExitCode;
+
 use clap::{Parser, Subcommand};
 
 mod bench;
 mod cargo;
+mod generate;
 mod serve;
 mod test;
 
@@ -22,6 +25,7 @@ struct Cli {
 
 #[derive(Debug, Subcommand)]
 enum Task {
+    Generate(generate::Generate),
     Serve(serve::Serve),
     Test(test::Test),
     Bench(bench::Bench),
@@ -29,11 +33,13 @@ enum Task {
     BenchLimitServer(bench::limit::LimitServer),
 }
 
-fn main() -> anyhow::Result<()> {
+fn main() -> anyhow::Result<ExitCode> {
     match Cli::parse().task {
+        Task::Generate(task) => return task.run(),
         Task::Serve(task) => task.run(),
         Task::Test(task) => task.run(),
         Task::Bench(task) => task.run(),
         Task::BenchLimitServer(task) => task.run(),
-    }
+    }?;
+    Ok(ExitCode::SUCCESS)
 }

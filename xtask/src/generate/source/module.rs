@@ -1,0 +1,183 @@
+//! What names a module holds.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use syn::punctuated::Punctuated;
+use syn::{Attribute, Data, DataStruct, DeriveInput, Item as SynItem, ItemStruct, Token, UseTree, Visibility};
+
+/// One module.
+#[derive(Debug)]
+pub(crate) struct Module {
+    /// The file, relative to the workspace.
+    pub(crate) file: PathBuf,
+    /// Declared with `pub mod`.
+    pub(crate) public: bool,
+    /// What is declared here, modules included.
+    pub(crate) items: BTreeMap<String, Item>,
+    /// Imported names and what they stand for.
+    pub(crate) uses: BTreeMap<String, Use>,
+    /// Paths imported with `*`.
+    pub(crate) globs: Vec<Use>,
+}
+
+/// What a name stands for.
+#[derive(Debug)]
+pub(crate) enum Item {
+    /// A module.
+    Module,
+    /// A struct with one of our derives.
+    Definition(Box<Written>),
+    /// `type Name = ...;`
+    Alias(Box<syn::Type>),
+    /// Anything else.
+    Other,
+}
+
+/// A struct with one of our derives, as written.
+#[derive(Debug)]
+pub(crate) struct Written {
+    /// What the derive would see.
+    pub(crate) input: DeriveInput,
+    /// Which derive.
+    pub(crate) derive: Derive,
+    /// Declared with `pub`.
+    pub(crate) public: bool,
+}
+
+/// Which derive a struct has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Derive {
+    /// `#[derive(Struct)]`
+    Struct,
+    /// `#[derive(Resource)]`
+    Resource,
+}
+
+/// One import.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Use {
+    /// As written, from the module on.
+    pub(crate) target: Vec<String>,
+    /// `pub use`.
+    pub(crate) public: bool,
+}
+
+impl Module {
+    /// Keeps the names of parsed items.
+    pub(super) fn read(file: &Path, public: bool, items: &[SynItem]) -> Self {
+        let (items_, uses, globs) = (BTreeMap::new(), BTreeMap::new(), Vec::new());
+        let mut module = Self {
+            file: file.to_owned(),
+            public,
+            items: items_,
+            uses,
+            globs,
+        };
+        for item in items {
+            module.add(item);
+        }
+        module
+    }
+
+    fn add(&mut self, item: &SynItem) {
+        let (name, item) = match item {
+            SynItem::Struct(item) if is_for_tests(&item.attrs) => return,
+            SynItem::Struct(item) => (&item.ident, definition(item)),
+            SynItem::Enum(item) => (&item.ident, Item::Other),
+            SynItem::Trait(item) => (&item.ident, Item::Other),
+            SynItem::Type(item) => (&item.ident, Item::Alias(item.ty.clone())),
+            SynItem::Mod(item) if !is_for_tests(&item.attrs) => (&item.ident, Item::Module),
+            SynItem::Use(item) => {
+                let public = matches!(item.vis, Visibility::Public(_));
+                let mut target = Vec::new();
+                if item.leading_colon.is_some() {
+                    target.push(String::new());
+                }
+                self.import(&item.tree, target, public);
+                return;
+            }
+            _ => return,
+        };
+        self.items.insert(name.to_string(), item);
+    }
+
+    fn import(&mut self, tree: &UseTree, mut target: Vec<String>, public: bool) {
+        match tree {
+            UseTree::Path(path) => {
+                target.push(path.ident.to_string());
+                self.import(&path.tree, target, public);
+            }
+            UseTree::Name(name) => self.bind(&name.ident.to_string(), &name.ident.to_string(), target, public),
+            UseTree::Rename(rename) => self.bind(&rename.rename.to_string(), &rename.ident.to_string(), target, public),
+            UseTree::Glob(_) => self.globs.push(Use { target, public }),
+            UseTree::Group(group) => {
+                for tree in &group.items {
+                    self.import(tree, target.clone(), public);
+                }
+            }
+        }
+    }
+
+    fn bind(&mut self, name: &str, imported: &str, mut target: Vec<String>, public: bool) {
+        // `use a::{self}` binds the last name of the path.
+        let name = if name == "self" {
+            target.last().cloned().unwrap_or_default()
+        } else {
+            name.to_owned()
+        };
+        if imported != "self" {
+            target.push(imported.to_owned());
+        }
+        self.uses.insert(name, Use { target, public });
+    }
+}
+
+/// Whether an item exists only in tests.
+pub(super) fn is_for_tests(attrs: &[Attribute]) -> bool {
+    let is_test = |attr: &Attribute| {
+        attr.path().is_ident("cfg")
+            && attr
+                .parse_args::<syn::Ident>()
+                .is_ok_and(|condition| condition == "test")
+    };
+    attrs.iter().any(is_test)
+}
+
+fn definition(item: &ItemStruct) -> Item {
+    let Some(derive) = derive_of(&item.attrs) else {
+        return Item::Other;
+    };
+    let data = DataStruct {
+        struct_token: item.struct_token,
+        fields: item.fields.clone(),
+        semi_token: item.semi_token,
+    };
+    let input = DeriveInput {
+        attrs: item.attrs.clone(),
+        vis: item.vis.clone(),
+        ident: item.ident.clone(),
+        generics: item.generics.clone(),
+        data: Data::Struct(data),
+    };
+    Item::Definition(Box::new(Written {
+        input,
+        derive,
+        public: matches!(item.vis, Visibility::Public(_)),
+    }))
+}
+
+fn derive_of(attrs: &[Attribute]) -> Option<Derive> {
+    let lists = attrs.iter().filter(|attr| attr.path().is_ident("derive"));
+    let paths = lists.filter_map(|attr| {
+        attr.parse_args_with(Punctuated::<syn::Path, Token![,]>::parse_terminated)
+            .ok()
+    });
+    paths
+        .flatten()
+        .find_map(|path| match path.segments.last()?.ident.to_string().as_str() {
+            "Struct" => Some(Derive::Struct),
+            "Resource" => Some(Derive::Resource),
+            _ => None,
+        })
+}

@@ -1,0 +1,115 @@
+//! From a name in a module to the item that it stands for.
+
+use super::{Item, RustPath, Sources};
+
+/// Imports that import imports: more steps than this are a circle.
+const STEPS: u32 = 32;
+
+impl Sources {
+    /// The item that `path`, written in `module`, stands for: a path to where the item is declared.
+    ///
+    /// `None` when the name cannot be found. Names of other crates are taken as they are.
+    pub(crate) fn resolve(&self, module: &RustPath, path: &[String]) -> Option<RustPath> {
+        self.resolve_within(module, path, STEPS)
+    }
+
+    fn resolve_within(&self, module: &RustPath, path: &[String], steps: u32) -> Option<RustPath> {
+        let steps = steps.checked_sub(1)?;
+        let (first, rest) = path.split_first()?;
+        let start = match first.as_str() {
+            "crate" => RustPath(vec![module.crate_name().to_owned()]),
+            "self" => module.clone(),
+            "super" => module.parent()?,
+            // A leading `::`.
+            "" => return self.descend(RustPath(vec![rest.first()?.clone()]), &rest[1..], steps),
+            name => self
+                .lookup(module, name, steps)
+                .or_else(|| self.is_crate(name).then(|| RustPath(vec![name.to_owned()])))?,
+        };
+        self.descend(start, rest, steps)
+    }
+
+    /// Follows the rest of a path from a module on.
+    fn descend(&self, start: RustPath, rest: &[String], steps: u32) -> Option<RustPath> {
+        let mut place = start;
+        for name in rest {
+            place = match name.as_str() {
+                "super" => place.parent()?,
+                "self" => place,
+                name if self.module(&place).is_some() => match self.lookup(&place, name, steps) {
+                    Some(found) => found,
+                    None if self.is_library(place.crate_name()) => place.join(name),
+                    None => return None,
+                },
+                name => place.join(name),
+            };
+        }
+        Some(place)
+    }
+
+    /// What `name` is inside `module`.
+    fn lookup(&self, module: &RustPath, name: &str, steps: u32) -> Option<RustPath> {
+        let steps = steps.checked_sub(1)?;
+        let content = self.module(module)?;
+        if content.items.contains_key(name) {
+            return Some(module.join(name));
+        }
+        if let Some(import) = content.uses.get(name) {
+            return self.resolve_within(module, &import.target, steps);
+        }
+        content.globs.iter().find_map(|glob| {
+            let target = self.resolve_within(module, &glob.target, steps)?;
+            (target != *module).then(|| self.lookup(&target, name, steps)).flatten()
+        })
+    }
+
+    fn is_crate(&self, name: &str) -> bool {
+        matches!(name, "std" | "core" | "alloc") || self.packages.iter().any(|package| package.crate_name() == name)
+    }
+
+    /// The item declared at `path`.
+    pub(crate) fn item(&self, path: &RustPath) -> Option<&Item> {
+        self.module(&path.parent()?)?.items.get(path.name())
+    }
+
+    /// The shortest path by which other crates reach the item declared at `path`; of equally short ones the first.
+    pub(crate) fn public_path(&self, path: &RustPath) -> Option<RustPath> {
+        let crate_name = path.crate_name();
+        let modules = self
+            .modules
+            .iter()
+            .filter(|(module, _)| module.crate_name() == crate_name);
+        let mut found: Vec<RustPath> = Vec::new();
+        for (module, content) in modules.filter(|(module, _)| self.is_public(module)) {
+            if path.parent().as_ref() == Some(module)
+                && matches!(content.items.get(path.name()), Some(Item::Definition(written)) if written.public)
+            {
+                found.push(path.clone());
+            }
+            for (name, import) in content.uses.iter().filter(|(_, import)| import.public) {
+                if self.resolve(module, &import.target).as_ref() == Some(path) {
+                    found.push(module.join(name));
+                }
+            }
+            for glob in content.globs.iter().filter(|glob| glob.public) {
+                let target = self.resolve(module, &glob.target);
+                if target.is_some() && target == path.parent() {
+                    found.push(module.join(path.name()));
+                }
+            }
+        }
+        found.into_iter().min_by_key(|path| path.0.len())
+    }
+
+    /// Whether other crates can name a module.
+    fn is_public(&self, module: &RustPath) -> bool {
+        let mut place = Some(module.clone());
+        while let Some(path) = place {
+            if path.0.len() > 1 && !self.module(&path).is_some_and(|module| module.public) {
+                return false;
+            }
+            place = path.parent();
+        }
+        true
+    }
+}
