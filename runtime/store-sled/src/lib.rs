@@ -1,1 +1,10 @@
-//! The embedded store on sled.
+//! The embedded store: a checksummed journal in front, sled behind it.
+//!
+#![doc = include_str!("../FORMAT.md")]
+
+mod folder;
+mod journal;
+mod log;
+mod settled;
+
+pub use log::SledLog;

@@ -1,0 +1,133 @@
+//! The folder of a store: its lock, its format, and syncing what is in it.
+
+use std::fs::{DirBuilder, File, OpenOptions, TryLockError};
+use std::io::{ErrorKind, Write};
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+
+use planesmith_store::log::LogError;
+
+/// The content of the file `format`, up to the version.
+const FORMAT: &str = "planesmith-store ";
+
+/// The version that this crate reads and writes.
+const VERSION: &str = "1";
+
+/// A folder that only this process uses, and whose format it understands.
+#[derive(Debug)]
+pub(crate) struct Folder {
+    path: PathBuf,
+    /// Locked as long as it is open.
+    _lock: File,
+}
+
+impl Folder {
+    /// Makes the folder if need be, and claims it.
+    pub(crate) fn claim(path: &Path) -> Result<Self, LogError> {
+        create(path)?;
+        let lock = lock(path)?;
+        check_format(path)?;
+        create(&path.join("journal"))?;
+        sync_folder(path)?;
+        Ok(Self {
+            path: path.to_owned(),
+            _lock: lock,
+        })
+    }
+
+    pub(crate) fn journal(&self) -> PathBuf {
+        self.path.join("journal")
+    }
+
+    pub(crate) fn settled(&self) -> PathBuf {
+        self.path.join("settled")
+    }
+}
+
+/// Turns the operating system's answer into an error that says what was tried, on which file.
+pub(crate) fn failed(what: &str, path: &Path) -> impl FnOnce(std::io::Error) -> LogError {
+    let context = format!("cannot {what} {}", path.display());
+    move |source| match source.kind() {
+        ErrorKind::StorageFull | ErrorKind::QuotaExceeded => LogError::Full,
+        _ => LogError::Io { context, source },
+    }
+}
+
+/// An error about what is in `path`, with what to do about it.
+pub(crate) fn damaged(path: &Path, what: &str) -> LogError {
+    LogError::Unreadable(format!(
+        "{} is damaged: {what}; restore the store's folder from a backup, or move it away to start empty",
+        path.display()
+    ))
+}
+
+/// An error about data of another version of this program.
+pub(crate) fn unknown_format(path: &Path, found: &str) -> LogError {
+    LogError::Unreadable(format!(
+        "{} has the store format {found}, this program knows {VERSION}; run the version of the program that wrote it, or choose another folder",
+        path.display()
+    ))
+}
+
+/// Makes the names in a folder durable.
+pub(crate) fn sync_folder(path: &Path) -> Result<(), LogError> {
+    let folder = File::open(path).map_err(failed("open", path))?;
+    folder.sync_all().map_err(failed("sync", path))
+}
+
+fn create(path: &Path) -> Result<(), LogError> {
+    // What is stored includes secrets.
+    DirBuilder::new()
+        .recursive(true)
+        .mode(0o700)
+        .create(path)
+        .map_err(failed("create", path))
+}
+
+fn lock(path: &Path) -> Result<File, LogError> {
+    let file = path.join("lock");
+    let lock = OpenOptions::new()
+        .write(true)
+        .create(true)
+        .truncate(false)
+        .mode(0o600)
+        .open(&file)
+        .map_err(failed("open", &file))?;
+    match lock.try_lock() {
+        Ok(()) => Ok(lock),
+        Err(TryLockError::WouldBlock) => Err(LogError::InUse(format!(
+            "{} is used by another process; stop it, or choose another folder",
+            path.display()
+        ))),
+        Err(TryLockError::Error(error)) => Err(failed("lock", &file)(error)),
+    }
+}
+
+fn check_format(path: &Path) -> Result<(), LogError> {
+    let file = path.join("format");
+    match std::fs::read_to_string(&file) {
+        Ok(text) => match text.trim_end().strip_prefix(FORMAT) {
+            Some(VERSION) => Ok(()),
+            Some(found) => Err(unknown_format(path, found)),
+            None => Err(damaged(&file, "it does not name a format")),
+        },
+        Err(error) if error.kind() == ErrorKind::NotFound => {
+            if path.join("journal").exists() || path.join("settled").exists() {
+                return Err(damaged(path, "it has data, but no file `format`"));
+            }
+            write_format(path)
+        }
+        Err(error) if error.kind() == ErrorKind::InvalidData => Err(damaged(&file, "it does not name a format")),
+        Err(error) => Err(failed("read", &file)(error)),
+    }
+}
+
+/// Renames the finished file into place, so that a crash cannot leave half of it.
+fn write_format(path: &Path) -> Result<(), LogError> {
+    let new = path.join("format.new");
+    let mut file = File::create(&new).map_err(failed("create", &new))?;
+    let written = writeln!(file, "{FORMAT}{VERSION}").and_then(|()| file.sync_all());
+    written.map_err(failed("write", &new))?;
+    std::fs::rename(&new, path.join("format")).map_err(failed("rename", &new))?;
+    sync_folder(path)
+}
