@@ -10,6 +10,10 @@ use std::time::{Duration, Instant};
 use planesmith_store::{Collection, Draft, Expect, ListQuery, NoIndex, Op, Row, Storage, StorageOptions, WatchFrom};
 use planesmith_store_sled::SledLog;
 
+/// As in the server.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 const PREFIX: &str = "/registry/configmaps/";
 const WRITERS: usize = 16;
 

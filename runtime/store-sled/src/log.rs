@@ -98,6 +98,7 @@ impl Log for SledLog {
             settled.load(|record| loader.state(record))?;
         }
         let last = journal.last().max(settled.meta()?.through);
+        settled.close();
         *lock(&self.journal) = Some(journal);
         Ok(Opened {
             floor: meta.floor,
@@ -141,7 +142,11 @@ impl Log for SledLog {
         let mut journal = lock(&self.journal);
         let journal = journal.as_mut().ok_or_else(|| self.closed())?;
         journal.remove(work.file)?;
-        Ok(journal.oldest_behind(floor).is_some())
+        let more = journal.oldest_behind(floor).is_some();
+        if !more {
+            settled.close();
+        }
+        Ok(more)
     }
 
     fn size(&self) -> u64 {

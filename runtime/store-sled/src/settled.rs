@@ -22,7 +22,8 @@ const NO_GAP: u32 = u32::MAX;
 #[derive(Debug)]
 pub(crate) struct Settled {
     path: PathBuf,
-    /// `None` after an error: sled then refuses everything until it is opened again.
+    /// `None` while it is not needed, as sled takes ten times the memory of its cache; and after an
+    /// error, as sled then refuses everything until it is opened again.
     open: Option<Open>,
 }
 
@@ -103,14 +104,15 @@ impl Settled {
 
     /// Bytes on disk.
     pub(crate) fn size(&self) -> u64 {
-        let size = |open: &Open| open.database.size_on_disk().unwrap_or_default();
-        self.open.as_ref().map_or(0, size)
+        std::fs::metadata(self.path.join("db")).map_or(0, |file| file.len())
     }
 
-    /// Lets go of the files.
+    /// Lets go of the files, and of the memory that sled uses; the next call opens them again.
     pub(crate) fn close(&mut self) {
-        // Everything is on the disk already, so closing cannot lose anything.
-        self.open = None;
+        // Everything is on the disk already, so closing cannot lose anything. A failed database
+        // may panic once more.
+        let open = self.open.take();
+        let _ = catch_unwind(AssertUnwindSafe(|| drop(open)));
     }
 
     fn apply_with(&mut self, records: &[Record], change: impl FnOnce(&mut Meta)) -> Result<(), LogError> {
@@ -126,9 +128,7 @@ impl Settled {
         let result =
             catch_unwind(AssertUnwindSafe(|| work(open))).unwrap_or_else(|_| Err(damaged(&path, "sled panicked")));
         if result.is_err() {
-            // Dropping a failed database may panic once more.
-            let failed = self.open.take();
-            let _ = catch_unwind(AssertUnwindSafe(|| drop(failed)));
+            self.close();
         }
         result
     }

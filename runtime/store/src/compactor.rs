@@ -4,6 +4,8 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use tokio::sync::watch;
+
 use crate::Revision;
 use crate::clock::Clock;
 use crate::horizon::Horizon;
@@ -53,6 +55,8 @@ impl Mark {
 pub(crate) struct Marks {
     state: Mutex<State>,
     changed: Condvar,
+    /// Everything behind this revision is gone from memory and, where possible, from the disk.
+    done: watch::Sender<Revision>,
     window: u64,
     memory_limit: usize,
     disk_limit: u64,
@@ -71,7 +75,7 @@ struct State {
 }
 
 impl Marks {
-    pub(crate) fn new(options: &StorageOptions, loaded: Vec<Mark>) -> Self {
+    pub(crate) fn new(options: &StorageOptions, loaded: Vec<Mark>, floor: Revision) -> Self {
         let state = State {
             memory: loaded.iter().map(|mark| mark.memory).sum(),
             disk: loaded.iter().map(|mark| mark.disk).sum(),
@@ -81,6 +85,7 @@ impl Marks {
         Self {
             state: Mutex::new(state),
             changed: Condvar::new(),
+            done: watch::Sender::new(floor),
             window: u64::try_from(options.window.as_millis()).unwrap_or(u64::MAX),
             memory_limit: options.history_bytes,
             disk_limit: options.journal_bytes,
@@ -99,6 +104,27 @@ impl Marks {
         if over || state.marks.len() == 1 {
             self.changed.notify_one();
         }
+    }
+
+    /// Adds what the loaded history of a collection costs: bytes of memory by revision.
+    pub(crate) fn weigh(&self, weights: impl IntoIterator<Item = (Revision, usize)>) {
+        let mut state = self.lock();
+        for (revision, weight) in weights {
+            let position = state.marks.partition_point(|mark| mark.revision < revision);
+            // Without a mark the change is forgotten already.
+            if let Some(mark) = state.marks.get_mut(position) {
+                mark.memory += weight;
+                state.memory += weight;
+            }
+        }
+        self.changed.notify_one();
+    }
+
+    /// Returns once everything up to `revision` is forgotten, or the store closed.
+    pub(crate) async fn forgotten(&self, revision: Revision) {
+        let mut done = self.done.subscribe();
+        // The sender lives in `self`, so waiting cannot fail.
+        let _ = done.wait_for(|done| *done >= revision).await;
     }
 
     /// Forgets everything up to `revision` soon.
@@ -163,8 +189,6 @@ impl State {
     fn forget(&mut self, oldest: u64, memory_limit: usize, disk_limit: u64) -> Revision {
         let mut floor = std::mem::take(&mut self.wanted);
         while let Some(mark) = self.marks.front() {
-            // A quarter more than needed goes at once, so that a busy store does not step
-            // for each of its batches.
             let over = self.memory > memory_limit || self.disk > disk_limit;
             if !over && mark.at > oldest && mark.revision > floor {
                 break;
@@ -206,7 +230,10 @@ impl Compactor {
                 }
             }
             self.compact_log(floor);
+            self.marks.done.send_replace(floor);
         }
+        // Nobody waits for a closed store.
+        self.marks.done.send_replace(Revision(u64::MAX));
     }
 
     fn compact_log(&self, floor: Revision) {

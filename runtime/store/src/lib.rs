@@ -15,6 +15,8 @@ mod clock;
 mod collection;
 mod committer;
 mod compactor;
+#[cfg(feature = "conformance")]
+pub mod conformance;
 mod draft;
 mod encodings;
 mod entry;

@@ -101,6 +101,28 @@ pub trait Log: Send + Sync {
     }
 }
 
+impl Log for Box<dyn Log> {
+    fn load(&self, loader: &mut dyn Loader) -> Result<Opened, LogError> {
+        (**self).load(loader)
+    }
+
+    fn append(&self, batch: &Batch) -> Result<(), LogError> {
+        (**self).append(batch)
+    }
+
+    fn compact(&self, floor: Revision) -> Result<bool, LogError> {
+        (**self).compact(floor)
+    }
+
+    fn size(&self) -> u64 {
+        (**self).size()
+    }
+
+    fn close(&self) -> Result<(), LogError> {
+        (**self).close()
+    }
+}
+
 /// Why a backend cannot do what it is asked for.
 #[derive(Debug, thiserror::Error)]
 pub enum LogError {

@@ -136,7 +136,7 @@ impl Storage {
         let mut unclaimed = Unclaimed::default();
         let opened = log.load(&mut unclaimed)?;
         let horizon = Arc::new(Horizon::new(opened.floor, opened.last));
-        let marks = Arc::new(Marks::new(options, unclaimed.take_marks()));
+        let marks = Arc::new(Marks::new(options, unclaimed.take_marks(), opened.floor));
         let queue = Arc::new(Queue::new(options.write_limit));
         let collections = Collections::default();
         let committer = Committer::new(
@@ -187,6 +187,9 @@ impl Storage {
         let collection = Arc::new(Collection::new(prefix, indexer, horizon, sequencer));
         let expiring = unclaimed.claim(&collection);
         self.shared.collections.add(Arc::clone(&collection));
+        // What was loaded may be older than what is forgotten by now.
+        collection.trim(self.oldest(), usize::MAX);
+        self.shared.marks.weigh(collection.history_weights());
         self.shared.queue.expect_expiry(expiring);
         collection
     }
@@ -217,6 +220,12 @@ impl Storage {
     /// backend give space back in the background.
     pub fn compact(&self, revision: Revision) {
         self.shared.marks.compact_to(revision.min(self.revision()));
+    }
+
+    /// Waits until history up to and including `revision` is forgotten, because it was asked for,
+    /// old or too much, and the backend has done what it could.
+    pub async fn compacted(&self, revision: Revision) {
+        self.shared.marks.forgotten(revision).await;
     }
 
     /// Reads the clock again, and does what is due. Needed only after a [`Clock`] jumped.

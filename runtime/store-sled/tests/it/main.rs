@@ -1,0 +1,3 @@
+//! The embedded store in real folders: the scenarios of every backend, and what crashes leave.
+
+mod conformance;

@@ -1,0 +1,277 @@
+//! What every backend has to do: one scenario per promise.
+//!
+//! A backend's tests are one line, which makes a `#[test]` of each scenario:
+//!
+//! ```
+//! planesmith_store::suite!({
+//!     let log = planesmith_store::MemoryLog::new();
+//!     move || Box::new(log.clone()) as Box<dyn planesmith_store::log::Log>
+//! });
+//! # fn main() {}
+//! ```
+//!
+//! The expression is evaluated once per scenario. It makes a function that opens the backend, on
+//! the same data each time: a scenario calls it again to restart.
+
+pub mod compaction;
+pub mod expiry;
+pub mod lists;
+pub mod order;
+pub mod preconditions;
+pub mod restart;
+pub mod watches;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::log::Log;
+use crate::{
+    Collection, Draft, Entry, Event, EventKind, Expect, Indexer, ManualClock, Op, Revision, Row, Storage,
+    StorageOptions, Watcher, WriteResult,
+};
+
+/// The prefix of the collection that most scenarios use.
+pub const THINGS: &str = "/registry/things/";
+
+/// Another one, which sorts right behind.
+pub const OTHERS: &str = "/registry/things.other/";
+
+/// How long a scenario may take before it counts as stuck.
+const PATIENCE: Duration = Duration::from_secs(120);
+
+/// Opens the backend under test, again and again on the same data.
+pub type Open = Box<dyn Fn() -> Box<dyn Log> + Send + Sync>;
+
+/// Makes a `#[test]` of every scenario.
+#[macro_export]
+macro_rules! suite {
+    ($backend:expr) => {
+        $crate::suite! { @tests $backend;
+            preconditions: an_absent_key_is_created, an_existing_key_is_not_created_again,
+                a_stale_revision_is_refused, one_of_two_equal_updates_wins,
+                an_absent_key_is_not_updated, an_absent_key_is_not_deleted,
+                a_deleted_key_can_be_created_again, a_deletion_has_its_own_revision,
+                a_deletion_can_bring_its_final_state, a_large_write_is_refused;
+            order: revisions_grow_with_every_write, an_answered_write_is_visible,
+                increments_of_many_writers_are_all_counted, a_dropped_write_happens_nevertheless,
+                waiting_for_a_revision_ends;
+            lists: a_list_is_sorted_and_within_its_prefix, a_filter_selects,
+                pages_are_of_one_revision, an_old_revision_shows_the_old_state,
+                old_pages_agree_with_the_whole_list, a_future_revision_shows_the_newest_state;
+            watches: every_watcher_sees_every_change_once, a_watch_resumes_after_its_revision,
+                a_watch_stays_within_its_prefix, an_event_knows_the_state_before,
+                a_list_and_its_watch_leave_no_gap, progress_covers_other_collections,
+                closing_ends_watches_after_the_last_event, an_encoding_is_made_once;
+            restart: everything_is_there_after_a_restart, revisions_go_on_after_a_restart,
+                a_watch_resumes_across_a_restart, old_states_are_listed_after_a_restart,
+                rows_are_made_again_from_the_bytes, keys_without_a_collection_are_kept,
+                queued_writes_are_durable_after_closing;
+            expiry: an_expired_state_is_deleted, a_later_put_prolongs_or_ends_the_expiry,
+                expiry_goes_on_after_a_restart;
+            compaction: a_compacted_revision_is_refused, a_slow_watcher_is_told,
+                an_up_to_date_watcher_does_not_notice, old_history_is_forgotten_by_itself,
+                superseded_states_are_bounded, the_newest_state_survives_compaction,
+                disk_space_comes_back, writes_go_on_during_compaction;
+        }
+    };
+    (@tests $backend:expr; $($module:ident: $($scenario:ident),+;)+) => {
+        $($(
+            #[test]
+            fn $scenario() {
+                let open = $backend;
+                $crate::conformance::run(open, $crate::conformance::$module::$scenario);
+            }
+        )+)+
+    };
+}
+
+/// Runs one scenario on a runtime of its own.
+///
+/// # Panics
+///
+/// When the backend breaks the promise, or the scenario is stuck.
+pub fn run<F: Future<Output = ()>>(
+    open: impl Fn() -> Box<dyn Log> + Send + Sync + 'static,
+    scenario: impl FnOnce(Bench) -> F,
+) {
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(2)
+        .enable_time()
+        .build()
+        .expect("a runtime starts");
+    let clock = Arc::new(ManualClock::new(1_000_000_000_000));
+    let options = StorageOptions {
+        clock: Arc::clone(&clock) as Arc<ManualClock>,
+        ..StorageOptions::default()
+    };
+    let bench = Bench {
+        open: Box::new(open),
+        clock,
+        options,
+    };
+    let finished = runtime.block_on(async { tokio::time::timeout(PATIENCE, scenario(bench)).await });
+    assert!(finished.is_ok(), "the scenario is stuck");
+}
+
+/// What a scenario works with.
+pub struct Bench {
+    open: Open,
+    /// The store's clock.
+    pub clock: Arc<ManualClock>,
+    /// What the next opened store gets.
+    pub options: StorageOptions,
+}
+
+impl Bench {
+    /// Opens the store.
+    #[must_use]
+    pub fn open(&self) -> Storage {
+        Storage::open((self.open)(), &self.options).expect("the store opens")
+    }
+
+    /// Opens the store and its usual collection.
+    #[must_use]
+    pub fn things(&self) -> (Storage, Arc<Collection>) {
+        let storage = self.open();
+        let things = storage.collection(THINGS, Arc::new(WordIndex));
+        (storage, things)
+    }
+
+    /// Closes the store and opens it again.
+    pub async fn restart(&self, storage: Storage) -> (Storage, Arc<Collection>) {
+        storage.close().await;
+        drop(storage);
+        self.things()
+    }
+}
+
+impl std::fmt::Debug for Bench {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter
+            .debug_struct("Bench")
+            .field("clock", &self.clock)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Indexes what [`put`] writes: the text is a label and a field.
+#[derive(Clone, Copy, Debug)]
+pub struct WordIndex;
+
+impl Indexer for WordIndex {
+    fn row(&self, key: &str, bytes: &[u8]) -> Row {
+        let text = std::str::from_utf8(bytes).expect("the scenarios write text");
+        word_row(key, text.rsplit(' ').next().unwrap_or_default())
+    }
+}
+
+fn word_row(key: &str, word: &str) -> Row {
+    Row::new([("word", word)], [key])
+}
+
+/// The key of a thing.
+#[must_use]
+pub fn key(name: &str) -> Arc<str> {
+    format!("{THINGS}{name}").into()
+}
+
+/// The draft of `word`: in front of it stands the revision.
+#[must_use]
+pub fn draft(word: &str) -> Draft {
+    Draft::new(format!("revision  {word}").into_bytes(), 9)
+}
+
+/// The bytes of `word` as written at `revision`.
+#[must_use]
+pub fn text(revision: Revision, word: &str) -> String {
+    format!("revision {revision} {word}")
+}
+
+/// Writes `word` as the state of the thing `name`.
+///
+/// # Errors
+///
+/// As the store's.
+pub async fn put(things: &Arc<Collection>, name: &str, word: &str, expect: Expect) -> WriteResult {
+    let key = format!("{}{name}", things.prefix());
+    let row = word_row(&key, word);
+    things
+        .write(Op::Put {
+            key: key.into(),
+            draft: draft(word),
+            row,
+            expect,
+            ttl: None,
+        })
+        .await
+}
+
+/// Writes `word`, whatever was there.
+///
+/// # Panics
+///
+/// When the store refuses.
+pub async fn set(things: &Arc<Collection>, name: &str, word: &str) -> Arc<Entry> {
+    put(things, name, word, Expect::Any)
+        .await
+        .expect("the write is accepted")
+        .entry
+}
+
+/// Deletes the thing `name`.
+///
+/// # Errors
+///
+/// As the store's.
+pub async fn delete(things: &Arc<Collection>, name: &str, expect: Expect) -> WriteResult {
+    let key = format!("{}{name}", things.prefix()).into();
+    things
+        .write(Op::Delete {
+            key,
+            expect,
+            last: None,
+        })
+        .await
+}
+
+/// An entry as `name=word@revision`.
+#[must_use]
+pub fn show(entry: &Entry) -> String {
+    let name = entry.key().rsplit('/').next().unwrap_or_default();
+    let text = std::str::from_utf8(entry.bytes()).expect("the scenarios write text");
+    let word = text.rsplit(' ').next().unwrap_or_default();
+    assert_eq!(text, self::text(entry.revision(), word), "the bytes show the revision");
+    assert_eq!(entry.row(), &word_row(entry.key(), word), "the row is the bytes' row");
+    format!("{name}={word}@{}", entry.revision())
+}
+
+/// Events as `+` (created), `~` (changed) or `-` (deleted), and the entry.
+#[must_use]
+pub fn show_events(events: &[Arc<Event>]) -> Vec<String> {
+    let show_one = |event: &Arc<Event>| {
+        let sign = match event.kind() {
+            EventKind::Put { created: true } => '+',
+            EventKind::Put { created: false } => '~',
+            EventKind::Delete => '-',
+        };
+        assert_eq!(
+            event.kind() == EventKind::Put { created: true },
+            event.previous().is_none()
+        );
+        format!("{sign}{}", show(event.entry()))
+    };
+    events.iter().map(show_one).collect()
+}
+
+/// Reads from `watcher` until it has `count` events.
+///
+/// # Panics
+///
+/// When the watch ends before.
+pub async fn read(watcher: &mut Watcher, count: usize) -> Vec<Arc<Event>> {
+    let mut events = Vec::new();
+    while events.len() < count {
+        events.extend(watcher.next().await.expect("the watch goes on"));
+    }
+    events
+}

@@ -1,0 +1,176 @@
+//! A list is the state at one revision.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use super::{Bench, OTHERS, THINGS, WordIndex, delete, put, set, show};
+use crate::{At, Collection, Entry, Expect, ListQuery, Page, Revision};
+
+/// The names and words of a page.
+fn shown(page: &Page) -> Vec<String> {
+    page.entries.iter().map(|entry| show(entry)).collect()
+}
+
+fn list(things: &Collection, query: &ListQuery<'_>) -> Page {
+    things.list(query).expect("the revision is known")
+}
+
+#[expect(missing_docs, reason = "the name is the scenario")]
+pub async fn a_list_is_sorted_and_within_its_prefix(bench: Bench) {
+    let (storage, things) = bench.things();
+    let others = storage.collection(OTHERS, Arc::new(WordIndex));
+    for name in ["b/2", "a/1", "b/1", "b", "bb/1"] {
+        set(&things, name, "one").await;
+        set(&others, name, "other").await;
+    }
+    let page = list(&things, &ListQuery::all(&format!("{THINGS}b/")));
+    assert_eq!(shown(&page), ["1=one@5", "2=one@1"]);
+    assert_eq!(
+        (page.revision, page.more, page.remaining),
+        (Revision(10), false, Some(0))
+    );
+    assert_eq!(list(&things, &ListQuery::all(THINGS)).entries.len(), 5);
+    assert!(list(&things, &ListQuery::all("/registry/none/")).entries.is_empty());
+}
+
+#[expect(missing_docs, reason = "the name is the scenario")]
+pub async fn a_filter_selects(bench: Bench) {
+    let (_storage, things) = bench.things();
+    for number in 0..10 {
+        set(
+            &things,
+            &format!("n{number}"),
+            if number % 2 == 0 { "even" } else { "odd" },
+        )
+        .await;
+    }
+    let odd = |entry: &Entry| entry.row().label("word") == Some("odd");
+    let query = ListQuery {
+        filter: Some(&odd),
+        limit: Some(3),
+        ..ListQuery::all(THINGS)
+    };
+    let first = list(&things, &query);
+    assert_eq!(shown(&first), ["n1=odd@2", "n3=odd@4", "n5=odd@6"]);
+    assert_eq!((first.more, first.remaining), (true, None));
+    let query = ListQuery {
+        after: first.next().map(|key| &**key),
+        ..query
+    };
+    let second = list(&things, &query);
+    assert_eq!(shown(&second), ["n7=odd@8", "n9=odd@10"]);
+    assert_eq!((second.more, second.next()), (false, None));
+}
+
+#[expect(missing_docs, reason = "the name is the scenario")]
+pub async fn pages_are_of_one_revision(bench: Bench) {
+    let (_storage, things) = bench.things();
+    for number in 0..20 {
+        set(&things, &format!("n{number:02}"), "old").await;
+    }
+    let first = ListQuery {
+        limit: Some(6),
+        ..ListQuery::all(THINGS)
+    };
+    let mut page = list(&things, &first);
+    let revision = page.revision;
+    let mut seen = Vec::new();
+    for round in 0.. {
+        assert_eq!(page.revision, revision);
+        assert_eq!(page.remaining, Some(20 - seen.len() as u64 - page.entries.len() as u64));
+        seen.extend(shown(&page));
+        let Some(after) = page.next().cloned() else { break };
+        // Before, at and after the page's end: none of this belongs to the list.
+        set(&things, &format!("n{:02}", round * 6), "new").await;
+        set(&things, &format!("n{:02}", round * 6 + 7), "new").await;
+        set(&things, &format!("n{:02}-more", round * 6 + 8), "new").await;
+        let gone = format!("n{:02}", (round * 6 + 9) % 20);
+        delete(&things, &gone, Expect::Present).await.expect("the key exists");
+        page = list(
+            &things,
+            &ListQuery {
+                after: Some(&after),
+                at: At::Exact(revision),
+                ..first
+            },
+        );
+    }
+    let expected: Vec<_> = (0..20)
+        .map(|number| format!("n{number:02}=old@{}", number + 1))
+        .collect();
+    assert_eq!(seen, expected);
+}
+
+/// Makes a history with all kinds of changes. Returns the list after every revision.
+async fn history(things: &Arc<Collection>) -> Vec<Vec<String>> {
+    let mut state = BTreeMap::new();
+    let mut lists = vec![Vec::new()];
+    for step in 0..60_usize {
+        let name = format!("n{}", (step * 7) % 11);
+        if step % 5 == 4 && state.contains_key(&name) {
+            delete(things, &name, Expect::Present).await.expect("the key exists");
+            state.remove(&name);
+        } else {
+            let written = put(things, &name, &format!("w{step}"), Expect::Any).await;
+            state.insert(name, show(&written.expect("the write is accepted").entry));
+        }
+        lists.push(state.values().cloned().collect());
+    }
+    lists
+}
+
+#[expect(missing_docs, reason = "the name is the scenario")]
+pub async fn an_old_revision_shows_the_old_state(bench: Bench) {
+    let (_storage, things) = bench.things();
+    for (revision, expected) in history(&things).await.iter().enumerate() {
+        let revision = Revision(revision as u64);
+        let page = list(
+            &things,
+            &ListQuery {
+                at: At::Exact(revision),
+                ..ListQuery::all(THINGS)
+            },
+        );
+        assert_eq!(&shown(&page), expected, "at {revision}");
+        assert_eq!(page.revision, revision);
+    }
+}
+
+#[expect(missing_docs, reason = "the name is the scenario")]
+pub async fn old_pages_agree_with_the_whole_list(bench: Bench) {
+    let (_storage, things) = bench.things();
+    for (revision, expected) in history(&things).await.iter().enumerate() {
+        let at = At::Exact(Revision(revision as u64));
+        let first = ListQuery {
+            at,
+            limit: Some(2),
+            ..ListQuery::all(THINGS)
+        };
+        let mut seen = Vec::new();
+        let mut page = list(&things, &first);
+        loop {
+            seen.extend(shown(&page));
+            assert_eq!(page.remaining, Some((expected.len() - seen.len()) as u64));
+            let Some(after) = page.next().cloned() else { break };
+            page = list(
+                &things,
+                &ListQuery {
+                    after: Some(&after),
+                    ..first
+                },
+            );
+        }
+        assert_eq!(&seen, expected, "at {revision}");
+    }
+}
+
+#[expect(missing_docs, reason = "the name is the scenario")]
+pub async fn a_future_revision_shows_the_newest_state(bench: Bench) {
+    let (_storage, things) = bench.things();
+    set(&things, "a", "one").await;
+    let query = ListQuery {
+        at: At::Exact(Revision(100)),
+        ..ListQuery::all(THINGS)
+    };
+    assert_eq!(list(&things, &query).revision, Revision(1));
+}
