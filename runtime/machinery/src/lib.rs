@@ -5,6 +5,7 @@
 
 extern crate self as planesmith_machinery;
 
+pub mod age;
 pub mod byte_string;
 pub mod facts;
 pub mod field_error;
