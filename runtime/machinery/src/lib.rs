@@ -6,7 +6,9 @@
 extern crate self as planesmith_machinery;
 
 pub mod age;
+pub mod bridge;
 pub mod byte_string;
+pub mod duration;
 pub mod facts;
 pub mod field_error;
 pub mod go_format;
@@ -18,6 +20,7 @@ pub mod micro_time;
 pub mod names;
 pub mod object;
 pub mod protobuf;
+pub mod quantity;
 pub mod raw;
 pub mod resource;
 pub mod rules;
