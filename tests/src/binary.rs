@@ -65,7 +65,7 @@ impl Binary {
             .ancestors()
             .nth(2)
             .context("the test runs outside a target folder")?;
-        let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+        let mut cargo = cargo();
         cargo.args(["build", "--quiet", "--package", self.package()]);
         if !cfg!(debug_assertions) {
             cargo.arg("--release");
@@ -74,4 +74,20 @@ impl Binary {
         ensure!(status.success(), "building {} failed: {status}", self.package());
         Ok(folder.join(self.package()))
     }
+}
+
+/// A cargo command that builds as one typed at a terminal does.
+///
+/// Whatever cargo runs finds its own package in the environment. Build scripts that look there
+/// would run again, and everything above them compile again, each time the caller changes.
+#[must_use]
+pub fn cargo() -> Command {
+    let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    for (name, _) in std::env::vars_os() {
+        let told = name.to_string_lossy();
+        if told.starts_with("CARGO_PKG_") || told.starts_with("CARGO_MANIFEST_") {
+            command.env_remove(&name);
+        }
+    }
+    command
 }

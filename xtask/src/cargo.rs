@@ -14,7 +14,7 @@ pub(crate) fn workspace() -> &'static Path {
 
 /// A cargo command in the workspace.
 pub(crate) fn cargo() -> Command {
-    let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    let mut command = planesmith_e2e::binary::cargo();
     command.current_dir(workspace());
     command
 }
