@@ -1,43 +1,63 @@
 //! Servers that answer what they know and pass on the rest.
 //!
 //! Every server is an axum router with a handful of generic paths; which resources exist is decided by its route table,
-//! so that a resource costs a table entry and not a route. Delegation is the router's fallback.
+//! so that a resource costs a table entry and not a route. Delegation is the router's fallback. Hooks, health checks and
+//! paths of all servers are merged and shown by the outermost one.
+
+mod end;
+mod resources;
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 use arc_swap::ArcSwap;
 use axum::Router;
-use axum::body::Body;
-use axum::extract::State;
-use axum::response::Response;
-use axum::routing::any;
-use http::{Request, StatusCode, header};
-use tower::ServiceExt;
+use axum::routing::MethodRouter;
 
-use crate::failure;
-use crate::request::Context;
-use crate::routes::{Found, RouteTable};
+pub use self::end::{Installation, Installing};
+use crate::health::HealthCheck;
+use crate::hooks::Hook;
+use crate::routes::{RouteTable, Routes};
 
 /// The table that a server looks into; swapping it changes what the server answers from the next request on.
 pub type SharedTable = Arc<ArcSwap<RouteTable>>;
 
-/// One server of the chain, while it is put together.
+/// One server of the chain with those that it delegates to, while they are put together.
 #[derive(Debug)]
 pub struct ApiServer {
     name: &'static str,
     table: SharedTable,
-    extra: Router,
+    paths: Vec<(String, MethodRouter)>,
+    start_hooks: Vec<Hook>,
+    stop_hooks: Vec<Hook>,
+    checks: Vec<HealthCheck>,
+    delegate: Option<Box<ApiServer>>,
+}
+
+/// What the outermost server shows of the whole chain.
+pub(crate) struct Merged {
+    /// The chain as one router.
+    pub(crate) router: Router,
+    /// Tables from the outermost server to the innermost.
+    pub(crate) tables: Vec<SharedTable>,
+    pub(crate) paths: Vec<String>,
+    /// In the order in which they run: those of delegates first.
+    pub(crate) start_hooks: Vec<Hook>,
+    pub(crate) stop_hooks: Vec<Hook>,
+    pub(crate) checks: Vec<HealthCheck>,
 }
 
 impl ApiServer {
-    /// A server that answers for the resources of `table`.
+    /// A server that answers for the resources of `routes`.
     #[must_use]
-    pub fn new(name: &'static str, table: RouteTable) -> Self {
+    pub fn new(name: &'static str, routes: Routes) -> Self {
         Self {
             name,
-            table: Arc::new(ArcSwap::from_pointee(table)),
-            extra: Router::new(),
+            table: Arc::new(ArcSwap::from_pointee(routes.build())),
+            paths: Vec::new(),
+            start_hooks: Vec::new(),
+            stop_hooks: Vec::new(),
+            checks: Vec::new(),
+            delegate: None,
         }
     }
 
@@ -53,86 +73,66 @@ impl ApiServer {
         Arc::clone(&self.table)
     }
 
-    /// Adds paths outside `/api` and `/apis`.
+    /// Adds a path outside `/api` and `/apis`, in axum's syntax, and lists it at `/`.
     #[must_use]
-    pub fn with_paths(mut self, paths: Router) -> Self {
-        self.extra = self.extra.merge(paths);
+    pub fn with_path(mut self, path: impl Into<String>, handler: MethodRouter) -> Self {
+        self.paths.push((path.into(), handler));
         self
     }
 
-    /// The server as a router that passes on to `delegate` what it does not know.
+    /// Adds work to be done when the server listens; hooks of delegates run first, then in the order of adding.
+    ///
+    /// Until it is done `/readyz` and `/livez` fail with `poststarthook/NAME`; if it fails the server stops.
     #[must_use]
-    pub fn router(self, delegate: Router) -> Router {
-        let state = Arc::new(Resources {
-            table: self.table,
-            delegate: delegate.clone(),
-        });
-        let resources = any(resource);
-        Router::new()
-            .route("/api/{*rest}", resources.clone())
-            .route("/apis/{*rest}", resources)
-            .with_state(state)
-            .merge(self.extra)
-            .fallback_service(delegate)
+    pub fn with_start_hook(mut self, hook: Hook) -> Self {
+        self.start_hooks.push(hook);
+        self
     }
-}
 
-struct Resources {
-    table: SharedTable,
-    delegate: Router,
-}
-
-async fn resource(State(server): State<Arc<Resources>>, request: Request<Body>) -> Response {
-    let Some(ctx) = request.extensions().get::<Context>().cloned() else {
-        return failure::status(
-            StatusCode::INTERNAL_SERVER_ERROR,
-            "InternalError",
-            "no RequestInfo found in the context",
-        );
-    };
-    let found = if ctx.info.is_resource() {
-        server.table.load().find(&ctx.info)
-    } else {
-        Found::Elsewhere
-    };
-    match found {
-        Found::Handler(handler) => handler.serve(ctx, request).await,
-        Found::OtherMethod => failure::method_not_allowed(),
-        Found::Nothing => failure::not_found(),
-        Found::Elsewhere => pass_on(server.delegate.clone(), request).await,
+    /// Adds work to be done before the server stops to listen, in the order of adding, before that of delegates.
+    #[must_use]
+    pub fn with_stop_hook(mut self, hook: Hook) -> Self {
+        self.stop_hooks.push(hook);
+        self
     }
-}
 
-async fn pass_on(delegate: Router, request: Request<Body>) -> Response {
-    match delegate.oneshot(request).await {
-        Ok(response) => response,
-        Err(never) => match never {},
+    /// Adds a health check.
+    #[must_use]
+    pub fn with_check(mut self, check: HealthCheck) -> Self {
+        self.checks.push(check);
+        self
     }
-}
 
-/// Becomes true when every path is installed.
-pub type Installed = Arc<AtomicBool>;
+    /// Puts the server in front of another one, to which it passes what it does not know.
+    #[must_use]
+    pub fn in_front_of(mut self, delegate: ApiServer) -> Self {
+        self.delegate = Some(Box::new(delegate));
+        self
+    }
 
-/// The end of the chain: 503 until every path is installed, 404 from then on.
-pub fn end_of_chain(installed: Installed) -> Router {
-    Router::new().fallback(move || {
-        let installed = installed.load(Ordering::Acquire);
-        std::future::ready(if installed {
-            failure::page_not_found()
-        } else {
-            not_yet_installed()
-        })
-    })
-}
-
-fn not_yet_installed() -> Response {
-    let mut response = failure::status(
-        StatusCode::SERVICE_UNAVAILABLE,
-        "ServiceUnavailable",
-        "the request has been made before all known HTTP paths have been installed, please retry",
-    );
-    response
-        .headers_mut()
-        .insert(header::RETRY_AFTER, header::HeaderValue::from_static("5"));
-    response
+    /// The whole chain with the answer of `installation` at its end.
+    pub(crate) fn merge(self, installation: &Installation) -> Merged {
+        let mut merged = match self.delegate {
+            Some(delegate) => delegate.merge(installation),
+            None => Merged {
+                router: installation.end_of_chain(),
+                tables: Vec::new(),
+                paths: Vec::new(),
+                start_hooks: Vec::new(),
+                stop_hooks: Vec::new(),
+                checks: Vec::new(),
+            },
+        };
+        let mut own = Router::new();
+        for (path, handler) in self.paths {
+            own = own.route(&path, handler);
+            merged.paths.push(path);
+        }
+        merged.router = resources::router(Arc::clone(&self.table), merged.router, own);
+        merged.tables.insert(0, self.table);
+        merged.start_hooks.extend(self.start_hooks);
+        merged.stop_hooks.splice(0..0, self.stop_hooks);
+        merged.checks.extend(self.checks);
+        merged
+    }
 }

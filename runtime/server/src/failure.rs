@@ -2,9 +2,11 @@
 
 use axum::body::Body;
 use axum::response::Response;
-use http::header::{CONTENT_TYPE, HeaderValue};
-use http::{HeaderName, StatusCode};
-use serde_json::json;
+use http::StatusCode;
+use http::header::{CONTENT_TYPE, HeaderValue, RETRY_AFTER, X_CONTENT_TYPE_OPTIONS};
+use http::request::Parts;
+use planesmith_machinery::status::ApiError;
+use planesmith_machinery::{json, meta};
 
 /// The answer to a path that nobody knows.
 pub(crate) fn page_not_found() -> Response {
@@ -17,41 +19,26 @@ pub(crate) fn text(code: StatusCode, body: impl Into<Body>) -> Response {
     *response.status_mut() = code;
     let headers = response.headers_mut();
     headers.insert(CONTENT_TYPE, HeaderValue::from_static("text/plain; charset=utf-8"));
-    headers.insert(
-        HeaderName::from_static("x-content-type-options"),
-        HeaderValue::from_static("nosniff"),
-    );
+    headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
     response
 }
 
-/// A Status for a resource path that does not exist.
-pub(crate) fn not_found() -> Response {
-    status(
-        StatusCode::NOT_FOUND,
-        "NotFound",
-        "the server could not find the requested resource",
-    )
+/// The error as a Status, in the form that the request asks for.
+pub(crate) fn respond(_: &Parts, error: &ApiError) -> Response {
+    as_json(error)
 }
 
-/// A Status for a resource path that exists, but not for this method.
-pub(crate) fn method_not_allowed() -> Response {
-    status(
-        StatusCode::METHOD_NOT_ALLOWED,
-        "MethodNotAllowed",
-        "the server does not allow this method on the requested resource",
-    )
-}
-
-/// A Status with empty details.
-pub(crate) fn status(code: StatusCode, reason: &str, message: &str) -> Response {
-    let body = json!({
-        "kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Failure",
-        "message": message, "reason": reason, "details": {}, "code": code.as_u16(),
-    });
-    let mut response = Response::new(Body::from(format!("{body}\n")));
-    *response.status_mut() = code;
+/// The error as a Status in JSON, for requests that are gone with their handler.
+pub(crate) fn as_json(error: &ApiError) -> Response {
+    let mut body = json::to_vec(&meta::Status::from(error.status()));
+    body.push(b'\n');
+    let mut response = Response::new(Body::from(body));
+    *response.status_mut() = StatusCode::from_u16(error.code()).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
     response
         .headers_mut()
         .insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    if let Some(seconds) = error.retry_after_seconds() {
+        response.headers_mut().insert(RETRY_AFTER, HeaderValue::from(seconds));
+    }
     response
 }

@@ -1,10 +1,18 @@
 //! One API server: requests, routes, filters, discovery, health and lifecycle.
 //!
-//! Reading order: [`request`] (what is asked), [`routes`] (who answers), [`chain`] (servers that pass on what they do not
-//! know).
+//! Reading order: [`lifecycle`] (from a configuration to a running server), [`chain`] (servers that pass on what they do
+//! not know), [`filters`] (what happens to every request), [`request`] (what is asked), [`routes`] (who answers), then
+//! the answers themselves.
 
 pub mod chain;
+pub mod connection;
 mod failure;
+pub mod filters;
+pub mod health;
+pub mod hooks;
+pub mod lifecycle;
+pub mod listener;
 pub mod request;
 pub mod routes;
 pub mod shutdown;
+pub mod version;

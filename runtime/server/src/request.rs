@@ -1,11 +1,14 @@
 //! What is asked, by whom, and until when.
 
 mod context;
+mod duration;
 mod info;
 mod verb;
 mod warnings;
 
 pub use context::{Context, RequestId};
+pub use duration::{InvalidDuration, parse_duration};
 pub use info::RequestInfo;
+pub(crate) use info::{decode, parameter};
 pub use verb::Verb;
 pub use warnings::Warnings;

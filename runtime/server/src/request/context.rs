@@ -1,9 +1,10 @@
 //! What travels with a request.
 
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 use std::time::Instant;
 
+use http::HeaderValue;
 use planesmith_access::user::UserInfo;
 use uuid::Uuid;
 
@@ -27,6 +28,27 @@ pub struct Context {
     pub shutdown: Shutdown,
     /// When the request's head had arrived.
     pub received: Instant,
+    /// The client program, when requests are logged.
+    pub(crate) agent: Option<HeaderValue>,
+}
+
+impl Context {
+    /// The context of a request about which nothing is known yet.
+    #[must_use]
+    pub fn unknown(shutdown: Shutdown) -> Self {
+        static INFO: LazyLock<Arc<RequestInfo>> = LazyLock::new(Arc::default);
+        static USER: LazyLock<Arc<UserInfo>> = LazyLock::new(|| Arc::new(UserInfo::anonymous()));
+        Self {
+            info: Arc::clone(&INFO),
+            user: Arc::clone(&USER),
+            id: RequestId::random(),
+            deadline: None,
+            warnings: Warnings::default(),
+            shutdown,
+            received: Instant::now(),
+            agent: None,
+        }
+    }
 }
 
 /// Names one request: the client's `Audit-ID`, or a new one.
@@ -51,6 +73,20 @@ impl RequestId {
     #[must_use]
     pub fn given(id: &str) -> Self {
         Self(Id::Given(id.into()))
+    }
+}
+
+impl RequestId {
+    /// Writes the name into `buffer` as far as there is room, and gives what was written.
+    pub(crate) fn write<'b>(&self, buffer: &'b mut [u8; 64]) -> &'b [u8] {
+        match &self.0 {
+            Id::New(id) => id.hyphenated().encode_lower(buffer).as_bytes(),
+            Id::Given(id) => {
+                let length = id.len().min(buffer.len());
+                buffer[..length].copy_from_slice(&id.as_bytes()[..length]);
+                &buffer[..length]
+            }
+        }
     }
 }
 

@@ -48,6 +48,13 @@ const PATH_VERBS: [&str; 2] = ["proxy", "watch"];
 /// Subresources of a namespace; any other word behind its name is a resource in it.
 const NAMESPACE_SUBRESOURCES: [&str; 2] = ["status", "finalize"];
 
+impl Default for RequestInfo {
+    /// A request for nothing.
+    fn default() -> Self {
+        Self::new(&Method::GET, &Uri::from_static("/"))
+    }
+}
+
 impl RequestInfo {
     /// Reads the method, path and query of a request.
     #[must_use]
@@ -224,6 +231,12 @@ impl RequestInfo {
     #[must_use]
     pub fn subresource(&self) -> &str {
         self.slice(self.subresource)
+    }
+
+    /// Whether the path leads to a namespace itself, which it then names twice: as the object and as the namespace.
+    #[must_use]
+    pub fn is_namespace(&self) -> bool {
+        !self.namespace.range().is_empty() && self.namespace.start == self.name.start
     }
 
     /// What stands behind the subresource, without the slash in front; may be empty.

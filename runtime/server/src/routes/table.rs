@@ -18,8 +18,10 @@ pub struct RouteTable {
 struct GroupRoutes {
     /// Unknown versions and resources are someone else's.
     open: bool,
-    versions: Vec<(Box<str>, HashMap<Box<str>, Arc<dyn ResourceHandler>>)>,
+    versions: Vec<(Box<str>, ByResource)>,
 }
+
+type ByResource = HashMap<Box<str>, Arc<dyn ResourceHandler>>;
 
 /// What the table says to a request for a resource.
 pub enum Found {
@@ -49,7 +51,7 @@ impl RouteTable {
                 .iter()
                 .position(|(version, _)| **version == *facts.version);
             let place = place.unwrap_or_else(|| {
-                group.versions.push((facts.version.as_ref().into(), HashMap::new()));
+                group.versions.push((facts.version.as_ref().into(), ByResource::new()));
                 group.versions.len() - 1
             });
             group.versions[place]
@@ -96,6 +98,20 @@ impl RouteTable {
         }
     }
 
+    /// What the table says to a path below `/api` or `/apis` that is no resource.
+    pub(crate) fn find_document(&self, path: &str) -> Found {
+        let group = match path.trim_matches('/').split_once('/') {
+            Some(("api", _)) => "",
+            Some(("apis", rest)) => rest.split('/').next().unwrap_or_default(),
+            _ => return Found::Elsewhere,
+        };
+        if self.owns_group(group) {
+            Found::Nothing
+        } else {
+            Found::Elsewhere
+        }
+    }
+
     /// Whether the table has anything of `group`, and answers for all of it.
     #[must_use]
     pub fn owns_group(&self, group: &str) -> bool {
@@ -114,8 +130,7 @@ fn admits(facts: &ServedResource, info: &RequestInfo) -> Admission {
     const OF_COLLECTION: [Verb; 4] = [Verb::List, Verb::Watch, Verb::Create, Verb::DeleteCollection];
     const OF_OBJECT: [Verb; 4] = [Verb::Get, Verb::Update, Verb::Patch, Verb::Delete];
     let name = info.path_name();
-    // The path to a namespace names it twice: as the object and as the namespace.
-    let namespaced = !info.namespace().is_empty() && !(facts.plural == "namespaces" && info.namespace() == name);
+    let namespaced = !info.namespace().is_empty() && !info.is_namespace();
     let everywhere = facts.scope == Scope::Namespaced && !namespaced;
     if (facts.scope == Scope::Cluster && namespaced) || (everywhere && !name.is_empty()) || info.verb() == Verb::Proxy {
         return Admission::NoSuchPath;

@@ -1,0 +1,237 @@
+//! What happens to every request before and after it is handled.
+//!
+//! The filters of a server are one list, in request order; [`Filters::names`] is recorded by a snapshot test so that a
+//! change of order shows in review. Only the outermost server of a chain wears them.
+//!
+//! A filter is two plain functions instead of a wrapped service: entering and leaving costs no allocation and no boxed
+//! future, and one that must wait says so with [`Step::Wait`].
+
+mod access_log;
+mod authentication;
+mod authorization;
+mod cache_control;
+mod cors;
+mod deadline;
+mod in_flight;
+mod panic_guard;
+mod request_id;
+mod request_info;
+mod strict_transport;
+mod warning_headers;
+
+use std::any::Any;
+use std::future::Future;
+use std::panic::{AssertUnwindSafe, resume_unwind};
+use std::pin::Pin;
+use std::sync::Arc;
+use std::time::Instant;
+
+use axum::Router;
+use axum::body::Body;
+use axum::response::Response;
+use futures_util::FutureExt;
+use http::{HeaderMap, Request, StatusCode};
+use planesmith_machinery::status::ApiError;
+use tower::Service;
+
+pub use self::access_log::AccessLog;
+pub use self::authentication::Authentication;
+pub use self::authorization::Authorization;
+pub use self::cache_control::CacheControl;
+pub use self::cors::{Cors, CorsPatternError};
+pub use self::deadline::Deadline;
+pub use self::in_flight::{InFlight, InFlightLimits, Permit};
+pub use self::panic_guard::PanicGuard;
+pub use self::request_id::AssignId;
+pub use self::request_info::ReadInfo;
+pub use self::strict_transport::StrictTransport;
+pub use self::warning_headers::WarningHeaders;
+
+use crate::connection::Connection;
+use crate::failure;
+use crate::request::Context;
+use crate::shutdown::Shutdown;
+
+/// One thing that happens to every request.
+pub trait Filter: Send + Sync + std::fmt::Debug {
+    /// Name in the recorded order.
+    fn name(&self) -> &'static str;
+
+    /// Looks at the request on its way in; may change it, add to its context or answer it.
+    fn enter<'a>(&'a self, exchange: &'a mut Exchange) -> Step<'a>;
+
+    /// Looks at the answer on its way out. Runs for each filter that was entered, in reverse order.
+    fn leave(&self, exchange: &mut Exchange, response: &mut Response) {
+        let _ = (exchange, response);
+    }
+
+    /// Makes an answer of a failure further in, or hands the failure on to the filters further out.
+    ///
+    /// # Errors
+    ///
+    /// The failure, when it is none of this filter's business.
+    fn recover(&self, exchange: &Exchange, failure: Failure) -> Result<Response, Failure> {
+        let _ = exchange;
+        Err(failure)
+    }
+}
+
+/// What follows after a filter.
+#[must_use]
+pub enum Step<'a> {
+    /// The next filter.
+    Continue,
+    /// Nothing: this is the answer.
+    Answer(Response),
+    /// What the future says; `None` means the next filter.
+    Wait(Pin<Box<dyn Future<Output = Option<Response>> + Send + 'a>>),
+}
+
+/// Why there is no answer.
+pub enum Failure {
+    /// Something further in panicked.
+    Panicked(Box<dyn Any + Send>),
+    /// The deadline has passed.
+    Late,
+}
+
+/// One request and its answer while they pass the filters.
+#[derive(Debug)]
+pub struct Exchange {
+    /// The request; empty once it is with the handler.
+    pub request: Request<Body>,
+    /// What travels with the request.
+    pub ctx: Context,
+    /// Where the request came from.
+    pub connection: Arc<Connection>,
+    /// Headers that the answer gets unless the handler sets them.
+    pub headers: HeaderMap,
+    /// The right to be in flight, given back when the answer is ready or the client is gone.
+    pub permit: Option<Permit>,
+}
+
+impl Exchange {
+    /// A request that has just arrived.
+    #[must_use]
+    pub fn new(request: Request<Body>, connection: Arc<Connection>, shutdown: Shutdown) -> Self {
+        let ctx = Context::unknown(shutdown);
+        Self {
+            request,
+            ctx,
+            connection,
+            headers: HeaderMap::new(),
+            permit: None,
+        }
+    }
+
+    /// An answer that says what went wrong, in the form that the client takes.
+    pub fn refuse<'a>(&mut self, error: &ApiError) -> Step<'a> {
+        let (request, _) = std::mem::take(&mut self.request).into_parts();
+        Step::Answer(failure::respond(&request, error))
+    }
+}
+
+/// The list of filters, in request order.
+#[derive(Debug)]
+pub struct Filters {
+    list: Vec<Box<dyn Filter>>,
+}
+
+impl Filters {
+    /// These filters, in request order.
+    #[must_use]
+    pub fn new(list: Vec<Box<dyn Filter>>) -> Self {
+        Self { list }
+    }
+
+    /// Names in request order.
+    #[must_use]
+    pub fn names(&self) -> Vec<&'static str> {
+        self.list.iter().map(|filter| filter.name()).collect()
+    }
+
+    /// Takes a request through the filters to `handler`, and the answer back.
+    pub async fn serve(&self, mut exchange: Exchange, handler: &Router) -> Response {
+        let mut entered = 0;
+        let inside = AssertUnwindSafe(self.advance(&mut exchange, &mut entered, handler));
+        let mut outcome = match inside.catch_unwind().await {
+            Ok(outcome) => outcome,
+            Err(panic) => Err(Failure::Panicked(panic)),
+        };
+        for filter in self.list[..entered].iter().rev() {
+            outcome = outcome.or_else(|failure| filter.recover(&exchange, failure));
+            if let Ok(response) = &mut outcome {
+                filter.leave(&mut exchange, response);
+            }
+        }
+        let mut response = match outcome {
+            Ok(response) => response,
+            Err(Failure::Late) => failure::text(StatusCode::GATEWAY_TIMEOUT, ""),
+            Err(Failure::Panicked(panic)) => resume_unwind(panic),
+        };
+        for (name, value) in std::mem::take(&mut exchange.headers) {
+            if let Some(name) = name {
+                response.headers_mut().entry(name).or_insert(value);
+            }
+        }
+        response
+    }
+
+    /// The way in. Counts the filters that were entered, also when it does not come back.
+    async fn advance(
+        &self,
+        exchange: &mut Exchange,
+        entered: &mut usize,
+        handler: &Router,
+    ) -> Result<Response, Failure> {
+        for filter in &self.list {
+            *entered += 1;
+            let deadline = exchange.ctx.deadline;
+            match filter.enter(exchange) {
+                Step::Continue => {}
+                Step::Answer(response) => return Ok(response),
+                Step::Wait(answer) => {
+                    if let Some(response) = within(deadline, answer).await? {
+                        return Ok(response);
+                    }
+                }
+            }
+        }
+        let mut request = std::mem::take(&mut exchange.request);
+        request.extensions_mut().insert(exchange.ctx.clone());
+        let answer = within(exchange.ctx.deadline, handler.clone().call(request)).await?;
+        Ok(answer.unwrap_or_else(|never| match never {}))
+    }
+}
+
+/// Waits no longer than until `deadline`. A future that is ready at once costs no timer.
+async fn within<F: Future>(deadline: Option<Instant>, future: F) -> Result<F::Output, Failure> {
+    match deadline {
+        None => Ok(future.await),
+        Some(deadline) => tokio::time::timeout_at(deadline.into(), future)
+            .await
+            .map_err(|_| Failure::Late),
+    }
+}
+
+impl std::fmt::Debug for Failure {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Failure::Panicked(_) => f.write_str("Panicked"),
+            Failure::Late => f.write_str("Late"),
+        }
+    }
+}
+
+impl std::fmt::Debug for Step<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Step::Continue => f.write_str("Continue"),
+            Step::Answer(response) => write!(f, "Answer({})", response.status()),
+            Step::Wait(_) => f.write_str("Wait"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

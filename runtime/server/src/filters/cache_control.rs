@@ -1,0 +1,25 @@
+//! Answers depend on who asks and when.
+
+use axum::response::Response;
+use http::header::{CACHE_CONTROL, HeaderValue};
+
+use super::{Exchange, Filter, Step};
+
+/// Keeps proxies and browsers from storing answers, unless the handler says otherwise.
+#[derive(Clone, Copy, Debug)]
+pub struct CacheControl;
+
+impl Filter for CacheControl {
+    fn name(&self) -> &'static str {
+        "cache-control"
+    }
+
+    fn enter<'a>(&'a self, _: &'a mut Exchange) -> Step<'a> {
+        Step::Continue
+    }
+
+    fn leave(&self, _: &mut Exchange, response: &mut Response) {
+        let header = response.headers_mut().entry(CACHE_CONTROL);
+        header.or_insert(HeaderValue::from_static("no-cache, private"));
+    }
+}

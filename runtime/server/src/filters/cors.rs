@@ -1,0 +1,84 @@
+//! Requests from pages of other origins.
+
+use axum::response::Response;
+use http::header::{
+    ACCESS_CONTROL_ALLOW_CREDENTIALS, ACCESS_CONTROL_ALLOW_HEADERS, ACCESS_CONTROL_ALLOW_METHODS,
+    ACCESS_CONTROL_ALLOW_ORIGIN, ACCESS_CONTROL_EXPOSE_HEADERS, HeaderValue, ORIGIN,
+};
+use http::{Method, StatusCode};
+use regex::Regex;
+use thiserror::Error;
+
+use super::{Exchange, Filter, Step};
+
+/// Tells browsers which pages of other origins may use the API (`--cors-allowed-origins`), and answers their
+/// preflight requests.
+#[derive(Debug)]
+pub struct Cors {
+    origins: Vec<Regex>,
+}
+
+/// A pattern of origins that is no regular expression.
+#[derive(Debug, Error)]
+#[error("--cors-allowed-origins has `{pattern}`, which is not a regular expression")]
+pub struct CorsPatternError {
+    pattern: String,
+    source: regex::Error,
+}
+
+impl Cors {
+    /// Allows the origins that match one of the regular expressions.
+    ///
+    /// # Errors
+    ///
+    /// One of them is none.
+    pub fn new(patterns: &[String]) -> Result<Self, CorsPatternError> {
+        let origins = patterns.iter().map(|pattern| {
+            Regex::new(pattern).map_err(|source| CorsPatternError {
+                pattern: pattern.clone(),
+                source,
+            })
+        });
+        Ok(Self {
+            origins: origins.collect::<Result<_, _>>()?,
+        })
+    }
+}
+
+impl Filter for Cors {
+    fn name(&self) -> &'static str {
+        "cors"
+    }
+
+    fn enter<'a>(&'a self, exchange: &'a mut Exchange) -> Step<'a> {
+        let Some(origin) = exchange.request.headers().get(ORIGIN) else {
+            return Step::Continue;
+        };
+        let allowed = origin
+            .to_str()
+            .is_ok_and(|text| self.origins.iter().any(|pattern| pattern.is_match(text)));
+        if !allowed {
+            return Step::Continue;
+        }
+        let headers = &mut exchange.headers;
+        headers.insert(ACCESS_CONTROL_ALLOW_ORIGIN, origin.clone());
+        headers.insert(
+            ACCESS_CONTROL_ALLOW_METHODS,
+            HeaderValue::from_static("POST, GET, OPTIONS, PUT, DELETE, PATCH"),
+        );
+        headers.insert(
+            ACCESS_CONTROL_ALLOW_HEADERS,
+            HeaderValue::from_static(
+                "Content-Type, Content-Length, Accept-Encoding, X-CSRF-Token, Authorization, X-Requested-With, If-Modified-Since",
+            ),
+        );
+        headers.insert(ACCESS_CONTROL_EXPOSE_HEADERS, HeaderValue::from_static("Date"));
+        headers.insert(ACCESS_CONTROL_ALLOW_CREDENTIALS, HeaderValue::from_static("true"));
+        if *exchange.request.method() != Method::OPTIONS {
+            return Step::Continue;
+        }
+        let mut preflight = Response::default();
+        *preflight.status_mut() = StatusCode::NO_CONTENT;
+        Step::Answer(preflight)
+    }
+}

@@ -1,0 +1,59 @@
+//! How long a request may take.
+
+use std::time::Duration;
+
+use axum::response::Response;
+use planesmith_machinery::status::{ApiError, Reason};
+
+use super::{Exchange, Failure, Filter, Step};
+use crate::failure;
+use crate::request::{InvalidDuration, parameter, parse_duration};
+
+/// Gives each request a deadline: `--request-timeout` after its arrival, or earlier if its `timeout` parameter says so.
+///
+/// Requests that last as long as the client wants have none, so the filter stands behind the one that finds out.
+#[derive(Clone, Copy, Debug)]
+pub struct Deadline {
+    /// How long a request may take.
+    pub limit: Duration,
+}
+
+impl Filter for Deadline {
+    fn name(&self) -> &'static str {
+        "deadline"
+    }
+
+    fn enter<'a>(&'a self, exchange: &'a mut Exchange) -> Step<'a> {
+        if exchange.ctx.info.is_long_running() {
+            return Step::Continue;
+        }
+        let query = exchange.request.uri().query().unwrap_or_default();
+        let wanted = match parameter(query, "timeout") {
+            Some(text) if !text.is_empty() => parse_duration(&text),
+            _ => Ok(Duration::ZERO),
+        };
+        match wanted {
+            Ok(Duration::ZERO) => exchange.ctx.deadline = Some(exchange.ctx.received + self.limit),
+            Ok(wanted) => exchange.ctx.deadline = Some(exchange.ctx.received + wanted.min(self.limit)),
+            Err(InvalidDuration(problem)) => {
+                let message = format!("invalid timeout specified in the request URL - {problem}");
+                return exchange.refuse(&ApiError::new(Reason::BadRequest, message));
+            }
+        }
+        Step::Continue
+    }
+
+    fn recover(&self, exchange: &Exchange, failure: Failure) -> Result<Response, Failure> {
+        let Failure::Late = failure else { return Err(failure) };
+        let ctx = &exchange.ctx;
+        tracing::warn!(
+            request = %ctx.id,
+            verb = %ctx.info.verb_text(),
+            path = ctx.info.path(),
+            user = ctx.user.name,
+            "a request did not finish in time",
+        );
+        let error = ApiError::timeout("request did not complete within the allotted timeout", 0);
+        Ok(failure::as_json(&error))
+    }
+}

@@ -1,0 +1,17 @@
+//! A server's life: [`Config`] -> [`CompletedConfig`] -> [`PreparedServer`] -> running -> stopped.
+//!
+//! Each step is a type, so that what must happen before cannot be left out.
+
+mod config;
+mod front;
+mod outside;
+mod prepared;
+mod signals;
+
+pub use config::{CompletedConfig, Config, ConfigError};
+pub use front::Front;
+pub use prepared::{PreparedServer, RunError};
+pub use signals::{Signal, Signals};
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,152 @@
+//! What can be set.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use http::HeaderValue;
+use planesmith_access::authentication::Authenticator;
+use planesmith_access::authorization::Authorizer;
+use thiserror::Error;
+
+use super::prepared::PreparedServer;
+use crate::chain::{ApiServer, Installation};
+use crate::filters::{
+    AccessLog, AssignId, Authentication, Authorization, CacheControl, Cors, CorsPatternError, Deadline, Filter,
+    Filters, InFlight, InFlightLimits, PanicGuard, ReadInfo, StrictTransport, WarningHeaders,
+};
+use crate::listener::ConnectionLimits;
+use crate::version::Version;
+
+/// What can be set about a chain of servers as a whole.
+#[derive(Clone, Debug)]
+pub struct Config {
+    /// Finds out who asks.
+    pub authenticator: Arc<dyn Authenticator>,
+    /// Decides who may do what.
+    pub authorizer: Arc<dyn Authorizer>,
+    /// How many requests are served at once.
+    pub in_flight: InFlightLimits,
+    /// How long a request may take, and how long running requests may go on when the server stops.
+    pub request_timeout: Duration,
+    /// How long the server goes on serving after the word to stop, while `/readyz` already fails.
+    pub shutdown_delay: Duration,
+    /// What a connection may cost.
+    pub connections: ConnectionLimits,
+    /// Regular expressions for origins whose pages may use the API.
+    pub cors_allowed_origins: Vec<String>,
+    /// Directives of the `Strict-Transport-Security` header; none without any.
+    pub strict_transport: Vec<String>,
+    /// What `/version` says.
+    pub version: Version,
+    /// `host:port` that clients use to reach the server.
+    pub public_address: String,
+    /// Groups that discovery lists before or after others: higher numbers first, 1000 for groups that are not here, then
+    /// by name.
+    pub group_priorities: Vec<(String, i32)>,
+}
+
+/// What is wrong with a [`Config`].
+#[derive(Debug, Error)]
+pub enum ConfigError {
+    /// A pattern of origins.
+    #[error(transparent)]
+    Cors(#[from] CorsPatternError),
+    /// A directive that cannot stand in a header.
+    #[error("--strict-transport-security-directives has `{0}`; expected max-age=N, includeSubDomains or preload")]
+    StrictTransport(String),
+    /// A timeout that would refuse every request.
+    #[error("--request-timeout is 0s; expected 1s to 10m")]
+    RequestTimeout,
+}
+
+/// A configuration that has been checked.
+#[derive(Debug)]
+pub struct CompletedConfig {
+    pub(super) config: Config,
+    pub(super) filters: Filters,
+    pub(super) in_flight: InFlight,
+    pub(super) installation: Installation,
+}
+
+impl Config {
+    /// The defaults of kube-apiserver.
+    #[must_use]
+    pub fn new(authenticator: Arc<dyn Authenticator>, authorizer: Arc<dyn Authorizer>) -> Self {
+        Self {
+            authenticator,
+            authorizer,
+            in_flight: InFlightLimits::default(),
+            request_timeout: Duration::from_secs(60),
+            shutdown_delay: Duration::ZERO,
+            connections: ConnectionLimits::default(),
+            cors_allowed_origins: Vec::new(),
+            strict_transport: Vec::new(),
+            version: Version::default(),
+            public_address: "127.0.0.1:6443".to_owned(),
+            group_priorities: Vec::new(),
+        }
+    }
+
+    /// Checks everything and builds what follows from it.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong, with the flag that sets it.
+    pub fn complete(self) -> Result<CompletedConfig, ConfigError> {
+        if self.request_timeout.is_zero() {
+            return Err(ConfigError::RequestTimeout);
+        }
+        let in_flight = InFlight::new(self.in_flight);
+        let filters = self.filters(&in_flight)?;
+        Ok(CompletedConfig {
+            config: self,
+            filters,
+            in_flight,
+            installation: Installation::default(),
+        })
+    }
+
+    /// The filters, in request order.
+    fn filters(&self, in_flight: &InFlight) -> Result<Filters, ConfigError> {
+        let mut list: Vec<Box<dyn Filter>> = vec![Box::new(AssignId), Box::new(AccessLog), Box::new(PanicGuard)];
+        if !self.cors_allowed_origins.is_empty() {
+            list.push(Box::new(Cors::new(&self.cors_allowed_origins)?));
+        }
+        if !self.strict_transport.is_empty() {
+            let directives = self.strict_transport.join("; ");
+            let header = HeaderValue::try_from(&directives).map_err(|_| ConfigError::StrictTransport(directives))?;
+            list.push(Box::new(StrictTransport::new(header)));
+        }
+        list.push(Box::new(CacheControl));
+        list.push(Box::new(ReadInfo));
+        list.push(Box::new(Deadline {
+            limit: self.request_timeout,
+        }));
+        list.push(Box::new(Authentication::new(Arc::clone(&self.authenticator))));
+        // Audit and impersonation stand here, so that everything below sees the impersonated user.
+        list.push(Box::new(in_flight.clone()));
+        list.push(Box::new(Authorization::new(Arc::clone(&self.authorizer))));
+        list.push(Box::new(WarningHeaders));
+        Ok(Filters::new(list))
+    }
+}
+
+impl CompletedConfig {
+    /// Whether every path is installed; servers that install paths later announce them here before they are prepared.
+    #[must_use]
+    pub fn installation(&self) -> &Installation {
+        &self.installation
+    }
+
+    /// Names of the filters, in request order.
+    #[must_use]
+    pub fn filter_names(&self) -> Vec<&'static str> {
+        self.filters.names()
+    }
+
+    /// Puts the whole chain behind the filters, with the paths that only the outermost server has.
+    #[must_use]
+    pub fn prepare(self, outermost: ApiServer) -> PreparedServer {
+        PreparedServer::new(self, outermost)
+    }
+}

@@ -1,0 +1,35 @@
+//! The outside of a chain.
+
+use std::sync::Arc;
+
+use axum::Router;
+use axum::body::Body;
+use axum::response::Response;
+use http::Request;
+
+use crate::connection::Connection;
+use crate::filters::{Exchange, Filters};
+use crate::listener::Service;
+use crate::shutdown::Shutdown;
+
+/// The outside of a chain: the filters and, behind them, the outermost server.
+#[derive(Debug)]
+pub struct Front {
+    pub(super) filters: Filters,
+    pub(super) router: Router,
+    pub(super) shutdown: Shutdown,
+}
+
+impl Front {
+    /// Answers one request, wherever it comes from.
+    pub async fn serve(&self, request: Request<Body>, connection: Arc<Connection>) -> Response {
+        let exchange = Exchange::new(request, connection, self.shutdown.clone());
+        self.filters.serve(exchange, &self.router).await
+    }
+}
+
+impl Service for Front {
+    async fn serve(self: Arc<Self>, request: Request<Body>, connection: Arc<Connection>) -> Response {
+        Front::serve(&self, request, connection).await
+    }
+}

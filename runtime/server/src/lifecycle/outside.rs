@@ -1,0 +1,84 @@
+//! The paths that only the outermost server has.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use axum::Router;
+use axum::body::Body;
+use axum::response::Response;
+use axum::routing::{any, get};
+use http::Request;
+use http::header::{CONTENT_TYPE, HeaderValue};
+use planesmith_machinery::status::ApiError;
+use serde_json::json;
+
+use super::config::Config;
+use crate::chain::Merged;
+use crate::failure;
+use crate::health::{Endpoint, Endpoints, HealthCheck};
+
+/// The chain behind the paths that only the outermost server has.
+pub(super) fn outside(config: &Config, stopping: &Arc<AtomicBool>, merged: &mut Merged) -> Router {
+    let mut router = Router::new();
+    let mut paths = std::mem::take(&mut merged.paths);
+    for endpoint in health_endpoints(stopping, merged) {
+        router = router.merge(endpoint.router());
+        paths.extend(endpoint.paths());
+    }
+    let version = config.version.clone();
+    let version = get(move || std::future::ready(version.answer()))
+        .fallback(method_not_allowed)
+        .head(method_not_allowed);
+    router = router.route("/version", version.clone()).route("/version/", version);
+    paths.push("/version".to_owned());
+    paths.sort();
+    let index = any(move || std::future::ready(index(&paths)));
+    let chain = std::mem::take(&mut merged.router);
+    router
+        .route("/", index.clone())
+        .route("/index.html", index)
+        .fallback_service(chain)
+}
+
+/// The health endpoints with the checks of the whole chain.
+fn health_endpoints(stopping: &Arc<AtomicBool>, merged: &mut Merged) -> [Endpoint; 3] {
+    let mut checks = vec![HealthCheck::new("ping", || Ok(())), HealthCheck::new("log", || Ok(()))];
+    checks.append(&mut merged.checks);
+    checks.extend(merged.start_hooks.iter().map(crate::hooks::Hook::check));
+    let stopping = Arc::clone(stopping);
+    let shutdown = HealthCheck::new("shutdown", move || {
+        if stopping.load(Ordering::Acquire) {
+            Err("process is shutting down".to_owned())
+        } else {
+            Ok(())
+        }
+    });
+    checks.push(shutdown.only_ready());
+    let checks: Vec<Arc<HealthCheck>> = checks.into_iter().map(Arc::new).collect();
+    let lasting = || {
+        checks
+            .iter()
+            .filter(|check| check.endpoints() == Endpoints::All)
+            .cloned()
+            .collect()
+    };
+    [
+        Endpoint::new("healthz", lasting()),
+        Endpoint::new("livez", lasting()),
+        Endpoint::new("readyz", checks.clone()),
+    ]
+}
+
+async fn method_not_allowed(request: Request<Body>) -> Response {
+    failure::respond(&request.into_parts().0, &ApiError::method_not_allowed())
+}
+
+/// The list of paths.
+fn index(paths: &[String]) -> Response {
+    let body = serde_json::to_vec_pretty(&json!({ "paths": paths })).unwrap_or_default();
+    let mut response = Response::new(body.into());
+    response
+        .headers_mut()
+        .insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    response
+}

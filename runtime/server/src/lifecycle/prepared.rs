@@ -1,0 +1,157 @@
+//! A server that is ready to run.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use thiserror::Error;
+
+use super::config::{CompletedConfig, Config};
+use super::front::Front;
+use super::outside::outside;
+use super::signals::Signals;
+use crate::chain::{ApiServer, Installing};
+use crate::hooks::{Hook, HookError};
+use crate::listener::Listener;
+use crate::shutdown::{Shutdown, Stop};
+
+/// A whole chain behind its filters, ready to run.
+#[derive(Debug)]
+pub struct PreparedServer {
+    front: Arc<Front>,
+    config: Config,
+    start_hooks: Vec<Hook>,
+    stop_hooks: Vec<Hook>,
+    installing: Option<Installing>,
+    stopping: Arc<AtomicBool>,
+    stop: Stop,
+    shutdown: Shutdown,
+}
+
+/// Why a server stopped out of order.
+#[derive(Debug, Error)]
+pub enum RunError {
+    /// A hook failed.
+    #[error("the start hook {name} failed")]
+    Hook {
+        /// Name of the hook.
+        name: &'static str,
+        /// Its error.
+        source: HookError,
+    },
+    /// A second signal came while requests were still running.
+    #[error("stopped at once by a second signal")]
+    Interrupted,
+}
+
+impl PreparedServer {
+    pub(super) fn new(completed: CompletedConfig, outermost: ApiServer) -> Self {
+        let CompletedConfig {
+            config,
+            filters,
+            in_flight: _,
+            installation,
+        } = completed;
+        let mut merged = outermost.merge(&installation);
+        let stopping = Arc::new(AtomicBool::new(false));
+        let (stop, shutdown) = Stop::new();
+        let router = outside(&config, &stopping, &mut merged);
+        Self {
+            front: Arc::new(Front {
+                filters,
+                router,
+                shutdown: shutdown.clone(),
+            }),
+            config,
+            start_hooks: merged.start_hooks,
+            stop_hooks: merged.stop_hooks,
+            // Dropped when the server runs.
+            installing: Some(installation.begin()),
+            stopping,
+            stop,
+            shutdown,
+        }
+    }
+
+    /// The outside of the chain, for requests from inside the process.
+    #[must_use]
+    pub fn front(&self) -> Arc<Front> {
+        Arc::clone(&self.front)
+    }
+
+    /// Lets paths that nobody has be 404 instead of 503 from now on, for servers that only answer from inside the process;
+    /// [`run`](Self::run) does it by itself.
+    pub fn set_installed(&mut self) {
+        self.installing = None;
+    }
+
+    /// Serves on `listener` until the first of `signals`, then stops in order.
+    ///
+    /// Starting: requests are taken at once; start hooks run one after the other, and `/readyz` fails until all are done.
+    ///
+    /// Stopping: `/readyz` fails; after the shutdown delay the stop hooks run; then no connection is taken any more,
+    /// watches end, and running requests may go on for the request timeout.
+    ///
+    /// # Errors
+    ///
+    /// A start hook failed, or a second signal came before the end.
+    pub async fn run(self, listener: Listener, mut signals: Signals) -> Result<(), RunError> {
+        let Self {
+            front,
+            config,
+            start_hooks,
+            stop_hooks,
+            installing,
+            stopping,
+            stop,
+            shutdown,
+        } = self;
+        let (close, closed) = Stop::new();
+        let serving = listener.serve(front, config.connections, closed, config.request_timeout);
+        let mut serving = tokio::spawn(serving);
+        drop(installing);
+        tokio::select! {
+            result = start(start_hooks, &shutdown) => result?,
+            () = signals.next() => return stop_now(&stop, &close),
+        }
+        signals.next().await;
+        tracing::info!(delay = ?config.shutdown_delay, "stopping");
+        stopping.store(true, Ordering::Release);
+        let orderly = async {
+            tokio::time::sleep(config.shutdown_delay).await;
+            for hook in stop_hooks {
+                let name = hook.name();
+                if let Err(error) = hook.run(shutdown.clone()).await {
+                    tracing::error!(name, %error, "a stop hook failed");
+                }
+            }
+            stop.now();
+            close.now();
+            let _ = (&mut serving).await;
+        };
+        tokio::select! {
+            () = orderly => {
+                tracing::info!("stopped");
+                Ok(())
+            }
+            () = signals.next() => stop_now(&stop, &close),
+        }
+    }
+}
+
+fn stop_now(stop: &Stop, close: &Stop) -> Result<(), RunError> {
+    stop.now();
+    close.now();
+    Err(RunError::Interrupted)
+}
+
+/// Runs the start hooks one after the other.
+async fn start(hooks: Vec<Hook>, shutdown: &Shutdown) -> Result<(), RunError> {
+    for hook in hooks {
+        let name = hook.name();
+        hook.run(shutdown.clone())
+            .await
+            .map_err(|source| RunError::Hook { name, source })?;
+        tracing::debug!(name, "start hook done");
+    }
+    Ok(())
+}

@@ -1,0 +1,253 @@
+//! Answers of a chain without a socket.
+
+use futures_util::FutureExt;
+
+use super::*;
+
+/// Code and body, for the privileged user.
+async fn check(request: &str, expected: &str) {
+    let mut server = prepared(config(AlwaysAllow));
+    server.set_installed();
+    let (code, _, body) = ask(&server, request, "root").await;
+    assert_eq!(format!("{} {body}", code.as_u16()), expected, "{request}");
+}
+
+const NOT_FOUND: &str = concat!(
+    r#"404 {"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure","#,
+    r#""message":"the server could not find the requested resource","reason":"NotFound","details":{},"code":404}"#,
+    "\n"
+);
+const NO_PAGE: &str = "404 404 page not found\n";
+const OTHER_METHOD: &str = concat!(
+    r#"405 {"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure","#,
+    r#""message":"the server does not allow this method on the requested resource","#,
+    r#""reason":"MethodNotAllowed","details":{},"code":405}"#,
+    "\n"
+);
+
+#[tokio::test]
+async fn requests_reach_the_handler_with_what_they_ask() {
+    check("GET /api/v1/namespaces/n/echoes/a", "200 get echoes a").await;
+    check("GET /api/v1/namespaces/n/echoes/a/", "200 get echoes a").await;
+    check("GET /api/v1/namespaces/n/echoes/?limit=1", "200 list echoes").await;
+    check("GET /api/v1/echoes?watch=1", "200 watch echoes").await;
+    check("GET /api/v1/watch/namespaces/n/echoes", "200 watch echoes").await;
+    check("POST /api/v1/namespaces/n/echoes", "200 create echoes").await;
+    check("PUT /api/v1/namespaces/n/echoes/a/status", "200 update echoes a status").await;
+    check("DELETE /apis/apps/v1/things", "200 deletecollection things").await;
+    check(
+        "GET /apis/custom.example.com/v1/namespaces/n/widgets/w",
+        "200 get widgets w",
+    )
+    .await;
+    check(
+        "GET /apis/apps/v1/things?fieldSelector=metadata.name%3Dx",
+        "200 list things x",
+    )
+    .await;
+    check("GET /apis/apps/v1/things/system%3Ax", "200 get things system:x").await;
+}
+
+#[tokio::test]
+async fn what_an_owned_group_does_not_have_is_a_status() {
+    check("GET /api/v1/nope", NOT_FOUND).await;
+    check("GET /api/v2", NOT_FOUND).await;
+    check("GET /api//v1", NOT_FOUND).await;
+    check("GET /apis/apps/v9", NOT_FOUND).await;
+    check("GET /apis/apps/v9/things", NOT_FOUND).await;
+    check("GET /api/v1/namespaces/n/echoes/a/nope", NOT_FOUND).await;
+    check("GET /api/v1/namespaces/n/echoes/a/status/more", NOT_FOUND).await;
+    check("GET /apis/apps/v1/namespaces/n/things", NOT_FOUND).await;
+    check("GET /api/v1/echoes/a", NOT_FOUND).await;
+    check("GET /api/v1/reviews/a", NOT_FOUND).await;
+}
+
+#[tokio::test]
+async fn what_nobody_owns_is_a_plain_page() {
+    check("GET /no/such/path", NO_PAGE).await;
+    check("GET /apis/nope.example.com", NO_PAGE).await;
+    check("POST /apis/nope.example.com/v1/things", NO_PAGE).await;
+    check("GET /apis/custom.example.com/v9", NO_PAGE).await;
+    check("GET /apis/custom.example.com/v1/nothings", NO_PAGE).await;
+    check("GET //api", NO_PAGE).await;
+    check("GET /API", NO_PAGE).await;
+    check("GET /healthz/", NO_PAGE).await;
+    check("GET /livez/ping/more", NO_PAGE).await;
+}
+
+#[tokio::test]
+async fn paths_without_the_method_are_405() {
+    check("HEAD /api/v1/namespaces/n/echoes/a", "405 ").await;
+    check("OPTIONS /api/v1/namespaces/n/echoes", OTHER_METHOD).await;
+    check("FROB /api/v1/namespaces/n/echoes", OTHER_METHOD).await;
+    check("POST /api/v1/namespaces/n/echoes/a", OTHER_METHOD).await;
+    check("PUT /api/v1/namespaces/n/echoes", OTHER_METHOD).await;
+    check("POST /api/v1/echoes", OTHER_METHOD).await;
+    check("GET /api/v1/reviews", OTHER_METHOD).await;
+    check("DELETE /api/v1/namespaces/n/echoes/a/status", OTHER_METHOD).await;
+    check("POST /version", OTHER_METHOD).await;
+}
+
+#[tokio::test]
+async fn delegates_show_their_paths_at_the_outside() {
+    check("GET /from/extensions", "200 here").await;
+    let mut server = prepared(config(AlwaysAllow));
+    server.set_installed();
+    let (_, _, body) = ask(&server, "GET /", "root").await;
+    assert!(
+        body.contains("\"/from/extensions\"") && body.contains("\"/readyz/shutdown\""),
+        "{body}"
+    );
+}
+
+#[tokio::test]
+async fn a_missing_path_is_503_until_all_are_installed() {
+    let server = prepared(config(AlwaysAllow));
+    let (code, headers, body) = ask(&server, "GET /apis/nope.example.com", "root").await;
+    assert_eq!(code, StatusCode::SERVICE_UNAVAILABLE);
+    assert_eq!(headers["retry-after"], "5");
+    assert!(
+        body.contains("before all known HTTP paths have been installed, please retry"),
+        "{body}"
+    );
+    let (code, _, _) = ask(&server, "GET /api/v1/echoes", "root").await;
+    assert_eq!(code, StatusCode::OK);
+}
+
+#[tokio::test]
+async fn every_answer_carries_the_headers_of_the_filters() {
+    let server = prepared(config(AlwaysAllow));
+    let (_, headers, _) = ask(&server, "GET /api/v1/namespaces/n/echoes/warns", "root").await;
+    assert_eq!(headers["cache-control"], "no-cache, private");
+    assert_eq!(headers["audit-id"].len(), 36);
+    assert_eq!(headers["warning"], r#"299 - "beware of \"echoes\"""#);
+}
+
+#[tokio::test]
+async fn strangers_get_401_and_403() {
+    let server = prepared(config(AlwaysDeny));
+    let (code, _, body) = ask(&server, "GET /version", "wrong").await;
+    assert_eq!(code, StatusCode::UNAUTHORIZED);
+    assert!(!body.contains("details"), "{body}");
+    let (code, headers, body) = ask(&server, "GET /api/v1/namespaces/n/echoes/a/status", "bob").await;
+    assert_eq!(
+        (code, &headers["x-content-type-options"]),
+        (StatusCode::FORBIDDEN, &"nosniff".parse().unwrap())
+    );
+    let message = concat!(
+        r#""message":"echoes \"a\" is forbidden: User \"bob\" cannot get resource \"echoes/status\" "#,
+        r#"in API group \"\" in the namespace \"n\": Everything is forbidden.""#
+    );
+    assert!(body.contains(message), "{body}");
+    assert!(body.contains(r#""details":{"name":"a","kind":"echoes"}"#), "{body}");
+    let (_, _, body) = ask(&server, "FROB /x", "").await;
+    assert!(
+        body.contains(r#""forbidden: User \"system:anonymous\" cannot frob path \"/x\": Everything"#),
+        "{body}"
+    );
+}
+
+#[tokio::test]
+async fn a_panic_is_a_500_status() {
+    let server = prepared(config(AlwaysAllow));
+    let (code, headers, body) = ask(&server, "GET /api/v1/namespaces/n/echoes/panics", "root").await;
+    assert_eq!(code, StatusCode::INTERNAL_SERVER_ERROR);
+    assert!(
+        body.contains(r#""reason":"InternalError""#) && headers.contains_key("audit-id"),
+        "{body}"
+    );
+}
+
+#[tokio::test]
+async fn a_late_answer_is_a_504_status() {
+    let server = prepared(config(AlwaysAllow));
+    let (code, _, body) = ask(&server, "GET /api/v1/namespaces/n/echoes/waits?timeout=5ms", "root").await;
+    assert_eq!(code, StatusCode::GATEWAY_TIMEOUT);
+    assert!(
+        body.contains("Timeout: request did not complete within the allotted timeout"),
+        "{body}"
+    );
+    let (code, _, body) = ask(&server, "GET /api/v1/namespaces/n/echoes/a?timeout=5x", "root").await;
+    assert_eq!(code, StatusCode::BAD_REQUEST);
+    assert!(body.contains(r#"unknown unit \"x\" in duration \"5x\""#), "{body}");
+}
+
+#[tokio::test]
+async fn too_many_requests_at_once_are_429() {
+    let mut config = config(AlwaysAllow);
+    config.in_flight = InFlightLimits { reading: 1, writing: 1 };
+    let server = prepared(config);
+    let waiting = ask(&server, "GET /api/v1/namespaces/n/echoes/waits", "bob");
+    let mut waiting = Box::pin(waiting);
+    assert!(waiting.as_mut().now_or_never().is_none());
+    let (code, headers, body) = ask(&server, "GET /api/v1/namespaces/n/echoes/a", "bob").await;
+    assert_eq!(
+        (code, body.as_str()),
+        (
+            StatusCode::TOO_MANY_REQUESTS,
+            "Too many requests, please try again later.\n"
+        )
+    );
+    assert_eq!(headers["retry-after"], "1");
+    for served in ["PUT /api/v1/namespaces/n/echoes/a", "GET /api/v1/echoes?watch=1"] {
+        assert_eq!(ask(&server, served, "bob").await.0, StatusCode::OK, "{served}");
+    }
+    assert_eq!(ask(&server, "GET /api/v1/echoes", "root").await.0, StatusCode::OK);
+    drop(waiting);
+    assert_eq!(ask(&server, "GET /api/v1/echoes", "bob").await.0, StatusCode::OK);
+}
+
+#[tokio::test]
+async fn malformed_escapes_are_refused() {
+    check("GET /api/v1/%zz", "400 400 Bad Request").await;
+    check("GET /api/v1/%2", "400 400 Bad Request").await;
+}
+
+#[test]
+fn filters_run_in_the_recorded_order() {
+    let mut config = config(AlwaysAllow);
+    config.cors_allowed_origins = vec!["^https://ui[.]example[.]com$".to_owned()];
+    config.strict_transport = vec!["max-age=31536000".to_owned()];
+    let names = config.complete().unwrap().filter_names();
+    let recorded = "request-id access-log panic-guard cors strict-transport cache-control request-info deadline \
+                    authentication in-flight authorization warnings";
+    assert_eq!(names.join(" "), recorded);
+}
+
+#[tokio::test]
+async fn pages_of_allowed_origins_may_ask() {
+    let mut config = config(AlwaysAllow);
+    config.cors_allowed_origins = vec!["^https://ui[.]example[.]com$".to_owned()];
+    let server = prepared(config);
+    let front = server.front();
+    let preflight = |origin: &'static str| {
+        let request = Request::builder()
+            .method(Method::OPTIONS)
+            .uri("/api/v1/echoes")
+            .header("origin", origin);
+        front.serve(request.body(Body::empty()).unwrap(), Arc::new(Connection::default()))
+    };
+    let allowed = preflight("https://ui.example.com").await;
+    assert_eq!(allowed.status(), StatusCode::NO_CONTENT);
+    assert_eq!(
+        allowed.headers()["access-control-allow-origin"],
+        "https://ui.example.com"
+    );
+    let other = preflight("https://evil.example.com").await;
+    assert_eq!(other.status(), StatusCode::METHOD_NOT_ALLOWED);
+    assert!(!other.headers().contains_key("access-control-allow-origin"));
+}
+
+#[tokio::test]
+async fn version_names_what_clients_look_for() {
+    let server = prepared(config(AlwaysAllow));
+    let (_, _, body) = ask(&server, "GET /version", "root").await;
+    for line in [
+        "\"major\": \"1\"",
+        "\"minor\": \"36\"",
+        "\"minCompatibilityMinor\": \"35\"",
+        "\"gitVersion\": \"v1.36.0+",
+    ] {
+        assert!(body.contains(line), "{body}");
+    }
+}

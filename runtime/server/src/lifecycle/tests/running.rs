@@ -1,0 +1,161 @@
+//! A running server with a socket.
+
+use hyper_util::rt::TokioIo;
+use tokio::task::JoinHandle;
+
+use super::*;
+
+struct Running {
+    address: std::net::SocketAddr,
+    signal: Signal,
+    ended: JoinHandle<Result<(), RunError>>,
+    waiting: Arc<Notify>,
+}
+
+/// Starts a server whose only resource is a core `echoes`.
+async fn start(change: impl FnOnce(ApiServer) -> ApiServer) -> Running {
+    let mut routes = Routes::new();
+    let echo = Arc::new(Echo::new("", "echoes", Scope::Cluster, Verb::STORED));
+    let waiting = Arc::clone(&echo.waiting);
+    routes.add(echo);
+    let server = config(AlwaysAllow)
+        .complete()
+        .unwrap()
+        .prepare(change(ApiServer::new("core", routes)));
+    let listener = Listener::bind("127.0.0.1:0".parse().unwrap(), None).await.unwrap();
+    let address = listener.local_addr().unwrap();
+    let (signal, signals) = Signals::manual();
+    Running {
+        address,
+        signal,
+        ended: tokio::spawn(server.run(listener, signals)),
+        waiting,
+    }
+}
+
+impl Running {
+    async fn get(&self, path: &str) -> (StatusCode, String) {
+        let stream = TcpStream::connect(self.address).await.unwrap();
+        let (mut sender, connection) = hyper::client::conn::http1::handshake(TokioIo::new(stream))
+            .await
+            .unwrap();
+        let connection = tokio::spawn(connection);
+        let request = Request::get(path).header("host", "x").body(Body::empty()).unwrap();
+        let response = sender.send_request(request).await.unwrap();
+        let code = response.status();
+        let body = response.into_body().collect().await.unwrap().to_bytes();
+        connection.abort();
+        (code, String::from_utf8(body.to_vec()).unwrap())
+    }
+}
+
+#[tokio::test]
+async fn start_hooks_run_in_order_and_show_at_readyz() {
+    let go_on = Arc::new(Notify::new());
+    let told = Arc::clone(&go_on);
+    let first_done = Arc::new(AtomicBool::new(false));
+    let (first, second) = (Arc::clone(&first_done), Arc::clone(&first_done));
+    let running = start(|server| {
+        let inner = ApiServer::new("inner", Routes::new()).with_start_hook(Hook::new("first", move |_| async move {
+            told.notified().await;
+            first.store(true, Ordering::SeqCst);
+            Ok(())
+        }));
+        let hook = Hook::new("second", move |_| async move {
+            if second.load(Ordering::SeqCst) {
+                Ok(())
+            } else {
+                Err(HookError("out of order".to_owned()))
+            }
+        });
+        server.in_front_of(inner).with_start_hook(hook)
+    })
+    .await;
+    let (code, body) = running.get("/readyz").await;
+    assert_eq!(code, StatusCode::INTERNAL_SERVER_ERROR);
+    let waiting = "[+]ping ok\n[+]log ok\n[-]poststarthook/first failed: reason withheld\n\
+                   [-]poststarthook/second failed: reason withheld\n[+]shutdown ok\nreadyz check failed\n";
+    assert_eq!(body, waiting);
+    go_on.notify_one();
+    while running.get("/readyz").await.0 != StatusCode::OK {
+        tokio::task::yield_now().await;
+    }
+    running.signal.stop();
+    running.ended.await.unwrap().unwrap();
+}
+
+#[tokio::test]
+async fn a_failing_start_hook_ends_the_server() {
+    let running =
+        start(|server| server.with_start_hook(Hook::new("broken", |_| async { Err(HookError("no".to_owned())) })))
+            .await;
+    let error = running.ended.await.unwrap().unwrap_err();
+    assert_eq!(error.to_string(), "the start hook broken failed");
+}
+
+#[tokio::test]
+async fn stopping_lets_running_requests_finish() {
+    let stopped = Arc::new(AtomicBool::new(false));
+    let hook_ran = Arc::clone(&stopped);
+    let running = start(|server| {
+        server.with_stop_hook(Hook::new("last", move |_| async move {
+            hook_ran.store(true, Ordering::SeqCst);
+            Ok(())
+        }))
+    })
+    .await;
+    let request = running.get("/api/v1/echoes/until-stop");
+    let mut request = Box::pin(request);
+    tokio::select! {
+        _ = request.as_mut() => panic!("answered too early"),
+        () = running.waiting.notified() => {}
+    }
+    running.signal.stop();
+    let (code, body) = request.await;
+    assert_eq!((code, body.as_str()), (StatusCode::OK, "get echoes until-stop"));
+    let address = running.address;
+    running.ended.await.unwrap().unwrap();
+    assert!(stopped.load(Ordering::SeqCst));
+    assert!(TcpStream::connect(address).await.is_err());
+}
+
+#[tokio::test]
+async fn a_second_signal_ends_at_once() {
+    let running = start(|server| server).await;
+    let request = running.get("/api/v1/echoes/waits");
+    let mut request = Box::pin(request);
+    tokio::select! {
+        _ = request.as_mut() => panic!("answered too early"),
+        () = running.waiting.notified() => {}
+    }
+    running.signal.stop();
+    running.signal.stop();
+    drop(request);
+    assert!(matches!(running.ended.await.unwrap(), Err(RunError::Interrupted)));
+}
+
+#[tokio::test]
+async fn readyz_fails_while_the_server_still_serves() {
+    let mut config = config(AlwaysAllow);
+    config.shutdown_delay = Duration::from_secs(3600);
+    let server = config.complete().unwrap().prepare(chain());
+    let listener = Listener::bind("127.0.0.1:0".parse().unwrap(), None).await.unwrap();
+    let address = listener.local_addr().unwrap();
+    let (signal, signals) = Signals::manual();
+    let ended = tokio::spawn(server.run(listener, signals));
+    let running = Running {
+        address,
+        signal,
+        ended,
+        waiting: Arc::default(),
+    };
+    assert_eq!(running.get("/readyz").await.0, StatusCode::OK);
+    running.signal.stop();
+    while running.get("/readyz").await.0 == StatusCode::OK {
+        tokio::task::yield_now().await;
+    }
+    assert_eq!(running.get("/livez").await, (StatusCode::OK, "ok".to_owned()));
+    assert_eq!(running.get("/api/v1/echoes").await.0, StatusCode::OK);
+    running.signal.stop();
+    assert!(matches!(running.ended.await.unwrap(), Err(RunError::Interrupted)));
+}

@@ -1,0 +1,170 @@
+//! Where connections come in.
+
+mod activity;
+mod client_certificate;
+mod session;
+mod tls;
+
+use std::future::Future;
+use std::io;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::body::Body;
+use axum::response::Response;
+use http::Request;
+use hyper_util::server::graceful::GracefulShutdown;
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::Semaphore;
+
+pub use self::tls::{Tls, TlsError, TlsFiles};
+
+use self::session::Sessions;
+use crate::connection::Connection;
+use crate::shutdown::Shutdown;
+
+/// What a connection may cost.
+#[derive(Clone, Copy, Debug)]
+pub struct ConnectionLimits {
+    /// Open connections; further ones wait in the kernel's queue until one is closed.
+    pub connections: usize,
+    /// How long a TLS handshake may take.
+    pub handshake: Duration,
+    /// How long the head of a request may take to arrive.
+    pub head: Duration,
+    /// How long a connection without requests is kept.
+    pub idle: Duration,
+    /// How often a quiet HTTP/2 client is asked whether it is still there, and how long it may take to answer.
+    pub ping: Duration,
+    /// Bytes of a request's head.
+    pub head_size: u32,
+    /// Requests at once on one HTTP/2 connection.
+    pub streams: u32,
+}
+
+impl Default for ConnectionLimits {
+    /// kube-apiserver's values where it has them; watches need many streams, so there may be more of them.
+    fn default() -> Self {
+        Self {
+            connections: 16_384,
+            handshake: Duration::from_secs(10),
+            head: Duration::from_secs(32),
+            idle: Duration::from_secs(90),
+            ping: Duration::from_secs(30),
+            head_size: 1 << 20,
+            streams: 1_000,
+        }
+    }
+}
+
+/// Answers the requests of all connections.
+pub trait Service: Send + Sync + 'static {
+    /// Answers one request.
+    fn serve(
+        self: Arc<Self>,
+        request: Request<Body>,
+        connection: Arc<Connection>,
+    ) -> impl Future<Output = Response> + Send + 'static;
+}
+
+/// A socket that accepts connections.
+#[derive(Debug)]
+pub struct Listener {
+    socket: TcpListener,
+    tls: Option<Arc<Tls>>,
+}
+
+impl Listener {
+    /// Opens a socket at `address`; without `tls` it speaks plain HTTP.
+    ///
+    /// # Errors
+    ///
+    /// Those of the operating system.
+    pub async fn bind(address: SocketAddr, tls: Option<Tls>) -> io::Result<Self> {
+        Ok(Self {
+            socket: TcpListener::bind(address).await?,
+            tls: tls.map(Arc::new),
+        })
+    }
+
+    /// The address with the port that the operating system chose.
+    ///
+    /// # Errors
+    ///
+    /// Those of the operating system.
+    pub fn local_addr(&self) -> io::Result<SocketAddr> {
+        self.socket.local_addr()
+    }
+
+    /// Serves until `stop` is said, then lets running requests finish for at most `drain`.
+    ///
+    /// New connections are refused from the word on; open ones are told to go away when their requests are answered.
+    pub async fn serve<S: Service>(
+        self,
+        service: Arc<S>,
+        limits: ConnectionLimits,
+        mut stop: Shutdown,
+        drain: Duration,
+    ) {
+        let graceful = GracefulShutdown::new();
+        let room = Arc::new(Semaphore::new(limits.connections));
+        let sessions = Arc::new(Sessions::new(service, limits));
+        let reload = self
+            .tls
+            .clone()
+            .map(|tls| tokio::spawn(async move { tls.keep_fresh().await }));
+        loop {
+            let next = async {
+                let place = Arc::clone(&room).acquire_owned().await;
+                (place, self.accept().await)
+            };
+            let (place, (stream, peer)) = tokio::select! {
+                next = next => next,
+                () = stop.requested() => break,
+            };
+            let (sessions, tls, watcher) = (Arc::clone(&sessions), self.tls.clone(), graceful.watcher());
+            tokio::spawn(async move {
+                sessions.run(stream, peer, tls.as_deref(), watcher).await;
+                drop(place);
+            });
+        }
+        drop(self.socket);
+        if tokio::time::timeout(drain, graceful.shutdown()).await.is_err() {
+            tracing::warn!(?drain, "some connections did not end in time");
+        }
+        if let Some(reload) = reload {
+            reload.abort();
+        }
+    }
+
+    /// The next connection, whatever happens to those that break before they are accepted.
+    async fn accept(&self) -> (TcpStream, SocketAddr) {
+        loop {
+            match self.socket.accept().await {
+                Ok(accepted) => return accepted,
+                Err(error) if is_about_one_connection(&error) => {}
+                Err(error) => {
+                    // Out of descriptors or memory: connections that end make room again.
+                    tracing::error!(%error, "cannot accept connections");
+                    tokio::time::sleep(Duration::from_millis(250)).await;
+                }
+            }
+        }
+    }
+}
+
+fn is_about_one_connection(error: &io::Error) -> bool {
+    matches!(
+        error.kind(),
+        io::ErrorKind::ConnectionRefused | io::ErrorKind::ConnectionAborted | io::ErrorKind::ConnectionReset
+    )
+}
+
+/// Waits for `future` no longer than `limit`.
+async fn at_most<F: Future>(limit: Duration, future: F) -> Option<F::Output> {
+    tokio::time::timeout(limit, future).await.ok()
+}
+
+#[cfg(test)]
+mod tests;

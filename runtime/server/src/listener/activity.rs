@@ -1,0 +1,81 @@
+//! Whether a connection is in use.
+
+use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::task::{Context, Poll};
+use std::time::{Duration, Instant};
+
+use axum::body::Body;
+use bytes::Bytes;
+use http_body::{Frame, SizeHint};
+
+/// Counts the requests of one connection that are not fully answered.
+#[derive(Debug)]
+pub(super) struct Activity {
+    opened: Instant,
+    running: AtomicUsize,
+    /// When the last request ended, in milliseconds after the connection was opened.
+    quiet_since: AtomicU64,
+}
+
+impl Activity {
+    pub(super) fn new() -> Self {
+        Self {
+            opened: Instant::now(),
+            running: AtomicUsize::new(0),
+            quiet_since: AtomicU64::new(0),
+        }
+    }
+
+    /// Begins a request; it runs until the result is dropped.
+    pub(super) fn begin(self: &Arc<Self>) -> Running {
+        self.running.fetch_add(1, Ordering::Relaxed);
+        Running(Arc::clone(self))
+    }
+
+    /// How long there has been no request; `None` while there is one.
+    pub(super) fn quiet(&self) -> Option<Duration> {
+        if self.running.load(Ordering::Relaxed) > 0 {
+            return None;
+        }
+        let since = Duration::from_millis(self.quiet_since.load(Ordering::Relaxed));
+        Some(self.opened.elapsed().saturating_sub(since))
+    }
+}
+
+/// One request that is not fully answered.
+#[derive(Debug)]
+pub(super) struct Running(Arc<Activity>);
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        let now = u64::try_from(self.0.opened.elapsed().as_millis()).unwrap_or(u64::MAX);
+        self.0.quiet_since.store(now, Ordering::Relaxed);
+        self.0.running.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+/// The body of an answer, which keeps its connection in use until it is sent or given up.
+#[derive(Debug)]
+pub(super) struct RunningBody {
+    pub(super) body: Body,
+    pub(super) _running: Running,
+}
+
+impl http_body::Body for RunningBody {
+    type Data = Bytes;
+    type Error = axum::Error;
+
+    fn poll_frame(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
+        Pin::new(&mut self.body).poll_frame(cx)
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.body.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.body.size_hint()
+    }
+}

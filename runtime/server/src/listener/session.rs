@@ -1,0 +1,123 @@
+//! One connection from its first byte to its last.
+
+use std::convert::Infallible;
+use std::net::SocketAddr;
+use std::pin::pin;
+use std::sync::Arc;
+
+use axum::body::Body;
+use http::Request;
+use hyper::body::Incoming;
+use hyper::service::service_fn;
+use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
+use hyper_util::server::conn::auto::Builder;
+use hyper_util::server::graceful::Watcher;
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::net::TcpStream;
+
+use super::activity::{Activity, RunningBody};
+use super::{ConnectionLimits, Service, Tls, at_most};
+use crate::connection::Connection;
+
+/// Bytes of one request body that may wait unread: two of the usual objects, and far from the body limit.
+const STREAM_WINDOW: u32 = 256 << 10;
+/// Bytes of all request bodies of a connection that may wait unread.
+const CONNECTION_WINDOW: u32 = 1 << 20;
+/// Bytes of one answer that wait for the network.
+const SEND_BUFFER: usize = 512 << 10;
+
+/// What all connections have in common.
+pub(super) struct Sessions<S> {
+    service: Arc<S>,
+    limits: ConnectionLimits,
+    builder: Builder<TokioExecutor>,
+}
+
+impl<S: Service> Sessions<S> {
+    pub(super) fn new(service: Arc<S>, limits: ConnectionLimits) -> Self {
+        let mut builder = Builder::new(TokioExecutor::new());
+        builder
+            .http1()
+            .timer(TokioTimer::new())
+            .header_read_timeout(limits.head)
+            .max_buf_size(limits.head_size.max(8 << 10) as usize);
+        builder
+            .http2()
+            .timer(TokioTimer::new())
+            .initial_stream_window_size(STREAM_WINDOW)
+            .initial_connection_window_size(CONNECTION_WINDOW)
+            .max_send_buf_size(SEND_BUFFER)
+            .max_concurrent_streams(limits.streams)
+            .max_header_list_size(limits.head_size)
+            .keep_alive_interval(limits.ping)
+            .keep_alive_timeout(limits.ping);
+        Self {
+            service,
+            limits,
+            builder,
+        }
+    }
+
+    /// Serves a connection until it ends; what goes wrong with it is the client's business and only worth a debug line.
+    pub(super) async fn run(&self, stream: TcpStream, peer: SocketAddr, tls: Option<&Tls>, watcher: Watcher) {
+        if let Err(error) = stream.set_nodelay(true) {
+            tracing::debug!(%peer, %error, "cannot send small answers at once");
+        }
+        let Some(tls) = tls else {
+            let connection = Connection {
+                peer: Some(peer),
+                certificate: None,
+            };
+            return self.speak(stream, connection, watcher).await;
+        };
+        match at_most(self.limits.handshake, tls.accept(stream)).await {
+            None => tracing::debug!(%peer, "the TLS handshake took too long"),
+            Some(Err(error)) => tracing::debug!(%peer, %error, "the TLS handshake failed"),
+            Some(Ok((stream, certificate))) => {
+                let connection = Connection {
+                    peer: Some(peer),
+                    certificate,
+                };
+                // The stream is large and would otherwise be part of each future around it.
+                Box::pin(self.speak(stream, connection, watcher)).await;
+            }
+        }
+    }
+
+    async fn speak<IO>(&self, io: IO, connection: Connection, watcher: Watcher)
+    where
+        IO: AsyncRead + AsyncWrite + Unpin + Send + 'static,
+    {
+        let peer = connection.peer;
+        let connection = Arc::new(connection);
+        let activity = Arc::new(Activity::new());
+        let service = service_fn(|request: Request<Incoming>| {
+            let running = activity.begin();
+            let answer = Arc::clone(&self.service).serve(request.map(Body::new), Arc::clone(&connection));
+            async move {
+                Ok::<_, Infallible>(answer.await.map(|body| RunningBody {
+                    body,
+                    _running: running,
+                }))
+            }
+        });
+        let conversation = self.builder.serve_connection_with_upgrades(TokioIo::new(io), service);
+        let mut conversation = pin!(watcher.watch(conversation));
+        loop {
+            tokio::select! {
+                result = conversation.as_mut() => {
+                    if let Err(error) = result {
+                        tracing::debug!(?peer, error = &*error, "a connection broke");
+                    }
+                    return;
+                }
+                () = tokio::time::sleep(self.limits.idle) => {
+                    // Looked at rarely: an idle connection lives up to twice as long as it must.
+                    if activity.quiet().is_some_and(|quiet| quiet >= self.limits.idle) {
+                        return;
+                    }
+                }
+            }
+        }
+    }
+}

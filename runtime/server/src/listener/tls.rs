@@ -1,0 +1,230 @@
+//! The server's certificate and the authorities of its clients.
+
+use std::fs::File;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::{Duration, SystemTime};
+
+use arc_swap::ArcSwap;
+use planesmith_access::authentication::ClientCertificate;
+use rustls::pki_types::pem::{self, PemObject};
+use rustls::pki_types::{CertificateDer, PrivateKeyDer};
+use rustls::server::{VerifierBuilderError, WebPkiClientVerifier};
+use rustls::{RootCertStore, ServerConfig};
+use thiserror::Error;
+use tokio::net::TcpStream;
+use tokio_rustls::TlsAcceptor;
+use tokio_rustls::server::TlsStream;
+
+use super::client_certificate::AnyCertificate;
+
+/// How often the files are looked at for a change. Certificates are replaced days before they end.
+const LOOK_EVERY: Duration = Duration::from_secs(60);
+
+/// Where the certificates are; all files are PEM.
+#[derive(Clone, Debug)]
+pub struct TlsFiles {
+    /// The server's certificate, followed by its chain.
+    pub certificate: PathBuf,
+    /// The key of the server's certificate.
+    pub key: PathBuf,
+    /// Authorities whose client certificates are accepted; without any, clients are not asked for one.
+    pub client_authorities: Vec<PathBuf>,
+}
+
+/// Why there is no TLS.
+#[derive(Debug, Error)]
+pub enum TlsError {
+    /// A file cannot be read.
+    #[error("{path} cannot be read")]
+    Read {
+        /// The file.
+        path: PathBuf,
+        /// What the operating system says.
+        source: io::Error,
+    },
+    /// A file does not hold what it should.
+    #[error("{path} holds no {wanted} in PEM form")]
+    Pem {
+        /// The file.
+        path: PathBuf,
+        /// What it should hold.
+        wanted: &'static str,
+        /// What is wrong with it.
+        source: pem::Error,
+    },
+    /// A certificate or key does not fit.
+    #[error("the certificate {path} cannot be used with its key")]
+    Certificate {
+        /// The certificate.
+        path: PathBuf,
+        /// Why.
+        source: rustls::Error,
+    },
+    /// The authorities cannot be used.
+    #[error("the client authorities cannot be used")]
+    Authorities(#[source] VerifierBuilderError),
+}
+
+/// TLS with the certificates of some files, which are read again when they change.
+#[derive(Debug)]
+pub struct Tls {
+    files: TlsFiles,
+    current: ArcSwap<Loaded>,
+}
+
+struct Loaded {
+    acceptor: TlsAcceptor,
+    clients: Option<Arc<AnyCertificate>>,
+    /// When each file was last changed.
+    changed: Vec<Option<SystemTime>>,
+}
+
+impl Tls {
+    /// Reads the files.
+    ///
+    /// # Errors
+    ///
+    /// One of them cannot be used; the message names it.
+    pub fn open(files: TlsFiles) -> Result<Self, TlsError> {
+        let current = ArcSwap::from_pointee(Loaded::open(&files)?);
+        Ok(Self { files, current })
+    }
+
+    /// Opens a connection, and says who the client is by its certificate.
+    pub(super) async fn accept(
+        &self,
+        stream: TcpStream,
+    ) -> io::Result<(TlsStream<TcpStream>, Option<ClientCertificate>)> {
+        let loaded = self.current.load_full();
+        let stream = loaded.acceptor.accept(stream).await?;
+        let sent = stream.get_ref().1.peer_certificates().unwrap_or_default();
+        let certificate = loaded.clients.as_ref().and_then(|clients| clients.judge(sent));
+        Ok((stream, certificate))
+    }
+
+    /// Looks at the files from time to time, for as long as it is polled.
+    pub(super) async fn keep_fresh(&self) {
+        loop {
+            tokio::time::sleep(LOOK_EVERY).await;
+            self.refresh();
+        }
+    }
+
+    /// Reads the files again when one has changed. Files that cannot be used leave everything as it is.
+    fn refresh(&self) {
+        if self.current.load().changed == times(&self.files) {
+            return;
+        }
+        match Loaded::open(&self.files) {
+            Ok(loaded) => {
+                tracing::info!(certificate = %self.files.certificate.display(), "certificates read again");
+                self.current.store(Arc::new(loaded));
+            }
+            Err(error) => {
+                tracing::error!(
+                    error = &error as &dyn std::error::Error,
+                    "changed certificates are not used"
+                );
+            }
+        }
+    }
+}
+
+impl Loaded {
+    fn open(files: &TlsFiles) -> Result<Self, TlsError> {
+        // Taken before reading: a change in between is found at the next look.
+        let changed = times(files);
+        let provider = Arc::new(rustls::crypto::ring::default_provider());
+        let clients = authorities(&files.client_authorities)?;
+        let clients = clients
+            .map(|authorities| AnyCertificate::new(authorities, &provider))
+            .transpose()?;
+        let clients = clients.map(Arc::new);
+        let unusable = |source| TlsError::Certificate {
+            path: files.certificate.clone(),
+            source,
+        };
+        let builder = ServerConfig::builder_with_provider(provider)
+            .with_safe_default_protocol_versions()
+            .map_err(unusable)?
+            .with_client_cert_verifier(match &clients {
+                Some(clients) => Arc::clone(clients) as _,
+                None => WebPkiClientVerifier::no_client_auth(),
+            });
+        let chain = certificates(&files.certificate)?;
+        let mut config = builder.with_single_cert(chain, key(&files.key)?).map_err(unusable)?;
+        config.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
+        Ok(Self {
+            acceptor: TlsAcceptor::from(Arc::new(config)),
+            clients,
+            changed,
+        })
+    }
+}
+
+fn times(files: &TlsFiles) -> Vec<Option<SystemTime>> {
+    let paths = [&files.certificate, &files.key]
+        .into_iter()
+        .chain(&files.client_authorities);
+    paths
+        .map(|path| path.metadata().and_then(|file| file.modified()).ok())
+        .collect()
+}
+
+fn authorities(paths: &[PathBuf]) -> Result<Option<RootCertStore>, TlsError> {
+    if paths.is_empty() {
+        return Ok(None);
+    }
+    let mut store = RootCertStore::empty();
+    for path in paths {
+        for certificate in certificates(path)? {
+            let unusable = |source| TlsError::Certificate {
+                path: path.clone(),
+                source,
+            };
+            store.add(certificate).map_err(unusable)?;
+        }
+    }
+    Ok(Some(store))
+}
+
+fn certificates(path: &Path) -> Result<Vec<CertificateDer<'static>>, TlsError> {
+    let unreadable = |source| TlsError::Pem {
+        path: path.to_owned(),
+        wanted: "certificate",
+        source,
+    };
+    let certificates = CertificateDer::pem_reader_iter(open(path)?).collect::<Result<Vec<_>, _>>();
+    let certificates = certificates.map_err(unreadable)?;
+    if certificates.is_empty() {
+        Err(unreadable(pem::Error::NoItemsFound))
+    } else {
+        Ok(certificates)
+    }
+}
+
+fn key(path: &Path) -> Result<PrivateKeyDer<'static>, TlsError> {
+    let unreadable = |source| TlsError::Pem {
+        path: path.to_owned(),
+        wanted: "private key",
+        source,
+    };
+    PrivateKeyDer::from_pem_reader(open(path)?).map_err(unreadable)
+}
+
+fn open(path: &Path) -> Result<File, TlsError> {
+    File::open(path).map_err(|source| TlsError::Read {
+        path: path.to_owned(),
+        source,
+    })
+}
+
+impl std::fmt::Debug for Loaded {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Loaded")
+            .field("clients", &self.clients.is_some())
+            .finish_non_exhaustive()
+    }
+}
