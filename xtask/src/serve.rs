@@ -6,7 +6,8 @@ use std::process::Command;
 
 use anyhow::{Context as _, Result};
 
-use crate::cargo::{built, cargo, run, shown};
+use crate::cargo::{built, cargo, run, shown, workspace};
+use crate::generate;
 
 /// Generates, builds and runs the server on its embedded store.
 ///
@@ -25,6 +26,9 @@ pub(crate) struct Serve {
 
 impl Serve {
     pub(crate) fn run(&self) -> Result<()> {
+        for difference in generate::write(workspace())? {
+            eprintln!("{}", difference.done());
+        }
         let mut build = cargo();
         build.args(["build", "--package", "planesmith"]);
         if self.release {
