@@ -9,13 +9,15 @@ mod equality;
 mod extract;
 mod json;
 mod key_value;
+mod managed;
 mod relation;
 mod set;
 
-pub use compare::{Comparison, compare};
+pub use compare::{Comparison, Ignored, compare};
 pub use element::PathElement;
 pub use equality::{equal, equal_structs};
 pub use extract::extract;
 pub use json::FieldsError;
 pub use key_value::KeyValue;
+pub use managed::{Tracking, Versions, keep_times, manager_name, track_scale, track_write};
 pub use set::Set;

@@ -59,7 +59,7 @@ fn json(set: &Set<'_>) -> String {
 }
 
 fn check(old: &Sample, new: &Sample, removed: &str, modified: &str, added: &str) {
-    let comparison = compare(old, new, |_, _| false);
+    let comparison = compare(old, new, &Ignored::NOTHING);
     let found = (
         json(&comparison.removed),
         json(&comparison.modified),
@@ -241,4 +241,27 @@ fn applied_fields_are_leaves_entries_and_elements() {
     };
     let expected = r#"{"f:data":{"f:a":{}},"f:pointer":{},"f:ports":{"k:{\"number\":80,\"protocol\":\"TCP\"}":{".":{},"f:name":{},"f:number":{}}},"f:spec":{},"f:text":{}}"#;
     assert_eq!(json(&extract(&object)), expected);
+}
+
+#[test]
+fn ignored_fields_are_left_out_at_their_place_only() {
+    let mut new = Sample {
+        text: "t".to_owned(),
+        pointer: Some(Empty {
+            anything: "x".to_owned(),
+        }),
+        ..Sample::default()
+    };
+    new.spec.anything = "y".to_owned();
+    let anything = Ignored {
+        fields: &["anything"],
+        below: &[],
+    };
+    let ignored = Ignored {
+        fields: &["text"],
+        below: &[("spec", anything)],
+    };
+    let old = Sample::default();
+    let comparison = compare(&old, &new, &ignored);
+    assert_eq!(json(&comparison.added), r#"{"f:pointer":{".":{},"f:anything":{}}}"#);
 }
