@@ -1,8 +1,9 @@
 //! Who asks, and what they may do.
 //!
 //! Reading order: [`user`] (who), [`authentication`] (from credentials to a user), [`authorization`] (from a user and
-//! an action to a decision). Nothing here knows a route, a store or a kind.
+//! an action to a decision), [`admission`] (what plugins make of a write). Nothing here knows a route or a store.
 
+pub mod admission;
 pub mod authentication;
 pub mod authorization;
 pub mod user;

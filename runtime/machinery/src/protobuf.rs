@@ -10,7 +10,7 @@ pub(crate) mod wire;
 mod writer;
 
 pub use envelope::{Envelope, MAGIC, encode_enveloped, open, wrap};
-pub use list::{encode_list, encode_watch_event};
+pub use list::{encode_list, encode_list_of_messages, encode_watch_event};
 
 use crate::value::Struct;
 

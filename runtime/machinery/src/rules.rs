@@ -1,5 +1,7 @@
 //! The functions beside a kind: what cannot be declared.
 
+use std::time::Duration;
+
 use crate::field_error::FieldErrors;
 use crate::object::{Object, Resource};
 use crate::resource::{Column, ResourceFacts};
@@ -24,6 +26,19 @@ pub trait Rules: Sized {
     /// Adjusts a write to `/status`; everything but `status` is already taken over from `old`.
     fn prepare_status_update(&mut self, old: &Self) {
         let _ = old;
+    }
+
+    /// Adjusts the object when its deletion begins but something holds it back.
+    fn prepare_delete(&mut self) {}
+
+    /// Whether the object holds itself back from being removed, besides `metadata.finalizers`.
+    fn holds_deletion(&self) -> bool {
+        false
+    }
+
+    /// How long the object lives after each write; `None` means until it is deleted.
+    fn lifetime(&self) -> Option<Duration> {
+        None
     }
 
     /// Reports what is wrong with the object; metadata and declared rules are checked by generic code.
@@ -61,6 +76,12 @@ pub struct RulesTable {
     pub prepare_update: fn(&mut dyn Object, &dyn Object),
     /// See [`Rules::prepare_status_update`].
     pub prepare_status_update: fn(&mut dyn Object, &dyn Object),
+    /// See [`Rules::prepare_delete`].
+    pub prepare_delete: fn(&mut dyn Object),
+    /// See [`Rules::holds_deletion`].
+    pub holds_deletion: fn(&dyn Object) -> bool,
+    /// See [`Rules::lifetime`].
+    pub lifetime: fn(&dyn Object) -> Option<Duration>,
     /// See [`Rules::validate`].
     pub validate: fn(&dyn Object, &mut FieldErrors),
     /// See [`Rules::validate_update`].
@@ -78,6 +99,9 @@ impl RulesTable {
         prepare_create: |_| {},
         prepare_update: |_, _| {},
         prepare_status_update: |_, _| {},
+        prepare_delete: |_| {},
+        holds_deletion: |_| false,
+        lifetime: |_| None,
         validate: |_, _| {},
         validate_update: |_, _, _| {},
         validate_status_update: |_, _, _| {},
@@ -108,6 +132,13 @@ impl RulesTable {
                     object.prepare_status_update(old);
                 }
             },
+            prepare_delete: |object| {
+                if let Some(object) = object.downcast_mut::<R>() {
+                    object.prepare_delete();
+                }
+            },
+            holds_deletion: |object| object.downcast_ref::<R>().is_some_and(R::holds_deletion),
+            lifetime: |object| object.downcast_ref::<R>().and_then(R::lifetime),
             validate: |object, errors| {
                 if let Some(object) = object.downcast_ref::<R>() {
                     object.validate(errors);

@@ -51,6 +51,13 @@ impl Entry {
         &self.encoded.bytes
     }
 
+    /// The canonical encoding with `revision` in the place of the entry's own: how an object is shown that a later write
+    /// took away.
+    #[must_use]
+    pub fn bytes_at(&self, revision: Revision) -> Bytes {
+        self.encoded.restamped(self.revision, revision).bytes
+    }
+
     /// What selectors read.
     #[must_use]
     pub fn row(&self) -> &Row {

@@ -12,6 +12,18 @@ pub fn encode_list<'a>(metadata: &dyn Struct, items: impl IntoIterator<Item = &'
     }
 }
 
+/// As [`encode_list`], of items that are encoded already.
+pub fn encode_list_of_messages<'a>(
+    metadata: &dyn Struct,
+    items: impl IntoIterator<Item = &'a [u8]>,
+    out: &mut Vec<u8>,
+) {
+    write_message(out, 1, |out| encode(metadata, out));
+    for item in items {
+        write_bytes(out, 2, item);
+    }
+}
+
 /// Appends one frame of a watch: its length in four bytes, big end first, then the event without an envelope.
 ///
 /// `object` is the object in its envelope.
