@@ -1,1 +1,88 @@
 //! From a user and an action to a decision.
+
+mod modes;
+
+use crate::user::UserInfo;
+
+pub use modes::{AllowedPaths, AlwaysAllow, AlwaysDeny, PrivilegedGroup};
+
+/// Who wants to do what.
+#[derive(Clone, Copy, Debug)]
+pub struct Attributes<'a> {
+    /// Who.
+    pub user: &'a UserInfo,
+    /// E.g. `list`; for a path that is no resource the method in lower case.
+    pub verb: &'a str,
+    /// On what.
+    pub target: Target<'a>,
+}
+
+/// What an action is done to.
+#[derive(Clone, Copy, Debug)]
+pub enum Target<'a> {
+    /// A resource of the API.
+    Resource {
+        /// API group; empty for the core group.
+        group: &'a str,
+        /// API version.
+        version: &'a str,
+        /// E.g. `pods`.
+        resource: &'a str,
+        /// E.g. `status`; may be empty.
+        subresource: &'a str,
+        /// Empty for cluster-wide actions.
+        namespace: &'a str,
+        /// Empty for collections.
+        name: &'a str,
+    },
+    /// Any other path.
+    Path(&'a str),
+}
+
+/// What one authorizer says. The reason is shown to the client and may be empty.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Decision {
+    /// The action may be done.
+    Allow,
+    /// It may not, whatever others say.
+    Deny(String),
+    /// Nothing speaks for it here; without another voice it may not.
+    NoOpinion(String),
+}
+
+/// Decides about actions.
+pub trait Authorizer: Send + Sync + std::fmt::Debug {
+    /// Decides about one action; cheap, because it runs for each request.
+    fn authorize(&self, attributes: &Attributes<'_>) -> Decision;
+}
+
+/// Asks several authorizers in order; the first one with an opinion decides.
+#[derive(Debug)]
+pub struct Union {
+    authorizers: Vec<Box<dyn Authorizer>>,
+}
+
+impl Union {
+    /// Asks `authorizers` in order.
+    #[must_use]
+    pub fn new(authorizers: Vec<Box<dyn Authorizer>>) -> Self {
+        Self { authorizers }
+    }
+}
+
+impl Authorizer for Union {
+    fn authorize(&self, attributes: &Attributes<'_>) -> Decision {
+        let mut reasons: Vec<String> = Vec::new();
+        for authorizer in &self.authorizers {
+            match authorizer.authorize(attributes) {
+                Decision::NoOpinion(reason) if reason.is_empty() => {}
+                Decision::NoOpinion(reason) => reasons.push(reason),
+                decided => return decided,
+            }
+        }
+        Decision::NoOpinion(reasons.join("\n"))
+    }
+}
+
+#[cfg(test)]
+mod tests;

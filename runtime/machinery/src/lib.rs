@@ -11,6 +11,7 @@ pub mod byte_string;
 pub mod duration;
 pub mod facts;
 pub mod field_error;
+pub mod fields;
 pub mod go_format;
 pub mod group_version;
 pub mod int_or_string;

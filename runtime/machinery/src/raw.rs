@@ -68,7 +68,7 @@ macro_rules! raw_json {
                 parsed.map_or(serde_json::Value::Null, |(value, _)| value)
             }
 
-            fn from_compact(json: Vec<u8>) -> Self {
+            pub(crate) fn from_compact(json: Vec<u8>) -> Self {
                 match String::from_utf8(json) {
                     Ok(text) if text != "null" => $type(text),
                     _ => $type::default(),

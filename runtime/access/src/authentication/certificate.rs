@@ -1,0 +1,90 @@
+//! Client certificates.
+
+use std::sync::Arc;
+use std::time::{Duration, SystemTime};
+
+use thiserror::Error;
+use x509_parser::certificate::X509Certificate;
+use x509_parser::prelude::FromDer;
+
+use super::{Authenticator, Credentials, Verdict, authenticated};
+use crate::user::UserInfo;
+
+/// The certificate that a connection was opened with, judged once.
+#[derive(Clone, Debug)]
+pub enum ClientCertificate {
+    /// Signed by a trusted authority.
+    Trusted {
+        /// Its common name as user name, its organizations as groups.
+        user: Arc<UserInfo>,
+        /// When it ends; connections may outlive it.
+        not_after: SystemTime,
+    },
+    /// Not signed by a trusted authority, expired, or not readable; the reason is for the log only.
+    Untrusted(String),
+}
+
+/// Why a certificate names no user.
+#[derive(Debug, Error, PartialEq, Eq)]
+pub enum CertificateError {
+    /// Not a certificate.
+    #[error("the client certificate is malformed")]
+    Malformed,
+    /// It names nobody.
+    #[error("the client certificate has no common name")]
+    NoCommonName,
+}
+
+impl ClientCertificate {
+    /// Reads the user from a certificate whose signature has been checked.
+    ///
+    /// # Errors
+    ///
+    /// The certificate is malformed or names nobody.
+    pub fn trusted(der: &[u8]) -> Result<Self, CertificateError> {
+        let (_, certificate) = X509Certificate::from_der(der).map_err(|_| CertificateError::Malformed)?;
+        let subject = certificate.subject();
+        // With several common names the last one counts, as in Go.
+        let name = subject.iter_common_name().filter_map(|name| name.as_str().ok()).last();
+        let name = name
+            .filter(|name| !name.is_empty())
+            .ok_or(CertificateError::NoCommonName)?;
+        let organizations = subject.iter_organization().filter_map(|group| group.as_str().ok());
+        let user = UserInfo {
+            name: name.to_owned(),
+            groups: organizations.map(str::to_owned).collect(),
+            ..UserInfo::default()
+        };
+        let not_after = u64::try_from(certificate.validity().not_after.timestamp()).unwrap_or(0);
+        Ok(Self::Trusted {
+            user: authenticated(user),
+            not_after: SystemTime::UNIX_EPOCH + Duration::from_secs(not_after),
+        })
+    }
+}
+
+/// Takes the user from the connection's certificate.
+#[derive(Clone, Copy, Debug)]
+pub struct CertificateAuthenticator {
+    /// The clock, which tests replace.
+    pub now: fn() -> SystemTime,
+}
+
+impl Default for CertificateAuthenticator {
+    fn default() -> Self {
+        Self { now: SystemTime::now }
+    }
+}
+
+impl Authenticator for CertificateAuthenticator {
+    fn authenticate(&self, credentials: &Credentials<'_>) -> Verdict {
+        match credentials.certificate {
+            None => Verdict::NoOpinion,
+            Some(ClientCertificate::Untrusted(reason)) => Verdict::Invalid(reason.clone()),
+            Some(ClientCertificate::Trusted { not_after, .. }) if (self.now)() > *not_after => {
+                Verdict::Invalid("the client certificate has expired".to_owned())
+            }
+            Some(ClientCertificate::Trusted { user, .. }) => Verdict::User(Arc::clone(user)),
+        }
+    }
+}

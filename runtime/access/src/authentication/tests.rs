@@ -1,0 +1,133 @@
+use std::sync::Arc;
+use std::time::{Duration, SystemTime};
+
+use http::HeaderMap;
+use http::header::{AUTHORIZATION, HeaderValue};
+
+use super::{
+    Authenticator, CertificateAuthenticator, Chain, ClientCertificate, Credentials, TokenFile, TokenFileError, Verdict,
+};
+use crate::user::UserInfo;
+
+fn headers(authorization: Option<&'static str>) -> HeaderMap {
+    let value = authorization.map(|value| (AUTHORIZATION, HeaderValue::from_static(value)));
+    value.into_iter().collect()
+}
+
+/// Name and groups of the user, or what the chain said instead.
+fn ask(chain: &Chain, authorization: Option<&'static str>, certificate: Option<&ClientCertificate>) -> String {
+    match chain.authenticate(&Credentials {
+        headers: &headers(authorization),
+        certificate,
+    }) {
+        Verdict::User(user) => format!("{} {:?}", user.name, user.groups),
+        Verdict::NoOpinion => "no opinion".to_owned(),
+        Verdict::Invalid(reason) => format!("invalid: {reason}"),
+    }
+}
+
+fn chain(anonymous: bool) -> Chain {
+    let tokens = TokenFile::parse("secret,alice,1,\"dev,ops\"\nplain,bob,2\n").unwrap();
+    Chain::new(
+        vec![Box::new(CertificateAuthenticator::default()), Box::new(tokens)],
+        anonymous,
+    )
+}
+
+#[test]
+fn tokens_name_users_and_groups() {
+    let chain = chain(true);
+    assert_eq!(
+        ask(&chain, Some("Bearer secret"), None),
+        r#"alice ["dev", "ops", "system:authenticated"]"#
+    );
+    assert_eq!(
+        ask(&chain, Some("bEARER plain"), None),
+        r#"bob ["system:authenticated"]"#
+    );
+    assert_eq!(
+        ask(&chain, Some("Bearer secret and more"), None),
+        r#"alice ["dev", "ops", "system:authenticated"]"#
+    );
+}
+
+#[test]
+fn unknown_tokens_are_refused_and_other_schemes_are_anonymous() {
+    let chain = chain(true);
+    let anonymous = r#"system:anonymous ["system:unauthenticated"]"#;
+    assert_eq!(ask(&chain, Some("Bearer wrong"), None), "invalid: invalid bearer token");
+    for unknown in [
+        None,
+        Some("Bearer"),
+        Some("Bearer "),
+        Some("Basic YTpi"),
+        Some("Token secret"),
+        Some("Bearer  secret"),
+    ] {
+        assert_eq!(ask(&chain, unknown, None), anonymous, "{unknown:?}");
+    }
+}
+
+#[test]
+fn without_anonymous_requests_nobody_stays_nobody() {
+    assert_eq!(ask(&chain(false), None, None), "no opinion");
+}
+
+#[test]
+fn a_valid_token_outweighs_an_untrusted_certificate() {
+    let untrusted = ClientCertificate::Untrusted("unknown authority".to_owned());
+    let chain = chain(true);
+    assert_eq!(
+        ask(&chain, Some("Bearer plain"), Some(&untrusted)),
+        r#"bob ["system:authenticated"]"#
+    );
+    assert_eq!(ask(&chain, None, Some(&untrusted)), "invalid: unknown authority");
+}
+
+#[test]
+fn a_certificate_ends_while_its_connection_lives() {
+    let user = Arc::new(UserInfo {
+        name: "carol".to_owned(),
+        ..UserInfo::default()
+    });
+    let certificate = ClientCertificate::Trusted {
+        user,
+        not_after: SystemTime::UNIX_EPOCH + Duration::from_secs(100),
+    };
+    let at = |now| {
+        let headers = HeaderMap::new();
+        let credentials = Credentials {
+            headers: &headers,
+            certificate: Some(&certificate),
+        };
+        matches!(
+            CertificateAuthenticator { now }.authenticate(&credentials),
+            Verdict::User(_)
+        )
+    };
+    assert!(at(|| SystemTime::UNIX_EPOCH + Duration::from_secs(100)));
+    assert!(!at(|| SystemTime::UNIX_EPOCH + Duration::from_secs(101)));
+}
+
+#[test]
+fn token_files_may_quote_any_field() {
+    let tokens = TokenFile::parse("\r\n\"to,\"\"ken\",\"a\nb\",\"\",\"g1,g2\"\r\nx,y,z\r\n").unwrap();
+    let headers = headers(Some("Bearer to,\"ken"));
+    let Verdict::User(user) = tokens.authenticate(&Credentials {
+        headers: &headers,
+        certificate: None,
+    }) else {
+        panic!("the quoted token is unknown");
+    };
+    assert_eq!((user.name.as_str(), user.uid.as_str()), ("a\nb", ""));
+    assert_eq!(user.groups, ["g1", "g2", "system:authenticated"]);
+}
+
+#[test]
+fn broken_token_files_say_where() {
+    let error = |text| TokenFile::parse(text).unwrap_err();
+    assert_eq!(error("a,b,c\nd,e\n"), TokenFileError::Columns { record: 2, found: 2 });
+    assert_eq!(error("a,b,c\nd,\"e,f\n"), TokenFileError::Quote { line: 2 });
+    assert_eq!(error("a,\"b\"c,d\n"), TokenFileError::Quote { line: 1 });
+    assert_eq!(error("a,b\"c,d\n"), TokenFileError::Quote { line: 1 });
+}

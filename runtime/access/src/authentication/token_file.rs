@@ -1,0 +1,150 @@
+//! A file of static tokens.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use thiserror::Error;
+
+use super::{Authenticator, Credentials, Verdict, authenticated, bearer_token};
+use crate::user::UserInfo;
+
+/// The tokens of a `--token-auth-file`: lines of `token,user name,user id` and optionally `,"group1,group2"`.
+///
+/// Fields may stand in double quotes, in which a double quote is written twice and commas and line ends are plain
+/// characters. Empty lines are skipped. A repeated token belongs to the user of the last line.
+#[derive(Debug, Default)]
+pub struct TokenFile {
+    // Looking a token up compares it with a stored one only when a keyed hash of both is equal, so timing tells
+    // nothing about how much of a guess is right.
+    users: HashMap<String, Arc<UserInfo>>,
+}
+
+/// Why a token file cannot be used. None of the messages holds a token.
+#[derive(Debug, Error, PartialEq, Eq)]
+pub enum TokenFileError {
+    /// A line has too few fields.
+    #[error("record {record} has {found} columns; expected at least 3: token, user name, user uid")]
+    Columns {
+        /// Number of the record, from 1.
+        record: usize,
+        /// Number of its fields.
+        found: usize,
+    },
+    /// A double quote stands where none can.
+    #[error("line {line} has a stray or missing double quote")]
+    Quote {
+        /// Number of the line in which the record starts, from 1.
+        line: usize,
+    },
+}
+
+impl TokenFile {
+    /// Reads the text of a token file.
+    ///
+    /// # Errors
+    ///
+    /// The first record that is not well formed.
+    pub fn parse(text: &str) -> Result<Self, TokenFileError> {
+        let mut users = HashMap::new();
+        for (index, fields) in records(text)?.into_iter().enumerate() {
+            let [token, name, uid, more @ ..] = fields.as_slice() else {
+                return Err(TokenFileError::Columns {
+                    record: index + 1,
+                    found: fields.len(),
+                });
+            };
+            if token.is_empty() {
+                tracing::warn!(record = index + 1, "token file: skipped a record with an empty token");
+                continue;
+            }
+            let groups = more
+                .first()
+                .map(|groups| groups.split(',').map(str::to_owned).collect());
+            let user = UserInfo {
+                name: name.clone(),
+                uid: uid.clone(),
+                groups: groups.unwrap_or_default(),
+                ..UserInfo::default()
+            };
+            if users.insert(token.clone(), authenticated(user)).is_some() {
+                tracing::warn!(
+                    record = index + 1,
+                    "token file: a token stands twice; the last user has it"
+                );
+            }
+        }
+        Ok(Self { users })
+    }
+
+    /// Adds a token that stands in no file.
+    pub fn add(&mut self, token: impl Into<String>, user: UserInfo) {
+        self.users.insert(token.into(), authenticated(user));
+    }
+}
+
+impl Authenticator for TokenFile {
+    fn authenticate(&self, credentials: &Credentials<'_>) -> Verdict {
+        let user = bearer_token(credentials.headers).and_then(|token| self.users.get(token));
+        user.map_or(Verdict::NoOpinion, |user| Verdict::User(Arc::clone(user)))
+    }
+}
+
+/// Splits comma-separated text into records of fields (RFC 4180).
+fn records(text: &str) -> Result<Vec<Vec<String>>, TokenFileError> {
+    let mut records = Vec::new();
+    let mut rest = text;
+    let mut line = 1;
+    while !rest.is_empty() {
+        let start = line;
+        if let Some(after) = rest.strip_prefix("\r\n").or_else(|| rest.strip_prefix('\n')) {
+            rest = after;
+            line += 1;
+            continue;
+        }
+        let mut fields = Vec::new();
+        loop {
+            let (field, after) = field(rest).ok_or(TokenFileError::Quote { line: start })?;
+            line += field.matches('\n').count();
+            fields.push(field);
+            if let Some(after) = after.strip_prefix(',') {
+                rest = after;
+                continue;
+            }
+            rest = after.strip_prefix('\r').unwrap_or(after);
+            rest = rest.strip_prefix('\n').unwrap_or(rest);
+            line += 1;
+            break;
+        }
+        records.push(fields);
+    }
+    Ok(records)
+}
+
+/// The first field of `text` and what follows it; `None` when its quotes do not match.
+fn field(text: &str) -> Option<(String, &str)> {
+    let Some(mut quoted) = text.strip_prefix('"') else {
+        let end = text.find([',', '\n']).unwrap_or(text.len());
+        let (plain, rest) = text.split_at(end);
+        let plain = if rest.starts_with('\n') || rest.is_empty() {
+            plain.trim_end_matches('\r')
+        } else {
+            plain
+        };
+        return (!plain.contains('"')).then(|| (plain.to_owned(), rest));
+    };
+    let mut value = String::new();
+    loop {
+        let (part, rest) = quoted.split_once('"')?;
+        value.push_str(part);
+        match rest.strip_prefix('"') {
+            Some(after) => {
+                value.push('"');
+                quoted = after;
+            }
+            None => {
+                let ends = rest.is_empty() || rest.starts_with([',', '\n']) || rest.starts_with("\r\n");
+                return ends.then_some((value, rest));
+            }
+        }
+    }
+}

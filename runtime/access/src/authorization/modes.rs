@@ -1,0 +1,74 @@
+//! Authorizers that need no rules.
+
+use super::{Attributes, Authorizer, Decision, Target};
+use crate::user::PRIVILEGED_GROUP;
+
+/// Allows everything.
+#[derive(Clone, Copy, Debug)]
+pub struct AlwaysAllow;
+
+impl Authorizer for AlwaysAllow {
+    fn authorize(&self, _: &Attributes<'_>) -> Decision {
+        Decision::Allow
+    }
+}
+
+/// Allows nothing.
+#[derive(Clone, Copy, Debug)]
+pub struct AlwaysDeny;
+
+impl Authorizer for AlwaysDeny {
+    fn authorize(&self, _: &Attributes<'_>) -> Decision {
+        Decision::NoOpinion("Everything is forbidden.".to_owned())
+    }
+}
+
+/// Allows everything to members of `system:masters`.
+#[derive(Clone, Copy, Debug)]
+pub struct PrivilegedGroup;
+
+impl Authorizer for PrivilegedGroup {
+    fn authorize(&self, attributes: &Attributes<'_>) -> Decision {
+        if attributes.user.is_in(PRIVILEGED_GROUP) {
+            Decision::Allow
+        } else {
+            Decision::NoOpinion(String::new())
+        }
+    }
+}
+
+/// Allows everybody to reach some paths that are no resources.
+#[derive(Clone, Debug)]
+pub struct AllowedPaths {
+    exact: Vec<String>,
+    prefixes: Vec<String>,
+}
+
+impl AllowedPaths {
+    /// Paths to be matched exactly, or from the start when they end in `*`. The leading slash may be missing.
+    #[must_use]
+    pub fn new<'p>(paths: impl IntoIterator<Item = &'p str>) -> Self {
+        let (mut exact, mut prefixes) = (Vec::new(), Vec::new());
+        for path in paths {
+            let path = path.trim_start_matches('/');
+            match path.strip_suffix('*') {
+                Some(prefix) => prefixes.push(prefix.to_owned()),
+                None => exact.push(path.to_owned()),
+            }
+        }
+        Self { exact, prefixes }
+    }
+}
+
+impl Authorizer for AllowedPaths {
+    fn authorize(&self, attributes: &Attributes<'_>) -> Decision {
+        if let Target::Path(path) = attributes.target {
+            let path = path.trim_start_matches('/');
+            if self.exact.iter().any(|exact| exact == path) || self.prefixes.iter().any(|start| path.starts_with(start))
+            {
+                return Decision::Allow;
+            }
+        }
+        Decision::NoOpinion(String::new())
+    }
+}

@@ -1,0 +1,34 @@
+use super::{AllowedPaths, AlwaysDeny, Attributes, Authorizer, Decision, PrivilegedGroup, Target, Union};
+use crate::user::UserInfo;
+
+fn decide(group: &str, path: &str) -> Decision {
+    let authorizers: Vec<Box<dyn Authorizer>> = vec![
+        Box::new(PrivilegedGroup),
+        Box::new(AllowedPaths::new(["/healthz", "/public/*"])),
+        Box::new(AlwaysDeny),
+    ];
+    let user = UserInfo {
+        name: "u".to_owned(),
+        groups: vec![group.to_owned()],
+        ..UserInfo::default()
+    };
+    Union::new(authorizers).authorize(&Attributes {
+        user: &user,
+        verb: "get",
+        target: Target::Path(path),
+    })
+}
+
+#[test]
+fn the_first_opinion_decides() {
+    assert_eq!(decide("system:masters", "/metrics"), Decision::Allow);
+    assert_eq!(decide("g", "/healthz"), Decision::Allow);
+    assert_eq!(decide("g", "/public/a/b"), Decision::Allow);
+}
+
+#[test]
+fn without_an_opinion_the_reasons_are_kept() {
+    let nobody = Decision::NoOpinion("Everything is forbidden.".to_owned());
+    assert_eq!(decide("g", "/healthz/ping"), nobody);
+    assert_eq!(decide("g", "/publi"), nobody);
+}

@@ -1,0 +1,23 @@
+//! Sets of fields and who manages them: the ground under `metadata.managedFields` and server-side apply.
+//!
+//! Reading order: [`PathElement`] (one step into an object), [`Set`] (a tree of steps), [`compare`] and [`extract`]
+//! (sets out of typed objects), then what keeps `managedFields` up to date.
+
+mod compare;
+mod element;
+mod equality;
+mod extract;
+mod json;
+mod key_value;
+mod managed;
+mod relation;
+mod set;
+
+pub use compare::{Comparison, Ignored, compare};
+pub use element::PathElement;
+pub use equality::{equal, equal_structs};
+pub use extract::extract;
+pub use json::FieldsError;
+pub use key_value::KeyValue;
+pub use managed::{Tracking, Versions, keep_times, manager_name, track_scale, track_write};
+pub use set::Set;

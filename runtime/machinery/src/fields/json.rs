@@ -1,0 +1,229 @@
+//! `FieldsV1`: the JSON form of a set.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use serde::de::{DeserializeSeed, Error, IgnoredAny, MapAccess, Visitor};
+
+use super::element::PathElement;
+use super::key_value::KeyValue;
+use super::set::Set;
+use crate::json::encode_text;
+
+/// Why bytes are not the JSON form of a set.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct FieldsError(pub String);
+
+impl<'a> Set<'a> {
+    /// Reads the JSON form. Steps of unknown types are dropped.
+    ///
+    /// # Errors
+    ///
+    /// When the bytes are not JSON, or a key is not a step.
+    pub fn from_json(json: &'a [u8]) -> Result<Self, FieldsError> {
+        let mut deserializer = serde_json::Deserializer::from_slice(json);
+        let read = Tree
+            .deserialize(&mut deserializer)
+            .and_then(|read| deserializer.end().map(|()| read));
+        read.map(|read| read.set)
+            .map_err(|error| FieldsError(error.to_string()))
+    }
+
+    /// Appends the JSON form: keys sorted, members without children as `{}`, members with children with a `.` inside.
+    pub fn write_json(&self, out: &mut Vec<u8>) {
+        out.push(b'{');
+        self.write_contents(false, out);
+        out.push(b'}');
+    }
+
+    fn write_contents(&self, has_dot: bool, out: &mut Vec<u8>) {
+        if has_dot {
+            out.extend_from_slice(b"\".\":{}");
+        }
+        for (index, node) in self.nodes().iter().enumerate() {
+            if has_dot || index > 0 {
+                out.push(b',');
+            }
+            write_element(&node.element, out);
+            out.extend_from_slice(b":{");
+            node.children
+                .write_contents(node.member && !node.children.is_empty(), out);
+            out.push(b'}');
+        }
+    }
+}
+
+/// Appends a step as a JSON text.
+fn write_element(element: &PathElement<'_>, out: &mut Vec<u8>) {
+    match element {
+        PathElement::Field(name) if is_plain(name) => {
+            out.extend_from_slice(b"\"f:");
+            out.extend_from_slice(name.as_bytes());
+            out.push(b'"');
+        }
+        PathElement::Index(index) => out.extend_from_slice(format!("\"i:{index}\"").as_bytes()),
+        element => {
+            let mut text = Vec::with_capacity(64);
+            write_step(element, &mut text);
+            // What was just written is text.
+            encode_text(&String::from_utf8_lossy(&text), out);
+        }
+    }
+}
+
+fn write_step(element: &PathElement<'_>, text: &mut Vec<u8>) {
+    match element {
+        PathElement::Field(name) => {
+            text.extend_from_slice(b"f:");
+            text.extend_from_slice(name.as_bytes());
+        }
+        PathElement::Key(keys) => {
+            text.extend_from_slice(b"k:{");
+            for (index, (name, value)) in keys.iter().enumerate() {
+                if index > 0 {
+                    text.push(b',');
+                }
+                encode_text(name, text);
+                text.push(b':');
+                value.write_json(text);
+            }
+            text.push(b'}');
+        }
+        PathElement::Value(value) => {
+            text.extend_from_slice(b"v:");
+            value.write_json(text);
+        }
+        PathElement::Index(index) => text.extend_from_slice(format!("i:{index}").as_bytes()),
+    }
+}
+
+/// Whether text needs no escaping in JSON.
+fn is_plain(text: &str) -> bool {
+    text.bytes()
+        .all(|byte| matches!(byte, b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'.' | b'-' | b'_' | b'/'))
+}
+
+/// What one JSON object of the tree holds.
+struct Read<'a> {
+    set: Set<'a>,
+    has_dot: bool,
+}
+
+struct Tree;
+
+impl<'de> DeserializeSeed<'de> for Tree {
+    type Value = Read<'de>;
+
+    fn deserialize<D: serde::Deserializer<'de>>(self, deserializer: D) -> Result<Read<'de>, D::Error> {
+        deserializer.deserialize_any(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Tree {
+    type Value = Read<'de>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an object of fields")
+    }
+
+    fn visit_unit<E: Error>(self) -> Result<Read<'de>, E> {
+        Ok(Read {
+            set: Set::new(),
+            has_dot: false,
+        })
+    }
+
+    fn visit_map<M: MapAccess<'de>>(self, mut map: M) -> Result<Read<'de>, M::Error> {
+        let mut read = Read {
+            set: Set::new(),
+            has_dot: false,
+        };
+        while let Some(key) = map.next_key_seed(Key)? {
+            if key == "." {
+                read.has_dot = true;
+                map.next_value::<IgnoredAny>()?;
+                continue;
+            }
+            match parse_element(key).map_err(M::Error::custom)? {
+                None => {
+                    map.next_value::<IgnoredAny>()?;
+                }
+                Some(element) => {
+                    let below = map.next_value_seed(Tree)?;
+                    let member = below.has_dot || below.set.is_empty();
+                    read.set.push(element, member, below.set);
+                }
+            }
+        }
+        read.set.settle();
+        Ok(read)
+    }
+}
+
+/// A key of a JSON object, borrowed from the input when it has no escapes.
+struct Key;
+
+impl<'de> DeserializeSeed<'de> for Key {
+    type Value = Cow<'de, str>;
+
+    fn deserialize<D: serde::Deserializer<'de>>(self, deserializer: D) -> Result<Cow<'de, str>, D::Error> {
+        deserializer.deserialize_str(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Key {
+    type Value = Cow<'de, str>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a key")
+    }
+
+    fn visit_borrowed_str<E: Error>(self, text: &'de str) -> Result<Cow<'de, str>, E> {
+        Ok(Cow::Borrowed(text))
+    }
+
+    fn visit_str<E: Error>(self, text: &str) -> Result<Cow<'de, str>, E> {
+        Ok(Cow::Owned(text.to_owned()))
+    }
+}
+
+/// Reads a step; `None` for one of an unknown type.
+fn parse_element(key: Cow<'_, str>) -> Result<Option<PathElement<'_>>, String> {
+    let bytes = key.as_bytes();
+    if bytes.len() < 2 {
+        return Err("key must be 2 characters long:".to_owned());
+    }
+    if bytes[1] != b':' {
+        return Err(format!("missing colon: {key}"));
+    }
+    match bytes[0] {
+        b'f' => Ok(Some(PathElement::Field(match key {
+            Cow::Borrowed(text) => Cow::Borrowed(&text[2..]),
+            Cow::Owned(mut text) => {
+                text.drain(..2);
+                Cow::Owned(text)
+            }
+        }))),
+        b'v' => {
+            let value = serde_json::from_str(&key[2..]).map_err(|error| error.to_string())?;
+            Ok(Some(PathElement::Value(KeyValue::from_json(value))))
+        }
+        b'k' => {
+            let keys: serde_json::Map<String, serde_json::Value> =
+                serde_json::from_str(&key[2..]).map_err(|error| error.to_string())?;
+            let mut keys: Vec<(Cow<'_, str>, KeyValue<'_>)> = keys
+                .into_iter()
+                .map(|(name, value)| (Cow::Owned(name), KeyValue::from_json(value)))
+                .collect();
+            keys.sort_by(|left, right| left.0.cmp(&right.0));
+            Ok(Some(PathElement::Key(keys)))
+        }
+        b'i' => key[2..]
+            .parse()
+            .map(PathElement::Index)
+            .map(Some)
+            .map_err(|_| format!("not an index: {key}")),
+        _ => Ok(None),
+    }
+}

@@ -1,0 +1,216 @@
+//! Keeps `metadata.managedFields` up to date: who set which fields, in which version, when.
+
+mod cap;
+mod entries;
+mod manager;
+mod scale;
+mod times;
+
+use crate::meta::ManagedFieldsEntry;
+use crate::object::Object;
+use crate::resource::{ResourceFacts, SubresourceKind};
+use crate::time::Time;
+
+use super::compare::{Comparison, Ignored, compare};
+use super::set::Set;
+use entries::{Entries, Operation};
+
+pub use manager::manager_name;
+pub use scale::track_scale;
+pub use times::keep_times;
+
+/// Fields of metadata that nobody can manage.
+const SYSTEM: Ignored<'static> = Ignored {
+    fields: &[
+        "name",
+        "namespace",
+        "creationTimestamp",
+        "selfLink",
+        "uid",
+        "generation",
+        "managedFields",
+        "resourceVersion",
+    ],
+    below: &[],
+};
+
+/// A write whose fields are to be tracked.
+#[derive(Clone, Copy, Debug)]
+pub struct Tracking<'a> {
+    /// Who writes; see [`manager_name`].
+    pub manager: &'a str,
+    /// The subresource that is written; empty for the object itself.
+    pub subresource: &'a str,
+    /// When.
+    pub now: Time,
+}
+
+/// Turns objects into other versions, for the entries of managers that name their fields in those.
+pub trait Versions {
+    /// `object` in the version `api_version`; `None` when its kind has no such version any more.
+    fn convert(&self, object: &dyn Object, api_version: &str) -> Option<Box<dyn Object>>;
+}
+
+/// Brings the managed fields of `new` up to date with a create, update or patch that turned `live` into `new`.
+///
+/// Both are in the version of the request and defaulted; `live` is absent on create. Whatever `new` says about
+/// managers is taken into account as kube-apiserver does: `[{}]` forgets them all, valid entries replace those of
+/// `live`, anything else is ignored; through a subresource it is ignored always. An existing object without managers
+/// stays without.
+///
+/// An entry's time changes only when the write gave its manager new fields or values.
+pub fn track_write(live: Option<&dyn Object>, new: &mut dyn Object, write: &Tracking<'_>, versions: &dyn Versions) {
+    let sent = std::mem::take(&mut new.meta_mut().managed_fields);
+    let stored = live.map_or(&[][..], |live| &live.meta().managed_fields);
+    let entries = known_entries(live.is_some(), &sent, stored, write);
+    if entries.is_empty() && live.is_some_and(|live| !live.meta().uid.is_empty()) {
+        return;
+    }
+    let zero;
+    let live = match live {
+        Some(live) => live,
+        None => {
+            zero = (new.resource().new)();
+            &*zero
+        }
+    };
+    let managed = Update {
+        live,
+        new: &*new,
+        write,
+        versions,
+    }
+    .entries(entries);
+    new.meta_mut().managed_fields = managed;
+}
+
+/// The entries to start from.
+fn known_entries<'a>(
+    exists: bool,
+    sent: &'a [ManagedFieldsEntry],
+    stored: &'a [ManagedFieldsEntry],
+    write: &Tracking<'_>,
+) -> Entries<'a> {
+    let stored = || Entries::read(stored).unwrap_or_default();
+    if !exists || is_reset(sent) && write.subresource.is_empty() {
+        return Entries::default();
+    }
+    if !write.subresource.is_empty() {
+        return stored();
+    }
+    match Entries::read(sent) {
+        Some(entries) if !entries.is_empty() => entries,
+        _ => stored(),
+    }
+}
+
+/// One empty entry asks to forget all managers.
+fn is_reset(sent: &[ManagedFieldsEntry]) -> bool {
+    matches!(sent, [only] if *only == ManagedFieldsEntry::default())
+}
+
+struct Update<'a> {
+    live: &'a dyn Object,
+    new: &'a dyn Object,
+    write: &'a Tracking<'a>,
+    versions: &'a dyn Versions,
+}
+
+impl<'a> Update<'a> {
+    fn entries(&self, entries: Entries<'a>) -> Vec<ManagedFieldsEntry> {
+        let api_version = self.new.resource().api_version;
+        let changes = self.changes(self.live, self.new);
+        let mut others = Vec::new();
+        for version in entries.other_versions(api_version) {
+            let pair = self
+                .versions
+                .convert(self.live, version)
+                .and_then(|live| Some((live, self.versions.convert(self.new, version)?)));
+            others.push((version.to_owned(), pair));
+        }
+        let others: Vec<(&str, Option<Changes<'_>>)> = others
+            .iter()
+            .map(|(version, pair)| {
+                let changes = pair.as_ref().map(|(live, new)| self.changes(&**live, &**new));
+                (version.as_str(), changes)
+            })
+            .collect();
+        let mut entries = entries;
+        entries.retain(|entry| {
+            let changes = if entry.api_version == api_version {
+                Some(&changes)
+            } else {
+                others
+                    .iter()
+                    .find(|(version, _)| *version == entry.api_version)
+                    .and_then(|(_, changes)| changes.as_ref())
+            };
+            // Fields named in a version that is gone cannot be compared with anything.
+            let Some(changes) = changes else { return false };
+            entry.give_up(&changes.taken);
+            entry.give_up(&changes.removed);
+            !entry.set.is_empty()
+        });
+        if !changes.taken.is_empty() {
+            let Tracking {
+                manager,
+                subresource,
+                now,
+            } = *self.write;
+            entries.add(
+                manager,
+                Operation::Update,
+                api_version,
+                subresource,
+                changes.taken,
+                Some(now),
+            );
+        }
+        cap::limit_updates(&mut entries);
+        entries.write()
+    }
+
+    fn changes<'o>(&self, live: &'o dyn Object, new: &'o dyn Object) -> Changes<'o> {
+        let ignored = reset_fields(new.resource(), self.write.subresource);
+        let below = [("metadata", SYSTEM)];
+        let Comparison {
+            removed,
+            modified,
+            added,
+        } = compare(
+            live,
+            new,
+            &Ignored {
+                fields: &ignored,
+                below: &below,
+            },
+        );
+        Changes {
+            removed,
+            taken: modified.union(added),
+        }
+    }
+}
+
+/// What a write did, in one version.
+struct Changes<'a> {
+    removed: Set<'a>,
+    /// Modified or added: now managed by the writer alone.
+    taken: Set<'a>,
+}
+
+/// Fields that a write to the object, or to its `status`, does not change, whatever it says.
+fn reset_fields(kind: &ResourceFacts, subresource: &str) -> Vec<&'static str> {
+    let is_status = |kind: &SubresourceKind| matches!(kind, SubresourceKind::Status);
+    match subresource {
+        "" if kind.subresources.iter().any(|subresource| is_status(&subresource.kind)) => vec!["status"],
+        "status" => {
+            let fields = (kind.schema)().fields.iter().map(|field| field.name);
+            fields.filter(|name| !matches!(*name, "status" | "metadata")).collect()
+        }
+        _ => Vec::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,207 @@
+//! Entries of `managedFields` as sets, and back.
+
+use std::borrow::Cow;
+use std::cmp::Ordering;
+
+use crate::fields::set::Set;
+use crate::meta::ManagedFieldsEntry;
+use crate::raw::FieldsV1;
+use crate::time::Time;
+
+/// How a manager set its fields.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Operation {
+    /// By server-side apply.
+    Apply,
+    /// By any other write.
+    Update,
+}
+
+impl Operation {
+    pub(super) fn as_str(self) -> &'static str {
+        match self {
+            Operation::Apply => "Apply",
+            Operation::Update => "Update",
+        }
+    }
+}
+
+/// One entry.
+#[derive(Clone, Debug)]
+pub(super) struct Entry<'a> {
+    pub(super) manager: Cow<'a, str>,
+    pub(super) operation: Operation,
+    pub(super) api_version: Cow<'a, str>,
+    pub(super) subresource: Cow<'a, str>,
+    pub(super) time: Option<Time>,
+    pub(super) set: Set<'a>,
+    /// The JSON form of `set` as it was read, as long as the set has not changed.
+    json: Option<&'a FieldsV1>,
+}
+
+impl<'a> Entry<'a> {
+    /// Removes fields from the set.
+    pub(super) fn give_up(&mut self, fields: &Set<'_>) {
+        if self.set.intersects(fields) {
+            self.set.remove(fields);
+            self.json = None;
+        }
+    }
+
+    /// Adds fields to the set.
+    pub(super) fn take(&mut self, fields: Set<'a>) {
+        self.set = std::mem::take(&mut self.set).union(fields);
+        self.json = None;
+    }
+
+    /// Whether two entries stand for one manager. Appliers are told apart by name alone, others by version too.
+    fn is(&self, manager: &str, operation: Operation, api_version: &str, subresource: &str) -> bool {
+        self.operation == operation
+            && self.manager == manager
+            && self.subresource == subresource
+            && (operation == Operation::Apply || self.api_version == api_version)
+    }
+
+    fn write(self) -> ManagedFieldsEntry {
+        let fields = self.json.cloned().unwrap_or_else(|| {
+            let mut json = Vec::with_capacity(128);
+            self.set.write_json(&mut json);
+            FieldsV1::from_compact(json)
+        });
+        ManagedFieldsEntry {
+            manager: self.manager.into_owned(),
+            operation: self.operation.as_str().to_owned(),
+            api_version: self.api_version.into_owned(),
+            time: self.time,
+            fields_type: "FieldsV1".to_owned(),
+            fields_v1: Some(fields),
+            subresource: self.subresource.into_owned(),
+        }
+    }
+}
+
+/// The entries of one object; each manager stands once.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Entries<'a>(Vec<Entry<'a>>);
+
+impl<'a> Entries<'a> {
+    /// Reads entries; `None` when one of them is malformed.
+    pub(super) fn read(entries: &'a [ManagedFieldsEntry]) -> Option<Self> {
+        let mut read = Self(Vec::with_capacity(entries.len() + 1));
+        for entry in entries {
+            let operation = match entry.operation.as_str() {
+                "Apply" => Operation::Apply,
+                "Update" => Operation::Update,
+                _ => return None,
+            };
+            if entry.api_version.is_empty() || entry.fields_type != "FieldsV1" {
+                return None;
+            }
+            let json = entry.fields_v1.as_ref().filter(|fields| !fields.is_null());
+            let set = match json {
+                Some(json) => Set::from_json(json.as_str().as_bytes()).ok()?,
+                None => Set::new(),
+            };
+            let index = read.index(&entry.manager, operation, &entry.api_version, &entry.subresource);
+            let entry = Entry {
+                manager: Cow::Borrowed(&entry.manager),
+                operation,
+                api_version: Cow::Borrowed(&entry.api_version),
+                subresource: Cow::Borrowed(&entry.subresource),
+                time: entry.time,
+                set,
+                json,
+            };
+            match index {
+                Some(index) => read.0[index] = entry,
+                None => read.0.push(entry),
+            }
+        }
+        Some(read)
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    pub(super) fn as_mut(&mut self) -> &mut Vec<Entry<'a>> {
+        &mut self.0
+    }
+
+    pub(super) fn retain(&mut self, keep: impl FnMut(&mut Entry<'a>) -> bool) {
+        self.0.retain_mut(keep);
+    }
+
+    /// The versions that entries name their fields in, each once, without `version`.
+    pub(super) fn other_versions(&self, version: &str) -> Vec<&str> {
+        let mut versions: Vec<&str> = self
+            .0
+            .iter()
+            .map(|entry| entry.api_version.as_ref())
+            .filter(|other| *other != version)
+            .collect();
+        versions.sort_unstable();
+        versions.dedup();
+        versions
+    }
+
+    /// Gives fields to a manager, whose entry is made when there is none.
+    pub(super) fn add(
+        &mut self,
+        manager: &str,
+        operation: Operation,
+        api_version: &str,
+        subresource: &str,
+        set: Set<'a>,
+        time: Option<Time>,
+    ) {
+        match self.index(manager, operation, api_version, subresource) {
+            Some(index) => {
+                self.0[index].take(set);
+                self.0[index].time = time;
+            }
+            None => self.0.push(Entry {
+                manager: Cow::Owned(manager.to_owned()),
+                operation,
+                api_version: Cow::Owned(api_version.to_owned()),
+                subresource: Cow::Owned(subresource.to_owned()),
+                time,
+                set,
+                json: None,
+            }),
+        }
+    }
+
+    pub(super) fn index(
+        &self,
+        manager: &str,
+        operation: Operation,
+        api_version: &str,
+        subresource: &str,
+    ) -> Option<usize> {
+        self.0
+            .iter()
+            .position(|entry| entry.is(manager, operation, api_version, subresource))
+    }
+
+    /// The entries in their stored form and order: appliers first, then by time, name, version and subresource.
+    pub(super) fn write(mut self) -> Vec<ManagedFieldsEntry> {
+        self.0.sort_by(order);
+        self.0.into_iter().map(Entry::write).collect()
+    }
+}
+
+fn order(left: &Entry<'_>, right: &Entry<'_>) -> Ordering {
+    left.operation
+        .cmp(&right.operation)
+        .then_with(|| seconds(left.time).cmp(&seconds(right.time)))
+        .then_with(|| left.manager.cmp(&right.manager))
+        .then_with(|| left.api_version.cmp(&right.api_version))
+        .then_with(|| left.subresource.cmp(&right.subresource))
+}
+
+/// Seconds of a time; an entry without one is the oldest.
+pub(super) fn seconds(time: Option<Time>) -> i64 {
+    time.and_then(|time| time.timestamp())
+        .map_or(0, |timestamp| timestamp.as_second())
+}

@@ -1,0 +1,100 @@
+//! How a value takes part in sets of fields: as a whole, or part by part.
+
+use std::borrow::Cow;
+
+use super::element::PathElement;
+use super::key_value::KeyValue;
+use crate::facts::{FieldFacts, ListType, TypeFacts};
+use crate::value::{Value, View};
+
+/// How a value takes part in sets of fields.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Relation {
+    /// As a whole.
+    Leaf,
+    /// Field by field.
+    Struct,
+    /// Entry by entry.
+    Map(&'static TypeFacts),
+    /// Element by element, told apart by keys; with the type of the elements.
+    Keyed(&'static [&'static str], &'static TypeFacts),
+    /// Element by element, told apart by value; with the type of the elements.
+    Set(&'static TypeFacts),
+}
+
+impl Relation {
+    /// How a field takes part.
+    pub(super) fn of_field(field: &'static FieldFacts) -> Self {
+        Self::resolve(&field.ty, Some(field))
+    }
+
+    /// How an element of a list or an entry of a map takes part.
+    pub(super) fn of_element(ty: &'static TypeFacts) -> Self {
+        Self::resolve(ty, None)
+    }
+
+    fn resolve(ty: &'static TypeFacts, field: Option<&'static FieldFacts>) -> Self {
+        let is_atomic = field.is_some_and(|field| field.atomic);
+        match ty {
+            TypeFacts::Optional(inner) => Self::resolve(inner, field),
+            TypeFacts::Struct(facts) => match facts() {
+                facts if is_atomic || facts.atomic => Self::Leaf,
+                _ => Self::Struct,
+            },
+            TypeFacts::Map(_) if is_atomic => Self::Leaf,
+            TypeFacts::Map(element) => Self::Map(element),
+            TypeFacts::List(element) => field.map_or(Self::Leaf, |field| Self::of_list(field, element)),
+            TypeFacts::Bool
+            | TypeFacts::Int32
+            | TypeFacts::Int64
+            | TypeFacts::Double
+            | TypeFacts::String
+            | TypeFacts::Bytes
+            | TypeFacts::Scalar(_) => Self::Leaf,
+        }
+    }
+
+    /// A list that declares only how patches merge it is told apart the same way.
+    fn of_list(field: &'static FieldFacts, element: &'static TypeFacts) -> Self {
+        match (field.list, &field.patch) {
+            (ListType::Atomic, _) => Self::Leaf,
+            (ListType::Set, _) => Self::Set(element),
+            (ListType::Map(keys), _) => Self::Keyed(keys, element),
+            (ListType::Unspecified, Some(patch)) if patch.merge => match patch.merge_key {
+                "" => Self::Set(element),
+                _ => Self::Keyed(std::slice::from_ref(&patch.merge_key), element),
+            },
+            (ListType::Unspecified, _) => Self::Leaf,
+        }
+    }
+}
+
+/// The step to an element of a keyed list; `None` when it has none of the keys.
+pub(super) fn keyed_element<'a>(keys: &[&'static str], element: &'a dyn Value) -> Option<PathElement<'a>> {
+    let View::Struct(element) = element.view() else {
+        return None;
+    };
+    let fields = element.facts().fields;
+    let mut pairs: Vec<(Cow<'a, str>, KeyValue<'a>)> = Vec::with_capacity(keys.len());
+    for key in keys {
+        let Some(index) = fields.iter().position(|field| field.name == *key) else {
+            continue;
+        };
+        let view = element.field(index).view();
+        let value = match view.is_omitted(&fields[index]) {
+            false => KeyValue::of(&view),
+            true => fields[index]
+                .default
+                .and_then(|json| serde_json::from_str(json).ok())
+                .map(KeyValue::from_json),
+        };
+        pairs.extend(value.map(|value| (Cow::Borrowed(*key), value)));
+    }
+    pairs.sort_by(|left, right| left.0.cmp(&right.0));
+    (!pairs.is_empty()).then_some(PathElement::Key(pairs))
+}
+
+/// The step to an element of a set; `None` when it is not a plain value.
+pub(super) fn set_element(element: &dyn Value) -> Option<PathElement<'_>> {
+    KeyValue::of(&element.view()).map(PathElement::Value)
+}
