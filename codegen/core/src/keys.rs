@@ -35,6 +35,8 @@ pub(crate) struct Grammar {
     pub(crate) once: &'static [&'static str],
     /// The keys that may stand several times.
     pub(crate) repeated: &'static [&'static str],
+    /// Keys that people look for, and what to write instead.
+    pub(crate) instead: &'static [(&'static str, &'static str)],
 }
 
 /// One key with what is written behind it.
@@ -109,17 +111,30 @@ fn entries(tokens: TokenStream, grammar: &Grammar, diagnostics: &Diagnostics) ->
 fn report_unknown(entry: &Entry, grammar: &Grammar, diagnostics: &Diagnostics) {
     let known = || grammar.once.iter().chain(grammar.repeated).copied();
     let problem = format!("unknown key `{}` in `{}`", entry.key, grammar.shown);
+    if let Some((_, instead)) = grammar.instead.iter().find(|(key, _)| *key == entry.key) {
+        diagnostics.report(entry.span, problem, instead);
+        return;
+    }
     match names::nearest(&entry.key, known()) {
         Some(near) => diagnostics.report(entry.span, problem, format_args!("did you mean `{near}`?")),
-        None => diagnostics.report(entry.span, problem, format_args!("the keys are {}", list_of(known()))),
+        None => diagnostics.report(entry.span, problem, format_args!("the keys are {}", all_of(known()))),
     }
 }
 
 /// "`a`, `b` and `c`".
-pub(crate) fn list_of<'a>(words: impl IntoIterator<Item = &'a str>) -> String {
+pub(crate) fn all_of<'a>(words: impl IntoIterator<Item = &'a str>) -> String {
+    list_of(words, "and")
+}
+
+/// "`a`, `b` or `c`".
+pub(crate) fn one_of<'a>(words: impl IntoIterator<Item = &'a str>) -> String {
+    list_of(words, "or")
+}
+
+fn list_of<'a>(words: impl IntoIterator<Item = &'a str>, before_last: &str) -> String {
     let words: Vec<String> = words.into_iter().map(|word| format!("`{word}`")).collect();
     match words.split_last() {
-        Some((last, rest)) if !rest.is_empty() => format!("{} and {last}", rest.join(", ")),
+        Some((last, rest)) if !rest.is_empty() => format!("{} {before_last} {last}", rest.join(", ")),
         _ => words.concat(),
     }
 }

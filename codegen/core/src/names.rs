@@ -119,11 +119,13 @@ pub fn api_version(group: &str, version: &str) -> String {
 /// What the user probably meant: the candidate with the fewest changed letters, if these are few enough.
 #[must_use]
 pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    let limit = 1 + word.chars().count() / 3;
+    let limit = (word.chars().count() / 3).max(1);
+    let starts_like =
+        |candidate: &str| candidate.len() > 2 && (word.starts_with(candidate) || candidate.starts_with(word));
     candidates
         .into_iter()
         .map(|candidate| (edits(word, candidate), candidate))
-        .filter(|(distance, _)| *distance <= limit)
+        .filter(|(distance, candidate)| *distance <= limit || starts_like(candidate))
         .min()
         .map(|(_, candidate)| candidate)
 }

@@ -36,7 +36,12 @@ pub fn derive(input: &DeriveInput) -> TokenStream {
 pub fn model(input: &DeriveInput) -> syn::Result<ResourceModel> {
     let diagnostics = Diagnostics::default();
     let attrs = attr::ResourceAttrs::read(input, &diagnostics);
-    let structure = structure::check::check(input, StructAttrs::read(input, &diagnostics), &diagnostics);
+    let mut struct_attrs = StructAttrs::read(input, &diagnostics);
+    if let Some(type_meta) = struct_attrs.type_meta.take() {
+        let help = "remove it; `#[resource(...)]` says the version and the kind";
+        diagnostics.report(type_meta.span, "`type_meta` is for structs that are not kinds", help);
+    }
+    let structure = structure::check::check(input, struct_attrs, &diagnostics);
     let model = check::check(input, attrs, structure, &diagnostics);
     diagnostics.finish()?;
     model.ok_or_else(|| syn::Error::new(input.ident.span(), "the kind could not be read"))

@@ -1,3 +1,5 @@
 //! The derives as users meet them.
 
+mod hygiene;
 mod tables;
+mod ui;

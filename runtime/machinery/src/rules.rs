@@ -10,6 +10,10 @@ use crate::table::Cell;
 /// What a kind does beyond its declarations. Every function has an empty default.
 ///
 /// The derive implements this for a kind unless `#[resource(..., rules)]` says that the kind does it by hand.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` has no rules",
+    note = "write `impl Rules for {Self} {{}}`, or remove `rules` from `#[resource(...)]`"
+)]
 pub trait Rules: Sized {
     /// Fills in values that depend on other fields; declared defaults are already set.
     fn default_values(&mut self) {}
@@ -164,6 +168,10 @@ impl RulesTable {
 
 /// What a version needs beyond copied fields to become its storage version `H` and back; see
 /// `#[resource(storage_version = ..., convert)]`.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` does not say how it becomes `{H}` and back",
+    note = "write `impl Convert<{H}> for {Self}`, or remove `convert` from `#[resource(...)]` if copying fields is enough"
+)]
 pub trait Convert<H: Resource>: Resource {
     /// Fills in `hub` what copying could not.
     fn finish_to_hub(&self, hub: &mut H);

@@ -5,7 +5,7 @@ use syn::parse::{Parse, Parser};
 use syn::punctuated::Punctuated;
 use syn::{Ident, Lit, LitStr, Path, Token};
 
-use super::{Entry, Grammar, Spanned, Written, entries, list_of};
+use super::{Entry, Grammar, Spanned, Written, entries, one_of};
 use crate::diagnostics::Diagnostics;
 use crate::{json, names};
 
@@ -102,7 +102,7 @@ impl Entry {
 
     /// `key = word`, one of `words`; answers with the index.
     pub(crate) fn word(&self, words: &[&str], diagnostics: &Diagnostics) -> Option<Spanned<usize>> {
-        let expected = format!("one of {}", list_of(words.iter().copied()));
+        let expected = one_of(words.iter().copied());
         let word: Ident = self.parse(&expected, words[0], diagnostics)?;
         pick(&word, words, &self.key, diagnostics)
     }
@@ -229,7 +229,7 @@ fn pick(word: &Ident, words: &[&str], key: &str, diagnostics: &Diagnostics) -> O
         None => diagnostics.report(
             word.span(),
             problem,
-            format_args!("use {}", list_of(words.iter().copied())),
+            format_args!("use {}", one_of(words.iter().copied())),
         ),
     }
     None

@@ -36,18 +36,37 @@ const RESOURCE: Grammar = Grammar {
         "rules",
     ],
     repeated: &["subresource", "column"],
+    instead: &[
+        (
+            "namespaced",
+            "remove it: objects live in namespaces unless `cluster` is written",
+        ),
+        (
+            "scope",
+            "write `cluster` for a kind without namespaces, and nothing for others",
+        ),
+        ("served", "remove it: a version is served unless `unserved` is written"),
+        (
+            "storage",
+            "remove it: a version without `storage_version = ...` is the storage version",
+        ),
+        ("doc", "write the description as a doc comment"),
+        ("description", "write the description as a doc comment"),
+    ],
 };
 
 const SCALE: Grammar = Grammar {
     shown: "scale(spec = \"spec.replicas\", status = \"status.replicas\")",
     once: &["spec", "status", "selector"],
     repeated: &[],
+    instead: &[],
 };
 
 const COLUMN: Grammar = Grammar {
     shown: "column(name = \"Data\", type = \"integer\", path = \"spec.size\")",
     once: &["name", "type", "format", "doc", "priority", "path", "with", "age"],
     repeated: &[],
+    instead: &[],
 };
 
 /// What `name_rule` can be, in the order of [`NAME_RULES`].

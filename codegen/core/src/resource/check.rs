@@ -11,6 +11,7 @@ use super::model::{NameRule, ResourceModel, ScaleModel, Subresource, Subresource
 use crate::diagnostics::Diagnostics;
 use crate::keys::Spanned;
 use crate::names;
+use crate::structure::attr::named_fields;
 use crate::structure::{StructModel, TypeMeta};
 use crate::type_ref::TypeRef;
 
@@ -23,7 +24,9 @@ pub(super) fn check(
 ) -> Option<ResourceModel> {
     let at = attrs.span.unwrap_or_else(|| input.ident.span());
     required(&attrs, &input.ident, at, diagnostics);
-    fields(&structure, diagnostics);
+    if named_fields(input).is_some() {
+        fields(&structure, diagnostics);
+    }
     conversion(&attrs, &structure, diagnostics);
     let group = legal(attrs.group.as_ref(), "an API group", names::group_problem, diagnostics);
     let version = legal(
@@ -204,14 +207,6 @@ fn fields(structure: &StructModel, diagnostics: &Diagnostics) {
     {
         let problem = format_args!("the derive writes \"{}\" itself", field.name);
         diagnostics.report(field.ident.span(), problem, "remove the field");
-    }
-    if structure.type_meta.is_some() {
-        let problem = "`type_meta` is for structs that are not kinds";
-        diagnostics.report(
-            structure.ident.span(),
-            problem,
-            "remove it; `#[resource(...)]` says the kind and version",
-        );
     }
 }
 

@@ -10,6 +10,9 @@ use crate::structure::fallback as structure;
 
 /// The stubs of the struct and those of a kind; `Rules` only when the kind does not announce its own.
 pub(crate) fn fallback(input: &DeriveInput) -> TokenStream {
+    if structure::is_hopeless(input) {
+        return TokenStream::new();
+    }
     let ident = &input.ident;
     let name = ident.to_string();
     let (impl_generics, type_generics, where_clause) = structure::impl_header(input);

@@ -7,10 +7,14 @@ use syn::{Attribute, Data, DeriveInput, Field, Fields, Token};
 use crate::diagnostics::Diagnostics;
 use crate::keys::{Grammar, Spanned, of_attributes};
 
+/// Where descriptions come from.
+const DOC: &str = "write the description as a doc comment";
+
 const SCHEMA: Grammar = Grammar {
     shown: "#[schema(...)]",
     once: &["name", "atomic", "type_meta"],
     repeated: &[],
+    instead: &[("doc", DOC), ("description", DOC)],
 };
 
 const FIELD: Grammar = Grammar {
@@ -38,6 +42,14 @@ const FIELD: Grammar = Grammar {
         "moved_to",
     ],
     repeated: &[],
+    instead: &[
+        ("doc", DOC),
+        ("description", DOC),
+        ("rename", "write `name = \"...\"`"),
+        ("enum", "write `one_of(\"A\", \"B\")`"),
+        ("optional", "give the field an `Option<...>` type"),
+        ("skip", "fields that are not part of the API belong into another struct"),
+    ],
 };
 
 /// What `list_type` can be, in the order of [`ListWord`].
@@ -73,6 +85,8 @@ pub(crate) struct FieldAttrs {
     pub(crate) pattern: Option<Spanned<String>>,
     pub(crate) immutable: Option<Span>,
     pub(crate) list_type: Option<Spanned<ListWord>>,
+    /// `list_type` was met, even if its value could not be read.
+    pub(crate) has_list_type: bool,
     pub(crate) list_map_keys: Option<Spanned<Vec<Spanned<String>>>>,
     pub(crate) atomic: Option<Span>,
     pub(crate) patch_strategy: Option<Spanned<Strategy>>,
@@ -146,7 +160,10 @@ impl FieldAttrs {
                 "max_length" => field.max_length = entry.integer(diagnostics),
                 "pattern" => field.pattern = entry.text("^[a-z]+$", diagnostics),
                 "immutable" => field.immutable = entry.flag(diagnostics),
-                "list_type" => field.list_type = entry.word(LIST_TYPES, diagnostics).map(ListWord::at),
+                "list_type" => {
+                    field.list_type = entry.word(LIST_TYPES, diagnostics).map(ListWord::at);
+                    field.has_list_type = true;
+                }
                 "list_map_keys" => {
                     let value = entry.texts("name", diagnostics);
                     field.list_map_keys = Some(Spanned {

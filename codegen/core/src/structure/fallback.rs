@@ -2,10 +2,13 @@
 
 use proc_macro2::TokenStream;
 use quote::quote;
-use syn::DeriveInput;
+use syn::{Data, DeriveInput};
 
 /// An empty table, and functions that are never called because the crate does not compile.
 pub(crate) fn fallback(input: &DeriveInput) -> TokenStream {
+    if is_hopeless(input) {
+        return TokenStream::new();
+    }
     let items = items(input);
     quote! {
         const _: () = { #items };
@@ -64,6 +67,11 @@ pub(crate) fn items(input: &DeriveInput) -> TokenStream {
             }
         }
     }
+}
+
+/// Whether stubs would only be reported themselves: a union cannot derive what the traits ask for.
+pub(crate) fn is_hopeless(input: &DeriveInput) -> bool {
+    matches!(input.data, Data::Union(_))
 }
 
 /// `impl<...>`, `Type<...>` and a `where` clause with what the traits ask of a type with parameters.

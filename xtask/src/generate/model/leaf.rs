@@ -2,6 +2,10 @@
 
 use planesmith_machinery::byte_string::ByteString;
 use planesmith_machinery::facts::TypeFacts;
+use planesmith_machinery::int_or_string::IntOrString;
+use planesmith_machinery::micro_time::MicroTime;
+use planesmith_machinery::raw::{AnyJson, FieldsV1, RawExtension};
+use planesmith_machinery::time::Time;
 use planesmith_machinery::value::Shape;
 
 /// A type of machinery that is not a struct.
@@ -21,10 +25,21 @@ impl PartialEq for Leaf {
 }
 
 /// All leaf types that fields may have.
-const LEAVES: &[Leaf] = &[Leaf {
-    name: "ByteString",
-    facts: ByteString::TYPE,
-}];
+const LEAVES: &[Leaf] = &[
+    Leaf::of::<AnyJson>("AnyJson"),
+    Leaf::of::<ByteString>("ByteString"),
+    Leaf::of::<FieldsV1>("FieldsV1"),
+    Leaf::of::<IntOrString>("IntOrString"),
+    Leaf::of::<MicroTime>("MicroTime"),
+    Leaf::of::<RawExtension>("RawExtension"),
+    Leaf::of::<Time>("Time"),
+];
+
+impl Leaf {
+    const fn of<T: Shape>(name: &'static str) -> Self {
+        Self { name, facts: T::TYPE }
+    }
+}
 
 /// The leaf called `name`.
 pub(super) fn find(name: &str) -> Option<Leaf> {

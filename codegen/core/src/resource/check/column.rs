@@ -4,7 +4,7 @@ use super::super::attr::{ColumnAttrs, Standard};
 use super::super::model::{CellSource, ColumnModel};
 use super::path;
 use crate::diagnostics::Diagnostics;
-use crate::keys::list_of;
+use crate::keys::one_of;
 use crate::structure::StructModel;
 
 /// Types that a cell can have.
@@ -63,7 +63,7 @@ fn column(attrs: &ColumnAttrs, structure: &StructModel, diagnostics: &Diagnostic
     }
     if let Some(ty) = attrs.ty.as_ref().filter(|ty| !TYPES.contains(&ty.value.as_str())) {
         let problem = format_args!("\"{}\" is not the type of a column", ty.value);
-        diagnostics.report(ty.span, problem, format_args!("use {}", list_of(TYPES)));
+        diagnostics.report(ty.span, problem, format_args!("use {}", one_of(TYPES)));
     }
     if let Some(priority) = attrs.priority.as_ref().filter(|priority| priority.value < 0) {
         let problem = format_args!("a column's priority cannot be {}", priority.value);

@@ -3,7 +3,7 @@
 use super::super::attr::ResourceAttrs;
 use super::repeated;
 use crate::diagnostics::Diagnostics;
-use crate::keys::{Spanned, list_of};
+use crate::keys::{Spanned, all_of};
 use crate::names;
 use crate::structure::StructModel;
 use crate::type_ref::TypeRef;
@@ -42,7 +42,7 @@ pub(super) fn names_a_field(path: &Spanned<String>, structure: &StructModel, dia
         let problem = format_args!("\"{value}\" names no field: `{}` has no \"{first}\"", structure.ident);
         match names::nearest(first, known()) {
             Some(near) => diagnostics.report(*span, problem, format_args!("did you mean \"{near}\"?")),
-            None => diagnostics.report(*span, problem, format_args!("its fields are {}", list_of(known()))),
+            None => diagnostics.report(*span, problem, format_args!("its fields are {}", all_of(known()))),
         }
         return;
     };

@@ -6,7 +6,7 @@ use super::super::attr::FieldAttrs;
 use super::super::model::RuleModel;
 use crate::diagnostics::Diagnostics;
 use crate::json;
-use crate::keys::{Spanned, list_of};
+use crate::keys::{Spanned, all_of};
 use crate::type_ref::TypeRef;
 
 /// The constraints of a field, in the order in which they are checked at run time.
@@ -162,7 +162,7 @@ fn default(attrs: &FieldAttrs, shape: &TypeRef, diagnostics: &Diagnostics) {
     if let (TypeRef::String, Some(texts)) = (shape.present(), &attrs.one_of)
         && !texts.value.iter().any(|text| json::string(&text.value) == json)
     {
-        let known = list_of(texts.value.iter().map(|text| text.value.as_str()));
+        let known = all_of(texts.value.iter().map(|text| text.value.as_str()));
         refuse(format!("the default {json} is not in `one_of`: {known}"));
     }
     if let Ok(number) = json.parse::<i64>() {

@@ -169,7 +169,7 @@ fn proto(attrs: &FieldAttrs, diagnostics: &Diagnostics) -> u32 {
 fn list(attrs: &FieldAttrs, shape: &TypeRef, diagnostics: &Diagnostics) -> ListType {
     let keys = attrs.list_map_keys.as_ref();
     let Some(word) = &attrs.list_type else {
-        if let Some(keys) = keys {
+        if let Some(keys) = keys.filter(|_| !attrs.has_list_type) {
             let help = "add `list_type = map`";
             diagnostics.report(keys.span, "`list_map_keys` is for lists with `list_type = map`", help);
         }

@@ -1,0 +1,181 @@
+const _: () = {
+    static __FACTS: ::planesmith_machinery::facts::StructFacts = ::planesmith_machinery::facts::StructFacts {
+        name: "Order",
+        doc: "An order.",
+        type_meta: ::core::option::Option::Some(::planesmith_machinery::facts::TypeMetaFacts {
+            api_version: "shop.example.com/v1alpha1",
+            kind: "Order",
+        }),
+        atomic: false,
+        fields: &[
+            ::planesmith_machinery::facts::FieldFacts {
+                name: "metadata",
+                ty: <ObjectMeta as ::planesmith_machinery::value::Shape>::TYPE,
+                proto: 1u32,
+                doc: "Standard metadata.",
+                ..::planesmith_machinery::facts::FieldFacts::NONE
+            },
+            ::planesmith_machinery::facts::FieldFacts {
+                name: "spec",
+                ty: <OrderSpec as ::planesmith_machinery::value::Shape>::TYPE,
+                proto: 2u32,
+                ..::planesmith_machinery::facts::FieldFacts::NONE
+            },
+            ::planesmith_machinery::facts::FieldFacts {
+                name: "status",
+                ty: <OrderStatus as ::planesmith_machinery::value::Shape>::TYPE,
+                proto: 3u32,
+                ..::planesmith_machinery::facts::FieldFacts::NONE
+            },
+        ],
+    };
+    fn __facts() -> &'static ::planesmith_machinery::facts::StructFacts {
+        &__FACTS
+    }
+    #[automatically_derived]
+    impl ::planesmith_machinery::value::Shape for Order {
+        const TYPE: ::planesmith_machinery::facts::TypeFacts = ::planesmith_machinery::facts::TypeFacts::Struct(
+            __facts,
+        );
+    }
+    #[automatically_derived]
+    impl ::planesmith_machinery::value::Value for Order {
+        fn view(&self) -> ::planesmith_machinery::value::View<'_> {
+            ::planesmith_machinery::value::View::Struct(self)
+        }
+        fn slot(&mut self) -> ::planesmith_machinery::value::Slot<'_> {
+            ::planesmith_machinery::value::Slot::Struct(self)
+        }
+        fn reset(&mut self) {
+            *self = ::core::default::Default::default();
+        }
+    }
+    #[automatically_derived]
+    impl ::planesmith_machinery::value::Struct for Order {
+        fn facts(&self) -> &'static ::planesmith_machinery::facts::StructFacts {
+            &__FACTS
+        }
+        fn field(
+            &self,
+            __index: ::core::primitive::usize,
+        ) -> &dyn ::planesmith_machinery::value::Value {
+            match __index {
+                0usize => &self.metadata,
+                1usize => &self.spec,
+                2usize => &self.status,
+                _ => ::core::unreachable!(),
+            }
+        }
+        fn field_mut(
+            &mut self,
+            __index: ::core::primitive::usize,
+        ) -> &mut dyn ::planesmith_machinery::value::Value {
+            match __index {
+                0usize => &mut self.metadata,
+                1usize => &mut self.spec,
+                2usize => &mut self.status,
+                _ => ::core::unreachable!(),
+            }
+        }
+    }
+    static __RESOURCE: ::planesmith_machinery::resource::ResourceFacts = ::planesmith_machinery::resource::ResourceFacts {
+        group: "shop.example.com",
+        version: "v1alpha1",
+        api_version: "shop.example.com/v1alpha1",
+        kind: "Order",
+        list_kind: "OrderList",
+        plural: "orders",
+        singular: "order",
+        short_names: &["ord", "o"],
+        categories: &["all"],
+        scope: ::planesmith_machinery::resource::Scope::Cluster,
+        served: false,
+        deprecated: ::core::option::Option::Some("use v1"),
+        conversion: ::core::option::Option::Some(::planesmith_machinery::resource::ConversionFacts {
+            hub: ::planesmith_machinery::rules::facts_of::<super::v1::Order>,
+            finish_to_hub: ::planesmith_machinery::rules::finish_to_hub::<
+                Order,
+                super::v1::Order,
+            >,
+            finish_from_hub: ::planesmith_machinery::rules::finish_from_hub::<
+                Order,
+                super::v1::Order,
+            >,
+        }),
+        subresources: &[
+            ::planesmith_machinery::resource::SubresourceFacts {
+                name: "log",
+                kind: ::planesmith_machinery::resource::SubresourceKind::Other,
+            },
+            ::planesmith_machinery::resource::SubresourceFacts {
+                name: "scale",
+                kind: ::planesmith_machinery::resource::SubresourceKind::Scale(::planesmith_machinery::resource::ScaleFacts {
+                    spec_replicas: "spec.lines",
+                    status_replicas: "status.lines",
+                    selector: "status.selector",
+                }),
+            },
+            ::planesmith_machinery::resource::SubresourceFacts {
+                name: "status",
+                kind: ::planesmith_machinery::resource::SubresourceKind::Status,
+            },
+        ],
+        selectable: &["spec.customer"],
+        columns: &[
+            ::planesmith_machinery::resource::Column::NAME,
+            ::planesmith_machinery::resource::Column {
+                name: "Lines",
+                ty: "integer",
+                format: "int32",
+                doc: "How many.",
+                priority: 0i32,
+                source: ::planesmith_machinery::resource::CellSource::Path("spec.lines"),
+            },
+            ::planesmith_machinery::resource::Column {
+                name: "State",
+                ty: "string",
+                format: "",
+                doc: "",
+                priority: 1i32,
+                source: ::planesmith_machinery::resource::CellSource::Function(|
+                    __object|
+                ::planesmith_machinery::rules::cell_of::<
+                    Order,
+                >(__object, columns::state)),
+            },
+            ::planesmith_machinery::resource::Column::AGE,
+        ],
+        name_rule: ::planesmith_machinery::resource::NameRule::DnsLabel1035,
+        behavior: ::planesmith_machinery::resource::Behavior {
+            generation: true,
+            create_on_update: true,
+            conditional_update: true,
+            returns_deleted: true,
+            no_delete_collection: true,
+        },
+        schema: __facts,
+        new: ::planesmith_machinery::rules::zero::<Order>,
+        rules: ::planesmith_machinery::rules::RulesTable::of::<Order>(),
+    };
+    #[automatically_derived]
+    impl ::planesmith_machinery::object::Object for Order {
+        fn resource(&self) -> &'static ::planesmith_machinery::resource::ResourceFacts {
+            &__RESOURCE
+        }
+        fn meta(&self) -> &::planesmith_machinery::meta::ObjectMeta {
+            &self.metadata
+        }
+        fn meta_mut(&mut self) -> &mut ::planesmith_machinery::meta::ObjectMeta {
+            &mut self.metadata
+        }
+        fn boxed(
+            &self,
+        ) -> ::std::boxed::Box<dyn ::planesmith_machinery::object::Object> {
+            ::std::boxed::Box::new(::core::clone::Clone::clone(self))
+        }
+    }
+    #[automatically_derived]
+    impl ::planesmith_machinery::object::Resource for Order {
+        const RESOURCE: &'static ::planesmith_machinery::resource::ResourceFacts = &__RESOURCE;
+    }
+};

@@ -1,0 +1,180 @@
+const _: () = {
+    static __FACTS: ::planesmith_machinery::facts::StructFacts = ::planesmith_machinery::facts::StructFacts {
+        name: "OrderAddress",
+        doc: "Where an order goes.\n\nBoth lines are needed.",
+        type_meta: ::core::option::Option::None,
+        atomic: true,
+        fields: &[
+            ::planesmith_machinery::facts::FieldFacts {
+                name: "street",
+                ty: <String as ::planesmith_machinery::value::Shape>::TYPE,
+                proto: 1u32,
+                doc: "Street and number.",
+                required: true,
+                rules: &[
+                    ::planesmith_machinery::facts::Rule::MinLength(1u64),
+                    ::planesmith_machinery::facts::Rule::MaxLength(80u64),
+                    ::planesmith_machinery::facts::Rule::Pattern("^[^\n]+$"),
+                ],
+                ..::planesmith_machinery::facts::FieldFacts::NONE
+            },
+            ::planesmith_machinery::facts::FieldFacts {
+                name: "countryISO",
+                ty: <String as ::planesmith_machinery::value::Shape>::TYPE,
+                omit: ::planesmith_machinery::facts::Omit::Never,
+                default: ::core::option::Option::Some("\"DE\""),
+                rules: &[
+                    ::planesmith_machinery::facts::Rule::Enum(&["DE", "FR"]),
+                    ::planesmith_machinery::facts::Rule::Immutable,
+                ],
+                ..::planesmith_machinery::facts::FieldFacts::NONE
+            },
+            ::planesmith_machinery::facts::FieldFacts {
+                name: "postCode",
+                ty: <Option<i32> as ::planesmith_machinery::value::Shape>::TYPE,
+                omit: ::planesmith_machinery::facts::Omit::Zero,
+                rules: &[
+                    ::planesmith_machinery::facts::Rule::Minimum(1i64),
+                    ::planesmith_machinery::facts::Rule::Maximum(99999i64),
+                ],
+                ..::planesmith_machinery::facts::FieldFacts::NONE
+            },
+            ::planesmith_machinery::facts::FieldFacts {
+                name: "notes",
+                ty: <Vec<Note> as ::planesmith_machinery::value::Shape>::TYPE,
+                list: ::planesmith_machinery::facts::ListType::Map(&["name"]),
+                patch: ::core::option::Option::Some(::planesmith_machinery::facts::PatchFacts {
+                    merge: true,
+                    retain_keys: true,
+                    merge_key: "name",
+                }),
+                ..::planesmith_machinery::facts::FieldFacts::NONE
+            },
+            ::planesmith_machinery::facts::FieldFacts {
+                name: "tags",
+                ty: <BTreeMap<
+                    String,
+                    String,
+                > as ::planesmith_machinery::value::Shape>::TYPE,
+                atomic: true,
+                moved_to: ::core::option::Option::Some("spec.tags"),
+                ..::planesmith_machinery::facts::FieldFacts::NONE
+            },
+            ::planesmith_machinery::facts::FieldFacts {
+                ty: <Rest as ::planesmith_machinery::value::Shape>::TYPE,
+                inline: true,
+                ..::planesmith_machinery::facts::FieldFacts::NONE
+            },
+        ],
+    };
+    fn __facts() -> &'static ::planesmith_machinery::facts::StructFacts {
+        &__FACTS
+    }
+    #[automatically_derived]
+    impl ::planesmith_machinery::value::Shape for Address {
+        const TYPE: ::planesmith_machinery::facts::TypeFacts = ::planesmith_machinery::facts::TypeFacts::Struct(
+            __facts,
+        );
+    }
+    #[automatically_derived]
+    impl ::planesmith_machinery::value::Value for Address {
+        fn view(&self) -> ::planesmith_machinery::value::View<'_> {
+            ::planesmith_machinery::value::View::Struct(self)
+        }
+        fn slot(&mut self) -> ::planesmith_machinery::value::Slot<'_> {
+            ::planesmith_machinery::value::Slot::Struct(self)
+        }
+        fn reset(&mut self) {
+            *self = ::core::default::Default::default();
+        }
+    }
+    #[automatically_derived]
+    impl ::planesmith_machinery::value::Struct for Address {
+        fn facts(&self) -> &'static ::planesmith_machinery::facts::StructFacts {
+            &__FACTS
+        }
+        fn field(
+            &self,
+            __index: ::core::primitive::usize,
+        ) -> &dyn ::planesmith_machinery::value::Value {
+            match __index {
+                0usize => &self.street,
+                1usize => &self.country,
+                2usize => &self.post_code,
+                3usize => &self.notes,
+                4usize => &self.tags,
+                5usize => &self.rest,
+                _ => ::core::unreachable!(),
+            }
+        }
+        fn field_mut(
+            &mut self,
+            __index: ::core::primitive::usize,
+        ) -> &mut dyn ::planesmith_machinery::value::Value {
+            match __index {
+                0usize => &mut self.street,
+                1usize => &mut self.country,
+                2usize => &mut self.post_code,
+                3usize => &mut self.notes,
+                4usize => &mut self.tags,
+                5usize => &mut self.rest,
+                _ => ::core::unreachable!(),
+            }
+        }
+    }
+};
+const _: () = {
+    static __FACTS: ::planesmith_machinery::facts::StructFacts = ::planesmith_machinery::facts::StructFacts {
+        name: "Empty",
+        doc: "",
+        type_meta: ::core::option::Option::Some(::planesmith_machinery::facts::TypeMetaFacts {
+            api_version: "v1",
+            kind: "Note",
+        }),
+        atomic: false,
+        fields: &[],
+    };
+    fn __facts() -> &'static ::planesmith_machinery::facts::StructFacts {
+        &__FACTS
+    }
+    #[automatically_derived]
+    impl ::planesmith_machinery::value::Shape for Empty {
+        const TYPE: ::planesmith_machinery::facts::TypeFacts = ::planesmith_machinery::facts::TypeFacts::Struct(
+            __facts,
+        );
+    }
+    #[automatically_derived]
+    impl ::planesmith_machinery::value::Value for Empty {
+        fn view(&self) -> ::planesmith_machinery::value::View<'_> {
+            ::planesmith_machinery::value::View::Struct(self)
+        }
+        fn slot(&mut self) -> ::planesmith_machinery::value::Slot<'_> {
+            ::planesmith_machinery::value::Slot::Struct(self)
+        }
+        fn reset(&mut self) {
+            *self = ::core::default::Default::default();
+        }
+    }
+    #[automatically_derived]
+    impl ::planesmith_machinery::value::Struct for Empty {
+        fn facts(&self) -> &'static ::planesmith_machinery::facts::StructFacts {
+            &__FACTS
+        }
+        fn field(
+            &self,
+            __index: ::core::primitive::usize,
+        ) -> &dyn ::planesmith_machinery::value::Value {
+            match __index {
+                _ => ::core::unreachable!(),
+            }
+        }
+        fn field_mut(
+            &mut self,
+            __index: ::core::primitive::usize,
+        ) -> &mut dyn ::planesmith_machinery::value::Value {
+            match __index {
+                _ => ::core::unreachable!(),
+            }
+        }
+    }
+};

@@ -1,0 +1,115 @@
+const _: () = {
+    static __FACTS: ::planesmith_machinery::facts::StructFacts = ::planesmith_machinery::facts::StructFacts {
+        name: "Thing",
+        doc: "",
+        type_meta: ::core::option::Option::Some(::planesmith_machinery::facts::TypeMetaFacts {
+            api_version: "v1",
+            kind: "Thing",
+        }),
+        atomic: false,
+        fields: &[
+            ::planesmith_machinery::facts::FieldFacts {
+                name: "metadata",
+                ty: <ObjectMeta as ::planesmith_machinery::value::Shape>::TYPE,
+                ..::planesmith_machinery::facts::FieldFacts::NONE
+            },
+        ],
+    };
+    fn __facts() -> &'static ::planesmith_machinery::facts::StructFacts {
+        &__FACTS
+    }
+    #[automatically_derived]
+    impl ::planesmith_machinery::value::Shape for Thing {
+        const TYPE: ::planesmith_machinery::facts::TypeFacts = ::planesmith_machinery::facts::TypeFacts::Struct(
+            __facts,
+        );
+    }
+    #[automatically_derived]
+    impl ::planesmith_machinery::value::Value for Thing {
+        fn view(&self) -> ::planesmith_machinery::value::View<'_> {
+            ::planesmith_machinery::value::View::Struct(self)
+        }
+        fn slot(&mut self) -> ::planesmith_machinery::value::Slot<'_> {
+            ::planesmith_machinery::value::Slot::Struct(self)
+        }
+        fn reset(&mut self) {
+            *self = ::core::default::Default::default();
+        }
+    }
+    #[automatically_derived]
+    impl ::planesmith_machinery::value::Struct for Thing {
+        fn facts(&self) -> &'static ::planesmith_machinery::facts::StructFacts {
+            &__FACTS
+        }
+        fn field(
+            &self,
+            __index: ::core::primitive::usize,
+        ) -> &dyn ::planesmith_machinery::value::Value {
+            match __index {
+                0usize => &self.metadata,
+                _ => ::core::unreachable!(),
+            }
+        }
+        fn field_mut(
+            &mut self,
+            __index: ::core::primitive::usize,
+        ) -> &mut dyn ::planesmith_machinery::value::Value {
+            match __index {
+                0usize => &mut self.metadata,
+                _ => ::core::unreachable!(),
+            }
+        }
+    }
+    static __RESOURCE: ::planesmith_machinery::resource::ResourceFacts = ::planesmith_machinery::resource::ResourceFacts {
+        group: "",
+        version: "v1",
+        api_version: "v1",
+        kind: "Thing",
+        list_kind: "ThingList",
+        plural: "things",
+        singular: "thing",
+        short_names: &[],
+        categories: &[],
+        scope: ::planesmith_machinery::resource::Scope::Namespaced,
+        served: true,
+        deprecated: ::core::option::Option::None,
+        conversion: ::core::option::Option::None,
+        subresources: &[],
+        selectable: &[],
+        columns: &[],
+        name_rule: ::planesmith_machinery::resource::NameRule::DnsSubdomain,
+        behavior: ::planesmith_machinery::resource::Behavior {
+            generation: false,
+            create_on_update: false,
+            conditional_update: false,
+            returns_deleted: false,
+            no_delete_collection: false,
+        },
+        schema: __facts,
+        new: ::planesmith_machinery::rules::zero::<Thing>,
+        rules: ::planesmith_machinery::rules::RulesTable::NONE,
+    };
+    #[automatically_derived]
+    impl ::planesmith_machinery::object::Object for Thing {
+        fn resource(&self) -> &'static ::planesmith_machinery::resource::ResourceFacts {
+            &__RESOURCE
+        }
+        fn meta(&self) -> &::planesmith_machinery::meta::ObjectMeta {
+            &self.metadata
+        }
+        fn meta_mut(&mut self) -> &mut ::planesmith_machinery::meta::ObjectMeta {
+            &mut self.metadata
+        }
+        fn boxed(
+            &self,
+        ) -> ::std::boxed::Box<dyn ::planesmith_machinery::object::Object> {
+            ::std::boxed::Box::new(::core::clone::Clone::clone(self))
+        }
+    }
+    #[automatically_derived]
+    impl ::planesmith_machinery::object::Resource for Thing {
+        const RESOURCE: &'static ::planesmith_machinery::resource::ResourceFacts = &__RESOURCE;
+    }
+    #[automatically_derived]
+    impl ::planesmith_machinery::rules::Rules for Thing {}
+};

@@ -1,0 +1,4 @@
+#[resource(group = "", version = "v1")]
+struct Thing {
+    metadata: ObjectMeta,
+}

@@ -1,0 +1,101 @@
+::core::compile_error! {
+    "protobuf numbers start at 1\nhelp: use the next free number of this struct, or leave `proto` out"
+}
+::core::compile_error! {
+    "\"Shop\" is not an API group\nhelp: a group is a DNS name in lower case such as \"shop.example.com\", or \"\" for the core group"
+}
+const _: () = {
+    static __FACTS: ::planesmith_machinery::facts::StructFacts = ::planesmith_machinery::facts::StructFacts {
+        name: "Order",
+        doc: "",
+        type_meta: ::core::option::Option::None,
+        atomic: false,
+        fields: &[],
+    };
+    fn __facts() -> &'static ::planesmith_machinery::facts::StructFacts {
+        &__FACTS
+    }
+    #[automatically_derived]
+    impl ::planesmith_machinery::value::Shape for Order {
+        const TYPE: ::planesmith_machinery::facts::TypeFacts = ::planesmith_machinery::facts::TypeFacts::Struct(
+            __facts,
+        );
+    }
+    #[automatically_derived]
+    impl ::planesmith_machinery::value::Value for Order {
+        fn view(&self) -> ::planesmith_machinery::value::View<'_> {
+            ::planesmith_machinery::value::View::Absent
+        }
+        fn slot(&mut self) -> ::planesmith_machinery::value::Slot<'_> {
+            ::core::unreachable!()
+        }
+        fn reset(&mut self) {}
+    }
+    #[automatically_derived]
+    impl ::planesmith_machinery::value::Struct for Order {
+        fn facts(&self) -> &'static ::planesmith_machinery::facts::StructFacts {
+            &__FACTS
+        }
+        fn field(
+            &self,
+            _: ::core::primitive::usize,
+        ) -> &dyn ::planesmith_machinery::value::Value {
+            ::core::unreachable!()
+        }
+        fn field_mut(
+            &mut self,
+            _: ::core::primitive::usize,
+        ) -> &mut dyn ::planesmith_machinery::value::Value {
+            ::core::unreachable!()
+        }
+    }
+    #[automatically_derived]
+    impl ::planesmith_machinery::object::Object for Order {
+        fn resource(&self) -> &'static ::planesmith_machinery::resource::ResourceFacts {
+            ::core::unreachable!("Order")
+        }
+        fn meta(&self) -> &::planesmith_machinery::meta::ObjectMeta {
+            ::core::unreachable!("Order")
+        }
+        fn meta_mut(&mut self) -> &mut ::planesmith_machinery::meta::ObjectMeta {
+            ::core::unreachable!("Order")
+        }
+        fn boxed(
+            &self,
+        ) -> ::std::boxed::Box<dyn ::planesmith_machinery::object::Object> {
+            ::core::unreachable!("Order")
+        }
+    }
+    #[automatically_derived]
+    impl ::planesmith_machinery::object::Resource for Order {
+        const RESOURCE: &'static ::planesmith_machinery::resource::ResourceFacts = &::planesmith_machinery::resource::ResourceFacts {
+            group: "",
+            version: "",
+            api_version: "",
+            kind: "Order",
+            list_kind: "",
+            plural: "",
+            singular: "",
+            short_names: &[],
+            categories: &[],
+            scope: ::planesmith_machinery::resource::Scope::Cluster,
+            served: false,
+            deprecated: ::core::option::Option::None,
+            conversion: ::core::option::Option::None,
+            subresources: &[],
+            selectable: &[],
+            columns: &[],
+            name_rule: ::planesmith_machinery::resource::NameRule::PathSegment,
+            behavior: ::planesmith_machinery::resource::Behavior {
+                generation: false,
+                create_on_update: false,
+                conditional_update: false,
+                returns_deleted: false,
+                no_delete_collection: false,
+            },
+            schema: __facts,
+            new: ::planesmith_machinery::rules::zero::<Self>,
+            rules: ::planesmith_machinery::rules::RulesTable::of::<Self>(),
+        };
+    }
+};

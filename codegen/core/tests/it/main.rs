@@ -1,0 +1,3 @@
+//! The model library as the derives use it.
+
+mod expansions;

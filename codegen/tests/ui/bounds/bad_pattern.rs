@@ -1,0 +1,10 @@
+use planesmith_machinery::Struct;
+#[derive(Clone, Debug, Default, PartialEq, Struct)]
+struct Spec {
+    #[field(pattern = "^[a-z$")]
+    open: String,
+    #[field(pattern = "^(?=a)b$")]
+    look: String,
+}
+
+fn main() {}

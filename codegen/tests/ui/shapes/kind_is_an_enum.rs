@@ -1,0 +1,10 @@
+use planesmith_machinery::Resource;
+
+#[derive(Clone, Debug, Default, PartialEq, Resource)]
+#[resource(group = "shop.example.com", version = "v1")]
+enum Order {
+    #[default]
+    Open,
+}
+
+fn main() {}
