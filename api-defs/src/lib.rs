@@ -1,1 +1,9 @@
-//! The built-in Kubernetes groups as Rust structs.
+//! The built-in Kubernetes groups as Rust structs: one folder per group and version, one file per kind.
+//!
+//! A file holds the shape of a kind (names, protobuf tags, list types, descriptions) and, beside it, the rules that a
+//! table cannot express: defaults that depend on other fields, what a writer may not decide, validation, columns.
+
+pub mod autoscaling;
+pub mod coordination;
+pub mod core;
+pub mod scheduling;

@@ -1,9 +1,11 @@
 //! The leaf types of machinery.
 
 use planesmith_machinery::byte_string::ByteString;
+use planesmith_machinery::duration::Duration;
 use planesmith_machinery::facts::TypeFacts;
 use planesmith_machinery::int_or_string::IntOrString;
 use planesmith_machinery::micro_time::MicroTime;
+use planesmith_machinery::quantity::Quantity;
 use planesmith_machinery::raw::{AnyJson, FieldsV1, RawExtension};
 use planesmith_machinery::time::Time;
 use planesmith_machinery::value::Shape;
@@ -28,9 +30,11 @@ impl PartialEq for Leaf {
 const LEAVES: &[Leaf] = &[
     Leaf::of::<AnyJson>("AnyJson"),
     Leaf::of::<ByteString>("ByteString"),
+    Leaf::of::<Duration>("Duration"),
     Leaf::of::<FieldsV1>("FieldsV1"),
     Leaf::of::<IntOrString>("IntOrString"),
     Leaf::of::<MicroTime>("MicroTime"),
+    Leaf::of::<Quantity>("Quantity"),
     Leaf::of::<RawExtension>("RawExtension"),
     Leaf::of::<Time>("Time"),
 ];

@@ -1,0 +1,4 @@
+//! `autoscaling`: how many replicas run.
+
+pub mod v1;
+pub mod v2;

@@ -1,0 +1,10 @@
+//! `autoscaling/v1`: autoscalers with a processor target only, and the scale of anything that has replicas.
+
+mod annotation;
+mod horizontal_pod_autoscaler;
+mod scale;
+
+pub use horizontal_pod_autoscaler::{
+    CrossVersionObjectReference, HorizontalPodAutoscaler, HorizontalPodAutoscalerSpec, HorizontalPodAutoscalerStatus,
+};
+pub use scale::{Scale, ScaleSpec, ScaleStatus};

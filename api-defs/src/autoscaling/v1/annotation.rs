@@ -1,0 +1,51 @@
+//! What an autoscaler of the newest version has and this one has not, as text in annotations.
+//!
+//! Metrics are written in the shape that the first version with several metrics had, behavior in that of Kubernetes'
+//! unversioned type: both are read by clients and by other API servers.
+
+mod behavior;
+mod metric_spec;
+mod metric_status;
+
+use planesmith_machinery::json::{self, Strictness};
+use planesmith_machinery::value::Struct;
+
+pub(super) use behavior::Behavior;
+pub(super) use metric_spec::MetricSpec;
+pub(super) use metric_status::MetricStatus;
+
+/// The JSON array of `items`.
+pub(super) fn write_list<T: Struct>(items: impl IntoIterator<Item = T>) -> String {
+    let mut out = vec![b'['];
+    for item in items {
+        if out.len() > 1 {
+            out.push(b',');
+        }
+        json::encode_item(&item, &mut out);
+    }
+    out.push(b']');
+    String::from_utf8_lossy(&out).into_owned()
+}
+
+/// The items of a JSON array; `None` when `text` is something else, because anyone can write an annotation.
+pub(super) fn read_list<T: Struct + Default>(text: &str) -> Option<Vec<T>> {
+    let (value, _) = json::parse_value(text.as_bytes(), Strictness::Lenient).ok()?;
+    let read = |value| {
+        let mut item = T::default();
+        json::from_value(value, &mut item, Strictness::Lenient).ok()?;
+        Some(item)
+    };
+    value.as_array()?.iter().map(read).collect()
+}
+
+/// The JSON object of `item`.
+pub(super) fn write<T: Struct>(item: &T) -> String {
+    String::from_utf8_lossy(&json::to_vec(item)).into_owned()
+}
+
+/// What a JSON object says; `None` when `text` is something else.
+pub(super) fn read<T: Struct + Default>(text: &str) -> Option<T> {
+    let mut item = T::default();
+    json::decode(text.as_bytes(), &mut item, Strictness::Lenient).ok()?;
+    Some(item)
+}

@@ -1,0 +1,101 @@
+//! Autoscalers with a processor target only.
+
+mod columns;
+mod convert;
+
+use planesmith_machinery::meta::ObjectMeta;
+use planesmith_machinery::rules::Rules;
+use planesmith_machinery::time::Time;
+use planesmith_machinery::{Resource, Struct};
+
+/// Keeps the processor use of pods at a target by changing how many replicas a target runs. What newer versions can do
+/// besides is kept in annotations.
+#[derive(Clone, Debug, Default, PartialEq, Resource)]
+#[resource(
+    group = "autoscaling",
+    version = "v1",
+    short("hpa"),
+    categories("all"),
+    status,
+    rules
+)]
+#[resource(storage_version = crate::autoscaling::v2::HorizontalPodAutoscaler, convert)]
+#[resource(
+    column(name),
+    column(name = "Reference", type = "string", doc = "What is scaled.", with = columns::reference),
+    column(name = "Targets", type = "string", doc = "Current and wanted values of the metrics.", with = columns::targets),
+    column(name = "MinPods", type = "string", doc = "The fewest replicas.", with = columns::min_pods),
+    column(name = "MaxPods", type = "string", doc = "The most replicas.", with = columns::max_pods),
+    column(name = "Replicas", type = "string", doc = "How many replicas there are.", with = columns::replicas),
+    column(age)
+)]
+pub struct HorizontalPodAutoscaler {
+    /// Standard metadata.
+    #[field(proto = 1)]
+    pub metadata: ObjectMeta,
+    /// What is scaled and within which bounds.
+    #[field(proto = 2, required)]
+    pub spec: HorizontalPodAutoscalerSpec,
+    /// What the autoscaler last saw and did.
+    #[field(proto = 3)]
+    pub status: HorizontalPodAutoscalerStatus,
+}
+
+/// What is scaled and within which bounds.
+#[derive(Clone, Debug, Default, PartialEq, Struct)]
+pub struct HorizontalPodAutoscalerSpec {
+    /// What is scaled: anything with a scale subresource.
+    #[field(proto = 1, keep)]
+    pub scale_target_ref: CrossVersionObjectReference,
+    /// The fewest replicas; 1 when absent.
+    #[field(proto = 2)]
+    pub min_replicas: Option<i32>,
+    /// The most replicas; not below minReplicas.
+    #[field(proto = 3, keep)]
+    pub max_replicas: i32,
+    /// The processor use to keep, in percent of what the pods ask for, averaged over them. 80 when no metric is given
+    /// in any way.
+    #[field(name = "targetCPUUtilizationPercentage", proto = 4)]
+    pub target_cpu_utilization_percentage: Option<i32>,
+}
+
+/// Points at an object in the same namespace.
+#[derive(Clone, Debug, Default, PartialEq, Struct)]
+#[schema(atomic)]
+pub struct CrossVersionObjectReference {
+    /// Kind of the object.
+    #[field(proto = 1, keep)]
+    pub kind: String,
+    /// Name of the object.
+    #[field(proto = 2, keep)]
+    pub name: String,
+    /// Group and version of the object.
+    #[field(proto = 3)]
+    pub api_version: String,
+}
+
+/// What an autoscaler last saw and did.
+#[derive(Clone, Debug, Default, PartialEq, Struct)]
+pub struct HorizontalPodAutoscalerStatus {
+    /// Generation of the autoscaler that this tells about.
+    #[field(proto = 1)]
+    pub observed_generation: Option<i64>,
+    /// When the number of replicas was last changed.
+    #[field(proto = 2)]
+    pub last_scale_time: Option<Time>,
+    /// How many replicas there were.
+    #[field(proto = 3, keep)]
+    pub current_replicas: i32,
+    /// How many there should be.
+    #[field(proto = 4, keep)]
+    pub desired_replicas: i32,
+    /// The processor use that was seen, in percent of what the pods ask for, averaged over them.
+    #[field(name = "currentCPUUtilizationPercentage", proto = 5)]
+    pub current_cpu_utilization_percentage: Option<i32>,
+}
+
+impl Rules for HorizontalPodAutoscaler {
+    fn default_values(&mut self) {
+        self.spec.min_replicas.get_or_insert(1);
+    }
+}

@@ -1,0 +1,20 @@
+//! `autoscaling/v2`: autoscalers with metrics of any kind.
+
+mod behavior;
+pub(super) mod horizontal_pod_autoscaler;
+mod metric_spec;
+mod metric_status;
+
+pub use behavior::{HPAScalingPolicy, HPAScalingRules, HorizontalPodAutoscalerBehavior};
+pub use horizontal_pod_autoscaler::{
+    CrossVersionObjectReference, HorizontalPodAutoscaler, HorizontalPodAutoscalerCondition,
+    HorizontalPodAutoscalerSpec, HorizontalPodAutoscalerStatus,
+};
+pub use metric_spec::{
+    ContainerResourceMetricSource, ExternalMetricSource, MetricIdentifier, MetricSpec, MetricTarget,
+    ObjectMetricSource, PodsMetricSource, ResourceMetricSource,
+};
+pub use metric_status::{
+    ContainerResourceMetricStatus, ExternalMetricStatus, MetricStatus, MetricValueStatus, ObjectMetricStatus,
+    PodsMetricStatus, ResourceMetricStatus,
+};

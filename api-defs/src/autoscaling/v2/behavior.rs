@@ -1,0 +1,145 @@
+//! How fast an autoscaler may act.
+
+use planesmith_machinery::Struct;
+use planesmith_machinery::field_error::FieldErrors;
+use planesmith_machinery::quantity::Quantity;
+
+/// The longest time that a policy may look back, in seconds.
+const MAX_PERIOD_SECONDS: i32 = 1800;
+
+/// The longest time that recommendations are remembered, in seconds.
+const MAX_WINDOW_SECONDS: i32 = 3600;
+
+/// How fast an autoscaler may act in either direction.
+#[derive(Clone, Debug, Default, PartialEq, Struct)]
+pub struct HorizontalPodAutoscalerBehavior {
+    /// Limits for adding pods. Absent, pods may grow by 4 or double every 15 seconds, whichever is more, at once.
+    #[field(proto = 1)]
+    pub scale_up: Option<HPAScalingRules>,
+    /// Limits for removing pods. Absent, all may go every 15 seconds, but only to the highest number that was
+    /// recommended in the last 300 seconds.
+    #[field(proto = 2)]
+    pub scale_down: Option<HPAScalingRules>,
+}
+
+/// How fast an autoscaler may act in one direction.
+#[derive(Clone, Debug, Default, PartialEq, Struct)]
+pub struct HPAScalingRules {
+    /// For how many seconds past recommendations count when choosing the most cautious; up to 3600. Defaults to 0 for
+    /// scaling up and to what the controller was started with, usually 300, for scaling down.
+    #[field(proto = 3)]
+    pub stabilization_window_seconds: Option<i32>,
+    /// Which policy counts when several apply: Max for the largest change, which is the default, Min for the smallest,
+    /// Disabled to never scale in this direction.
+    #[field(proto = 1)]
+    pub select_policy: Option<String>,
+    /// Policies on how much may change in a time; at least one when given.
+    #[field(proto = 2, list_type = atomic)]
+    pub policies: Option<Vec<HPAScalingPolicy>>,
+    /// How far a metric may be from its target, as a part of 1, before anything changes. Defaults to what the
+    /// controller was started with, usually 0.1.
+    #[field(proto = 4)]
+    pub tolerance: Option<Quantity>,
+}
+
+/// How much may change in a time.
+#[derive(Clone, Debug, Default, PartialEq, Struct)]
+pub struct HPAScalingPolicy {
+    /// What value counts: Pods or Percent of the pods there are.
+    #[field(name = "type", proto = 1, keep)]
+    pub type_: String,
+    /// How much may change; more than zero.
+    #[field(proto = 2, keep)]
+    pub value: i32,
+    /// In how many seconds; more than zero and at most 1800.
+    #[field(proto = 3, keep)]
+    pub period_seconds: i32,
+}
+
+impl HorizontalPodAutoscalerBehavior {
+    /// Fills in what is not said about either direction.
+    pub(super) fn default_values(&mut self) {
+        let policy = |type_: &str, value| HPAScalingPolicy {
+            type_: type_.to_owned(),
+            value,
+            period_seconds: 15,
+        };
+        let up = self.scale_up.get_or_insert_default();
+        up.stabilization_window_seconds.get_or_insert(0);
+        up.default_values(|| vec![policy("Pods", 4), policy("Percent", 100)]);
+        let down = self.scale_down.get_or_insert_default();
+        down.default_values(|| vec![policy("Percent", 100)]);
+    }
+
+    /// Reports what is wrong with either direction.
+    pub(super) fn check(&self, errors: &mut FieldErrors) {
+        for (field, rules) in [("scaleUp", &self.scale_up), ("scaleDown", &self.scale_down)] {
+            if let Some(rules) = rules {
+                rules.check(&mut errors.at(field));
+            }
+        }
+    }
+}
+
+impl HPAScalingRules {
+    fn default_values(&mut self, policies: impl FnOnce() -> Vec<HPAScalingPolicy>) {
+        self.select_policy.get_or_insert_with(|| "Max".to_owned());
+        // An empty list is not an absent one: it is refused.
+        self.policies.get_or_insert_with(policies);
+    }
+
+    fn check(&self, errors: &mut FieldErrors) {
+        match self.stabilization_window_seconds {
+            Some(seconds @ ..0) => errors.invalid(
+                "stabilizationWindowSeconds",
+                seconds,
+                "must be greater than or equal to zero",
+            ),
+            Some(seconds) if seconds > MAX_WINDOW_SECONDS => errors.invalid(
+                "stabilizationWindowSeconds",
+                seconds,
+                format!("must be less than or equal to {MAX_WINDOW_SECONDS}"),
+            ),
+            _ => {}
+        }
+        if let Some(policy) = &self.select_policy
+            && !matches!(policy.as_str(), "Max" | "Min" | "Disabled")
+        {
+            errors.not_supported("selectPolicy", policy.as_str(), &["Max", "Min", "Disabled"]);
+        }
+        let policies = self.policies.as_deref().unwrap_or_default();
+        if policies.is_empty() {
+            errors.required("policies", "must specify at least one Policy");
+        }
+        for (index, policy) in policies.iter().enumerate() {
+            policy.check(&mut errors.at_index("policies", index));
+        }
+        if let Some(tolerance) = &self.tolerance
+            && tolerance.is_negative()
+        {
+            errors.invalid(
+                "tolerance",
+                tolerance.to_string().as_str(),
+                "must be greater than or equal to 0",
+            );
+        }
+    }
+}
+
+impl HPAScalingPolicy {
+    fn check(&self, errors: &mut FieldErrors) {
+        if !matches!(self.type_.as_str(), "Pods" | "Percent") {
+            errors.not_supported("type", self.type_.as_str(), &["Pods", "Percent"]);
+        }
+        if self.value <= 0 {
+            errors.invalid("value", self.value, "must be greater than zero");
+        }
+        if self.period_seconds <= 0 {
+            errors.invalid("periodSeconds", self.period_seconds, "must be greater than zero");
+        }
+        if self.period_seconds > MAX_PERIOD_SECONDS {
+            let problem = format!("must be less than or equal to {MAX_PERIOD_SECONDS}");
+            errors.invalid("periodSeconds", self.period_seconds, problem);
+        }
+    }
+}

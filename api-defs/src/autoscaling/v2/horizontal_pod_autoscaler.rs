@@ -1,0 +1,226 @@
+//! Autoscalers.
+
+mod columns;
+
+use planesmith_machinery::field_error::FieldErrors;
+use planesmith_machinery::group_version::GroupVersion;
+use planesmith_machinery::meta::ObjectMeta;
+use planesmith_machinery::names;
+use planesmith_machinery::rules::Rules;
+use planesmith_machinery::time::Time;
+use planesmith_machinery::{Resource, Struct};
+
+use super::{HorizontalPodAutoscalerBehavior, MetricSpec, MetricStatus};
+
+pub(crate) use columns::{max_pods, min_pods, reference, replicas, targets};
+
+/// What older versions keep of the newer ones, by annotation.
+pub(crate) mod kept {
+    pub(crate) const METRICS: &str = "autoscaling.alpha.kubernetes.io/metrics";
+    pub(crate) const CURRENT_METRICS: &str = "autoscaling.alpha.kubernetes.io/current-metrics";
+    pub(crate) const CONDITIONS: &str = "autoscaling.alpha.kubernetes.io/conditions";
+    pub(crate) const BEHAVIOR: &str = "autoscaling.alpha.kubernetes.io/behavior";
+
+    /// All of them; here they would be stale copies of fields.
+    pub(crate) const ALL: [&str; 4] = [METRICS, CURRENT_METRICS, CONDITIONS, BEHAVIOR];
+}
+
+/// The processor use that is kept when no metric is given, in percent.
+pub(crate) const DEFAULT_CPU_PERCENT: i32 = 80;
+
+/// Keeps metrics at their targets by changing how many replicas a target runs.
+#[derive(Clone, Debug, Default, PartialEq, Resource)]
+#[resource(
+    group = "autoscaling",
+    version = "v2",
+    short("hpa"),
+    categories("all"),
+    status,
+    rules
+)]
+#[resource(
+    column(name),
+    column(name = "Reference", type = "string", doc = "What is scaled.", with = reference),
+    column(name = "Targets", type = "string", doc = "Current and wanted values of the metrics.", with = targets),
+    column(name = "MinPods", type = "string", doc = "The fewest replicas.", with = min_pods),
+    column(name = "MaxPods", type = "string", doc = "The most replicas.", with = max_pods),
+    column(name = "Replicas", type = "string", doc = "How many replicas there are.", with = replicas),
+    column(age)
+)]
+pub struct HorizontalPodAutoscaler {
+    /// Standard metadata.
+    #[field(proto = 1)]
+    pub metadata: ObjectMeta,
+    /// What is scaled, by what, and within which bounds.
+    #[field(proto = 2, required)]
+    pub spec: HorizontalPodAutoscalerSpec,
+    /// What the autoscaler last saw and did.
+    #[field(proto = 3)]
+    pub status: HorizontalPodAutoscalerStatus,
+}
+
+/// What is scaled, by what, and within which bounds.
+#[derive(Clone, Debug, Default, PartialEq, Struct)]
+pub struct HorizontalPodAutoscalerSpec {
+    /// What is scaled: anything with a scale subresource.
+    #[field(proto = 1, keep)]
+    pub scale_target_ref: CrossVersionObjectReference,
+    /// The fewest replicas; 1 when absent.
+    #[field(proto = 2)]
+    pub min_replicas: Option<i32>,
+    /// The most replicas; not below minReplicas.
+    #[field(proto = 3, keep)]
+    pub max_replicas: i32,
+    /// What is kept at a target. The metric that asks for the most replicas decides. When empty, the processor is kept
+    /// at 80 percent of what the pods ask for.
+    #[field(proto = 4, list_type = atomic)]
+    pub metrics: Vec<MetricSpec>,
+    /// How fast the number of replicas may change. Has defaults of its own when absent.
+    #[field(proto = 5)]
+    pub behavior: Option<HorizontalPodAutoscalerBehavior>,
+}
+
+/// Points at an object in the same namespace.
+#[derive(Clone, Debug, Default, PartialEq, Struct)]
+pub struct CrossVersionObjectReference {
+    /// Kind of the object.
+    #[field(proto = 1, keep)]
+    pub kind: String,
+    /// Name of the object.
+    #[field(proto = 2, keep)]
+    pub name: String,
+    /// Group and version of the object.
+    #[field(proto = 3)]
+    pub api_version: String,
+}
+
+/// What an autoscaler last saw and did.
+#[derive(Clone, Debug, Default, PartialEq, Struct)]
+pub struct HorizontalPodAutoscalerStatus {
+    /// Generation of the autoscaler that this tells about.
+    #[field(proto = 1)]
+    pub observed_generation: Option<i64>,
+    /// When the number of replicas was last changed.
+    #[field(proto = 2)]
+    pub last_scale_time: Option<Time>,
+    /// How many replicas there were.
+    #[field(proto = 3)]
+    pub current_replicas: i32,
+    /// How many there should be.
+    #[field(proto = 4, keep)]
+    pub desired_replicas: i32,
+    /// What was seen of each metric.
+    #[field(proto = 5, keep, list_type = atomic)]
+    pub current_metrics: Vec<MetricStatus>,
+    /// Whether the autoscaler can work, and what bounds it.
+    #[field(proto = 6, list_type = map, list_map_keys("type"), patch_strategy(merge), patch_merge_key = "type")]
+    pub conditions: Vec<HorizontalPodAutoscalerCondition>,
+}
+
+/// One aspect of an autoscaler's work.
+#[derive(Clone, Debug, Default, PartialEq, Struct)]
+pub struct HorizontalPodAutoscalerCondition {
+    /// Which aspect, such as AbleToScale, ScalingActive or ScalingLimited.
+    #[field(name = "type", proto = 1, keep)]
+    pub type_: String,
+    /// Whether it holds: True, False or Unknown.
+    #[field(proto = 2, keep)]
+    pub status: String,
+    /// When the status last changed.
+    #[field(proto = 3)]
+    pub last_transition_time: Time,
+    /// One word for programs on why it last changed.
+    #[field(proto = 4)]
+    pub reason: String,
+    /// The same for people.
+    #[field(proto = 5)]
+    pub message: String,
+}
+
+impl Rules for HorizontalPodAutoscaler {
+    fn default_values(&mut self) {
+        for stale in kept::ALL {
+            self.metadata.annotations.remove(stale);
+        }
+        let spec = &mut self.spec;
+        spec.min_replicas.get_or_insert(1);
+        if spec.metrics.is_empty() {
+            spec.metrics.push(MetricSpec::cpu(DEFAULT_CPU_PERCENT));
+        }
+        if let Some(behavior) = &mut spec.behavior {
+            behavior.default_values();
+        }
+    }
+
+    fn validate(&self, errors: &mut FieldErrors) {
+        self.spec.check(&mut errors.at("spec"));
+    }
+
+    fn validate_status_update(&self, _old: &Self, errors: &mut FieldErrors) {
+        let counts = [
+            ("status.currentReplicas", self.status.current_replicas),
+            ("status.desiredReplicas", self.status.desired_replicas),
+        ];
+        for (field, count) in counts {
+            if count < 0 {
+                errors.invalid(field, count, "must be greater than or equal to 0");
+            }
+        }
+    }
+}
+
+impl HorizontalPodAutoscalerSpec {
+    fn check(&self, errors: &mut FieldErrors) {
+        if let Some(min @ ..1) = self.min_replicas {
+            errors.invalid("minReplicas", min, "must be greater than or equal to 1");
+        }
+        match self.max_replicas {
+            0 => errors.required("maxReplicas", "must be set and greater than 0"),
+            max @ ..0 => errors.invalid("maxReplicas", max, "must be greater than or equal to 1"),
+            _ => {}
+        }
+        if self.min_replicas.is_some_and(|min| self.max_replicas < min) {
+            errors.invalid(
+                "maxReplicas",
+                self.max_replicas,
+                "must be greater than or equal to `minReplicas`",
+            );
+        }
+        self.scale_target_ref.check(false, &mut errors.at("scaleTargetRef"));
+        for (index, metric) in self.metrics.iter().enumerate() {
+            metric.check(&mut errors.at_index("metrics", index));
+        }
+        let outside = |metric: &MetricSpec| matches!(metric.type_.as_str(), "Object" | "External");
+        if self.min_replicas == Some(0) && !self.metrics.iter().any(outside) {
+            errors.forbidden(
+                "metrics",
+                "must specify at least one Object or External metric to support scaling to zero replicas",
+            );
+        }
+        if let Some(behavior) = &self.behavior {
+            behavior.check(&mut errors.at("behavior"));
+        }
+    }
+}
+
+impl CrossVersionObjectReference {
+    /// Reports what is wrong with the reference; only some may be without a group.
+    pub(super) fn check(&self, core_group: bool, errors: &mut FieldErrors) {
+        for (field, value) in [("kind", &self.kind), ("name", &self.name)] {
+            if value.is_empty() {
+                errors.required(field, "");
+            }
+            for problem in names::path_segment(value) {
+                errors.invalid(field, value.as_str(), problem);
+            }
+        }
+        let version = self.api_version.as_str();
+        match GroupVersion::parse(version) {
+            Err(problem) => errors.invalid("apiVersion", version, problem.to_string()),
+            Ok(parsed) if parsed.group.is_empty() && !core_group => {
+                errors.invalid("apiVersion", version, "apiVersion must specify API group");
+            }
+            Ok(_) => {}
+        }
+    }
+}

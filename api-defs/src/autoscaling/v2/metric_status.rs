@@ -1,0 +1,131 @@
+//! What an autoscaler last saw.
+
+use planesmith_machinery::Struct;
+use planesmith_machinery::quantity::Quantity;
+
+use super::{CrossVersionObjectReference, MetricIdentifier};
+
+/// What was last seen of one metric. Exactly the field that type names is given.
+#[derive(Clone, Debug, Default, PartialEq, Struct)]
+pub struct MetricStatus {
+    /// Where the metric comes from: ContainerResource, External, Object, Pods or Resource.
+    #[field(name = "type", proto = 1, keep)]
+    pub type_: String,
+    /// A metric of one object.
+    #[field(proto = 2)]
+    pub object: Option<ObjectMetricStatus>,
+    /// A metric of each of the pods, averaged over them.
+    #[field(proto = 3)]
+    pub pods: Option<PodsMetricStatus>,
+    /// A resource that the pods ask for, over all their containers.
+    #[field(proto = 4)]
+    pub resource: Option<ResourceMetricStatus>,
+    /// A resource that one container of each pod asks for.
+    #[field(proto = 7)]
+    pub container_resource: Option<ContainerResourceMetricStatus>,
+    /// A metric of something outside the cluster.
+    #[field(proto = 5)]
+    pub external: Option<ExternalMetricStatus>,
+}
+
+/// What was last seen of a metric of one object.
+#[derive(Clone, Debug, Default, PartialEq, Struct)]
+pub struct ObjectMetricStatus {
+    /// The metric.
+    #[field(proto = 1, keep)]
+    pub metric: MetricIdentifier,
+    /// Its value.
+    #[field(proto = 2, keep)]
+    pub current: MetricValueStatus,
+    /// The object.
+    #[field(proto = 3, keep)]
+    pub described_object: CrossVersionObjectReference,
+}
+
+/// What was last seen of a metric of each of the pods.
+#[derive(Clone, Debug, Default, PartialEq, Struct)]
+pub struct PodsMetricStatus {
+    /// The metric.
+    #[field(proto = 1, keep)]
+    pub metric: MetricIdentifier,
+    /// Its value.
+    #[field(proto = 2, keep)]
+    pub current: MetricValueStatus,
+}
+
+/// What was last seen of a resource that the pods ask for.
+#[derive(Clone, Debug, Default, PartialEq, Struct)]
+pub struct ResourceMetricStatus {
+    /// The resource, such as cpu.
+    #[field(proto = 1, keep)]
+    pub name: String,
+    /// Its use.
+    #[field(proto = 2, keep)]
+    pub current: MetricValueStatus,
+}
+
+/// What was last seen of a resource that one container of each pod asks for.
+#[derive(Clone, Debug, Default, PartialEq, Struct)]
+pub struct ContainerResourceMetricStatus {
+    /// The resource, such as cpu.
+    #[field(proto = 1, keep)]
+    pub name: String,
+    /// Its use.
+    #[field(proto = 2, keep)]
+    pub current: MetricValueStatus,
+    /// Name of the container.
+    #[field(proto = 3, keep)]
+    pub container: String,
+}
+
+/// What was last seen of a metric of something outside the cluster.
+#[derive(Clone, Debug, Default, PartialEq, Struct)]
+pub struct ExternalMetricStatus {
+    /// The metric.
+    #[field(proto = 1, keep)]
+    pub metric: MetricIdentifier,
+    /// Its value.
+    #[field(proto = 2, keep)]
+    pub current: MetricValueStatus,
+}
+
+/// The value of a metric.
+#[derive(Clone, Debug, Default, PartialEq, Struct)]
+pub struct MetricValueStatus {
+    /// The value itself.
+    #[field(proto = 1)]
+    pub value: Option<Quantity>,
+    /// The value divided by the number of pods.
+    #[field(proto = 2)]
+    pub average_value: Option<Quantity>,
+    /// The use of a resource in percent of what the pods ask for, averaged over them.
+    #[field(proto = 3)]
+    pub average_utilization: Option<i32>,
+}
+
+impl MetricStatus {
+    /// The processor at a percentage of what the pods ask for.
+    pub(crate) fn cpu(percent: i32) -> Self {
+        let current = MetricValueStatus {
+            average_utilization: Some(percent),
+            ..MetricValueStatus::default()
+        };
+        Self {
+            type_: "Resource".to_owned(),
+            resource: Some(ResourceMetricStatus {
+                name: "cpu".to_owned(),
+                current,
+            }),
+            ..Self::default()
+        }
+    }
+
+    /// The processor's use in percent, when this is that metric.
+    pub(crate) fn cpu_percent(&self) -> Option<i32> {
+        let source = self
+            .resource
+            .as_ref()
+            .filter(|source| self.type_ == "Resource" && source.name == "cpu")?;
+        source.current.average_utilization
+    }
+}

@@ -1,0 +1,3 @@
+//! `coordination.k8s.io`: agreement between programs.
+
+pub mod v1;

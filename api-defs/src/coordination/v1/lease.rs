@@ -1,0 +1,117 @@
+//! Claims that run out.
+
+use planesmith_machinery::field_error::FieldErrors;
+use planesmith_machinery::meta::ObjectMeta;
+use planesmith_machinery::micro_time::MicroTime;
+use planesmith_machinery::names;
+use planesmith_machinery::rules::Rules;
+use planesmith_machinery::{Resource, Struct};
+
+/// The one way of electing a leader that Kubernetes defines.
+const STRATEGIES: [&str; 1] = ["OldestEmulationVersion"];
+
+/// A claim that its holder keeps up by renewing it and that others may take over once it has run out. Nodes show with
+/// it that they are alive, controllers elect their leader.
+#[derive(Clone, Debug, Default, PartialEq, Resource)]
+#[resource(
+    group = "coordination.k8s.io",
+    version = "v1",
+    create_on_update,
+    conditional_update,
+    rules
+)]
+#[resource(
+    column(name),
+    column(
+        name = "Holder",
+        type = "string",
+        doc = "Who holds the claim.",
+        path = "spec.holderIdentity"
+    ),
+    column(age)
+)]
+pub struct Lease {
+    /// Standard metadata.
+    #[field(proto = 1)]
+    pub metadata: ObjectMeta,
+    /// Who holds the claim and until when.
+    #[field(proto = 2)]
+    pub spec: LeaseSpec,
+}
+
+/// Who holds a claim and until when.
+#[derive(Clone, Debug, Default, PartialEq, Struct)]
+pub struct LeaseSpec {
+    /// Who holds the claim; empty when it was given up.
+    #[field(proto = 1)]
+    pub holder_identity: Option<String>,
+    /// For how many seconds after renewTime others must leave the claim alone.
+    #[field(proto = 2)]
+    pub lease_duration_seconds: Option<i32>,
+    /// When the holder took the claim.
+    #[field(proto = 3)]
+    pub acquire_time: Option<MicroTime>,
+    /// When the holder last renewed it.
+    #[field(proto = 4)]
+    pub renew_time: Option<MicroTime>,
+    /// How often the holder changed.
+    #[field(proto = 5)]
+    pub lease_transitions: Option<i32>,
+    /// How a leader is elected when the election is coordinated. An alpha feature that is switched off: dropped.
+    #[field(proto = 6)]
+    pub strategy: Option<String>,
+    /// Whom the current holder should make place for. An alpha feature that is switched off: dropped.
+    #[field(proto = 7)]
+    pub preferred_holder: Option<String>,
+}
+
+impl Rules for Lease {
+    fn prepare_create(&mut self) {
+        self.spec.strategy = None;
+        self.spec.preferred_holder = None;
+    }
+
+    fn prepare_update(&mut self, old: &Self) {
+        // What is stored already may stay.
+        if old.spec.strategy.is_none() {
+            self.spec.strategy = None;
+        }
+        if old.spec.preferred_holder.is_none() {
+            self.spec.preferred_holder = None;
+        }
+    }
+
+    fn validate(&self, errors: &mut FieldErrors) {
+        let spec = &self.spec;
+        if let Some(seconds @ ..=0) = spec.lease_duration_seconds {
+            errors.invalid("spec.leaseDurationSeconds", seconds, "must be greater than 0");
+        }
+        if let Some(transitions @ ..0) = spec.lease_transitions {
+            errors.invalid(
+                "spec.leaseTransitions",
+                transitions,
+                "must be greater than or equal to 0",
+            );
+        }
+        let strategy = spec.strategy.as_deref().unwrap_or_default();
+        if spec.strategy.is_some() {
+            check_strategy(strategy, errors);
+        }
+        let preferred = spec.preferred_holder.as_deref().unwrap_or_default();
+        if !preferred.is_empty() && strategy.is_empty() {
+            errors.forbidden("spec.preferredHolder", "may only be specified if `strategy` is defined");
+        }
+    }
+}
+
+fn check_strategy(strategy: &str, errors: &mut FieldErrors) {
+    // Clients know the error under this doubled path.
+    const FIELD: &str = "spec.strategy.strategy";
+    if strategy.contains('/') {
+        for problem in names::qualified_name(strategy) {
+            errors.invalid(FIELD, strategy, problem);
+        }
+    } else if !STRATEGIES.contains(&strategy) {
+        errors.not_supported(FIELD, strategy, &STRATEGIES);
+    }
+}

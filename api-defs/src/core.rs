@@ -1,0 +1,3 @@
+//! The core group, whose name is empty.
+
+pub mod v1;

@@ -1,0 +1,86 @@
+//! Configuration for programs to read.
+
+use std::collections::BTreeMap;
+
+use planesmith_machinery::Resource;
+use planesmith_machinery::byte_string::ByteString;
+use planesmith_machinery::field_error::FieldErrors;
+use planesmith_machinery::meta::ObjectMeta;
+use planesmith_machinery::names;
+use planesmith_machinery::rules::Rules;
+use planesmith_machinery::table::Cell;
+
+/// The most bytes that all values of one object may hold together.
+pub(super) const MAX_DATA_BYTES: u64 = 1024 * 1024;
+
+/// Why a field of a sealed object cannot change.
+pub(super) const SEALED: &str = "field is immutable when `immutable` is set";
+
+/// Configuration that programs read as files, environment variables or through the API. Not for secrets.
+#[derive(Clone, Debug, Default, PartialEq, Resource)]
+#[resource(group = "", version = "v1", short("cm"), rules)]
+#[resource(column(name), column(name = "Data", type = "string", doc = "How many keys it holds.", with = data_cell), column(age))]
+pub struct ConfigMap {
+    /// Standard metadata.
+    #[field(proto = 1)]
+    pub metadata: ObjectMeta,
+    /// Once true, the data can never change again and neither can this field; only deleting the object remains.
+    /// Nodes need not watch sealed objects, which saves load.
+    #[field(proto = 4)]
+    pub immutable: Option<bool>,
+    /// Text by key. A key consists of letters, digits, '-', '_' and '.', and stands in only one of data and binaryData.
+    #[field(proto = 2)]
+    pub data: BTreeMap<String, String>,
+    /// Values that are not valid UTF-8, base64-encoded, under the same rules for keys as data.
+    #[field(proto = 3)]
+    pub binary_data: BTreeMap<String, ByteString>,
+}
+
+fn data_cell(map: &ConfigMap) -> Cell {
+    Cell::Integer((map.data.len() + map.binary_data.len()) as i64)
+}
+
+/// Reports what is wrong with `key` of the map `field`: it could not name a file in a mounted volume.
+pub(super) fn check_key(errors: &mut FieldErrors, field: &str, key: &str) {
+    for problem in names::config_key(key) {
+        errors.at_key(field, key).invalid("", key, problem);
+    }
+}
+
+impl Rules for ConfigMap {
+    fn validate(&self, errors: &mut FieldErrors) {
+        let mut size = 0;
+        for (key, value) in &self.data {
+            check_key(errors, "data", key);
+            if self.binary_data.contains_key(key) {
+                errors
+                    .at_key("data", key)
+                    .invalid("", key.as_str(), "duplicate of key present in binaryData");
+            }
+            size += value.len() as u64;
+        }
+        for (key, value) in &self.binary_data {
+            check_key(errors, "binaryData", key);
+            size += value.len() as u64;
+        }
+        if size > MAX_DATA_BYTES {
+            // The path of the whole object, as clients know it.
+            errors.too_long("[]", MAX_DATA_BYTES);
+        }
+    }
+
+    fn validate_update(&self, old: &Self, errors: &mut FieldErrors) {
+        if old.immutable != Some(true) {
+            return;
+        }
+        if self.immutable != Some(true) {
+            errors.forbidden("immutable", SEALED);
+        }
+        if self.data != old.data {
+            errors.forbidden("data", SEALED);
+        }
+        if self.binary_data != old.binary_data {
+            errors.forbidden("binaryData", SEALED);
+        }
+    }
+}

@@ -1,0 +1,188 @@
+//! Reports of things that happened.
+
+mod columns;
+
+use std::time::Duration;
+
+use planesmith_machinery::field_error::FieldErrors;
+use planesmith_machinery::meta::ObjectMeta;
+use planesmith_machinery::micro_time::MicroTime;
+use planesmith_machinery::names;
+use planesmith_machinery::rules::Rules;
+use planesmith_machinery::time::Time;
+use planesmith_machinery::{Resource, Struct};
+
+use super::ObjectReference;
+
+/// How long events are kept.
+const LIFETIME: Duration = Duration::from_secs(60 * 60);
+
+/// The most bytes of `reportingInstance`, `action` and `reason` of an event with an event time.
+const MAX_WORD: usize = 128;
+
+/// The most bytes of `message` of an event with an event time.
+const MAX_NOTE: usize = 1024;
+
+/// A report that something happened to an object. Events are kept for a short time and may be lost; nothing should
+/// depend on one.
+#[derive(Clone, Debug, Default, PartialEq, Resource)]
+#[resource(group = "", version = "v1", short("ev"), name_rule = path_segment, create_on_update, rules)]
+#[resource(selectable(
+    "involvedObject.kind",
+    "involvedObject.namespace",
+    "involvedObject.name",
+    "involvedObject.uid",
+    "involvedObject.apiVersion",
+    "involvedObject.resourceVersion",
+    "involvedObject.fieldPath",
+    "reason",
+    "reportingComponent",
+    "type"
+))]
+#[resource(
+    column(name = "Last Seen", type = "string", doc = "How long ago it happened last.", with = columns::last_seen),
+    column(name = "Type", type = "string", doc = "Normal or Warning.", path = "type"),
+    column(name = "Reason", type = "string", doc = "One word on why it happened.", path = "reason"),
+    column(name = "Object", type = "string", doc = "What it happened to.", with = columns::object),
+    column(name = "Subobject", type = "string", doc = "The part of the object that it is about.", priority = 1, path = "involvedObject.fieldPath"),
+    column(name = "Source", type = "string", doc = "Who reported it.", priority = 1, with = columns::source),
+    column(name = "Message", type = "string", doc = "What happened, for people.", with = columns::message),
+    column(name = "First Seen", type = "string", doc = "How long ago it happened first.", priority = 1, with = columns::first_seen),
+    column(name = "Count", type = "string", doc = "How often it happened.", priority = 1, with = columns::count),
+    column(name = "Name", type = "string", format = "name", doc = "Name of the event.", priority = 1, path = "metadata.name")
+)]
+pub struct Event {
+    /// Standard metadata.
+    #[field(proto = 1, keep)]
+    pub metadata: ObjectMeta,
+    /// What the event is about. Its namespace is that of the event.
+    #[field(proto = 2, keep)]
+    pub involved_object: ObjectReference,
+    /// One word for programs on why it happened, such as Started.
+    #[field(proto = 3)]
+    pub reason: String,
+    /// What happened, for people.
+    #[field(proto = 4)]
+    pub message: String,
+    /// Who reported it, as older clients say it; newer ones set reportingComponent and reportingInstance.
+    #[field(proto = 5)]
+    pub source: EventSource,
+    /// When it happened first.
+    #[field(proto = 6)]
+    pub first_timestamp: Time,
+    /// When it happened last.
+    #[field(proto = 7)]
+    pub last_timestamp: Time,
+    /// How often it happened.
+    #[field(proto = 8)]
+    pub count: i32,
+    /// Normal or Warning; more may be added.
+    #[field(name = "type", proto = 9)]
+    pub type_: String,
+    /// When it was observed first, to the microsecond. Set by newer clients, and then more fields are demanded.
+    #[field(proto = 10)]
+    pub event_time: MicroTime,
+    /// How it went on; absent when it happened once.
+    #[field(proto = 11)]
+    pub series: Option<EventSeries>,
+    /// What was done or what failed, such as Binding.
+    #[field(proto = 12)]
+    pub action: String,
+    /// A second object that took part.
+    #[field(proto = 13)]
+    pub related: Option<ObjectReference>,
+    /// Name of the controller that reported it, such as kubernetes.io/kubelet.
+    #[field(proto = 14, keep, default = "")]
+    pub reporting_component: String,
+    /// Which instance of the controller it was, such as kubelet-xyzf.
+    #[field(proto = 15, keep, default = "")]
+    pub reporting_instance: String,
+}
+
+/// Who reported an event.
+#[derive(Clone, Debug, Default, PartialEq, Struct)]
+pub struct EventSource {
+    /// The program.
+    #[field(proto = 1)]
+    pub component: String,
+    /// The node it ran on.
+    #[field(proto = 2)]
+    pub host: String,
+}
+
+/// How something that keeps happening went on.
+#[derive(Clone, Debug, Default, PartialEq, Struct)]
+pub struct EventSeries {
+    /// How often it happened up to the last observation.
+    #[field(proto = 1)]
+    pub count: i32,
+    /// When it was observed last.
+    #[field(proto = 2)]
+    pub last_observed_time: MicroTime,
+}
+
+impl Rules for Event {
+    fn lifetime(&self) -> Option<Duration> {
+        Some(LIFETIME)
+    }
+
+    fn validate(&self, errors: &mut FieldErrors) {
+        if self.event_time.timestamp().is_none() {
+            self.check_old_style(errors);
+        } else {
+            self.check_new_style(errors);
+        }
+        for problem in names::dns_subdomain(&self.metadata.namespace) {
+            errors.invalid("namespace", self.metadata.namespace.as_str(), problem);
+        }
+    }
+}
+
+impl Event {
+    fn check_old_style(&self, errors: &mut FieldErrors) {
+        let (own, involved) = (
+            self.metadata.namespace.as_str(),
+            self.involved_object.namespace.as_str(),
+        );
+        let agrees = match involved {
+            "" => matches!(own, "" | "default"),
+            involved => involved == own,
+        };
+        if !agrees {
+            errors.invalid("involvedObject.namespace", involved, "does not match event.namespace");
+        }
+    }
+
+    fn check_new_style(&self, errors: &mut FieldErrors) {
+        let (own, involved) = (
+            self.metadata.namespace.as_str(),
+            self.involved_object.namespace.as_str(),
+        );
+        if involved.is_empty() && !matches!(own, "default" | "kube-system") {
+            errors.invalid("involvedObject.namespace", involved, "does not match event.namespace");
+        }
+        let controller = self.reporting_component.as_str();
+        if controller.is_empty() {
+            errors.required("reportingController", "");
+        }
+        for problem in names::qualified_name(controller) {
+            errors.invalid("reportingController", controller, problem);
+        }
+        let words = [
+            ("reportingInstance", &self.reporting_instance),
+            ("action", &self.action),
+            ("reason", &self.reason),
+        ];
+        for (field, word) in words {
+            if word.is_empty() {
+                errors.required(field, "");
+            }
+            if word.len() > MAX_WORD {
+                errors.invalid(field, "", format!("can have at most {MAX_WORD} characters"));
+            }
+        }
+        if self.message.len() > MAX_NOTE {
+            errors.invalid("message", "", format!("can have at most {MAX_NOTE} characters"));
+        }
+    }
+}

@@ -1,0 +1,145 @@
+//! Rooms for names.
+
+use planesmith_machinery::field_error::FieldErrors;
+use planesmith_machinery::meta::ObjectMeta;
+use planesmith_machinery::rules::Rules;
+use planesmith_machinery::time::Time;
+use planesmith_machinery::{Resource, Struct};
+
+use super::finalizer_name::check_finalizer;
+
+/// The label that repeats the name, so that selectors can name namespaces.
+const NAME_LABEL: &str = "kubernetes.io/metadata.name";
+
+/// The finalizer under which everything in a namespace is deleted.
+const KUBERNETES: &str = "kubernetes";
+
+/// A room for names: objects in different namespaces may be called the same, and rights and quotas are given per
+/// namespace. Deleting it deletes everything in it.
+#[derive(Clone, Debug, Default, PartialEq, Resource)]
+#[resource(group = "", version = "v1", short("ns"), cluster, name_rule = dns_label, subresource = "finalize", status)]
+#[resource(selectable("status.phase"), returns_deleted, no_delete_collection, rules)]
+#[resource(
+    column(name),
+    column(
+        name = "Status",
+        type = "string",
+        doc = "Active, or Terminating once it is being deleted.",
+        path = "status.phase"
+    ),
+    column(age)
+)]
+pub struct Namespace {
+    /// Standard metadata.
+    #[field(proto = 1)]
+    pub metadata: ObjectMeta,
+    /// What is wanted of the namespace.
+    #[field(proto = 2)]
+    pub spec: NamespaceSpec,
+    /// How far the namespace is in its life.
+    #[field(proto = 3)]
+    pub status: NamespaceStatus,
+}
+
+/// What is wanted of a namespace.
+#[derive(Clone, Debug, Default, PartialEq, Struct)]
+pub struct NamespaceSpec {
+    /// Who has to agree before a deleted namespace goes; each removes its own name through the finalize subresource.
+    #[field(proto = 1, list_type = atomic)]
+    pub finalizers: Vec<String>,
+}
+
+/// How far a namespace is in its life.
+#[derive(Clone, Debug, Default, PartialEq, Struct)]
+pub struct NamespaceStatus {
+    /// Active, or Terminating while its content is being deleted; nothing can be created in it then.
+    #[field(proto = 1)]
+    pub phase: String,
+    /// What hinders the deletion, if anything.
+    #[field(proto = 2, list_type = map, list_map_keys("type"), patch_strategy(merge), patch_merge_key = "type")]
+    pub conditions: Vec<NamespaceCondition>,
+}
+
+/// One aspect of a namespace's deletion.
+#[derive(Clone, Debug, Default, PartialEq, Struct)]
+pub struct NamespaceCondition {
+    /// Which aspect, such as NamespaceContentRemaining.
+    #[field(name = "type", proto = 1, keep)]
+    pub type_: String,
+    /// Whether it holds: True, False or Unknown.
+    #[field(proto = 2, keep)]
+    pub status: String,
+    /// When the status last changed.
+    #[field(proto = 4)]
+    pub last_transition_time: Time,
+    /// One word for programs on why it last changed.
+    #[field(proto = 5)]
+    pub reason: String,
+    /// The same for people.
+    #[field(proto = 6)]
+    pub message: String,
+}
+
+impl Rules for Namespace {
+    fn default_values(&mut self) {
+        self.label_with_name();
+        if self.status.phase.is_empty() {
+            "Active".clone_into(&mut self.status.phase);
+        }
+    }
+
+    fn prepare_create(&mut self) {
+        // The name may have been generated after defaulting.
+        self.label_with_name();
+        self.status = NamespaceStatus {
+            phase: "Active".to_owned(),
+            ..NamespaceStatus::default()
+        };
+        // Required at birth only: removing it is how a deletion ends.
+        if !self.spec.finalizers.iter().any(|finalizer| finalizer == KUBERNETES) {
+            self.spec.finalizers.push(KUBERNETES.to_owned());
+        }
+    }
+
+    fn prepare_update(&mut self, old: &Self) {
+        self.spec.finalizers.clone_from(&old.spec.finalizers);
+    }
+
+    fn prepare_delete(&mut self) {
+        "Terminating".clone_into(&mut self.status.phase);
+    }
+
+    fn holds_deletion(&self) -> bool {
+        !self.spec.finalizers.is_empty()
+    }
+
+    fn validate(&self, errors: &mut FieldErrors) {
+        for finalizer in &self.spec.finalizers {
+            check_finalizer(errors, "spec.finalizers", finalizer);
+        }
+    }
+
+    fn validate_status_update(&self, _old: &Self, errors: &mut FieldErrors) {
+        let phase = self.status.phase.as_str();
+        let (expected, problem) = match self.metadata.deletion_timestamp {
+            None => ("Active", "may only be 'Active' if `deletionTimestamp` is empty"),
+            Some(_) => (
+                "Terminating",
+                "may only be 'Terminating' if `deletionTimestamp` is not empty",
+            ),
+        };
+        if phase != expected {
+            errors.invalid("status.Phase", phase, problem);
+        }
+    }
+}
+
+impl Namespace {
+    fn label_with_name(&mut self) {
+        if !self.metadata.name.is_empty() {
+            self.metadata
+                .labels
+                .insert(NAME_LABEL.to_owned(), self.metadata.name.clone());
+        }
+    }
+}

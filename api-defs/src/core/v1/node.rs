@@ -1,0 +1,170 @@
+//! Machines that run pods.
+
+mod columns;
+mod config_source;
+mod pod_cidr;
+mod status;
+mod system_info;
+mod taint;
+
+use planesmith_machinery::field_error::FieldErrors;
+use planesmith_machinery::meta::ObjectMeta;
+use planesmith_machinery::rules::Rules;
+use planesmith_machinery::{Resource, Struct};
+
+pub use config_source::{ConfigMapNodeConfigSource, NodeConfigSource, NodeConfigStatus};
+pub use status::{
+    AttachedVolume, ContainerImage, DaemonEndpoint, NodeAddress, NodeCondition, NodeDaemonEndpoints, NodeFeatures,
+    NodeRuntimeHandler, NodeRuntimeHandlerFeatures, NodeStatus,
+};
+pub use system_info::{NodeSwapStatus, NodeSystemInfo};
+pub use taint::Taint;
+
+use super::resource_list::round_up_to_milli;
+
+/// A machine that runs pods.
+#[derive(Clone, Debug, Default, PartialEq, Resource)]
+#[resource(
+    group = "",
+    version = "v1",
+    short("no"),
+    cluster,
+    status,
+    selectable("spec.unschedulable"),
+    rules
+)]
+#[resource(
+    column(name),
+    column(name = "Status", type = "string", doc = "Whether the node is ready for pods.", with = columns::status),
+    column(name = "Roles", type = "string", doc = "Roles that its labels give it.", with = columns::roles),
+    column(age),
+    column(name = "Version", type = "string", doc = "Version of its kubelet.", path = "status.nodeInfo.kubeletVersion"),
+    column(name = "Internal-IP", type = "string", doc = "Its address inside the cluster.", priority = 1, with = columns::internal_ip),
+    column(name = "External-IP", type = "string", doc = "Its address for the outside.", priority = 1, with = columns::external_ip),
+    column(name = "OS-Image", type = "string", doc = "Its operating system.", priority = 1, with = columns::os_image),
+    column(name = "Kernel-Version", type = "string", doc = "Its kernel.", priority = 1, with = columns::kernel_version),
+    column(name = "Container-Runtime", type = "string", doc = "What runs its containers.", priority = 1, with = columns::container_runtime)
+)]
+pub struct Node {
+    /// Standard metadata.
+    #[field(proto = 1)]
+    pub metadata: ObjectMeta,
+    /// What is wanted of the node.
+    #[field(proto = 2)]
+    pub spec: NodeSpec,
+    /// What the node offers and how it fares, as its kubelet reports it.
+    #[field(proto = 3)]
+    pub status: NodeStatus,
+}
+
+/// What is wanted of a node.
+#[derive(Clone, Debug, Default, PartialEq, Struct)]
+pub struct NodeSpec {
+    /// Address range of the node's pods: the first of podCIDRs.
+    #[field(name = "podCIDR", proto = 1)]
+    pub pod_cidr: String,
+    /// Address ranges of the node's pods, at most one per IP family. Cannot change once set.
+    #[field(name = "podCIDRs", proto = 7, list_type = set, patch_strategy(merge))]
+    pub pod_cidrs: Vec<String>,
+    /// What the cloud calls the machine, as provider://name. Cannot change once set.
+    #[field(name = "providerID", proto = 3)]
+    pub provider_id: String,
+    /// Keeps new pods away from the node; kubectl cordon sets it.
+    #[field(proto = 4)]
+    pub unschedulable: bool,
+    /// Marks that repel pods which do not tolerate them.
+    #[field(proto = 5, list_type = atomic)]
+    pub taints: Vec<Taint>,
+    /// Has no effect any more: kubelets no longer take their configuration from the API.
+    #[field(proto = 6)]
+    pub config_source: Option<NodeConfigSource>,
+    /// Has no effect any more; kept for nodes registered by very old kubelets.
+    #[field(name = "externalID", proto = 2)]
+    pub external_id: String,
+}
+
+impl Rules for Node {
+    fn default_values(&mut self) {
+        self.spec.unite_pod_cidrs();
+        round_up_to_milli(&mut self.status.capacity);
+        round_up_to_milli(&mut self.status.allocatable);
+        if self.status.allocatable.is_empty() {
+            self.status.allocatable.clone_from(&self.status.capacity);
+        }
+    }
+
+    fn prepare_create(&mut self) {
+        self.spec.config_source = None;
+        self.status.config = None;
+        // Nothing may be scheduled on a node before its kubelet has said that it is ready.
+        let not_ready = Taint::no_schedule("node.kubernetes.io/not-ready");
+        if !self.spec.taints.iter().any(|taint| taint.same_mark(&not_ready)) {
+            self.spec.taints.push(not_ready);
+        }
+    }
+
+    fn prepare_update(&mut self, old: &Self) {
+        if old.spec.config_source.is_none() {
+            self.spec.config_source = None;
+        }
+    }
+
+    fn prepare_status_update(&mut self, old: &Self) {
+        if old.status.config.is_none() {
+            self.status.config = None;
+        }
+    }
+
+    fn validate(&self, errors: &mut FieldErrors) {
+        taint::check(&self.spec.taints, errors);
+        self.status.check_amounts(errors);
+        self.spec.check_pod_cidrs(errors);
+    }
+
+    fn validate_update(&self, old: &Self, errors: &mut FieldErrors) {
+        // Nodes are checked with the rules of their creation first and then with those of a change, which repeat some.
+        self.status.check_amounts(errors);
+        self.status.check_addresses(errors);
+        self.spec.check_update(&old.spec, errors);
+        if let Some(config) = &self.status.config {
+            config.check(errors);
+        }
+        taint::check(&self.spec.taints, errors);
+        if self.spec.external_id != old.spec.external_id {
+            errors.forbidden("spec.externalID", "may not be updated");
+        }
+    }
+
+    fn validate_status_update(&self, old: &Self, errors: &mut FieldErrors) {
+        self.validate_update(old, errors);
+    }
+}
+
+impl NodeSpec {
+    fn check_update(&self, old: &Self, errors: &mut FieldErrors) {
+        const SET_ONCE: &str = "node updates may not change podCIDR except from \"\" to valid";
+        if !old.pod_cidrs.is_empty() {
+            if old.pod_cidrs.len() != self.pod_cidrs.len() {
+                errors.forbidden("spec.podCIDRs", SET_ONCE);
+            } else {
+                for _ in old
+                    .pod_cidrs
+                    .iter()
+                    .zip(&self.pod_cidrs)
+                    .filter(|(old, new)| old != new)
+                {
+                    errors.forbidden("spec.podCIDRs", SET_ONCE);
+                }
+            }
+        }
+        if !old.provider_id.is_empty() && old.provider_id != self.provider_id {
+            errors.forbidden(
+                "spec.providerID",
+                "node updates may not change providerID except from \"\" to valid",
+            );
+        }
+        if let Some(source) = &self.config_source {
+            source.check_in_spec(errors);
+        }
+    }
+}

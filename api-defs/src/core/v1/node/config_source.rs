@@ -1,0 +1,133 @@
+//! Where kubelets once took their configuration from. The fields have no effect any more.
+
+use planesmith_machinery::Struct;
+use planesmith_machinery::field_error::{FieldErrors, Json};
+use planesmith_machinery::names;
+
+/// Where a kubelet was to take its configuration from. Has no effect any more.
+#[derive(Clone, Debug, Default, PartialEq, Struct)]
+pub struct NodeConfigSource {
+    /// A key of a ConfigMap.
+    #[field(proto = 2)]
+    pub config_map: Option<ConfigMapNodeConfigSource>,
+}
+
+/// A key of a ConfigMap with the configuration of a kubelet. Has no effect any more.
+#[derive(Clone, Debug, Default, PartialEq, Struct)]
+pub struct ConfigMapNodeConfigSource {
+    /// Namespace of the ConfigMap.
+    #[field(proto = 1, keep)]
+    pub namespace: String,
+    /// Name of the ConfigMap.
+    #[field(proto = 2, keep)]
+    pub name: String,
+    /// UID of the ConfigMap; in the status only.
+    #[field(proto = 3)]
+    pub uid: String,
+    /// Version of the ConfigMap; in the status only.
+    #[field(proto = 4)]
+    pub resource_version: String,
+    /// The key.
+    #[field(proto = 5, keep)]
+    pub kubelet_config_key: String,
+}
+
+/// Which configuration a kubelet was using. Has no effect any more.
+#[derive(Clone, Debug, Default, PartialEq, Struct)]
+pub struct NodeConfigStatus {
+    /// The one it was told to use.
+    #[field(proto = 1)]
+    pub assigned: Option<NodeConfigSource>,
+    /// The one it was using.
+    #[field(proto = 2)]
+    pub active: Option<NodeConfigSource>,
+    /// The one it would fall back to.
+    #[field(proto = 3)]
+    pub last_known_good: Option<NodeConfigSource>,
+    /// What was wrong with the assigned one.
+    #[field(proto = 4)]
+    pub error: String,
+}
+
+impl NodeConfigSource {
+    /// Reports what is wrong with the source in a node's spec.
+    pub(super) fn check_in_spec(&self, errors: &mut FieldErrors) {
+        let mut errors = errors.at("spec.configSource");
+        match &self.config_map {
+            Some(source) => {
+                let mut errors = errors.at("configMap");
+                if !source.uid.is_empty() {
+                    errors.forbidden("uid", "uid must not be set in spec");
+                }
+                if !source.resource_version.is_empty() {
+                    errors.forbidden("resourceVersion", "resourceVersion must not be set in spec");
+                }
+                source.check_names(&mut errors);
+            }
+            None => report_empty(&mut errors),
+        }
+    }
+
+    fn check_in_status(&self, errors: &mut FieldErrors) {
+        match &self.config_map {
+            Some(source) => {
+                let mut errors = errors.at("configMap");
+                if source.uid.is_empty() {
+                    errors.required("uid", "uid must be set in status");
+                }
+                if source.resource_version.is_empty() {
+                    errors.required("resourceVersion", "resourceVersion must be set in status");
+                }
+                source.check_names(&mut errors);
+            }
+            None => report_empty(errors),
+        }
+    }
+}
+
+impl NodeConfigStatus {
+    /// Reports what is wrong with the sources in a node's status.
+    pub(super) fn check(&self, errors: &mut FieldErrors) {
+        let sources = [
+            ("assigned", &self.assigned),
+            ("active", &self.active),
+            ("lastKnownGood", &self.last_known_good),
+        ];
+        for (field, source) in sources {
+            if let Some(source) = source {
+                source.check_in_status(&mut errors.at("status.config").at(field));
+            }
+        }
+    }
+}
+
+impl ConfigMapNodeConfigSource {
+    fn check_names(&self, errors: &mut FieldErrors) {
+        let parts = [
+            (
+                "namespace",
+                &self.namespace,
+                names::dns_label as fn(&str) -> names::Complaints,
+            ),
+            ("name", &self.name, names::dns_subdomain),
+            ("kubeletConfigKey", &self.kubelet_config_key, names::config_key),
+        ];
+        for (field, value, problems) in parts {
+            if value.is_empty() {
+                errors.required(field, format!("{field} must be set"));
+                continue;
+            }
+            for problem in problems(value) {
+                errors.invalid(field, value.as_str(), problem);
+            }
+        }
+    }
+}
+
+fn report_empty(errors: &mut FieldErrors) {
+    errors.invalid(
+        "",
+        Json("{\"ConfigMap\":null}"),
+        "exactly one reference subfield must be non-nil",
+    );
+}

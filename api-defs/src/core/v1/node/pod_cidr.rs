@@ -1,0 +1,126 @@
+//! Address ranges of the pods of a node.
+
+use std::collections::BTreeSet;
+use std::net::IpAddr;
+
+use planesmith_machinery::field_error::FieldErrors;
+
+use super::NodeSpec;
+
+impl NodeSpec {
+    /// Makes `podCIDR` the first of `podCIDRs`: the field that older clients know wins when the two disagree.
+    pub(super) fn unite_pod_cidrs(&mut self) {
+        let single = &self.pod_cidr;
+        if !single.is_empty() && self.pod_cidrs.first() != Some(single) {
+            self.pod_cidrs = vec![single.clone()];
+        }
+        if let Some(first) = self.pod_cidrs.first() {
+            self.pod_cidr.clone_from(first);
+        }
+    }
+
+    /// Reports malformed ranges and more than one per IP family.
+    pub(super) fn check_pod_cidrs(&self, errors: &mut FieldErrors) {
+        let cidrs = &self.pod_cidrs;
+        let families: Vec<Option<Family>> = cidrs.iter().map(|cidr| family(cidr)).collect();
+        for (index, cidr) in cidrs.iter().enumerate().filter(|(index, _)| families[*index].is_none()) {
+            let problem = "must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)";
+            errors
+                .at_index("spec.podCIDRs", index)
+                .invalid("", cidr.as_str(), problem);
+        }
+        if cidrs.len() < 2 {
+            return;
+        }
+        let one_each = matches!(families[..], [Some(first), Some(second)] if first != second);
+        if !one_each {
+            let problem = "may specify no more than one CIDR for each IP family";
+            errors.invalid("spec.podCIDRs", cidrs.as_slice(), problem);
+        }
+        let mut seen = BTreeSet::new();
+        for (index, cidr) in cidrs.iter().enumerate() {
+            if !seen.insert(cidr) {
+                errors.at_index("spec.podCIDRs", index).duplicate("", cidr.as_str());
+            }
+        }
+    }
+}
+
+/// An IP family.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Family {
+    V4,
+    V6,
+}
+
+/// The family of the range `cidr`; `None` when it is malformed.
+fn family(cidr: &str) -> Option<Family> {
+    let (address, bits) = cidr.split_once('/')?;
+    let digits = !bits.is_empty() && bits.bytes().all(|byte| byte.is_ascii_digit());
+    let bits: u8 = digits.then(|| bits.parse().ok())??;
+    match address.parse().ok()? {
+        IpAddr::V4(_) if bits <= 32 => Some(Family::V4),
+        IpAddr::V6(_) if bits <= 128 => Some(Family::V6),
+        IpAddr::V4(_) | IpAddr::V6(_) => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn spec(single: &str, cidrs: &[&str]) -> NodeSpec {
+        NodeSpec {
+            pod_cidr: single.to_owned(),
+            pod_cidrs: cidrs.iter().map(|cidr| (*cidr).to_owned()).collect(),
+            ..NodeSpec::default()
+        }
+    }
+
+    #[test]
+    fn the_single_range_and_the_list_agree_after_defaulting() {
+        let cases = [
+            (
+                ("", &["10.0.0.0/24", "fd00::/64"][..]),
+                ("10.0.0.0/24", &["10.0.0.0/24", "fd00::/64"][..]),
+            ),
+            (("10.0.0.0/24", &[]), ("10.0.0.0/24", &["10.0.0.0/24"])),
+            (("10.0.1.0/24", &["10.0.0.0/24"]), ("10.0.1.0/24", &["10.0.1.0/24"])),
+            (("", &[]), ("", &[])),
+        ];
+        for (given, expected) in cases {
+            let mut given = spec(given.0, given.1);
+            given.unite_pod_cidrs();
+            assert_eq!(given, spec(expected.0, expected.1));
+        }
+    }
+
+    #[test]
+    fn ranges_are_legal_and_one_per_family() {
+        let problems = |cidrs: &[&str]| {
+            let mut errors = FieldErrors::default();
+            spec("", cidrs).check_pod_cidrs(&mut errors);
+            errors
+                .as_slice()
+                .iter()
+                .map(|error| error.message())
+                .collect::<Vec<_>>()
+        };
+        assert!(problems(&["10.0.0.0/24", "fd00::/64"]).is_empty());
+        assert_eq!(
+            problems(&["10.0.0.0/33"]),
+            [
+                "spec.podCIDRs[0]: Invalid value: \"10.0.0.0/33\": must be a valid CIDR value, (e.g. 10.9.8.0/24 or \
+              2001:db8::/64)"
+            ]
+        );
+        assert_eq!(
+            problems(&["10.0.0.0/24", "10.0.0.0/24"]),
+            [
+                "spec.podCIDRs: Invalid value: [\"10.0.0.0/24\",\"10.0.0.0/24\"]: may specify no more than one CIDR for \
+                 each IP family",
+                "spec.podCIDRs[1]: Duplicate value: \"10.0.0.0/24\"",
+            ]
+        );
+    }
+}

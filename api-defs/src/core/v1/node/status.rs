@@ -1,0 +1,198 @@
+//! What a node offers and how it fares.
+
+use std::collections::BTreeSet;
+
+use planesmith_machinery::Struct;
+use planesmith_machinery::field_error::{FieldErrors, Json};
+use planesmith_machinery::time::Time;
+
+use super::{NodeConfigStatus, NodeSystemInfo};
+use crate::core::v1::ResourceList;
+use crate::core::v1::resource_name::counts_whole;
+
+/// What a node offers and how it fares, as its kubelet reports it.
+#[derive(Clone, Debug, Default, PartialEq, Struct)]
+pub struct NodeStatus {
+    /// What the machine has in total.
+    #[field(proto = 1)]
+    pub capacity: ResourceList,
+    /// What of it pods can use; the capacity when not given.
+    #[field(proto = 2)]
+    pub allocatable: ResourceList,
+    /// No longer used; see conditions.
+    #[field(proto = 3)]
+    pub phase: String,
+    /// Aspects of the node's health, above all Ready.
+    #[field(proto = 4, list_type = map, list_map_keys("type"), patch_strategy(merge), patch_merge_key = "type")]
+    pub conditions: Vec<NodeCondition>,
+    /// Addresses under which the node is reached. Several may be of one type, so replace the whole list instead of
+    /// merging into it.
+    #[field(proto = 5, list_type = map, list_map_keys("type"), patch_strategy(merge), patch_merge_key = "type")]
+    pub addresses: Vec<NodeAddress>,
+    /// Ports of the programs that serve the node.
+    #[field(proto = 6)]
+    pub daemon_endpoints: NodeDaemonEndpoints,
+    /// Which software and hardware the node runs on.
+    #[field(proto = 7)]
+    pub node_info: NodeSystemInfo,
+    /// Container images that are on the node, the largest ones.
+    #[field(proto = 8, list_type = atomic)]
+    pub images: Vec<ContainerImage>,
+    /// Attachable volumes that are in use on the node.
+    #[field(proto = 9, list_type = atomic)]
+    pub volumes_in_use: Vec<String>,
+    /// Volumes that are attached to the node.
+    #[field(proto = 10, list_type = atomic)]
+    pub volumes_attached: Vec<AttachedVolume>,
+    /// Has no effect any more: kubelets no longer take their configuration from the API.
+    #[field(proto = 11)]
+    pub config: Option<NodeConfigStatus>,
+    /// Ways of running containers that pods can choose with a RuntimeClass.
+    #[field(proto = 12, list_type = atomic)]
+    pub runtime_handlers: Vec<NodeRuntimeHandler>,
+    /// Features of the container runtime.
+    #[field(proto = 13)]
+    pub features: Option<NodeFeatures>,
+    /// Features of the kubelet that pods may depend on, sorted.
+    #[field(proto = 14, list_type = atomic)]
+    pub declared_features: Vec<String>,
+}
+
+/// One aspect of a node's health.
+#[derive(Clone, Debug, Default, PartialEq, Struct)]
+pub struct NodeCondition {
+    /// Which aspect, such as Ready or MemoryPressure.
+    #[field(name = "type", proto = 1, keep)]
+    pub type_: String,
+    /// Whether it holds: True, False or Unknown.
+    #[field(proto = 2, keep)]
+    pub status: String,
+    /// When the kubelet last reported it.
+    #[field(proto = 3)]
+    pub last_heartbeat_time: Time,
+    /// When the status last changed.
+    #[field(proto = 4)]
+    pub last_transition_time: Time,
+    /// One word for programs on why it last changed.
+    #[field(proto = 5)]
+    pub reason: String,
+    /// The same for people.
+    #[field(proto = 6)]
+    pub message: String,
+}
+
+/// An address under which a node is reached.
+#[derive(Clone, Debug, Default, PartialEq, Struct)]
+pub struct NodeAddress {
+    /// Hostname, InternalIP, ExternalIP, InternalDNS or ExternalDNS.
+    #[field(name = "type", proto = 1, keep)]
+    pub type_: String,
+    /// The address.
+    #[field(proto = 2, keep)]
+    pub address: String,
+}
+
+/// Ports of the programs that serve a node.
+#[derive(Clone, Debug, Default, PartialEq, Struct)]
+pub struct NodeDaemonEndpoints {
+    /// Where the kubelet listens.
+    #[field(proto = 1)]
+    pub kubelet_endpoint: DaemonEndpoint,
+}
+
+/// Where a program listens.
+#[derive(Clone, Debug, Default, PartialEq, Struct)]
+pub struct DaemonEndpoint {
+    /// Its port.
+    #[field(name = "Port", proto = 1, keep)]
+    pub port: i32,
+}
+
+/// A container image on a node.
+#[derive(Clone, Debug, Default, PartialEq, Struct)]
+pub struct ContainerImage {
+    /// Names by which the image is known, such as registry.example/app:v1.
+    #[field(proto = 1, keep, list_type = atomic)]
+    pub names: Vec<String>,
+    /// Size in bytes.
+    #[field(proto = 2)]
+    pub size_bytes: i64,
+}
+
+/// A volume that is attached to a node.
+#[derive(Clone, Debug, Default, PartialEq, Struct)]
+pub struct AttachedVolume {
+    /// Name of the volume, unique in the cluster.
+    #[field(proto = 1, keep)]
+    pub name: String,
+    /// Where the machine sees it.
+    #[field(proto = 2, keep)]
+    pub device_path: String,
+}
+
+/// A way of running containers.
+#[derive(Clone, Debug, Default, PartialEq, Struct)]
+pub struct NodeRuntimeHandler {
+    /// Name that a RuntimeClass gives as its handler; empty for the default.
+    #[field(proto = 1, keep, default = "")]
+    pub name: String,
+    /// What it can do.
+    #[field(proto = 2)]
+    pub features: Option<NodeRuntimeHandlerFeatures>,
+}
+
+/// What a way of running containers can do.
+#[derive(Clone, Debug, Default, PartialEq, Struct)]
+pub struct NodeRuntimeHandlerFeatures {
+    /// Whether a read-only mount can be so in all its parts.
+    #[field(proto = 1)]
+    pub recursive_read_only_mounts: Option<bool>,
+    /// Whether containers can have user IDs of their own.
+    #[field(proto = 2)]
+    pub user_namespaces: Option<bool>,
+}
+
+/// Features of a container runtime.
+#[derive(Clone, Debug, Default, PartialEq, Struct)]
+pub struct NodeFeatures {
+    /// Whether pods can choose how supplemental groups are put together.
+    #[field(proto = 1)]
+    pub supplemental_groups_policy: Option<bool>,
+}
+
+impl NodeStatus {
+    /// Reports amounts that cannot be.
+    pub(super) fn check_amounts(&self, errors: &mut FieldErrors) {
+        for (list, amounts) in [("capacity", &self.capacity), ("allocatable", &self.allocatable)] {
+            for (resource, amount) in amounts {
+                let field = format!("status.{list}.{resource}");
+                if amount.is_negative() {
+                    errors.invalid(
+                        &field,
+                        amount.to_string().as_str(),
+                        "must be greater than or equal to 0",
+                    );
+                }
+                if counts_whole(resource) && amount.milli_value() % 1000 != 0 {
+                    errors.invalid(&field, amount.to_string().as_str(), "must be an integer");
+                }
+            }
+        }
+    }
+
+    /// Reports addresses that stand twice.
+    pub(super) fn check_addresses(&self, errors: &mut FieldErrors) {
+        let mut seen = BTreeSet::new();
+        for (index, address) in self.addresses.iter().enumerate() {
+            if !seen.insert((&address.type_, &address.address)) {
+                let text = |text: &str| serde_json::Value::from(text).to_string();
+                let shown = format!(
+                    "{{\"Type\":{},\"Address\":{}}}",
+                    text(&address.type_),
+                    text(&address.address)
+                );
+                errors.at_index("status.addresses", index).duplicate("", Json(&shown));
+            }
+        }
+    }
+}

@@ -1,0 +1,86 @@
+//! Marks that repel pods.
+
+use std::collections::BTreeSet;
+
+use planesmith_machinery::Struct;
+use planesmith_machinery::field_error::{FieldError, FieldErrorKind, FieldErrors};
+use planesmith_machinery::names;
+use planesmith_machinery::time::Time;
+
+/// What a taint can do.
+const EFFECTS: [&str; 3] = ["NoSchedule", "PreferNoSchedule", "NoExecute"];
+
+/// A mark on a node that repels pods which do not tolerate it.
+#[derive(Clone, Debug, Default, PartialEq, Struct)]
+pub struct Taint {
+    /// What the mark is called; tolerations name it.
+    #[field(proto = 1, keep)]
+    pub key: String,
+    /// A value that tolerations may ask for.
+    #[field(proto = 2)]
+    pub value: String,
+    /// What happens to pods without a toleration: NoSchedule keeps new ones away, PreferNoSchedule does so when there is
+    /// another place, NoExecute also evicts running ones.
+    #[field(proto = 3, keep)]
+    pub effect: String,
+    /// When the taint was added; from then on the grace time of tolerations counts.
+    #[field(proto = 4)]
+    pub time_added: Option<Time>,
+}
+
+impl Taint {
+    /// A taint that keeps new pods away.
+    pub(super) fn no_schedule(key: &str) -> Self {
+        Self {
+            key: key.to_owned(),
+            effect: "NoSchedule".to_owned(),
+            ..Self::default()
+        }
+    }
+
+    /// Whether key and effect are the same; a node has at most one taint of each such pair.
+    pub(super) fn same_mark(&self, other: &Self) -> bool {
+        self.key == other.key && self.effect == other.effect
+    }
+}
+
+/// Reports what is wrong with the taints of a node. Clients know the list under its old place in the metadata.
+pub(super) fn check(taints: &[Taint], errors: &mut FieldErrors) {
+    let mut seen = BTreeSet::new();
+    for (index, taint) in taints.iter().enumerate() {
+        let mut errors = errors.at_index("metadata.taints", index);
+        for problem in names::qualified_name(&taint.key) {
+            errors.invalid("key", taint.key.as_str(), problem);
+        }
+        let problems = names::label_value(&taint.value);
+        if !problems.is_empty() {
+            errors.invalid("value", taint.value.as_str(), problems.join(";"));
+        }
+        match taint.effect.as_str() {
+            "" => errors.required("effect", ""),
+            effect if !EFFECTS.contains(&effect) => errors.not_supported_in_order("effect", effect, &EFFECTS),
+            _ => {}
+        }
+        if !seen.insert((&taint.key, &taint.effect)) {
+            errors.push(FieldError {
+                field: format!("metadata.taints[{index}]"),
+                kind: FieldErrorKind::Duplicate,
+                value: taint.shown(),
+                detail: "taints must be unique by key and effect pair".to_owned(),
+            });
+        }
+    }
+}
+
+impl Taint {
+    /// The taint as messages show it.
+    fn shown(&self) -> String {
+        let text = |text: &str| serde_json::Value::from(text).to_string();
+        let time = self
+            .time_added
+            .as_ref()
+            .map_or("null".to_owned(), |time| text(&time.to_string()));
+        let (key, value, effect) = (text(&self.key), text(&self.value), text(&self.effect));
+        format!("{{\"Key\":{key},\"Value\":{value},\"Effect\":{effect},\"TimeAdded\":{time}}}")
+    }
+}

@@ -1,0 +1,75 @@
+//! What may be the name of a resource that is counted, such as `cpu` or `example.com/gpu`.
+
+use planesmith_machinery::field_error::FieldErrors;
+use planesmith_machinery::names;
+
+/// Resources without a domain that containers can ask for.
+const OF_CONTAINERS: [&str; 3] = ["cpu", "memory", "ephemeral-storage"];
+
+/// Further resources without a domain, which are counted per namespace or requested from storage.
+const OTHERS: [&str; 17] = [
+    "requests.cpu",
+    "requests.memory",
+    "requests.ephemeral-storage",
+    "limits.cpu",
+    "limits.memory",
+    "limits.ephemeral-storage",
+    "pods",
+    "resourcequotas",
+    "services",
+    "replicationcontrollers",
+    "secrets",
+    "persistentvolumeclaims",
+    "configmaps",
+    "storage",
+    "requests.storage",
+    "services.nodeports",
+    "services.loadbalancers",
+];
+
+/// Resources that are counted one by one.
+const COUNTED: [&str; 9] = [
+    "pods",
+    "resourcequotas",
+    "services",
+    "replicationcontrollers",
+    "secrets",
+    "configmaps",
+    "persistentvolumeclaims",
+    "services.nodeports",
+    "services.loadbalancers",
+];
+
+/// Domain of Kubernetes' own resources.
+const NATIVE: &str = "kubernetes.io/";
+
+/// Reports what is wrong with `name` at `field` as a resource that a container asks for.
+pub fn check_container_resource(errors: &mut FieldErrors, field: &str, name: &str) {
+    let problems = names::qualified_name(name);
+    let qualified = problems.is_empty();
+    for problem in problems {
+        errors.invalid(field, name, problem);
+    }
+    let huge_pages = name.starts_with("hugepages-");
+    if !name.contains('/') {
+        let of_container = OF_CONTAINERS.contains(&name) || huge_pages;
+        if qualified && !of_container && !OTHERS.contains(&name) {
+            errors.invalid(field, name, "must be a standard resource type or fully qualified");
+        }
+        if !of_container {
+            errors.invalid(field, name, "must be a standard resource for containers");
+        }
+    } else if !name.contains(NATIVE) && !is_extended(name) {
+        errors.invalid(field, name, "doesn't follow extended resource name standard");
+    }
+}
+
+/// Whether amounts of `name` are whole numbers: things that are counted one by one.
+pub(super) fn counts_whole(name: &str) -> bool {
+    COUNTED.contains(&name) || (name.contains('/') && !name.contains(NATIVE) && is_extended(name))
+}
+
+/// Whether a resource of somebody else's domain is one that nodes can offer and quotas can count.
+fn is_extended(name: &str) -> bool {
+    !name.starts_with("requests.") && names::qualified_name(&format!("requests.{name}")).is_empty()
+}

@@ -1,0 +1,142 @@
+//! Confidential data.
+
+use std::collections::BTreeMap;
+
+use planesmith_machinery::Resource;
+use planesmith_machinery::byte_string::ByteString;
+use planesmith_machinery::field_error::FieldErrors;
+use planesmith_machinery::meta::ObjectMeta;
+use planesmith_machinery::rules::Rules;
+use planesmith_machinery::table::Cell;
+
+use super::config_map::{MAX_DATA_BYTES, SEALED, check_key};
+
+/// Type of secrets that hold whatever their owner likes.
+const OPAQUE: &str = "Opaque";
+
+/// Names the service account that a token belongs to.
+const ACCOUNT_NAME: &str = "kubernetes.io/service-account.name";
+
+/// Small confidential data such as a password, a token or a key. Values are base64 text, which hides nothing: protect
+/// secrets by access rules and by encryption of the store.
+#[derive(Clone, Debug, Default, PartialEq, Resource)]
+#[resource(group = "", version = "v1", selectable("type"), rules)]
+#[resource(
+    column(name),
+    column(name = "Type", type = "string", doc = "What the secret is for.", path = "type"),
+    column(name = "Data", type = "string", doc = "How many keys it holds.", with = data_cell),
+    column(age)
+)]
+pub struct Secret {
+    /// Standard metadata.
+    #[field(proto = 1)]
+    pub metadata: ObjectMeta,
+    /// Once true, the data can never change again and neither can this field; only deleting the object remains.
+    #[field(proto = 5)]
+    pub immutable: Option<bool>,
+    /// The confidential values by key, base64-encoded. A key consists of letters, digits, '-', '_' and '.'.
+    #[field(proto = 2)]
+    pub data: BTreeMap<String, ByteString>,
+    /// Plain text to put into data when writing; wins over a value of the same key there. Never returned.
+    #[field(proto = 4)]
+    pub string_data: BTreeMap<String, String>,
+    /// What the secret is for; decides which keys it must have. Cannot change. Opaque when not given.
+    #[field(name = "type", proto = 3)]
+    pub type_: String,
+}
+
+fn data_cell(secret: &Secret) -> Cell {
+    Cell::Integer(secret.data.len() as i64)
+}
+
+impl Rules for Secret {
+    fn default_values(&mut self) {
+        if self.type_.is_empty() {
+            OPAQUE.clone_into(&mut self.type_);
+        }
+        for (key, text) in std::mem::take(&mut self.string_data) {
+            self.data.insert(key, ByteString::from(text.into_bytes()));
+        }
+    }
+
+    fn validate(&self, errors: &mut FieldErrors) {
+        let mut size = 0;
+        for (key, value) in &self.data {
+            check_key(errors, "data", key);
+            size += value.len() as u64;
+        }
+        if size > MAX_DATA_BYTES {
+            errors.too_long("data", MAX_DATA_BYTES);
+        }
+        self.check_type(errors);
+    }
+
+    fn validate_update(&self, old: &Self, errors: &mut FieldErrors) {
+        if self.type_ != old.type_ {
+            errors.invalid("type", self.type_.as_str(), "field is immutable");
+        }
+        if old.immutable != Some(true) {
+            return;
+        }
+        if self.immutable != Some(true) {
+            errors.forbidden("immutable", SEALED);
+        }
+        if self.data != old.data {
+            errors.forbidden("data", SEALED);
+        }
+    }
+}
+
+impl Secret {
+    /// Reports the keys that the type demands and that are missing or malformed.
+    fn check_type(&self, errors: &mut FieldErrors) {
+        let has = |key: &str| self.data.contains_key(key);
+        match self.type_.as_str() {
+            "kubernetes.io/service-account-token"
+                if self.metadata.annotations.get(ACCOUNT_NAME).is_none_or(String::is_empty) =>
+            {
+                errors.at_key("metadata.annotations", ACCOUNT_NAME).required("", "");
+            }
+            "kubernetes.io/dockercfg" => self.check_json(".dockercfg", errors),
+            "kubernetes.io/dockerconfigjson" => self.check_json(".dockerconfigjson", errors),
+            "kubernetes.io/basic-auth" if !has("username") && !has("password") => {
+                errors.at_key("data", "username").required("", "");
+                errors.at_key("data", "password").required("", "");
+            }
+            "kubernetes.io/ssh-auth" if self.data.get("ssh-privatekey").is_none_or(|key| key.is_empty()) => {
+                errors.at_key("data", "ssh-privatekey").required("", "");
+            }
+            "kubernetes.io/tls" => {
+                for key in ["tls.crt", "tls.key"] {
+                    if !has(key) {
+                        errors.at_key("data", key).required("", "");
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// Reports that `key` is missing or is not a JSON object, without showing what it holds.
+    fn check_json(&self, key: &str, errors: &mut FieldErrors) {
+        let mut errors = errors.at_key("data", key);
+        match self.data.get(key) {
+            None => errors.required("", ""),
+            Some(value) => {
+                if let Some(problem) = json_problem(value) {
+                    errors.invalid("", "<secret contents redacted>", problem);
+                }
+            }
+        }
+    }
+}
+
+/// Why `text` is not a JSON object.
+fn json_problem(text: &[u8]) -> Option<String> {
+    let error = serde_json::from_slice::<BTreeMap<String, serde::de::IgnoredAny>>(text).err()?;
+    Some(if error.is_eof() {
+        "unexpected end of JSON input".to_owned()
+    } else {
+        "invalid JSON object".to_owned()
+    })
+}

@@ -1,0 +1,61 @@
+//! Identities of programs.
+
+use planesmith_machinery::Resource;
+use planesmith_machinery::meta::ObjectMeta;
+use planesmith_machinery::rules::Rules;
+
+use super::{LocalObjectReference, ObjectReference};
+
+/// Limits pods to the secrets that the account lists.
+const ENFORCE_MOUNTABLE_SECRETS: &str = "kubernetes.io/enforce-mountable-secrets";
+
+/// An identity for programs that run in pods, with which they talk to the API.
+#[derive(Clone, Debug, Default, PartialEq, Resource)]
+#[resource(group = "", version = "v1", short("sa"), returns_deleted, rules)]
+pub struct ServiceAccount {
+    /// Standard metadata.
+    #[field(proto = 1)]
+    pub metadata: ObjectMeta,
+    /// Secrets of the namespace that pods of this account may mount when the annotation
+    /// kubernetes.io/enforce-mountable-secrets is true. Only the names count. Prefer separate namespaces.
+    #[field(proto = 2, list_type = map, list_map_keys("name"), patch_strategy(merge), patch_merge_key = "name")]
+    pub secrets: Vec<ObjectReference>,
+    /// Secrets with registry credentials that are given to pods of this account which name none themselves.
+    #[field(proto = 3, list_type = atomic)]
+    pub image_pull_secrets: Vec<LocalObjectReference>,
+    /// Whether pods of this account get a token mounted unless they say otherwise. True when absent.
+    #[field(proto = 4)]
+    pub automount_service_account_token: Option<bool>,
+}
+
+impl Rules for ServiceAccount {
+    fn prepare_create(&mut self) {
+        self.keep_names_of_secrets();
+    }
+
+    fn prepare_update(&mut self, _old: &Self) {
+        self.keep_names_of_secrets();
+    }
+
+    fn warnings(&self, old: Option<&Self>) -> Vec<String> {
+        let set = |account: &Self| account.metadata.annotations.contains_key(ENFORCE_MOUNTABLE_SECRETS);
+        if !set(self) || old.is_some_and(set) {
+            return Vec::new();
+        }
+        vec![format!(
+            "metadata.annotations[{ENFORCE_MOUNTABLE_SECRETS}]: deprecated in v1.32+; prefer separate namespaces to \
+             isolate access to mounted secrets"
+        )]
+    }
+}
+
+impl ServiceAccount {
+    fn keep_names_of_secrets(&mut self) {
+        for secret in &mut self.secrets {
+            *secret = ObjectReference {
+                name: std::mem::take(&mut secret.name),
+                ..ObjectReference::default()
+            };
+        }
+    }
+}

@@ -1,0 +1,3 @@
+//! `scheduling.k8s.io`: which pods run where and first.
+
+pub mod v1;

@@ -1,0 +1,118 @@
+//! How important pods are.
+
+use planesmith_machinery::Resource;
+use planesmith_machinery::field_error::FieldErrors;
+use planesmith_machinery::meta::ObjectMeta;
+use planesmith_machinery::rules::Rules;
+use planesmith_machinery::table::Cell;
+
+/// The classes that the system brings along, with their values.
+const SYSTEM_CLASSES: [(&str, i32); 2] = [
+    ("system-node-critical", 2_000_001_000),
+    ("system-cluster-critical", 2_000_000_000),
+];
+
+/// Names of system classes start so.
+const SYSTEM_PREFIX: &str = "system-";
+
+/// The highest value of a class that is not the system's.
+const HIGHEST_USER_VALUE: i32 = 1_000_000_000;
+
+/// What a pod may do to less important ones.
+const PREEMPTION_POLICIES: [&str; 2] = ["PreemptLowerPriority", "Never"];
+
+/// How important pods are that name the class: pods of a higher value are scheduled first and may push out others.
+#[derive(Clone, Debug, Default, PartialEq, Resource)]
+#[resource(group = "scheduling.k8s.io", version = "v1", short("pc"), cluster, rules)]
+#[resource(
+    column(name),
+    column(name = "Value", type = "integer", doc = "How important pods of the class are.", with = value_cell),
+    column(name = "Global-Default", type = "boolean", doc = "Whether pods without a class are of this one.", with = default_cell),
+    column(age),
+    column(name = "PreemptionPolicy", type = "string", doc = "Whether pods of the class push out others.", path = "preemptionPolicy")
+)]
+pub struct PriorityClass {
+    /// Standard metadata.
+    #[field(proto = 1)]
+    pub metadata: ObjectMeta,
+    /// How important pods of the class are; more is more important. Cannot change.
+    #[field(proto = 2, keep, default = 0)]
+    pub value: i32,
+    /// Whether pods that name no class are of this one. At most one class should say so.
+    #[field(proto = 3)]
+    pub global_default: bool,
+    /// When to use the class, for people.
+    #[field(proto = 4)]
+    pub description: String,
+    /// Whether pods of the class push out less important ones: PreemptLowerPriority, which is the default, or Never.
+    /// Cannot change.
+    #[field(proto = 5)]
+    pub preemption_policy: Option<String>,
+}
+
+fn value_cell(class: &PriorityClass) -> Cell {
+    Cell::Integer(i64::from(class.value))
+}
+
+fn default_cell(class: &PriorityClass) -> Cell {
+    Cell::Bool(class.global_default)
+}
+
+impl Rules for PriorityClass {
+    fn default_values(&mut self) {
+        self.preemption_policy
+            .get_or_insert_with(|| PREEMPTION_POLICIES[0].to_owned());
+    }
+
+    fn prepare_create(&mut self) {
+        // Stays so: nothing that counts can change.
+        self.metadata.generation = 1;
+    }
+
+    fn validate(&self, errors: &mut FieldErrors) {
+        if self.metadata.name.starts_with(SYSTEM_PREFIX) {
+            if let Some(problem) = self.system_problem() {
+                let detail = format!(
+                    "priority class names with '{SYSTEM_PREFIX}' prefix are reserved for system use only. error: \
+                     {problem}"
+                );
+                errors.forbidden("metadata.name", detail);
+            }
+        } else if self.value > HIGHEST_USER_VALUE {
+            let detail = format!("maximum allowed value of a user defined priority is {HIGHEST_USER_VALUE}");
+            errors.forbidden("value", detail);
+        }
+        match self.preemption_policy.as_deref() {
+            Some("") => errors.required("preemptionPolicy", ""),
+            Some(policy) if !PREEMPTION_POLICIES.contains(&policy) => {
+                errors.not_supported_in_order("preemptionPolicy", policy, &PREEMPTION_POLICIES);
+            }
+            _ => {}
+        }
+    }
+
+    fn validate_update(&self, old: &Self, errors: &mut FieldErrors) {
+        if self.value != old.value {
+            errors.forbidden("value", "may not be changed in an update.");
+        }
+        if self.preemption_policy != old.preemption_policy {
+            let policy = self.preemption_policy.as_deref().unwrap_or_default();
+            errors.invalid("preemptionPolicy", policy, "field is immutable");
+        }
+    }
+}
+
+impl PriorityClass {
+    /// Why this is not one of the system's classes, as the system defines them.
+    fn system_problem(&self) -> Option<String> {
+        let name = &self.metadata.name;
+        let Some((_, value)) = SYSTEM_CLASSES.iter().find(|(class, _)| class == name) else {
+            return Some(format!("{name} is not a known system priority class"));
+        };
+        if self.value != *value {
+            return Some(format!("value of {name} PriorityClass must be {value}"));
+        }
+        self.global_default
+            .then(|| format!("globalDefault of {name} PriorityClass must be false"))
+    }
+}

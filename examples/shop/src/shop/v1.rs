@@ -1,0 +1,7 @@
+//! `shop.example.com/v1`, the version that is stored.
+
+mod order;
+mod product;
+
+pub use order::{Customer, DEFAULT_CURRENCY, DEFAULT_PRIORITY, Order, OrderItem, OrderSpec, OrderStatus};
+pub use product::{Product, ProductSpec};

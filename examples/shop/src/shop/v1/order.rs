@@ -1,0 +1,158 @@
+//! Orders.
+
+use planesmith_machinery::field_error::FieldErrors;
+use planesmith_machinery::meta::ObjectMeta;
+use planesmith_machinery::rules::Rules;
+use planesmith_machinery::{Resource, Struct};
+
+/// The priority of orders that give none; the declaration of the field repeats it.
+pub const DEFAULT_PRIORITY: &str = "Normal";
+
+/// The currency of orders that give none; the declaration of the field repeats it.
+pub const DEFAULT_CURRENCY: &str = "EUR";
+
+/// Things that a customer ordered.
+#[derive(Clone, Debug, Default, PartialEq, Resource)]
+#[resource(
+    group = "shop.example.com",
+    version = "v1",
+    short("ord"),
+    categories("all", "shop"),
+    generation,
+    rules
+)]
+#[resource(
+    status,
+    scale(spec = "spec.parcels", status = "status.parcels", selector = "status.selector"),
+    selectable("spec.priority", "status.phase")
+)]
+#[resource(
+    column(name),
+    column(
+        name = "Customer",
+        type = "string",
+        doc = "Family name of the customer.",
+        path = "spec.customer.familyName"
+    ),
+    column(
+        name = "Priority",
+        type = "string",
+        doc = "How soon the order is packed.",
+        path = "spec.priority"
+    ),
+    column(
+        name = "Parcels",
+        type = "integer",
+        doc = "In how many parcels it is sent.",
+        path = "spec.parcels"
+    ),
+    column(
+        name = "Phase",
+        type = "string",
+        doc = "How far the order is.",
+        path = "status.phase"
+    ),
+    column(
+        name = "Note",
+        type = "string",
+        doc = "Where to leave the parcels.",
+        priority = 1,
+        path = "spec.deliveryNote"
+    ),
+    column(age)
+)]
+pub struct Order {
+    /// Standard metadata.
+    #[field(proto = 1)]
+    pub metadata: ObjectMeta,
+    /// What was ordered.
+    #[field(proto = 2)]
+    pub spec: OrderSpec,
+    /// How far the order is.
+    #[field(proto = 3)]
+    pub status: OrderStatus,
+}
+
+/// What was ordered, by whom, and how it is sent.
+#[derive(Clone, Debug, Default, PartialEq, Struct)]
+pub struct OrderSpec {
+    /// Who ordered.
+    #[field(proto = 1)]
+    pub customer: Customer,
+    /// What was ordered, each product once.
+    #[field(proto = 2, list_type = map, list_map_keys("product"), patch_strategy(merge), patch_merge_key = "product", max_length = 50)]
+    pub items: Vec<OrderItem>,
+    /// How soon the order is packed.
+    #[field(proto = 3, default = "Normal", one_of("Low", "Normal", "Express"))]
+    pub priority: String,
+    /// In how many parcels it is sent.
+    #[field(proto = 4, default = 1, minimum = 0, maximum = 100)]
+    pub parcels: Option<i32>,
+    /// Where to leave the parcels when nobody is at home.
+    #[field(proto = 5, max_length = 200)]
+    pub delivery_note: String,
+    /// Currency of the bill: three capital letters.
+    #[field(proto = 6, default = "EUR", pattern = "^[A-Z]{3}$", immutable)]
+    pub currency: String,
+}
+
+/// A person.
+#[derive(Clone, Debug, Default, PartialEq, Struct)]
+pub struct Customer {
+    /// Given name or names.
+    #[field(proto = 1)]
+    pub given_name: String,
+    /// Family name.
+    #[field(proto = 2)]
+    pub family_name: String,
+}
+
+/// A product and how many of it.
+#[derive(Clone, Debug, Default, PartialEq, Struct)]
+pub struct OrderItem {
+    /// Name of the Product.
+    #[field(
+        proto = 1,
+        keep,
+        required,
+        max_length = 63,
+        pattern = "^[a-z0-9]([-a-z0-9]*[a-z0-9])?$"
+    )]
+    pub product: String,
+    /// How many pieces.
+    #[field(proto = 2, default = 1, minimum = 1, maximum = 1000)]
+    pub quantity: i32,
+}
+
+/// How far an order is.
+#[derive(Clone, Debug, Default, PartialEq, Struct)]
+pub struct OrderStatus {
+    /// Received, Packing, Sent or Delivered.
+    #[field(proto = 1, one_of("", "Received", "Packing", "Sent", "Delivered"))]
+    pub phase: String,
+    /// How many parcels are packed.
+    #[field(proto = 2)]
+    pub parcels: i32,
+    /// Selects the packers that work on the order, such as order=a-17.
+    #[field(proto = 3)]
+    pub selector: String,
+    /// Generation of the order that this tells about.
+    #[field(proto = 4)]
+    pub observed_generation: i64,
+}
+
+impl Rules for Order {
+    fn validate(&self, errors: &mut FieldErrors) {
+        // Declared rules look at one field each; this one at two.
+        if self.spec.priority == "Express" && self.spec.items.is_empty() {
+            errors.required("spec.items", "an express order needs at least one item");
+        }
+    }
+
+    fn warnings(&self, _old: Option<&Self>) -> Vec<String> {
+        match self.spec.customer.family_name.as_str() {
+            "" => vec!["spec.customer.familyName: an order without a name cannot be delivered".to_owned()],
+            _ => Vec::new(),
+        }
+    }
+}

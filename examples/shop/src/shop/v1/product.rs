@@ -1,0 +1,37 @@
+//! Products.
+
+use planesmith_machinery::meta::ObjectMeta;
+use planesmith_machinery::quantity::Quantity;
+use planesmith_machinery::{Resource, Struct};
+
+/// Something that is sold, in all namespaces alike.
+#[derive(Clone, Debug, Default, PartialEq, Resource)]
+#[resource(group = "shop.example.com", version = "v1", short("prod"), categories("shop"), cluster, name_rule = dns_label)]
+#[resource(
+    column(name),
+    column(name = "Title", type = "string", doc = "What customers read.", path = "spec.title"),
+    column(name = "Price", type = "string", doc = "Price of a piece.", path = "spec.price"),
+    column(age)
+)]
+pub struct Product {
+    /// Standard metadata.
+    #[field(proto = 1)]
+    pub metadata: ObjectMeta,
+    /// What is sold.
+    #[field(proto = 2)]
+    pub spec: ProductSpec,
+}
+
+/// What is sold.
+#[derive(Clone, Debug, Default, PartialEq, Struct)]
+pub struct ProductSpec {
+    /// What customers read.
+    #[field(proto = 1, keep, required, max_length = 120)]
+    pub title: String,
+    /// Price of a piece.
+    #[field(proto = 2, omit_zero)]
+    pub price: Quantity,
+    /// Words that it is found by.
+    #[field(proto = 3, list_type = set)]
+    pub tags: Vec<String>,
+}

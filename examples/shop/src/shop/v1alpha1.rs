@@ -1,0 +1,5 @@
+//! `shop.example.com/v1alpha1`, the first version: kept for old clients.
+
+mod order;
+
+pub use order::{Order, OrderItem, OrderSpec, OrderStatus};

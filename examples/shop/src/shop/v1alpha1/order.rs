@@ -1,0 +1,181 @@
+//! Orders, as the shop began with them.
+
+use planesmith_machinery::meta::ObjectMeta;
+use planesmith_machinery::rules::Convert;
+use planesmith_machinery::{Resource, Struct};
+
+use crate::shop::v1;
+
+/// Keeps the given name when the name cannot be taken apart again.
+const GIVEN_NAME: &str = "shop.example.com/given-name";
+
+/// Keeps the priority, which this version does not have.
+const PRIORITY: &str = "shop.example.com/priority";
+
+/// Keeps the currency, which this version does not have.
+const CURRENCY: &str = "shop.example.com/currency";
+
+/// Things that a customer ordered.
+#[derive(Clone, Debug, Default, PartialEq, Resource)]
+#[resource(
+    group = "shop.example.com",
+    version = "v1alpha1",
+    short("ord"),
+    categories("all", "shop"),
+    generation
+)]
+#[resource(storage_version = v1::Order, convert)]
+#[resource(deprecated = "shop.example.com/v1alpha1 Order is deprecated; use shop.example.com/v1 Order")]
+#[resource(
+    status,
+    scale(spec = "spec.parcels", status = "status.parcels", selector = "status.selector"),
+    selectable("status.phase")
+)]
+#[resource(
+    column(name),
+    column(
+        name = "Customer",
+        type = "string",
+        doc = "Name of the customer.",
+        path = "spec.customerName"
+    ),
+    column(
+        name = "Phase",
+        type = "string",
+        doc = "How far the order is.",
+        path = "status.phase"
+    ),
+    column(age)
+)]
+pub struct Order {
+    /// Standard metadata.
+    #[field(proto = 1)]
+    pub metadata: ObjectMeta,
+    /// What was ordered.
+    #[field(proto = 2)]
+    pub spec: OrderSpec,
+    /// How far the order is.
+    #[field(proto = 3)]
+    pub status: OrderStatus,
+}
+
+/// What was ordered and by whom.
+#[derive(Clone, Debug, Default, PartialEq, Struct)]
+pub struct OrderSpec {
+    /// Who ordered: given name, space, family name.
+    #[field(proto = 1)]
+    pub customer_name: String,
+    /// What was ordered, each product once.
+    #[field(proto = 2, list_type = map, list_map_keys("product"), patch_strategy(merge), patch_merge_key = "product", max_length = 50)]
+    pub items: Vec<OrderItem>,
+    /// In how many parcels it is sent.
+    #[field(proto = 3, default = 1, minimum = 0, maximum = 100)]
+    pub parcels: Option<i32>,
+    /// Where to leave the parcels when nobody is at home.
+    #[field(proto = 4, max_length = 200, moved_to = "spec.deliveryNote")]
+    pub note: String,
+}
+
+/// A product and how many of it.
+#[derive(Clone, Debug, Default, PartialEq, Struct)]
+pub struct OrderItem {
+    /// Name of the Product.
+    #[field(
+        proto = 1,
+        keep,
+        required,
+        max_length = 63,
+        pattern = "^[a-z0-9]([-a-z0-9]*[a-z0-9])?$"
+    )]
+    pub product: String,
+    /// How many pieces.
+    #[field(proto = 2, default = 1, minimum = 1, maximum = 1000)]
+    pub quantity: i32,
+}
+
+/// How far an order is.
+#[derive(Clone, Debug, Default, PartialEq, Struct)]
+pub struct OrderStatus {
+    /// Received, Packing, Sent or Delivered.
+    #[field(proto = 1, one_of("", "Received", "Packing", "Sent", "Delivered"))]
+    pub phase: String,
+    /// How many parcels are packed.
+    #[field(proto = 2)]
+    pub parcels: i32,
+    /// Selects the packers that work on the order, such as order=a-17.
+    #[field(proto = 3)]
+    pub selector: String,
+    /// Generation of the order that this tells about.
+    #[field(proto = 4)]
+    pub observed_generation: i64,
+}
+
+/// The fields that are called the same, and the note that moved, are copied already. What is left is the name in one
+/// piece, and what v1 added, which is kept in annotations when it is not what v1 would take by itself.
+impl Convert<v1::Order> for Order {
+    fn finish_to_hub(&self, hub: &mut v1::Order) {
+        let name = self.spec.customer_name.as_str();
+        let mut take = |key: &str| hub.metadata.annotations.remove(key);
+        let (given, priority, currency) = (take(GIVEN_NAME), take(PRIORITY), take(CURRENCY));
+        // A client that changed the name leaves an annotation behind that does not fit any more.
+        let kept = given.and_then(|given| split_after(name, &given));
+        hub.spec.customer = kept.unwrap_or_else(|| split(name));
+        hub.spec.priority = priority.unwrap_or_else(|| v1::DEFAULT_PRIORITY.to_owned());
+        hub.spec.currency = currency.unwrap_or_else(|| v1::DEFAULT_CURRENCY.to_owned());
+    }
+
+    fn finish_from_hub(&mut self, hub: &v1::Order) {
+        let customer = &hub.spec.customer;
+        self.spec.customer_name = join(customer);
+        let kept = [
+            (
+                GIVEN_NAME,
+                &customer.given_name,
+                split(&self.spec.customer_name) != *customer,
+            ),
+            (PRIORITY, &hub.spec.priority, hub.spec.priority != v1::DEFAULT_PRIORITY),
+            (CURRENCY, &hub.spec.currency, hub.spec.currency != v1::DEFAULT_CURRENCY),
+        ];
+        for (key, value, needed) in kept {
+            match needed {
+                true => self.metadata.annotations.insert(key.to_owned(), value.clone()),
+                false => self.metadata.annotations.remove(key),
+            };
+        }
+    }
+}
+
+/// Given name, space, family name.
+fn join(customer: &v1::Customer) -> String {
+    match customer.family_name.as_str() {
+        "" => customer.given_name.clone(),
+        family => format!("{} {family}", customer.given_name),
+    }
+}
+
+/// The first word is the given name; a single word too.
+fn split(name: &str) -> v1::Customer {
+    let (given, family) = match name.split_once(' ') {
+        Some((given, family)) if !family.is_empty() => (given, family),
+        _ => (name, ""),
+    };
+    v1::Customer {
+        given_name: given.to_owned(),
+        family_name: family.to_owned(),
+    }
+}
+
+/// `name` taken apart behind `given`; `None` when it does not start so.
+fn split_after(name: &str, given: &str) -> Option<v1::Customer> {
+    let customer = match name.strip_prefix(given)? {
+        "" => v1::Customer {
+            given_name: given.to_owned(),
+            family_name: String::new(),
+        },
+        rest => v1::Customer {
+            given_name: given.to_owned(),
+            family_name: rest.strip_prefix(' ')?.to_owned(),
+        },
+    };
+    (join(&customer) == name).then_some(customer)
+}
