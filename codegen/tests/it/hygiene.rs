@@ -37,6 +37,7 @@ mod no_prelude {
         fn field(&self, _: usize) {}
         fn facts(&self) {}
         fn meta(&self) {}
+        fn serialize(&self) {}
         fn default() {}
     }
     impl<T> Clone for T {}

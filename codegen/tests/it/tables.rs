@@ -139,6 +139,17 @@ fn fields_are_read_and_written_by_index() {
 }
 
 #[test]
+fn formats_of_serde_read_and_write_derived_types() {
+    let port: Port = serde_json::from_str(r#"{"name":"web","port":1,"more":true}"#).expect("a port");
+    assert_eq!(
+        serde_json::to_string(&port).expect("a port"),
+        r#"{"name":"web","port":1}"#
+    );
+    let widget = serde_json::to_value(Gadget::default()).expect("a kind");
+    assert_eq!(widget["apiVersion"], "shop.example.com/v1");
+}
+
+#[test]
 fn kind_facts_are_what_was_declared() {
     let facts = Widget::RESOURCE;
     assert_eq!(

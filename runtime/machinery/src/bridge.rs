@@ -2,6 +2,9 @@
 //!
 //! The derives forward here; our own codecs do not pass through serde.
 
+/// The serde whose traits the derives implement, so that crates with kinds need not depend on it.
+pub use serde;
+
 use serde::de::Error as _;
 use serde::ser::{Error as _, SerializeMap, SerializeSeq};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};

@@ -19,6 +19,7 @@ pub(crate) fn items(model: &StructModel) -> TokenStream {
     let table = table(model);
     let ident = &model.ident;
     let access = access(ident, &model.fields);
+    let bridges = bridges(ident);
     quote! {
         static __FACTS: ::planesmith_machinery::facts::StructFacts = #table;
 
@@ -27,6 +28,32 @@ pub(crate) fn items(model: &StructModel) -> TokenStream {
         }
 
         #access
+
+        #bridges
+    }
+}
+
+/// The impls that let formats of serde read and write the struct.
+fn bridges(ident: &Ident) -> TokenStream {
+    quote! {
+        #[automatically_derived]
+        impl ::planesmith_machinery::bridge::serde::Serialize for #ident {
+            fn serialize<__S: ::planesmith_machinery::bridge::serde::Serializer>(
+                &self,
+                __serializer: __S,
+            ) -> ::core::result::Result<__S::Ok, __S::Error> {
+                ::planesmith_machinery::bridge::serialize(self, __serializer)
+            }
+        }
+
+        #[automatically_derived]
+        impl<'__de> ::planesmith_machinery::bridge::serde::Deserialize<'__de> for #ident {
+            fn deserialize<__D: ::planesmith_machinery::bridge::serde::Deserializer<'__de>>(
+                __deserializer: __D,
+            ) -> ::core::result::Result<Self, __D::Error> {
+                ::planesmith_machinery::bridge::deserialize(__deserializer)
+            }
+        }
     }
 }
 

@@ -20,6 +20,7 @@ pub(crate) fn items(input: &DeriveInput) -> TokenStream {
     let ident = &input.ident;
     let name = ident.to_string();
     let (impl_generics, type_generics, where_clause) = impl_header(input);
+    let bridges = bridges(input);
     quote! {
         static __FACTS: ::planesmith_machinery::facts::StructFacts = ::planesmith_machinery::facts::StructFacts {
             name: #name,
@@ -63,6 +64,36 @@ pub(crate) fn items(input: &DeriveInput) -> TokenStream {
             }
 
             fn field_mut(&mut self, _: ::core::primitive::usize) -> &mut dyn ::planesmith_machinery::value::Value {
+                ::core::unreachable!()
+            }
+        }
+
+        #bridges
+    }
+}
+
+/// The stubs of serde's traits; those of a type with parameters are not worth their bounds.
+fn bridges(input: &DeriveInput) -> TokenStream {
+    if !input.generics.params.is_empty() {
+        return TokenStream::new();
+    }
+    let ident = &input.ident;
+    quote! {
+        #[automatically_derived]
+        impl ::planesmith_machinery::bridge::serde::Serialize for #ident {
+            fn serialize<__S: ::planesmith_machinery::bridge::serde::Serializer>(
+                &self,
+                _: __S,
+            ) -> ::core::result::Result<__S::Ok, __S::Error> {
+                ::core::unreachable!()
+            }
+        }
+
+        #[automatically_derived]
+        impl<'__de> ::planesmith_machinery::bridge::serde::Deserialize<'__de> for #ident {
+            fn deserialize<__D: ::planesmith_machinery::bridge::serde::Deserializer<'__de>>(
+                _: __D,
+            ) -> ::core::result::Result<Self, __D::Error> {
                 ::core::unreachable!()
             }
         }

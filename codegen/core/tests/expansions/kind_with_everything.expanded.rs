@@ -78,6 +78,23 @@ const _: () = {
             }
         }
     }
+    #[automatically_derived]
+    impl ::planesmith_machinery::bridge::serde::Serialize for Order {
+        fn serialize<__S: ::planesmith_machinery::bridge::serde::Serializer>(
+            &self,
+            __serializer: __S,
+        ) -> ::core::result::Result<__S::Ok, __S::Error> {
+            ::planesmith_machinery::bridge::serialize(self, __serializer)
+        }
+    }
+    #[automatically_derived]
+    impl<'__de> ::planesmith_machinery::bridge::serde::Deserialize<'__de> for Order {
+        fn deserialize<__D: ::planesmith_machinery::bridge::serde::Deserializer<'__de>>(
+            __deserializer: __D,
+        ) -> ::core::result::Result<Self, __D::Error> {
+            ::planesmith_machinery::bridge::deserialize(__deserializer)
+        }
+    }
     static __RESOURCE: ::planesmith_machinery::resource::ResourceFacts = ::planesmith_machinery::resource::ResourceFacts {
         group: "shop.example.com",
         version: "v1alpha1",

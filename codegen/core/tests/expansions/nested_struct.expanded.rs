@@ -122,6 +122,23 @@ const _: () = {
             }
         }
     }
+    #[automatically_derived]
+    impl ::planesmith_machinery::bridge::serde::Serialize for Address {
+        fn serialize<__S: ::planesmith_machinery::bridge::serde::Serializer>(
+            &self,
+            __serializer: __S,
+        ) -> ::core::result::Result<__S::Ok, __S::Error> {
+            ::planesmith_machinery::bridge::serialize(self, __serializer)
+        }
+    }
+    #[automatically_derived]
+    impl<'__de> ::planesmith_machinery::bridge::serde::Deserialize<'__de> for Address {
+        fn deserialize<__D: ::planesmith_machinery::bridge::serde::Deserializer<'__de>>(
+            __deserializer: __D,
+        ) -> ::core::result::Result<Self, __D::Error> {
+            ::planesmith_machinery::bridge::deserialize(__deserializer)
+        }
+    }
 };
 const _: () = {
     static __FACTS: ::planesmith_machinery::facts::StructFacts = ::planesmith_machinery::facts::StructFacts {
@@ -175,6 +192,23 @@ const _: () = {
             match __index {
                 _ => ::core::unreachable!(),
             }
+        }
+    }
+    #[automatically_derived]
+    impl ::planesmith_machinery::bridge::serde::Serialize for Empty {
+        fn serialize<__S: ::planesmith_machinery::bridge::serde::Serializer>(
+            &self,
+            __serializer: __S,
+        ) -> ::core::result::Result<__S::Ok, __S::Error> {
+            ::planesmith_machinery::bridge::serialize(self, __serializer)
+        }
+    }
+    #[automatically_derived]
+    impl<'__de> ::planesmith_machinery::bridge::serde::Deserialize<'__de> for Empty {
+        fn deserialize<__D: ::planesmith_machinery::bridge::serde::Deserializer<'__de>>(
+            __deserializer: __D,
+        ) -> ::core::result::Result<Self, __D::Error> {
+            ::planesmith_machinery::bridge::deserialize(__deserializer)
         }
     }
 };

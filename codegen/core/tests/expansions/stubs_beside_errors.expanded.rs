@@ -50,6 +50,23 @@ const _: () = {
         }
     }
     #[automatically_derived]
+    impl ::planesmith_machinery::bridge::serde::Serialize for Order {
+        fn serialize<__S: ::planesmith_machinery::bridge::serde::Serializer>(
+            &self,
+            _: __S,
+        ) -> ::core::result::Result<__S::Ok, __S::Error> {
+            ::core::unreachable!()
+        }
+    }
+    #[automatically_derived]
+    impl<'__de> ::planesmith_machinery::bridge::serde::Deserialize<'__de> for Order {
+        fn deserialize<__D: ::planesmith_machinery::bridge::serde::Deserializer<'__de>>(
+            _: __D,
+        ) -> ::core::result::Result<Self, __D::Error> {
+            ::core::unreachable!()
+        }
+    }
+    #[automatically_derived]
     impl ::planesmith_machinery::object::Object for Order {
         fn resource(&self) -> &'static ::planesmith_machinery::resource::ResourceFacts {
             ::core::unreachable!("Order")
