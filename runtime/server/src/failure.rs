@@ -2,10 +2,12 @@
 
 use axum::body::Body;
 use axum::response::Response;
+use bytes::Bytes;
 use http::StatusCode;
 use http::header::{CONTENT_TYPE, HeaderValue, RETRY_AFTER, X_CONTENT_TYPE_OPTIONS};
 use http::request::Parts;
 use planesmith_machinery::status::ApiError;
+use planesmith_machinery::value::Struct;
 use planesmith_machinery::{json, meta};
 
 /// The answer to a path that nobody knows.
@@ -40,5 +42,14 @@ pub(crate) fn as_json(error: &ApiError) -> Response {
     if let Some(seconds) = error.retry_after_seconds() {
         response.headers_mut().insert(RETRY_AFTER, HeaderValue::from(seconds));
     }
+    response
+}
+
+/// A document in the form that the request asks for.
+pub(crate) fn document(_: &Parts, _: &dyn Struct, json: &Bytes) -> Response {
+    let mut response = Response::new(Body::from(json.clone()));
+    response
+        .headers_mut()
+        .insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
     response
 }

@@ -6,6 +6,7 @@
 
 pub mod chain;
 pub mod connection;
+mod discovery;
 mod failure;
 pub mod filters;
 pub mod health;

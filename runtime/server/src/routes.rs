@@ -14,7 +14,8 @@ use futures_util::future::BoxFuture;
 use http::Request;
 
 pub use served::{ServedKind, ServedResource, ServedSubresource};
-pub use table::{Found, RouteTable};
+pub(crate) use table::Found;
+pub use table::RouteTable;
 
 use crate::request::Context;
 

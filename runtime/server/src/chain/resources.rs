@@ -44,12 +44,13 @@ async fn resource(State(server): State<Arc<Server>>, request: Request<Body>) -> 
     let found = if ctx.info.is_resource() {
         table.find(&ctx.info)
     } else {
-        table.find_document(ctx.info.path())
+        table.find_document(&ctx.info)
     };
     drop(table);
     let error = match found {
         Found::Handler(handler) => return handler.serve(ctx, request).await,
         Found::Elsewhere => return pass_on(server.delegate.clone(), request).await,
+        Found::Document(document) => return document.answer(&request.into_parts().0),
         Found::OtherMethod => ApiError::method_not_allowed(),
         Found::Nothing => ApiError::path_not_found(),
     };

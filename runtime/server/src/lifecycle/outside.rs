@@ -14,6 +14,7 @@ use serde_json::json;
 
 use super::config::Config;
 use crate::chain::Merged;
+use crate::discovery::Discovery;
 use crate::failure;
 use crate::health::{Endpoint, Endpoints, HealthCheck};
 
@@ -31,10 +32,14 @@ pub(super) fn outside(config: &Config, stopping: &Arc<AtomicBool>, merged: &mut 
         .head(method_not_allowed);
     router = router.route("/version", version.clone()).route("/version/", version);
     paths.push("/version".to_owned());
-    paths.sort();
-    let index = any(move || std::future::ready(index(&paths)));
+    let tables = std::mem::take(&mut merged.tables);
+    let discovery = Discovery::new(tables, &config.group_priorities, config.public_address.clone());
+    let discovery = Arc::new(discovery);
     let chain = std::mem::take(&mut merged.router);
+    let discovery_router = Arc::clone(&discovery).router(&chain);
+    let index = any(move || std::future::ready(index(&paths, &discovery)));
     router
+        .merge(discovery_router)
         .route("/", index.clone())
         .route("/index.html", index)
         .fallback_service(chain)
@@ -73,8 +78,10 @@ async fn method_not_allowed(request: Request<Body>) -> Response {
     failure::respond(&request.into_parts().0, &ApiError::method_not_allowed())
 }
 
-/// The list of paths.
-fn index(paths: &[String]) -> Response {
+/// The list of all paths.
+fn index(paths: &[String], discovery: &Discovery) -> Response {
+    let mut paths: Vec<String> = paths.iter().cloned().chain(discovery.paths()).collect();
+    paths.sort();
     let body = serde_json::to_vec_pretty(&json!({ "paths": paths })).unwrap_or_default();
     let mut response = Response::new(body.into());
     response

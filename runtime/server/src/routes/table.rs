@@ -1,12 +1,13 @@
 //! The compiled table.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use http::Method;
 use planesmith_machinery::resource::Scope;
 
 use super::{ResourceHandler, ServedResource};
+use crate::discovery::{Document, resource_list};
 use crate::request::{RequestInfo, Verb};
 
 /// Handlers by group, version and resource; never changes.
@@ -18,15 +19,23 @@ pub struct RouteTable {
 struct GroupRoutes {
     /// Unknown versions and resources are someone else's.
     open: bool,
-    versions: Vec<(Box<str>, ByResource)>,
+    versions: Vec<VersionRoutes>,
+}
+
+struct VersionRoutes {
+    name: Box<str>,
+    resources: ByResource,
+    document: Arc<Document>,
 }
 
 type ByResource = HashMap<Box<str>, Arc<dyn ResourceHandler>>;
 
 /// What the table says to a request for a resource.
-pub enum Found {
+pub(crate) enum Found {
     /// This handler answers.
     Handler(Arc<dyn ResourceHandler>),
+    /// The path is that of a document about a version.
+    Document(Arc<Document>),
     /// The path exists, but not for this method.
     OtherMethod,
     /// The path would be here if it existed.
@@ -37,26 +46,29 @@ pub enum Found {
 
 impl RouteTable {
     pub(super) fn new(handlers: Vec<Arc<dyn ResourceHandler>>, open_groups: &[String]) -> Self {
-        let mut groups: HashMap<Box<str>, GroupRoutes> = HashMap::new();
+        let mut by_version: BTreeMap<(Box<str>, Box<str>), ByResource> = BTreeMap::new();
         for handler in handlers {
             let facts = handler.facts();
-            let group = groups
-                .entry(facts.group.as_ref().into())
-                .or_insert_with(|| GroupRoutes {
-                    open: open_groups.iter().any(|open| *open == facts.group),
-                    versions: Vec::new(),
-                });
-            let place = group
-                .versions
-                .iter()
-                .position(|(version, _)| **version == *facts.version);
-            let place = place.unwrap_or_else(|| {
-                group.versions.push((facts.version.as_ref().into(), ByResource::new()));
-                group.versions.len() - 1
+            let (group, version) = (facts.group.as_ref().into(), facts.version.as_ref().into());
+            let resource = facts.plural.as_ref().into();
+            by_version
+                .entry((group, version))
+                .or_default()
+                .insert(resource, handler);
+        }
+        let mut groups: HashMap<Box<str>, GroupRoutes> = HashMap::new();
+        for ((group, name), resources) in by_version {
+            let document = Arc::new(resource_list(&group, &name, &by_name(&resources)));
+            let open = open_groups.iter().any(|open| **open == *group);
+            let group = groups.entry(group).or_insert_with(|| GroupRoutes {
+                open,
+                versions: Vec::new(),
             });
-            group.versions[place]
-                .1
-                .insert(facts.plural.as_ref().into(), Arc::clone(&handler));
+            group.versions.push(VersionRoutes {
+                name,
+                resources,
+                document,
+            });
         }
         Self { groups }
     }
@@ -64,26 +76,26 @@ impl RouteTable {
     /// The handler of a resource, whatever the request does with it.
     #[must_use]
     pub fn handler(&self, group: &str, version: &str, resource: &str) -> Option<&Arc<dyn ResourceHandler>> {
-        let (_, resources) = self
-            .groups
-            .get(group)?
-            .versions
-            .iter()
-            .find(|(name, _)| **name == *version)?;
-        resources.get(resource)
+        self.groups.get(group)?.version(version)?.resources.get(resource)
+    }
+
+    /// Every version with its group and its resources by name, in no particular order.
+    pub(crate) fn versions(&self) -> impl Iterator<Item = (&str, &str, Vec<&ServedResource>)> {
+        self.groups.iter().flat_map(|(group, routes)| {
+            let versions = routes.versions.iter();
+            versions.map(move |version| (&**group, &*version.name, by_name(&version.resources)))
+        })
     }
 
     /// Every handler, in no particular order.
     pub fn handlers(&self) -> impl Iterator<Item = &Arc<dyn ResourceHandler>> {
-        self.groups
-            .values()
-            .flat_map(|group| &group.versions)
-            .flat_map(|(_, resources)| resources.values())
+        let versions = self.groups.values().flat_map(|group| &group.versions);
+        versions.flat_map(|version| version.resources.values())
     }
 
     /// Who answers a request for a resource.
     #[must_use]
-    pub fn find(&self, info: &RequestInfo) -> Found {
+    pub(crate) fn find(&self, info: &RequestInfo) -> Found {
         let Some(group) = self.groups.get(info.group()) else {
             return Found::Elsewhere;
         };
@@ -99,16 +111,22 @@ impl RouteTable {
     }
 
     /// What the table says to a path below `/api` or `/apis` that is no resource.
-    pub(crate) fn find_document(&self, path: &str) -> Found {
-        let group = match path.trim_matches('/').split_once('/') {
-            Some(("api", _)) => "",
-            Some(("apis", rest)) => rest.split('/').next().unwrap_or_default(),
-            _ => return Found::Elsewhere,
+    pub(crate) fn find_document(&self, info: &RequestInfo) -> Found {
+        let mut parts = info.path().trim_matches('/').split('/');
+        let group = match parts.next() {
+            Some("api") => Some(""),
+            Some("apis") => parts.next(),
+            _ => None,
         };
-        if self.owns_group(group) {
-            Found::Nothing
-        } else {
-            Found::Elsewhere
+        let version = parts.next().unwrap_or_default();
+        let Some(group) = group.and_then(|group| self.groups.get(group)) else {
+            return Found::Elsewhere;
+        };
+        match group.version(version) {
+            Some(_) if *info.method() != Method::GET => Found::OtherMethod,
+            Some(version) => Found::Document(Arc::clone(&version.document)),
+            None if group.open => Found::Elsewhere,
+            None => Found::Nothing,
         }
     }
 
@@ -117,6 +135,18 @@ impl RouteTable {
     pub fn owns_group(&self, group: &str) -> bool {
         self.groups.get(group).is_some_and(|group| !group.open)
     }
+}
+
+impl GroupRoutes {
+    fn version(&self, name: &str) -> Option<&VersionRoutes> {
+        self.versions.iter().find(|version| *version.name == *name)
+    }
+}
+
+fn by_name(resources: &ByResource) -> Vec<&ServedResource> {
+    let mut served: Vec<_> = resources.values().map(|handler| handler.facts()).collect();
+    served.sort_by(|left, right| left.plural.cmp(&right.plural));
+    served
 }
 
 enum Admission {
@@ -168,6 +198,7 @@ impl std::fmt::Debug for Found {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Found::Handler(handler) => f.debug_tuple("Handler").field(&handler.facts().plural).finish(),
+            Found::Document(document) => document.fmt(f),
             Found::OtherMethod => f.write_str("OtherMethod"),
             Found::Nothing => f.write_str("Nothing"),
             Found::Elsewhere => f.write_str("Elsewhere"),

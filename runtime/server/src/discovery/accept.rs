@@ -1,0 +1,63 @@
+//! Whether a client wants everything at once.
+
+use axum::response::Response;
+use bytes::Bytes;
+use http::HeaderMap;
+use http::header::{ACCEPT, CONTENT_TYPE, HeaderValue};
+use planesmith_machinery::protobuf;
+use planesmith_machinery::value::Struct;
+
+/// The forms of the document of all groups that there are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Form {
+    Json,
+    Protobuf,
+}
+
+impl Form {
+    const fn media_type(self) -> HeaderValue {
+        HeaderValue::from_static(match self {
+            Form::Json => "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList",
+            Form::Protobuf => "application/vnd.kubernetes.protobuf;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList",
+        })
+    }
+
+    /// The form that the client asks for; `None` when it asks for the plain list.
+    ///
+    /// Asking at all is enough, whatever the order and the quality: clients name the plain list only for servers that
+    /// have nothing else.
+    pub(super) fn wanted(headers: &HeaderMap) -> Option<Self> {
+        headers.get(ACCEPT)?.to_str().ok()?.split(',').find_map(Self::of_clause)
+    }
+
+    fn of_clause(clause: &str) -> Option<Self> {
+        let (media_type, parameters) = clause.split_once(';')?;
+        let form = match media_type.trim() {
+            "application/json" => Form::Json,
+            "application/vnd.kubernetes.protobuf" => Form::Protobuf,
+            _ => return None,
+        };
+        let has = |wanted: (&str, &str)| {
+            let pairs = parameters.split(';').filter_map(|pair| pair.split_once('='));
+            pairs
+                .map(|(name, value)| (name.trim(), value.trim()))
+                .any(|pair| pair == wanted)
+        };
+        (has(("g", "apidiscovery.k8s.io")) && has(("v", "v2")) && has(("as", "APIGroupDiscoveryList"))).then_some(form)
+    }
+
+    /// The answer in this form.
+    pub(super) fn answer(self, object: &dyn Struct, json: &Bytes) -> Response {
+        let body = match self {
+            Form::Json => json.clone(),
+            Form::Protobuf => {
+                let mut body = Vec::with_capacity(json.len());
+                protobuf::encode_enveloped(object, &mut body);
+                body.into()
+            }
+        };
+        let mut response = Response::new(body.into());
+        response.headers_mut().insert(CONTENT_TYPE, self.media_type());
+        response
+    }
+}

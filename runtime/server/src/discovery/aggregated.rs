@@ -1,0 +1,169 @@
+//! All groups, versions and resources in one document (`apidiscovery.k8s.io/v2`).
+
+use planesmith_machinery::Struct;
+use planesmith_machinery::meta::{ListMeta, ObjectMeta};
+use planesmith_machinery::resource::Scope;
+
+use super::resource_list::names;
+use crate::routes::{ServedKind, ServedResource};
+
+/// Groups, best first.
+#[derive(Clone, Debug, Default, PartialEq, Struct)]
+#[schema(
+    name = "APIGroupDiscoveryList",
+    type_meta("apidiscovery.k8s.io/v2", "APIGroupDiscoveryList")
+)]
+pub(super) struct GroupList {
+    /// Metadata of a list; empty.
+    #[field(keep, proto = 1)]
+    pub(super) metadata: ListMeta,
+    /// The groups.
+    #[field(keep, proto = 2)]
+    pub(super) items: Vec<Group>,
+}
+
+/// A group.
+#[derive(Clone, Debug, Default, PartialEq, Struct)]
+#[schema(name = "APIGroupDiscovery")]
+pub(super) struct Group {
+    /// Holds the name of the group.
+    #[field(keep, proto = 1)]
+    metadata: ObjectMeta,
+    /// Versions, best first.
+    #[field(proto = 2)]
+    versions: Vec<Version>,
+}
+
+/// A version of a group.
+#[derive(Clone, Debug, Default, PartialEq, Struct)]
+#[schema(name = "APIVersionDiscovery")]
+pub(super) struct Version {
+    /// E.g. `v1`.
+    #[field(keep, proto = 1)]
+    version: String,
+    /// Resources by name.
+    #[field(proto = 2)]
+    resources: Vec<Resource>,
+    /// `Current`, or `Stale` when another server answers for the version and cannot be reached.
+    #[field(proto = 3)]
+    freshness: String,
+}
+
+/// A resource.
+#[derive(Clone, Debug, Default, PartialEq, Struct)]
+#[schema(name = "APIResourceDiscovery")]
+pub(super) struct Resource {
+    /// Plural name, as in paths.
+    #[field(keep, proto = 1)]
+    resource: String,
+    /// The kind of the objects.
+    #[field(proto = 2)]
+    response_kind: Option<Kind>,
+    /// `Namespaced` or `Cluster`.
+    #[field(keep, proto = 3)]
+    scope: String,
+    /// Singular name.
+    #[field(keep, proto = 4)]
+    singular_resource: String,
+    /// What can be done.
+    #[field(keep, proto = 5)]
+    verbs: Option<Vec<String>>,
+    /// Abbreviations.
+    #[field(proto = 6)]
+    short_names: Vec<String>,
+    /// Groups of resources that it belongs to.
+    #[field(proto = 7)]
+    categories: Vec<String>,
+    /// Paths below an object.
+    #[field(proto = 8)]
+    subresources: Vec<Subresource>,
+}
+
+/// A path below an object.
+#[derive(Clone, Debug, Default, PartialEq, Struct)]
+#[schema(name = "APISubresourceDiscovery")]
+pub(super) struct Subresource {
+    /// Last part of the path.
+    #[field(keep, proto = 1)]
+    subresource: String,
+    /// The kind of the answer.
+    #[field(proto = 2)]
+    response_kind: Option<Kind>,
+    /// Kinds that can be sent; empty when only that of the answer.
+    #[field(proto = 3)]
+    accepted_types: Vec<Kind>,
+    /// What can be done.
+    #[field(keep, proto = 4)]
+    verbs: Option<Vec<String>>,
+}
+
+/// A kind by its full name; group and version are left empty when they are those of the resource.
+#[derive(Clone, Debug, Default, PartialEq, Struct)]
+#[schema(name = "GroupVersionKind")]
+pub(super) struct Kind {
+    /// API group.
+    #[field(keep, proto = 1)]
+    group: String,
+    /// API version.
+    #[field(keep, proto = 2)]
+    version: String,
+    /// E.g. `ConfigMap`.
+    #[field(keep, proto = 3)]
+    kind: String,
+}
+
+impl Group {
+    /// A group with its versions, best first, each with its resources by name.
+    pub(super) fn new(name: &str, versions: &[(&str, Vec<&ServedResource>)]) -> Self {
+        let versions = versions.iter().map(|(version, resources)| Version {
+            version: (*version).to_owned(),
+            resources: resources.iter().map(|resource| Resource::new(resource)).collect(),
+            freshness: "Current".to_owned(),
+        });
+        Self {
+            metadata: ObjectMeta {
+                name: name.to_owned(),
+                ..ObjectMeta::default()
+            },
+            versions: versions.collect(),
+        }
+    }
+}
+
+impl Resource {
+    fn new(served: &ServedResource) -> Self {
+        let own = || Kind {
+            kind: served.kind.to_string(),
+            ..Kind::default()
+        };
+        let subresources = served.subresources.iter().map(|subresource| Subresource {
+            subresource: subresource.name.to_string(),
+            response_kind: Some(subresource.kind.as_ref().map_or_else(own, Kind::from)),
+            accepted_types: Vec::new(),
+            verbs: Some(names(&subresource.verbs)),
+        });
+        Self {
+            resource: served.plural.to_string(),
+            response_kind: Some(own()),
+            scope: match served.scope {
+                Scope::Namespaced => "Namespaced".to_owned(),
+                Scope::Cluster => "Cluster".to_owned(),
+            },
+            singular_resource: served.singular.to_string(),
+            verbs: Some(names(&served.verbs)),
+            short_names: served.short_names.iter().map(ToString::to_string).collect(),
+            categories: served.categories.iter().map(ToString::to_string).collect(),
+            subresources: subresources.collect(),
+        }
+    }
+}
+
+impl From<&ServedKind> for Kind {
+    fn from(served: &ServedKind) -> Self {
+        Self {
+            group: served.group.to_string(),
+            version: served.version.to_string(),
+            kind: served.kind.to_string(),
+        }
+    }
+}

@@ -1,0 +1,231 @@
+use std::sync::Arc;
+
+use arc_swap::ArcSwap;
+use axum::Router;
+use axum::body::Body;
+use axum::response::Response;
+use futures_util::future::BoxFuture;
+use http::{HeaderMap, Request, StatusCode};
+use http_body_util::BodyExt;
+use planesmith_machinery::resource::Scope;
+use serde_json::Value;
+use tower::ServiceExt;
+
+use super::Discovery;
+use crate::chain::SharedTable;
+use crate::request::{Context, Verb};
+use crate::routes::{ResourceHandler, RouteTable, Routes, ServedKind, ServedResource, ServedSubresource};
+
+struct Silent(ServedResource);
+
+impl ResourceHandler for Silent {
+    fn facts(&self) -> &ServedResource {
+        &self.0
+    }
+
+    fn serve(self: Arc<Self>, _: Context, _: Request<Body>) -> BoxFuture<'static, Response> {
+        Box::pin(async { Response::default() })
+    }
+}
+
+fn kind(group: &'static str, version: &'static str, kind: &'static str) -> ServedKind {
+    ServedKind {
+        group: group.into(),
+        version: version.into(),
+        kind: kind.into(),
+    }
+}
+
+/// A table with one namespaced resource for each `group/version/plural/Kind`.
+fn table(names: &[&'static str]) -> RouteTable {
+    let mut routes = Routes::new();
+    for name in names {
+        let [group, version, plural, name] = name.split('/').collect::<Vec<_>>()[..] else {
+            panic!("{name}")
+        };
+        let scale = ServedSubresource {
+            name: "scale".into(),
+            kind: Some(kind("autoscaling", "v1", "Scale")),
+            verbs: vec![Verb::Get, Verb::Patch, Verb::Update],
+            open_ended: false,
+        };
+        routes.add(Arc::new(Silent(ServedResource {
+            group: group.into(),
+            version: version.into(),
+            plural: plural.into(),
+            singular: "single".into(),
+            kind: name.into(),
+            short_names: vec!["s".into()],
+            categories: vec![],
+            scope: Scope::Namespaced,
+            verbs: Verb::STORED.to_vec(),
+            stored_as: Some(kind(group, version, name)),
+            subresources: if plural == "deployments" { vec![scale] } else { vec![] },
+        })));
+    }
+    routes.build()
+}
+
+fn shared(names: &[&'static str]) -> SharedTable {
+    Arc::new(ArcSwap::from_pointee(table(names)))
+}
+
+fn discovery(tables: &[SharedTable]) -> Router {
+    let priorities = [("apps".to_owned(), 2000)];
+    Arc::new(Discovery::new(
+        tables.to_vec(),
+        &priorities,
+        "192.0.2.1:6443".to_owned(),
+    ))
+    .router(&Router::new())
+}
+
+const ALL: &str = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList";
+
+async fn ask(router: &Router, path: &str, headers: &[(&str, &str)]) -> (StatusCode, HeaderMap, Vec<u8>) {
+    let mut request = Request::get(path);
+    for (name, value) in headers {
+        request = request.header(*name, *value);
+    }
+    let response = router
+        .clone()
+        .oneshot(request.body(Body::empty()).unwrap())
+        .await
+        .unwrap();
+    let (head, body) = response.into_parts();
+    (
+        head.status,
+        head.headers,
+        body.collect().await.unwrap().to_bytes().to_vec(),
+    )
+}
+
+async fn json(router: &Router, path: &str) -> Value {
+    serde_json::from_slice(&ask(router, path, &[]).await.2).unwrap()
+}
+
+fn texts<'v>(list: &'v Value, field: &str) -> Vec<&'v str> {
+    list.as_array()
+        .unwrap()
+        .iter()
+        .map(|item| item[field].as_str().unwrap())
+        .collect()
+}
+
+#[tokio::test]
+async fn groups_stand_in_order_and_versions_best_first() {
+    let core = shared(&[
+        "/v1/configmaps/ConfigMap",
+        "autoscaling/v1/hpas/Hpa",
+        "autoscaling/v2/hpas/Hpa",
+        "apps/v1/a/A",
+    ]);
+    let custom = shared(&[
+        "zoo.example.com/v1alpha1/a/A",
+        "zoo.example.com/v1/a/A",
+        "ant.example.com/v1/a/A",
+    ]);
+    let router = discovery(&[core, custom]);
+    let groups = json(&router, "/apis").await;
+    assert_eq!(
+        texts(&groups["groups"], "name"),
+        ["apps", "ant.example.com", "autoscaling", "zoo.example.com"]
+    );
+    let group = json(&router, "/apis/zoo.example.com/").await;
+    assert_eq!(texts(&group["versions"], "version"), ["v1", "v1alpha1"]);
+    assert_eq!(group["preferredVersion"]["groupVersion"], "zoo.example.com/v1");
+    let core = json(&router, "/api/").await;
+    let expected = r#"{"kind":"APIVersions","serverAddressByClientCIDRs":[{"clientCIDR":"0.0.0.0/0","serverAddress":"192.0.2.1:6443"}],"versions":["v1"]}"#;
+    assert_eq!(core.to_string(), expected);
+}
+
+#[tokio::test]
+async fn a_swapped_table_shows_at_once() {
+    let table_of_custom = shared(&[]);
+    let router = discovery(&[shared(&["apps/v1/a/A"]), Arc::clone(&table_of_custom)]);
+    let (_, before, _) = ask(&router, "/apis", &[("accept", ALL)]).await;
+    table_of_custom.store(Arc::new(table(&["zoo.example.com/v1/a/A"])));
+    assert_eq!(
+        texts(&json(&router, "/apis").await["groups"], "name"),
+        ["apps", "zoo.example.com"]
+    );
+    let (_, after, _) = ask(&router, "/apis", &[("accept", ALL)]).await;
+    assert_ne!(before["etag"], after["etag"]);
+}
+
+#[tokio::test]
+async fn everything_at_once_has_a_tag_that_is_compared_to_the_letter() {
+    let router = discovery(&[shared(&["/v1/configmaps/ConfigMap", "apps/v1/deployments/Deployment"])]);
+    let (code, headers, body) = ask(&router, "/apis", &[("accept", &format!("{ALL},application/json"))]).await;
+    assert_eq!((code, headers["content-type"].to_str().unwrap()), (StatusCode::OK, ALL));
+    assert_eq!(
+        (&headers["vary"], &headers["cache-control"]),
+        (&"Accept".parse().unwrap(), &"public".parse().unwrap())
+    );
+    let expected = concat!(
+        r#"{"kind":"APIGroupDiscoveryList","apiVersion":"apidiscovery.k8s.io/v2","metadata":{},"items":[{"metadata":{"name":"apps"},"#,
+        r#""versions":[{"version":"v1","resources":[{"resource":"deployments","responseKind":{"group":"","version":"","kind":"Deployment"},"#,
+        r#""scope":"Namespaced","singularResource":"single","verbs":["create","delete","deletecollection","get","list","patch","update","watch"],"#,
+        r#""shortNames":["s"],"subresources":[{"subresource":"scale","responseKind":{"group":"autoscaling","version":"v1","kind":"Scale"},"#,
+        r#""verbs":["get","patch","update"]}]}],"freshness":"Current"}]}]}"#,
+        "\n"
+    );
+    assert_eq!(String::from_utf8_lossy(&body), expected);
+    let tag = headers["etag"].to_str().unwrap().to_owned();
+    let (code, headers, body) = ask(&router, "/apis", &[("accept", ALL), ("if-none-match", &tag)]).await;
+    assert_eq!((code, body.len()), (StatusCode::NOT_MODIFIED, 0));
+    assert_eq!(
+        (&headers["etag"], &headers["vary"]),
+        (&tag.parse().unwrap(), &"Accept".parse().unwrap())
+    );
+    for other in [format!("W/{tag}"), "*".to_owned(), format!("{tag}, \"a\"")] {
+        let (code, _, _) = ask(&router, "/apis", &[("accept", ALL), ("if-none-match", &other)]).await;
+        assert_eq!(code, StatusCode::OK, "{other}");
+    }
+}
+
+#[tokio::test]
+async fn older_forms_fall_back_to_the_plain_list() {
+    let router = discovery(&[shared(&["apps/v1/a/A"])]);
+    let older = ALL.replace("v2", "v2beta1") + ",application/json";
+    let (_, headers, _) = ask(&router, "/apis", &[("accept", &older)]).await;
+    assert_eq!(headers["content-type"], "application/json");
+}
+
+#[tokio::test]
+async fn protobuf_of_everything_starts_as_recorded() {
+    let router = discovery(&[shared(&["apps/v1/a/A"])]);
+    let wanted = ALL.replace("json", "vnd.kubernetes.protobuf");
+    let (_, headers, body) = ask(&router, "/apis", &[("accept", &wanted)]).await;
+    assert_eq!(headers["content-type"], wanted);
+    assert_eq!(body[..8], [0x6b, 0x38, 0x73, 0x00, 0x0a, 0x2f, 0x0a, 0x16]);
+}
+
+#[test]
+fn the_list_of_a_version_names_subresources_and_stored_versions() {
+    let check = |name, group: &str, expected: &str| {
+        let table = table(&[name]);
+        let served: Vec<_> = table.versions().flat_map(|(_, _, resources)| resources).collect();
+        let document = super::resource_list(group, "v1", &served);
+        assert_eq!(String::from_utf8_lossy(document.json()).trim_end(), expected);
+    };
+    check(
+        "/v1/configmaps/ConfigMap",
+        "",
+        concat!(
+            r#"{"kind":"APIResourceList","groupVersion":"v1","resources":[{"name":"configmaps","singularName":"single","namespaced":true,"#,
+            r#""kind":"ConfigMap","verbs":["create","delete","deletecollection","get","list","patch","update","watch"],"#,
+            r#""shortNames":["s"],"storageVersionHash":"qFsyl6wFWjQ="}]}"#
+        ),
+    );
+    check(
+        "apps/v1/deployments/Deployment",
+        "apps",
+        concat!(
+            r#"{"kind":"APIResourceList","apiVersion":"v1","groupVersion":"apps/v1","resources":[{"name":"deployments","singularName":"single","namespaced":true,"#,
+            r#""kind":"Deployment","verbs":["create","delete","deletecollection","get","list","patch","update","watch"],"#,
+            r#""shortNames":["s"],"storageVersionHash":"8aSe+NMegvE="},{"name":"deployments/scale","singularName":"","namespaced":true,"#,
+            r#""group":"autoscaling","version":"v1","kind":"Scale","verbs":["get","patch","update"]}]}"#
+        ),
+    );
+}
