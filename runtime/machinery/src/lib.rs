@@ -32,5 +32,6 @@ pub mod status;
 pub mod table;
 pub mod time;
 pub mod value;
+pub mod yaml;
 
 pub use planesmith_codegen::{Resource, Struct};

@@ -12,6 +12,8 @@ const LIMIT: usize = 100;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Findings {
     messages: Vec<String>,
+    /// How many of them, at the start, come from the YAML text.
+    yaml: usize,
 }
 
 impl Findings {
@@ -21,15 +23,16 @@ impl Findings {
         self.messages.is_empty()
     }
 
-    /// Each as its own message, e.g. `unknown field "spec.foo"`.
+    /// Each as its own message, e.g. `unknown field "spec.foo"`: the text of a warning.
     #[must_use]
     pub fn messages(&self) -> &[String] {
         &self.messages
     }
 
-    /// Adds a message in front of the others.
-    pub fn prepend(&mut self, message: String) {
-        self.messages.insert(0, message);
+    /// Adds the keys that stand twice in the YAML text which this JSON came from.
+    pub fn add_yaml(&mut self, duplicates: Vec<String>) {
+        self.yaml += duplicates.len();
+        self.messages.splice(0..0, duplicates);
     }
 
     pub(crate) fn unknown(&mut self, parent: &Path<'_>, name: &str) {
@@ -41,7 +44,7 @@ impl Findings {
     }
 
     fn add(&mut self, what: &str, parent: &Path<'_>, name: &str) {
-        if self.messages.len() >= LIMIT {
+        if self.messages.len() - self.yaml >= LIMIT {
             return;
         }
         let mut path = parent.with_indexes();
@@ -56,9 +59,14 @@ impl Findings {
     }
 }
 
-/// All messages in one line, as in `strict decoding error: ...`.
+/// All messages as behind `strict decoding error: `, those from YAML as the one error that they are for Go.
 impl fmt::Display for Findings {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(&self.messages.join(", "))
+        let (yaml, fields) = self.messages.split_at(self.yaml);
+        if !yaml.is_empty() {
+            write!(formatter, "yaml: unmarshal errors:\n  {}", yaml.join("\n  "))?;
+        }
+        let separator = if yaml.is_empty() || fields.is_empty() { "" } else { ", " };
+        write!(formatter, "{separator}{}", fields.join(", "))
     }
 }

@@ -1,0 +1,55 @@
+//! YAML 1.1 as kube-apiserver reads and writes it: by way of JSON.
+
+mod graph;
+mod key_order;
+mod node;
+mod resolve;
+mod style;
+mod writer;
+
+use crate::json::{self, Strictness};
+
+/// Why a document could not be read.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct YamlError(String);
+
+/// A YAML document as JSON.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Document {
+    /// The same document as compact JSON, keys sorted; of keys that stand twice the last one wins.
+    pub json: Vec<u8>,
+    /// Keys that stand twice, e.g. `line 4: key "a" already set in map`; at most 100. For
+    /// [`json::Findings::add_yaml`].
+    pub duplicates: Vec<String>,
+}
+
+/// Reads the first document of `input`; none at all is `null`.
+///
+/// `y`, `yes`, `on` and their opposites are truth values, keys included; numbers may be octal, hexadecimal or binary.
+/// Anchors and merge keys work, within limits: a document cannot grow out of proportion through aliases.
+///
+/// # Errors
+///
+/// When the input is not YAML, nested deeper than 512, grows through aliases, or cannot be said in JSON.
+pub fn to_json(input: &[u8]) -> Result<Document, YamlError> {
+    let text = str::from_utf8(input).map_err(|_| YamlError("yaml: invalid leading UTF-8 octet".to_owned()))?;
+    let nodes = node::parse(text)?;
+    let (tree, duplicates) = graph::resolve(&nodes)?;
+    let mut json = Vec::with_capacity(input.len());
+    json::encode_value(&tree, &mut json);
+    Ok(Document { json, duplicates })
+}
+
+/// Writes a JSON document as YAML: block style, keys in natural order, long lines folded, with a final newline.
+///
+/// # Errors
+///
+/// When `json` is not a JSON document.
+pub fn from_json(json: &[u8]) -> Result<Vec<u8>, json::DecodeError> {
+    let (tree, _) = json::parse_value(json, Strictness::Lenient)?;
+    Ok(writer::write(&tree).into_bytes())
+}
+
+#[cfg(test)]
+mod tests;
