@@ -19,7 +19,7 @@ pub use type_meta::type_meta;
 pub use value::{encode_value, from_value, parse_value, to_value};
 
 use crate::object::Object;
-use crate::value::Struct;
+use crate::value::{Struct, Value};
 
 /// What to do about fields that the type does not have and fields that stand twice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -49,6 +49,11 @@ pub fn encode(object: &dyn Struct, out: &mut Vec<u8>) {
 /// As [`encode`], without kind and apiVersion: the form of an item in a list of its kind.
 pub fn encode_item(object: &dyn Struct, out: &mut Vec<u8>) {
     writer::write_bare_struct(out, object);
+}
+
+/// Appends any value of an object as compact JSON.
+pub fn encode_part(value: &dyn Value, out: &mut Vec<u8>) {
+    writer::write_value(out, value);
 }
 
 /// `object` as compact JSON without a final newline.

@@ -31,6 +31,7 @@ pub mod selector;
 pub mod status;
 pub mod table;
 pub mod time;
+pub mod validation;
 pub mod value;
 pub mod yaml;
 

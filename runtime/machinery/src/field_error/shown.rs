@@ -1,6 +1,8 @@
 //! Offending values as messages show them.
 
 use crate::go_format::quote;
+use crate::json::encode_part;
+use crate::value::{Value, View};
 
 /// A value that an error message can show the way Go prints it: text quoted, numbers plain, the rest as JSON.
 pub trait Shown {
@@ -43,6 +45,18 @@ impl Shown for serde_json::Value {
 impl Shown for [String] {
     fn shown(&self) -> String {
         serde_json::Value::from(self).to_string()
+    }
+}
+
+/// Any value of an object; text quoted, the rest as JSON.
+impl Shown for dyn Value + '_ {
+    fn shown(&self) -> String {
+        if let View::Str(text) = self.view() {
+            return quote(text);
+        }
+        let mut json = Vec::new();
+        encode_part(self, &mut json);
+        String::from_utf8_lossy(&json).into_owned()
     }
 }
 

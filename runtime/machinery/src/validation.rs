@@ -1,0 +1,69 @@
+//! What is wrong with an object that a client wants to write: its metadata, its declared rules, the kind's own rules.
+
+mod declared;
+mod object_meta;
+mod options;
+
+use crate::field_error::FieldErrors;
+use crate::object::Object;
+use crate::resource::{NameRule, Scope};
+
+pub use declared::check_declared;
+pub use object_meta::{check_on_create, check_on_update, check_standard_finalizers};
+pub use options::{check_delete_options, check_write_options};
+
+/// Checks an object to be created. Its name is final: generated already where that was asked for.
+///
+/// The common rules for metadata are looked at once more, with the widest rule for names, only when the kind found
+/// nothing wrong.
+#[must_use]
+pub fn check_create(object: &dyn Object) -> FieldErrors {
+    let mut errors = FieldErrors::default();
+    check_kind(object, &mut errors);
+    if errors.is_empty() {
+        let kind = object.resource();
+        check_on_create(object.meta(), kind.scope, NameRule::PathSegment, &mut errors);
+    }
+    errors
+}
+
+/// Checks a replacement of `old`. Metadata is reported by each layer that looks at it, as kube-apiserver does, so that
+/// one mistake has several equal causes.
+#[must_use]
+pub fn check_update(new: &dyn Object, old: &dyn Object) -> FieldErrors {
+    let mut errors = FieldErrors::default();
+    check_common_update(new, old, &mut errors);
+    declared::check_immutable(new, old, &mut errors);
+    (new.resource().rules.validate_update)(new, old, &mut errors);
+    check_kind(new, &mut errors);
+    errors
+}
+
+/// Checks a write to `/status` of `old`.
+#[must_use]
+pub fn check_status_update(new: &dyn Object, old: &dyn Object) -> FieldErrors {
+    let mut errors = FieldErrors::default();
+    check_common_update(new, old, &mut errors);
+    check_declared(new, &mut errors);
+    (new.resource().rules.validate_status_update)(new, old, &mut errors);
+    errors
+}
+
+fn check_kind(object: &dyn Object, errors: &mut FieldErrors) {
+    let kind = object.resource();
+    check_on_create(object.meta(), kind.scope, kind.name_rule, errors);
+    check_standard_finalizers(object.meta(), errors);
+    check_declared(object, errors);
+    (kind.rules.validate)(object, errors);
+}
+
+fn check_common_update(new: &dyn Object, old: &dyn Object, errors: &mut FieldErrors) {
+    let scope: Scope = new.resource().scope;
+    check_on_create(new.meta(), scope, NameRule::PathSegment, errors);
+    for _layer in ["generic", "kind"] {
+        check_on_update(new.meta(), old.meta(), errors);
+    }
+}
+
+#[cfg(test)]
+mod tests;

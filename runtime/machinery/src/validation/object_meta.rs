@@ -1,0 +1,241 @@
+//! Rules for metadata, in the order and words of kube-apiserver.
+
+use crate::field_error::FieldErrors;
+use crate::go_format::is_printable;
+use crate::group_version::GroupVersion;
+use crate::meta::{ManagedFieldsEntry, ObjectMeta, OwnerReference};
+use crate::names;
+use crate::resource::{NameRule, Scope};
+use crate::value::Value;
+
+const IMMUTABLE: &str = "field is immutable";
+const NEGATIVE: &str = "must be greater than or equal to 0";
+
+/// How much all annotations of an object may weigh, keys and values, in bytes.
+const MAX_ANNOTATIONS: usize = 256 * 1024;
+const MAX_MANAGER: usize = 128;
+const MAX_SUBRESOURCE: usize = 256;
+
+/// The finalizers that name no domain.
+const STANDARD_FINALIZERS: [&str; 3] = ["kubernetes", "orphan", "foregroundDeletion"];
+
+/// Checks metadata by itself.
+pub fn check_on_create(meta: &ObjectMeta, scope: Scope, rule: NameRule, errors: &mut FieldErrors) {
+    let errors = &mut *errors.at("metadata");
+    if !meta.generate_name.is_empty() {
+        for complaint in names::check_prefix(rule, &meta.generate_name) {
+            errors.invalid("generateName", &meta.generate_name, complaint);
+        }
+    }
+    if meta.name.is_empty() {
+        errors.required("name", "name or generateName is required");
+    } else {
+        for complaint in names::check(rule, &meta.name) {
+            errors.invalid("name", &meta.name, complaint);
+        }
+    }
+    match (scope, meta.namespace.as_str()) {
+        (Scope::Namespaced, "") => errors.required("namespace", ""),
+        (Scope::Namespaced, namespace) => {
+            for complaint in names::dns_label(namespace) {
+                errors.invalid("namespace", namespace, complaint);
+            }
+        }
+        (Scope::Cluster, "") => {}
+        (Scope::Cluster, _) => errors.forbidden("namespace", "not allowed on this type"),
+    }
+    if meta.generation < 0 {
+        errors.invalid("generation", meta.generation, NEGATIVE);
+    }
+    check_texts(meta, errors);
+    check_finalizers(&meta.finalizers, errors);
+    check_managers(&meta.managed_fields, errors);
+}
+
+/// Checks what may not change in metadata, and again what was sent.
+pub fn check_on_update(new: &ObjectMeta, old: &ObjectMeta, errors: &mut FieldErrors) {
+    let errors = &mut *errors.at("metadata");
+    if old.deletion_timestamp.is_some() {
+        check_no_new_finalizers(&new.finalizers, &old.finalizers, errors);
+    }
+    if new.resource_version.is_empty() {
+        errors.invalid("resourceVersion", "", "must be specified for an update");
+    }
+    if new.generation < 0 {
+        errors.invalid("generation", new.generation, NEGATIVE);
+    }
+    if new.generation < old.generation {
+        errors.invalid("generation", new.generation, "must not be decremented");
+    }
+    for (field, new, old) in [
+        ("name", &new.name, &old.name),
+        ("namespace", &new.namespace, &old.namespace),
+        ("uid", &new.uid, &old.uid),
+    ] {
+        if new != old {
+            errors.invalid(field, new, IMMUTABLE);
+        }
+    }
+    if new.creation_timestamp != old.creation_timestamp {
+        errors.invalid("creationTimestamp", &new.creation_timestamp as &dyn Value, IMMUTABLE);
+    }
+    if new.deletion_timestamp != old.deletion_timestamp {
+        errors.invalid("deletionTimestamp", &new.deletion_timestamp as &dyn Value, IMMUTABLE);
+    }
+    if new.deletion_grace_period_seconds != old.deletion_grace_period_seconds {
+        errors.invalid(
+            "deletionGracePeriodSeconds",
+            &new.deletion_grace_period_seconds as &dyn Value,
+            IMMUTABLE,
+        );
+    }
+    check_texts(new, errors);
+    check_managers(&new.managed_fields, errors);
+}
+
+/// Checks that finalizers are qualified by a domain or among the few that need none.
+pub fn check_standard_finalizers(meta: &ObjectMeta, errors: &mut FieldErrors) {
+    for (index, finalizer) in meta.finalizers.iter().enumerate() {
+        if !finalizer.contains('/') && !STANDARD_FINALIZERS.contains(&finalizer.as_str()) {
+            let complaint = "name is neither a standard finalizer name nor is it fully qualified";
+            errors
+                .at_index("metadata.finalizers", index)
+                .invalid("", finalizer, complaint);
+        }
+    }
+}
+
+/// Labels, annotations and owners.
+fn check_texts(meta: &ObjectMeta, errors: &mut FieldErrors) {
+    for (key, value) in &meta.labels {
+        for complaint in names::qualified_name(key) {
+            errors.invalid("labels", key, complaint);
+        }
+        for complaint in names::label_value(value) {
+            errors.invalid("labels", value, complaint);
+        }
+    }
+    let mut weight = 0;
+    for (key, value) in &meta.annotations {
+        weight += key.len() + value.len();
+        for complaint in annotation_key(key) {
+            errors.invalid("annotations", key, complaint);
+        }
+    }
+    if weight > MAX_ANNOTATIONS {
+        errors.too_long("annotations", MAX_ANNOTATIONS as u64);
+    }
+    check_owners(meta, errors);
+}
+
+/// Annotations may have capital letters in their prefix.
+fn annotation_key(key: &str) -> names::Complaints {
+    match key.bytes().any(|byte| byte.is_ascii_uppercase()) {
+        true => names::qualified_name(&key.to_lowercase()),
+        false => names::qualified_name(key),
+    }
+}
+
+fn check_owners(meta: &ObjectMeta, errors: &mut FieldErrors) {
+    let mut controller: Option<String> = None;
+    for owner in &meta.owner_references {
+        check_owner(owner, errors);
+        if owner.controller != Some(true) {
+            continue;
+        }
+        let this = format!("{}/{}", owner.kind, owner.name);
+        match &controller {
+            None => controller = Some(this),
+            Some(first) => {
+                let complaint = format!(
+                    "Only one reference can have Controller set to true. Found \"true\" in references for {first} and {this}"
+                );
+                errors.invalid("ownerReferences", &meta.owner_references as &dyn Value, complaint);
+            }
+        }
+    }
+}
+
+fn check_owner(owner: &OwnerReference, errors: &mut FieldErrors) {
+    let version = GroupVersion::parse(&owner.api_version).unwrap_or_default();
+    if version.version.is_empty() {
+        errors.invalid(
+            "ownerReferences.apiVersion",
+            &owner.api_version,
+            "version must not be empty",
+        );
+    }
+    for (field, text) in [("kind", &owner.kind), ("name", &owner.name), ("uid", &owner.uid)] {
+        if text.is_empty() {
+            errors.at("ownerReferences").invalid(field, text, "must not be empty");
+        }
+    }
+    // Events come and go on their own: owning anything would keep it from being collected, or collect it at random.
+    if version == GroupVersion::new("", "v1") && owner.kind == "Event" {
+        let complaint = format!("{} is disallowed from being an owner", version.with_kind("Event"));
+        errors.invalid("ownerReferences", owner as &dyn Value, complaint);
+    }
+}
+
+fn check_finalizers(finalizers: &[String], errors: &mut FieldErrors) {
+    for finalizer in finalizers {
+        for complaint in names::qualified_name(finalizer) {
+            errors.invalid("finalizers", finalizer, complaint);
+        }
+    }
+    let has = |name: &str| finalizers.iter().any(|finalizer| finalizer == name);
+    if has("orphan") && has("foregroundDeletion") {
+        let complaint = "finalizer orphan and foregroundDeletion cannot be both set";
+        errors.invalid("finalizers", finalizers, complaint);
+    }
+}
+
+fn check_no_new_finalizers(new: &[String], old: &[String], errors: &mut FieldErrors) {
+    let mut extra: Vec<&str> = new
+        .iter()
+        .filter(|name| !old.contains(name))
+        .map(String::as_str)
+        .collect();
+    if extra.is_empty() {
+        return;
+    }
+    extra.sort_unstable();
+    extra.dedup();
+    let quoted: Vec<String> = extra.iter().map(|name| crate::go_format::quote(name)).collect();
+    let complaint = format!(
+        "no new finalizers can be added if the object is being deleted, found new finalizers []string{{{}}}",
+        quoted.join(", ")
+    );
+    errors.forbidden("finalizers", complaint);
+}
+
+fn check_managers(entries: &[ManagedFieldsEntry], errors: &mut FieldErrors) {
+    for (index, entry) in entries.iter().enumerate() {
+        let errors = &mut *errors.at_index("managedFields", index);
+        match entry.operation.as_str() {
+            "" => errors.required("operation", "must not be empty"),
+            "Apply" | "Update" => {}
+            other => errors.not_supported("operation", other, &["Apply", "Update"]),
+        }
+        if !matches!(entry.fields_type.as_str(), "" | "FieldsV1") {
+            errors.invalid("fieldsType", &entry.fields_type, "must be `FieldsV1`");
+        }
+        check_manager(&entry.manager, "manager", errors);
+        if entry.subresource.len() > MAX_SUBRESOURCE {
+            errors.too_long("subresource", MAX_SUBRESOURCE as u64);
+        }
+    }
+}
+
+/// The name of a manager: short and printable.
+pub(super) fn check_manager(manager: &str, field: &str, errors: &mut FieldErrors) {
+    if manager.len() > MAX_MANAGER {
+        errors.too_long(field, MAX_MANAGER as u64);
+    }
+    for (position, c) in manager.char_indices() {
+        if !is_printable(c) {
+            let complaint = format!("invalid character U+{:04X} (at position {position})", u32::from(c));
+            errors.invalid(field, manager, complaint);
+        }
+    }
+}

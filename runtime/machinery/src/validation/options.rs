@@ -1,0 +1,65 @@
+//! Rules for the options of writes, which clients send as query parameters or as a body.
+
+use super::object_meta::check_manager;
+use crate::field_error::FieldErrors;
+use crate::group_version::GroupKind;
+use crate::meta::DeleteOptions;
+use crate::status::ApiError;
+
+/// Checks the options of a create, update or patch; `kind` is `CreateOptions`, `UpdateOptions` or `PatchOptions`.
+///
+/// # Errors
+///
+/// 422 with one cause per problem.
+pub fn check_write_options(
+    kind: &'static str,
+    field_manager: &str,
+    dry_run: &[String],
+    field_validation: &str,
+) -> Result<(), ApiError> {
+    let mut errors = FieldErrors::default();
+    check_manager(field_manager, "fieldManager", &mut errors);
+    check_dry_run(dry_run, &mut errors);
+    if !matches!(field_validation, "" | "Ignore" | "Warn" | "Strict") {
+        errors.not_supported("fieldValidation", field_validation, &["", "Ignore", "Warn", "Strict"]);
+    }
+    refuse(kind, &errors)
+}
+
+/// Checks the options of a delete.
+///
+/// # Errors
+///
+/// 422 with one cause per problem.
+pub fn check_delete_options(options: &DeleteOptions) -> Result<(), ApiError> {
+    let mut errors = FieldErrors::default();
+    if options.orphan_dependents.is_some() && options.propagation_policy.is_some() {
+        let policy = options.propagation_policy.as_deref().unwrap_or("");
+        errors.invalid(
+            "propagationPolicy",
+            policy,
+            "orphanDependents and deletionPropagation cannot be both set",
+        );
+    }
+    if let Some(policy) = options.propagation_policy.as_deref()
+        && !matches!(policy, "Foreground" | "Background" | "Orphan")
+    {
+        let supported = ["Foreground", "Background", "Orphan", "nil"];
+        errors.not_supported_in_order("propagationPolicy", policy, &supported);
+    }
+    check_dry_run(&options.dry_run, &mut errors);
+    refuse("DeleteOptions", &errors)
+}
+
+fn check_dry_run(dry_run: &[String], errors: &mut FieldErrors) {
+    if dry_run.iter().any(|value| value != "All") {
+        errors.not_supported("dryRun", dry_run, &["All"]);
+    }
+}
+
+fn refuse(kind: &'static str, errors: &FieldErrors) -> Result<(), ApiError> {
+    match errors.is_empty() {
+        true => Ok(()),
+        false => Err(ApiError::invalid(&GroupKind::new("meta.k8s.io", kind), "", errors)),
+    }
+}
