@@ -8,6 +8,8 @@ extern crate self as planesmith_machinery;
 pub mod age;
 pub mod bridge;
 pub mod byte_string;
+pub mod conversion;
+pub mod defaulting;
 pub mod duration;
 pub mod facts;
 pub mod field_error;

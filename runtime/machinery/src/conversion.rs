@@ -1,0 +1,155 @@
+//! Turns an object of one version into another version of its kind, by way of the storage version.
+//!
+//! Fields of the same JSON name and shape are copied, those that declare where they moved to are copied there, and
+//! what is left is up to the functions beside the kind.
+
+mod copy;
+mod lost;
+mod path;
+
+use std::collections::HashMap;
+use std::sync::{Arc, LazyLock, PoisonError, RwLock};
+
+use crate::facts::{FieldFacts, StructFacts, TypeFacts};
+use crate::fields::Versions;
+use crate::object::Object;
+use crate::resource::ResourceFacts;
+use crate::scheme::Scheme;
+use crate::value::{Struct, Value, View};
+
+pub use lost::lost_fields;
+
+/// `object` in the version `target` of its kind.
+#[must_use]
+pub fn convert(object: &dyn Object, target: &'static ResourceFacts) -> Box<dyn Object> {
+    let source = object.resource();
+    if std::ptr::eq(source, target) {
+        return object.boxed();
+    }
+    let hub = match &source.conversion {
+        None => None,
+        Some(conversion) => {
+            let mut hub = ((conversion.hub)().new)();
+            copy_metadata(object, &mut *hub);
+            copy_fields(object, &mut *hub, Direction::ToHub(source));
+            (conversion.finish_to_hub)(object, &mut *hub);
+            Some(hub)
+        }
+    };
+    let Some(conversion) = &target.conversion else {
+        return hub.unwrap_or_else(|| object.boxed());
+    };
+    let hub = hub.as_deref().unwrap_or(object);
+    let mut converted = (target.new)();
+    copy_metadata(hub, &mut *converted);
+    copy_fields(hub, &mut *converted, Direction::FromHub(target));
+    (conversion.finish_from_hub)(hub, &mut *converted);
+    converted
+}
+
+impl Versions for Scheme {
+    fn convert(&self, object: &dyn Object, api_version: &str) -> Option<Box<dyn Object>> {
+        let target = self.object_kind(api_version, object.resource().kind)?;
+        Some(convert(object, target))
+    }
+}
+
+fn copy_metadata(from: &dyn Object, to: &mut dyn Object) {
+    to.meta_mut().clone_from(from.meta());
+}
+
+/// Which of two versions declares what moved: the one that is not the storage version.
+#[derive(Clone, Copy)]
+enum Direction {
+    ToHub(&'static ResourceFacts),
+    FromHub(&'static ResourceFacts),
+}
+
+fn copy_fields(from: &dyn Object, to: &mut dyn Object, direction: Direction) {
+    let (Direction::ToHub(older) | Direction::FromHub(older)) = direction;
+    let moved = moved_of(older);
+    let stays = |field: &[&str]| field != ["metadata"] && !moved.iter().any(|moved| moved.from == field);
+    copy::copy_struct(from, to, &mut Vec::new(), &stays);
+    for moved in moved.iter() {
+        let (source, target) = match direction {
+            Direction::ToHub(_) => (&moved.from, &moved.to),
+            Direction::FromHub(_) => (&moved.to, &moved.from),
+        };
+        path::copy(from, source, to, target);
+    }
+}
+
+/// A field of an older version that lives elsewhere in the storage version.
+#[derive(Debug)]
+struct Moved {
+    from: Vec<&'static str>,
+    to: Vec<&'static str>,
+}
+
+/// The moved fields of a version, looked for once.
+fn moved_of(version: &'static ResourceFacts) -> Arc<[Moved]> {
+    static KNOWN: LazyLock<RwLock<HashMap<usize, Arc<[Moved]>>>> = LazyLock::new(RwLock::default);
+    let address = std::ptr::from_ref(version).addr();
+    // A lock that a panic left behind still holds a whole map.
+    if let Some(moved) = KNOWN.read().unwrap_or_else(PoisonError::into_inner).get(&address) {
+        return Arc::clone(moved);
+    }
+    let moved: Arc<[Moved]> = moved_fields((version.schema)()).into();
+    KNOWN
+        .write()
+        .unwrap_or_else(PoisonError::into_inner)
+        .insert(address, Arc::clone(&moved));
+    moved
+}
+
+/// The moved fields of a version, outside of lists and maps: only those have a path.
+fn moved_fields(facts: &'static StructFacts) -> Vec<Moved> {
+    let mut moved = Vec::new();
+    collect_moved(facts, &mut Vec::new(), &mut moved);
+    moved
+}
+
+fn collect_moved(facts: &'static StructFacts, path: &mut Vec<&'static str>, moved: &mut Vec<Moved>) {
+    // Deeper nesting means a struct that holds itself.
+    const MAX_DEPTH: usize = 8;
+    for field in facts.fields {
+        let inner = match field.ty.present() {
+            TypeFacts::Struct(inner) if path.len() < MAX_DEPTH && field.name != "metadata" => Some(inner()),
+            _ => None,
+        };
+        if field.inline {
+            if let Some(inner) = inner {
+                collect_moved(inner, path, moved);
+            }
+            continue;
+        }
+        path.push(field.name);
+        if let Some(to) = field.moved_to {
+            moved.push(Moved {
+                from: path.clone(),
+                to: to.split('.').collect(),
+            });
+        } else if let Some(inner) = inner {
+            collect_moved(inner, path, moved);
+        }
+        path.pop();
+    }
+}
+
+/// The field called `name`, looking into inlined structs too.
+fn find<'a>(object: &'a dyn Struct, name: &str) -> Option<(&'static FieldFacts, &'a dyn Value)> {
+    let fields = object.facts().fields;
+    if let Some(index) = fields.iter().position(|field| field.name == name && !field.inline) {
+        return Some((&fields[index], object.field(index)));
+    }
+    let inlined = fields.iter().enumerate().filter(|(_, field)| field.inline);
+    inlined
+        .into_iter()
+        .find_map(|(index, _)| match object.field(index).view() {
+            View::Struct(inner) => find(inner, name),
+            _ => None,
+        })
+}
+
+#[cfg(test)]
+mod tests;

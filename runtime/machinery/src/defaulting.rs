@@ -1,0 +1,179 @@
+//! Fills in what a client left out: declared defaults, then what the kind works out by itself.
+
+use crate::facts::{FieldFacts, TypeFacts};
+use crate::json::{self, Strictness};
+use crate::object::Object;
+use crate::value::{Slot, Struct};
+
+/// Sets declared defaults wherever a field is missing, also inside lists, maps and structs, and then lets the kind
+/// fill in what depends on other fields.
+///
+/// Doing it twice changes nothing the second time.
+pub fn set_defaults(object: &mut dyn Object) {
+    default_struct(object);
+    (object.resource().rules.default_values)(object);
+}
+
+fn default_struct(object: &mut dyn Struct) {
+    for (index, field) in object.facts().fields.iter().enumerate() {
+        if let Some(literal) = field.default {
+            let view = object.field(index).view();
+            if view.is_omitted(field) || view.is_empty() && !field.is_optional() {
+                set_literal(object, index, field, literal);
+            }
+        }
+        if holds_structs(&field.ty) {
+            default_parts(object.field_mut(index).slot());
+        }
+    }
+}
+
+fn default_parts(slot: Slot<'_>) {
+    match slot {
+        Slot::Struct(inner) => default_struct(inner),
+        Slot::Optional(inner) => {
+            if let Some(inner) = inner.get_mut() {
+                default_parts(inner.slot());
+            }
+        }
+        Slot::List(list) => {
+            for index in 0..list.len() {
+                if let Some(element) = list.get_mut(index) {
+                    default_parts(element.slot());
+                }
+            }
+        }
+        Slot::Map(map) => map.each_mut(&mut |_, value| default_parts(value.slot())),
+        _ => {}
+    }
+}
+
+fn holds_structs(ty: &TypeFacts) -> bool {
+    match ty {
+        TypeFacts::Struct(_) => true,
+        TypeFacts::List(inner) | TypeFacts::Map(inner) | TypeFacts::Optional(inner) => holds_structs(inner),
+        _ => false,
+    }
+}
+
+/// Sets a field to a JSON literal. Plain text and numbers, nearly all there is, take a short way.
+fn set_literal(object: &mut dyn Struct, index: usize, field: &FieldFacts, literal: &'static str) {
+    if !set_plain(object.field_mut(index).slot(), literal) {
+        let document = format!("{{\"{}\":{literal}}}", field.name);
+        // The derive has checked that the literal fits the type; were it not so, the field would stay empty.
+        let _ = json::decode(document.as_bytes(), object, Strictness::Lenient);
+    }
+}
+
+fn set_plain(slot: Slot<'_>, literal: &str) -> bool {
+    match slot {
+        Slot::Optional(inner) => set_plain(inner.insert().slot(), literal),
+        Slot::Str(text) => match literal.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')) {
+            Some(plain) if !plain.contains('\\') => {
+                plain.clone_into(text);
+                true
+            }
+            _ => false,
+        },
+        Slot::Bool(value) => literal.parse().map(|parsed| *value = parsed).is_ok(),
+        Slot::Int32(value) => literal.parse().map(|parsed| *value = parsed).is_ok(),
+        Slot::Int64(value) => literal.parse().map(|parsed| *value = parsed).is_ok(),
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use super::*;
+    use crate::meta::ObjectMeta;
+    use crate::{Resource, Struct};
+
+    /// A port.
+    #[derive(Clone, Debug, Default, PartialEq, Struct)]
+    struct Port {
+        /// Protocol.
+        #[field(default = "TCP")]
+        protocol: String,
+    }
+
+    /// Content.
+    #[derive(Clone, Debug, Default, PartialEq, Struct)]
+    struct Spec {
+        /// A number that may be absent.
+        #[field(default = 1)]
+        replicas: Option<i32>,
+        /// Texts.
+        #[field(default = json("[\"a\",\"b\"]"))]
+        args: Vec<String>,
+        /// Ports.
+        ports: Vec<Port>,
+        /// Ports by name.
+        named: BTreeMap<String, Port>,
+        /// Perhaps a port.
+        one: Option<Port>,
+        /// A whole struct.
+        #[field(default = json("{}"))]
+        made: Option<Port>,
+    }
+
+    /// A kind with defaults.
+    #[derive(Clone, Debug, Default, PartialEq, Resource)]
+    #[resource(
+        group = "test.example.com",
+        version = "v1",
+        kind = "Defaulted",
+        plural = "defaulted",
+        rules
+    )]
+    struct Defaulted {
+        /// Metadata.
+        metadata: ObjectMeta,
+        /// Content.
+        spec: Spec,
+        /// Worked out.
+        computed: i32,
+    }
+
+    impl crate::rules::Rules for Defaulted {
+        fn default_values(&mut self) {
+            self.computed = self.spec.replicas.unwrap_or(-1);
+        }
+    }
+
+    #[test]
+    fn missing_values_are_filled_in_everywhere() {
+        let mut object = Defaulted::default();
+        object.spec.ports = vec![
+            Port::default(),
+            Port {
+                protocol: "UDP".to_owned(),
+            },
+        ];
+        object.spec.named.insert("x".to_owned(), Port::default());
+        set_defaults(&mut object);
+        assert_eq!(object.spec.replicas, Some(1));
+        assert_eq!(object.spec.args, ["a", "b"]);
+        assert_eq!(object.spec.ports[0].protocol, "TCP");
+        assert_eq!(object.spec.ports[1].protocol, "UDP");
+        assert_eq!(object.spec.named["x"].protocol, "TCP");
+        assert_eq!(object.spec.one, None);
+        assert_eq!(
+            object.spec.made.as_ref().map(|port| port.protocol.as_str()),
+            Some("TCP")
+        );
+        assert_eq!(object.computed, 1);
+        let once = object.clone();
+        set_defaults(&mut object);
+        assert_eq!(object, once);
+    }
+
+    #[test]
+    fn given_values_stay_even_when_zero() {
+        let mut object = Defaulted::default();
+        object.spec.replicas = Some(0);
+        set_defaults(&mut object);
+        assert_eq!((object.spec.replicas, object.computed), (Some(0), 0));
+    }
+}
