@@ -33,9 +33,9 @@ pub struct HPAScalingRules {
     /// Disabled to never scale in this direction.
     #[field(proto = 1)]
     pub select_policy: Option<String>,
-    /// Policies on how much may change in a time; at least one when given.
+    /// Policies on how much may change in a time. Defaults for the direction are taken when there is none.
     #[field(proto = 2, list_type = atomic)]
-    pub policies: Option<Vec<HPAScalingPolicy>>,
+    pub policies: Vec<HPAScalingPolicy>,
     /// How far a metric may be from its target, as a part of 1, before anything changes. Defaults to what the
     /// controller was started with, usually 0.1.
     #[field(proto = 4)]
@@ -84,8 +84,9 @@ impl HorizontalPodAutoscalerBehavior {
 impl HPAScalingRules {
     fn default_values(&mut self, policies: impl FnOnce() -> Vec<HPAScalingPolicy>) {
         self.select_policy.get_or_insert_with(|| "Max".to_owned());
-        // An empty list is not an absent one: it is refused.
-        self.policies.get_or_insert_with(policies);
+        if self.policies.is_empty() {
+            self.policies = policies();
+        }
     }
 
     fn check(&self, errors: &mut FieldErrors) {
@@ -107,11 +108,10 @@ impl HPAScalingRules {
         {
             errors.not_supported("selectPolicy", policy.as_str(), &["Max", "Min", "Disabled"]);
         }
-        let policies = self.policies.as_deref().unwrap_or_default();
-        if policies.is_empty() {
+        if self.policies.is_empty() {
             errors.required("policies", "must specify at least one Policy");
         }
-        for (index, policy) in policies.iter().enumerate() {
+        for (index, policy) in self.policies.iter().enumerate() {
             policy.check(&mut errors.at_index("policies", index));
         }
         if let Some(tolerance) = &self.tolerance

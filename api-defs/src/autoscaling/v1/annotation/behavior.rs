@@ -23,7 +23,7 @@ struct Rules {
     #[field(name = "SelectPolicy", keep)]
     select_policy: Option<String>,
     #[field(name = "Policies", keep, list_type = atomic)]
-    policies: Option<Vec<Policy>>,
+    policies: Vec<Policy>,
     #[field(name = "Tolerance", keep)]
     tolerance: Option<Quantity>,
 }
@@ -67,10 +67,7 @@ impl From<&v2::HPAScalingRules> for Rules {
         Self {
             stabilization_window_seconds: newest.stabilization_window_seconds,
             select_policy: newest.select_policy.clone(),
-            policies: newest
-                .policies
-                .as_ref()
-                .map(|policies| policies.iter().map(policy).collect()),
+            policies: newest.policies.iter().map(policy).collect(),
             tolerance: newest.tolerance.clone(),
         }
     }
@@ -86,7 +83,7 @@ impl From<Rules> for v2::HPAScalingRules {
         Self {
             stabilization_window_seconds: kept.stabilization_window_seconds,
             select_policy: kept.select_policy,
-            policies: kept.policies.map(|policies| policies.into_iter().map(policy).collect()),
+            policies: kept.policies.into_iter().map(policy).collect(),
             tolerance: kept.tolerance,
         }
     }

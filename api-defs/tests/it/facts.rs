@@ -1,0 +1,228 @@
+//! Names, order, tags, omission, list types and patch strategies are those of Kubernetes' own types.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::Path;
+
+use planesmith_machinery::facts::{FieldFacts, ListType, Omit, PatchFacts, StructFacts, TypeFacts};
+use serde_json::Value;
+
+use crate::reference::{folder, zero_objects};
+
+#[test]
+fn tables_agree_with_the_types_of_kubernetes() {
+    let Some(folder) = folder("types") else { return };
+    let mut comparison = Comparison {
+        packages: Packages::read(&folder),
+        seen: BTreeSet::new(),
+        differences: Vec::new(),
+    };
+    for (name, object) in zero_objects() {
+        let mut parts = name.rsplitn(3, '.');
+        let (_, version, group) = (
+            parts.next(),
+            parts.next().unwrap_or_default(),
+            parts.next().unwrap_or_default(),
+        );
+        let package = format!("{}.{version}", group.split('.').next().unwrap_or_default());
+        comparison.compare(&package, object.facts());
+    }
+    let count = comparison.seen.len();
+    assert!(
+        comparison.differences.is_empty(),
+        "in {count} structs:\n{}",
+        comparison.differences.join("\n")
+    );
+    println!("{count} structs agree");
+}
+
+/// Types by package and name.
+struct Packages(BTreeMap<String, Value>);
+
+impl Packages {
+    fn read(folder: &Path) -> Self {
+        let mut packages = BTreeMap::new();
+        for entry in fs::read_dir(folder).expect("a readable folder") {
+            let path = entry.expect("a readable entry").path();
+            let name = path.file_stem().expect("a name").to_string_lossy().into_owned();
+            let text = fs::read(&path).expect("a readable file");
+            let mut document: Value = serde_json::from_slice(&text).expect("JSON");
+            packages.insert(name, document["types"].take());
+        }
+        Self(packages)
+    }
+
+    /// The type called `name` in `package`, else in the metadata package.
+    fn find(&self, package: &str, name: &str) -> Option<(String, &Value)> {
+        [package, "meta.v1", "core.v1"].into_iter().find_map(|package| {
+            let found = self.0.get(package)?.get(name)?;
+            Some((package.to_owned(), found))
+        })
+    }
+
+    /// `ty`, written in `package`, without package prefixes and with aliases replaced.
+    fn plain(&self, package: &str, ty: &str) -> String {
+        for prefix in ["*", "[]", "map[string]"] {
+            if let Some(rest) = ty.strip_prefix(prefix) {
+                return format!("{prefix}{}", self.plain(package, rest));
+            }
+        }
+        if let Some((_, value)) = ty.strip_prefix("map[").and_then(|rest| rest.split_once(']')) {
+            return format!("map[string]{}", self.plain(package, value));
+        }
+        let name = ty.rsplit('.').next().unwrap_or(ty);
+        match self.find(package, name) {
+            Some((_, found)) if found["kind"] == "alias" => {
+                self.plain(package, found["of"].as_str().unwrap_or_default())
+            }
+            _ if name == "UID" => "string".to_owned(),
+            _ => name.to_owned(),
+        }
+    }
+}
+
+struct Comparison {
+    packages: Packages,
+    seen: BTreeSet<(String, &'static str)>,
+    differences: Vec<String>,
+}
+
+impl Comparison {
+    fn compare(&mut self, package: &str, ours: &'static StructFacts) {
+        let Some((package, theirs)) = self.packages.find(package, ours.name) else {
+            self.differences.push(format!("{package}: there is no {}", ours.name));
+            return;
+        };
+        if !self.seen.insert((package.clone(), ours.name)) {
+            return;
+        }
+        let theirs = theirs.clone();
+        let atomic = has_marker(&theirs, "+structType=atomic");
+        if atomic != ours.atomic {
+            self.differences
+                .push(format!("{package} {}: atomic is {}", ours.name, ours.atomic));
+        }
+        let fields: Vec<&Value> = theirs["fields"].as_array().into_iter().flatten().collect();
+        let fields: Vec<&Value> = fields.into_iter().filter(|field| field["inline"] != true).collect();
+        let names = |field: &&Value| field["json"].as_str().unwrap_or_default().to_owned();
+        let wanted: Vec<String> = fields.iter().map(names).collect();
+        let written: Vec<&str> = ours.fields.iter().map(|field| field.name).collect();
+        if wanted != written {
+            self.differences.push(format!(
+                "{package} {}: fields are {written:?}, not {wanted:?}",
+                ours.name
+            ));
+            return;
+        }
+        for (ours_field, theirs_field) in ours.fields.iter().zip(fields) {
+            let wanted = self.wanted(&package, theirs_field);
+            let written = written_as(ours_field);
+            if wanted != written {
+                let name = format!("{package} {}.{}", ours.name, ours_field.name);
+                self.differences
+                    .push(format!("{name}:\n  written {written}\n  wanted  {wanted}"));
+            }
+            if let Some(inner) = struct_of(&ours_field.ty) {
+                self.compare(&package, inner);
+            }
+        }
+    }
+
+    /// Their field in one line.
+    fn wanted(&self, package: &str, field: &Value) -> String {
+        let text = |key: &str| field[key].as_str().unwrap_or_default();
+        let tag = text("proto").split(',').nth(1).unwrap_or_default();
+        let omit = match text("omit") {
+            "omitempty" => Omit::Empty,
+            "omitzero" => Omit::Zero,
+            _ => Omit::Never,
+        };
+        let marker = |name: &str| {
+            markers(field)
+                .filter_map(|marker| marker.strip_prefix(name))
+                .collect::<Vec<_>>()
+        };
+        let list = match marker("+listType=").first().copied() {
+            Some("map") => format!("map {:?}", marker("+listMapKey=")),
+            Some(other) => other.to_owned(),
+            None => String::new(),
+        };
+        let atomic = marker("+mapType=").contains(&"atomic") || marker("+structType=").contains(&"atomic");
+        let patch = [text("patchStrategy"), text("patchMergeKey")].join("/");
+        let ty = self.packages.plain(package, text("type"));
+        line(&ty, tag, omit, &list, atomic, &patch)
+    }
+}
+
+/// Our field in one line.
+fn written_as(field: &FieldFacts) -> String {
+    let list = match field.list {
+        ListType::Unspecified => String::new(),
+        ListType::Atomic => "atomic".to_owned(),
+        ListType::Set => "set".to_owned(),
+        ListType::Map(keys) => format!("map {keys:?}"),
+    };
+    let patch = match &field.patch {
+        None => "/".to_owned(),
+        Some(PatchFacts {
+            merge,
+            retain_keys,
+            merge_key,
+        }) => {
+            let words = [(*merge, "merge"), (*retain_keys, "retainKeys")];
+            let words: Vec<&str> = words
+                .into_iter()
+                .filter_map(|(set, word)| set.then_some(word))
+                .collect();
+            format!("{}/{merge_key}", words.join(","))
+        }
+    };
+    let tag = if field.proto == 0 {
+        String::new()
+    } else {
+        field.proto.to_string()
+    };
+    line(&go_type(&field.ty), &tag, field.omit, &list, field.atomic, &patch)
+}
+
+fn line(ty: &str, tag: &str, omit: Omit, list: &str, atomic: bool, patch: &str) -> String {
+    format!("{ty}, tag {tag}, omit {omit:?}, list [{list}], atomic {atomic}, patch [{patch}]")
+}
+
+fn go_type(ty: &TypeFacts) -> String {
+    match ty {
+        TypeFacts::Bool => "bool".to_owned(),
+        TypeFacts::Int32 => "int32".to_owned(),
+        TypeFacts::Int64 => "int64".to_owned(),
+        TypeFacts::Double => "float64".to_owned(),
+        TypeFacts::String => "string".to_owned(),
+        TypeFacts::Bytes => "[]byte".to_owned(),
+        TypeFacts::Scalar(scalar) => scalar.go_name.rsplit('.').next().unwrap_or_default().to_owned(),
+        TypeFacts::Struct(facts) => facts().name.to_owned(),
+        TypeFacts::List(element) => format!("[]{}", go_type(element)),
+        TypeFacts::Map(value) => format!("map[string]{}", go_type(value)),
+        // Lists and maps can be absent in Go without a pointer.
+        TypeFacts::Optional(inner) if matches!(inner, TypeFacts::List(_) | TypeFacts::Map(_)) => go_type(inner),
+        TypeFacts::Optional(inner) => format!("*{}", go_type(inner)),
+    }
+}
+
+fn struct_of(ty: &TypeFacts) -> Option<&'static StructFacts> {
+    match ty {
+        TypeFacts::Struct(facts) => Some(facts()),
+        TypeFacts::List(inner) | TypeFacts::Map(inner) | TypeFacts::Optional(inner) => struct_of(inner),
+        _ => None,
+    }
+}
+
+fn markers(value: &Value) -> impl Iterator<Item = &str> {
+    value["markers"]
+        .as_array()
+        .into_iter()
+        .flatten()
+        .filter_map(Value::as_str)
+}
+
+fn has_marker(value: &Value, marker: &str) -> bool {
+    markers(value).any(|found| found == marker)
+}
