@@ -11,6 +11,7 @@ mod authentication;
 mod authorization;
 mod cache_control;
 mod cors;
+mod count;
 mod deadline;
 mod in_flight;
 mod panic_guard;
@@ -39,6 +40,7 @@ pub use self::authentication::Authentication;
 pub use self::authorization::Authorization;
 pub use self::cache_control::CacheControl;
 pub use self::cors::{Cors, CorsPatternError};
+pub use self::count::Count;
 pub use self::deadline::Deadline;
 pub use self::in_flight::{InFlight, InFlightLimits, Permit};
 pub use self::panic_guard::PanicGuard;
@@ -49,6 +51,7 @@ pub use self::warning_headers::WarningHeaders;
 
 use crate::connection::Connection;
 use crate::failure;
+use crate::metrics::Marks;
 use crate::request::Context;
 use crate::shutdown::Shutdown;
 
@@ -108,6 +111,8 @@ pub struct Exchange {
     pub headers: HeaderMap,
     /// The right to be in flight, given back when the answer is ready or the client is gone.
     pub permit: Option<Permit>,
+    /// What the request is counted under.
+    pub(crate) marks: Marks,
 }
 
 impl Exchange {
@@ -121,6 +126,7 @@ impl Exchange {
             connection,
             headers: HeaderMap::new(),
             permit: None,
+            marks: Marks::default(),
         }
     }
 

@@ -13,6 +13,7 @@ pub mod health;
 pub mod hooks;
 pub mod lifecycle;
 pub mod listener;
+pub mod metrics;
 pub mod request;
 pub mod routes;
 pub mod shutdown;

@@ -13,6 +13,7 @@ use planesmith_machinery::go_format::quote;
 
 use super::HealthCheck;
 use crate::failure;
+use crate::metrics::SharedMetrics;
 use crate::request::decode;
 
 /// One of `/healthz`, `/livez` and `/readyz`.
@@ -20,14 +21,16 @@ use crate::request::decode;
 pub(crate) struct Endpoint {
     name: &'static str,
     checks: Arc<[Arc<HealthCheck>]>,
+    metrics: SharedMetrics,
 }
 
 impl Endpoint {
     /// The endpoint `/name`, which looks at `checks` in order.
-    pub(crate) fn new(name: &'static str, checks: Vec<Arc<HealthCheck>>) -> Self {
+    pub(crate) fn new(name: &'static str, checks: Vec<Arc<HealthCheck>>, metrics: SharedMetrics) -> Self {
         Self {
             name,
             checks: checks.into(),
+            metrics,
         }
     }
 
@@ -75,7 +78,9 @@ impl Endpoint {
                 let _ = writeln!(lines, "[+]{name} excluded: ok");
                 continue;
             }
-            match check.look().await {
+            let found = check.look().await;
+            self.metrics.observe_check(self.name, name, found.is_ok());
+            match found {
                 Ok(()) => {
                     let _ = writeln!(lines, "[+]{name} ok");
                 }

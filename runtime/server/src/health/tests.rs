@@ -13,7 +13,7 @@ async fn check(path: &str, expected: &str) {
         HealthCheck::new("store", || Err("the disk is gone".to_owned())),
         HealthCheck::waiting("slow", || async { Ok(()) }),
     ];
-    let endpoint = Endpoint::new("livez", checks.into_iter().map(Arc::new).collect());
+    let endpoint = Endpoint::new("livez", checks.into_iter().map(Arc::new).collect(), Arc::default());
     let request = Request::get(path).body(Body::empty()).unwrap();
     let response = endpoint.router().oneshot(request).await.unwrap();
     let code = response.status().as_u16();

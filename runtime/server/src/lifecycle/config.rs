@@ -11,10 +11,11 @@ use thiserror::Error;
 use super::prepared::PreparedServer;
 use crate::chain::{ApiServer, Installation};
 use crate::filters::{
-    AccessLog, AssignId, Authentication, Authorization, CacheControl, Cors, CorsPatternError, Deadline, Filter,
+    AccessLog, AssignId, Authentication, Authorization, CacheControl, Cors, CorsPatternError, Count, Deadline, Filter,
     Filters, InFlight, InFlightLimits, PanicGuard, ReadInfo, StrictTransport, WarningHeaders,
 };
 use crate::listener::ConnectionLimits;
+use crate::metrics::SharedMetrics;
 use crate::version::Version;
 
 /// What can be set about a chain of servers as a whole.
@@ -43,6 +44,8 @@ pub struct Config {
     /// Groups that discovery lists before or after others: higher numbers first, 1000 for groups that are not here, then
     /// by name.
     pub group_priorities: Vec<(String, i32)>,
+    /// Where everything is counted.
+    pub metrics: SharedMetrics,
 }
 
 /// What is wrong with a [`Config`].
@@ -84,6 +87,7 @@ impl Config {
             version: Version::default(),
             public_address: "127.0.0.1:6443".to_owned(),
             group_priorities: Vec::new(),
+            metrics: SharedMetrics::default(),
         }
     }
 
@@ -108,7 +112,12 @@ impl Config {
 
     /// The filters, in request order.
     fn filters(&self, in_flight: &InFlight) -> Result<Filters, ConfigError> {
-        let mut list: Vec<Box<dyn Filter>> = vec![Box::new(AssignId), Box::new(AccessLog), Box::new(PanicGuard)];
+        let mut list: Vec<Box<dyn Filter>> = vec![
+            Box::new(AssignId),
+            Box::new(AccessLog),
+            Box::new(Count::new(Arc::clone(&self.metrics))),
+            Box::new(PanicGuard),
+        ];
         if !self.cors_allowed_origins.is_empty() {
             list.push(Box::new(Cors::new(&self.cors_allowed_origins)?));
         }

@@ -16,13 +16,15 @@ use super::config::Config;
 use crate::chain::Merged;
 use crate::discovery::Discovery;
 use crate::failure;
+use crate::filters::InFlight;
 use crate::health::{Endpoint, Endpoints, HealthCheck};
+use crate::metrics::SharedMetrics;
 
 /// The chain behind the paths that only the outermost server has.
-pub(super) fn outside(config: &Config, stopping: &Arc<AtomicBool>, merged: &mut Merged) -> Router {
+pub(super) fn outside(config: &Config, in_flight: InFlight, stopping: &Arc<AtomicBool>, merged: &mut Merged) -> Router {
     let mut router = Router::new();
     let mut paths = std::mem::take(&mut merged.paths);
-    for endpoint in health_endpoints(stopping, merged) {
+    for endpoint in health_endpoints(&config.metrics, stopping, merged) {
         router = router.merge(endpoint.router());
         paths.extend(endpoint.paths());
     }
@@ -32,6 +34,16 @@ pub(super) fn outside(config: &Config, stopping: &Arc<AtomicBool>, merged: &mut 
         .head(method_not_allowed);
     router = router.route("/version", version.clone()).route("/version/", version);
     paths.push("/version".to_owned());
+    let (metrics, slis) = (Arc::clone(&config.metrics), Arc::clone(&config.metrics));
+    metrics.show_version(&config.version);
+    metrics.requests().set_tables(merged.tables.clone());
+    router = router
+        .route("/metrics", any(move || std::future::ready(metrics.answer(&in_flight))))
+        .route(
+            "/metrics/slis",
+            any(move || std::future::ready(slis.answer_service_levels())),
+        );
+    paths.extend(["/metrics".to_owned(), "/metrics/slis".to_owned()]);
     let tables = std::mem::take(&mut merged.tables);
     let discovery = Discovery::new(tables, &config.group_priorities, config.public_address.clone());
     let discovery = Arc::new(discovery);
@@ -46,7 +58,7 @@ pub(super) fn outside(config: &Config, stopping: &Arc<AtomicBool>, merged: &mut 
 }
 
 /// The health endpoints with the checks of the whole chain.
-fn health_endpoints(stopping: &Arc<AtomicBool>, merged: &mut Merged) -> [Endpoint; 3] {
+fn health_endpoints(metrics: &SharedMetrics, stopping: &Arc<AtomicBool>, merged: &mut Merged) -> [Endpoint; 3] {
     let mut checks = vec![HealthCheck::new("ping", || Ok(())), HealthCheck::new("log", || Ok(()))];
     checks.append(&mut merged.checks);
     checks.extend(merged.start_hooks.iter().map(crate::hooks::Hook::check));
@@ -67,10 +79,11 @@ fn health_endpoints(stopping: &Arc<AtomicBool>, merged: &mut Merged) -> [Endpoin
             .cloned()
             .collect()
     };
+    let endpoint = |name, checks| Endpoint::new(name, checks, Arc::clone(metrics));
     [
-        Endpoint::new("healthz", lasting()),
-        Endpoint::new("livez", lasting()),
-        Endpoint::new("readyz", checks.clone()),
+        endpoint("healthz", lasting()),
+        endpoint("livez", lasting()),
+        endpoint("readyz", checks.clone()),
     ]
 }
 

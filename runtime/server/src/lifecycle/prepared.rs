@@ -48,13 +48,13 @@ impl PreparedServer {
         let CompletedConfig {
             config,
             filters,
-            in_flight: _,
+            in_flight,
             installation,
         } = completed;
         let mut merged = outermost.merge(&installation);
         let stopping = Arc::new(AtomicBool::new(false));
         let (stop, shutdown) = Stop::new();
-        let router = outside(&config, &stopping, &mut merged);
+        let router = outside(&config, in_flight, &stopping, &mut merged);
         Self {
             front: Arc::new(Front {
                 filters,

@@ -130,6 +130,15 @@ impl RouteTable {
         }
     }
 
+    /// Whether a request is for something in the table, whatever its method.
+    pub(crate) fn serves(&self, info: &RequestInfo) -> bool {
+        let handler = self.handler(info.group(), info.version(), info.resource());
+        handler.is_some_and(|handler| {
+            let subresources = &handler.facts().subresources;
+            info.subresource().is_empty() || subresources.iter().any(|known| known.name == info.subresource())
+        })
+    }
+
     /// Whether the table has anything of `group`, and answers for all of it.
     #[must_use]
     pub fn owns_group(&self, group: &str) -> bool {

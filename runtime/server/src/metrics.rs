@@ -1,0 +1,156 @@
+//! `/metrics`: what the server counts, under the names that kube-apiserver's dashboards and alerts use.
+
+mod process;
+mod requests;
+
+use std::sync::Arc;
+
+use axum::response::Response;
+use http::header::{CONTENT_TYPE, HeaderValue};
+use prometheus::core::Collector;
+use prometheus::{Gauge, GaugeVec, IntCounterVec, IntGaugeVec, Opts, Registry, TextEncoder};
+
+use crate::filters::InFlight;
+use crate::version::Version;
+pub(crate) use requests::{Marks, RequestMetrics};
+
+/// Everything that a chain of servers counts.
+#[derive(Debug)]
+pub struct Metrics {
+    registry: Registry,
+    /// What is shown at `/metrics/slis`: whether the server was well.
+    service_levels: Registry,
+    requests: RequestMetrics,
+    in_flight: IntGaugeVec,
+    process: process::ProcessMetrics,
+    check_state: GaugeVec,
+    check_runs: IntCounterVec,
+}
+
+impl Default for Metrics {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Metrics {
+    /// Nothing has been counted.
+    #[must_use]
+    pub fn new() -> Self {
+        let registry = Registry::new();
+        let service_levels = Registry::new();
+        let in_flight = gauges(
+            "apiserver_current_inflight_requests",
+            "Requests being handled now, by kind.",
+            &["request_kind"],
+        );
+        let check_state = GaugeVec::new(
+            Opts::new(
+                "kubernetes_healthcheck",
+                "Whether a health check passed when it was last asked.",
+            ),
+            &["name", "type"],
+        );
+        let check_state = check_state.expect(VALID);
+        let check_runs = IntCounterVec::new(
+            Opts::new("kubernetes_healthchecks_total", "Answers of health checks."),
+            &["name", "status", "type"],
+        );
+        let check_runs = check_runs.expect(VALID);
+        let metrics = Self {
+            requests: RequestMetrics::new(&registry),
+            process: process::ProcessMetrics::new(&registry),
+            in_flight,
+            check_state,
+            check_runs,
+            registry,
+            service_levels,
+        };
+        metrics.register(metrics.in_flight.clone());
+        add(&metrics.service_levels, metrics.check_state.clone());
+        add(&metrics.service_levels, metrics.check_runs.clone());
+        metrics
+    }
+
+    /// Shows what `collector` counts. One whose names are taken already is left out, with a word in the log.
+    pub fn register(&self, collector: impl Collector + 'static) {
+        add(&self.registry, collector);
+    }
+
+    pub(crate) fn requests(&self) -> &RequestMetrics {
+        &self.requests
+    }
+
+    /// Shows which build this is.
+    pub(crate) fn show_version(&self, version: &Version) {
+        let labels = [
+            ("major", &version.major),
+            ("minor", &version.minor),
+            ("git_version", &version.git_version),
+            ("platform", &version.platform),
+        ];
+        let mut opts = Opts::new("kubernetes_build_info", "The build; always 1.");
+        for (name, value) in labels {
+            opts = opts.const_label(name, value);
+        }
+        let build = Gauge::with_opts(opts).expect(VALID);
+        build.set(1.0);
+        self.register(build);
+    }
+
+    /// Counts one answer of a health check at `/endpoint`.
+    pub(crate) fn observe_check(&self, endpoint: &str, name: &str, passed: bool) {
+        let status = if passed { "success" } else { "error" };
+        self.check_state
+            .with_label_values(&[name, endpoint])
+            .set(f64::from(u8::from(passed)));
+        self.check_runs.with_label_values(&[name, status, endpoint]).inc();
+    }
+
+    /// The answer at `/metrics`.
+    pub(crate) fn answer(&self, in_flight: &InFlight) -> Response {
+        let (reading, writing) = in_flight.counts();
+        for (kind, count) in [("readOnly", reading), ("mutating", writing)] {
+            self.in_flight
+                .with_label_values(&[kind])
+                .set(i64::try_from(count).unwrap_or(i64::MAX));
+        }
+        self.process.refresh();
+        text(&self.registry)
+    }
+
+    /// The answer at `/metrics/slis`.
+    pub(crate) fn answer_service_levels(&self) -> Response {
+        text(&self.service_levels)
+    }
+}
+
+/// Shared by everything that counts.
+pub type SharedMetrics = Arc<Metrics>;
+
+/// Why building a metric cannot fail.
+const VALID: &str = "names and labels are constants that follow the rules";
+
+fn gauges(name: &str, help: &str, labels: &[&str]) -> IntGaugeVec {
+    IntGaugeVec::new(Opts::new(name, help), labels).expect(VALID)
+}
+
+fn add(registry: &Registry, collector: impl Collector + 'static) {
+    if let Err(error) = registry.register(Box::new(collector)) {
+        tracing::warn!(%error, "a metric is not shown");
+    }
+}
+
+fn text(registry: &Registry) -> Response {
+    let mut body = String::new();
+    if let Err(error) = TextEncoder::new().encode_utf8(&registry.gather(), &mut body) {
+        tracing::error!(%error, "metrics cannot be written");
+    }
+    let mut response = Response::new(body.into());
+    let media_type = HeaderValue::from_static("text/plain; version=0.0.4; charset=utf-8; escaping=underscores");
+    response.headers_mut().insert(CONTENT_TYPE, media_type);
+    response
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,55 @@
+use std::sync::Arc;
+use std::time::Duration;
+
+use http::{Method, StatusCode, Uri};
+use http_body_util::BodyExt;
+
+use super::requests::Marks;
+use super::{Metrics, RequestMetrics};
+use crate::filters::{InFlight, InFlightLimits};
+use crate::request::RequestInfo;
+
+fn observe(metrics: &RequestMetrics, method: &Method, uri: &'static str, code: u16) {
+    let info = RequestInfo::new(method, &Uri::from_static(uri));
+    let code = StatusCode::from_u16(code).unwrap();
+    metrics.observe(&info, Marks::default(), code, Duration::from_millis(30), Some(2_000));
+}
+
+async fn shown(metrics: &Metrics) -> String {
+    let response = metrics.answer(&InFlight::new(InFlightLimits::default()));
+    String::from_utf8(response.into_body().collect().await.unwrap().to_bytes().to_vec()).unwrap()
+}
+
+#[tokio::test]
+async fn what_clients_invent_is_no_label() {
+    let metrics = Metrics::new();
+    metrics.requests().set_tables(vec![Arc::default()]);
+    for path in ["/apis/g/v1/a1", "/apis/g/v1/a2", "/api/v1/namespaces/n/b/c"] {
+        observe(metrics.requests(), &Method::GET, path, 404);
+    }
+    observe(metrics.requests(), &Method::GET, "/healthz", 200);
+    let text = shown(&metrics).await;
+    let labels = r#"component="apiserver",dry_run="",group="",resource="",scope="",subresource="""#;
+    for line in [
+        format!(r#"apiserver_request_total{{code="404",{labels},verb="LIST",version=""}} 2"#),
+        format!(r#"apiserver_request_total{{code="404",{labels},verb="GET",version=""}} 1"#),
+        format!(r#"apiserver_request_total{{code="200",{labels},verb="GET",version=""}} 1"#),
+        format!(r#"apiserver_request_duration_seconds_bucket{{{labels},verb="LIST",version="",le="0.05"}} 2"#),
+        r#"apiserver_current_inflight_requests{request_kind="mutating"} 0"#.to_owned(),
+    ] {
+        assert!(text.contains(&line), "{line}\n{text}");
+    }
+}
+
+#[tokio::test]
+async fn the_process_is_shown() {
+    let text = shown(&Metrics::new()).await;
+    for name in [
+        "process_cpu_seconds_total ",
+        "process_resident_memory_bytes ",
+        "process_open_fds ",
+    ] {
+        let line = text.lines().find(|line| line.starts_with(name)).unwrap();
+        assert!(line.rsplit(' ').next().unwrap().parse::<f64>().unwrap() >= 0.0);
+    }
+}
