@@ -8,6 +8,9 @@
 pub struct StructFacts {
     /// Name of the type as error messages and OpenAPI show it, e.g. `ConfigMap`.
     pub name: &'static str,
+    /// Path of the Rust module that defines the type. Its last part that is a version (`v1`, `v2beta1`) is the package
+    /// that decoding errors name the type by.
+    pub module: &'static str,
     /// Description shown by `kubectl explain`; paragraphs are separated by an empty line.
     pub doc: &'static str,
     /// Set for types that write `kind` and `apiVersion` in front of their fields.
@@ -22,6 +25,7 @@ impl StructFacts {
     /// A struct without fields and any declared fact, for struct update syntax in tables.
     pub const NONE: StructFacts = StructFacts {
         name: "",
+        module: "",
         doc: "",
         type_meta: None,
         atomic: false,

@@ -136,6 +136,7 @@ fn table(model: &StructModel) -> TokenStream {
     quote! {
         ::planesmith_machinery::facts::StructFacts {
             name: #name,
+            module: ::core::module_path!(),
             doc: #doc,
             type_meta: #type_meta,
             atomic: #atomic,

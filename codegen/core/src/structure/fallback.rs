@@ -24,6 +24,7 @@ pub(crate) fn items(input: &DeriveInput) -> TokenStream {
     quote! {
         static __FACTS: ::planesmith_machinery::facts::StructFacts = ::planesmith_machinery::facts::StructFacts {
             name: #name,
+            module: ::core::module_path!(),
             doc: "",
             type_meta: ::core::option::Option::None,
             atomic: false,

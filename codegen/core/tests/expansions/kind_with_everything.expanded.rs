@@ -1,6 +1,7 @@
 const _: () = {
     static __FACTS: ::planesmith_machinery::facts::StructFacts = ::planesmith_machinery::facts::StructFacts {
         name: "Order",
+        module: ::core::module_path!(),
         doc: "An order.",
         type_meta: ::core::option::Option::Some(::planesmith_machinery::facts::TypeMetaFacts {
             api_version: "shop.example.com/v1alpha1",

@@ -1,6 +1,7 @@
 const _: () = {
     static __FACTS: ::planesmith_machinery::facts::StructFacts = ::planesmith_machinery::facts::StructFacts {
         name: "OrderAddress",
+        module: ::core::module_path!(),
         doc: "Where an order goes.\n\nBoth lines are needed.",
         type_meta: ::core::option::Option::None,
         atomic: true,
@@ -143,6 +144,7 @@ const _: () = {
 const _: () = {
     static __FACTS: ::planesmith_machinery::facts::StructFacts = ::planesmith_machinery::facts::StructFacts {
         name: "Empty",
+        module: ::core::module_path!(),
         doc: "",
         type_meta: ::core::option::Option::Some(::planesmith_machinery::facts::TypeMetaFacts {
             api_version: "v1",

@@ -1,6 +1,7 @@
 const _: () = {
     static __FACTS: ::planesmith_machinery::facts::StructFacts = ::planesmith_machinery::facts::StructFacts {
         name: "Thing",
+        module: ::core::module_path!(),
         doc: "",
         type_meta: ::core::option::Option::Some(::planesmith_machinery::facts::TypeMetaFacts {
             api_version: "v1",

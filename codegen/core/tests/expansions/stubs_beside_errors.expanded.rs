@@ -7,6 +7,7 @@
 const _: () = {
     static __FACTS: ::planesmith_machinery::facts::StructFacts = ::planesmith_machinery::facts::StructFacts {
         name: "Order",
+        module: ::core::module_path!(),
         doc: "",
         type_meta: ::core::option::Option::None,
         atomic: false,
