@@ -1,18 +1,18 @@
 //! Derives for objects and resources.
 //!
-//! The logic is in `planesmith_codegen_core`; here is what users read. Use the derives through
-//! `planesmith_machinery`, whose traits they implement.
+//! The logic is in `planesmith_codegen_core`; here is what users read. Use the derives through `planesmith_machinery`,
+//! whose traits they implement.
 
 use proc_macro::TokenStream;
 use syn::parse_macro_input;
 
-/// Derives the field table of a nested struct.
+#[doc = include_str!("../docs/struct.md")]
 #[proc_macro_derive(Struct, attributes(schema, field))]
 pub fn structure(input: TokenStream) -> TokenStream {
     planesmith_codegen_core::structure::derive(&parse_macro_input!(input)).into()
 }
 
-/// Derives everything a kind needs to be served.
+#[doc = include_str!("../docs/resource.md")]
 #[proc_macro_derive(Resource, attributes(resource, schema, field))]
 pub fn resource(input: TokenStream) -> TokenStream {
     planesmith_codegen_core::resource::derive(&parse_macro_input!(input)).into()

@@ -12,6 +12,7 @@ use clap::{Parser, Subcommand};
 mod bench;
 mod cargo;
 mod generate;
+mod new_group;
 mod serve;
 mod test;
 
@@ -26,6 +27,7 @@ struct Cli {
 #[derive(Debug, Subcommand)]
 enum Task {
     Generate(generate::Generate),
+    NewGroup(new_group::NewGroup),
     Serve(serve::Serve),
     Test(test::Test),
     Bench(bench::Bench),
@@ -33,9 +35,17 @@ enum Task {
     BenchLimitServer(bench::limit::LimitServer),
 }
 
-fn main() -> anyhow::Result<ExitCode> {
-    match Cli::parse().task {
+fn main() -> ExitCode {
+    run(Cli::parse().task).unwrap_or_else(|error| {
+        eprintln!("error: {error:#}");
+        ExitCode::FAILURE
+    })
+}
+
+fn run(task: Task) -> anyhow::Result<ExitCode> {
+    match task {
         Task::Generate(task) => return task.run(),
+        Task::NewGroup(task) => return task.run(),
         Task::Serve(task) => task.run(),
         Task::Test(task) => task.run(),
         Task::Bench(task) => task.run(),

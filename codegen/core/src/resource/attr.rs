@@ -263,3 +263,16 @@ impl ColumnAttrs {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::RESOURCE;
+
+    #[test]
+    fn every_key_has_a_heading_on_the_page_of_the_derive() {
+        let page = include_str!("../../../docs/resource.md");
+        for key in RESOURCE.once.iter().chain(RESOURCE.repeated) {
+            assert!(page.contains(&format!("## `{key}")), "{key}");
+        }
+    }
+}

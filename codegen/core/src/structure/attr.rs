@@ -210,3 +210,16 @@ pub(crate) fn named_fields(input: &DeriveInput) -> Option<&Punctuated<Field, Tok
         Data::Enum(_) | Data::Union(_) => None,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{FIELD, SCHEMA};
+
+    #[test]
+    fn every_key_has_a_heading_on_the_page_of_the_derive() {
+        let page = include_str!("../../../docs/struct.md");
+        for key in SCHEMA.once.iter().chain(FIELD.once) {
+            assert!(page.contains(&format!("## `{key}")), "{key}");
+        }
+    }
+}

@@ -1,0 +1,186 @@
+//! The files of a new crate: what a user writes, not what follows from it.
+
+use super::request::Request;
+
+/// The files by path in the crate.
+pub(super) fn files(request: &Request) -> Vec<(String, String)> {
+    let Request {
+        module, version, file, ..
+    } = request;
+    [
+        ("Cargo.toml".to_owned(), MANIFEST),
+        ("README.md".to_owned(), README),
+        ("src/lib.rs".to_owned(), LIB),
+        (format!("src/{module}.rs"), GROUP),
+        (format!("src/{module}/{version}.rs"), VERSION),
+        (format!("src/{module}/{version}/{file}.rs"), KIND),
+    ]
+    .map(|(path, text)| (path, fill(text, request)))
+    .into()
+}
+
+/// Puts the names into a text.
+fn fill(text: &str, request: &Request) -> String {
+    let Request {
+        group,
+        version,
+        kind,
+        name,
+        module,
+        file,
+        package,
+    } = request;
+    let plural = planesmith_codegen_core::names::plural(&kind.to_lowercase());
+    let names = [
+        ("GROUP_NAME", group.as_str()),
+        ("VERSION_NAME", version),
+        ("KIND_NAME", kind),
+        ("PLURAL_NAME", &plural),
+        ("FOLDER_NAME", name),
+        ("MODULE_NAME", module),
+        ("FILE_NAME", file),
+        ("PACKAGE_NAME", package),
+    ];
+    names.iter().fold(text.to_owned(), |text, (placeholder, name)| {
+        text.replace(placeholder, name)
+    })
+}
+
+const MANIFEST: &str = r#"[package]
+name = "PACKAGE_NAME"
+description = "The API group GROUP_NAME and a server for it."
+version.workspace = true
+edition.workspace = true
+rust-version.workspace = true
+license.workspace = true
+publish.workspace = true
+
+[lints]
+workspace = true
+
+[dependencies]
+planesmith-control-plane.workspace = true
+planesmith-machinery.workspace = true
+planesmith-server.workspace = true
+"#;
+
+const README: &str = r#"# GROUP_NAME
+
+An API group of its own and the server that serves it.
+
+- `src/MODULE_NAME/VERSION_NAME/FILE_NAME.rs` is the kind: its fields, its attributes, and the rules beside it. Edit this one.
+- `src/generated.rs`, `src/generated/` and `src/main.rs` follow from it: `cargo xtask generate` writes them.
+
+Add a field, then:
+
+```sh
+cargo xtask generate
+cargo run --package PACKAGE_NAME
+```
+
+The server prints where it listens and where its kubeconfig is. With that, in another terminal:
+
+```sh
+kubectl create -f - <<END
+apiVersion: GROUP_NAME/VERSION_NAME
+kind: KIND_NAME
+metadata:
+  name: first
+spec:
+  description: the first one
+END
+kubectl get PLURAL_NAME
+```
+
+A new version is a new folder beside `VERSION_NAME`, with `storage_version = ...` on the version that is not stored.
+"#;
+
+const LIB: &str = r#"//! The API group `GROUP_NAME`.
+//!
+//! `MODULE_NAME` is what a person writes; `generated` follows from it.
+
+pub mod generated;
+pub mod MODULE_NAME;
+"#;
+
+const GROUP: &str = r#"//! The versions of `GROUP_NAME`.
+
+pub mod VERSION_NAME;
+"#;
+
+const VERSION: &str = r#"//! `GROUP_NAME/VERSION_NAME`.
+
+mod FILE_NAME;
+
+pub use FILE_NAME::{KIND_NAME, KIND_NAMESpec, KIND_NAMEStatus};
+"#;
+
+const KIND: &str = r#"//! The kind `KIND_NAME`.
+
+use planesmith_machinery::field_error::FieldErrors;
+use planesmith_machinery::meta::ObjectMeta;
+use planesmith_machinery::rules::Rules;
+use planesmith_machinery::{Resource, Struct};
+
+/// Say here what it stands for; `kubectl explain` shows it.
+#[derive(Clone, Debug, Default, PartialEq, Resource)]
+#[resource(group = "GROUP_NAME", version = "VERSION_NAME", status, generation, rules)]
+#[resource(
+    column(name),
+    column(name = "Phase", type = "string", doc = "How far it is.", path = "status.phase"),
+    column(age)
+)]
+pub struct KIND_NAME {
+    /// Standard metadata.
+    #[field(proto = 1)]
+    pub metadata: ObjectMeta,
+    /// What is wanted.
+    #[field(proto = 2)]
+    pub spec: KIND_NAMESpec,
+    /// What is.
+    #[field(proto = 3)]
+    pub status: KIND_NAMEStatus,
+}
+
+/// What is wanted.
+#[derive(Clone, Debug, Default, PartialEq, Struct)]
+pub struct KIND_NAMESpec {
+    /// A few words.
+    #[field(proto = 1, max_length = 200)]
+    pub description: String,
+    /// How many are wanted.
+    #[field(proto = 2, default = 1, minimum = 0, maximum = 100)]
+    pub count: Option<i32>,
+}
+
+/// What is.
+#[derive(Clone, Debug, Default, PartialEq, Struct)]
+pub struct KIND_NAMEStatus {
+    /// How far it is.
+    #[field(proto = 1, one_of("", "Pending", "Ready"))]
+    pub phase: String,
+}
+
+impl Rules for KIND_NAME {
+    fn validate(&self, errors: &mut FieldErrors) {
+        let description = self.spec.description.as_str();
+        if description.trim() != description {
+            errors.invalid("spec.description", description, "must not have spaces around it");
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn spaces_around_a_description_are_refused() {
+        let mut object = KIND_NAME::default();
+        object.spec.description = " early".to_owned();
+        let mut errors = FieldErrors::default();
+        object.validate(&mut errors);
+        assert_eq!(errors.as_slice().len(), 1);
+    }
+}
+"#;
