@@ -7,10 +7,12 @@ mod findings;
 mod go_type;
 mod indent;
 mod path;
+mod place;
 mod reader;
 mod syntax;
 mod text;
 mod type_meta;
+mod unescape;
 mod value;
 mod writer;
 

@@ -9,10 +9,11 @@ use base64::engine::general_purpose::STANDARD;
 use super::findings::Findings;
 use super::go_type::{go_struct, go_type};
 use super::path::Path;
+use super::place::{Place, Seen};
 use super::reader::{Malformed, Next, Reader};
 use super::{DecodeError, Strictness, syntax_error};
 use crate::byte_string::base64_error;
-use crate::facts::{FieldFacts, StructFacts, TypeFacts};
+use crate::facts::{StructFacts, TypeFacts};
 use crate::scalar::{Scalar, ScalarError, Token};
 use crate::value::{List, Map, Slot, Struct, Value};
 
@@ -335,99 +336,5 @@ fn type_meta_field(facts: &StructFacts, key: &str) -> Option<&'static str> {
         "kind" => Some("kind"),
         "apiVersion" => Some("apiVersion"),
         _ => None,
-    }
-}
-
-/// Structs inlined in inlined structs: none goes deeper in Kubernetes.
-const MAX_INLINE: usize = 4;
-
-/// Where a field is: indexes through inlined structs, ending with its own.
-struct Place {
-    indexes: [usize; MAX_INLINE],
-    len: usize,
-    /// Its number among all fields, inlined ones counted.
-    number: usize,
-    field: &'static FieldFacts,
-}
-
-impl Place {
-    /// Looks for the field called `name`, first at index `hint`: documents mostly follow the order of the table.
-    fn of(facts: &'static StructFacts, name: &str, hint: usize) -> Option<Place> {
-        if let Some(field) = facts.fields.get(hint)
-            && field.name == name
-            && !field.inline
-        {
-            return Some(Place {
-                indexes: [hint, 0, 0, 0],
-                len: 1,
-                number: hint,
-                field,
-            });
-        }
-        Place::search(facts, name)
-    }
-
-    fn search(facts: &'static StructFacts, name: &str) -> Option<Place> {
-        for (index, field) in facts.fields.iter().enumerate() {
-            if !field.inline && field.name == name {
-                return Some(Place {
-                    indexes: [index, 0, 0, 0],
-                    len: 1,
-                    number: index,
-                    field,
-                });
-            }
-        }
-        // Names of the outer struct win over inlined ones, so these come last.
-        let mut base = facts.fields.len();
-        for (index, field) in facts.fields.iter().enumerate() {
-            if let (true, TypeFacts::Struct(inner)) = (field.inline, field.ty.present()) {
-                let inner = inner();
-                if let Some(mut place) = Place::search(inner, name)
-                    && place.len < MAX_INLINE
-                {
-                    place.indexes.copy_within(0..MAX_INLINE - 1, 1);
-                    place.indexes[0] = index;
-                    place.len += 1;
-                    place.number += base;
-                    return Some(place);
-                }
-                base += inner.fields.len();
-            }
-        }
-        None
-    }
-
-    fn first(&self) -> usize {
-        self.indexes[0]
-    }
-
-    fn outer(&self) -> &[usize] {
-        &self.indexes[..self.len - 1]
-    }
-
-    fn last(&self) -> usize {
-        self.indexes[self.len - 1]
-    }
-}
-
-/// Which fields of one object were met.
-#[derive(Default)]
-struct Seen {
-    bits: u128,
-    /// Those whose number does not fit.
-    more: BTreeSet<usize>,
-}
-
-impl Seen {
-    /// Notes a field; whether it was noted before.
-    fn twice(&mut self, number: usize) -> bool {
-        if number >= 128 {
-            return !self.more.insert(number);
-        }
-        let bit = 1 << number;
-        let twice = self.bits & bit != 0;
-        self.bits |= bit;
-        twice
     }
 }

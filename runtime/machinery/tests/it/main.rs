@@ -2,3 +2,4 @@
 
 mod codecs;
 mod reference;
+mod storage;
