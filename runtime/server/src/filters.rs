@@ -10,6 +10,7 @@ mod access_log;
 mod authentication;
 mod authorization;
 mod cache_control;
+mod compress;
 mod cors;
 mod count;
 mod deadline;
@@ -39,6 +40,7 @@ pub use self::access_log::AccessLog;
 pub use self::authentication::Authentication;
 pub use self::authorization::Authorization;
 pub use self::cache_control::CacheControl;
+pub use self::compress::Compress;
 pub use self::cors::{Cors, CorsPatternError};
 pub use self::count::Count;
 pub use self::deadline::Deadline;
@@ -113,6 +115,8 @@ pub struct Exchange {
     pub permit: Option<Permit>,
     /// What the request is counted under.
     pub(crate) marks: Marks,
+    /// Whether the answer may be compressed.
+    pub(crate) gzip: bool,
 }
 
 impl Exchange {
@@ -127,6 +131,7 @@ impl Exchange {
             headers: HeaderMap::new(),
             permit: None,
             marks: Marks::default(),
+            gzip: false,
         }
     }
 

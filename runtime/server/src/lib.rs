@@ -5,6 +5,7 @@
 //! the answers themselves.
 
 pub mod chain;
+mod compression;
 pub mod connection;
 mod discovery;
 mod failure;
@@ -14,6 +15,7 @@ pub mod hooks;
 pub mod lifecycle;
 pub mod listener;
 pub mod metrics;
+pub mod openapi;
 pub mod request;
 pub mod routes;
 pub mod shutdown;

@@ -11,11 +11,12 @@ use thiserror::Error;
 use super::prepared::PreparedServer;
 use crate::chain::{ApiServer, Installation};
 use crate::filters::{
-    AccessLog, AssignId, Authentication, Authorization, CacheControl, Cors, CorsPatternError, Count, Deadline, Filter,
-    Filters, InFlight, InFlightLimits, PanicGuard, ReadInfo, StrictTransport, WarningHeaders,
+    AccessLog, AssignId, Authentication, Authorization, CacheControl, Compress, Cors, CorsPatternError, Count,
+    Deadline, Filter, Filters, InFlight, InFlightLimits, PanicGuard, ReadInfo, StrictTransport, WarningHeaders,
 };
 use crate::listener::ConnectionLimits;
 use crate::metrics::SharedMetrics;
+use crate::openapi::OpenApi;
 use crate::version::Version;
 
 /// What can be set about a chain of servers as a whole.
@@ -44,6 +45,8 @@ pub struct Config {
     /// Groups that discovery lists before or after others: higher numbers first, 1000 for groups that are not here, then
     /// by name.
     pub group_priorities: Vec<(String, i32)>,
+    /// The documents that say what fields there are.
+    pub openapi: OpenApi,
     /// Where everything is counted.
     pub metrics: SharedMetrics,
 }
@@ -87,6 +90,7 @@ impl Config {
             version: Version::default(),
             public_address: "127.0.0.1:6443".to_owned(),
             group_priorities: Vec::new(),
+            openapi: OpenApi::default(),
             metrics: SharedMetrics::default(),
         }
     }
@@ -136,6 +140,7 @@ impl Config {
         list.push(Box::new(in_flight.clone()));
         list.push(Box::new(Authorization::new(Arc::clone(&self.authorizer))));
         list.push(Box::new(WarningHeaders));
+        list.push(Box::new(Compress::default()));
         Ok(Filters::new(list))
     }
 }

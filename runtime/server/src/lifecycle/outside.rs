@@ -19,6 +19,7 @@ use crate::failure;
 use crate::filters::InFlight;
 use crate::health::{Endpoint, Endpoints, HealthCheck};
 use crate::metrics::SharedMetrics;
+use crate::openapi;
 
 /// The chain behind the paths that only the outermost server has.
 pub(super) fn outside(config: &Config, in_flight: InFlight, stopping: &Arc<AtomicBool>, merged: &mut Merged) -> Router {
@@ -44,6 +45,12 @@ pub(super) fn outside(config: &Config, in_flight: InFlight, stopping: &Arc<Atomi
             any(move || std::future::ready(slis.answer_service_levels())),
         );
     paths.extend(["/metrics".to_owned(), "/metrics/slis".to_owned()]);
+    router = router.merge(openapi::router(config.openapi.clone()));
+    paths.extend([
+        "/openapi/v2".to_owned(),
+        "/openapi/v3".to_owned(),
+        "/openapi/v3/".to_owned(),
+    ]);
     let tables = std::mem::take(&mut merged.tables);
     let discovery = Discovery::new(tables, &config.group_priorities, config.public_address.clone());
     let discovery = Arc::new(discovery);

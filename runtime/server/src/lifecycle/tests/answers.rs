@@ -210,7 +210,7 @@ fn filters_run_in_the_recorded_order() {
     config.strict_transport = vec!["max-age=31536000".to_owned()];
     let names = config.complete().unwrap().filter_names();
     let recorded = "request-id access-log count panic-guard cors strict-transport cache-control request-info deadline \
-                    authentication in-flight authorization warnings";
+                    authentication in-flight authorization warnings compression";
     assert_eq!(names.join(" "), recorded);
 }
 

@@ -1,0 +1,42 @@
+//! Large answers in fewer bytes.
+
+use axum::response::Response;
+
+use super::{Exchange, Filter, Step};
+use crate::compression::{Compression, accepts_gzip};
+use crate::request::Verb;
+
+/// Compresses large answers to reads of resources for clients that take gzip.
+#[derive(Clone, Debug)]
+pub struct Compress {
+    compression: Compression,
+}
+
+impl Default for Compress {
+    fn default() -> Self {
+        Self {
+            compression: Compression::new(),
+        }
+    }
+}
+
+impl Filter for Compress {
+    fn name(&self) -> &'static str {
+        "compression"
+    }
+
+    fn enter<'a>(&'a self, exchange: &'a mut Exchange) -> Step<'a> {
+        let info = &exchange.ctx.info;
+        exchange.gzip = info.is_resource()
+            && matches!(info.verb(), Verb::Get | Verb::List)
+            && !info.is_long_running()
+            && accepts_gzip(exchange.request.headers());
+        Step::Continue
+    }
+
+    fn leave(&self, exchange: &mut Exchange, response: &mut Response) {
+        if exchange.gzip {
+            self.compression.compress(response);
+        }
+    }
+}

@@ -1,0 +1,129 @@
+use axum::body::Body;
+use bytes::Bytes;
+use http::{HeaderMap, Request, StatusCode};
+use http_body_util::BodyExt;
+use serde_json::Value;
+use tower::ServiceExt;
+
+use super::{OpenApi, router};
+
+async fn ask(openapi: &OpenApi, path: &str, headers: &[(&str, &str)]) -> (StatusCode, HeaderMap, Bytes) {
+    let mut request = Request::get(path);
+    for (name, value) in headers {
+        request = request.header(*name, *value);
+    }
+    let response = router(openapi.clone())
+        .oneshot(request.body(Body::empty()).unwrap())
+        .await
+        .unwrap();
+    let (head, body) = response.into_parts();
+    (head.status, head.headers, body.collect().await.unwrap().to_bytes())
+}
+
+fn openapi() -> OpenApi {
+    let v2 = format!(r#"{{"swagger":"2.0","filler":"{}"}}"#, "x".repeat(2_000));
+    OpenApi::new(v2, [("api/v1", &b"{\"openapi\":\"3.0.0\"}"[..])])
+}
+
+#[tokio::test]
+async fn the_index_leads_to_documents_by_hash() {
+    let openapi = openapi();
+    let (_, headers, body) = ask(&openapi, "/openapi/v3", &[]).await;
+    assert_eq!(headers["content-type"], "text/plain; charset=utf-8");
+    let index: Value = serde_json::from_slice(&body).unwrap();
+    let place = index["paths"]["api/v1"]["serverRelativeURL"].as_str().unwrap();
+    let (code, headers, body) = ask(&openapi, place, &[]).await;
+    assert_eq!((code, &body[..]), (StatusCode::OK, &b"{\"openapi\":\"3.0.0\"}"[..]));
+    assert_eq!(
+        (
+            headers["cache-control"].to_str().unwrap(),
+            headers["vary"].to_str().unwrap()
+        ),
+        ("public, immutable", "Accept")
+    );
+    let (code, headers, body) = ask(&openapi, "/openapi/v3/api/v1?hash=AB", &[]).await;
+    assert_eq!(
+        (code, headers["location"].to_str().unwrap(), body.len()),
+        (StatusCode::MOVED_PERMANENTLY, place, 0)
+    );
+}
+
+#[tokio::test]
+async fn a_copy_is_told_by_its_tag_or_date() {
+    let openapi = openapi();
+    for path in ["/openapi/v2", "/openapi/v3/api/v1", "/openapi/v3"] {
+        let (_, headers, _) = ask(&openapi, path, &[]).await;
+        let tag = headers["etag"].to_str().unwrap();
+        for known in [
+            tag.to_owned(),
+            format!("W/{tag}"),
+            format!("\"other\", {tag}"),
+            "*".to_owned(),
+        ] {
+            let (code, _, body) = ask(&openapi, path, &[("if-none-match", &known)]).await;
+            assert_eq!((code, body.len()), (StatusCode::NOT_MODIFIED, 0), "{path} {known}");
+        }
+        assert_eq!(
+            ask(&openapi, path, &[("if-none-match", "\"other\"")]).await.0,
+            StatusCode::OK
+        );
+    }
+    let (_, headers, _) = ask(&openapi, "/openapi/v2", &[]).await;
+    let date = headers["last-modified"].to_str().unwrap();
+    assert_eq!(
+        ask(&openapi, "/openapi/v2", &[("if-modified-since", date)]).await.0,
+        StatusCode::NOT_MODIFIED
+    );
+}
+
+#[tokio::test]
+async fn what_is_not_there_has_no_words() {
+    let openapi = openapi();
+    for (path, accept, expected) in [
+        ("/openapi/v3/apis/nope/v1", "*/*", StatusCode::NOT_FOUND),
+        ("/openapi/v3/", "*/*", StatusCode::NOT_FOUND),
+        ("/openapi/v2", "text/html", StatusCode::NOT_ACCEPTABLE),
+        ("/openapi/v2", super::endpoints::V2_PROTOBUF, StatusCode::NOT_ACCEPTABLE),
+        ("/openapi/v3/api/v1", "text/html", StatusCode::NOT_ACCEPTABLE),
+    ] {
+        let (code, _, body) = ask(&openapi, path, &[("accept", accept)]).await;
+        assert_eq!((code, body.len()), (expected, 0), "{path}");
+    }
+}
+
+#[tokio::test]
+async fn protobuf_is_passed_through() {
+    let openapi = openapi();
+    openapi.set_v2("{}", Some(Bytes::from_static(b"\x0a\x03")));
+    let old = super::endpoints::V2_PROTOBUF_OLD;
+    let (_, headers, body) = ask(&openapi, "/openapi/v2", &[("accept", old)]).await;
+    assert_eq!(
+        (headers["content-type"].to_str().unwrap(), &body[..]),
+        (super::endpoints::V2_PROTOBUF, &b"\x0a\x03"[..])
+    );
+}
+
+#[tokio::test]
+async fn the_large_document_is_compressed_for_those_who_take_it() {
+    let openapi = openapi();
+    let (_, headers, body) = ask(&openapi, "/openapi/v2", &[("accept-encoding", "gzip")]).await;
+    assert_eq!(headers["content-encoding"], "gzip");
+    assert!(body.len() < 200);
+    let (_, headers, _) = ask(&openapi, "/openapi/v2", &[]).await;
+    assert!(!headers.contains_key("content-encoding"));
+}
+
+#[tokio::test]
+async fn documents_come_and_go_while_serving() {
+    let openapi = openapi();
+    openapi.set_v3("apis/x.example.com/v1", "{}");
+    assert_eq!(
+        ask(&openapi, "/openapi/v3/apis/x.example.com/v1", &[]).await.0,
+        StatusCode::OK
+    );
+    openapi.remove_v3("apis/x.example.com/v1");
+    assert_eq!(
+        ask(&openapi, "/openapi/v3/apis/x.example.com/v1", &[]).await.0,
+        StatusCode::NOT_FOUND
+    );
+}
