@@ -60,6 +60,30 @@ pub fn slice<T: AsRef<str>>(items: &[T]) -> String {
     format!("[{}]", items.join(" "))
 }
 
+/// A JSON value as Go's `%v` prints it: `map[a:1 b:[x y]]`, text as it is, nothing as `<nil>`.
+#[must_use]
+pub fn value(value: &serde_json::Value) -> String {
+    match value {
+        serde_json::Value::Null => "<nil>".to_owned(),
+        serde_json::Value::String(text) => text.clone(),
+        serde_json::Value::Array(elements) => slice(&elements.iter().map(self::value).collect::<Vec<_>>()),
+        serde_json::Value::Object(entries) => map(entries),
+        other => other.to_string(),
+    }
+}
+
+/// A JSON object as Go's `%v` prints it, with sorted keys.
+#[must_use]
+pub fn map(entries: &serde_json::Map<String, serde_json::Value>) -> String {
+    let mut entries: Vec<(&String, &serde_json::Value)> = entries.iter().collect();
+    entries.sort_by(|left, right| left.0.cmp(right.0));
+    let entries: Vec<String> = entries
+        .into_iter()
+        .map(|(key, value)| format!("{key}:{}", self::value(value)))
+        .collect();
+    format!("map[{}]", entries.join(" "))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

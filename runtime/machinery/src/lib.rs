@@ -22,6 +22,7 @@ pub mod meta;
 pub mod micro_time;
 pub mod names;
 pub mod object;
+pub mod patch;
 pub mod protobuf;
 pub mod quantity;
 pub mod raw;

@@ -1,0 +1,91 @@
+//! Patches of JSON documents: merge patch, JSON patch and strategic merge patch, with the answers of kube-apiserver to
+//! those that cannot be carried out.
+//!
+//! All of them take the document as its JSON text and give the new text. Merge patch and JSON patch read only the parts
+//! of the document that they touch.
+
+mod document;
+mod json_patch;
+mod merge;
+mod strategic;
+
+use std::fmt;
+
+use crate::field_error::FieldErrors;
+use crate::group_version::GroupKind;
+use crate::json::{self, DecodeError, Findings, Strictness};
+use crate::status::ApiError;
+
+pub use json_patch::{MAX_OPERATIONS, json_patch};
+pub use merge::merge_patch;
+pub use strategic::strategic_merge_patch;
+
+/// A patched document.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Patched {
+    /// The new document: compact JSON.
+    pub document: Vec<u8>,
+    /// What strict reading of the patch noticed, each as the text of a warning.
+    pub findings: Vec<String>,
+    /// What an error about the patch shows.
+    shown: Option<String>,
+}
+
+impl Patched {
+    fn new(document: Vec<u8>, findings: Vec<String>) -> Self {
+        Self {
+            document,
+            findings,
+            shown: None,
+        }
+    }
+
+    /// 422: the new document is not an object of its kind.
+    #[must_use]
+    pub fn refuse(&self, why: impl fmt::Display) -> ApiError {
+        let document = String::from_utf8_lossy(&self.document);
+        let mut errors = FieldErrors::default();
+        errors.invalid("patch", self.shown.as_deref().unwrap_or(&document), why.to_string());
+        ApiError::invalid(&GroupKind::default(), "", &errors)
+    }
+
+    /// 422: strict reading noticed something, in the patch or (`decoded`) in the new document. `None` when it did not.
+    #[must_use]
+    pub fn refuse_strictly(&self, decoded: &Findings) -> Option<ApiError> {
+        let mut findings = self.findings.clone();
+        findings.extend(decoded.messages().iter().cloned());
+        (!findings.is_empty()).then(|| self.refuse(format_args!("strict decoding error: {}", findings.join(", "))))
+    }
+}
+
+/// Reads a patch as a tree, with what strict reading noticed.
+fn read(patch: &[u8], strictness: Strictness) -> Result<(serde_json::Value, Vec<String>), DecodeError> {
+    let (value, findings) = json::parse_value(patch, strictness)?;
+    Ok((value, findings.messages().to_vec()))
+}
+
+/// What Go's JSON reader calls a value when it complains.
+fn json_name(value: &serde_json::Value) -> &'static str {
+    match value {
+        serde_json::Value::Null => "null",
+        serde_json::Value::Bool(_) => "bool",
+        serde_json::Value::Number(_) => "number",
+        serde_json::Value::String(_) => "string",
+        serde_json::Value::Array(_) => "array",
+        serde_json::Value::Object(_) => "object",
+    }
+}
+
+/// A sent empty list of managers asks to forget all of them, as a list of one empty entry does; a decoded object could
+/// not tell it from none.
+fn mark_reset(document: &mut document::Node<'_>) {
+    let entries = document
+        .expanded_entry("metadata")
+        .and_then(|metadata| metadata.expanded_entry("managedFields"));
+    if let Some(entries) = entries {
+        entries.fill_empty_list();
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,153 @@
+//! A JSON document of which only the visited parts are read.
+
+use std::collections::BTreeMap;
+
+use serde_json::value::RawValue;
+
+use crate::json;
+
+/// A JSON value: as text until something below it is visited.
+#[derive(Clone, Debug)]
+pub(super) enum Node<'a> {
+    /// Any value but null, as text.
+    Raw(&'a str),
+    /// Nothing.
+    Null,
+    /// An object whose entries were visited.
+    Object(BTreeMap<String, Node<'a>>),
+    /// An array whose elements were visited.
+    Array(Vec<Node<'a>>),
+}
+
+impl<'a> Node<'a> {
+    /// A value as text; must be one JSON value.
+    pub(super) fn new(json: &'a str) -> Self {
+        match json.trim_ascii() {
+            "null" => Node::Null,
+            json => Node::Raw(json),
+        }
+    }
+
+    /// Whether it is an array.
+    pub(super) fn is_array(&self) -> bool {
+        matches!(self, Node::Array(_)) || matches!(self, Node::Raw(json) if json.starts_with('['))
+    }
+
+    /// The entries, when it is an object. Of equal keys the last one counts.
+    pub(super) fn as_object(&mut self) -> Option<&mut BTreeMap<String, Node<'a>>> {
+        if let Node::Raw(json) = self
+            && json.starts_with('{')
+        {
+            let entries: BTreeMap<String, &'a RawValue> = serde_json::from_str(json).ok()?;
+            let entries = entries.into_iter().map(|(key, value)| (key, Node::new(value.get())));
+            *self = Node::Object(entries.collect());
+        }
+        match self {
+            Node::Object(entries) => Some(entries),
+            _ => None,
+        }
+    }
+
+    /// The elements, when it is an array.
+    pub(super) fn as_array(&mut self) -> Option<&mut Vec<Node<'a>>> {
+        if let Node::Raw(json) = self
+            && json.starts_with('[')
+        {
+            let elements: Vec<&'a RawValue> = serde_json::from_str(json).ok()?;
+            *self = Node::Array(elements.into_iter().map(|value| Node::new(value.get())).collect());
+        }
+        match self {
+            Node::Array(elements) => Some(elements),
+            _ => None,
+        }
+    }
+
+    /// Appends the value as compact JSON; the keys of visited objects are sorted.
+    pub(super) fn write(&self, out: &mut Vec<u8>) {
+        match self {
+            Node::Null => out.extend_from_slice(b"null"),
+            Node::Raw(json) => {
+                if json::compact(json.as_bytes(), out).is_err() {
+                    // The text was read before; one that is refused here is nested too deep to be of any type.
+                    out.extend_from_slice(json.as_bytes());
+                }
+            }
+            Node::Object(entries) => {
+                out.push(b'{');
+                for (index, (key, value)) in entries.iter().enumerate() {
+                    if index > 0 {
+                        out.push(b',');
+                    }
+                    json::encode_text(key, out);
+                    out.push(b':');
+                    value.write(out);
+                }
+                out.push(b'}');
+            }
+            Node::Array(elements) => {
+                out.push(b'[');
+                for (index, element) in elements.iter().enumerate() {
+                    if index > 0 {
+                        out.push(b',');
+                    }
+                    element.write(out);
+                }
+                out.push(b']');
+            }
+        }
+    }
+
+    /// Removes entries without a value from objects, at any depth.
+    pub(super) fn prune(&mut self) {
+        // Most values hold no null at all, and need not be read.
+        if matches!(self, Node::Raw(json) if !json.contains("null")) {
+            return;
+        }
+        if let Some(entries) = self.as_object() {
+            entries.retain(|_, value| !matches!(value, Node::Null));
+            entries.values_mut().for_each(Node::prune);
+        } else if let Some(elements) = self.as_array() {
+            elements.iter_mut().for_each(Node::prune);
+        }
+    }
+
+    /// Whether two values are the same: numbers by their digits, text by its characters, objects in any order.
+    pub(super) fn equals(&mut self, other: &mut Node<'a>) -> bool {
+        if let (Some(left), Some(right)) = (self.as_object(), other.as_object()) {
+            return left.len() == right.len()
+                && left
+                    .iter_mut()
+                    .zip(right)
+                    .all(|((left, value), (right, other))| left == right && value.equals(other));
+        }
+        if let (Some(left), Some(right)) = (self.as_array(), other.as_array()) {
+            return left.len() == right.len() && left.iter_mut().zip(right).all(|(left, right)| left.equals(right));
+        }
+        match (self, other) {
+            (Node::Null, Node::Null) => true,
+            (Node::Raw(left), Node::Raw(right)) => left == right || same_text(left, right),
+            _ => false,
+        }
+    }
+
+    /// The entry of an object that was visited; `None` when it was not, or there is none.
+    pub(super) fn expanded_entry(&mut self, key: &str) -> Option<&mut Node<'a>> {
+        match self {
+            Node::Object(entries) => entries.get_mut(key),
+            _ => None,
+        }
+    }
+
+    /// Makes an empty array hold one empty object.
+    pub(super) fn fill_empty_list(&mut self) {
+        if self.as_array().is_some_and(|elements| elements.is_empty()) {
+            *self = Node::Array(vec![Node::Object(BTreeMap::new())]);
+        }
+    }
+}
+
+/// Whether two JSON texts stand for the same characters.
+fn same_text(left: &str, right: &str) -> bool {
+    let read = |json: &str| serde_json::from_str::<String>(json).ok();
+    left.starts_with('"') && right.starts_with('"') && read(left).is_some_and(|left| read(right) == Some(left))
+}

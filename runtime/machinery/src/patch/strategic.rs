@@ -1,0 +1,182 @@
+//! Strategic merge patch: a merge patch that knows which lists are merged, and by which key.
+
+mod directives;
+mod element_order;
+mod lists;
+mod schema;
+
+use serde_json::{Map, Value};
+
+use super::{Patched, json_name, read};
+use crate::facts::StructFacts;
+use crate::go_format;
+use crate::json::{self, DecodeError, Strictness};
+use crate::status::ApiError;
+use schema::Schema;
+
+/// `$patch`: what to do with the map or list element it stands in.
+const DIRECTIVE: &str = "$patch";
+/// `$retainKeys`: which keys of a map may stay.
+const RETAIN_KEYS: &str = "$retainKeys";
+/// `$deleteFromPrimitiveList/<field>`: values to remove from a list.
+const DELETE_FROM_LIST: &str = "$deleteFromPrimitiveList";
+/// `$setElementOrder/<field>`: the order of a list's elements.
+const SET_ORDER: &str = "$setElementOrder";
+
+/// Applies a strategic merge patch to an object of the type `facts`, given as a JSON document.
+///
+/// # Errors
+///
+/// 400, 422 or 500, as kube-apiserver answers to patches that make no sense.
+pub fn strategic_merge_patch(
+    facts: &'static StructFacts,
+    document: &[u8],
+    patch: &[u8],
+    strictness: Strictness,
+) -> Result<Patched, ApiError> {
+    let refuse = |error: DecodeError| ApiError::bad_request(error.to_string());
+    let (patch, findings) = read(patch, strictness).map_err(refuse)?;
+    let patch = match patch {
+        Value::Object(patch) => patch,
+        Value::Null => Map::new(),
+        other => {
+            let kind = json_name(&other);
+            let message = format!("json: cannot unmarshal {kind} into Go value of type map[string]interface {{}}");
+            return Err(ApiError::bad_request(message));
+        }
+    };
+    let (document, _) = read(document, Strictness::Lenient).map_err(refuse)?;
+    let Value::Object(document) = document else {
+        return Err(ApiError::bad_request("invalid JSON document"));
+    };
+    let shown = go_format::value(&Value::Object(patch.clone()));
+    let mut patched = merge_maps(document, patch, &Schema::of_struct(facts))?;
+    mark_reset(&mut patched);
+    let mut out = Vec::new();
+    json::encode_value(&Value::Object(patched), &mut out);
+    Ok(Patched {
+        shown: Some(shown),
+        ..Patched::new(out, findings)
+    })
+}
+
+/// As for other patches: an empty list of managers asks to forget all of them.
+fn mark_reset(document: &mut Map<String, Value>) {
+    let entries = document
+        .get_mut("metadata")
+        .and_then(|metadata| metadata.get_mut("managedFields"));
+    if let Some(Value::Array(entries)) = entries
+        && entries.is_empty()
+    {
+        entries.push(Value::Object(Map::new()));
+    }
+}
+
+/// Merges a map of the patch into a map of the document.
+fn merge_maps(
+    mut original: Map<String, Value>,
+    mut patch: Map<String, Value>,
+    schema: &Schema,
+) -> Result<Map<String, Value>, ApiError> {
+    if let Some(directive) = patch.get(DIRECTIVE) {
+        return match directive.as_str() {
+            Some("replace") => {
+                patch.remove(DIRECTIVE);
+                Ok(patch)
+            }
+            Some("delete") => Ok(Map::new()),
+            _ => Err(directives::unknown(directive, &patch)),
+        };
+    }
+    directives::retain_keys(&mut original, &mut patch)?;
+    element_order::apply(&mut original, &mut patch, schema)?;
+    for (key, change) in patch {
+        match key.strip_prefix(DELETE_FROM_LIST) {
+            None => merge_entry(&mut original, key, change, schema)?,
+            Some(field) => {
+                let field = field
+                    .strip_prefix('/')
+                    .ok_or_else(|| ApiError::bad_request("invalid patch format of primitive list"))?;
+                delete_from_list(&mut original, field, &change, schema)?;
+            }
+        }
+    }
+    Ok(original)
+}
+
+fn merge_entry(
+    original: &mut Map<String, Value>,
+    key: String,
+    mut change: Value,
+    schema: &Schema,
+) -> Result<(), ApiError> {
+    if change.is_null() {
+        original.remove(&key);
+        return Ok(());
+    }
+    let merged = match (original.get_mut(&key).map(Value::take), change) {
+        (Some(Value::Object(old)), Value::Object(new)) => {
+            let (inner, _) = schema.field(&key)?;
+            Some(Value::Object(merge_maps(old, new, &inner)?))
+        }
+        (Some(Value::Array(old)), Value::Array(new)) => {
+            let (inner, strategy) = schema.list(&key)?;
+            Some(Value::Array(lists::merge(old, new, &inner, strategy)?))
+        }
+        (old, new) => {
+            change = new;
+            if !same_type(old.as_ref(), &change) {
+                directives::discard_nulls(&mut change);
+            }
+            directives::strip(change)
+        }
+    };
+    match merged {
+        Some(value) => drop(original.insert(key, value)),
+        None => drop(original.remove(&key)),
+    }
+    Ok(())
+}
+
+fn delete_from_list(
+    original: &mut Map<String, Value>,
+    field: &str,
+    change: &Value,
+    schema: &Schema,
+) -> Result<(), ApiError> {
+    if change.is_null() {
+        original.remove(field);
+        return Ok(());
+    }
+    if let (Some(Value::Array(list)), Value::Array(values)) = (original.get_mut(field), change) {
+        schema.list(field)?;
+        lists::delete_values(list, values)?;
+    }
+    Ok(())
+}
+
+/// Whether Go would hold two values in the same type.
+fn same_type(left: Option<&Value>, right: &Value) -> bool {
+    left.is_some_and(|left| go_type(left) == go_type(right))
+}
+
+/// The Go type that holds a JSON value.
+fn go_type(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "<nil>",
+        Value::Bool(_) => "bool",
+        Value::Number(number) if number.is_f64() => "float64",
+        Value::Number(_) => "int64",
+        Value::String(_) => "string",
+        Value::Array(_) => "[]interface {}",
+        Value::Object(_) => "map[string]interface {}",
+    }
+}
+
+/// 500 without a reason: what kube-apiserver answers when merging itself fails.
+fn failed(message: impl Into<String>) -> ApiError {
+    ApiError::unnamed(500, message)
+}
+
+#[cfg(test)]
+mod tests;
