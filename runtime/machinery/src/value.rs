@@ -4,6 +4,7 @@
 //! nanoseconds per field and no code per type.
 
 mod collections;
+mod copy;
 mod primitives;
 
 use std::any::Any;
@@ -11,6 +12,8 @@ use std::fmt::Debug;
 
 use crate::facts::{FieldFacts, Omit, StructFacts, TypeFacts};
 use crate::scalar::Scalar;
+
+pub use copy::{copy, copy_field};
 
 /// A type whose shape is known at compile time.
 #[diagnostic::on_unimplemented(

@@ -4,11 +4,13 @@ use axum::body::Body;
 use axum::response::Response;
 use bytes::Bytes;
 use http::StatusCode;
-use http::header::{CONTENT_TYPE, HeaderValue, RETRY_AFTER, X_CONTENT_TYPE_OPTIONS};
+use http::header::{CONTENT_TYPE, HeaderValue, X_CONTENT_TYPE_OPTIONS};
 use http::request::Parts;
 use planesmith_machinery::status::ApiError;
 use planesmith_machinery::value::Struct;
-use planesmith_machinery::{json, meta};
+
+use crate::negotiation::{self, Offer, Output};
+use crate::response;
 
 /// The answer to a path that nobody knows.
 pub(crate) fn page_not_found() -> Response {
@@ -26,30 +28,22 @@ pub(crate) fn text(code: StatusCode, body: impl Into<Body>) -> Response {
 }
 
 /// The error as a Status, in the form that the request asks for.
-pub(crate) fn respond(_: &Parts, error: &ApiError) -> Response {
-    as_json(error)
+pub(crate) fn respond(request: &Parts, error: &ApiError) -> Response {
+    response::failure(request, error)
 }
 
 /// The error as a Status in JSON, for requests that are gone with their handler.
 pub(crate) fn as_json(error: &ApiError) -> Response {
-    let mut body = json::to_vec(&meta::Status::from(error.status()));
-    body.push(b'\n');
-    let mut response = Response::new(Body::from(body));
-    *response.status_mut() = StatusCode::from_u16(error.code()).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
-    response
-        .headers_mut()
-        .insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
-    if let Some(seconds) = error.retry_after_seconds() {
-        response.headers_mut().insert(RETRY_AFTER, HeaderValue::from(seconds));
-    }
-    response
+    response::failure_as(Output::json(), error)
 }
 
-/// A document in the form that the request asks for.
-pub(crate) fn document(_: &Parts, _: &dyn Struct, json: &Bytes) -> Response {
-    let mut response = Response::new(Body::from(json.clone()));
-    response
-        .headers_mut()
-        .insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
-    response
+/// A document in the form that the request asks for; `json` is the form that most clients take.
+pub(crate) fn document(request: &Parts, object: &dyn Struct, json: &Bytes) -> Response {
+    match negotiation::negotiate(request, Offer::Plain) {
+        Ok(output) if output == Output::json() => {
+            response::bytes(StatusCode::OK, output.format.media_type(), json.clone())
+        }
+        Ok(output) => response::structure(StatusCode::OK, output, object),
+        Err(error) => respond(request, &error),
+    }
 }

@@ -1,22 +1,30 @@
 //! One API server: requests, routes, filters, discovery, health and lifecycle.
 //!
 //! Reading order: [`lifecycle`] (from a configuration to a running server), [`chain`] (servers that pass on what they do
-//! not know), [`filters`] (what happens to every request), [`request`] (what is asked), [`routes`] (who answers), then
-//! the answers themselves.
+//! not know), [`filters`] (what happens to every request), [`request`] (what is asked), [`routes`] (who answers),
+//! [`endpoint`] (one kind in one version), [`stores`] (what endpoints share), then the answers themselves.
 
+pub mod body;
 pub mod chain;
 mod compression;
 pub mod connection;
 mod discovery;
+pub mod endpoint;
 mod failure;
 pub mod filters;
 pub mod health;
 pub mod hooks;
 pub mod lifecycle;
+pub mod list_stream;
 pub mod listener;
 pub mod metrics;
+pub mod negotiation;
 pub mod openapi;
 pub mod request;
+pub mod response;
 pub mod routes;
 pub mod shutdown;
+pub mod stores;
+mod table;
+mod verbs;
 pub mod version;

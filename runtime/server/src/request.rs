@@ -3,6 +3,7 @@
 mod context;
 mod duration;
 mod info;
+mod query;
 mod verb;
 mod warnings;
 
@@ -10,5 +11,6 @@ pub use context::{Context, RequestId};
 pub use duration::{InvalidDuration, parse_duration};
 pub use info::RequestInfo;
 pub(crate) use info::{decode, parameter};
+pub use query::Query;
 pub use verb::Verb;
 pub use warnings::Warnings;

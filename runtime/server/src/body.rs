@@ -1,0 +1,120 @@
+//! Request bodies: how big they may be, and in which form they come.
+
+use axum::body::Body;
+use bytes::{Bytes, BytesMut};
+use http::header::{CONTENT_LENGTH, CONTENT_TYPE};
+use http::request::Parts;
+use http_body_util::BodyExt as _;
+use planesmith_machinery::status::{ApiError, ApiResult};
+
+use crate::negotiation::Format;
+
+/// Reads a whole body.
+///
+/// # Errors
+///
+/// 413 when it has more than `limit` bytes, 400 when the client breaks off.
+pub async fn read(request: &Parts, mut body: Body, limit: usize) -> ApiResult<Bytes> {
+    let announced = request.headers.get(CONTENT_LENGTH);
+    let announced = announced.and_then(|length| length.to_str().ok()?.parse::<usize>().ok());
+    if announced.is_some_and(|length| length > limit) {
+        // The rest is read and dropped, so that the client gets to see the answer.
+        drain(body, limit).await;
+        return Err(ApiError::body_too_large(limit));
+    }
+    let mut whole: Option<Bytes> = None;
+    let mut gathered = BytesMut::new();
+    while let Some(frame) = body.frame().await {
+        let frame = frame.map_err(|error| ApiError::bad_request(format!("the body could not be read: {error}")))?;
+        let Ok(data) = frame.into_data() else { continue };
+        let so_far = whole.as_ref().map_or(gathered.len(), Bytes::len);
+        if so_far + data.len() > limit {
+            drain(body, limit).await;
+            return Err(ApiError::body_too_large(limit));
+        }
+        // Most bodies are one frame, which is taken as it is.
+        match whole.take() {
+            None if gathered.is_empty() => whole = Some(data),
+            None => gathered.extend_from_slice(&data),
+            Some(first) => {
+                gathered.reserve(announced.unwrap_or(0).max(first.len() + data.len()));
+                gathered.extend_from_slice(&first);
+                gathered.extend_from_slice(&data);
+            }
+        }
+    }
+    Ok(whole.unwrap_or_else(|| gathered.freeze()))
+}
+
+/// Reads up to `limit` further bytes and forgets them.
+async fn drain(mut body: Body, limit: usize) {
+    let mut left = limit;
+    while let Some(Ok(frame)) = body.frame().await {
+        left = match left.checked_sub(frame.data_ref().map_or(0, Bytes::len)) {
+            Some(left) => left,
+            None => return,
+        };
+    }
+}
+
+/// The form of a body by its `Content-Type`; JSON when there is none.
+///
+/// # Errors
+///
+/// 415 when the form is none of those that objects have.
+pub fn format(request: &Parts) -> ApiResult<Format> {
+    let refused = || ApiError::unsupported_media_type(&Format::MEDIA_TYPES);
+    let media_type = media_type(request).ok_or_else(refused)?;
+    if media_type.is_empty() {
+        return Ok(Format::Json);
+    }
+    Format::of_media_type(&media_type.to_ascii_lowercase()).ok_or_else(refused)
+}
+
+/// The `Content-Type` without its parameters; empty when there is none, `None` when it is no text.
+pub(crate) fn media_type(request: &Parts) -> Option<&str> {
+    let Some(value) = request.headers.get(CONTENT_TYPE) else {
+        return Some("");
+    };
+    let text = value.to_str().ok()?;
+    Some(text.split_once(';').map_or(text, |(media_type, _)| media_type).trim())
+}
+
+#[cfg(test)]
+mod tests {
+    use futures_util::stream;
+    use http::Request;
+
+    use super::*;
+
+    fn parts(content_type: &str) -> Parts {
+        let request = Request::builder().header(CONTENT_TYPE, content_type);
+        request.body(()).expect("legal").into_parts().0
+    }
+
+    #[test]
+    fn the_form_follows_from_the_media_type() {
+        let cases = [
+            ("", Some(Format::Json)),
+            ("application/json; charset=utf-8", Some(Format::Json)),
+            ("application/yaml", Some(Format::Yaml)),
+            ("application/vnd.kubernetes.protobuf", Some(Format::Protobuf)),
+            ("text/plain", None),
+            ("///", None),
+        ];
+        for (content_type, expected) in cases {
+            assert_eq!(format(&parts(content_type)).ok(), expected, "{content_type}");
+        }
+    }
+
+    #[tokio::test]
+    async fn frames_are_put_together_up_to_the_limit() {
+        let pieces = ["ab", "cd", "ef"].map(|piece| Ok::<_, std::convert::Infallible>(Bytes::from(piece)));
+        let body = Body::from_stream(stream::iter(pieces));
+        let whole = read(&parts(""), body, 6).await.expect("small enough");
+        assert_eq!(&whole[..], b"abcdef");
+        let refused = read(&parts(""), Body::from("abcdefg"), 6).await.expect_err("too big");
+        assert_eq!(refused.code(), 413);
+        assert_eq!(refused.message(), "Request entity too large: limit is 6");
+    }
+}

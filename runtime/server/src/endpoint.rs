@@ -1,0 +1,206 @@
+//! One kind in one version, as clients reach it.
+//!
+//! Nothing here is made per kind: an endpoint is data, and all endpoints run the same code over the tables of their kinds.
+
+mod forms;
+mod render;
+mod served;
+mod subresource;
+
+use std::sync::Arc;
+
+use axum::body::Body;
+use axum::response::Response;
+use futures_util::future::BoxFuture;
+use http::Request;
+use http::request::Parts;
+use planesmith_machinery::object::Resource;
+use planesmith_machinery::resource::{ResourceFacts, SubresourceKind};
+use planesmith_machinery::status::{ApiError, ApiResult};
+use planesmith_store::Revision;
+
+use crate::request::{Context, Query, Verb};
+use crate::response;
+use crate::routes::{ResourceHandler, Routes, ServedResource};
+use crate::stores::{ResourceStore, Stores};
+
+pub(crate) use forms::{Form, Forms};
+pub(crate) use render::{PARTIAL_API_VERSION, PARTIAL_KIND, PARTIAL_OPEN, Subject, envelope};
+pub use subresource::{Finalize, Subresource, Subresources};
+
+/// Answers the requests for one kind in one version.
+pub struct Endpoint {
+    facts: &'static ResourceFacts,
+    served: ServedResource,
+    stores: Stores,
+    store: Arc<ResourceStore>,
+    forms: Forms,
+    subresources: Subresources,
+}
+
+/// One request to an endpoint, without its body.
+#[derive(Debug)]
+pub struct Call {
+    /// What travels with the request.
+    pub ctx: Context,
+    /// Its head.
+    pub parts: Parts,
+}
+
+impl Call {
+    /// The parameters of the query.
+    #[must_use]
+    pub fn query(&self) -> Query<'_> {
+        Query::new(self.parts.uri.query().unwrap_or_default())
+    }
+
+    /// Namespace in the path; empty for a request that is not about objects in one.
+    #[must_use]
+    pub fn namespace(&self) -> &str {
+        self.ctx.info.namespace()
+    }
+
+    /// Name in the path.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        self.ctx.info.path_name()
+    }
+}
+
+impl Routes {
+    /// Serves the kind `R` from `stores`.
+    pub fn serve<R: Resource>(&mut self, stores: &Stores) {
+        self.serve_kind(R::RESOURCE, stores);
+    }
+
+    /// Serves a kind by its facts. A version that is not served is passed over.
+    pub fn serve_kind(&mut self, facts: &'static ResourceFacts, stores: &Stores) {
+        if facts.served {
+            self.add(Arc::new(Endpoint::new(facts, stores)));
+        }
+    }
+}
+
+impl Endpoint {
+    /// The endpoint of a kind on `stores`.
+    #[must_use]
+    pub fn new(facts: &'static ResourceFacts, stores: &Stores) -> Self {
+        let store = stores.resource(facts);
+        let subresources = stores.subresources(facts);
+        Self {
+            facts,
+            served: served::served(facts, &subresources),
+            forms: Forms::new(facts, Arc::clone(&store)),
+            stores: stores.clone(),
+            store,
+            subresources,
+        }
+    }
+
+    /// The kind in the endpoint's version.
+    #[must_use]
+    pub fn kind(&self) -> &'static ResourceFacts {
+        self.facts
+    }
+
+    /// The objects.
+    #[must_use]
+    pub fn store(&self) -> &Arc<ResourceStore> {
+        &self.store
+    }
+
+    /// What the endpoint shares with others.
+    #[must_use]
+    pub fn stores(&self) -> &Stores {
+        &self.stores
+    }
+
+    pub(crate) fn forms(&self) -> &Forms {
+        &self.forms
+    }
+
+    pub(crate) fn not_found(&self, name: &str) -> ApiError {
+        ApiError::not_found(&self.facts.group_resource(), name)
+    }
+
+    /// Waits until `version` is visible, for a while.
+    ///
+    /// # Errors
+    ///
+    /// 504 when it is still to come.
+    pub(crate) async fn wait_for(&self, version: u64) -> ApiResult<()> {
+        let storage = self.store.storage();
+        let patience = self.stores.options().freshness_wait;
+        if storage.wait_for(Revision(version), patience).await {
+            return Ok(());
+        }
+        Err(ApiError::too_large_resource_version(version, storage.revision().0))
+    }
+
+    async fn answer(self: &Arc<Self>, call: &Call, body: Body) -> ApiResult<Response> {
+        if let Some(warning) = self.facts.deprecated {
+            call.ctx.warnings.add(warning);
+        }
+        let info = &call.ctx.info;
+        if !info.subresource().is_empty() {
+            return Box::pin(self.answer_below(call, body)).await;
+        }
+        match info.verb() {
+            Verb::Get => self.get(call).await,
+            Verb::List => self.list(call).await,
+            Verb::Watch => self.watch(call).await,
+            Verb::Create => Box::pin(self.create(call, body)).await,
+            Verb::Update => Box::pin(self.update(call, body)).await,
+            Verb::Patch => Box::pin(self.patch(call, body)).await,
+            Verb::Delete => Box::pin(self.delete(call, body)).await,
+            Verb::DeleteCollection => Box::pin(self.delete_collection(call, body)).await,
+            _ => Err(ApiError::method_not_allowed()),
+        }
+    }
+
+    /// Answers a request for a subresource.
+    async fn answer_below(self: &Arc<Self>, call: &Call, body: Body) -> ApiResult<Response> {
+        let info = &call.ctx.info;
+        let name = info.subresource();
+        if let Some(handler) = self.subresources.get(name) {
+            return handler.serve(Arc::clone(self), call, body).await;
+        }
+        let declared = self.facts.subresource(name).map(|subresource| &subresource.kind);
+        match (declared, info.verb()) {
+            (Some(SubresourceKind::Status), Verb::Get) => self.get(call).await,
+            (Some(SubresourceKind::Status), Verb::Update) => self.update_status(call, body).await,
+            (Some(SubresourceKind::Status), Verb::Patch) => self.patch_status(call, body).await,
+            (Some(SubresourceKind::Scale(scale)), Verb::Get) => self.get_scale(call, scale).await,
+            (Some(SubresourceKind::Scale(scale)), Verb::Update) => self.update_scale(call, body, scale).await,
+            (Some(SubresourceKind::Scale(scale)), Verb::Patch) => self.patch_scale(call, body, scale).await,
+            (Some(_), _) => Err(ApiError::method_not_allowed()),
+            (None, _) => Err(ApiError::path_not_found()),
+        }
+    }
+}
+
+impl ResourceHandler for Endpoint {
+    fn facts(&self) -> &ServedResource {
+        &self.served
+    }
+
+    fn serve(self: Arc<Self>, ctx: Context, request: Request<Body>) -> BoxFuture<'static, Response> {
+        Box::pin(async move {
+            let (parts, body) = request.into_parts();
+            let call = Call { ctx, parts };
+            match self.answer(&call, body).await {
+                Ok(response) => response,
+                Err(error) => response::failure(&call.parts, &error),
+            }
+        })
+    }
+}
+
+impl std::fmt::Debug for Endpoint {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Endpoint")
+            .field("api_version", &self.facts.api_version)
+            .field("kind", &self.facts.kind)
+            .finish_non_exhaustive()
+    }
+}

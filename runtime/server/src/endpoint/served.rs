@@ -1,0 +1,66 @@
+//! What discovery and the router learn from the facts of a kind.
+
+use std::borrow::Cow;
+
+use planesmith_machinery::resource::{ResourceFacts, SubresourceKind};
+
+use super::Subresources;
+use crate::request::Verb;
+use crate::routes::{ServedKind, ServedResource, ServedSubresource};
+
+/// The kind as its paths show it. Declared subresources that nobody handles have none.
+pub(super) fn served(facts: &'static ResourceFacts, handlers: &Subresources) -> ServedResource {
+    let mut verbs = vec![
+        Verb::Create,
+        Verb::Delete,
+        Verb::DeleteCollection,
+        Verb::Get,
+        Verb::List,
+        Verb::Patch,
+        Verb::Update,
+        Verb::Watch,
+    ];
+    if facts.behavior.no_delete_collection {
+        verbs.retain(|verb| *verb != Verb::DeleteCollection);
+    }
+    let declared = facts.subresources.iter().filter_map(|subresource| {
+        let name = Cow::Borrowed(subresource.name);
+        if let Some(handler) = handlers.get(subresource.name) {
+            let served = handler.served();
+            return Some(ServedSubresource { name, ..served });
+        }
+        let kind = match subresource.kind {
+            SubresourceKind::Status => None,
+            SubresourceKind::Scale(_) => Some(ServedKind {
+                group: Cow::Borrowed("autoscaling"),
+                version: Cow::Borrowed("v1"),
+                kind: Cow::Borrowed("Scale"),
+            }),
+            SubresourceKind::Other => return None,
+        };
+        Some(ServedSubresource {
+            name,
+            kind,
+            verbs: vec![Verb::Get, Verb::Patch, Verb::Update],
+            open_ended: false,
+        })
+    });
+    let hub = facts.hub();
+    ServedResource {
+        group: Cow::Borrowed(facts.group),
+        version: Cow::Borrowed(facts.version),
+        plural: Cow::Borrowed(facts.plural),
+        singular: Cow::Borrowed(facts.singular),
+        kind: Cow::Borrowed(facts.kind),
+        short_names: facts.short_names.iter().map(|name| Cow::Borrowed(*name)).collect(),
+        categories: facts.categories.iter().map(|name| Cow::Borrowed(*name)).collect(),
+        scope: facts.scope,
+        verbs,
+        stored_as: Some(ServedKind {
+            group: Cow::Borrowed(hub.group),
+            version: Cow::Borrowed(hub.version),
+            kind: Cow::Borrowed(hub.kind),
+        }),
+        subresources: declared.collect(),
+    }
+}

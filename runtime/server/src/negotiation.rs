@@ -1,0 +1,235 @@
+//! In which form the client takes the answer.
+//!
+//! A server offers each answer in a few media types, and reads may also ask for another kind of object (`;as=Table`).
+//! Matching follows kube-apiserver to the letter, its oddities included: media types are case-sensitive, `application/*`
+//! matches nothing, and unknown parameters are passed over.
+
+mod accept;
+
+use http::header::{ACCEPT, USER_AGENT};
+use http::request::Parts;
+use planesmith_machinery::status::{ApiError, ApiResult, Details, Reason};
+
+use self::accept::Clause;
+use crate::request::Query;
+
+/// How bytes stand for an object.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Format {
+    /// `application/json`.
+    Json,
+    /// `application/yaml`.
+    Yaml,
+    /// `application/vnd.kubernetes.protobuf`.
+    Protobuf,
+}
+
+/// As which kind of object the answer comes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Target {
+    /// As it is.
+    Object,
+    /// As rows of cells.
+    Table,
+    /// Only its metadata.
+    PartialObject,
+    /// Only the metadata of each item of a list.
+    PartialObjectList,
+}
+
+/// The form of an answer that was agreed on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Output {
+    /// Media type.
+    pub format: Format,
+    /// Indented for people.
+    pub pretty: bool,
+    /// Kind of object.
+    pub target: Target,
+}
+
+/// What an endpoint can answer with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Offer {
+    /// One object as it is: Status objects and other answers that are no resources.
+    Plain,
+    /// A resource's object.
+    Object,
+    /// A resource's list, or a watch of it.
+    Collection,
+}
+
+impl Format {
+    const ALL: [Format; 3] = [Format::Json, Format::Yaml, Format::Protobuf];
+    pub(crate) const MEDIA_TYPES: [&'static str; 3] = [
+        Format::Json.media_type(),
+        Format::Yaml.media_type(),
+        Format::Protobuf.media_type(),
+    ];
+
+    /// The media type as answers carry it.
+    #[must_use]
+    pub const fn media_type(self) -> &'static str {
+        match self {
+            Format::Json => "application/json",
+            Format::Yaml => "application/yaml",
+            Format::Protobuf => "application/vnd.kubernetes.protobuf",
+        }
+    }
+
+    /// The media type of a watch; `None` when the format cannot be streamed.
+    #[must_use]
+    pub const fn stream_media_type(self) -> Option<&'static str> {
+        match self {
+            Format::Json => Some("application/json"),
+            Format::Yaml => None,
+            Format::Protobuf => Some("application/vnd.kubernetes.protobuf;stream=watch"),
+        }
+    }
+
+    /// The format of a media type without parameters.
+    #[must_use]
+    pub fn of_media_type(media_type: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|format| format.media_type() == media_type)
+    }
+}
+
+/// Agrees on the form of an answer.
+///
+/// # Errors
+///
+/// 406 when the client takes nothing of what is offered.
+pub fn negotiate(request: &Parts, offer: Offer) -> ApiResult<Output> {
+    let header = accept_header(request);
+    let mut output = match header {
+        "" | "application/json" | "*/*" => Output::json(),
+        _ if !accept::names_any(header, &Format::MEDIA_TYPES) => return Err(nothing_offered(offer)),
+        _ => choose(header, offer).ok_or_else(|| ApiError::not_acceptable(&Format::MEDIA_TYPES))?,
+    };
+    output.pretty |= wants_indentation(request);
+    Ok(output)
+}
+
+/// As [`negotiate`] for answers that must go out in any case: JSON for people when nothing else is agreed.
+#[must_use]
+pub fn negotiate_or_json(request: &Parts) -> Output {
+    negotiate(request, Offer::Plain).unwrap_or(Output {
+        pretty: true,
+        ..Output::json()
+    })
+}
+
+/// Agrees on the form of a watch.
+///
+/// # Errors
+///
+/// 406 when the client takes nothing of what is offered, or nothing that can be streamed.
+pub fn negotiate_watch(request: &Parts) -> ApiResult<Output> {
+    let output = negotiate(request, Offer::Collection)?;
+    if output.format.stream_media_type().is_none() {
+        let message = "only the following media types are accepted: application/json;stream=watch, application/vnd.kubernetes.protobuf;stream=watch";
+        return Err(ApiError::new(Reason::NotAcceptable, message));
+    }
+    Ok(Output {
+        pretty: false,
+        ..output
+    })
+}
+
+impl Output {
+    /// Compact JSON of the object as it is.
+    #[must_use]
+    pub const fn json() -> Self {
+        Output {
+            format: Format::Json,
+            pretty: false,
+            target: Target::Object,
+        }
+    }
+}
+
+fn accept_header(request: &Parts) -> &str {
+    let value = request.headers.get(ACCEPT);
+    value.and_then(|value| value.to_str().ok()).unwrap_or_default().trim()
+}
+
+/// The first clause, best quality first, that one of the formats satisfies.
+fn choose(header: &str, offer: Offer) -> Option<Output> {
+    accept::clauses(header).iter().find_map(|clause| {
+        Format::ALL
+            .into_iter()
+            .find_map(|format| satisfy(clause, format, offer))
+    })
+}
+
+fn satisfy(clause: &Clause<'_>, format: Format, offer: Offer) -> Option<Output> {
+    if !clause.matches(format.media_type()) {
+        return None;
+    }
+    let (mut kind, mut group, mut version) = (None, "", "");
+    let mut pretty = false;
+    for (name, value) in &clause.parameters {
+        match *name {
+            "as" => kind = Some(*value),
+            "g" => group = value,
+            "v" => version = value,
+            "stream" if !value.is_empty() && (*value != "watch" || format.stream_media_type().is_none()) => {
+                return None;
+            }
+            "sv" if !value.is_empty() => return None,
+            "pretty" => pretty = *value == "1",
+            _ => {}
+        }
+    }
+    let names_kind = kind.is_some() || !group.is_empty() || !version.is_empty();
+    let target = match kind {
+        _ if !names_kind => Target::Object,
+        _ if group != "meta.k8s.io" || !matches!(version, "v1" | "v1beta1") || offer == Offer::Plain => return None,
+        Some("Table") if format != Format::Protobuf => Target::Table,
+        Some("PartialObjectMetadata") => Target::PartialObject,
+        Some("PartialObjectMetadataList") => Target::PartialObjectList,
+        _ => return None,
+    };
+    Some(Output { format, pretty, target })
+}
+
+/// Whether the answer is for the eyes of a person: `?pretty`, else a browser or a command line tool.
+fn wants_indentation(request: &Parts) -> bool {
+    let query = request.uri.query().unwrap_or_default();
+    if query.contains("pretty")
+        && let Some(value) = Query::new(query).first("pretty")
+        && !value.is_empty()
+    {
+        return matches!(&*value, "1" | "t" | "T" | "true" | "TRUE" | "True");
+    }
+    let agent = request
+        .headers
+        .get(USER_AGENT)
+        .map_or(&b""[..], |agent| agent.as_bytes());
+    [&b"curl"[..], b"Wget", b"Mozilla/5.0"]
+        .iter()
+        .any(|start| agent.starts_with(start))
+}
+
+/// 406 of the path itself, before anything was looked at.
+fn nothing_offered(offer: Offer) -> ApiError {
+    let streams: &[&str] = match offer {
+        Offer::Plain | Offer::Object => &[],
+        Offer::Collection => &[
+            "application/json;stream=watch",
+            "application/vnd.kubernetes.protobuf;stream=watch",
+        ],
+    };
+    let offered = [&Format::MEDIA_TYPES[..], streams].concat().join(", ");
+    let message = format!("406: Not Acceptable\n\nAvailable representations: {offered}");
+    with_empty_details(ApiError::new(Reason::NotAcceptable, message))
+}
+
+/// Some failures of media types carry details that say nothing.
+pub(crate) fn with_empty_details(mut error: ApiError) -> ApiError {
+    error.status_mut().details = Some(Details::default());
+    error
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,122 @@
+use http::Request;
+
+use super::*;
+
+fn parts(accept: &str, query: &str, agent: &str) -> Parts {
+    let request = Request::builder()
+        .uri(format!("/api/v1/namespaces/a/configmaps?{query}"))
+        .header(ACCEPT, accept)
+        .header(USER_AGENT, agent);
+    request.body(()).expect("legal").into_parts().0
+}
+
+fn accepted(accept: &str) -> Result<(Format, Target), String> {
+    match negotiate(&parts(accept, "", ""), Offer::Object) {
+        Ok(output) => Ok((output.format, output.target)),
+        Err(error) => Err(error.message().to_owned()),
+    }
+}
+
+#[test]
+fn the_best_clause_that_can_be_given_wins() {
+    let table = "application/json;as=Table;v=v1;g=meta.k8s.io";
+    let cases = [
+        ("", Format::Json, Target::Object),
+        ("*/*", Format::Json, Target::Object),
+        ("application/yaml, application/json", Format::Yaml, Target::Object),
+        (
+            "application/yaml;q=0.3, application/json;q=0.9",
+            Format::Json,
+            Target::Object,
+        ),
+        ("application/json;q=0, application/yaml", Format::Yaml, Target::Object),
+        ("text/html, application/json", Format::Json, Target::Object),
+        (
+            "text/html,application/xml;q=0.9,*/*;q=0.8",
+            Format::Json,
+            Target::Object,
+        ),
+        (
+            "application/vnd.kubernetes.protobuf,application/json",
+            Format::Protobuf,
+            Target::Object,
+        ),
+        (
+            "application/json;as=Nothing;v=v1;g=meta.k8s.io,application/json",
+            Format::Json,
+            Target::Object,
+        ),
+        ("application/json;pretty=1", Format::Json, Target::Object),
+        ("application/json;export=1", Format::Json, Target::Object),
+        ("application/json;stream=watch", Format::Json, Target::Object),
+        (table, Format::Json, Target::Table),
+        (&format!("{table},application/json"), Format::Json, Target::Table),
+        (&format!("application/json,{table}"), Format::Json, Target::Object),
+        (
+            "application/vnd.kubernetes.protobuf;as=PartialObjectMetadata;g=meta.k8s.io;v=v1",
+            Format::Protobuf,
+            Target::PartialObject,
+        ),
+    ];
+    for (accept, format, target) in cases {
+        assert_eq!(accepted(accept), Ok((format, target)), "{accept}");
+    }
+}
+
+#[test]
+fn what_cannot_be_given_is_refused_in_one_of_two_ways() {
+    let offered = "application/json, application/yaml, application/vnd.kubernetes.protobuf";
+    for accept in [
+        "application/*",
+        "text/html",
+        "application/cbor",
+        "nonsense",
+        "Application/JSON",
+    ] {
+        let message = format!("406: Not Acceptable\n\nAvailable representations: {offered}");
+        assert_eq!(accepted(accept), Err(message), "{accept}");
+    }
+    for accept in [
+        "application/json;v=v1",
+        "application/json;stream=other",
+        "application/json;as=Table;g=meta.k8s.io",
+        "application/json;as=Table;v=v1;g=apps",
+        "application/vnd.kubernetes.protobuf;as=Table;v=v1;g=meta.k8s.io",
+    ] {
+        let message = format!("only the following media types are accepted: {offered}");
+        assert_eq!(accepted(accept), Err(message), "{accept}");
+    }
+}
+
+#[test]
+fn people_get_indented_json() {
+    let pretty = |query, agent| {
+        negotiate(&parts("application/json", query, agent), Offer::Object)
+            .expect("json")
+            .pretty
+    };
+    assert!(pretty("pretty=1", ""));
+    assert!(pretty("", "curl/8.0"));
+    assert!(pretty("", "Mozilla/5.0 (X)"));
+    assert!(!pretty("pretty=0", "curl/8.0"));
+    assert!(!pretty("pretty=", "kubectl/v1"));
+    assert!(!pretty("", "kubectl/v1"));
+}
+
+#[test]
+fn a_watch_is_never_yaml() {
+    assert!(negotiate_watch(&parts("application/yaml", "", "")).is_err());
+    let output = negotiate_watch(&parts("application/json;stream=watch", "", "curl")).expect("json");
+    assert_eq!((output.format, output.pretty), (Format::Json, false));
+}
+
+#[test]
+fn failures_go_out_in_any_case() {
+    assert_eq!(negotiate_or_json(&parts("text/html", "", "")).format, Format::Json);
+    assert_eq!(
+        negotiate_or_json(&parts("application/yaml", "", "")).format,
+        Format::Yaml
+    );
+    let as_table = negotiate_or_json(&parts("application/json;as=Table;v=v1;g=meta.k8s.io", "", ""));
+    assert_eq!(as_table.target, Target::Object);
+}

@@ -1,0 +1,79 @@
+//! Answers: objects, Statuses and their headers.
+
+use axum::body::Body;
+use axum::response::Response;
+use bytes::Bytes;
+use http::StatusCode;
+use http::header::{CONTENT_TYPE, HeaderValue, RETRY_AFTER};
+use http::request::Parts;
+use planesmith_machinery::status::ApiError;
+use planesmith_machinery::value::Struct;
+use planesmith_machinery::{json, meta, protobuf, yaml};
+
+use crate::negotiation::{self, Format, Output};
+
+/// An answer whose body is all there.
+#[must_use]
+pub fn bytes(code: StatusCode, media_type: &'static str, body: impl Into<Bytes>) -> Response {
+    stream(code, media_type, Body::from(body.into()))
+}
+
+/// An answer whose body comes bit by bit.
+#[must_use]
+pub fn stream(code: StatusCode, media_type: &'static str, body: Body) -> Response {
+    let mut response = Response::new(body);
+    *response.status_mut() = code;
+    let headers = response.headers_mut();
+    headers.insert(CONTENT_TYPE, HeaderValue::from_static(media_type));
+    response
+}
+
+/// An answer with an object that is no resource, such as a Status.
+#[must_use]
+pub fn structure(code: StatusCode, output: Output, object: &dyn Struct) -> Response {
+    let body = match output.format {
+        Format::Protobuf => {
+            let mut body = Vec::with_capacity(256);
+            protobuf::encode_enveloped(object, &mut body);
+            body
+        }
+        Format::Json | Format::Yaml => text(output, json::to_vec(object)),
+    };
+    bytes(code, output.format.media_type(), body)
+}
+
+/// Compact JSON in the form that was agreed on: with a final newline, indented, or as YAML.
+#[must_use]
+pub fn text(output: Output, mut compact: Vec<u8>) -> Vec<u8> {
+    match output.format {
+        Format::Json if output.pretty => {
+            let mut indented = Vec::with_capacity(compact.len() * 2);
+            json::indent(&compact, &mut indented);
+            indented
+        }
+        Format::Json | Format::Protobuf => {
+            compact.push(b'\n');
+            compact
+        }
+        // What was just encoded is JSON.
+        Format::Yaml => yaml::from_json(&compact).unwrap_or(compact),
+    }
+}
+
+/// The answer to a request that failed, in a form that its client takes if there is one.
+#[must_use]
+pub fn failure(request: &Parts, error: &ApiError) -> Response {
+    failure_as(negotiation::negotiate_or_json(request), error)
+}
+
+/// The answer to a request that failed.
+#[must_use]
+pub fn failure_as(output: Output, error: &ApiError) -> Response {
+    let code = StatusCode::from_u16(error.code()).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+    let mut response = structure(code, output, &meta::Status::from(error.status()));
+    let headers = response.headers_mut();
+    if let Some(seconds) = error.retry_after_seconds() {
+        headers.insert(RETRY_AFTER, HeaderValue::from(seconds));
+    }
+    response
+}

@@ -1,0 +1,168 @@
+//! What all endpoints share: the storage, the kinds, admission, and where time and identity come from.
+
+mod indexer;
+mod key;
+mod resource_store;
+mod uid;
+
+use std::collections::HashMap;
+use std::fmt;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use planesmith_access::admission::Chain;
+use planesmith_machinery::resource::ResourceFacts;
+use planesmith_machinery::scheme::Scheme;
+use planesmith_store::{Clock, Storage, SystemClock};
+
+use crate::endpoint::{Subresource, Subresources};
+
+pub use indexer::row_of;
+pub use resource_store::ResourceStore;
+pub use uid::{RandomUids, Uids};
+
+/// What all endpoints of a server share; clones share it too.
+///
+/// All versions of a kind, in all groups that serve it, share one [`ResourceStore`].
+#[derive(Clone)]
+pub struct Stores {
+    shared: Arc<Shared>,
+}
+
+struct Shared {
+    storage: Storage,
+    scheme: Arc<Scheme>,
+    admission: Chain,
+    options: StoresOptions,
+    /// By group and kind of the storage version. Locked only while endpoints are made.
+    resources: Mutex<HashMap<(&'static str, &'static str), Arc<ResourceStore>>>,
+    /// By group and resource. Locked only while endpoints are made.
+    handlers: Mutex<HashMap<(String, String), Subresources>>,
+}
+
+/// How endpoints behave.
+#[derive(Clone)]
+pub struct StoresOptions {
+    /// Tells the time.
+    pub clock: Arc<dyn Clock>,
+    /// Makes identities.
+    pub uids: Arc<dyn Uids>,
+    /// Bytes that a request body may have. Default: 3 MiB.
+    pub body_limit: usize,
+    /// A watch whose client names no duration lasts this long, or up to twice as long. Default: 30 minutes.
+    pub min_watch: Duration,
+    /// How often a watch that takes bookmarks gets one. Default: 1 minute.
+    pub bookmark_interval: Duration,
+    /// How long a read waits for a revision that is still to come. Default: 3 seconds.
+    pub freshness_wait: Duration,
+}
+
+impl Default for StoresOptions {
+    fn default() -> Self {
+        Self {
+            clock: Arc::new(SystemClock),
+            uids: Arc::new(RandomUids),
+            body_limit: 3 << 20,
+            min_watch: Duration::from_secs(30 * 60),
+            bookmark_interval: Duration::from_secs(60),
+            freshness_wait: Duration::from_secs(3),
+        }
+    }
+}
+
+impl Stores {
+    /// The stores of the kinds in `scheme` on `storage`, with default options and nothing to admit.
+    #[must_use]
+    pub fn new(storage: Storage, scheme: Arc<Scheme>) -> Self {
+        Self::with_options(storage, scheme, Chain::default(), StoresOptions::default())
+    }
+
+    /// The stores of the kinds in `scheme` on `storage`.
+    #[must_use]
+    pub fn with_options(storage: Storage, scheme: Arc<Scheme>, admission: Chain, options: StoresOptions) -> Self {
+        let shared = Shared {
+            storage,
+            scheme,
+            admission,
+            options,
+            resources: Mutex::default(),
+            handlers: Mutex::default(),
+        };
+        Self {
+            shared: Arc::new(shared),
+        }
+    }
+
+    /// The store of a kind, whichever of its versions `facts` describe.
+    #[must_use]
+    pub fn resource(&self, facts: &'static ResourceFacts) -> Arc<ResourceStore> {
+        let hub = facts.hub();
+        let mut resources = self.shared.resources.lock().unwrap_or_else(PoisonError::into_inner);
+        let store = resources.entry((hub.group, hub.kind));
+        Arc::clone(store.or_insert_with(|| Arc::new(ResourceStore::open(&self.shared.storage, hub))))
+    }
+
+    /// Handles the subresource `name` of the kind behind `resource` of `group` with `handler`, in every version that
+    /// declares it. Endpoints that are made before do not know it.
+    pub fn handle(&self, group: &str, resource: &str, name: &'static str, handler: Arc<dyn Subresource>) {
+        let mut handlers = self.shared.handlers.lock().unwrap_or_else(PoisonError::into_inner);
+        handlers
+            .entry((group.to_owned(), resource.to_owned()))
+            .or_default()
+            .insert(name, handler);
+    }
+
+    /// The handlers of subresources of a kind.
+    #[must_use]
+    pub fn subresources(&self, facts: &'static ResourceFacts) -> Subresources {
+        let handlers = self.shared.handlers.lock().unwrap_or_else(PoisonError::into_inner);
+        handlers
+            .get(&(facts.group.to_owned(), facts.plural.to_owned()))
+            .cloned()
+            .unwrap_or_default()
+    }
+
+    /// Where everything is kept.
+    #[must_use]
+    pub fn storage(&self) -> &Storage {
+        &self.shared.storage
+    }
+
+    /// The kinds.
+    #[must_use]
+    pub fn scheme(&self) -> &Arc<Scheme> {
+        &self.shared.scheme
+    }
+
+    /// What admits writes.
+    #[must_use]
+    pub fn admission(&self) -> &Chain {
+        &self.shared.admission
+    }
+
+    /// How endpoints behave.
+    #[must_use]
+    pub fn options(&self) -> &StoresOptions {
+        &self.shared.options
+    }
+}
+
+impl fmt::Debug for Stores {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Stores")
+            .field("storage", &self.shared.storage)
+            .field("admission", &self.shared.admission)
+            .finish_non_exhaustive()
+    }
+}
+
+impl fmt::Debug for StoresOptions {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("StoresOptions")
+            .field("body_limit", &self.body_limit)
+            .field("min_watch", &self.min_watch)
+            .field("bookmark_interval", &self.bookmark_interval)
+            .field("freshness_wait", &self.freshness_wait)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,201 @@
+//! What selectors read of an object.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use planesmith_machinery::object::Object;
+use planesmith_machinery::resource::ResourceFacts;
+use planesmith_machinery::value::{Struct, View};
+use planesmith_store::{Indexer, Row};
+use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, Visitor};
+
+/// The row of an object of the storage version.
+#[must_use]
+pub fn row_of(object: &dyn Object) -> Row {
+    let fields: Vec<Cow<'_, str>> = object
+        .resource()
+        .selectable
+        .iter()
+        .map(|path| text_at(object, path).unwrap_or_default())
+        .collect();
+    let labels = object.meta().labels.iter();
+    Row::new(
+        labels.map(|(key, value)| (key.as_str(), value.as_str())),
+        fields.iter().map(|field| &**field),
+    )
+}
+
+/// The value at a dotted path as selectors write it; `None` where there is none.
+fn text_at<'o>(object: &'o dyn Struct, path: &str) -> Option<Cow<'o, str>> {
+    let (name, rest) = path.split_once('.').unwrap_or((path, ""));
+    for (index, field) in object.facts().fields.iter().enumerate() {
+        let view = object.field(index).view();
+        match view {
+            View::Struct(inner) if field.inline => {
+                if let Some(found) = text_at(inner, path) {
+                    return Some(found);
+                }
+            }
+            View::Struct(inner) if field.name == name => return text_at(inner, rest),
+            leaf if field.name == name => return text_of(&leaf),
+            _ => {}
+        }
+    }
+    None
+}
+
+fn text_of<'o>(leaf: &View<'o>) -> Option<Cow<'o, str>> {
+    match leaf {
+        View::Str(text) => Some(Cow::Borrowed(text)),
+        View::Bool(value) => Some(Cow::Owned(value.to_string())),
+        View::Int(value) => Some(Cow::Owned(value.to_string())),
+        _ => None,
+    }
+}
+
+/// Reads the rows of stored JSON without decoding the objects, which is what opening a store of many objects takes time
+/// for.
+pub(super) struct JsonIndexer {
+    hub: &'static ResourceFacts,
+}
+
+impl JsonIndexer {
+    pub(super) fn new(hub: &'static ResourceFacts) -> Self {
+        Self { hub }
+    }
+}
+
+impl Indexer for JsonIndexer {
+    fn row(&self, _key: &str, bytes: &[u8]) -> Row {
+        let mut found = Found {
+            selectable: self.hub.selectable,
+            labels: Vec::new(),
+            fields: vec![Cow::Borrowed(""); self.hub.selectable.len()],
+        };
+        let mut json = serde_json::Deserializer::from_slice(bytes);
+        let probe = Probe {
+            path: Vec::new(),
+            found: &mut found,
+        };
+        if json.deserialize_any(probe).is_err() {
+            tracing::error!(kind = self.hub.kind, "an object in the store cannot be read");
+        }
+        let labels = found.labels.iter().map(|(key, value)| (&**key, &**value));
+        Row::new(labels, found.fields.iter().map(|field| &**field))
+    }
+}
+
+struct Found<'b> {
+    selectable: &'static [&'static str],
+    labels: Vec<(Cow<'b, str>, Cow<'b, str>)>,
+    fields: Vec<Cow<'b, str>>,
+}
+
+/// Looks at one value on the way to a label or field.
+struct Probe<'b, 'f> {
+    path: Vec<Cow<'b, str>>,
+    found: &'f mut Found<'b>,
+}
+
+impl<'b> Probe<'b, '_> {
+    /// Whether anything that counts lies at or below the path.
+    fn leads_somewhere(&self) -> bool {
+        let path: Vec<&str> = self.path.iter().map(|part| &**part).collect();
+        let starts =
+            |whole: &str| whole.split('.').zip(&path).filter(|(part, step)| part == *step).count() == path.len();
+        matches!(path.as_slice(), [] | ["metadata"])
+            || path.starts_with(&["metadata", "labels"]) && path.len() <= 3
+            || self.found.selectable.iter().any(|whole| starts(whole))
+    }
+
+    fn leaf(&mut self, value: Cow<'b, str>) {
+        let is = |part: usize, text: &str| self.path.get(part).is_some_and(|found| found == text);
+        if self.path.len() == 3 && is(0, "metadata") && is(1, "labels") {
+            self.found.labels.push((self.path[2].clone(), value));
+            return;
+        }
+        let place = self.found.selectable.iter().position(|whole| {
+            let mut parts = whole.split('.');
+            self.path.iter().all(|step| parts.next() == Some(&**step)) && parts.next().is_none()
+        });
+        if let Some(place) = place {
+            self.found.fields[place] = value;
+        }
+    }
+}
+
+impl<'b> DeserializeSeed<'b> for Probe<'b, '_> {
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'b>>(self, json: D) -> Result<(), D::Error> {
+        if self.leads_somewhere() {
+            json.deserialize_any(self)
+        } else {
+            json.deserialize_ignored_any(IgnoredAny).map(|_| ())
+        }
+    }
+}
+
+impl<'b> Visitor<'b> for Probe<'b, '_> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an object")
+    }
+
+    fn visit_map<A: MapAccess<'b>>(self, mut map: A) -> Result<(), A::Error> {
+        let Probe { mut path, found } = self;
+        while let Some(Key(key)) = map.next_key()? {
+            path.push(key);
+            let inner = Probe {
+                path: path.clone(),
+                found: &mut *found,
+            };
+            map.next_value_seed(inner)?;
+            path.pop();
+        }
+        Ok(())
+    }
+
+    fn visit_seq<A: serde::de::SeqAccess<'b>>(self, mut list: A) -> Result<(), A::Error> {
+        while list.next_element::<IgnoredAny>()?.is_some() {}
+        Ok(())
+    }
+
+    fn visit_borrowed_str<E>(mut self, text: &'b str) -> Result<(), E> {
+        self.leaf(Cow::Borrowed(text));
+        Ok(())
+    }
+
+    fn visit_str<E>(mut self, text: &str) -> Result<(), E> {
+        self.leaf(Cow::Owned(text.to_owned()));
+        Ok(())
+    }
+
+    fn visit_bool<E>(mut self, value: bool) -> Result<(), E> {
+        self.leaf(Cow::Owned(value.to_string()));
+        Ok(())
+    }
+
+    fn visit_i64<E>(mut self, value: i64) -> Result<(), E> {
+        self.leaf(Cow::Owned(value.to_string()));
+        Ok(())
+    }
+
+    fn visit_u64<E>(mut self, value: u64) -> Result<(), E> {
+        self.leaf(Cow::Owned(value.to_string()));
+        Ok(())
+    }
+
+    fn visit_f64<E>(self, _: f64) -> Result<(), E> {
+        Ok(())
+    }
+
+    fn visit_unit<E>(self) -> Result<(), E> {
+        Ok(())
+    }
+}
+
+/// A key, borrowed when it is written without escapes.
+#[derive(serde::Deserialize)]
+struct Key<'b>(#[serde(borrow)] Cow<'b, str>);

@@ -1,0 +1,47 @@
+//! Where an object lies in the store: kube-apiserver's paths, so that both can work on one store.
+
+use planesmith_machinery::names;
+use planesmith_machinery::resource::{ResourceFacts, Scope};
+use planesmith_machinery::status::{ApiError, ApiResult};
+
+/// What the keys of all objects of a kind start with.
+///
+/// Kinds of Kubernetes lie under their plural alone, so that a kind may move between groups; those of other groups under
+/// group and plural.
+pub(super) fn prefix(hub: &ResourceFacts) -> String {
+    let kubernetes = !hub.group.contains('.') || hub.group.ends_with(".k8s.io");
+    match kubernetes {
+        true => format!("/registry/{}/", hub.plural),
+        false => format!("/registry/{}/{}/", hub.group, hub.plural),
+    }
+}
+
+/// Checks that `name` can be the last part of a key.
+///
+/// # Errors
+///
+/// 400, as kube-apiserver words it.
+pub(super) fn check_name(name: &str) -> ApiResult<()> {
+    if name.is_empty() {
+        return Err(ApiError::bad_request("Name parameter required."));
+    }
+    let complaints = names::path_segment(name);
+    if complaints.is_empty() {
+        return Ok(());
+    }
+    let complaints: Vec<String> = complaints.into_iter().map(|complaint| complaint.to_string()).collect();
+    let quoted = planesmith_machinery::go_format::quote(name);
+    Err(ApiError::bad_request(format!(
+        "Name parameter invalid: {quoted}: {}",
+        complaints.join(";")
+    )))
+}
+
+/// Namespace and name of the object under `key`, which starts with `prefix`; the namespace is empty where there is none.
+pub(super) fn split<'k>(prefix: &str, scope: Scope, key: &'k str) -> (&'k str, &'k str) {
+    let rest = key.strip_prefix(prefix).unwrap_or(key);
+    match scope {
+        Scope::Cluster => ("", rest),
+        Scope::Namespaced => rest.split_once('/').unwrap_or(("", rest)),
+    }
+}

@@ -1,0 +1,122 @@
+//! The objects of one kind.
+
+use std::sync::Arc;
+
+use planesmith_access::admission::{NamespacePhase, Namespaces};
+use planesmith_machinery::json::{self, Strictness};
+use planesmith_machinery::object::Object;
+use planesmith_machinery::resource::{ResourceFacts, Scope};
+use planesmith_machinery::status::{ApiError, ApiResult};
+use planesmith_store::{Collection, Entry, Storage};
+
+use super::indexer::JsonIndexer;
+use super::key;
+
+/// The objects of one kind, as bytes of its storage version.
+#[derive(Debug)]
+pub struct ResourceStore {
+    facts: &'static ResourceFacts,
+    collection: Arc<Collection>,
+    storage: Storage,
+}
+
+impl ResourceStore {
+    /// The objects of the kind with the storage version `hub`. Opening it again gives the same objects.
+    #[must_use]
+    pub fn open(storage: &Storage, hub: &'static ResourceFacts) -> Self {
+        let collection = storage.collection(&key::prefix(hub), Arc::new(JsonIndexer::new(hub)));
+        Self {
+            facts: hub,
+            collection,
+            storage: storage.clone(),
+        }
+    }
+
+    /// The storage version.
+    #[must_use]
+    pub fn facts(&self) -> &'static ResourceFacts {
+        self.facts
+    }
+
+    /// The bytes.
+    #[must_use]
+    pub fn collection(&self) -> &Arc<Collection> {
+        &self.collection
+    }
+
+    /// Where the bytes are kept.
+    #[must_use]
+    pub fn storage(&self) -> &Storage {
+        &self.storage
+    }
+
+    /// The key of an object.
+    ///
+    /// # Errors
+    ///
+    /// 400 when the name cannot be part of a path.
+    pub fn key(&self, namespace: &str, name: &str) -> ApiResult<String> {
+        key::check_name(name)?;
+        let mut key = self.prefix(namespace);
+        key.push_str(name);
+        Ok(key)
+    }
+
+    /// What the keys of all objects in `namespace` start with; of all objects when it is empty.
+    #[must_use]
+    pub fn prefix(&self, namespace: &str) -> String {
+        let all = self.collection.prefix();
+        if namespace.is_empty() || self.facts.scope == Scope::Cluster {
+            return all.to_owned();
+        }
+        let mut prefix = String::with_capacity(all.len() + namespace.len() + 64);
+        for part in [all, namespace, "/"] {
+            prefix.push_str(part);
+        }
+        prefix
+    }
+
+    /// Namespace and name of the object under `key`.
+    #[must_use]
+    pub fn names<'k>(&self, key: &'k str) -> (&'k str, &'k str) {
+        key::split(self.collection.prefix(), self.facts.scope, key)
+    }
+
+    /// The object of an entry, in the storage version.
+    ///
+    /// # Errors
+    ///
+    /// 500 when the bytes are not such an object.
+    pub fn decode(&self, entry: &Entry) -> ApiResult<Box<dyn Object>> {
+        self.decode_bytes(entry.bytes())
+    }
+
+    /// The object that `bytes` encode, in the storage version.
+    ///
+    /// # Errors
+    ///
+    /// 500 when the bytes are not such an object.
+    pub fn decode_bytes(&self, bytes: &[u8]) -> ApiResult<Box<dyn Object>> {
+        let mut object = (self.facts.new)();
+        match json::decode(bytes, &mut *object, Strictness::Lenient) {
+            Ok(_) => Ok(object),
+            Err(error) => {
+                tracing::error!(kind = self.facts.kind, %error, "an object in the store cannot be read");
+                Err(ApiError::internal("unable to read the stored object"))
+            }
+        }
+    }
+}
+
+/// A store of namespaces: kinds that select by `status.phase`.
+impl Namespaces for ResourceStore {
+    fn phase(&self, name: &str) -> Option<NamespacePhase> {
+        let entry = self.collection.get(&self.key("", name).ok()?)?;
+        let position = self.facts.selectable.iter().position(|field| *field == "status.phase");
+        let phase = position.and_then(|position| entry.row().field(position));
+        Some(match phase {
+            Some("Terminating") => NamespacePhase::Terminating,
+            Some(_) | None => NamespacePhase::Active,
+        })
+    }
+}

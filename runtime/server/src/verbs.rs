@@ -1,0 +1,20 @@
+//! What can be done with objects: one file per verb, all of them over the tables of the kinds.
+//!
+//! Reading order: [`get`] and [`list`] (from the cache), [`watch`] (changes as they happen), [`create`] and [`update`] (the
+//! way of every write, in [`write`]), then what is made of them.
+
+mod continue_token;
+mod create;
+mod decode;
+mod delete;
+mod delete_collection;
+mod get;
+mod list;
+pub(crate) mod options;
+mod owners;
+mod stub;
+
+mod selection;
+mod update;
+mod watch;
+mod write;

@@ -1,0 +1,148 @@
+//! Where the next page of a list starts.
+//!
+//! The form is kube-apiserver's (`v` `meta.k8s.io/v1`), so that a client may go on at another server on the same store.
+
+use base64::Engine as _;
+use base64::alphabet;
+use base64::engine::general_purpose::{GeneralPurpose, NO_PAD};
+use planesmith_machinery::json::{self, Strictness};
+use planesmith_machinery::status::ApiError;
+use planesmith_store::Revision;
+use serde_json::{Value, json};
+
+/// What a page shows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum PageState {
+    /// The state of the first page.
+    At(Revision),
+    /// The newest state: the first page's is no longer known, and the client goes on nevertheless.
+    Newest,
+}
+
+/// Where the next page of a list starts.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct ContinueToken {
+    pub(crate) state: PageState,
+    /// The last key of the page before, below the prefix of the list.
+    pub(crate) after: String,
+}
+
+/// As Go reads it: bits behind the last byte do not count.
+const BASE64: GeneralPurpose = GeneralPurpose::new(&alphabet::URL_SAFE, NO_PAD.with_decode_allow_trailing_bits(true));
+const VERSION: &str = "meta.k8s.io/v1";
+/// Follows the last key, so that the start is the first key behind it.
+const NEXT: char = '\0';
+
+impl ContinueToken {
+    /// The token as clients send it back.
+    pub(crate) fn encode(&self) -> String {
+        let revision = match self.state {
+            PageState::At(revision) => i128::from(revision.0),
+            PageState::Newest => -1,
+        };
+        let start = format!("{}{NEXT}", self.after);
+        // Only numbers of 64 bits are made above, which JSON takes.
+        let revision = i64::try_from(revision).unwrap_or(i64::MAX);
+        let token = json!({ "v": VERSION, "rv": revision, "start": start });
+        let mut text = Vec::new();
+        json::encode_value(&token, &mut text);
+        BASE64.encode(text)
+    }
+
+    /// Reads what a client sent.
+    ///
+    /// # Errors
+    ///
+    /// 400 with the words of kube-apiserver.
+    pub(crate) fn decode(text: &str) -> Result<Self, ApiError> {
+        let refused =
+            |why: String| ApiError::bad_request(format!("invalid continue token: continue key is not valid{why}"));
+        let bytes = decode_base64(text).map_err(|at| refused(format!(": illegal base64 data at input byte {at}")))?;
+        let (token, _) =
+            json::parse_value(&bytes, Strictness::Lenient).map_err(|error| refused(format!(": {error}")))?;
+        match token.get("v").and_then(Value::as_str).unwrap_or_default() {
+            VERSION => {}
+            other => {
+                return Err(refused(format!(
+                    ": server does not recognize this encoded version {other}"
+                )));
+            }
+        }
+        let state = match token.get("rv").and_then(Value::as_i64).unwrap_or(0) {
+            0 => {
+                let why = format!(": incorrect encoded start resourceVersion (version {VERSION})");
+                return Err(refused(why));
+            }
+            revision => u64::try_from(revision).map_or(PageState::Newest, |revision| PageState::At(Revision(revision))),
+        };
+        let start = token.get("start").and_then(Value::as_str).unwrap_or_default();
+        if start.is_empty() {
+            return Err(refused(format!(": encoded start key empty (version {VERSION})")));
+        }
+        // A start above the list's prefix would show other objects than the path allows.
+        if start.split('/').any(|part| matches!(part, "" | "." | "..")) {
+            return Err(refused(format!(": {start}")));
+        }
+        let after = start.strip_suffix(NEXT).unwrap_or(start).to_owned();
+        Ok(Self { state, after })
+    }
+}
+
+/// Decodes, or tells the first byte that is wrong, counted as Go counts.
+fn decode_base64(text: &str) -> Result<Vec<u8>, usize> {
+    BASE64.decode(text).map_err(|_| {
+        let legal = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_');
+        let odd = text.bytes().position(|byte| !legal(byte));
+        odd.unwrap_or(text.len().saturating_sub(text.len() % 4))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn refusal(text: &str) -> String {
+        let error = ContinueToken::decode(text).expect_err("a bad token");
+        let message = error
+            .message()
+            .strip_prefix("invalid continue token: continue key is not valid");
+        message.expect("the usual start").to_owned()
+    }
+
+    #[test]
+    fn a_token_is_read_back() {
+        for state in [PageState::At(Revision(812)), PageState::Newest] {
+            let token = ContinueToken {
+                state,
+                after: "default/a".to_owned(),
+            };
+            assert_eq!(ContinueToken::decode(&token.encode()).expect("legal"), token);
+        }
+    }
+
+    #[test]
+    fn the_form_is_that_of_kubernetes() {
+        let token = ContinueToken {
+            state: PageState::At(Revision(5)),
+            after: "p3".to_owned(),
+        };
+        let text = BASE64.decode(token.encode()).expect("base64");
+        let value: Value = serde_json::from_slice(&text).expect("JSON");
+        assert_eq!(value, json!({ "v": "meta.k8s.io/v1", "rv": 5, "start": "p3\u{0}" }));
+    }
+
+    #[test]
+    fn bad_tokens_are_refused_in_words() {
+        assert_eq!(
+            refusal("garbage"),
+            ": invalid character '\\u0081' looking for beginning of value"
+        );
+        assert_eq!(refusal("%%"), ": illegal base64 data at input byte 0");
+        let unknown = BASE64.encode(r#"{"v":"v9","rv":1,"start":"a"}"#);
+        assert_eq!(refusal(&unknown), ": server does not recognize this encoded version v9");
+        let above = BASE64.encode(r#"{"v":"meta.k8s.io/v1","rv":1,"start":"../secrets"}"#);
+        assert_eq!(refusal(&above), ": ../secrets");
+        let empty = BASE64.encode(r#"{"v":"meta.k8s.io/v1","rv":1}"#);
+        assert_eq!(refusal(&empty), ": encoded start key empty (version meta.k8s.io/v1)");
+    }
+}

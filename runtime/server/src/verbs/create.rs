@@ -1,0 +1,160 @@
+//! Making objects.
+
+use axum::body::Body;
+use axum::response::Response;
+use http::StatusCode;
+use planesmith_access::admission::Operation;
+use planesmith_machinery::object::Object;
+use planesmith_machinery::resource::SubresourceKind;
+use planesmith_machinery::status::{ApiError, ApiResult};
+use planesmith_machinery::time::Time;
+use planesmith_machinery::{defaulting, names, validation};
+use planesmith_store::{Expect, WriteError};
+
+use super::decode::Decoder;
+use super::options::{WriteOptions, parse_version};
+use super::write::{Outcome, Write, store_failure};
+use crate::endpoint::{Call, Endpoint};
+use crate::negotiation::{Offer, negotiate};
+
+/// How often a generated name may turn out to be taken.
+const NAME_ATTEMPTS: usize = 8;
+/// What generated names end with: five of these, which spell no words.
+const SUFFIX_LETTERS: &[u8; 27] = b"bcdfghjklmnpqrstvwxz2456789";
+const SUFFIX_LENGTH: usize = 5;
+
+impl Endpoint {
+    /// Creates an object.
+    pub(crate) async fn create(&self, call: &Call, body: Body) -> ApiResult<Response> {
+        let output = negotiate(&call.parts, Offer::Object)?;
+        let (format, body) = self.read_body(call, body).await?;
+        let options = WriteOptions::for_create(call.query())?;
+        let decoder = Decoder {
+            scheme: self.stores().scheme(),
+            facts: self.kind(),
+            validation: options.field_validation,
+            warnings: &call.ctx.warnings,
+        };
+        let mut object = decoder.object(format, &body)?;
+        drop(body);
+        wipe_system_fields(&mut *object);
+        self.place(&mut *object, call.namespace())?;
+        defaulting::set_defaults(&mut *object);
+        let write = Write::new(self, call, &options);
+        write.drop_repeated_owners(&mut *object, false);
+        write.track(None, &mut *object);
+        let outcome = write.create(object).await?;
+        write.respond(StatusCode::CREATED, output, outcome)
+    }
+}
+
+impl Write<'_> {
+    /// Creates an object of the endpoint's version that is defaulted and tracked. A generated name that is taken is
+    /// generated anew, a few times.
+    pub(super) async fn create(&self, object: Box<dyn Object>) -> ApiResult<Outcome> {
+        let meta = object.meta();
+        let generates = meta.name.is_empty() && !meta.generate_name.is_empty();
+        let attempts = if generates { NAME_ATTEMPTS } else { 1 };
+        for _ in 1..attempts {
+            match Box::pin(self.create_once(object.clone())).await {
+                Err(error) if error.reason() == Some(planesmith_machinery::status::Reason::AlreadyExists) => {}
+                outcome => return outcome,
+            }
+        }
+        Box::pin(self.create_once(object)).await
+    }
+
+    async fn create_once(&self, object: Box<dyn Object>) -> ApiResult<Outcome> {
+        let mut object = self.to_hub(object);
+        self.mutate(Operation::Create, "", &mut object, None).await?;
+        self.fill_system_fields(&mut *object);
+        self.endpoint.place(&mut *object, self.call.namespace())?;
+        prepare(&mut *object);
+        let errors = validation::check_create(&*object);
+        self.refuse_invalid(&*object, &errors)?;
+        self.warn_about(&*object, None);
+        self.admit(Operation::Create, "", &mut object, None).await?;
+        let key = self.endpoint.store().key(self.call.namespace(), &object.meta().name)?;
+        let collection = self.endpoint.store().collection();
+        if self.dry_run {
+            return match collection.get(&key) {
+                Some(_) => Err(self.taken(&*object)),
+                None => Ok(Outcome::Unstored(object)),
+            };
+        }
+        // Text that is no number counts as none.
+        if parse_version(&object.meta().resource_version).is_ok_and(|version| version != 0) {
+            return Err(ApiError::version_on_create());
+        }
+        match collection.write(self.put(&key, &*object, Expect::Absent)).await {
+            Ok(written) => Ok(Outcome::Stored(written.entry)),
+            Err(WriteError::Conflict { current }) => {
+                let current = current.and_then(|entry| self.endpoint.store().decode(&entry).ok());
+                let leaving = current.is_some_and(|current| current.meta().deletion_timestamp.is_some());
+                Err(self.taken_by(&*object, leaving))
+            }
+            Err(error) => Err(store_failure(&error)),
+        }
+    }
+
+    fn fill_system_fields(&self, object: &mut dyn Object) {
+        let uid = self.endpoint.stores().options().uids.next();
+        let meta = object.meta_mut();
+        meta.creation_timestamp = self.now;
+        meta.uid = uid;
+        if meta.name.is_empty() && !meta.generate_name.is_empty() {
+            meta.name = generated_name(&meta.generate_name);
+        }
+    }
+
+    fn taken(&self, object: &dyn Object) -> ApiError {
+        self.taken_by(object, false)
+    }
+
+    /// 409 for a name that is taken by an object that may be on its way out.
+    fn taken_by(&self, object: &dyn Object, leaving: bool) -> ApiError {
+        let resource = self.endpoint.kind().group_resource();
+        let meta = object.meta();
+        match (meta.generate_name.is_empty(), leaving) {
+            (false, _) => ApiError::generated_name_taken(&resource, &meta.name),
+            (true, true) => ApiError::already_exists_and_terminating(&resource, &meta.name),
+            (true, false) => ApiError::already_exists(&resource, &meta.name),
+        }
+    }
+}
+
+/// Forgets what only the server decides.
+pub(super) fn wipe_system_fields(object: &mut dyn Object) {
+    let meta = object.meta_mut();
+    meta.creation_timestamp = Time::ZERO;
+    meta.uid.clear();
+    meta.deletion_timestamp = None;
+    meta.deletion_grace_period_seconds = None;
+    meta.self_link.clear();
+}
+
+/// Resets what a creator may not decide.
+fn prepare(object: &mut dyn Object) {
+    let facts = object.resource();
+    if facts.behavior.generation {
+        object.meta_mut().generation = 1;
+    }
+    let has_status = |kind: &SubresourceKind| matches!(kind, SubresourceKind::Status);
+    if facts
+        .subresources
+        .iter()
+        .any(|subresource| has_status(&subresource.kind))
+        && let Some(status) = object.facts().fields.iter().position(|field| field.name == "status")
+    {
+        object.field_mut(status).reset();
+    }
+    (facts.rules.prepare_create)(object);
+}
+
+fn generated_name(generate_name: &str) -> String {
+    let mut name = names::generated_base(generate_name).to_owned();
+    for _ in 0..SUFFIX_LENGTH {
+        name.push(char::from(SUFFIX_LETTERS[fastrand::usize(..SUFFIX_LETTERS.len())]));
+    }
+    name
+}

@@ -1,0 +1,247 @@
+//! Removing objects, or marking them until what holds them back lets go.
+
+use std::sync::Arc;
+
+use axum::body::Body;
+use axum::response::Response;
+use http::StatusCode;
+use planesmith_machinery::meta::{self, StatusDetails};
+use planesmith_machinery::object::Object;
+use planesmith_machinery::resource::ResourceFacts;
+use planesmith_machinery::status::{ApiError, ApiResult};
+use planesmith_machinery::{json, protobuf, yaml};
+use planesmith_store::{Entry, Expect, Op, WriteError};
+
+use super::options::{DeleteOptions, Propagation};
+use super::update::shows;
+use super::write::{Outcome, Write, store_failure};
+use crate::endpoint::{Call, Endpoint};
+use crate::negotiation::{Format, Offer, Output, negotiate};
+use crate::response;
+
+/// How often a removal is repeated because somebody changed the object meanwhile.
+const ATTEMPTS: usize = 64;
+
+const ORPHAN: &str = "orphan";
+const FOREGROUND: &str = "foregroundDeletion";
+
+/// What became of an object that was to be deleted.
+pub(super) enum Deleted {
+    /// It is gone; this is what it was.
+    Gone(Outcome, StatusDetails),
+    /// It stays, marked, until it is let go of.
+    Marked(Outcome),
+}
+
+impl Endpoint {
+    /// Deletes an object.
+    pub(crate) async fn delete(&self, call: &Call, body: Body) -> ApiResult<Response> {
+        let output = negotiate(&call.parts, Offer::Object)?;
+        let options = self.delete_options(call, body).await?;
+        let write = Write::with_manager(self, call, options.dry_run, String::new());
+        let deleted = write.delete(call.name(), &options).await?;
+        let gone_later = |outcome: &Deleted| matches!(outcome, Deleted::Marked(_));
+        let code = match options.orphan_dependents {
+            Some(false) if gone_later(&deleted) => StatusCode::ACCEPTED,
+            _ => StatusCode::OK,
+        };
+        match deleted {
+            Deleted::Marked(outcome) => write.respond(code, output, outcome),
+            Deleted::Gone(outcome, _) if self.kind().behavior.returns_deleted => write.respond(code, output, outcome),
+            Deleted::Gone(_, details) => Ok(success(output, details)),
+        }
+    }
+
+    /// The options in the body, or in the query when there is no body.
+    pub(super) async fn delete_options(&self, call: &Call, body: Body) -> ApiResult<DeleteOptions> {
+        let limit = self.stores().options().body_limit;
+        let body = crate::body::read(&call.parts, body, limit).await?;
+        if body.is_empty() {
+            return DeleteOptions::from_query(call.query());
+        }
+        let format = crate::body::format(&call.parts)?;
+        DeleteOptions::new(decode_options(format, &body)?)
+    }
+}
+
+/// Reads a DeleteOptions, whatever group it says it is of: each group has one of its own.
+fn decode_options(format: Format, body: &[u8]) -> ApiResult<meta::DeleteOptions> {
+    let refused = |why: &dyn std::fmt::Display| ApiError::bad_request(why.to_string());
+    let mut options = meta::DeleteOptions::default();
+    let json = match format {
+        Format::Protobuf => {
+            let envelope = protobuf::open(body).map_err(|error| refused(&error))?;
+            protobuf::decode(envelope.raw, &mut options).map_err(|error| refused(&error))?;
+            return Ok(options);
+        }
+        Format::Yaml => yaml::to_json(body).map_err(|error| refused(&error))?.json,
+        Format::Json => body.to_vec(),
+    };
+    let sent = json::type_meta(&json)
+        .map_err(|error| refused(&format!("couldn't get version/kind; json parse error: {error}")))?;
+    if !sent.kind.is_empty() && sent.kind != "DeleteOptions" {
+        return Err(refused(&"decoded object cannot be converted to DeleteOptions"));
+    }
+    json::decode(&json, &mut options, json::Strictness::Lenient).map_err(|error| refused(&error))?;
+    Ok(options)
+}
+
+/// The answer when an object is gone and its kind does not show it once more.
+fn success(output: Output, details: StatusDetails) -> Response {
+    let status = meta::Status {
+        status: "Success".to_owned(),
+        details: Some(details),
+        ..meta::Status::default()
+    };
+    response::structure(StatusCode::OK, output, &status)
+}
+
+impl Write<'_> {
+    /// Deletes the object `name`, again and again until nobody changes it meanwhile.
+    pub(super) async fn delete(&self, name: &str, options: &DeleteOptions) -> ApiResult<Deleted> {
+        self.delete_in(self.call.namespace(), name, options).await
+    }
+
+    pub(super) async fn delete_in(&self, namespace: &str, name: &str, options: &DeleteOptions) -> ApiResult<Deleted> {
+        let store = self.endpoint.store();
+        let key = store.key(namespace, name)?;
+        for _ in 0..ATTEMPTS {
+            let entry = store
+                .collection()
+                .get(&key)
+                .ok_or_else(|| self.endpoint.not_found(name))?;
+            if let Some(deleted) = Box::pin(self.delete_once(&key, &entry, options)).await? {
+                return Ok(deleted);
+            }
+        }
+        Err(ApiError::modified(&self.endpoint.kind().group_resource(), name))
+    }
+
+    /// One attempt on the state `entry`; `None` when somebody changed it meanwhile.
+    async fn delete_once(&self, key: &str, entry: &Arc<Entry>, options: &DeleteOptions) -> ApiResult<Option<Deleted>> {
+        let mut object = self.endpoint.store().decode(entry)?;
+        check_preconditions(self.endpoint.kind(), &*object, entry, options)?;
+        self.admit_removal(&object.meta().name, &*object).await?;
+        apply_propagation(&mut object.meta_mut().finalizers, options);
+        let rules = &object.resource().rules;
+        let holds = (rules.holds_deletion)(&*object);
+        if holds || !object.meta().finalizers.is_empty() {
+            if !holds {
+                self.mark(&mut *object);
+            } else if object.meta().deletion_timestamp.is_none() {
+                object.meta_mut().deletion_timestamp = Some(self.now);
+                (rules.prepare_delete)(&mut *object);
+            }
+            return self.store_mark(key, entry, object).await;
+        }
+        let details = self.details(&*object);
+        if self.dry_run {
+            return Ok(Some(Deleted::Gone(Outcome::Unstored(object), details)));
+        }
+        let op = Op::Delete {
+            key: key.into(),
+            expect: Expect::Revision(entry.revision()),
+            last: None,
+        };
+        match self.endpoint.store().collection().write(op).await {
+            Ok(written) => Ok(Some(Deleted::Gone(Outcome::Stored(written.entry), details))),
+            Err(WriteError::Conflict { .. }) => Ok(None),
+            Err(error) => Err(store_failure(&error)),
+        }
+    }
+
+    /// Marks an object that has finalizers: it has no time left, and goes as soon as they do.
+    fn mark(&self, object: &mut dyn Object) {
+        let meta = object.meta_mut();
+        if meta.deletion_grace_period_seconds.is_none() && meta.generation > 0 {
+            meta.generation += 1;
+        }
+        if meta.deletion_timestamp.is_none_or(|deleted| deleted > self.now) {
+            meta.deletion_timestamp = Some(self.now);
+        }
+        meta.deletion_grace_period_seconds = Some(0);
+    }
+
+    async fn store_mark(&self, key: &str, entry: &Arc<Entry>, object: Box<dyn Object>) -> ApiResult<Option<Deleted>> {
+        if self.dry_run {
+            return Ok(Some(Deleted::Marked(Outcome::Unstored(object))));
+        }
+        let encoded = json::encode_for_storage(&*object);
+        if shows(entry, &encoded) {
+            return Ok(Some(Deleted::Marked(Outcome::Stored(Arc::clone(entry)))));
+        }
+        let op = self.put_encoded(key, &*object, encoded, Expect::Revision(entry.revision()));
+        match self.endpoint.store().collection().write(op).await {
+            Ok(written) => Ok(Some(Deleted::Marked(Outcome::Stored(written.entry)))),
+            Err(WriteError::Conflict { .. }) => Ok(None),
+            Err(error) => Err(store_failure(&error)),
+        }
+    }
+
+    fn details(&self, object: &dyn Object) -> StatusDetails {
+        let facts = self.endpoint.kind();
+        StatusDetails {
+            name: object.meta().name.clone(),
+            group: facts.group.to_owned(),
+            kind: facts.plural.to_owned(),
+            uid: object.meta().uid.clone(),
+            ..StatusDetails::default()
+        }
+    }
+}
+
+fn check_preconditions(
+    facts: &'static ResourceFacts,
+    object: &dyn Object,
+    entry: &Entry,
+    options: &DeleteOptions,
+) -> ApiResult<()> {
+    let meta = object.meta();
+    if let Some(wanted) = options.uid.as_ref().filter(|wanted| **wanted != meta.uid) {
+        return Err(ApiError::uid_precondition(
+            &facts.group_kind(),
+            &meta.name,
+            wanted,
+            &meta.uid,
+        ));
+    }
+    let actual = entry.revision().to_string();
+    if let Some(wanted) = options.resource_version.as_ref().filter(|wanted| **wanted != actual) {
+        return Err(ApiError::version_precondition(
+            &facts.group_kind(),
+            &meta.name,
+            wanted,
+            &actual,
+        ));
+    }
+    Ok(())
+}
+
+/// Sets the finalizers that say what happens to dependents. What the client wants comes before what the object says.
+fn apply_propagation(finalizers: &mut Vec<String>, options: &DeleteOptions) {
+    let has = |name: &str| finalizers.iter().any(|finalizer| finalizer == name);
+    let (orphan, foreground) = match (options.orphan_dependents, options.propagation) {
+        (Some(orphan), _) => (orphan, false),
+        (None, Some(propagation)) => (
+            propagation == Propagation::Orphan,
+            propagation == Propagation::Foreground,
+        ),
+        (None, None) => {
+            // The first of the two that stands on the object counts.
+            let first = finalizers
+                .iter()
+                .find(|finalizer| matches!(finalizer.as_str(), ORPHAN | FOREGROUND));
+            let first = first.map(String::as_str);
+            (first == Some(ORPHAN), first == Some(FOREGROUND))
+        }
+    };
+    if has(ORPHAN) == orphan && has(FOREGROUND) == foreground {
+        return;
+    }
+    finalizers.retain(|finalizer| !matches!(finalizer.as_str(), ORPHAN | FOREGROUND));
+    for (wanted, name) in [(orphan, ORPHAN), (foreground, FOREGROUND)] {
+        if wanted {
+            finalizers.push(name.to_owned());
+        }
+    }
+}

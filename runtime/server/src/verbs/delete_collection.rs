@@ -1,0 +1,46 @@
+//! Removing many objects.
+
+use axum::body::Body;
+use axum::response::Response;
+use futures_util::{StreamExt as _, TryStreamExt as _, stream};
+use planesmith_machinery::status::{ApiResult, Reason};
+
+use super::options::{DeleteOptions, ListOptions};
+use super::selection::Selection;
+use super::write::Write;
+use crate::endpoint::{Call, Endpoint};
+use crate::negotiation::{Offer, negotiate};
+
+/// Removals under way at the same time: enough to share the store's durable batches.
+const AT_ONCE: usize = 64;
+
+impl Endpoint {
+    /// Deletes the objects that a list would show, and answers with that list.
+    pub(crate) async fn delete_collection(&self, call: &Call, body: Body) -> ApiResult<Response> {
+        let output = negotiate(&call.parts, Offer::Collection)?;
+        let list = ListOptions::for_list(call.query())?;
+        let selection = Selection::new(&list, self.kind(), "")?;
+        let options = self.delete_options(call, body).await?;
+        let page = self.page(&list, &selection, call.namespace()).await?;
+        let write = Write::with_manager(self, call, options.dry_run, String::new());
+        // Collected at once, so that the stream holds futures and no closure over borrowed names.
+        let mut removals = Vec::with_capacity(page.entries.len());
+        for entry in &page.entries {
+            let (namespace, name) = self.store().names(entry.key());
+            removals.push(write.remove_one_of_many(namespace, name, &options));
+        }
+        stream::iter(removals).buffered(AT_ONCE).try_collect::<()>().await?;
+        self.render_list(output, call.query(), &page.meta, page.entries)
+    }
+}
+
+impl Write<'_> {
+    async fn remove_one_of_many(&self, namespace: &str, name: &str, options: &DeleteOptions) -> ApiResult<()> {
+        match self.delete_in(namespace, name, options).await {
+            Ok(_) => Ok(()),
+            // Somebody else was faster.
+            Err(error) if error.reason() == Some(Reason::NotFound) => Ok(()),
+            Err(error) => Err(error),
+        }
+    }
+}

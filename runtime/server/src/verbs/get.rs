@@ -1,0 +1,28 @@
+//! Reading one object.
+
+use axum::response::Response;
+use http::StatusCode;
+use planesmith_machinery::status::{ApiError, ApiResult};
+
+use super::options::parse_version_field;
+use crate::endpoint::{Call, Endpoint, Subject};
+use crate::negotiation::{Offer, negotiate};
+
+impl Endpoint {
+    /// Answers with the object as the cache holds it.
+    pub(crate) async fn get(&self, call: &Call) -> ApiResult<Response> {
+        let output = negotiate(&call.parts, Offer::Object)?;
+        let query = call.query();
+        let key = self.store().key(call.namespace(), call.name())?;
+        if let Some(version) = query.first("resourceVersion") {
+            let version = parse_version_field(&version).map_err(|why| ApiError::unnamed(500, why))?;
+            self.wait_for(version).await?;
+        }
+        let entry = self
+            .store()
+            .collection()
+            .get(&key)
+            .ok_or_else(|| self.not_found(call.name()))?;
+        self.render(StatusCode::OK, output, query, Subject::Entry(&entry))
+    }
+}

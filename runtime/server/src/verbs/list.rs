@@ -1,0 +1,138 @@
+//! Reading many objects, all of them as they were at one revision.
+
+use std::sync::Arc;
+
+use axum::response::Response;
+use planesmith_machinery::meta::ListMeta;
+use planesmith_machinery::status::{ApiError, ApiResult, Expired};
+use planesmith_store::{At, Entry, ListQuery, Revision};
+
+use super::continue_token::{ContinueToken, PageState};
+use super::options::{ListOptions, VersionMatch, parse_version_field};
+use super::selection::Selection;
+use crate::endpoint::{Call, Endpoint};
+use crate::negotiation::{Offer, negotiate};
+
+/// One page of a list.
+pub(crate) struct ListPage {
+    pub(crate) meta: ListMeta,
+    pub(crate) entries: Vec<Arc<Entry>>,
+}
+
+/// Which part of which state a page shows.
+struct Window {
+    at: At,
+    /// The key behind which the page starts.
+    after: Option<String>,
+    limit: Option<usize>,
+}
+
+impl Endpoint {
+    /// Answers with a list.
+    pub(crate) async fn list(&self, call: &Call) -> ApiResult<Response> {
+        let output = negotiate(&call.parts, Offer::Collection)?;
+        let query = call.query();
+        let options = ListOptions::for_list(query)?;
+        let selection = Selection::new(&options, self.kind(), call.name())?;
+        let page = self.page(&options, &selection, call.namespace()).await?;
+        self.render_list(output, query, &page.meta, page.entries)
+    }
+
+    /// The objects that `options` ask for.
+    pub(crate) async fn page(
+        &self,
+        options: &ListOptions<'_>,
+        selection: &Selection,
+        namespace: &str,
+    ) -> ApiResult<ListPage> {
+        let base = self.store().prefix(namespace);
+        let window = self.window(options, &base).await?;
+        let store = &**self.store();
+        let matches = |entry: &Entry| selection.matches(store, entry);
+        let filter: Option<&dyn Fn(&Entry) -> bool> = if selection.is_everything() {
+            None
+        } else {
+            Some(&matches)
+        };
+        let query = ListQuery {
+            prefix: &selection.prefix(store, namespace),
+            after: window.after.as_deref(),
+            limit: window.limit,
+            at: window.at,
+            filter,
+        };
+        let page = store.collection().list(&query);
+        let page = page.map_err(|_| expired(window.after.as_deref(), &base))?;
+        let next = page.next().map(|last| ContinueToken {
+            state: PageState::At(page.revision),
+            after: below(last, &base),
+        });
+        let remaining = page.remaining.filter(|_| next.is_some() && filter.is_none());
+        let meta = ListMeta {
+            resource_version: page.revision.to_string(),
+            r#continue: next.map(|token| token.encode()).unwrap_or_default(),
+            remaining_item_count: remaining.and_then(|count| i64::try_from(count).ok()),
+            ..ListMeta::default()
+        };
+        let entries = page.entries;
+        Ok(ListPage { meta, entries })
+    }
+
+    async fn window(&self, options: &ListOptions<'_>, base: &str) -> ApiResult<Window> {
+        let limit = options.limit.map(|limit| usize::try_from(limit).unwrap_or(usize::MAX));
+        let any = options.resource_version == "0";
+        if !options.continue_token.is_empty() {
+            if !any && !options.resource_version.is_empty() {
+                let why = "specifying resource version is not allowed when using continue";
+                return Err(ApiError::bad_request(why));
+            }
+            let token = ContinueToken::decode(&options.continue_token)?;
+            let at = match token.state {
+                PageState::At(revision) => {
+                    self.wait_for(revision.0).await?;
+                    At::Exact(revision)
+                }
+                PageState::Newest => At::Latest,
+            };
+            let after = Some(format!("{base}{}", token.after));
+            // Whoever takes any state takes the whole rest of it.
+            let limit = limit.filter(|_| !any);
+            return Ok(Window { at, after, limit });
+        }
+        let version = parse_version_field(&options.resource_version)
+            .map_err(|why| ApiError::bad_request(format!("invalid resource version: {why}")))?;
+        if version == 0 {
+            return Ok(Window {
+                at: At::Latest,
+                after: None,
+                limit: limit.filter(|_| !any),
+            });
+        }
+        self.wait_for(version).await?;
+        let at = match options.version_match {
+            Some(VersionMatch::Exact) => At::Exact(Revision(version)),
+            // Pages have always been of exactly the revision that was asked for.
+            None if limit.is_some() => At::Exact(Revision(version)),
+            Some(VersionMatch::NotOlderThan) | None => At::Latest,
+        };
+        Ok(Window { at, after: None, limit })
+    }
+}
+
+/// 410 for a state that is gone; a list that was under way may go on with the newest state.
+fn expired(after: Option<&str>, base: &str) -> ApiError {
+    let Some(after) = after else {
+        return ApiError::expired(Expired::List);
+    };
+    let token = ContinueToken {
+        state: PageState::Newest,
+        after: below(after, base),
+    };
+    ApiError::expired(Expired::Page {
+        continue_token: &token.encode(),
+    })
+}
+
+fn below(key: &str, base: &str) -> String {
+    key.strip_prefix(base).unwrap_or(key).to_owned()
+}

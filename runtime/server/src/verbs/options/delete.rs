@@ -1,0 +1,66 @@
+//! What a delete asks for, in its query or its body.
+
+use std::borrow::Cow;
+
+use planesmith_machinery::status::ApiResult;
+use planesmith_machinery::{meta, validation};
+
+use super::{flag, number};
+use crate::request::Query;
+
+/// How an object is deleted. The grace period is understood and checked, but no kind here ends gracefully.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct DeleteOptions {
+    /// The UID that the object must have.
+    pub(crate) uid: Option<String>,
+    /// The resourceVersion that the object must have.
+    pub(crate) resource_version: Option<String>,
+    /// The old way to say what happens to dependents.
+    pub(crate) orphan_dependents: Option<bool>,
+    /// What happens to dependents; `None` means what the object or kind says.
+    pub(crate) propagation: Option<Propagation>,
+    /// Do everything but store the result.
+    pub(crate) dry_run: bool,
+}
+
+/// What happens to the objects that the deleted one owns.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Propagation {
+    /// They go first.
+    Foreground,
+    /// They go later.
+    Background,
+    /// They stay.
+    Orphan,
+}
+
+impl DeleteOptions {
+    /// Reads the query of a delete that has no body.
+    pub(crate) fn from_query(query: Query<'_>) -> ApiResult<Self> {
+        Self::new(meta::DeleteOptions {
+            grace_period_seconds: number(query, "gracePeriodSeconds")?,
+            orphan_dependents: flag(query, "orphanDependents"),
+            propagation_policy: query.first("propagationPolicy").map(Cow::into_owned),
+            dry_run: query.all("dryRun").map(Cow::into_owned).collect(),
+            ..meta::DeleteOptions::default()
+        })
+    }
+
+    /// Checks the options of a delete as they were sent.
+    pub(crate) fn new(sent: meta::DeleteOptions) -> ApiResult<Self> {
+        validation::check_delete_options(&sent)?;
+        let preconditions = sent.preconditions.unwrap_or_default();
+        Ok(Self {
+            uid: preconditions.uid,
+            resource_version: preconditions.resource_version,
+            orphan_dependents: sent.orphan_dependents,
+            propagation: match sent.propagation_policy.as_deref() {
+                Some("Foreground") => Some(Propagation::Foreground),
+                Some("Background") => Some(Propagation::Background),
+                Some("Orphan") => Some(Propagation::Orphan),
+                Some(_) | None => None,
+            },
+            dry_run: !sent.dry_run.is_empty(),
+        })
+    }
+}

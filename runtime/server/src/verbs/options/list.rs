@@ -1,0 +1,153 @@
+//! What a list, a watch or the deletion of a collection asks for.
+
+use std::borrow::Cow;
+use std::time::Duration;
+
+use planesmith_machinery::field_error::FieldErrors;
+use planesmith_machinery::status::ApiResult;
+
+use super::{check, flag, number};
+use crate::request::Query;
+
+/// The parameters of a list, as they were sent.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct ListOptions<'q> {
+    pub(crate) label_selector: Cow<'q, str>,
+    pub(crate) field_selector: Cow<'q, str>,
+    /// Empty means the newest state.
+    pub(crate) resource_version: Cow<'q, str>,
+    /// `None` means what old servers did.
+    pub(crate) version_match: Option<VersionMatch>,
+    /// Objects per page; `None` means all.
+    pub(crate) limit: Option<u64>,
+    /// Empty for the first page.
+    pub(crate) continue_token: Cow<'q, str>,
+    /// How long a watch lasts; `None` means that the server decides.
+    pub(crate) timeout: Option<Duration>,
+    pub(crate) bookmarks: bool,
+    send_initial_events: Option<bool>,
+}
+
+/// How a resourceVersion is meant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum VersionMatch {
+    /// The state at that revision.
+    Exact,
+    /// Any state at that revision or later.
+    NotOlderThan,
+}
+
+/// How a watch begins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Start {
+    /// With the objects that are there, and then a bookmark if the client takes bookmarks.
+    State,
+    /// With the first change after the resourceVersion.
+    Changes,
+}
+
+impl<'q> ListOptions<'q> {
+    /// Reads the parameters of a list or of the deletion of a collection.
+    pub(crate) fn for_list(query: Query<'q>) -> ApiResult<Self> {
+        let (options, matched) = Self::read(query)?;
+        let mut errors = FieldErrors::default();
+        options.check_list_match(&matched, &mut errors);
+        if options.send_initial_events.is_some() {
+            errors.forbidden("sendInitialEvents", "sendInitialEvents is forbidden for list");
+        }
+        check("ListOptions", &errors)?;
+        Ok(options)
+    }
+
+    /// Reads the parameters of a watch.
+    pub(crate) fn for_watch(query: Query<'q>) -> ApiResult<Self> {
+        let (mut options, mut matched) = Self::read(query)?;
+        // What clients meant before they could say it.
+        let from_state = matches!(&*options.resource_version, "" | "0");
+        if options.send_initial_events.is_none() && matched.is_empty() && from_state {
+            options.send_initial_events = Some(true);
+            matched = Cow::Borrowed("NotOlderThan");
+        }
+        let mut errors = FieldErrors::default();
+        if options.send_initial_events.is_some() && matched != "NotOlderThan" {
+            let why = "sendInitialEvents requires setting resourceVersionMatch to NotOlderThan";
+            errors.forbidden("resourceVersionMatch", why);
+        }
+        if !matched.is_empty() {
+            options.check_watch_match(&matched, &mut errors);
+        }
+        check("ListOptions", &errors)?;
+        Ok(options)
+    }
+
+    /// How the watch begins.
+    pub(crate) fn start(&self) -> Start {
+        match self.send_initial_events {
+            Some(true) => Start::State,
+            Some(false) | None => Start::Changes,
+        }
+    }
+
+    fn read(query: Query<'q>) -> ApiResult<(Self, Cow<'q, str>)> {
+        let text = |name| query.first(name).unwrap_or_default();
+        let matched = text("resourceVersionMatch");
+        let limit = number(query, "limit")?.and_then(|limit| u64::try_from(limit).ok());
+        // A watch of negative length is over at once.
+        let timeout = number(query, "timeoutSeconds")?.filter(|seconds| *seconds != 0);
+        let options = Self {
+            label_selector: text("labelSelector"),
+            field_selector: text("fieldSelector"),
+            resource_version: text("resourceVersion"),
+            version_match: match &*matched {
+                "Exact" => Some(VersionMatch::Exact),
+                "NotOlderThan" => Some(VersionMatch::NotOlderThan),
+                _ => None,
+            },
+            limit: limit.filter(|limit| *limit > 0),
+            continue_token: text("continue"),
+            timeout: timeout.map(|seconds| Duration::from_secs(u64::try_from(seconds).unwrap_or(0))),
+            bookmarks: flag(query, "allowWatchBookmarks").unwrap_or(false),
+            send_initial_events: flag(query, "sendInitialEvents"),
+        };
+        Ok((options, matched))
+    }
+
+    fn check_list_match(&self, matched: &str, errors: &mut FieldErrors) {
+        if matched.is_empty() {
+            return;
+        }
+        let field = "resourceVersionMatch";
+        if self.resource_version.is_empty() {
+            errors.forbidden(
+                field,
+                "resourceVersionMatch is forbidden unless resourceVersion is provided",
+            );
+        }
+        if !self.continue_token.is_empty() {
+            errors.forbidden(field, "resourceVersionMatch is forbidden when continue is provided");
+        }
+        if self.version_match.is_none() {
+            errors.not_supported_in_order(field, matched, &["Exact", "NotOlderThan", ""]);
+        }
+        if self.version_match == Some(VersionMatch::Exact) && self.resource_version == "0" {
+            errors.forbidden(
+                field,
+                "resourceVersionMatch \"exact\" is forbidden for resourceVersion \"0\"",
+            );
+        }
+    }
+
+    fn check_watch_match(&self, matched: &str, errors: &mut FieldErrors) {
+        let field = "resourceVersionMatch";
+        if self.send_initial_events.is_none() {
+            let why = "resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided";
+            errors.forbidden(field, why);
+        }
+        if matched != "NotOlderThan" {
+            errors.not_supported_in_order(field, matched, &["NotOlderThan"]);
+        }
+        if !self.continue_token.is_empty() {
+            errors.forbidden(field, "resourceVersionMatch is forbidden when continue is provided");
+        }
+    }
+}

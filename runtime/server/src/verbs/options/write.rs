@@ -1,0 +1,82 @@
+//! What a create, an update or a patch asks for.
+
+use std::borrow::Cow;
+
+use planesmith_machinery::field_error::FieldErrors;
+use planesmith_machinery::status::ApiResult;
+use planesmith_machinery::validation;
+
+use super::{check, flag};
+use crate::request::Query;
+
+/// The parameters of a create, an update or a patch.
+#[derive(Clone, Debug)]
+pub(crate) struct WriteOptions<'q> {
+    /// Do everything but store the result.
+    pub(crate) dry_run: bool,
+    /// Who owns the fields; empty when the client did not say.
+    pub(crate) field_manager: Cow<'q, str>,
+    pub(crate) field_validation: FieldValidation,
+    /// Whether an apply takes fields over from others; `None` when the client did not say.
+    pub(crate) force: Option<bool>,
+}
+
+/// What happens to fields that the kind does not have, or that stand twice.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum FieldValidation {
+    /// Nothing.
+    Ignore,
+    /// The client is warned.
+    Warn,
+    /// The request is refused.
+    Strict,
+}
+
+impl<'q> WriteOptions<'q> {
+    /// Reads the parameters of a POST.
+    pub(crate) fn for_create(query: Query<'q>) -> ApiResult<Self> {
+        Self::read(query, "CreateOptions", &FieldErrors::default())
+    }
+
+    /// Reads the parameters of a PUT.
+    pub(crate) fn for_update(query: Query<'q>) -> ApiResult<Self> {
+        Self::read(query, "UpdateOptions", &FieldErrors::default())
+    }
+
+    /// Reads the parameters of a PATCH that is no apply.
+    pub(crate) fn for_patch(query: Query<'q>) -> ApiResult<Self> {
+        let mut errors = FieldErrors::default();
+        if flag(query, "force").is_some() {
+            errors.forbidden("force", "may not be specified for non-apply patch");
+        }
+        Self::read(query, "PatchOptions", &errors)
+    }
+
+    /// Reads the parameters of an apply.
+    pub(crate) fn for_apply(query: Query<'q>) -> ApiResult<Self> {
+        let mut errors = FieldErrors::default();
+        if query.first("fieldManager").unwrap_or_default().is_empty() {
+            errors.required("fieldManager", "is required for apply patch");
+        }
+        Self::read(query, "PatchOptions", &errors)
+    }
+
+    fn read(query: Query<'q>, kind: &'static str, errors: &FieldErrors) -> ApiResult<Self> {
+        check(kind, &errors)?;
+        let field_manager = query.first("fieldManager").unwrap_or_default();
+        let dry_run: Vec<String> = query.all("dryRun").map(Cow::into_owned).collect();
+        let field_validation = query.first("fieldValidation").unwrap_or_default();
+        validation::check_write_options(kind, &field_manager, &dry_run, &field_validation)?;
+        let field_validation = match &*field_validation {
+            "Ignore" => FieldValidation::Ignore,
+            "Strict" => FieldValidation::Strict,
+            _ => FieldValidation::Warn,
+        };
+        Ok(Self {
+            dry_run: !dry_run.is_empty(),
+            field_manager,
+            field_validation,
+            force: flag(query, "force"),
+        })
+    }
+}

@@ -1,0 +1,152 @@
+//! Which objects a list or watch is about.
+
+use planesmith_machinery::facts::{FieldFacts, StructFacts, TypeFacts};
+use planesmith_machinery::resource::ResourceFacts;
+use planesmith_machinery::selector::{FieldQuery, LabelQuery};
+use planesmith_machinery::status::{ApiError, ApiResult};
+use planesmith_store::{Entry, Row};
+
+use super::options::ListOptions;
+use crate::stores::ResourceStore;
+
+/// Which objects a list or watch is about: what its selectors say, compiled to places in rows.
+#[derive(Debug, Default)]
+pub(crate) struct Selection {
+    labels: LabelQuery,
+    fields: Vec<Term>,
+    /// The one name that can match, when there is one.
+    name: Option<String>,
+}
+
+#[derive(Debug)]
+struct Term {
+    source: Source,
+    value: String,
+    negated: bool,
+}
+
+/// Where the value of a field is found.
+#[derive(Clone, Copy, Debug)]
+enum Source {
+    Name,
+    Namespace,
+    /// The position in the row.
+    Row(usize),
+    /// Nowhere: it counts as empty.
+    Nothing,
+}
+
+impl Selection {
+    /// Compiles the selectors of `options` on objects of `facts`; `path_name` is the name that the path demands, or empty.
+    ///
+    /// # Errors
+    ///
+    /// 400 when a selector cannot be used.
+    pub(crate) fn new(options: &ListOptions<'_>, facts: &'static ResourceFacts, path_name: &str) -> ApiResult<Self> {
+        let labels = LabelQuery::parse(&options.label_selector);
+        let labels = labels.map_err(|error| ApiError::bad_request(error.to_string()))?;
+        let query = FieldQuery::parse_for(&options.field_selector, facts);
+        let query = query.map_err(|error| ApiError::bad_request(error.to_string()))?;
+        let mut name = query.exact("metadata.name").map(str::to_owned);
+        if !path_name.is_empty() {
+            if !query.is_empty() && name.as_deref() != Some(path_name) {
+                return Err(ApiError::bad_request(
+                    "fieldSelector metadata.name doesn't match requested name",
+                ));
+            }
+            name = Some(path_name.to_owned());
+        }
+        let mut fields: Vec<Term> = query
+            .terms()
+            .iter()
+            .map(|term| Term {
+                source: source(facts, &term.field),
+                value: term.value.clone(),
+                negated: term.negated,
+            })
+            .collect();
+        if !path_name.is_empty() && query.is_empty() {
+            fields.push(Term {
+                source: Source::Name,
+                value: path_name.to_owned(),
+                negated: false,
+            });
+        }
+        Ok(Self { labels, fields, name })
+    }
+
+    /// Whether every object is meant.
+    pub(crate) fn is_everything(&self) -> bool {
+        self.labels.is_empty() && self.fields.is_empty()
+    }
+
+    /// What the keys of everything that is meant start with.
+    pub(crate) fn prefix(&self, store: &ResourceStore, namespace: &str) -> String {
+        let mut prefix = store.prefix(namespace);
+        let one_place = !namespace.is_empty() || store.facts().scope == planesmith_machinery::resource::Scope::Cluster;
+        if let Some(name) = self.name.as_deref().filter(|name| one_place && !name.contains('/')) {
+            prefix.push_str(name);
+        }
+        prefix
+    }
+
+    /// Whether `entry` is meant.
+    pub(crate) fn matches(&self, store: &ResourceStore, entry: &Entry) -> bool {
+        let meets = |term: &Term| (field(store, entry, term.source) == term.value) != term.negated;
+        let row: &Row = entry.row();
+        (self.labels.is_empty() || self.labels.matches(|key| row.label(key))) && self.fields.iter().all(meets)
+    }
+}
+
+fn field<'e>(store: &ResourceStore, entry: &'e Entry, source: Source) -> &'e str {
+    match source {
+        Source::Name => store.names(entry.key()).1,
+        Source::Namespace => store.names(entry.key()).0,
+        Source::Row(position) => entry.row().field(position).unwrap_or_default(),
+        Source::Nothing => "",
+    }
+}
+
+/// Where rows, which are of the storage version, hold the field that `facts` call `path`.
+fn source(facts: &'static ResourceFacts, path: &str) -> Source {
+    match path {
+        "metadata.name" => Source::Name,
+        "metadata.namespace" => Source::Namespace,
+        path => {
+            let stored = stored_path(facts, path);
+            let position = facts.hub().selectable.iter().position(|known| *known == stored);
+            position.map_or(Source::Nothing, Source::Row)
+        }
+    }
+}
+
+/// The path of the same field in the storage version.
+fn stored_path(facts: &'static ResourceFacts, path: &str) -> String {
+    let mut level = Some((facts.schema)());
+    let mut stored = String::new();
+    for name in path.split('.') {
+        let found = level.and_then(|level| field_of(level, name));
+        match found.and_then(|found| found.moved_to) {
+            Some(place) => place.clone_into(&mut stored),
+            None => {
+                if !stored.is_empty() {
+                    stored.push('.');
+                }
+                stored.push_str(name);
+            }
+        }
+        level = match found.map(|found| found.ty.present()) {
+            Some(TypeFacts::Struct(inner)) => Some(inner()),
+            _ => None,
+        };
+    }
+    stored
+}
+
+fn field_of(level: &'static StructFacts, name: &str) -> Option<&'static FieldFacts> {
+    level.fields.iter().find_map(|field| match field.ty.present() {
+        _ if field.name == name => Some(field),
+        TypeFacts::Struct(inner) if field.inline => field_of(inner(), name),
+        _ => None,
+    })
+}

@@ -1,0 +1,338 @@
+//! Changing objects: read, change, check, write if nobody was faster, else again.
+
+use std::sync::Arc;
+
+use axum::body::Body;
+use axum::response::Response;
+use http::StatusCode;
+use planesmith_access::admission::Operation;
+use planesmith_machinery::conversion::convert;
+use planesmith_machinery::field_error::FieldErrors;
+use planesmith_machinery::group_version::GroupKind;
+use planesmith_machinery::object::Object;
+use planesmith_machinery::resource::SubresourceKind;
+use planesmith_machinery::status::{ApiError, ApiResult};
+use planesmith_machinery::{defaulting, fields, json, validation, value};
+use planesmith_store::{Entry, Expect, Op, WriteError};
+
+use super::decode::Decoder;
+use super::options::{WriteOptions, parse_version};
+use super::write::{Outcome, Write, store_failure};
+use crate::endpoint::{Call, Endpoint};
+use crate::negotiation::{Offer, negotiate};
+
+/// How often a change is repeated because somebody else was faster. Somebody else got on with it every time.
+const ATTEMPTS: usize = 64;
+
+/// Which part of an object an update is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Part {
+    /// All but the status, if that has its own path.
+    Object,
+    /// The status.
+    Status,
+    /// All but the status, past what an ordinary update may not change.
+    Finalizers,
+}
+
+/// Makes the new object from the old one, both in the endpoint's version; the new one is defaulted.
+pub(super) type Make<'a> = dyn Fn(&dyn Object) -> ApiResult<Box<dyn Object>> + Sync + 'a;
+
+/// What an update is about.
+pub(super) struct Change<'a> {
+    pub(super) part: Part,
+    pub(super) make: &'a Make<'a>,
+    /// The object to create when there is none.
+    pub(super) otherwise: Option<&'a dyn Object>,
+    /// The UID that the old object must have; may be empty.
+    pub(super) uid: &'a str,
+}
+
+/// What was changed, or made.
+pub(super) struct Changed {
+    pub(super) outcome: Outcome,
+    pub(super) created: bool,
+}
+
+impl Endpoint {
+    /// Replaces an object.
+    pub(crate) async fn update(&self, call: &Call, body: Body) -> ApiResult<Response> {
+        self.replace(call, body, Part::Object).await
+    }
+
+    /// Replaces the status of an object.
+    pub(crate) async fn update_status(&self, call: &Call, body: Body) -> ApiResult<Response> {
+        self.replace(call, body, Part::Status).await
+    }
+
+    /// Replaces what holds an object back from going away, and its metadata with it.
+    pub(crate) async fn update_finalizers(&self, call: &Call, body: Body) -> ApiResult<Response> {
+        self.replace(call, body, Part::Finalizers).await
+    }
+
+    async fn replace(&self, call: &Call, body: Body, part: Part) -> ApiResult<Response> {
+        let output = negotiate(&call.parts, Offer::Object)?;
+        let (format, body) = self.read_body(call, body).await?;
+        let options = WriteOptions::for_update(call.query())?;
+        let decoder = Decoder {
+            scheme: self.stores().scheme(),
+            facts: self.kind(),
+            validation: options.field_validation,
+            warnings: &call.ctx.warnings,
+        };
+        let mut object = decoder.object(format, &body)?;
+        drop(body);
+        self.check_names(&mut *object, call)?;
+        defaulting::set_defaults(&mut *object);
+        let write = Write::new(self, call, &options);
+        write.drop_repeated_owners(&mut *object, false);
+        let creates = part == Part::Object && self.kind().behavior.create_on_update;
+        let change = Change {
+            part,
+            make: &|_| Ok(object.boxed()),
+            otherwise: creates.then_some(&*object),
+            uid: &object.meta().uid,
+        };
+        let changed = write.change(call.name(), &change).await?;
+        let code = if changed.created {
+            StatusCode::CREATED
+        } else {
+            StatusCode::OK
+        };
+        write.respond(code, output, changed.outcome)
+    }
+
+    /// Checks that the object is the one in the path.
+    ///
+    /// # Errors
+    ///
+    /// 400 when it is not.
+    pub(super) fn check_names(&self, object: &mut dyn Object, call: &Call) -> ApiResult<()> {
+        self.place(object, call.namespace())?;
+        let (own, wanted) = (&object.meta().name, call.name());
+        if own.is_empty() {
+            return Err(ApiError::bad_request(format!(
+                "the name of the object ({wanted} based on URL) was undeterminable: name must be provided"
+            )));
+        }
+        if own != wanted {
+            return Err(ApiError::name_mismatch(own, wanted));
+        }
+        Ok(())
+    }
+}
+
+impl Write<'_> {
+    /// Carries out a change on the newest state of the object `name`, again and again until nobody is faster.
+    pub(super) async fn change(&self, name: &str, change: &Change<'_>) -> ApiResult<Changed> {
+        let store = self.endpoint.store();
+        let key = store.key(self.call.namespace(), name)?;
+        for _ in 0..ATTEMPTS {
+            let Some(entry) = store.collection().get(&key) else {
+                let Some(object) = change.otherwise else {
+                    return Err(self.endpoint.not_found(name));
+                };
+                match Box::pin(self.create_missing(object)).await? {
+                    Some(outcome) => return Ok(Changed { outcome, created: true }),
+                    None => continue,
+                }
+            };
+            if let Some(outcome) = Box::pin(self.change_once(&key, &entry, change)).await? {
+                return Ok(Changed {
+                    outcome,
+                    created: false,
+                });
+            }
+        }
+        Err(ApiError::modified(&self.endpoint.kind().group_resource(), name))
+    }
+
+    /// Creates what an update did not find; `None` when it is there after all.
+    async fn create_missing(&self, object: &dyn Object) -> ApiResult<Option<Outcome>> {
+        let mut object = object.boxed();
+        super::create::wipe_system_fields(&mut *object);
+        object.meta_mut().resource_version.clear();
+        self.track(None, &mut *object);
+        match self.create(object).await {
+            Ok(outcome) => Ok(Some(outcome)),
+            Err(error)
+                if error.reason() == Some(planesmith_machinery::status::Reason::AlreadyExists) && !self.dry_run =>
+            {
+                Ok(None)
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    /// One attempt on the state `entry`; `None` when somebody was faster.
+    async fn change_once(&self, key: &str, entry: &Arc<Entry>, change: &Change<'_>) -> ApiResult<Option<Outcome>> {
+        let old = self.endpoint.store().decode(entry)?;
+        let name = old.meta().name.as_str();
+        if !change.uid.is_empty() && change.uid != old.meta().uid {
+            let resource = self.endpoint.kind().group_resource();
+            let actual = &old.meta().uid;
+            return Err(ApiError::wrong_uid_on_update(&resource, name, key, change.uid, actual));
+        }
+        let mut new = {
+            let converted = (!self.endpoint.forms().is_stored()).then(|| convert(&*old, self.endpoint.kind()));
+            let live = converted.as_deref().unwrap_or(&*old);
+            let mut new = (change.make)(live)?;
+            self.check_version(&mut *new, entry)?;
+            self.track(Some(live), &mut *new);
+            self.to_hub(new)
+        };
+        self.mutate(Operation::Update, name, &mut new, Some(&*old)).await?;
+        self.prepare_update(change.part, &mut new, &*old);
+        let errors = match change.part {
+            Part::Object | Part::Finalizers => validation::check_update(&*new, &*old),
+            Part::Status => validation::check_status_update(&*new, &*old),
+        };
+        self.refuse_invalid(&*new, &errors)?;
+        self.warn_about(&*new, Some(&*old));
+        fields::keep_times(&*old, &mut *new);
+        self.admit(Operation::Update, name, &mut new, Some(&*old)).await?;
+        if is_released(&*new, &*old) {
+            return self.remove_released(key, entry, new).await;
+        }
+        self.store_change(key, entry, new).await
+    }
+
+    /// Checks the resourceVersion of the new object against the state that it replaces.
+    fn check_version(&self, new: &mut dyn Object, entry: &Entry) -> ApiResult<()> {
+        let facts = self.endpoint.kind();
+        let name = &new.meta().name;
+        let sent = match &*new.meta().resource_version {
+            "" => 0,
+            text => parse_version(text).map_err(|why| ApiError::unnamed(500, why))?,
+        };
+        if sent == 0 && facts.behavior.conditional_update {
+            let mut errors = FieldErrors::default();
+            errors.invalid("metadata.resourceVersion", 0_u64, "must be specified for an update");
+            let resource = GroupKind::new(facts.group, facts.plural);
+            return Err(ApiError::invalid(&resource, name, &errors));
+        }
+        if sent != 0 && sent != entry.revision().0 {
+            return Err(ApiError::modified(&facts.group_resource(), name));
+        }
+        new.meta_mut().resource_version = entry.revision().to_string();
+        Ok(())
+    }
+
+    pub(super) fn to_hub(&self, object: Box<dyn Object>) -> Box<dyn Object> {
+        match self.endpoint.forms().is_stored() {
+            true => object,
+            false => convert(&*object, self.endpoint.kind().hub()),
+        }
+    }
+
+    /// Takes over from the old object what the update is not about.
+    fn prepare_update(&self, part: Part, new: &mut Box<dyn Object>, old: &dyn Object) {
+        let facts = old.resource();
+        new.meta_mut().generation = old.meta().generation;
+        match part {
+            Part::Object => {
+                let own_path = |kind: &SubresourceKind| matches!(kind, SubresourceKind::Status);
+                if facts.subresources.iter().any(|subresource| own_path(&subresource.kind)) {
+                    value::copy_field("status", old, &mut **new);
+                }
+                (facts.rules.prepare_update)(&mut **new, old);
+            }
+            Part::Status => {
+                // Metadata is not part of what is protected: agents annotate objects together with their status.
+                for (index, field) in old.facts().fields.iter().enumerate() {
+                    if !matches!(field.name, "status" | "metadata") {
+                        value::copy(old.field(index), new.field_mut(index));
+                    }
+                }
+                (facts.rules.prepare_status_update)(&mut **new, old);
+            }
+            Part::Finalizers => {
+                value::copy_field("status", old, &mut **new);
+            }
+        }
+        keep_system_fields(&mut **new, old);
+        if facts.behavior.generation && part != Part::Status && changes_content(&**new, old) {
+            new.meta_mut().generation = old.meta().generation + 1;
+        }
+    }
+
+    async fn store_change(&self, key: &str, entry: &Arc<Entry>, new: Box<dyn Object>) -> ApiResult<Option<Outcome>> {
+        if self.dry_run {
+            return Ok(Some(Outcome::Unstored(new)));
+        }
+        let encoded = json::encode_for_storage(&*new);
+        if shows(entry, &encoded) {
+            return Ok(Some(Outcome::Stored(Arc::clone(entry))));
+        }
+        let op = self.put_encoded(key, &*new, encoded, Expect::Revision(entry.revision()));
+        match self.endpoint.store().collection().write(op).await {
+            Ok(written) => Ok(Some(Outcome::Stored(written.entry))),
+            Err(WriteError::Conflict { .. }) => Ok(None),
+            Err(error) => Err(store_failure(&error)),
+        }
+    }
+
+    /// Removes an object that the update let go of; the client sees it as the update left it.
+    async fn remove_released(&self, key: &str, entry: &Arc<Entry>, new: Box<dyn Object>) -> ApiResult<Option<Outcome>> {
+        if self.dry_run {
+            return Ok(Some(Outcome::Unstored(new)));
+        }
+        self.admit_removal(&new.meta().name, &*new).await?;
+        let op = Op::Delete {
+            key: key.into(),
+            expect: Expect::Revision(entry.revision()),
+            last: None,
+        };
+        match self.endpoint.store().collection().write(op).await {
+            Ok(_) => Ok(Some(Outcome::Unstored(new))),
+            Err(WriteError::Conflict { .. }) => Ok(None),
+            Err(error) => Err(store_failure(&error)),
+        }
+    }
+}
+
+/// Keeps what no update can change, whatever it says.
+fn keep_system_fields(new: &mut dyn Object, old: &dyn Object) {
+    let old = old.meta();
+    let new = new.meta_mut();
+    if new.uid.is_empty() {
+        new.uid.clone_from(&old.uid);
+    }
+    new.self_link.clear();
+    new.creation_timestamp = old.creation_timestamp;
+    if old.deletion_timestamp.is_some() {
+        new.deletion_timestamp = old.deletion_timestamp;
+    }
+    if old.deletion_grace_period_seconds.is_some() && new.deletion_grace_period_seconds.is_none() {
+        new.deletion_grace_period_seconds = old.deletion_grace_period_seconds;
+    }
+}
+
+/// Whether anything but metadata and status differs.
+fn changes_content(new: &dyn Object, old: &dyn Object) -> bool {
+    new.facts().fields.iter().enumerate().any(|(index, field)| {
+        !matches!(field.name, "metadata" | "status")
+            && !fields::equal(&new.field(index).view(), &old.field(index).view())
+    })
+}
+
+/// Whether nothing holds an object back any more that is on its way out.
+fn is_released(new: &dyn Object, old: &dyn Object) -> bool {
+    let waits = |seconds: Option<i64>| seconds.is_some_and(|seconds| seconds > 0);
+    let meta = new.meta();
+    meta.deletion_timestamp.is_some()
+        && meta.finalizers.is_empty()
+        && !waits(meta.deletion_grace_period_seconds)
+        && !waits(old.meta().deletion_grace_period_seconds)
+        && !(new.resource().rules.holds_deletion)(new)
+}
+
+/// Whether `encoded` with the revision of `entry` is what `entry` holds.
+pub(super) fn shows(entry: &Entry, encoded: &json::Encoded) -> bool {
+    let (bytes, digits) = (entry.bytes(), entry.revision().to_string());
+    let (head, tail) = encoded.bytes.split_at(encoded.gap);
+    bytes.len() == encoded.bytes.len() + digits.len()
+        && bytes.starts_with(head)
+        && bytes[head.len()..].starts_with(digits.as_bytes())
+        && bytes.ends_with(tail)
+}

@@ -1,0 +1,118 @@
+//! Following changes.
+
+mod frames;
+mod stream;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::body::Body;
+use axum::response::Response;
+use http::StatusCode;
+use planesmith_machinery::status::{ApiError, ApiResult, Expired};
+use planesmith_store::{ListQuery, Revision, WatchError, WatchFrom};
+
+use self::frames::Frames;
+use self::stream::{Initial, WatchStream};
+use super::options::{ListOptions, Start, parse_version_field};
+use super::selection::Selection;
+use crate::endpoint::{Call, Endpoint};
+use crate::negotiation::{Output, Target, negotiate_watch};
+use crate::response;
+use crate::table::Include;
+
+impl Endpoint {
+    /// Answers with a stream of changes.
+    ///
+    /// Once the parameters are understood the answer is 200: what goes wrong then is an `ERROR` event.
+    pub(crate) async fn watch(self: &Arc<Self>, call: &Call) -> ApiResult<Response> {
+        let output = negotiate_watch(&call.parts)?;
+        let options = ListOptions::for_watch(call.query())?;
+        let selection = Selection::new(&options, self.kind(), call.name())?;
+        let version = parse_version_field(&options.resource_version).map_err(|why| ApiError::unnamed(500, why))?;
+        let include = match output.target {
+            Target::Table => Include::read(call.query())?,
+            _ => Include::default(),
+        };
+        let frames = Frames::new(Arc::clone(self), output, include, selection);
+        let watch = self.begin(&options, version, &frames, call.namespace()).await;
+        let (initial, watcher) = match watch {
+            Ok(started) => started,
+            Err(error) => return Ok(stream_of(output, Body::from(frames.error(&error)))),
+        };
+        let bookmarks = options.bookmarks.then(|| self.stores().options().bookmark_interval);
+        let stream = WatchStream {
+            frames,
+            watcher,
+            after: Revision(if options.start() == Start::Changes { version } else { 0 }),
+            bookmarks,
+            deadline: tokio::time::Instant::now() + self.duration(&options),
+            shutdown: call.ctx.shutdown.clone(),
+        };
+        Ok(stream_of(output, Body::from_stream(stream.run(initial))))
+    }
+
+    async fn begin(
+        &self,
+        options: &ListOptions<'_>,
+        version: u64,
+        frames: &Frames,
+        namespace: &str,
+    ) -> ApiResult<(Initial, planesmith_store::Watcher)> {
+        let store = &**self.store();
+        let prefix = frames.selection().prefix(store, namespace);
+        let collection = store.collection();
+        match options.start() {
+            Start::State => {
+                if version > 0 {
+                    self.wait_for(version).await?;
+                }
+                let matches = |entry: &planesmith_store::Entry| frames.selection().matches(store, entry);
+                let mut query = ListQuery::all(&prefix);
+                if !frames.selection().is_everything() {
+                    query.filter = Some(&matches);
+                }
+                let (page, watcher) = collection.list_and_watch(&query);
+                let initial = Initial {
+                    entries: page.entries,
+                    end: options.bookmarks.then_some(page.revision),
+                };
+                Ok((initial, watcher))
+            }
+            Start::Changes => {
+                let from = match version {
+                    0 => WatchFrom::Now,
+                    version => WatchFrom::After(Revision(version)),
+                };
+                let watcher = collection
+                    .watch(&prefix, from)
+                    .map_err(|error| failure(&error, version))?;
+                Ok((Initial::default(), watcher))
+            }
+        }
+    }
+
+    /// How long the watch lasts: what the client wants, else something between once and twice the configured time, so
+    /// that watches that began together do not end together.
+    fn duration(&self, options: &ListOptions<'_>) -> Duration {
+        options
+            .timeout
+            .unwrap_or_else(|| self.stores().options().min_watch.mul_f64(1.0 + fastrand::f64()))
+    }
+}
+
+/// What the client is told about a watch that cannot start or go on after `version`.
+fn failure(error: &WatchError, version: u64) -> ApiError {
+    match error {
+        WatchError::Compacted { oldest } => ApiError::expired(Expired::CachedWatch {
+            requested: version,
+            oldest: oldest.0,
+        }),
+        WatchError::Closed => ApiError::service_unavailable("the store is closed"),
+    }
+}
+
+fn stream_of(output: Output, body: Body) -> Response {
+    let media_type = output.format.stream_media_type().unwrap_or_default();
+    response::stream(StatusCode::OK, media_type, body)
+}

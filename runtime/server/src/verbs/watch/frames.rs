@@ -1,0 +1,203 @@
+//! Events as bytes.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use planesmith_machinery::json;
+use planesmith_machinery::meta;
+use planesmith_machinery::protobuf;
+use planesmith_machinery::status::{ApiError, ApiResult};
+use planesmith_store::{Entry, Event, EventKind, Revision};
+
+use crate::endpoint::{Endpoint, Form, PARTIAL_API_VERSION, PARTIAL_KIND, PARTIAL_OPEN, Subject, envelope};
+use crate::negotiation::{Format, Output, Target};
+use crate::table::{self, Include};
+use crate::verbs::selection::Selection;
+
+/// The annotation of the bookmark that closes the initial events.
+const INITIAL_EVENTS_END: &str = "k8s.io/initial-events-end";
+
+/// Makes the frames of one watch. Frames that do not depend on the client are made once for all watches.
+#[derive(Debug)]
+pub(super) struct Frames {
+    endpoint: Arc<Endpoint>,
+    output: Output,
+    include: Include,
+    selection: Selection,
+    /// Columns are told once per table watch.
+    columns_told: bool,
+}
+
+/// What an event says; the numbers tell kept frames apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    Added = 0,
+    Modified = 1,
+    Deleted = 2,
+    /// Deleted for this watch: it does not match any more.
+    Left = 3,
+}
+
+impl Kind {
+    fn as_str(self) -> &'static str {
+        match self {
+            Kind::Added => "ADDED",
+            Kind::Modified => "MODIFIED",
+            Kind::Deleted | Kind::Left => "DELETED",
+        }
+    }
+}
+
+impl Frames {
+    pub(super) fn new(endpoint: Arc<Endpoint>, output: Output, include: Include, selection: Selection) -> Self {
+        Self {
+            endpoint,
+            output,
+            include,
+            selection,
+            columns_told: false,
+        }
+    }
+
+    pub(super) fn selection(&self) -> &Selection {
+        &self.selection
+    }
+
+    /// Appends the frame of an object that is there when the watch begins.
+    pub(super) fn push_initial(&mut self, entry: &Arc<Entry>, out: &mut Vec<u8>) -> ApiResult<()> {
+        self.push(Kind::Added.as_str(), Subject::Entry(entry), out)
+    }
+
+    /// The frame of a change; `None` when it is nothing to this watch.
+    pub(super) fn event(&mut self, event: &Arc<Event>) -> ApiResult<Option<Bytes>> {
+        let Some(kind) = self.kind_of(event) else {
+            return Ok(None);
+        };
+        let Some(offset) = self.kept_as() else {
+            let mut out = Vec::new();
+            self.push(kind.as_str(), subject(kind, event), &mut out)?;
+            return Ok(Some(out.into()));
+        };
+        let id = self.endpoint.forms().id(Form::Frames, offset * 4 + kind as u32);
+        let mut failure = None;
+        let frame = event.frame(id, |_| {
+            let mut out = Vec::with_capacity(event.entry().bytes().len() + 64);
+            match self.push(kind.as_str(), subject(kind, event), &mut out) {
+                Ok(()) => out.into(),
+                Err(error) => {
+                    failure = Some(error);
+                    Bytes::new()
+                }
+            }
+        });
+        match failure {
+            Some(error) => Err(error),
+            None => Ok(Some(frame)),
+        }
+    }
+
+    /// The frame of a bookmark; `last_initial` marks the one behind the initial events.
+    pub(super) fn bookmark(&mut self, revision: Revision, last_initial: bool) -> ApiResult<Bytes> {
+        let mut object = (self.endpoint.kind().new)();
+        let meta = object.meta_mut();
+        meta.resource_version = revision.to_string();
+        if last_initial {
+            meta.annotations
+                .insert(INITIAL_EVENTS_END.to_owned(), "true".to_owned());
+        }
+        let mut out = Vec::new();
+        self.push("BOOKMARK", Subject::Object(&*object), &mut out)?;
+        Ok(out.into())
+    }
+
+    /// The frame of a failure.
+    pub(super) fn error(&self, error: &ApiError) -> Bytes {
+        let status = meta::Status::from(error.status());
+        let mut out = Vec::new();
+        match self.output.format {
+            Format::Protobuf => {
+                let mut object = Vec::new();
+                protobuf::encode_enveloped(&status, &mut object);
+                protobuf::encode_watch_event("ERROR", &object, &mut out);
+            }
+            Format::Json | Format::Yaml => json_frame("ERROR", &[&json::to_vec(&status)], &mut out),
+        }
+        out.into()
+    }
+
+    fn kind_of(&self, event: &Event) -> Option<Kind> {
+        if self.selection.is_everything() {
+            return Some(match event.kind() {
+                EventKind::Put { created: true } => Kind::Added,
+                EventKind::Put { created: false } => Kind::Modified,
+                EventKind::Delete => Kind::Deleted,
+            });
+        }
+        let store = self.endpoint.store();
+        let matches = |entry: &Arc<Entry>| self.selection.matches(store, entry);
+        let before = event.previous().is_some_and(matches);
+        match event.kind() {
+            EventKind::Delete => before.then_some(Kind::Deleted),
+            EventKind::Put { .. } => match (before, matches(event.entry())) {
+                (false, false) => None,
+                (false, true) => Some(Kind::Added),
+                (true, true) => Some(Kind::Modified),
+                (true, false) => Some(Kind::Left),
+            },
+        }
+    }
+
+    /// Under which number frames of this form are kept; tables differ from client to client.
+    fn kept_as(&self) -> Option<u32> {
+        match (self.output.target, self.output.format) {
+            (Target::Table, _) => None,
+            (Target::Object, Format::Protobuf) => Some(1),
+            (Target::Object, Format::Json | Format::Yaml) => Some(0),
+            (Target::PartialObject | Target::PartialObjectList, Format::Protobuf) => Some(3),
+            (Target::PartialObject | Target::PartialObjectList, Format::Json | Format::Yaml) => Some(2),
+        }
+    }
+
+    fn push(&mut self, kind: &str, subject: Subject<'_>, out: &mut Vec<u8>) -> ApiResult<()> {
+        let forms = self.endpoint.forms();
+        match (self.output.target, self.output.format) {
+            (Target::Table, _) => {
+                let columns = !std::mem::replace(&mut self.columns_told, true);
+                let table = table::of_event(self.endpoint.kind(), subject, forms, self.include, columns)?;
+                json_frame(kind, &[&table], out);
+            }
+            (Target::Object, Format::Protobuf) => {
+                let facts = self.endpoint.kind();
+                let object = envelope(facts.api_version, facts.kind, &subject.message(forms)?);
+                protobuf::encode_watch_event(kind, &object, out);
+            }
+            (Target::PartialObject | Target::PartialObjectList, Format::Protobuf) => {
+                let object = envelope(PARTIAL_API_VERSION, PARTIAL_KIND, &subject.metadata_message(forms)?);
+                protobuf::encode_watch_event(kind, &object, out);
+            }
+            (Target::Object, Format::Json | Format::Yaml) => json_frame(kind, &[&subject.json(forms)?], out),
+            (Target::PartialObject | Target::PartialObjectList, Format::Json | Format::Yaml) => {
+                json_frame(kind, &[PARTIAL_OPEN.as_bytes(), &subject.metadata(forms)?, b"}"], out);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The object of an event: what leaves a selection is shown as it was while it matched.
+fn subject(kind: Kind, event: &Arc<Event>) -> Subject<'_> {
+    match (kind, event.previous()) {
+        (Kind::Left, Some(previous)) => Subject::Former(previous, event.revision()),
+        _ => Subject::Entry(event.entry()),
+    }
+}
+
+fn json_frame(kind: &str, object: &[&[u8]], out: &mut Vec<u8>) {
+    out.extend_from_slice(b"{\"type\":\"");
+    out.extend_from_slice(kind.as_bytes());
+    out.extend_from_slice(b"\",\"object\":");
+    for piece in object {
+        out.extend_from_slice(piece);
+    }
+    out.extend_from_slice(b"}\n");
+}

@@ -1,0 +1,190 @@
+//! The body of a watch.
+
+use std::collections::VecDeque;
+use std::convert::Infallible;
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::{Bytes, BytesMut};
+use futures_core::Stream;
+use futures_util::stream;
+use planesmith_machinery::status::{ApiError, ApiResult};
+use planesmith_store::{Entry, Event, Revision, WatchError, Watcher};
+use tokio::time::{Instant, sleep_until};
+
+use super::failure;
+use super::frames::Frames;
+use crate::shutdown::Shutdown;
+
+/// Bytes of initial events that make a chunk.
+const CHUNK: usize = 64 << 10;
+
+/// What a watch tells before any change.
+#[derive(Debug, Default)]
+pub(super) struct Initial {
+    /// The objects that are there.
+    pub(super) entries: Vec<Arc<Entry>>,
+    /// Their revision, when a bookmark closes them.
+    pub(super) end: Option<Revision>,
+}
+
+/// A watch under way.
+#[derive(Debug)]
+pub(super) struct WatchStream {
+    pub(super) frames: Frames,
+    pub(super) watcher: Watcher,
+    /// Changes up to here are not of interest.
+    pub(super) after: Revision,
+    /// Time between bookmarks; `None` when the client takes none.
+    pub(super) bookmarks: Option<Duration>,
+    pub(super) deadline: Instant,
+    pub(super) shutdown: Shutdown,
+}
+
+/// How far a watch is.
+enum Phase {
+    Initial(VecDeque<Arc<Entry>>, Option<Revision>),
+    Changes { next_bookmark: Option<Instant> },
+    Over,
+}
+
+/// What woke a watch.
+enum Wake {
+    Events(Result<Vec<Arc<Event>>, WatchError>),
+    Bookmark,
+    End,
+}
+
+impl WatchStream {
+    /// The chunks of the body. What was there at one moment is one chunk.
+    pub(super) fn run(self, initial: Initial) -> impl Stream<Item = Result<Bytes, Infallible>> + Send {
+        let phase = Phase::Initial(initial.entries.into(), initial.end);
+        stream::unfold((self, phase), |(mut watch, phase)| async move {
+            let (chunk, phase) = watch.next(phase).await?;
+            Some((Ok(chunk), (watch, phase)))
+        })
+    }
+
+    /// The next chunk; `None` at the end.
+    async fn next(&mut self, phase: Phase) -> Option<(Bytes, Phase)> {
+        let mut next_bookmark = match phase {
+            Phase::Initial(entries, end) => match self.initial(entries, end) {
+                Ok((chunk, phase)) if !chunk.is_empty() => return Some((chunk, phase)),
+                Ok(_) => self.next_bookmark(),
+                Err(error) => return Some((self.frames.error(&error), Phase::Over)),
+            },
+            Phase::Changes { next_bookmark } => next_bookmark,
+            Phase::Over => return None,
+        };
+        loop {
+            let chunk = match self.wake(next_bookmark).await {
+                Wake::Events(Ok(events)) => self.events(&events),
+                Wake::Events(Err(WatchError::Closed)) => return None,
+                Wake::Events(Err(error)) => {
+                    let error = failure(&error, self.watcher.progress().0);
+                    return Some((self.frames.error(&error), Phase::Over));
+                }
+                Wake::Bookmark => {
+                    next_bookmark = self.next_bookmark();
+                    self.bookmark()
+                }
+                Wake::End => {
+                    // The last word tells where to go on.
+                    self.bookmarks?;
+                    return Some((self.bookmark().ok()?, Phase::Over));
+                }
+            };
+            match chunk {
+                Ok(chunk) if chunk.is_empty() => {}
+                Ok(chunk) => return Some((chunk, Phase::Changes { next_bookmark })),
+                Err(error) => return Some((self.frames.error(&error), Phase::Over)),
+            }
+        }
+    }
+
+    async fn wake(&mut self, next_bookmark: Option<Instant>) -> Wake {
+        let timer = next_bookmark.map_or(self.deadline, |bookmark| bookmark.min(self.deadline));
+        tokio::select! {
+            biased;
+            () = self.shutdown.requested() => Wake::End,
+            events = self.watcher.next() => Wake::Events(events),
+            () = sleep_until(timer) => if timer == self.deadline { Wake::End } else { Wake::Bookmark },
+        }
+    }
+
+    /// A chunk of initial events; empty when there is nothing left to tell.
+    fn initial(&mut self, mut entries: VecDeque<Arc<Entry>>, end: Option<Revision>) -> ApiResult<(Bytes, Phase)> {
+        let mut chunk = Vec::new();
+        while chunk.len() < CHUNK
+            && let Some(entry) = entries.pop_front()
+        {
+            self.frames.push_initial(&entry, &mut chunk)?;
+        }
+        if !entries.is_empty() {
+            return Ok((chunk.into(), Phase::Initial(entries, end)));
+        }
+        if let Some(revision) = end {
+            chunk.extend_from_slice(&self.frames.bookmark(revision, true)?);
+        }
+        let next_bookmark = self.next_bookmark();
+        Ok((chunk.into(), Phase::Changes { next_bookmark }))
+    }
+
+    fn events(&mut self, events: &[Arc<Event>]) -> Result<Bytes, ApiError> {
+        let mut chunk = Chunk::default();
+        for event in events {
+            if event.revision() > self.after
+                && let Some(frame) = self.frames.event(event)?
+            {
+                chunk.push(frame);
+            }
+        }
+        Ok(chunk.finish())
+    }
+
+    /// A bookmark at the newest revision, behind the changes up to there.
+    fn bookmark(&mut self) -> Result<Bytes, ApiError> {
+        let mut chunk = Chunk::default();
+        let events = self
+            .watcher
+            .try_next()
+            .map_err(|error| failure(&error, self.watcher.progress().0))?;
+        chunk.push(self.events(&events)?);
+        let revision = self.watcher.progress().max(self.after);
+        chunk.push(self.frames.bookmark(revision, false)?);
+        Ok(chunk.finish())
+    }
+
+    fn next_bookmark(&self) -> Option<Instant> {
+        self.bookmarks.map(|interval| Instant::now() + interval)
+    }
+}
+
+/// Frames that go out together. A single one is not copied.
+#[derive(Default)]
+struct Chunk {
+    first: Bytes,
+    all: BytesMut,
+}
+
+impl Chunk {
+    fn push(&mut self, frame: Bytes) {
+        if self.first.is_empty() {
+            self.first = frame;
+            return;
+        }
+        if self.all.is_empty() {
+            self.all.reserve(self.first.len() + frame.len() * 2);
+            self.all.extend_from_slice(&self.first);
+        }
+        self.all.extend_from_slice(&frame);
+    }
+
+    fn finish(self) -> Bytes {
+        if self.all.is_empty() {
+            self.first
+        } else {
+            self.all.freeze()
+        }
+    }
+}

@@ -1,0 +1,247 @@
+//! What all writes have in common.
+
+use std::sync::Arc;
+
+use axum::body::Body;
+use axum::response::Response;
+use bytes::Bytes;
+use http::StatusCode;
+use http::header::USER_AGENT;
+use planesmith_access::admission::{Attributes, Objects, Operation, Phase};
+use planesmith_machinery::field_error::FieldErrors;
+use planesmith_machinery::fields::{self, Tracking};
+use planesmith_machinery::json;
+use planesmith_machinery::object::Object;
+use planesmith_machinery::resource::Scope;
+use planesmith_machinery::status::{ApiError, ApiResult};
+use planesmith_machinery::time::Time;
+use planesmith_store::{Draft, Entry, Expect, Op, WriteError};
+
+use super::options::WriteOptions;
+use super::owners;
+use crate::body;
+use crate::endpoint::{Call, Endpoint, Subject};
+use crate::negotiation::{Format, Output};
+use crate::stores::row_of;
+
+/// A write under way.
+pub(super) struct Write<'a> {
+    pub(super) endpoint: &'a Endpoint,
+    pub(super) call: &'a Call,
+    pub(super) dry_run: bool,
+    manager: String,
+    pub(super) subresource: &'a str,
+    pub(super) now: Time,
+}
+
+/// What a write left.
+pub(super) enum Outcome {
+    /// What the store holds now.
+    Stored(Arc<Entry>),
+    /// What it would hold, or held last; in the storage version.
+    Unstored(Box<dyn Object>),
+}
+
+impl<'a> Write<'a> {
+    pub(super) fn new(endpoint: &'a Endpoint, call: &'a Call, options: &WriteOptions<'_>) -> Self {
+        let agent = call.parts.headers.get(USER_AGENT);
+        let agent = agent.and_then(|agent| agent.to_str().ok()).unwrap_or_default();
+        Self::with_manager(
+            endpoint,
+            call,
+            options.dry_run,
+            fields::manager_name(&options.field_manager, agent),
+        )
+    }
+
+    pub(super) fn with_manager(endpoint: &'a Endpoint, call: &'a Call, dry_run: bool, manager: String) -> Self {
+        let millis = endpoint.stores().options().clock.now();
+        Self {
+            endpoint,
+            call,
+            dry_run,
+            manager,
+            subresource: call.ctx.info.subresource(),
+            now: Time::from_second(i64::try_from(millis / 1000).unwrap_or(i64::MAX)),
+        }
+    }
+
+    pub(super) fn manager(&self) -> &str {
+        &self.manager
+    }
+
+    /// Brings managed fields up to date; both objects are in the endpoint's version.
+    pub(super) fn track(&self, live: Option<&dyn Object>, new: &mut dyn Object) {
+        let tracking = Tracking {
+            manager: &self.manager,
+            subresource: self.subresource,
+            now: self.now,
+        };
+        fields::track_write(live, new, &tracking, &**self.endpoint.stores().scheme());
+    }
+
+    /// Lets the plugins change the new object.
+    pub(super) async fn mutate(
+        &self,
+        operation: Operation,
+        name: &str,
+        new: &mut Box<dyn Object>,
+        old: Option<&dyn Object>,
+    ) -> ApiResult<()> {
+        let chain = self.endpoint.stores().admission();
+        if !chain.handles(operation, Phase::Mutating) {
+            return Ok(());
+        }
+        let mut objects = Objects {
+            new: Some(&mut **new),
+            old,
+        };
+        let warn = |text: String| self.call.ctx.warnings.add(text);
+        chain
+            .mutate(&self.attributes(operation, name, &warn), &mut objects)
+            .await?;
+        self.drop_repeated_owners(&mut **new, true);
+        Ok(())
+    }
+
+    /// Asks the plugins about the new object.
+    pub(super) async fn admit(
+        &self,
+        operation: Operation,
+        name: &str,
+        new: &mut Box<dyn Object>,
+        old: Option<&dyn Object>,
+    ) -> ApiResult<()> {
+        let chain = self.endpoint.stores().admission();
+        if !chain.handles(operation, Phase::Validating) {
+            return Ok(());
+        }
+        let objects = Objects {
+            new: Some(&mut **new),
+            old,
+        };
+        let warn = |text: String| self.call.ctx.warnings.add(text);
+        chain.validate(&self.attributes(operation, name, &warn), &objects).await
+    }
+
+    /// Asks the plugins about the removal of an object.
+    pub(super) async fn admit_removal(&self, name: &str, old: &dyn Object) -> ApiResult<()> {
+        let chain = self.endpoint.stores().admission();
+        let warn = |text: String| self.call.ctx.warnings.add(text);
+        let attributes = self.attributes(Operation::Delete, name, &warn);
+        let mut objects = Objects {
+            new: None,
+            old: Some(old),
+        };
+        chain.mutate(&attributes, &mut objects).await?;
+        chain.validate(&attributes, &objects).await
+    }
+
+    fn attributes<'w>(
+        &'w self,
+        operation: Operation,
+        name: &'w str,
+        warn: &'w (dyn Fn(String) + Sync),
+    ) -> Attributes<'w> {
+        Attributes {
+            operation,
+            resource: self.endpoint.kind(),
+            subresource: self.subresource,
+            namespace: self.call.namespace(),
+            name,
+            user: &self.call.ctx.user,
+            dry_run: self.dry_run,
+            warn,
+        }
+    }
+
+    pub(super) fn drop_repeated_owners(&self, object: &mut dyn Object, after_admission: bool) {
+        if let Some(warning) = owners::drop_repeated(object.meta_mut(), after_admission) {
+            self.call.ctx.warnings.add(warning);
+        }
+    }
+
+    /// Refuses an object that breaks rules.
+    pub(super) fn refuse_invalid(&self, object: &dyn Object, errors: &FieldErrors) -> ApiResult<()> {
+        if errors.is_empty() {
+            return Ok(());
+        }
+        let kind = self.endpoint.kind().group_kind();
+        Err(ApiError::invalid(&kind, &object.meta().name, errors))
+    }
+
+    /// Passes on what the kind says about an accepted object.
+    pub(super) fn warn_about(&self, object: &dyn Object, old: Option<&dyn Object>) {
+        for warning in (object.resource().rules.warnings)(object, old) {
+            self.call.ctx.warnings.add(warning);
+        }
+    }
+
+    /// The write of an object of the storage version.
+    pub(super) fn put(&self, key: &str, object: &dyn Object, expect: Expect) -> Op {
+        self.put_encoded(key, object, json::encode_for_storage(object), expect)
+    }
+
+    /// As [`Self::put`], when the object is encoded already.
+    pub(super) fn put_encoded(&self, key: &str, object: &dyn Object, encoded: json::Encoded, expect: Expect) -> Op {
+        Op::Put {
+            key: key.into(),
+            draft: Draft::new(encoded.bytes, encoded.gap),
+            row: row_of(object),
+            expect,
+            ttl: (object.resource().rules.lifetime)(object),
+        }
+    }
+
+    /// Answers with what was written.
+    pub(super) fn respond(&self, code: StatusCode, output: Output, outcome: Outcome) -> ApiResult<Response> {
+        let query = self.call.query();
+        match outcome {
+            Outcome::Stored(entry) => self.endpoint.render(code, output, query, Subject::Entry(&entry)),
+            Outcome::Unstored(object) => {
+                let object = self.endpoint.forms().in_version(object);
+                self.endpoint.render(code, output, query, Subject::Object(&*object))
+            }
+        }
+    }
+}
+
+impl Endpoint {
+    /// The body of a write and its form.
+    pub(super) async fn read_body(&self, call: &Call, body: Body) -> ApiResult<(Format, Bytes)> {
+        let format = body::format(&call.parts)?;
+        let limit = self.stores().options().body_limit;
+        Ok((format, body::read(&call.parts, body, limit).await?))
+    }
+
+    /// Gives the object the namespace of the path, and none to an object that lives in none.
+    ///
+    /// # Errors
+    ///
+    /// 400 when the object names another.
+    pub(super) fn place(&self, object: &mut dyn Object, namespace: &str) -> ApiResult<()> {
+        let namespace = match self.kind().scope {
+            Scope::Namespaced => namespace,
+            Scope::Cluster => "",
+        };
+        let own = &mut object.meta_mut().namespace;
+        if own.is_empty() || namespace.is_empty() {
+            namespace.clone_into(own);
+        }
+        if own != namespace {
+            return Err(ApiError::namespace_mismatch());
+        }
+        Ok(())
+    }
+}
+
+/// What a client is told when the store did not take a write, other than for a conflict.
+pub(super) fn store_failure(error: &WriteError) -> ApiError {
+    match error {
+        WriteError::Full => ApiError::storage_full(),
+        WriteError::TooLarge { limit, .. } => ApiError::too_large(&format!("limit is {limit}")),
+        WriteError::Closed => ApiError::service_unavailable("the store is closed"),
+        WriteError::Io(_) => ApiError::internal("the store could not write"),
+        WriteError::Conflict { .. } => ApiError::internal("the store refused the write"),
+    }
+}

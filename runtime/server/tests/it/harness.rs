@@ -1,0 +1,196 @@
+//! A server in process, and requests to it.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::body::Body;
+use http::{Method, Request, Response};
+use http_body_util::BodyExt as _;
+use planesmith_access::admission::{Chain, NamespaceLifecycle};
+use planesmith_machinery::object::Resource as _;
+use planesmith_machinery::scheme::Scheme;
+use planesmith_server::endpoint::Finalize;
+use planesmith_server::request::{Context, RequestInfo};
+use planesmith_server::routes::{RouteTable, Routes};
+use planesmith_server::shutdown::{Shutdown, Stop};
+use planesmith_server::stores::{ResourceStore, Stores, StoresOptions};
+use planesmith_store::{MemoryLog, Storage, StorageOptions};
+use serde_json::Value;
+
+use crate::kinds::{Note, Place, Shelf};
+
+/// A server in process.
+pub(crate) struct Server {
+    table: RouteTable,
+    pub(crate) storage: Storage,
+    shutdown: Shutdown,
+    _stop: Stop,
+}
+
+/// What a client got.
+#[derive(Debug)]
+pub(crate) struct Answer {
+    pub(crate) code: u16,
+    pub(crate) media_type: String,
+    pub(crate) text: String,
+    pub(crate) warnings: Vec<String>,
+}
+
+impl Server {
+    pub(crate) fn start() -> Self {
+        Self::with_options(StoresOptions {
+            freshness_wait: Duration::ZERO,
+            ..StoresOptions::default()
+        })
+    }
+
+    pub(crate) fn with_options(options: StoresOptions) -> Self {
+        let storage = Storage::open(MemoryLog::new(), &StorageOptions::default()).expect("memory opens");
+        let mut scheme = Scheme::new();
+        scheme.add::<Shelf>().add::<Note>().add::<Place>();
+        let places = ResourceStore::open(&storage, Place::RESOURCE);
+        let admission = Chain::new(vec![Arc::new(NamespaceLifecycle::new(Arc::new(places)))]);
+        let stores = Stores::with_options(storage.clone(), Arc::new(scheme), admission, options);
+        stores.handle("", "places", "finalize", Arc::new(Finalize));
+        let mut routes = Routes::new();
+        routes.serve::<Shelf>(&stores);
+        routes.serve::<Note>(&stores);
+        routes.serve::<Place>(&stores);
+        let (stop, shutdown) = Stop::new();
+        Self {
+            table: routes.build(),
+            storage,
+            shutdown,
+            _stop: stop,
+        }
+    }
+
+    /// A server with the places `a` and `b`.
+    pub(crate) async fn with_places() -> Self {
+        let server = Self::start();
+        for name in ["a", "b"] {
+            server
+                .create("/api/v1/places", &format!(r#"{{"metadata":{{"name":"{name}"}}}}"#))
+                .await;
+        }
+        server
+    }
+
+    pub(crate) async fn open(&self, request: Request<Body>) -> (Response<Body>, Context) {
+        let mut context = Context::unknown(self.shutdown.clone());
+        context.info = Arc::new(RequestInfo::new(request.method(), request.uri()));
+        let info = &context.info;
+        let handler = self
+            .table
+            .handler(info.group(), info.version(), info.resource())
+            .expect("a known path");
+        let response = Arc::clone(handler).serve(context.clone(), request).await;
+        (response, context)
+    }
+
+    pub(crate) async fn send(&self, request: Request<Body>) -> Answer {
+        let (response, context) = self.open(request).await;
+        let (parts, body) = response.into_parts();
+        let body = body.collect().await.expect("a whole body").to_bytes();
+        let media_type = parts
+            .headers
+            .get("content-type")
+            .map_or("", |value| value.to_str().expect("text"));
+        Answer {
+            code: parts.status.as_u16(),
+            media_type: media_type.to_owned(),
+            text: String::from_utf8_lossy(&body).into_owned(),
+            warnings: context.warnings.take(),
+        }
+    }
+
+    pub(crate) async fn get(&self, path: &str) -> Answer {
+        self.send(request(Method::GET, path, "")).await
+    }
+
+    pub(crate) async fn get_as(&self, accept: &str, path: &str) -> Answer {
+        let request = Request::builder().uri(path).header("accept", accept);
+        self.send(request.body(Body::empty()).expect("legal")).await
+    }
+
+    pub(crate) async fn post(&self, path: &str, body: &str) -> Answer {
+        self.send(request(Method::POST, path, body)).await
+    }
+
+    pub(crate) async fn put(&self, path: &str, body: &str) -> Answer {
+        self.send(request(Method::PUT, path, body)).await
+    }
+
+    pub(crate) async fn delete(&self, path: &str, body: &str) -> Answer {
+        self.send(request(Method::DELETE, path, body)).await
+    }
+
+    pub(crate) async fn patch(&self, kind: &str, path: &str, body: &str) -> Answer {
+        let request = Request::builder()
+            .method(Method::PATCH)
+            .uri(path)
+            .header("content-type", format!("application/{kind}-patch+json"));
+        self.send(request.body(Body::from(body.to_owned())).expect("legal"))
+            .await
+    }
+
+    /// Creates an object that must be accepted.
+    pub(crate) async fn create(&self, path: &str, body: &str) -> Value {
+        let answer = self.post(path, body).await;
+        assert_eq!(answer.code, 201, "{}", answer.text);
+        answer.json()
+    }
+
+    /// Creates the note `name` in the place `a`.
+    pub(crate) async fn note(&self, name: &str, labels: &str) -> Value {
+        let body = format!(r#"{{"metadata":{{"name":"{name}","labels":{labels}}},"data":{{"n":"{name}"}}}}"#);
+        self.create(NOTES, &body).await
+    }
+}
+
+/// Where notes are made.
+pub(crate) const NOTES: &str = "/api/v1/namespaces/a/notes";
+/// Where shelves are made.
+pub(crate) const SHELVES: &str = "/apis/test.example.com/v1/namespaces/a/shelves";
+
+fn request(method: Method, path: &str, body: &str) -> Request<Body> {
+    let request = Request::builder().method(method).uri(path);
+    request.body(Body::from(body.to_owned())).expect("legal")
+}
+
+impl Answer {
+    pub(crate) fn json(&self) -> Value {
+        serde_json::from_str(&self.text).unwrap_or_else(|error| panic!("{error}: {}", self.text))
+    }
+
+    /// The value at a JSON pointer, `Null` where there is none.
+    pub(crate) fn at(&self, pointer: &str) -> Value {
+        self.json().pointer(pointer).cloned().unwrap_or_default()
+    }
+
+    /// Code and message of a Status.
+    pub(crate) fn refusal(&self) -> (u16, String) {
+        (self.code, self.at("/message").as_str().unwrap_or_default().to_owned())
+    }
+
+    /// The names of a list's items.
+    pub(crate) fn names(&self) -> Vec<String> {
+        let items = self.at("/items");
+        let items = items.as_array().unwrap_or_else(|| panic!("no list: {}", self.text));
+        items.iter().map(|item| text(item, "/metadata/name")).collect()
+    }
+
+    /// The version of the object or list.
+    pub(crate) fn version(&self) -> String {
+        text(&self.json(), "/metadata/resourceVersion")
+    }
+}
+
+/// The text at a JSON pointer.
+pub(crate) fn text(value: &Value, pointer: &str) -> String {
+    value
+        .pointer(pointer)
+        .and_then(Value::as_str)
+        .unwrap_or_default()
+        .to_owned()
+}

@@ -1,0 +1,147 @@
+//! Kinds to test with.
+
+use planesmith_machinery::field_error::FieldErrors;
+use planesmith_machinery::meta::ObjectMeta;
+use planesmith_machinery::rules::Rules;
+use planesmith_machinery::{Resource, Struct};
+use std::collections::BTreeMap;
+
+/// A shelf with a label on it.
+#[derive(Clone, Debug, Default, PartialEq, Resource)]
+#[resource(
+    group = "test.example.com",
+    version = "v1",
+    kind = "Shelf",
+    plural = "shelves",
+    short("sh"),
+    status,
+    scale(spec = "spec.size", status = "status.size", selector = "status.selector"),
+    selectable("spec.colour", "status.phase"),
+    generation,
+    rules
+)]
+pub(crate) struct Shelf {
+    /// Metadata.
+    #[field(proto = 1)]
+    pub(crate) metadata: ObjectMeta,
+    /// What is wanted.
+    #[field(proto = 2)]
+    pub(crate) spec: ShelfSpec,
+    /// What is.
+    #[field(proto = 3)]
+    pub(crate) status: ShelfStatus,
+}
+
+/// What is wanted of a shelf.
+#[derive(Clone, Debug, Default, PartialEq, Struct)]
+pub(crate) struct ShelfSpec {
+    /// Its colour.
+    #[field(proto = 1, default = "white", one_of("white", "red", "blue"))]
+    pub(crate) colour: String,
+    /// How many boards it has.
+    #[field(proto = 2, minimum = 0)]
+    pub(crate) size: i32,
+}
+
+/// What a shelf is.
+#[derive(Clone, Debug, Default, PartialEq, Struct)]
+pub(crate) struct ShelfStatus {
+    /// How far it is.
+    #[field(proto = 1)]
+    pub(crate) phase: String,
+    /// How many boards are in.
+    #[field(proto = 2)]
+    pub(crate) size: i32,
+    /// What its boards are labelled with.
+    #[field(proto = 3)]
+    pub(crate) selector: String,
+}
+
+impl Rules for Shelf {
+    fn validate(&self, errors: &mut FieldErrors) {
+        if self.spec.size > 100 {
+            errors.invalid("spec.size", self.spec.size, "no wall is that high");
+        }
+    }
+
+    fn warnings(&self, _: Option<&Self>) -> Vec<String> {
+        if self.spec.size > 50 {
+            vec!["mind your head".to_owned()]
+        } else {
+            Vec::new()
+        }
+    }
+}
+
+/// Texts by key, without rules of any kind.
+#[derive(Clone, Debug, Default, PartialEq, Resource)]
+#[resource(group = "", version = "v1", kind = "Note")]
+pub(crate) struct Note {
+    /// Metadata.
+    #[field(proto = 1)]
+    pub(crate) metadata: ObjectMeta,
+    /// The texts.
+    #[field(proto = 2)]
+    pub(crate) data: BTreeMap<String, String>,
+}
+
+/// A place that holds itself back from going away.
+#[derive(Clone, Debug, Default, PartialEq, Resource)]
+#[resource(
+    group = "",
+    version = "v1",
+    kind = "Place",
+    cluster,
+    status,
+    subresource = "finalize",
+    selectable("status.phase"),
+    returns_deleted,
+    create_on_update,
+    rules
+)]
+pub(crate) struct Place {
+    /// Metadata.
+    #[field(proto = 1)]
+    pub(crate) metadata: ObjectMeta,
+    /// What holds the place back.
+    #[field(proto = 2)]
+    pub(crate) spec: PlaceSpec,
+    /// How far the place is.
+    #[field(proto = 3)]
+    pub(crate) status: PlaceStatus,
+}
+
+/// What holds a place back.
+#[derive(Clone, Debug, Default, PartialEq, Struct)]
+pub(crate) struct PlaceSpec {
+    /// Who has to finish first.
+    #[field(proto = 1)]
+    pub(crate) finalizers: Vec<String>,
+}
+
+/// How far a place is.
+#[derive(Clone, Debug, Default, PartialEq, Struct)]
+pub(crate) struct PlaceStatus {
+    /// `Active` or `Terminating`.
+    #[field(proto = 1)]
+    pub(crate) phase: String,
+}
+
+impl Rules for Place {
+    fn prepare_create(&mut self) {
+        self.spec.finalizers = vec!["keeper".to_owned()];
+        self.status.phase = "Active".to_owned();
+    }
+
+    fn prepare_update(&mut self, old: &Self) {
+        self.spec = old.spec.clone();
+    }
+
+    fn prepare_delete(&mut self) {
+        self.status.phase = "Terminating".to_owned();
+    }
+
+    fn holds_deletion(&self) -> bool {
+        !self.spec.finalizers.is_empty()
+    }
+}

@@ -1,0 +1,11 @@
+//! One server in process, on the store in memory: what clients send and what they get.
+
+mod harness;
+mod kinds;
+
+mod creates;
+mod deletes;
+mod lists;
+mod reads;
+mod updates;
+mod watches;
