@@ -1,11 +1,11 @@
 //! Servers that answer what they know and pass on the rest.
 //!
-//! Every server is an axum router with a handful of generic paths; which resources exist is decided by its route table,
-//! so that a resource costs a table entry and not a route. Delegation is the router's fallback. Hooks, health checks and
-//! paths of all servers are merged and shown by the outermost one.
+//! Every server has a route table for its resources, so that a resource costs a table entry and not a route, and an axum
+//! router for its other paths. Delegation goes from table to table ([`resources`](self::resources)) and, for other paths,
+//! by the routers' fallbacks. Hooks, health checks and paths of all servers are merged and shown by the outermost one.
 
 mod end;
-mod resources;
+pub(crate) mod resources;
 
 use std::sync::Arc;
 
@@ -35,8 +35,10 @@ pub struct ApiServer {
 
 /// What the outermost server shows of the whole chain.
 pub(crate) struct Merged {
-    /// The chain as one router.
+    /// The paths of the chain that are no resources, as one router: each server falls back to its delegate.
     pub(crate) router: Router,
+    /// What is said when nobody knows a path.
+    pub(crate) end: Router,
     /// Tables from the outermost server to the innermost.
     pub(crate) tables: Vec<SharedTable>,
     pub(crate) paths: Vec<String>,
@@ -116,6 +118,7 @@ impl ApiServer {
             Some(delegate) => delegate.merge(installation),
             None => Merged {
                 router: installation.end_of_chain(),
+                end: installation.end_of_chain(),
                 tables: Vec::new(),
                 paths: Vec::new(),
                 start_hooks: Vec::new(),
@@ -123,12 +126,14 @@ impl ApiServer {
                 checks: Vec::new(),
             },
         };
-        let mut own = Router::new();
-        for (path, handler) in self.paths {
-            own = own.route(&path, handler);
-            merged.paths.push(path);
+        if !self.paths.is_empty() {
+            let mut own = Router::new();
+            for (path, handler) in self.paths {
+                own = own.route(&path, handler);
+                merged.paths.push(path);
+            }
+            merged.router = own.fallback_service(merged.router);
         }
-        merged.router = resources::router(Arc::clone(&self.table), merged.router, own);
         merged.tables.insert(0, self.table);
         merged.start_hooks.extend(self.start_hooks);
         merged.stop_hooks.splice(0..0, self.stop_hooks);

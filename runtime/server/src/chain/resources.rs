@@ -1,4 +1,4 @@
-//! The resources of one server.
+//! The resources of the servers of a chain.
 
 use std::sync::Arc;
 
@@ -12,51 +12,70 @@ use planesmith_machinery::status::ApiError;
 use tower::ServiceExt;
 
 use super::SharedTable;
+use crate::discovery::Discovery;
 use crate::failure;
 use crate::request::Context;
 use crate::routes::Found;
 
-/// A server with the resources of `table` and paths of its own, which passes everything else on to `delegate`.
-pub(super) fn router(table: SharedTable, delegate: Router, own: Router) -> Router {
-    let state = Arc::new(Server {
-        table,
-        delegate: delegate.clone(),
-    });
-    let resources = any(resource);
-    Router::new()
-        .route("/api/{*rest}", resources.clone())
-        .route("/apis/{*rest}", resources)
-        .with_state(state)
-        .merge(own)
-        .fallback_service(delegate)
+/// The tables of a server and of those that it delegates to, outermost first.
+///
+/// A request for a resource goes from table to table without another walk through a router: most requests are for the
+/// second of three servers.
+#[derive(Clone, Debug)]
+pub(crate) struct Resources {
+    tables: Arc<[SharedTable]>,
+    discovery: Arc<Discovery>,
+    /// Gets what is in none of the tables.
+    end: Router,
 }
 
-struct Server {
-    table: SharedTable,
-    delegate: Router,
+impl Resources {
+    pub(crate) fn new(tables: &[SharedTable], discovery: Arc<Discovery>, end: Router) -> Self {
+        Self {
+            tables: tables.into(),
+            discovery,
+            end,
+        }
+    }
+
+    /// Everything below `/api` and `/apis`.
+    pub(crate) fn router(self) -> Router {
+        Router::new()
+            .route("/api/{*rest}", any(answer))
+            .route("/apis/{*rest}", any(answer))
+            .with_state(self)
+    }
 }
 
-async fn resource(State(server): State<Arc<Server>>, request: Request<Body>) -> Response {
+async fn answer(State(resources): State<Resources>, request: Request<Body>) -> Response {
     let Some(ctx) = request.extensions().get::<Context>().cloned() else {
         return failure::text(StatusCode::INTERNAL_SERVER_ERROR, "no RequestInfo found in the context");
     };
-    let table = server.table.load();
-    let found = if ctx.info.is_resource() {
-        table.find(&ctx.info)
-    } else {
-        table.find_document(&ctx.info)
-    };
-    drop(table);
-    let error = match found {
-        Found::Handler(handler) => return handler.serve(ctx, request).await,
-        Found::Elsewhere => return pass_on(server.delegate.clone(), request).await,
-        Found::Document(document) => return document.answer(&request.into_parts().0),
-        Found::OtherMethod => ApiError::method_not_allowed(),
-        Found::Nothing => ApiError::path_not_found(),
-    };
-    failure::respond(&request.into_parts().0, &error)
-}
-
-async fn pass_on(delegate: Router, request: Request<Body>) -> Response {
-    delegate.oneshot(request).await.unwrap_or_else(|never| match never {})
+    if !ctx.info.is_resource()
+        && let Some(group) = resources.discovery.group(ctx.info.path())
+    {
+        return group.answer(&request.into_parts().0);
+    }
+    for table in &*resources.tables {
+        let table = table.load();
+        let found = if ctx.info.is_resource() {
+            table.find(&ctx.info)
+        } else {
+            table.find_document(&ctx.info)
+        };
+        drop(table);
+        let error = match found {
+            Found::Handler(handler) => return handler.serve(ctx, request).await,
+            Found::Document(document) => return document.answer(&request.into_parts().0),
+            Found::Elsewhere => continue,
+            Found::OtherMethod => ApiError::method_not_allowed(),
+            Found::Nothing => ApiError::path_not_found(),
+        };
+        return failure::respond(&request.into_parts().0, &error);
+    }
+    resources
+        .end
+        .oneshot(request)
+        .await
+        .unwrap_or_else(|never| match never {})
 }

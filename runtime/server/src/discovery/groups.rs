@@ -18,7 +18,6 @@ use planesmith_machinery::meta::{
 };
 use planesmith_machinery::status::ApiError;
 use sha2::{Digest, Sha512};
-use tower::ServiceExt;
 
 use super::Document;
 use super::accept::Form;
@@ -46,7 +45,7 @@ struct Current {
     tables: Vec<Arc<RouteTable>>,
     core_versions: Document,
     groups: Document,
-    group: HashMap<String, Document>,
+    group: HashMap<String, Arc<Document>>,
     all_of_core: Tagged,
     all_of_groups: Tagged,
 }
@@ -73,17 +72,21 @@ impl Discovery {
         }
     }
 
-    /// `/api`, `/apis` and `/apis/GROUP` in front of `chain`, which gets everything else.
-    pub(crate) fn router(self: Arc<Self>, chain: &Router) -> Router {
+    /// The document at `/apis/GROUP`, if the path is of that form and the group is served.
+    pub(crate) fn group(&self, path: &str) -> Option<Arc<Document>> {
+        let name = path.strip_prefix("/apis/")?.trim_end_matches('/');
+        self.current().group.get(name).cloned()
+    }
+
+    /// `/api` and `/apis`.
+    pub(crate) fn router(self: Arc<Self>) -> Router {
         let core = get(core_versions).head(method_not_allowed).fallback(method_not_allowed);
         Router::new()
             .route("/api", core.clone())
             .route("/api/", core)
             .route("/apis", any(groups))
             .route("/apis/", any(groups))
-            .route("/apis/{group}", any(group))
-            .route("/apis/{group}/", any(group))
-            .with_state((self, chain.clone()))
+            .with_state(self)
     }
 
     /// The paths of all documents.
@@ -141,7 +144,7 @@ impl Current {
         let all_of_core = core.into_iter().map(|versions| Group::new("", versions)).collect();
         let group = groups
             .iter()
-            .map(|group| (group.name.clone(), Document::new(group.clone())))
+            .map(|group| (group.name.clone(), Arc::new(Document::new(group.clone()))))
             .collect();
         Self {
             core_versions: Document::new(core_versions),
@@ -217,9 +220,7 @@ impl Tagged {
     }
 }
 
-type Shared = State<(Arc<Discovery>, Router)>;
-
-async fn core_versions(State((discovery, _)): Shared, request: Request<Body>) -> Response {
+async fn core_versions(State(discovery): State<Arc<Discovery>>, request: Request<Body>) -> Response {
     let current = discovery.current();
     let (request, _) = request.into_parts();
     match Form::wanted(&request.headers) {
@@ -228,22 +229,12 @@ async fn core_versions(State((discovery, _)): Shared, request: Request<Body>) ->
     }
 }
 
-async fn groups(State((discovery, _)): Shared, request: Request<Body>) -> Response {
+async fn groups(State(discovery): State<Arc<Discovery>>, request: Request<Body>) -> Response {
     let current = discovery.current();
     let (request, _) = request.into_parts();
     match Form::wanted(&request.headers) {
         Some(form) => current.all_of_groups.answer(form, &request),
         None => current.groups.answer(&request),
-    }
-}
-
-async fn group(State((discovery, chain)): Shared, request: Request<Body>) -> Response {
-    let current = discovery.current();
-    let path = request.uri().path();
-    let name = path.strip_prefix("/apis/").unwrap_or_default().trim_end_matches('/');
-    match current.group.get(name) {
-        Some(document) => document.answer(&request.into_parts().0),
-        None => chain.oneshot(request).await.unwrap_or_else(|never| match never {}),
     }
 }
 

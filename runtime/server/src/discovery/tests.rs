@@ -72,12 +72,14 @@ fn shared(names: &[&'static str]) -> SharedTable {
 
 fn discovery(tables: &[SharedTable]) -> Router {
     let priorities = [("apps".to_owned(), 2000)];
-    Arc::new(Discovery::new(
-        tables.to_vec(),
-        &priorities,
-        "192.0.2.1:6443".to_owned(),
-    ))
-    .router(&Router::new())
+    let address = "192.0.2.1:6443".to_owned();
+    let discovery = Arc::new(Discovery::new(tables.to_vec(), &priorities, address));
+    let groups = Arc::clone(&discovery);
+    let group = move |request: Request<Body>| async move {
+        let document = groups.group(request.uri().path()).unwrap();
+        document.answer(&request.into_parts().0)
+    };
+    discovery.router().fallback(group)
 }
 
 const ALL: &str = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList";

@@ -14,6 +14,7 @@ use serde_json::json;
 
 use super::config::Config;
 use crate::chain::Merged;
+use crate::chain::resources::Resources;
 use crate::discovery::Discovery;
 use crate::failure;
 use crate::filters::InFlight;
@@ -51,17 +52,21 @@ pub(super) fn outside(config: &Config, in_flight: InFlight, stopping: &Arc<Atomi
         "/openapi/v3".to_owned(),
         "/openapi/v3/".to_owned(),
     ]);
-    let tables = std::mem::take(&mut merged.tables);
-    let discovery = Discovery::new(tables, &config.group_priorities, config.public_address.clone());
+    let discovery = Discovery::new(
+        merged.tables.clone(),
+        &config.group_priorities,
+        config.public_address.clone(),
+    );
     let discovery = Arc::new(discovery);
-    let chain = std::mem::take(&mut merged.router);
-    let discovery_router = Arc::clone(&discovery).router(&chain);
-    let index = any(move || std::future::ready(index(&paths, &discovery)));
+    let resources = Resources::new(&merged.tables, Arc::clone(&discovery), std::mem::take(&mut merged.end));
+    let root = Arc::clone(&discovery);
+    let index = any(move || std::future::ready(index(&paths, &root)));
     router
-        .merge(discovery_router)
+        .merge(discovery.router())
+        .merge(resources.router())
         .route("/", index.clone())
         .route("/index.html", index)
-        .fallback_service(chain)
+        .fallback_service(std::mem::take(&mut merged.router))
 }
 
 /// The health endpoints with the checks of the whole chain.

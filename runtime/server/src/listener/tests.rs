@@ -1,1 +1,58 @@
+use std::net::SocketAddr;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::{Duration, SystemTime};
 
+use axum::body::Body;
+use axum::response::Response;
+use http::{Request, StatusCode, Version};
+use http_body_util::BodyExt;
+use hyper::client::conn::{http1, http2};
+use hyper_util::rt::{TokioExecutor, TokioIo};
+use planesmith_access::authentication::ClientCertificate;
+use rcgen::{BasicConstraints, CertificateParams, DnType, ExtendedKeyUsagePurpose, IsCa, Issuer, KeyPair};
+use rustls::pki_types::pem::PemObject;
+use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName};
+use rustls::{ClientConfig, RootCertStore};
+use tempfile::TempDir;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
+use tokio_rustls::TlsConnector;
+use tokio_rustls::client::TlsStream;
+
+use super::{ConnectionLimits, Listener, Service, Tls, TlsFiles};
+use crate::connection::Connection;
+use crate::shutdown::Stop;
+
+mod slow_clients;
+mod tls;
+
+/// Says who the client is by its certificate.
+struct WhoAmI;
+
+impl Service for WhoAmI {
+    async fn serve(self: Arc<Self>, request: Request<Body>, connection: Arc<Connection>) -> Response {
+        // Reads what was sent, as a handler does that needs the body.
+        let _ = request.into_body().collect().await;
+        let text = match &connection.certificate {
+            None => "nobody".to_owned(),
+            Some(ClientCertificate::Untrusted(_)) => "stranger".to_owned(),
+            Some(ClientCertificate::Trusted { user, .. }) => format!("{} {:?}", user.name, user.groups),
+        };
+        Response::new(text.into())
+    }
+}
+
+/// A listener that serves until it is dropped.
+struct Serving {
+    address: SocketAddr,
+    _stop: Stop,
+}
+
+async fn serve(tls: Option<Tls>, limits: ConnectionLimits) -> Serving {
+    let listener = Listener::bind("127.0.0.1:0".parse().unwrap(), tls).await.unwrap();
+    let address = listener.local_addr().unwrap();
+    let (stop, stopped) = Stop::new();
+    tokio::spawn(listener.serve(Arc::new(WhoAmI), limits, stopped, Duration::ZERO));
+    Serving { address, _stop: stop }
+}

@@ -71,10 +71,10 @@ pub enum TlsError {
 #[derive(Debug)]
 pub struct Tls {
     files: TlsFiles,
-    current: ArcSwap<Loaded>,
+    pub(super) current: ArcSwap<Loaded>,
 }
 
-struct Loaded {
+pub(super) struct Loaded {
     acceptor: TlsAcceptor,
     clients: Option<Arc<AnyCertificate>>,
     /// When each file was last changed.
@@ -113,7 +113,7 @@ impl Tls {
     }
 
     /// Reads the files again when one has changed. Files that cannot be used leave everything as it is.
-    fn refresh(&self) {
+    pub(super) fn refresh(&self) {
         if self.current.load().changed == times(&self.files) {
             return;
         }

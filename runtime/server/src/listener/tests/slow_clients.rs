@@ -1,0 +1,95 @@
+//! Clients that keep the server waiting.
+
+use super::*;
+
+/// A limit that ends tests soon.
+const SOON: Duration = Duration::from_millis(30);
+
+/// Sends `bytes` and nothing more; gives what the server sends until it closes the connection.
+async fn send_and_wait(serving: &Serving, bytes: &[u8]) -> String {
+    let mut stream = TcpStream::connect(serving.address).await.unwrap();
+    stream.write_all(bytes).await.unwrap();
+    let mut answer = Vec::new();
+    // A reset instead of an end closes the connection just as well.
+    let _ = stream.read_to_end(&mut answer).await;
+    String::from_utf8_lossy(&answer).into_owned()
+}
+
+#[tokio::test]
+async fn a_handshake_that_does_not_come_is_given_up() {
+    let pki = tls::Pki::new();
+    let serving = serve(
+        Some(pki.tls()),
+        ConnectionLimits {
+            handshake: SOON,
+            ..ConnectionLimits::default()
+        },
+    )
+    .await;
+    assert_eq!(send_and_wait(&serving, b"").await, "");
+    assert_eq!(send_and_wait(&serving, b"\x16\x03\x01").await, "");
+}
+
+#[tokio::test]
+async fn a_head_that_does_not_end_is_given_up() {
+    let serving = serve(
+        None,
+        ConnectionLimits {
+            head: SOON,
+            ..ConnectionLimits::default()
+        },
+    )
+    .await;
+    send_and_wait(&serving, b"GET / HTTP/1.1\r\nhost: x\r\nx-more: ").await;
+}
+
+#[tokio::test]
+async fn a_connection_without_requests_is_closed() {
+    let limits = ConnectionLimits {
+        idle: SOON,
+        head: Duration::from_secs(60),
+        ..ConnectionLimits::default()
+    };
+    let serving = serve(None, limits).await;
+    let answer = send_and_wait(&serving, b"GET / HTTP/1.1\r\nhost: x\r\n\r\n").await;
+    assert!(
+        answer.starts_with("HTTP/1.1 200 OK") && answer.ends_with("nobody"),
+        "{answer}"
+    );
+    // The preface and empty settings of HTTP/2, and then silence.
+    send_and_wait(&serving, b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\x04\0\0\0\0\0").await;
+}
+
+#[tokio::test]
+async fn a_head_that_is_too_large_is_refused() {
+    let serving = serve(
+        None,
+        ConnectionLimits {
+            head_size: 16 << 10,
+            ..ConnectionLimits::default()
+        },
+    )
+    .await;
+    let head = format!("GET / HTTP/1.1\r\nhost: x\r\nx-large: {}\r\n\r\n", "x".repeat(64 << 10));
+    let answer = send_and_wait(&serving, head.as_bytes()).await;
+    assert!(answer.is_empty() || answer.starts_with("HTTP/1.1 431"), "{answer}");
+}
+
+#[tokio::test]
+async fn further_connections_wait_for_room() {
+    let serving = serve(
+        None,
+        ConnectionLimits {
+            connections: 1,
+            ..ConnectionLimits::default()
+        },
+    )
+    .await;
+    let first = TcpStream::connect(serving.address).await.unwrap();
+    let second = send_and_wait(&serving, b"GET / HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n");
+    let mut second = Box::pin(second);
+    let waits = tokio::time::timeout(SOON, second.as_mut()).await;
+    assert!(waits.is_err(), "served beyond the limit");
+    drop(first);
+    assert!(second.await.starts_with("HTTP/1.1 200 OK"));
+}

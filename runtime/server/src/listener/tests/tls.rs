@@ -1,0 +1,192 @@
+//! Certificates of both sides.
+
+use super::*;
+
+/// An authority with a server certificate for loopback, in a folder of its own.
+pub(super) struct Pki {
+    dir: TempDir,
+    issuer: Issuer<'static, KeyPair>,
+    authority: CertificateDer<'static>,
+}
+
+impl Pki {
+    pub(super) fn new() -> Self {
+        let mut params = CertificateParams::default();
+        params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+        params.distinguished_name.push(DnType::CommonName, "authority");
+        let key = KeyPair::generate().unwrap();
+        let certificate = params.self_signed(&key).unwrap();
+        let dir = TempDir::new().unwrap();
+        std::fs::write(dir.path().join("ca.crt"), certificate.pem()).unwrap();
+        let authority = certificate.der().clone();
+        let pki = Self {
+            dir,
+            issuer: Issuer::new(params, key),
+            authority,
+        };
+        pki.renew_server_certificate();
+        pki
+    }
+
+    fn path(&self, file: &str) -> std::path::PathBuf {
+        self.dir.path().join(file)
+    }
+
+    fn renew_server_certificate(&self) {
+        let params = CertificateParams::new(vec!["localhost".to_owned(), "127.0.0.1".to_owned()]).unwrap();
+        let key = KeyPair::generate().unwrap();
+        std::fs::write(
+            self.path("server.crt"),
+            params.signed_by(&key, &self.issuer).unwrap().pem(),
+        )
+        .unwrap();
+        std::fs::write(self.path("server.key"), key.serialize_pem()).unwrap();
+    }
+
+    fn client(&self, name: &str, group: &str) -> (CertificateDer<'static>, PrivateKeyDer<'static>) {
+        let mut params = CertificateParams::default();
+        params.extended_key_usages = vec![ExtendedKeyUsagePurpose::ClientAuth];
+        params.distinguished_name.push(DnType::CommonName, name);
+        params.distinguished_name.push(DnType::OrganizationName, group);
+        let key = KeyPair::generate().unwrap();
+        let certificate = params.signed_by(&key, &self.issuer).unwrap().der().clone();
+        (
+            certificate,
+            PrivateKeyDer::from_pem_slice(key.serialize_pem().as_bytes()).unwrap(),
+        )
+    }
+
+    pub(super) fn tls(&self) -> Tls {
+        let files = TlsFiles {
+            certificate: self.path("server.crt"),
+            key: self.path("server.key"),
+            client_authorities: vec![self.path("ca.crt")],
+        };
+        Tls::open(files).unwrap()
+    }
+
+    async fn connect(
+        &self,
+        serving: &Serving,
+        client: Option<(CertificateDer<'static>, PrivateKeyDer<'static>)>,
+        protocol: &[u8],
+    ) -> TlsStream<TcpStream> {
+        let mut roots = RootCertStore::empty();
+        roots.add(self.authority.clone()).unwrap();
+        let provider = Arc::new(rustls::crypto::ring::default_provider());
+        let builder = ClientConfig::builder_with_provider(provider)
+            .with_safe_default_protocol_versions()
+            .unwrap();
+        let builder = builder.with_root_certificates(roots);
+        let mut config = match client {
+            Some((certificate, key)) => builder.with_client_auth_cert(vec![certificate], key).unwrap(),
+            None => builder.with_no_client_auth(),
+        };
+        config.alpn_protocols = vec![protocol.to_vec()];
+        let stream = TcpStream::connect(serving.address).await.unwrap();
+        let name = ServerName::try_from("localhost").unwrap();
+        TlsConnector::from(Arc::new(config))
+            .connect(name, stream)
+            .await
+            .unwrap()
+    }
+}
+
+async fn ask_h1(stream: TlsStream<TcpStream>) -> String {
+    let (mut sender, connection) = http1::handshake(TokioIo::new(stream)).await.unwrap();
+    tokio::spawn(connection);
+    let request = Request::get("/")
+        .header("host", "localhost")
+        .body(Body::empty())
+        .unwrap();
+    let body = sender
+        .send_request(request)
+        .await
+        .unwrap()
+        .into_body()
+        .collect()
+        .await
+        .unwrap()
+        .to_bytes();
+    String::from_utf8(body.to_vec()).unwrap()
+}
+
+#[tokio::test]
+async fn client_certificates_name_users_and_groups() {
+    let (pki, other) = (Pki::new(), Pki::new());
+    let serving = serve(Some(pki.tls()), ConnectionLimits::default()).await;
+    for (client, expected) in [
+        (None, "nobody"),
+        (
+            Some(pki.client("carol", "dev")),
+            r#"carol ["dev", "system:authenticated"]"#,
+        ),
+        (Some(pki.client("", "dev")), "stranger"),
+        (Some(other.client("carol", "dev")), "stranger"),
+    ] {
+        let stream = pki.connect(&serving, client, b"http/1.1").await;
+        assert_eq!(ask_h1(stream).await, expected);
+    }
+}
+
+#[tokio::test]
+async fn http_2_is_agreed_on_in_the_handshake() {
+    let pki = Pki::new();
+    let serving = serve(Some(pki.tls()), ConnectionLimits::default()).await;
+    let stream = pki.connect(&serving, None, b"h2").await;
+    assert_eq!(stream.get_ref().1.alpn_protocol(), Some(&b"h2"[..]));
+    let (mut sender, connection) = http2::handshake(TokioExecutor::new(), TokioIo::new(stream))
+        .await
+        .unwrap();
+    tokio::spawn(connection);
+    let large = Body::from(vec![b'x'; 3 << 20]);
+    let request = Request::post("https://localhost/").body(large).unwrap();
+    let response = sender.send_request(request).await.unwrap();
+    assert_eq!(
+        (response.status(), response.version()),
+        (StatusCode::OK, Version::HTTP_2)
+    );
+}
+
+#[tokio::test]
+async fn renewed_certificates_are_used_for_new_connections() {
+    let pki = Pki::new();
+    let tls = pki.tls();
+    let first = tls.current.load_full();
+    tls.refresh();
+    assert!(Arc::ptr_eq(&first, &tls.current.load()), "read again without a change");
+    pki.renew_server_certificate();
+    set_modified(&pki.path("server.crt"), 10);
+    tls.refresh();
+    let second = tls.current.load_full();
+    assert!(!Arc::ptr_eq(&first, &second), "not read again");
+    std::fs::write(pki.path("server.key"), "nonsense").unwrap();
+    set_modified(&pki.path("server.key"), 20);
+    tls.refresh();
+    assert!(Arc::ptr_eq(&second, &tls.current.load()), "took a broken key");
+    let serving = serve(Some(tls), ConnectionLimits::default()).await;
+    assert_eq!(ask_h1(pki.connect(&serving, None, b"http/1.1").await).await, "nobody");
+}
+
+fn set_modified(path: &Path, seconds: u64) {
+    let file = std::fs::File::options().write(true).open(path).unwrap();
+    file.set_modified(SystemTime::now() + Duration::from_secs(seconds))
+        .unwrap();
+}
+
+#[test]
+fn wrong_files_are_named() {
+    let pki = Pki::new();
+    let error = |certificate: &str, key: &str| {
+        let files = TlsFiles {
+            certificate: pki.path(certificate),
+            key: pki.path(key),
+            client_authorities: vec![],
+        };
+        Tls::open(files).unwrap_err().to_string()
+    };
+    assert!(error("none.crt", "server.key").ends_with("none.crt cannot be read"));
+    assert!(error("server.key", "server.key").ends_with("server.key holds no certificate in PEM form"));
+    assert!(error("server.crt", "ca.crt").ends_with("ca.crt holds no private key in PEM form"));
+    assert!(error("ca.crt", "server.key").ends_with("ca.crt cannot be used with its key"));
+}
