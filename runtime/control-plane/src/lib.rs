@@ -1,10 +1,22 @@
 //! The core server: its flags, its certificates, the chain of servers, and what built-in kinds need beyond their
 //! definition.
 //!
-//! Reading order: [`options`] (flags), then [`run`](crate::run), which shows a server's life from start to end.
+//! Reading order: [`run`](run()) (a server's life from start to end), [`options`] (flags), [`program`] (what a binary is made
+//! of), then what a start does: [`identity`], [`authentication`], [`bootstrap`], [`controllers`].
 
+pub mod authentication;
+pub mod bootstrap;
 pub mod certificates;
+pub mod controllers;
+pub mod identity;
 pub mod kubeconfig;
 pub mod logging;
+pub mod loopback;
+pub mod namespaces;
 pub mod options;
 pub mod private_file;
+pub mod program;
+mod run;
+
+pub use program::{GroupVersion, Program};
+pub use run::run;

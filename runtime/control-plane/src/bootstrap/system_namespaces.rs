@@ -1,0 +1,88 @@
+//! The namespaces that are always there.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use http::{Method, StatusCode};
+use planesmith_server::hooks::{Hook, HookError};
+use planesmith_server::shutdown::Shutdown;
+use planesmith_server::stores::{ResourceStore, Stores};
+use planesmith_store::{EventKind, WatchFrom};
+use serde_json::json;
+
+use crate::loopback::{Loopback, LoopbackError};
+
+/// In the order in which they are made.
+const NAMESPACES: [&str; 4] = ["kube-system", "kube-public", "kube-node-lease", "default"];
+
+/// How long to wait before a failed attempt is repeated.
+const RETRY: Duration = Duration::from_secs(5);
+
+/// Makes the namespaces, and makes them again when they are deleted; `None` for a server without namespaces.
+pub(super) fn hook(stores: &Stores, loopback: &Loopback) -> Option<Hook> {
+    let namespaces = crate::namespaces::store(stores)?;
+    let loopback = loopback.clone();
+    Some(Hook::new(
+        "start-system-namespaces-controller",
+        move |shutdown| async move {
+            make_all(&namespaces, &loopback)
+                .await
+                .map_err(|error| HookError(error.to_string()))?;
+            tokio::spawn(keep(namespaces, loopback, shutdown));
+            Ok(())
+        },
+    ))
+}
+
+async fn make_all(namespaces: &ResourceStore, loopback: &Loopback) -> Result<(), LoopbackError> {
+    for name in NAMESPACES {
+        if namespaces
+            .key("", name)
+            .is_ok_and(|key| namespaces.collection().get(&key).is_some())
+        {
+            continue;
+        }
+        let namespace = json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}});
+        match loopback
+            .send(Method::POST, "/api/v1/namespaces", Some(&namespace))
+            .await
+        {
+            Err(error) if error.status() == Some(StatusCode::CONFLICT) => {}
+            other => drop(other?),
+        }
+    }
+    Ok(())
+}
+
+async fn keep(namespaces: Arc<ResourceStore>, loopback: Loopback, mut shutdown: Shutdown) {
+    let collection = namespaces.collection();
+    let Ok(mut watcher) = collection.watch(collection.prefix(), WatchFrom::Now) else {
+        return;
+    };
+    loop {
+        let missing = tokio::select! {
+            () = shutdown.requested() => return,
+            events = watcher.next() => match events {
+                Ok(events) => events.iter().any(|event| event.kind() == EventKind::Delete),
+                Err(_) => match collection.watch(collection.prefix(), WatchFrom::Now) {
+                    Ok(fresh) => {
+                        watcher = fresh;
+                        true
+                    }
+                    // The store is closed.
+                    Err(_) => return,
+                },
+            },
+        };
+        if !missing {
+            continue;
+        }
+        while let Err(error) = make_all(&namespaces, &loopback).await {
+            tracing::warn!(%error, "system namespaces cannot be made");
+            tokio::select! {
+                () = shutdown.requested() => return,
+                () = tokio::time::sleep(RETRY) => {}
+            }
+        }
+    }
+}

@@ -1,0 +1,28 @@
+//! Embedded lifecycle controllers: what a server alone needs so that users see what they expect.
+//!
+//! They run unless `--controllers` says otherwise; all of them are off when a kube-controller-manager runs beside the
+//! server.
+
+mod namespace;
+
+use planesmith_server::chain::ApiServer;
+use planesmith_server::hooks::Hook;
+use planesmith_server::stores::Stores;
+
+use crate::loopback::Loopback;
+use crate::options::Controllers;
+
+/// Adds the controllers that are switched on, as start hooks.
+#[must_use]
+pub fn with_controllers(server: ApiServer, stores: &Stores, loopback: &Loopback, enabled: &Controllers) -> ApiServer {
+    if !enabled.enabled("namespace") {
+        return server;
+    }
+    let Some(controller) = namespace::NamespaceController::new(stores, loopback) else {
+        return server;
+    };
+    server.with_start_hook(Hook::new("start-namespace-controller", move |shutdown| async move {
+        tokio::spawn(controller.run(shutdown));
+        Ok(())
+    }))
+}

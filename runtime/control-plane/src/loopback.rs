@@ -1,0 +1,163 @@
+//! The server as its own client.
+//!
+//! Bootstrap and embedded controllers make requests like any client, so that every write passes the same filters,
+//! admission and validation. The identity is that of kube-apiserver's own loopback client.
+
+use std::fmt;
+use std::sync::{Arc, OnceLock};
+
+use axum::body::{Body, to_bytes};
+use http::{Method, Request, StatusCode, header};
+use planesmith_access::user::{PRIVILEGED_GROUP, UserInfo};
+use planesmith_server::connection::Connection;
+use planesmith_server::lifecycle::Front;
+use serde_json::Value;
+
+/// The largest answer that is read; a list of everything in a namespace is not.
+const ANSWER_LIMIT: usize = 16 << 20;
+
+/// A client of the server inside the server's process.
+#[derive(Clone)]
+pub struct Loopback {
+    inner: Arc<Inner>,
+}
+
+struct Inner {
+    token: String,
+    front: OnceLock<Arc<Front>>,
+}
+
+/// Why a request to the server itself did not succeed.
+#[derive(Debug, thiserror::Error)]
+pub enum LoopbackError {
+    /// The server is not put together yet.
+    #[error("the server is not ready for requests from inside")]
+    NotReady,
+    /// The answer is a failure.
+    #[error("{method} {path} was answered with {status}: {message}")]
+    Refused {
+        /// Method of the request.
+        method: Method,
+        /// Path of the request.
+        path: String,
+        /// Status code of the answer.
+        status: StatusCode,
+        /// Message of the Status.
+        message: String,
+    },
+    /// The answer could not be read.
+    #[error("{method} {path} was answered with what is no JSON object")]
+    Answer {
+        /// Method of the request.
+        method: Method,
+        /// Path of the request.
+        path: String,
+    },
+}
+
+impl LoopbackError {
+    /// The status code, when the request was refused.
+    #[must_use]
+    pub fn status(&self) -> Option<StatusCode> {
+        match self {
+            LoopbackError::Refused { status, .. } => Some(*status),
+            LoopbackError::NotReady | LoopbackError::Answer { .. } => None,
+        }
+    }
+}
+
+impl Loopback {
+    /// A client with a token that nobody else knows.
+    #[must_use]
+    pub fn new() -> Self {
+        let token = format!("loopback-{}", uuid::Uuid::new_v4().simple());
+        Self {
+            inner: Arc::new(Inner {
+                token,
+                front: OnceLock::new(),
+            }),
+        }
+    }
+
+    /// The token, to be made known to the authenticator as that of [`Loopback::user`].
+    #[must_use]
+    pub fn token(&self) -> &str {
+        &self.inner.token
+    }
+
+    /// Who the client is.
+    #[must_use]
+    pub fn user() -> UserInfo {
+        UserInfo {
+            name: "system:apiserver".to_owned(),
+            uid: uuid::Uuid::new_v4().to_string(),
+            groups: vec![PRIVILEGED_GROUP.to_owned()],
+            ..UserInfo::default()
+        }
+    }
+
+    /// Connects the client, once.
+    pub fn connect(&self, front: Arc<Front>) {
+        // A second connection would be to the same server.
+        let _ = self.inner.front.set(front);
+    }
+
+    /// Sends a request with a JSON body and waits for the JSON answer.
+    ///
+    /// # Errors
+    ///
+    /// Every answer outside 2xx is one, with the Status' message.
+    pub async fn send(&self, method: Method, path: &str, body: Option<&Value>) -> Result<Value, LoopbackError> {
+        let front = self.inner.front.get().ok_or(LoopbackError::NotReady)?;
+        let answer_error = || LoopbackError::Answer {
+            method: method.clone(),
+            path: path.to_owned(),
+        };
+        let body = match body {
+            None => Body::empty(),
+            Some(body) => Body::from(serde_json::to_vec(body).map_err(|_| answer_error())?),
+        };
+        let request = Request::builder()
+            .method(method.clone())
+            .uri(path)
+            .header(header::AUTHORIZATION, format!("Bearer {}", self.inner.token))
+            .header(header::ACCEPT, "application/json")
+            .header(header::CONTENT_TYPE, "application/json")
+            .header(header::USER_AGENT, "kube-apiserver")
+            .body(body)
+            .map_err(|_| answer_error())?;
+        let response = front.serve(request, Arc::new(Connection::default())).await;
+        let status = response.status();
+        let bytes = to_bytes(response.into_body(), ANSWER_LIMIT)
+            .await
+            .map_err(|_| answer_error())?;
+        let value: Value = serde_json::from_slice(&bytes).unwrap_or_default();
+        if status.is_success() {
+            return Ok(value);
+        }
+        let message = value
+            .get("message")
+            .and_then(Value::as_str)
+            .unwrap_or_default()
+            .to_owned();
+        Err(LoopbackError::Refused {
+            method,
+            path: path.to_owned(),
+            status,
+            message,
+        })
+    }
+}
+
+impl Default for Loopback {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl fmt::Debug for Loopback {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // Without the token.
+        f.debug_struct("Loopback").finish_non_exhaustive()
+    }
+}

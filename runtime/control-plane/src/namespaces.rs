@@ -1,0 +1,19 @@
+//! Where namespaces are, in a server that has them.
+
+use std::sync::Arc;
+
+use planesmith_machinery::resource::ResourceFacts;
+use planesmith_machinery::scheme::Scheme;
+use planesmith_server::stores::{ResourceStore, Stores};
+
+/// The kind Namespace; `None` in a server without it.
+#[must_use]
+pub fn facts(scheme: &Scheme) -> Option<&'static ResourceFacts> {
+    scheme.resource("", "v1", "namespaces")
+}
+
+/// The namespaces of a server; `None` when it has none.
+#[must_use]
+pub fn store(stores: &Stores) -> Option<Arc<ResourceStore>> {
+    facts(stores.scheme()).map(|facts| stores.resource(facts))
+}

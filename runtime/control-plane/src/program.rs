@@ -1,0 +1,87 @@
+//! What a server binary is made of.
+
+use planesmith_machinery::scheme::Scheme;
+use planesmith_server::routes::Routes;
+use planesmith_server::stores::Stores;
+
+use crate::options::Switches;
+
+/// A server binary: its name and the group versions that it can serve. Written by `cargo xtask generate`.
+#[derive(Clone, Copy, Debug)]
+pub struct Program {
+    /// Name of the binary, e.g. `planesmith`.
+    pub name: &'static str,
+    /// Everything that can be served, in the order of registration.
+    pub groups: &'static [GroupVersion],
+}
+
+/// One group version that a program can serve.
+#[derive(Clone, Copy, Debug)]
+pub struct GroupVersion {
+    /// API group; empty for the core group.
+    pub group: &'static str,
+    /// Version in the group.
+    pub version: &'static str,
+    /// Adds its kinds to a scheme.
+    pub register: fn(&mut Scheme),
+    /// Serves its kinds.
+    pub install: fn(&mut Routes, &Stores),
+}
+
+impl GroupVersion {
+    /// `v1` or `group/version`.
+    #[must_use]
+    pub fn api_version(&self) -> String {
+        if self.group.is_empty() {
+            self.version.to_owned()
+        } else {
+            format!("{}/{}", self.group, self.version)
+        }
+    }
+
+    /// Whether `--runtime-config` leaves the group version on.
+    ///
+    /// A switch for the group version wins over one for its maturity (`api/ga`, `api/beta`, `api/alpha`), which wins over
+    /// `api/all`. Without a switch everything is on but the alpha and beta versions of Kubernetes' own groups, which are
+    /// off in kube-apiserver too.
+    #[must_use]
+    pub fn enabled(&self, switches: &Switches) -> bool {
+        let maturity = match self.version {
+            version if version.contains("alpha") => "api/alpha",
+            version if version.contains("beta") => "api/beta",
+            _ => "api/ga",
+        };
+        let is_kubernetes = !self.group.contains('.') || self.group.ends_with(".k8s.io");
+        switches
+            .get(&self.api_version())
+            .or_else(|| switches.get(maturity))
+            .or_else(|| switches.get("api/all"))
+            .unwrap_or(maturity == "api/ga" || !is_kubernetes)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn enabled(group: &'static str, version: &'static str, switches: &str) -> bool {
+        let group_version = GroupVersion {
+            group,
+            version,
+            register: |_| {},
+            install: |_, _| {},
+        };
+        group_version.enabled(&switches.parse().unwrap())
+    }
+
+    #[test]
+    fn the_narrowest_switch_wins() {
+        assert!(enabled("", "v1", ""));
+        assert!(!enabled("batch", "v1beta1", ""));
+        assert!(enabled("shop.example.com", "v1alpha1", ""));
+        assert!(enabled("batch", "v1beta1", "api/beta=true"));
+        assert!(!enabled("batch", "v1beta1", "api/beta=true,batch/v1beta1=false"));
+        assert!(!enabled("apps", "v1", "api/all=false"));
+        assert!(enabled("", "v1", "api/all=false,v1=true"));
+    }
+}

@@ -1,0 +1,169 @@
+//! A server's life, from its flags to its end.
+
+use std::fmt::Write as _;
+use std::net::SocketAddr;
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use anyhow::{Context, Result};
+use planesmith_access::admission::{Chain, NamespaceLifecycle};
+use planesmith_machinery::scheme::Scheme;
+use planesmith_server::chain::ApiServer;
+use planesmith_server::filters::InFlightLimits;
+use planesmith_server::lifecycle::{Config, Signals};
+use planesmith_server::listener::{Listener, Tls};
+use planesmith_server::routes::Routes;
+use planesmith_server::stores::{ResourceStore, Stores, StoresOptions};
+use planesmith_store::{MemoryLog, Storage, StorageOptions};
+use planesmith_store_sled::SledLog;
+
+use crate::authentication::{authenticator, authorizer};
+use crate::identity::Identity;
+use crate::loopback::Loopback;
+use crate::options::{Options, StorageKind};
+use crate::private_file::make_private_dir;
+use crate::program::Program;
+use crate::{bootstrap, controllers, namespaces};
+
+/// Runs `program` with the flags of this process until it is told to stop.
+#[must_use]
+pub fn run(program: &Program) -> ExitCode {
+    let options = Options::from_command_line();
+    crate::logging::start_logging(options.logging_format, options.verbosity);
+    let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
+        Ok(runtime) => runtime,
+        Err(error) => return fail(&error.into()),
+    };
+    match runtime.block_on(serve(program, &options)) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => fail(&error),
+    }
+}
+
+#[expect(
+    clippy::print_stderr,
+    reason = "the reason of an early end is for the person at the terminal, whatever the log level"
+)]
+fn fail(error: &anyhow::Error) -> ExitCode {
+    eprintln!("error: {error:#}");
+    ExitCode::FAILURE
+}
+
+async fn serve(program: &Program, options: &Options) -> Result<()> {
+    // From here on SIGTERM is an orderly stop, also while starting.
+    let signals = Signals::of_process().context("signals cannot be received")?;
+    make_private_dir(&options.data_dir)
+        .with_context(|| format!("--data-dir {} cannot be made", options.data_dir.display()))?;
+    let identity = Identity::open(options)?;
+    let storage = open_storage(options)?;
+    let listener = listen(options, &identity).await?;
+    let url = format!(
+        "https://{}",
+        SocketAddr::new(options.client_address(), listener.local_addr()?.port())
+    );
+
+    let loopback = Loopback::new();
+    let (chain, served) = assemble(program, options, &storage, &loopback)?;
+    let mut config = Config::new(authenticator(options, &loopback)?, authorizer(options));
+    config.in_flight = InFlightLimits {
+        reading: options.max_requests_inflight,
+        writing: options.max_mutating_requests_inflight,
+    };
+    config.request_timeout = options.request_timeout;
+    config.shutdown_delay = options.shutdown_delay_duration;
+    config.public_address = url.trim_start_matches("https://").to_owned();
+    let server = config.complete()?.prepare(chain);
+    loopback.connect(server.front());
+
+    let kubeconfig = identity.write_admin_kubeconfig(options, &url)?;
+    announce(program, options, &served, &url, &kubeconfig.display().to_string());
+    let result = server.run(listener, signals).await;
+    storage.close().await;
+    result.context("the server stopped out of order")
+}
+
+fn open_storage(options: &Options) -> Result<Storage> {
+    let settings = StorageOptions::default();
+    let storage = match options.storage {
+        StorageKind::Memory => Storage::open(MemoryLog::new(), &settings)?,
+        StorageKind::Sled => {
+            let dir = options.data_dir.join("store");
+            let log = SledLog::open(&dir).with_context(|| format!("the store in {}", dir.display()))?;
+            Storage::open(log, &settings).with_context(|| format!("the store in {}", dir.display()))?
+        }
+    };
+    Ok(storage)
+}
+
+async fn listen(options: &Options, identity: &Identity) -> Result<Listener> {
+    let address = SocketAddr::new(options.bind_address, options.secure_port);
+    let tls = Tls::open(identity.tls_files())?;
+    Listener::bind(address, Some(tls))
+        .await
+        .with_context(|| format!("cannot listen on {address}; choose another --secure-port, or 0 for any free one"))
+}
+
+/// The chain of servers, and the group versions that it serves.
+fn assemble(
+    program: &Program,
+    options: &Options,
+    storage: &Storage,
+    loopback: &Loopback,
+) -> Result<(ApiServer, Vec<String>)> {
+    let mut scheme = Scheme::new();
+    for group_version in program.groups {
+        (group_version.register)(&mut scheme);
+    }
+    if let Err(problems) = scheme.check() {
+        let problems: Vec<String> = problems.iter().map(ToString::to_string).collect();
+        anyhow::bail!("the kinds of this program do not go together: {}", problems.join("; "));
+    }
+    let scheme = Arc::new(scheme);
+    let mut admission = Chain::default();
+    if let Some(facts) = namespaces::facts(&scheme) {
+        let namespaces = ResourceStore::open(storage, facts);
+        admission.push(Arc::new(NamespaceLifecycle::new(Arc::new(namespaces))));
+    }
+    let stores = Stores::with_options(storage.clone(), scheme, admission, StoresOptions::default());
+    let mut routes = Routes::new();
+    let mut served = Vec::new();
+    for group_version in program
+        .groups
+        .iter()
+        .filter(|group| group.enabled(&options.runtime_config))
+    {
+        (group_version.install)(&mut routes, &stores);
+        served.push(group_version.api_version());
+    }
+    let extensions = planesmith_extensions::server();
+    let core = ApiServer::new("core", routes).in_front_of(extensions);
+    let core = bootstrap::with_bootstrap(core, &stores, loopback);
+    let core = controllers::with_controllers(core, &stores, loopback, &options.controllers);
+    Ok((planesmith_aggregator::server().in_front_of(core), served))
+}
+
+/// Says what is served, where, and what to type next.
+#[expect(clippy::print_stdout, reason = "the answer to starting the program")]
+fn announce(program: &Program, options: &Options, served: &[String], url: &str, kubeconfig: &str) {
+    let store = match options.storage {
+        StorageKind::Sled => format!("{} (sled)", options.data_dir.join("store").display()),
+        StorageKind::Memory => "in memory, gone at exit".to_owned(),
+    };
+    let mut text = format!(
+        "{} {} serves {}\n",
+        program.name,
+        env!("CARGO_PKG_VERSION"),
+        served.join(", ")
+    );
+    for (what, value) in [
+        ("at", url),
+        ("store", store.as_str()),
+        ("next", &format!("kubectl --kubeconfig {kubeconfig} api-resources")),
+    ] {
+        // Writing to a String cannot fail.
+        let _ = writeln!(text, "  {what:<6} {value}");
+    }
+    print!("{text}");
+    // A parent process may wait for these lines behind a pipe.
+    let _ = std::io::Write::flush(&mut std::io::stdout());
+}
