@@ -1,5 +1,13 @@
 //! The Table form of objects that kubectl prints.
 
+mod cells;
+mod writer;
+
+use crate::resource::{Column, ResourceFacts};
+
+pub use cells::cells;
+pub use writer::{RowObject, TableWriter};
+
 /// One cell.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Cell {
@@ -14,3 +22,16 @@ pub enum Cell {
     /// A truth value.
     Bool(bool),
 }
+
+/// The columns of a kind: those that it declares, or its name and age.
+#[must_use]
+pub fn columns(kind: &ResourceFacts) -> &'static [Column] {
+    const STANDARD: &[Column] = &[Column::NAME, Column::AGE];
+    match kind.columns {
+        [] => STANDARD,
+        declared => declared,
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,98 @@
+//! The cells of an object.
+
+use super::{Cell, columns};
+use crate::age;
+use crate::json;
+use crate::object::Object;
+use crate::resource::{CellSource, Column};
+use crate::time::Time;
+use crate::value::{Struct, Value, View};
+
+/// The path behind the standard column of ages, which shows a time as text like columns of dates do.
+const CREATED: &str = "metadata.creationTimestamp";
+
+/// The cells of an object, one per column of its kind.
+#[must_use]
+pub fn cells(object: &dyn Object) -> Vec<Cell> {
+    columns(object.resource())
+        .iter()
+        .map(|column| cell(object, column))
+        .collect()
+}
+
+fn cell(object: &dyn Object, column: &Column) -> Cell {
+    match column.source {
+        CellSource::Function(function) => function(object),
+        // Every kind has these two: they need no search.
+        CellSource::Path("metadata.name") => Cell::Text(object.meta().name.clone()),
+        CellSource::Path(CREATED) => age::cell(object.meta().creation_timestamp.timestamp()),
+        CellSource::Path(path) => match find(object, path) {
+            None => Cell::Null,
+            Some(value) => typed_cell(value, column.ty),
+        },
+    }
+}
+
+/// The value at a dotted path; `None` when something on the way, or the value itself, is not there.
+fn find<'a>(object: &'a dyn Struct, path: &str) -> Option<&'a dyn Value> {
+    let (first, rest) = match path.split_once('.') {
+        Some((first, rest)) => (first, Some(rest)),
+        None => (path, None),
+    };
+    let fields = object.facts().fields;
+    for (index, field) in fields.iter().enumerate() {
+        let value = object.field(index);
+        if field.inline {
+            if let View::Struct(inner) = value.view()
+                && let Some(found) = find(inner, path)
+            {
+                return Some(found);
+            }
+        } else if field.name == first {
+            return match (rest, value.view()) {
+                (_, View::Absent) => None,
+                (None, _) => Some(value),
+                (Some(rest), View::Struct(inner)) => find(inner, rest),
+                // What is left of the path is the key of an entry, dots and all.
+                (Some(key), View::Map(map)) => map.get(key),
+                _ => None,
+            };
+        }
+    }
+    None
+}
+
+/// A value as a cell of the column's type; what does not fit the type is no value.
+fn typed_cell(value: &dyn Value, ty: &str) -> Cell {
+    match (ty, value.view()) {
+        ("integer", View::Int(number)) => Cell::Integer(number),
+        #[expect(
+            clippy::cast_possible_truncation,
+            reason = "a fraction is dropped, as kube-apiserver does"
+        )]
+        ("integer", View::Double(number)) => Cell::Integer(number as i64),
+        #[expect(clippy::cast_precision_loss, reason = "the column asks for a floating point number")]
+        ("number", View::Int(number)) => Cell::Number(number as f64),
+        ("number", View::Double(number)) => Cell::Number(number),
+        ("boolean", View::Bool(value)) => Cell::Bool(value),
+        ("date", View::Scalar(_)) => match text(value).parse::<Time>() {
+            Ok(time) => age::cell(time.timestamp()),
+            Err(_) => Cell::Text("<invalid>".to_owned()),
+        },
+        ("string", _) => Cell::Text(text(value)),
+        _ => Cell::Null,
+    }
+}
+
+/// Text as it is, anything else as JSON.
+fn text(value: &dyn Value) -> String {
+    if let View::Str(text) = value.view() {
+        return text.to_owned();
+    }
+    let mut json = Vec::new();
+    json::encode_part(value, &mut json);
+    match serde_json::from_slice(&json) {
+        Ok(serde_json::Value::String(text)) => text,
+        _ => String::from_utf8_lossy(&json).into_owned(),
+    }
+}

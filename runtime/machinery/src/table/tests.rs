@@ -1,0 +1,130 @@
+use std::collections::BTreeMap;
+
+use super::*;
+use crate::meta::{ListMeta, ObjectMeta};
+use crate::object::Resource as _;
+use crate::quantity::Quantity;
+use crate::time::Time;
+use crate::{Resource, Struct};
+
+/// Content.
+#[derive(Clone, Debug, Default, PartialEq, Struct)]
+struct Spec {
+    /// A number.
+    size: Option<i32>,
+    /// An amount.
+    amount: Option<Quantity>,
+    /// Texts.
+    texts: BTreeMap<String, String>,
+    /// When.
+    since: Option<Time>,
+    /// A fraction.
+    share: f64,
+    /// A switch.
+    on: bool,
+}
+
+/// A kind with columns.
+#[derive(Clone, Debug, Default, PartialEq, Resource)]
+#[resource(
+    group = "test.example.com",
+    version = "v1",
+    kind = "Shown",
+    plural = "shown",
+    column(name),
+    column(name = "Size", type = "integer", doc = "How big.", path = "spec.size"),
+    column(name = "Amount", type = "string", doc = "How much.", path = "spec.amount"),
+    column(name = "Note", type = "string", doc = "A text.", priority = 1, path = "spec.texts.a.b"),
+    column(name = "Since", type = "date", doc = "When.", path = "spec.since"),
+    column(name = "Share", type = "number", doc = "A part.", path = "spec.share"),
+    column(name = "On", type = "boolean", doc = "Whether.", path = "spec.on"),
+    column(name = "Count", type = "integer", doc = "How many.", with = count),
+    column(age)
+)]
+struct Shown {
+    /// Metadata.
+    metadata: ObjectMeta,
+    /// Content.
+    spec: Spec,
+}
+
+fn count(shown: &Shown) -> Cell {
+    Cell::Integer(i64::try_from(shown.spec.texts.len()).unwrap_or(i64::MAX))
+}
+
+/// A kind without columns.
+#[derive(Clone, Debug, Default, PartialEq, Resource)]
+#[resource(group = "test.example.com", version = "v1", kind = "Plain", plural = "plains")]
+struct Plain {
+    /// Metadata.
+    metadata: ObjectMeta,
+}
+
+fn text(text: &str) -> Cell {
+    Cell::Text(text.to_owned())
+}
+
+#[test]
+fn cells_follow_paths_and_types() {
+    let mut shown = Shown::default();
+    shown.metadata.name = "a".to_owned();
+    let absent = [
+        text("a"),
+        Cell::Null,
+        Cell::Null,
+        Cell::Null,
+        Cell::Null,
+        Cell::Number(0.0),
+        Cell::Bool(false),
+        Cell::Integer(0),
+        text("<unknown>"),
+    ];
+    assert_eq!(cells(&shown), absent);
+    shown.metadata.creation_timestamp = Time::now();
+    shown.spec.size = Some(3);
+    shown.spec.amount = "1500m".parse().ok();
+    shown.spec.texts.insert("a.b".to_owned(), "t".to_owned());
+    shown.spec.since = Some(Time::from_second(
+        Time::now().timestamp().map_or(0, |now| now.as_second()) - 7200,
+    ));
+    let cells = cells(&shown);
+    assert_eq!(cells[1..5], [Cell::Integer(3), text("1500m"), text("t"), text("120m")]);
+    assert_eq!(cells[7], Cell::Integer(1));
+    assert!(matches!(&cells[8], Cell::Text(age) if age == "0s" || age == "1s"));
+}
+
+#[test]
+fn table_of_a_kind_without_columns_shows_name_and_age() {
+    let meta = ListMeta {
+        resource_version: "7".to_owned(),
+        ..ListMeta::default()
+    };
+    let mut table = TableWriter::new(Plain::RESOURCE, &meta, false);
+    let plain = Plain {
+        metadata: ObjectMeta {
+            name: "p".to_owned(),
+            ..ObjectMeta::default()
+        },
+    };
+    table.row(&plain, RowObject::Nothing);
+    table.row(&plain, RowObject::Metadata);
+    table.row(&plain, RowObject::Object);
+    let expected = concat!(
+        r#"{"kind":"Table","apiVersion":"meta.k8s.io/v1","metadata":{"resourceVersion":"7"},"columnDefinitions":null,"rows":["#,
+        r#"{"cells":["p","\u003cunknown\u003e"],"object":null},"#,
+        r#"{"cells":["p","\u003cunknown\u003e"],"object":{"kind":"PartialObjectMetadata","apiVersion":"meta.k8s.io/v1","metadata":{"name":"p"}}},"#,
+        r#"{"cells":["p","\u003cunknown\u003e"],"object":{"kind":"Plain","apiVersion":"test.example.com/v1","metadata":{"name":"p"}}}]}"#,
+    );
+    assert_eq!(String::from_utf8_lossy(&table.finish()), expected);
+}
+
+#[test]
+fn table_without_rows_has_columns_and_null() {
+    let table = TableWriter::new(Shown::RESOURCE, &ListMeta::default(), true).finish();
+    let table: serde_json::Value = serde_json::from_slice(&table).expect("JSON");
+    assert_eq!(table["rows"], serde_json::Value::Null);
+    assert_eq!(table["columnDefinitions"].as_array().map(Vec::len), Some(9));
+    let note =
+        serde_json::json!({"name": "Note", "type": "string", "format": "", "description": "A text.", "priority": 1});
+    assert_eq!(table["columnDefinitions"][3], note);
+}

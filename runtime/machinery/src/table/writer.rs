@@ -1,0 +1,121 @@
+//! Writes tables as JSON, row by row.
+
+use super::{Cell, cells, columns};
+use crate::json::{encode, encode_item, encode_text, encode_value};
+use crate::meta::ListMeta;
+use crate::object::Object;
+use crate::resource::{Column, ResourceFacts};
+
+/// What a row shows of its object beside the cells.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum RowObject {
+    /// The metadata.
+    #[default]
+    Metadata,
+    /// All of it.
+    Object,
+    /// Nothing.
+    Nothing,
+}
+
+/// A table being written.
+///
+/// ```
+/// # use planesmith_machinery::{meta::ListMeta, object::Resource, table::{RowObject, TableWriter}};
+/// fn table<R: Resource>(meta: &ListMeta, objects: &[R]) -> Vec<u8> {
+///     let mut table = TableWriter::new(R::RESOURCE, meta, true);
+///     for object in objects {
+///         table.row(object, RowObject::Metadata);
+///     }
+///     table.finish()
+/// }
+/// ```
+#[derive(Clone, Debug)]
+pub struct TableWriter {
+    out: Vec<u8>,
+    rows: usize,
+}
+
+impl TableWriter {
+    /// Starts a table. A client that watches is told the columns with the first table only (`with_columns`).
+    #[must_use]
+    pub fn new(kind: &ResourceFacts, meta: &ListMeta, with_columns: bool) -> Self {
+        let mut out = br#"{"kind":"Table","apiVersion":"meta.k8s.io/v1","metadata":"#.to_vec();
+        encode_item(meta, &mut out);
+        out.extend_from_slice(br#","columnDefinitions":"#);
+        if with_columns {
+            write_columns(columns(kind), &mut out);
+        } else {
+            out.extend_from_slice(b"null");
+        }
+        out.extend_from_slice(br#","rows":"#);
+        Self { out, rows: 0 }
+    }
+
+    /// Appends the row of an object, which is of the kind and version that the table was started with.
+    pub fn row(&mut self, object: &dyn Object, shown: RowObject) {
+        self.out.extend_from_slice(if self.rows == 0 {
+            br#"[{"cells":["#
+        } else {
+            br#",{"cells":["#
+        });
+        self.rows += 1;
+        for (index, cell) in cells(object).iter().enumerate() {
+            if index > 0 {
+                self.out.push(b',');
+            }
+            write_cell(cell, &mut self.out);
+        }
+        self.out.extend_from_slice(br#"],"object":"#);
+        match shown {
+            RowObject::Nothing => self.out.extend_from_slice(b"null"),
+            RowObject::Object => encode(object, &mut self.out),
+            RowObject::Metadata => {
+                let start = br#"{"kind":"PartialObjectMetadata","apiVersion":"meta.k8s.io/v1","metadata":"#;
+                self.out.extend_from_slice(start);
+                encode(object.meta(), &mut self.out);
+                self.out.push(b'}');
+            }
+        }
+        self.out.push(b'}');
+    }
+
+    /// The table as compact JSON, without a final newline.
+    #[must_use]
+    pub fn finish(mut self) -> Vec<u8> {
+        self.out
+            .extend_from_slice(if self.rows == 0 { b"null}" } else { b"]}" });
+        self.out
+    }
+}
+
+fn write_columns(columns: &[Column], out: &mut Vec<u8>) {
+    out.push(b'[');
+    for (index, column) in columns.iter().enumerate() {
+        if index > 0 {
+            out.push(b',');
+        }
+        let texts = [
+            ("{\"name\":", column.name),
+            (",\"type\":", column.ty),
+            (",\"format\":", column.format),
+            (",\"description\":", column.doc),
+        ];
+        for (key, text) in texts {
+            out.extend_from_slice(key.as_bytes());
+            encode_text(text, out);
+        }
+        out.extend_from_slice(format!(",\"priority\":{}}}", column.priority).as_bytes());
+    }
+    out.push(b']');
+}
+
+fn write_cell(cell: &Cell, out: &mut Vec<u8>) {
+    match cell {
+        Cell::Null => out.extend_from_slice(b"null"),
+        Cell::Text(text) => encode_text(text, out),
+        Cell::Integer(number) => encode_value(&(*number).into(), out),
+        Cell::Number(number) => encode_value(&(*number).into(), out),
+        Cell::Bool(value) => encode_value(&(*value).into(), out),
+    }
+}
