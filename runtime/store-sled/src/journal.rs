@@ -139,12 +139,9 @@ impl Journal {
         self.sealed.front().copied().filter(|oldest| oldest.last <= floor)
     }
 
-    /// Removes the oldest full file, which is `oldest`.
-    pub(crate) fn remove(&mut self, oldest: Sealed) -> Result<(), LogError> {
-        let path = segment::path(&self.folder, oldest.number);
-        std::fs::remove_file(&path).map_err(failed("remove", &path))?;
-        self.sealed.retain(|sealed| *sealed != oldest);
-        Ok(())
+    /// Takes note that the file of `sealed` was removed.
+    pub(crate) fn forget(&mut self, sealed: Sealed) {
+        self.sealed.retain(|known| *known != sealed);
     }
 
     /// Gives back what was written ahead.
@@ -176,6 +173,12 @@ pub(crate) fn read_sealed(folder: &Path, sealed: Sealed) -> Result<Vec<Record>, 
         .into_iter()
         .flat_map(|(batch, _)| batch.records)
         .collect())
+}
+
+/// Removes a full file. Without the journal, as this may take a while.
+pub(crate) fn remove_sealed(folder: &Path, sealed: Sealed) -> Result<(), LogError> {
+    let path = segment::path(folder, sealed.number);
+    std::fs::remove_file(&path).map_err(failed("remove", &path))
 }
 
 /// Finds missing frames: each names the last write before it.

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use bytes::Bytes;
@@ -25,6 +26,8 @@ pub struct SledLog {
     folder: Mutex<Option<Folder>>,
     /// `None` before loading and once closed. Held during an append.
     journal: Mutex<Option<Journal>>,
+    /// Beside the lock, so that nobody waits for the disk to know it.
+    journal_bytes: AtomicU64,
     /// `None` once closed. Held during a step of compaction, which appends do not wait for.
     settling: Mutex<Option<Settling>>,
 }
@@ -58,8 +61,13 @@ impl SledLog {
             path: path.as_ref().to_owned(),
             folder: Mutex::new(Some(folder)),
             journal: Mutex::new(None),
+            journal_bytes: AtomicU64::new(0),
             settling: Mutex::new(Some(Settling { settled, current: None })),
         })
+    }
+
+    fn note_size(&self, journal: &Journal) {
+        self.journal_bytes.store(journal.size(), Ordering::Relaxed);
     }
 
     fn closed(&self) -> LogError {
@@ -99,6 +107,7 @@ impl Log for SledLog {
         }
         let last = journal.last().max(settled.meta()?.through);
         settled.close();
+        self.note_size(&journal);
         *lock(&self.journal) = Some(journal);
         Ok(Opened {
             floor: meta.floor,
@@ -107,7 +116,11 @@ impl Log for SledLog {
     }
 
     fn append(&self, batch: &Batch) -> Result<(), LogError> {
-        lock(&self.journal).as_mut().ok_or_else(|| self.closed())?.append(batch)
+        let mut journal = lock(&self.journal);
+        let journal = journal.as_mut().ok_or_else(|| self.closed())?;
+        let appended = journal.append(batch);
+        self.note_size(journal);
+        appended
     }
 
     fn compact(&self, floor: Revision) -> Result<bool, LogError> {
@@ -139,9 +152,11 @@ impl Log for SledLog {
             return Ok(true);
         }
         settled.finish(work.file.last)?;
+        journal::remove_sealed(&self.path.join("journal"), work.file)?;
         let mut journal = lock(&self.journal);
         let journal = journal.as_mut().ok_or_else(|| self.closed())?;
-        journal.remove(work.file)?;
+        journal.forget(work.file);
+        self.note_size(journal);
         let more = journal.oldest_behind(floor).is_some();
         if !more {
             settled.close();
@@ -150,11 +165,7 @@ impl Log for SledLog {
     }
 
     fn size(&self) -> u64 {
-        let journal = lock(&self.journal).as_ref().map_or(0, Journal::size);
-        journal
-            + lock(&self.settling)
-                .as_ref()
-                .map_or(0, |settling| settling.settled.size())
+        self.journal_bytes.load(Ordering::Relaxed) + Settled::size(&self.path.join("settled"))
     }
 
     fn close(&self) -> Result<(), LogError> {

@@ -102,9 +102,9 @@ impl Settled {
         self.apply_with(&[], |meta| meta.through = meta.through.max(through))
     }
 
-    /// Bytes on disk.
-    pub(crate) fn size(&self) -> u64 {
-        std::fs::metadata(self.path.join("db")).map_or(0, |file| file.len())
+    /// Bytes on disk of the database at `path`.
+    pub(crate) fn size(path: &Path) -> u64 {
+        std::fs::metadata(path.join("db")).map_or(0, |file| file.len())
     }
 
     /// Lets go of the files, and of the memory that sled uses; the next call opens them again.

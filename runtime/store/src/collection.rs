@@ -95,6 +95,8 @@ impl Collection {
 
     /// The changes of keys that start with `prefix`.
     ///
+    /// After a revision that is still to come, the watch starts behind it.
+    ///
     /// # Errors
     ///
     /// [`WatchError::Compacted`] when changes after the revision asked for are gone.
@@ -227,19 +229,19 @@ impl Collection {
             .collect()
     }
 
-    pub(crate) fn read_history(&self, cursor: u64, prefix: &str, limit: usize) -> Result<HistoryRead, WatchError> {
+    pub(crate) fn read_history(&self, watcher: &Watcher, limit: usize) -> Result<HistoryRead, WatchError> {
         /// Changes that one look passes over at most, so that the lock is held shortly.
         const LOOK: usize = 4096;
         let state = self.read();
         let newest = list::newest(&state, &self.horizon);
-        let Some(changes) = state.history.since(cursor) else {
+        let Some(changes) = state.history.since(watcher.cursor()) else {
             return Err(WatchError::Compacted {
                 oldest: self.horizon.oldest(),
             });
         };
         let mut read = HistoryRead {
             events: Vec::new(),
-            cursor,
+            cursor: watcher.cursor(),
             complete: Revision::ZERO,
             at_end: false,
         };
@@ -249,7 +251,7 @@ impl Collection {
             }
             read.cursor += 1;
             read.complete = event.revision();
-            if event.entry().key().starts_with(prefix) {
+            if watcher.wants(event) {
                 read.events.push(Arc::clone(event));
             }
         }

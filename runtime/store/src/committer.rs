@@ -50,6 +50,7 @@ impl Committer {
     }
 
     pub(crate) fn run(mut self) {
+        let _abandoned = Abandon(Arc::clone(&self.queue));
         while let Some(work) = self.queue.take(&*self.clock) {
             let now = self.clock.now();
             let mut plan = Plan::new(self.last, now, self.queue.write_limit());
@@ -85,6 +86,15 @@ impl Committer {
             }
         }
         outcome.answer();
+    }
+}
+
+/// Lets nobody wait for a committer that is gone, even if it panicked.
+struct Abandon(Arc<Queue>);
+
+impl Drop for Abandon {
+    fn drop(&mut self) {
+        self.0.abandon();
     }
 }
 

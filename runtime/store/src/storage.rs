@@ -182,6 +182,10 @@ impl Storage {
         if let Some(collection) = self.shared.collections.get(prefix) {
             return collection;
         }
+        debug_assert!(
+            self.shared.collections.of(prefix).is_none(),
+            "{prefix} is within another collection"
+        );
         let sequencer: Arc<dyn Sequencer> = Arc::clone(&self.shared.queue) as Arc<Queue>;
         let horizon = Arc::clone(&self.shared.horizon);
         let collection = Arc::new(Collection::new(prefix, indexer, horizon, sequencer));

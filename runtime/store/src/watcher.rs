@@ -46,6 +46,8 @@ pub struct Watcher {
     prefix: Box<str>,
     /// The sequence number of the next event to look at.
     cursor: u64,
+    /// Changes up to here are not for this watcher; matters when it is still to come.
+    after: Revision,
     progress: Revision,
     wake: watch::Receiver<Signal>,
 }
@@ -63,14 +65,15 @@ impl Watcher {
         collection: Arc<Collection>,
         prefix: &str,
         cursor: u64,
-        progress: Revision,
+        after: Revision,
         wake: watch::Receiver<Signal>,
     ) -> Self {
         Self {
             collection,
             prefix: prefix.into(),
             cursor,
-            progress,
+            after,
+            progress: after,
             wake,
         }
     }
@@ -104,13 +107,22 @@ impl Watcher {
     /// [`WatchError::Compacted`] when the watcher was too slow.
     pub fn try_next(&mut self) -> Result<Vec<Arc<Event>>, WatchError> {
         loop {
-            let read = self.collection.read_history(self.cursor, &self.prefix, BATCH)?;
+            let read = self.collection.read_history(self, BATCH)?;
             self.cursor = read.cursor;
             self.progress = self.progress.max(read.complete);
             if !read.events.is_empty() || read.at_end {
                 return Ok(read.events);
             }
         }
+    }
+
+    pub(crate) fn cursor(&self) -> u64 {
+        self.cursor
+    }
+
+    /// Whether `event` is one of those that were asked for.
+    pub(crate) fn wants(&self, event: &Event) -> bool {
+        event.revision() > self.after && event.entry().key().starts_with(&*self.prefix)
     }
 
     /// The revision up to which everything was returned by now. Never decreases.

@@ -102,6 +102,14 @@ impl Queue {
         self.filled.notify_one();
     }
 
+    /// Refuses everything, queued or still to come: nobody takes it any more.
+    pub(crate) fn abandon(&self) {
+        let mut state = self.lock();
+        state.closed = true;
+        // Dropping a submission answers it with `Closed`.
+        state.submissions.clear();
+    }
+
     /// Waits for something to do; `None` when the queue is closed and empty.
     pub(crate) fn take(&self, clock: &dyn Clock) -> Option<Work> {
         let mut state = self.lock();

@@ -1,6 +1,7 @@
 //! What was loaded and does not belong to a collection yet.
 
 use std::collections::BTreeMap;
+use std::ops::Bound;
 use std::sync::Arc;
 
 use crate::committer::Expiry;
@@ -53,15 +54,16 @@ impl Unclaimed {
     /// Moves everything under the prefix of `collection` into it. Returns what expires.
     pub(crate) fn claim(&mut self, collection: &Collection) -> Vec<Expiry> {
         let prefix = collection.prefix();
-        let mut tail = self.keys.split_off(prefix);
-        let behind = tail.keys().find(|key| !key.starts_with(prefix)).cloned();
-        if let Some(behind) = behind {
-            self.keys.append(&mut tail.split_off(&behind));
-        }
+        let keys = self.keys.range::<str, _>((Bound::Included(prefix), Bound::Unbounded));
+        let keys: Vec<_> = keys
+            .map(|(key, _)| Arc::clone(key))
+            .take_while(|key| key.starts_with(prefix))
+            .collect();
         let mut events = Vec::new();
         let mut expiring = Vec::new();
         let mut states = Vec::new();
-        for loaded in tail.into_values() {
+        for key in keys {
+            let Some(loaded) = self.keys.remove(&key) else { continue };
             let mut previous = loaded.state.map(|record| entry(collection, record).0);
             states.extend(previous.clone());
             for record in loaded.changes {

@@ -1,5 +1,11 @@
 //! The memory backend, and what the engine does whatever the backend.
 
+#![allow(clippy::unwrap_used, reason = "a panic is how a test reports")]
+
+mod crowd;
+mod faults;
+mod model;
+
 mod memory {
     use planesmith_store::MemoryLog;
 

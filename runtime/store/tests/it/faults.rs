@@ -1,0 +1,188 @@
+//! A disk that refuses: nothing is shown that is not durable, and writing recovers by itself.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Condvar, Mutex};
+use std::time::Duration;
+
+use planesmith_store::conformance::{THINGS, WordIndex, delete, draft, key, put, read, set, show_events};
+use planesmith_store::log::{Batch, Loader, Log, LogError, Opened};
+use planesmith_store::{
+    Collection, Expect, ManualClock, MemoryLog, Op, Revision, Row, Storage, StorageOptions, WatchFrom, WriteError,
+};
+
+/// A backend whose disk can be full, and whose appends can be held up.
+#[derive(Clone, Default)]
+struct FaultyLog {
+    inner: MemoryLog,
+    full: Arc<AtomicBool>,
+    gate: Arc<(Mutex<Gate>, Condvar)>,
+}
+
+#[derive(Default)]
+struct Gate {
+    closed: bool,
+    waiting: bool,
+}
+
+impl FaultyLog {
+    fn fill(&self, full: bool) {
+        self.full.store(full, Ordering::SeqCst);
+    }
+
+    fn close_gate(&self, closed: bool) {
+        self.gate.0.lock().unwrap().closed = closed;
+        self.gate.1.notify_all();
+    }
+
+    /// Returns when an append stands at the closed gate.
+    fn append_waits(&self) {
+        let gate = self.gate.0.lock().unwrap();
+        drop(self.gate.1.wait_while(gate, |gate| !gate.waiting).unwrap());
+    }
+}
+
+impl Log for FaultyLog {
+    fn load(&self, loader: &mut dyn Loader) -> Result<Opened, LogError> {
+        self.inner.load(loader)
+    }
+
+    fn append(&self, batch: &Batch) -> Result<(), LogError> {
+        let mut gate = self.gate.0.lock().unwrap();
+        gate.waiting = true;
+        self.gate.1.notify_all();
+        let mut gate = self.gate.1.wait_while(gate, |gate| gate.closed).unwrap();
+        gate.waiting = false;
+        if self.full.load(Ordering::SeqCst) {
+            return Err(LogError::Full);
+        }
+        self.inner.append(batch)
+    }
+
+    fn compact(&self, floor: Revision) -> Result<bool, LogError> {
+        self.inner.compact(floor)
+    }
+
+    fn size(&self) -> u64 {
+        self.inner.size()
+    }
+}
+
+fn open(log: &FaultyLog, clock: &Arc<ManualClock>) -> (Storage, Arc<Collection>) {
+    let options = StorageOptions {
+        clock: Arc::clone(clock) as Arc<ManualClock>,
+        ..StorageOptions::default()
+    };
+    let storage = Storage::open(log.clone(), &options).unwrap();
+    let things = storage.collection(THINGS, Arc::new(WordIndex));
+    (storage, things)
+}
+
+#[tokio::test]
+async fn a_refused_batch_is_not_shown_and_uses_its_revisions_up() {
+    let (log, clock) = (FaultyLog::default(), Arc::new(ManualClock::new(1)));
+    let (storage, things) = open(&log, &clock);
+    let mut watcher = things.watch(THINGS, WatchFrom::Now).unwrap();
+    set(&things, "a", "one").await;
+
+    log.fill(true);
+    for expect in [Expect::Any, Expect::Absent] {
+        assert!(matches!(put(&things, "b", "one", expect).await, Err(WriteError::Full)));
+    }
+    assert!(matches!(delete(&things, "a", Expect::Any).await, Err(WriteError::Full)));
+    let stale = put(&things, "a", "two", Expect::Absent).await;
+    assert!(
+        matches!(stale, Err(WriteError::Conflict { .. })),
+        "what needs no disk is still answered"
+    );
+    assert!(things.get(&key("b")).is_none());
+    assert_eq!(storage.revision(), Revision(1));
+
+    log.fill(false);
+    set(&things, "b", "two").await;
+    assert_eq!(show_events(&read(&mut watcher, 2).await), ["+a=one@1", "+b=two@5"]);
+    storage.close().await;
+    let (storage, things) = open(&log, &clock);
+    assert_eq!(storage.revision(), Revision(5));
+    assert!(things.get(&key("a")).is_some());
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_conflict_with_a_refused_write_is_refused_too() {
+    let (log, clock) = (FaultyLog::default(), Arc::new(ManualClock::new(1)));
+    let (_storage, things) = open(&log, &clock);
+    log.close_gate(true);
+    let spawn = |name: &'static str| {
+        let things = Arc::clone(&things);
+        tokio::spawn(async move { put(&things, name, "one", Expect::Absent).await })
+    };
+    let first = spawn("first");
+    log.append_waits();
+    // Both in one batch: the second contradicts the first, which will not happen.
+    let mut writes = [
+        Box::pin(put(&things, "a", "one", Expect::Absent)),
+        Box::pin(put(&things, "a", "two", Expect::Absent)),
+    ];
+    for write in &mut writes {
+        tokio::select! { biased; _ = write => panic!("the gate is closed"), () = std::future::ready(()) => {} }
+    }
+    log.fill(true);
+    log.close_gate(false);
+    for write in writes {
+        assert!(matches!(write.await, Err(WriteError::Full)));
+    }
+    assert!(matches!(first.await.unwrap(), Err(WriteError::Full)));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn nothing_is_visible_before_it_is_durable() {
+    let (log, clock) = (FaultyLog::default(), Arc::new(ManualClock::new(1)));
+    let (storage, things) = open(&log, &clock);
+    let mut watcher = things.watch(THINGS, WatchFrom::Now).unwrap();
+    log.close_gate(true);
+    let write = {
+        let things = Arc::clone(&things);
+        tokio::spawn(async move { put(&things, "a", "one", Expect::Absent).await })
+    };
+    log.append_waits();
+    assert!(things.get(&key("a")).is_none());
+    assert!(watcher.try_next().unwrap().is_empty());
+    assert_eq!(storage.revision(), Revision::ZERO);
+    assert!(!write.is_finished());
+    log.close_gate(false);
+    assert_eq!(write.await.unwrap().unwrap().revision(), Revision(1));
+    assert!(things.get(&key("a")).is_some());
+}
+
+#[tokio::test]
+async fn an_expiry_that_was_refused_is_tried_again() {
+    let (log, clock) = (FaultyLog::default(), Arc::new(ManualClock::new(1)));
+    let (storage, things) = open(&log, &clock);
+    let mut watcher = things.watch(THINGS, WatchFrom::Now).unwrap();
+    let ttl = Some(Duration::from_secs(10));
+    let op = Op::Put {
+        key: key("a"),
+        draft: draft("one"),
+        row: Row::default(),
+        expect: Expect::Any,
+        ttl,
+    };
+    things.write(op).await.unwrap();
+    assert_eq!(read(&mut watcher, 1).await.len(), 1);
+    log.fill(true);
+    log.close_gate(true);
+    clock.advance(Duration::from_secs(10));
+    storage.recheck_clock();
+    log.append_waits();
+    log.close_gate(false);
+    // Behind the expiry in the queue: when this is answered, the expiry was refused.
+    assert!(matches!(
+        put(&things, "b", "one", Expect::Any).await,
+        Err(WriteError::Full)
+    ));
+    assert!(things.get(&key("a")).is_some());
+    log.fill(false);
+    clock.advance(Duration::from_secs(10));
+    storage.recheck_clock();
+    assert_eq!(read(&mut watcher, 1).await[0].revision(), storage.revision());
+    assert!(things.get(&key("a")).is_none());
+}
