@@ -4,6 +4,7 @@ use std::fs::{DirBuilder, File, OpenOptions, TryLockError};
 use std::io::{ErrorKind, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use planesmith_store::log::LogError;
 
@@ -12,6 +13,10 @@ const FORMAT: &str = "planesmith-store ";
 
 /// The version that this crate reads and writes.
 const VERSION: &str = "1";
+
+/// How often a locked file is tried again, and how long to wait in between.
+pub(crate) const LOCK_ATTEMPTS: u32 = 20;
+pub(crate) const LOCK_PAUSE: Duration = Duration::from_millis(25);
 
 /// A folder that only this process uses, and whose format it understands.
 #[derive(Debug)]
@@ -93,13 +98,22 @@ fn lock(path: &Path) -> Result<File, LogError> {
         .mode(0o600)
         .open(&file)
         .map_err(failed("open", &file))?;
-    match lock.try_lock() {
-        Ok(()) => Ok(lock),
-        Err(TryLockError::WouldBlock) => Err(LogError::InUse(format!(
-            "{} is used by another process; stop it, or choose another folder",
-            path.display()
-        ))),
-        Err(TryLockError::Error(error)) => Err(failed("lock", &file)(error)),
+    let mut attempts = 0;
+    loop {
+        match lock.try_lock() {
+            Ok(()) => return Ok(lock),
+            // A process that is ending, or one that was started by another a moment ago and still
+            // has its files, lets go soon.
+            Err(TryLockError::WouldBlock) if attempts < LOCK_ATTEMPTS => attempts += 1,
+            Err(TryLockError::WouldBlock) => {
+                return Err(LogError::InUse(format!(
+                    "{} is used by another process; stop it, or choose another folder",
+                    path.display()
+                )));
+            }
+            Err(TryLockError::Error(error)) => return Err(failed("lock", &file)(error)),
+        }
+        std::thread::sleep(LOCK_PAUSE);
     }
 }
 

@@ -12,6 +12,7 @@ use planesmith_store::log::{Batch, LogError, Record};
 
 use self::segment::Segment;
 use crate::folder::{damaged, failed};
+use crate::space::Space;
 
 /// Bytes after which a new file starts. The smaller the files, the sooner their space comes back;
 /// each costs two more syncs.
@@ -21,6 +22,7 @@ const FILE_SIZE: u64 = 8 << 20;
 #[derive(Debug)]
 pub(crate) struct Journal {
     folder: PathBuf,
+    space: Space,
     sealed: VecDeque<Sealed>,
     active: Segment,
     last: Revision,
@@ -44,6 +46,7 @@ impl Journal {
     /// A file for which `visit` returns `false` is not needed any more, and removed.
     pub(crate) fn open(
         folder: &Path,
+        space: Space,
         settled: Revision,
         mut visit: impl FnMut(Vec<Batch>) -> Result<bool, LogError>,
     ) -> Result<Self, LogError> {
@@ -95,6 +98,7 @@ impl Journal {
         let folder = folder.to_owned();
         Ok(Self {
             folder,
+            space,
             sealed,
             active,
             last: chain.last,
@@ -126,6 +130,10 @@ impl Journal {
             let salt = self.active.header().salt;
             self.buffer.clear();
             frame::encode(batch, self.last, salt, &mut self.buffer);
+        }
+        let growth = self.active.growth(self.buffer.len());
+        if growth > 0 {
+            self.space.check_for_writing(growth)?;
         }
         self.active.append(&self.buffer)?;
         self.last = last.revision;

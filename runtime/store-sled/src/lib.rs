@@ -6,5 +6,6 @@ mod folder;
 mod journal;
 mod log;
 mod settled;
+mod space;
 
 pub use log::SledLog;

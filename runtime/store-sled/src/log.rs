@@ -12,6 +12,7 @@ use planesmith_store::log::{Batch, Loader, Log, LogError, Opened, Record};
 use crate::folder::Folder;
 use crate::journal::{self, Journal, Sealed};
 use crate::settled::Settled;
+use crate::space::Space;
 
 /// Bytes and writes that one step settles at most. Small, so that appends hardly wait for the
 /// disk, and that sled does not reuse space before a sync came in between.
@@ -22,6 +23,7 @@ const STEP_WRITES: usize = 256;
 #[derive(Debug)]
 pub struct SledLog {
     path: PathBuf,
+    space: Space,
     /// `None` once closed: another process may then use it.
     folder: Mutex<Option<Folder>>,
     /// `None` before loading and once closed. Held during an append.
@@ -56,9 +58,11 @@ impl SledLog {
     /// system refuses. The texts name the folder.
     pub fn open(path: impl AsRef<Path>) -> Result<Self, LogError> {
         let folder = Folder::claim(path.as_ref())?;
+        let space = Space::of(path.as_ref())?;
         let settled = Settled::open(&folder.settled())?;
         Ok(Self {
             path: path.as_ref().to_owned(),
+            space,
             folder: Mutex::new(Some(folder)),
             journal: Mutex::new(None),
             journal_bytes: AtomicU64::new(0),
@@ -81,9 +85,9 @@ impl Log for SledLog {
         let settled = &mut settling.as_mut().ok_or_else(|| self.closed())?.settled;
         let folder = lock(&self.folder).as_ref().map(Folder::journal);
         let folder = folder.ok_or_else(|| self.closed())?;
-        let meta = settled.meta()?;
+        let meta = settled.meta();
         let mut loaded = false;
-        let journal = Journal::open(&folder, meta.through, |batches| {
+        let journal = Journal::open(&folder, self.space.clone(), meta.through, |batches| {
             let last = batches.last().and_then(|batch| batch.records.last());
             if let Some(last) = last.map(|record| record.revision)
                 && last <= meta.floor
@@ -91,7 +95,7 @@ impl Log for SledLog {
                 // Settling this file was interrupted.
                 let records = batches.into_iter().flat_map(|batch| batch.records).collect();
                 for step in steps(&last_of_each_key(records)) {
-                    settled.apply(step)?;
+                    settled.settle(step)?;
                 }
                 settled.finish(last)?;
                 return Ok(false);
@@ -105,7 +109,7 @@ impl Log for SledLog {
         if !loaded {
             settled.load(|record| loader.state(record))?;
         }
-        let last = journal.last().max(settled.meta()?.through);
+        let last = journal.last().max(settled.meta().through);
         settled.close();
         self.note_size(&journal);
         *lock(&self.journal) = Some(journal);
@@ -126,6 +130,7 @@ impl Log for SledLog {
     fn compact(&self, floor: Revision) -> Result<bool, LogError> {
         let mut settling = lock(&self.settling);
         let Settling { settled, current } = settling.as_mut().ok_or_else(|| self.closed())?;
+        self.space.check_for_settling()?;
         // Taken out, so that an error starts the file all over.
         let mut work = match current.take() {
             Some(work) => work,
@@ -145,7 +150,7 @@ impl Log for SledLog {
             }
         };
         let step = steps(&work.rest).next().map_or(0, <[Record]>::len);
-        settled.apply(&work.rest[..step])?;
+        settled.settle(&work.rest[..step])?;
         work.rest.drain(..step);
         if !work.rest.is_empty() {
             *current = Some(work);

@@ -100,6 +100,13 @@ impl Segment {
         self.end
     }
 
+    /// Bytes by which the file grows when a frame of `length` bytes is appended.
+    pub(super) fn growth(&self, length: usize) -> u64 {
+        let allocated = if self.tainted { self.end } else { self.allocated };
+        let end = self.end + length as u64;
+        if end > allocated { end + AHEAD - allocated } else { 0 }
+    }
+
     /// Writes `frame` and makes it durable. On an error, what was there stays as it is, and the
     /// frame is removed as well as the disk allows.
     pub(super) fn append(&mut self, frame: &[u8]) -> Result<(), LogError> {
@@ -122,7 +129,7 @@ impl Segment {
     fn write(&mut self, frame: &[u8]) -> std::io::Result<()> {
         let end = self.end + frame.len() as u64;
         if end > self.allocated {
-            self.extend(end)?;
+            self.extend(end - self.allocated + AHEAD)?;
         }
         self.file.write_all_at(frame, self.end)?;
         self.allocated = self.allocated.max(end);
@@ -130,11 +137,11 @@ impl Segment {
     }
 
     /// Writes zeros ahead, if there is space for them.
-    fn extend(&mut self, end: u64) -> std::io::Result<()> {
-        let zeros = vec![0; usize::try_from(end - self.allocated + AHEAD).unwrap_or_default()];
+    fn extend(&mut self, bytes: u64) -> std::io::Result<()> {
+        let zeros = vec![0; usize::try_from(bytes).unwrap_or_default()];
         match self.file.write_all_at(&zeros, self.allocated) {
             Ok(()) => {
-                self.allocated += zeros.len() as u64;
+                self.allocated += bytes;
                 Ok(())
             }
             // The frame itself may still fit.

@@ -3,3 +3,21 @@
 #![allow(clippy::unwrap_used, reason = "a panic is how a test reports")]
 
 mod conformance;
+mod crash;
+mod cut;
+mod damage;
+mod full_disk;
+
+use std::path::Path;
+use std::sync::Arc;
+
+use planesmith_store::conformance::{THINGS, WordIndex};
+use planesmith_store::{Collection, Storage, StorageOptions};
+use planesmith_store_sled::SledLog;
+
+/// Opens the store in `folder`, and the collection that the tests use.
+fn open(folder: &Path, options: &StorageOptions) -> (Storage, Arc<Collection>) {
+    let storage = Storage::open(SledLog::open(folder).unwrap(), options).unwrap();
+    let things = storage.collection(THINGS, Arc::new(WordIndex));
+    (storage, things)
+}

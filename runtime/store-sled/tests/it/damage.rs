@@ -1,0 +1,143 @@
+//! What cannot be read is refused, with an error that says where and what to do.
+
+use std::os::unix::fs::FileExt;
+use std::path::Path;
+
+use planesmith_store::conformance::set;
+use planesmith_store::log::{Batch, Loader, Log, Record};
+use planesmith_store::{Revision, StorageOptions};
+use planesmith_store_sled::SledLog;
+
+use crate::open;
+
+/// Loads and forgets.
+struct Nobody;
+
+impl Loader for Nobody {
+    fn state(&mut self, _record: Record) {}
+    fn batch(&mut self, _batch: Batch) {}
+}
+
+/// Why the store in `folder` does not open.
+fn refusal(folder: &Path) -> String {
+    let loaded = SledLog::open(folder).and_then(|log| log.load(&mut Nobody));
+    loaded.expect_err("the store does not open").to_string()
+}
+
+/// A store with a few writes, some of them settled.
+async fn filled(folder: &Path) {
+    let (storage, things) = open(folder, &StorageOptions::default());
+    let word = "x".repeat(1_000_000);
+    for number in 0..12 {
+        set(&things, &format!("n{}", number % 3), &word).await;
+    }
+    storage.compact(Revision(12));
+    storage.compacted(Revision(12)).await;
+    storage.close().await;
+    assert!(
+        !folder.join("journal/0000000001.journal").exists(),
+        "the first file is settled"
+    );
+}
+
+#[tokio::test]
+async fn a_folder_in_use_is_refused() {
+    let temporary = tempfile::tempdir().unwrap();
+    let folder = temporary.path().join("store");
+    let (storage, _things) = open(&folder, &StorageOptions::default());
+    let expected = format!(
+        "{} is used by another process; stop it, or choose another folder",
+        folder.display()
+    );
+    assert_eq!(refusal(&folder), expected);
+    storage.close().await;
+    assert!(SledLog::open(&folder).is_ok(), "closing lets go of the folder");
+}
+
+#[tokio::test]
+async fn a_newer_format_is_refused() {
+    let temporary = tempfile::tempdir().unwrap();
+    let folder = temporary.path().join("store");
+    filled(&folder).await;
+    let newest = folder.join("journal/0000000002.journal");
+    let file = std::fs::OpenOptions::new().write(true).open(&newest).unwrap();
+    file.write_all_at(&[2], 8).unwrap();
+    let advice = "this program knows 1; run the version of the program that wrote it, or choose another folder";
+    assert_eq!(
+        refusal(&folder),
+        format!("{} has the store format 2, {advice}", newest.display())
+    );
+    std::fs::write(folder.join("format"), "planesmith-store 7\n").unwrap();
+    assert_eq!(
+        refusal(&folder),
+        format!("{} has the store format 7, {advice}", folder.display())
+    );
+}
+
+#[tokio::test]
+async fn a_damaged_journal_is_refused() {
+    let temporary = tempfile::tempdir().unwrap();
+    let folder = temporary.path().join("store");
+    filled(&folder).await;
+    let advice = "restore the store's folder from a backup, or move it away to start empty";
+
+    // A broken frame in front of a whole one is no unfinished write.
+    let newest = folder.join("journal/0000000002.journal");
+    let file = std::fs::OpenOptions::new().write(true).open(&newest).unwrap();
+    let original = std::fs::read(&newest).unwrap();
+    file.write_all_at(b"y", 500_000).unwrap();
+    let what = "is damaged: the frame at byte 32 is broken";
+    assert_eq!(refusal(&folder), format!("{} {what}; {advice}", newest.display()));
+
+    file.write_all_at(b"no journal", 0).unwrap();
+    let what = "is damaged: it does not start like a journal";
+    assert_eq!(refusal(&folder), format!("{} {what}; {advice}", newest.display()));
+
+    std::fs::write(&newest, &original).unwrap();
+    std::fs::copy(&newest, folder.join("journal/0000000003.journal")).unwrap();
+    assert!(refusal(&folder).contains("it says that it is file 2"));
+
+    std::fs::rename(
+        folder.join("journal/0000000003.journal"),
+        folder.join("journal/0000000004.journal"),
+    )
+    .unwrap();
+    assert!(refusal(&folder).contains("is damaged"));
+
+    std::fs::remove_file(folder.join("journal/0000000004.journal")).unwrap();
+    std::fs::remove_file(&newest).unwrap();
+    let journal = folder.join("journal");
+    assert_eq!(
+        refusal(&folder),
+        format!("{} is damaged: the newest file is missing; {advice}", journal.display())
+    );
+}
+
+#[tokio::test]
+async fn missing_settled_state_is_refused() {
+    let temporary = tempfile::tempdir().unwrap();
+    let folder = temporary.path().join("store");
+    filled(&folder).await;
+    {
+        let database = sled::open(folder.join("settled")).unwrap();
+        let (key, value) = database
+            .iter()
+            .map(Result::unwrap)
+            .find(|(key, _)| key.len() > 1)
+            .unwrap();
+        let mut older = value.to_vec();
+        older[8] -= 1;
+        database.insert(key, older).unwrap();
+        database.flush().unwrap();
+    }
+    assert!(refusal(&folder).contains("settled objects are missing or older than they should be"));
+    std::fs::remove_dir_all(folder.join("settled")).unwrap();
+    assert!(refusal(&folder).contains("is damaged"));
+}
+
+#[test]
+fn a_folder_of_something_else_is_refused() {
+    let temporary = tempfile::tempdir().unwrap();
+    std::fs::create_dir(temporary.path().join("journal")).unwrap();
+    assert!(refusal(temporary.path()).contains("it has data, but no file `format`"));
+}
