@@ -33,6 +33,7 @@ pub mod scheme;
 pub mod selector;
 pub mod status;
 pub mod table;
+pub mod testing;
 pub mod time;
 pub mod validation;
 pub mod value;

@@ -1,0 +1,123 @@
+//! For tests of definitions: random valid objects, and proofs over them.
+//!
+//! Everything is made from the tables and from what validation says, so a kind needs no test code of its own. The
+//! objects depend on nothing but a seed: a failure happens again.
+
+mod losses;
+mod path;
+mod random;
+mod repair;
+mod sample;
+
+use crate::conversion::convert;
+use crate::defaulting::set_defaults;
+use crate::json::{self, Strictness};
+use crate::object::Object;
+use crate::resource::ResourceFacts;
+use crate::scheme::Scheme;
+
+pub use sample::sample;
+
+/// Objects that each proof looks at.
+const SAMPLES: u64 = 48;
+
+/// Proves that what is written in one version, read in another and written back from there loses nothing: for every pair
+/// of versions of every kind that `register` adds.
+///
+/// The order of lists may change on the way, and values that a version fills in may be added.
+///
+/// # Panics
+///
+/// With the version, the object and the path of what got lost.
+#[track_caller]
+pub fn assert_versions_lose_nothing(register: fn(&mut Scheme)) {
+    let mut scheme = Scheme::new();
+    register(&mut scheme);
+    for from in scheme.iter() {
+        for by_way_of in scheme
+            .versions(from.group, from.kind)
+            .filter(|other| other.version != from.version)
+        {
+            for object in samples(from) {
+                if let Err(lost) = round_trip(&*object, by_way_of) {
+                    let (kind, from, to) = (from.kind, from.version, by_way_of.version);
+                    panic!(
+                        "{kind}: written in {from}, read and written back in {to}: {lost}\n{}",
+                        shown(&*object)
+                    );
+                }
+            }
+        }
+    }
+}
+
+/// Proves that every kind that `register` adds is read from JSON as it was written.
+///
+/// # Panics
+///
+/// With the object that was read differently.
+#[track_caller]
+pub fn assert_json_loses_nothing(register: fn(&mut Scheme)) {
+    let mut scheme = Scheme::new();
+    register(&mut scheme);
+    for facts in scheme.iter() {
+        for object in samples(facts) {
+            let text = json::to_vec(&*object);
+            let mut back = (facts.new)();
+            let read = json::decode(&text, &mut *back, Strictness::Strict);
+            let clean = read.is_ok_and(|findings| findings.is_empty());
+            assert!(
+                clean && json::to_vec(&*back) == text,
+                "{}: {}",
+                facts.kind,
+                shown(&*object)
+            );
+        }
+    }
+}
+
+/// Valid objects of a kind.
+///
+/// # Panics
+///
+/// When hardly any can be made: then the tables or the rules of the kind contradict each other.
+#[track_caller]
+fn samples(facts: &'static ResourceFacts) -> Vec<Box<dyn Object>> {
+    let mut problems = None;
+    let mut keep = |made: Result<Box<dyn Object>, String>| made.map_err(|problem| problems = Some(problem)).ok();
+    let objects: Vec<_> = (0..SAMPLES).filter_map(|seed| keep(sample(facts, seed))).collect();
+    assert!(
+        objects.len() as u64 * 4 >= SAMPLES * 3,
+        "{} {}: only {} of {SAMPLES} random objects could be made valid; the last one: {}",
+        facts.api_version,
+        facts.kind,
+        objects.len(),
+        problems.unwrap_or_default()
+    );
+    objects
+}
+
+/// Writes `object`, reads it in `other`, writes that back, and compares what is stored and what is read.
+fn round_trip(object: &dyn Object, other: &'static ResourceFacts) -> Result<(), String> {
+    let facts = object.resource();
+    let stored = convert(object, facts.hub());
+    let read = convert(&*stored, facts);
+    let first = losses::find(&json::to_value(object), &json::to_value(&*read));
+    first.map_err(|path| format!("{path} is lost when the object is stored"))?;
+
+    let mut elsewhere = convert(&*stored, other);
+    set_defaults(&mut *elsewhere);
+    let stored_again = convert(&*elsewhere, facts.hub());
+    let (before, after) = (json::to_value(&*stored), json::to_value(&*stored_again));
+    losses::find(&before, &after).map_err(|path| format!("{path} is lost"))?;
+    losses::find(&after, &before).map_err(|path| format!("{path} appears"))
+}
+
+fn shown(object: &dyn Object) -> String {
+    let mut text = Vec::new();
+    json::indent(&json::to_vec(object), &mut text);
+    String::from_utf8_lossy(&text).into_owned()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,84 @@
+//! What one JSON tree has and another has not.
+
+use serde_json::Value;
+
+/// Looks for everything in `part` inside `whole`. Lists may be in another order, and what holds nothing may be missing.
+///
+/// # Errors
+///
+/// With the path of the first thing that is not there.
+pub(super) fn find(part: &Value, whole: &Value) -> Result<(), String> {
+    search(part, whole, &mut String::new())
+}
+
+fn search(part: &Value, whole: &Value, path: &mut String) -> Result<(), String> {
+    let missing = |path: &str| Err(format!("{}: {part}", path.trim_start_matches('.')));
+    match (part, whole) {
+        (part, Value::Null) if is_empty(part) => Ok(()),
+        (Value::Object(part), Value::Object(whole)) => {
+            for (key, value) in part {
+                let length = path.len();
+                path.push('.');
+                path.push_str(key);
+                search(value, whole.get(key).unwrap_or(&Value::Null), path)?;
+                path.truncate(length);
+            }
+            Ok(())
+        }
+        (Value::Array(part), Value::Array(whole)) => {
+            let mut left: Vec<&Value> = whole.iter().collect();
+            for (index, value) in part.iter().enumerate() {
+                let length = path.len();
+                path.push_str(&format!("[{index}]"));
+                match left
+                    .iter()
+                    .position(|other| search(value, other, &mut String::new()).is_ok())
+                {
+                    Some(found) => drop(left.swap_remove(found)),
+                    None => return Err(format!("{}: {value}", path.trim_start_matches('.'))),
+                }
+                path.truncate(length);
+            }
+            Ok(())
+        }
+        _ if part == whole => Ok(()),
+        _ => missing(path),
+    }
+}
+
+fn is_empty(value: &Value) -> bool {
+    match value {
+        Value::Null => true,
+        Value::Bool(value) => !value,
+        Value::Number(number) => number.as_f64() == Some(0.0),
+        Value::String(text) => text.is_empty(),
+        Value::Array(values) => values.is_empty(),
+        Value::Object(entries) => entries.values().all(is_empty),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::find;
+
+    #[test]
+    fn order_and_emptiness_do_not_count_but_values_do() {
+        let whole = json!({"a": [{"b": 1}, {"c": "x", "d": 2}], "e": "text"});
+        for part in [
+            json!({}),
+            json!({"a": [{"d": 2}, {"b": 1}]}),
+            json!({"f": {"g": ""}, "h": [], "i": 0}),
+        ] {
+            assert_eq!(find(&part, &whole), Ok(()));
+        }
+        for (part, path) in [
+            (json!({"e": "other"}), "e: \"other\""),
+            (json!({"a": [{"b": 1}, {"b": 1}]}), "a[1]: {\"b\":1}"),
+            (json!({"f": {"g": true}}), "f: {\"g\":true}"),
+        ] {
+            assert_eq!(find(&part, &whole), Err(path.to_owned()));
+        }
+    }
+}

@@ -1,0 +1,40 @@
+//! Numbers that look random and depend on a seed only.
+
+/// SplitMix64.
+#[derive(Clone, Debug)]
+pub(super) struct Random(u64);
+
+impl Random {
+    /// The numbers of a seed.
+    pub(super) fn new(seed: u64) -> Self {
+        Self(seed)
+    }
+
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        mixed ^ (mixed >> 31)
+    }
+
+    /// A number from 0 up to, not including, `end`; 0 when `end` is.
+    pub(super) fn below(&mut self, end: u64) -> u64 {
+        self.next() % end.max(1)
+    }
+
+    /// True in `times` of `of` cases.
+    pub(super) fn one_in(&mut self, of: u64) -> bool {
+        self.below(of) == 0
+    }
+
+    /// A number between two others, both included.
+    pub(super) fn between(&mut self, low: i64, high: i64) -> i64 {
+        let width = high.saturating_sub(low).saturating_add(1).max(1);
+        low.saturating_add_unsigned(self.below(width.unsigned_abs()))
+    }
+
+    /// One of these; they must not be empty.
+    pub(super) fn pick<'a, T>(&mut self, from: &'a [T]) -> &'a T {
+        &from[self.below(from.len() as u64) as usize]
+    }
+}

@@ -1,0 +1,168 @@
+//! Random objects: filled by the tables, then repaired until validation accepts them.
+
+use regex::Regex;
+
+use super::random::Random;
+use super::repair::repair;
+use crate::defaulting::set_defaults;
+use crate::facts::{FieldFacts, Rule};
+use crate::object::Object;
+use crate::resource::{ResourceFacts, Scope};
+use crate::scalar::{Scalar, Token};
+use crate::validation::check_create;
+use crate::value::{Slot, Struct, Value};
+
+/// Repairs of one object before it is given up.
+const REPAIRS: u32 = 400;
+
+/// Structs inside each other that are filled; deeper ones stay empty.
+const DEPTH: u32 = 8;
+
+/// A random object of a kind that a server would accept: defaults are set and validation finds nothing.
+///
+/// # Errors
+///
+/// With what validation said last, when no repair helped.
+pub fn sample(facts: &'static ResourceFacts, seed: u64) -> Result<Box<dyn Object>, String> {
+    let mut random = Random::new(seed);
+    let mut object = (facts.new)();
+    fill_struct(&mut *object, DEPTH, &mut random);
+    name(&mut *object, seed, &mut random);
+    for _ in 0..REPAIRS {
+        set_defaults(&mut *object);
+        let errors = check_create(&*object);
+        let Some(error) = errors.as_slice().first() else {
+            return Ok(object);
+        };
+        repair(&mut *object, error, &mut random);
+    }
+    let errors = check_create(&*object).joined().unwrap_or_default();
+    Err(format!("{errors}\n{}", super::shown(&*object)))
+}
+
+fn name(object: &mut dyn Object, seed: u64, random: &mut Random) {
+    let namespaced = object.resource().scope == Scope::Namespaced;
+    let meta = object.meta_mut();
+    meta.name = format!("sample-{seed}");
+    if namespaced {
+        meta.namespace = "default".to_owned();
+    }
+    if random.one_in(2) {
+        let value = text(&[], random);
+        meta.annotations.insert("example.com/note".to_owned(), value);
+        meta.labels.insert("example.com/color".to_owned(), "red".to_owned());
+    }
+}
+
+/// Fills the fields, but for the metadata of objects.
+pub(super) fn fill_struct(target: &mut dyn Struct, depth: u32, random: &mut Random) {
+    let Some(depth) = depth.checked_sub(1) else {
+        return;
+    };
+    for (index, field) in target.facts().fields.iter().enumerate() {
+        let wanted = field.required || field.inline || !random.one_in(3);
+        if wanted && field.name != "metadata" {
+            fill(target.field_mut(index), Some(field), depth, random);
+        }
+    }
+}
+
+/// Puts something into a value. Declared rules are followed as far as that is easy.
+pub(super) fn fill(value: &mut dyn Value, field: Option<&FieldFacts>, depth: u32, random: &mut Random) {
+    let rules = field.map_or(&[] as &[Rule], |field| field.rules);
+    match value.slot() {
+        Slot::Bool(flag) => *flag = random.one_in(2),
+        Slot::Int32(number) => *number = i32::try_from(integer(rules, random)).unwrap_or(1),
+        Slot::Int64(number) => *number = integer(rules, random),
+        Slot::Double(number) => *number = integer(rules, random) as f64 / 4.0,
+        Slot::Str(target) => *target = text(rules, random),
+        Slot::Bytes(bytes) => *bytes = text(&[], random).into_bytes(),
+        Slot::Scalar(scalar) => leaf(scalar, random),
+        Slot::Struct(inner) => fill_struct(inner, depth, random),
+        Slot::Optional(optional) => fill(optional.insert(), field, depth, random),
+        Slot::List(list) => {
+            list.clear();
+            for _ in 0..length(rules, random) {
+                fill(list.push(), None, depth, random);
+            }
+        }
+        Slot::Map(map) => {
+            map.clear();
+            for index in 0..length(rules, random) {
+                fill(map.entry(&format!("key-{index}")), None, depth, random);
+            }
+        }
+    }
+}
+
+fn integer(rules: &[Rule], random: &mut Random) -> i64 {
+    let (mut low, mut high) = (None, None);
+    for rule in rules {
+        match rule {
+            Rule::Minimum(number) => low = Some(*number),
+            Rule::Maximum(number) => high = Some(*number),
+            _ => {}
+        }
+    }
+    let low = low.unwrap_or(1);
+    random.between(low, high.unwrap_or(low.saturating_add(50)))
+}
+
+fn length(rules: &[Rule], random: &mut Random) -> u64 {
+    let (mut least, mut most) = (0, 3);
+    for rule in rules {
+        match rule {
+            Rule::MinLength(length) => least = *length,
+            Rule::MaxLength(length) => most = most.min(*length),
+            _ => {}
+        }
+    }
+    least + random.below(most.saturating_sub(least) + 1)
+}
+
+/// Text that follows the declared rules; without any it is a short word, now and then one with other letters.
+pub(super) fn text(rules: &[Rule], random: &mut Random) -> String {
+    let (mut least, mut most, mut patterns) = (1, 12, Vec::new());
+    for rule in rules {
+        match rule {
+            Rule::Enum(texts) => return (*random.pick(texts)).to_owned(),
+            Rule::MinLength(length) => least = *length,
+            Rule::MaxLength(length) => most = *length,
+            Rule::Pattern(pattern) => patterns.extend(Regex::new(pattern).ok()),
+            _ => {}
+        }
+    }
+    let mut candidate = String::new();
+    for _ in 0..200 {
+        let alphabet = random.pick(&["abcxyz", "abc-019", "ABCXYZ", "0123456789", "aB c\u{e9}\"<"]);
+        let letters: Vec<char> = alphabet.chars().collect();
+        let length = least + random.below(most.min(least + 8).saturating_sub(least) + 1);
+        candidate = (0..length).map(|_| *random.pick(&letters)).collect();
+        if patterns.iter().all(|pattern| pattern.is_match(&candidate)) {
+            break;
+        }
+    }
+    candidate
+}
+
+/// Puts the first of a few usual texts into a leaf that it takes.
+fn leaf(scalar: &mut dyn Scalar, random: &mut Random) {
+    let number = random.between(1, 500).to_string();
+    let quantity = format!("{number}m");
+    let time = format!("2024-05-06T07:{:02}:09Z", random.below(60));
+    let micro_time = format!("2024-05-06T07:{:02}:09.123456Z", random.below(60));
+    let duration = format!("{number}s");
+    let object = format!("{{\"a\":{number}}}");
+    let mut texts = [quantity, time, micro_time, duration, number.clone()].to_vec();
+    let first = random.below(texts.len() as u64) as usize;
+    texts.rotate_left(first);
+    for text in &texts {
+        if scalar.read_json(Token::Str(text)).is_ok() {
+            return;
+        }
+    }
+    if scalar.read_json(Token::Object(object.as_bytes())).is_err() {
+        // A leaf that takes none of these stays empty.
+        let _ = scalar.read_json(Token::Number(&number));
+    }
+}
