@@ -22,6 +22,9 @@ pub(super) fn render(model: &Model, files: &mut Files) -> Result<()> {
             continue;
         }
         files.add(place.root.clone(), root(package))?;
+        if !package.groups.is_empty() {
+            files.add(place.folder.join("round_trips.rs"), round_trips(package))?;
+        }
         for group in &package.groups {
             files.add(
                 place.folder.join(&group.module).with_extension("rs"),
@@ -103,12 +106,16 @@ fn root(package: &PackageModel) -> String {
     text.push_str(&origin(&sources));
     text.push('\n');
     let mut modules: Vec<&str> = package.groups.iter().map(|group| group.module.as_str()).collect();
+    modules.push("round_trips");
     modules.sort_unstable();
-    for module in modules {
-        text.push_str(&format!("pub mod {module};\n"));
-    }
     if package.groups.is_empty() {
         return text.trim_end().to_owned() + "\n";
+    }
+    for module in modules {
+        text.push_str(&match module {
+            "round_trips" => "#[cfg(test)]\nmod round_trips;\n".to_owned(),
+            group => format!("pub mod {group};\n"),
+        });
     }
     text.push_str("\nuse planesmith_machinery::scheme::Scheme;\n\n");
     text.push_str("/// Adds the kinds of all groups to `scheme`.\n");
@@ -120,6 +127,18 @@ fn root(package: &PackageModel) -> String {
     }
     text.push_str("}\n");
     text
+}
+
+/// The tests that every definition has.
+fn round_trips(package: &PackageModel) -> String {
+    let sources = origin(&package.package.folder.join("src"));
+    format!(
+        "//! Objects of every kind, through JSON and through other versions.\n//!\n{sources}\n\
+         use planesmith_machinery::testing;\n\n\
+         use super::register;\n\n\
+         #[test]\nfn json_loses_nothing() {{\n    testing::assert_json_loses_nothing(register);\n}}\n\n\
+         #[test]\nfn versions_lose_nothing() {{\n    testing::assert_versions_lose_nothing(register);\n}}\n"
+    )
 }
 
 /// The versions of a group.

@@ -3,6 +3,7 @@
 use super::path::{Step, below, steps};
 use super::random::Random;
 use super::sample::{fill, fill_struct};
+use crate::facts::FieldFacts;
 use crate::field_error::{FieldError, FieldErrorKind};
 use crate::object::Object;
 use crate::value::{Slot, Value};
@@ -13,34 +14,47 @@ const DEPTH: u32 = 3;
 /// Changes what `error` complains about.
 pub(super) fn repair(object: &mut dyn Object, error: &FieldError, random: &mut Random) {
     let mut steps = steps(&error.field);
+    if steps.first() == Some(&Step::Name("metadata".to_owned())) {
+        // Metadata was not random; what is wrong there came with another repair or a default.
+        if let Some((value, _)) = below(object, &steps[..steps.len().min(2)]) {
+            value.reset();
+        }
+        return;
+    }
     // Now and then the mistake is above the place where it shows.
-    while steps.len() > 1 && random.one_in(6) {
+    while steps.len() > 1 && random.one_in(8) {
         steps.pop();
     }
     if let Some(key) = entry_to_remove(&steps, error.kind) {
-        let place = below(object, &steps[..steps.len() - 1]);
-        if let Some((Slot::Map(map), key)) = place.map(|(value, _)| (value.slot(), key)) {
+        let map = below(object, &steps[..steps.len() - 1]);
+        if let Some(Slot::Map(map)) = map.map(|(value, _)| value.slot()) {
             map.remove(&key);
         }
         return;
     }
     while !steps.is_empty() {
         if let Some((value, field)) = below(object, &steps) {
-            match error.kind {
-                FieldErrorKind::Forbidden | FieldErrorKind::Duplicate => value.reset(),
-                FieldErrorKind::NotSupported => choose(value, &error.detail, random),
-                FieldErrorKind::Required | FieldErrorKind::TooShort | FieldErrorKind::TooFew => {
-                    fill(value, field, DEPTH, random);
-                }
-                _ if random.one_in(4) => value.reset(),
-                _ => fill(value, field, DEPTH, random),
-            }
+            change(value, field, error, random);
             return;
         }
         steps.pop();
     }
     // The object as a whole.
     fill_struct(object, DEPTH, random);
+}
+
+fn change(value: &mut dyn Value, field: Option<&'static FieldFacts>, error: &FieldError, random: &mut Random) {
+    match error.kind {
+        FieldErrorKind::Forbidden | FieldErrorKind::Duplicate => value.reset(),
+        FieldErrorKind::NotSupported => choose(value, &quoted(&error.detail), random),
+        FieldErrorKind::Required | FieldErrorKind::TooShort | FieldErrorKind::TooFew => {
+            fill(value, field, DEPTH, random)
+        }
+        // The message may hold an example of what is wanted.
+        _ if random.one_in(3) => choose(value, &words(&error.detail), random),
+        _ if random.one_in(4) => value.reset(),
+        _ => fill(value, field, DEPTH, random),
+    }
 }
 
 /// The key of a map entry that must go: a key cannot be changed in place.
@@ -53,17 +67,27 @@ fn entry_to_remove(steps: &[Step], kind: FieldErrorKind) -> Option<String> {
     }
 }
 
-/// Takes one of the texts that the error lists in quotes.
-fn choose(value: &mut dyn Value, detail: &str, random: &mut Random) {
-    let supported: Vec<&str> = detail
+/// What stands in quotes.
+fn quoted(detail: &str) -> Vec<&str> {
+    detail
         .split('"')
         .skip(1)
         .step_by(2)
         .filter(|text| !text.is_empty())
-        .collect();
+        .collect()
+}
+
+/// Everything that could be a value.
+fn words(detail: &str) -> Vec<&str> {
+    let between = |letter: char| !letter.is_ascii_alphanumeric() && !"./:-_".contains(letter);
+    detail.split(between).filter(|word| !word.is_empty()).collect()
+}
+
+/// Takes one of the texts.
+fn choose(value: &mut dyn Value, texts: &[&str], random: &mut Random) {
     match value.slot() {
-        Slot::Str(text) if !supported.is_empty() => *text = (*random.pick(&supported)).to_owned(),
-        Slot::Optional(optional) if !supported.is_empty() => choose(optional.insert(), detail, random),
+        Slot::Str(text) if !texts.is_empty() => *text = (*random.pick(texts)).to_owned(),
+        Slot::Optional(optional) if !texts.is_empty() => choose(optional.insert(), texts, random),
         _ => value.reset(),
     }
 }
