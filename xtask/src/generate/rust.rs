@@ -1,4 +1,4 @@
-//! The Rust part: registration and routes per group version, and the list of groups.
+//! The Rust part: registration and routes per group version, the program, and its `main`.
 //!
 //! The text is laid out as rustfmt lays it out, so that `cargo fmt` has nothing to do.
 
@@ -18,24 +18,16 @@ pub(super) fn render(model: &Model, files: &mut Files) -> Result<()> {
     for package in &model.packages {
         let place = Place::of(package);
         files.own(place.owned.clone());
-        if package.groups.is_empty() && package.package.role == Role::Own {
+        if package.groups.is_empty() {
             continue;
         }
-        files.add(place.root.clone(), root(package))?;
-        if !package.groups.is_empty() {
-            files.add(place.folder.join("round_trips.rs"), round_trips(package))?;
-        }
+        files.add(place.root.clone(), program(package))?;
+        files.add(place.main.clone(), main(package, &place))?;
         for group in &package.groups {
-            files.add(
-                place.folder.join(&group.module).with_extension("rs"),
-                group_module(group),
-            )?;
+            let folder = place.folder.join(&group.module);
+            files.add(folder.with_extension("rs"), group_module(group))?;
             for version in &group.versions {
-                let path = place
-                    .folder
-                    .join(&group.module)
-                    .join(&version.name)
-                    .with_extension("rs");
+                let path = folder.join(&version.name).with_extension("rs");
                 files.add(path, version_module(package, group, version))?;
             }
         }
@@ -45,8 +37,12 @@ pub(super) fn render(model: &Model, files: &mut Files) -> Result<()> {
 
 /// Where the files of a crate go.
 struct Place {
-    /// The file with the list of groups.
+    /// The file with the program.
     root: PathBuf,
+    /// The Rust path of the module that this file is.
+    module: String,
+    /// The file with `main`.
+    main: PathBuf,
     /// The folder of the groups.
     folder: PathBuf,
     /// The folder in which everything is generated.
@@ -55,24 +51,42 @@ struct Place {
 
 impl Place {
     fn of(package: &PackageModel) -> Self {
-        match package.package.role {
+        let (root, folder, owned, sources, module) = match package.package.role {
             Role::Library | Role::BuiltIn => {
-                let folder = PathBuf::from("generated/src");
-                Self {
-                    root: folder.join("lib.rs"),
-                    owned: folder.clone(),
-                    folder,
-                }
+                let sources = PathBuf::from("generated/src");
+                (
+                    sources.join("lib.rs"),
+                    sources.clone(),
+                    sources.clone(),
+                    sources,
+                    SERVER.to_owned(),
+                )
             }
             Role::Own => {
-                let folder = package.package.folder.join("src/generated");
-                Self {
-                    root: folder.with_extension("rs"),
-                    owned: folder.clone(),
-                    folder,
-                }
+                let sources = package.package.folder.join("src");
+                let folder = sources.join("generated");
+                let module = format!("{}::generated", package.package.crate_name());
+                (folder.with_extension("rs"), folder.clone(), folder, sources, module)
             }
+        };
+        Self {
+            root,
+            module,
+            main: sources.join("main.rs"),
+            folder,
+            owned,
         }
+    }
+}
+
+/// The package and the binary with the built-in groups.
+const SERVER: &str = "planesmith";
+
+/// The name of a crate's binary.
+fn binary(package: &PackageModel) -> &str {
+    match package.package.role {
+        Role::Library | Role::BuiltIn => SERVER,
+        Role::Own => &package.package.name,
     }
 }
 
@@ -92,52 +106,47 @@ fn title(group: &Group, version: &Version) -> String {
     }
 }
 
-/// The list of groups.
-fn root(package: &PackageModel) -> String {
-    let sources = package.package.folder.join("src");
-    let mut text = match package.package.role {
-        Role::Library | Role::BuiltIn => "//! The built-in groups: what the server registers.\n".to_owned(),
-        Role::Own => format!(
-            "//! The groups of `{}`: what its server registers.\n",
-            package.package.name
-        ),
-    };
-    text.push_str("//!\n");
-    text.push_str(&origin(&sources));
+/// The list of group versions.
+fn program(package: &PackageModel) -> String {
+    let name = binary(package);
+    let mut text = format!("//! The groups of `{name}`, and the program that serves them.\n//!\n");
+    text.push_str(&origin(&package.package.folder.join("src")));
     text.push('\n');
     let mut modules: Vec<&str> = package.groups.iter().map(|group| group.module.as_str()).collect();
-    modules.push("round_trips");
     modules.sort_unstable();
-    if package.groups.is_empty() {
-        return text.trim_end().to_owned() + "\n";
-    }
     for module in modules {
-        text.push_str(&match module {
-            "round_trips" => "#[cfg(test)]\nmod round_trips;\n".to_owned(),
-            group => format!("pub mod {group};\n"),
-        });
+        text.push_str(&format!("pub mod {module};\n"));
     }
-    text.push_str("\nuse planesmith_machinery::scheme::Scheme;\n\n");
-    text.push_str("/// Adds the kinds of all groups to `scheme`.\n");
-    text.push_str("pub fn register(scheme: &mut Scheme) {\n");
+    text.push('\n');
+    text.push_str(&use_line("planesmith_control_plane", &["GroupVersion", "Program"]));
+    text.push_str(&use_line("planesmith_machinery::scheme", &["Scheme"]));
+    text.push_str(&format!(
+        "\n/// The server with all of them.\npub const PROGRAM: Program = Program {{\n    name: \"{name}\",\n    groups: &[\n"
+    ));
     for group in &package.groups {
         for version in &group.versions {
-            text.push_str(&format!("    {}::{}::register(scheme);\n", group.module, version.name));
+            let path = format!("{}::{}", group.module, version.name);
+            text.push_str(&format!(
+                "        GroupVersion {{\n            group: \"{}\",\n            version: \"{}\",\n            \
+                 register: {path}::register,\n            install: {path}::install,\n        }},\n",
+                group.name, version.name
+            ));
         }
     }
-    text.push_str("}\n");
+    text.push_str(
+        "    ],\n};\n\n/// Adds the kinds of all groups to `scheme`.\npub fn register(scheme: &mut Scheme) {\n",
+    );
+    text.push_str("    for group_version in PROGRAM.groups {\n        (group_version.register)(scheme);\n    }\n}\n");
     text
 }
 
-/// The tests that every definition has.
-fn round_trips(package: &PackageModel) -> String {
-    let sources = origin(&package.package.folder.join("src"));
+/// The binary.
+fn main(package: &PackageModel, place: &Place) -> String {
+    let (name, module) = (binary(package), &place.module);
     format!(
-        "//! Objects of every kind, through JSON and through other versions.\n//!\n{sources}\n\
-         use planesmith_machinery::testing;\n\n\
-         use super::register;\n\n\
-         #[test]\nfn json_loses_nothing() {{\n    testing::assert_json_loses_nothing(register);\n}}\n\n\
-         #[test]\nfn versions_lose_nothing() {{\n    testing::assert_versions_lose_nothing(register);\n}}\n"
+        "//! The server `{name}`.\n//!\n{}\nuse std::process::ExitCode;\n\n\
+         fn main() -> ExitCode {{\n    planesmith_control_plane::run(&{module}::PROGRAM)\n}}\n",
+        origin(&package.package.folder.join("src"))
     )
 }
 
@@ -157,36 +166,45 @@ fn group_module(group: &Group) -> String {
     text
 }
 
-/// What one group version registers.
+/// What one group version registers and serves.
 fn version_module(package: &PackageModel, group: &Group, version: &Version) -> String {
     let title = title(group, version);
     let first = &version.kinds[0].public;
-    // The folder is that of the module which exports the kinds.
+    // The module that exports the kinds, whose folder holds them.
     let modules = &first.0[1..first.0.len() - 1];
     let sources = modules
         .iter()
         .fold(package.package.folder.join("src"), |folder, module| folder.join(module));
-    let imported: Vec<&str> = version.kinds.iter().map(|kind| kind.public.name()).collect();
-    let module = match package.package.role {
-        Role::Own => format!("crate::{}", modules.join("::")),
-        Role::Library | Role::BuiltIn => format!("{}::{}", first.crate_name(), modules.join("::")),
+    let kinds: Vec<&str> = version.kinds.iter().map(|kind| kind.public.name()).collect();
+    let crate_name = match package.package.role {
+        Role::Own => "crate",
+        Role::Library | Role::BuiltIn => first.crate_name(),
     };
-    let mut text = format!("//! {title}: what the server registers.\n//!\n{}\n", origin(&sources));
+    let mut text = format!(
+        "//! {title}: what the server registers and where it serves it.\n//!\n{}\n",
+        origin(&sources)
+    );
     let mut uses = [
+        use_line(&format!("{crate_name}::{}", modules.join("::")), &kinds),
         use_line("planesmith_machinery::scheme", &["Scheme"]),
-        use_line(&module, &imported),
+        use_line("planesmith_server::routes", &["Routes"]),
+        use_line("planesmith_server::stores", &["Stores"]),
     ];
-    uses.sort_by_key(|line| !line.starts_with("use crate"));
-    if package.package.role != Role::Own {
-        uses.sort();
-    }
+    uses.sort();
     text.push_str(&uses.concat());
+    let list = |call: &str, argument: &str| -> String {
+        kinds
+            .iter()
+            .map(|kind| format!("    {call}::<{kind}>({argument});\n"))
+            .collect()
+    };
     text.push_str(&format!(
-        "\n/// Adds the kinds of {title} to `scheme`.\npub fn register(scheme: &mut Scheme) {{\n"
+        "\n/// Adds the kinds of {title} to `scheme`.\npub fn register(scheme: &mut Scheme) {{\n{}}}\n",
+        list("scheme.add", "")
     ));
-    for kind in &imported {
-        text.push_str(&format!("    scheme.add::<{kind}>();\n"));
-    }
-    text.push_str("}\n");
+    text.push_str(&format!(
+        "\n/// Serves the kinds of {title} from `stores`.\npub fn install(routes: &mut Routes, stores: &Stores) {{\n{}}}\n",
+        list("routes.serve", "stores")
+    ));
     text
 }
