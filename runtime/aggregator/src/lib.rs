@@ -1,9 +1,16 @@
-//! The aggregation server: the front of the chain, which may hand whole group versions to other servers.
+//! The aggregation server: the outermost one of the chain, in front of every group that another server answers for.
+//!
+//! It must not know what is behind the servers that it passes requests on to. A group version that nobody claims goes to
+//! the next server of the chain.
+
+mod claims;
+
+pub use claims::Claims;
 
 use planesmith_server::chain::ApiServer;
 use planesmith_server::routes::Routes;
 
-/// The server, with every group version served by its delegates.
+/// The server, without any claimed group version yet.
 #[must_use]
 pub fn server() -> ApiServer {
     ApiServer::new("aggregator", Routes::new())

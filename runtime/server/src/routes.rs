@@ -28,10 +28,17 @@ pub trait ResourceHandler: Send + Sync {
     fn serve(self: Arc<Self>, ctx: Context, request: Request<Body>) -> BoxFuture<'static, Response>;
 }
 
+/// Answers everything below one version of a group: its resources, whichever they are, and its discovery document.
+pub trait VersionHandler: Send + Sync {
+    /// Answers one request.
+    fn serve(self: Arc<Self>, ctx: Context, request: Request<Body>) -> BoxFuture<'static, Response>;
+}
+
 /// The resources of one server, while it is put together.
 #[derive(Default)]
 pub struct Routes {
     handlers: Vec<Arc<dyn ResourceHandler>>,
+    claims: Vec<table::Claim>,
     open_groups: Vec<String>,
 }
 
@@ -47,6 +54,11 @@ impl Routes {
         self.handlers.push(handler);
     }
 
+    /// Lets `handler` answer for a whole version of a group, instead of resources that are added one by one.
+    pub fn claim(&mut self, group: impl Into<String>, version: impl Into<String>, handler: Arc<dyn VersionHandler>) {
+        self.claims.push((group.into(), version.into(), handler));
+    }
+
     /// Declares that the server does not own `group` alone: unknown versions and resources in it are passed on instead
     /// of being answered with a 404 Status. Groups of custom resources are open.
     pub fn open_group(&mut self, group: impl Into<String>) {
@@ -56,7 +68,7 @@ impl Routes {
     /// Compiles the table.
     #[must_use]
     pub fn build(self) -> RouteTable {
-        RouteTable::new(self.handlers, &self.open_groups)
+        RouteTable::new(self.handlers, self.claims, &self.open_groups)
     }
 }
 

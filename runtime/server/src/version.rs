@@ -2,8 +2,14 @@
 
 use axum::body::Body;
 use axum::response::Response;
-use http::header::{CONTENT_TYPE, HeaderValue};
+use http::HeaderMap;
+use http::header::{ACCEPT, CONTENT_TYPE, HeaderValue};
+use http::request::Parts;
+use planesmith_machinery::status::{ApiError, Reason};
 use serde::Serialize;
+
+use crate::failure;
+use crate::negotiation::with_empty_details;
 
 /// The build, in the fields that clients of Kubernetes expect.
 #[derive(Clone, Debug, Serialize)]
@@ -64,8 +70,13 @@ impl Default for Version {
 }
 
 impl Version {
-    /// The answer to GET, indented as kube-apiserver has it.
-    pub(crate) fn answer(&self) -> Response {
+    /// The answer to GET, indented as kube-apiserver has it; there is nothing but JSON.
+    pub(crate) fn answer(&self, request: &Parts) -> Response {
+        if !takes_json(&request.headers) {
+            let message = "406: Not Acceptable\n\nAvailable representations: application/json";
+            let error = with_empty_details(ApiError::new(Reason::NotAcceptable, message));
+            return failure::respond(request, &error);
+        }
         let body = serde_json::to_vec_pretty(self).expect("texts can always be written as JSON");
         let mut response = Response::new(Body::from(body));
         response
@@ -73,4 +84,18 @@ impl Version {
             .insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
         response
     }
+}
+
+fn takes_json(headers: &HeaderMap) -> bool {
+    let header = headers
+        .get(ACCEPT)
+        .and_then(|value| value.to_str().ok())
+        .unwrap_or_default();
+    let ranges = header
+        .split(',')
+        .map(|range| range.split(';').next().unwrap_or_default().trim());
+    header.is_empty()
+        || ranges
+            .into_iter()
+            .any(|range| matches!(range, "*/*" | "application/json"))
 }

@@ -66,6 +66,7 @@ async fn answer(State(resources): State<Resources>, request: Request<Body>) -> R
         drop(table);
         let error = match found {
             Found::Handler(handler) => return handler.serve(ctx, request).await,
+            Found::Version(handler) => return handler.serve(ctx, request).await,
             Found::Document(document) => return document.answer(&request.into_parts().0),
             Found::Elsewhere => continue,
             Found::OtherMethod => ApiError::method_not_allowed(),

@@ -4,13 +4,14 @@ use axum::response::Response;
 use bytes::Bytes;
 use http::HeaderMap;
 use http::header::{ACCEPT, CONTENT_TYPE, HeaderValue};
-use planesmith_machinery::protobuf;
 use planesmith_machinery::value::Struct;
+use planesmith_machinery::{protobuf, yaml};
 
 /// The forms of the document of all groups that there are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Form {
     Json,
+    Yaml,
     Protobuf,
 }
 
@@ -18,6 +19,7 @@ impl Form {
     const fn media_type(self) -> HeaderValue {
         HeaderValue::from_static(match self {
             Form::Json => "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList",
+            Form::Yaml => "application/yaml;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList",
             Form::Protobuf => "application/vnd.kubernetes.protobuf;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList",
         })
     }
@@ -34,6 +36,7 @@ impl Form {
         let (media_type, parameters) = clause.split_once(';')?;
         let form = match media_type.trim() {
             "application/json" => Form::Json,
+            "application/yaml" => Form::Yaml,
             "application/vnd.kubernetes.protobuf" => Form::Protobuf,
             _ => return None,
         };
@@ -50,6 +53,8 @@ impl Form {
     pub(super) fn answer(self, object: &dyn Struct, json: &Bytes) -> Response {
         let body = match self {
             Form::Json => json.clone(),
+            // What was just encoded is JSON.
+            Form::Yaml => yaml::from_json(json).map_or_else(|_| json.clone(), Bytes::from),
             Form::Protobuf => {
                 let mut body = Vec::with_capacity(json.len());
                 protobuf::encode_enveloped(object, &mut body);

@@ -31,7 +31,7 @@ pub(super) fn outside(config: &Config, in_flight: InFlight, stopping: &Arc<Atomi
         paths.extend(endpoint.paths());
     }
     let version = config.version.clone();
-    let version = get(move || std::future::ready(version.answer()))
+    let version = get(move |request: Request<Body>| std::future::ready(version.answer(&request.into_parts().0)))
         .fallback(method_not_allowed)
         .head(method_not_allowed);
     router = router.route("/version", version.clone()).route("/version/", version);

@@ -64,11 +64,12 @@ impl ResourceHandler for Echo {
         &self.facts
     }
 
-    fn serve(self: Arc<Self>, mut ctx: Context, _: Request<Body>) -> BoxFuture<'static, Response> {
+    fn serve(self: Arc<Self>, mut ctx: Context, request: Request<Body>) -> BoxFuture<'static, Response> {
         Box::pin(async move {
             match ctx.info.name() {
                 "panics" => panic!("asked to"),
                 "warns" => ctx.warnings.add("beware of \"echoes\""),
+                "reads-body" => drop(request.into_body().collect().await),
                 "waits" => {
                     self.waiting.notify_one();
                     std::future::pending::<()>().await;

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use http::Method;
 use planesmith_machinery::resource::Scope;
 
-use super::{ResourceHandler, ServedResource};
+use super::{ResourceHandler, ServedResource, VersionHandler};
 use crate::discovery::{Document, resource_list};
 use crate::request::{RequestInfo, Verb};
 
@@ -26,7 +26,12 @@ struct VersionRoutes {
     name: Box<str>,
     resources: ByResource,
     document: Arc<Document>,
+    /// Answers instead of the resources and the document.
+    claim: Option<Arc<dyn VersionHandler>>,
 }
+
+/// Group, version and who answers for it.
+pub(super) type Claim = (String, String, Arc<dyn VersionHandler>);
 
 type ByResource = HashMap<Box<str>, Arc<dyn ResourceHandler>>;
 
@@ -34,6 +39,8 @@ type ByResource = HashMap<Box<str>, Arc<dyn ResourceHandler>>;
 pub(crate) enum Found {
     /// This handler answers.
     Handler(Arc<dyn ResourceHandler>),
+    /// This handler answers for the whole version.
+    Version(Arc<dyn VersionHandler>),
     /// The path is that of a document about a version.
     Document(Arc<Document>),
     /// The path exists, but not for this method.
@@ -45,19 +52,21 @@ pub(crate) enum Found {
 }
 
 impl RouteTable {
-    pub(super) fn new(handlers: Vec<Arc<dyn ResourceHandler>>, open_groups: &[String]) -> Self {
-        let mut by_version: BTreeMap<(Box<str>, Box<str>), ByResource> = BTreeMap::new();
+    pub(super) fn new(handlers: Vec<Arc<dyn ResourceHandler>>, claims: Vec<Claim>, open_groups: &[String]) -> Self {
+        let mut by_version: BTreeMap<(Box<str>, Box<str>), (ByResource, Option<Arc<dyn VersionHandler>>)> =
+            BTreeMap::new();
         for handler in handlers {
             let facts = handler.facts();
             let (group, version) = (facts.group.as_ref().into(), facts.version.as_ref().into());
             let resource = facts.plural.as_ref().into();
-            by_version
-                .entry((group, version))
-                .or_default()
-                .insert(resource, handler);
+            let (resources, _) = by_version.entry((group, version)).or_default();
+            resources.insert(resource, handler);
+        }
+        for (group, version, handler) in claims {
+            by_version.entry((group.into(), version.into())).or_default().1 = Some(handler);
         }
         let mut groups: HashMap<Box<str>, GroupRoutes> = HashMap::new();
-        for ((group, name), resources) in by_version {
+        for ((group, name), (resources, claim)) in by_version {
             let document = Arc::new(resource_list(&group, &name, &by_name(&resources)));
             let open = open_groups.iter().any(|open| **open == *group);
             let group = groups.entry(group).or_insert_with(|| GroupRoutes {
@@ -68,6 +77,7 @@ impl RouteTable {
                 name,
                 resources,
                 document,
+                claim,
             });
         }
         Self { groups }
@@ -100,7 +110,13 @@ impl RouteTable {
             return Found::Elsewhere;
         };
         let nothing = || if group.open { Found::Elsewhere } else { Found::Nothing };
-        let Some(handler) = self.handler(info.group(), info.version(), info.resource()) else {
+        let Some(version) = group.version(info.version()) else {
+            return nothing();
+        };
+        if let Some(claim) = &version.claim {
+            return Found::Version(Arc::clone(claim));
+        }
+        let Some(handler) = version.resources.get(info.resource()) else {
             return nothing();
         };
         match admits(handler.facts(), info) {
@@ -123,6 +139,7 @@ impl RouteTable {
             return Found::Elsewhere;
         };
         match group.version(version) {
+            Some(VersionRoutes { claim: Some(claim), .. }) => Found::Version(Arc::clone(claim)),
             Some(_) if *info.method() != Method::GET => Found::OtherMethod,
             Some(version) => Found::Document(Arc::clone(&version.document)),
             None if group.open => Found::Elsewhere,
@@ -207,6 +224,7 @@ impl std::fmt::Debug for Found {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Found::Handler(handler) => f.debug_tuple("Handler").field(&handler.facts().plural).finish(),
+            Found::Version(_) => f.write_str("Version"),
             Found::Document(document) => document.fmt(f),
             Found::OtherMethod => f.write_str("OtherMethod"),
             Found::Nothing => f.write_str("Nothing"),

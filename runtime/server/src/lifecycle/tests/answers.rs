@@ -239,6 +239,17 @@ async fn pages_of_allowed_origins_may_ask() {
 }
 
 #[tokio::test]
+async fn a_body_that_does_not_come_is_a_504_status() {
+    let server = prepared(config(AlwaysAllow));
+    let stalled = futures_util::stream::pending::<Result<&'static str, std::io::Error>>();
+    let request =
+        Request::put("/api/v1/namespaces/n/echoes/reads-body?timeout=5ms").header("authorization", "Bearer root");
+    let request = request.body(Body::from_stream(stalled)).unwrap();
+    let response = server.front().serve(request, Arc::new(Connection::default())).await;
+    assert_eq!(response.status(), StatusCode::GATEWAY_TIMEOUT);
+}
+
+#[tokio::test]
 async fn version_names_what_clients_look_for() {
     let server = prepared(config(AlwaysAllow));
     let (_, _, body) = ask(&server, "GET /version", "root").await;
