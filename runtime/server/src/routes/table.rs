@@ -33,6 +33,9 @@ struct VersionRoutes {
 /// Group, version and who answers for it.
 pub(super) type Claim = (String, String, Arc<dyn VersionHandler>);
 
+/// Names of a group and a version.
+type GroupVersion = (Box<str>, Box<str>);
+
 type ByResource = HashMap<Box<str>, Arc<dyn ResourceHandler>>;
 
 /// What the table says to a request for a resource.
@@ -53,8 +56,7 @@ pub(crate) enum Found {
 
 impl RouteTable {
     pub(super) fn new(handlers: Vec<Arc<dyn ResourceHandler>>, claims: Vec<Claim>, open_groups: &[String]) -> Self {
-        let mut by_version: BTreeMap<(Box<str>, Box<str>), (ByResource, Option<Arc<dyn VersionHandler>>)> =
-            BTreeMap::new();
+        let mut by_version: BTreeMap<GroupVersion, (ByResource, Option<Arc<dyn VersionHandler>>)> = BTreeMap::new();
         for handler in handlers {
             let facts = handler.facts();
             let (group, version) = (facts.group.as_ref().into(), facts.version.as_ref().into());
