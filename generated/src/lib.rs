@@ -5,6 +5,8 @@
 pub mod autoscaling;
 pub mod coordination;
 pub mod core;
+#[cfg(test)]
+mod round_trips;
 pub mod scheduling;
 
 use planesmith_control_plane::{GroupVersion, Program};

@@ -118,6 +118,8 @@ pub struct ConversionFacts {
     pub finish_to_hub: fn(&dyn Object, &mut dyn Object),
     /// Fills in this version (second) what copying from the storage version (first) could not.
     pub finish_from_hub: fn(&dyn Object, &mut dyn Object),
+    /// Whether this version can hold everything in an object of the storage version.
+    pub can_hold: fn(&dyn Object) -> bool,
 }
 
 /// A path below an object.

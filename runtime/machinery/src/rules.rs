@@ -177,6 +177,14 @@ pub trait Convert<H: Resource>: Resource {
     fn finish_to_hub(&self, hub: &mut H);
     /// Fills in what copying from `hub` could not.
     fn finish_from_hub(&mut self, hub: &H);
+    /// Whether this version can hold everything in `hub`.
+    ///
+    /// What it cannot hold is lost when a client of this version writes the object back, and such objects are left out
+    /// of the proof that versions lose nothing: every `false` here is a loss that is accepted knowingly.
+    fn can_hold(hub: &H) -> bool {
+        let _ = hub;
+        true
+    }
 }
 
 /// [`Convert::finish_to_hub`] without the types, for a derived table.
@@ -191,6 +199,12 @@ pub fn finish_from_hub<R: Convert<H>, H: Resource>(hub: &dyn Object, old: &mut d
     if let (Some(hub), Some(old)) = (hub.downcast_ref::<H>(), old.downcast_mut::<R>()) {
         old.finish_from_hub(hub);
     }
+}
+
+/// [`Convert::can_hold`] without the types, for a derived table.
+#[must_use]
+pub fn can_hold<R: Convert<H>, H: Resource>(hub: &dyn Object) -> bool {
+    hub.downcast_ref::<H>().is_none_or(R::can_hold)
 }
 
 /// Calls a column's function with the type it expects, for a derived table.

@@ -23,6 +23,7 @@ pub(super) fn render(model: &Model, files: &mut Files) -> Result<()> {
         }
         files.add(place.root.clone(), program(package))?;
         files.add(place.main.clone(), main(package, &place))?;
+        files.add(place.folder.join("round_trips.rs"), round_trips(package))?;
         for group in &package.groups {
             let folder = place.folder.join(&group.module);
             files.add(folder.with_extension("rs"), group_module(group))?;
@@ -113,9 +114,13 @@ fn program(package: &PackageModel) -> String {
     text.push_str(&origin(&package.package.folder.join("src")));
     text.push('\n');
     let mut modules: Vec<&str> = package.groups.iter().map(|group| group.module.as_str()).collect();
+    modules.push("round_trips");
     modules.sort_unstable();
     for module in modules {
-        text.push_str(&format!("pub mod {module};\n"));
+        text.push_str(&match module {
+            "round_trips" => "#[cfg(test)]\nmod round_trips;\n".to_owned(),
+            group => format!("pub mod {group};\n"),
+        });
     }
     text.push('\n');
     text.push_str(&use_line("planesmith_control_plane", &["GroupVersion", "Program"]));
@@ -146,6 +151,18 @@ fn main(package: &PackageModel, place: &Place) -> String {
     format!(
         "//! The server `{name}`.\n//!\n{}\nuse std::process::ExitCode;\n\n\
          fn main() -> ExitCode {{\n    planesmith_control_plane::run(&{module}::PROGRAM)\n}}\n",
+        origin(&package.package.folder.join("src"))
+    )
+}
+
+/// The tests that every definition has.
+fn round_trips(package: &PackageModel) -> String {
+    format!(
+        "//! Objects of every kind, through JSON and through other versions.\n//!\n{}\n\
+         use planesmith_machinery::testing;\n\n\
+         use super::register;\n\n\
+         #[test]\nfn json_loses_nothing() {{\n    testing::assert_json_loses_nothing(register);\n}}\n\n\
+         #[test]\nfn versions_lose_nothing() {{\n    testing::assert_versions_lose_nothing(register);\n}}\n",
         origin(&package.package.folder.join("src"))
     )
 }

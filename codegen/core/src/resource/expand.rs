@@ -118,19 +118,21 @@ fn table(model: &ResourceModel) -> TokenStream {
 fn conversion(model: &ResourceModel) -> TokenStream {
     let ident = &model.structure.ident;
     option(model.storage_version.as_ref().map(|hub| {
-        let (to_hub, from_hub) = if model.convert {
+        let (to_hub, from_hub, can_hold) = if model.convert {
             (
                 quote!(::planesmith_machinery::rules::finish_to_hub::<#ident, #hub>),
                 quote!(::planesmith_machinery::rules::finish_from_hub::<#ident, #hub>),
+                quote!(::planesmith_machinery::rules::can_hold::<#ident, #hub>),
             )
         } else {
-            (quote!(|_, _| {}), quote!(|_, _| {}))
+            (quote!(|_, _| {}), quote!(|_, _| {}), quote!(|_| true))
         };
         quote! {
             ::planesmith_machinery::resource::ConversionFacts {
                 hub: ::planesmith_machinery::rules::facts_of::<#hub>,
                 finish_to_hub: #to_hub,
                 finish_from_hub: #from_hub,
+                can_hold: #can_hold,
             }
         }
     }))

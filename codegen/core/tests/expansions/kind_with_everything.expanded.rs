@@ -119,6 +119,7 @@ const _: () = {
                 Order,
                 super::v1::Order,
             >,
+            can_hold: ::planesmith_machinery::rules::can_hold::<Order, super::v1::Order>,
         }),
         subresources: &[
             ::planesmith_machinery::resource::SubresourceFacts {

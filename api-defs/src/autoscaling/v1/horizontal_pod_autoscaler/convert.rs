@@ -83,6 +83,13 @@ impl Convert<v2::HorizontalPodAutoscaler> for HorizontalPodAutoscaler {
             annotations.insert(kept::CONDITIONS.to_owned(), conditions);
         }
     }
+
+    /// The annotations have a field for each kind of target that makes sense with a metric, and none for its type: a
+    /// target whose type contradicts its values, or with values that its metric does not use, cannot be kept.
+    fn can_hold(hub: &v2::HorizontalPodAutoscaler) -> bool {
+        let kept = |metric: &v2::MetricSpec| v2::MetricSpec::from(annotation::MetricSpec::from(metric)) == *metric;
+        hub.spec.metrics.iter().all(kept)
+    }
 }
 
 /// The newest version of an autoscaler, for code beside this kind; the server converts by the tables.
