@@ -5,6 +5,7 @@
 pub mod autoscaling;
 pub mod coordination;
 pub mod core;
+pub mod openapi;
 #[cfg(test)]
 mod round_trips;
 pub mod scheduling;

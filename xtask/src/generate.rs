@@ -15,11 +15,15 @@ use difference::Difference;
 use files::Files;
 use model::Model;
 
+mod crd;
 mod difference;
+mod discovery;
 mod files;
 mod model;
+mod openapi;
 mod package;
 mod problem;
+mod reference;
 mod rust;
 mod source;
 
@@ -75,7 +79,13 @@ pub(crate) fn write(root: &Path) -> Result<Vec<Difference>> {
 type Renderer = fn(&Model, &mut Files) -> Result<()>;
 
 /// All renderers. Each one gets the same model; their order does not matter.
-const RENDERERS: &[Renderer] = &[rust::render];
+const RENDERERS: &[Renderer] = &[
+    rust::render,
+    openapi::render,
+    discovery::render,
+    crd::render,
+    reference::render,
+];
 
 /// Everything that belongs in the tree under `root`.
 fn render(root: &Path) -> Result<Files> {

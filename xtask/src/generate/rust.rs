@@ -114,7 +114,7 @@ fn program(package: &PackageModel) -> String {
     text.push_str(&origin(&package.package.folder.join("src")));
     text.push('\n');
     let mut modules: Vec<&str> = package.groups.iter().map(|group| group.module.as_str()).collect();
-    modules.push("round_trips");
+    modules.extend(["openapi", "round_trips"]);
     modules.sort_unstable();
     for module in modules {
         text.push_str(&match module {

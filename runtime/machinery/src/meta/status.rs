@@ -21,7 +21,7 @@ pub struct Status {
     #[field(proto = 4)]
     pub reason: String,
     /// What it is about.
-    #[field(proto = 5, atomic)]
+    #[field(proto = 5)]
     pub details: Option<StatusDetails>,
     /// Suggested HTTP status code; 0 means unsaid.
     #[field(proto = 6)]

@@ -1,0 +1,180 @@
+//! Discovery documents: which resources a group version has and what can be done to them.
+//!
+//! The server computes its own from what it serves; these show in review what a definition changes for clients.
+
+use std::path::PathBuf;
+
+use anyhow::Result;
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use planesmith_codegen_core::names::version_parts;
+use planesmith_codegen_core::resource::{Subresource, SubresourceKind};
+use planesmith_machinery::json;
+use planesmith_machinery::meta::{ApiGroup, ApiGroupList, ApiResource, ApiResourceList, GroupVersionForDiscovery};
+use planesmith_machinery::value::Struct;
+use sha2::{Digest, Sha256};
+
+use super::files::Files;
+use super::model::{Group, Kind, Model, PackageModel, Version};
+use super::package::Role;
+
+/// Renders the documents of all crates.
+pub(super) fn render(model: &Model, files: &mut Files) -> Result<()> {
+    for package in &model.packages {
+        let folder = folder(package);
+        files.own(folder.clone());
+        if package.groups.is_empty() {
+            continue;
+        }
+        let named = package.groups.iter().filter(|group| !group.name.is_empty());
+        let groups = ApiGroupList {
+            groups: named.map(group_entry).collect(),
+        };
+        files.add(folder.join("apis.json"), text(&groups))?;
+        for group in &package.groups {
+            if !group.name.is_empty() {
+                files.add(
+                    folder.join(format!("apis__{}.json", group.name)),
+                    text(&group_entry(group)),
+                )?;
+            }
+            for version in &group.versions {
+                let list = resource_list(model, group, version);
+                let name = match group.name.as_str() {
+                    "" => format!("api__{}.json", version.name),
+                    name => format!("apis__{name}__{}.json", version.name),
+                };
+                files.add(folder.join(name), text(&list))?;
+            }
+        }
+    }
+    Ok(())
+}
+
+fn folder(package: &PackageModel) -> PathBuf {
+    match package.package.role {
+        Role::Library | Role::BuiltIn => PathBuf::from("generated/discovery"),
+        Role::Own => package.package.folder.join("generated/discovery"),
+    }
+}
+
+/// The object as indented JSON.
+fn text(object: &dyn Struct) -> String {
+    let mut out = Vec::new();
+    json::indent(&json::to_vec(object), &mut out);
+    out.push(b'\n');
+    String::from_utf8_lossy(&out).into_owned()
+}
+
+fn group_entry(group: &Group) -> ApiGroup {
+    let served = group
+        .versions
+        .iter()
+        .filter(|version| version.kinds.iter().any(|kind| kind.resource.served));
+    let mut versions: Vec<GroupVersionForDiscovery> = served
+        .map(|version| GroupVersionForDiscovery {
+            group_version: format!("{}/{}", group.name, version.name),
+            version: version.name.clone(),
+        })
+        .collect();
+    versions.sort_by_key(|version| std::cmp::Reverse(version_parts(&version.version)));
+    let preferred_version = versions.first().cloned().unwrap_or_default();
+    ApiGroup {
+        name: group.name.clone(),
+        versions,
+        preferred_version,
+        ..ApiGroup::default()
+    }
+}
+
+fn resource_list(model: &Model, group: &Group, version: &Version) -> ApiResourceList {
+    let mut kinds: Vec<&Kind> = version.kinds.iter().filter(|kind| kind.resource.served).collect();
+    kinds.sort_by_key(|kind| &kind.resource.plural);
+    let mut resources = Vec::new();
+    for kind in kinds {
+        resources.push(entry(model, kind));
+        resources.extend(
+            kind.resource
+                .subresources
+                .iter()
+                .map(|below| subresource_entry(kind, below)),
+        );
+    }
+    let group_version = match group.name.as_str() {
+        "" => version.name.clone(),
+        name => format!("{name}/{}", version.name),
+    };
+    ApiResourceList {
+        group_version,
+        resources,
+    }
+}
+
+fn entry(model: &Model, kind: &Kind) -> ApiResource {
+    let resource = &kind.resource;
+    let mut verbs = vec![
+        "create",
+        "delete",
+        "deletecollection",
+        "get",
+        "list",
+        "patch",
+        "update",
+        "watch",
+    ];
+    verbs.retain(|verb| *verb != "deletecollection" || !resource.behavior.no_delete_collection);
+    ApiResource {
+        name: resource.plural.clone(),
+        singular_name: resource.singular.clone(),
+        namespaced: resource.namespaced,
+        kind: resource.kind.clone(),
+        verbs: Some(owned(&verbs)),
+        short_names: resource.short_names.clone(),
+        categories: resource.categories.clone(),
+        storage_version_hash: storage_version_hash(model, kind),
+        ..ApiResource::default()
+    }
+}
+
+fn subresource_entry(kind: &Kind, below: &Subresource) -> ApiResource {
+    let (group, version, of_kind) = match below.kind {
+        SubresourceKind::Scale(_) => ("autoscaling", "v1", "Scale"),
+        SubresourceKind::Status | SubresourceKind::Other => ("", "", kind.resource.kind.as_str()),
+    };
+    ApiResource {
+        name: format!("{}/{}", kind.resource.plural, below.name),
+        namespaced: kind.resource.namespaced,
+        group: group.to_owned(),
+        version: version.to_owned(),
+        kind: of_kind.to_owned(),
+        verbs: Some(owned(subresource_verbs(below))),
+        ..ApiResource::default()
+    }
+}
+
+/// What can be done to a subresource.
+pub(super) fn subresource_verbs(below: &Subresource) -> &'static [&'static str] {
+    match (&below.kind, below.name.as_str()) {
+        // Handlers of their own take one verb each.
+        (SubresourceKind::Other, "finalize") => &["update"],
+        (SubresourceKind::Other, "binding" | "eviction" | "token") => &["create"],
+        (SubresourceKind::Other, "log") => &["get"],
+        _ => &["get", "patch", "update"],
+    }
+}
+
+fn owned(words: &[&str]) -> Vec<String> {
+    words.iter().map(|word| (*word).to_owned()).collect()
+}
+
+/// Changes when objects are stored in another form.
+fn storage_version_hash(model: &Model, kind: &Kind) -> String {
+    let stored = kind
+        .hub
+        .as_ref()
+        .and_then(|hub| model.kinds().find(|(_, _, other)| other.path == *hub));
+    let stored = stored.map_or(kind, |(_, _, stored)| stored);
+    let resource = &stored.resource;
+    let name = format!("{}/{}/{}", resource.group, resource.version, resource.kind);
+    STANDARD.encode(&Sha256::digest(name.as_bytes())[..8])
+}

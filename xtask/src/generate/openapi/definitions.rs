@@ -1,0 +1,213 @@
+//! The definitions and paths that the document of one group version holds.
+
+use std::collections::BTreeMap;
+
+use planesmith_machinery::facts::{ScalarFacts, TypeFacts};
+use serde_json::{Map, Value, json};
+
+use super::names::{self, META};
+use super::operation::Action;
+use super::paths::{self, PathItem};
+use super::schema::{Dialect, Schemas, describe, scalar};
+use crate::generate::model::{Definition, Group, Kind, Model, Type, Version};
+use crate::generate::source::RustPath;
+
+/// What the document of one group version says, before it is written in a dialect.
+pub(super) struct Document<'a> {
+    pub(super) model: &'a Model,
+    pub(super) group: &'a Group,
+    pub(super) version: &'a Version,
+    /// What can be done, by path.
+    pub(super) paths: BTreeMap<String, PathItem>,
+    structs: BTreeMap<String, &'a Definition>,
+    scalars: BTreeMap<&'static str, &'static ScalarFacts>,
+}
+
+impl<'a> Document<'a> {
+    /// The document of `version`.
+    pub(super) fn of(model: &'a Model, group: &'a Group, version: &'a Version) -> Self {
+        let paths = paths::of(model, group, version);
+        let mut document = Self {
+            model,
+            group,
+            version,
+            paths,
+            structs: BTreeMap::new(),
+            scalars: BTreeMap::new(),
+        };
+        for kind in served(version) {
+            document.reach(&kind.path);
+        }
+        let mut metadata = vec!["APIResourceList"];
+        let operations = document.paths.values().flat_map(PathItem::operations);
+        for operation in operations {
+            metadata.extend(operation.action.metadata_types());
+        }
+        metadata.push("ListMeta");
+        metadata.sort_unstable();
+        metadata.dedup();
+        for name in metadata {
+            document.reach_named(|definition| is_metadata(definition) && definition.name == name);
+        }
+        if document
+            .paths
+            .values()
+            .flat_map(PathItem::operations)
+            .any(|operation| operation.is_scale())
+        {
+            document.reach_named(is_scale);
+        }
+        document
+    }
+
+    /// All definitions by name.
+    pub(super) fn definitions(&self, dialect: Dialect) -> BTreeMap<String, Value> {
+        let schemas = Schemas {
+            model: self.model,
+            dialect,
+        };
+        let mut definitions = BTreeMap::new();
+        for (name, definition) in &self.structs {
+            let kind = self.kind(definition);
+            let mut schema = schemas.structure(definition, kind.is_some());
+            let kinds = match kind {
+                Some(kind) => vec![self.group_version_kind(&kind.resource.kind)],
+                None => self.metadata_kinds(definition),
+            };
+            if !kinds.is_empty() {
+                schema["x-kubernetes-group-version-kind"] = kinds.into();
+            }
+            definitions.insert(name.clone(), schema);
+        }
+        for kind in served(self.version) {
+            let item = names::definition(self.model, &kind.path, &self.model.structure(&kind.path).name);
+            let mut schema = schemas.list(&item, &kind.resource.kind);
+            let list = &kind.resource.list_kind;
+            schema["x-kubernetes-group-version-kind"] = json!([self.group_version_kind(list)]);
+            definitions.insert(names::definition(self.model, &kind.path, list), schema);
+        }
+        for (name, facts) in &self.scalars {
+            let mut schema = scalar(facts, dialect).as_object().cloned().unwrap_or_default();
+            describe(&mut schema, scalar_doc(facts.go_name));
+            definitions.insert((*name).to_owned(), schema.into());
+        }
+        if self
+            .paths
+            .values()
+            .flat_map(PathItem::operations)
+            .any(|operation| operation.action == Action::Patch)
+        {
+            let mut patch = Map::new();
+            describe(
+                &mut patch,
+                "A change to an object, in the notation that the content type names.",
+            );
+            patch.insert("type".to_owned(), "object".into());
+            definitions.insert(format!("{META}.Patch"), patch.into());
+        }
+        definitions
+    }
+
+    fn reach_named(&mut self, matches: impl Fn(&Definition) -> bool) {
+        let model = self.model;
+        if let Some(definition) = model.structures().find(|definition| matches(definition)) {
+            self.reach(&definition.path.clone());
+        }
+    }
+
+    /// Adds the struct at `path` and all that it is made of.
+    fn reach(&mut self, path: &RustPath) {
+        let definition = self.model.structure(path);
+        let name = names::definition(self.model, path, &definition.name);
+        if self.structs.insert(name, definition).is_some() {
+            return;
+        }
+        for field in self.model.json_fields(definition) {
+            self.reach_type(&field.ty);
+        }
+    }
+
+    fn reach_type(&mut self, ty: &Type) {
+        match ty {
+            Type::Struct(path) => self.reach(path),
+            Type::List(inner) | Type::Map(inner) | Type::Optional(inner) => self.reach_type(inner),
+            Type::Leaf(leaf) => {
+                if let TypeFacts::Scalar(facts) = leaf.facts
+                    && !facts.definition.is_empty()
+                {
+                    self.scalars.insert(facts.definition, facts);
+                }
+            }
+            Type::Bool | Type::Int32 | Type::Int64 | Type::Double | Type::String => {}
+        }
+    }
+
+    fn kind(&self, definition: &Definition) -> Option<&'a Kind> {
+        self.version.kinds.iter().find(|kind| kind.path == definition.path)
+    }
+
+    fn group_version_kind(&self, kind: &str) -> Value {
+        group_version_kind(&self.group.name, &self.version.name, kind)
+    }
+
+    /// Under which names a type that is no kind of this version is sent.
+    fn metadata_kinds(&self, definition: &Definition) -> Vec<Value> {
+        if !is_metadata(definition) {
+            let meta = definition.type_meta.as_ref();
+            return meta
+                .map(|meta| own_kind(&meta.api_version, &meta.kind))
+                .into_iter()
+                .collect();
+        }
+        match definition.name.as_str() {
+            // These go with every group.
+            name @ ("DeleteOptions" | "WatchEvent") => {
+                let core = group_version_kind("", "v1", name);
+                let own = self.group_version_kind(name);
+                if core == own { vec![core] } else { vec![core, own] }
+            }
+            name if definition.type_meta.is_some() => vec![group_version_kind("", "v1", name)],
+            _ => Vec::new(),
+        }
+    }
+}
+
+/// The kinds of a version that clients reach.
+pub(in crate::generate) fn served(version: &Version) -> impl Iterator<Item = &Kind> {
+    version.kinds.iter().filter(|kind| kind.resource.served)
+}
+
+fn group_version_kind(group: &str, version: &str, kind: &str) -> Value {
+    json!({"group": group, "version": version, "kind": kind})
+}
+
+fn own_kind(api_version: &str, kind: &str) -> Value {
+    let (group, version) = api_version.split_once('/').unwrap_or(("", api_version));
+    group_version_kind(group, version, kind)
+}
+
+fn is_metadata(definition: &Definition) -> bool {
+    definition.path.crate_name() == "planesmith_machinery"
+}
+
+/// The type of the scale subresource.
+pub(super) fn is_scale(definition: &Definition) -> bool {
+    let meta = definition.type_meta.as_ref();
+    meta.is_some_and(|meta| meta.api_version == "autoscaling/v1" && meta.kind == "Scale")
+}
+
+/// What a leaf is.
+fn scalar_doc(go_name: &str) -> &'static str {
+    match go_name {
+        "v1.Time" => "A time to the second, such as 2006-01-02T15:04:05Z.",
+        "v1.MicroTime" => "A time to the microsecond, such as 2006-01-02T15:04:05.000000Z.",
+        "v1.Duration" => "A span of time, such as 1h30m.",
+        "resource.Quantity" => {
+            "An amount: a number, with an ending such as m (a thousandth), k, M, G, Ki, Mi or Gi, or with an exponent. \
+             Amounts are written back in a canonical form, such as 1500m for 1.5."
+        }
+        "intstr.IntOrString" => "A number or a text, such as 8080 or http.",
+        "v1.FieldsV1" => "A set of fields as nested objects, with names such as f:metadata.",
+        _ => "Any JSON object.",
+    }
+}

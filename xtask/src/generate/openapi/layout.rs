@@ -1,0 +1,72 @@
+//! How documents are laid out: one definition or path per line, so that a change is one line of a diff.
+
+use serde_json::{Value, json};
+
+/// The value of a member at the top of a document.
+pub(super) enum Section {
+    /// On one line.
+    Value(Value),
+    /// One member per line.
+    Lines(Vec<(String, Value)>),
+    /// Sections inside a section.
+    Nested(Vec<(&'static str, Section)>),
+}
+
+impl Section {
+    /// One line for each member.
+    pub(super) fn lines(members: impl IntoIterator<Item = (String, Value)>) -> Self {
+        Self::Lines(members.into_iter().collect())
+    }
+}
+
+/// The text of a document.
+pub(super) fn document(sections: &[(&'static str, Section)]) -> String {
+    let mut text = String::new();
+    write_nested(&mut text, sections);
+    text.push('\n');
+    text
+}
+
+fn write_nested(text: &mut String, sections: &[(&'static str, Section)]) {
+    write_members(
+        text,
+        sections.iter().map(|(name, section)| (*name, section)),
+        |text, section| match section {
+            Section::Value(value) => text.push_str(&value.to_string()),
+            Section::Lines(members) => {
+                let members = members.iter().map(|(name, value)| (name.as_str(), value));
+                write_members(text, members, |text, value| text.push_str(&value.to_string()));
+            }
+            Section::Nested(sections) => write_nested(text, sections),
+        },
+    );
+}
+
+fn write_members<'a, T>(
+    text: &mut String,
+    members: impl Iterator<Item = (&'a str, T)>,
+    mut write: impl FnMut(&mut String, T),
+) {
+    text.push('{');
+    for (index, (name, value)) in members.enumerate() {
+        text.push_str(if index == 0 { "\n" } else { ",\n" });
+        text.push_str(&format!("{}:", Value::from(name)));
+        write(text, value);
+    }
+    text.push_str("\n}");
+}
+
+/// What the document describes. Clients know it under this title.
+pub(super) fn info() -> Value {
+    json!({"title": "Kubernetes", "version": "v1.36.0"})
+}
+
+/// How clients prove who they are.
+pub(super) fn bearer_token() -> Value {
+    json!({
+        "description": "A bearer token.",
+        "type": "apiKey",
+        "name": "authorization",
+        "in": "header",
+    })
+}

@@ -1,0 +1,196 @@
+//! What can be done under a path.
+
+use serde_json::{Value, json};
+
+use super::names::META;
+use super::parameter::{self, Parameter};
+
+/// What an operation does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Action {
+    /// Lists the resources of a group version.
+    Discover,
+    Get,
+    List,
+    Watch,
+    WatchList,
+    Create,
+    Replace,
+    Patch,
+    Delete,
+    DeleteCollection,
+}
+
+/// One method of a path.
+#[derive(Debug)]
+pub(super) struct Operation {
+    pub(super) action: Action,
+    pub(super) id: String,
+    pub(super) doc: String,
+    /// Definition of the object that is read or written.
+    pub(super) subject: String,
+    /// Definition of the answer, when it is not the subject.
+    pub(super) answer: Option<String>,
+    /// Group, version and kind of the subject; `None` for discovery.
+    pub(super) kind: Option<(String, String, String)>,
+}
+
+/// What a request carries besides parameters.
+pub(super) enum Body<'a> {
+    None,
+    /// The object itself.
+    Subject(&'a str),
+    /// Options that may be left out.
+    DeleteOptions,
+    /// A patch in one of several notations.
+    Patch,
+}
+
+impl Action {
+    /// The HTTP method, as OpenAPI writes it.
+    pub(super) fn method(self) -> &'static str {
+        match self {
+            Self::Discover | Self::Get | Self::List | Self::Watch | Self::WatchList => "get",
+            Self::Create => "post",
+            Self::Replace => "put",
+            Self::Patch => "patch",
+            Self::Delete | Self::DeleteCollection => "delete",
+        }
+    }
+
+    /// `x-kubernetes-action`.
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::Discover => "",
+            Self::Get => "get",
+            Self::List => "list",
+            Self::Watch => "watch",
+            Self::WatchList => "watchlist",
+            Self::Create => "post",
+            Self::Replace => "put",
+            Self::Patch => "patch",
+            Self::Delete => "delete",
+            Self::DeleteCollection => "deletecollection",
+        }
+    }
+
+    /// Parameters besides those of the path.
+    pub(super) fn parameters(self) -> &'static [Parameter] {
+        match self {
+            Self::Discover | Self::Get => &[],
+            Self::List | Self::Watch | Self::WatchList => parameter::LIST,
+            Self::Create | Self::Replace => parameter::WRITE,
+            Self::Patch => parameter::PATCH,
+            Self::Delete => parameter::DELETE,
+            Self::DeleteCollection => parameter::DELETE_COLLECTION,
+        }
+    }
+
+    /// Codes of success.
+    pub(super) fn codes(self) -> &'static [&'static str] {
+        match self {
+            Self::Create => &["200", "201", "202"],
+            Self::Replace | Self::Patch => &["200", "201"],
+            Self::Delete => &["200", "202"],
+            Self::Discover | Self::Get | Self::List | Self::Watch | Self::WatchList | Self::DeleteCollection => {
+                &["200"]
+            }
+        }
+    }
+
+    /// The metadata types that the operation sends or takes.
+    pub(super) fn metadata_types(self) -> &'static [&'static str] {
+        match self {
+            Self::Delete | Self::DeleteCollection => &["DeleteOptions", "Status"],
+            Self::Watch | Self::WatchList => &["WatchEvent"],
+            _ => &[],
+        }
+    }
+
+    /// Whether answers can be streams of events.
+    pub(super) fn streams(self) -> bool {
+        matches!(self, Self::List | Self::Watch | Self::WatchList)
+    }
+}
+
+impl Operation {
+    /// The definition of the answer.
+    pub(super) fn answer(&self) -> &str {
+        self.answer.as_deref().unwrap_or(&self.subject)
+    }
+
+    /// What the request carries.
+    pub(super) fn body(&self) -> Body<'_> {
+        match self.action {
+            Action::Create | Action::Replace => Body::Subject(&self.subject),
+            Action::Patch => Body::Patch,
+            Action::Delete | Action::DeleteCollection => Body::DeleteOptions,
+            _ => Body::None,
+        }
+    }
+
+    /// The media types of answers.
+    pub(super) fn media_types(&self) -> Vec<&'static str> {
+        let mut types = vec![
+            "application/json",
+            "application/yaml",
+            "application/vnd.kubernetes.protobuf",
+        ];
+        if self.action.streams() {
+            types.extend([
+                "application/json;stream=watch",
+                "application/vnd.kubernetes.protobuf;stream=watch",
+            ]);
+        }
+        types
+    }
+
+    /// Whether the subject is the scale of an object.
+    pub(super) fn is_scale(&self) -> bool {
+        self.kind
+            .as_ref()
+            .is_some_and(|(group, _, kind)| group == "autoscaling" && kind == "Scale")
+    }
+
+    /// The extensions that tell what the operation does to which kind.
+    pub(super) fn extensions(&self) -> Vec<(&'static str, Value)> {
+        let Some((group, version, kind)) = &self.kind else {
+            return Vec::new();
+        };
+        vec![
+            ("x-kubernetes-action", self.action.name().into()),
+            (
+                "x-kubernetes-group-version-kind",
+                json!({"group": group, "version": version, "kind": kind}),
+            ),
+        ]
+    }
+}
+
+/// The notations of patches.
+pub(super) const PATCH_TYPES: &[&str] = &[
+    "application/json-patch+json",
+    "application/merge-patch+json",
+    "application/strategic-merge-patch+json",
+    "application/apply-patch+yaml",
+];
+
+/// What a code means.
+pub(super) fn meaning(code: &str) -> &'static str {
+    match code {
+        "200" => "OK",
+        "201" => "Created",
+        "202" => "Accepted",
+        _ => "Unauthorized",
+    }
+}
+
+/// The definition of options of a deletion.
+pub(super) fn delete_options() -> String {
+    format!("{META}.DeleteOptions")
+}
+
+/// The definition of a patch.
+pub(super) fn patch() -> String {
+    format!("{META}.Patch")
+}

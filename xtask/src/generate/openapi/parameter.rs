@@ -1,0 +1,208 @@
+//! Parameters of requests.
+
+/// A parameter of a path or a query.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Parameter {
+    /// Its name.
+    pub(super) name: &'static str,
+    /// `query` or `path`.
+    pub(super) place: &'static str,
+    /// `string`, `integer` or `boolean`.
+    pub(super) ty: &'static str,
+    /// The ending of the name under which version 2 shares it between operations; empty when it stands in place.
+    pub(super) shared: &'static str,
+    /// What it does.
+    pub(super) doc: &'static str,
+}
+
+const fn query(name: &'static str, ty: &'static str, shared: &'static str, doc: &'static str) -> Parameter {
+    Parameter {
+        name,
+        place: "query",
+        ty,
+        shared,
+        doc,
+    }
+}
+
+const fn path(name: &'static str, shared: &'static str, doc: &'static str) -> Parameter {
+    Parameter {
+        name,
+        place: "path",
+        ty: "string",
+        shared,
+        doc,
+    }
+}
+
+pub(super) const NAME: Parameter = path("name", "", "Name of the object.");
+pub(super) const NAMESPACE: Parameter = path("namespace", "vgWSWtn3", "Namespace of the objects.");
+pub(super) const PRETTY: Parameter = query(
+    "pretty",
+    "string",
+    "tJGM1-ng",
+    "true indents the answer; the default depends on the user agent.",
+);
+
+const BOOKMARKS: Parameter = query(
+    "allowWatchBookmarks",
+    "boolean",
+    "HC2hJt-J",
+    "Lets a watch send bookmarks: events with nothing but a newer resourceVersion to resume from.",
+);
+const CONTINUE: Parameter = query(
+    "continue",
+    "string",
+    "QfD61s0i",
+    "Where the last page ended, from its metadata. Too old a value is answered with 410; start over then.",
+);
+const DRY_RUN: Parameter = query(
+    "dryRun",
+    "string",
+    "",
+    "All goes through every step but stores nothing.",
+);
+const FIELD_MANAGER: Parameter = query(
+    "fieldManager",
+    "string",
+    "Qy4HdaTW",
+    "Who is changing fields; up to 128 printable characters. The user agent when absent.",
+);
+const PATCH_MANAGER: Parameter = query(
+    "fieldManager",
+    "string",
+    "7c6nTn1T",
+    "Who is changing fields; up to 128 printable characters. Must be given to apply; else the user agent when absent.",
+);
+const FIELD_SELECTOR: Parameter = query(
+    "fieldSelector",
+    "string",
+    "xIcQKXFG",
+    "Takes only objects whose fields have these values, such as metadata.name=web.",
+);
+const FIELD_VALIDATION: Parameter = query(
+    "fieldValidation",
+    "string",
+    "",
+    "What to do about unknown and repeated fields: Strict refuses them, Warn warns, which is the default, Ignore drops \
+     them.",
+);
+const FORCE: Parameter = query(
+    "force",
+    "boolean",
+    "tOGGb0Yi",
+    "Takes over fields that others own. For apply only.",
+);
+const GRACE_PERIOD: Parameter = query(
+    "gracePeriodSeconds",
+    "integer",
+    "-K5HaBOS",
+    "Seconds before the object is deleted; 0 deletes at once. The default depends on the kind.",
+);
+const IGNORE_BROKEN: Parameter = query(
+    "ignoreStoreReadErrorWithClusterBreakingPotential",
+    "boolean",
+    "QbNkfIqj",
+    "Deletes an object even when it cannot be read from the store, past its finalizers.",
+);
+const LABEL_SELECTOR: Parameter = query(
+    "labelSelector",
+    "string",
+    "5Zw57w4C",
+    "Takes only objects with these labels, such as app=web,tier!=cache.",
+);
+const LIMIT: Parameter = query(
+    "limit",
+    "integer",
+    "1NfNmdNH",
+    "The most objects in one answer; continue in its metadata leads to the next page of the same list.",
+);
+const ORPHAN_DEPENDENTS: Parameter = query(
+    "orphanDependents",
+    "boolean",
+    "uRB25kX5",
+    "Whether dependents are left behind. Use propagationPolicy instead.",
+);
+const PROPAGATION_POLICY: Parameter = query(
+    "propagationPolicy",
+    "string",
+    "6jk3prlO",
+    "What happens to dependents: Orphan leaves them, Background deletes them afterwards, Foreground before.",
+);
+const RESOURCE_VERSION: Parameter = query(
+    "resourceVersion",
+    "string",
+    "5WAnf1kx",
+    "How fresh the answer must be, or where a watch starts. Absent means the newest state, 0 any.",
+);
+const RESOURCE_VERSION_MATCH: Parameter = query(
+    "resourceVersionMatch",
+    "string",
+    "t8XhRHeC",
+    "What resourceVersion means for a list: Exact that state, NotOlderThan that one or a newer one.",
+);
+const INITIAL_EVENTS: Parameter = query(
+    "sendInitialEvents",
+    "boolean",
+    "rLXlEK_k",
+    "Lets a watch begin with all objects there are, closed by a bookmark with the annotation \
+     k8s.io/initial-events-end. Needs resourceVersionMatch=NotOlderThan.",
+);
+const TIMEOUT: Parameter = query(
+    "timeoutSeconds",
+    "integer",
+    "yvYezaOC",
+    "Seconds after which a list or watch ends by itself.",
+);
+const WATCH: Parameter = query(
+    "watch",
+    "boolean",
+    "XNNPZGbK",
+    "Answers with changes as they happen instead of a list.",
+);
+
+/// Of lists and watches.
+pub(super) const LIST: &[Parameter] = &[
+    BOOKMARKS,
+    CONTINUE,
+    FIELD_SELECTOR,
+    LABEL_SELECTOR,
+    LIMIT,
+    RESOURCE_VERSION,
+    RESOURCE_VERSION_MATCH,
+    INITIAL_EVENTS,
+    TIMEOUT,
+    WATCH,
+];
+
+/// Of creations and replacements.
+pub(super) const WRITE: &[Parameter] = &[DRY_RUN, FIELD_MANAGER, FIELD_VALIDATION];
+
+/// Of patches.
+pub(super) const PATCH: &[Parameter] = &[DRY_RUN, PATCH_MANAGER, FIELD_VALIDATION, FORCE];
+
+/// Of deletions.
+pub(super) const DELETE: &[Parameter] = &[
+    DRY_RUN,
+    GRACE_PERIOD,
+    IGNORE_BROKEN,
+    ORPHAN_DEPENDENTS,
+    PROPAGATION_POLICY,
+];
+
+/// Of deletions of whole collections.
+pub(super) const DELETE_COLLECTION: &[Parameter] = &[
+    CONTINUE,
+    DRY_RUN,
+    FIELD_SELECTOR,
+    GRACE_PERIOD,
+    IGNORE_BROKEN,
+    LABEL_SELECTOR,
+    LIMIT,
+    ORPHAN_DEPENDENTS,
+    PROPAGATION_POLICY,
+    RESOURCE_VERSION,
+    RESOURCE_VERSION_MATCH,
+    INITIAL_EVENTS,
+    TIMEOUT,
+];

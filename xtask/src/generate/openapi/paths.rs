@@ -1,0 +1,262 @@
+//! The paths of a group version and what can be done there.
+
+use std::collections::BTreeMap;
+
+use planesmith_codegen_core::resource::{Subresource, SubresourceKind};
+
+use super::definitions::{is_scale, served};
+use super::names::{self, META};
+use super::operation::{Action, Operation};
+use super::parameter::{NAME, NAMESPACE, PRETTY, Parameter};
+use crate::generate::model::{Group, Kind, Model, Version};
+
+/// What can be done under one path.
+#[derive(Debug, Default)]
+pub(super) struct PathItem {
+    by_method: BTreeMap<&'static str, Operation>,
+    /// Parameters of all operations.
+    common: Vec<Parameter>,
+}
+
+impl PathItem {
+    /// The operations by method.
+    pub(super) fn operations(&self) -> impl Iterator<Item = &Operation> {
+        self.by_method.values()
+    }
+
+    /// The parameters that every operation has, by name.
+    pub(super) fn shared_parameters(&self) -> Vec<Parameter> {
+        let mut operations = self.by_method.values();
+        let mut shared = self.common.clone();
+        if let Some(first) = operations.next() {
+            let of_all = |parameter: &&Parameter| operations.clone().all(|other| has(other, parameter));
+            shared.extend(first.action.parameters().iter().filter(of_all));
+        }
+        shared.sort();
+        shared
+    }
+
+    /// The parameters of `operation` that not every operation has, by name.
+    pub(super) fn own_parameters(&self, operation: &Operation) -> Vec<Parameter> {
+        let own = |parameter: &&Parameter| !self.by_method.values().all(|other| has(other, parameter));
+        let mut own: Vec<Parameter> = operation.action.parameters().iter().filter(own).copied().collect();
+        own.sort();
+        own
+    }
+}
+
+fn has(operation: &Operation, parameter: &Parameter) -> bool {
+    operation.action.parameters().contains(parameter)
+}
+
+/// The paths of `version`.
+pub(super) fn of(model: &Model, group: &Group, version: &Version) -> BTreeMap<String, PathItem> {
+    let root = match group.name.as_str() {
+        "" => format!("/api/{}", version.name),
+        name => format!("/apis/{name}/{}", version.name),
+    };
+    let mut paths = Paths {
+        model,
+        group,
+        version,
+        root,
+        items: BTreeMap::new(),
+    };
+    paths.add_discovery();
+    for kind in served(version) {
+        paths.add_kind(kind);
+    }
+    paths.items
+}
+
+struct Paths<'a> {
+    model: &'a Model,
+    group: &'a Group,
+    version: &'a Version,
+    root: String,
+    items: BTreeMap<String, PathItem>,
+}
+
+/// How an operation is called: verb, what stands behind the group version, and its ending.
+struct Name<'a>(&'a str, &'a str, &'a str);
+
+impl Paths<'_> {
+    fn add_discovery(&mut self) {
+        let operation = Operation {
+            action: Action::Discover,
+            id: format!("get{}APIResources", names::operation_infix(self.group, self.version)),
+            doc: "Lists the resources of the version.".to_owned(),
+            subject: format!("{META}.APIResourceList"),
+            answer: None,
+            kind: None,
+        };
+        let item = PathItem {
+            by_method: BTreeMap::from([("get", operation)]),
+            common: Vec::new(),
+        };
+        self.items.insert(format!("{}/", self.root), item);
+    }
+
+    fn add_kind(&mut self, kind: &Kind) {
+        let resource = &kind.resource;
+        let (plural, scope) = match resource.namespaced {
+            true => (format!("namespaces/{{namespace}}/{}", resource.plural), "Namespaced"),
+            false => (resource.plural.clone(), ""),
+        };
+        self.add(kind, &plural, Action::List, Name("list", scope, ""));
+        self.add(kind, &plural, Action::Create, Name("create", scope, ""));
+        if !resource.behavior.no_delete_collection {
+            let collection = format!("Collection{scope}");
+            self.add(kind, &plural, Action::DeleteCollection, Name("delete", &collection, ""));
+        }
+        let object = format!("{plural}/{{name}}");
+        for (action, verb) in [
+            (Action::Get, "read"),
+            (Action::Replace, "replace"),
+            (Action::Patch, "patch"),
+            (Action::Delete, "delete"),
+        ] {
+            self.add(kind, &object, action, Name(verb, scope, ""));
+        }
+        self.add(
+            kind,
+            &format!("watch/{plural}"),
+            Action::WatchList,
+            Name("watch", scope, "List"),
+        );
+        self.add(
+            kind,
+            &format!("watch/{object}"),
+            Action::Watch,
+            Name("watch", scope, ""),
+        );
+        if resource.namespaced {
+            let everywhere = "ForAllNamespaces";
+            self.add(kind, &resource.plural, Action::List, Name("list", "", everywhere));
+            let watched = format!("watch/{}", resource.plural);
+            self.add(
+                kind,
+                &watched,
+                Action::WatchList,
+                Name("watch", "", "ListForAllNamespaces"),
+            );
+        }
+        for subresource in &resource.subresources {
+            let path = format!("{object}/{}", subresource.name);
+            let ending = names::capitalized(&subresource.name);
+            for action in actions(subresource) {
+                let verb = match action {
+                    Action::Get => "read",
+                    Action::Create => "create",
+                    Action::Patch => "patch",
+                    _ => "replace",
+                };
+                self.add_below(kind, &path, action, Name(verb, scope, &ending), Some(subresource));
+            }
+        }
+    }
+
+    fn add(&mut self, kind: &Kind, path: &str, action: Action, name: Name<'_>) {
+        self.add_below(kind, path, action, name, None);
+    }
+
+    fn add_below(
+        &mut self,
+        kind: &Kind,
+        path: &str,
+        action: Action,
+        Name(verb, scope, ending): Name<'_>,
+        below: Option<&Subresource>,
+    ) {
+        let infix = names::operation_infix(self.group, self.version);
+        let id = format!("{verb}{infix}{scope}{}{ending}", kind.resource.kind);
+        let operation = self.operation(kind, action, id, below);
+        let path = format!("{}/{path}", self.root);
+        let mut common = vec![PRETTY];
+        for (place, parameter) in [("{name}", NAME), ("{namespace}", NAMESPACE)] {
+            if path.contains(place) {
+                common.push(parameter);
+            }
+        }
+        let item = self.items.entry(path).or_default();
+        item.common = common;
+        item.by_method.insert(action.method(), operation);
+    }
+
+    fn operation(&self, kind: &Kind, action: Action, id: String, below: Option<&Subresource>) -> Operation {
+        let resource = &kind.resource;
+        let structure = self.model.structure(&kind.path);
+        let mut subject = names::definition(self.model, &kind.path, &structure.name);
+        let mut group_version_kind = (
+            self.group.name.clone(),
+            self.version.name.clone(),
+            resource.kind.clone(),
+        );
+        if let Some(scale) = self.scale_of(below) {
+            subject = scale;
+            group_version_kind = ("autoscaling".to_owned(), "v1".to_owned(), "Scale".to_owned());
+        }
+        // Namespaces answer with themselves only while they linger.
+        let lingers = resource
+            .subresources
+            .iter()
+            .any(|subresource| subresource.name == "finalize");
+        let answer = match action {
+            Action::List => Some(names::definition(self.model, &kind.path, &resource.list_kind)),
+            Action::Watch | Action::WatchList => Some(format!("{META}.WatchEvent")),
+            Action::DeleteCollection => Some(format!("{META}.Status")),
+            Action::Delete if !resource.behavior.returns_deleted || lingers => Some(format!("{META}.Status")),
+            _ => None,
+        };
+        let doc = describe(action, &resource.kind, below);
+        Operation {
+            action,
+            id,
+            doc,
+            subject,
+            answer,
+            kind: Some(group_version_kind),
+        }
+    }
+
+    /// The definition of Scale when the subresource is one.
+    fn scale_of(&self, below: Option<&Subresource>) -> Option<String> {
+        if !matches!(below?.kind, SubresourceKind::Scale(_)) {
+            return None;
+        }
+        let scale = self.model.structures().find(|definition| is_scale(definition))?;
+        Some(names::definition(self.model, &scale.path, &scale.name))
+    }
+}
+
+/// What can be done to a subresource.
+fn actions(subresource: &Subresource) -> Vec<Action> {
+    let verbs = crate::generate::discovery::subresource_verbs(subresource);
+    let action = |verb: &&str| match *verb {
+        "get" => Some(Action::Get),
+        "create" => Some(Action::Create),
+        "update" => Some(Action::Replace),
+        "patch" => Some(Action::Patch),
+        _ => None,
+    };
+    verbs.iter().filter_map(action).collect()
+}
+
+fn describe(action: Action, kind: &str, below: Option<&Subresource>) -> String {
+    let part = below.map_or(String::new(), |subresource| format!("{} of the ", subresource.name));
+    match action {
+        Action::Discover => String::new(),
+        Action::Get => format!("Reads the {part}{kind}."),
+        Action::List => format!("Lists objects of kind {kind}, or watches them when asked to."),
+        Action::Watch => format!("Watches the {kind}. Use a list with watch=true and a field selector instead."),
+        Action::WatchList => format!("Watches objects of kind {kind}. Use a list with watch=true instead."),
+        Action::Create => match below {
+            None => format!("Creates a {kind}."),
+            Some(subresource) => format!("Posts to the {} of the {kind}.", subresource.name),
+        },
+        Action::Replace => format!("Replaces the {part}{kind}."),
+        Action::Patch => format!("Changes the {part}{kind} as the patch says."),
+        Action::Delete => format!("Deletes the {kind}."),
+        Action::DeleteCollection => format!("Deletes the selected objects of kind {kind}."),
+    }
+}

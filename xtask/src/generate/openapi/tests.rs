@@ -1,0 +1,146 @@
+//! The documents of the built-in groups agree with those of kube-apiserver in everything but descriptions.
+
+use std::path::PathBuf;
+
+use serde_json::{Map, Value};
+
+use super::definitions::Document;
+use super::{file_name, v2, v3};
+use crate::cargo::workspace;
+use crate::generate::model::{Group, Model, Version};
+
+/// What only servers with alpha features switched on say.
+const ALPHA: &[&str] = &["cbor", "shardSelector"];
+
+#[test]
+fn version_3_agrees_with_kube_apiserver() {
+    each(|document, folder| {
+        let name = file_name(document.group, document.version).replace(".json", "_openapi.json");
+        let theirs = read(&folder.join("v3").join(name));
+        let ours = parse(&v3::render(document));
+        let mut differences = Vec::new();
+        for section in ["/components/schemas", "/paths"] {
+            compare_section(&ours, &theirs, section, &mut differences);
+        }
+        differences
+    });
+}
+
+#[test]
+fn version_2_agrees_with_kube_apiserver() {
+    each(|document, folder| {
+        let theirs = read(&folder.join("v2.json"));
+        let mut ours = parse(&v2::render(document));
+        // These list all groups that there are.
+        for name in ["DeleteOptions", "WatchEvent"] {
+            let path = format!(
+                "/definitions/{}.{name}/x-kubernetes-group-version-kind",
+                super::names::META
+            );
+            let all = theirs.pointer(&path).cloned().unwrap_or_default();
+            if let Some(kinds) = ours.pointer_mut(&path) {
+                assert!(
+                    kinds
+                        .as_array()
+                        .into_iter()
+                        .flatten()
+                        .all(|kind| all.as_array().unwrap().contains(kind))
+                );
+                *kinds = all;
+            }
+        }
+        let mut differences = Vec::new();
+        for section in ["/definitions", "/paths", "/parameters"] {
+            compare_section(&ours, &theirs, section, &mut differences);
+        }
+        differences
+    });
+}
+
+/// Collects the differences in the documents of the built-in groups.
+fn each(check: impl Fn(&Document<'_>, &PathBuf) -> Vec<String>) {
+    let folder = workspace().join("../shared/kubernetes/openapi");
+    if !folder.is_dir() {
+        println!("skipped: there is no reference data at ../shared/kubernetes/openapi");
+        return;
+    }
+    let model = Model::load(workspace()).expect("definitions without problems");
+    let built_in = &model.packages[0];
+    let versions: Vec<(&Group, &Version)> = built_in
+        .groups
+        .iter()
+        .flat_map(|group| group.versions.iter().map(move |version| (group, version)))
+        .collect();
+    assert!(!versions.is_empty());
+    let differences: Vec<String> = versions
+        .into_iter()
+        .flat_map(|(group, version)| check(&Document::of(&model, group, version), &folder))
+        .collect();
+    assert!(differences.is_empty(), "{}", differences.join("\n"));
+}
+
+fn read(path: &PathBuf) -> Value {
+    parse(&std::fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display())))
+}
+
+fn parse(text: &str) -> Value {
+    without_prose(serde_json::from_str(text).expect("JSON"))
+}
+
+/// The value without descriptions and without what alpha features add.
+fn without_prose(value: Value) -> Value {
+    let is_alpha = |text: &str| ALPHA.iter().any(|word| text.contains(word));
+    match value {
+        Value::Object(members) => {
+            let kept = members.into_iter().filter(|(key, value)| {
+                // A property may be called so, too.
+                !(is_alpha(key) || key == "description" && value.is_string())
+            });
+            kept.map(|(key, value)| (key, without_prose(value)))
+                .collect::<Map<_, _>>()
+                .into()
+        }
+        Value::Array(items) => {
+            let kept = items.into_iter().filter(|item| match item {
+                Value::String(text) => !is_alpha(text),
+                item => {
+                    let named = |key: &str| item.get(key).and_then(Value::as_str).is_some_and(is_alpha);
+                    !named("name") && !named("$ref")
+                }
+            });
+            kept.map(without_prose).collect()
+        }
+        other => other,
+    }
+}
+
+/// Compares the members of a section that we have.
+fn compare_section(ours: &Value, theirs: &Value, section: &str, differences: &mut Vec<String>) {
+    let members = ours.pointer(section).and_then(Value::as_object).expect("a section");
+    let known = theirs.pointer(section).and_then(Value::as_object).expect("a section");
+    for (name, member) in members {
+        match known.get(name) {
+            None => differences.push(format!("{section}: they have no {name}")),
+            Some(theirs) => compare(member, theirs, name, differences),
+        }
+    }
+}
+
+fn compare(ours: &Value, theirs: &Value, at: &str, differences: &mut Vec<String>) {
+    match (ours, theirs) {
+        (Value::Object(left), Value::Object(right)) => {
+            let keys: std::collections::BTreeSet<&String> = left.keys().chain(right.keys()).collect();
+            for key in keys {
+                let value = |members: &Map<String, Value>| members.get(key).cloned().unwrap_or_default();
+                compare(&value(left), &value(right), &format!("{at}/{key}"), differences);
+            }
+        }
+        (Value::Array(left), Value::Array(right)) if left.len() == right.len() => {
+            for (index, (left, right)) in left.iter().zip(right).enumerate() {
+                compare(left, right, &format!("{at}[{index}]"), differences);
+            }
+        }
+        _ if ours == theirs => {}
+        _ => differences.push(format!("{at}: {ours} is not {theirs}")),
+    }
+}
