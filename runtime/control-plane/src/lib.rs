@@ -5,6 +5,7 @@
 //! of), then what a start does: [`identity`], [`authentication`], [`bootstrap`], [`controllers`].
 
 pub mod authentication;
+pub mod bare;
 pub mod bootstrap;
 pub mod certificates;
 pub mod controllers;

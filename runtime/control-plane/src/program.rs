@@ -4,6 +4,7 @@ use planesmith_machinery::scheme::Scheme;
 use planesmith_server::routes::Routes;
 use planesmith_server::stores::Stores;
 
+use crate::bare;
 use crate::options::Switches;
 
 /// A server binary: its name and the group versions that it can serve. Written by `cargo xtask generate`.
@@ -13,6 +14,19 @@ pub struct Program {
     pub name: &'static str,
     /// Everything that can be served, in the order of registration.
     pub groups: &'static [GroupVersion],
+}
+
+impl Program {
+    /// The group versions of the program, and those of a bare control plane that it does not bring itself.
+    pub fn all_groups(&self) -> impl Iterator<Item = &'static GroupVersion> {
+        let brings = |bare: &GroupVersion| {
+            let own = self.groups.iter();
+            own.into_iter()
+                .any(|own| own.group == bare.group && own.version == bare.version)
+        };
+        let missing: Vec<&GroupVersion> = bare::GROUPS.iter().filter(|bare| !brings(bare)).collect();
+        missing.into_iter().chain(self.groups)
+    }
 }
 
 /// One group version that a program can serve.

@@ -111,7 +111,7 @@ fn assemble(
     loopback: &Loopback,
 ) -> Result<(ApiServer, Vec<String>)> {
     let mut scheme = Scheme::new();
-    for group_version in program.groups {
+    for group_version in program.all_groups() {
         (group_version.register)(&mut scheme);
     }
     if let Err(problems) = scheme.check() {
@@ -128,8 +128,7 @@ fn assemble(
     let mut routes = Routes::new();
     let mut served = Vec::new();
     for group_version in program
-        .groups
-        .iter()
+        .all_groups()
         .filter(|group| group.enabled(&options.runtime_config))
     {
         (group_version.install)(&mut routes, &stores);

@@ -1,0 +1,44 @@
+//! What a control plane needs besides the kinds of its program: namespaces to put objects in, and the kinds that
+//! controllers work with.
+
+use planesmith_api_defs::coordination::v1::Lease;
+use planesmith_api_defs::core::v1::{ConfigMap, Event, Namespace, Secret, ServiceAccount};
+use planesmith_machinery::scheme::Scheme;
+use planesmith_server::routes::Routes;
+use planesmith_server::stores::Stores;
+
+use crate::program::GroupVersion;
+
+/// Served in addition to a program that brings none of these group versions itself.
+pub const GROUPS: &[GroupVersion] = &[
+    GroupVersion {
+        group: "",
+        version: "v1",
+        register: register_core,
+        install: install_core,
+    },
+    GroupVersion {
+        group: "coordination.k8s.io",
+        version: "v1",
+        register: |scheme| {
+            scheme.add::<Lease>();
+        },
+        install: |routes, stores| routes.serve::<Lease>(stores),
+    },
+];
+
+fn register_core(scheme: &mut Scheme) {
+    scheme.add::<ConfigMap>();
+    scheme.add::<Event>();
+    scheme.add::<Namespace>();
+    scheme.add::<Secret>();
+    scheme.add::<ServiceAccount>();
+}
+
+fn install_core(routes: &mut Routes, stores: &Stores) {
+    routes.serve::<ConfigMap>(stores);
+    routes.serve::<Event>(stores);
+    routes.serve::<Namespace>(stores);
+    routes.serve::<Secret>(stores);
+    routes.serve::<ServiceAccount>(stores);
+}
