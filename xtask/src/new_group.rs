@@ -1,5 +1,7 @@
 //! `cargo xtask new-group`: the start of a group of one's own.
 
+#[cfg(test)]
+mod end_to_end;
 mod request;
 mod scaffold;
 
