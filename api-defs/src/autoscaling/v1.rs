@@ -2,9 +2,8 @@
 
 mod annotation;
 mod horizontal_pod_autoscaler;
-mod scale;
 
 pub use horizontal_pod_autoscaler::{
     CrossVersionObjectReference, HorizontalPodAutoscaler, HorizontalPodAutoscalerSpec, HorizontalPodAutoscalerStatus,
 };
-pub use scale::{Scale, ScaleSpec, ScaleStatus};
+pub use planesmith_machinery::scale::v1::{Scale, ScaleSpec, ScaleStatus};

@@ -29,6 +29,7 @@ pub mod raw;
 pub mod resource;
 pub mod rules;
 pub mod scalar;
+pub mod scale;
 pub mod scheme;
 pub mod selector;
 pub mod status;

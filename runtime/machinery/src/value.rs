@@ -5,6 +5,7 @@
 
 mod collections;
 mod copy;
+mod path;
 mod primitives;
 
 use std::any::Any;
@@ -14,6 +15,7 @@ use crate::facts::{FieldFacts, Omit, StructFacts, TypeFacts};
 use crate::scalar::Scalar;
 
 pub use copy::{copy, copy_field};
+pub use path::{change_at, get_at};
 
 /// A type whose shape is known at compile time.
 #[diagnostic::on_unimplemented(

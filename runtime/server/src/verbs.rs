@@ -12,8 +12,8 @@ mod get;
 mod list;
 pub(crate) mod options;
 mod owners;
-mod stub;
-
+mod patch;
+mod scale;
 mod selection;
 mod update;
 mod watch;

@@ -5,7 +5,7 @@ use std::fmt;
 
 use planesmith_machinery::object::Object;
 use planesmith_machinery::resource::ResourceFacts;
-use planesmith_machinery::value::{Struct, View};
+use planesmith_machinery::value::{self, View};
 use planesmith_store::{Indexer, Row};
 use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, Visitor};
 
@@ -26,22 +26,8 @@ pub fn row_of(object: &dyn Object) -> Row {
 }
 
 /// The value at a dotted path as selectors write it; `None` where there is none.
-fn text_at<'o>(object: &'o dyn Struct, path: &str) -> Option<Cow<'o, str>> {
-    let (name, rest) = path.split_once('.').unwrap_or((path, ""));
-    for (index, field) in object.facts().fields.iter().enumerate() {
-        let view = object.field(index).view();
-        match view {
-            View::Struct(inner) if field.inline => {
-                if let Some(found) = text_at(inner, path) {
-                    return Some(found);
-                }
-            }
-            View::Struct(inner) if field.name == name => return text_at(inner, rest),
-            leaf if field.name == name => return text_of(&leaf),
-            _ => {}
-        }
-    }
-    None
+fn text_at<'o>(object: &'o dyn Object, path: &str) -> Option<Cow<'o, str>> {
+    text_of(&value::get_at(object, path)?.view())
 }
 
 fn text_of<'o>(leaf: &View<'o>) -> Option<Cow<'o, str>> {

@@ -31,14 +31,15 @@ impl Endpoint {
         let options = WriteOptions::for_create(call.query())?;
         let decoder = Decoder {
             scheme: self.stores().scheme(),
-            facts: self.kind(),
+            expected: self.kind().into(),
             validation: options.field_validation,
             warnings: &call.ctx.warnings,
         };
-        let mut object = decoder.object(format, &body)?;
+        let mut object = (self.kind().new)();
+        decoder.read(format, &body, &mut *object)?;
         drop(body);
         wipe_system_fields(&mut *object);
-        self.place(&mut *object, call.namespace())?;
+        self.place(object.meta_mut(), call.namespace())?;
         defaulting::set_defaults(&mut *object);
         let write = Write::new(self, call, &options);
         write.drop_repeated_owners(&mut *object, false);
@@ -68,7 +69,7 @@ impl Write<'_> {
         let mut object = self.to_hub(object);
         self.mutate(Operation::Create, "", &mut object, None).await?;
         self.fill_system_fields(&mut *object);
-        self.endpoint.place(&mut *object, self.call.namespace())?;
+        self.endpoint.place(object.meta_mut(), self.call.namespace())?;
         prepare(&mut *object);
         let errors = validation::check_create(&*object);
         self.refuse_invalid(&*object, &errors)?;

@@ -4,7 +4,6 @@ use bytes::Bytes;
 use planesmith_machinery::group_version::GroupVersion;
 use planesmith_machinery::json::{self, DecodeError, Findings, Strictness};
 use planesmith_machinery::meta::TypeMeta;
-use planesmith_machinery::object::Object;
 use planesmith_machinery::protobuf;
 use planesmith_machinery::resource::ResourceFacts;
 use planesmith_machinery::scheme::Scheme;
@@ -21,27 +20,38 @@ const SHOWN: usize = 30;
 /// How kube-apiserver names the list of its kinds.
 const SCHEME: &str = "pkg/api/legacyscheme/scheme.go:30";
 
+/// The kind that a body must hold.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Expected {
+    pub(super) group: &'static str,
+    pub(super) api_version: &'static str,
+    pub(super) kind: &'static str,
+}
+
+impl From<&'static ResourceFacts> for Expected {
+    fn from(facts: &'static ResourceFacts) -> Self {
+        Self {
+            group: facts.group,
+            api_version: facts.api_version,
+            kind: facts.kind,
+        }
+    }
+}
+
 /// Reads bodies that hold objects of one kind.
 pub(super) struct Decoder<'a> {
     pub(super) scheme: &'a Scheme,
-    pub(super) facts: &'static ResourceFacts,
+    pub(super) expected: Expected,
     pub(super) validation: FieldValidation,
     pub(super) warnings: &'a Warnings,
 }
 
 impl Decoder<'_> {
-    /// The object in `body`, as it was sent.
+    /// Reads `body` over `target`, a zero object of the kind.
     ///
     /// # Errors
     ///
     /// 400 in the words of kube-apiserver when the body is not such an object.
-    pub(super) fn object(&self, format: Format, body: &Bytes) -> ApiResult<Box<dyn Object>> {
-        let mut object = (self.facts.new)();
-        self.read(format, body, &mut *object)?;
-        Ok(object)
-    }
-
-    /// Reads `body` over `target`, a zero object of the kind.
     pub(super) fn read(&self, format: Format, body: &Bytes, target: &mut dyn Struct) -> ApiResult<()> {
         match format {
             Format::Json => self.read_json(body, body, &[], target),
@@ -96,47 +106,19 @@ impl Decoder<'_> {
     }
 
     /// Completes what the body says it is, and checks it against the kind.
-    fn check_kind(&self, mut sent: TypeMeta, body: &[u8]) -> ApiResult<TypeMeta> {
+    fn check_kind(&self, sent: TypeMeta, body: &[u8]) -> ApiResult<TypeMeta> {
         let version = GroupVersion::parse(&sent.api_version).map_err(|error| self.unrecognized(&error, body))?;
-        if version.version.is_empty() && (version.group.is_empty() || version.group == self.facts.group) {
-            self.facts.api_version.clone_into(&mut sent.api_version);
+        let sent = complete(sent, &version, self.expected);
+        match mismatch(self.scheme, self.expected, &sent) {
+            None => Ok(sent),
+            Some(Mismatch::Version) => Err(ApiError::version_mismatch(&sent.api_version, self.expected.api_version)),
+            Some(Mismatch::Kind(why)) => Err(self.unfit(&sent, &why)),
         }
-        if sent.kind.is_empty() {
-            self.facts.kind.clone_into(&mut sent.kind);
-        }
-        let (facts, TypeMeta { api_version, kind }) = (self.facts, &sent);
-        if *api_version == facts.api_version && *kind == facts.kind {
-            return Ok(sent);
-        }
-        let known = self.scheme.object_kind(api_version, kind);
-        let version = api_version.rsplit('/').next().unwrap_or_default();
-        let is_list = || {
-            let listed = kind.strip_suffix("List");
-            listed.is_some_and(|kind| self.scheme.object_kind(api_version, kind).is_some())
-        };
-        if known.is_some_and(|known| known.group == facts.group && known.kind == facts.kind) {
-            return Err(ApiError::version_mismatch(api_version, facts.api_version));
-        }
-        let why = if known.is_some() || is_list() {
-            let package = facts
-                .group
-                .split('.')
-                .next()
-                .filter(|group| !group.is_empty())
-                .unwrap_or("core");
-            format!(
-                "converting ({version}.{kind}) to ({package}.{}): unknown conversion",
-                facts.kind
-            )
-        } else {
-            format!("no kind \"{kind}\" is registered for version \"{api_version}\" in scheme \"{SCHEME}\"")
-        };
-        Err(self.unfit(&sent, &why))
     }
 
     /// 400 about a body that is not known to be of any kind.
     fn unrecognized(&self, why: &dyn std::fmt::Display, body: &[u8]) -> ApiError {
-        let kind = self.facts.kind;
+        let kind = self.expected.kind;
         let shown = summary(body);
         ApiError::bad_request(format!(
             "the object provided is unrecognized (must be of type {kind}): {why} ({shown})"
@@ -149,9 +131,54 @@ impl Decoder<'_> {
         let TypeMeta { kind, .. } = sent;
         ApiError::bad_request(format!(
             "{kind} in version \"{version}\" cannot be handled as a {}: {why}",
-            self.facts.kind
+            self.expected.kind
         ))
     }
+}
+
+/// How a document is not what was expected.
+pub(super) enum Mismatch {
+    /// Another version of the kind.
+    Version,
+    /// Something else; in the words of kube-apiserver.
+    Kind(String),
+}
+
+/// Fills in what a document does not say about itself.
+fn complete(mut sent: TypeMeta, version: &GroupVersion, expected: Expected) -> TypeMeta {
+    if version.version.is_empty() && (version.group.is_empty() || version.group == expected.group) {
+        expected.api_version.clone_into(&mut sent.api_version);
+    }
+    if sent.kind.is_empty() {
+        expected.kind.clone_into(&mut sent.kind);
+    }
+    sent
+}
+
+/// How a document that says it is `sent` is not what was expected.
+pub(super) fn mismatch(scheme: &Scheme, expected: Expected, sent: &TypeMeta) -> Option<Mismatch> {
+    let TypeMeta { api_version, kind } = sent;
+    let fits = |own: &str, expected: &str| own.is_empty() || own == expected;
+    if fits(api_version, expected.api_version) && fits(kind, expected.kind) {
+        return None;
+    }
+    let known = scheme.object_kind(api_version, kind);
+    if known.is_some_and(|known| known.group == expected.group && known.kind == expected.kind) {
+        return Some(Mismatch::Version);
+    }
+    let listed = kind.strip_suffix("List");
+    let is_list = listed.is_some_and(|kind| scheme.object_kind(api_version, kind).is_some());
+    Some(Mismatch::Kind(if known.is_some() || is_list {
+        let package = expected.group.split('.').next().filter(|group| !group.is_empty());
+        let package = package.unwrap_or("core");
+        let version = api_version.rsplit('/').next().unwrap_or_default();
+        format!(
+            "converting ({version}.{kind}) to ({package}.{}): unknown conversion",
+            expected.kind
+        )
+    } else {
+        format!("no kind \"{kind}\" is registered for version \"{api_version}\" in scheme \"{SCHEME}\"")
+    }))
 }
 
 /// The start of a body: as text when it looks like JSON, else in hexadecimal digits.

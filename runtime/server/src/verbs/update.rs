@@ -9,6 +9,7 @@ use planesmith_access::admission::Operation;
 use planesmith_machinery::conversion::convert;
 use planesmith_machinery::field_error::FieldErrors;
 use planesmith_machinery::group_version::GroupKind;
+use planesmith_machinery::meta::ObjectMeta;
 use planesmith_machinery::object::Object;
 use planesmith_machinery::resource::SubresourceKind;
 use planesmith_machinery::status::{ApiError, ApiResult};
@@ -76,13 +77,14 @@ impl Endpoint {
         let options = WriteOptions::for_update(call.query())?;
         let decoder = Decoder {
             scheme: self.stores().scheme(),
-            facts: self.kind(),
+            expected: self.kind().into(),
             validation: options.field_validation,
             warnings: &call.ctx.warnings,
         };
-        let mut object = decoder.object(format, &body)?;
+        let mut object = (self.kind().new)();
+        decoder.read(format, &body, &mut *object)?;
         drop(body);
-        self.check_names(&mut *object, call)?;
+        self.check_own_names(object.meta_mut(), call)?;
         defaulting::set_defaults(&mut *object);
         let write = Write::new(self, call, &options);
         write.drop_repeated_owners(&mut *object, false);
@@ -102,14 +104,14 @@ impl Endpoint {
         write.respond(code, output, changed.outcome)
     }
 
-    /// Checks that the object is the one in the path.
+    /// Checks that the object with this metadata is the one in the path.
     ///
     /// # Errors
     ///
     /// 400 when it is not.
-    pub(super) fn check_names(&self, object: &mut dyn Object, call: &Call) -> ApiResult<()> {
-        self.place(object, call.namespace())?;
-        let (own, wanted) = (&object.meta().name, call.name());
+    pub(super) fn check_own_names(&self, own: &mut ObjectMeta, call: &Call) -> ApiResult<()> {
+        self.place(own, call.namespace())?;
+        let (own, wanted) = (&own.name, call.name());
         if own.is_empty() {
             return Err(ApiError::bad_request(format!(
                 "the name of the object ({wanted} based on URL) was undeterminable: name must be provided"

@@ -11,6 +11,7 @@ use planesmith_access::admission::{Attributes, Objects, Operation, Phase};
 use planesmith_machinery::field_error::FieldErrors;
 use planesmith_machinery::fields::{self, Tracking};
 use planesmith_machinery::json;
+use planesmith_machinery::meta::ObjectMeta;
 use planesmith_machinery::object::Object;
 use planesmith_machinery::resource::Scope;
 use planesmith_machinery::status::{ApiError, ApiResult};
@@ -30,6 +31,8 @@ pub(super) struct Write<'a> {
     pub(super) call: &'a Call,
     pub(super) dry_run: bool,
     manager: String,
+    /// Where replicas live, for a write that comes through a Scale.
+    replicas: Option<&'static str>,
     pub(super) subresource: &'a str,
     pub(super) now: Time,
 }
@@ -61,17 +64,28 @@ impl<'a> Write<'a> {
             call,
             dry_run,
             manager,
+            replicas: None,
             subresource: call.ctx.info.subresource(),
             now: Time::from_second(i64::try_from(millis / 1000).unwrap_or(i64::MAX)),
         }
     }
 
-    pub(super) fn manager(&self) -> &str {
-        &self.manager
+    /// The same for a write that comes through a Scale and changes the number at `replicas`.
+    pub(super) fn through_scale(self, replicas: &'static str) -> Self {
+        Self {
+            replicas: Some(replicas),
+            ..self
+        }
     }
 
     /// Brings managed fields up to date; both objects are in the endpoint's version.
     pub(super) fn track(&self, live: Option<&dyn Object>, new: &mut dyn Object) {
+        if let Some(path) = self.replicas {
+            let stored = live.map_or(&[][..], |live| &live.meta().managed_fields);
+            let api_version = self.endpoint.kind().api_version;
+            new.meta_mut().managed_fields = fields::track_scale(stored, &self.manager, api_version, path);
+            return;
+        }
         let tracking = Tracking {
             manager: &self.manager,
             subresource: self.subresource,
@@ -214,17 +228,17 @@ impl Endpoint {
         Ok((format, body::read(&call.parts, body, limit).await?))
     }
 
-    /// Gives the object the namespace of the path, and none to an object that lives in none.
+    /// Gives an object the namespace of the path, and none to an object that lives in none.
     ///
     /// # Errors
     ///
     /// 400 when the object names another.
-    pub(super) fn place(&self, object: &mut dyn Object, namespace: &str) -> ApiResult<()> {
+    pub(super) fn place(&self, object: &mut ObjectMeta, namespace: &str) -> ApiResult<()> {
         let namespace = match self.kind().scope {
             Scope::Namespaced => namespace,
             Scope::Cluster => "",
         };
-        let own = &mut object.meta_mut().namespace;
+        let own = &mut object.namespace;
         if own.is_empty() || namespace.is_empty() {
             namespace.clone_into(own);
         }

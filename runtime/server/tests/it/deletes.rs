@@ -1,1 +1,138 @@
-//! Scenarios.
+//! Deleting objects.
+
+use serde_json::{Value, json};
+
+use crate::harness::{NOTES, Server};
+
+#[tokio::test]
+async fn a_plain_object_goes_at_once() {
+    let server = Server::with_places().await;
+    let note = server.note("n", "{}").await;
+    let path = format!("{NOTES}/n");
+    let gone = server.delete(&path, "").await;
+    let details = json!({ "name": "n", "kind": "notes", "uid": note["metadata"]["uid"] });
+    assert_eq!(
+        (gone.code, gone.at("/status"), gone.at("/details")),
+        (200, json!("Success"), details)
+    );
+    assert_eq!(gone.at("/code"), Value::Null);
+    assert_eq!(
+        server.delete(&path, "").await.refusal(),
+        (404, "notes \"n\" not found".to_owned())
+    );
+}
+
+#[tokio::test]
+async fn preconditions_name_the_object_that_is_meant() {
+    let server = Server::with_places().await;
+    let note = server.note("n", "{}").await;
+    let path = format!("{NOTES}/n");
+    let uid = note["metadata"]["uid"].as_str().expect("text");
+    let other = server
+        .delete(
+            &path,
+            r#"{"kind":"DeleteOptions","apiVersion":"v1","preconditions":{"uid":"1"}}"#,
+        )
+        .await;
+    let words = format!(
+        "Operation cannot be fulfilled on Note \"n\": the UID in the precondition (1) does not match the UID in record \
+         ({uid}). The object might have been deleted and then recreated"
+    );
+    assert_eq!(other.refusal(), (409, words));
+    let version = server
+        .delete(&path, r#"{"preconditions":{"resourceVersion":"1"}}"#)
+        .await;
+    assert_eq!(version.code, 409);
+    let version = note["metadata"]["resourceVersion"].as_str().expect("text");
+    let right = format!(r#"{{"preconditions":{{"uid":"{uid}","resourceVersion":"{version}"}}}}"#);
+    assert_eq!(server.delete(&path, &right).await.code, 200);
+}
+
+#[tokio::test]
+async fn finalizers_keep_an_object_until_the_last_one_goes() {
+    let server = Server::with_places().await;
+    let path = format!("{NOTES}/n");
+    server
+        .create(NOTES, r#"{"metadata":{"name":"n","finalizers":["example.com/x"]}}"#)
+        .await;
+    let dry = server.delete(&format!("{path}?dryRun=All"), "").await;
+    assert_ne!(dry.at("/metadata/deletionTimestamp"), Value::Null);
+    assert_eq!(server.get(&path).await.at("/metadata/deletionTimestamp"), Value::Null);
+    let marked = server.delete(&path, "").await;
+    assert_eq!((marked.code, marked.at("/kind")), (200, json!("Note")));
+    assert_eq!(marked.at("/metadata/deletionGracePeriodSeconds"), 0);
+    let again = server.delete(&path, "").await;
+    assert_eq!(again.version(), marked.version());
+    let taken = server.post(NOTES, r#"{"metadata":{"name":"n"}}"#).await;
+    assert_eq!(
+        taken.refusal(),
+        (409, "object is being deleted: notes \"n\" already exists".to_owned())
+    );
+    let more = r#"{"metadata":{"finalizers":["example.com/x","example.com/y"]}}"#;
+    assert_eq!(server.patch("merge", &path, more).await.code, 422);
+    let last = server
+        .patch("merge", &path, r#"{"metadata":{"finalizers":null}}"#)
+        .await;
+    assert_eq!((last.code, last.at("/metadata/finalizers")), (200, Value::Null));
+    assert_eq!(server.get(&path).await.code, 404);
+}
+
+#[tokio::test]
+async fn propagation_becomes_finalizers() {
+    let server = Server::with_places().await;
+    server.note("n", "{}").await;
+    let path = format!("{NOTES}/n");
+    let orphan = server.delete(&format!("{path}?propagationPolicy=Orphan"), "").await;
+    assert_eq!(orphan.at("/metadata/finalizers"), json!(["orphan"]));
+    let foreground = server.delete(&path, r#"{"propagationPolicy":"Foreground"}"#).await;
+    assert_eq!(foreground.at("/metadata/finalizers"), json!(["foregroundDeletion"]));
+    let old = server.delete(&path, r#"{"orphanDependents":true}"#).await;
+    assert_eq!(old.at("/metadata/finalizers"), json!(["orphan"]));
+    let background = server.delete(&format!("{path}?propagationPolicy=Background"), "").await;
+    assert_eq!(background.at("/status"), "Success");
+}
+
+#[tokio::test]
+async fn a_kind_may_hold_itself_back_until_it_is_finalized() {
+    let server = Server::with_places().await;
+    let path = "/api/v1/places/b";
+    let marked = server.delete(path, "").await;
+    assert_eq!((marked.code, marked.at("/status/phase")), (200, json!("Terminating")));
+    assert_eq!(marked.at("/metadata/deletionGracePeriodSeconds"), Value::Null);
+    assert_eq!(server.delete(path, "").await.version(), marked.version());
+    let late = server
+        .post("/api/v1/namespaces/b/notes", r#"{"metadata":{"name":"late"}}"#)
+        .await;
+    assert_eq!(
+        (late.code, late.at("/details/causes/0/reason")),
+        (403, json!("NamespaceTerminating"))
+    );
+    let finalized = server
+        .put(&format!("{path}/finalize"), r#"{"metadata":{"name":"b"},"spec":{}}"#)
+        .await;
+    assert_eq!(
+        (finalized.code, finalized.at("/status/phase")),
+        (200, json!("Terminating"))
+    );
+    assert_eq!(server.get(path).await.code, 404);
+}
+
+#[tokio::test]
+async fn a_collection_goes_as_its_list_says() {
+    let server = Server::with_places().await;
+    for name in ["c0", "c1", "c2"] {
+        server.note(name, &format!(r#"{{"n":"{name}"}}"#)).await;
+    }
+    let dry = server.delete(&format!("{NOTES}?dryRun=All"), "").await;
+    assert_eq!(dry.names(), ["c0", "c1", "c2"]);
+    let one = server.delete(&format!("{NOTES}?labelSelector=n%3Dc1"), "").await;
+    assert_eq!(
+        (one.at("/kind"), one.names()),
+        (json!("NoteList"), vec!["c1".to_owned()])
+    );
+    assert_eq!(server.get(NOTES).await.names(), ["c0", "c2"]);
+    let other = server.delete(NOTES, r#"{"preconditions":{"uid":"1"}}"#).await;
+    assert_eq!(other.code, 409);
+    assert_eq!(server.delete(NOTES, "").await.names(), ["c0", "c2"]);
+    assert_eq!(server.delete(NOTES, "").await.names(), [""; 0]);
+}

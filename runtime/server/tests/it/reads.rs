@@ -1,1 +1,123 @@
-//! Scenarios.
+//! Reading single objects.
+
+use serde_json::{Value, json};
+
+use crate::harness::{NOTES, SHELVES, Server};
+
+#[tokio::test]
+async fn an_object_is_read_in_the_form_that_the_client_takes() {
+    let server = Server::with_places().await;
+    server.note("n", r#"{"k":"v"}"#).await;
+    let path = format!("{NOTES}/n");
+    let yaml = server.get_as("application/yaml", &path).await;
+    assert_eq!(yaml.media_type, "application/yaml");
+    assert!(
+        yaml.text
+            .starts_with("apiVersion: v1\ndata:\n  \"n\": \"n\"\nkind: Note\nmetadata:\n"),
+        "{}",
+        yaml.text
+    );
+    let protobuf = server.get_as("application/vnd.kubernetes.protobuf", &path).await;
+    assert_eq!(protobuf.media_type, "application/vnd.kubernetes.protobuf");
+    assert!(protobuf.text.starts_with("k8s\0"));
+    let pretty = server.get(&format!("{path}?pretty=1")).await;
+    assert!(
+        pretty
+            .text
+            .starts_with("{\n  \"kind\": \"Note\",\n  \"apiVersion\": \"v1\",\n")
+    );
+    assert!(!pretty.text.ends_with('\n'));
+    let partial = server
+        .get_as("application/json;as=PartialObjectMetadata;v=v1;g=meta.k8s.io", &path)
+        .await
+        .json();
+    assert_eq!(partial["kind"], "PartialObjectMetadata");
+    assert_eq!(partial["metadata"]["labels"], json!({ "k": "v" }));
+    assert_eq!(partial.get("data"), None);
+    let html = server.get_as("text/html", &path).await;
+    assert_eq!(html.code, 406);
+}
+
+#[tokio::test]
+async fn what_is_not_there_is_told_in_the_clients_form() {
+    let server = Server::with_places().await;
+    let missing = server.get(&format!("{NOTES}/%3Ca%3E")).await;
+    assert_eq!(missing.code, 404);
+    let words = r#""message":"notes \"\u003ca\u003e\" not found""#;
+    assert!(missing.text.contains(words), "{}", missing.text);
+    let yaml = server.get_as("application/yaml", &format!("{NOTES}/x")).await;
+    assert!(
+        yaml.text
+            .starts_with("apiVersion: v1\ncode: 404\ndetails:\n  kind: notes\n  name: x\nkind: Status\n")
+    );
+    let dot = server.get(&format!("{NOTES}/%2E")).await;
+    assert_eq!(
+        dot.refusal(),
+        (400, "Name parameter invalid: \".\": may not be '.'".to_owned())
+    );
+}
+
+#[tokio::test]
+async fn a_read_may_ask_for_a_state_that_is_new_enough() {
+    let server = Server::with_places().await;
+    let version = server.note("n", "{}").await["metadata"]["resourceVersion"].clone();
+    let version = version.as_str().expect("text");
+    assert_eq!(
+        server.get(&format!("{NOTES}/n?resourceVersion={version}")).await.code,
+        200
+    );
+    assert_eq!(server.get(&format!("{NOTES}/n?resourceVersion=0")).await.code, 200);
+    let future = server.get(&format!("{NOTES}/n?resourceVersion=1000000")).await;
+    let words = format!("Timeout: Too large resource version: 1000000, current: {version}");
+    assert_eq!(future.refusal(), (504, words));
+    assert_eq!(future.at("/details/retryAfterSeconds"), 1);
+    let text = server.get(&format!("{NOTES}/n?resourceVersion=abc")).await;
+    let words = "resourceVersion: Invalid value: \"abc\": strconv.ParseUint: parsing \"abc\": invalid syntax";
+    assert_eq!(text.refusal(), (500, words.to_owned()));
+}
+
+#[tokio::test]
+async fn a_scale_is_a_view_of_its_object() {
+    let server = Server::with_places().await;
+    server
+        .create(SHELVES, r#"{"metadata":{"name":"s"},"spec":{"size":3}}"#)
+        .await;
+    let status = r#"{"status":{"size":2,"selector":"app=s"}}"#;
+    assert_eq!(
+        server.patch("merge", &format!("{SHELVES}/s/status"), status).await.code,
+        200
+    );
+    let path = format!("{SHELVES}/s/scale");
+    let read = server.get(&path).await;
+    assert_eq!(read.at("/kind"), "Scale");
+    assert_eq!(read.at("/spec"), json!({ "replicas": 3 }));
+    assert_eq!(read.at("/status"), json!({ "replicas": 2, "selector": "app=s" }));
+    let stale = read.version();
+    let body = r#"{"kind":"Scale","apiVersion":"autoscaling/v1","metadata":{"name":"s"},"spec":{"replicas":5}}"#;
+    let put = server.put(&path, body).await;
+    assert_eq!((put.code, put.at("/spec/replicas")), (200, json!(5)));
+    let shelf = server.get(&format!("{SHELVES}/s")).await;
+    assert_eq!(shelf.at("/metadata/generation"), 2);
+    let managers = shelf.at("/metadata/managedFields");
+    let scaled = managers
+        .as_array()
+        .expect("entries")
+        .iter()
+        .find(|entry| entry["subresource"] == "scale");
+    assert_eq!(
+        scaled.expect("an entry of the scale")["fieldsV1"],
+        json!({ "f:spec": { "f:size": {} } })
+    );
+    let patched = server.patch("merge", &path, r#"{"spec":{"replicas":0}}"#).await;
+    assert_eq!((patched.code, patched.at("/spec")), (200, json!({})));
+    let old = format!(r#"{{"metadata":{{"resourceVersion":"{stale}"}},"spec":{{"replicas":1}}}}"#);
+    assert_eq!(server.patch("merge", &path, &old).await.code, 409);
+    let negative = server.patch("merge", &path, r#"{"spec":{"replicas":-1}}"#).await;
+    let words =
+        "Scale.autoscaling \"s\" is invalid: spec.replicas: Invalid value: -1: must be greater than or equal to 0";
+    assert_eq!(negative.refusal(), (422, words.to_owned()));
+    assert_eq!(
+        server.get(&format!("{SHELVES}/none/scale")).await.at("/details/kind"),
+        Value::from("shelves")
+    );
+}

@@ -1,1 +1,205 @@
-//! Scenarios.
+//! Watches: where they start, what they tell, how they end.
+
+use std::time::Duration;
+
+use axum::body::Body;
+use http::Request;
+use http_body_util::BodyExt as _;
+use planesmith_server::stores::StoresOptions;
+use serde_json::{Value, json};
+
+use crate::harness::{NOTES, Server, text};
+
+/// A watch under way.
+struct Watch {
+    body: Body,
+    rest: String,
+}
+
+impl Watch {
+    async fn open(server: &Server, query: &str) -> Self {
+        let request = Request::builder().uri(format!("{NOTES}?watch=1&{query}"));
+        let (response, _) = server.open(request.body(Body::empty()).expect("legal")).await;
+        assert_eq!(response.status(), 200);
+        Self {
+            body: response.into_body(),
+            rest: String::new(),
+        }
+    }
+
+    /// The next event; `None` when the watch is over.
+    async fn next(&mut self) -> Option<Value> {
+        loop {
+            if let Some((line, rest)) = self.rest.split_once('\n') {
+                let event = serde_json::from_str(line).expect("one event per line");
+                self.rest = rest.to_owned();
+                return Some(event);
+            }
+            let frame = self.body.frame().await?.expect("a watch does not fail");
+            let data = frame.into_data().expect("only data");
+            self.rest.push_str(std::str::from_utf8(&data).expect("text"));
+        }
+    }
+
+    /// The next events as `TYPE name`.
+    async fn told(&mut self, count: usize) -> Vec<String> {
+        let mut told = Vec::new();
+        for _ in 0..count {
+            let event = self.next().await.expect("the watch goes on");
+            told.push(format!(
+                "{} {}",
+                text(&event, "/type"),
+                text(&event, "/object/metadata/name")
+            ));
+        }
+        told
+    }
+}
+
+#[tokio::test]
+async fn a_watch_starts_with_the_state_or_after_a_version() {
+    let server = Server::with_places().await;
+    let first = server.note("a", "{}").await;
+    let version = text(&first, "/metadata/resourceVersion");
+    server
+        .patch("merge", &format!("{NOTES}/a"), r#"{"data":{"n":"2"}}"#)
+        .await;
+    server.note("b", "{}").await;
+    server.delete(&format!("{NOTES}/b"), "").await;
+    let mut after = Watch::open(&server, &format!("resourceVersion={version}")).await;
+    assert_eq!(after.told(3).await, ["MODIFIED a", "ADDED b", "DELETED b"]);
+    let mut state = Watch::open(&server, "").await;
+    assert_eq!(state.told(1).await, ["ADDED a"]);
+    server.note("c", "{}").await;
+    assert_eq!(after.told(1).await, ["ADDED c"]);
+    assert_eq!(state.told(1).await, ["ADDED c"]);
+}
+
+#[tokio::test]
+async fn a_streamed_list_ends_with_a_bookmark() {
+    let server = Server::with_places().await;
+    server.note("a", "{}").await;
+    let query = "sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true";
+    let mut watch = Watch::open(&server, query).await;
+    assert_eq!(watch.told(1).await, ["ADDED a"]);
+    let bookmark = watch.next().await.expect("the bookmark");
+    let object = json!({
+        "kind": "Note", "apiVersion": "v1",
+        "metadata": {
+            "resourceVersion": server.storage.revision().to_string(),
+            "annotations": { "k8s.io/initial-events-end": "true" },
+        },
+    });
+    assert_eq!(bookmark, json!({ "type": "BOOKMARK", "object": object }));
+    server.note("b", "{}").await;
+    assert_eq!(watch.told(1).await, ["ADDED b"]);
+}
+
+#[tokio::test]
+async fn what_leaves_a_selection_is_deleted_as_it_was() {
+    let server = Server::with_places().await;
+    let mut watch = Watch::open(&server, "labelSelector=on%3Dyes").await;
+    server.note("a", r#"{"on":"yes"}"#).await;
+    server.note("other", "{}").await;
+    let path = format!("{NOTES}/a");
+    server.patch("merge", &path, r#"{"data":{"n":"2"}}"#).await;
+    let left = server
+        .patch("merge", &path, r#"{"metadata":{"labels":{"on":"no"}}}"#)
+        .await;
+    server.patch("merge", &path, r#"{"data":{"n":"4"}}"#).await;
+    server
+        .patch("merge", &path, r#"{"metadata":{"labels":{"on":"yes"}}}"#)
+        .await;
+    server.delete(&path, "").await;
+    assert_eq!(watch.told(2).await, ["ADDED a", "MODIFIED a"]);
+    let gone = watch.next().await.expect("an event");
+    assert_eq!(text(&gone, "/type"), "DELETED");
+    assert_eq!(text(&gone, "/object/metadata/labels/on"), "yes");
+    assert_eq!(text(&gone, "/object/metadata/resourceVersion"), left.version());
+    assert_eq!(watch.told(2).await, ["ADDED a", "DELETED a"]);
+}
+
+#[tokio::test]
+async fn one_object_is_watched_by_its_name() {
+    let server = Server::with_places().await;
+    let mut by_field = Watch::open(&server, "fieldSelector=metadata.name%3Dab").await;
+    server.note("abc", "{}").await;
+    server.note("ab", "{}").await;
+    assert_eq!(by_field.told(1).await, ["ADDED ab"]);
+}
+
+#[tokio::test]
+async fn a_version_that_is_gone_is_an_error_event() {
+    let server = Server::with_places().await;
+    server.note("a", "{}").await;
+    server.note("b", "{}").await;
+    server.storage.compact(server.storage.revision());
+    while server.storage.oldest() < server.storage.revision() {
+        tokio::task::yield_now().await;
+    }
+    let mut watch = Watch::open(&server, "resourceVersion=1").await;
+    let event = watch.next().await.expect("the error");
+    assert_eq!(
+        (text(&event, "/type"), event["object"]["code"].clone()),
+        ("ERROR".to_owned(), json!(410))
+    );
+    assert_eq!(text(&event, "/object/reason"), "Expired");
+    assert_eq!(watch.next().await, None);
+    let query = "sendInitialEvents=true&resourceVersionMatch=NotOlderThan&resourceVersion=1000000";
+    let event = Watch::open(&server, query).await.next().await.expect("the error");
+    assert_eq!(event["object"]["code"], json!(504));
+}
+
+#[tokio::test]
+async fn bookmarks_come_regularly_and_at_the_end() {
+    let server = Server::with_options(StoresOptions {
+        bookmark_interval: Duration::from_millis(100),
+        ..StoresOptions::default()
+    });
+    let mut watch = Watch::open(&server, "resourceVersion=1&allowWatchBookmarks=true&timeoutSeconds=1").await;
+    let mut bookmarks = 0;
+    while let Some(event) = watch.next().await {
+        assert_eq!(text(&event, "/type"), "BOOKMARK");
+        assert_eq!(text(&event, "/object/metadata/resourceVersion"), "1");
+        bookmarks += 1;
+    }
+    assert!(bookmarks >= 2, "{bookmarks}");
+    let mut silent = Watch::open(&server, "resourceVersion=1&timeoutSeconds=-1").await;
+    assert_eq!(silent.next().await, None);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn every_watcher_sees_every_change_in_order() {
+    let server = std::sync::Arc::new(Server::with_places().await);
+    let mut watches = Vec::new();
+    for _ in 0..20 {
+        watches.push(Watch::open(&server, "").await);
+    }
+    let writers: Vec<_> = (0..4)
+        .map(|writer| {
+            let server = std::sync::Arc::clone(&server);
+            tokio::spawn(async move {
+                for round in 0..25 {
+                    server.note(&format!("w{writer}-{round}"), "{}").await;
+                }
+            })
+        })
+        .collect();
+    let mut first = None;
+    for watch in &mut watches {
+        let mut versions = Vec::new();
+        for _ in 0..100 {
+            let event = watch.next().await.expect("the watch goes on");
+            versions.push(
+                text(&event, "/object/metadata/resourceVersion")
+                    .parse::<u64>()
+                    .expect("a number"),
+            );
+        }
+        assert!(versions.is_sorted_by(|left, right| left < right));
+        assert_eq!(first.get_or_insert_with(|| versions.clone()), &versions);
+    }
+    for writer in writers {
+        writer.await.expect("no writer failed");
+    }
+}

@@ -107,7 +107,6 @@ fn writes_know_their_parameters() {
     let message = "fieldManager: Too long: may not be more than 128 bytes";
     assert_eq!(write(&long), Err(format!("{invalid}{message}")));
     assert!(WriteOptions::for_patch(Query::new("force=false")).is_err());
-    assert!(WriteOptions::for_apply(Query::new("force=true")).is_err());
 }
 
 #[test]

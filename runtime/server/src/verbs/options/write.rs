@@ -17,8 +17,6 @@ pub(crate) struct WriteOptions<'q> {
     /// Who owns the fields; empty when the client did not say.
     pub(crate) field_manager: Cow<'q, str>,
     pub(crate) field_validation: FieldValidation,
-    /// Whether an apply takes fields over from others; `None` when the client did not say.
-    pub(crate) force: Option<bool>,
 }
 
 /// What happens to fields that the kind does not have, or that stand twice.
@@ -52,17 +50,8 @@ impl<'q> WriteOptions<'q> {
         Self::read(query, "PatchOptions", &errors)
     }
 
-    /// Reads the parameters of an apply.
-    pub(crate) fn for_apply(query: Query<'q>) -> ApiResult<Self> {
-        let mut errors = FieldErrors::default();
-        if query.first("fieldManager").unwrap_or_default().is_empty() {
-            errors.required("fieldManager", "is required for apply patch");
-        }
-        Self::read(query, "PatchOptions", &errors)
-    }
-
     fn read(query: Query<'q>, kind: &'static str, errors: &FieldErrors) -> ApiResult<Self> {
-        check(kind, &errors)?;
+        check(kind, errors)?;
         let field_manager = query.first("fieldManager").unwrap_or_default();
         let dry_run: Vec<String> = query.all("dryRun").map(Cow::into_owned).collect();
         let field_validation = query.first("fieldValidation").unwrap_or_default();
@@ -76,7 +65,6 @@ impl<'q> WriteOptions<'q> {
             dry_run: !dry_run.is_empty(),
             field_manager,
             field_validation,
-            force: flag(query, "force"),
         })
     }
 }

@@ -1,7 +1,7 @@
-//! The scale subresource of anything that has replicas.
+//! `autoscaling/v1`.
 
-use planesmith_machinery::Struct;
-use planesmith_machinery::meta::ObjectMeta;
+use crate::Struct;
+use crate::meta::ObjectMeta;
 
 /// How many replicas an object should have and has; read and written through its scale subresource.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]

@@ -1,0 +1,159 @@
+//! Changing parts of objects.
+
+use std::fmt;
+
+use axum::body::Body;
+use axum::response::Response;
+use http::StatusCode;
+use planesmith_machinery::json::{self, Strictness};
+use planesmith_machinery::scheme::Scheme;
+use planesmith_machinery::status::{ApiError, ApiResult, Reason};
+use planesmith_machinery::value::Struct;
+use planesmith_machinery::{defaulting, patch};
+
+use super::decode::{Expected, Mismatch, mismatch};
+use super::options::{FieldValidation, WriteOptions};
+use super::update::{Change, Part};
+use super::write::Write;
+use crate::body;
+use crate::endpoint::{Call, Endpoint};
+use crate::negotiation::{Offer, negotiate, with_empty_details};
+
+/// How a patch says what to change.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum PatchKind {
+    /// Operations, one after the other (RFC 6902).
+    Json,
+    /// A piece of the object; `null` removes (RFC 7386).
+    Merge,
+    /// As `Merge`, with lists merged by key where the kind says so.
+    Strategic,
+    /// All that a manager wants of the object.
+    Apply,
+}
+
+const JSON: &str = "application/json-patch+json";
+const MERGE: &str = "application/merge-patch+json";
+const STRATEGIC: &str = "application/strategic-merge-patch+json";
+const APPLY: &str = "application/apply-patch+yaml";
+
+impl PatchKind {
+    /// The kind of the patch in the body.
+    ///
+    /// # Errors
+    ///
+    /// 415 when it is none of those that the server knows.
+    pub(super) fn of(call: &Call) -> ApiResult<Self> {
+        let kind = match body::media_type(&call.parts) {
+            Some(JSON) => PatchKind::Json,
+            Some(MERGE) => PatchKind::Merge,
+            Some(STRATEGIC) => PatchKind::Strategic,
+            Some(APPLY) => PatchKind::Apply,
+            _ => {
+                let error = ApiError::new(Reason::UnsupportedMediaType, "415: Unsupported Media Type");
+                return Err(with_empty_details(error));
+            }
+        };
+        Ok(kind)
+    }
+
+    /// The parameters of a patch of this kind.
+    ///
+    /// # Errors
+    ///
+    /// 422 for parameters that make no sense with it, and 415 for an apply: who owns which fields is not merged yet.
+    pub(super) fn options(self, call: &Call) -> ApiResult<WriteOptions<'_>> {
+        match self {
+            PatchKind::Json | PatchKind::Merge | PatchKind::Strategic => WriteOptions::for_patch(call.query()),
+            PatchKind::Apply => Err(ApiError::unsupported_media_type(&[JSON, MERGE, STRATEGIC])),
+        }
+    }
+}
+
+impl Endpoint {
+    /// Changes a part of an object.
+    pub(crate) async fn patch(&self, call: &Call, body: Body) -> ApiResult<Response> {
+        self.patch_part(call, body, Part::Object).await
+    }
+
+    /// Changes a part of the status of an object.
+    pub(crate) async fn patch_status(&self, call: &Call, body: Body) -> ApiResult<Response> {
+        self.patch_part(call, body, Part::Status).await
+    }
+
+    async fn patch_part(&self, call: &Call, body: Body, part: Part) -> ApiResult<Response> {
+        let kind = PatchKind::of(call)?;
+        let output = negotiate(&call.parts, Offer::Object)?;
+        let body = body::read(&call.parts, body, self.stores().options().body_limit).await?;
+        let options = kind.options(call)?;
+        let patch = Patch {
+            kind,
+            body: &body,
+            validation: options.field_validation,
+            scheme: self.stores().scheme(),
+            expected: self.kind().into(),
+        };
+        let write = Write::new(self, call, &options);
+        let change = Change {
+            part,
+            make: &|live| {
+                let mut object = (self.kind().new)();
+                for warning in patch.apply(live, &mut *object)? {
+                    call.ctx.warnings.add(warning);
+                }
+                self.check_own_names(object.meta_mut(), call)?;
+                defaulting::set_defaults(&mut *object);
+                Ok(object)
+            },
+            otherwise: None,
+            uid: "",
+        };
+        let changed = write.change(call.name(), &change).await?;
+        write.respond(StatusCode::OK, output, changed.outcome)
+    }
+}
+
+/// A patch of an object, as it was sent.
+pub(super) struct Patch<'a> {
+    pub(super) kind: PatchKind,
+    pub(super) body: &'a [u8],
+    pub(super) validation: FieldValidation,
+    pub(super) scheme: &'a Scheme,
+    pub(super) expected: Expected,
+}
+
+impl Patch<'_> {
+    /// Makes `target`, a zero object, what `live` becomes through the patch. Returns what the client is warned about.
+    pub(super) fn apply(&self, live: &dyn Struct, target: &mut dyn Struct) -> ApiResult<Vec<String>> {
+        let strictness = match self.validation {
+            FieldValidation::Ignore => Strictness::Lenient,
+            FieldValidation::Warn | FieldValidation::Strict => Strictness::Strict,
+        };
+        let document = json::to_vec(live);
+        let patched = match self.kind {
+            PatchKind::Json => patch::json_patch(&document, self.body, strictness)?,
+            PatchKind::Merge => patch::merge_patch(&document, self.body, strictness)?,
+            PatchKind::Strategic | PatchKind::Apply => {
+                patch::strategic_merge_patch(live.facts(), &document, self.body, strictness)?
+            }
+        };
+        let refuse = |why: &dyn fmt::Display| patched.refuse(why);
+        let sent = json::type_meta(&patched.document).map_err(|error| refuse(&error))?;
+        match mismatch(self.scheme, self.expected, &sent) {
+            None => {}
+            Some(Mismatch::Version) => {
+                return Err(ApiError::version_mismatch(&sent.api_version, self.expected.api_version));
+            }
+            Some(Mismatch::Kind(why)) => return Err(refuse(&why)),
+        }
+        let found = json::decode(&patched.document, target, strictness).map_err(|error| patched.refuse(error))?;
+        if self.validation == FieldValidation::Strict
+            && let Some(error) = patched.refuse_strictly(&found)
+        {
+            return Err(error);
+        }
+        let mut warnings = patched.findings;
+        warnings.extend_from_slice(found.messages());
+        Ok(warnings)
+    }
+}

@@ -1,0 +1,220 @@
+//! The number of replicas of an object, seen as a Scale.
+
+use axum::body::Body;
+use axum::response::Response;
+use http::StatusCode;
+use planesmith_machinery::field_error::FieldErrors;
+use planesmith_machinery::group_version::GroupKind;
+use planesmith_machinery::json::{self, Strictness};
+use planesmith_machinery::meta::{LabelSelector, ObjectMeta};
+use planesmith_machinery::object::Object;
+use planesmith_machinery::resource::ScaleFacts;
+use planesmith_machinery::scale::v1::{Scale, ScaleSpec, ScaleStatus};
+use planesmith_machinery::selector::{LabelQuery, Operator, Requirement};
+use planesmith_machinery::status::{ApiError, ApiResult};
+use planesmith_machinery::value::{self, Slot, Value, View};
+
+use super::decode::{Decoder, Expected};
+use super::options::WriteOptions;
+use super::patch::{Patch, PatchKind};
+use super::update::{Change, Part};
+use super::write::{Outcome, Write};
+use crate::body;
+use crate::endpoint::{Call, Endpoint};
+use crate::negotiation::{Offer, Output, negotiate};
+use crate::response;
+
+const EXPECTED: Expected = Expected {
+    group: "autoscaling",
+    api_version: "autoscaling/v1",
+    kind: "Scale",
+};
+
+impl Endpoint {
+    /// Reads the number of replicas.
+    pub(crate) async fn get_scale(&self, call: &Call, facts: &'static ScaleFacts) -> ApiResult<Response> {
+        let output = negotiate(&call.parts, Offer::Plain)?;
+        let key = self.store().key(call.namespace(), call.name())?;
+        let entry = self
+            .store()
+            .collection()
+            .get(&key)
+            .ok_or_else(|| self.not_found(call.name()))?;
+        let scale = scale_of(&*self.forms().object(entry.bytes())?, facts);
+        Ok(response::structure(StatusCode::OK, output, &scale))
+    }
+
+    /// Replaces the number of replicas.
+    pub(crate) async fn update_scale(
+        &self,
+        call: &Call,
+        body: Body,
+        facts: &'static ScaleFacts,
+    ) -> ApiResult<Response> {
+        let output = negotiate(&call.parts, Offer::Plain)?;
+        let (format, body) = self.read_body(call, body).await?;
+        let options = WriteOptions::for_update(call.query())?;
+        let decoder = Decoder {
+            scheme: self.stores().scheme(),
+            expected: EXPECTED,
+            validation: options.field_validation,
+            warnings: &call.ctx.warnings,
+        };
+        let mut scale = Scale::default();
+        decoder.read(format, &body, &mut scale)?;
+        self.check_own_names(&mut scale.metadata, call)?;
+        let write = Write::new(self, call, &options).through_scale(facts.spec_replicas);
+        let make = |live: &dyn Object| scaled(live, &scale, facts);
+        self.write_scale(&write, output, facts, &scale.metadata.uid, &make)
+            .await
+    }
+
+    /// Changes the number of replicas.
+    pub(crate) async fn patch_scale(&self, call: &Call, body: Body, facts: &'static ScaleFacts) -> ApiResult<Response> {
+        let kind = PatchKind::of(call)?;
+        let output = negotiate(&call.parts, Offer::Plain)?;
+        let body = body::read(&call.parts, body, self.stores().options().body_limit).await?;
+        let options = kind.options(call)?;
+        let patch = Patch {
+            kind,
+            body: &body,
+            validation: options.field_validation,
+            scheme: self.stores().scheme(),
+            expected: EXPECTED,
+        };
+        let write = Write::new(self, call, &options).through_scale(facts.spec_replicas);
+        let make = |live: &dyn Object| {
+            let mut scale = Scale::default();
+            for warning in patch.apply(&scale_of(live, facts), &mut scale)? {
+                call.ctx.warnings.add(warning);
+            }
+            self.check_own_names(&mut scale.metadata, call)?;
+            scaled(live, &scale, facts)
+        };
+        self.write_scale(&write, output, facts, "", &make).await
+    }
+
+    async fn write_scale(
+        &self,
+        write: &Write<'_>,
+        output: Output,
+        facts: &'static ScaleFacts,
+        uid: &str,
+        make: &super::update::Make<'_>,
+    ) -> ApiResult<Response> {
+        let change = Change {
+            part: Part::Object,
+            make,
+            otherwise: None,
+            uid,
+        };
+        let changed = write.change(write.call.name(), &change).await?;
+        let object = match changed.outcome {
+            Outcome::Stored(entry) => self.forms().object(entry.bytes())?,
+            Outcome::Unstored(object) => self.forms().in_version(object),
+        };
+        Ok(response::structure(StatusCode::OK, output, &scale_of(&*object, facts)))
+    }
+}
+
+/// The Scale of an object.
+fn scale_of(object: &dyn Object, facts: &ScaleFacts) -> Scale {
+    let meta = object.meta();
+    Scale {
+        metadata: ObjectMeta {
+            name: meta.name.clone(),
+            namespace: meta.namespace.clone(),
+            uid: meta.uid.clone(),
+            resource_version: meta.resource_version.clone(),
+            creation_timestamp: meta.creation_timestamp,
+            ..ObjectMeta::default()
+        },
+        spec: ScaleSpec {
+            replicas: number_at(object, facts.spec_replicas),
+        },
+        status: ScaleStatus {
+            replicas: number_at(object, facts.status_replicas),
+            selector: selector_at(object, facts.selector),
+        },
+    }
+}
+
+/// A copy of `live` with the number of replicas, and the identity, of `scale`.
+fn scaled(live: &dyn Object, scale: &Scale, facts: &ScaleFacts) -> ApiResult<Box<dyn Object>> {
+    let wanted = scale.spec.replicas;
+    if wanted < 0 {
+        let mut errors = FieldErrors::default();
+        errors.invalid("spec.replicas", wanted, "must be greater than or equal to 0");
+        let kind = GroupKind::new(EXPECTED.group, EXPECTED.kind);
+        return Err(ApiError::invalid(&kind, &scale.metadata.name, &errors));
+    }
+    let mut object = live.boxed();
+    scale
+        .metadata
+        .resource_version
+        .clone_into(&mut object.meta_mut().resource_version);
+    value::change_at(&mut *object, facts.spec_replicas, &mut |value| {
+        set_number(value, wanted)
+    });
+    Ok(object)
+}
+
+fn set_number(value: &mut dyn Value, number: i32) {
+    match value.slot() {
+        Slot::Int32(value) => *value = number,
+        Slot::Int64(value) => *value = i64::from(number),
+        Slot::Optional(value) => set_number(value.insert(), number),
+        _ => {}
+    }
+}
+
+fn number_at(object: &dyn Object, path: &str) -> i32 {
+    match value::get_at(object, path).map(|value| value.view()) {
+        Some(View::Int(number)) => i32::try_from(number).unwrap_or(i32::MAX),
+        _ => 0,
+    }
+}
+
+/// A selector in the form of a query: text is taken as it is, labels and label selectors are written out.
+fn selector_at(object: &dyn Object, path: &str) -> String {
+    match value::get_at(object, path).map(|value| value.view()) {
+        Some(View::Str(text)) => text.to_owned(),
+        Some(View::Map(labels)) => {
+            let mut pairs = Vec::new();
+            labels.each(&mut |key, value| {
+                if let View::Str(value) = value.view() {
+                    pairs.push((key, value));
+                }
+            });
+            LabelQuery::exact(pairs).to_string()
+        }
+        Some(View::Struct(selector)) => {
+            let mut typed = LabelSelector::default();
+            let read = json::decode(&json::to_vec(selector), &mut typed, Strictness::Lenient);
+            read.ok()
+                .and_then(|_| query_of(&typed))
+                .map(|query| query.to_string())
+                .unwrap_or_default()
+        }
+        _ => String::new(),
+    }
+}
+
+/// The query that a label selector stands for; `None` for one that makes no sense.
+fn query_of(selector: &LabelSelector) -> Option<LabelQuery> {
+    let mut requirements = Vec::new();
+    for (key, value) in &selector.match_labels {
+        requirements.push(Requirement::new(key, Operator::Equals, [value.clone()]).ok()?);
+    }
+    for expression in &selector.match_expressions {
+        let operator = match expression.operator.as_str() {
+            "In" => Operator::In,
+            "NotIn" => Operator::NotIn,
+            "Exists" => Operator::Exists,
+            "DoesNotExist" => Operator::DoesNotExist,
+            _ => return None,
+        };
+        requirements.push(Requirement::new(&expression.key, operator, expression.values.clone()).ok()?);
+    }
+    Some(LabelQuery::new(requirements))
+}
