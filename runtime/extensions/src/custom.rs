@@ -15,8 +15,11 @@ use planesmith_server::routes::{ResourceHandler, Routes};
 pub struct CustomResources {
     table: SharedTable,
     // Held while the table is rebuilt, so that changes follow one another.
-    defined: Arc<Mutex<BTreeMap<String, Vec<Arc<dyn ResourceHandler>>>>>,
+    defined: Arc<Mutex<Defined>>,
 }
+
+/// Versions by the name of their definition.
+type Defined = BTreeMap<String, Vec<Arc<dyn ResourceHandler>>>;
 
 impl CustomResources {
     /// The custom resources of `server`, which are none.
@@ -42,7 +45,7 @@ impl CustomResources {
         });
     }
 
-    fn change(&self, change: impl FnOnce(&mut BTreeMap<String, Vec<Arc<dyn ResourceHandler>>>)) {
+    fn change(&self, change: impl FnOnce(&mut Defined)) {
         let mut defined = self.defined.lock().unwrap_or_else(PoisonError::into_inner);
         change(&mut defined);
         let mut routes = Routes::new();

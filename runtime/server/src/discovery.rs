@@ -7,6 +7,7 @@ mod accept;
 mod aggregated;
 mod document;
 mod groups;
+mod plain;
 mod resource_list;
 
 pub(crate) use document::Document;

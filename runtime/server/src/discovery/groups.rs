@@ -13,15 +13,14 @@ use http::header::{CACHE_CONTROL, ETAG, HeaderValue, IF_NONE_MATCH, VARY};
 use http::request::Parts;
 use http::{Request, StatusCode};
 use planesmith_machinery::group_version::compare_versions;
-use planesmith_machinery::meta::{
-    ApiGroup, ApiGroupList, ApiVersions, GroupVersionForDiscovery, ServerAddressByClientCidr,
-};
+use planesmith_machinery::meta::{ApiGroup, ApiVersions, GroupVersionForDiscovery, ServerAddressByClientCidr};
 use planesmith_machinery::status::ApiError;
 use sha2::{Digest, Sha512};
 
 use super::Document;
 use super::accept::Form;
 use super::aggregated::{Group, GroupList};
+use super::plain::PlainList;
 use crate::chain::SharedTable;
 use crate::failure;
 use crate::routes::{RouteTable, ServedResource};
@@ -148,7 +147,7 @@ impl Current {
             .collect();
         Self {
             core_versions: Document::new(core_versions),
-            groups: Document::new(ApiGroupList { groups: groups.clone() }),
+            groups: Document::new(PlainList::new(&groups)),
             group,
             all_of_core: Tagged::new(all_of_core),
             all_of_groups: Tagged::new(all_of_groups),

@@ -133,6 +133,7 @@ async fn groups_stand_in_order_and_versions_best_first() {
         texts(&groups["groups"], "name"),
         ["apps", "ant.example.com", "autoscaling", "zoo.example.com"]
     );
+    assert!(groups["groups"][0].get("kind").is_none(), "{groups}");
     let group = json(&router, "/apis/zoo.example.com/").await;
     assert_eq!(texts(&group["versions"], "version"), ["v1", "v1alpha1"]);
     assert_eq!(group["preferredVersion"]["groupVersion"], "zoo.example.com/v1");
