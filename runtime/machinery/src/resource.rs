@@ -104,6 +104,8 @@ pub struct Behavior {
     pub returns_deleted: bool,
     /// There is no collection to delete at once.
     pub no_delete_collection: bool,
+    /// A creator may say the status; otherwise it starts empty.
+    pub status_on_create: bool,
 }
 
 /// How to get to the storage version and back.

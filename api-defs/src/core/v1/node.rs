@@ -30,6 +30,7 @@ use super::resource_list::round_up_to_milli;
     short("no"),
     cluster,
     status,
+    status_on_create,
     selectable("spec.unschedulable"),
     rules
 )]

@@ -33,6 +33,7 @@ const RESOURCE: Grammar = Grammar {
         "conditional_update",
         "returns_deleted",
         "no_delete_collection",
+        "status_on_create",
         "rules",
     ],
     repeated: &["subresource", "column"],
@@ -210,6 +211,7 @@ impl ResourceAttrs {
             "conditional_update" => behavior.conditional_update = entry.flag(diagnostics).is_some(),
             "returns_deleted" => behavior.returns_deleted = entry.flag(diagnostics).is_some(),
             "no_delete_collection" => behavior.no_delete_collection = entry.flag(diagnostics).is_some(),
+            "status_on_create" => behavior.status_on_create = entry.flag(diagnostics).is_some(),
             _ => {}
         }
     }

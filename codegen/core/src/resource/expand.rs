@@ -204,7 +204,7 @@ fn behavior(model: &ResourceModel) -> TokenStream {
     let behavior = &model.behavior;
     let (generation, create_on_update) = (behavior.generation, behavior.create_on_update);
     let (conditional_update, returns_deleted) = (behavior.conditional_update, behavior.returns_deleted);
-    let no_delete_collection = behavior.no_delete_collection;
+    let (no_delete_collection, status_on_create) = (behavior.no_delete_collection, behavior.status_on_create);
     quote! {
         ::planesmith_machinery::resource::Behavior {
             generation: #generation,
@@ -212,6 +212,7 @@ fn behavior(model: &ResourceModel) -> TokenStream {
             conditional_update: #conditional_update,
             returns_deleted: #returns_deleted,
             no_delete_collection: #no_delete_collection,
+            status_on_create: #status_on_create,
         }
     }
 }

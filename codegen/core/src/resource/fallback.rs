@@ -85,6 +85,7 @@ fn facts(name: &str) -> TokenStream {
                 conditional_update: false,
                 returns_deleted: false,
                 no_delete_collection: false,
+                status_on_create: false,
             },
             schema: __facts,
             new: ::planesmith_machinery::rules::zero::<Self>,

@@ -138,4 +138,6 @@ pub struct BehaviorModel {
     pub returns_deleted: bool,
     /// There is no collection to delete at once.
     pub no_delete_collection: bool,
+    /// A creator may say the status.
+    pub status_on_create: bool,
 }

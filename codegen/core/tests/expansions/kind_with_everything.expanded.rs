@@ -171,6 +171,7 @@ const _: () = {
             conditional_update: true,
             returns_deleted: true,
             no_delete_collection: true,
+            status_on_create: true,
         },
         schema: __facts,
         new: ::planesmith_machinery::rules::zero::<Order>,

@@ -4,7 +4,7 @@
 #[resource(storage_version = super::v1::Order, convert, deprecated = "use v1")]
 #[resource(status, scale(spec = "spec.lines", status = "status.lines", selector = "status.selector"))]
 #[resource(subresource = "log", selectable("spec.customer"), name_rule = dns_label_1035, rules)]
-#[resource(generation, create_on_update, conditional_update, returns_deleted, no_delete_collection)]
+#[resource(generation, create_on_update, conditional_update, returns_deleted, no_delete_collection, status_on_create)]
 #[resource(column(name), column(name = "Lines", type = "integer", format = "int32", doc = "How many.", path = "spec.lines"))]
 #[resource(column(name = "State", type = "string", priority = 1, with = columns::state), column(age))]
 struct Order {

@@ -110,6 +110,7 @@ const _: () = {
                 conditional_update: false,
                 returns_deleted: false,
                 no_delete_collection: false,
+                status_on_create: false,
             },
             schema: __facts,
             new: ::planesmith_machinery::rules::zero::<Self>,

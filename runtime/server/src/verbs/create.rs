@@ -141,10 +141,11 @@ fn prepare(object: &mut dyn Object) {
         object.meta_mut().generation = 1;
     }
     let has_status = |kind: &SubresourceKind| matches!(kind, SubresourceKind::Status);
-    if facts
-        .subresources
-        .iter()
-        .any(|subresource| has_status(&subresource.kind))
+    if !facts.behavior.status_on_create
+        && facts
+            .subresources
+            .iter()
+            .any(|subresource| has_status(&subresource.kind))
         && let Some(status) = object.facts().fields.iter().position(|field| field.name == "status")
     {
         object.field_mut(status).reset();
