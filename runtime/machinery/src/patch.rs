@@ -80,8 +80,8 @@ fn json_name(value: &serde_json::Value) -> &'static str {
 /// not tell it from none.
 fn mark_reset(document: &mut document::Node<'_>) {
     let entries = document
-        .expanded_entry("metadata")
-        .and_then(|metadata| metadata.expanded_entry("managedFields"));
+        .changed_entry("metadata")
+        .and_then(|metadata| metadata.changed_entry("managedFields"));
     if let Some(entries) = entries {
         entries.fill_empty_list();
     }

@@ -199,16 +199,22 @@ struct Changes<'a> {
     taken: Set<'a>,
 }
 
-/// Fields that a write to the object, or to its `status`, does not change, whatever it says.
+/// Fields that a write does not change, whatever it says: only a write to `/status` changes the status, and it changes
+/// nothing else but metadata.
 fn reset_fields(kind: &ResourceFacts, subresource: &str) -> Vec<&'static str> {
-    let is_status = |kind: &SubresourceKind| matches!(kind, SubresourceKind::Status);
+    if !kind
+        .subresources
+        .iter()
+        .any(|subresource| matches!(subresource.kind, SubresourceKind::Status))
+    {
+        return Vec::new();
+    }
     match subresource {
-        "" if kind.subresources.iter().any(|subresource| is_status(&subresource.kind)) => vec!["status"],
         "status" => {
             let fields = (kind.schema)().fields.iter().map(|field| field.name);
             fields.filter(|name| !matches!(*name, "status" | "metadata")).collect()
         }
-        _ => Vec::new(),
+        _ => vec!["status"],
     }
 }
 

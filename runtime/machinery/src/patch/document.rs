@@ -9,8 +9,10 @@ use crate::json;
 /// A JSON value: as text until something below it is visited.
 #[derive(Clone, Debug)]
 pub(super) enum Node<'a> {
-    /// Any value but null, as text.
+    /// Any value but null, as text that somebody sent.
     Raw(&'a str),
+    /// Any value but null, as compact text that a codec wrote.
+    Stored(&'a str),
     /// Nothing.
     Null,
     /// An object whose entries were visited.
@@ -19,27 +21,52 @@ pub(super) enum Node<'a> {
     Array(Vec<Node<'a>>),
 }
 
+/// How to hold a value given as text.
+type Hold<'a> = fn(&'a str) -> Node<'a>;
+
 impl<'a> Node<'a> {
-    /// A value as text; must be one JSON value.
-    pub(super) fn new(json: &'a str) -> Self {
+    /// A value that was sent; must be one JSON value.
+    pub(super) fn sent(json: &'a str) -> Self {
         match json.trim_ascii() {
             "null" => Node::Null,
             json => Node::Raw(json),
         }
     }
 
+    /// A value that a codec wrote.
+    pub(super) fn stored(json: &'a str) -> Self {
+        match json {
+            "null" => Node::Null,
+            json => Node::Stored(json),
+        }
+    }
+
+    /// The text, as long as nothing below was visited; and how to hold the text of what is below.
+    fn text(&self) -> Option<(&'a str, Hold<'a>)> {
+        match self {
+            Node::Raw(json) => Some((json, Node::sent)),
+            Node::Stored(json) => Some((json, Node::stored)),
+            _ => None,
+        }
+    }
+
+    /// The characters, when it is text.
+    pub(super) fn as_text(&self) -> Option<String> {
+        serde_json::from_str(self.text()?.0).ok()
+    }
+
     /// Whether it is an array.
     pub(super) fn is_array(&self) -> bool {
-        matches!(self, Node::Array(_)) || matches!(self, Node::Raw(json) if json.starts_with('['))
+        matches!(self, Node::Array(_)) || self.text().is_some_and(|(json, _)| json.starts_with('['))
     }
 
     /// The entries, when it is an object. Of equal keys the last one counts.
     pub(super) fn as_object(&mut self) -> Option<&mut BTreeMap<String, Node<'a>>> {
-        if let Node::Raw(json) = self
+        if let Some((json, below)) = self.text()
             && json.starts_with('{')
         {
             let entries: BTreeMap<String, &'a RawValue> = serde_json::from_str(json).ok()?;
-            let entries = entries.into_iter().map(|(key, value)| (key, Node::new(value.get())));
+            let entries = entries.into_iter().map(|(key, value)| (key, below(value.get())));
             *self = Node::Object(entries.collect());
         }
         match self {
@@ -50,11 +77,11 @@ impl<'a> Node<'a> {
 
     /// The elements, when it is an array.
     pub(super) fn as_array(&mut self) -> Option<&mut Vec<Node<'a>>> {
-        if let Node::Raw(json) = self
+        if let Some((json, below)) = self.text()
             && json.starts_with('[')
         {
             let elements: Vec<&'a RawValue> = serde_json::from_str(json).ok()?;
-            *self = Node::Array(elements.into_iter().map(|value| Node::new(value.get())).collect());
+            *self = Node::Array(elements.into_iter().map(|value| below(value.get())).collect());
         }
         match self {
             Node::Array(elements) => Some(elements),
@@ -66,6 +93,7 @@ impl<'a> Node<'a> {
     pub(super) fn write(&self, out: &mut Vec<u8>) {
         match self {
             Node::Null => out.extend_from_slice(b"null"),
+            Node::Stored(json) => out.extend_from_slice(json.as_bytes()),
             Node::Raw(json) => {
                 if json::compact(json.as_bytes(), out).is_err() {
                     // The text was read before; one that is refused here is nested too deep to be of any type.
@@ -100,7 +128,7 @@ impl<'a> Node<'a> {
     /// Removes entries without a value from objects, at any depth.
     pub(super) fn prune(&mut self) {
         // Most values hold no null at all, and need not be read.
-        if matches!(self, Node::Raw(json) if !json.contains("null")) {
+        if self.text().is_some_and(|(json, _)| !json.contains("null")) {
             return;
         }
         if let Some(entries) = self.as_object() {
@@ -123,18 +151,17 @@ impl<'a> Node<'a> {
         if let (Some(left), Some(right)) = (self.as_array(), other.as_array()) {
             return left.len() == right.len() && left.iter_mut().zip(right).all(|(left, right)| left.equals(right));
         }
-        match (self, other) {
-            (Node::Null, Node::Null) => true,
-            (Node::Raw(left), Node::Raw(right)) => left == right || same_text(left, right),
-            _ => false,
+        match (self.text(), other.text()) {
+            (Some((left, _)), Some((right, _))) => left == right || same_text(left, right),
+            _ => matches!((self, other), (Node::Null, Node::Null)),
         }
     }
 
-    /// The entry of an object that was visited; `None` when it was not, or there is none.
-    pub(super) fn expanded_entry(&mut self, key: &str) -> Option<&mut Node<'a>> {
+    /// The entry of an object that was sent or visited; `None` when it is as it was stored, or there is no such entry.
+    pub(super) fn changed_entry(&mut self, key: &str) -> Option<&mut Node<'a>> {
         match self {
-            Node::Object(entries) => entries.get_mut(key),
-            _ => None,
+            Node::Stored(_) => None,
+            node => node.as_object()?.get_mut(key),
         }
     }
 

@@ -15,7 +15,7 @@ pub const MAX_OPERATIONS: usize = 10_000;
 /// How many bytes all `copy` operations of a patch may add.
 const MAX_COPIED: usize = 3 * 1024 * 1024;
 
-/// Applies a JSON patch to a JSON document.
+/// Applies a JSON patch to a JSON document, which is compact as the codecs write it.
 ///
 /// # Errors
 ///
@@ -37,10 +37,10 @@ pub fn json_patch(document: &[u8], patch: &[u8], strictness: Strictness) -> Resu
     }
     let (document, patch) = (String::from_utf8_lossy(document), String::from_utf8_lossy(patch));
     let mut target = Target {
-        root: Node::new(&document),
+        root: Node::stored(&document),
         copied: 0,
     };
-    let mut patch = Node::new(&patch);
+    let mut patch = Node::sent(&patch);
     for operation in patch.as_array().into_iter().flatten() {
         target.apply(operation).ok_or_else(ApiError::patch_rejected)?;
     }
@@ -114,10 +114,7 @@ struct Target<'a> {
 impl<'a> Target<'a> {
     fn apply(&mut self, operation: &mut Node<'a>) -> Option<()> {
         let members = operation.as_object()?;
-        let text = |node: Option<&Node<'a>>| match node {
-            Some(Node::Raw(json)) => serde_json::from_str::<String>(json).ok(),
-            _ => None,
-        };
+        let text = |node: Option<&Node<'a>>| node?.as_text();
         let kind = text(members.get("op"))?;
         let operation = Operation {
             path: text(members.get("path"))?,

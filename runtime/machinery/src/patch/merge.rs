@@ -5,7 +5,7 @@ use super::{Patched, json_name, mark_reset, read};
 use crate::json::{DecodeError, Strictness};
 use crate::status::ApiError;
 
-/// Applies a merge patch to a JSON document.
+/// Applies a merge patch to a JSON document, which is compact as the codecs write it.
 ///
 /// # Errors
 ///
@@ -25,8 +25,8 @@ pub fn merge_patch(document: &[u8], patch: &[u8], strictness: Strictness) -> Res
         }
     }
     let (document, patch) = (String::from_utf8_lossy(document), String::from_utf8_lossy(patch));
-    let mut target = Node::new(&document);
-    merge(&mut target, Node::new(&patch));
+    let mut target = Node::stored(&document);
+    merge(&mut target, Node::sent(&patch));
     mark_reset(&mut target);
     let mut out = Vec::with_capacity(document.len() + patch.len());
     target.write(&mut out);

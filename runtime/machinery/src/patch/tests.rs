@@ -33,7 +33,7 @@ fn merge_patch_sets_replaces_and_removes() {
 
 #[test]
 fn what_a_merge_patch_does_not_touch_keeps_its_text() {
-    let document = br#"{"z":{"b":1,"a":1.50},"y":1,"x":"<"}"#;
+    let document = br#"{"z":{"b":1,"a":1.50},"y":1,"x":"\u003c"}"#;
     let patched = merge_patch(document, br#"{"y":2}"#, Strictness::Strict).expect("legal");
     assert_eq!(
         String::from_utf8_lossy(&patched.document),
@@ -72,6 +72,8 @@ fn empty_list_of_managers_becomes_a_reset() {
         Ok(expected.clone())
     );
     let patch = json!([{"op": "replace", "path": "/metadata/managedFields", "value": []}]);
+    assert_eq!(patched(&document, &patch), Ok(expected.clone()));
+    let patch = json!([{"op": "replace", "path": "/metadata", "value": {"managedFields": []}}]);
     assert_eq!(patched(&document, &patch), Ok(expected));
 }
 
@@ -330,7 +332,7 @@ proptest! {
         let mut theirs = document.clone();
         // Ours is more liberal: what the standard accepts must give the same, what it refuses may pass.
         if let Ok(patch) = serde_json::from_value::<::json_patch::Patch>(patch)
-            && ::json_patch::patch(&mut theirs, &patch).is_ok()
+            && ::json_patch::patch_unsafe(&mut theirs, &patch).is_ok()
             && !has_managers(&theirs)
             && theirs.is_object()
             && uses_no_liberty(&patch)

@@ -8,6 +8,8 @@ use std::fmt;
 
 pub use requirement::{Operator, Requirement};
 
+use crate::go_format::quote;
+use crate::meta;
 use crate::status::ApiError;
 
 /// Requirements that labels must all meet, sorted by key; none means that everything matches.
@@ -46,6 +48,37 @@ impl LabelQuery {
                 .map(|(key, value)| Requirement::equals(key, value))
                 .collect(),
         )
+    }
+
+    /// The query that an object holds. One without requirements matches everything; what the absence of a selector
+    /// means is up to the field that lacks it, mostly nothing.
+    ///
+    /// # Errors
+    ///
+    /// When an operator is not known, or a key or value is not legal.
+    pub fn of_selector(selector: &meta::LabelSelector) -> Result<Self, LabelSelectorError> {
+        let mut requirements = Vec::new();
+        for (key, value) in &selector.match_labels {
+            requirements.push(Requirement::new(key, Operator::Equals, [value.clone()])?);
+        }
+        for expression in &selector.match_expressions {
+            let operator = match expression.operator.as_str() {
+                "In" => Operator::In,
+                "NotIn" => Operator::NotIn,
+                "Exists" => Operator::Exists,
+                "DoesNotExist" => Operator::DoesNotExist,
+                other => {
+                    let message = format!("{} is not a valid label selector operator", quote(other));
+                    return Err(LabelSelectorError(message));
+                }
+            };
+            requirements.push(Requirement::new(
+                &expression.key,
+                operator,
+                expression.values.iter().cloned(),
+            )?);
+        }
+        Ok(Self::new(requirements))
     }
 
     /// Whether everything matches.

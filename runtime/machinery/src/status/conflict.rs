@@ -3,6 +3,7 @@
 use std::fmt;
 
 use super::{ApiError, Cause, Reason};
+use crate::field_error::FieldErrors;
 use crate::go_format::quote;
 use crate::group_version::{GroupKind, GroupResource};
 
@@ -56,6 +57,18 @@ impl ApiError {
              The object might have been modified"
         );
         Self::conflict(&as_resource(kind), name, why)
+    }
+
+    /// 422: a replacement must say which version it replaces; named by the resource, as the layer that finds out does.
+    #[must_use]
+    pub fn version_missing(resource: &GroupResource, name: &str) -> Self {
+        let mut errors = FieldErrors::default();
+        errors.invalid("metadata.resourceVersion", 0, "must be specified for an update");
+        let kind = GroupKind {
+            group: resource.group.clone(),
+            kind: resource.resource.clone(),
+        };
+        Self::invalid(&kind, name, &errors)
     }
 
     /// 409: an apply would change fields of other managers; one cause per field.

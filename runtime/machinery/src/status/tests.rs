@@ -139,3 +139,11 @@ fn every_reason_is_found_by_its_text() {
         assert_eq!(Reason::parse(reason.as_str()), Some(reason));
     }
 }
+
+#[test]
+fn replacement_without_a_version_is_named_by_its_resource() {
+    let leases = GroupResource::new("coordination.k8s.io", "leases");
+    let message = "leases.coordination.k8s.io \"rich\" is invalid: metadata.resourceVersion: Invalid value: 0: \
+                   must be specified for an update";
+    check(&ApiError::version_missing(&leases, "rich"), 422, "Invalid", message);
+}

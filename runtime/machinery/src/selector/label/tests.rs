@@ -101,6 +101,28 @@ fn text_form_is_sorted_by_key_and_value() {
     assert_eq!(query.to_string(), "a=1,b==2,e,k notin (y,z),!n");
 }
 
+#[test]
+fn selector_of_an_object_becomes_a_query() {
+    let expression = |key: &str, operator: &str, values: &[&str]| meta::LabelSelectorRequirement {
+        key: key.to_owned(),
+        operator: operator.to_owned(),
+        values: values.iter().map(|value| (*value).to_owned()).collect(),
+    };
+    let mut selector = meta::LabelSelector::default();
+    assert!(LabelQuery::of_selector(&selector).expect("legal").is_empty());
+    selector.match_labels.insert("a".to_owned(), "1".to_owned());
+    selector.match_expressions = vec![
+        expression("k", "NotIn", &["z", "y"]),
+        expression("e", "Exists", &[]),
+        expression("b", "In", &["2"]),
+    ];
+    let query = LabelQuery::of_selector(&selector).expect("legal");
+    assert_eq!(query.to_string(), "a=1,b in (2),e,k notin (y,z)");
+    selector.match_expressions = vec![expression("k", "Near", &[])];
+    let error = LabelQuery::of_selector(&selector).expect_err("unknown");
+    assert_eq!(error.0, "\"Near\" is not a valid label selector operator");
+}
+
 fn requirement() -> impl Strategy<Value = Requirement> {
     let key = "[a-z]{1,4}(\\.[a-z]{1,2})?(/[a-z]{1,3})?";
     let word = "([A-Za-z0-9]([A-Za-z0-9_.-]{0,3}[a-z0-9])?)?";
