@@ -152,3 +152,100 @@ impl Scheme {
         self.groups.get(group)?.get(version)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Resource;
+    use crate::meta::ObjectMeta;
+
+    /// A kind.
+    #[derive(Clone, Debug, Default, PartialEq, Resource)]
+    #[resource(group = "test.example.com", version = "v1", kind = "Thing", plural = "things")]
+    struct Thing {
+        /// Metadata.
+        metadata: ObjectMeta,
+    }
+
+    /// Another type of the same name.
+    #[derive(Clone, Debug, Default, PartialEq, Resource)]
+    #[resource(group = "test.example.com", version = "v1", kind = "Thing", plural = "others")]
+    struct SameKind {
+        /// Metadata.
+        metadata: ObjectMeta,
+    }
+
+    /// Another kind under the same path.
+    #[derive(Clone, Debug, Default, PartialEq, Resource)]
+    #[resource(group = "test.example.com", version = "v1", kind = "Other", plural = "things")]
+    struct SamePath {
+        /// Metadata.
+        metadata: ObjectMeta,
+    }
+
+    /// An older version.
+    #[derive(Clone, Debug, Default, PartialEq, Resource)]
+    #[resource(
+        group = "test.example.com",
+        version = "v1beta1",
+        kind = "Thing",
+        plural = "things",
+        storage_version = Thing
+    )]
+    struct Older {
+        /// Metadata.
+        metadata: ObjectMeta,
+    }
+
+    #[test]
+    fn kinds_are_found_by_either_name_and_kept_in_order() {
+        let mut scheme = Scheme::new();
+        scheme.add::<Older>().add::<Thing>();
+        assert_eq!(scheme.check(), Ok(()));
+        let found = scheme.kind("test.example.com", "v1", "Thing").expect("added");
+        assert!(std::ptr::eq(
+            found,
+            scheme.resource("test.example.com", "v1", "things").expect("added")
+        ));
+        assert!(std::ptr::eq(
+            found,
+            scheme.object_kind("test.example.com/v1", "Thing").expect("added")
+        ));
+        assert!(scheme.kind("", "v1", "Thing").is_none());
+        assert!(scheme.has_version("test.example.com", "v1beta1"));
+        let versions: Vec<&str> = scheme
+            .versions("test.example.com", "Thing")
+            .map(|facts| facts.version)
+            .collect();
+        assert_eq!(versions, ["v1beta1", "v1"]);
+    }
+
+    #[test]
+    fn collisions_are_reported_together() {
+        let mut scheme = Scheme::new();
+        scheme.add::<Thing>().add::<SameKind>().add::<SamePath>();
+        let problems = scheme.check().expect_err("two collisions");
+        assert_eq!(
+            problems[0],
+            SchemeError::KindTaken(Thing::RESOURCE.group_version_kind())
+        );
+        assert!(matches!(
+            &problems[1],
+            SchemeError::ResourceTaken {
+                first: "Thing",
+                second: "Other",
+                ..
+            }
+        ));
+    }
+
+    #[test]
+    fn storage_version_must_be_there() {
+        let mut scheme = Scheme::new();
+        scheme.add::<Older>();
+        let problems = scheme.check().expect_err("no hub");
+        let message = "the storage version of test.example.com/v1beta1, Kind=Thing is test.example.com/v1, Kind=Thing, \
+                       which was not added; add it too";
+        assert_eq!(problems[0].to_string(), message);
+    }
+}
