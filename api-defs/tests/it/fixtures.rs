@@ -6,6 +6,7 @@ use std::path::Path;
 use planesmith_machinery::json::{self, Strictness};
 use planesmith_machinery::protobuf;
 use planesmith_machinery::value::Struct;
+use planesmith_machinery::yaml;
 
 use crate::reference::{folder, zero_objects};
 
@@ -32,6 +33,22 @@ fn protobuf_survives_byte_for_byte() {
         let mut written = Vec::new();
         protobuf::encode_enveloped(object.as_ref(), &mut written);
         difference(&wanted, &written)
+    });
+}
+
+#[test]
+fn yaml_means_the_same() {
+    each("yaml", |path, mut object| {
+        let text = fs::read(path).expect("a readable fixture");
+        let document = yaml::to_json(&text).map_err(|error| error.to_string())?;
+        json::decode(&document.json, object.as_mut(), Strictness::Strict).map_err(|error| error.to_string())?;
+        let written = yaml::from_json(&json::to_vec(object.as_ref())).map_err(|error| error.to_string())?;
+        let written = yaml::to_json(&written).map_err(|error| error.to_string())?;
+        let parse = |json: &[u8]| serde_json::from_slice::<serde_json::Value>(json).expect("JSON");
+        let (wanted, written) = (parse(&document.json), parse(&written.json));
+        (wanted == written)
+            .then_some(())
+            .ok_or_else(|| format!("wanted {wanted}, got {written}"))
     });
 }
 

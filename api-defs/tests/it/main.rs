@@ -4,4 +4,5 @@
 
 mod facts;
 mod fixtures;
+mod golden;
 mod reference;

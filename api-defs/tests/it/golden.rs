@@ -1,0 +1,141 @@
+//! Creations that kube-apiserver was seen to refuse are refused here for the same reasons, and the others pass.
+
+use std::fs;
+use std::path::Path;
+
+use planesmith_machinery::conversion::convert;
+use planesmith_machinery::defaulting::set_defaults;
+use planesmith_machinery::json::{self, Strictness};
+use planesmith_machinery::resource::ResourceFacts;
+use planesmith_machinery::scheme::Scheme;
+use planesmith_machinery::validation::check_create;
+use serde_json::Value;
+
+/// The namespace of namespaced objects.
+const NAMESPACE: &str = "golden";
+
+/// What these steps are about is not the object: what goes before and after it is tested with a server.
+const NOT_OF_THE_OBJECT: &[&str] = &["generate-name-bad", "resource-version-set", "no-name"];
+
+/// An empty list that was sent is an absent one here, so it is filled with defaults instead of being refused.
+const EMPTY_IS_ABSENT: &[(&str, &str)] = &[("hpa-behavior", "spec.behavior.scaleDown.policies")];
+
+#[test]
+fn creations_are_refused_for_the_reasons_of_kube_apiserver() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/golden/public");
+    if !folder.is_dir() {
+        println!("skipped: there are no recorded answers at ../shared/golden");
+        return;
+    }
+    let mut scheme = Scheme::new();
+    planesmith::register(&mut scheme);
+    let mut count = 0;
+    let mut failures = Vec::new();
+    for part in ["validation", "resources", "metadata"] {
+        let mut files: Vec<_> = fs::read_dir(folder.join(part))
+            .expect("a folder")
+            .map(|entry| entry.expect("an entry").path())
+            .collect();
+        files.sort();
+        for file in files {
+            let scenario: Value = serde_json::from_slice(&fs::read(&file).expect("a file")).expect("JSON");
+            for step in scenario["steps"].as_array().into_iter().flatten() {
+                if let Some(problem) = check(&scheme, step, &mut count) {
+                    let name = file.file_stem().unwrap_or_default().to_string_lossy();
+                    failures.push(format!("{name} {}: {problem}", step["id"]));
+                }
+            }
+        }
+    }
+    assert!(
+        failures.is_empty(),
+        "{} of {count}:\n{}",
+        failures.len(),
+        failures.join("\n")
+    );
+    println!("{count} creations judged alike");
+}
+
+/// What is judged otherwise in a step; `None` also when the step is not about a kind of ours.
+fn check(scheme: &Scheme, step: &Value, count: &mut u32) -> Option<String> {
+    let facts = kind_of(scheme, step["do"].as_str()?)?;
+    let id = step["id"].as_str().unwrap_or_default();
+    let body = step.get("body").filter(|body| body["kind"] == facts.kind)?;
+    let status = step["expect"]["status"].as_u64()?;
+    if !matches!(status, 201 | 422) || NOT_OF_THE_OBJECT.contains(&id) {
+        return None;
+    }
+    *count += 1;
+    let mut object = (facts.new)();
+    if let Err(error) = json::from_value(&filled_in(body), &mut *object, Strictness::Lenient) {
+        return Some(error.to_string());
+    }
+    if facts.scope == planesmith_machinery::resource::Scope::Namespaced {
+        NAMESPACE.clone_into(&mut object.meta_mut().namespace);
+    }
+    set_defaults(&mut *object);
+    let mut hub = convert(&*object, facts.hub());
+    (hub.resource().rules.prepare_create)(&mut *hub);
+    let mut ours: Vec<String> = check_create(&*hub)
+        .causes()
+        .iter()
+        .map(|cause| format!("{} {}: {}", cause.reason, cause.field, cause.message))
+        .collect();
+    let text = |cause: &Value, key: &str| cause[key].as_str().unwrap_or_default().replace("<ns>", NAMESPACE);
+    let causes = step["expect"]["body"]["details"]["causes"].as_array();
+    let mut theirs: Vec<String> = causes
+        .into_iter()
+        .flatten()
+        .filter(|cause| !EMPTY_IS_ABSENT.contains(&(id, text(cause, "field").as_str())))
+        .map(|cause| {
+            format!(
+                "{} {}: {}",
+                text(cause, "reason"),
+                text(cause, "field"),
+                text(cause, "message")
+            )
+        })
+        .collect();
+    // Causes that come from maps have no order there.
+    ours.sort();
+    theirs.sort();
+    (ours != theirs).then(|| format!("\n  ours   {ours:?}\n  theirs {theirs:?}"))
+}
+
+/// The kind that a request creates.
+fn kind_of(scheme: &Scheme, request: &str) -> Option<&'static ResourceFacts> {
+    let path = request.strip_prefix("POST /")?.split('?').next()?;
+    let parts: Vec<&str> = path.split('/').collect();
+    let (group, version, rest) = match parts.as_slice() {
+        ["api", version, rest @ ..] => ("", *version, rest),
+        ["apis", group, version, rest @ ..] => (*group, *version, rest),
+        _ => return None,
+    };
+    match rest {
+        [plural] | ["namespaces", _, plural] => scheme.resource(group, version, plural),
+        _ => None,
+    }
+}
+
+/// The value with what the scenarios leave to be filled in.
+fn filled_in(value: &Value) -> Value {
+    match value {
+        Value::String(text) => padded(&text.replace("${ns}", NAMESPACE)).into(),
+        Value::Array(items) => items.iter().map(filled_in).collect(),
+        Value::Object(members) => members
+            .iter()
+            .map(|(key, value)| (key.clone(), filled_in(value)))
+            .collect::<serde_json::Map<_, _>>()
+            .into(),
+        other => other.clone(),
+    }
+}
+
+/// `${pad:N}` is N letters.
+fn padded(text: &str) -> String {
+    let Some((before, rest)) = text.split_once("${pad:") else {
+        return text.to_owned();
+    };
+    let (count, after) = rest.split_once('}').expect("a closed placeholder");
+    format!("{before}{}{after}", "x".repeat(count.parse().expect("a number")))
+}
