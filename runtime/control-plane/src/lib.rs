@@ -19,5 +19,5 @@ pub mod private_file;
 pub mod program;
 mod run;
 
-pub use program::{GroupVersion, Program};
+pub use program::{Documents, GroupVersion, Program};
 pub use run::run;

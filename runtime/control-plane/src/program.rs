@@ -1,6 +1,7 @@
 //! What a server binary is made of.
 
 use planesmith_machinery::scheme::Scheme;
+use planesmith_server::openapi::{OpenApi, Part};
 use planesmith_server::routes::Routes;
 use planesmith_server::stores::Stores;
 
@@ -14,6 +15,17 @@ pub struct Program {
     pub name: &'static str,
     /// Everything that can be served, in the order of registration.
     pub groups: &'static [GroupVersion],
+    /// What describes them to clients.
+    pub openapi: Documents,
+}
+
+/// OpenAPI documents of group versions, each with its path (`api/v1`, `apis/apps/v1`).
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Documents {
+    /// Version 2; clients get one document out of all of them.
+    pub v2: &'static [Part],
+    /// Version 3.
+    pub v3: &'static [Part],
 }
 
 impl Program {
@@ -26,6 +38,17 @@ impl Program {
         };
         let missing: Vec<&GroupVersion> = bare::GROUPS.iter().filter(|bare| !brings(bare)).collect();
         missing.into_iter().chain(self.groups)
+    }
+}
+
+impl Documents {
+    /// The documents of the group versions that are switched on.
+    #[must_use]
+    pub fn of(&self, served: &[GroupVersion]) -> OpenApi {
+        let paths: Vec<String> = served.iter().map(GroupVersion::path).collect();
+        let of_served = |part: &&Part| paths.iter().any(|path| path == part.0);
+        let (v2, v3) = (self.v2.iter(), self.v3.iter());
+        OpenApi::new(v2.filter(of_served).copied(), v3.filter(of_served).copied())
     }
 }
 
@@ -51,6 +74,13 @@ impl GroupVersion {
         } else {
             format!("{}/{}", self.group, self.version)
         }
+    }
+
+    /// `api/v1` or `apis/group/version`.
+    #[must_use]
+    pub fn path(&self) -> String {
+        let root = if self.group.is_empty() { "api" } else { "apis" };
+        format!("{root}/{}", self.api_version())
     }
 
     /// Whether `--runtime-config` leaves the group version on.

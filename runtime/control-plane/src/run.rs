@@ -22,7 +22,7 @@ use crate::identity::Identity;
 use crate::loopback::Loopback;
 use crate::options::{Options, StorageKind};
 use crate::private_file::make_private_dir;
-use crate::program::Program;
+use crate::program::{GroupVersion, Program};
 use crate::{bootstrap, controllers, namespaces};
 
 /// Runs `program` with the flags of this process until it is told to stop.
@@ -72,6 +72,7 @@ async fn serve(program: &Program, options: &Options) -> Result<()> {
     config.request_timeout = options.request_timeout;
     config.shutdown_delay = options.shutdown_delay_duration;
     config.public_address = url.trim_start_matches("https://").to_owned();
+    config.openapi = program.openapi.of(&served);
     let server = config.complete()?.prepare(chain);
     loopback.connect(server.front());
 
@@ -109,7 +110,7 @@ fn assemble(
     options: &Options,
     storage: &Storage,
     loopback: &Loopback,
-) -> Result<(ApiServer, Vec<String>)> {
+) -> Result<(ApiServer, Vec<GroupVersion>)> {
     let mut scheme = Scheme::new();
     for group_version in program.all_groups() {
         (group_version.register)(&mut scheme);
@@ -126,13 +127,10 @@ fn assemble(
     }
     let stores = Stores::with_options(storage.clone(), scheme, admission, StoresOptions::default());
     let mut routes = Routes::new();
-    let mut served = Vec::new();
-    for group_version in program
-        .all_groups()
-        .filter(|group| group.enabled(&options.runtime_config))
-    {
+    let groups = program.all_groups();
+    let served: Vec<GroupVersion> = groups.filter(|group| group.enabled(&options.runtime_config)).copied().collect();
+    for group_version in &served {
         (group_version.install)(&mut routes, &stores);
-        served.push(group_version.api_version());
     }
     let extensions = planesmith_extensions::server();
     let core = ApiServer::new("core", routes).in_front_of(extensions);
@@ -143,7 +141,7 @@ fn assemble(
 
 /// Says what is served, where, and what to type next.
 #[expect(clippy::print_stdout, reason = "the answer to starting the program")]
-fn announce(program: &Program, options: &Options, served: &[String], url: &str, kubeconfig: &str) {
+fn announce(program: &Program, options: &Options, served: &[GroupVersion], url: &str, kubeconfig: &str) {
     let store = match options.storage {
         StorageKind::Sled => format!("{} (sled)", options.data_dir.join("store").display()),
         StorageKind::Memory => "in memory, gone at exit".to_owned(),
@@ -152,7 +150,7 @@ fn announce(program: &Program, options: &Options, served: &[String], url: &str, 
         "{} {} serves {}\n",
         program.name,
         env!("CARGO_PKG_VERSION"),
-        served.join(", ")
+        served.iter().map(GroupVersion::api_version).collect::<Vec<_>>().join(", ")
     );
     for (what, value) in [
         ("at", url),

@@ -5,9 +5,11 @@
 
 mod document;
 mod endpoints;
+mod gnostic;
+mod v2;
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use arc_swap::ArcSwap;
 use bytes::Bytes;
@@ -24,22 +26,32 @@ pub struct OpenApi {
 /// The documents at one time.
 #[derive(Debug, Default)]
 struct Documents {
-    v2: Option<OpenApiDocument>,
-    v2_protobuf: Option<OpenApiDocument>,
+    v2: Arc<V2>,
     v3: BTreeMap<String, Arc<OpenApiDocument>>,
 }
 
+/// The version 2 document in its forms, each made when it is first asked for.
+#[derive(Debug, Default)]
+struct V2 {
+    /// The documents of group versions.
+    parts: BTreeMap<String, Bytes>,
+    json: OnceLock<OpenApiDocument>,
+    protobuf: OnceLock<OpenApiDocument>,
+}
+
+/// The documents of one group version: its path (`api/v1`, `apis/apps/v1`) and compact JSON.
+pub type Part = (&'static str, &'static [u8]);
+
 impl OpenApi {
-    /// Serves `v2` at `/openapi/v2`, and each of `v3` at `/openapi/v3/PATH` (`api/v1`, `apis/apps/v1`). All of them are
-    /// compact JSON.
+    /// Serves `v2` as one document at `/openapi/v2`, and each of `v3` at `/openapi/v3/PATH`.
     #[must_use]
-    pub fn new(v2: impl Into<Bytes>, v3: impl IntoIterator<Item = (&'static str, &'static [u8])>) -> Self {
+    pub fn new(v2: impl IntoIterator<Item = Part>, v3: impl IntoIterator<Item = Part>) -> Self {
+        let parts = v2.into_iter().map(|(path, json)| (path.to_owned(), Bytes::from_static(json)));
         let v3 = v3
             .into_iter()
             .map(|(path, json)| (path.to_owned(), Arc::new(OpenApiDocument::new(json))));
         let documents = Documents {
-            v2: Some(OpenApiDocument::new(v2)),
-            v2_protobuf: None,
+            v2: Arc::new(V2::of(parts.collect())),
             v3: v3.collect(),
         };
         Self {
@@ -47,12 +59,22 @@ impl OpenApi {
         }
     }
 
-    /// Replaces the version 2 document, and its protobuf form if there is one.
-    pub fn set_v2(&self, json: impl Into<Bytes>, protobuf: Option<Bytes>) {
-        let (json, protobuf) = (json.into(), protobuf);
+    /// Adds or replaces what a group version adds to the version 2 document.
+    pub fn set_v2(&self, path: &str, json: impl Into<Bytes>) {
+        let json = json.into();
         self.change(|documents| {
-            documents.v2 = Some(OpenApiDocument::new(json.clone()));
-            documents.v2_protobuf = protobuf.clone().map(OpenApiDocument::new);
+            let mut parts = documents.v2.parts.clone();
+            parts.insert(path.to_owned(), json.clone());
+            documents.v2 = Arc::new(V2::of(parts));
+        });
+    }
+
+    /// Takes a group version out of the version 2 document.
+    pub fn remove_v2(&self, path: &str) {
+        self.change(|documents| {
+            let mut parts = documents.v2.parts.clone();
+            parts.remove(path);
+            documents.v2 = Arc::new(V2::of(parts));
         });
     }
 
@@ -73,21 +95,32 @@ impl OpenApi {
 
     fn change(&self, change: impl Fn(&mut Documents)) {
         self.current.rcu(|documents| {
-            let mut documents = documents.renewed();
+            let mut documents = Documents {
+                v2: Arc::clone(&documents.v2),
+                v3: documents.v3.clone(),
+            };
             change(&mut documents);
             documents
         });
     }
 }
 
-impl Documents {
-    /// The same documents, to be changed. Only the version 2 ones are hashed again.
-    fn renewed(&self) -> Self {
+impl V2 {
+    fn of(parts: BTreeMap<String, Bytes>) -> Self {
         Self {
-            v2: self.v2.as_ref().map(OpenApiDocument::renewed),
-            v2_protobuf: self.v2_protobuf.as_ref().map(OpenApiDocument::renewed),
-            v3: self.v3.clone(),
+            parts,
+            ..Self::default()
         }
+    }
+
+    fn json(&self) -> &OpenApiDocument {
+        self.json
+            .get_or_init(|| OpenApiDocument::new(v2::merge(self.parts.values()).to_string()))
+    }
+
+    fn protobuf(&self) -> &OpenApiDocument {
+        self.protobuf
+            .get_or_init(|| OpenApiDocument::new(gnostic::encode(&v2::merge(self.parts.values()))))
     }
 }
 

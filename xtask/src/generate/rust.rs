@@ -123,7 +123,7 @@ fn program(package: &PackageModel) -> String {
         });
     }
     text.push('\n');
-    text.push_str(&use_line("planesmith_control_plane", &["GroupVersion", "Program"]));
+    text.push_str(&use_line("planesmith_control_plane", &["Documents", "GroupVersion", "Program"]));
     text.push_str(&use_line("planesmith_machinery::scheme", &["Scheme"]));
     text.push_str(&format!(
         "\n/// The server with all of them.\npub const PROGRAM: Program = Program {{\n    name: \"{name}\",\n    groups: &[\n"
@@ -139,7 +139,8 @@ fn program(package: &PackageModel) -> String {
         }
     }
     text.push_str(
-        "    ],\n};\n\n/// Adds the kinds of all groups to `scheme`.\npub fn register(scheme: &mut Scheme) {\n",
+        "    ],\n    openapi: Documents {\n        v2: openapi::V2,\n        v3: openapi::V3,\n    },\n};\n\n\
+         /// Adds the kinds of all groups to `scheme`.\npub fn register(scheme: &mut Scheme) {\n",
     );
     text.push_str("    for group_version in PROGRAM.groups {\n        (group_version.register)(scheme);\n    }\n}\n");
     text

@@ -40,14 +40,6 @@ impl OpenApiDocument {
         }
     }
 
-    /// The same document.
-    pub(super) fn renewed(&self) -> Self {
-        Self {
-            changed: self.changed,
-            ..Self::new(self.bytes.clone())
-        }
-    }
-
     /// SHA-512 in upper-case hexadecimal digits.
     pub(super) fn hash(&self) -> &str {
         self.hash.get_or_init(|| {

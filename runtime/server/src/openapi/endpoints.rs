@@ -33,13 +33,11 @@ pub(crate) fn router(documents: OpenApi) -> Router {
 async fn v2(State(openapi): State<OpenApi>, request: Request<Body>) -> Response {
     let (request, _) = request.into_parts();
     let documents = openapi.current.load();
-    let Some(json) = &documents.v2 else {
-        return empty(StatusCode::NOT_FOUND);
-    };
-    let protobuf = documents.v2_protobuf.as_ref();
+    let document = &documents.v2;
+    let json = document.json();
     let answer = accepted(&request).find_map(|media_range| match media_range {
         "*/*" | "application/*" | "application/json" => Some((json, "application/json")),
-        V2_PROTOBUF | V2_PROTOBUF_OLD => protobuf.map(|protobuf| (protobuf, V2_PROTOBUF)),
+        V2_PROTOBUF | V2_PROTOBUF_OLD => Some((document.protobuf(), V2_PROTOBUF)),
         _ => None,
     });
     let mut response = match answer {

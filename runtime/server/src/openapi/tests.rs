@@ -21,8 +21,11 @@ async fn ask(openapi: &OpenApi, path: &str, headers: &[(&str, &str)]) -> (Status
 }
 
 fn openapi() -> OpenApi {
+    let v3 = [("api/v1", &b"{\"openapi\":\"3.0.0\"}"[..])];
+    let openapi = OpenApi::new([], v3);
     let v2 = format!(r#"{{"swagger":"2.0","filler":"{}"}}"#, "x".repeat(2_000));
-    OpenApi::new(v2, [("api/v1", &b"{\"openapi\":\"3.0.0\"}"[..])])
+    openapi.set_v2("api/v1", v2);
+    openapi
 }
 
 #[tokio::test]
@@ -83,7 +86,6 @@ async fn what_is_not_there_has_no_words() {
         ("/openapi/v3/apis/nope/v1", "*/*", StatusCode::NOT_FOUND),
         ("/openapi/v3/", "*/*", StatusCode::NOT_FOUND),
         ("/openapi/v2", "text/html", StatusCode::NOT_ACCEPTABLE),
-        ("/openapi/v2", super::endpoints::V2_PROTOBUF, StatusCode::NOT_ACCEPTABLE),
         ("/openapi/v3/api/v1", "text/html", StatusCode::NOT_ACCEPTABLE),
     ] {
         let (code, _, body) = ask(&openapi, path, &[("accept", accept)]).await;
@@ -92,15 +94,15 @@ async fn what_is_not_there_has_no_words() {
 }
 
 #[tokio::test]
-async fn protobuf_is_passed_through() {
-    let openapi = openapi();
-    openapi.set_v2("{}", Some(Bytes::from_static(b"\x0a\x03")));
-    let old = super::endpoints::V2_PROTOBUF_OLD;
-    let (_, headers, body) = ask(&openapi, "/openapi/v2", &[("accept", old)]).await;
-    assert_eq!(
-        (headers["content-type"].to_str().unwrap(), &body[..]),
-        (super::endpoints::V2_PROTOBUF, &b"\x0a\x03"[..])
-    );
+async fn protobuf_has_both_names() {
+    let openapi = OpenApi::new([("api/v1", &b"{\"swagger\":\"2.0\"}"[..])], []);
+    for name in [super::endpoints::V2_PROTOBUF, super::endpoints::V2_PROTOBUF_OLD] {
+        let (_, headers, body) = ask(&openapi, "/openapi/v2", &[("accept", name)]).await;
+        assert_eq!(
+            (headers["content-type"].to_str().unwrap(), &body[..]),
+            (super::endpoints::V2_PROTOBUF, &b"\x0a\x032.0"[..])
+        );
+    }
 }
 
 #[tokio::test]
@@ -117,11 +119,17 @@ async fn the_large_document_is_compressed_for_those_who_take_it() {
 async fn documents_come_and_go_while_serving() {
     let openapi = openapi();
     openapi.set_v3("apis/x.example.com/v1", "{}");
+    openapi.set_v2("apis/x.example.com/v1", r#"{"paths":{"/apis/x.example.com/v1/":{}}}"#);
+    let (_, _, body) = ask(&openapi, "/openapi/v2", &[]).await;
+    assert!(body.windows(14).any(|part| part == b"x.example.com/"));
     assert_eq!(
         ask(&openapi, "/openapi/v3/apis/x.example.com/v1", &[]).await.0,
         StatusCode::OK
     );
     openapi.remove_v3("apis/x.example.com/v1");
+    openapi.remove_v2("apis/x.example.com/v1");
+    let (_, _, body) = ask(&openapi, "/openapi/v2", &[]).await;
+    assert!(!body.windows(14).any(|part| part == b"x.example.com/"));
     assert_eq!(
         ask(&openapi, "/openapi/v3/apis/x.example.com/v1", &[]).await.0,
         StatusCode::NOT_FOUND
