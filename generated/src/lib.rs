@@ -10,7 +10,7 @@ pub mod openapi;
 mod round_trips;
 pub mod scheduling;
 
-use planesmith_control_plane::{GroupVersion, Program};
+use planesmith_control_plane::{Documents, GroupVersion, Program};
 use planesmith_machinery::scheme::Scheme;
 
 /// The server with all of them.
@@ -48,6 +48,10 @@ pub const PROGRAM: Program = Program {
             install: scheduling::v1::install,
         },
     ],
+    openapi: Documents {
+        v2: openapi::V2,
+        v3: openapi::V3,
+    },
 };
 
 /// Adds the kinds of all groups to `scheme`.

@@ -7,7 +7,7 @@ pub mod openapi;
 mod round_trips;
 pub mod shop;
 
-use planesmith_control_plane::{GroupVersion, Program};
+use planesmith_control_plane::{Documents, GroupVersion, Program};
 use planesmith_machinery::scheme::Scheme;
 
 /// The server with all of them.
@@ -27,6 +27,10 @@ pub const PROGRAM: Program = Program {
             install: shop::v1alpha1::install,
         },
     ],
+    openapi: Documents {
+        v2: openapi::V2,
+        v3: openapi::V3,
+    },
 };
 
 /// Adds the kinds of all groups to `scheme`.

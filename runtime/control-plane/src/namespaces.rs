@@ -4,12 +4,18 @@ use std::sync::Arc;
 
 use planesmith_machinery::resource::ResourceFacts;
 use planesmith_machinery::scheme::Scheme;
+use planesmith_server::endpoint::Finalize;
 use planesmith_server::stores::{ResourceStore, Stores};
 
 /// The kind Namespace; `None` in a server without it.
 #[must_use]
 pub fn facts(scheme: &Scheme) -> Option<&'static ResourceFacts> {
     scheme.resource("", "v1", "namespaces")
+}
+
+/// Lets controllers say that they are done with a namespace. To be called before namespaces are installed.
+pub fn handle_subresources(stores: &Stores) {
+    stores.handle("", "namespaces", "finalize", Arc::new(Finalize));
 }
 
 /// The namespaces of a server; `None` when it has none.

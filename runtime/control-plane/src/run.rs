@@ -126,9 +126,13 @@ fn assemble(
         admission.push(Arc::new(NamespaceLifecycle::new(Arc::new(namespaces))));
     }
     let stores = Stores::with_options(storage.clone(), scheme, admission, StoresOptions::default());
+    namespaces::handle_subresources(&stores);
     let mut routes = Routes::new();
     let groups = program.all_groups();
-    let served: Vec<GroupVersion> = groups.filter(|group| group.enabled(&options.runtime_config)).copied().collect();
+    let served: Vec<GroupVersion> = groups
+        .filter(|group| group.enabled(&options.runtime_config))
+        .copied()
+        .collect();
     for group_version in &served {
         (group_version.install)(&mut routes, &stores);
     }
@@ -150,7 +154,11 @@ fn announce(program: &Program, options: &Options, served: &[GroupVersion], url: 
         "{} {} serves {}\n",
         program.name,
         env!("CARGO_PKG_VERSION"),
-        served.iter().map(GroupVersion::api_version).collect::<Vec<_>>().join(", ")
+        served
+            .iter()
+            .map(GroupVersion::api_version)
+            .collect::<Vec<_>>()
+            .join(", ")
     );
     for (what, value) in [
         ("at", url),

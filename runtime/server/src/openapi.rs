@@ -46,7 +46,9 @@ impl OpenApi {
     /// Serves `v2` as one document at `/openapi/v2`, and each of `v3` at `/openapi/v3/PATH`.
     #[must_use]
     pub fn new(v2: impl IntoIterator<Item = Part>, v3: impl IntoIterator<Item = Part>) -> Self {
-        let parts = v2.into_iter().map(|(path, json)| (path.to_owned(), Bytes::from_static(json)));
+        let parts = v2
+            .into_iter()
+            .map(|(path, json)| (path.to_owned(), Bytes::from_static(json)));
         let v3 = v3
             .into_iter()
             .map(|(path, json)| (path.to_owned(), Arc::new(OpenApiDocument::new(json))));

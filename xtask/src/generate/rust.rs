@@ -123,7 +123,10 @@ fn program(package: &PackageModel) -> String {
         });
     }
     text.push('\n');
-    text.push_str(&use_line("planesmith_control_plane", &["Documents", "GroupVersion", "Program"]));
+    text.push_str(&use_line(
+        "planesmith_control_plane",
+        &["Documents", "GroupVersion", "Program"],
+    ));
     text.push_str(&use_line("planesmith_machinery::scheme", &["Scheme"]));
     text.push_str(&format!(
         "\n/// The server with all of them.\npub const PROGRAM: Program = Program {{\n    name: \"{name}\",\n    groups: &[\n"

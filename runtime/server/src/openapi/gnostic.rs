@@ -282,7 +282,9 @@ fn parameter(value: &Value, out: &mut Vec<u8>) {
     match value.get("in").and_then(Value::as_str) {
         Some("body") => nested(1, out, |out| message(value, &BODY_PARAMETER, out)),
         Some("path") => nested(2, out, |out| nested(4, out, |out| message(value, &PATH_PARAMETER, out))),
-        _ => nested(2, out, |out| nested(3, out, |out| message(value, &QUERY_PARAMETER, out))),
+        _ => nested(2, out, |out| {
+            nested(3, out, |out| message(value, &QUERY_PARAMETER, out))
+        }),
     }
 }
 

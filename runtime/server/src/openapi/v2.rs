@@ -16,7 +16,9 @@ pub(super) fn merge<'p>(parts: impl IntoIterator<Item = &'p Bytes>) -> Value {
         };
         for (name, value) in part {
             match (whole.get_mut(&name), value) {
-                (Some(Value::Object(have)), Value::Object(more)) if MERGED.contains(&name.as_str()) => have.extend(more),
+                (Some(Value::Object(have)), Value::Object(more)) if MERGED.contains(&name.as_str()) => {
+                    have.extend(more)
+                }
                 (Some(_), _) => {}
                 (None, value) => drop(whole.insert(name, value)),
             }
@@ -33,8 +35,10 @@ mod tests {
 
     #[test]
     fn group_versions_become_one_document() {
-        let core: &[u8] = br#"{"swagger":"2.0","info":{"title":"a"},"paths":{"/api/v1/pods":{}},"definitions":{"x":{}}}"#;
-        let apps: &[u8] = br#"{"swagger":"2.0","info":{"title":"b"},"paths":{"/apis/apps/v1":{}},"definitions":{"y":{}}}"#;
+        let core: &[u8] =
+            br#"{"swagger":"2.0","info":{"title":"a"},"paths":{"/api/v1/pods":{}},"definitions":{"x":{}}}"#;
+        let apps: &[u8] =
+            br#"{"swagger":"2.0","info":{"title":"b"},"paths":{"/apis/apps/v1":{}},"definitions":{"y":{}}}"#;
         let whole = json!({
             "swagger": "2.0",
             "info": {"title": "a"},
