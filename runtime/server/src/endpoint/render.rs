@@ -19,7 +19,7 @@ use crate::list_stream::{Items, ListStream};
 use crate::negotiation::{Format, Output, Target};
 use crate::request::Query;
 use crate::response;
-use crate::table::{self, Include};
+use crate::table;
 
 /// An object on its way to the client.
 #[derive(Clone, Copy, Debug)]
@@ -121,8 +121,8 @@ impl Endpoint {
     ) -> ApiResult<Response> {
         let body = match (output.target, output.format) {
             (Target::Table, _) => {
-                let include = Include::read(query)?;
-                response::text(output, table::of_one(self.kind(), subject, self.forms(), include)?)
+                let shown = table::shown(query)?;
+                response::text(output, table::of_one(self.kind(), subject, self.forms(), shown, true)?)
             }
             (Target::Object, Format::Protobuf) => {
                 let message = subject.message(self.forms())?;
@@ -155,8 +155,8 @@ impl Endpoint {
         let media_type = output.format.media_type();
         let body = match (output.target, output.format) {
             (Target::Table, _) => {
-                let include = Include::read(query)?;
-                let table = table::of_list(self.kind(), meta, &entries, self.forms(), include)?;
+                let shown = table::shown(query)?;
+                let table = table::of_list(self.kind(), meta, &entries, self.forms(), shown)?;
                 return Ok(response::bytes(
                     StatusCode::OK,
                     media_type,

@@ -10,6 +10,7 @@ use axum::body::Body;
 use axum::response::Response;
 use http::StatusCode;
 use planesmith_machinery::status::{ApiError, ApiResult, Expired};
+use planesmith_machinery::table::RowObject;
 use planesmith_store::{ListQuery, Revision, WatchError, WatchFrom};
 
 use self::frames::Frames;
@@ -19,7 +20,7 @@ use super::selection::Selection;
 use crate::endpoint::{Call, Endpoint};
 use crate::negotiation::{Output, Target, negotiate_watch};
 use crate::response;
-use crate::table::Include;
+use crate::table;
 
 impl Endpoint {
     /// Answers with a stream of changes.
@@ -30,11 +31,11 @@ impl Endpoint {
         let options = ListOptions::for_watch(call.query())?;
         let selection = Selection::new(&options, self.kind(), call.name())?;
         let version = parse_version_field(&options.resource_version).map_err(|why| ApiError::unnamed(500, why))?;
-        let include = match output.target {
-            Target::Table => Include::read(call.query())?,
-            _ => Include::default(),
+        let shown = match output.target {
+            Target::Table => table::shown(call.query())?,
+            _ => RowObject::default(),
         };
-        let frames = Frames::new(Arc::clone(self), output, include, selection);
+        let frames = Frames::new(Arc::clone(self), output, shown, selection);
         let watch = self.begin(&options, version, &frames, call.namespace()).await;
         let (initial, watcher) = match watch {
             Ok(started) => started,

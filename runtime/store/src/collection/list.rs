@@ -66,7 +66,8 @@ pub struct Page {
     pub entries: Vec<Arc<Entry>>,
     /// What the entries are the state of. The next page asks for exactly this revision.
     pub revision: Revision,
-    /// Whether there is more: then the next page starts after this page's last key.
+    /// Whether there may be more: then the next page starts after this page's last key. With a filter the next page may
+    /// turn out to be empty.
     pub more: bool,
     /// How many entries follow this page; `None` when a filter makes that unknown.
     pub remaining: Option<u64>,
@@ -156,33 +157,25 @@ fn merge<'a>(
     })
 }
 
-fn paginate<'a>(entries: impl Iterator<Item = &'a Arc<Entry>>, revision: Revision, query: &ListQuery<'_>) -> Page {
-    let mut selected = entries.filter(|entry| query.filter.is_none_or(|filter| filter(entry)));
+fn paginate<'a>(mut entries: impl Iterator<Item = &'a Arc<Entry>>, revision: Revision, query: &ListQuery<'_>) -> Page {
     let limit = query.limit.map_or(usize::MAX, |limit| limit.max(1));
-    let entries: Vec<_> = selected.by_ref().take(limit).cloned().collect();
-    if query.limit.is_none() {
-        return Page {
-            entries,
-            revision,
-            more: false,
-            remaining: Some(0),
-        };
-    }
-    if query.filter.is_some() {
-        let more = selected.next().is_some();
-        let remaining = (!more).then_some(0);
-        return Page {
-            entries,
-            revision,
-            more,
-            remaining,
-        };
-    }
-    let remaining = selected.count() as u64;
+    let selects = |entry: &&Arc<Entry>| query.filter.is_none_or(|filter| filter(entry));
+    let selected: Vec<_> = entries.by_ref().filter(selects).take(limit).cloned().collect();
+    let (more, remaining) = match query.filter {
+        // Whether what is left matches is not looked at: that is the next page's work.
+        Some(_) => {
+            let more = entries.next().is_some();
+            (more, (!more).then_some(0))
+        }
+        None => {
+            let left = entries.count() as u64;
+            (left > 0, Some(left))
+        }
+    };
     Page {
-        entries,
+        entries: selected,
         revision,
-        more: remaining > 0,
-        remaining: Some(remaining),
+        more,
+        remaining,
     }
 }

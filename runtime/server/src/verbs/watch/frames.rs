@@ -7,11 +7,12 @@ use planesmith_machinery::json;
 use planesmith_machinery::meta;
 use planesmith_machinery::protobuf;
 use planesmith_machinery::status::{ApiError, ApiResult};
+use planesmith_machinery::table::RowObject;
 use planesmith_store::{Entry, Event, EventKind, Revision};
 
 use crate::endpoint::{Endpoint, Form, PARTIAL_API_VERSION, PARTIAL_KIND, PARTIAL_OPEN, Subject, envelope};
 use crate::negotiation::{Format, Output, Target};
-use crate::table::{self, Include};
+use crate::table;
 use crate::verbs::selection::Selection;
 
 /// The annotation of the bookmark that closes the initial events.
@@ -22,7 +23,7 @@ const INITIAL_EVENTS_END: &str = "k8s.io/initial-events-end";
 pub(super) struct Frames {
     endpoint: Arc<Endpoint>,
     output: Output,
-    include: Include,
+    shown: RowObject,
     selection: Selection,
     /// Columns are told once per table watch.
     columns_told: bool,
@@ -49,11 +50,11 @@ impl Kind {
 }
 
 impl Frames {
-    pub(super) fn new(endpoint: Arc<Endpoint>, output: Output, include: Include, selection: Selection) -> Self {
+    pub(super) fn new(endpoint: Arc<Endpoint>, output: Output, shown: RowObject, selection: Selection) -> Self {
         Self {
             endpoint,
             output,
-            include,
+            shown,
             selection,
             columns_told: false,
         }
@@ -163,7 +164,7 @@ impl Frames {
         match (self.output.target, self.output.format) {
             (Target::Table, _) => {
                 let columns = !std::mem::replace(&mut self.columns_told, true);
-                let table = table::of_event(self.endpoint.kind(), subject, forms, self.include, columns)?;
+                let table = table::of_one(self.endpoint.kind(), subject, forms, self.shown, columns)?;
                 json_frame(kind, &[&table], out);
             }
             (Target::Object, Format::Protobuf) => {
