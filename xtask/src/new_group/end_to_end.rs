@@ -30,6 +30,11 @@ async fn a_new_group_is_served_to_kubectl() -> Result<()> {
     let request = Request::read("library.example.com/v1", "Book", None)?;
     write(&root, &request)?;
     generate::write(&root)?;
+    let formatted = cargo()
+        .args(["fmt", "--check", "--package", &request.package])
+        .current_dir(&root)
+        .output()?;
+    succeeded("cargo fmt --check", &formatted)?;
     let build = ["build", "--quiet", "--offline", "--package", &request.package];
     let built = cargo()
         .args(build)
@@ -63,10 +68,7 @@ async fn a_new_group_is_served_to_kubectl() -> Result<()> {
     let file = home.path().join("book.json");
     std::fs::write(&file, BOOK.replace("DESCRIPTION", "a first one"))?;
     let file = file.display().to_string();
-    succeeded(
-        "kubectl create",
-        &kubectl(&["create", "--validate=false", "-f", &file])?,
-    )?;
+    succeeded("kubectl create", &kubectl(&["create", "-f", &file])?)?;
     let shown = kubectl(&["get", "books.library.example.com", "first", "-o", "jsonpath={.spec}"])?;
     assert_eq!(
         String::from_utf8_lossy(&shown.stdout),
@@ -77,7 +79,7 @@ async fn a_new_group_is_served_to_kubectl() -> Result<()> {
         &file,
         BOOK.replace("DESCRIPTION", " a second one").replace("first", "second"),
     )?;
-    let refused = kubectl(&["create", "--validate=false", "-f", &file])?;
+    let refused = kubectl(&["create", "-f", &file])?;
     let reason = String::from_utf8_lossy(&refused.stderr);
     assert!(
         reason.contains("spec.description: Invalid value: \" a second one\""),
