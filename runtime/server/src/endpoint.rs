@@ -21,7 +21,7 @@ use planesmith_store::Revision;
 
 use crate::request::{Context, Query, Verb};
 use crate::response;
-use crate::routes::{ResourceHandler, Routes, ServedResource};
+use crate::routes::{ResourceHandler, Routes, ServedResource, StoredCounts};
 use crate::stores::{ResourceStore, Stores};
 
 pub(crate) use forms::{Form, Forms};
@@ -192,6 +192,14 @@ impl ResourceHandler for Endpoint {
                 Ok(response) => response,
                 Err(error) => response::failure(&call.parts, &error),
             }
+        })
+    }
+
+    fn stored(&self) -> Option<StoredCounts> {
+        let stats = self.store.collection().stats();
+        Some(StoredCounts {
+            objects: stats.entries,
+            watchers: stats.watchers,
         })
     }
 }

@@ -2,11 +2,13 @@
 
 mod process;
 mod requests;
+mod storage;
 
 use std::sync::Arc;
 
 use axum::response::Response;
 use http::header::{CONTENT_TYPE, HeaderValue};
+use planesmith_store::Storage;
 use prometheus::core::Collector;
 use prometheus::{Gauge, GaugeVec, IntCounterVec, IntGaugeVec, Opts, Registry, TextEncoder};
 
@@ -23,6 +25,7 @@ pub struct Metrics {
     requests: RequestMetrics,
     in_flight: IntGaugeVec,
     process: process::ProcessMetrics,
+    storage: storage::StorageMetrics,
     check_state: GaugeVec,
     check_runs: IntCounterVec,
 }
@@ -60,6 +63,7 @@ impl Metrics {
         let metrics = Self {
             requests: RequestMetrics::new(&registry),
             process: process::ProcessMetrics::new(&registry),
+            storage: storage::StorageMetrics::new(&registry),
             in_flight,
             check_state,
             check_runs,
@@ -70,6 +74,11 @@ impl Metrics {
         add(&metrics.service_levels, metrics.check_state.clone());
         add(&metrics.service_levels, metrics.check_runs.clone());
         metrics
+    }
+
+    /// Shows the size of a store.
+    pub fn show_storage(&self, storage: Storage) {
+        self.storage.set_storage(storage);
     }
 
     /// Shows what `collector` counts. One whose names are taken already is left out, with a word in the log.
@@ -116,6 +125,7 @@ impl Metrics {
                 .set(i64::try_from(count).unwrap_or(i64::MAX));
         }
         self.process.refresh();
+        self.storage.refresh(self.requests.tables());
         text(&self.registry)
     }
 

@@ -14,3 +14,6 @@ pub(crate) use info::{decode, parameter};
 pub use query::Query;
 pub use verb::Verb;
 pub use warnings::Warnings;
+
+#[cfg(test)]
+mod tests;

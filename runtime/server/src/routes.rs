@@ -26,6 +26,20 @@ pub trait ResourceHandler: Send + Sync {
 
     /// Answers one request.
     fn serve(self: Arc<Self>, ctx: Context, request: Request<Body>) -> BoxFuture<'static, Response>;
+
+    /// How much is stored; `None` for resources that are not stored here.
+    fn stored(&self) -> Option<StoredCounts> {
+        None
+    }
+}
+
+/// How much of a resource is stored.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct StoredCounts {
+    /// Objects.
+    pub objects: usize,
+    /// Open watches.
+    pub watchers: usize,
 }
 
 /// Answers everything below one version of a group: its resources, whichever they are, and its discovery document.

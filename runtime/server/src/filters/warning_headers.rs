@@ -37,7 +37,7 @@ impl Filter for WarningHeaders {
                 break;
             }
             // A text with control characters cannot stand in a header.
-            if let Ok(value) = HeaderValue::from_str(&format!("299 - {}", quoted(&text))) {
+            if let Ok(value) = HeaderValue::from_bytes(format!("299 - {}", quoted(&text)).as_bytes()) {
                 response.headers_mut().append(WARNING, value);
             }
         }

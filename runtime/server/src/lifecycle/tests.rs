@@ -68,7 +68,7 @@ impl ResourceHandler for Echo {
         Box::pin(async move {
             match ctx.info.name() {
                 "panics" => panic!("asked to"),
-                "warns" => ctx.warnings.add("beware of \"echoes\""),
+                "warns" => ctx.warnings.add("beware of \"échoes\""),
                 "reads-body" => drop(request.into_body().collect().await),
                 "waits" => {
                     self.waiting.notify_one();

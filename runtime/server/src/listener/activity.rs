@@ -1,5 +1,6 @@
 //! Whether a connection is in use.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
@@ -9,6 +10,7 @@ use std::time::{Duration, Instant};
 use axum::body::Body;
 use bytes::Bytes;
 use http_body::{Frame, SizeHint};
+use thiserror::Error;
 
 /// Counts the requests of one connection that are not fully answered.
 #[derive(Debug)]
@@ -56,6 +58,11 @@ impl Drop for Running {
     }
 }
 
+/// The body of an answer panicked.
+#[derive(Debug, Error)]
+#[error("the rest of the answer is lost")]
+struct BrokenBody;
+
 /// The body of an answer, which keeps its connection in use until it is sent or given up.
 #[derive(Debug)]
 pub(super) struct RunningBody {
@@ -68,7 +75,12 @@ impl http_body::Body for RunningBody {
     type Error = axum::Error;
 
     fn poll_frame(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
-        Pin::new(&mut self.body).poll_frame(cx)
+        let body = Pin::new(&mut self.body);
+        // Past this point a panic would end all requests of the connection; the broken body alone ends here.
+        catch_unwind(AssertUnwindSafe(|| body.poll_frame(cx))).unwrap_or_else(|_| {
+            tracing::error!("the body of an answer panicked; this is a bug");
+            Poll::Ready(Some(Err(axum::Error::new(BrokenBody))))
+        })
     }
 
     fn is_end_stream(&self) -> bool {

@@ -1,6 +1,8 @@
+use std::convert::Infallible;
 use std::net::SocketAddr;
 use std::path::Path;
 use std::sync::Arc;
+use std::task::Poll;
 use std::time::{Duration, SystemTime};
 
 use axum::body::Body;
@@ -32,6 +34,12 @@ struct WhoAmI;
 
 impl Service for WhoAmI {
     async fn serve(self: Arc<Self>, request: Request<Body>, connection: Arc<Connection>) -> Response {
+        if request.uri().path() == "/breaks" {
+            let body = futures_util::stream::poll_fn(|_| -> Poll<Option<Result<&'static str, Infallible>>> {
+                panic!("asked to")
+            });
+            return Response::new(Body::from_stream(body));
+        }
         // Reads what was sent, as a handler does that needs the body.
         let _ = request.into_body().collect().await;
         let text = match &connection.certificate {

@@ -138,6 +138,10 @@ impl RequestMetrics {
         let _ = self.tables.set(tables);
     }
 
+    pub(super) fn tables(&self) -> &[SharedTable] {
+        self.tables.get().map_or(&[], Vec::as_slice)
+    }
+
     /// Counts a request that has been answered, with the size of the answer if it is known.
     pub(crate) fn observe(
         &self,

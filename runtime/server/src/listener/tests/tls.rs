@@ -149,6 +149,28 @@ async fn http_2_is_agreed_on_in_the_handshake() {
 }
 
 #[tokio::test]
+async fn an_answer_that_breaks_does_not_end_its_connection() {
+    let pki = Pki::new();
+    let serving = serve(Some(pki.tls()), ConnectionLimits::default()).await;
+    let stream = pki.connect(&serving, None, b"h2").await;
+    let (mut sender, connection) = http2::handshake(TokioExecutor::new(), TokioIo::new(stream))
+        .await
+        .unwrap();
+    tokio::spawn(connection);
+    let get = |path: &str| {
+        Request::get(format!("https://localhost{path}"))
+            .body(Body::empty())
+            .unwrap()
+    };
+    let broken = match sender.send_request(get("/breaks")).await {
+        Ok(response) => response.into_body().collect().await.is_err(),
+        Err(_) => true,
+    };
+    assert!(broken, "the broken answer looks whole");
+    assert_eq!(sender.send_request(get("/")).await.unwrap().status(), StatusCode::OK);
+}
+
+#[tokio::test]
 async fn renewed_certificates_are_used_for_new_connections() {
     let pki = Pki::new();
     let tls = pki.tls();
