@@ -1,9 +1,10 @@
 //! The folder of a store: its lock, its format, and syncing what is in it.
 
 use std::fs::{DirBuilder, File, OpenOptions, TryLockError};
+use std::hash::{BuildHasher, Hasher};
 use std::io::{ErrorKind, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::Duration;
 
 use planesmith_store::log::LogError;
@@ -15,13 +16,12 @@ const FORMAT: &str = "planesmith-store ";
 const VERSION: &str = "1";
 
 /// How often a locked file is tried again, and how long to wait in between.
-pub(crate) const LOCK_ATTEMPTS: u32 = 20;
-pub(crate) const LOCK_PAUSE: Duration = Duration::from_millis(25);
+const LOCK_ATTEMPTS: u32 = 20;
+const LOCK_PAUSE: Duration = Duration::from_millis(25);
 
 /// A folder that only this process uses, and whose format it understands.
 #[derive(Debug)]
 pub(crate) struct Folder {
-    path: PathBuf,
     /// Locked as long as it is open.
     _lock: File,
 }
@@ -33,19 +33,8 @@ impl Folder {
         let lock = lock(path)?;
         check_format(path)?;
         create(&path.join("journal"))?;
-        sync_folder(path)?;
-        Ok(Self {
-            path: path.to_owned(),
-            _lock: lock,
-        })
-    }
-
-    pub(crate) fn journal(&self) -> PathBuf {
-        self.path.join("journal")
-    }
-
-    pub(crate) fn settled(&self) -> PathBuf {
-        self.path.join("settled")
+        create(&path.join("state"))?;
+        Ok(Self { _lock: lock })
     }
 }
 
@@ -74,19 +63,37 @@ pub(crate) fn unknown_format(path: &Path, found: &str) -> LogError {
     ))
 }
 
+/// A number that nobody can guess, so that nobody can store what looks like a frame.
+pub(crate) fn salt() -> u64 {
+    std::hash::RandomState::new().build_hasher().finish()
+}
+
 /// Makes the names in a folder durable.
 pub(crate) fn sync_folder(path: &Path) -> Result<(), LogError> {
     let folder = File::open(path).map_err(failed("open", path))?;
     folder.sync_all().map_err(failed("sync", path))
 }
 
+/// Makes a folder and those above it. Their names are durable when this returns.
 fn create(path: &Path) -> Result<(), LogError> {
+    if path.is_dir() {
+        return Ok(());
+    }
+    let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
+    let parent = parent.unwrap_or(Path::new("."));
+    create(parent)?;
     // What is stored includes secrets.
-    DirBuilder::new()
-        .recursive(true)
-        .mode(0o700)
-        .create(path)
-        .map_err(failed("create", path))
+    match DirBuilder::new().mode(0o700).create(path) {
+        Err(error) if error.kind() != ErrorKind::AlreadyExists => Err(failed("create", path)(error)),
+        Ok(()) | Err(_) => sync_folder(parent),
+    }
+}
+
+/// Makes an empty file that only this user may read.
+pub(crate) fn create_file(path: &Path) -> Result<File, LogError> {
+    let mut options = OpenOptions::new();
+    options.read(true).write(true).create(true).truncate(true).mode(0o600);
+    options.open(path).map_err(failed("create", path))
 }
 
 fn lock(path: &Path) -> Result<File, LogError> {
@@ -126,7 +133,7 @@ fn check_format(path: &Path) -> Result<(), LogError> {
             None => Err(damaged(&file, "it does not name a format")),
         },
         Err(error) if error.kind() == ErrorKind::NotFound => {
-            if path.join("journal").exists() || path.join("settled").exists() {
+            if path.join("journal").exists() || path.join("state").exists() {
                 return Err(damaged(path, "it has data, but no file `format`"));
             }
             write_format(path)

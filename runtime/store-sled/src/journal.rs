@@ -1,17 +1,16 @@
 //! The checksummed files that answers wait for.
 
-mod frame;
 mod segment;
 
 use std::collections::VecDeque;
-use std::hash::{BuildHasher, Hasher};
 use std::path::{Path, PathBuf};
 
 use planesmith_store::Revision;
 use planesmith_store::log::{Batch, LogError, Record};
 
 use self::segment::Segment;
-use crate::folder::{damaged, failed};
+use crate::folder::{damaged, failed, salt};
+use crate::frame;
 use crate::space::Space;
 
 /// Bytes after which a new file starts. The smaller the files, the sooner their space comes back;
@@ -36,19 +35,17 @@ pub(crate) struct Sealed {
     number: u64,
     /// The last write in it.
     pub(crate) last: Revision,
-    bytes: u64,
+    pub(crate) bytes: u64,
 }
 
 impl Journal {
-    /// Reads the files in `folder`, which follow the revision `settled`. The batches of each go
-    /// to `visit`.
-    ///
-    /// A file for which `visit` returns `false` is not needed any more, and removed.
+    /// Reads the files in `folder`, which go on after the state at `settled`. The batches that are
+    /// not in that state go to `visit`; files that are in it as a whole are removed.
     pub(crate) fn open(
         folder: &Path,
         space: Space,
         settled: Revision,
-        mut visit: impl FnMut(Vec<Batch>) -> Result<bool, LogError>,
+        mut visit: impl FnMut(Batch),
     ) -> Result<Self, LogError> {
         let mut numbers = numbers(folder)?;
         let mut last_content = None;
@@ -62,10 +59,7 @@ impl Journal {
             }
         }
         let mut sealed = VecDeque::new();
-        let mut chain = Chain {
-            last: settled,
-            first: true,
-        };
+        let mut chain = Chain { last: None, settled };
         let mut active = None;
         for (position, number) in numbers.iter().copied().enumerate() {
             let path = segment::path(folder, number);
@@ -76,14 +70,16 @@ impl Journal {
             };
             let content = content.ok_or_else(|| damaged(&path, "it is empty"))?;
             chain.check(&path, &content.frames)?;
-            let batches = content.frames.into_iter().map(|(batch, _)| batch).collect();
-            let needed = visit(batches)?;
+            let needed = chain.last() > settled;
+            if needed {
+                content.frames.into_iter().for_each(|(batch, _)| visit(batch));
+            }
             if is_last {
                 active = Some(Segment::reopen(&path, content.header, content.end)?);
             } else if needed {
                 sealed.push_back(Sealed {
                     number,
-                    last: chain.last,
+                    last: chain.last().max(settled),
                     bytes: content.end,
                 });
             } else {
@@ -101,7 +97,7 @@ impl Journal {
             space,
             sealed,
             active,
-            last: chain.last,
+            last: chain.last().max(settled),
             buffer: Vec::new(),
         })
     }
@@ -142,9 +138,13 @@ impl Journal {
         Ok(())
     }
 
-    /// The oldest full file, if all of it is behind `floor`.
-    pub(crate) fn oldest_behind(&self, floor: Revision) -> Option<Sealed> {
-        self.sealed.front().copied().filter(|oldest| oldest.last <= floor)
+    /// The full files that are behind `floor` as a whole, oldest first.
+    pub(crate) fn behind(&self, floor: Revision) -> Vec<Sealed> {
+        self.sealed
+            .iter()
+            .copied()
+            .take_while(|sealed| sealed.last <= floor)
+            .collect()
     }
 
     /// Takes note that the file of `sealed` was removed.
@@ -191,22 +191,25 @@ pub(crate) fn remove_sealed(folder: &Path, sealed: Sealed) -> Result<(), LogErro
 
 /// Finds missing frames: each names the last write before it.
 struct Chain {
-    last: Revision,
-    first: bool,
+    last: Option<Revision>,
+    settled: Revision,
 }
 
 impl Chain {
+    fn last(&self) -> Revision {
+        self.last.unwrap_or(self.settled)
+    }
+
     fn check(&mut self, path: &Path, frames: &[(Batch, Revision)]) -> Result<(), LogError> {
         for (batch, previous) in frames {
-            // The first file may have been settled already, when removing it was interrupted.
-            let follows = *previous == self.last || (self.first && *previous < self.last);
-            self.first = false;
+            // The first files may be in the state already, when removing them was interrupted.
+            let follows = self.last.map_or(*previous <= self.settled, |last| *previous == last);
             if !follows {
-                let (found, expected) = (previous, self.last);
+                let (found, expected) = (previous, self.last());
                 let what = format!("it goes on after revision {found}, but {expected} is the last known");
                 return Err(damaged(path, &what));
             }
-            self.last = batch.records.last().map_or(*previous, |record| record.revision);
+            self.last = Some(batch.records.last().map_or(*previous, |record| record.revision));
         }
         Ok(())
     }
@@ -230,9 +233,4 @@ fn numbers(folder: &Path) -> Result<Vec<u64>, LogError> {
             &format!("the file {:010}.journal is missing", pair[0] + 1),
         )),
     }
-}
-
-/// A number that nobody can guess, so that nobody can store what looks like a frame.
-fn salt() -> u64 {
-    std::hash::RandomState::new().build_hasher().finish()
 }

@@ -9,10 +9,6 @@ use crate::folder::failed;
 /// Bytes that writes leave free: a sixteenth of the file system, within these bounds.
 const RESERVE: std::ops::RangeInclusive<u64> = (2 << 20)..=(16 << 20);
 
-/// The part of the reserve that settling leaves free. sled can hang when a write of its own fails,
-/// so it must not come to that.
-const SETTLING_SHARE: u64 = 4;
-
 /// How full the file system of a folder is.
 #[derive(Clone, Debug)]
 pub(crate) struct Space {
@@ -22,8 +18,8 @@ pub(crate) struct Space {
 
 impl Space {
     pub(crate) fn of(path: &Path) -> Result<Self, LogError> {
-        let total = fs2::total_space(path).map_err(failed("measure", path))?;
-        let reserve = (total / 16).clamp(*RESERVE.start(), *RESERVE.end());
+        let disk = rustix::fs::statvfs(path).map_err(|error| failed("measure", path)(error.into()))?;
+        let reserve = (disk.f_blocks * disk.f_frsize / 16).clamp(*RESERVE.start(), *RESERVE.end());
         Ok(Self {
             path: path.to_owned(),
             reserve,
@@ -36,14 +32,15 @@ impl Space {
         self.check(self.reserve + bytes)
     }
 
-    /// Whether one step of settling may be done.
-    pub(crate) fn check_for_settling(&self) -> Result<(), LogError> {
-        self.check(self.reserve / SETTLING_SHARE)
+    /// Whether a new state of `bytes` may be written.
+    pub(crate) fn check_for_settling(&self, bytes: u64) -> Result<(), LogError> {
+        self.check(bytes)
     }
 
     fn check(&self, needed: u64) -> Result<(), LogError> {
-        let available = fs2::available_space(&self.path).map_err(failed("measure", &self.path))?;
-        if available < needed {
+        let disk = rustix::fs::statvfs(&self.path);
+        let disk = disk.map_err(|error| failed("measure", &self.path)(error.into()))?;
+        if disk.f_bavail * disk.f_frsize < needed {
             Err(LogError::Full)
         } else {
             Ok(())

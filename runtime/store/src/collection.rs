@@ -220,15 +220,6 @@ impl Collection {
         trimmed.len()
     }
 
-    /// Bytes of memory that each change in the history costs.
-    pub(crate) fn history_weights(&self) -> Vec<(Revision, usize)> {
-        self.read()
-            .history
-            .iter()
-            .map(|event| (event.revision(), event.weight()))
-            .collect()
-    }
-
     pub(crate) fn read_history(&self, watcher: &Watcher, limit: usize) -> Result<HistoryRead, WatchError> {
         /// Changes that one look passes over at most, so that the lock is held shortly.
         const LOOK: usize = 4096;

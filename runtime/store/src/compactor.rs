@@ -75,11 +75,11 @@ struct State {
 }
 
 impl Marks {
-    pub(crate) fn new(options: &StorageOptions, loaded: Vec<Mark>, floor: Revision) -> Self {
+    pub(crate) fn new(options: &StorageOptions, loaded: VecDeque<Mark>, floor: Revision) -> Self {
         let state = State {
             memory: loaded.iter().map(|mark| mark.memory).sum(),
             disk: loaded.iter().map(|mark| mark.disk).sum(),
-            marks: loaded.into(),
+            marks: loaded,
             ..State::default()
         };
         Self {
@@ -104,20 +104,6 @@ impl Marks {
         if over || state.marks.len() == 1 {
             self.changed.notify_one();
         }
-    }
-
-    /// Adds what the loaded history of a collection costs: bytes of memory by revision.
-    pub(crate) fn weigh(&self, weights: impl IntoIterator<Item = (Revision, usize)>) {
-        let mut state = self.lock();
-        for (revision, weight) in weights {
-            let position = state.marks.partition_point(|mark| mark.revision < revision);
-            // Without a mark the change is forgotten already.
-            if let Some(mark) = state.marks.get_mut(position) {
-                mark.memory += weight;
-                state.memory += weight;
-            }
-        }
-        self.changed.notify_one();
     }
 
     /// Returns once everything up to `revision` is forgotten, or the store closed.

@@ -24,10 +24,6 @@ impl History {
         self.first + self.events.len() as u64
     }
 
-    pub(crate) fn iter(&self) -> impl Iterator<Item = &Arc<Event>> {
-        self.events.iter()
-    }
-
     pub(crate) fn len(&self) -> usize {
         self.events.len()
     }

@@ -55,8 +55,7 @@ pub struct Opened {
 pub trait Loader {
     /// A state that is older than the history. Come first, in any order.
     fn state(&mut self, record: Record);
-    /// Changes. Come in the order of their revisions. A change of a key that is not newer than the
-    /// key's loaded state is skipped.
+    /// Changes. Come in the order of their revisions, all newer than the states.
     fn batch(&mut self, batch: Batch);
 }
 

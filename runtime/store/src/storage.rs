@@ -133,10 +133,12 @@ impl Storage {
     /// [`OpenError::Log`] when the backend does not load.
     pub fn open(log: impl Log + 'static, options: &StorageOptions) -> Result<Self, OpenError> {
         let log: Arc<dyn Log> = Arc::new(log);
-        let mut unclaimed = Unclaimed::default();
+        let mut unclaimed = Unclaimed::new(options);
         let opened = log.load(&mut unclaimed)?;
-        let horizon = Arc::new(Horizon::new(opened.floor, opened.last));
-        let marks = Arc::new(Marks::new(options, unclaimed.take_marks(), opened.floor));
+        let (marks, forgotten) = unclaimed.finish();
+        let floor = opened.floor.max(forgotten);
+        let horizon = Arc::new(Horizon::new(floor, opened.last));
+        let marks = Arc::new(Marks::new(options, marks, floor));
         let queue = Arc::new(Queue::new(options.write_limit));
         let collections = Collections::default();
         let committer = Committer::new(
@@ -193,7 +195,6 @@ impl Storage {
         self.shared.collections.add(Arc::clone(&collection));
         // What was loaded may be older than what is forgotten by now.
         collection.trim(self.oldest(), usize::MAX);
-        self.shared.marks.weigh(collection.history_weights());
         self.shared.queue.expect_expiry(expiring);
         collection
     }

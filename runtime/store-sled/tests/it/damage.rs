@@ -114,25 +114,75 @@ async fn a_damaged_journal_is_refused() {
 }
 
 #[tokio::test]
-async fn missing_settled_state_is_refused() {
+async fn a_damaged_state_is_refused() {
     let temporary = tempfile::tempdir().unwrap();
     let folder = temporary.path().join("store");
     filled(&folder).await;
-    {
-        let database = sled::open(folder.join("settled")).unwrap();
-        let (key, value) = database
-            .iter()
-            .map(Result::unwrap)
-            .find(|(key, _)| key.len() > 1)
-            .unwrap();
-        let mut older = value.to_vec();
-        older[8] -= 1;
-        database.insert(key, older).unwrap();
-        database.flush().unwrap();
+    let state = folder.join("state/00000000000000000008.state");
+    let original = std::fs::read(&state).unwrap();
+    for end in [
+        0,
+        20,
+        32,
+        40,
+        100,
+        original.len() / 2,
+        original.len() - 33,
+        original.len() - 1,
+    ] {
+        std::fs::write(&state, &original[..end]).unwrap();
+        assert!(
+            refusal(&folder).contains("state/00000000000000000008.state"),
+            "cut at {end}"
+        );
     }
-    assert!(refusal(&folder).contains("settled objects are missing or older than they should be"));
-    std::fs::remove_dir_all(folder.join("settled")).unwrap();
-    assert!(refusal(&folder).contains("is damaged"));
+    for position in [
+        3,
+        17,
+        30,
+        36,
+        60,
+        original.len() / 2,
+        original.len() - 40,
+        original.len() - 5,
+    ] {
+        let mut changed = original.clone();
+        changed[position] ^= 1;
+        std::fs::write(&state, &changed).unwrap();
+        assert!(refusal(&folder).contains("is damaged"), "changed at {position}");
+    }
+    std::fs::remove_file(&state).unwrap();
+    assert!(refusal(&folder).contains("it goes on after revision 8, but 0 is the last known"));
+    std::fs::write(&state, &original).unwrap();
+    let (_storage, things) = open(&folder, &StorageOptions::default());
+    assert_eq!(things.stats().entries, 3);
+}
+
+#[tokio::test]
+async fn what_an_interrupted_settling_leaves_is_removed() {
+    let temporary = tempfile::tempdir().unwrap();
+    let folder = temporary.path().join("store");
+    let (storage, things) = open(&folder, &StorageOptions::default());
+    let word = "x".repeat(1_000_000);
+    for number in 0..12 {
+        set(&things, &format!("n{}", number % 3), &word).await;
+    }
+    storage.close().await;
+    let journal = folder.join("journal/0000000001.journal");
+    let settled = std::fs::read(&journal).unwrap();
+    let (storage, _things) = open(&folder, &StorageOptions::default());
+    storage.compact(Revision(12));
+    storage.compacted(Revision(12)).await;
+    storage.close().await;
+    // As if the program had ended before it removed what is settled, and while it settled more.
+    std::fs::write(&journal, settled).unwrap();
+    let unfinished = folder.join("state/00000000000000000012.new");
+    std::fs::write(&unfinished, b"half").unwrap();
+    let older = folder.join("state/00000000000000000001.state");
+    std::fs::write(&older, b"older").unwrap();
+    let (storage, things) = open(&folder, &StorageOptions::default());
+    assert_eq!((things.stats().entries, storage.revision()), (3, Revision(12)));
+    assert!(!journal.exists() && !unfinished.exists() && !older.exists());
 }
 
 #[test]

@@ -1,21 +1,40 @@
-//! The bytes of the journal: see `FORMAT.md`.
+//! The bytes of all files: see `FORMAT.md`.
 
 use bytes::Bytes;
 use planesmith_store::Revision;
 use planesmith_store::log::{Batch, Change, Record};
 
 pub(crate) const HEADER: usize = 32;
-const FRAME_HEADER: usize = 32;
+pub(crate) const FRAME_HEADER: usize = 32;
 const WRITE_HEADER: usize = 28;
-const FILE_MAGIC: &[u8; 8] = b"PLNSMJRN";
 const VERSION: u32 = 1;
 /// Not valid UTF-8, so that no text looks like a frame.
 const FRAME_MAGIC: [u8; 4] = [0xff, 0x50, 0x4c, 0xfe];
 const NO_GAP: u32 = u32::MAX;
 
-/// The start of a journal file.
+/// What a file holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// Writes, in their order.
+    Journal,
+    /// The state of every key at one revision.
+    State,
+}
+
+impl Kind {
+    fn magic(self) -> &'static [u8; 8] {
+        match self {
+            Self::Journal => b"PLNSMJRN",
+            Self::State => b"PLNSMSTA",
+        }
+    }
+}
+
+/// The start of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct FileHeader {
+    pub(crate) kind: Kind,
+    /// Of a journal file, its number; of a state, its revision.
     pub(crate) number: u64,
     pub(crate) salt: u64,
 }
@@ -34,7 +53,7 @@ pub(crate) enum BadHeader {
 impl FileHeader {
     pub(crate) fn encode(self) -> [u8; HEADER] {
         let mut bytes = [0; HEADER];
-        bytes[..8].copy_from_slice(FILE_MAGIC);
+        bytes[..8].copy_from_slice(self.kind.magic());
         bytes[8..12].copy_from_slice(&VERSION.to_le_bytes());
         bytes[16..24].copy_from_slice(&self.number.to_le_bytes());
         bytes[24..].copy_from_slice(&self.salt.to_le_bytes());
@@ -43,13 +62,13 @@ impl FileHeader {
         bytes
     }
 
-    pub(crate) fn decode(file: &[u8]) -> Result<Self, BadHeader> {
+    pub(crate) fn decode(kind: Kind, file: &[u8]) -> Result<Self, BadHeader> {
         if file.iter().take(HEADER).all(|byte| *byte == 0) {
             return Err(BadHeader::Empty);
         }
         let header = file.get(..HEADER).ok_or(BadHeader::Damaged)?;
         let mut reader = Reader { rest: header };
-        if reader.take(8) != Some(FILE_MAGIC) {
+        if reader.take(8) != Some(kind.magic()) {
             return Err(BadHeader::Damaged);
         }
         match reader.u32() {
@@ -63,7 +82,7 @@ impl FileHeader {
         }
         let number = reader.u64().ok_or(BadHeader::Damaged)?;
         let salt = reader.u64().ok_or(BadHeader::Damaged)?;
-        Ok(Self { number, salt })
+        Ok(Self { kind, number, salt })
     }
 
     fn checksum(header: &[u8]) -> u32 {
@@ -141,6 +160,15 @@ pub(crate) fn decode(rest: &Bytes, salt: u64) -> Frame {
         previous,
         length,
     })
+}
+
+/// Bytes of the whole frame that starts with `header`.
+pub(crate) fn length_of(header: &[u8; FRAME_HEADER]) -> usize {
+    let mut reader = Reader { rest: &header[4..] };
+    reader
+        .u32()
+        .map_or(0, |body| body as usize)
+        .saturating_add(FRAME_HEADER)
 }
 
 /// Whether a whole frame starts anywhere in `rest`.
@@ -247,7 +275,7 @@ impl<'a> Reader<'a> {
 
 #[cfg(test)]
 mod tests {
-    use super::{BadHeader, FileHeader, Frame, decode, encode, whole_frame_follows};
+    use super::{BadHeader, FileHeader, Frame, Kind, decode, encode, whole_frame_follows};
     use bytes::Bytes;
     use planesmith_store::Revision;
     use planesmith_store::log::{Batch, Change, Record};
@@ -308,17 +336,22 @@ mod tests {
 
     #[test]
     fn a_file_header_is_read_back_or_told_apart() {
-        let header = FileHeader { number: 3, salt: 4 };
+        let header = FileHeader {
+            kind: Kind::Journal,
+            number: 3,
+            salt: 4,
+        };
         let bytes = header.encode();
-        assert_eq!(FileHeader::decode(&bytes), Ok(header));
-        assert_eq!(FileHeader::decode(&[]), Err(BadHeader::Empty));
-        assert_eq!(FileHeader::decode(&[0; 64]), Err(BadHeader::Empty));
-        assert_eq!(FileHeader::decode(&bytes[..20]), Err(BadHeader::Damaged));
+        assert_eq!(FileHeader::decode(Kind::Journal, &bytes), Ok(header));
+        assert_eq!(FileHeader::decode(Kind::State, &bytes), Err(BadHeader::Damaged));
+        assert_eq!(FileHeader::decode(Kind::Journal, &[]), Err(BadHeader::Empty));
+        assert_eq!(FileHeader::decode(Kind::Journal, &[0; 64]), Err(BadHeader::Empty));
+        assert_eq!(FileHeader::decode(Kind::Journal, &bytes[..20]), Err(BadHeader::Damaged));
         let mut newer = bytes;
         newer[8] = 2;
-        assert_eq!(FileHeader::decode(&newer), Err(BadHeader::Version(2)));
+        assert_eq!(FileHeader::decode(Kind::Journal, &newer), Err(BadHeader::Version(2)));
         let mut flipped = bytes;
         flipped[30] ^= 1;
-        assert_eq!(FileHeader::decode(&flipped), Err(BadHeader::Damaged));
+        assert_eq!(FileHeader::decode(Kind::Journal, &flipped), Err(BadHeader::Damaged));
     }
 }

@@ -1,0 +1,137 @@
+//! A loss of power, simulated from a trace of system calls.
+//!
+//! A child process (this test binary again) writes under `strace`. From the trace, [`disk::Disk`]
+//! knows at every moment what had reached the platter: what `fsync` and `fdatasync` covered, and
+//! nothing else. At many moments the test cuts the power, opens what is left, and looks for every
+//! write that had been answered by then. So it also proves that syncing comes before answering.
+
+mod disk;
+mod trace;
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::sync::Arc;
+
+use planesmith_store::conformance::{THINGS, key, set};
+use planesmith_store::{ListQuery, StorageOptions};
+
+use self::disk::{Disk, Names};
+use self::trace::Call;
+use crate::open;
+
+/// In the environment of the child: the folder.
+const CHILD: &str = "PLANESMITH_POWER_CHILD";
+const KEYS: usize = 7;
+/// Enough to fill a journal file, so that one is settled.
+const WRITES: usize = 110;
+const OBJECT: usize = 90_000;
+/// Moments at which the power is cut.
+const CUTS: usize = 20;
+
+#[test]
+fn no_answered_write_is_lost_with_the_power() {
+    let temporary = tempfile::tempdir().unwrap();
+    let (folder, log) = (temporary.path().join("traced"), temporary.path().join("trace"));
+    std::fs::create_dir(&folder).unwrap();
+    let traced = Command::new("strace")
+        .args(["-f", "-qq", "-xx", "-s", "16777216", "-e", trace::CALLS, "-o"])
+        .arg(&log)
+        .arg(std::env::current_exe().unwrap())
+        .args(["power::child_writes_under_strace", "--exact", "--nocapture"])
+        .env(CHILD, &folder)
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .status();
+    if !traced.is_ok_and(|status| status.success()) {
+        println!("skipped: strace is not installed, or may not trace here");
+        return;
+    }
+    let calls = trace::parse(&std::fs::read_to_string(&log).unwrap());
+    let answers = calls.iter().filter(|call| matches!(call, Call::Answer { .. })).count();
+    assert_eq!(answers, WRITES, "the trace is complete");
+
+    let mut disk = Disk::new(&folder);
+    let mut answered = BTreeMap::new();
+    let mut settled = false;
+    let every = calls.len() / CUTS;
+    for (number, call) in calls.into_iter().enumerate() {
+        match call {
+            Call::Answer { name, number } => {
+                answered.insert(name, number);
+            }
+            call => disk.apply(call),
+        }
+        if number % every == 0 || number % every == every / 3 {
+            for names in [Names::Synced, Names::Eager, Names::EagerJournal] {
+                let copy = tempfile::tempdir().unwrap();
+                disk.restore(copy.path(), names);
+                settled |= has_state(&copy.path().join("store/state"));
+                check(copy.path(), &answered, number);
+            }
+        }
+    }
+    disk.check();
+    assert!(settled, "some cuts come after settling");
+}
+
+fn has_state(folder: &Path) -> bool {
+    let mut files = std::fs::read_dir(folder).into_iter().flatten();
+    files.any(|file| {
+        file.unwrap()
+            .path()
+            .extension()
+            .is_some_and(|extension| extension == "state")
+    })
+}
+
+/// Opens what the loss of power left, and looks for what was answered.
+fn check(folder: &Path, answered: &BTreeMap<String, usize>, moment: usize) {
+    if answered.is_empty() {
+        // The store may be half made; it still has to open.
+        drop(open(&folder.join("store"), &StorageOptions::default()));
+        return;
+    }
+    let (_storage, things) = open(&folder.join("store"), &StorageOptions::default());
+    for (name, number) in answered {
+        let found = things.get(&key(name));
+        let found = found
+            .as_ref()
+            .and_then(|entry| entry.row().label("word"))
+            .and_then(|word| word.split_once('.'));
+        let found: Option<usize> = found.and_then(|(number, _)| number.parse().ok());
+        assert!(
+            found >= Some(*number),
+            "after call {moment}: {name} is {found:?}, {number} was answered"
+        );
+    }
+    assert!(things.list(&ListQuery::all(THINGS)).unwrap().entries.len() <= KEYS);
+}
+
+/// Not a test of its own: what [`no_answered_write_is_lost_with_the_power`] runs and traces.
+#[test]
+fn child_writes_under_strace() {
+    let Ok(folder) = std::env::var(CHILD) else {
+        return;
+    };
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(1)
+        .enable_time()
+        .build()
+        .unwrap();
+    runtime.block_on(async {
+        let (storage, things) = open(&Path::new(&folder).join("store"), &StorageOptions::default());
+        for number in 0..WRITES {
+            let name = format!("n{}", number % KEYS);
+            let written = set(&things, &name, &format!("{number}.{}", "x".repeat(OBJECT))).await;
+            trace::answer(&name, number);
+            if number + 10 == WRITES {
+                // In the background, while writes go on.
+                storage.compact(written.revision());
+            }
+        }
+        storage.compacted(storage.oldest()).await;
+        storage.close().await;
+        drop(Arc::clone(&things));
+    });
+}
