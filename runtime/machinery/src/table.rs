@@ -23,11 +23,17 @@ pub enum Cell {
     Bool(bool),
 }
 
-/// The columns of a kind: those that it declares, or its name and age.
+/// The version whose columns are printed for a kind: an older version that declares none prints its storage version's.
 #[must_use]
-pub fn columns(kind: &ResourceFacts) -> &'static [Column] {
+pub fn printed(kind: &'static ResourceFacts) -> &'static ResourceFacts {
+    if kind.columns.is_empty() { kind.hub() } else { kind }
+}
+
+/// The columns of a kind: those that it or its storage version declares, or its name and age.
+#[must_use]
+pub fn columns(kind: &'static ResourceFacts) -> &'static [Column] {
     const STANDARD: &[Column] = &[Column::NAME, Column::AGE];
-    match kind.columns {
+    match printed(kind).columns {
         [] => STANDARD,
         declared => declared,
     }

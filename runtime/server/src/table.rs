@@ -45,7 +45,10 @@ pub(crate) fn of_one(
         ..ListMeta::default()
     };
     let mut table = TableWriter::new(facts, &meta, with_columns);
-    table.row(&*object, shown);
+    match subject.printed(facts, forms)? {
+        None => table.row(&*object, &*object, shown),
+        Some(printed) => table.row(&*printed, &*object, shown),
+    }
     Ok(table.finish())
 }
 
@@ -59,7 +62,11 @@ pub(crate) fn of_list(
 ) -> ApiResult<Vec<u8>> {
     let mut table = TableWriter::new(facts, meta, true);
     for entry in entries {
-        table.row(&*forms.object(entry.bytes())?, shown);
+        let object = forms.object(entry.bytes())?;
+        match Subject::Entry(entry).printed(facts, forms)? {
+            None => table.row(&*object, &*object, shown),
+            Some(printed) => table.row(&*printed, &*object, shown),
+        }
     }
     Ok(table.finish())
 }

@@ -1,6 +1,5 @@
 //! Autoscalers with a processor target only.
 
-mod columns;
 mod convert;
 
 use planesmith_machinery::meta::ObjectMeta;
@@ -20,15 +19,6 @@ use planesmith_machinery::{Resource, Struct};
     rules
 )]
 #[resource(storage_version = crate::autoscaling::v2::HorizontalPodAutoscaler, convert)]
-#[resource(
-    column(name),
-    column(name = "Reference", type = "string", doc = "What is scaled.", with = columns::reference),
-    column(name = "Targets", type = "string", doc = "Current and wanted values of the metrics.", with = columns::targets),
-    column(name = "MinPods", type = "string", doc = "The fewest replicas.", with = columns::min_pods),
-    column(name = "MaxPods", type = "string", doc = "The most replicas.", with = columns::max_pods),
-    column(name = "Replicas", type = "string", doc = "How many replicas there are.", with = columns::replicas),
-    column(age)
-)]
 pub struct HorizontalPodAutoscaler {
     /// Standard metadata.
     #[field(proto = 1)]

@@ -5,6 +5,7 @@ use planesmith_machinery::meta::ObjectMeta;
 use planesmith_machinery::micro_time::MicroTime;
 use planesmith_machinery::names;
 use planesmith_machinery::rules::Rules;
+use planesmith_machinery::table::Cell;
 use planesmith_machinery::{Resource, Struct};
 
 /// The one way of electing a leader that Kubernetes defines.
@@ -26,7 +27,7 @@ const STRATEGIES: [&str; 1] = ["OldestEmulationVersion"];
         name = "Holder",
         type = "string",
         doc = "Who holds the claim.",
-        path = "spec.holderIdentity"
+        with = holder
     ),
     column(age)
 )]
@@ -37,6 +38,10 @@ pub struct Lease {
     /// Who holds the claim and until when.
     #[field(proto = 2)]
     pub spec: LeaseSpec,
+}
+
+fn holder(lease: &Lease) -> Cell {
+    Cell::Text(lease.spec.holder_identity.clone().unwrap_or_default())
 }
 
 /// Who holds a claim and until when.

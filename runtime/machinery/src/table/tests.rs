@@ -106,9 +106,9 @@ fn table_of_a_kind_without_columns_shows_name_and_age() {
             ..ObjectMeta::default()
         },
     };
-    table.row(&plain, RowObject::Nothing);
-    table.row(&plain, RowObject::Metadata);
-    table.row(&plain, RowObject::Object);
+    table.row(&plain, &plain, RowObject::Nothing);
+    table.row(&plain, &plain, RowObject::Metadata);
+    table.row(&plain, &plain, RowObject::Object);
     let expected = concat!(
         r#"{"kind":"Table","apiVersion":"meta.k8s.io/v1","metadata":{"resourceVersion":"7"},"columnDefinitions":null,"rows":["#,
         r#"{"cells":["p","\u003cunknown\u003e"],"object":null},"#,

@@ -25,7 +25,7 @@ pub enum RowObject {
 /// fn table<R: Resource>(meta: &ListMeta, objects: &[R]) -> Vec<u8> {
 ///     let mut table = TableWriter::new(R::RESOURCE, meta, true);
 ///     for object in objects {
-///         table.row(object, RowObject::Metadata);
+///         table.row(object, object, RowObject::Metadata);
 ///     }
 ///     table.finish()
 /// }
@@ -39,7 +39,7 @@ pub struct TableWriter {
 impl TableWriter {
     /// Starts a table. A client that watches is told the columns with the first table only (`with_columns`).
     #[must_use]
-    pub fn new(kind: &ResourceFacts, meta: &ListMeta, with_columns: bool) -> Self {
+    pub fn new(kind: &'static ResourceFacts, meta: &ListMeta, with_columns: bool) -> Self {
         let mut out = br#"{"kind":"Table","apiVersion":"meta.k8s.io/v1","metadata":"#.to_vec();
         encode_item(meta, &mut out);
         out.extend_from_slice(br#","columnDefinitions":"#);
@@ -52,15 +52,17 @@ impl TableWriter {
         Self { out, rows: 0 }
     }
 
-    /// Appends the row of an object, which is of the kind and version that the table was started with.
-    pub fn row(&mut self, object: &dyn Object, shown: RowObject) {
+    /// Appends the row of an object of the kind and version that the table was started with.
+    ///
+    /// The cells are those of `printed`, the same object in the version that [`super::printed`] says.
+    pub fn row(&mut self, printed: &dyn Object, object: &dyn Object, shown: RowObject) {
         self.out.extend_from_slice(if self.rows == 0 {
             br#"[{"cells":["#
         } else {
             br#",{"cells":["#
         });
         self.rows += 1;
-        for (index, cell) in cells(object).iter().enumerate() {
+        for (index, cell) in cells(printed).iter().enumerate() {
             if index > 0 {
                 self.out.push(b',');
             }

@@ -71,6 +71,11 @@ impl Forms {
         &self.prefix
     }
 
+    /// The object of stored bytes in the storage version.
+    pub(crate) fn stored(&self, stored: &[u8]) -> ApiResult<Box<dyn Object>> {
+        self.store.decode_bytes(stored)
+    }
+
     /// The object of stored bytes in the endpoint's version.
     pub(crate) fn object(&self, stored: &[u8]) -> ApiResult<Box<dyn Object>> {
         let object = self.store.decode_bytes(stored)?;

@@ -9,8 +9,9 @@ use bytes::Bytes;
 use http::StatusCode;
 use planesmith_machinery::meta::{ListMeta, PartialObjectMetadata};
 use planesmith_machinery::object::Object;
+use planesmith_machinery::resource::ResourceFacts;
 use planesmith_machinery::status::{ApiError, ApiResult, Reason};
-use planesmith_machinery::{json, protobuf};
+use planesmith_machinery::{conversion, json, protobuf};
 use planesmith_store::{Entry, Revision};
 
 use super::forms::metadata_range;
@@ -73,6 +74,20 @@ impl<'a> Subject<'a> {
             Subject::Former(entry, revision) => forms.object(&entry.bytes_at(revision)).map(Held::Own),
             Subject::Object(object) => Ok(Held::Lent(object)),
         }
+    }
+
+    /// The object in the version whose columns are printed, when that is not the endpoint's.
+    pub(crate) fn printed(self, facts: &'static ResourceFacts, forms: &Forms) -> ApiResult<Option<Box<dyn Object>>> {
+        let printed = planesmith_machinery::table::printed(facts);
+        if std::ptr::eq(printed, facts) {
+            return Ok(None);
+        }
+        match self {
+            Subject::Entry(entry) => forms.stored(entry.bytes()),
+            Subject::Former(entry, revision) => forms.stored(&entry.bytes_at(revision)),
+            Subject::Object(object) => Ok(conversion::convert(object, printed)),
+        }
+        .map(Some)
     }
 
     /// Compact JSON of the metadata.
