@@ -21,6 +21,7 @@ use anyhow::Result;
 use super::files::Files;
 use super::model::{Group, Model, PackageModel, Version};
 use super::package::Role;
+use super::rust::text::pairs;
 
 #[cfg(test)]
 mod tests;
@@ -104,13 +105,13 @@ fn module(package: &PackageModel, embedded: &[Embedded]) -> String {
     ));
     for dialect in ["v3", "v2"] {
         let upper = dialect.to_uppercase();
+        let listed = embedded
+            .iter()
+            .map(|Embedded { path, constant, .. }| (format!("\"{path}\""), format!("{constant}_{upper}")));
         text.push_str(&format!(
-            "\n/// Documents of OpenAPI {dialect}.\npub static {upper}: &[(&str, &[u8])] = &[\n"
+            "\n/// Documents of OpenAPI {dialect}.\npub static {upper}: &[(&str, &[u8])] = {};\n\n",
+            pairs(&listed.collect::<Vec<_>>())
         ));
-        for Embedded { path, constant, .. } in embedded {
-            text.push_str(&format!("    (\"{path}\", {constant}_{upper}),\n"));
-        }
-        text.push_str("];\n\n");
         for Embedded { file, constant, .. } in embedded {
             let declared = format!("const {constant}_{upper}: &[u8] =");
             let included = format!("include_bytes!(\"{up}/{dialect}/{file}\");");

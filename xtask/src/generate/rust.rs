@@ -2,7 +2,7 @@
 //!
 //! The text is laid out as rustfmt lays it out, so that `cargo fmt` has nothing to do.
 
-mod text;
+pub(super) mod text;
 
 use std::path::{Path, PathBuf};
 
@@ -11,7 +11,7 @@ use anyhow::Result;
 use super::files::Files;
 use super::model::{Group, Model, PackageModel, Version};
 use super::package::Role;
-use text::use_line;
+use text::{structs, use_line};
 
 /// Renders the Rust files of all crates.
 pub(super) fn render(model: &Model, files: &mut Files) -> Result<()> {
@@ -128,21 +128,23 @@ fn program(package: &PackageModel) -> String {
         &["Documents", "GroupVersion", "Program"],
     ));
     text.push_str(&use_line("planesmith_machinery::scheme", &["Scheme"]));
+    let versions = package
+        .groups
+        .iter()
+        .flat_map(|group| group.versions.iter().map(move |version| (group, version)));
+    let entries = versions.map(|(group, version)| {
+        let path = format!("{}::{}", group.module, version.name);
+        format!(
+            "group: \"{}\",\nversion: \"{}\",\nregister: {path}::register,\ninstall: {path}::install,\n",
+            group.name, version.name
+        )
+    });
     text.push_str(&format!(
-        "\n/// The server with all of them.\npub const PROGRAM: Program = Program {{\n    name: \"{name}\",\n    groups: &[\n"
+        "\n/// The server with all of them.\npub const PROGRAM: Program = Program {{\n    name: \"{name}\",\n    groups: {},\n",
+        structs("GroupVersion", &entries.collect::<Vec<_>>())
     ));
-    for group in &package.groups {
-        for version in &group.versions {
-            let path = format!("{}::{}", group.module, version.name);
-            text.push_str(&format!(
-                "        GroupVersion {{\n            group: \"{}\",\n            version: \"{}\",\n            \
-                 register: {path}::register,\n            install: {path}::install,\n        }},\n",
-                group.name, version.name
-            ));
-        }
-    }
     text.push_str(
-        "    ],\n    openapi: Documents {\n        v2: openapi::V2,\n        v3: openapi::V3,\n    },\n};\n\n\
+        "    openapi: Documents {\n        v2: openapi::V2,\n        v3: openapi::V3,\n    },\n};\n\n\
          /// Adds the kinds of all groups to `scheme`.\npub fn register(scheme: &mut Scheme) {\n",
     );
     text.push_str("    for group_version in PROGRAM.groups {\n        (group_version.register)(scheme);\n    }\n}\n");

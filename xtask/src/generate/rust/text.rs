@@ -1,4 +1,4 @@
-//! Imports as rustfmt lays them out.
+//! Imports and arrays as rustfmt lays them out.
 
 /// The width that `rustfmt.toml` sets.
 const WIDTH: usize = 120;
@@ -29,9 +29,73 @@ pub(super) fn use_line(path: &str, names: &[&str]) -> String {
     format!("{text}{row}\n}};\n")
 }
 
+/// The most that rustfmt puts between the brackets of an array in one line.
+const ARRAY: usize = WIDTH * 60 / 100;
+
+/// `&[(first, second), ...]` as the value of an item at the start of a line.
+pub(in crate::generate) fn pairs(pairs: &[(String, String)]) -> String {
+    let listed: Vec<String> = pairs
+        .iter()
+        .map(|(first, second)| format!("({first}, {second})"))
+        .collect();
+    let line = listed.join(", ");
+    if line.len() <= ARRAY {
+        return format!("&[{line}]");
+    }
+    if let [(first, second)] = pairs {
+        return format!("&[(\n    {first},\n    {second},\n)]");
+    }
+    format!("&[\n    {},\n]", listed.join(",\n    "))
+}
+
+/// `&[Name { ... }, ...]` as the value of a field; each body is its lines without indentation.
+pub(super) fn structs(name: &str, bodies: &[String]) -> String {
+    let (deep, close) = if bodies.len() == 1 { (8, 4) } else { (12, 8) };
+    let listed = bodies.iter().map(|body| {
+        let lines: String = body.lines().map(|line| format!("{:deep$}{line}\n", "")).collect();
+        format!("{name} {{\n{lines}{:close$}}}", "")
+    });
+    let listed: Vec<String> = listed.collect();
+    match listed.as_slice() {
+        [one] => format!("&[{one}]"),
+        several => {
+            let lines: String = several.iter().map(|one| format!("        {one},\n")).collect();
+            format!("&[\n{lines}    ]")
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use super::use_line;
+    use super::{pairs, structs, use_line};
+
+    #[test]
+    fn arrays_are_laid_out_like_rustfmt_does() {
+        let of = |texts: &[(&str, &str)]| {
+            let owned: Vec<_> = texts
+                .iter()
+                .map(|(first, second)| ((*first).to_owned(), (*second).to_owned()))
+                .collect();
+            pairs(&owned)
+        };
+        let long = "a-name-that-takes-most-of-what-fits-into-one-line-of-code";
+        assert_eq!(of(&[("a", "B"), ("c", "D")]), "&[(a, B), (c, D)]");
+        assert_eq!(
+            of(&[(long, "AND_ANOTHER_NAME")]),
+            format!("&[(\n    {long},\n    AND_ANOTHER_NAME,\n)]")
+        );
+        assert_eq!(
+            of(&[(long, "A"), ("b", "C"), ("d", "E")]),
+            format!("&[\n    ({long}, A),\n    (b, C),\n    (d, E),\n]")
+        );
+        let body = "a: 1,\nb: 2,\n".to_owned();
+        assert_eq!(
+            structs("S", std::slice::from_ref(&body)),
+            "&[S {\n        a: 1,\n        b: 2,\n    }]"
+        );
+        let two = "&[\n        S {\n            a: 1,\n            b: 2,\n        },\n        S {\n            a: 1,\n            b: 2,\n        },\n    ]";
+        assert_eq!(structs("S", &[body.clone(), body]), two);
+    }
 
     #[test]
     fn long_imports_are_filled_like_rustfmt_does() {
