@@ -345,3 +345,8 @@ async fn an_autoscaler_is_one_object_in_two_versions() {
     )
     .await;
 }
+
+#[tokio::test]
+async fn an_own_group_is_served_in_both_versions() {
+    play(Binary::Shop, "shop.txt", include_str!("kubectl/shop.txt")).await;
+}

@@ -78,7 +78,8 @@ impl Transcript {
         let mut differences = String::new();
         for step in &self.steps {
             let (output, status) = run(home, &step.script, variables).await;
-            let expected: Vec<_> = step.output.iter().map(|line| fill(line, variables)).collect();
+            let expected = step.output.iter().map(|line| fill(line, variables));
+            let expected: Vec<_> = expected.filter(|line| !line.is_empty()).collect();
             let got: Vec<_> = output.lines().map(squeeze).filter(|line| !line.is_empty()).collect();
             if status != step.status || !lines_match(&expected, &got) {
                 differences += &format!(

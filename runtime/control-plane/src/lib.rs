@@ -14,6 +14,7 @@ pub mod kubeconfig;
 pub mod logging;
 pub mod loopback;
 pub mod namespaces;
+pub mod no_pods;
 pub mod options;
 pub mod private_file;
 pub mod program;

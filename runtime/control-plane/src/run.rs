@@ -23,7 +23,7 @@ use crate::loopback::Loopback;
 use crate::options::{Options, StorageKind};
 use crate::private_file::make_private_dir;
 use crate::program::{GroupVersion, Program};
-use crate::{bootstrap, controllers, namespaces};
+use crate::{bootstrap, controllers, namespaces, no_pods};
 
 /// Runs `program` with the flags of this process until it is told to stop.
 #[must_use]
@@ -77,6 +77,8 @@ async fn serve(program: &Program, options: &Options) -> Result<()> {
     loopback.connect(server.front());
 
     let kubeconfig = identity.write_admin_kubeconfig(options, &url)?;
+    // The next command is typed in another terminal, which may be in another folder.
+    let kubeconfig = std::path::absolute(&kubeconfig).unwrap_or(kubeconfig);
     announce(program, options, &served, &url, &kubeconfig.display().to_string());
     let result = server.run(listener, signals).await;
     storage.close().await;
@@ -128,6 +130,7 @@ fn assemble(
     let stores = Stores::with_options(storage.clone(), scheme, admission, StoresOptions::default());
     namespaces::handle_subresources(&stores);
     let mut routes = Routes::new();
+    no_pods::install(&mut routes, stores.scheme(), storage);
     let groups = program.all_groups();
     let served: Vec<GroupVersion> = groups
         .filter(|group| group.enabled(&options.runtime_config))
