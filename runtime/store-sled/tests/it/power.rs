@@ -11,7 +11,6 @@ mod trace;
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::{Command, Stdio};
-use std::sync::Arc;
 
 use planesmith_store::conformance::{THINGS, key, set};
 use planesmith_store::{ListQuery, StorageOptions};
@@ -54,7 +53,8 @@ fn no_answered_write_is_lost_with_the_power() {
     let mut disk = Disk::new(&folder);
     let mut answered = BTreeMap::new();
     let mut settled = false;
-    let every = calls.len() / CUTS;
+    let count = calls.len();
+    let every = count / CUTS;
     for (number, call) in calls.into_iter().enumerate() {
         match call {
             Call::Answer { name, number } => {
@@ -62,7 +62,7 @@ fn no_answered_write_is_lost_with_the_power() {
             }
             call => disk.apply(call),
         }
-        if number % every == 0 || number % every == every / 3 {
+        if number % every == 0 || number % every == every / 3 || number + 1 == count {
             for names in [Names::Synced, Names::Eager, Names::EagerJournal] {
                 let copy = tempfile::tempdir().unwrap();
                 disk.restore(copy.path(), names);
@@ -121,17 +121,20 @@ fn child_writes_under_strace() {
         .unwrap();
     runtime.block_on(async {
         let (storage, things) = open(&Path::new(&folder).join("store"), &StorageOptions::default());
+        let mut compacting = None;
         for number in 0..WRITES {
             let name = format!("n{}", number % KEYS);
             let written = set(&things, &name, &format!("{number}.{}", "x".repeat(OBJECT))).await;
             trace::answer(&name, number);
-            if number + 10 == WRITES {
+            if number + 15 == WRITES {
                 // In the background, while writes go on.
                 storage.compact(written.revision());
+                let storage = storage.clone();
+                compacting = Some(tokio::spawn(async move { storage.compacted(written.revision()).await }));
+            } else if number + 5 == WRITES {
+                compacting.take().unwrap().await.unwrap();
             }
         }
-        storage.compacted(storage.oldest()).await;
         storage.close().await;
-        drop(Arc::clone(&things));
     });
 }
