@@ -12,7 +12,7 @@ use planesmith_machinery::{Resource, Struct};
 
 use super::{HorizontalPodAutoscalerBehavior, MetricSpec, MetricStatus};
 
-pub(crate) use columns::{max_pods, min_pods, reference, replicas, targets};
+use columns::{max_pods, min_pods, reference, replicas, targets};
 
 /// What older versions keep of the newer ones, by annotation.
 pub(crate) mod kept {

@@ -61,7 +61,7 @@ impl Page<'_> {
         }
         self.line(&definition.doc);
         self.facts(resource);
-        self.columns(resource);
+        self.columns(kind);
         let mut seen = BTreeSet::new();
         let mut open = vec![kind.path.clone()];
         // In the order in which a reader meets them.
@@ -131,7 +131,16 @@ impl Page<'_> {
         self.text.push('\n');
     }
 
-    fn columns(&mut self, resource: &ResourceModel) {
+    /// The headings; a version without columns prints like the storage version.
+    fn columns(&mut self, kind: &Kind) {
+        let stored = kind
+            .hub
+            .as_ref()
+            .and_then(|hub| self.model.kinds().find(|(_, _, other)| other.path == *hub));
+        let resource = match stored {
+            Some((_, _, stored)) if kind.resource.columns.is_empty() => &stored.resource,
+            _ => &kind.resource,
+        };
         let shown: Vec<String> = resource
             .columns
             .iter()

@@ -92,31 +92,6 @@ impl Convert<v2::HorizontalPodAutoscaler> for HorizontalPodAutoscaler {
     }
 }
 
-/// The newest version of an autoscaler, for code beside this kind; the server converts by the tables.
-impl From<&HorizontalPodAutoscaler> for v2::HorizontalPodAutoscaler {
-    fn from(old: &HorizontalPodAutoscaler) -> Self {
-        let (spec, status) = (&old.spec, &old.status);
-        let mut hub = Self {
-            metadata: old.metadata.clone(),
-            spec: v2::HorizontalPodAutoscalerSpec {
-                scale_target_ref: (&spec.scale_target_ref).into(),
-                min_replicas: spec.min_replicas,
-                max_replicas: spec.max_replicas,
-                ..Default::default()
-            },
-            status: v2::HorizontalPodAutoscalerStatus {
-                observed_generation: status.observed_generation,
-                last_scale_time: status.last_scale_time,
-                current_replicas: status.current_replicas,
-                desired_replicas: status.desired_replicas,
-                ..Default::default()
-            },
-        };
-        old.finish_to_hub(&mut hub);
-        hub
-    }
-}
-
 impl From<&v2::CrossVersionObjectReference> for CrossVersionObjectReference {
     fn from(newest: &v2::CrossVersionObjectReference) -> Self {
         Self {

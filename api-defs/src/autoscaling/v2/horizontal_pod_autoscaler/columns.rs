@@ -11,12 +11,12 @@ const SHOWN: usize = 2;
 
 const UNKNOWN: &str = "<unknown>";
 
-pub(crate) fn reference(hpa: &HorizontalPodAutoscaler) -> Cell {
+pub(super) fn reference(hpa: &HorizontalPodAutoscaler) -> Cell {
     let target = &hpa.spec.scale_target_ref;
     Cell::Text(format!("{}/{}", target.kind, target.name))
 }
 
-pub(crate) fn min_pods(hpa: &HorizontalPodAutoscaler) -> Cell {
+pub(super) fn min_pods(hpa: &HorizontalPodAutoscaler) -> Cell {
     Cell::Text(
         hpa.spec
             .min_replicas
@@ -24,15 +24,15 @@ pub(crate) fn min_pods(hpa: &HorizontalPodAutoscaler) -> Cell {
     )
 }
 
-pub(crate) fn max_pods(hpa: &HorizontalPodAutoscaler) -> Cell {
+pub(super) fn max_pods(hpa: &HorizontalPodAutoscaler) -> Cell {
     Cell::Integer(i64::from(hpa.spec.max_replicas))
 }
 
-pub(crate) fn replicas(hpa: &HorizontalPodAutoscaler) -> Cell {
+pub(super) fn replicas(hpa: &HorizontalPodAutoscaler) -> Cell {
     Cell::Integer(i64::from(hpa.status.current_replicas))
 }
 
-pub(crate) fn targets(hpa: &HorizontalPodAutoscaler) -> Cell {
+pub(super) fn targets(hpa: &HorizontalPodAutoscaler) -> Cell {
     let metrics = &hpa.spec.metrics;
     if metrics.is_empty() {
         return Cell::Text("<none>".to_owned());
