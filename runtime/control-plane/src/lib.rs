@@ -9,6 +9,7 @@ pub mod bare;
 pub mod bootstrap;
 pub mod certificates;
 pub mod controllers;
+mod group_priority;
 pub mod identity;
 pub mod kubeconfig;
 pub mod logging;

@@ -10,14 +10,16 @@ use planesmith_access::admission::{Chain, NamespaceLifecycle};
 use planesmith_machinery::scheme::Scheme;
 use planesmith_server::chain::ApiServer;
 use planesmith_server::filters::InFlightLimits;
+use planesmith_server::health::HealthCheck;
 use planesmith_server::lifecycle::{Config, Signals};
 use planesmith_server::listener::{Listener, Tls};
 use planesmith_server::routes::Routes;
 use planesmith_server::stores::{ResourceStore, Stores, StoresOptions};
-use planesmith_store::{MemoryLog, Storage, StorageOptions};
+use planesmith_store::{MemoryLog, Storage, StorageOptions, WriteError};
 use planesmith_store_sled::SledLog;
 
 use crate::authentication::{authenticator, authorizer};
+use crate::group_priority::group_priorities;
 use crate::identity::Identity;
 use crate::loopback::Loopback;
 use crate::options::{Options, StorageKind};
@@ -73,6 +75,8 @@ async fn serve(program: &Program, options: &Options) -> Result<()> {
     config.shutdown_delay = options.shutdown_delay_duration;
     config.public_address = url.trim_start_matches("https://").to_owned();
     config.openapi = program.openapi.of(&served);
+    config.metrics.show_storage(storage.clone());
+    config.group_priorities = group_priorities();
     let server = config.complete()?.prepare(chain);
     loopback.connect(server.front());
 
@@ -140,10 +144,22 @@ fn assemble(
         (group_version.install)(&mut routes, &stores);
     }
     let extensions = planesmith_extensions::server();
-    let core = ApiServer::new("core", routes).in_front_of(extensions);
+    let core = ApiServer::new("core", routes)
+        .in_front_of(extensions)
+        .with_check(storage_check(storage));
     let core = bootstrap::with_bootstrap(core, &stores, loopback);
     let core = controllers::with_controllers(core, &stores, loopback, &options.controllers);
     Ok((planesmith_aggregator::server().in_front_of(core), served))
+}
+
+/// The store under the name that kube-apiserver's monitoring knows. A full disk is not a reason to restart the server,
+/// nor to stop reading from it.
+fn storage_check(storage: &Storage) -> HealthCheck {
+    let storage = storage.clone();
+    HealthCheck::new("etcd", move || match storage.health() {
+        Ok(()) | Err(WriteError::Full) => Ok(()),
+        Err(error) => Err(error.to_string()),
+    })
 }
 
 /// Says what is served, where, and what to type next.

@@ -74,9 +74,12 @@ impl Committer {
             if let Err(error) = self.log.append(&batch) {
                 tracing::error!(%error, source = ?std::error::Error::source(&error), "writes refused");
                 self.queue.retry_expiries(outcome.expired(), now);
-                outcome.refuse(&refusal(&error));
+                let refusal = refusal(&error);
+                outcome.refuse(&refusal);
+                self.queue.note(Some(refusal));
                 return;
             }
+            self.queue.note(None);
             let memory = outcome.publish();
             self.horizon.advance(self.last);
             outcome.wake();

@@ -16,7 +16,7 @@ use crate::committer::{Committer, Queue};
 use crate::compactor::{Compactor, Marks};
 use crate::horizon::Horizon;
 use crate::log::{Log, LogError};
-use crate::write::Sequencer;
+use crate::write::{Sequencer, WriteError};
 use crate::{Collection, Indexer, Revision};
 
 /// How a store behaves.
@@ -250,6 +250,15 @@ impl Storage {
                 .map(|collection| (collection.prefix().to_owned(), collection.stats()))
                 .collect(),
         }
+    }
+
+    /// Whether writes can be expected to succeed: the store is open, and the last batch reached the disk.
+    ///
+    /// # Errors
+    ///
+    /// What the last write failed with, or [`WriteError::Closed`].
+    pub fn health(&self) -> Result<(), WriteError> {
+        self.shared.queue.health()
     }
 
     /// Closes the store: writes that are queued become durable, later ones are refused with

@@ -60,6 +60,8 @@ struct State {
     expiries: BinaryHeap<Reverse<Expiry>>,
     nudged: bool,
     closed: bool,
+    /// Why the last batch could not be written, until one can.
+    failure: Option<WriteError>,
 }
 
 impl Queue {
@@ -103,6 +105,21 @@ impl Queue {
     }
 
     /// Refuses everything, queued or still to come: nobody takes it any more.
+    /// Remembers how the last batch went.
+    pub(crate) fn note(&self, failure: Option<WriteError>) {
+        self.lock().failure = failure;
+    }
+
+    /// What a write that is submitted now has to expect.
+    pub(crate) fn health(&self) -> Result<(), WriteError> {
+        let state = self.lock();
+        match &state.failure {
+            _ if state.closed => Err(WriteError::Closed),
+            Some(failure) => Err(failure.clone()),
+            None => Ok(()),
+        }
+    }
+
     pub(crate) fn abandon(&self) {
         let mut state = self.lock();
         state.closed = true;

@@ -89,6 +89,7 @@ async fn a_refused_batch_is_not_shown_and_uses_its_revisions_up() {
         assert!(matches!(put(&things, "b", "one", expect).await, Err(WriteError::Full)));
     }
     assert!(matches!(delete(&things, "a", Expect::Any).await, Err(WriteError::Full)));
+    assert!(matches!(storage.health(), Err(WriteError::Full)));
     let stale = put(&things, "a", "two", Expect::Absent).await;
     assert!(
         matches!(stale, Err(WriteError::Conflict { .. })),
