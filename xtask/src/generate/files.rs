@@ -77,7 +77,7 @@ fn read(path: &Path) -> Result<Option<String>> {
 }
 
 /// The files below `folder`, relative to `root`.
-fn list(root: &Path, folder: &Path, found: &mut BTreeSet<PathBuf>) -> Result<()> {
+pub(super) fn list(root: &Path, folder: &Path, found: &mut BTreeSet<PathBuf>) -> Result<()> {
     let full = root.join(folder);
     if !full.is_dir() {
         return Ok(());

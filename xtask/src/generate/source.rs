@@ -4,16 +4,18 @@
 
 mod module;
 mod names;
+mod reader;
 
 use std::collections::BTreeMap;
 use std::fmt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 
 use super::package::{self, Package, Role};
 use super::problem::Problem;
 pub(crate) use module::{Derive, Item, Module, Written};
+use reader::Reader;
 
 /// A path to an item, from its crate on: `planesmith_api_defs::core::v1::ConfigMap`.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -61,16 +63,13 @@ pub(crate) struct Sources {
 impl Sources {
     /// Reads the crates of the workspace at `root`; what does not parse is a problem, not an error.
     pub(crate) fn read(root: &Path, problems: &mut Vec<Problem>) -> Result<Self> {
-        let mut sources = Self {
-            packages: package::find(root)?,
-            modules: BTreeMap::new(),
-        };
-        for package in sources.packages.clone() {
-            let lib = package.folder.join("src/lib.rs");
-            let path = RustPath(vec![package.crate_name()]);
-            sources.read_file(root, &lib, path, true, problems)?;
+        let packages = package::find(root)?;
+        let mut reader = Reader::new(root, problems);
+        for package in &packages {
+            reader.package(package)?;
         }
-        Ok(sources)
+        let modules = reader.modules;
+        Ok(Self { packages, modules })
     }
 
     /// The module at `path`.
@@ -90,81 +89,4 @@ impl Sources {
             .iter()
             .any(|package| package.role == Role::Library && package.crate_name() == crate_name)
     }
-
-    fn read_file(
-        &mut self,
-        root: &Path,
-        file: &Path,
-        path: RustPath,
-        public: bool,
-        problems: &mut Vec<Problem>,
-    ) -> Result<()> {
-        let full = root.join(file);
-        let text = std::fs::read_to_string(&full).with_context(|| format!("reading {}", full.display()))?;
-        match syn::parse_file(&text) {
-            Ok(parsed) => self.add_module(root, file, path, public, &parsed.items, problems),
-            Err(error) => {
-                problems.push(Problem {
-                    file: file.to_owned(),
-                    item: String::new(),
-                    what: format!("not Rust: {error}"),
-                    help: "`cargo check` shows the line".to_owned(),
-                });
-                Ok(())
-            }
-        }
-    }
-
-    /// Adds a module and those below it.
-    fn add_module(
-        &mut self,
-        root: &Path,
-        file: &Path,
-        path: RustPath,
-        public: bool,
-        items: &[syn::Item],
-        problems: &mut Vec<Problem>,
-    ) -> Result<()> {
-        let module = Module::read(file, public, items);
-        for child in items {
-            let syn::Item::Mod(child) = child else { continue };
-            if module::is_for_tests(&child.attrs) {
-                continue;
-            }
-            let name = child.ident.to_string();
-            let public = matches!(child.vis, syn::Visibility::Public(_));
-            let below = path.join(&name);
-            if let Some((_, items)) = &child.content {
-                self.add_module(root, file, below, public, items, problems)?;
-                continue;
-            }
-            let candidates = module_files(file, &name);
-            match candidates.iter().find(|candidate| root.join(candidate).is_file()) {
-                Some(found) => self.read_file(root, found, below, public, problems)?,
-                // A module that is itself generated is missing on the first run.
-                None if name == "generated" => {}
-                None => problems.push(Problem {
-                    file: file.to_owned(),
-                    item: format!("mod {name}"),
-                    what: "the module has no file".to_owned(),
-                    help: format!("write {}", candidates[0].display()),
-                }),
-            }
-        }
-        self.modules.insert(path, module);
-        Ok(())
-    }
-}
-
-/// Where `mod name;` in `file` may be: `foo/name.rs`, then `foo/name/mod.rs`.
-fn module_files(file: &Path, name: &str) -> [PathBuf; 2] {
-    let is_root = file
-        .file_name()
-        .is_some_and(|file| file == "lib.rs" || file == "main.rs" || file == "mod.rs");
-    let folder = if is_root {
-        file.parent().unwrap_or(file).to_owned()
-    } else {
-        file.with_extension("")
-    };
-    [folder.join(format!("{name}.rs")), folder.join(name).join("mod.rs")]
 }

@@ -29,7 +29,7 @@ fn tree(files: &[(&str, &str)]) -> tempfile::TempDir {
     write("api-defs/Cargo.toml", &manifest("planesmith-api-defs"));
     write("api-defs/src/lib.rs", "");
     write("examples/shop/Cargo.toml", &manifest("planesmith-shop"));
-    write("examples/shop/src/lib.rs", "pub mod v1;\n");
+    write("examples/shop/src/lib.rs", "pub mod generated;\npub mod v1;\n");
     write("examples/shop/src/v1.rs", "");
     for (path, text) in files {
         write(path, text);
@@ -255,7 +255,10 @@ fn versions_must_convert_to_a_storage_version_of_their_kind() {
             ORDER.replace("Order", "Cart")
         );
         tree(&[
-            ("examples/shop/src/lib.rs", "pub mod v1;\npub mod v1alpha1;\n"),
+            (
+                "examples/shop/src/lib.rs",
+                "pub mod generated;\npub mod v1;\npub mod v1alpha1;\n",
+            ),
             ("examples/shop/src/v1.rs", &newer),
             ("examples/shop/src/v1alpha1.rs", &older),
         ])
@@ -298,4 +301,36 @@ fn a_module_without_a_file_is_reported() {
         "pub mod v1;\npub mod v2;\nmod generated;\n#[cfg(test)]\nmod tests;\n",
     )]);
     reports(&tree, &["`mod v2`", "write examples/shop/src/v2.rs"]);
+}
+
+#[test]
+fn a_file_that_no_module_names_is_reported() {
+    let tree = tree(&[
+        (
+            "examples/shop/src/lib.rs",
+            "pub mod v1;\nmod inner { mod leaf; }\n#[cfg(test)]\nmod tests;\n",
+        ),
+        ("examples/shop/src/inner/leaf.rs", ""),
+        ("examples/shop/src/tests.rs", "mod more;\n"),
+        ("examples/shop/src/tests/more.rs", ""),
+        ("examples/shop/src/main.rs", "fn main() {}\n"),
+        ("examples/shop/src/v1/order.rs", ORDER),
+    ]);
+    reports(
+        &tree,
+        &[
+            "examples/shop/src/v1/order.rs: no module names this file",
+            "add `mod order;`",
+        ],
+    );
+}
+
+#[test]
+fn a_crate_that_leaves_out_what_is_generated_is_reported() {
+    let order = format!("use planesmith_machinery::meta::ObjectMeta;\n{ORDER}");
+    let tree = tree(&[
+        ("examples/shop/src/lib.rs", "pub mod v1;\n"),
+        ("examples/shop/src/v1.rs", &order),
+    ]);
+    reports(&tree, &["examples/shop/src/lib.rs", "add `pub mod generated;`"]);
 }

@@ -1,3 +1,4 @@
 //! The model library as the derives use it.
 
 mod expansions;
+mod mangled;

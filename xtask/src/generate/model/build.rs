@@ -22,6 +22,9 @@ pub(super) fn build(sources: &Sources, problems: &mut Vec<Problem>) -> Model {
     let mut packages = Vec::new();
     for package in &sources.packages {
         let kinds = builder.package(package);
+        if package.role == Role::Own && !kinds.is_empty() {
+            builder.includes_generated(package);
+        }
         if package.role != Role::Library {
             packages.push(PackageModel {
                 package: package.clone(),
@@ -59,6 +62,18 @@ impl Builder<'_> {
             }
         }
         kinds
+    }
+
+    /// What is generated into a crate is a module of it.
+    fn includes_generated(&mut self, package: &Package) {
+        let root = RustPath(vec![package.crate_name()]);
+        let Some(lib) = self.sources.module(&root) else {
+            return;
+        };
+        if !matches!(lib.items.get("generated"), Some(Item::Module)) {
+            let what = "what is generated is not part of the crate".to_owned();
+            self.report(lib, "", what, "add `pub mod generated;`");
+        }
     }
 
     fn definition(&mut self, module: &Module, at: &RustPath, path: &RustPath, written: &Written) -> Option<Placed> {
