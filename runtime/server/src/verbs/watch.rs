@@ -42,14 +42,10 @@ impl Endpoint {
             Err(error) => return Ok(stream_of(output, Body::from(frames.error(&error)))),
         };
         let bookmarks = options.bookmarks.then(|| self.stores().options().bookmark_interval);
-        let stream = WatchStream {
-            frames,
-            watcher,
-            after: Revision(if options.start() == Start::Changes { version } else { 0 }),
-            bookmarks,
-            deadline: tokio::time::Instant::now() + self.duration(&options),
-            shutdown: call.ctx.shutdown.clone(),
-        };
+        let deadline = tokio::time::Instant::now() + self.duration(&options);
+        let after = Revision(if options.start() == Start::Changes { version } else { 0 });
+        let shutdown = call.ctx.shutdown.clone();
+        let stream = WatchStream::new(frames, watcher, after, (bookmarks, deadline), shutdown);
         Ok(stream_of(output, Body::from_stream(stream.run(initial))))
     }
 

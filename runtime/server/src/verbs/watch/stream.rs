@@ -2,15 +2,17 @@
 
 use std::collections::VecDeque;
 use std::convert::Infallible;
+use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::{Bytes, BytesMut};
 use futures_core::Stream;
+use futures_util::future::BoxFuture;
 use futures_util::stream;
 use planesmith_machinery::status::{ApiError, ApiResult};
 use planesmith_store::{Entry, Event, Revision, WatchError, Watcher};
-use tokio::time::{Instant, sleep_until};
+use tokio::time::{Instant, Sleep, sleep_until};
 
 use super::failure;
 use super::frames::Frames;
@@ -29,22 +31,23 @@ pub(super) struct Initial {
 }
 
 /// A watch under way.
-#[derive(Debug)]
 pub(super) struct WatchStream {
-    pub(super) frames: Frames,
-    pub(super) watcher: Watcher,
+    frames: Frames,
+    watcher: Watcher,
     /// Changes up to here are not of interest.
-    pub(super) after: Revision,
+    after: Revision,
     /// Time between bookmarks; `None` when the client takes none.
-    pub(super) bookmarks: Option<Duration>,
-    pub(super) deadline: Instant,
-    pub(super) shutdown: Shutdown,
+    bookmarks: Option<Duration>,
+    deadline: Instant,
+    /// Made once and polled again and again: registering a timer costs more than telling an event.
+    timer: Pin<Box<Sleep>>,
+    stopping: BoxFuture<'static, ()>,
 }
 
 /// How far a watch is.
 enum Phase {
     Initial(VecDeque<Arc<Entry>>, Option<Revision>),
-    Changes { next_bookmark: Option<Instant> },
+    Changes,
     Over,
 }
 
@@ -56,6 +59,26 @@ enum Wake {
 }
 
 impl WatchStream {
+    pub(super) fn new(
+        frames: Frames,
+        watcher: Watcher,
+        after: Revision,
+        (bookmarks, deadline): (Option<Duration>, Instant),
+        mut shutdown: Shutdown,
+    ) -> Self {
+        let mut watch = Self {
+            frames,
+            watcher,
+            after,
+            bookmarks,
+            deadline,
+            timer: Box::pin(sleep_until(deadline)),
+            stopping: Box::pin(async move { shutdown.requested().await }),
+        };
+        watch.set_timer();
+        watch
+    }
+
     /// The chunks of the body. What was there at one moment is one chunk.
     pub(super) fn run(self, initial: Initial) -> impl Stream<Item = Result<Bytes, Infallible>> + Send {
         let phase = Phase::Initial(initial.entries.into(), initial.end);
@@ -67,17 +90,17 @@ impl WatchStream {
 
     /// The next chunk; `None` at the end.
     async fn next(&mut self, phase: Phase) -> Option<(Bytes, Phase)> {
-        let mut next_bookmark = match phase {
+        match phase {
             Phase::Initial(entries, end) => match self.initial(entries, end) {
                 Ok((chunk, phase)) if !chunk.is_empty() => return Some((chunk, phase)),
-                Ok(_) => self.next_bookmark(),
+                Ok(_) => {}
                 Err(error) => return Some((self.frames.error(&error), Phase::Over)),
             },
-            Phase::Changes { next_bookmark } => next_bookmark,
+            Phase::Changes => {}
             Phase::Over => return None,
-        };
+        }
         loop {
-            let chunk = match self.wake(next_bookmark).await {
+            let chunk = match self.wake().await {
                 Wake::Events(Ok(events)) => self.events(&events),
                 Wake::Events(Err(WatchError::Closed)) => return None,
                 Wake::Events(Err(error)) => {
@@ -85,7 +108,7 @@ impl WatchStream {
                     return Some((self.frames.error(&error), Phase::Over));
                 }
                 Wake::Bookmark => {
-                    next_bookmark = self.next_bookmark();
+                    self.set_timer();
                     self.bookmark()
                 }
                 Wake::End => {
@@ -96,19 +119,27 @@ impl WatchStream {
             };
             match chunk {
                 Ok(chunk) if chunk.is_empty() => {}
-                Ok(chunk) => return Some((chunk, Phase::Changes { next_bookmark })),
+                Ok(chunk) => return Some((chunk, Phase::Changes)),
                 Err(error) => return Some((self.frames.error(&error), Phase::Over)),
             }
         }
     }
 
-    async fn wake(&mut self, next_bookmark: Option<Instant>) -> Wake {
-        let timer = next_bookmark.map_or(self.deadline, |bookmark| bookmark.min(self.deadline));
+    async fn wake(&mut self) -> Wake {
         tokio::select! {
+            // In this order, so that a stream of events cannot outlast its end.
             biased;
-            () = self.shutdown.requested() => Wake::End,
+            () = &mut self.stopping => Wake::End,
+            () = &mut self.timer => if self.timer.deadline() < self.deadline { Wake::Bookmark } else { Wake::End },
             events = self.watcher.next() => Wake::Events(events),
-            () = sleep_until(timer) => if timer == self.deadline { Wake::End } else { Wake::Bookmark },
+        }
+    }
+
+    /// Sets the timer to the next bookmark or the end, whichever comes first.
+    fn set_timer(&mut self) {
+        if let Some(interval) = self.bookmarks {
+            let next = (Instant::now() + interval).min(self.deadline);
+            self.timer.as_mut().reset(next);
         }
     }
 
@@ -126,8 +157,7 @@ impl WatchStream {
         if let Some(revision) = end {
             chunk.extend_from_slice(&self.frames.bookmark(revision, true)?);
         }
-        let next_bookmark = self.next_bookmark();
-        Ok((chunk.into(), Phase::Changes { next_bookmark }))
+        Ok((chunk.into(), Phase::Changes))
     }
 
     fn events(&mut self, events: &[Arc<Event>]) -> Result<Bytes, ApiError> {
@@ -153,10 +183,6 @@ impl WatchStream {
         let revision = self.watcher.progress().max(self.after);
         chunk.push(self.frames.bookmark(revision, false)?);
         Ok(chunk.finish())
-    }
-
-    fn next_bookmark(&self) -> Option<Instant> {
-        self.bookmarks.map(|interval| Instant::now() + interval)
     }
 }
 
