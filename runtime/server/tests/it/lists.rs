@@ -162,3 +162,55 @@ async fn lists_come_in_other_forms_too() {
     let pretty = server.get(&format!("{NOTES}?pretty=true")).await;
     assert!(pretty.text.starts_with("{\n  \"kind\": \"NoteList\""));
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn pages_taken_while_others_write_add_up_to_one_state() {
+    let server = std::sync::Arc::new(Server::with_places().await);
+    let writers: Vec<_> = (0..3_u64)
+        .map(|writer| {
+            let server = std::sync::Arc::clone(&server);
+            tokio::spawn(async move {
+                let mut random = fastrand::Rng::with_seed(writer);
+                for _ in 0..150 {
+                    let path = format!("{NOTES}/n{}", random.u8(..40));
+                    let name = path.rsplit('/').next().unwrap_or_default();
+                    match random.u8(..4) {
+                        0 => drop(server.delete(&path, "").await),
+                        1 => drop(
+                            server
+                                .patch("merge", &path, &format!(r#"{{"data":{{"r":"{}"}}}}"#, random.u8(..)))
+                                .await,
+                        ),
+                        _ => drop(
+                            server
+                                .post(NOTES, &format!(r#"{{"metadata":{{"name":"{name}"}}}}"#))
+                                .await,
+                        ),
+                    }
+                }
+            })
+        })
+        .collect();
+    let mut random = fastrand::Rng::with_seed(7);
+    for _ in 0..40 {
+        let first = server.get(&format!("{NOTES}?limit={}", random.u8(1..6))).await;
+        let (version, mut page) = (first.version(), first);
+        let mut items = Vec::new();
+        loop {
+            assert_eq!(page.version(), version);
+            items.extend(page.at("/items").as_array().cloned().unwrap_or_default());
+            let token = page.at("/metadata/continue");
+            let Some(token) = token.as_str() else { break };
+            page = server
+                .get(&format!("{NOTES}?limit={}&continue={token}", random.u8(1..6)))
+                .await;
+        }
+        let whole = server
+            .get(&format!("{NOTES}?resourceVersion={version}&resourceVersionMatch=Exact"))
+            .await;
+        assert_eq!(Value::from(items), whole.at("/items"));
+    }
+    for writer in writers {
+        writer.await.expect("no writer failed");
+    }
+}

@@ -5,7 +5,9 @@ mod kinds;
 
 mod creates;
 mod deletes;
+mod hostile;
 mod lists;
 mod reads;
+mod tables;
 mod updates;
 mod watches;

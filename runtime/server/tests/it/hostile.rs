@@ -1,0 +1,159 @@
+//! Requests that nobody should send: each gets an answer.
+
+use std::time::Duration;
+
+use axum::body::Body;
+use http::{Method, Request};
+
+use crate::harness::{NOTES, SHELVES, Server};
+
+const METHODS: [Method; 5] = [Method::GET, Method::POST, Method::PUT, Method::PATCH, Method::DELETE];
+const TYPES: [&str; 7] = [
+    "application/json",
+    "application/yaml",
+    "application/vnd.kubernetes.protobuf",
+    "application/json-patch+json",
+    "application/merge-patch+json",
+    "application/strategic-merge-patch+json",
+    "application/apply-patch+yaml",
+];
+const ACCEPTS: [&str; 6] = [
+    "*/*;q=9",
+    "application/yaml",
+    "application/vnd.kubernetes.protobuf",
+    "application/json;as=Table;v=v1;g=meta.k8s.io",
+    "application/json;as=PartialObjectMetadataList;v=v1;g=meta.k8s.io, ;;;=,/",
+    ",,,;q=;q=nan",
+];
+const WORDS: [&str; 24] = [
+    "limit",
+    "continue",
+    "labelSelector",
+    "fieldSelector",
+    "resourceVersion",
+    "resourceVersionMatch",
+    "watch",
+    "dryRun",
+    "timeoutSeconds",
+    "fieldManager",
+    "fieldValidation",
+    "propagationPolicy",
+    "gracePeriodSeconds",
+    "force",
+    "pretty",
+    "0",
+    "-1",
+    "Exact",
+    "NotOlderThan",
+    "All",
+    "99999999999999999999",
+    "%00%ff",
+    "a in (",
+    "metadata.name=n",
+];
+const BODIES: [&str; 14] = [
+    "",
+    "null",
+    "[]",
+    "{}",
+    r#"{"metadata":{"name":"n"}}"#,
+    r#"{"metadata":{"name":"n","labels":{"":"\ud800"},"finalizers":[""],"ownerReferences":[null]}}"#,
+    r#"{"metadata":{"name":"n","managedFields":[{}],"creationTimestamp":"0000-00-00T00:00:00Z"}}"#,
+    r#"{"spec":{"size":-9223372036854775809,"colour":null},"status":[]}"#,
+    r#"[{"op":"copy","from":"","path":"/data/x"},{"op":"move","from":"/data","path":"/data/a"}]"#,
+    r#"[{"op":"add","path":"/metadata/labels/-1","value":1e999}]"#,
+    r#"{"$patch":"delete","data":{"$retainKeys":["a"]},"$setElementOrder/x":1}"#,
+    "a: &a [*a, *a]\n",
+    "--- !!binary x\n? [] : {}\n",
+    "k8s\0\n\u{1}\u{7f}\u{7f}\u{7f}",
+];
+
+fn noise(random: &mut fastrand::Rng) -> String {
+    let query: Vec<String> = (0..random.u8(..4))
+        .map(|_| {
+            format!(
+                "{}={}",
+                random.choice(WORDS).unwrap_or_default(),
+                random.choice(WORDS).unwrap_or_default()
+            )
+        })
+        .collect();
+    query.join("&").replace(' ', "%20")
+}
+
+#[tokio::test]
+async fn every_odd_request_gets_an_answer() {
+    let server = Server::with_places().await;
+    server.note("n", "{}").await;
+    let mut random = fastrand::Rng::with_seed(36);
+    for _ in 0..6000 {
+        let base = *random
+            .choice(&[NOTES, SHELVES, "/api/v1/notes", "/api/v1/places"])
+            .expect("some");
+        let below = *random
+            .choice(&[
+                "",
+                "/n",
+                "/a",
+                "/%2e%2e",
+                "/n/status",
+                "/n/scale",
+                "/n/finalize",
+                "/%E2%98%83",
+            ])
+            .expect("some");
+        let query = noise(&mut random);
+        let mut body = random.choice(BODIES).unwrap_or_default().as_bytes().to_vec();
+        if random.bool() && !body.is_empty() {
+            let place = random.usize(..body.len());
+            body[place] = random.u8(..);
+        }
+        let request = Request::builder()
+            .method(random.choice(METHODS).expect("some"))
+            .uri(format!("{base}{below}?{query}&timeoutSeconds=-1"))
+            .header("content-type", random.choice(TYPES).expect("some"))
+            .header("accept", random.choice(ACCEPTS).expect("some"));
+        let request = request.body(Body::from(body)).expect("legal");
+        let shown = format!("{} {}", request.method(), request.uri());
+        // A watch that asks for a longer time first is cut off: what it began with is what counts.
+        if let Ok(answer) = tokio::time::timeout(Duration::from_secs(2), server.send(request)).await {
+            assert!((200..=504).contains(&answer.code), "{shown}: {}", answer.code);
+            assert!(answer.code != 500 || !answer.text.contains("panic"), "{shown}");
+        }
+    }
+    assert_eq!(server.get(NOTES).await.code, 200);
+}
+
+#[tokio::test]
+async fn deep_documents_of_every_form_are_refused() {
+    let server = Server::with_places().await;
+    server.note("n", "{}").await;
+    let deep = |open: &str| open.repeat(100_000);
+    for (method, content_type, body) in [
+        (Method::POST, TYPES[0], deep("[")),
+        (Method::POST, TYPES[0], format!("{{\"metadata\":{}", deep("{\"a\":"))),
+        (Method::POST, TYPES[1], deep("[")),
+        (Method::POST, TYPES[1], deep("- ")),
+        (Method::PATCH, TYPES[3], deep("[")),
+        (Method::PATCH, TYPES[4], deep("{\"a\":")),
+        (Method::PATCH, TYPES[5], deep("{\"a\":")),
+        (Method::DELETE, TYPES[0], deep("{\"preconditions\":")),
+    ] {
+        let path = if method == Method::POST {
+            NOTES.to_owned()
+        } else {
+            format!("{NOTES}/n")
+        };
+        let request = Request::builder()
+            .method(method)
+            .uri(path)
+            .header("content-type", content_type);
+        let answer = server.send(request.body(Body::from(body)).expect("legal")).await;
+        assert!(
+            (400..=422).contains(&answer.code),
+            "{content_type}: {} {}",
+            answer.code,
+            &answer.text[..200.min(answer.text.len())]
+        );
+    }
+}

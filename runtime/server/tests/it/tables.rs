@@ -1,0 +1,36 @@
+//! Objects as tables.
+
+use serde_json::{Value, json};
+
+use crate::harness::{NOTES, Server};
+
+const TABLE: &str = "application/json;as=Table;v=v1;g=meta.k8s.io";
+
+#[tokio::test]
+async fn objects_and_lists_come_as_rows() {
+    let server = Server::with_places().await;
+    let note = server.note("n", r#"{"k":"v"}"#).await;
+    let one = server.get_as(TABLE, &format!("{NOTES}/n")).await;
+    assert_eq!(
+        (one.at("/kind"), one.version()),
+        (
+            json!("Table"),
+            note["metadata"]["resourceVersion"].as_str().expect("text").to_owned()
+        )
+    );
+    assert_eq!(one.at("/columnDefinitions/0/name"), "Name");
+    assert_eq!(one.at("/rows/0/cells/0"), "n");
+    assert_eq!(one.at("/rows/0/object/kind"), "PartialObjectMetadata");
+    let list = server
+        .get_as(TABLE, &format!("{NOTES}?includeObject=Object&limit=1"))
+        .await;
+    assert_eq!(list.at("/rows/0/object/data/n"), "n");
+    let bare = server.get_as(TABLE, &format!("{NOTES}?includeObject=None")).await;
+    assert_eq!(bare.at("/rows/0/object"), Value::Null);
+    let wrong = server.get_as(TABLE, &format!("{NOTES}?includeObject=none")).await;
+    let words = "Unable to convert to Table as requested: includeObject: Invalid value: \"none\": must be 'Metadata', \
+                 'Object', 'None', or empty";
+    assert_eq!(wrong.refusal(), (400, words.to_owned()));
+    let missing = server.get_as(TABLE, &format!("{NOTES}/x")).await;
+    assert_eq!((missing.code, missing.at("/kind")), (404, json!("Status")));
+}
