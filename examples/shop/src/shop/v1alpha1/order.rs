@@ -179,3 +179,6 @@ fn split_after(name: &str, given: &str) -> Option<v1::Customer> {
     };
     (join(&customer) == name).then_some(customer)
 }
+
+#[cfg(test)]
+mod tests;
