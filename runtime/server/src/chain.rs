@@ -1,7 +1,7 @@
 //! Servers that answer what they know and pass on the rest.
 //!
 //! Every server has a route table for its resources, so that a resource costs a table entry and not a route, and an axum
-//! router for its other paths. Delegation goes from table to table ([`resources`](self::resources)) and, for other paths,
+//! router for its other paths. Delegation goes from table to table (module `resources`) and, for other paths,
 //! by the routers' fallbacks. Hooks, health checks and paths of all servers are merged and shown by the outermost one.
 
 mod end;
