@@ -69,6 +69,12 @@ pub fn resource_problem(name: &str) -> Option<&'static str> {
     (!legal).then_some("use lower-case letters, digits and `-`, starting with a letter, up to 63 characters")
 }
 
+/// Why `name` cannot stand in the keys of the store; `None` when it can. It has one or more parts of a resource path.
+#[must_use]
+pub fn storage_problem(name: &str) -> Option<&'static str> {
+    name.split('/').find_map(resource_problem)
+}
+
 fn is_label(label: &str) -> bool {
     let inner = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
     !label.is_empty() && !label.starts_with('-') && !label.ends_with('-') && label.bytes().all(inner)

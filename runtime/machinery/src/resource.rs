@@ -22,6 +22,8 @@ pub struct ResourceFacts {
     pub plural: &'static str,
     /// Lower-case singular, e.g. `configmap`.
     pub singular: &'static str,
+    /// Resource name in the keys of the store; that of the storage version counts.
+    pub storage_name: &'static str,
     /// Abbreviations that kubectl takes, e.g. `cm`.
     pub short_names: &'static [&'static str],
     /// Groups of resources, e.g. `all`.

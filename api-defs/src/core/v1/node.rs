@@ -27,6 +27,7 @@ use super::resource_list::round_up_to_milli;
 #[resource(
     group = "",
     version = "v1",
+    storage_name = "minions",
     short("no"),
     cluster,
     status,

@@ -51,6 +51,7 @@ pub(super) fn check(
         list_kind: names.list,
         plural: names.plural,
         singular: names.singular,
+        storage_name: names.storage,
         short_names: names.short,
         categories: values(&attrs.categories),
         namespaced: attrs.cluster.is_none(),
@@ -88,6 +89,7 @@ struct Names {
     list: String,
     plural: String,
     singular: String,
+    storage: String,
     short: Vec<String>,
 }
 
@@ -97,6 +99,12 @@ impl Names {
             |name: &Option<Spanned<String>>, what| legal(name.as_ref(), what, names::resource_problem, diagnostics);
         let singular = resource(&attrs.singular, "a resource name").unwrap_or_else(|| kind.to_lowercase());
         let plural = resource(&attrs.plural, "a resource name").unwrap_or_else(|| names::plural(&kind.to_lowercase()));
+        let storage = legal(
+            attrs.storage_name.as_ref(),
+            "a name in the store",
+            names::storage_problem,
+            diagnostics,
+        );
         let list = legal(attrs.list.as_ref(), "a kind", names::kind_problem, diagnostics);
         for short in &attrs.short {
             legal(Some(short), "a short name", names::resource_problem, diagnostics);
@@ -113,6 +121,7 @@ impl Names {
         let list = list.unwrap_or_else(|| format!("{kind}List"));
         Self {
             list,
+            storage: storage.unwrap_or_else(|| plural.clone()),
             plural,
             singular,
             short: values(&attrs.short),

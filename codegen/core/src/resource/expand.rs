@@ -63,6 +63,7 @@ fn table(model: &ResourceModel) -> TokenStream {
         list_kind,
         plural,
         singular,
+        storage_name,
         ..
     } = model;
     let ResourceModel {
@@ -97,6 +98,7 @@ fn table(model: &ResourceModel) -> TokenStream {
             list_kind: #list_kind,
             plural: #plural,
             singular: #singular,
+            storage_name: #storage_name,
             short_names: &[#(#short_names),*],
             categories: &[#(#categories),*],
             scope: ::planesmith_machinery::resource::Scope::#scope,

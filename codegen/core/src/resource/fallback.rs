@@ -69,6 +69,7 @@ fn facts(name: &str) -> TokenStream {
             list_kind: "",
             plural: "",
             singular: "",
+            storage_name: "",
             short_names: &[],
             categories: &[],
             scope: ::planesmith_machinery::resource::Scope::Cluster,

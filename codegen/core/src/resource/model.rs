@@ -23,6 +23,8 @@ pub struct ResourceModel {
     pub plural: String,
     /// Lower-case singular.
     pub singular: String,
+    /// Resource name in the keys of the store.
+    pub storage_name: String,
     /// Abbreviations.
     pub short_names: Vec<String>,
     /// Groups of resources.

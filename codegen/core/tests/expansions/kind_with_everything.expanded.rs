@@ -104,6 +104,7 @@ const _: () = {
         list_kind: "OrderList",
         plural: "orders",
         singular: "order",
+        storage_name: "purchases",
         short_names: &["ord", "o"],
         categories: &["all"],
         scope: ::planesmith_machinery::resource::Scope::Cluster,

@@ -1,5 +1,5 @@
 /// An order.
-#[resource(group = "shop.example.com", version = "v1alpha1", kind = "Order", plural = "orders", singular = "order")]
+#[resource(group = "shop.example.com", version = "v1alpha1", kind = "Order", plural = "orders", singular = "order", storage_name = "purchases")]
 #[resource(list = "OrderList", short("ord", "o"), categories("all"), cluster, unserved)]
 #[resource(storage_version = super::v1::Order, convert, deprecated = "use v1")]
 #[resource(status, scale(spec = "spec.lines", status = "status.lines", selector = "status.selector"))]

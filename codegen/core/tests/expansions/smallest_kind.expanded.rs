@@ -86,6 +86,7 @@ const _: () = {
         list_kind: "ThingList",
         plural: "things",
         singular: "thing",
+        storage_name: "things",
         short_names: &[],
         categories: &[],
         scope: ::planesmith_machinery::resource::Scope::Namespaced,

@@ -94,6 +94,7 @@ const _: () = {
             list_kind: "",
             plural: "",
             singular: "",
+            storage_name: "",
             short_names: &[],
             categories: &[],
             scope: ::planesmith_machinery::resource::Scope::Cluster,

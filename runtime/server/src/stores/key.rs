@@ -11,8 +11,8 @@ use planesmith_machinery::status::{ApiError, ApiResult};
 pub(super) fn prefix(hub: &ResourceFacts) -> String {
     let kubernetes = !hub.group.contains('.') || hub.group.ends_with(".k8s.io");
     match kubernetes {
-        true => format!("/registry/{}/", hub.plural),
-        false => format!("/registry/{}/{}/", hub.group, hub.plural),
+        true => format!("/registry/{}/", hub.storage_name),
+        false => format!("/registry/{}/{}/", hub.group, hub.storage_name),
     }
 }
 
