@@ -7,6 +7,7 @@
 
 mod bad_input;
 mod crash;
+mod documents;
 mod full_disk;
 mod kubectl;
 mod objects;

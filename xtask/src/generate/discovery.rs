@@ -12,6 +12,7 @@ use planesmith_codegen_core::resource::{Subresource, SubresourceKind};
 use planesmith_machinery::json;
 use planesmith_machinery::meta::{ApiGroup, ApiGroupList, ApiResource, ApiResourceList, GroupVersionForDiscovery};
 use planesmith_machinery::value::Struct;
+use serde_json::Value;
 use sha2::{Digest, Sha256};
 
 use super::files::Files;
@@ -30,12 +31,15 @@ pub(super) fn render(model: &Model, files: &mut Files) -> Result<()> {
         let groups = ApiGroupList {
             groups: named.map(group_entry).collect(),
         };
-        files.add(folder.join("apis.json"), text(&groups))?;
+        let members = groups.groups.len();
+        let members =
+            (0..members).flat_map(|group| ["kind", "apiVersion"].map(|name| format!("/groups/{group}/{name}")));
+        files.add(folder.join("apis.json"), text(&groups, members))?;
         for group in &package.groups {
             if !group.name.is_empty() {
                 files.add(
                     folder.join(format!("apis__{}.json", group.name)),
-                    text(&group_entry(group)),
+                    text(&group_entry(group), []),
                 )?;
             }
             for version in &group.versions {
@@ -44,7 +48,8 @@ pub(super) fn render(model: &Model, files: &mut Files) -> Result<()> {
                     "" => format!("api__{}.json", version.name),
                     name => format!("apis__{name}__{}.json", version.name),
                 };
-                files.add(folder.join(name), text(&list))?;
+                let without = group.name.is_empty().then(|| "/apiVersion".to_owned());
+                files.add(folder.join(name), text(&list, without))?;
             }
         }
     }
@@ -58,12 +63,18 @@ fn folder(package: &PackageModel) -> PathBuf {
     }
 }
 
-/// The object as indented JSON.
-fn text(object: &dyn Struct) -> String {
-    let mut out = Vec::new();
-    json::indent(&json::to_vec(object), &mut out);
-    out.push(b'\n');
-    String::from_utf8_lossy(&out).into_owned()
+/// The object as indented JSON, without the members that kube-apiserver leaves out where it is compatible with its
+/// earliest clients: the type of groups inside a list, the version of the core group's list.
+fn text(object: &dyn Struct, without: impl IntoIterator<Item = String>) -> String {
+    let mut document = json::to_value(object);
+    for pointer in without {
+        if let Some((parent, name)) = pointer.rsplit_once('/')
+            && let Some(parent) = document.pointer_mut(parent).and_then(Value::as_object_mut)
+        {
+            parent.remove(name);
+        }
+    }
+    format!("{document:#}\n")
 }
 
 fn group_entry(group: &Group) -> ApiGroup {
