@@ -103,17 +103,16 @@ impl<'a> Write<'a> {
         old: Option<&dyn Object>,
     ) -> ApiResult<()> {
         let chain = self.endpoint.stores().admission();
-        if !chain.handles(operation, Phase::Mutating) {
-            return Ok(());
+        if chain.handles(operation, Phase::Mutating) {
+            let mut objects = Objects {
+                new: Some(&mut **new),
+                old,
+            };
+            let warn = |text: String| self.call.ctx.warnings.add(text);
+            chain
+                .mutate(&self.attributes(operation, name, &warn), &mut objects)
+                .await?;
         }
-        let mut objects = Objects {
-            new: Some(&mut **new),
-            old,
-        };
-        let warn = |text: String| self.call.ctx.warnings.add(text);
-        chain
-            .mutate(&self.attributes(operation, name, &warn), &mut objects)
-            .await?;
         self.drop_repeated_owners(&mut **new, true);
         Ok(())
     }

@@ -93,6 +93,8 @@ impl Frames {
         });
         match failure {
             Some(error) => Err(error),
+            // What failed once is kept as nothing.
+            None if frame.is_empty() => Err(ApiError::internal("unable to read the stored object")),
             None => Ok(Some(frame)),
         }
     }
