@@ -129,20 +129,18 @@ impl Authority {
         Ok(pair)
     }
 
-    /// A client certificate for a user in groups, made when there is none or it ends soon.
+    /// A client certificate for a user in a group, made when there is none or it ends soon.
     ///
     /// # Errors
     ///
     /// When files cannot be read or written.
-    pub fn client(&self, file: &str, user: &str, groups: &[&str]) -> Result<CertificatePair, CertificateError> {
+    pub fn client(&self, file: &str, user: &str, group: &str) -> Result<CertificatePair, CertificateError> {
         let pair = pair_in(&self.dir, file);
         if is_current(&pair, &[], &[]) {
             return Ok(pair);
         }
         let mut subject = DistinguishedName::new();
-        for group in groups {
-            subject.push(DnType::OrganizationName, *group);
-        }
+        subject.push(DnType::OrganizationName, group);
         self.sign(&pair, user, subject, Vec::new(), ExtendedKeyUsagePurpose::ClientAuth)?;
         Ok(pair)
     }

@@ -50,7 +50,7 @@ impl Identity {
                 authority.serving(&names, &addresses(options))?
             }
         };
-        let admin = authority.client("admin", "kubernetes-admin", &["system:masters"])?;
+        let admin = authority.client("admin", "kubernetes-admin", "system:masters")?;
         let client_ca_file = options.client_ca_file.clone();
         Ok(Self {
             authority,
