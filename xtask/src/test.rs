@@ -36,7 +36,10 @@ impl Test {
                 tests.env(binary.variable(), path);
             }
         }
-        let result = self.examples().and_then(|()| run(&mut tests));
+        let result = self
+            .examples()
+            .and_then(|()| self.schemas())
+            .and_then(|()| run(&mut tests));
 
         let skipped = std::fs::read_to_string(skipped)?;
         let skipped: BTreeSet<_> = skipped.lines().collect();
@@ -66,6 +69,15 @@ impl Test {
             return Ok(());
         }
         run(cargo().args(["test", "--workspace", "--doc", "--quiet"]))
+    }
+
+    /// The schemas for schemars: a feature that the workspace leaves off, so its tests are a build of their own.
+    fn schemas(&self) -> Result<()> {
+        if !self.filters.is_empty() {
+            return Ok(());
+        }
+        let package = ["test", "-p", "planesmith-machinery", "--features", "schemars"];
+        run(cargo().args(package).args(["--test", "it", "json_schema"]))
     }
 }
 

@@ -18,6 +18,7 @@ pub mod go_format;
 pub mod group_version;
 pub mod int_or_string;
 pub mod json;
+pub mod json_schema;
 pub mod meta;
 pub mod micro_time;
 pub mod names;

@@ -30,6 +30,8 @@ pub(crate) fn items(model: &StructModel) -> TokenStream {
         #access
 
         #bridges
+
+        ::planesmith_machinery::json_schema!(#ident, __facts);
     }
 }
 

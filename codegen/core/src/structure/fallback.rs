@@ -73,7 +73,7 @@ pub(crate) fn items(input: &DeriveInput) -> TokenStream {
     }
 }
 
-/// The stubs of serde's traits; those of a type with parameters are not worth their bounds.
+/// The stubs of serde's and schemars' traits; those of a type with parameters are not worth their bounds.
 fn bridges(input: &DeriveInput) -> TokenStream {
     if !input.generics.params.is_empty() {
         return TokenStream::new();
@@ -98,6 +98,8 @@ fn bridges(input: &DeriveInput) -> TokenStream {
                 ::core::unreachable!()
             }
         }
+
+        ::planesmith_machinery::json_schema!(#ident, __facts);
     }
 }
 

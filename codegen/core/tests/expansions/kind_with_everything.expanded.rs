@@ -96,6 +96,7 @@ const _: () = {
             ::planesmith_machinery::bridge::deserialize(__deserializer)
         }
     }
+    ::planesmith_machinery::json_schema!(Order, __facts);
     static __RESOURCE: ::planesmith_machinery::resource::ResourceFacts = ::planesmith_machinery::resource::ResourceFacts {
         group: "shop.example.com",
         version: "v1alpha1",

@@ -140,6 +140,7 @@ const _: () = {
             ::planesmith_machinery::bridge::deserialize(__deserializer)
         }
     }
+    ::planesmith_machinery::json_schema!(Address, __facts);
 };
 const _: () = {
     static __FACTS: ::planesmith_machinery::facts::StructFacts = ::planesmith_machinery::facts::StructFacts {
@@ -213,4 +214,5 @@ const _: () = {
             ::planesmith_machinery::bridge::deserialize(__deserializer)
         }
     }
+    ::planesmith_machinery::json_schema!(Empty, __facts);
 };

@@ -78,6 +78,7 @@ const _: () = {
             ::planesmith_machinery::bridge::deserialize(__deserializer)
         }
     }
+    ::planesmith_machinery::json_schema!(Thing, __facts);
     static __RESOURCE: ::planesmith_machinery::resource::ResourceFacts = ::planesmith_machinery::resource::ResourceFacts {
         group: "",
         version: "v1",

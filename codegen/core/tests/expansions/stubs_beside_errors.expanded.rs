@@ -67,6 +67,7 @@ const _: () = {
             ::core::unreachable!()
         }
     }
+    ::planesmith_machinery::json_schema!(Order, __facts);
     #[automatically_derived]
     impl ::planesmith_machinery::object::Object for Order {
         fn resource(&self) -> &'static ::planesmith_machinery::resource::ResourceFacts {
