@@ -168,6 +168,14 @@ async fn bookmarks_come_regularly_and_at_the_end() {
     assert_eq!(silent.next().await, None);
 }
 
+#[tokio::test]
+async fn the_longest_timeout_is_as_good_as_none() {
+    let server = Server::with_places().await;
+    let mut watch = Watch::open(&server, "timeoutSeconds=9223372036854775807").await;
+    server.note("a", "{}").await;
+    assert_eq!(watch.told(1).await, ["ADDED a"]);
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn every_watcher_sees_every_change_in_order() {
     let server = std::sync::Arc::new(Server::with_places().await);

@@ -9,6 +9,9 @@ use planesmith_machinery::status::ApiResult;
 use super::{check, flag, number};
 use crate::request::Query;
 
+/// A longer watch ends after this time: far beyond any server's uptime, and near enough to be a point in time.
+const LONGEST_WATCH: Duration = Duration::from_secs(365 * 24 * 60 * 60);
+
 /// The parameters of a list, as they were sent.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ListOptions<'q> {
@@ -94,6 +97,7 @@ impl<'q> ListOptions<'q> {
         let limit = number(query, "limit")?.and_then(|limit| u64::try_from(limit).ok());
         // A watch of negative length is over at once.
         let timeout = number(query, "timeoutSeconds")?.filter(|seconds| *seconds != 0);
+        let timeout = timeout.map(|seconds| u64::try_from(seconds).unwrap_or(0));
         let options = Self {
             label_selector: text("labelSelector"),
             field_selector: text("fieldSelector"),
@@ -105,7 +109,7 @@ impl<'q> ListOptions<'q> {
             },
             limit: limit.filter(|limit| *limit > 0),
             continue_token: text("continue"),
-            timeout: timeout.map(|seconds| Duration::from_secs(u64::try_from(seconds).unwrap_or(0))),
+            timeout: timeout.map(|seconds| Duration::from_secs(seconds).min(LONGEST_WATCH)),
             bookmarks: flag(query, "allowWatchBookmarks").unwrap_or(false),
             send_initial_events: flag(query, "sendInitialEvents"),
         };
