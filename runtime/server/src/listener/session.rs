@@ -1,6 +1,7 @@
 //! One connection from its first byte to its last.
 
 use std::convert::Infallible;
+use std::io;
 use std::net::SocketAddr;
 use std::pin::pin;
 use std::sync::Arc;
@@ -12,13 +13,15 @@ use hyper::service::service_fn;
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use hyper_util::server::conn::auto::Builder;
 use hyper_util::server::graceful::Watcher;
-use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt};
 use tokio::net::TcpStream;
 
 use super::activity::{Activity, RunningBody};
 use super::{ConnectionLimits, Service, Tls, at_most};
 use crate::connection::Connection;
 
+/// What a client hears that speaks plain HTTP to the TLS port: the words of kube-apiserver.
+const PLAIN_HTTP: &[u8] = b"HTTP/1.0 400 Bad Request\r\n\r\nClient sent an HTTP request to an HTTPS server.\n";
 /// Bytes of one request body that may wait unread: two of the usual objects, and far from the body limit.
 const STREAM_WINDOW: u32 = 256 << 10;
 /// Bytes of all request bodies of a connection that may wait unread.
@@ -70,7 +73,15 @@ impl<S: Service> Sessions<S> {
             };
             return self.speak(stream, connection, watcher).await;
         };
-        match at_most(self.limits.handshake, tls.accept(stream)).await {
+        let handshake = async {
+            let mut stream = stream;
+            if is_plain_http(&stream).await? {
+                stream.write_all(PLAIN_HTTP).await?;
+                return Err(io::Error::other("the client speaks plain HTTP"));
+            }
+            tls.accept(stream).await
+        };
+        match at_most(self.limits.handshake, handshake).await {
             None => tracing::debug!(%peer, "the TLS handshake took too long"),
             Some(Err(error)) => tracing::debug!(%peer, %error, "the TLS handshake failed"),
             Some(Ok((stream, certificate))) => {
@@ -120,4 +131,11 @@ impl<S: Service> Sessions<S> {
             }
         }
     }
+}
+
+/// Whether the first byte begins the name of an HTTP method; a TLS record begins with 0x16.
+async fn is_plain_http(stream: &TcpStream) -> io::Result<bool> {
+    let mut first = [0];
+    stream.peek(&mut first).await?;
+    Ok(first[0].is_ascii_uppercase())
 }

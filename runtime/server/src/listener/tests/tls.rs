@@ -130,6 +130,20 @@ async fn client_certificates_name_users_and_groups() {
 }
 
 #[tokio::test]
+async fn plain_http_is_told_to_use_tls() {
+    let pki = Pki::new();
+    let serving = serve(Some(pki.tls()), ConnectionLimits::default()).await;
+    let mut stream = TcpStream::connect(serving.address).await.unwrap();
+    stream.write_all(b"GET / HTTP/1.1\r\n").await.unwrap();
+    let mut answer = [0; 76];
+    stream.read_exact(&mut answer).await.unwrap();
+    assert_eq!(
+        std::str::from_utf8(&answer).unwrap(),
+        "HTTP/1.0 400 Bad Request\r\n\r\nClient sent an HTTP request to an HTTPS server.\n"
+    );
+}
+
+#[tokio::test]
 async fn http_2_is_agreed_on_in_the_handshake() {
     let pki = Pki::new();
     let serving = serve(Some(pki.tls()), ConnectionLimits::default()).await;
