@@ -12,7 +12,8 @@ use super::prepared::PreparedServer;
 use crate::chain::{ApiServer, Installation};
 use crate::filters::{
     AccessLog, AssignId, Authentication, Authorization, CacheControl, Compress, Cors, CorsPatternError, Count,
-    Deadline, Filter, Filters, InFlight, InFlightLimits, PanicGuard, ReadInfo, StrictTransport, WarningHeaders,
+    Deadline, Filter, Filters, Impersonation, InFlight, InFlightLimits, PanicGuard, ReadInfo, StrictTransport,
+    WarningHeaders,
 };
 use crate::listener::ConnectionLimits;
 use crate::metrics::SharedMetrics;
@@ -136,7 +137,8 @@ impl Config {
             limit: self.request_timeout,
         }));
         list.push(Box::new(Authentication::new(Arc::clone(&self.authenticator))));
-        // Audit and impersonation stand here, so that everything below sees the impersonated user.
+        // Audit stands here, before everything that may see an impersonated user.
+        list.push(Box::new(Impersonation));
         list.push(Box::new(in_flight.clone()));
         list.push(Box::new(Authorization::new(Arc::clone(&self.authorizer))));
         list.push(Box::new(WarningHeaders));

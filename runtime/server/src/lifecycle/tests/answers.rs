@@ -213,8 +213,27 @@ fn filters_run_in_the_recorded_order() {
     config.strict_transport = vec!["max-age=31536000".to_owned()];
     let names = config.complete().unwrap().filter_names();
     let recorded = "request-id access-log count panic-guard cors strict-transport cache-control request-info deadline \
-                    authentication in-flight authorization warnings compression";
+                    authentication impersonation in-flight authorization warnings compression";
     assert_eq!(names.join(" "), recorded);
+}
+
+#[tokio::test]
+async fn nobody_is_impersonated() {
+    let mut server = prepared(config(AlwaysAllow));
+    server.set_installed();
+    let request = Request::builder()
+        .uri("/api/v1/echoes")
+        .header("authorization", "Bearer root")
+        .header("impersonate-user", "bob");
+    let request = request.body(Body::empty()).unwrap();
+    let response = server.front().serve(request, Arc::new(Connection::default())).await;
+    assert_eq!(response.status(), StatusCode::FORBIDDEN);
+    let body = response.into_body().collect().await.unwrap().to_bytes();
+    let body = String::from_utf8_lossy(&body);
+    assert!(
+        body.contains(r#"users \"bob\" is forbidden: this server does not impersonate"#),
+        "{body}"
+    );
 }
 
 #[tokio::test]
