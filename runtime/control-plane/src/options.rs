@@ -9,7 +9,8 @@ use std::net::{IpAddr, Ipv4Addr};
 use std::path::PathBuf;
 use std::time::Duration;
 
-use clap::{ArgAction, Parser, ValueEnum};
+use clap::error::ErrorKind;
+use clap::{ArgAction, CommandFactory, FromArgMatches, Parser, ValueEnum};
 
 pub use self::address_range::AddressRange;
 pub use self::controllers::Controllers;
@@ -73,7 +74,7 @@ pub struct Options {
     #[arg(long, value_delimiter = ',', default_value = "10.0.0.0/24", value_name = "CIDR")]
     pub service_cluster_ip_range: Vec<AddressRange>,
 
-    /// Issuer named in service account tokens.
+    /// Issuer named in service account tokens, of which this version makes none.
     #[arg(long, default_value = "https://kubernetes.default.svc", value_name = "URL")]
     pub service_account_issuer: Vec<String>,
 
@@ -81,7 +82,7 @@ pub struct Options {
     #[arg(long, default_value = "", hide_default_value = true, value_name = "KEY=BOOL,...")]
     pub runtime_config: Switches,
 
-    /// Features to switch on or off: Name=true.
+    /// Accepted for compatibility: no feature of this version can be switched (Name=true).
     #[arg(long, default_value = "", hide_default_value = true, value_name = "NAME=BOOL,...")]
     pub feature_gates: Switches,
 
@@ -159,12 +160,12 @@ impl Options {
     /// Reads the flags of this process; on a mistake prints what is wrong and exits with 2.
     #[must_use]
     pub fn from_command_line() -> Self {
-        let options = Self::parse();
+        // One command for both kinds of mistakes: it knows under which name the program was started.
+        let mut command = Self::command();
+        let options = Self::from_arg_matches(&command.get_matches_mut());
+        let options = options.unwrap_or_else(|error| error.format(&mut command).exit());
         if let Err(error) = options.check() {
-            use clap::CommandFactory;
-            Self::command()
-                .error(clap::error::ErrorKind::ValueValidation, error)
-                .exit()
+            command.error(ErrorKind::ValueValidation, error).exit()
         }
         options
     }

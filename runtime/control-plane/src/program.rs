@@ -8,6 +8,9 @@ use planesmith_server::stores::Stores;
 use crate::bare;
 use crate::options::Switches;
 
+/// The switches of `--runtime-config` for many group versions at once.
+const ALL_OF_A_KIND: [&str; 4] = ["api/all", "api/ga", "api/beta", "api/alpha"];
+
 /// A server binary: its name and the group versions that it can serve. Written by `cargo xtask generate`.
 #[derive(Clone, Copy, Debug)]
 pub struct Program {
@@ -38,6 +41,13 @@ impl Program {
         };
         let missing: Vec<&GroupVersion> = bare::GROUPS.iter().filter(|bare| !brings(bare)).collect();
         missing.into_iter().chain(self.groups)
+    }
+
+    /// The names in `--runtime-config` that stand for none of the program's group versions.
+    pub(crate) fn unknown_switches<'s>(&self, switches: &'s Switches) -> impl Iterator<Item = &'s str> {
+        let known: Vec<String> = self.all_groups().map(GroupVersion::api_version).collect();
+        let known = move |name: &str| ALL_OF_A_KIND.contains(&name) || known.iter().any(|own| own == name);
+        switches.names().filter(move |name| !known(name))
     }
 }
 
@@ -127,5 +137,17 @@ mod tests {
         assert!(!enabled("batch", "v1beta1", "api/beta=true,batch/v1beta1=false"));
         assert!(!enabled("apps", "v1", "api/all=false"));
         assert!(enabled("", "v1", "api/all=false,v1=true"));
+    }
+
+    #[test]
+    fn switches_of_missing_group_versions_are_found() {
+        let program = Program {
+            name: "test",
+            groups: &[],
+            openapi: Documents::default(),
+        };
+        let switches = "v1=true,api/all=true,apps/v1=true".parse().unwrap();
+        let unknown: Vec<&str> = program.unknown_switches(&switches).collect();
+        assert_eq!(unknown, ["apps/v1"]);
     }
 }

@@ -32,6 +32,7 @@ use crate::{bootstrap, controllers, namespaces, no_pods};
 pub fn run(program: &Program) -> ExitCode {
     let options = Options::from_command_line();
     crate::logging::start_logging(options.logging_format, options.verbosity);
+    warn_of_idle_switches(program, &options);
     let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
         Ok(runtime) => runtime,
         Err(error) => return fail(&error.into()),
@@ -49,6 +50,19 @@ pub fn run(program: &Program) -> ExitCode {
 fn fail(error: &anyhow::Error) -> ExitCode {
     eprintln!("error: {error:#}");
     ExitCode::FAILURE
+}
+
+/// Says which switches change nothing; they are no mistakes when flags written for a kube-apiserver are used here.
+fn warn_of_idle_switches(program: &Program, options: &Options) {
+    for name in program.unknown_switches(&options.runtime_config) {
+        tracing::warn!(
+            name,
+            "--runtime-config names a group version that this server does not have"
+        );
+    }
+    for name in options.feature_gates.names() {
+        tracing::warn!(name, "--feature-gates names a feature that this server cannot switch");
+    }
 }
 
 async fn serve(program: &Program, options: &Options) -> Result<()> {

@@ -15,6 +15,11 @@ impl Switches {
     pub fn get(&self, name: &str) -> Option<bool> {
         self.values.get(name).copied()
     }
+
+    /// The names that are switched, in alphabetical order.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.values.keys().map(String::as_str)
+    }
 }
 
 impl FromStr for Switches {
