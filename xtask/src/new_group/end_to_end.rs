@@ -1,8 +1,8 @@
 //! The whole way once: scaffold, generate, build, start, and use the new kind with kubectl.
 //!
-//! Works on a copy of the workspace below the target folder, which is kept, so that only what changed is built again.
+//! Works on a copy of the workspace that shares its target folder, so that only the new crate is built. The copy must not
+//! lie in that folder: cargo would then judge by the copy's files, ever after, whether the workspace's crates are stale.
 
-use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
@@ -25,20 +25,21 @@ const BOOK: &str = r#"{
 #[tokio::test]
 async fn a_new_group_is_served_to_kubectl() -> Result<()> {
     let target = target()?;
-    let root = target.join("new-group");
-    copy_workspace(&root)?;
+    let folder = tempfile::tempdir()?;
+    let root = folder.path();
+    copy(workspace(), root)?;
     let request = Request::read("library.example.com/v1", "Book", None)?;
-    write(&root, &request)?;
-    generate::write(&root)?;
+    write(root, &request)?;
+    generate::write(root)?;
     let formatted = cargo()
         .args(["fmt", "--check", "--package", &request.package])
-        .current_dir(&root)
+        .current_dir(root)
         .output()?;
     succeeded("cargo fmt --check", &formatted)?;
     let build = ["build", "--quiet", "--offline", "--package", &request.package];
     let built = cargo()
         .args(build)
-        .current_dir(&root)
+        .current_dir(root)
         .env("CARGO_TARGET_DIR", &target)
         .output()?;
     succeeded("building the new crate", &built)?;
@@ -104,41 +105,22 @@ fn succeeded(what: &str, output: &Output) -> Result<()> {
     Ok(())
 }
 
-/// Makes `copy` equal to the workspace. Files that are right already keep their times, by which cargo knows them.
-fn copy_workspace(copy: &Path) -> Result<()> {
-    let (mut wanted, mut present) = (BTreeSet::new(), BTreeSet::new());
-    list(workspace(), Path::new(""), &mut wanted)?;
-    if copy.is_dir() {
-        list(copy, Path::new(""), &mut present)?;
-    }
-    for stale in present.difference(&wanted) {
-        std::fs::remove_file(copy.join(stale))?;
-    }
-    // Cargo must not take the folders of removed packages for packages.
-    let _ = std::fs::remove_dir_all(copy.join("examples/library"));
-    for path in &wanted {
-        let text = std::fs::read(workspace().join(path))?;
-        let to = copy.join(path);
-        if std::fs::read(&to).ok().as_ref() != Some(&text) {
-            std::fs::create_dir_all(to.parent().context("a file in a folder")?)?;
-            std::fs::write(to, text)?;
-        }
-    }
-    Ok(())
-}
-
-/// The files below a folder, without what is built and what git keeps.
-fn list(root: &Path, folder: &Path, found: &mut BTreeSet<PathBuf>) -> Result<()> {
-    for entry in std::fs::read_dir(root.join(folder))? {
+/// Copies the files below a folder, without what is built and what git keeps. They keep their times, by which cargo knows
+/// what is built already.
+fn copy(from: &Path, to: &Path) -> Result<()> {
+    std::fs::create_dir_all(to)?;
+    for entry in std::fs::read_dir(from)? {
         let entry = entry?;
-        let name = entry.file_name();
-        if name == "target" || name == ".git" {
-            continue;
-        }
-        if entry.file_type()?.is_dir() {
-            list(root, &folder.join(name), found)?;
-        } else {
-            found.insert(folder.join(name));
+        let (name, kind) = (entry.file_name(), entry.file_type()?);
+        let (from, to) = (entry.path(), to.join(&name));
+        if kind.is_dir() && name != "target" && name != ".git" {
+            copy(&from, &to)?;
+        } else if kind.is_file() {
+            std::fs::copy(&from, &to)?;
+            std::fs::File::options()
+                .write(true)
+                .open(&to)?
+                .set_modified(entry.metadata()?.modified()?)?;
         }
     }
     Ok(())
