@@ -4,6 +4,7 @@ use std::time::{Duration, Instant};
 
 use http::Method;
 use planesmith_e2e::{Answer, Binary, Connection, Home, Server};
+use serde_json::json;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::task::JoinSet;
 
@@ -142,6 +143,29 @@ async fn a_patch_nested_100_000_deep_is_refused() {
         "BadRequest",
     )
     .await;
+}
+
+/// What takes the square of its length to judge keeps a whole server busy.
+#[tokio::test]
+async fn metadata_with_long_lists_is_judged_in_time() {
+    let (server, home) = server().await;
+    let connection = server.connect().await.unwrap();
+    let many = 20_000;
+    let owner = |number| json!({"apiVersion": "v1", "kind": "A", "name": "a", "uid": format!("u{number}")});
+    let owners: Vec<_> = (0..many).map(owner).collect();
+    let finalizers: Vec<_> = (0..many).map(|number| format!("no domain {number}")).collect();
+    for (metadata, expected) in [
+        (json!({"name": "owned", "ownerReferences": owners}), 201),
+        (json!({"name": "held", "finalizers": finalizers}), 422),
+    ] {
+        let body = json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata}).to_string();
+        let answer = connection.call(Method::POST, CONFIG_MAPS, body);
+        let answer = tokio::time::timeout(ANSWER_WITHIN, answer).await;
+        let answer = answer.expect("long lists are judged in time").unwrap();
+        assert_eq!(answer.status, expected, "{}", answer.excerpt());
+    }
+    assert_healthy(&connection, "long lists").await;
+    assert_no_panic(&home);
 }
 
 #[tokio::test]

@@ -2,6 +2,7 @@
 
 mod shown;
 
+use std::collections::HashSet;
 use std::fmt::Write;
 use std::ops::{Deref, DerefMut};
 
@@ -149,12 +150,12 @@ impl FieldErrors {
     /// wrong.
     #[must_use]
     pub fn joined(&self) -> Option<String> {
-        let mut messages: Vec<String> = Vec::with_capacity(self.errors.len());
-        for error in &self.errors {
-            let message = error.message();
-            if !messages.contains(&message) {
-                messages.push(message);
-            }
+        let mut messages: Vec<String> = self.errors.iter().map(FieldError::message).collect();
+        if messages.len() > 1 {
+            let mut seen = HashSet::with_capacity(messages.len());
+            let first: Vec<bool> = messages.iter().map(|message| seen.insert(message.as_str())).collect();
+            let mut first = first.into_iter();
+            messages.retain(|_| first.next() == Some(true));
         }
         match messages.len() {
             0 | 1 => messages.pop(),

@@ -3,7 +3,7 @@
 use crate::Struct;
 
 /// What is needed to find an owner. An owner lives in the same namespace as what it owns, or in none.
-#[derive(Clone, Debug, Default, PartialEq, Struct)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Struct)]
 #[schema(atomic)]
 pub struct OwnerReference {
     /// API version of the owner.

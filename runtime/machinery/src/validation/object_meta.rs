@@ -1,5 +1,7 @@
 //! Rules for metadata, in the order and words of kube-apiserver.
 
+use std::collections::HashSet;
+
 use crate::field_error::FieldErrors;
 use crate::go_format::is_printable;
 use crate::group_version::GroupVersion;
@@ -191,11 +193,9 @@ fn check_finalizers(finalizers: &[String], errors: &mut FieldErrors) {
 }
 
 fn check_no_new_finalizers(new: &[String], old: &[String], errors: &mut FieldErrors) {
-    let mut extra: Vec<&str> = new
-        .iter()
-        .filter(|name| !old.contains(name))
-        .map(String::as_str)
-        .collect();
+    let old: HashSet<&String> = old.iter().collect();
+    let extra = new.iter().filter(|name| !old.contains(name));
+    let mut extra: Vec<&str> = extra.map(String::as_str).collect();
     if extra.is_empty() {
         return;
     }

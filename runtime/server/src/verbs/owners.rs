@@ -1,22 +1,23 @@
 //! Owners that stand twice.
 
-use planesmith_machinery::meta::{ObjectMeta, OwnerReference};
+use std::collections::HashSet;
+
+use planesmith_machinery::meta::ObjectMeta;
 
 /// Removes owner references that stand twice, and words the warning about it.
 pub(super) fn drop_repeated(meta: &mut ObjectMeta, after_admission: bool) -> Option<String> {
     if meta.owner_references.len() < 2 {
         return None;
     }
-    let mut kept: Vec<OwnerReference> = Vec::with_capacity(meta.owner_references.len());
-    let mut repeated = Vec::new();
-    for owner in std::mem::take(&mut meta.owner_references) {
-        if kept.contains(&owner) {
-            repeated.push(owner.uid);
-        } else {
-            kept.push(owner);
-        }
-    }
-    meta.owner_references = kept;
+    // Clients can send tens of thousands: looking each up among all others would keep the server busy for seconds.
+    let mut seen = HashSet::with_capacity(meta.owner_references.len());
+    let first: Vec<bool> = meta.owner_references.iter().map(|owner| seen.insert(owner)).collect();
+    let mut first = first.into_iter();
+    let repeated: Vec<String> = meta
+        .owner_references
+        .extract_if(.., |_| first.next() == Some(false))
+        .map(|owner| owner.uid)
+        .collect();
     if repeated.is_empty() {
         return None;
     }
