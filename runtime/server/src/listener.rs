@@ -2,6 +2,7 @@
 
 mod activity;
 mod client_certificate;
+mod gather;
 mod session;
 mod tls;
 

@@ -266,15 +266,31 @@ impl Collection {
 impl State {
     /// Entries under `prefix`, behind the key `after` if there is one.
     fn range<'a>(&'a self, prefix: &'a str, after: Option<&'a str>) -> impl Iterator<Item = &'a Arc<Entry>> {
-        let start = match after {
-            Some(after) if after >= prefix => Bound::Excluded(after),
-            Some(_) | None => Bound::Included(prefix),
+        let end = end_of(prefix);
+        let bounds = match (after, end.as_deref()) {
+            // Nothing; the map refuses a range that ends before it starts.
+            (Some(after), Some(end)) if after >= end => (Bound::Included(prefix), Bound::Excluded(prefix)),
+            (Some(after), end) if after >= prefix => (Bound::Excluded(after), below(end)),
+            (_, end) => (Bound::Included(prefix), below(end)),
         };
-        self.entries
-            .range::<str, _>((start, Bound::Unbounded))
-            .map(|(_, entry)| entry)
-            .take_while(move |entry| entry.key().starts_with(prefix))
+        self.entries.range::<str, _>(bounds).map(|(_, entry)| entry)
     }
+}
+
+fn below(end: Option<&str>) -> Bound<&str> {
+    end.map_or(Bound::Unbounded, Bound::Excluded)
+}
+
+/// The least key behind all that start with `prefix`, unless there is none. Comparing with it once spares looking at every
+/// key of the range.
+fn end_of(prefix: &str) -> Option<String> {
+    let last = prefix.trim_end_matches(char::MAX).chars().next_back()?;
+    // Surrogates, between U+D7FF and U+E000, are no characters.
+    let next = char::from_u32(u32::from(last) + 1).unwrap_or('\u{e000}');
+    let mut end = prefix.trim_end_matches(char::MAX).to_owned();
+    end.pop();
+    end.push(next);
+    Some(end)
 }
 
 impl fmt::Debug for Collection {
@@ -283,5 +299,19 @@ impl fmt::Debug for Collection {
             .debug_struct("Collection")
             .field("prefix", &self.prefix)
             .finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::end_of;
+
+    #[test]
+    fn a_range_ends_behind_every_key_of_its_prefix() {
+        assert_eq!(end_of("/pods/default/").as_deref(), Some("/pods/default0"));
+        assert_eq!(end_of("a\u{d7ff}").as_deref(), Some("a\u{e000}"));
+        assert_eq!(end_of("a\u{10ffff}\u{10ffff}").as_deref(), Some("b"));
+        assert_eq!(end_of("\u{10ffff}"), None);
+        assert_eq!(end_of(""), None);
     }
 }

@@ -36,6 +36,11 @@ impl Activity {
         Running(Arc::clone(self))
     }
 
+    /// Whether there are several requests at once.
+    pub(super) fn is_crowded(&self) -> bool {
+        self.running.load(Ordering::Relaxed) > 1
+    }
+
     /// How long there has been no request; `None` while there is one.
     pub(super) fn quiet(&self) -> Option<Duration> {
         if self.running.load(Ordering::Relaxed) > 0 {

@@ -17,6 +17,7 @@ use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt};
 use tokio::net::TcpStream;
 
 use super::activity::{Activity, RunningBody};
+use super::gather::gather;
 use super::{ConnectionLimits, Service, Tls, at_most};
 use crate::connection::Connection;
 
@@ -112,10 +113,13 @@ impl<S: Service> Sessions<S> {
                 }))
             }
         });
+        let (io, outlet) = gather(io);
         let conversation = self.builder.serve_connection_with_upgrades(TokioIo::new(io), service);
-        let mut conversation = pin!(watcher.watch(conversation));
+        let conversation = outlet.run(watcher.watch(conversation), || activity.is_crowded());
+        let mut conversation = pin!(conversation);
         loop {
             tokio::select! {
+                biased;
                 result = conversation.as_mut() => {
                     if let Err(error) = result {
                         tracing::debug!(?peer, error = &*error, "a connection broke");

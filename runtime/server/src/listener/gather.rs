@@ -1,0 +1,263 @@
+//! Writing less often: what a connection has to say at one moment leaves in one piece.
+//!
+//! An HTTP/2 connection writes and flushes each frame by itself. With many streams, such as watches of one collection, that
+//! is a TLS record and a system call per event and stream, and they cost more than everything else together. Here a flush
+//! only counts once the connection's task has been polled to its end, and a task with several answers under way lets the
+//! tasks that make them go first.
+
+use std::future::{Future, poll_fn};
+use std::io::{self, IoSlice};
+use std::pin::{Pin, pin};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Poll, ready};
+
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+
+/// Bytes that are held back at most: four TLS records of the largest size.
+const HELD: usize = 64 << 10;
+
+/// Bytes that are usually all there is to say.
+const LITTLE: usize = 4 << 10;
+
+/// The connection's side: reads go through, writes are held back.
+#[derive(Debug)]
+pub(super) struct Gather<IO> {
+    shared: Arc<Mutex<Shared<IO>>>,
+}
+
+/// The side of the task that polls the connection.
+#[derive(Debug)]
+pub(super) struct Outlet<IO> {
+    shared: Arc<Mutex<Shared<IO>>>,
+}
+
+/// Never contended: both sides belong to one task.
+#[derive(Debug)]
+struct Shared<IO> {
+    io: IO,
+    held: Vec<u8>,
+    /// How much of `held` is written.
+    written: usize,
+    /// Nobody looks after the outlet any more, so flushes count at once.
+    open: bool,
+}
+
+/// Splits `io` into what the connection writes to and what lets it out.
+pub(super) fn gather<IO>(io: IO) -> (Gather<IO>, Outlet<IO>) {
+    let shared = Arc::new(Mutex::new(Shared {
+        io,
+        held: Vec::new(),
+        written: 0,
+        open: false,
+    }));
+    let gather = Gather {
+        shared: Arc::clone(&shared),
+    };
+    (gather, Outlet { shared })
+}
+
+impl<IO: AsyncWrite + Unpin> Outlet<IO> {
+    /// Runs a conversation over the other side. While `crowded` it is polled behind the tasks that are ready now.
+    pub(super) async fn run<T, E: From<io::Error>>(
+        self,
+        conversation: impl Future<Output = Result<T, E>>,
+        crowded: impl Fn() -> bool,
+    ) -> Result<T, E> {
+        let mut conversation = pin!(conversation);
+        let mut waited = false;
+        poll_fn(|cx| {
+            if !waited && crowded() {
+                waited = true;
+                // Polled once it asks the runtime to poll this task again after the others.
+                if pin!(tokio::task::yield_now()).poll(cx).is_pending() {
+                    return Poll::Pending;
+                }
+            }
+            waited = false;
+            let result = conversation.as_mut().poll(cx);
+            let mut shared = lock(&self.shared);
+            if result.is_ready() {
+                shared.open = true;
+                return result;
+            }
+            match shared.poll_write_out(cx) {
+                Poll::Ready(Err(error)) => return Poll::Ready(Err(error.into())),
+                // Most connections say nothing most of the time, and hold no memory then.
+                Poll::Ready(Ok(())) => shared.held = Vec::new(),
+                Poll::Pending => {}
+            }
+            Poll::Pending
+        })
+        .await
+    }
+}
+
+fn lock<IO>(shared: &Mutex<Shared<IO>>) -> MutexGuard<'_, Shared<IO>> {
+    shared.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl<IO: AsyncWrite + Unpin> Shared<IO> {
+    /// Writes and flushes what is held.
+    fn poll_write_out(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        if self.held.is_empty() {
+            return Poll::Ready(Ok(()));
+        }
+        while self.written < self.held.len() {
+            let rest = &self.held[self.written..];
+            match ready!(Pin::new(&mut self.io).poll_write(cx, rest))? {
+                0 => return Poll::Ready(Err(io::ErrorKind::WriteZero.into())),
+                count => self.written += count,
+            }
+        }
+        self.held.clear();
+        self.written = 0;
+        Pin::new(&mut self.io).poll_flush(cx)
+    }
+
+    /// Takes as much of `pieces` as there is room for.
+    fn poll_hold<'a>(
+        &mut self,
+        cx: &mut Context<'_>,
+        pieces: impl Iterator<Item = &'a [u8]>,
+    ) -> Poll<io::Result<usize>> {
+        if self.held.len() >= HELD {
+            ready!(self.poll_write_out(cx))?;
+        }
+        let before = self.held.len();
+        for piece in pieces {
+            let room = HELD - self.held.len();
+            if before + piece.len() > LITTLE {
+                // More will follow: growing bit by bit would copy it all again and again.
+                self.held.reserve_exact(room);
+            }
+            self.held.extend_from_slice(&piece[..piece.len().min(room)]);
+            if piece.len() >= room {
+                break;
+            }
+        }
+        Poll::Ready(Ok(self.held.len() - before))
+    }
+}
+
+impl<IO: AsyncRead + Unpin> AsyncRead for Gather<IO> {
+    fn poll_read(self: Pin<&mut Self>, cx: &mut Context<'_>, buffer: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut lock(&self.shared).io).poll_read(cx, buffer)
+    }
+}
+
+impl<IO: AsyncWrite + Unpin> AsyncWrite for Gather<IO> {
+    fn poll_write(self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+        lock(&self.shared).poll_hold(cx, std::iter::once(bytes))
+    }
+
+    fn poll_write_vectored(
+        self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        slices: &[IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        let mut shared = lock(&self.shared);
+        shared.poll_hold(cx, slices.iter().map(|slice| &**slice))
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        true
+    }
+
+    fn poll_flush(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        let mut shared = lock(&self.shared);
+        if shared.open {
+            return shared.poll_write_out(cx);
+        }
+        Poll::Ready(Ok(()))
+    }
+
+    fn poll_shutdown(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        let mut shared = lock(&self.shared);
+        ready!(shared.poll_write_out(cx))?;
+        Pin::new(&mut shared.io).poll_shutdown(cx)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _, DuplexStream, duplex};
+
+    use super::*;
+
+    /// Counts the writes that reach a pipe.
+    struct Counted(DuplexStream, Arc<AtomicUsize>);
+
+    impl AsyncWrite for Counted {
+        fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+            self.1.fetch_add(1, Ordering::Relaxed);
+            Pin::new(&mut self.0).poll_write(cx, bytes)
+        }
+
+        fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+            Pin::new(&mut self.0).poll_flush(cx)
+        }
+
+        fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+            Pin::new(&mut self.0).poll_shutdown(cx)
+        }
+    }
+
+    #[tokio::test]
+    async fn what_is_said_at_one_moment_is_one_write() {
+        let (near, mut far) = duplex(1 << 20);
+        let writes = Arc::new(AtomicUsize::new(0));
+        let (mut inside, outlet) = gather(Counted(near, Arc::clone(&writes)));
+        let conversation = async {
+            for _ in 0..50 {
+                inside.write_all(b"frame").await?;
+                inside.flush().await?;
+            }
+            tokio::task::yield_now().await;
+            io::Result::Ok(inside)
+        };
+        let mut inside = outlet.run(conversation, || true).await.expect("pipes do not fail");
+        assert_eq!(writes.load(Ordering::Relaxed), 1);
+        // Whoever takes over the connection has no outlet.
+        inside.write_all(b"last").await.expect("pipes do not fail");
+        inside.flush().await.expect("pipes do not fail");
+        assert_eq!(writes.load(Ordering::Relaxed), 2);
+        drop(inside);
+        let mut seen = String::new();
+        far.read_to_string(&mut seen).await.expect("pipes do not fail");
+        assert_eq!(seen, "frame".repeat(50) + "last");
+    }
+
+    #[tokio::test]
+    async fn a_slow_reader_gets_everything() {
+        let (near, mut far) = duplex(100);
+        let (mut inside, outlet) = gather(near);
+        let sent: Vec<u8> = (0..HELD * 3).map(|position| (position % 251) as u8).collect();
+        let conversation = async {
+            for (number, piece) in sent.chunks(5000).enumerate() {
+                match number % 2 {
+                    0 => inside.write_all(piece).await?,
+                    _ => {
+                        let mut slices = piece;
+                        while !slices.is_empty() {
+                            let (first, second) = slices.split_at(slices.len() / 2);
+                            let pair = [IoSlice::new(first), IoSlice::new(second)];
+                            let count = inside.write_vectored(&pair).await?;
+                            slices = &slices[count..];
+                        }
+                    }
+                }
+                inside.flush().await?;
+            }
+            inside.shutdown().await
+        };
+        let reading = async {
+            let mut seen = Vec::new();
+            far.read_to_end(&mut seen).await.map(|_| seen)
+        };
+        let (done, seen) = tokio::join!(outlet.run(conversation, || false), reading);
+        done.expect("pipes do not fail");
+        assert!(seen.expect("pipes do not fail") == sent);
+    }
+}
