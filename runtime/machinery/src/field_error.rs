@@ -11,7 +11,11 @@ use crate::status::Cause;
 
 pub use shown::{Json, Shown};
 
-/// Errors found in one object, in the order in which they were found.
+/// Bytes of errors after which further ones are only counted. A list of owners can break one rule in each element, and
+/// each message shows the whole list.
+const MAX_SIZE: usize = 1 << 20;
+
+/// Errors found in one object, in the order in which they were found; far more than anybody reads are only counted.
 ///
 /// Rules report by dotted path: `errors.required("spec.size", "")`. Inside nested values use [`FieldErrors::at`],
 /// [`FieldErrors::at_index`] and [`FieldErrors::at_key`] to prefix paths; an empty path is the prefix itself.
@@ -19,6 +23,10 @@ pub use shown::{Json, Shown};
 pub struct FieldErrors {
     errors: Vec<FieldError>,
     prefix: String,
+    /// Bytes of texts in `errors`.
+    size: usize,
+    /// Errors that are not in `errors`, because it was full.
+    left_out: usize,
 }
 
 /// One error.
@@ -126,12 +134,20 @@ impl FieldError {
 impl FieldErrors {
     /// Adds an error as it is, without the prefix.
     pub fn push(&mut self, error: FieldError) {
+        if self.is_full() {
+            self.left_out += 1;
+            return;
+        }
+        self.size += error.field.len() + error.value.len() + error.detail.len();
         self.errors.push(error);
     }
 
     /// Adds all errors of `other`.
     pub fn append(&mut self, other: FieldErrors) {
-        self.errors.extend(other.errors);
+        for error in other.errors {
+            self.push(error);
+        }
+        self.left_out += other.left_out;
     }
 
     /// The errors so far.
@@ -156,6 +172,9 @@ impl FieldErrors {
             let first: Vec<bool> = messages.iter().map(|message| seen.insert(message.as_str())).collect();
             let mut first = first.into_iter();
             messages.retain(|_| first.next() == Some(true));
+        }
+        if self.left_out > 0 {
+            messages.push(format!("and {} more", self.left_out));
         }
         match messages.len() {
             0 | 1 => messages.pop(),
@@ -184,12 +203,12 @@ impl FieldErrors {
 
     /// A value is malformed or out of bounds.
     pub fn invalid(&mut self, field: &str, value: impl Shown, detail: impl Into<String>) {
-        self.report(field, FieldErrorKind::Invalid, value.shown(), detail.into());
+        self.report(field, FieldErrorKind::Invalid, self.shown(&value), detail.into());
     }
 
     /// A value is of the wrong type.
     pub fn type_invalid(&mut self, field: &str, value: impl Shown, detail: impl Into<String>) {
-        self.report(field, FieldErrorKind::TypeInvalid, value.shown(), detail.into());
+        self.report(field, FieldErrorKind::TypeInvalid, self.shown(&value), detail.into());
     }
 
     /// A value is none of a few, which the message lists in alphabetic order.
@@ -206,7 +225,7 @@ impl FieldErrors {
             true => String::new(),
             false => format!("supported values: {}", quoted.join(", ")),
         };
-        self.report(field, FieldErrorKind::NotSupported, value.shown(), detail);
+        self.report(field, FieldErrorKind::NotSupported, self.shown(&value), detail);
     }
 
     /// A value is well-formed but not permitted here.
@@ -216,12 +235,12 @@ impl FieldErrors {
 
     /// A value stands more than once.
     pub fn duplicate(&mut self, field: &str, value: impl Shown) {
-        self.report(field, FieldErrorKind::Duplicate, value.shown(), String::new());
+        self.report(field, FieldErrorKind::Duplicate, self.shown(&value), String::new());
     }
 
     /// What a value names does not exist.
     pub fn not_found(&mut self, field: &str, value: impl Shown) {
-        self.report(field, FieldErrorKind::NotFound, value.shown(), String::new());
+        self.report(field, FieldErrorKind::NotFound, self.shown(&value), String::new());
     }
 
     /// A value has more bytes than allowed.
@@ -274,12 +293,21 @@ impl FieldErrors {
     fn report(&mut self, field: &str, kind: FieldErrorKind, value: String, detail: String) {
         let mut path = self.prefix.clone();
         join(&mut path, field);
-        self.errors.push(FieldError {
+        self.push(FieldError {
             field: path,
             kind,
             value,
             detail,
         });
+    }
+
+    /// The value as the message shows it, unless there will be no message.
+    fn shown(&self, value: &impl Shown) -> String {
+        if self.is_full() { String::new() } else { value.shown() }
+    }
+
+    fn is_full(&self) -> bool {
+        self.size > MAX_SIZE
     }
 }
 

@@ -64,3 +64,19 @@ fn paths_nest_by_field_index_and_key() {
     ];
     assert_eq!(fields, expected);
 }
+
+#[test]
+fn errors_beyond_all_reason_are_counted() {
+    let mut errors = FieldErrors::default();
+    let long = "x".repeat(MAX_SIZE / 2);
+    for _ in 0..5 {
+        errors.invalid("owners", &long, "is odd");
+    }
+    assert_eq!(errors.causes().len(), 3);
+    let joined = errors.joined().unwrap_or_default();
+    assert!(
+        joined.ends_with(": is odd, and 2 more]"),
+        "{}",
+        &joined[joined.len() - 40..]
+    );
+}
