@@ -153,10 +153,22 @@ async fn metadata_with_long_lists_is_judged_in_time() {
     let many = 20_000;
     let owner = |number| json!({"apiVersion": "v1", "kind": "A", "name": "a", "uid": format!("u{number}")});
     let owners: Vec<_> = (0..many).map(owner).collect();
+    let controller = |number: i32| {
+        let uid = number.to_string();
+        json!({"apiVersion": "v1", "kind": "A", "name": "a", "uid": uid, "controller": true})
+    };
+    let controllers: Vec<_> = (0..many).map(controller).collect();
+    let manager = |number: i32| {
+        json!({"manager": format!("m{number}"), "operation": "Update", "apiVersion": "v1", "fieldsType": "FieldsV1",
+            "fieldsV1": {"f:data": {format!("f:k{number}"): {}}}})
+    };
+    let managers: Vec<_> = (0..many / 2).map(manager).collect();
     let finalizers: Vec<_> = (0..many).map(|number| format!("no domain {number}")).collect();
     for (metadata, expected) in [
         (json!({"name": "owned", "ownerReferences": owners}), 201),
+        (json!({"name": "controlled", "ownerReferences": controllers}), 422),
         (json!({"name": "held", "finalizers": finalizers}), 422),
+        (json!({"name": "managed", "managedFields": managers}), 201),
     ] {
         let body = json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata}).to_string();
         let answer = connection.call(Method::POST, CONFIG_MAPS, body);

@@ -1,6 +1,7 @@
 //! Keeps the number of managers within bounds.
 
 use super::entries::{Entries, Operation, seconds};
+use crate::fields::set::Set;
 
 /// How many entries of updates an object keeps.
 const MAX_UPDATES: usize = 10;
@@ -28,30 +29,46 @@ pub(super) fn limit_updates(entries: &mut Entries<'_>) {
             entry.subresource.clone(),
         )
     });
-    let mut buckets: Vec<usize> = Vec::new();
+    let mut buckets: Vec<(usize, Vec<Set<'_>>)> = Vec::new();
     let mut merged: Vec<usize> = Vec::new();
     for index in updates {
         if excess == 0 {
             break;
         }
         let bucket = buckets
-            .iter()
-            .copied()
-            .find(|bucket| all[*bucket].api_version == all[index].api_version);
-        let Some(bucket) = bucket else {
-            buckets.push(index);
+            .iter_mut()
+            .find(|(bucket, _)| all[*bucket].api_version == all[index].api_version);
+        let Some((bucket, sets)) = bucket else {
+            buckets.push((index, Vec::new()));
             continue;
         };
-        let (set, time) = (std::mem::take(&mut all[index].set), all[index].time);
-        all[bucket].take(set);
+        let (bucket, time) = (*bucket, all[index].time);
+        sets.push(std::mem::take(&mut all[index].set));
         all[bucket].time = time;
         all[bucket].manager = ANCIENT.into();
         all[bucket].subresource = "".into();
         merged.push(index);
         excess -= 1;
     }
+    for (bucket, sets) in buckets {
+        all[bucket].take(union_of(sets));
+    }
     merged.sort_unstable();
     for index in merged.into_iter().rev() {
         all.remove(index);
     }
+}
+
+/// The members of all sets. Neighbours are put together first: one big set that takes one small set after the other
+/// would be copied each time, and a client can send thousands.
+fn union_of(mut sets: Vec<Set<'_>>) -> Set<'_> {
+    while sets.len() > 1 {
+        let mut pairs = sets.into_iter();
+        let mut halved = Vec::with_capacity(pairs.len().div_ceil(2));
+        while let Some(left) = pairs.next() {
+            halved.push(left.union(pairs.next().unwrap_or_default()));
+        }
+        sets = halved;
+    }
+    sets.pop().unwrap_or_default()
 }

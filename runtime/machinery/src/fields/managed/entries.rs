@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::cmp::Ordering;
+use std::collections::HashMap;
 
 use crate::fields::set::Set;
 use crate::meta::ManagedFieldsEntry;
@@ -9,7 +10,7 @@ use crate::raw::FieldsV1;
 use crate::time::Time;
 
 /// How a manager set its fields.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) enum Operation {
     /// By server-side apply.
     Apply,
@@ -88,6 +89,7 @@ impl<'a> Entries<'a> {
     /// Reads entries; `None` when one of them is malformed.
     pub(super) fn read(entries: &'a [ManagedFieldsEntry]) -> Option<Self> {
         let mut read = Self(Vec::with_capacity(entries.len() + 1));
+        let mut indexes = HashMap::with_capacity(entries.len());
         for entry in entries {
             let operation = match entry.operation.as_str() {
                 "Apply" => Operation::Apply,
@@ -102,7 +104,13 @@ impl<'a> Entries<'a> {
                 Some(json) => Set::from_json(json.as_str().as_bytes()).ok()?,
                 None => Set::new(),
             };
-            let index = read.index(&entry.manager, operation, &entry.api_version, &entry.subresource);
+            // What `Entry::is` compares: a client can send thousands of entries.
+            let version = match operation {
+                Operation::Apply => "",
+                Operation::Update => entry.api_version.as_str(),
+            };
+            let identity = (operation, entry.manager.as_str(), entry.subresource.as_str(), version);
+            let index = *indexes.entry(identity).or_insert(read.0.len());
             let entry = Entry {
                 manager: Cow::Borrowed(&entry.manager),
                 operation,
@@ -112,8 +120,8 @@ impl<'a> Entries<'a> {
                 set,
                 json,
             };
-            match index {
-                Some(index) => read.0[index] = entry,
+            match read.0.get_mut(index) {
+                Some(earlier) => *earlier = entry,
                 None => read.0.push(entry),
             }
         }
