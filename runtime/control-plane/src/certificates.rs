@@ -6,6 +6,7 @@
 
 use std::fs;
 use std::net::IpAddr;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
@@ -50,7 +51,7 @@ pub enum CertificateError {
     File {
         /// The file.
         path: String,
-        /// `read` or `written`.
+        /// `read`, `written` or `kept private`.
         what: &'static str,
         /// The operating system's reason.
         source: std::io::Error,
@@ -85,6 +86,7 @@ impl Authority {
         if !pair.key.exists() {
             make_authority(&pair)?;
         }
+        keep_private(&pair.key)?;
         let key_pem = read(&pair.key)?;
         let certificate_pem = read(&pair.certificate)?;
         let key = KeyPair::from_pem(&key_pem).map_err(|source| pem_error(&pair.key, source))?;
@@ -111,6 +113,7 @@ impl Authority {
     pub fn serving(&self, names: &[String], addresses: &[IpAddr]) -> Result<CertificatePair, CertificateError> {
         let pair = pair_in(&self.dir, "apiserver");
         if is_current(&pair, names, addresses) {
+            keep_private(&pair.key)?;
             return Ok(pair);
         }
         let subject = DistinguishedName::new();
@@ -137,6 +140,7 @@ impl Authority {
     pub fn client(&self, file: &str, user: &str, group: &str) -> Result<CertificatePair, CertificateError> {
         let pair = pair_in(&self.dir, file);
         if is_current(&pair, &[], &[]) {
+            keep_private(&pair.key)?;
             return Ok(pair);
         }
         let mut subject = DistinguishedName::new();
@@ -219,7 +223,8 @@ fn is_current(pair: &CertificatePair, names: &[String], addresses: &[IpAddr]) ->
     let Ok(pem) = fs::read(&pair.certificate) else {
         return false;
     };
-    if !pair.key.exists() {
+    let key = fs::read_to_string(&pair.key).ok();
+    if key.and_then(|key| KeyPair::from_pem(&key).ok()).is_none() {
         return false;
     }
     let Ok((_, pem)) = x509_parser::pem::parse_x509_pem(&pem) else {
@@ -253,6 +258,12 @@ fn is_current(pair: &CertificatePair, names: &[String], addresses: &[IpAddr]) ->
             .iter()
             .any(|have| matches!(have, GeneralName::IPAddress(have) if *have == octets))
     })
+}
+
+/// Takes away what others may do with a key that is there already, restored from a backup for example.
+fn keep_private(key: &Path) -> Result<(), CertificateError> {
+    fs::set_permissions(key, fs::Permissions::from_mode(0o600))
+        .map_err(|source| file_error(key, "kept private", source))
 }
 
 fn pair_in(dir: &Path, name: &str) -> CertificatePair {
@@ -299,6 +310,20 @@ mod tests {
 
         again.serving(&names, &[local, IpAddr::from([10, 0, 0, 1])]).unwrap();
         assert_ne!(fs::read(&first.certificate).unwrap(), before);
+    }
+
+    #[test]
+    fn a_damaged_or_readable_key_is_mended() {
+        let dir = tempfile::tempdir().unwrap();
+        let authority = Authority::open(dir.path()).unwrap();
+        let admin = authority.client("admin", "admin", "system:masters").unwrap();
+        fs::set_permissions(&admin.key, fs::Permissions::from_mode(0o644)).unwrap();
+        authority.client("admin", "admin", "system:masters").unwrap();
+        assert_eq!(fs::metadata(&admin.key).unwrap().permissions().mode() & 0o777, 0o600);
+
+        fs::write(&admin.key, "nonsense").unwrap();
+        authority.client("admin", "admin", "system:masters").unwrap();
+        assert!(KeyPair::from_pem(&fs::read_to_string(&admin.key).unwrap()).is_ok());
     }
 
     #[test]

@@ -199,6 +199,9 @@ impl Options {
                 ));
             }
         }
+        if self.service_account_issuer.iter().any(String::is_empty) {
+            return Err("--service-account-issuer is empty; expected a URL".to_owned());
+        }
         for (flag, file) in [
             ("--tls-cert-file", &self.tls_cert_file),
             ("--tls-private-key-file", &self.tls_private_key_file),
