@@ -4,6 +4,7 @@
 //! Reading order: [`run`](run()) (a server's life from start to end), [`options`] (flags), [`program`] (what a binary is made
 //! of), then what a start does: [`identity`], [`authentication`], [`bootstrap`], [`controllers`].
 
+mod allocator;
 pub mod authentication;
 pub mod bare;
 pub mod bootstrap;
