@@ -74,6 +74,12 @@ pub(crate) fn sync_folder(path: &Path) -> Result<(), LogError> {
     folder.sync_all().map_err(failed("sync", path))
 }
 
+/// Makes the content of a file durable. Any descriptor of it will do.
+pub(crate) fn sync_file(path: &Path) -> Result<(), LogError> {
+    let file = File::open(path).map_err(failed("open", path))?;
+    file.sync_all().map_err(failed("sync", path))
+}
+
 /// Makes a folder and those above it. Their names are durable when this returns.
 fn create(path: &Path) -> Result<(), LogError> {
     if path.is_dir() {

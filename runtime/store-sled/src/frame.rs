@@ -1,40 +1,21 @@
-//! The bytes of all files: see `FORMAT.md`.
+//! The bytes of journals and of records: see `FORMAT.md`.
 
 use bytes::Bytes;
 use planesmith_store::Revision;
 use planesmith_store::log::{Batch, Change, Record};
 
 pub(crate) const HEADER: usize = 32;
-pub(crate) const FRAME_HEADER: usize = 32;
+const FRAME_HEADER: usize = 32;
 const WRITE_HEADER: usize = 28;
+const MAGIC: &[u8; 8] = b"PLNSMJRN";
 const VERSION: u32 = 1;
 /// Not valid UTF-8, so that no text looks like a frame.
 const FRAME_MAGIC: [u8; 4] = [0xff, 0x50, 0x4c, 0xfe];
 const NO_GAP: u32 = u32::MAX;
 
-/// What a file holds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
-    /// Writes, in their order.
-    Journal,
-    /// The state of every key at one revision.
-    State,
-}
-
-impl Kind {
-    fn magic(self) -> &'static [u8; 8] {
-        match self {
-            Self::Journal => b"PLNSMJRN",
-            Self::State => b"PLNSMSTA",
-        }
-    }
-}
-
 /// The start of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct FileHeader {
-    pub(crate) kind: Kind,
-    /// Of a journal file, its number; of a state, its revision.
     pub(crate) number: u64,
     pub(crate) salt: u64,
 }
@@ -53,7 +34,7 @@ pub(crate) enum BadHeader {
 impl FileHeader {
     pub(crate) fn encode(self) -> [u8; HEADER] {
         let mut bytes = [0; HEADER];
-        bytes[..8].copy_from_slice(self.kind.magic());
+        bytes[..8].copy_from_slice(MAGIC);
         bytes[8..12].copy_from_slice(&VERSION.to_le_bytes());
         bytes[16..24].copy_from_slice(&self.number.to_le_bytes());
         bytes[24..].copy_from_slice(&self.salt.to_le_bytes());
@@ -62,13 +43,13 @@ impl FileHeader {
         bytes
     }
 
-    pub(crate) fn decode(kind: Kind, file: &[u8]) -> Result<Self, BadHeader> {
+    pub(crate) fn decode(file: &[u8]) -> Result<Self, BadHeader> {
         if file.iter().take(HEADER).all(|byte| *byte == 0) {
             return Err(BadHeader::Empty);
         }
         let header = file.get(..HEADER).ok_or(BadHeader::Damaged)?;
         let mut reader = Reader { rest: header };
-        if reader.take(8) != Some(kind.magic()) {
+        if reader.take(8) != Some(MAGIC) {
             return Err(BadHeader::Damaged);
         }
         match reader.u32() {
@@ -82,7 +63,7 @@ impl FileHeader {
         }
         let number = reader.u64().ok_or(BadHeader::Damaged)?;
         let salt = reader.u64().ok_or(BadHeader::Damaged)?;
-        Ok(Self { kind, number, salt })
+        Ok(Self { number, salt })
     }
 
     fn checksum(header: &[u8]) -> u32 {
@@ -110,7 +91,8 @@ pub(crate) fn encode(batch: &Batch, previous: Revision, salt: u64, out: &mut Vec
     out[start + 8..start + 12].copy_from_slice(&checksum.to_le_bytes());
 }
 
-fn encode_record(record: &Record, out: &mut Vec<u8>) {
+/// Appends the bytes of one write to `out`.
+pub(crate) fn encode_record(record: &Record, out: &mut Vec<u8>) {
     let (code, expires) = match record.change {
         Change::Put { expires } => (1, expires),
         Change::Delete => (2, 0),
@@ -162,15 +144,6 @@ pub(crate) fn decode(rest: &Bytes, salt: u64) -> Frame {
     })
 }
 
-/// Bytes of the whole frame that starts with `header`.
-pub(crate) fn length_of(header: &[u8; FRAME_HEADER]) -> usize {
-    let mut reader = Reader { rest: &header[4..] };
-    reader
-        .u32()
-        .map_or(0, |body| body as usize)
-        .saturating_add(FRAME_HEADER)
-}
-
 /// Whether a whole frame starts anywhere in `rest`.
 pub(crate) fn whole_frame_follows(rest: &[u8], salt: u64) -> bool {
     let candidates = rest.windows(FRAME_MAGIC.len()).enumerate();
@@ -200,6 +173,13 @@ fn decode_whole(frame: &Bytes) -> Option<(Batch, Revision)> {
         records.push(decode_record(frame, &mut reader)?);
     }
     reader.rest.is_empty().then_some((Batch { at, records }, previous))
+}
+
+/// Reads a write that is all of `bytes`.
+pub(crate) fn decode_record_alone(bytes: &Bytes) -> Option<Record> {
+    let mut reader = Reader { rest: bytes };
+    let record = decode_record(bytes, &mut reader)?;
+    reader.rest.is_empty().then_some(record)
 }
 
 fn decode_record(frame: &Bytes, reader: &mut Reader<'_>) -> Option<Record> {
@@ -275,7 +255,7 @@ impl<'a> Reader<'a> {
 
 #[cfg(test)]
 mod tests {
-    use super::{BadHeader, FileHeader, Frame, Kind, decode, encode, whole_frame_follows};
+    use super::{BadHeader, FileHeader, Frame, decode, encode, whole_frame_follows};
     use bytes::Bytes;
     use planesmith_store::Revision;
     use planesmith_store::log::{Batch, Change, Record};
@@ -336,22 +316,17 @@ mod tests {
 
     #[test]
     fn a_file_header_is_read_back_or_told_apart() {
-        let header = FileHeader {
-            kind: Kind::Journal,
-            number: 3,
-            salt: 4,
-        };
+        let header = FileHeader { number: 3, salt: 4 };
         let bytes = header.encode();
-        assert_eq!(FileHeader::decode(Kind::Journal, &bytes), Ok(header));
-        assert_eq!(FileHeader::decode(Kind::State, &bytes), Err(BadHeader::Damaged));
-        assert_eq!(FileHeader::decode(Kind::Journal, &[]), Err(BadHeader::Empty));
-        assert_eq!(FileHeader::decode(Kind::Journal, &[0; 64]), Err(BadHeader::Empty));
-        assert_eq!(FileHeader::decode(Kind::Journal, &bytes[..20]), Err(BadHeader::Damaged));
+        assert_eq!(FileHeader::decode(&bytes), Ok(header));
+        assert_eq!(FileHeader::decode(&[]), Err(BadHeader::Empty));
+        assert_eq!(FileHeader::decode(&[0; 64]), Err(BadHeader::Empty));
+        assert_eq!(FileHeader::decode(&bytes[..20]), Err(BadHeader::Damaged));
         let mut newer = bytes;
         newer[8] = 2;
-        assert_eq!(FileHeader::decode(Kind::Journal, &newer), Err(BadHeader::Version(2)));
+        assert_eq!(FileHeader::decode(&newer), Err(BadHeader::Version(2)));
         let mut flipped = bytes;
         flipped[30] ^= 1;
-        assert_eq!(FileHeader::decode(Kind::Journal, &flipped), Err(BadHeader::Damaged));
+        assert_eq!(FileHeader::decode(&flipped), Err(BadHeader::Damaged));
     }
 }

@@ -1,15 +1,14 @@
-//! The embedded store: a checksummed journal, and the state before it.
-//!
-//! The crate has its name from the database that it was planned on; below is why it does without.
+//! The embedded store: a checksummed journal in front of sled databases that are written once.
 //!
 #![doc = include_str!("../FORMAT.md")]
 
 mod folder;
 mod frame;
+mod generation;
 mod journal;
 mod log;
 mod merge;
 mod space;
-mod state;
+mod worker;
 
 pub use log::SledLog;

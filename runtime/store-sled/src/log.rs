@@ -2,17 +2,33 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc::{RecvTimeoutError, sync_channel};
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use planesmith_store::Revision;
 use planesmith_store::log::{Batch, Loader, Log, LogError, Opened, Record};
 
 use crate::folder::Folder;
-use crate::journal::{self, Journal};
-use crate::merge::{Merge, Step};
+use crate::generation::{Generations, Made};
+use crate::journal::{self, Journal, Sealed};
+use crate::merge::Merge;
 use crate::space::Space;
-use crate::state::State;
+use crate::worker::{Outcome, Worker, other};
+
+/// How long a step of compaction waits for the thread that does the work.
+const STEP: Duration = Duration::from_millis(50);
+
+/// How long closing waits for it.
+const CLOSE: Duration = Duration::from_secs(5);
+
+/// How long the first failed merge puts off the next; then twice as long, up to the bound.
+const RETRY: Duration = Duration::from_secs(1);
+const MAX_RETRY: Duration = Duration::from_secs(300);
+
+/// Records on their way from sled to the engine at the start.
+const LOADING: usize = 64;
 
 /// The store in a folder.
 #[derive(Debug)]
@@ -32,8 +48,56 @@ pub struct SledLog {
 
 #[derive(Debug)]
 struct Settling {
-    state: State,
-    merge: Option<Merge>,
+    generations: Generations,
+    merge: Option<Worker<Made>>,
+    /// A merge that hangs. There is no other while it does.
+    stuck: Option<Worker<Made>>,
+    /// How many merges failed in a row, and when the next may start.
+    failures: u32,
+    retry: Option<Instant>,
+}
+
+impl Settling {
+    fn new(generations: Generations) -> Self {
+        Self {
+            generations,
+            merge: None,
+            stuck: None,
+            failures: 0,
+            retry: None,
+        }
+    }
+
+    fn may_start(&mut self) -> bool {
+        let hangs = |stuck: &mut Worker<Made>| !matches!(stuck.wait(Duration::ZERO), Outcome::Done(_));
+        if self.stuck.as_mut().is_some_and(hangs) {
+            return false;
+        }
+        self.stuck = None;
+        self.retry.is_none_or(|retry| retry <= Instant::now())
+    }
+
+    fn failed(&mut self) {
+        let pause = RETRY.saturating_mul(1 << self.failures.min(16)).min(MAX_RETRY);
+        self.failures += 1;
+        self.retry = Some(Instant::now() + pause);
+    }
+
+    /// The result of the merge, if there is one by now.
+    fn finished(&mut self) -> Option<Result<Made, LogError>> {
+        match self.merge.as_mut()?.wait(STEP) {
+            Outcome::Running => None,
+            Outcome::Done(result) => {
+                self.merge = None;
+                Some(result)
+            }
+            Outcome::Stuck => {
+                self.stuck = self.merge.take();
+                self.stuck.iter().for_each(Worker::cancel);
+                Some(Err(other("sled does not go on")))
+            }
+        }
+    }
 }
 
 impl SledLog {
@@ -46,15 +110,15 @@ impl SledLog {
     /// system refuses. The texts name the folder.
     pub fn open(path: impl AsRef<Path>) -> Result<Self, LogError> {
         let folder = Folder::claim(path.as_ref())?;
-        let state = State::open(&path.as_ref().join("state"))?;
+        let generations = Generations::open(&path.as_ref().join("state"))?;
         Ok(Self {
             path: path.as_ref().to_owned(),
             space: Space::of(path.as_ref())?,
             folder: Mutex::new(Some(folder)),
             journal: Mutex::new(None),
             journal_bytes: AtomicU64::new(0),
-            state_bytes: AtomicU64::new(state.size()),
-            settling: Mutex::new(Some(Settling { state, merge: None })),
+            state_bytes: AtomicU64::new(generations.size()),
+            settling: Mutex::new(Some(Settling::new(generations))),
         })
     }
 
@@ -74,25 +138,92 @@ impl SledLog {
     ///
     /// A merge rewrites the whole state, so it waits for journal files of half the state's size:
     /// then an object is written a few times in its life, however large the state is.
-    fn next_merge(&self, state: &State, floor: Revision) -> Option<Merge> {
-        let journal = lock(&self.journal);
-        let files = journal.as_ref()?.behind(floor);
+    fn next_merge(&self, generations: &Generations, floor: Revision) -> Option<Merge> {
+        let files = lock(&self.journal).as_ref()?.behind(floor);
         let bytes: u64 = files.iter().map(|file| file.bytes).sum();
-        let worthwhile = !files.is_empty() && bytes >= state.size() / 2;
-        worthwhile.then(|| Merge::new(&self.journal_folder(), files))
+        let worthwhile = !files.is_empty() && bytes >= generations.bytes() / 2;
+        worthwhile.then(|| Merge {
+            journal: self.journal_folder(),
+            files,
+            generations: generations.clone(),
+            space: self.space.clone(),
+        })
+    }
+
+    /// Removes the journal files that are part of the state.
+    fn remove_settled(&self, through: Revision) -> Result<(), LogError> {
+        let settled: Vec<Sealed> = lock(&self.journal)
+            .as_ref()
+            .map_or_else(Vec::new, |journal| journal.behind(through));
+        for file in settled {
+            journal::remove_sealed(&self.journal_folder(), file)?;
+            if let Some(journal) = lock(&self.journal).as_mut() {
+                journal.forget(file);
+                self.note_size(journal);
+            }
+        }
+        Ok(())
+    }
+
+    /// Starts the next merge, if there is one and the last failure is long enough ago.
+    fn start_merge(&self, settling: &mut Settling, floor: Revision) -> Result<bool, LogError> {
+        self.remove_settled(settling.generations.through())?;
+        if !settling.may_start() {
+            return Ok(false);
+        }
+        let Some(merge) = self.next_merge(&settling.generations, floor) else {
+            return Ok(false);
+        };
+        settling.merge = Some(Worker::start(move |pulse| merge.run(pulse))?);
+        Ok(true)
+    }
+
+    /// Puts a finished generation into place.
+    fn publish(&self, generations: &mut Generations, made: Made) -> Result<(), LogError> {
+        let published = generations.publish(made);
+        self.state_bytes.store(generations.size(), Ordering::Relaxed);
+        published?;
+        self.remove_settled(generations.through())
+    }
+}
+
+/// Hands the records of the newest generation to `loader`, from a thread that sled may hang.
+fn load_generation(generations: &Generations, loader: &mut dyn Loader) -> Result<(), LogError> {
+    let Some(generation) = generations.newest().cloned() else {
+        return Ok(());
+    };
+    let (sender, records) = sync_channel(LOADING);
+    let mut worker = Worker::start(move |pulse| {
+        let gone = |_| other("nobody waits for it any more");
+        generation.read(pulse, |record| sender.send(record).map_err(gone))
+    })?;
+    loop {
+        match records.recv_timeout(STEP) {
+            Ok(record) => loader.state(record),
+            // The result follows.
+            Err(RecvTimeoutError::Disconnected) => break,
+            Err(RecvTimeoutError::Timeout) => match worker.wait(Duration::ZERO) {
+                Outcome::Running => {}
+                Outcome::Done(result) => return result,
+                Outcome::Stuck => return Err(other("sled does not go on")),
+            },
+        }
+    }
+    loop {
+        match worker.wait(STEP) {
+            Outcome::Running => {}
+            Outcome::Done(result) => return result,
+            Outcome::Stuck => return Err(other("sled does not go on")),
+        }
     }
 }
 
 impl Log for SledLog {
     fn load(&self, loader: &mut dyn Loader) -> Result<Opened, LogError> {
         let mut settling = lock(&self.settling);
-        let state = &mut settling.as_mut().ok_or_else(|| self.closed())?.state;
-        if let Some(mut reader) = state.reader()? {
-            while let Some(records) = reader.next()? {
-                records.into_iter().for_each(|record| loader.state(detached(record)));
-            }
-        }
-        let through = state.through();
+        let generations = &settling.as_mut().ok_or_else(|| self.closed())?.generations;
+        load_generation(generations, loader)?;
+        let through = generations.through();
         let journal = Journal::open(&self.journal_folder(), self.space.clone(), through, |mut batch| {
             batch.records = batch.records.into_iter().map(detached).collect();
             loader.batch(batch);
@@ -113,28 +244,21 @@ impl Log for SledLog {
 
     fn compact(&self, floor: Revision) -> Result<bool, LogError> {
         let mut settling = lock(&self.settling);
-        let Settling { state, merge } = settling.as_mut().ok_or_else(|| self.closed())?;
-        // Taken out, so that an error starts all over.
-        let Some(work) = merge.take().or_else(|| self.next_merge(state, floor)) else {
+        let settling = settling.as_mut().ok_or_else(|| self.closed())?;
+        if settling.merge.is_none() && !self.start_merge(settling, floor)? {
             return Ok(false);
+        }
+        let Some(result) = settling.finished() else {
+            return Ok(true);
         };
-        let (writer, files) = match work.step(state, &self.space)? {
-            Step::More(work) => {
-                *merge = Some(work);
-                return Ok(true);
-            }
-            Step::Complete(writer, files) => (writer, files),
-        };
-        state.replace(writer)?;
-        self.state_bytes.store(state.size(), Ordering::Relaxed);
-        for file in files {
-            journal::remove_sealed(&self.journal_folder(), file)?;
-            if let Some(journal) = lock(&self.journal).as_mut() {
-                journal.forget(file);
-                self.note_size(journal);
+        match result.and_then(|made| self.publish(&mut settling.generations, made)) {
+            Ok(()) => settling.failures = 0,
+            Err(error) => {
+                settling.failed();
+                return Err(error);
             }
         }
-        Ok(self.next_merge(state, floor).is_some())
+        Ok(self.next_merge(&settling.generations, floor).is_some())
     }
 
     fn size(&self) -> u64 {
@@ -142,7 +266,12 @@ impl Log for SledLog {
     }
 
     fn close(&self) -> Result<(), LogError> {
-        lock(&self.settling).take();
+        let settling = lock(&self.settling).take();
+        if let Some(mut merge) = settling.and_then(|settling| settling.merge) {
+            merge.cancel();
+            // Its files are in nobody's way: if it does not end in time, the next start removes them.
+            merge.wait(CLOSE);
+        }
         let journal = lock(&self.journal).take();
         let closed = journal.map_or(Ok(()), |mut journal| journal.close());
         // Last: nobody may come in before the files are let go of.

@@ -1,27 +1,38 @@
-//! Journal files become part of the state, a step at a time.
+//! Journal files become part of the state, on a thread of their own.
 
 use std::collections::HashMap;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use planesmith_store::Revision;
 use planesmith_store::log::{Change, LogError, Record};
 
+use crate::generation::{Generations, Made};
 use crate::journal::{self, Sealed};
 use crate::space::Space;
-use crate::state::{Reader, State, Writer};
+use crate::worker::Pulse;
 
-/// A new state in the making: the old one, and some journal files on top.
+/// Bytes that sled writes per byte that it keeps, at most: leaves are written again as they grow.
+const OVERHEAD: u64 = 4;
+
+/// Bytes that have to stay free while sled writes: a failed write would leave it waiting for ever.
+const MARGIN: u64 = 8 << 20;
+
+/// Bytes of records that are written before the free space is looked at again.
+const LOOK_EVERY: usize = 1 << 20;
+
+/// A new generation in the making: the old one, and some journal files on top.
 ///
 /// The files are read twice: first for the last write of every key, then for the objects of those
 /// writes. So it takes the memory of their keys and of one file.
 #[derive(Debug)]
 pub(crate) struct Merge {
-    journal: PathBuf,
-    files: Vec<Sealed>,
-    /// The last write of each key in the files.
-    last: HashMap<Arc<str>, Last>,
-    stage: Stage,
+    /// The journal's folder.
+    pub(crate) journal: PathBuf,
+    /// Oldest first, at least one.
+    pub(crate) files: Vec<Sealed>,
+    pub(crate) generations: Generations,
+    pub(crate) space: Space,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -31,100 +42,64 @@ struct Last {
     bytes: u64,
 }
 
-#[derive(Debug)]
-enum Stage {
-    /// Finding out which writes count; the next file.
-    Indexing(usize),
-    /// Taking over what the files did not change.
-    Copying(Reader, Writer),
-    /// Taking over what they did change; the next file.
-    Adding(usize, Writer),
-}
-
-/// What a step led to.
-pub(crate) enum Step {
-    /// There is more to do.
-    More(Merge),
-    /// The new state is complete, and may replace the old one.
-    Complete(Writer, Vec<Sealed>),
-}
-
 impl Merge {
-    /// Starts with `files` of the journal in the folder `journal`, oldest first, at least one.
-    pub(crate) fn new(journal: &Path, files: Vec<Sealed>) -> Self {
-        Self {
-            journal: journal.to_owned(),
-            files,
-            last: HashMap::new(),
-            stage: Stage::Indexing(0),
-        }
-    }
-
-    /// Does a little. On an error the merge is gone, and nothing changed.
-    pub(crate) fn step(mut self, state: &State, space: &Space) -> Result<Step, LogError> {
-        self.stage = match self.stage {
-            Stage::Indexing(number) => match self.files.get(number).copied() {
-                Some(file) => {
-                    self.index(file)?;
-                    Stage::Indexing(number + 1)
-                }
-                None => self.start(state, space)?,
-            },
-            Stage::Copying(mut reader, mut writer) => match reader.next()? {
-                Some(records) => {
-                    for record in records {
-                        if !self.last.contains_key(&record.key) {
-                            writer.push(record)?;
-                        }
-                    }
-                    Stage::Copying(reader, writer)
-                }
-                None => Stage::Adding(0, writer),
-            },
-            Stage::Adding(number, mut writer) => {
-                let Some(file) = self.files.get(number).copied() else {
-                    return Ok(Step::Complete(writer, self.files));
-                };
-                for record in journal::read_sealed(&self.journal, file)? {
-                    let last = self.last.get(&record.key);
-                    let counts = last.is_some_and(|last| last.revision == record.revision);
-                    if counts && record.change != Change::Delete {
-                        writer.push(record)?;
-                    }
-                }
-                Stage::Adding(number + 1, writer)
-            }
-        };
-        Ok(Step::More(self))
-    }
-
-    fn index(&mut self, file: Sealed) -> Result<(), LogError> {
-        for Record {
-            revision,
-            key,
-            change,
-            bytes,
-            ..
-        } in journal::read_sealed(&self.journal, file)?
-        {
-            let bytes = match change {
-                Change::Put { .. } => (bytes.len() + key.len() + 64) as u64,
-                Change::Delete => 0,
-            };
-            self.last.insert(key, Last { revision, bytes });
-        }
-        Ok(())
-    }
-
-    /// Starts writing, if there is space for the whole new state beside the old one.
-    fn start(&self, state: &State, space: &Space) -> Result<Stage, LogError> {
-        let added: u64 = self.last.values().map(|last| last.bytes).sum();
-        space.check_for_settling(state.size() + added)?;
+    /// Makes the generation. On an error nothing changed.
+    pub(crate) fn run(&self, pulse: &Pulse) -> Result<Made, LogError> {
+        let last = self.last_writes(pulse)?;
+        let added: u64 = last.values().map(|last| last.bytes).sum();
+        self.space.check_for_settling(self.needed(added))?;
         let through = self.files.last().map_or(Revision::ZERO, |file| file.last);
-        let writer = state.writer(through)?;
-        Ok(match state.reader()? {
-            Some(reader) => Stage::Copying(reader, writer),
-            None => Stage::Adding(0, writer),
-        })
+        let scratch = self.generations.make(through)?;
+        let mut building = scratch.build()?;
+        let mut pushed = 0;
+        let mut push = |record: &Record| {
+            pulse.beat()?;
+            pushed += record.bytes.len();
+            if pushed >= LOOK_EVERY {
+                pushed = 0;
+                self.space.check_for_settling(MARGIN)?;
+            }
+            building.push(record)
+        };
+        if let Some(old) = self.generations.newest() {
+            old.read(pulse, |record| match last.contains_key(&record.key) {
+                true => Ok(()),
+                false => push(&record),
+            })?;
+        }
+        for file in &self.files {
+            for record in journal::read_sealed(&self.journal, *file)? {
+                let last = last.get(&record.key);
+                let counts = last.is_some_and(|last| last.revision == record.revision);
+                if counts && record.change != Change::Delete {
+                    push(&record)?;
+                }
+            }
+        }
+        let built = building.finish(through)?;
+        drop(last);
+        scratch.finish(&built, pulse)
+    }
+
+    /// Bytes that the merge takes: the new generation, and a copy of the old or the new one.
+    fn needed(&self, added: u64) -> u64 {
+        let new = (self.generations.bytes() + added) * OVERHEAD;
+        new + new.max(self.generations.size()) + MARGIN
+    }
+
+    fn last_writes(&self, pulse: &Pulse) -> Result<HashMap<Arc<str>, Last>, LogError> {
+        let mut last = HashMap::new();
+        for file in &self.files {
+            pulse.beat()?;
+            for record in journal::read_sealed(&self.journal, *file)? {
+                let bytes = match record.change {
+                    Change::Put { .. } => (record.bytes.len() + record.key.len() + 64) as u64,
+                    Change::Delete => 0,
+                };
+                let revision = record.revision;
+                last.insert(record.key, Last { revision, bytes });
+            }
+        }
+        Ok(last)
     }
 }

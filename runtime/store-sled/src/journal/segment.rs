@@ -10,7 +10,7 @@ use planesmith_store::Revision;
 use planesmith_store::log::{Batch, LogError};
 
 use crate::folder::{create_file, damaged, failed, sync_folder, unknown_format};
-use crate::frame::{self, BadHeader, FileHeader, Frame, HEADER, Kind};
+use crate::frame::{self, BadHeader, FileHeader, Frame, HEADER};
 
 /// Bytes that are written ahead of the frames. Overwriting what the file already has makes an
 /// `fdatasync` cheaper by a third: the file system has nothing to note.
@@ -38,11 +38,7 @@ impl Segment {
     /// Makes the file `number`; durable, with its name, when this returns.
     pub(super) fn create(folder: &Path, number: u64, salt: u64) -> Result<Self, LogError> {
         let path = path(folder, number);
-        let header = FileHeader {
-            kind: Kind::Journal,
-            number,
-            salt,
-        };
+        let header = FileHeader { number, salt };
         let file = create_file(&path)?;
         let end = HEADER as u64;
         let mut segment = Self {
@@ -183,7 +179,7 @@ pub(super) fn read(path: &Path, number: u64, last: bool) -> Result<Option<Conten
     let mut file = File::open(path).map_err(failed("open", path))?;
     file.read_to_end(&mut bytes).map_err(failed("read", path))?;
     let bytes = Bytes::from(bytes);
-    let header = match FileHeader::decode(Kind::Journal, &bytes) {
+    let header = match FileHeader::decode(&bytes) {
         Ok(header) if header.number == number => header,
         Ok(header) => {
             return Err(damaged(path, &format!("it says that it is file {}", header.number)));

@@ -118,44 +118,63 @@ async fn a_damaged_state_is_refused() {
     let temporary = tempfile::tempdir().unwrap();
     let folder = temporary.path().join("store");
     filled(&folder).await;
-    let state = folder.join("state/00000000000000000008.state");
-    let original = std::fs::read(&state).unwrap();
-    for end in [
-        0,
-        20,
-        32,
-        40,
-        100,
-        original.len() / 2,
-        original.len() - 33,
-        original.len() - 1,
-    ] {
-        std::fs::write(&state, &original[..end]).unwrap();
-        assert!(
-            refusal(&folder).contains("state/00000000000000000008.state"),
-            "cut at {end}"
-        );
+    let state = folder.join("state/00000000000000000008");
+    let advice = "restore the store's folder from a backup, or move it away to start empty";
+    let files: Vec<_> = std::fs::read_dir(&state)
+        .unwrap()
+        .map(|file| file.unwrap().path())
+        .collect();
+    assert!(
+        files.iter().all(|file| file.is_file()),
+        "sled keeps nothing in other files"
+    );
+    assert!(files.iter().any(|file| file.ends_with("db")), "sled has its log there");
+    for file in &files {
+        let original = std::fs::read(file).unwrap();
+        for end in [0, 1, 20, original.len() / 2, original.len() - 1] {
+            std::fs::write(file, &original[..end]).unwrap();
+            let refusal = refusal(&folder);
+            let expected = format!("{} is damaged: its file ", state.display());
+            assert!(refusal.starts_with(&expected) && refusal.ends_with(advice), "{refusal}");
+        }
+        for part in 0..16 {
+            let mut changed = original.clone();
+            changed[(original.len() - 1) * part / 15] ^= 1;
+            std::fs::write(file, &changed).unwrap();
+            assert!(refusal(&folder).contains("is damaged: its file "), "changed at {part}");
+        }
+        std::fs::remove_file(file).unwrap();
+        let name = file.file_name().unwrap().to_str().unwrap();
+        let expected = format!("{} is damaged: its file {name} is missing; {advice}", state.display());
+        assert_eq!(refusal(&folder), expected);
+        std::fs::write(file, &original).unwrap();
     }
-    for position in [
-        3,
-        17,
-        30,
-        36,
-        60,
-        original.len() / 2,
-        original.len() - 40,
-        original.len() - 5,
-    ] {
-        let mut changed = original.clone();
-        changed[position] ^= 1;
-        std::fs::write(&state, &changed).unwrap();
-        assert!(refusal(&folder).contains("is damaged"), "changed at {position}");
-    }
-    std::fs::remove_file(&state).unwrap();
+    let elsewhere = folder.join("state/00000000000000000007");
+    std::fs::rename(&state, &elsewhere).unwrap();
+    assert!(refusal(&folder).contains("it says that it is the state at revision 8"));
+    std::fs::rename(&elsewhere, temporary.path().join("moved")).unwrap();
     assert!(refusal(&folder).contains("it goes on after revision 8, but 0 is the last known"));
-    std::fs::write(&state, &original).unwrap();
+    std::fs::rename(temporary.path().join("moved"), &state).unwrap();
     let (_storage, things) = open(&folder, &StorageOptions::default());
     assert_eq!(things.stats().entries, 3);
+    let left: Vec<_> = std::fs::read_dir(folder.join("state")).unwrap().collect();
+    assert_eq!(left.len(), 1, "copies for reading are gone");
+}
+
+#[tokio::test]
+async fn a_generation_of_a_newer_format_is_refused() {
+    let temporary = tempfile::tempdir().unwrap();
+    let folder = temporary.path().join("store");
+    filled(&folder).await;
+    let state = folder.join("state/00000000000000000008");
+    let manifest = std::fs::read_to_string(state.join("manifest")).unwrap();
+    let newer = manifest.replace("planesmith-generation 1", "planesmith-generation 2");
+    std::fs::write(state.join("manifest"), newer).unwrap();
+    let advice = "this program knows 1; run the version of the program that wrote it, or choose another folder";
+    assert_eq!(
+        refusal(&folder),
+        format!("{} has the store format 2, {advice}", state.display())
+    );
 }
 
 #[tokio::test]
@@ -176,13 +195,16 @@ async fn what_an_interrupted_settling_leaves_is_removed() {
     storage.close().await;
     // As if the program had ended before it removed what is settled, and while it settled more.
     std::fs::write(&journal, settled).unwrap();
-    let unfinished = folder.join("state/00000000000000000012.new");
-    std::fs::write(&unfinished, b"half").unwrap();
-    let older = folder.join("state/00000000000000000001.state");
-    std::fs::write(&older, b"older").unwrap();
+    let unfinished = folder.join("state/00000000000000000012.0123456789abcdef.new");
+    let copy = folder.join("state/00000000000000000008.0123456789abcdef.read");
+    let older = folder.join("state/00000000000000000001");
+    for made in [&unfinished, &copy, &older] {
+        std::fs::create_dir_all(made.join("blobs")).unwrap();
+        std::fs::write(made.join("db"), b"half").unwrap();
+    }
     let (storage, things) = open(&folder, &StorageOptions::default());
     assert_eq!((things.stats().entries, storage.revision()), (3, Revision(12)));
-    assert!(!journal.exists() && !unfinished.exists() && !older.exists());
+    assert!(!journal.exists() && !unfinished.exists() && !copy.exists() && !older.exists());
 }
 
 #[test]

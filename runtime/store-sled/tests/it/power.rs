@@ -1,4 +1,4 @@
-//! A loss of power, simulated from a trace of system calls.
+//! A loss of power and `kill -9`, simulated from a trace of system calls.
 //!
 //! A child process (this test binary again) writes under `strace`. From the trace, [`disk::Disk`]
 //! knows at every moment what had reached the platter: what `fsync` and `fdatasync` covered, and
@@ -22,8 +22,8 @@ use crate::open;
 /// In the environment of the child: the folder.
 const CHILD: &str = "PLANESMITH_POWER_CHILD";
 const KEYS: usize = 7;
-/// Enough to fill a journal file, so that one is settled.
-const WRITES: usize = 110;
+/// Enough to fill two journal files, so that each is settled by itself.
+const WRITES: usize = 220;
 const OBJECT: usize = 90_000;
 /// Moments at which the power is cut.
 const CUTS: usize = 20;
@@ -52,37 +52,55 @@ fn no_answered_write_is_lost_with_the_power() {
 
     let mut disk = Disk::new(&folder);
     let mut answered = BTreeMap::new();
-    let mut settled = false;
+    let mut cuts = Cuts::default();
     let count = calls.len();
     let every = count / CUTS;
     for (number, call) in calls.into_iter().enumerate() {
+        let settling = disk.is_step_in(&folder.join("store/state"), &call);
         match call {
             Call::Answer { name, number } => {
                 answered.insert(name, number);
             }
             call => disk.apply(call),
         }
-        if number % every == 0 || number % every == every / 3 || number + 1 == count {
-            for names in [Names::Synced, Names::Eager, Names::EagerJournal] {
+        if settling || number % every == 0 || number % every == every / 3 || number + 1 == count {
+            for names in [Names::Synced, Names::Eager, Names::EagerJournal, Names::Killed] {
                 let copy = tempfile::tempdir().unwrap();
                 disk.restore(copy.path(), names);
-                settled |= has_state(&copy.path().join("store/state"));
+                cuts.note(&copy.path().join("store/state"));
                 check(copy.path(), &answered, number);
             }
         }
     }
     disk.check();
-    assert!(settled, "some cuts come after settling");
+    println!("{cuts:?}");
+    assert!(cuts.unfinished > 0, "some cuts come while a generation is made");
+    assert!(cuts.both > 0, "some cuts come before the older generation is removed");
+    assert!(cuts.settled > 0, "some cuts come after settling");
 }
 
-fn has_state(folder: &Path) -> bool {
-    let mut files = std::fs::read_dir(folder).into_iter().flatten();
-    files.any(|file| {
-        file.unwrap()
-            .path()
-            .extension()
-            .is_some_and(|extension| extension == "state")
-    })
+/// What the cuts left.
+#[derive(Debug, Default)]
+struct Cuts {
+    all: usize,
+    unfinished: usize,
+    both: usize,
+    settled: usize,
+}
+
+impl Cuts {
+    fn note(&mut self, folder: &Path) {
+        let names: Vec<_> = std::fs::read_dir(folder)
+            .into_iter()
+            .flatten()
+            .map(|file| file.unwrap().file_name().into_string().unwrap())
+            .collect();
+        let complete = names.iter().filter(|name| !name.contains('.')).count();
+        self.all += 1;
+        self.unfinished += usize::from(complete < names.len());
+        self.both += usize::from(complete > 1);
+        self.settled += usize::from(complete > 0);
+    }
 }
 
 /// Opens what the loss of power left, and looks for what was answered.
@@ -126,12 +144,12 @@ fn child_writes_under_strace() {
             let name = format!("n{}", number % KEYS);
             let written = set(&things, &name, &format!("{number}.{}", "x".repeat(OBJECT))).await;
             trace::answer(&name, number);
-            if number + 15 == WRITES {
+            if number % 110 == 95 {
                 // In the background, while writes go on.
                 storage.compact(written.revision());
                 let storage = storage.clone();
                 compacting = Some(tokio::spawn(async move { storage.compacted(written.revision()).await }));
-            } else if number + 5 == WRITES {
+            } else if number % 110 == 105 {
                 compacting.take().unwrap().await.unwrap();
             }
         }

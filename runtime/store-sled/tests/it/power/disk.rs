@@ -14,6 +14,8 @@ pub(super) enum Names {
     Eager,
     /// The newest in the folder `journal`, those of the last sync elsewhere.
     EagerJournal,
+    /// All names and all content: no loss of power, only of the process.
+    Killed,
 }
 
 /// Everything below one folder.
@@ -111,6 +113,21 @@ impl Disk {
         }
     }
 
+    /// Whether `call`, not applied yet, changes names below `folder`, or syncs something there.
+    pub(super) fn is_step_in(&self, folder: &Path, call: &Call) -> bool {
+        match call {
+            Call::Rename { to: path, .. } | Call::Remove { path } | Call::MakeFolder { path } => {
+                Path::new(path).starts_with(folder)
+            }
+            Call::Open { path, create, .. } => *create && Path::new(path).starts_with(folder),
+            Call::SyncBegin { file } | Call::SyncEnd { file } => {
+                let handle = self.open.get(file);
+                handle.is_some_and(|handle| handle.path.starts_with(folder))
+            }
+            _ => false,
+        }
+    }
+
     fn open(&mut self, path: PathBuf, create: bool, truncate: bool, append: bool, number: i64) {
         // A number that is used again was closed in between.
         self.open.remove(&number);
@@ -202,11 +219,11 @@ impl Disk {
     }
 
     /// Writes to `target` what a loss of power leaves now.
-    pub(super) fn restore(&self, target: &Path, names: Names) {
+    pub(super) fn restore(&self, target: &Path, names_left: Names) {
         let in_journal = |path: &Path| path.parent().is_some_and(|parent| parent.ends_with("journal"));
-        let newest = |path: &Path| match names {
+        let newest = |path: &Path| match names_left {
             Names::Synced => false,
-            Names::Eager => true,
+            Names::Eager | Names::Killed => true,
             Names::EagerJournal => in_journal(path),
         };
         let synced = self.synced.iter().filter(|(path, _)| !newest(path));
@@ -221,7 +238,8 @@ impl Disk {
             if file.folder && reachable {
                 std::fs::create_dir_all(path).unwrap();
             } else if reachable {
-                std::fs::write(path, &file.synced).unwrap();
+                let killed = names_left == Names::Killed;
+                std::fs::write(path, if killed { &file.content } else { &file.synced }).unwrap();
             }
         }
     }

@@ -1,0 +1,195 @@
+//! What a generation's files were when they were synced.
+//!
+//! sled does not check all that it reads, and panics on some of it; so it only gets to see bytes
+//! that are exactly those that it wrote.
+
+use std::fs::File;
+use std::io::{Read, Write};
+use std::path::Path;
+
+use planesmith_store::Revision;
+use planesmith_store::log::LogError;
+
+use super::database::Summary;
+use crate::folder::{create_file, damaged, failed, unknown_format};
+use crate::worker::Pulse;
+
+pub(super) const NAME: &str = "manifest";
+const FORMAT: &str = "planesmith-generation ";
+const VERSION: &str = "1";
+
+/// The list of a generation's files, and what they hold.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Manifest {
+    pub(super) summary: Summary,
+    pub(super) files: Vec<Listed>,
+}
+
+/// A file of sled.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Listed {
+    pub(super) name: String,
+    pub(super) bytes: u64,
+    /// CRC-32.
+    pub(super) checksum: u32,
+}
+
+impl Listed {
+    /// Measures the file `name` in `folder`.
+    pub(super) fn measure(folder: &Path, name: &str, pulse: &Pulse) -> Result<Self, LogError> {
+        let (bytes, checksum) = copy(&folder.join(name), &mut std::io::sink(), &folder.join(name), pulse)?;
+        Ok(Self {
+            name: name.to_owned(),
+            bytes,
+            checksum,
+        })
+    }
+
+    /// Copies the file from one folder to another, if it is what it was.
+    pub(super) fn copy(&self, from: &Path, to: &Path, pulse: &Pulse) -> Result<(), LogError> {
+        let (source, target) = (from.join(&self.name), to.join(&self.name));
+        if !source.is_file() {
+            return Err(damaged(from, &format!("its file {} is missing", self.name)));
+        }
+        let mut file = create_file(&target)?;
+        let copied = copy(&source, &mut file, &target, pulse)?;
+        if copied == (self.bytes, self.checksum) {
+            Ok(())
+        } else {
+            Err(damaged(from, &format!("its file {} is cut off, or changed", self.name)))
+        }
+    }
+}
+
+/// Copies a file; returns its length and checksum.
+fn copy(from: &Path, to: &mut impl Write, to_path: &Path, pulse: &Pulse) -> Result<(u64, u32), LogError> {
+    let mut file = File::open(from).map_err(failed("open", from))?;
+    let mut hasher = crc32fast::Hasher::new();
+    let mut buffer = vec![0; 256 << 10];
+    let mut bytes = 0;
+    loop {
+        pulse.beat()?;
+        let read = file.read(&mut buffer).map_err(failed("read", from))?;
+        if read == 0 {
+            return Ok((bytes, hasher.finalize()));
+        }
+        hasher.update(&buffer[..read]);
+        to.write_all(&buffer[..read]).map_err(failed("write", to_path))?;
+        bytes += read as u64;
+    }
+}
+
+impl Manifest {
+    /// Bytes of all listed files.
+    pub(super) fn size(&self) -> u64 {
+        self.files.iter().map(|file| file.bytes).sum()
+    }
+
+    /// Writes the manifest into `folder`; its content is durable when this returns.
+    pub(super) fn write(&self, folder: &Path) -> Result<(), LogError> {
+        let path = folder.join(NAME);
+        let mut file = create_file(&path)?;
+        let written = file.write_all(self.encode().as_bytes()).and_then(|()| file.sync_all());
+        written.map_err(failed("write", &path))
+    }
+
+    /// Reads the manifest of the generation in `folder`.
+    pub(super) fn read(folder: &Path) -> Result<Self, LogError> {
+        let path = folder.join(NAME);
+        let text = match std::fs::read(&path) {
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+                return Err(damaged(folder, "its file manifest is missing"));
+            }
+            other => other.map_err(failed("read", &path))?,
+        };
+        let text = String::from_utf8(text).unwrap_or_default();
+        let version = text.lines().next().and_then(|line| line.strip_prefix(FORMAT));
+        if let Some(version) = version.filter(|version| *version != VERSION) {
+            return Err(unknown_format(folder, version));
+        }
+        let changed = || damaged(folder, "its file manifest is cut off, or changed");
+        Self::decode(&text).ok_or_else(changed)
+    }
+
+    fn encode(&self) -> String {
+        let Summary {
+            through,
+            keys,
+            bytes,
+            digest,
+        } = self.summary;
+        let digest: String = digest.iter().map(|byte| format!("{byte:02x}")).collect();
+        let mut text = format!("{FORMAT}{VERSION}\nrevision {through}\nkeys {keys}\nbytes {bytes}\nsha256 {digest}\n");
+        for Listed { name, bytes, checksum } in &self.files {
+            text.push_str(&format!("file {bytes} {checksum:08x} {name}\n"));
+        }
+        let checksum = crc32fast::hash(text.as_bytes());
+        text.push_str(&format!("end {checksum:08x}\n"));
+        text
+    }
+
+    fn decode(text: &str) -> Option<Self> {
+        let (front, end) = text.split_at_checked(text.rfind("end ")?)?;
+        if end != format!("end {:08x}\n", crc32fast::hash(front.as_bytes())) {
+            return None;
+        }
+        let mut lines = front.lines().skip(1);
+        let mut value = |name: &str| lines.next()?.strip_prefix(name)?.strip_prefix(' ');
+        let summary = Summary {
+            through: Revision(value("revision")?.parse().ok()?),
+            keys: value("keys")?.parse().ok()?,
+            bytes: value("bytes")?.parse().ok()?,
+            digest: digest(value("sha256")?)?,
+        };
+        let files = lines.map(|line| {
+            let mut parts = line.strip_prefix("file ")?.splitn(3, ' ');
+            Some(Listed {
+                bytes: parts.next()?.parse().ok()?,
+                checksum: u32::from_str_radix(parts.next()?, 16).ok()?,
+                name: parts.next()?.to_owned(),
+            })
+        });
+        let files = files.collect::<Option<_>>()?;
+        Some(Self { summary, files })
+    }
+}
+
+fn digest(text: &str) -> Option<[u8; 32]> {
+    let mut digest = [0; 32];
+    for (number, byte) in digest.iter_mut().enumerate() {
+        *byte = u8::from_str_radix(text.get(2 * number..2 * number + 2)?, 16).ok()?;
+    }
+    (text.len() == 64).then_some(digest)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Listed, Manifest, Summary};
+    use planesmith_store::Revision;
+
+    #[test]
+    fn a_manifest_is_read_back_and_every_change_is_seen() {
+        let manifest = Manifest {
+            summary: Summary {
+                through: Revision(17),
+                keys: 3,
+                bytes: 4000,
+                digest: [0xa5; 32],
+            },
+            files: vec![Listed {
+                name: "db".to_owned(),
+                bytes: 524_288,
+                checksum: 7,
+            }],
+        };
+        let text = manifest.encode();
+        assert_eq!(Manifest::decode(&text), Some(manifest));
+        for position in 0..text.len() {
+            let mut changed = text.clone().into_bytes();
+            changed[position] ^= 1;
+            let changed = String::from_utf8(changed).unwrap_or_default();
+            assert_eq!(Manifest::decode(&changed), None, "changed at {position}");
+            assert_eq!(Manifest::decode(&text[..position]), None, "cut at {position}");
+        }
+    }
+}

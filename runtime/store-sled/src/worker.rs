@@ -1,0 +1,154 @@
+//! Threads for work with sled, which may fail, panic or hang without harm to anybody else.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
+use std::time::{Duration, Instant};
+
+use planesmith_store::log::LogError;
+
+use crate::folder::failed;
+
+/// Work that shows no progress for so long is taken for stuck. A sync may take a while.
+const STUCK: Duration = Duration::from_secs(120);
+
+/// Shows that work goes on, and tells it to stop.
+#[derive(Debug, Default)]
+pub(crate) struct Pulse {
+    beats: AtomicU64,
+    cancelled: AtomicBool,
+}
+
+impl Pulse {
+    /// Notes progress.
+    ///
+    /// An error when the work is not wanted any more.
+    pub(crate) fn beat(&self) -> Result<(), LogError> {
+        self.beats.fetch_add(1, Ordering::Relaxed);
+        if self.cancelled.load(Ordering::Relaxed) {
+            return Err(other("nobody waits for it any more"));
+        }
+        Ok(())
+    }
+}
+
+/// A thread that makes a `T`. Cancelled when dropped, and left alone.
+#[derive(Debug)]
+pub(crate) struct Worker<T> {
+    result: Receiver<Result<T, LogError>>,
+    pulse: Arc<Pulse>,
+    beats: u64,
+    /// When the last progress was seen.
+    seen: Instant,
+    stuck: Duration,
+}
+
+/// How far work is.
+#[derive(Debug)]
+pub(crate) enum Outcome<T> {
+    Running,
+    Done(Result<T, LogError>),
+    /// It neither ends nor goes on.
+    Stuck,
+}
+
+impl<T: Send + 'static> Worker<T> {
+    pub(crate) fn start(work: impl FnOnce(&Pulse) -> Result<T, LogError> + Send + 'static) -> Result<Self, LogError> {
+        let pulse = Arc::new(Pulse::default());
+        let (sender, result) = sync_channel(1);
+        let beating = Arc::clone(&pulse);
+        let thread = std::thread::Builder::new().name("store-settle".to_owned());
+        let started = thread.spawn(move || {
+            // A result that nobody waits for is dropped, and cleans up after itself.
+            let _ = sender.send(work(&beating));
+        });
+        started.map_err(|source| LogError::Io {
+            context: "cannot start a thread".to_owned(),
+            source,
+        })?;
+        Ok(Self {
+            result,
+            pulse,
+            beats: 0,
+            seen: Instant::now(),
+            stuck: STUCK,
+        })
+    }
+
+    /// Waits for the end of the work, for a while.
+    pub(crate) fn wait(&mut self, patience: Duration) -> Outcome<T> {
+        match self.result.recv_timeout(patience) {
+            Ok(result) => return Outcome::Done(result),
+            Err(RecvTimeoutError::Disconnected) => return Outcome::Done(Err(other("sled panicked"))),
+            Err(RecvTimeoutError::Timeout) => {}
+        }
+        let beats = self.pulse.beats.load(Ordering::Relaxed);
+        if std::mem::replace(&mut self.beats, beats) != beats {
+            self.seen = Instant::now();
+        }
+        if self.seen.elapsed() < self.stuck {
+            Outcome::Running
+        } else {
+            Outcome::Stuck
+        }
+    }
+
+    /// Asks the work to stop.
+    pub(crate) fn cancel(&self) {
+        self.pulse.cancelled.store(true, Ordering::Relaxed);
+    }
+}
+
+impl<T> Drop for Worker<T> {
+    fn drop(&mut self) {
+        self.pulse.cancelled.store(true, Ordering::Relaxed);
+    }
+}
+
+/// An error of the work itself.
+pub(crate) fn other(what: &str) -> LogError {
+    failed("use", "the settled state".as_ref())(std::io::Error::other(what.to_owned()))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc::channel;
+    use std::time::Duration;
+
+    use super::{Outcome, Worker};
+
+    const MOMENT: Duration = Duration::from_millis(10);
+
+    #[test]
+    fn work_that_hangs_is_noticed_and_work_that_goes_on_is_not() {
+        let (release, blocked) = channel::<()>();
+        let mut worker = Worker::start(move |_| {
+            let _ = blocked.recv();
+            Ok(())
+        })
+        .unwrap();
+        assert!(matches!(worker.wait(MOMENT), Outcome::Running));
+        worker.stuck = MOMENT;
+        assert!(matches!(worker.wait(2 * MOMENT), Outcome::Stuck));
+        drop(release);
+        assert!(matches!(worker.wait(Duration::from_secs(10)), Outcome::Done(Ok(()))));
+    }
+
+    #[test]
+    fn a_panic_is_an_error() {
+        let mut worker = Worker::<()>::start(|_| panic!("as sled does")).unwrap();
+        assert!(matches!(worker.wait(Duration::from_secs(10)), Outcome::Done(Err(_))));
+    }
+
+    #[test]
+    fn cancelled_work_ends() {
+        let mut worker = Worker::<()>::start(|pulse| {
+            loop {
+                pulse.beat()?;
+            }
+        })
+        .unwrap();
+        worker.cancel();
+        assert!(matches!(worker.wait(Duration::from_secs(10)), Outcome::Done(Err(_))));
+    }
+}
