@@ -1,18 +1,43 @@
-//! `v1`: namespaces, configuration, identities, nodes and events.
+//! `v1`: namespaces, pods, configuration, identities, nodes and events.
 
+mod affinity;
 mod config_map;
+mod container;
 mod event;
 mod finalizer_name;
 mod local_object_reference;
 mod namespace;
 mod node;
+mod node_selector;
 mod object_reference;
+mod persistent_volume_claim;
+mod pod;
+mod pod_template_spec;
 mod resource_list;
 mod resource_name;
+mod resource_requirements;
 mod secret;
 mod service_account;
+mod toleration;
+mod topology_selector;
+mod typed_reference;
+mod volume;
 
+pub use affinity::{
+    Affinity, NodeAffinity, PodAffinity, PodAffinityTerm, PodAntiAffinity, PreferredSchedulingTerm,
+    WeightedPodAffinityTerm,
+};
 pub use config_map::ConfigMap;
+pub use container::{
+    AppArmorProfile, Capabilities, ConfigMapEnvSource, ConfigMapKeySelector, Container, ContainerPort,
+    ContainerResizePolicy, ContainerRestartRule, ContainerRestartRuleOnExitCodes, ContainerState,
+    ContainerStateRunning, ContainerStateTerminated, ContainerStateWaiting, ContainerStatus, ContainerUser,
+    EnvFromSource, EnvVar, EnvVarSource, EphemeralContainer, EphemeralContainerCommon, ExecAction, FileKeySelector,
+    GRPCAction, HTTPGetAction, HTTPHeader, ImageVolumeStatus, Lifecycle, LifecycleHandler, LinuxContainerUser,
+    ObjectFieldSelector, Probe, ProbeHandler, ResourceFieldSelector, ResourceHealth, ResourceStatus, SELinuxOptions,
+    SeccompProfile, SecretEnvSource, SecretKeySelector, SecurityContext, SleepAction, TCPSocketAction, VolumeDevice,
+    VolumeMount, VolumeMountStatus, VolumeStatus, WindowsSecurityContextOptions,
+};
 pub use event::{Event, EventSeries, EventSource};
 pub use local_object_reference::LocalObjectReference;
 pub use namespace::{Namespace, NamespaceCondition, NamespaceSpec, NamespaceStatus};
@@ -21,8 +46,32 @@ pub use node::{
     NodeConfigSource, NodeConfigStatus, NodeDaemonEndpoints, NodeFeatures, NodeRuntimeHandler,
     NodeRuntimeHandlerFeatures, NodeSpec, NodeStatus, NodeSwapStatus, NodeSystemInfo, Taint,
 };
+pub use node_selector::{NodeSelector, NodeSelectorRequirement, NodeSelectorTerm};
 pub use object_reference::ObjectReference;
+pub use persistent_volume_claim::{PersistentVolumeClaimSpec, VolumeResourceRequirements};
+pub use pod::{
+    ContainerExtendedResourceRequest, HostAlias, HostIP, NodeAllocatableResourceClaimStatus, Pod, PodCondition,
+    PodDNSConfig, PodDNSConfigOption, PodExtendedResourceClaimStatus, PodIP, PodOS, PodReadinessGate, PodResourceClaim,
+    PodResourceClaimStatus, PodSchedulingGate, PodSchedulingGroup, PodSecurityContext, PodSpec, PodStatus, Sysctl,
+    TopologySpreadConstraint,
+};
+pub use pod_template_spec::PodTemplateSpec;
 pub use resource_list::ResourceList;
 pub use resource_name::check_container_resource;
+pub use resource_requirements::{ResourceClaim, ResourceRequirements};
 pub use secret::Secret;
 pub use service_account::ServiceAccount;
+pub use toleration::Toleration;
+pub use topology_selector::{TopologySelectorLabelRequirement, TopologySelectorTerm};
+pub use typed_reference::{SecretReference, TypedLocalObjectReference, TypedObjectReference};
+pub use volume::{
+    AWSElasticBlockStoreVolumeSource, AzureDiskVolumeSource, AzureFileVolumeSource, CSIVolumeSource,
+    CephFSVolumeSource, CinderVolumeSource, ClusterTrustBundleProjection, ConfigMapProjection, ConfigMapVolumeSource,
+    DownwardAPIProjection, DownwardAPIVolumeFile, DownwardAPIVolumeSource, EmptyDirVolumeSource, EphemeralVolumeSource,
+    FCVolumeSource, FlexVolumeSource, FlockerVolumeSource, GCEPersistentDiskVolumeSource, GitRepoVolumeSource,
+    GlusterfsVolumeSource, HostPathVolumeSource, ISCSIVolumeSource, ImageVolumeSource, KeyToPath, NFSVolumeSource,
+    PersistentVolumeClaimTemplate, PersistentVolumeClaimVolumeSource, PhotonPersistentDiskVolumeSource,
+    PodCertificateProjection, PortworxVolumeSource, ProjectedVolumeSource, QuobyteVolumeSource, RBDVolumeSource,
+    ScaleIOVolumeSource, SecretProjection, SecretVolumeSource, ServiceAccountTokenProjection, StorageOSVolumeSource,
+    Volume, VolumeProjection, VolumeSource, VsphereVirtualDiskVolumeSource,
+};

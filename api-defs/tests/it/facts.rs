@@ -103,7 +103,12 @@ impl Comparison {
                 .push(format!("{package} {}: atomic is {}", ours.name, ours.atomic));
         }
         let fields: Vec<&Value> = theirs["fields"].as_array().into_iter().flatten().collect();
-        let fields: Vec<&Value> = fields.into_iter().filter(|field| field["inline"] != true).collect();
+        let type_meta = |field: &Value| {
+            let ty = field["type"].as_str().unwrap_or_default();
+            field["inline"] == true && ty.ends_with("TypeMeta")
+        };
+        let fields: Vec<&Value> = fields.into_iter().filter(|field| !type_meta(field)).collect();
+        // An embedded struct has no name of its own.
         let names = |field: &&Value| field["json"].as_str().unwrap_or_default().to_owned();
         let wanted: Vec<String> = fields.iter().map(names).collect();
         let written: Vec<&str> = ours.fields.iter().map(|field| field.name).collect();
@@ -115,7 +120,13 @@ impl Comparison {
             return;
         }
         for (ours_field, theirs_field) in ours.fields.iter().zip(fields) {
-            let wanted = self.wanted(&package, theirs_field);
+            let mut wanted = self.wanted(&package, theirs_field);
+            if theirs_field["inline"] == true {
+                let ty = self
+                    .packages
+                    .plain(&package, theirs_field["type"].as_str().unwrap_or_default());
+                wanted = line(&ty, &ours_field.proto.to_string(), ours_field.omit, "", false, "/");
+            }
             let written = written_as(ours_field);
             if wanted != written {
                 let name = format!("{package} {}.{}", ours.name, ours_field.name);

@@ -16,7 +16,6 @@ pub mod kubeconfig;
 pub mod logging;
 pub mod loopback;
 pub mod namespaces;
-pub mod no_pods;
 pub mod options;
 pub mod private_file;
 pub mod program;

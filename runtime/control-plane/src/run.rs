@@ -25,7 +25,7 @@ use crate::loopback::Loopback;
 use crate::options::{Options, StorageKind};
 use crate::private_file::make_private_dir;
 use crate::program::{GroupVersion, Program};
-use crate::{bootstrap, controllers, namespaces, no_pods};
+use crate::{bootstrap, controllers, namespaces};
 
 /// Runs `program` with the flags of this process until it is told to stop.
 #[must_use]
@@ -148,7 +148,6 @@ fn assemble(
     let stores = Stores::with_options(storage.clone(), scheme, admission, StoresOptions::default());
     namespaces::handle_subresources(&stores);
     let mut routes = Routes::new();
-    no_pods::install(&mut routes, stores.scheme(), storage);
     let groups = program.all_groups();
     let served: Vec<GroupVersion> = groups
         .filter(|group| group.enabled(&options.runtime_config))

@@ -1,0 +1,5 @@
+//! Claims to storage.
+
+mod spec;
+
+pub use spec::{PersistentVolumeClaimSpec, VolumeResourceRequirements};
