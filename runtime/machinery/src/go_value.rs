@@ -1,0 +1,117 @@
+//! Values as kube-apiserver's own Go types print them: the names of Go's fields, nothing left out.
+//!
+//! Messages about a whole struct show it this way, because the server checks types without JSON names. The built-in
+//! kinds only: metadata and other types of machinery have JSON names there as well.
+
+mod diff;
+mod name;
+
+use crate::field_error::Shown;
+use crate::json::{encode_part, encode_text};
+use crate::value::{Struct, Value, View};
+
+pub use diff::diff;
+
+/// A value that a message shows with the names of Go's fields: `{"Key":"y","Value":"","TolerationSeconds":null}`.
+///
+/// A list or map that is empty counts as absent and is shown as `null`.
+#[derive(Clone, Copy, Debug)]
+pub struct GoValue<'a>(pub &'a dyn Value);
+
+impl Shown for GoValue<'_> {
+    fn shown(&self) -> String {
+        match self.0.view() {
+            View::Str(text) => text.shown(),
+            _ => text(self.0),
+        }
+    }
+}
+
+/// The compact form.
+fn text(value: &dyn Value) -> String {
+    let mut out = Vec::new();
+    write(value, &mut out);
+    String::from_utf8_lossy(&out).into_owned()
+}
+
+fn write(value: &dyn Value, out: &mut Vec<u8>) {
+    match value.view() {
+        View::Absent => out.extend_from_slice(b"null"),
+        View::Struct(inner) if has_json_names(inner) => encode_part(value, out),
+        View::Struct(inner) => {
+            out.push(b'{');
+            write_fields(inner, &mut true, out);
+            out.push(b'}');
+        }
+        View::List(list) if list.is_empty() => out.extend_from_slice(b"null"),
+        View::List(list) => {
+            out.push(b'[');
+            for index in 0..list.len() {
+                separate(&mut (index == 0), out);
+                if let Some(element) = list.get(index) {
+                    write(element, out);
+                }
+            }
+            out.push(b']');
+        }
+        View::Map(map) if map.is_empty() => out.extend_from_slice(b"null"),
+        View::Map(map) => {
+            out.push(b'{');
+            let mut first = true;
+            map.each(&mut |key, value| {
+                write_name(key, &mut first, out);
+                write(value, out);
+            });
+            out.push(b'}');
+        }
+        View::Bytes([]) => out.extend_from_slice(b"null"),
+        _ => encode_part(value, out),
+    }
+}
+
+/// Whether Go has one type for inside and outside: those of the metadata package.
+fn has_json_names(object: &dyn Struct) -> bool {
+    object.facts().module.starts_with("planesmith_machinery")
+}
+
+fn write_fields(object: &dyn Struct, first: &mut bool, out: &mut Vec<u8>) {
+    let facts = object.facts();
+    for (index, field) in facts.fields.iter().enumerate() {
+        let value = object.field(index);
+        match value.view() {
+            // Embedded in Go, so that its fields stand here.
+            View::Struct(inner) if field.inline => write_fields(inner, first, out),
+            View::Struct(inner) if field.name == "metadata" => write_members(inner, first, out),
+            _ => {
+                write_name(&name::of_field(facts.name, field.name), first, out);
+                write(value, out);
+            }
+        }
+    }
+}
+
+/// The members of a struct that has JSON names.
+fn write_members(object: &dyn Struct, first: &mut bool, out: &mut Vec<u8>) {
+    for (index, field) in object.facts().fields.iter().enumerate() {
+        let value = object.field(index);
+        if !value.view().is_omitted(field) {
+            write_name(field.name, first, out);
+            encode_part(value, out);
+        }
+    }
+}
+
+fn write_name(name: &str, first: &mut bool, out: &mut Vec<u8>) {
+    separate(first, out);
+    encode_text(name, out);
+    out.push(b':');
+}
+
+fn separate(first: &mut bool, out: &mut Vec<u8>) {
+    if !std::mem::take(first) {
+        out.push(b',');
+    }
+}
+
+#[cfg(test)]
+mod tests;

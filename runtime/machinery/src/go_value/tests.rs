@@ -1,0 +1,58 @@
+use super::name::of_field;
+use super::{GoValue, diff};
+use crate::Struct;
+use crate::field_error::Shown;
+use crate::meta::LabelSelector;
+
+/// Where the tests' structs count as those of the built-in kinds the prefix of the module differs; here only names and
+/// differences are looked at.
+#[test]
+fn names_are_those_of_go() {
+    let cases = [
+        ("Toleration", "tolerationSeconds", "TolerationSeconds"),
+        ("PersistentVolumeSource", "gcePersistentDisk", "GCEPersistentDisk"),
+        ("PersistentVolumeSource", "cephfs", "CephFS"),
+        ("VolumeSource", "iscsi", "ISCSI"),
+        ("CSINodeDriver", "nodeID", "NodeID"),
+        ("RBDVolumeSource", "monitors", "CephMonitors"),
+        ("CephFSVolumeSource", "monitors", "Monitors"),
+        ("ObjectReference", "apiVersion", "APIVersion"),
+        ("DeviceAttribute", "int", "IntValue"),
+        ("SecurityContext", "seLinuxOptions", "SELinuxOptions"),
+    ];
+    for (ty, json, go) in cases {
+        assert_eq!(of_field(ty, json), go, "{ty}.{json}");
+    }
+}
+
+#[test]
+fn metadata_types_keep_their_json_names() {
+    let mut selector = LabelSelector::default();
+    selector.match_labels.insert("a".to_owned(), "b".to_owned());
+    assert_eq!(GoValue(&selector).shown(), r#"{"matchLabels":{"a":"b"}}"#);
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Struct)]
+struct Lines {
+    lines: Vec<String>,
+}
+
+#[test]
+fn differences_show_their_surroundings() {
+    let lines = |changed: &str| Lines {
+        lines: ["a", "b", "c", "d", changed, "f", "g", "h", "i"]
+            .map(str::to_owned)
+            .to_vec(),
+    };
+    let expected =
+        "@@ -4,7 +4,7 @@\n   \"b\",\n   \"c\",\n   \"d\",\n-  \"e\",\n+  \"x\",\n   \"f\",\n   \"g\",\n   \"h\",\n";
+    assert_eq!(diff(&lines("e"), &lines("x")), expected);
+}
+
+#[test]
+fn equal_values_do_not_differ() {
+    let lines = Lines {
+        lines: vec!["a".to_owned()],
+    };
+    assert_eq!(diff(&lines, &lines), "");
+}
