@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use planesmith_machinery::facts::{ListType, Omit, PatchFacts, Rule, TypeFacts};
+use planesmith_machinery::facts::{ListType, Listing, Omit, PatchFacts, Rule, TypeFacts};
 use planesmith_machinery::meta::ObjectMeta;
 use planesmith_machinery::object::{Object, Resource as _};
 use planesmith_machinery::resource::{CellSource, NameRule, Scope, SubresourceKind};
@@ -31,7 +31,10 @@ struct WidgetSpec {
     #[field(atomic, immutable)]
     selector: BTreeMap<String, String>,
     nested: Option<Box<WidgetSpec>>,
+    #[field(expected, known("plain", "odd"))]
     r#type: String,
+    #[field(keep, optional)]
+    size: i64,
 }
 
 /// A widget.
@@ -106,8 +109,8 @@ fn field_facts_are_what_was_declared() {
     );
     assert!(matches!(node_ip.ty, TypeFacts::Optional(TypeFacts::String)));
 
-    let [ports, selector, nested, ty] = WidgetSpec::default().facts().fields else {
-        panic!("four fields")
+    let [ports, selector, nested, ty, size] = WidgetSpec::default().facts().fields else {
+        panic!("five fields")
     };
     assert_eq!(ports.list, ListType::Map(&["name"]));
     assert_eq!(
@@ -120,7 +123,11 @@ fn field_facts_are_what_was_declared() {
     );
     assert!(selector.atomic && selector.rules == [Rule::Immutable]);
     assert!(matches!(nested.ty, TypeFacts::Optional(TypeFacts::Struct(facts)) if facts().name == "WidgetSpec"));
-    assert_eq!(ty.name, "type");
+    assert_eq!((ty.name, ty.listing), ("type", Listing::Required));
+    assert_eq!(ty.rules, [Rule::Known(&["plain", "odd"])]);
+    assert!(ty.is_listed_as_required() && port.listing == Listing::AsWritten);
+    assert_eq!((size.omit, size.listing), (Omit::Never, Listing::Optional));
+    assert!(!size.is_listed_as_required());
 }
 
 #[test]

@@ -59,6 +59,8 @@ pub struct FieldFacts {
     pub inline: bool,
     /// Listed under `required` in OpenAPI, and refused when empty.
     pub required: bool,
+    /// Whether OpenAPI lists the field under `required` for another reason, or not at all.
+    pub listing: Listing,
     /// JSON literal taken when the field is absent.
     pub default: Option<&'static str>,
     /// Declared constraints, checked in order.
@@ -83,6 +85,7 @@ impl FieldFacts {
         doc: "",
         inline: false,
         required: false,
+        listing: Listing::AsWritten,
         default: None,
         rules: &[],
         list: ListType::Unspecified,
@@ -95,6 +98,16 @@ impl FieldFacts {
     #[must_use]
     pub fn is_optional(&self) -> bool {
         matches!(self.ty, TypeFacts::Optional(_))
+    }
+
+    /// Whether OpenAPI lists the field under `required`.
+    #[must_use]
+    pub fn is_listed_as_required(&self) -> bool {
+        match self.listing {
+            Listing::Required => true,
+            Listing::Optional => false,
+            Listing::AsWritten => self.required || (self.omit == Omit::Never && self.default.is_none()),
+        }
     }
 }
 
@@ -160,6 +173,17 @@ pub enum Omit {
     Zero,
 }
 
+/// Whether OpenAPI lists a field under `required`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Listing {
+    /// When it is refused when empty, or always written with nothing that stands in for it.
+    AsWritten,
+    /// Listed, and yet not refused when empty: a rule of its own says when it may be.
+    Required,
+    /// Not listed, even if it is always written.
+    Optional,
+}
+
 /// How apply tells the elements of a list apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ListType {
@@ -189,6 +213,8 @@ pub struct PatchFacts {
 pub enum Rule {
     /// One of these texts.
     Enum(&'static [&'static str]),
+    /// Usually one of these texts, or a list or map of them; OpenAPI lists them, others are not refused.
+    Known(&'static [&'static str]),
     /// At least this number.
     Minimum(i64),
     /// At most this number.

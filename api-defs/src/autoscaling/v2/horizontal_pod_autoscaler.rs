@@ -110,7 +110,7 @@ pub struct HorizontalPodAutoscalerStatus {
     #[field(proto = 4, keep)]
     pub desired_replicas: i32,
     /// What was seen of each metric.
-    #[field(proto = 5, keep, list_type = atomic)]
+    #[field(proto = 5, keep, optional, list_type = atomic)]
     pub current_metrics: Vec<MetricStatus>,
     /// Whether the autoscaler can work, and what bounds it.
     #[field(proto = 6, list_type = map, list_map_keys("type"), patch_strategy(merge), patch_merge_key = "type")]

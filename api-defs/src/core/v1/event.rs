@@ -92,10 +92,10 @@ pub struct Event {
     #[field(proto = 13)]
     pub related: Option<ObjectReference>,
     /// Name of the controller that reported it, such as kubernetes.io/kubelet.
-    #[field(proto = 14, keep, default = "")]
+    #[field(proto = 14, keep, optional)]
     pub reporting_component: String,
     /// Which instance of the controller it was, such as kubelet-xyzf.
-    #[field(proto = 15, keep, default = "")]
+    #[field(proto = 15, keep, optional)]
     pub reporting_instance: String,
 }
 

@@ -36,7 +36,7 @@ pub struct PriorityClass {
     #[field(proto = 1)]
     pub metadata: ObjectMeta,
     /// How important pods of the class are; more is more important. Cannot change.
-    #[field(proto = 2, keep, default = 0)]
+    #[field(proto = 2, keep, optional)]
     pub value: i32,
     /// Whether pods that name no class are of this one. At most one class should say so.
     #[field(proto = 3)]

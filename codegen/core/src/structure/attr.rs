@@ -26,8 +26,11 @@ const FIELD: Grammar = Grammar {
         "omit_zero",
         "inline",
         "required",
+        "expected",
+        "optional",
         "default",
         "one_of",
+        "known",
         "minimum",
         "maximum",
         "min_length",
@@ -47,7 +50,6 @@ const FIELD: Grammar = Grammar {
         ("description", DOC),
         ("rename", "write `name = \"...\"`"),
         ("enum", "write `one_of(\"A\", \"B\")`"),
-        ("optional", "give the field an `Option<...>` type"),
         ("skip", "fields that are not part of the API belong into another struct"),
     ],
 };
@@ -76,8 +78,11 @@ pub(crate) struct FieldAttrs {
     pub(crate) omit_zero: Option<Span>,
     pub(crate) inline: Option<Span>,
     pub(crate) required: Option<Span>,
+    pub(crate) expected: Option<Span>,
+    pub(crate) optional: Option<Span>,
     pub(crate) default: Option<Spanned<String>>,
     pub(crate) one_of: Option<Spanned<Vec<Spanned<String>>>>,
+    pub(crate) known: Option<Spanned<Vec<Spanned<String>>>>,
     pub(crate) minimum: Option<Spanned<i64>>,
     pub(crate) maximum: Option<Spanned<i64>>,
     pub(crate) min_length: Option<Spanned<u64>>,
@@ -146,10 +151,19 @@ impl FieldAttrs {
                 "omit_zero" => field.omit_zero = entry.flag(diagnostics),
                 "inline" => field.inline = entry.flag(diagnostics),
                 "required" => field.required = entry.flag(diagnostics),
+                "expected" => field.expected = entry.flag(diagnostics),
+                "optional" => field.optional = entry.flag(diagnostics),
                 "default" => field.default = entry.json(diagnostics),
                 "one_of" => {
                     let value = entry.texts("Always", diagnostics);
                     field.one_of = Some(Spanned {
+                        value,
+                        span: entry.span,
+                    });
+                }
+                "known" => {
+                    let value = entry.texts("Always", diagnostics);
+                    field.known = Some(Spanned {
                         value,
                         span: entry.span,
                     });

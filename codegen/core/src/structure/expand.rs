@@ -4,7 +4,7 @@ use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::spanned::Spanned;
 
-use super::model::{FieldModel, ListType, Omit, PatchModel, RuleModel, StructModel};
+use super::model::{FieldModel, ListType, Listing, Omit, PatchModel, RuleModel, StructModel};
 
 /// The impls of `#[derive(Struct)]`.
 pub(crate) fn expand(model: &StructModel) -> TokenStream {
@@ -175,6 +175,7 @@ fn field_facts(field: &FieldModel) -> TokenStream {
     set("doc", !doc.is_empty(), doc.to_token_stream());
     set("inline", field.inline, quote!(true));
     set("required", field.required, quote!(true));
+    set("listing", field.listing != Listing::AsWritten, listing(field.listing));
     set("default", default.is_some(), option(default.as_ref()));
     let rules = rules.iter().map(rule);
     set("rules", !field.rules.is_empty(), quote!(&[#(#rules),*]));
@@ -197,6 +198,15 @@ fn omit(omit: Omit) -> TokenStream {
         Omit::Zero => quote!(Zero),
     };
     quote!(::planesmith_machinery::facts::Omit::#variant)
+}
+
+fn listing(listing: Listing) -> TokenStream {
+    let variant = match listing {
+        Listing::AsWritten => quote!(AsWritten),
+        Listing::Required => quote!(Required),
+        Listing::Optional => quote!(Optional),
+    };
+    quote!(::planesmith_machinery::facts::Listing::#variant)
 }
 
 fn list(list: &ListType) -> TokenStream {
@@ -223,6 +233,7 @@ fn patch(patch: &PatchModel) -> TokenStream {
 fn rule(rule: &RuleModel) -> TokenStream {
     let variant = match rule {
         RuleModel::Enum(texts) => quote!(Enum(&[#(#texts),*])),
+        RuleModel::Known(texts) => quote!(Known(&[#(#texts),*])),
         RuleModel::Minimum(number) => quote!(Minimum(#number)),
         RuleModel::Maximum(number) => quote!(Maximum(#number)),
         RuleModel::MinLength(length) => quote!(MinLength(#length)),

@@ -51,6 +51,8 @@ pub struct FieldModel {
     pub inline: bool,
     /// Refused when empty.
     pub required: bool,
+    /// Whether OpenAPI lists the field as required.
+    pub listing: Listing,
     /// JSON literal taken when the field is absent.
     pub default: Option<String>,
     /// Declared constraints.
@@ -74,6 +76,17 @@ pub enum Omit {
     Empty,
     /// Left out when empty or a struct that holds nothing.
     Zero,
+}
+
+/// Whether OpenAPI lists a field under `required`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Listing {
+    /// When it is refused when empty, or always written.
+    AsWritten,
+    /// Listed, and yet not refused when empty.
+    Required,
+    /// Not listed, even if it is always written.
+    Optional,
 }
 
 /// How apply tells the elements of a list apart.
@@ -105,6 +118,8 @@ pub struct PatchModel {
 pub enum RuleModel {
     /// One of these texts.
     Enum(Vec<String>),
+    /// Usually one of these texts; others are not refused.
+    Known(Vec<String>),
     /// At least this number.
     Minimum(i64),
     /// At most this number.

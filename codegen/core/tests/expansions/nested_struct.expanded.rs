@@ -52,6 +52,13 @@ const _: () = {
                 ..::planesmith_machinery::facts::FieldFacts::NONE
             },
             ::planesmith_machinery::facts::FieldFacts {
+                name: "state",
+                ty: <String as ::planesmith_machinery::value::Shape>::TYPE,
+                listing: ::planesmith_machinery::facts::Listing::Required,
+                rules: &[::planesmith_machinery::facts::Rule::Known(&["new", "old"])],
+                ..::planesmith_machinery::facts::FieldFacts::NONE
+            },
+            ::planesmith_machinery::facts::FieldFacts {
                 name: "tags",
                 ty: <BTreeMap<
                     String,
@@ -103,8 +110,9 @@ const _: () = {
                 1usize => &self.country,
                 2usize => &self.post_code,
                 3usize => &self.notes,
-                4usize => &self.tags,
-                5usize => &self.rest,
+                4usize => &self.state,
+                5usize => &self.tags,
+                6usize => &self.rest,
                 _ => ::core::unreachable!(),
             }
         }
@@ -117,8 +125,9 @@ const _: () = {
                 1usize => &mut self.country,
                 2usize => &mut self.post_code,
                 3usize => &mut self.notes,
-                4usize => &mut self.tags,
-                5usize => &mut self.rest,
+                4usize => &mut self.state,
+                5usize => &mut self.tags,
+                6usize => &mut self.rest,
                 _ => ::core::unreachable!(),
             }
         }

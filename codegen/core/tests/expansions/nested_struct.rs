@@ -12,6 +12,8 @@ struct Address {
     post_code: Option<i32>,
     #[field(list_type = map, list_map_keys("name"), patch_strategy(merge, retain_keys), patch_merge_key = "name")]
     notes: Vec<Note>,
+    #[field(expected, known("new", "old"))]
+    state: String,
     #[field(atomic, moved_to = "spec.tags")]
     tags: BTreeMap<String, String>,
     #[field(inline)]

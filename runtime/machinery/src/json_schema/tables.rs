@@ -3,7 +3,7 @@
 use schemars::{Schema, SchemaGenerator};
 use serde_json::{Map, Value, json};
 
-use crate::facts::{FieldFacts, ListType, Omit, Rule, ScalarFacts, StructFacts, TypeFacts};
+use crate::facts::{FieldFacts, ListType, Rule, ScalarFacts, StructFacts, TypeFacts};
 
 /// What a struct is called among the definitions of a generator, such as `shop.example.com.v1.Order` for a kind and
 /// `shop.v1.order.OrderSpec` for another struct.
@@ -68,7 +68,7 @@ impl Schemas<'_> {
             match field.ty.present() {
                 TypeFacts::Struct(inner) if field.inline => self.fields(inner(), properties, required),
                 _ => {
-                    if is_required(field) {
+                    if field.is_listed_as_required() {
                         required.push(field.name.into());
                     }
                     properties.insert(field.name.to_owned(), self.field(field).into());
@@ -155,15 +155,6 @@ fn scalar(facts: &ScalarFacts) -> Value {
     }
 }
 
-/// As in OpenAPI: declared so, or always written with nothing that stands in for it.
-fn is_required(field: &FieldFacts) -> bool {
-    let is_plain = !matches!(
-        field.ty,
-        TypeFacts::List(_) | TypeFacts::Map(_) | TypeFacts::Optional(_)
-    );
-    field.required || (field.omit == Omit::Never && field.default.is_none() && is_plain)
-}
-
 /// Adds a declared constraint under the word that the type has for it.
 fn constrain(schema: &mut Object, rule: &Rule, ty: &TypeFacts) {
     let unit = match ty {
@@ -172,7 +163,18 @@ fn constrain(schema: &mut Object, rule: &Rule, ty: &TypeFacts) {
         _ => "Length",
     };
     let (word, value) = match *rule {
-        Rule::Enum(texts) => ("enum".to_owned(), texts.into()),
+        Rule::Enum(texts) | Rule::Known(texts) => {
+            let of_texts = match ty {
+                TypeFacts::List(_) => schema.get_mut("items"),
+                TypeFacts::Map(_) => schema.get_mut("additionalProperties"),
+                _ => None,
+            };
+            match of_texts {
+                Some(element) => element["enum"] = texts.into(),
+                None => drop(schema.insert("enum".to_owned(), texts.into())),
+            }
+            return;
+        }
         Rule::Minimum(number) => ("minimum".to_owned(), number.into()),
         Rule::Maximum(number) => ("maximum".to_owned(), number.into()),
         Rule::MinLength(length) => (format!("min{unit}"), length.into()),

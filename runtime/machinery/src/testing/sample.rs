@@ -86,8 +86,16 @@ pub(super) fn fill(value: &mut dyn Value, field: Option<&FieldFacts>, depth: u32
         Slot::Optional(optional) => fill(optional.insert(), field, depth, random),
         Slot::List(list) => {
             list.clear();
+            let known = rules.iter().find_map(|rule| match rule {
+                Rule::Known(texts) => Some(*texts),
+                _ => None,
+            });
             for _ in 0..length(rules, random) {
-                fill(list.push(), None, depth, random);
+                let element = list.push();
+                match (element.slot(), known) {
+                    (Slot::Str(target), Some(texts)) => *target = (*random.pick(texts)).to_owned(),
+                    _ => fill(element, None, depth, random),
+                }
             }
         }
         Slot::Map(map) => {
@@ -141,7 +149,7 @@ pub(super) fn text(rules: &[Rule], random: &mut Random) -> String {
     let (mut least, mut most, mut patterns) = (1, 12, Vec::new());
     for rule in rules {
         match rule {
-            Rule::Enum(texts) => return (*random.pick(texts)).to_owned(),
+            Rule::Enum(texts) | Rule::Known(texts) => return (*random.pick(texts)).to_owned(),
             Rule::MinLength(length) => least = *length,
             Rule::MaxLength(length) => most = *length,
             Rule::Pattern(pattern) => patterns.extend(Regex::new(pattern).ok()),

@@ -40,6 +40,12 @@ struct Sink {
     parts: Vec<Part>,
     #[field(atomic, max_length = 2)]
     labels: BTreeMap<String, String>,
+    #[field(known("b", "a"))]
+    modes: Vec<String>,
+    #[field(keep, optional)]
+    tally: i64,
+    #[field(expected)]
+    plan: String,
     #[field(inline)]
     rest: Rest,
 }
@@ -124,7 +130,7 @@ fn every_declared_fact_is_in_the_schema() {
         "title": format!("{HERE}.Sink"),
         "description": "Everything that a field can be.",
         "type": "object",
-        "required": ["way", "revision", "more"],
+        "required": ["way", "revision", "plan", "more"],
         "properties": {
             "way": {"type": "string", "description": "Which way.", "enum": ["In", "Out"], "default": "In"},
             "size": {"type": "integer", "format": "int32", "minimum": 1, "maximum": 9},
@@ -150,6 +156,9 @@ fn every_declared_fact_is_in_the_schema() {
                 "type": "object", "additionalProperties": {"type": "string"}, "maxProperties": 2,
                 "x-kubernetes-map-type": "atomic",
             },
+            "modes": {"type": "array", "items": {"type": "string", "enum": ["b", "a"]}},
+            "tally": {"type": "integer", "format": "int64"},
+            "plan": {"type": "string"},
             "more": {"type": "boolean"},
         },
         "$defs": {

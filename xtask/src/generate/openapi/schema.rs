@@ -1,6 +1,6 @@
 //! Structs and fields as schemas.
 
-use planesmith_codegen_core::structure::{ListType, Omit, RuleModel};
+use planesmith_codegen_core::structure::{ListType, Listing, Omit, RuleModel};
 use planesmith_machinery::facts::{ScalarFacts, TypeFacts};
 use serde_json::{Map, Value, json};
 
@@ -190,8 +190,11 @@ pub(super) fn scalar(facts: &ScalarFacts, dialect: Dialect) -> Value {
 /// Whether OpenAPI lists a field as required: it says so, or it is always written and nothing stands in for it.
 pub(in crate::generate) fn is_required(field: &Field) -> bool {
     let facts = &field.facts;
-    let plain = !matches!(field.ty, Type::List(_) | Type::Map(_) | Type::Optional(_));
-    facts.required || (facts.omit == Omit::Never && facts.default.is_none() && plain)
+    match facts.listing {
+        Listing::Required => true,
+        Listing::Optional => false,
+        Listing::AsWritten => facts.required || (facts.omit == Omit::Never && facts.default.is_none()),
+    }
 }
 
 /// What stands in for a field that is absent.
@@ -218,7 +221,20 @@ pub(in crate::generate) fn constrain(schema: &mut Map<String, Value>, rule: &Rul
         _ => "Length",
     };
     let (key, value) = match rule {
-        RuleModel::Enum(texts) => ("enum".to_owned(), texts.as_slice().into()),
+        RuleModel::Enum(texts) | RuleModel::Known(texts) => {
+            let mut texts = texts.clone();
+            texts.sort_unstable();
+            let of_texts = match ty {
+                Type::List(_) => schema.get_mut("items"),
+                Type::Map(_) => schema.get_mut("additionalProperties"),
+                _ => None,
+            };
+            match of_texts {
+                Some(element) => element["enum"] = texts.into(),
+                None => drop(schema.insert("enum".to_owned(), texts.into())),
+            }
+            return;
+        }
         RuleModel::Minimum(number) => ("minimum".to_owned(), (*number).into()),
         RuleModel::Maximum(number) => ("maximum".to_owned(), (*number).into()),
         RuleModel::MinLength(length) => (format!("min{unit}"), (*length).into()),

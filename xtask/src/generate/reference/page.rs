@@ -204,6 +204,10 @@ fn notes(field: &Field) -> Vec<String> {
                 let texts: Vec<String> = texts.iter().map(|text| format!("`\"{text}\"`")).collect();
                 format!("One of {}.", texts.join(", "))
             }
+            RuleModel::Known(texts) => {
+                let texts: Vec<String> = texts.iter().map(|text| format!("`\"{text}\"`")).collect();
+                format!("Usually one of {}.", texts.join(", "))
+            }
             RuleModel::Minimum(number) => format!("At least {number}."),
             RuleModel::Maximum(number) => format!("At most {number}."),
             RuleModel::MinLength(length) => format!("At least {length} {unit}."),

@@ -112,7 +112,7 @@ pub struct DaemonEndpoint {
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct ContainerImage {
     /// Names by which the image is known, such as registry.example/app:v1.
-    #[field(proto = 1, keep, list_type = atomic)]
+    #[field(proto = 1, keep, optional, list_type = atomic)]
     pub names: Vec<String>,
     /// Size in bytes.
     #[field(proto = 2)]
@@ -134,7 +134,7 @@ pub struct AttachedVolume {
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct NodeRuntimeHandler {
     /// Name that a RuntimeClass gives as its handler; empty for the default.
-    #[field(proto = 1, keep, default = "")]
+    #[field(proto = 1, keep, optional)]
     pub name: String,
     /// What it can do.
     #[field(proto = 2)]

@@ -19,12 +19,19 @@ pub(super) fn rules(attrs: &FieldAttrs, shape: &TypeRef, diagnostics: &Diagnosti
         ["min_length", "max_length"],
         diagnostics,
     );
-    choices(attrs, diagnostics);
+    choices("one_of", &attrs.one_of, diagnostics);
+    choices("known", &attrs.known, diagnostics);
+    if let (Some(_), Some(known)) = (&attrs.one_of, &attrs.known) {
+        let help = "`one_of` refuses other values, `known` only lists the usual ones; keep one";
+        diagnostics.report(known.span, "`known` contradicts `one_of`", help);
+    }
     pattern(attrs, diagnostics);
     default(attrs, shape, diagnostics);
     let one_of = attrs.one_of.as_ref().filter(|texts| !texts.value.is_empty());
+    let known = attrs.known.as_ref().filter(|texts| !texts.value.is_empty());
     let rules = [
         one_of.map(|texts| RuleModel::Enum(texts.value.iter().map(|text| text.value.clone()).collect())),
+        known.map(|texts| RuleModel::Known(texts.value.iter().map(|text| text.value.clone()).collect())),
         attrs.minimum.as_ref().map(|number| RuleModel::Minimum(number.value)),
         attrs.maximum.as_ref().map(|number| RuleModel::Maximum(number.value)),
         attrs
@@ -49,12 +56,15 @@ pub(super) fn rules(attrs: &FieldAttrs, shape: &TypeRef, diagnostics: &Diagnosti
 enum Fits {
     Numbers,
     Texts,
+    /// Texts, or the texts in a list or map.
+    ManyTexts,
     Sized,
 }
 
 fn fitting(attrs: &FieldAttrs, shape: &TypeRef, diagnostics: &Diagnostics) {
     let given = [
         ("one_of", attrs.one_of.as_ref().map(|given| given.span), Fits::Texts),
+        ("known", attrs.known.as_ref().map(|given| given.span), Fits::ManyTexts),
         ("minimum", attrs.minimum.as_ref().map(|given| given.span), Fits::Numbers),
         ("maximum", attrs.maximum.as_ref().map(|given| given.span), Fits::Numbers),
         (
@@ -74,6 +84,9 @@ fn fitting(attrs: &FieldAttrs, shape: &TypeRef, diagnostics: &Diagnostics) {
         let right = match shape.present() {
             TypeRef::Int32 | TypeRef::Int64 | TypeRef::Double => fits == Fits::Numbers,
             TypeRef::String => fits != Fits::Numbers,
+            TypeRef::List(inner) | TypeRef::Map(inner) if fits == Fits::ManyTexts => {
+                matches!(inner.present(), TypeRef::String | TypeRef::Named(_))
+            }
             TypeRef::List(_) | TypeRef::Map(_) => fits == Fits::Sized,
             TypeRef::Bool => false,
             // What a named type holds is not known here.
@@ -83,6 +96,7 @@ fn fitting(attrs: &FieldAttrs, shape: &TypeRef, diagnostics: &Diagnostics) {
             let wanted = match fits {
                 Fits::Numbers => "a number",
                 Fits::Texts => "text",
+                Fits::ManyTexts => "text, or a list or a map of texts",
                 Fits::Sized => "text, a list or a map",
             };
             let problem = format_args!("`{key}` needs {wanted}; this field is {}", shape.noun());
@@ -115,13 +129,13 @@ fn ordered<T: PartialOrd + std::fmt::Display>(
     }
 }
 
-fn choices(attrs: &FieldAttrs, diagnostics: &Diagnostics) {
-    let Some(texts) = &attrs.one_of else {
+fn choices(key: &str, texts: &Option<Spanned<Vec<Spanned<String>>>>, diagnostics: &Diagnostics) {
+    let Some(texts) = texts else {
         return;
     };
     for (index, text) in texts.value.iter().enumerate() {
         if texts.value[..index].iter().any(|other| other.value == text.value) {
-            let problem = format_args!("\"{}\" is written twice in `one_of`", text.value);
+            let problem = format_args!("\"{}\" is written twice in `{key}`", text.value);
             diagnostics.report(text.span, problem, "keep one of them");
         }
     }
@@ -159,11 +173,13 @@ fn default(attrs: &FieldAttrs, shape: &TypeRef, diagnostics: &Diagnostics) {
     let refuse = |problem: String| {
         diagnostics.report(default.span, problem, "change the default or the constraint");
     };
-    if let (TypeRef::String, Some(texts)) = (shape.present(), &attrs.one_of)
-        && !texts.value.iter().any(|text| json::string(&text.value) == json)
-    {
-        let known = all_of(texts.value.iter().map(|text| text.value.as_str()));
-        refuse(format!("the default {json} is not in `one_of`: {known}"));
+    for (key, texts) in [("one_of", &attrs.one_of), ("known", &attrs.known)] {
+        if let (TypeRef::String, Some(texts)) = (shape.present(), texts)
+            && !texts.value.iter().any(|text| json::string(&text.value) == json)
+        {
+            let known = all_of(texts.value.iter().map(|text| text.value.as_str()));
+            refuse(format!("the default {json} is not in `{key}`: {known}"));
+        }
     }
     if let Ok(number) = json.parse::<i64>() {
         if let Some(minimum) = attrs.minimum.as_ref().filter(|minimum| number < minimum.value) {

@@ -5,7 +5,7 @@ use syn::Field;
 use syn::spanned::Spanned as _;
 
 use super::super::attr::{FieldAttrs, ListWord};
-use super::super::model::{FieldModel, ListType, Omit, PatchModel};
+use super::super::model::{FieldModel, ListType, Listing, Omit, PatchModel};
 use super::{CheckedField, bounds, unraw};
 use crate::diagnostics::Diagnostics;
 use crate::keys::Spanned;
@@ -32,6 +32,7 @@ pub(super) fn check(field: &Field, attrs: FieldAttrs, diagnostics: &Diagnostics)
         doc: docs::text(&field.attrs),
         inline: attrs.inline.is_some(),
         required: attrs.required.is_some(),
+        listing: listing(&attrs, diagnostics),
         rules: bounds::rules(&attrs, &shape, diagnostics),
         list: list(&attrs, &shape, diagnostics),
         atomic: atomic(&attrs, &shape, diagnostics),
@@ -87,6 +88,8 @@ fn inline(attrs: &FieldAttrs, shape: &TypeRef, diagnostics: &Diagnostics) {
         ("keep", attrs.keep),
         ("omit_zero", attrs.omit_zero),
         ("required", attrs.required),
+        ("expected", attrs.expected),
+        ("optional", attrs.optional),
         ("default", span(&attrs.default)),
         ("immutable", attrs.immutable),
         ("atomic", attrs.atomic),
@@ -139,6 +142,28 @@ fn omit(attrs: &FieldAttrs, diagnostics: &Diagnostics) -> Omit {
         (Some(_), None) => Omit::Never,
         (None, Some(_)) => Omit::Zero,
         (None, None) => Omit::Empty,
+    }
+}
+
+fn listing(attrs: &FieldAttrs, diagnostics: &Diagnostics) -> Listing {
+    let help = "`required` refuses an empty field, `expected` only lists it as required, `optional` does not; keep one";
+    let given = [
+        ("required", attrs.required),
+        ("expected", attrs.expected),
+        ("optional", attrs.optional),
+    ];
+    let mut first = None;
+    for (key, span) in given {
+        match (span, first) {
+            (Some(span), Some(first)) => contradiction(key, span, first, help, diagnostics),
+            (Some(_), None) => first = Some(key),
+            (None, _) => {}
+        }
+    }
+    match first {
+        Some("expected") => Listing::Required,
+        Some("optional") => Listing::Optional,
+        _ => Listing::AsWritten,
     }
 }
 

@@ -1,0 +1,18 @@
+use planesmith_machinery::Struct;
+#[derive(Clone, Debug, Default, PartialEq, Struct)]
+struct Spec {
+    #[field(known("A", "B", "A"))]
+    repeated: String,
+    #[field(known("A", "B"), default = "C")]
+    default: String,
+    #[field(one_of("A"), known("A", "B"))]
+    both: String,
+    #[field(known("1"))]
+    number: i32,
+    #[field(known("1"))]
+    numbers: Vec<i64>,
+    #[field(known("A", "B"))]
+    fine: std::collections::BTreeMap<String, String>,
+}
+
+fn main() {}
