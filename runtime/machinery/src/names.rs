@@ -3,12 +3,14 @@
 //! Each check returns the complaints of kube-apiserver, word for word; none means legal. Legal input costs one pass
 //! over its bytes and no allocation.
 
+mod address;
 mod generate;
 mod shape;
 
 use crate::resource::NameRule;
 use shape::{is_label, is_label_starting_with_letter, is_qualified_part, is_subdomain};
 
+pub use address::{ip_address, one_per_family, parse_ip};
 pub use generate::{MAX_GENERATED_BASE, generated_base};
 
 const LABEL_MAX: usize = 63;

@@ -1,6 +1,7 @@
 //! What is wrong with an object that a client wants to write: its metadata, its declared rules, the kind's own rules.
 
 mod declared;
+mod labels;
 mod object_meta;
 mod options;
 
@@ -9,6 +10,7 @@ use crate::object::Object;
 use crate::resource::{NameRule, Scope};
 
 pub use declared::check_declared;
+pub use labels::{SelectorValues, check_annotations, check_label_key, check_label_selector, check_labels};
 pub use object_meta::{check_on_create, check_on_update, check_standard_finalizers};
 pub use options::{check_delete_options, check_write_options};
 

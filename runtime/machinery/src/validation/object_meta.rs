@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 
+use super::labels::{check_annotations, check_labels};
 use crate::field_error::FieldErrors;
 use crate::go_format::is_printable;
 use crate::group_version::GroupVersion;
@@ -13,8 +14,6 @@ use crate::value::Value;
 const IMMUTABLE: &str = "field is immutable";
 const NEGATIVE: &str = "must be greater than or equal to 0";
 
-/// How much all annotations of an object may weigh, keys and values, in bytes.
-const MAX_ANNOTATIONS: usize = 256 * 1024;
 const MAX_MANAGER: usize = 128;
 const MAX_SUBRESOURCE: usize = 256;
 
@@ -109,33 +108,9 @@ pub fn check_standard_finalizers(meta: &ObjectMeta, errors: &mut FieldErrors) {
 
 /// Labels, annotations and owners.
 fn check_texts(meta: &ObjectMeta, errors: &mut FieldErrors) {
-    for (key, value) in &meta.labels {
-        for complaint in names::qualified_name(key) {
-            errors.invalid("labels", key, complaint);
-        }
-        for complaint in names::label_value(value) {
-            errors.invalid("labels", value, complaint);
-        }
-    }
-    let mut weight = 0;
-    for (key, value) in &meta.annotations {
-        weight += key.len() + value.len();
-        for complaint in annotation_key(key) {
-            errors.invalid("annotations", key, complaint);
-        }
-    }
-    if weight > MAX_ANNOTATIONS {
-        errors.too_long("annotations", MAX_ANNOTATIONS as u64);
-    }
+    check_labels("labels", &meta.labels, errors);
+    check_annotations("annotations", &meta.annotations, errors);
     check_owners(meta, errors);
-}
-
-/// Annotations may have capital letters in their prefix.
-fn annotation_key(key: &str) -> names::Complaints {
-    match key.bytes().any(|byte| byte.is_ascii_uppercase()) {
-        true => names::qualified_name(&key.to_lowercase()),
-        false => names::qualified_name(key),
-    }
 }
 
 fn check_owners(meta: &ObjectMeta, errors: &mut FieldErrors) {

@@ -1,0 +1,90 @@
+//! Rules for labels, annotations and selections by labels, wherever they stand.
+
+use std::collections::BTreeMap;
+
+use crate::field_error::FieldErrors;
+use crate::meta::{LabelSelector, LabelSelectorRequirement};
+use crate::names;
+
+/// How much all annotations of an object may weigh, keys and values, in bytes.
+const MAX_ANNOTATIONS: usize = 256 * 1024;
+
+/// Checks keys and values of labels; both are reported at the map itself.
+pub fn check_labels(field: &str, labels: &BTreeMap<String, String>, errors: &mut FieldErrors) {
+    for (key, value) in labels {
+        check_label_key(field, key, errors);
+        for complaint in names::label_value(value) {
+            errors.invalid(field, value, complaint);
+        }
+    }
+}
+
+/// Checks the key of a label.
+pub fn check_label_key(field: &str, key: &str, errors: &mut FieldErrors) {
+    for complaint in names::qualified_name(key) {
+        errors.invalid(field, key, complaint);
+    }
+}
+
+/// Checks keys and weight of annotations.
+pub fn check_annotations(field: &str, annotations: &BTreeMap<String, String>, errors: &mut FieldErrors) {
+    let mut weight = 0;
+    for (key, value) in annotations {
+        weight += key.len() + value.len();
+        for complaint in annotation_key(key) {
+            errors.invalid(field, key, complaint);
+        }
+    }
+    if weight > MAX_ANNOTATIONS {
+        errors.too_long(field, MAX_ANNOTATIONS as u64);
+    }
+}
+
+/// Annotations may have capital letters in their prefix.
+fn annotation_key(key: &str) -> names::Complaints {
+    match key.bytes().any(|byte| byte.is_ascii_uppercase()) {
+        true => names::qualified_name(&key.to_lowercase()),
+        false => names::qualified_name(key),
+    }
+}
+
+/// What a selection by labels may hold.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SelectorValues {
+    /// Only what can be the value of a label.
+    Legal,
+    /// Anything: an object that was stored with such a value can still be changed.
+    Any,
+}
+
+/// Checks a selection by labels; errors are reported below the current prefix.
+pub fn check_label_selector(selector: &LabelSelector, values: SelectorValues, errors: &mut FieldErrors) {
+    check_labels("matchLabels", &selector.match_labels, errors);
+    for (index, requirement) in selector.match_expressions.iter().enumerate() {
+        check_requirement(requirement, values, &mut errors.at_index("matchExpressions", index));
+    }
+}
+
+fn check_requirement(requirement: &LabelSelectorRequirement, values: SelectorValues, errors: &mut FieldErrors) {
+    match (requirement.operator.as_str(), requirement.values.is_empty()) {
+        ("In" | "NotIn", true) => {
+            errors.required("values", "must be specified when `operator` is 'In' or 'NotIn'");
+        }
+        ("Exists" | "DoesNotExist", false) => {
+            errors.forbidden(
+                "values",
+                "may not be specified when `operator` is 'Exists' or 'DoesNotExist'",
+            );
+        }
+        ("In" | "NotIn" | "Exists" | "DoesNotExist", _) => {}
+        (other, _) => errors.invalid("operator", other, "not a valid selector operator"),
+    }
+    check_label_key("key", &requirement.key, errors);
+    if values == SelectorValues::Legal {
+        for (index, value) in requirement.values.iter().enumerate() {
+            for complaint in names::label_value(value) {
+                errors.at_index("values", index).invalid("", value, complaint);
+            }
+        }
+    }
+}
