@@ -3,19 +3,19 @@
 //! All mutating plugins run before any validating one, each kind in the order of the [`Chain`], so that what is validated
 //! is what is stored.
 
+mod attributes;
 mod chain;
+mod lister;
 mod namespace_lifecycle;
 
-use std::fmt;
 use std::pin::Pin;
 
-use planesmith_machinery::object::Object;
-use planesmith_machinery::resource::ResourceFacts;
-use planesmith_machinery::status::{ApiError, ApiResult};
+use planesmith_machinery::object::{Object, Resource};
+use planesmith_machinery::status::ApiResult;
 
-use crate::user::UserInfo;
-
+pub use attributes::{Attributes, Reinvocation};
 pub use chain::Chain;
+pub use lister::Lister;
 pub use namespace_lifecycle::{NamespaceLifecycle, NamespacePhase, Namespaces};
 
 /// What a write does.
@@ -53,34 +53,32 @@ pub enum Phase {
     Validating,
 }
 
-/// What is to be admitted, without the objects.
-#[derive(Clone, Copy)]
-pub struct Attributes<'a> {
-    /// What is done.
-    pub operation: Operation,
-    /// The kind in the version of the request; the objects are of its storage version.
-    pub resource: &'static ResourceFacts,
-    /// Subresource; may be empty.
-    pub subresource: &'a str,
-    /// Namespace; empty for objects that live in none.
-    pub namespace: &'a str,
-    /// Name in the path; empty for a create.
-    pub name: &'a str,
-    /// Who asks.
-    pub user: &'a UserInfo,
-    /// Whether nothing will be stored; a plugin with effects elsewhere leaves them out.
-    pub dry_run: bool,
-    /// Takes words of warning for the client.
-    pub warn: &'a (dyn Fn(String) + Sync),
-}
-
 /// The objects of a write.
 #[derive(Debug)]
 pub struct Objects<'a> {
-    /// The new object; `None` for a delete.
+    /// The new object; `None` for a delete. For a connection its parameters, such as a `PodExecOptions`.
     pub new: Option<&'a mut dyn Object>,
     /// The object as it is; `None` for a create.
     pub old: Option<&'a dyn Object>,
+}
+
+impl Objects<'_> {
+    /// The new object, if it is an `R`.
+    #[must_use]
+    pub fn new_as<R: Resource>(&self) -> Option<&R> {
+        self.new.as_deref()?.downcast_ref()
+    }
+
+    /// The new object, if it is an `R`, to be changed.
+    pub fn new_as_mut<R: Resource>(&mut self) -> Option<&mut R> {
+        self.new.as_deref_mut()?.downcast_mut()
+    }
+
+    /// The object as it is, if it is an `R`.
+    #[must_use]
+    pub fn old_as<R: Resource>(&self) -> Option<&R> {
+        self.old?.downcast_ref()
+    }
 }
 
 /// A plugin's answer, later.
@@ -88,8 +86,62 @@ pub type Verdict<'a> = Pin<Box<dyn Future<Output = ApiResult<()>> + Send + 'a>>;
 
 /// Changes writes, or lets them through or not.
 ///
-/// Plugins see objects of the storage version. They are asked again when a write is repeated because the object changed
-/// in between, so what they do must not depend on being asked once.
+/// Plugins see objects of the storage version, defaulted. A mutating plugin is asked before the kind's own rules prepare
+/// and validate the object, a validating one afterwards, when the object has its final form and name. Plugins are asked
+/// again when a write is repeated because the object changed in between, so what they do must not depend on being asked
+/// once.
+///
+/// A refusal is usually [`Attributes::forbidden`]; any other error of the API reaches the client as it is.
+///
+/// # Example
+///
+/// A plugin that lets nobody order on account, and stamps every order with who made it:
+///
+/// ```
+/// use planesmith_access::admission::{Attributes, Objects, Operation, Phase, Plugin, Verdict};
+/// use planesmith_machinery::{Resource, meta::ObjectMeta};
+///
+/// /// An order.
+/// #[derive(Clone, Debug, Default, PartialEq, Resource)]
+/// #[resource(group = "shop.example.com", version = "v1", kind = "Order")]
+/// struct Order {
+///     /// Metadata.
+///     #[field(proto = 1)]
+///     metadata: ObjectMeta,
+///     /// Whether it is paid for.
+///     #[field(proto = 2)]
+///     paid: bool,
+/// }
+///
+/// struct PaidOrders;
+///
+/// impl Plugin for PaidOrders {
+///     fn name(&self) -> &'static str {
+///         "PaidOrders"
+///     }
+///
+///     fn handles(&self, operation: Operation, _: Phase) -> bool {
+///         operation == Operation::Create
+///     }
+///
+///     fn mutate<'a>(&'a self, attributes: &'a Attributes<'a>, objects: &'a mut Objects<'_>) -> Verdict<'a> {
+///         if let Some(order) = objects.new_as_mut::<Order>() {
+///             let annotations = &mut order.metadata.annotations;
+///             annotations.insert("shop.example.com/ordered-by".to_owned(), attributes.user.name.clone());
+///         }
+///         Box::pin(std::future::ready(Ok(())))
+///     }
+///
+///     fn validate<'a>(&'a self, attributes: &'a Attributes<'a>, objects: &'a Objects<'_>) -> Verdict<'a> {
+///         let unpaid = objects.new_as::<Order>().is_some_and(|order| !order.paid);
+///         let verdict = match unpaid {
+///             true => Err(attributes.forbidden(objects.new.as_deref(), "pay first")),
+///             false => Ok(()),
+///         };
+///         Box::pin(std::future::ready(verdict))
+///     }
+/// }
+/// ```
 pub trait Plugin: Send + Sync {
     /// The name that flags and logs use, e.g. `NamespaceLifecycle`.
     fn name(&self) -> &'static str;
@@ -107,38 +159,5 @@ pub trait Plugin: Send + Sync {
     fn validate<'a>(&'a self, attributes: &'a Attributes<'a>, objects: &'a Objects<'_>) -> Verdict<'a> {
         let _ = (attributes, objects);
         Box::pin(std::future::ready(Ok(())))
-    }
-}
-
-impl Attributes<'_> {
-    /// 403 for this write, named as clients expect it: by the name in the path, else by the object's name or the start of
-    /// its generated one.
-    #[must_use]
-    pub fn forbidden(&self, new: Option<&dyn Object>, why: impl fmt::Display) -> ApiError {
-        let meta = new.map(Object::meta);
-        let candidates = [
-            self.name,
-            meta.map_or("", |meta| meta.name.as_str()),
-            meta.map_or("", |meta| meta.generate_name.as_str()),
-        ];
-        let name = candidates
-            .into_iter()
-            .find(|name| !name.is_empty())
-            .unwrap_or("Unknown");
-        ApiError::forbidden(&self.resource.group_resource(), name, why)
-    }
-}
-
-impl fmt::Debug for Attributes<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Attributes")
-            .field("operation", &self.operation)
-            .field("resource", &self.resource.plural)
-            .field("subresource", &self.subresource)
-            .field("namespace", &self.namespace)
-            .field("name", &self.name)
-            .field("user", &self.user.name)
-            .field("dry_run", &self.dry_run)
-            .finish_non_exhaustive()
     }
 }

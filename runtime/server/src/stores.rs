@@ -2,6 +2,7 @@
 
 mod indexer;
 mod key;
+mod object_lister;
 mod resource_store;
 mod uid;
 
@@ -18,6 +19,7 @@ use planesmith_store::{Clock, Storage, SystemClock};
 use crate::endpoint::{Subresource, Subresources};
 
 pub use indexer::row_of;
+pub use object_lister::ObjectLister;
 pub use resource_store::ResourceStore;
 pub use uid::{RandomUids, Uids};
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use planesmith_machinery::status::ApiResult;
 
-use super::{Attributes, Objects, Operation, Phase, Plugin};
+use super::{Attributes, Objects, Operation, Phase, Plugin, Reinvocation};
 
 /// The plugins of a server, in the order in which they are asked. The empty chain admits everything.
 #[derive(Clone, Default)]
@@ -35,12 +35,25 @@ impl Chain {
         self.asked(operation, phase).next().is_some()
     }
 
-    /// Lets each mutating plugin change the write.
+    /// Lets each mutating plugin change the write; all of them twice if one of them asks for it.
     ///
     /// # Errors
     ///
     /// That of the first plugin that refuses.
     pub async fn mutate(&self, attributes: &Attributes<'_>, objects: &mut Objects<'_>) -> ApiResult<()> {
+        let reinvocation = Reinvocation::default();
+        let attributes = Attributes {
+            reinvocation: Some(&reinvocation),
+            ..*attributes
+        };
+        self.mutate_once(&attributes, objects).await?;
+        if reinvocation.begin_second() {
+            self.mutate_once(&attributes, objects).await?;
+        }
+        Ok(())
+    }
+
+    async fn mutate_once(&self, attributes: &Attributes<'_>, objects: &mut Objects<'_>) -> ApiResult<()> {
         for plugin in self.asked(attributes.operation, Phase::Mutating) {
             plugin.mutate(attributes, objects).await?;
         }
@@ -69,5 +82,102 @@ impl Chain {
 impl std::fmt::Debug for Chain {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_list().entries(self.names()).finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::future::Future;
+    use std::sync::Mutex;
+    use std::task::{Context, Poll, Waker};
+
+    use planesmith_machinery::Resource;
+    use planesmith_machinery::meta::ObjectMeta;
+    use planesmith_machinery::object::Resource as _;
+
+    use super::*;
+    use crate::admission::Verdict;
+    use crate::user::UserInfo;
+
+    /// Something to write.
+    #[derive(Clone, Debug, Default, PartialEq, Resource)]
+    #[resource(group = "example.com", version = "v1", kind = "Thing")]
+    struct Thing {
+        /// Metadata.
+        #[field(proto = 1)]
+        metadata: ObjectMeta,
+    }
+
+    /// Writes down when it is asked; `again` asks for a second round.
+    struct Scribe {
+        name: &'static str,
+        again: bool,
+        book: Arc<Mutex<Vec<String>>>,
+    }
+
+    impl Plugin for Scribe {
+        fn name(&self) -> &'static str {
+            self.name
+        }
+
+        fn handles(&self, operation: Operation, _: Phase) -> bool {
+            operation == Operation::Create
+        }
+
+        fn mutate<'a>(&'a self, attributes: &'a Attributes<'a>, _: &'a mut Objects<'_>) -> Verdict<'a> {
+            let round = if attributes.is_second_round() { 2 } else { 1 };
+            self.book.lock().unwrap().push(format!("{} {round}", self.name));
+            if self.again {
+                attributes.reinvoke();
+            }
+            Box::pin(std::future::ready(Ok(())))
+        }
+
+        fn validate<'a>(&'a self, _: &'a Attributes<'a>, _: &'a Objects<'_>) -> Verdict<'a> {
+            self.book.lock().unwrap().push(format!("{} validates", self.name));
+            Box::pin(std::future::ready(Ok(())))
+        }
+    }
+
+    fn finish<T>(future: impl Future<Output = T>) -> T {
+        let mut future = std::pin::pin!(future);
+        match future.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
+            Poll::Ready(value) => value,
+            Poll::Pending => unreachable!("nothing here waits"),
+        }
+    }
+
+    fn asked(again: bool) -> Vec<String> {
+        let book = Arc::default();
+        let scribe = |name, again| -> Arc<dyn Plugin> {
+            let book = Arc::clone(&book);
+            Arc::new(Scribe { name, again, book })
+        };
+        let chain = Chain::new(vec![scribe("first", false), scribe("last", again)]);
+        let user = UserInfo::default();
+        let attributes = Attributes::new(Operation::Create, Thing::RESOURCE, &user);
+        let mut objects = Objects { new: None, old: None };
+        finish(chain.mutate(&attributes, &mut objects)).unwrap();
+        finish(chain.validate(&attributes, &objects)).unwrap();
+        drop(chain);
+        Arc::into_inner(book).unwrap().into_inner().unwrap()
+    }
+
+    #[test]
+    fn mutating_plugins_run_before_validating_ones() {
+        assert_eq!(asked(false), ["first 1", "last 1", "first validates", "last validates"]);
+    }
+
+    #[test]
+    fn a_second_round_is_the_last() {
+        let expected = [
+            "first 1",
+            "last 1",
+            "first 2",
+            "last 2",
+            "first validates",
+            "last validates",
+        ];
+        assert_eq!(asked(true), expected);
     }
 }

@@ -67,14 +67,14 @@ impl Write<'_> {
 
     async fn create_once(&self, object: Box<dyn Object>) -> ApiResult<Outcome> {
         let mut object = self.to_hub(object);
-        self.mutate(Operation::Create, "", &mut object, None).await?;
+        self.mutate(Operation::Create, &mut object, None).await?;
         self.fill_system_fields(&mut *object);
         self.endpoint.place(object.meta_mut(), self.call.namespace())?;
         prepare(&mut *object);
         let errors = validation::check_create(&*object);
         self.refuse_invalid(&*object, &errors)?;
         self.warn_about(&*object, None);
-        self.admit(Operation::Create, "", &mut object, None).await?;
+        self.admit(Operation::Create, &mut object, None).await?;
         let key = self.endpoint.store().key(self.call.namespace(), &object.meta().name)?;
         let collection = self.endpoint.store().collection();
         if self.dry_run {

@@ -38,7 +38,7 @@ impl Endpoint {
     pub(crate) async fn delete(&self, call: &Call, body: Body) -> ApiResult<Response> {
         let output = negotiate(&call.parts, Offer::Object)?;
         let options = self.delete_options(call, body).await?;
-        let write = Write::with_manager(self, call, options.dry_run, String::new());
+        let write = Write::removal(self, call, &options);
         let deleted = write.delete(call.name(), &options).await?;
         let gone_later = |outcome: &Deleted| matches!(outcome, Deleted::Marked(_));
         let code = match options.orphan_dependents {

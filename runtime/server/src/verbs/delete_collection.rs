@@ -22,7 +22,7 @@ impl Endpoint {
         let selection = Selection::new(&list, self.kind(), "")?;
         let options = self.delete_options(call, body).await?;
         let page = self.page(&list, &selection, call.namespace()).await?;
-        let write = Write::with_manager(self, call, options.dry_run, String::new());
+        let write = Write::removal(self, call, &options);
         // Collected at once, so that the stream holds futures and no closure over borrowed names.
         let mut removals = Vec::with_capacity(page.entries.len());
         for entry in &page.entries {

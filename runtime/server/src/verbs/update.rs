@@ -183,7 +183,7 @@ impl Write<'_> {
             self.track(Some(live), &mut *new);
             self.to_hub(new)
         };
-        self.mutate(Operation::Update, name, &mut new, Some(&*old)).await?;
+        self.mutate(Operation::Update, &mut new, Some(&*old)).await?;
         self.prepare_update(change.part, &mut new, &*old);
         let errors = match change.part {
             Part::Object | Part::Finalizers => validation::check_update(&*new, &*old),
@@ -192,7 +192,7 @@ impl Write<'_> {
         self.refuse_invalid(&*new, &errors)?;
         self.warn_about(&*new, Some(&*old));
         fields::keep_times(&*old, &mut *new);
-        self.admit(Operation::Update, name, &mut new, Some(&*old)).await?;
+        self.admit(Operation::Update, &mut new, Some(&*old)).await?;
         if is_released(&*new, &*old) {
             return self.remove_released(key, entry, new).await;
         }

@@ -16,9 +16,10 @@ use planesmith_machinery::object::Object;
 use planesmith_machinery::resource::Scope;
 use planesmith_machinery::status::{ApiError, ApiResult};
 use planesmith_machinery::time::Time;
+use planesmith_machinery::value::Struct;
 use planesmith_store::{Draft, Entry, Expect, Op, WriteError};
 
-use super::options::WriteOptions;
+use super::options::{DeleteOptions, WriteOptions};
 use super::owners;
 use crate::body;
 use crate::endpoint::{Call, Endpoint, Subject};
@@ -35,6 +36,8 @@ pub(super) struct Write<'a> {
     replicas: Option<&'static str>,
     pub(super) subresource: &'a str,
     pub(super) now: Time,
+    /// The parameters of the request, for plugins that pass them on.
+    options: Box<dyn Struct>,
 }
 
 /// What a write left.
@@ -49,15 +52,23 @@ impl<'a> Write<'a> {
     pub(super) fn new(endpoint: &'a Endpoint, call: &'a Call, options: &WriteOptions<'_>) -> Self {
         let agent = call.parts.headers.get(USER_AGENT);
         let agent = agent.and_then(|agent| agent.to_str().ok()).unwrap_or_default();
-        Self::with_manager(
-            endpoint,
-            call,
-            options.dry_run,
-            fields::manager_name(&options.field_manager, agent),
-        )
+        let manager = fields::manager_name(&options.field_manager, agent);
+        Self::with_manager(endpoint, call, options.dry_run, manager, options.as_sent())
     }
 
-    pub(super) fn with_manager(endpoint: &'a Endpoint, call: &'a Call, dry_run: bool, manager: String) -> Self {
+    /// A removal.
+    pub(super) fn removal(endpoint: &'a Endpoint, call: &'a Call, options: &DeleteOptions) -> Self {
+        let sent = Box::new(options.sent.clone());
+        Self::with_manager(endpoint, call, options.dry_run, String::new(), sent)
+    }
+
+    fn with_manager(
+        endpoint: &'a Endpoint,
+        call: &'a Call,
+        dry_run: bool,
+        manager: String,
+        options: Box<dyn Struct>,
+    ) -> Self {
         let millis = endpoint.stores().options().clock.now();
         Self {
             endpoint,
@@ -67,6 +78,7 @@ impl<'a> Write<'a> {
             replicas: None,
             subresource: call.ctx.info.subresource(),
             now: Time::from_second(i64::try_from(millis / 1000).unwrap_or(i64::MAX)),
+            options,
         }
     }
 
@@ -98,19 +110,20 @@ impl<'a> Write<'a> {
     pub(super) async fn mutate(
         &self,
         operation: Operation,
-        name: &str,
         new: &mut Box<dyn Object>,
         old: Option<&dyn Object>,
     ) -> ApiResult<()> {
         let chain = self.endpoint.stores().admission();
         if chain.handles(operation, Phase::Mutating) {
+            // The name is copied: plugins may change the object that has it.
+            let name = old.unwrap_or(&**new).meta().name.clone();
             let mut objects = Objects {
                 new: Some(&mut **new),
                 old,
             };
             let warn = |text: String| self.call.ctx.warnings.add(text);
             chain
-                .mutate(&self.attributes(operation, name, &warn), &mut objects)
+                .mutate(&self.attributes(operation, &name, &warn), &mut objects)
                 .await?;
         }
         self.drop_repeated_owners(&mut **new, true);
@@ -121,7 +134,6 @@ impl<'a> Write<'a> {
     pub(super) async fn admit(
         &self,
         operation: Operation,
-        name: &str,
         new: &mut Box<dyn Object>,
         old: Option<&dyn Object>,
     ) -> ApiResult<()> {
@@ -129,12 +141,15 @@ impl<'a> Write<'a> {
         if !chain.handles(operation, Phase::Validating) {
             return Ok(());
         }
+        let name = old.unwrap_or(&**new).meta().name.clone();
         let objects = Objects {
             new: Some(&mut **new),
             old,
         };
         let warn = |text: String| self.call.ctx.warnings.add(text);
-        chain.validate(&self.attributes(operation, name, &warn), &objects).await
+        chain
+            .validate(&self.attributes(operation, &name, &warn), &objects)
+            .await
     }
 
     /// Asks the plugins about the removal of an object.
@@ -156,15 +171,16 @@ impl<'a> Write<'a> {
         name: &'w str,
         warn: &'w (dyn Fn(String) + Sync),
     ) -> Attributes<'w> {
+        let resource = self.endpoint.kind();
+        let is_namespace = resource.group.is_empty() && resource.plural == "namespaces";
         Attributes {
-            operation,
-            resource: self.endpoint.kind(),
             subresource: self.subresource,
-            namespace: self.call.namespace(),
+            namespace: if is_namespace { name } else { self.call.namespace() },
             name,
-            user: &self.call.ctx.user,
             dry_run: self.dry_run,
+            options: Some(&*self.options),
             warn,
+            ..Attributes::new(operation, resource, &self.call.ctx.user)
         }
     }
 

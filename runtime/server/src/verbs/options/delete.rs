@@ -21,6 +21,8 @@ pub(crate) struct DeleteOptions {
     pub(crate) propagation: Option<Propagation>,
     /// Do everything but store the result.
     pub(crate) dry_run: bool,
+    /// Everything as it was sent.
+    pub(crate) sent: meta::DeleteOptions,
 }
 
 /// What happens to the objects that the deleted one owns.
@@ -49,7 +51,7 @@ impl DeleteOptions {
     /// Checks the options of a delete as they were sent.
     pub(crate) fn new(sent: meta::DeleteOptions) -> ApiResult<Self> {
         validation::check_delete_options(&sent)?;
-        let preconditions = sent.preconditions.unwrap_or_default();
+        let preconditions = sent.preconditions.clone().unwrap_or_default();
         Ok(Self {
             uid: preconditions.uid,
             resource_version: preconditions.resource_version,
@@ -61,6 +63,7 @@ impl DeleteOptions {
                 Some(_) | None => None,
             },
             dry_run: !sent.dry_run.is_empty(),
+            sent,
         })
     }
 }

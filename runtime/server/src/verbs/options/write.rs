@@ -4,7 +4,8 @@ use std::borrow::Cow;
 
 use planesmith_machinery::field_error::FieldErrors;
 use planesmith_machinery::status::ApiResult;
-use planesmith_machinery::validation;
+use planesmith_machinery::value::Struct;
+use planesmith_machinery::{meta, validation};
 
 use super::{check, flag};
 use crate::request::Query;
@@ -17,6 +18,7 @@ pub(crate) struct WriteOptions<'q> {
     /// Who owns the fields; empty when the client did not say.
     pub(crate) field_manager: Cow<'q, str>,
     pub(crate) field_validation: FieldValidation,
+    kind: &'static str,
 }
 
 /// What happens to fields that the kind does not have, or that stand twice.
@@ -65,6 +67,37 @@ impl<'q> WriteOptions<'q> {
             dry_run: !dry_run.is_empty(),
             field_manager,
             field_validation,
+            kind,
         })
+    }
+
+    /// The parameters as an object of the API.
+    pub(crate) fn as_sent(&self) -> Box<dyn Struct> {
+        let dry_run: Vec<String> = self.dry_run.then(|| "All".to_owned()).into_iter().collect();
+        let field_manager = self.field_manager.clone().into_owned();
+        let field_validation = match self.field_validation {
+            FieldValidation::Ignore => "Ignore",
+            FieldValidation::Warn => "Warn",
+            FieldValidation::Strict => "Strict",
+        };
+        let field_validation = field_validation.to_owned();
+        match self.kind {
+            "CreateOptions" => Box::new(meta::CreateOptions {
+                dry_run,
+                field_manager,
+                field_validation,
+            }),
+            "UpdateOptions" => Box::new(meta::UpdateOptions {
+                dry_run,
+                field_manager,
+                field_validation,
+            }),
+            _ => Box::new(meta::PatchOptions {
+                dry_run,
+                field_manager,
+                field_validation,
+                ..meta::PatchOptions::default()
+            }),
+        }
     }
 }

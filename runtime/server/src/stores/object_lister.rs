@@ -1,0 +1,110 @@
+//! Objects for admission plugins, from the cache.
+
+use std::collections::HashMap;
+use std::fmt;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use planesmith_access::admission::Lister;
+use planesmith_machinery::object::Object;
+use planesmith_machinery::resource::ResourceFacts;
+use planesmith_machinery::scheme::Scheme;
+use planesmith_machinery::status::ApiResult;
+use planesmith_store::{At, Entry, ListQuery, Revision, Storage};
+
+use super::ResourceStore;
+
+/// Decoded objects that are kept. Plugins read few kinds, of which there are few objects; lists that would push all others
+/// out are decoded anew each time.
+const KEPT: usize = 1024;
+const KEPT_OF_A_LIST: usize = 64;
+
+/// Reads the objects of a server's kinds.
+pub struct ObjectLister {
+    /// By group and kind of the storage version.
+    stores: HashMap<(&'static str, &'static str), ResourceStore>,
+    /// By key: the objects as they were read last. Locked for a lookup at a time.
+    decoded: Mutex<HashMap<Arc<str>, Decoded>>,
+}
+
+struct Decoded {
+    revision: Revision,
+    object: Arc<dyn Object>,
+}
+
+impl ObjectLister {
+    /// Reads the objects of the kinds in `scheme` on `storage`.
+    #[must_use]
+    pub fn new(storage: &Storage, scheme: &Scheme) -> Self {
+        let hubs = scheme.iter().filter(|facts| facts.conversion.is_none());
+        let stores = hubs.map(|hub| ((hub.group, hub.kind), ResourceStore::open(storage, hub)));
+        Self {
+            stores: stores.collect(),
+            decoded: Mutex::default(),
+        }
+    }
+
+    fn store(&self, kind: &'static ResourceFacts) -> Option<&ResourceStore> {
+        let hub = kind.hub();
+        self.stores.get(&(hub.group, hub.kind))
+    }
+
+    /// The object of an entry: kept if it is read again soon.
+    fn object(&self, store: &ResourceStore, entry: &Entry) -> ApiResult<Arc<dyn Object>> {
+        let kept = self.decoded.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(found) = kept.get(entry.key())
+            && found.revision == entry.revision()
+        {
+            return Ok(Arc::clone(&found.object));
+        }
+        drop(kept);
+        let object: Arc<dyn Object> = store.decode(entry)?.into();
+        let decoded = Decoded {
+            revision: entry.revision(),
+            object: Arc::clone(&object),
+        };
+        let mut kept = self.decoded.lock().unwrap_or_else(PoisonError::into_inner);
+        if kept.len() >= KEPT {
+            kept.clear();
+        }
+        kept.insert(Arc::clone(entry.key()), decoded);
+        Ok(object)
+    }
+}
+
+impl Lister for ObjectLister {
+    fn get(&self, kind: &'static ResourceFacts, namespace: &str, name: &str) -> ApiResult<Option<Arc<dyn Object>>> {
+        let Some(store) = self.store(kind) else {
+            return Ok(None);
+        };
+        let entry = store.collection().get(&store.key(namespace, name)?);
+        entry.map(|entry| self.object(store, &entry)).transpose()
+    }
+
+    fn list(&self, kind: &'static ResourceFacts, namespace: &str) -> ApiResult<Vec<Arc<dyn Object>>> {
+        let Some(store) = self.store(kind) else {
+            return Ok(Vec::new());
+        };
+        let query = ListQuery {
+            prefix: &store.prefix(namespace),
+            after: None,
+            limit: None,
+            at: At::Latest,
+            filter: None,
+        };
+        // The newest state is never compacted.
+        let entries = store.collection().list(&query).map(|page| page.entries);
+        let entries = entries.unwrap_or_default();
+        let keep = entries.len() <= KEPT_OF_A_LIST;
+        let objects = entries.iter().map(|entry| match keep {
+            true => self.object(store, entry),
+            false => Ok(store.decode(entry)?.into()),
+        });
+        objects.collect()
+    }
+}
+
+impl fmt::Debug for ObjectLister {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ObjectLister").finish_non_exhaustive()
+    }
+}
