@@ -25,6 +25,26 @@ pub enum IntOrString {
 
 scalar_value!(IntOrString, FACTS);
 
+impl IntOrString {
+    /// The number of a percentage such as `25%`; `None` for anything else.
+    #[must_use]
+    pub fn percent(&self) -> Option<i64> {
+        let IntOrString::String(text) = self else { return None };
+        let digits = text.strip_suffix('%')?;
+        let plain = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
+        plain.then(|| digits.parse().unwrap_or(i64::MAX))
+    }
+
+    /// The number, or that of a percentage, or that which a text is; 0 for other texts.
+    #[must_use]
+    pub fn amount(&self) -> i64 {
+        match self {
+            IntOrString::Int(number) => i64::from(*number),
+            IntOrString::String(text) => self.percent().unwrap_or_else(|| text.parse().unwrap_or(0)),
+        }
+    }
+}
+
 impl Default for IntOrString {
     fn default() -> Self {
         IntOrString::Int(0)

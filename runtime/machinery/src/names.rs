@@ -233,6 +233,17 @@ pub fn port_number(port: i64) -> Complaints {
     in_range(port, 1, 65_535)
 }
 
+/// A percentage: digits and `%`.
+#[must_use]
+pub fn percent(text: &str) -> Complaints {
+    let digits = text.strip_suffix('%').unwrap_or_default();
+    if !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit()) {
+        return Vec::new();
+    }
+    let rule = "a valid percent string must be a numeric string followed by an ending '%'";
+    vec![pattern_complaint(rule, "[0-9]+%", &["1%", "93%"])]
+}
+
 /// A number between two bounds, both included.
 #[must_use]
 pub fn in_range(value: i64, low: i64, high: i64) -> Complaints {

@@ -15,6 +15,12 @@ use crate::table::Cell;
     note = "write `impl Rules for {Self} {{}}`, or remove `rules` from `#[resource(...)]`"
 )]
 pub trait Rules: Sized {
+    /// In which order an update is checked.
+    const UPDATE_ORDER: UpdateOrder = UpdateOrder::ChangeFirst;
+
+    /// What becomes of dependents when a client deletes the object and does not say.
+    const DEPENDENTS: Dependents = Dependents::Collected;
+
     /// Fills in values that depend on other fields; declared defaults are already set.
     fn default_values(&mut self) {}
 
@@ -67,11 +73,39 @@ pub trait Rules: Sized {
     }
 }
 
+/// In which order a replacement of an object is checked. The order of errors is visible, and so is an error that is
+/// found twice.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum UpdateOrder {
+    /// What may not change (`validate_update`), then the new object as on create (`validate`).
+    ChangeFirst,
+    /// The new object as on create, then what may not change.
+    ObjectFirst,
+    /// Only `validate_update`, which calls what it needs of `validate`.
+    ChangeOnly,
+}
+
+/// What becomes of the dependents of a deleted object when the client says nothing about them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Dependents {
+    /// They are collected in the background.
+    Collected,
+    /// They stay, without an owner.
+    Orphaned {
+        /// Tells the client so; empty for no warning.
+        warning: &'static str,
+    },
+}
+
 /// The rules of one kind as plain functions, for code that does not know the kind.
 ///
 /// Each function expects an object of the kind that the table belongs to and does nothing with any other.
 #[derive(Clone, Copy, Debug)]
 pub struct RulesTable {
+    /// See [`Rules::UPDATE_ORDER`].
+    pub update_order: UpdateOrder,
+    /// See [`Rules::DEPENDENTS`].
+    pub dependents: Dependents,
     /// See [`Rules::default_values`].
     pub default_values: fn(&mut dyn Object),
     /// See [`Rules::prepare_create`].
@@ -99,6 +133,8 @@ pub struct RulesTable {
 impl RulesTable {
     /// The table of every kind without rules of its own.
     pub const NONE: Self = Self {
+        update_order: UpdateOrder::ChangeFirst,
+        dependents: Dependents::Collected,
         default_values: |_| {},
         prepare_create: |_| {},
         prepare_update: |_, _| {},
@@ -116,6 +152,8 @@ impl RulesTable {
     #[must_use]
     pub const fn of<R: Resource>() -> Self {
         Self {
+            update_order: R::UPDATE_ORDER,
+            dependents: R::DEPENDENTS,
             default_values: |object| {
                 if let Some(object) = object.downcast_mut::<R>() {
                     object.default_values();

@@ -1,6 +1,7 @@
 //! What is wrong with an object that a client wants to write: its metadata, its declared rules, the kind's own rules.
 
 mod declared;
+mod int_or_percent;
 mod labels;
 mod object_meta;
 mod options;
@@ -8,8 +9,10 @@ mod options;
 use crate::field_error::FieldErrors;
 use crate::object::Object;
 use crate::resource::{NameRule, Scope};
+use crate::rules::UpdateOrder;
 
 pub use declared::check_declared;
+pub use int_or_percent::{check_at_most_100_percent, check_int_or_percent};
 pub use labels::{SelectorValues, check_annotations, check_label_key, check_label_selector, check_labels};
 pub use object_meta::{check_on_create, check_on_update, check_standard_finalizers};
 pub use options::{check_delete_options, check_write_options};
@@ -34,10 +37,20 @@ pub fn check_create(object: &dyn Object) -> FieldErrors {
 #[must_use]
 pub fn check_update(new: &dyn Object, old: &dyn Object) -> FieldErrors {
     let mut errors = FieldErrors::default();
-    check_common_update(new, old, &mut errors);
+    let rules = &new.resource().rules;
+    check_generic_update(new, old, &mut errors);
+    if rules.update_order == UpdateOrder::ObjectFirst {
+        check_kind(new, &mut errors);
+    }
+    check_on_update(new.meta(), old.meta(), &mut errors);
     declared::check_immutable(new, old, &mut errors);
-    (new.resource().rules.validate_update)(new, old, &mut errors);
-    check_kind(new, &mut errors);
+    if rules.update_order == UpdateOrder::ChangeOnly {
+        check_declared(new, &mut errors);
+    }
+    (rules.validate_update)(new, old, &mut errors);
+    if rules.update_order == UpdateOrder::ChangeFirst {
+        check_kind(new, &mut errors);
+    }
     errors
 }
 
@@ -45,7 +58,8 @@ pub fn check_update(new: &dyn Object, old: &dyn Object) -> FieldErrors {
 #[must_use]
 pub fn check_status_update(new: &dyn Object, old: &dyn Object) -> FieldErrors {
     let mut errors = FieldErrors::default();
-    check_common_update(new, old, &mut errors);
+    check_generic_update(new, old, &mut errors);
+    check_on_update(new.meta(), old.meta(), &mut errors);
     check_declared(new, &mut errors);
     (new.resource().rules.validate_status_update)(new, old, &mut errors);
     errors
@@ -59,12 +73,11 @@ fn check_kind(object: &dyn Object, errors: &mut FieldErrors) {
     (kind.rules.validate)(object, errors);
 }
 
-fn check_common_update(new: &dyn Object, old: &dyn Object, errors: &mut FieldErrors) {
+/// What is checked of metadata before the kind looks at it, once more.
+fn check_generic_update(new: &dyn Object, old: &dyn Object, errors: &mut FieldErrors) {
     let scope: Scope = new.resource().scope;
     check_on_create(new.meta(), scope, NameRule::PathSegment, errors);
-    for _layer in ["generic", "kind"] {
-        check_on_update(new.meta(), old.meta(), errors);
-    }
+    check_on_update(new.meta(), old.meta(), errors);
 }
 
 #[cfg(test)]

@@ -8,6 +8,7 @@ use http::StatusCode;
 use planesmith_machinery::meta::{self, StatusDetails};
 use planesmith_machinery::object::Object;
 use planesmith_machinery::resource::ResourceFacts;
+use planesmith_machinery::rules::Dependents;
 use planesmith_machinery::status::{ApiError, ApiResult};
 use planesmith_machinery::{json, protobuf, yaml};
 use planesmith_store::{Entry, Expect, Op, WriteError};
@@ -38,6 +39,7 @@ impl Endpoint {
     pub(crate) async fn delete(&self, call: &Call, body: Body) -> ApiResult<Response> {
         let output = negotiate(&call.parts, Offer::Object)?;
         let options = self.delete_options(call, body).await?;
+        self.warn_about_dependents(call, &options);
         let write = Write::removal(self, call, &options);
         let deleted = write.delete(call.name(), &options).await?;
         let gone_later = |outcome: &Deleted| matches!(outcome, Deleted::Marked(_));
@@ -49,6 +51,17 @@ impl Endpoint {
             Deleted::Marked(outcome) => write.respond(code, output, outcome),
             Deleted::Gone(outcome, _) if self.kind().behavior.returns_deleted => write.respond(code, output, outcome),
             Deleted::Gone(_, details) => Ok(success(output, details)),
+        }
+    }
+
+    /// Tells a client that did not say what becomes of dependents that they stay, for kinds where that surprises.
+    pub(super) fn warn_about_dependents(&self, call: &Call, options: &DeleteOptions) {
+        if let Dependents::Orphaned { warning } = self.kind().hub().rules.dependents
+            && !warning.is_empty()
+            && options.orphan_dependents.is_none()
+            && options.propagation.is_none()
+        {
+            call.ctx.warnings.add(warning);
         }
     }
 
@@ -122,8 +135,8 @@ impl Write<'_> {
         let mut object = self.endpoint.store().decode(entry)?;
         check_preconditions(self.endpoint.kind(), &*object, entry, options)?;
         self.admit_removal(&object.meta().name, &*object).await?;
-        apply_propagation(&mut object.meta_mut().finalizers, options);
         let rules = &object.resource().rules;
+        apply_propagation(&mut object.meta_mut().finalizers, options, rules.dependents);
         let holds = (rules.holds_deletion)(&*object);
         if holds || !object.meta().finalizers.is_empty() {
             if !holds {
@@ -217,8 +230,9 @@ fn check_preconditions(
     Ok(())
 }
 
-/// Sets the finalizers that say what happens to dependents. What the client wants comes before what the object says.
-fn apply_propagation(finalizers: &mut Vec<String>, options: &DeleteOptions) {
+/// Sets the finalizers that say what happens to dependents. What the client wants comes before what the object says, and
+/// that before what is usual for the kind.
+fn apply_propagation(finalizers: &mut Vec<String>, options: &DeleteOptions, usual: Dependents) {
     let has = |name: &str| finalizers.iter().any(|finalizer| finalizer == name);
     let (orphan, foreground) = match (options.orphan_dependents, options.propagation) {
         (Some(orphan), _) => (orphan, false),
@@ -231,8 +245,10 @@ fn apply_propagation(finalizers: &mut Vec<String>, options: &DeleteOptions) {
             let first = finalizers
                 .iter()
                 .find(|finalizer| matches!(finalizer.as_str(), ORPHAN | FOREGROUND));
-            let first = first.map(String::as_str);
-            (first == Some(ORPHAN), first == Some(FOREGROUND))
+            match first.map(String::as_str) {
+                Some(first) => (first == ORPHAN, first == FOREGROUND),
+                None => (usual != Dependents::Collected, false),
+            }
         }
     };
     if has(ORPHAN) == orphan && has(FOREGROUND) == foreground {

@@ -21,6 +21,7 @@ impl Endpoint {
         let list = ListOptions::for_list(call.query())?;
         let selection = Selection::new(&list, self.kind(), "")?;
         let options = self.delete_options(call, body).await?;
+        self.warn_about_dependents(call, &options);
         let page = self.page(&list, &selection, call.namespace()).await?;
         let write = Write::removal(self, call, &options);
         // Collected at once, so that the stream holds futures and no closure over borrowed names.

@@ -1,0 +1,26 @@
+//! Amounts that are a number or a share: how many pods may be missing, and the like.
+
+use crate::field_error::FieldErrors;
+use crate::int_or_string::IntOrString;
+use crate::names;
+use crate::value::Value;
+
+/// Reports what is neither a number from 0 nor a percentage.
+pub fn check_int_or_percent(value: &IntOrString, field: &str, errors: &mut FieldErrors) {
+    match value {
+        IntOrString::Int(number @ ..0) => errors.invalid(field, *number, "must be greater than or equal to 0"),
+        IntOrString::Int(_) => {}
+        IntOrString::String(text) => {
+            for complaint in names::percent(text) {
+                errors.invalid(field, value as &dyn Value, complaint);
+            }
+        }
+    }
+}
+
+/// Reports a percentage above 100.
+pub fn check_at_most_100_percent(value: &IntOrString, field: &str, errors: &mut FieldErrors) {
+    if value.percent().is_some_and(|percent| percent > 100) {
+        errors.invalid(field, value as &dyn Value, "must not be greater than 100%");
+    }
+}
