@@ -3,7 +3,10 @@
 //! A file holds the shape of a kind (names, protobuf tags, list types, descriptions) and, beside it, the rules that a
 //! table cannot express: defaults that depend on other fields, what a writer may not decide, validation, columns.
 
+mod created_at;
+
 pub mod autoscaling;
 pub mod coordination;
 pub mod core;
+pub mod policy;
 pub mod scheduling;

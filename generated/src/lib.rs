@@ -6,6 +6,7 @@ pub mod autoscaling;
 pub mod coordination;
 pub mod core;
 pub mod openapi;
+pub mod policy;
 #[cfg(test)]
 mod round_trips;
 pub mod scheduling;
@@ -40,6 +41,18 @@ pub const PROGRAM: Program = Program {
             version: "v1",
             register: coordination::v1::register,
             install: coordination::v1::install,
+        },
+        GroupVersion {
+            group: "policy",
+            version: "v1",
+            register: policy::v1::register,
+            install: policy::v1::install,
+        },
+        GroupVersion {
+            group: "policy",
+            version: "v1beta1",
+            register: policy::v1beta1::register,
+            install: policy::v1beta1::install,
         },
         GroupVersion {
             group: "scheduling.k8s.io",

@@ -5,6 +5,7 @@ mod config_map;
 mod container;
 mod event;
 mod finalizer_name;
+mod limit_range;
 mod local_object_reference;
 mod namespace;
 mod node;
@@ -15,6 +16,7 @@ mod pod;
 mod pod_template_spec;
 mod resource_list;
 mod resource_name;
+mod resource_quota;
 mod resource_requirements;
 mod secret;
 mod service_account;
@@ -39,6 +41,7 @@ pub use container::{
     VolumeMount, VolumeMountStatus, VolumeStatus, WindowsSecurityContextOptions,
 };
 pub use event::{Event, EventSeries, EventSource};
+pub use limit_range::{LimitRange, LimitRangeItem, LimitRangeSpec};
 pub use local_object_reference::LocalObjectReference;
 pub use namespace::{Namespace, NamespaceCondition, NamespaceSpec, NamespaceStatus};
 pub use node::{
@@ -58,6 +61,9 @@ pub use pod::{
 pub use pod_template_spec::PodTemplateSpec;
 pub use resource_list::ResourceList;
 pub use resource_name::check_container_resource;
+pub use resource_quota::{
+    ResourceQuota, ResourceQuotaSpec, ResourceQuotaStatus, ScopeSelector, ScopedResourceSelectorRequirement,
+};
 pub use resource_requirements::{ResourceClaim, ResourceRequirements};
 pub use secret::Secret;
 pub use service_account::ServiceAccount;

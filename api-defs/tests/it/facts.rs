@@ -178,9 +178,10 @@ fn written_as(field: &FieldFacts) -> String {
         Some(PatchFacts {
             merge,
             retain_keys,
+            replace,
             merge_key,
         }) => {
-            let words = [(*merge, "merge"), (*retain_keys, "retainKeys")];
+            let words = [(*merge, "merge"), (*retain_keys, "retainKeys"), (*replace, "replace")];
             let words: Vec<&str> = words
                 .into_iter()
                 .filter_map(|(set, word)| set.then_some(word))

@@ -118,6 +118,7 @@ fn field_facts_are_what_was_declared() {
         Some(PatchFacts {
             merge: true,
             retain_keys: false,
+            replace: false,
             merge_key: "name"
         })
     );

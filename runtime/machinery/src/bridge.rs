@@ -27,6 +27,17 @@ pub fn serialize<S: Serializer>(object: &dyn Struct, serializer: S) -> Result<S:
     map.end()
 }
 
+/// A struct that a field holds: what it is has been said by the field.
+struct Bare<'a>(&'a dyn Struct);
+
+impl Serialize for Bare<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        fields(self.0, &mut map)?;
+        map.end()
+    }
+}
+
 fn fields<M: SerializeMap>(object: &dyn Struct, map: &mut M) -> Result<(), M::Error> {
     for (index, field) in object.facts().fields.iter().enumerate() {
         let view = object.field(index).view();
@@ -36,6 +47,7 @@ fn fields<M: SerializeMap>(object: &dyn Struct, map: &mut M) -> Result<(), M::Er
             // As in JSON, what is empty without being optional was never made.
             View::List(list) if list.is_empty() && !field.is_optional() => map.serialize_entry(field.name, &())?,
             View::Map(entries) if entries.is_empty() && !field.is_optional() => map.serialize_entry(field.name, &())?,
+            View::Struct(inner) => map.serialize_entry(field.name, &Bare(inner))?,
             other => map.serialize_entry(field.name, &Bridge(other))?,
         }
     }

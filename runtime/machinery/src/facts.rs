@@ -204,6 +204,8 @@ pub struct PatchFacts {
     pub merge: bool,
     /// Keys that the patch does not retain are dropped (`retainKeys`).
     pub retain_keys: bool,
+    /// The whole value is replaced, although values of its kind are merged.
+    pub replace: bool,
     /// The field that tells elements apart; empty for lists of plain values.
     pub merge_key: &'static str,
 }

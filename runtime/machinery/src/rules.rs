@@ -83,6 +83,8 @@ pub enum UpdateOrder {
     ObjectFirst,
     /// Only `validate_update`, which calls what it needs of `validate`.
     ChangeOnly,
+    /// The new object as on create, then `validate_update`; what changes in its metadata is looked at no second time.
+    ObjectOnly,
 }
 
 /// What becomes of the dependents of a deleted object when the client says nothing about them.

@@ -1,5 +1,6 @@
 //! What is wrong with an object that a client wants to write: its metadata, its declared rules, the kind's own rules.
 
+mod conditions;
 mod declared;
 mod int_or_percent;
 mod labels;
@@ -11,6 +12,7 @@ use crate::object::Object;
 use crate::resource::{NameRule, Scope};
 use crate::rules::UpdateOrder;
 
+pub use conditions::check_conditions;
 pub use declared::check_declared;
 pub use int_or_percent::{check_at_most_100_percent, check_int_or_percent};
 pub use labels::{SelectorValues, check_annotations, check_label_key, check_label_selector, check_labels};
@@ -39,10 +41,12 @@ pub fn check_update(new: &dyn Object, old: &dyn Object) -> FieldErrors {
     let mut errors = FieldErrors::default();
     let rules = &new.resource().rules;
     check_generic_update(new, old, &mut errors);
-    if rules.update_order == UpdateOrder::ObjectFirst {
+    if matches!(rules.update_order, UpdateOrder::ObjectFirst | UpdateOrder::ObjectOnly) {
         check_kind(new, &mut errors);
     }
-    check_on_update(new.meta(), old.meta(), &mut errors);
+    if rules.update_order != UpdateOrder::ObjectOnly {
+        check_on_update(new.meta(), old.meta(), &mut errors);
+    }
     declared::check_immutable(new, old, &mut errors);
     if rules.update_order == UpdateOrder::ChangeOnly {
         check_declared(new, &mut errors);

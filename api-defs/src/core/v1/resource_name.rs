@@ -40,28 +40,59 @@ const COUNTED: [&str; 9] = [
     "services.loadbalancers",
 ];
 
+/// Resources of this prefix are memory pages of the size that follows.
+const HUGE_PAGES: &str = "hugepages-";
+
 /// Domain of Kubernetes' own resources.
 const NATIVE: &str = "kubernetes.io/";
 
-/// Reports what is wrong with `name` at `field` as a resource that a container asks for.
-pub fn check_container_resource(errors: &mut FieldErrors, field: &str, name: &str) {
+/// Reports what is wrong with `name` at `field` as a resource of any use. Whether its form is right.
+pub(super) fn check_resource(errors: &mut FieldErrors, field: &str, name: &str) -> bool {
     let problems = names::qualified_name(name);
     let qualified = problems.is_empty();
     for problem in problems {
         errors.invalid(field, name, problem);
     }
-    let huge_pages = name.starts_with("hugepages-");
+    let standard = OF_CONTAINERS.contains(&name) || OTHERS.contains(&name) || is_huge_pages_of_quota(name);
+    if qualified && !name.contains('/') && !standard {
+        errors.invalid(field, name, "must be a standard resource type or fully qualified");
+    }
+    qualified
+}
+
+/// Reports what is wrong with `name` at `field` as a resource that a container asks for.
+pub fn check_container_resource(errors: &mut FieldErrors, field: &str, name: &str) {
+    check_resource(errors, field, name);
     if !name.contains('/') {
-        let of_container = OF_CONTAINERS.contains(&name) || huge_pages;
-        if qualified && !of_container && !OTHERS.contains(&name) {
-            errors.invalid(field, name, "must be a standard resource type or fully qualified");
-        }
-        if !of_container {
+        if !OF_CONTAINERS.contains(&name) && !name.starts_with(HUGE_PAGES) {
             errors.invalid(field, name, "must be a standard resource for containers");
         }
     } else if !name.contains(NATIVE) && !is_extended(name) {
         errors.invalid(field, name, "doesn't follow extended resource name standard");
     }
+}
+
+/// Reports what is wrong with `name` at `field` as a resource that a quota bounds.
+pub(super) fn check_quota_resource(errors: &mut FieldErrors, field: &str, name: &str) {
+    check_resource(errors, field, name);
+    if !name.contains('/') && !is_quota_resource(name) {
+        errors.invalid(field, name, "must be a standard resource for quota");
+    }
+}
+
+/// Whether quotas know the resource by itself, without a domain.
+pub(super) fn is_quota_resource(name: &str) -> bool {
+    let known = OF_CONTAINERS.contains(&name) || OTHERS.contains(&name);
+    (known && name != "storage") || is_huge_pages_of_quota(name)
+}
+
+/// Whether containers may be limited to more of a resource than they request: not where it cannot be taken back.
+pub(super) fn allows_overcommit(name: &str) -> bool {
+    (!name.contains('/') || name.contains(NATIVE)) && !name.starts_with(HUGE_PAGES)
+}
+
+fn is_huge_pages_of_quota(name: &str) -> bool {
+    name.strip_prefix("requests.").unwrap_or(name).starts_with(HUGE_PAGES)
 }
 
 /// Whether amounts of `name` are whole numbers: things that are counted one by one.

@@ -58,7 +58,7 @@ const FIELD: Grammar = Grammar {
 const LIST_TYPES: &[&str] = &["atomic", "set", "map"];
 
 /// What `patch_strategy` can hold.
-const PATCH_STRATEGIES: &[&str] = &["merge", "retain_keys"];
+const PATCH_STRATEGIES: &[&str] = &["merge", "retain_keys", "replace"];
 
 /// The attributes of a struct and of its fields, as written.
 #[derive(Debug, Default)]
@@ -112,6 +112,7 @@ pub(crate) enum ListWord {
 pub(crate) struct Strategy {
     pub(crate) merge: bool,
     pub(crate) retain_keys: bool,
+    pub(crate) replace: bool,
 }
 
 impl StructAttrs {
@@ -192,6 +193,7 @@ impl FieldAttrs {
                     let value = Strategy {
                         merge: has(0),
                         retain_keys: has(1),
+                        replace: has(2),
                     };
                     field.patch_strategy = Some(Spanned {
                         value,

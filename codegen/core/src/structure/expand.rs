@@ -223,10 +223,16 @@ fn patch(patch: &PatchModel) -> TokenStream {
     let PatchModel {
         merge,
         retain_keys,
+        replace,
         merge_key,
     } = patch;
     quote! {
-        ::planesmith_machinery::facts::PatchFacts { merge: #merge, retain_keys: #retain_keys, merge_key: #merge_key }
+        ::planesmith_machinery::facts::PatchFacts {
+            merge: #merge,
+            retain_keys: #retain_keys,
+            replace: #replace,
+            merge_key: #merge_key,
+        }
     }
 }
 

@@ -109,6 +109,8 @@ pub struct PatchModel {
     pub merge: bool,
     /// Keys that the patch does not retain are dropped.
     pub retain_keys: bool,
+    /// The whole value is replaced.
+    pub replace: bool,
     /// The field that tells elements apart; may be empty.
     pub merge_key: String,
 }

@@ -47,6 +47,7 @@ const _: () = {
                 patch: ::core::option::Option::Some(::planesmith_machinery::facts::PatchFacts {
                     merge: true,
                     retain_keys: true,
+                    replace: false,
                     merge_key: "name",
                 }),
                 ..::planesmith_machinery::facts::FieldFacts::NONE

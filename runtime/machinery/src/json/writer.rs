@@ -75,6 +75,8 @@ pub(crate) fn write_field(out: &mut Vec<u8>, name: &str, ty: &TypeFacts, view: &
         View::Bytes(bytes) if bytes.is_empty() && !matches!(ty, TypeFacts::Optional(_)) => {
             out.extend_from_slice(b"null");
         }
+        // What an object is has been said by the field that holds it.
+        View::Struct(inner) => write_bare_struct(out, *inner),
         other => write_view(out, other),
     }
     out.push(b',');

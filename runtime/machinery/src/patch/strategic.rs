@@ -116,8 +116,11 @@ fn merge_entry(
     }
     let merged = match (original.get_mut(&key).map(Value::take), change) {
         (Some(Value::Object(old)), Value::Object(new)) => {
-            let (inner, _) = schema.field(&key)?;
-            Some(Value::Object(merge_maps(old, new, &inner)?))
+            let (inner, field) = schema.field(&key)?;
+            match field.patch {
+                Some(patch) if patch.replace => Some(Value::Object(new)),
+                _ => Some(Value::Object(merge_maps(old, new, &inner)?)),
+            }
         }
         (Some(Value::Array(old)), Value::Array(new)) => {
             let (inner, strategy) = schema.list(&key)?;

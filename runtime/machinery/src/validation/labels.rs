@@ -57,6 +57,21 @@ pub enum SelectorValues {
     Any,
 }
 
+impl SelectorValues {
+    /// What may stand in the place of a selection that is stored: what could not be the value of a label may stay.
+    #[must_use]
+    pub fn as_stored(selector: &LabelSelector) -> Self {
+        let mut values = selector
+            .match_expressions
+            .iter()
+            .flat_map(|requirement| &requirement.values);
+        match values.any(|value| !names::label_value(value).is_empty()) {
+            true => SelectorValues::Any,
+            false => SelectorValues::Legal,
+        }
+    }
+}
+
 /// Checks a selection by labels; errors are reported below the current prefix.
 pub fn check_label_selector(selector: &LabelSelector, values: SelectorValues, errors: &mut FieldErrors) {
     check_labels("matchLabels", &selector.match_labels, errors);

@@ -117,7 +117,11 @@ impl Schemas<'_> {
             extend("map-type", "atomic".into());
         }
         if let Some(patch) = &facts.patch {
-            let words = [(patch.merge, "merge"), (patch.retain_keys, "retainKeys")];
+            let words = [
+                (patch.merge, "merge"),
+                (patch.retain_keys, "retainKeys"),
+                (patch.replace, "replace"),
+            ];
             let words: Vec<&str> = words
                 .into_iter()
                 .filter_map(|(set, word)| set.then_some(word))

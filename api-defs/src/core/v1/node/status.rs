@@ -8,7 +8,7 @@ use planesmith_machinery::time::Time;
 
 use super::{NodeConfigStatus, NodeSystemInfo};
 use crate::core::v1::ResourceList;
-use crate::core::v1::resource_name::counts_whole;
+use crate::core::v1::resource_list::check_amount;
 
 /// What a node offers and how it fares, as its kubelet reports it.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
@@ -165,17 +165,7 @@ impl NodeStatus {
     pub(super) fn check_amounts(&self, errors: &mut FieldErrors) {
         for (list, amounts) in [("capacity", &self.capacity), ("allocatable", &self.allocatable)] {
             for (resource, amount) in amounts {
-                let field = format!("status.{list}.{resource}");
-                if amount.is_negative() {
-                    errors.invalid(
-                        &field,
-                        amount.to_string().as_str(),
-                        "must be greater than or equal to 0",
-                    );
-                }
-                if counts_whole(resource) && amount.milli_value() % 1000 != 0 {
-                    errors.invalid(&field, amount.to_string().as_str(), "must be an integer");
-                }
+                check_amount(errors, &format!("status.{list}.{resource}"), resource, amount);
             }
         }
     }

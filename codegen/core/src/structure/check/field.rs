@@ -295,6 +295,7 @@ fn patch(attrs: &FieldAttrs, shape: &TypeRef, diagnostics: &Diagnostics) -> Opti
     Some(PatchModel {
         merge,
         retain_keys: strategy.value.retain_keys,
+        replace: strategy.value.replace,
         merge_key: attrs
             .patch_merge_key
             .as_ref()

@@ -1,0 +1,102 @@
+//! Bounds on what single objects of a namespace ask for.
+
+mod check;
+#[cfg(test)]
+mod tests;
+
+use planesmith_machinery::field_error::FieldErrors;
+use planesmith_machinery::meta::ObjectMeta;
+use planesmith_machinery::rules::Rules;
+use planesmith_machinery::{Resource, Struct};
+
+use super::resource_list::{ResourceList, round_up_to_milli};
+use crate::created_at::created_at;
+
+/// The type of limits on containers: the only one that gives defaults to what says nothing.
+const CONTAINER: &str = "Container";
+
+/// Bounds and defaults for what each pod, container or claim of a namespace asks for.
+#[derive(Clone, Debug, Default, PartialEq, Resource)]
+#[resource(group = "", version = "v1", short("limits"), create_on_update, rules)]
+#[resource(
+    column(name),
+    column(name = "Created At", type = "date", doc = "When the object was created.", with = created_at)
+)]
+pub struct LimitRange {
+    /// Standard metadata.
+    #[field(proto = 1)]
+    pub metadata: ObjectMeta,
+    /// The bounds.
+    #[field(proto = 2)]
+    pub spec: LimitRangeSpec,
+}
+
+/// Bounds on what single objects ask for.
+#[derive(Clone, Debug, Default, PartialEq, Struct)]
+pub struct LimitRangeSpec {
+    /// The bounds, one element per type of object.
+    #[field(proto = 1, keep, list_type = atomic)]
+    pub limits: Vec<LimitRangeItem>,
+}
+
+/// Bounds and defaults for objects of one type.
+#[derive(Clone, Debug, Default, PartialEq, Struct)]
+pub struct LimitRangeItem {
+    /// What is bounded: each Container, each Pod as the sum of its containers, each PersistentVolumeClaim, or a type
+    /// with a domain that somebody else enforces.
+    #[field(name = "type", proto = 1, keep)]
+    pub type_: String,
+    /// The most of each resource that one object may be limited to.
+    #[field(proto = 2)]
+    pub max: ResourceList,
+    /// The least of each resource that one object has to request.
+    #[field(proto = 3)]
+    pub min: ResourceList,
+    /// The limit that a container gets which sets none. Missing ones are taken from max.
+    #[field(proto = 4)]
+    pub default: ResourceList,
+    /// The request that a container gets which makes none. Missing ones are taken from default, then from min.
+    #[field(proto = 5)]
+    pub default_request: ResourceList,
+    /// How many times its request the limit of one object may be at most. Both must be set then, and not be zero.
+    #[field(proto = 6)]
+    pub max_limit_request_ratio: ResourceList,
+}
+
+impl Rules for LimitRange {
+    fn default_values(&mut self) {
+        for item in &mut self.spec.limits {
+            item.default_values();
+        }
+    }
+
+    fn validate(&self, errors: &mut FieldErrors) {
+        check::check(&self.spec.limits, &mut errors.at("spec"));
+    }
+}
+
+impl LimitRangeItem {
+    fn default_values(&mut self) {
+        if self.type_ == CONTAINER {
+            complete(&mut self.default, &self.max);
+            complete(&mut self.default_request, &self.default);
+            complete(&mut self.default_request, &self.min);
+        }
+        for list in [
+            &mut self.max,
+            &mut self.min,
+            &mut self.default,
+            &mut self.default_request,
+            &mut self.max_limit_request_ratio,
+        ] {
+            round_up_to_milli(list);
+        }
+    }
+}
+
+/// Takes over from `source` what `list` does not say.
+fn complete(list: &mut ResourceList, source: &ResourceList) {
+    for (name, amount) in source {
+        list.entry(name.clone()).or_insert_with(|| amount.clone());
+    }
+}

@@ -1,0 +1,131 @@
+//! Bounds on what a whole namespace uses.
+
+mod check;
+mod columns;
+#[cfg(test)]
+mod tests;
+
+use planesmith_machinery::field_error::FieldErrors;
+use planesmith_machinery::meta::ObjectMeta;
+use planesmith_machinery::rules::{Rules, UpdateOrder};
+use planesmith_machinery::{Resource, Struct};
+
+use super::resource_list::{ResourceList, round_up_to_milli};
+
+/// Bounds on what all objects of a namespace use together, and how much of it is used.
+#[derive(Clone, Debug, Default, PartialEq, Resource)]
+#[resource(group = "", version = "v1", short("quota"), status, returns_deleted, rules)]
+#[resource(
+    column(name),
+    column(name = "Request", type = "string", doc = "What is used of what may be requested or counted.", with = columns::request),
+    column(name = "Limit", type = "string", doc = "What is used of what limits may add up to.", with = columns::limit),
+    column(age)
+)]
+pub struct ResourceQuota {
+    /// Standard metadata.
+    #[field(proto = 1)]
+    pub metadata: ObjectMeta,
+    /// The bounds that are wanted.
+    #[field(proto = 2)]
+    pub spec: ResourceQuotaSpec,
+    /// The bounds that are enforced, and what is used of them.
+    #[field(proto = 3)]
+    pub status: ResourceQuotaStatus,
+}
+
+/// Bounds on what a namespace uses.
+#[derive(Clone, Debug, Default, PartialEq, Struct)]
+pub struct ResourceQuotaSpec {
+    /// The most of each resource that may be used in total: amounts such as requests.cpu, or numbers of objects such as
+    /// count/deployments.apps.
+    #[field(proto = 1)]
+    pub hard: ResourceList,
+    /// Which objects count, all if empty: those to which each of these applies. BestEffort and NotBestEffort go by the
+    /// pod's quality of service, Terminating and NotTerminating by whether it has a deadline. Cannot change.
+    #[field(proto = 2, list_type = atomic, known(
+        "BestEffort",
+        "CrossNamespacePodAffinity",
+        "NotBestEffort",
+        "NotTerminating",
+        "PriorityClass",
+        "Terminating",
+        "VolumeAttributesClass"
+    ))]
+    pub scopes: Vec<String>,
+    /// Which objects count besides, by scopes with values, such as the priority class of a pod.
+    #[field(proto = 3)]
+    pub scope_selector: Option<ScopeSelector>,
+}
+
+/// A selection of objects by scopes.
+#[derive(Clone, Debug, Default, PartialEq, Struct)]
+#[schema(atomic)]
+pub struct ScopeSelector {
+    /// Requirements, all of which must hold.
+    #[field(proto = 1, list_type = atomic)]
+    pub match_expressions: Vec<ScopedResourceSelectorRequirement>,
+}
+
+/// A requirement on one scope.
+#[derive(Clone, Debug, Default, PartialEq, Struct)]
+pub struct ScopedResourceSelectorRequirement {
+    /// Which scope: Terminating, NotTerminating, BestEffort, NotBestEffort, PriorityClass, CrossNamespacePodAffinity or
+    /// VolumeAttributesClass.
+    #[field(
+        proto = 1,
+        keep,
+        known(
+            "BestEffort",
+            "CrossNamespacePodAffinity",
+            "NotBestEffort",
+            "NotTerminating",
+            "PriorityClass",
+            "Terminating",
+            "VolumeAttributesClass"
+        )
+    )]
+    pub scope_name: String,
+    /// How the scope relates to the values: In, NotIn, Exists or DoesNotExist.
+    #[field(proto = 2, keep, known("DoesNotExist", "Exists", "In", "NotIn"))]
+    pub operator: String,
+    /// The values: at least one for In and NotIn, none for the others.
+    #[field(proto = 3, list_type = atomic)]
+    pub values: Vec<String>,
+}
+
+/// What is enforced and used.
+#[derive(Clone, Debug, Default, PartialEq, Struct)]
+pub struct ResourceQuotaStatus {
+    /// The bounds that are enforced: those of the spec, once a controller has seen them.
+    #[field(proto = 1)]
+    pub hard: ResourceList,
+    /// How much of each resource is used.
+    #[field(proto = 2)]
+    pub used: ResourceList,
+}
+
+impl Rules for ResourceQuota {
+    const UPDATE_ORDER: UpdateOrder = UpdateOrder::ChangeOnly;
+
+    fn default_values(&mut self) {
+        for list in [&mut self.spec.hard, &mut self.status.hard, &mut self.status.used] {
+            round_up_to_milli(list);
+        }
+    }
+
+    fn validate(&self, errors: &mut FieldErrors) {
+        self.spec.check(&mut errors.at("spec"));
+        self.status.check(&mut errors.at("status"));
+    }
+
+    fn validate_update(&self, old: &Self, errors: &mut FieldErrors) {
+        self.spec.check(&mut errors.at("spec"));
+        if !check::same_scopes(&self.spec.scopes, &old.spec.scopes) {
+            errors.invalid("spec.scopes", self.spec.scopes.as_slice(), "field is immutable");
+        }
+    }
+
+    fn validate_status_update(&self, _old: &Self, errors: &mut FieldErrors) {
+        self.status.check(&mut errors.at("status"));
+    }
+}

@@ -1,0 +1,12 @@
+//! The column of kinds that Kubernetes prints without a printer of their own.
+
+use planesmith_machinery::object::Object;
+use planesmith_machinery::table::Cell;
+
+/// When the object was made, as the moment itself instead of an age.
+pub(crate) fn created_at<R: Object>(object: &R) -> Cell {
+    match object.meta().creation_timestamp.timestamp() {
+        None => Cell::Null,
+        Some(_) => Cell::Text(object.meta().creation_timestamp.to_string()),
+    }
+}

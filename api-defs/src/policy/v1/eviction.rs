@@ -1,0 +1,16 @@
+//! Requests to remove a pod, unless that would break a budget.
+
+use planesmith_machinery::Resource;
+use planesmith_machinery::meta::{DeleteOptions, ObjectMeta};
+
+/// A request to delete a pod, granted only as long as the disruption budgets that select it allow for it.
+#[derive(Clone, Debug, Default, PartialEq, Resource)]
+#[resource(group = "policy", version = "v1", unserved)]
+pub struct Eviction {
+    /// Name and namespace of the pod.
+    #[field(proto = 1)]
+    pub metadata: ObjectMeta,
+    /// How the pod is deleted; as by default when absent.
+    #[field(proto = 2)]
+    pub delete_options: Option<DeleteOptions>,
+}

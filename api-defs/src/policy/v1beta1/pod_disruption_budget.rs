@@ -1,0 +1,98 @@
+//! How many pods of an application may be missing at a time.
+
+use std::collections::BTreeMap;
+
+use planesmith_machinery::int_or_string::IntOrString;
+use planesmith_machinery::meta::{Condition, LabelSelector, ObjectMeta};
+use planesmith_machinery::rules::Convert;
+use planesmith_machinery::time::Time;
+use planesmith_machinery::{Resource, Struct};
+
+use crate::policy::v1;
+use crate::policy::v1::Everything;
+
+/// How many pods of an application may be missing at a time because somebody evicts them.
+#[derive(Clone, Debug, Default, PartialEq, Resource)]
+#[resource(
+    group = "policy",
+    version = "v1beta1",
+    short("pdb"),
+    status,
+    generation,
+    conditional_update,
+    storage_version = v1::PodDisruptionBudget,
+    convert,
+    unserved
+)]
+pub struct PodDisruptionBudget {
+    /// Standard metadata.
+    #[field(proto = 1)]
+    pub metadata: ObjectMeta,
+    /// Which pods, and how many of them have to stay.
+    #[field(proto = 2)]
+    pub spec: PodDisruptionBudgetSpec,
+    /// How many may be evicted at the moment.
+    #[field(proto = 3)]
+    pub status: PodDisruptionBudgetStatus,
+}
+
+/// Which pods a budget protects, and how many of them have to stay.
+#[derive(Clone, Debug, Default, PartialEq, Struct)]
+pub struct PodDisruptionBudgetSpec {
+    /// How many of the pods must still be available after an eviction.
+    #[field(proto = 1)]
+    pub min_available: Option<IntOrString>,
+    /// Which pods the budget is about: none when absent or empty.
+    #[field(proto = 2)]
+    pub selector: Option<LabelSelector>,
+    /// How many of the pods may be unavailable after an eviction.
+    #[field(proto = 3)]
+    pub max_unavailable: Option<IntOrString>,
+    /// When pods that run without being ready may be evicted: IfHealthyBudget or AlwaysAllow.
+    #[field(proto = 4, known("AlwaysAllow", "IfHealthyBudget"))]
+    pub unhealthy_pod_eviction_policy: Option<String>,
+}
+
+/// How many pods may be evicted at the moment.
+#[derive(Clone, Debug, Default, PartialEq, Struct)]
+pub struct PodDisruptionBudgetStatus {
+    /// The generation of the budget that the numbers are about.
+    #[field(proto = 1)]
+    pub observed_generation: i64,
+    /// Pods whose eviction was granted and that are not gone yet, with the time of the grant.
+    #[field(proto = 2)]
+    pub disrupted_pods: BTreeMap<String, Time>,
+    /// How many pods may be evicted now.
+    #[field(proto = 3, keep)]
+    pub disruptions_allowed: i32,
+    /// How many pods are healthy.
+    #[field(proto = 4, keep)]
+    pub current_healthy: i32,
+    /// How many pods have to be healthy.
+    #[field(proto = 5, keep)]
+    pub desired_healthy: i32,
+    /// How many pods the budget is about.
+    #[field(proto = 6, keep)]
+    pub expected_pods: i32,
+    /// Aspects of the budget.
+    #[field(proto = 7, list_type = map, list_map_keys("type"), patch_strategy(merge), patch_merge_key = "type")]
+    pub conditions: Vec<Condition>,
+}
+
+impl Convert<v1::PodDisruptionBudget> for PodDisruptionBudget {
+    fn finish_to_hub(&self, hub: &mut v1::PodDisruptionBudget) {
+        hub.spec.selector = self
+            .spec
+            .selector
+            .as_ref()
+            .map(|selector| Everything::V1beta1.translated(selector));
+    }
+
+    fn finish_from_hub(&mut self, hub: &v1::PodDisruptionBudget) {
+        self.spec.selector = hub
+            .spec
+            .selector
+            .as_ref()
+            .map(|selector| Everything::V1.translated(selector));
+    }
+}
