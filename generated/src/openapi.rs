@@ -9,7 +9,6 @@ pub static V3: &[(&str, &[u8])] = &[
     ("apis/autoscaling/v1", AUTOSCALING_V1_V3),
     ("apis/coordination.k8s.io/v1", COORDINATION_V1_V3),
     ("apis/policy/v1", POLICY_V1_V3),
-    ("apis/policy/v1beta1", POLICY_V1BETA1_V3),
     ("apis/scheduling.k8s.io/v1", SCHEDULING_V1_V3),
 ];
 
@@ -18,7 +17,6 @@ const AUTOSCALING_V2_V3: &[u8] = include_bytes!("../openapi/v3/apis__autoscaling
 const AUTOSCALING_V1_V3: &[u8] = include_bytes!("../openapi/v3/apis__autoscaling__v1.json");
 const COORDINATION_V1_V3: &[u8] = include_bytes!("../openapi/v3/apis__coordination.k8s.io__v1.json");
 const POLICY_V1_V3: &[u8] = include_bytes!("../openapi/v3/apis__policy__v1.json");
-const POLICY_V1BETA1_V3: &[u8] = include_bytes!("../openapi/v3/apis__policy__v1beta1.json");
 const SCHEDULING_V1_V3: &[u8] = include_bytes!("../openapi/v3/apis__scheduling.k8s.io__v1.json");
 
 /// Documents of OpenAPI v2.
@@ -28,7 +26,6 @@ pub static V2: &[(&str, &[u8])] = &[
     ("apis/autoscaling/v1", AUTOSCALING_V1_V2),
     ("apis/coordination.k8s.io/v1", COORDINATION_V1_V2),
     ("apis/policy/v1", POLICY_V1_V2),
-    ("apis/policy/v1beta1", POLICY_V1BETA1_V2),
     ("apis/scheduling.k8s.io/v1", SCHEDULING_V1_V2),
 ];
 
@@ -37,5 +34,4 @@ const AUTOSCALING_V2_V2: &[u8] = include_bytes!("../openapi/v2/apis__autoscaling
 const AUTOSCALING_V1_V2: &[u8] = include_bytes!("../openapi/v2/apis__autoscaling__v1.json");
 const COORDINATION_V1_V2: &[u8] = include_bytes!("../openapi/v2/apis__coordination.k8s.io__v1.json");
 const POLICY_V1_V2: &[u8] = include_bytes!("../openapi/v2/apis__policy__v1.json");
-const POLICY_V1BETA1_V2: &[u8] = include_bytes!("../openapi/v2/apis__policy__v1beta1.json");
 const SCHEDULING_V1_V2: &[u8] = include_bytes!("../openapi/v2/apis__scheduling.k8s.io__v1.json");

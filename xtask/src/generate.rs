@@ -14,6 +14,7 @@ use crate::cargo::workspace;
 use difference::Difference;
 use files::Files;
 use model::Model;
+use stamp::Stamp;
 
 mod crd;
 mod difference;
@@ -26,6 +27,7 @@ mod problem;
 mod reference;
 mod rust;
 mod source;
+mod stamp;
 
 /// What `--check` answers with when the tree is not what the definitions imply.
 const OUT_OF_DATE: u8 = 4;
@@ -44,9 +46,14 @@ pub(crate) struct Generate {
 impl Generate {
     pub(crate) fn run(&self) -> Result<ExitCode> {
         if !self.check {
+            let stamp = Stamp::of(workspace());
+            if stamp.is_current() {
+                return Ok(ExitCode::SUCCESS);
+            }
             for difference in write(workspace())? {
                 println!("{}", difference.done());
             }
+            stamp.renew();
             return Ok(ExitCode::SUCCESS);
         }
         let differences = render(workspace())?.compare(workspace())?;

@@ -2,7 +2,7 @@
 //! definition.
 //!
 //! Reading order: [`run`](run()) (a server's life from start to end), [`options`] (flags), [`program`] (what a binary is made
-//! of), then what a start does: [`identity`], [`authentication`], [`bootstrap`], [`controllers`].
+//! of) and [`enablement`] (what of it is on), then what a start does: [`identity`], [`authentication`], [`bootstrap`], [`controllers`].
 
 mod allocator;
 pub mod authentication;
@@ -10,6 +10,7 @@ pub mod bare;
 pub mod bootstrap;
 pub mod certificates;
 pub mod controllers;
+pub mod enablement;
 mod group_priority;
 pub mod identity;
 pub mod kubeconfig;

@@ -78,7 +78,8 @@ pub struct Options {
     #[arg(long, default_value = "https://kubernetes.default.svc", value_name = "URL")]
     pub service_account_issuer: Vec<String>,
 
-    /// Group versions to switch on or off: apps/v1=false, api/all=true.
+    /// Group versions and resources to switch on or off: apps/v1=false, apps/v1/deployments=false, api/beta=true. Also
+    /// api/all, api/ga and api/alpha. Alpha and beta versions of Kubernetes are off unless they are named.
     #[arg(long, default_value = "", hide_default_value = true, value_name = "KEY=BOOL,...")]
     pub runtime_config: Switches,
 

@@ -6,10 +6,6 @@ use planesmith_server::routes::Routes;
 use planesmith_server::stores::Stores;
 
 use crate::bare;
-use crate::options::Switches;
-
-/// The switches of `--runtime-config` for many group versions at once.
-const ALL_OF_A_KIND: [&str; 4] = ["api/all", "api/ga", "api/beta", "api/alpha"];
 
 /// A server binary: its name and the group versions that it can serve. Written by `cargo xtask generate`.
 #[derive(Clone, Copy, Debug)]
@@ -41,13 +37,6 @@ impl Program {
         };
         let missing: Vec<&GroupVersion> = bare::GROUPS.iter().filter(|bare| !brings(bare)).collect();
         missing.into_iter().chain(self.groups)
-    }
-
-    /// The names in `--runtime-config` that stand for none of the program's group versions.
-    pub(crate) fn unknown_switches<'s>(&self, switches: &'s Switches) -> impl Iterator<Item = &'s str> {
-        let known: Vec<String> = self.all_groups().map(GroupVersion::api_version).collect();
-        let known = move |name: &str| ALL_OF_A_KIND.contains(&name) || known.iter().any(|own| own == name);
-        switches.names().filter(move |name| !known(name))
     }
 }
 
@@ -91,63 +80,5 @@ impl GroupVersion {
     pub fn path(&self) -> String {
         let root = if self.group.is_empty() { "api" } else { "apis" };
         format!("{root}/{}", self.api_version())
-    }
-
-    /// Whether `--runtime-config` leaves the group version on.
-    ///
-    /// A switch for the group version wins over one for its maturity (`api/ga`, `api/beta`, `api/alpha`), which wins over
-    /// `api/all`. Without a switch everything is on but the alpha and beta versions of Kubernetes' own groups, which are
-    /// off in kube-apiserver too.
-    #[must_use]
-    pub fn enabled(&self, switches: &Switches) -> bool {
-        let maturity = match self.version {
-            version if version.contains("alpha") => "api/alpha",
-            version if version.contains("beta") => "api/beta",
-            _ => "api/ga",
-        };
-        let is_kubernetes = !self.group.contains('.') || self.group.ends_with(".k8s.io");
-        switches
-            .get(&self.api_version())
-            .or_else(|| switches.get(maturity))
-            .or_else(|| switches.get("api/all"))
-            .unwrap_or(maturity == "api/ga" || !is_kubernetes)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn enabled(group: &'static str, version: &'static str, switches: &str) -> bool {
-        let group_version = GroupVersion {
-            group,
-            version,
-            register: |_| {},
-            install: |_, _| {},
-        };
-        group_version.enabled(&switches.parse().unwrap())
-    }
-
-    #[test]
-    fn the_narrowest_switch_wins() {
-        assert!(enabled("", "v1", ""));
-        assert!(!enabled("batch", "v1beta1", ""));
-        assert!(enabled("shop.example.com", "v1alpha1", ""));
-        assert!(enabled("batch", "v1beta1", "api/beta=true"));
-        assert!(!enabled("batch", "v1beta1", "api/beta=true,batch/v1beta1=false"));
-        assert!(!enabled("apps", "v1", "api/all=false"));
-        assert!(enabled("", "v1", "api/all=false,v1=true"));
-    }
-
-    #[test]
-    fn switches_of_missing_group_versions_are_found() {
-        let program = Program {
-            name: "test",
-            groups: &[],
-            openapi: Documents::default(),
-        };
-        let switches = "v1=true,api/all=true,apps/v1=true".parse().unwrap();
-        let unknown: Vec<&str> = program.unknown_switches(&switches).collect();
-        assert_eq!(unknown, ["apps/v1"]);
     }
 }

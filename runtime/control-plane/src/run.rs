@@ -19,6 +19,7 @@ use planesmith_store::{MemoryLog, Storage, StorageOptions, WriteError};
 use planesmith_store_sled::SledLog;
 
 use crate::authentication::{authenticator, authorizer};
+use crate::enablement::Enablement;
 use crate::group_priority::group_priorities;
 use crate::identity::Identity;
 use crate::loopback::Loopback;
@@ -32,7 +33,7 @@ use crate::{bootstrap, controllers, namespaces};
 pub fn run(program: &Program) -> ExitCode {
     let options = Options::from_command_line();
     crate::logging::start_logging(options.logging_format, options.verbosity);
-    warn_of_idle_switches(program, &options);
+    warn_of_idle_switches(&options);
     let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
         Ok(runtime) => runtime,
         Err(error) => return fail(&error.into()),
@@ -53,13 +54,7 @@ fn fail(error: &anyhow::Error) -> ExitCode {
 }
 
 /// Says which switches change nothing; they are no mistakes when flags written for a kube-apiserver are used here.
-fn warn_of_idle_switches(program: &Program, options: &Options) {
-    for name in program.unknown_switches(&options.runtime_config) {
-        tracing::warn!(
-            name,
-            "--runtime-config names a group version that this server does not have"
-        );
-    }
+fn warn_of_idle_switches(options: &Options) {
     for name in options.feature_gates.names() {
         tracing::warn!(name, "--feature-gates names a feature that this server cannot switch");
     }
@@ -147,12 +142,15 @@ fn assemble(
     }
     let stores = Stores::with_options(storage.clone(), scheme, admission, StoresOptions::default());
     namespaces::handle_subresources(&stores);
-    let mut routes = Routes::new();
+    let enablement =
+        Enablement::new(program.all_groups(), &options.runtime_config).map_err(|problem| anyhow::anyhow!(problem))?;
+    for name in enablement.unknown(&options.runtime_config) {
+        tracing::warn!(name, "--runtime-config names a group that this server does not have");
+    }
+    let resources = enablement.clone();
+    let mut routes = Routes::new().only(move |facts| resources.resource(facts));
     let groups = program.all_groups();
-    let served: Vec<GroupVersion> = groups
-        .filter(|group| group.enabled(&options.runtime_config))
-        .copied()
-        .collect();
+    let served: Vec<GroupVersion> = groups.filter(|group| enablement.version(group)).copied().collect();
     for group_version in &served {
         (group_version.install)(&mut routes, &stores);
     }

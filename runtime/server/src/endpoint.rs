@@ -73,9 +73,9 @@ impl Routes {
         self.serve_kind(R::RESOURCE, stores);
     }
 
-    /// Serves a kind by its facts. A version that is not served is passed over.
+    /// Serves a kind by its facts. A version that is not served or switched off is passed over.
     pub fn serve_kind(&mut self, facts: &'static ResourceFacts, stores: &Stores) {
-        if facts.served {
+        if self.admits(facts) {
             self.add(Arc::new(Endpoint::new(facts, stores)));
         }
     }

@@ -12,6 +12,7 @@ use axum::body::Body;
 use axum::response::Response;
 use futures_util::future::BoxFuture;
 use http::Request;
+use planesmith_machinery::resource::ResourceFacts;
 
 pub use served::{ServedKind, ServedResource, ServedSubresource};
 pub(crate) use table::Found;
@@ -54,13 +55,29 @@ pub struct Routes {
     handlers: Vec<Arc<dyn ResourceHandler>>,
     claims: Vec<table::Claim>,
     open_groups: Vec<String>,
+    filter: Option<KindFilter>,
 }
+
+/// Whether a kind is switched on.
+type KindFilter = Box<dyn Fn(&ResourceFacts) -> bool + Send + Sync>;
 
 impl Routes {
     /// No resources.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
+    }
+
+    /// Serves of the kinds that are added from now on only those that `filter` lets through.
+    #[must_use]
+    pub fn only(mut self, filter: impl Fn(&ResourceFacts) -> bool + Send + Sync + 'static) -> Self {
+        self.filter = Some(Box::new(filter));
+        self
+    }
+
+    /// Whether a kind in one version is to be served: it can be, and it is switched on.
+    pub(crate) fn admits(&self, facts: &ResourceFacts) -> bool {
+        facts.served && self.filter.as_ref().is_none_or(|filter| filter(facts))
     }
 
     /// Adds a resource in one version. A later one of the same name replaces an earlier one.

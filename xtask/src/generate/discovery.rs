@@ -27,7 +27,10 @@ pub(super) fn render(model: &Model, files: &mut Files) -> Result<()> {
         if package.groups.is_empty() {
             continue;
         }
-        let named = package.groups.iter().filter(|group| !group.name.is_empty());
+        let named = package
+            .groups
+            .iter()
+            .filter(|group| !group.name.is_empty() && is_served(group));
         let groups = ApiGroupList {
             groups: named.map(group_entry).collect(),
         };
@@ -35,14 +38,14 @@ pub(super) fn render(model: &Model, files: &mut Files) -> Result<()> {
         let members =
             (0..members).flat_map(|group| ["kind", "apiVersion"].map(|name| format!("/groups/{group}/{name}")));
         files.add(folder.join("apis.json"), text(&groups, members))?;
-        for group in &package.groups {
+        for group in package.groups.iter().filter(|group| is_served(group)) {
             if !group.name.is_empty() {
                 files.add(
                     folder.join(format!("apis__{}.json", group.name)),
                     text(&group_entry(group), []),
                 )?;
             }
-            for version in &group.versions {
+            for version in group.versions.iter().filter(|version| version.is_served()) {
                 let list = resource_list(model, group, version);
                 let name = match group.name.as_str() {
                     "" => format!("api__{}.json", version.name),
@@ -54,6 +57,10 @@ pub(super) fn render(model: &Model, files: &mut Files) -> Result<()> {
         }
     }
     Ok(())
+}
+
+fn is_served(group: &Group) -> bool {
+    group.versions.iter().any(Version::is_served)
 }
 
 fn folder(package: &PackageModel) -> PathBuf {
@@ -78,10 +85,7 @@ fn text(object: &dyn Struct, without: impl IntoIterator<Item = String>) -> Strin
 }
 
 fn group_entry(group: &Group) -> ApiGroup {
-    let served = group
-        .versions
-        .iter()
-        .filter(|version| version.kinds.iter().any(|kind| kind.resource.served));
+    let served = group.versions.iter().filter(|version| version.is_served());
     let mut versions: Vec<GroupVersionForDiscovery> = served
         .map(|version| GroupVersionForDiscovery {
             group_version: format!("{}/{}", group.name, version.name),

@@ -45,6 +45,8 @@ pub(crate) struct PackageModel {
     pub(crate) package: Package,
     /// Its groups, by name.
     pub(crate) groups: Vec<Group>,
+    /// The paths by which other crates import its types that say what they are and are no objects, sorted.
+    pub(crate) messages: Vec<RustPath>,
 }
 
 /// One API group.
@@ -65,6 +67,13 @@ pub(crate) struct Version {
     pub(crate) name: String,
     /// Its kinds, by name.
     pub(crate) kinds: Vec<Kind>,
+}
+
+impl Version {
+    /// Whether clients reach any of its kinds.
+    pub(crate) fn is_served(&self) -> bool {
+        self.kinds.iter().any(|kind| kind.resource.served)
+    }
 }
 
 /// One kind in one version.
@@ -96,6 +105,8 @@ pub(crate) struct Definition {
     pub(crate) type_meta: Option<TypeMeta>,
     /// Owned and replaced as a whole.
     pub(crate) atomic: bool,
+    /// At most one of the fields besides the discriminator is set.
+    pub(crate) union: bool,
     /// The fields, in wire order.
     pub(crate) fields: Vec<Field>,
 }

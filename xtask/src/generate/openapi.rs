@@ -36,7 +36,7 @@ pub(super) fn render(model: &Model, files: &mut Files) -> Result<()> {
         }
         let mut embedded = Vec::new();
         for group in &package.groups {
-            for version in &group.versions {
+            for version in group.versions.iter().filter(|version| version.is_served()) {
                 let document = definitions::Document::of(model, group, version);
                 let name = file_name(group, version);
                 files.add(folder.join("v3").join(&name), v3::render(&document))?;

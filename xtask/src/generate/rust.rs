@@ -24,6 +24,9 @@ pub(super) fn render(model: &Model, files: &mut Files) -> Result<()> {
         files.add(place.root.clone(), program(package))?;
         files.add(place.main.clone(), main(package, &place))?;
         files.add(place.folder.join("round_trips.rs"), round_trips(package))?;
+        if !package.messages.is_empty() {
+            files.add(place.folder.join("messages.rs"), messages(package))?;
+        }
         for group in &package.groups {
             let folder = place.folder.join(&group.module);
             files.add(folder.with_extension("rs"), group_module(group))?;
@@ -115,6 +118,9 @@ fn program(package: &PackageModel) -> String {
     text.push('\n');
     let mut modules: Vec<&str> = package.groups.iter().map(|group| group.module.as_str()).collect();
     modules.extend(["openapi", "round_trips"]);
+    if !package.messages.is_empty() {
+        modules.push("messages");
+    }
     modules.sort_unstable();
     for module in modules {
         text.push_str(&match module {
@@ -157,6 +163,27 @@ fn main(package: &PackageModel, place: &Place) -> String {
     format!(
         "//! The server `{name}`.\n//!\n{}\nuse std::process::ExitCode;\n\n\
          fn main() -> ExitCode {{\n    planesmith_control_plane::run(&{module}::PROGRAM)\n}}\n",
+        origin(&package.package.folder.join("src"))
+    )
+}
+
+/// The types that are no objects.
+fn messages(package: &PackageModel) -> String {
+    let crate_name = package.package.crate_name();
+    let own = package.package.role == Role::Own;
+    let listed: String = package.messages.iter().fold(String::new(), |listed, path| {
+        let path = path.to_string();
+        let path = match path.strip_prefix(&crate_name) {
+            Some(inner) if own => format!("crate{inner}"),
+            _ => path,
+        };
+        format!("{listed}    messages.push(Box::new({path}::default()));\n")
+    });
+    format!(
+        "//! Types that say what they are and are no objects: reviews, options, records.\n//!\n{}\n\
+         use planesmith_machinery::value::Struct;\n\n\
+         /// A zero value of each.\n#[must_use]\npub fn messages() -> Vec<Box<dyn Struct>> {{\n    \
+         let mut messages: Vec<Box<dyn Struct>> = Vec::new();\n{listed}    messages\n}}\n",
         origin(&package.package.folder.join("src"))
     )
 }

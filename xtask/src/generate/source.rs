@@ -6,6 +6,7 @@ mod module;
 mod names;
 mod reader;
 
+use std::cell::OnceCell;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::path::Path;
@@ -58,6 +59,8 @@ pub(crate) struct Sources {
     /// The crates, machinery first.
     pub(crate) packages: Vec<Package>,
     modules: BTreeMap<RustPath, Module>,
+    /// By which paths other crates reach definitions; made when first asked for.
+    public: OnceCell<BTreeMap<RustPath, RustPath>>,
 }
 
 impl Sources {
@@ -69,7 +72,11 @@ impl Sources {
             reader.package(package)?;
         }
         let modules = reader.modules;
-        Ok(Self { packages, modules })
+        Ok(Self {
+            packages,
+            modules,
+            public: OnceCell::new(),
+        })
     }
 
     /// The module at `path`.

@@ -142,7 +142,7 @@ pub struct ContainerResizePolicy {
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct ContainerRestartRule {
     /// The action.
-    #[field(proto = 1)]
+    #[field(proto = 1, expected)]
     pub action: String,
     /// The exit codes.
     #[field(proto = 2)]
@@ -153,7 +153,7 @@ pub struct ContainerRestartRule {
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct ContainerRestartRuleOnExitCodes {
     /// The operator.
-    #[field(proto = 1)]
+    #[field(proto = 1, expected)]
     pub operator: String,
     /// The values.
     #[field(proto = 2, list_type = set)]

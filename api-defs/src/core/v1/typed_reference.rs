@@ -7,7 +7,7 @@ use planesmith_machinery::Struct;
 #[schema(atomic)]
 pub struct TypedLocalObjectReference {
     /// The api group.
-    #[field(proto = 1, keep)]
+    #[field(proto = 1, keep, optional)]
     pub api_group: Option<String>,
     /// The kind.
     #[field(proto = 2, keep)]
@@ -21,7 +21,7 @@ pub struct TypedLocalObjectReference {
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct TypedObjectReference {
     /// The api group.
-    #[field(proto = 1, keep)]
+    #[field(proto = 1, keep, optional)]
     pub api_group: Option<String>,
     /// The kind.
     #[field(proto = 2, keep)]

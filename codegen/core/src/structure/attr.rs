@@ -12,7 +12,7 @@ const DOC: &str = "write the description as a doc comment";
 
 const SCHEMA: Grammar = Grammar {
     shown: "#[schema(...)]",
-    once: &["name", "atomic", "type_meta"],
+    once: &["name", "atomic", "union", "type_meta"],
     repeated: &[],
     instead: &[("doc", DOC), ("description", DOC)],
 };
@@ -43,6 +43,7 @@ const FIELD: Grammar = Grammar {
         "patch_strategy",
         "patch_merge_key",
         "moved_to",
+        "discriminator",
     ],
     repeated: &[],
     instead: &[
@@ -65,6 +66,7 @@ const PATCH_STRATEGIES: &[&str] = &["merge", "retain_keys", "replace"];
 pub(crate) struct StructAttrs {
     pub(crate) name: Option<Spanned<String>>,
     pub(crate) atomic: bool,
+    pub(crate) union: Option<Span>,
     pub(crate) type_meta: Option<Spanned<Vec<Spanned<String>>>>,
     pub(crate) fields: Vec<FieldAttrs>,
 }
@@ -97,6 +99,7 @@ pub(crate) struct FieldAttrs {
     pub(crate) patch_strategy: Option<Spanned<Strategy>>,
     pub(crate) patch_merge_key: Option<Spanned<String>>,
     pub(crate) moved_to: Option<Spanned<String>>,
+    pub(crate) discriminator: Option<Span>,
 }
 
 /// A word behind `list_type =`.
@@ -123,6 +126,7 @@ impl StructAttrs {
             match entry.key.as_str() {
                 "name" => attrs.name = entry.text("PodSpec", diagnostics),
                 "atomic" => attrs.atomic = entry.flag(diagnostics).is_some(),
+                "union" => attrs.union = entry.flag(diagnostics),
                 "type_meta" => {
                     let value = entry.texts("v1", diagnostics);
                     attrs.type_meta = Some(Spanned {
@@ -202,6 +206,7 @@ impl FieldAttrs {
                 }
                 "patch_merge_key" => field.patch_merge_key = entry.text("name", diagnostics),
                 "moved_to" => field.moved_to = entry.text("spec.newPlace", diagnostics),
+                "discriminator" => field.discriminator = entry.flag(diagnostics),
                 _ => {}
             }
         }

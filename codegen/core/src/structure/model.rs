@@ -17,6 +17,8 @@ pub struct StructModel {
     pub type_meta: Option<TypeMeta>,
     /// Owned and replaced as a whole.
     pub atomic: bool,
+    /// At most one of the fields besides the discriminator is set.
+    pub union: bool,
     /// The fields, in wire order.
     pub fields: Vec<FieldModel>,
 }
@@ -65,6 +67,8 @@ pub struct FieldModel {
     pub patch: Option<PatchModel>,
     /// Dotted path of the value in the storage version.
     pub moved_to: Option<String>,
+    /// Says which member of a union is set.
+    pub discriminator: bool,
 }
 
 /// When a field is left out of JSON.

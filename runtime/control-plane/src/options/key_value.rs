@@ -29,8 +29,8 @@ impl FromStr for Switches {
         let mut values = BTreeMap::new();
         for term in text.split(',').map(str::trim).filter(|term| !term.is_empty()) {
             let (name, value) = match term.split_once('=') {
-                Some((name, "true")) if !name.is_empty() => (name, true),
-                Some((name, "false")) if !name.is_empty() => (name, false),
+                Some((name, "true" | "True" | "TRUE" | "t" | "T" | "1")) if !name.is_empty() => (name, true),
+                Some((name, "false" | "False" | "FALSE" | "f" | "F" | "0")) if !name.is_empty() => (name, false),
                 _ => return Err(format!("`{term}`: expected NAME=true or NAME=false")),
             };
             values.insert(name.to_owned(), value);

@@ -18,6 +18,7 @@ pub(super) fn build(sources: &Sources, problems: &mut Vec<Problem>) -> Model {
         sources,
         problems,
         structs: BTreeMap::new(),
+        messages: Vec::new(),
     };
     let mut packages = Vec::new();
     for package in &sources.packages {
@@ -25,10 +26,14 @@ pub(super) fn build(sources: &Sources, problems: &mut Vec<Problem>) -> Model {
         if package.role == Role::Own && !kinds.is_empty() {
             builder.includes_generated(package);
         }
-        if package.role != Role::Library {
+        builder.messages.sort();
+        if package.role == Role::Library {
+            builder.messages.clear();
+        } else {
             packages.push(PackageModel {
                 package: package.clone(),
                 groups: groups(kinds),
+                messages: std::mem::take(&mut builder.messages),
             });
         }
     }
@@ -42,6 +47,7 @@ struct Builder<'a> {
     sources: &'a Sources,
     problems: &'a mut Vec<Problem>,
     structs: BTreeMap<RustPath, Definition>,
+    messages: Vec<RustPath>,
 }
 
 /// A kind and the module of its group.
@@ -91,6 +97,9 @@ impl Builder<'_> {
             }
         };
         let definition = self.resolved(module, at, path, structure);
+        if definition.type_meta.is_some() && kind.is_none() {
+            self.messages.extend(self.sources.public_path(path));
+        }
         self.structs.insert(path.clone(), definition);
         let kind = kind?;
         let hub = kind.storage_version.as_ref().and_then(|hub| {
@@ -164,6 +173,7 @@ impl Builder<'_> {
             doc,
             type_meta,
             atomic,
+            union,
             fields,
             ..
         } = structure;
@@ -184,6 +194,7 @@ impl Builder<'_> {
             doc,
             type_meta,
             atomic,
+            union,
             fields,
         }
     }

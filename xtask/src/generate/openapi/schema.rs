@@ -59,6 +59,9 @@ impl Schemas<'_> {
         if definition.atomic {
             schema.insert("x-kubernetes-map-type".to_owned(), "atomic".into());
         }
+        if definition.union {
+            schema.insert("x-kubernetes-unions".to_owned(), union(definition));
+        }
         schema.into()
     }
 
@@ -167,6 +170,22 @@ impl Schemas<'_> {
             Type::Optional(inner) => self.ty(inner),
         }
     }
+}
+
+/// Which field of a union is set under which value of its discriminator.
+fn union(definition: &Definition) -> Value {
+    let mut union = Map::new();
+    let mut members = Map::new();
+    for field in &definition.fields {
+        let name = &field.facts.name;
+        if field.facts.discriminator {
+            union.insert("discriminator".to_owned(), name.as_str().into());
+        } else {
+            members.insert(name.clone(), names::capitalized(name).into());
+        }
+    }
+    union.insert("fields-to-discriminateBy".to_owned(), members.into());
+    json!([union])
 }
 
 /// The schema of a leaf.

@@ -21,6 +21,16 @@ pub(crate) struct Module {
     pub(crate) globs: Vec<Use>,
 }
 
+impl Module {
+    /// The names of the structs with one of our derives that are declared `pub`.
+    pub(crate) fn public_definitions(&self) -> impl Iterator<Item = &str> {
+        self.items.iter().filter_map(|(name, item)| match item {
+            Item::Definition(written) if written.public => Some(name.as_str()),
+            _ => None,
+        })
+    }
+}
+
 /// What a name stands for.
 #[derive(Debug)]
 pub(crate) enum Item {

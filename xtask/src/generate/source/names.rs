@@ -1,5 +1,7 @@
 //! From a name in a module to the item that it stands for.
 
+use std::collections::BTreeMap;
+
 use super::{Item, RustPath, Sources};
 
 /// Imports that import imports: more steps than this are a circle.
@@ -73,32 +75,45 @@ impl Sources {
     }
 
     /// The shortest path by which other crates reach the item declared at `path`; of equally short ones the first.
+    ///
+    /// `None` when no public module leads to it.
     pub(crate) fn public_path(&self, path: &RustPath) -> Option<RustPath> {
-        let crate_name = path.crate_name();
-        let modules = self
-            .modules
-            .iter()
-            .filter(|(module, _)| module.crate_name() == crate_name);
-        let mut found: Vec<RustPath> = Vec::new();
-        for (module, content) in modules.filter(|(module, _)| self.is_public(module)) {
-            if path.parent().as_ref() == Some(module)
-                && matches!(content.items.get(path.name()), Some(Item::Definition(written)) if written.public)
-            {
-                found.push(path.clone());
+        self.public.get_or_init(|| self.public_paths()).get(path).cloned()
+    }
+
+    /// The shortest public paths of all definitions.
+    fn public_paths(&self) -> BTreeMap<RustPath, RustPath> {
+        let mut shortest = BTreeMap::new();
+        let mut offer = |declared: RustPath, public: RustPath| {
+            let known: &mut RustPath = shortest.entry(declared).or_insert_with(|| public.clone());
+            if public.0.len() < known.0.len() {
+                *known = public;
+            }
+        };
+        for (module, content) in self.modules.iter().filter(|(module, _)| self.is_public(module)) {
+            for name in content.public_definitions() {
+                offer(module.join(name), module.join(name));
             }
             for (name, import) in content.uses.iter().filter(|(_, import)| import.public) {
-                if self.resolve(module, &import.target).as_ref() == Some(path) {
-                    found.push(module.join(name));
+                if let Some(target) = self.resolve(module, &import.target)
+                    && target.crate_name() == module.crate_name()
+                {
+                    offer(target, module.join(name));
                 }
             }
             for glob in content.globs.iter().filter(|glob| glob.public) {
-                let target = self.resolve(module, &glob.target);
-                if target.is_some() && target == path.parent() {
-                    found.push(module.join(path.name()));
+                let Some(target) = self.resolve(module, &glob.target) else {
+                    continue;
+                };
+                let inner = self
+                    .module(&target)
+                    .filter(|_| target.crate_name() == module.crate_name());
+                for name in inner.into_iter().flat_map(super::Module::public_definitions) {
+                    offer(target.join(name), module.join(name));
                 }
             }
         }
-        found.into_iter().min_by_key(|path| path.0.len())
+        shortest
     }
 
     /// Whether other crates can name a module.

@@ -103,6 +103,6 @@ pub struct GRPCAction {
     #[field(proto = 1, keep)]
     pub port: i32,
     /// The service.
-    #[field(proto = 2, keep, default = "")]
+    #[field(proto = 2, keep, optional, default = "")]
     pub service: Option<String>,
 }

@@ -90,9 +90,10 @@ pub struct WindowsSecurityContextOptions {
 
 /// Seccomp profile.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
+#[schema(union)]
 pub struct SeccompProfile {
     /// The type.
-    #[field(proto = 1, keep)]
+    #[field(proto = 1, keep, discriminator)]
     pub type_: String,
     /// The localhost profile.
     #[field(proto = 2)]
@@ -101,9 +102,10 @@ pub struct SeccompProfile {
 
 /// App armor profile.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
+#[schema(union)]
 pub struct AppArmorProfile {
     /// The type.
-    #[field(proto = 1, keep)]
+    #[field(proto = 1, keep, discriminator)]
     pub type_: String,
     /// The localhost profile.
     #[field(proto = 2)]

@@ -146,7 +146,7 @@ pub struct VolumeStatus {
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct ImageVolumeStatus {
     /// The image ref.
-    #[field(proto = 1)]
+    #[field(proto = 1, expected)]
     pub image_ref: String,
 }
 

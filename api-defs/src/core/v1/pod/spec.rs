@@ -166,6 +166,7 @@ pub struct PodSchedulingGate {
 
 /// Pod scheduling group.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
+#[schema(union)]
 pub struct PodSchedulingGroup {
     /// The pod group name.
     #[field(proto = 1)]

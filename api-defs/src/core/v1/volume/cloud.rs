@@ -62,7 +62,7 @@ pub struct AzureDiskVolumeSource {
     #[field(name = "diskURI", proto = 2, keep)]
     pub disk_uri: String,
     /// The caching mode.
-    #[field(proto = 3)]
+    #[field(proto = 3, default = "ReadWrite")]
     pub caching_mode: Option<String>,
     /// The fs type.
     #[field(proto = 4, default = "ext4")]
@@ -71,7 +71,7 @@ pub struct AzureDiskVolumeSource {
     #[field(proto = 5, default = false)]
     pub read_only: Option<bool>,
     /// The kind.
-    #[field(proto = 6)]
+    #[field(proto = 6, default = "Shared")]
     pub kind: Option<String>,
 }
 

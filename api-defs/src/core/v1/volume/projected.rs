@@ -11,7 +11,7 @@ use crate::core::v1::{DownwardAPIVolumeFile, KeyToPath, LocalObjectReference};
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct ProjectedVolumeSource {
     /// The sources.
-    #[field(proto = 1, keep, list_type = atomic)]
+    #[field(proto = 1, keep, optional, list_type = atomic)]
     pub sources: Vec<VolumeProjection>,
     /// The default mode.
     #[field(proto = 2)]
@@ -115,10 +115,10 @@ pub struct ClusterTrustBundleProjection {
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct PodCertificateProjection {
     /// The signer name.
-    #[field(proto = 1)]
+    #[field(proto = 1, expected)]
     pub signer_name: String,
     /// The key type.
-    #[field(proto = 2)]
+    #[field(proto = 2, expected)]
     pub key_type: String,
     /// The max expiration seconds.
     #[field(proto = 3)]

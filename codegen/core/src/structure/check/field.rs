@@ -38,6 +38,7 @@ pub(super) fn check(field: &Field, attrs: FieldAttrs, diagnostics: &Diagnostics)
         atomic: atomic(&attrs, &shape, diagnostics),
         patch: patch(&attrs, &shape, diagnostics),
         moved_to: moved_to(&attrs, diagnostics),
+        discriminator: attrs.discriminator.is_some(),
         default: attrs.default.map(|default| default.value),
         shape,
         ident,

@@ -1,0 +1,244 @@
+//! Which group versions and resources are switched on: the defaults, and what `--runtime-config` says.
+
+use std::collections::HashMap;
+
+use planesmith_machinery::resource::ResourceFacts;
+
+use crate::options::Switches;
+use crate::program::GroupVersion;
+
+/// The switches for many group versions at once, in the order in which they are applied.
+const MATCHERS: [(&str, Option<Maturity>); 4] = [
+    ("api/all", None),
+    ("api/ga", Some(Maturity::Stable)),
+    ("api/beta", Some(Maturity::Beta)),
+    ("api/alpha", Some(Maturity::Alpha)),
+];
+
+/// How settled a version is, by its name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Maturity {
+    Alpha,
+    Beta,
+    Stable,
+}
+
+impl Maturity {
+    fn of(version: &str) -> Self {
+        match version {
+            version if version.contains("alpha") => Self::Alpha,
+            version if version.contains("beta") => Self::Beta,
+            _ => Self::Stable,
+        }
+    }
+}
+
+/// What is switched on.
+///
+/// Without a switch everything is on but the alpha and beta versions of Kubernetes' own groups, as in kube-apiserver.
+/// `api/all`, `api/ga`, `api/beta` and `api/alpha` are applied in this order, then the switches for group versions
+/// (`apps/v1`, or `v1` for the core group), then those for resources (`apps/v1/deployments`). A resource that is switched
+/// by itself does not follow its version.
+#[derive(Clone, Debug, Default)]
+pub struct Enablement {
+    versions: HashMap<String, bool>,
+    resources: HashMap<String, bool>,
+}
+
+impl Enablement {
+    /// Applies `switches` to the defaults of `groups`.
+    ///
+    /// # Errors
+    ///
+    /// When a switch is nothing that could be switched, or names a version that a group of the program does not have.
+    /// Groups that the program does not have are passed over: flags that were written for a kube-apiserver may name them.
+    pub fn new<'g>(groups: impl IntoIterator<Item = &'g GroupVersion>, switches: &Switches) -> Result<Self, String> {
+        let groups: Vec<&GroupVersion> = groups.into_iter().collect();
+        if switches.get("api/all") == Some(false) && switches.names().count() == 1 {
+            return Err("--runtime-config: invalid key with only api/all=false".to_owned());
+        }
+        let mut enablement = Self::default();
+        for group in &groups {
+            let maturity = Maturity::of(group.version);
+            let mut enabled = maturity == Maturity::Stable || !is_kubernetes(group.group);
+            for (matcher, wanted) in MATCHERS {
+                if wanted.is_none_or(|wanted| wanted == maturity) {
+                    enabled = switches.get(matcher).unwrap_or(enabled);
+                }
+            }
+            let version = group.api_version();
+            enabled = switches.get(&version).unwrap_or(enabled);
+            enablement.versions.insert(version, enabled);
+        }
+        for name in switches.names() {
+            enablement.check(name, &groups)?;
+            if let (3, Some(enabled)) = (name.split('/').count(), switches.get(name)) {
+                enablement.resources.insert(name.to_owned(), enabled);
+            }
+        }
+        Ok(enablement)
+    }
+
+    /// Whether `name` can be switched.
+    fn check(&self, name: &str, groups: &[&GroupVersion]) -> Result<(), String> {
+        if MATCHERS.iter().any(|(matcher, _)| *matcher == name) || self.versions.contains_key(name) {
+            return Ok(());
+        }
+        let parts: Vec<&str> = name.split('/').collect();
+        let [group, version, resource @ ..] = parts.as_slice() else {
+            return Err(format!("--runtime-config: runtime-config invalid key {name}"));
+        };
+        if resource.len() > 1 {
+            return Err(format!("--runtime-config: runtime-config invalid key {name}"));
+        }
+        if let [resource] = resource
+            && resource.to_lowercase() != *resource
+        {
+            return Err(format!(
+                "--runtime-config: invalid key {name}: group/version/resource and resource is always lowercase plural, got {resource}"
+            ));
+        }
+        let known = groups.iter().any(|known| known.group == *group);
+        if known && !self.versions.contains_key(&format!("{group}/{version}")) {
+            return Err(format!(
+                "--runtime-config: group version {group}/{version} that has not been registered"
+            ));
+        }
+        Ok(())
+    }
+
+    /// Whether any resource of a group version may be on.
+    #[must_use]
+    pub fn version(&self, group: &GroupVersion) -> bool {
+        let version = group.api_version();
+        let below = format!("{version}/");
+        self.versions.get(&version).copied().unwrap_or(true)
+            || self
+                .resources
+                .iter()
+                .any(|(name, enabled)| *enabled && name.starts_with(&below))
+    }
+
+    /// Whether a resource is on.
+    #[must_use]
+    pub fn resource(&self, facts: &ResourceFacts) -> bool {
+        let version = self.versions.get(facts.api_version).copied().unwrap_or(true);
+        if self.resources.is_empty() {
+            return version;
+        }
+        let name = format!("{}/{}/{}", facts.group, facts.version, facts.plural);
+        self.resources.get(&name).copied().unwrap_or(version)
+    }
+
+    /// The names in `switches` that stand for none of the program's groups.
+    pub(crate) fn unknown<'s>(&'s self, switches: &'s Switches) -> impl Iterator<Item = &'s str> {
+        switches.names().filter(|name| {
+            let known = MATCHERS.iter().any(|(matcher, _)| matcher == name);
+            let mut parts = name.splitn(3, '/');
+            let version = match (parts.next(), parts.next()) {
+                (Some(group), Some(version)) => format!("{group}/{version}"),
+                _ => (*name).to_owned(),
+            };
+            !known && !self.versions.contains_key(&version)
+        })
+    }
+}
+
+/// Whether a group is one of Kubernetes' own, whose alpha and beta versions are off by default.
+fn is_kubernetes(group: &str) -> bool {
+    !group.contains('.') || group.ends_with(".k8s.io")
+}
+
+#[cfg(test)]
+mod tests {
+    use planesmith_machinery::object::Resource;
+
+    use super::*;
+
+    const fn group_version(group: &'static str, version: &'static str) -> GroupVersion {
+        GroupVersion {
+            group,
+            version,
+            register: |_| {},
+            install: |_, _| {},
+        }
+    }
+
+    const GROUPS: [GroupVersion; 6] = [
+        group_version("", "v1"),
+        group_version("apps", "v1"),
+        group_version("coordination.k8s.io", "v1"),
+        group_version("coordination.k8s.io", "v1beta1"),
+        group_version("coordination.k8s.io", "v1alpha2"),
+        group_version("shop.example.com", "v1alpha1"),
+    ];
+
+    fn enablement(switches: &str) -> Result<Enablement, String> {
+        Enablement::new(&GROUPS, &switches.parse()?)
+    }
+
+    /// The group versions that are on.
+    #[track_caller]
+    fn check(switches: &str, expected: &str) {
+        let enablement = enablement(switches).unwrap();
+        let on = GROUPS.iter().filter(|group| enablement.version(group));
+        let on: Vec<String> = on.map(GroupVersion::api_version).collect();
+        assert_eq!(on.join(" "), expected, "{switches}");
+    }
+
+    #[test]
+    fn versions_that_are_not_settled_are_off_in_groups_of_kubernetes() {
+        check("", "v1 apps/v1 coordination.k8s.io/v1 shop.example.com/v1alpha1");
+    }
+
+    #[test]
+    fn the_narrowest_switch_wins() {
+        let all = "v1 apps/v1 coordination.k8s.io/v1 coordination.k8s.io/v1beta1 coordination.k8s.io/v1alpha2 \
+                   shop.example.com/v1alpha1";
+        check("api/all=true", all);
+        check("api/alpha=true,api/beta=true", all);
+        check("api/all=false,v1=true", "v1");
+        check("api/all=false,api/beta=true", "coordination.k8s.io/v1beta1");
+        check(
+            "api/beta=true,coordination.k8s.io/v1beta1=false,apps/v1=false",
+            "v1 coordination.k8s.io/v1 shop.example.com/v1alpha1",
+        );
+    }
+
+    #[test]
+    fn resources_are_switched_one_by_one() {
+        let lease = planesmith_api_defs::coordination::v1::Lease::RESOURCE;
+        let off = enablement("coordination.k8s.io/v1/leases=false").unwrap();
+        assert!(!off.resource(lease) && off.version(&GROUPS[2]));
+        let on = enablement("coordination.k8s.io/v1=false,coordination.k8s.io/v1/leases=true").unwrap();
+        assert!(on.resource(lease) && on.version(&GROUPS[2]));
+        let on = enablement("coordination.k8s.io/v1beta1/leasecandidates=true").unwrap();
+        assert!(on.version(&GROUPS[3]) && on.resource(lease));
+    }
+
+    #[test]
+    fn what_cannot_be_switched_is_refused() {
+        for (switches, expected) in [
+            ("api/all=false", "invalid key with only api/all=false"),
+            ("v2=true", "runtime-config invalid key v2"),
+            ("apps/v9=true", "group version apps/v9 that has not been registered"),
+            ("apps/v1/a/b=true", "runtime-config invalid key apps/v1/a/b"),
+            (
+                "apps/v1/Deployments=true",
+                "resource is always lowercase plural, got Deployments",
+            ),
+        ] {
+            let error = enablement(switches).unwrap_err();
+            assert!(error.contains(expected), "{switches}: {error}");
+        }
+    }
+
+    #[test]
+    fn groups_of_other_servers_are_only_named() {
+        let switches: Switches = "example.org/v1=true,v1=true,api/all=true,apps/v1/deployments=true"
+            .parse()
+            .unwrap();
+        let enablement = Enablement::new(&GROUPS, &switches).unwrap();
+        assert_eq!(enablement.unknown(&switches).collect::<Vec<_>>(), ["example.org/v1"]);
+    }
+}
