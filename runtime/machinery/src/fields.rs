@@ -19,5 +19,6 @@ pub use equality::{equal, equal_structs};
 pub use extract::extract;
 pub use json::FieldsError;
 pub use key_value::KeyValue;
+pub(crate) use managed::{Entries, Entry, Operation, SYSTEM_FIELDS, reset_fields};
 pub use managed::{Tracking, Versions, keep_times, manager_name, track_scale, track_write};
 pub use set::Set;

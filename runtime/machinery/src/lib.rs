@@ -6,6 +6,7 @@
 extern crate self as planesmith_machinery;
 
 pub mod age;
+pub mod apply;
 pub mod bridge;
 pub mod byte_string;
 pub mod conversion;

@@ -13,24 +13,26 @@ use crate::time::Time;
 
 use super::compare::{Comparison, Ignored, compare};
 use super::set::Set;
-use entries::{Entries, Operation};
+pub(crate) use entries::{Entries, Entry, Operation};
 
 pub use manager::manager_name;
 pub use scale::track_scale;
 pub use times::keep_times;
 
 /// Fields of metadata that nobody can manage.
+pub(crate) const SYSTEM_FIELDS: [&str; 8] = [
+    "name",
+    "namespace",
+    "creationTimestamp",
+    "selfLink",
+    "uid",
+    "generation",
+    "managedFields",
+    "resourceVersion",
+];
+
 const SYSTEM: Ignored<'static> = Ignored {
-    fields: &[
-        "name",
-        "namespace",
-        "creationTimestamp",
-        "selfLink",
-        "uid",
-        "generation",
-        "managedFields",
-        "resourceVersion",
-    ],
+    fields: &SYSTEM_FIELDS,
     below: &[],
 };
 
@@ -201,7 +203,7 @@ struct Changes<'a> {
 
 /// Fields that a write does not change, whatever it says: only a write to `/status` changes the status, and it changes
 /// nothing else but metadata.
-fn reset_fields(kind: &ResourceFacts, subresource: &str) -> Vec<&'static str> {
+pub(crate) fn reset_fields(kind: &ResourceFacts, subresource: &str) -> Vec<&'static str> {
     if !kind
         .subresources
         .iter()

@@ -85,6 +85,19 @@ impl<'a> Set<'a> {
         }
     }
 
+    /// The fields below one step; `None` when there are none.
+    pub(crate) fn below(&self, step: &PathElement<'_>) -> Option<&Set<'a>> {
+        let node = self.find(step)?;
+        (!node.children.is_empty()).then_some(&node.children)
+    }
+
+    /// Calls `visit` for each first step: whether the field is a member, and the fields below it.
+    pub(crate) fn each_step<'s>(&'s self, visit: &mut dyn FnMut(&'s PathElement<'a>, bool, &'s Set<'a>)) {
+        for node in &self.nodes {
+            visit(&node.element, node.member, &node.children);
+        }
+    }
+
     /// Calls `visit` with the path of each member, in order.
     pub fn each(&self, visit: &mut dyn FnMut(&[&PathElement<'a>])) {
         self.each_below(&mut Vec::new(), visit);
@@ -219,7 +232,7 @@ impl<'a> Set<'a> {
     }
 
     /// Appends a node without looking at the order; [`Set::settle`] must follow.
-    pub(super) fn push(&mut self, element: PathElement<'a>, member: bool, children: Set<'a>) {
+    pub(crate) fn push(&mut self, element: PathElement<'a>, member: bool, children: Set<'a>) {
         let node = Node {
             element,
             member,
@@ -231,7 +244,7 @@ impl<'a> Set<'a> {
     }
 
     /// Restores the order after [`Set::push`], and merges nodes of one element.
-    pub(super) fn settle(&mut self) {
+    pub(crate) fn settle(&mut self) {
         if self.nodes.is_sorted_by(|left, right| left.element < right.element) {
             return;
         }

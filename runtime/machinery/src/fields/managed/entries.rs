@@ -11,7 +11,7 @@ use crate::time::Time;
 
 /// How a manager set its fields.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(super) enum Operation {
+pub(crate) enum Operation {
     /// By server-side apply.
     Apply,
     /// By any other write.
@@ -19,7 +19,7 @@ pub(super) enum Operation {
 }
 
 impl Operation {
-    pub(super) fn as_str(self) -> &'static str {
+    pub(crate) fn as_str(self) -> &'static str {
         match self {
             Operation::Apply => "Apply",
             Operation::Update => "Update",
@@ -29,20 +29,20 @@ impl Operation {
 
 /// One entry.
 #[derive(Clone, Debug)]
-pub(super) struct Entry<'a> {
-    pub(super) manager: Cow<'a, str>,
-    pub(super) operation: Operation,
-    pub(super) api_version: Cow<'a, str>,
-    pub(super) subresource: Cow<'a, str>,
-    pub(super) time: Option<Time>,
-    pub(super) set: Set<'a>,
+pub(crate) struct Entry<'a> {
+    pub(crate) manager: Cow<'a, str>,
+    pub(crate) operation: Operation,
+    pub(crate) api_version: Cow<'a, str>,
+    pub(crate) subresource: Cow<'a, str>,
+    pub(crate) time: Option<Time>,
+    pub(crate) set: Set<'a>,
     /// The JSON form of `set` as it was read, as long as the set has not changed.
     json: Option<&'a FieldsV1>,
 }
 
 impl<'a> Entry<'a> {
     /// Removes fields from the set.
-    pub(super) fn give_up(&mut self, fields: &Set<'_>) {
+    pub(crate) fn give_up(&mut self, fields: &Set<'_>) {
         if self.set.intersects(fields) {
             self.set.remove(fields);
             self.json = None;
@@ -50,7 +50,7 @@ impl<'a> Entry<'a> {
     }
 
     /// Adds fields to the set.
-    pub(super) fn take(&mut self, fields: Set<'a>) {
+    pub(crate) fn take(&mut self, fields: Set<'a>) {
         self.set = std::mem::take(&mut self.set).union(fields);
         self.json = None;
     }
@@ -83,11 +83,11 @@ impl<'a> Entry<'a> {
 
 /// The entries of one object; each manager stands once.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Entries<'a>(Vec<Entry<'a>>);
+pub(crate) struct Entries<'a>(Vec<Entry<'a>>);
 
 impl<'a> Entries<'a> {
     /// Reads entries; `None` when one of them is malformed.
-    pub(super) fn read(entries: &'a [ManagedFieldsEntry]) -> Option<Self> {
+    pub(crate) fn read(entries: &'a [ManagedFieldsEntry]) -> Option<Self> {
         let mut read = Self(Vec::with_capacity(entries.len() + 1));
         let mut indexes = HashMap::with_capacity(entries.len());
         for entry in entries {
@@ -128,20 +128,20 @@ impl<'a> Entries<'a> {
         Some(read)
     }
 
-    pub(super) fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    pub(super) fn as_mut(&mut self) -> &mut Vec<Entry<'a>> {
+    pub(crate) fn as_mut(&mut self) -> &mut Vec<Entry<'a>> {
         &mut self.0
     }
 
-    pub(super) fn retain(&mut self, keep: impl FnMut(&mut Entry<'a>) -> bool) {
+    pub(crate) fn retain(&mut self, keep: impl FnMut(&mut Entry<'a>) -> bool) {
         self.0.retain_mut(keep);
     }
 
     /// The versions that entries name their fields in, each once, without `version`.
-    pub(super) fn other_versions(&self, version: &str) -> Vec<&str> {
+    pub(crate) fn other_versions(&self, version: &str) -> Vec<&str> {
         let mut versions: Vec<&str> = self
             .0
             .iter()
@@ -153,8 +153,18 @@ impl<'a> Entries<'a> {
         versions
     }
 
+    /// Takes out the entry of an applier.
+    pub(crate) fn take_applied(&mut self, manager: &str, subresource: &str) -> Option<Entry<'a>> {
+        let index = self.index(manager, Operation::Apply, "", subresource)?;
+        Some(self.0.remove(index))
+    }
+
+    pub(crate) fn as_slice(&self) -> &[Entry<'a>] {
+        &self.0
+    }
+
     /// Gives fields to a manager, whose entry is made when there is none.
-    pub(super) fn add(
+    pub(crate) fn add(
         &mut self,
         manager: &str,
         operation: Operation,
@@ -180,7 +190,7 @@ impl<'a> Entries<'a> {
         }
     }
 
-    pub(super) fn index(
+    pub(crate) fn index(
         &self,
         manager: &str,
         operation: Operation,
@@ -193,7 +203,7 @@ impl<'a> Entries<'a> {
     }
 
     /// The entries in their stored form and order: appliers first, then by time, name, version and subresource.
-    pub(super) fn write(mut self) -> Vec<ManagedFieldsEntry> {
+    pub(crate) fn write(mut self) -> Vec<ManagedFieldsEntry> {
         self.0.sort_by(order);
         self.0.into_iter().map(Entry::write).collect()
     }
@@ -209,7 +219,7 @@ fn order(left: &Entry<'_>, right: &Entry<'_>) -> Ordering {
 }
 
 /// Seconds of a time; an entry without one is the oldest.
-pub(super) fn seconds(time: Option<Time>) -> i64 {
+pub(crate) fn seconds(time: Option<Time>) -> i64 {
     time.and_then(|time| time.timestamp())
         .map_or(0, |timestamp| timestamp.as_second())
 }

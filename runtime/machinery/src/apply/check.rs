@@ -1,0 +1,131 @@
+//! Whether a document fits its type, in the words that appliers see.
+
+use serde_json::Value;
+
+use super::schema::{Entry, Form, Parts, Schema};
+use crate::fields::PathElement;
+use crate::go_format;
+
+/// How many problems are told.
+const MAX_PROBLEMS: usize = 100;
+
+/// Reports what is wrong with a document; nothing when it fits.
+pub(super) fn check(document: &Value, schema: Schema) -> Option<String> {
+    let mut check = Check {
+        path: Vec::new(),
+        problems: Vec::new(),
+    };
+    check.value(document, schema);
+    match &check.problems[..] {
+        [] => None,
+        [only] => Some(only.clone()),
+        problems => {
+            let lines: Vec<String> = problems.iter().map(|problem| format!("\n  {problem}")).collect();
+            Some(format!("errors:{}", lines.concat()))
+        }
+    }
+}
+
+struct Check<'d> {
+    path: Vec<PathElement<'d>>,
+    problems: Vec<String>,
+}
+
+impl<'d> Check<'d> {
+    fn value(&mut self, value: &'d Value, schema: Schema) {
+        match (schema.form(), value) {
+            (_, Value::Null)
+            | (Form::Any, _)
+            | (Form::Text, Value::String(_))
+            | (Form::Truth, Value::Bool(_))
+            | (Form::Number, Value::Number(_))
+            | (Form::Scalar, Value::String(_) | Value::Bool(_) | Value::Number(_)) => {}
+            (Form::Object, Value::Object(entries)) => {
+                for (name, value) in entries {
+                    self.path.push(PathElement::field(name));
+                    match schema.entry(name) {
+                        Entry::Field(schema) | Entry::Element(schema) => self.value(value, schema),
+                        Entry::Undeclared => self.problem("field not declared in schema"),
+                    }
+                    self.path.pop();
+                }
+            }
+            (Form::List, Value::Array(elements)) => self.elements(elements, value, schema),
+            (form, value) => self.problem(&mismatch(form, value)),
+        }
+    }
+
+    fn elements(&mut self, elements: &'d [Value], list: &Value, schema: Schema) {
+        let parts = schema.parts(list);
+        let mut seen: Vec<PathElement<'d>> = Vec::new();
+        for (index, element) in elements.iter().enumerate() {
+            let step = if parts == Parts::None {
+                PathElement::Index(i64::try_from(index).unwrap_or(i64::MAX))
+            } else {
+                match schema.step(parts, element) {
+                    Ok(step) => step,
+                    Err(why) => {
+                        self.problem(&format!("element {index}: {why}"));
+                        continue;
+                    }
+                }
+            };
+            if parts != Parts::None {
+                seen.push(step.clone());
+            }
+            self.path.push(step);
+            self.value(element, schema.element());
+            self.path.pop();
+        }
+        seen.sort();
+        for same in seen.chunk_by(|left, right| left == right) {
+            for repeated in same.iter().skip(1) {
+                self.problem(&format!("duplicate entries for key {repeated}"));
+            }
+        }
+    }
+
+    fn problem(&mut self, why: &str) {
+        if self.problems.len() < MAX_PROBLEMS {
+            let path: String = self.path.iter().map(ToString::to_string).collect();
+            self.problems.push(format!("{path}: {why}"));
+        }
+    }
+}
+
+fn mismatch(form: Form, value: &Value) -> String {
+    let shown = || go_format::value(value);
+    match form {
+        Form::Text => format!("expected string, got {}", go_syntax(value)),
+        Form::Truth => format!("expected boolean, got {}", go_syntax(value)),
+        Form::Number => "expected numeric (int or float), got *value.valueUnstructured".to_owned(),
+        Form::Object => format!("expected map, got &{{{}}}", shown()),
+        Form::List => format!("expected list, got &{{{}}}", shown()),
+        Form::Scalar | Form::Any => format!("expected any scalar, got &{{{}}}", shown()),
+    }
+}
+
+/// The value as Go's `%#v` prints it inside its wrapper.
+fn go_syntax(value: &Value) -> String {
+    format!("&value.valueUnstructured{{Value:{}}}", go_literal(value))
+}
+
+fn go_literal(value: &Value) -> String {
+    match value {
+        Value::Null => "interface {}(nil)".to_owned(),
+        Value::Bool(value) => value.to_string(),
+        Value::Number(number) => number.to_string(),
+        Value::String(text) => go_format::quote(text),
+        Value::Array(elements) => {
+            let elements: Vec<String> = elements.iter().map(go_literal).collect();
+            format!("[]interface {{}}{{{}}}", elements.join(", "))
+        }
+        Value::Object(entries) => {
+            let entries: Vec<String> = entries
+                .iter()
+                .map(|(key, value)| format!("{}:{}", go_format::quote(key), go_literal(value)))
+                .collect();
+            format!("map[string]interface {{}}{{{}}}", entries.join(", "))
+        }
+    }
+}

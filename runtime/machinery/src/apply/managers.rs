@@ -1,0 +1,148 @@
+//! Who manages what after an apply.
+
+use serde_json::Value;
+
+use super::compare::{Difference, same};
+use super::conflict::Conflict;
+use super::merge::merge;
+use super::owned::owned;
+use super::prune::Pruning;
+use super::schema::Schema;
+use super::{ApplyError, check};
+use crate::fields::{Entries, Operation, PathElement, SYSTEM_FIELDS, Set, Tracking};
+
+/// Documents in other versions.
+pub(super) trait Conversions {
+    /// `document`, which is in the version `from`, in the version `to`, and its type there; `None` when the kind has no
+    /// such version.
+    ///
+    /// # Errors
+    ///
+    /// When the document is not of its kind.
+    fn convert(&self, document: &Value, from: &str, to: &str) -> Result<Option<(Value, Schema)>, ApplyError>;
+}
+
+/// Something that can be applied to: its type, and who applies.
+pub(super) struct Target<'a> {
+    pub(super) api_version: &'a str,
+    pub(super) schema: Schema,
+    pub(super) conversions: &'a dyn Conversions,
+    /// Fields that this apply does not change, whatever it says; with all that is below them.
+    pub(super) ignored: Set<'static>,
+    /// Fields that nobody can manage.
+    pub(super) unmanaged: Set<'static>,
+    pub(super) write: Tracking<'a>,
+    /// Whether fields are taken from other managers.
+    pub(super) force: bool,
+}
+
+impl Target<'_> {
+    /// Applies a document, and brings `entries` up to date. Returns the new document.
+    pub(super) fn apply(
+        &self,
+        live: &Value,
+        applied: &Value,
+        entries: &mut Entries<'_>,
+    ) -> Result<Value, ApplyError> {
+        if let Some(why) = check::check(applied, self.schema) {
+            return Err(ApplyError::Unfit(why));
+        }
+        let mut own = owned(applied, self.schema).into_owned();
+        own.remove_below(&self.ignored);
+        let last = entries.take_applied(self.write.manager, self.write.subresource);
+        let last_time = last.as_ref().and_then(|last| last.time);
+        let mut new = merge(live, applied, self.schema);
+        if let Some(last) = last {
+            new = Pruning {
+                api_version: self.api_version,
+                schema: self.schema,
+                conversions: self.conversions,
+                last_version: &last.api_version,
+                last: &last.set,
+                own: &own,
+                others: entries,
+            }
+            .prune(new)?;
+        }
+        self.settle_with_others(live, &new, entries)?;
+        let time = if same(live, &new) { last_time } else { Some(self.write.now) };
+        own.remove(&self.unmanaged);
+        if !own.is_empty() {
+            let Tracking {
+                manager, subresource, ..
+            } = self.write;
+            entries.add(manager, Operation::Apply, self.api_version, subresource, own, time);
+        }
+        Ok(new)
+    }
+
+    /// Finds what others have set to something else, or takes it from them.
+    fn settle_with_others(&self, live: &Value, new: &Value, entries: &mut Entries<'_>) -> Result<(), ApplyError> {
+        let mut versions: Vec<Changes> = vec![self.changes(self.api_version, live, new, self.schema)];
+        for version in entries.other_versions(self.api_version) {
+            let convert = |document| self.conversions.convert(document, self.api_version, version);
+            if let (Some((live, schema)), Some((new, _))) = (convert(live)?, convert(new)?) {
+                versions.push(self.changes(version, &live, &new, schema));
+            }
+        }
+        let changes = |version: &str| versions.iter().find(|changes| changes.api_version == version);
+        if !self.force {
+            let mut conflicts = Vec::new();
+            for entry in entries.as_slice() {
+                let Some(changes) = changes(&entry.api_version) else { continue };
+                entry.set.clone().intersection(&changes.taken).each(&mut |path| {
+                    let field = path.iter().map(ToString::to_string).collect();
+                    conflicts.push(Conflict::new(
+                        &entry.manager,
+                        entry.operation,
+                        &entry.api_version,
+                        &entry.subresource,
+                        field,
+                    ));
+                });
+            }
+            if !conflicts.is_empty() {
+                // Stable: the fields of one manager keep their order.
+                conflicts.sort_by(|left, right| left.order().cmp(&right.order()));
+                return Err(ApplyError::Conflicts(conflicts));
+            }
+        }
+        entries.retain(|entry| {
+            // Fields named in a version that is gone cannot be compared with anything.
+            let Some(changes) = changes(&entry.api_version) else {
+                return false;
+            };
+            entry.give_up(&changes.taken);
+            entry.give_up(&changes.removed);
+            !entry.set.is_empty()
+        });
+        Ok(())
+    }
+
+    fn changes(&self, api_version: &str, live: &Value, new: &Value, schema: Schema) -> Changes {
+        let mut difference = Difference::of(live, new, schema);
+        difference.ignore(&self.ignored);
+        Changes {
+            api_version: api_version.to_owned(),
+            taken: difference.taken().into_owned(),
+            removed: difference.removed.into_owned(),
+        }
+    }
+}
+
+/// Fields that nobody can manage.
+pub(super) fn unmanaged() -> Set<'static> {
+    let mut fields = Set::of([["apiVersion"], ["kind"], ["metadata"]].map(|path| path.map(PathElement::field)));
+    for field in SYSTEM_FIELDS {
+        fields.insert(["metadata", field].map(PathElement::field));
+    }
+    fields
+}
+
+/// What an apply did, in one version.
+struct Changes {
+    api_version: String,
+    /// Fields with other values, or new ones.
+    taken: Set<'static>,
+    removed: Set<'static>,
+}

@@ -1,0 +1,130 @@
+//! Applying to an object.
+
+use serde_json::Value;
+
+use super::last_applied;
+use super::managers::{Conversions, Target, unmanaged};
+use super::schema::Schema;
+use super::{Applied, ApplyError};
+use crate::fields::{Entries, PathElement, Set, Tracking, Versions, reset_fields, track_write};
+use crate::json::{self, Strictness};
+use crate::meta::ManagedFieldsEntry;
+use crate::object::Object;
+use crate::resource::ResourceFacts;
+
+/// The manager of what an object holds that nobody is known to have set.
+const BEFORE: &str = "before-first-apply";
+
+/// Applies `applied` to `live`, a zero object when there is none. Both are in the version of the request.
+///
+/// `force` takes fields from other managers instead of refusing.
+///
+/// # Errors
+///
+/// When the document does not fit the kind, or others have set fields of it to something else.
+pub fn apply(
+    live: &dyn Object,
+    applied: &Value,
+    write: &Tracking<'_>,
+    force: bool,
+    versions: &dyn Versions,
+) -> Result<Applied, ApplyError> {
+    let kind = live.resource();
+    let known = known_managers(live, write, versions);
+    let document = document_of(live);
+    let conversions = ByObject { kind, versions };
+    let mut target = Target {
+        api_version: kind.api_version,
+        schema: Schema::Kind(live.facts()),
+        conversions: &conversions,
+        ignored: Set::of(reset_fields(kind, write.subresource).into_iter().map(|field| [PathElement::field(field)])),
+        unmanaged: unmanaged(),
+        write: *write,
+        force,
+    };
+    let run = |target: &Target<'_>| {
+        let mut entries = Entries::read(&known).unwrap_or_default();
+        let document = target.apply(&document, applied, &mut entries)?;
+        Ok(Applied {
+            document,
+            managed_fields: entries.write(),
+        })
+    };
+    let mut outcome = run(&target);
+    if let Err(ApplyError::Conflicts(conflicts)) = &outcome
+        && last_applied::is_kubectl(write.manager)
+        && let Some(allowed) = last_applied::matching(live, &document, target.schema)
+    {
+        let left: Vec<_> = conflicts
+            .iter()
+            .filter(|conflict| !allowed.contains(&conflict.field))
+            .cloned()
+            .collect();
+        outcome = if left.is_empty() {
+            target.force = true;
+            run(&target)
+        } else {
+            Err(ApplyError::Conflicts(left))
+        };
+    }
+    let mut outcome = outcome?;
+    if last_applied::is_kubectl(write.manager) && last_applied::of(live).is_some() {
+        last_applied::write(&mut outcome.document, applied);
+    }
+    Ok(outcome)
+}
+
+/// The entries to start from: what an object holds without any is said to come from before.
+fn known_managers(live: &dyn Object, write: &Tracking<'_>, versions: &dyn Versions) -> Vec<ManagedFieldsEntry> {
+    let entries = &live.meta().managed_fields;
+    if !entries.is_empty() && Entries::read(entries).is_some_and(|entries| !entries.is_empty()) {
+        return entries.clone();
+    }
+    let mut object = live.boxed();
+    let before = Tracking {
+        manager: BEFORE,
+        ..*write
+    };
+    track_write(None, &mut *object, &before, versions);
+    std::mem::take(&mut object.meta_mut().managed_fields)
+}
+
+/// The object as a document, without managed fields.
+fn document_of(object: &dyn Object) -> Value {
+    let mut document = json::to_value(object);
+    if let Some(Value::Object(metadata)) = document.get_mut("metadata") {
+        metadata.remove("managedFields");
+    }
+    document
+}
+
+/// Converts documents as objects.
+struct ByObject<'a> {
+    kind: &'static ResourceFacts,
+    versions: &'a dyn Versions,
+}
+
+impl ByObject<'_> {
+    fn zero(&self, api_version: &str) -> Option<Box<dyn Object>> {
+        let zero = (self.kind.new)();
+        if api_version == self.kind.api_version {
+            return Some(zero);
+        }
+        let other = self.versions.convert(&*zero, api_version)?;
+        Some((other.resource().new)())
+    }
+}
+
+impl Conversions for ByObject<'_> {
+    fn convert(&self, document: &Value, from: &str, to: &str) -> Result<Option<(Value, Schema)>, ApplyError> {
+        let Some(mut object) = self.zero(from) else {
+            return Ok(None);
+        };
+        json::from_value(document, &mut *object, Strictness::Lenient)
+            .map_err(|error| ApplyError::Unconvertible(error.to_string()))?;
+        let Some(converted) = self.versions.convert(&*object, to) else {
+            return Ok(None);
+        };
+        Ok(Some((document_of(&*converted), Schema::Kind(converted.facts()))))
+    }
+}

@@ -1,0 +1,230 @@
+//! What apply knows of a value in a document: how its parts are told apart.
+
+use std::borrow::Cow;
+
+use serde_json::Value;
+
+use crate::facts::{FieldFacts, ListType, StructFacts, TypeFacts};
+use crate::fields::{KeyValue, PathElement};
+
+/// The type of a value in a document.
+#[derive(Clone, Copy, Debug)]
+pub enum Schema {
+    /// A kind: its fields, and `apiVersion` and `kind` in front of them.
+    Kind(&'static StructFacts),
+    /// A type from the tables, with the facts of the field that holds it.
+    Typed(&'static TypeFacts, Option<&'static FieldFacts>),
+    /// Text, such as the name of a kind.
+    Text,
+    /// Nothing is known: objects are told apart by entry, anything else is one value.
+    Unknown,
+}
+
+/// How a value takes part in sets of fields.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Parts {
+    /// As a whole.
+    None,
+    /// By entry: a struct or a map.
+    Entries,
+    /// By element, told apart by value.
+    Values,
+    /// By element, told apart by these fields.
+    Keyed(&'static [&'static str]),
+}
+
+/// What a document may hold in a place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Form {
+    Text,
+    Number,
+    Truth,
+    /// Text, a number or a truth value.
+    Scalar,
+    Object,
+    List,
+    Any,
+}
+
+/// What stands under a name in an object.
+pub(super) enum Entry {
+    /// A declared field.
+    Field(Schema),
+    /// An entry of a map.
+    Element(Schema),
+    /// Nothing that the type knows.
+    Undeclared,
+}
+
+impl Entry {
+    /// The type of the value; nothing is known of one that is not declared.
+    pub(super) fn schema(&self) -> Schema {
+        match self {
+            Entry::Field(schema) | Entry::Element(schema) => *schema,
+            Entry::Undeclared => Schema::Unknown,
+        }
+    }
+
+    pub(super) fn is_field(&self) -> bool {
+        matches!(self, Entry::Field(_))
+    }
+}
+
+impl Schema {
+    /// How `value` takes part. A value that is absent or null is looked at as its type says.
+    pub(super) fn parts(self, value: &Value) -> Parts {
+        match self {
+            Schema::Kind(_) => Parts::Entries,
+            Schema::Text => Parts::None,
+            Schema::Unknown if value.is_object() => Parts::Entries,
+            Schema::Unknown => Parts::None,
+            Schema::Typed(ty, field) => {
+                let is_atomic = field.is_some_and(|field| field.atomic);
+                match ty.present() {
+                    TypeFacts::Struct(facts) if is_atomic || facts().atomic => Parts::None,
+                    TypeFacts::Map(_) if is_atomic => Parts::None,
+                    TypeFacts::Struct(_) | TypeFacts::Map(_) => Parts::Entries,
+                    TypeFacts::List(_) => field.map_or(Parts::None, list_parts),
+                    _ => Parts::None,
+                }
+            }
+        }
+    }
+
+    /// What may stand here.
+    pub(super) fn form(self) -> Form {
+        match self {
+            Schema::Kind(_) => Form::Object,
+            Schema::Text => Form::Text,
+            Schema::Unknown => Form::Any,
+            Schema::Typed(ty, _) => match ty.present() {
+                TypeFacts::Bool => Form::Truth,
+                TypeFacts::Int32 | TypeFacts::Int64 | TypeFacts::Double => Form::Number,
+                TypeFacts::String | TypeFacts::Bytes => Form::Text,
+                TypeFacts::Scalar(facts) if matches!(facts.openapi_type, "" | "object") => Form::Any,
+                TypeFacts::Scalar(_) => Form::Scalar,
+                TypeFacts::Struct(_) | TypeFacts::Map(_) => Form::Object,
+                TypeFacts::List(_) | TypeFacts::Optional(_) => Form::List,
+            },
+        }
+    }
+
+    /// What stands under `name`, if the value is an object.
+    pub(super) fn entry(self, name: &str) -> Entry {
+        match self {
+            Schema::Kind(_) if matches!(name, "apiVersion" | "kind") => Entry::Field(Schema::Text),
+            Schema::Kind(facts) => field_of(facts, name),
+            Schema::Text => Entry::Undeclared,
+            Schema::Unknown => Entry::Element(Schema::Unknown),
+            Schema::Typed(ty, _) => match ty.present() {
+                TypeFacts::Struct(facts) => field_of(facts(), name),
+                TypeFacts::Map(element) => Entry::Element(Schema::Typed(element, None)),
+                TypeFacts::Scalar(_) => Entry::Element(Schema::Unknown),
+                _ => Entry::Undeclared,
+            },
+        }
+    }
+
+    /// The type of the elements, if the value is a list.
+    pub(super) fn element(self) -> Schema {
+        match self {
+            Schema::Typed(ty, _) => match ty.present() {
+                TypeFacts::List(element) => Schema::Typed(element, None),
+                _ => Schema::Unknown,
+            },
+            _ => Schema::Unknown,
+        }
+    }
+
+    /// The step to an element of a list of this type.
+    ///
+    /// # Errors
+    ///
+    /// When the element has nothing to tell it by, in the words that appliers see.
+    pub(super) fn step<'a>(self, parts: Parts, element: &'a Value) -> Result<PathElement<'a>, String> {
+        match parts {
+            Parts::Keyed(keys) => self.keyed_step(keys, element),
+            _ => value_step(element).map_err(str::to_owned),
+        }
+    }
+
+    fn keyed_step<'a>(self, keys: &'static [&'static str], element: &'a Value) -> Result<PathElement<'a>, String> {
+        let Value::Object(entries) = element else {
+            let what = if element.is_null() { "a null element" } else { "non-map elements" };
+            return Err(format!("associative list with keys may not have {what}"));
+        };
+        let schema = self.element();
+        let mut pairs: Vec<(Cow<'a, str>, KeyValue<'a>)> = Vec::with_capacity(keys.len());
+        for key in keys {
+            let value = match entries.get(*key) {
+                Some(value) => Some(plain(value)),
+                None => schema.default_of(key),
+            };
+            pairs.extend(value.map(|value| (Cow::Borrowed(*key), value)));
+        }
+        if pairs.is_empty() {
+            let quoted: Vec<String> = keys.iter().map(|key| format!("{key:?}")).collect();
+            return Err(format!(
+                "associative list with keys has an element that omits all key fields [{}] (and doesn't have default values for any key fields)",
+                quoted.join(" ")
+            ));
+        }
+        pairs.sort_by(|left, right| left.0.cmp(&right.0));
+        Ok(PathElement::Key(pairs))
+    }
+
+    fn default_of(self, field: &str) -> Option<KeyValue<'static>> {
+        let Entry::Field(Schema::Typed(_, Some(facts))) = self.entry(field) else {
+            return None;
+        };
+        facts
+            .default
+            .and_then(|json| serde_json::from_str(json).ok())
+            .map(KeyValue::from_json)
+    }
+}
+
+/// A list that declares only how patches merge it is told apart the same way.
+fn list_parts(field: &'static FieldFacts) -> Parts {
+    match (field.list, &field.patch) {
+        (ListType::Atomic, _) => Parts::None,
+        (ListType::Set, _) => Parts::Values,
+        (ListType::Map(keys), _) => Parts::Keyed(keys),
+        (ListType::Unspecified, Some(patch)) if patch.merge => match patch.merge_key {
+            "" => Parts::Values,
+            _ => Parts::Keyed(std::slice::from_ref(&patch.merge_key)),
+        },
+        (ListType::Unspecified, _) => Parts::None,
+    }
+}
+
+fn field_of(facts: &'static StructFacts, name: &str) -> Entry {
+    for field in facts.fields {
+        if field.inline {
+            if let TypeFacts::Struct(inner) = field.ty.present()
+                && let found @ Entry::Field(_) = field_of(inner(), name)
+            {
+                return found;
+            }
+        } else if field.name == name {
+            return Entry::Field(Schema::Typed(&field.ty, Some(field)));
+        }
+    }
+    Entry::Undeclared
+}
+
+fn plain(value: &Value) -> KeyValue<'_> {
+    match value {
+        Value::String(text) => KeyValue::Str(Cow::Borrowed(text)),
+        other => KeyValue::from_json(other.clone()),
+    }
+}
+
+fn value_step(element: &Value) -> Result<PathElement<'_>, &'static str> {
+    match element {
+        Value::Object(_) => Err("associative list without keys has an element that's a map type"),
+        Value::Array(_) => Err("not supported: associative list with lists as elements"),
+        Value::Null => Err("associative list without keys has an element that's an explicit null"),
+        plain_value => Ok(PathElement::Value(plain(plain_value))),
+    }
+}
