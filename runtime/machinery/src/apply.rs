@@ -16,6 +16,7 @@ mod prune;
 mod remove;
 mod scale;
 mod schema;
+mod sent;
 
 use serde_json::Value;
 
@@ -25,6 +26,7 @@ pub use conflict::Conflict;
 pub use object::apply;
 pub use scale::apply_scale;
 pub use schema::Schema;
+pub use sent::Sent;
 
 /// The outcome of an apply.
 #[derive(Clone, Debug)]

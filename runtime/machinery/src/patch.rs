@@ -64,18 +64,6 @@ fn read(patch: &[u8], strictness: Strictness) -> Result<(serde_json::Value, Vec<
     Ok((value, findings.messages().to_vec()))
 }
 
-/// What Go's JSON reader calls a value when it complains.
-fn json_name(value: &serde_json::Value) -> &'static str {
-    match value {
-        serde_json::Value::Null => "null",
-        serde_json::Value::Bool(_) => "bool",
-        serde_json::Value::Number(_) => "number",
-        serde_json::Value::String(_) => "string",
-        serde_json::Value::Array(_) => "array",
-        serde_json::Value::Object(_) => "object",
-    }
-}
-
 /// A sent empty list of managers asks to forget all of them, as a list of one empty entry does; a decoded object could
 /// not tell it from none.
 fn mark_reset(document: &mut document::Node<'_>) {

@@ -3,6 +3,7 @@
 //! Reading order: [`get`] and [`list`] (from the cache), [`watch`] (changes as they happen), [`create`] and [`update`] (the
 //! way of every write, in [`write`]), then what is made of them.
 
+mod apply;
 mod continue_token;
 mod create;
 mod decode;

@@ -43,13 +43,13 @@ impl<'a> Difference<'a> {
         for name in names {
             let value = |side: Option<&'a Map<String, Value>>| side.and_then(|entries| entries.get(name));
             let schema = schema.entry(name).schema();
-            self.values(PathElement::field(name), value(old), value(new), schema);
+            self.values(&PathElement::field(name), value(old), value(new), schema);
         }
         self.settle();
     }
 
     /// At least one of the two is there.
-    fn values(&mut self, step: PathElement<'a>, old: Option<&'a Value>, new: Option<&'a Value>, schema: Schema) {
+    fn values(&mut self, step: &PathElement<'a>, old: Option<&'a Value>, new: Option<&'a Value>, schema: Schema) {
         let parts = common_parts(old, new, schema);
         let mut below = Self::default();
         let mut own = match (old, new) {
@@ -69,7 +69,7 @@ impl<'a> Difference<'a> {
         } else {
             below.elements(elements(old), elements(new), parts, schema);
         }
-        self.push(&step, own, below);
+        self.push(step, own, below);
     }
 
     /// Elements that stand more than once on a side are looked at as a whole.
@@ -87,7 +87,7 @@ impl<'a> Difference<'a> {
             let only = |side: &[(PathElement<'a>, bool, &'a Value)]| side.first().map(|(_, _, value)| *value);
             let element = schema.element();
             match (before.len(), after.len()) {
-                (0 | 1, 0 | 1) => self.values(step, only(before), only(after), element),
+                (0 | 1, 0 | 1) => self.values(&step, only(before), only(after), element),
                 (2.., 2..) => {
                     let changed = before.len() != after.len()
                         || before.iter().zip(after).any(|(left, right)| !same(left.2, right.2));
@@ -95,13 +95,13 @@ impl<'a> Difference<'a> {
                 }
                 (2.., after_len) => {
                     if after_len == 1 {
-                        self.values(step.clone(), None, only(after), element);
+                        self.values(&step, None, only(after), element);
                     }
                     self.push(&step, Some(Change::Removed), Self::default());
                 }
                 (before_len, _) => {
                     if before_len == 1 {
-                        self.values(step.clone(), only(before), None, element);
+                        self.values(&step, only(before), None, element);
                     }
                     self.push(&step, Some(Change::Added), Self::default());
                 }

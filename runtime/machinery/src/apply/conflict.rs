@@ -70,9 +70,10 @@ impl ApplyError {
             ApplyError::Unfit(why) => {
                 ApiError::unnamed(500, format!("failed to create typed patch object ({subject}): {why}"))
             }
-            ApplyError::Unconvertible(why) => {
-                ApiError::unnamed(500, format!("failed to convert new object ({subject}) to proper version: {why}"))
-            }
+            ApplyError::Unconvertible(why) => ApiError::unnamed(
+                500,
+                format!("failed to convert new object ({subject}) to proper version: {why}"),
+            ),
             ApplyError::Conflicts(conflicts) => {
                 let causes = conflicts.iter().map(|conflict| Cause {
                     reason: "FieldManagerConflict".to_owned(),
@@ -100,9 +101,5 @@ fn message(conflicts: &[Conflict]) -> String {
         lines.push(format!("conflicts with {}:", of_one[0].owner()));
         lines.extend(of_one.iter().map(|conflict| format!("- {}", conflict.field)));
     }
-    format!(
-        "Apply failed with {} conflicts: {}",
-        conflicts.len(),
-        lines.join("\n")
-    )
+    format!("Apply failed with {} conflicts: {}", conflicts.len(), lines.join("\n"))
 }

@@ -61,7 +61,9 @@ pub(super) fn write(document: &mut Value, applied: &Value) {
     if annotations.is_null() {
         *annotations = Value::Object(serde_json::Map::new());
     }
-    let Value::Object(annotations) = annotations else { return };
+    let Value::Object(annotations) = annotations else {
+        return;
+    };
     match String::from_utf8(text) {
         Ok(text) if text.len() + ANNOTATION.len() <= LIMIT => {
             annotations.insert(ANNOTATION.to_owned(), Value::String(text));

@@ -38,12 +38,7 @@ pub(super) struct Target<'a> {
 
 impl Target<'_> {
     /// Applies a document, and brings `entries` up to date. Returns the new document.
-    pub(super) fn apply(
-        &self,
-        live: &Value,
-        applied: &Value,
-        entries: &mut Entries<'_>,
-    ) -> Result<Value, ApplyError> {
+    pub(super) fn apply(&self, live: &Value, applied: &Value, entries: &mut Entries<'_>) -> Result<Value, ApplyError> {
         if let Some(why) = check::check(applied, self.schema) {
             return Err(ApplyError::Unfit(why));
         }
@@ -65,7 +60,11 @@ impl Target<'_> {
             .prune(new)?;
         }
         self.settle_with_others(live, &new, entries)?;
-        let time = if same(live, &new) { last_time } else { Some(self.write.now) };
+        let time = if same(live, &new) {
+            last_time
+        } else {
+            Some(self.write.now)
+        };
         own.remove(&self.unmanaged);
         if !own.is_empty() {
             let Tracking {
@@ -89,7 +88,9 @@ impl Target<'_> {
         if !self.force {
             let mut conflicts = Vec::new();
             for entry in entries.as_slice() {
-                let Some(changes) = changes(&entry.api_version) else { continue };
+                let Some(changes) = changes(&entry.api_version) else {
+                    continue;
+                };
                 entry.set.clone().intersection(&changes.taken).each(&mut |path| {
                     let field = path.iter().map(ToString::to_string).collect();
                     conflicts.push(Conflict::new(

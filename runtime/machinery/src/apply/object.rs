@@ -37,7 +37,11 @@ pub fn apply(
         api_version: kind.api_version,
         schema: Schema::Kind(live.facts()),
         conversions: &conversions,
-        ignored: Set::of(reset_fields(kind, write.subresource).into_iter().map(|field| [PathElement::field(field)])),
+        ignored: Set::of(
+            reset_fields(kind, write.subresource)
+                .into_iter()
+                .map(|field| [PathElement::field(field)]),
+        ),
         unmanaged: unmanaged(),
         write: *write,
         force,

@@ -105,9 +105,7 @@ impl Pruning<'_, '_> {
                 schema: version.schema,
             }));
         }
-        let converted = self
-            .conversions
-            .convert(&version.document, &version.api_version, to)?;
+        let converted = self.conversions.convert(&version.document, &version.api_version, to)?;
         Ok(converted.map(|(document, schema)| Version {
             api_version: to.to_owned(),
             document,

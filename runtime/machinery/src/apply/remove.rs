@@ -21,7 +21,11 @@ pub(super) fn remove(document: &Value, fields: &Set<'_>, schema: Schema) -> Valu
                 };
                 kept.insert(name.clone(), value);
             }
-            if kept.is_empty() { Value::Null } else { Value::Object(kept) }
+            if kept.is_empty() {
+                Value::Null
+            } else {
+                Value::Object(kept)
+            }
         }
         (parts @ (Parts::Values | Parts::Keyed(_)), Value::Array(elements)) => {
             let mut kept = Vec::with_capacity(elements.len());
@@ -39,7 +43,11 @@ pub(super) fn remove(document: &Value, fields: &Set<'_>, schema: Schema) -> Valu
                     None => element.clone(),
                 });
             }
-            if kept.is_empty() { Value::Null } else { Value::Array(kept) }
+            if kept.is_empty() {
+                Value::Null
+            } else {
+                Value::Array(kept)
+            }
         }
         // Nothing below a value that stands as a whole can be told apart, so a set that reaches into it means all of it.
         (Parts::None, Value::Object(_) | Value::Array(_)) => Value::Null,

@@ -73,9 +73,19 @@ pub fn apply_scale(
     });
     for scaler in scalers.iter().filter(|scaler| scaler.set.intersects(&in_scale)) {
         let (manager, subresource) = (&scaler.manager, &scaler.subresource);
-        if parent.index(manager, scaler.operation, api_version, subresource).is_none() {
+        if parent
+            .index(manager, scaler.operation, api_version, subresource)
+            .is_none()
+        {
             // A manager that comes this way has no time of its own.
-            parent.add(manager, scaler.operation, api_version, subresource, replicas.clone(), None);
+            parent.add(
+                manager,
+                scaler.operation,
+                api_version,
+                subresource,
+                replicas.clone(),
+                None,
+            );
         }
     }
     Ok(Applied {

@@ -150,7 +150,11 @@ impl Schema {
 
     fn keyed_step<'a>(self, keys: &'static [&'static str], element: &'a Value) -> Result<PathElement<'a>, String> {
         let Value::Object(entries) = element else {
-            let what = if element.is_null() { "a null element" } else { "non-map elements" };
+            let what = if element.is_null() {
+                "a null element"
+            } else {
+                "non-map elements"
+            };
             return Err(format!("associative list with keys may not have {what}"));
         };
         let schema = self.element();

@@ -1,0 +1,309 @@
+mod kubectl;
+mod laws;
+mod scaled;
+mod versions;
+
+use std::collections::BTreeMap;
+
+use serde_json::{Value, json};
+
+use super::*;
+use crate::fields::{Tracking, Versions, track_write};
+use crate::json::Strictness;
+use crate::meta::ObjectMeta;
+use crate::object::Object;
+use crate::time::Time;
+use crate::{Resource, Struct};
+
+/// An element that has a name.
+#[derive(Clone, Debug, Default, PartialEq, Struct)]
+struct Part {
+    /// Its name.
+    #[field(keep)]
+    name: String,
+    /// Its protocol.
+    #[field(default = "TCP")]
+    protocol: String,
+    /// How big it is.
+    size: i32,
+    /// Whether it is off.
+    off: bool,
+}
+
+/// Every way in which values can be told apart.
+#[derive(Clone, Debug, Default, PartialEq, Struct)]
+struct Spec {
+    /// Told apart by name and protocol.
+    #[field(list_type = map, list_map_keys("name", "protocol"))]
+    parts: Vec<Part>,
+    /// Told apart by value.
+    #[field(list_type = set)]
+    tags: Vec<String>,
+    /// One value.
+    #[field(list_type = atomic)]
+    args: Vec<String>,
+    /// Told apart by key.
+    labels: BTreeMap<String, String>,
+    /// One value.
+    #[field(atomic)]
+    selector: BTreeMap<String, String>,
+    /// A number.
+    replicas: Option<i32>,
+    /// A switch.
+    paused: bool,
+}
+
+/// A state.
+#[derive(Clone, Debug, Default, PartialEq, Struct)]
+struct State {
+    /// Where it is in its life.
+    phase: String,
+}
+
+/// A kind.
+#[derive(Clone, Debug, Default, PartialEq, Resource)]
+#[resource(group = "test.example.com", version = "v1", kind = "Thing", status)]
+struct Thing {
+    /// Metadata.
+    metadata: ObjectMeta,
+    /// Content.
+    spec: Spec,
+    /// State.
+    status: State,
+}
+
+/// No other versions.
+struct OneVersion;
+
+impl Versions for OneVersion {
+    fn convert(&self, _: &dyn Object, _: &str) -> Option<Box<dyn Object>> {
+        None
+    }
+}
+
+fn document(spec: &Value) -> Value {
+    json!({"apiVersion": "test.example.com/v1", "kind": "Thing", "metadata": {"name": "x"}, "spec": spec})
+}
+
+fn by(manager: &str) -> Tracking<'_> {
+    Tracking {
+        manager,
+        subresource: "",
+        now: Time::from_second(100),
+    }
+}
+
+fn run(live: &Thing, manager: &str, spec: &Value, force: bool) -> Result<Thing, ApplyError> {
+    let applied = apply(live, &document(spec), &by(manager), force, &OneVersion)?;
+    let mut thing = Thing::default();
+    crate::json::from_value(&applied.document, &mut thing, Strictness::Lenient).expect("a document of the kind");
+    thing.metadata.managed_fields = applied.managed_fields;
+    thing.metadata.uid = "u".to_owned();
+    Ok(thing)
+}
+
+fn applied(live: &Thing, manager: &str, spec: &Value) -> Thing {
+    run(live, manager, spec, false).expect("no conflict")
+}
+
+fn forced(live: &Thing, manager: &str, spec: &Value) -> Thing {
+    run(live, manager, spec, true).expect("a force")
+}
+
+fn refused(live: &Thing, manager: &str, spec: &Value) -> String {
+    let error = run(live, manager, spec, false).expect_err("a refusal");
+    error.to_api_error("x").message().to_owned()
+}
+
+fn updated(live: &Thing, manager: &str, change: impl Fn(&mut Thing)) -> Thing {
+    let mut new = live.clone();
+    change(&mut new);
+    track_write(Some(live), &mut new, &by(manager), &OneVersion);
+    new
+}
+
+fn managers(thing: &Thing) -> Vec<String> {
+    let entries = thing.metadata.managed_fields.iter();
+    let entry = |entry: &ManagedFieldsEntry| {
+        let fields = entry.fields_v1.as_ref().map_or("", |fields| fields.as_str());
+        format!("{} {} {fields}", entry.manager, entry.operation)
+    };
+    entries.map(entry).collect()
+}
+
+fn spec_of(thing: &Thing) -> Value {
+    crate::json::to_value(thing)["spec"].clone()
+}
+
+#[test]
+fn what_is_no_longer_said_goes_away() {
+    let live = applied(
+        &Thing::default(),
+        "a",
+        &json!({"labels": {"x": "1", "y": "1"}, "replicas": 2}),
+    );
+    let live = applied(&live, "a", &json!({"labels": {"y": "1"}}));
+    assert_eq!(spec_of(&live), json!({"labels": {"y": "1"}}));
+    assert_eq!(managers(&live), [r#"a Apply {"f:spec":{"f:labels":{"f:y":{}}}}"#]);
+}
+
+#[test]
+fn what_nobody_manages_stays() {
+    let mut live = applied(&Thing::default(), "a", &json!({"replicas": 2, "labels": {"x": "1"}}));
+    live.spec.args = vec!["set by a default".to_owned()];
+    let live = applied(&live, "a", &json!({"labels": {"x": "1"}}));
+    assert_eq!(
+        spec_of(&live),
+        json!({"args": ["set by a default"], "labels": {"x": "1"}})
+    );
+}
+
+#[test]
+fn what_others_manage_too_stays() {
+    let live = applied(&Thing::default(), "a", &json!({"tags": ["p", "q"], "replicas": 1}));
+    let live = applied(&live, "b", &json!({"tags": ["q"], "replicas": 1}));
+    let live = applied(&live, "a", &json!({}));
+    assert_eq!(spec_of(&live), json!({"tags": ["q"], "replicas": 1}));
+    let live = applied(&live, "b", &json!({}));
+    assert_eq!(spec_of(&live), json!({}));
+    assert_eq!(
+        managers(&live),
+        [r#"a Apply {"f:spec":{}}"#, r#"b Apply {"f:spec":{}}"#]
+    );
+}
+
+#[test]
+fn another_value_is_a_conflict() {
+    let live = applied(&Thing::default(), "a", &json!({"replicas": 1, "args": ["x"]}));
+    let live = updated(&live, "hand", |thing| thing.spec.paused = true);
+    assert_eq!(
+        refused(&live, "b", &json!({"replicas": 2})),
+        "Apply failed with 1 conflict: conflict with \"a\": .spec.replicas"
+    );
+    assert_eq!(
+        refused(&live, "b", &json!({"replicas": 2, "args": ["x", "y"], "paused": false})),
+        "Apply failed with 3 conflicts: conflicts with \"a\":\n- .spec.args\n- .spec.replicas\n\
+         conflicts with \"hand\" using test.example.com/v1:\n- .spec.paused"
+    );
+    let live = forced(&live, "b", &json!({"replicas": 2, "paused": false}));
+    assert_eq!(
+        managers(&live),
+        [
+            r#"a Apply {"f:spec":{"f:args":{}}}"#,
+            r#"b Apply {"f:spec":{"f:paused":{},"f:replicas":{}}}"#,
+        ]
+    );
+}
+
+#[test]
+fn a_switch_that_is_said_to_be_off_is_managed() {
+    let live = applied(&Thing::default(), "a", &json!({"paused": false}));
+    assert_eq!(managers(&live), [r#"a Apply {"f:spec":{"f:paused":{}}}"#]);
+}
+
+#[test]
+fn keys_have_defaults() {
+    let live = applied(&Thing::default(), "a", &json!({"parts": [{"name": "p", "size": 1}]}));
+    let mut defaulted = live.clone();
+    defaulted.spec.parts[0].protocol = "TCP".to_owned();
+    let live = applied(
+        &defaulted,
+        "b",
+        &json!({"parts": [{"name": "p", "protocol": "TCP", "off": false}, {"name": "p", "protocol": "UDP"}]}),
+    );
+    assert_eq!(live.spec.parts.len(), 2);
+    assert_eq!(
+        managers(&live)[0],
+        r#"a Apply {"f:spec":{"f:parts":{"k:{\"name\":\"p\",\"protocol\":\"TCP\"}":{".":{},"f:name":{},"f:size":{}}}}}"#
+    );
+}
+
+#[test]
+fn elements_keep_their_place_as_far_as_the_applied_order_allows() {
+    let names = |thing: &Thing| thing.spec.tags.join("");
+    let live = applied(&Thing::default(), "a", &json!({"tags": ["c", "b"]}));
+    let live = applied(&live, "b", &json!({"tags": ["a", "b"]}));
+    assert_eq!(names(&live), "cab");
+    let live = applied(&live, "b", &json!({"tags": ["b", "a", "z"]}));
+    assert_eq!(names(&live), "cbaz");
+    let live = applied(&live, "a", &json!({"tags": ["b", "c"]}));
+    assert_eq!(names(&live), "bazc");
+}
+
+#[test]
+fn an_atomic_value_is_taken_as_a_whole() {
+    let live = applied(
+        &Thing::default(),
+        "a",
+        &json!({"selector": {"x": "1", "y": "2"}, "args": ["p", "q"]}),
+    );
+    assert_eq!(managers(&live), [r#"a Apply {"f:spec":{"f:args":{},"f:selector":{}}}"#]);
+    let live = applied(&live, "a", &json!({"selector": {"z": "3"}, "args": ["r"]}));
+    assert_eq!(spec_of(&live), json!({"selector": {"z": "3"}, "args": ["r"]}));
+}
+
+#[test]
+fn status_is_not_managed_through_the_object() {
+    let mut document = document(&json!({"replicas": 1}));
+    document["status"] = json!({"phase": "Done"});
+    let outcome = apply(&Thing::default(), &document, &by("a"), false, &OneVersion).expect("no conflict");
+    let fields = outcome.managed_fields[0]
+        .fields_v1
+        .as_ref()
+        .map(|fields| fields.as_str().to_owned());
+    assert_eq!(fields.as_deref(), Some(r#"{"f:spec":{"f:replicas":{}}}"#));
+}
+
+#[test]
+fn what_was_there_before_the_first_apply_has_a_manager() {
+    let mut live = Thing::default();
+    live.metadata.uid = "u".to_owned();
+    live.spec.replicas = Some(1);
+    let message = refused(&live, "a", &json!({"replicas": 2}));
+    assert!(
+        message.contains("\"before-first-apply\" using test.example.com/v1"),
+        "{message}"
+    );
+}
+
+#[test]
+fn documents_that_do_not_fit_are_refused() {
+    for (spec, why) in [
+        (json!({"nope": 1}), ".spec.nope: field not declared in schema"),
+        (
+            json!({"replicas": "1"}),
+            ".spec.replicas: expected numeric (int or float), got *value.valueUnstructured",
+        ),
+        (
+            json!({"paused": 1}),
+            ".spec.paused: expected boolean, got &value.valueUnstructured{Value:1}",
+        ),
+        (
+            json!({"labels": {"a": 1}}),
+            ".spec.labels.a: expected string, got &value.valueUnstructured{Value:1}",
+        ),
+        (json!({"labels": ["a"]}), ".spec.labels: expected map, got &{[a]}"),
+        (json!({"tags": "a"}), ".spec.tags: expected list, got &{a}"),
+        (
+            json!({"tags": ["a", "a"]}),
+            ".spec.tags: duplicate entries for key [=\"a\"]",
+        ),
+        (
+            json!({"parts": [null]}),
+            ".spec.parts: element 0: associative list with keys may not have a null element",
+        ),
+        (
+            json!({"parts": [1]}),
+            ".spec.parts: element 0: associative list with keys may not have non-map elements",
+        ),
+        (
+            json!({"nope": 1, "paused": 1}),
+            "errors:\n  .spec.nope: field not declared in schema\n  .spec.paused: expected boolean, got &value.valueUnstructured{Value:1}",
+        ),
+    ] {
+        assert_eq!(
+            run(&Thing::default(), "a", &spec, true),
+            Err(ApplyError::Unfit(why.to_owned()))
+        );
+    }
+}

@@ -30,6 +30,19 @@ pub fn from_value(value: &Value, target: &mut dyn Struct, strictness: Strictness
     decode(&text, target, strictness)
 }
 
+/// What Go's JSON reader calls a value when it complains.
+#[must_use]
+pub fn name_of(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "null",
+        Value::Bool(_) => "bool",
+        Value::Number(_) => "number",
+        Value::String(_) => "string",
+        Value::Array(_) => "array",
+        Value::Object(_) => "object",
+    }
+}
+
 /// Appends a tree as compact JSON, in the format of [`super::encode`].
 pub fn encode_value(value: &Value, out: &mut Vec<u8>) {
     match value {

@@ -4,9 +4,9 @@
 use serde_json::Value;
 
 use super::document::Node;
-use super::{Patched, json_name, mark_reset, read};
+use super::{Patched, mark_reset, read};
 use crate::go_format::quote;
-use crate::json::{DecodeError, Strictness};
+use crate::json::{DecodeError, Strictness, name_of};
 use crate::status::ApiError;
 
 /// How many operations a patch may have.
@@ -59,7 +59,7 @@ fn operations(tree: &Value) -> Result<usize, ApiError> {
     let operations = match tree {
         Value::Array(operations) => operations,
         Value::Null => return Ok(0),
-        other => return refuse(json_name(other), "value ", "[]handlers.jsonPatchOp"),
+        other => return refuse(name_of(other), "value ", "[]handlers.jsonPatchOp"),
     };
     for operation in operations {
         match operation {
@@ -68,13 +68,13 @@ fn operations(tree: &Value) -> Result<usize, ApiError> {
                     match members.get(name) {
                         None | Some(Value::Null | Value::String(_)) => {}
                         Some(other) => {
-                            return refuse(json_name(other), &format!("struct field jsonPatchOp.{name} "), "string");
+                            return refuse(name_of(other), &format!("struct field jsonPatchOp.{name} "), "string");
                         }
                     }
                 }
             }
             Value::Null => {}
-            other => return refuse(json_name(other), "value ", "handlers.jsonPatchOp"),
+            other => return refuse(name_of(other), "value ", "handlers.jsonPatchOp"),
         }
     }
     Ok(operations.len())

@@ -1,8 +1,8 @@
 //! JSON merge patch (RFC 7386).
 
 use super::document::Node;
-use super::{Patched, json_name, mark_reset, read};
-use crate::json::{DecodeError, Strictness};
+use super::{Patched, mark_reset, read};
+use crate::json::{DecodeError, Strictness, name_of};
 use crate::status::ApiError;
 
 /// Applies a merge patch to a JSON document, which is compact as the codecs write it.
@@ -17,7 +17,7 @@ pub fn merge_patch(document: &[u8], patch: &[u8], strictness: Strictness) -> Res
         serde_json::Value::Object(_) => {}
         serde_json::Value::Null => return Err(ApiError::bad_request("Invalid JSON Patch")),
         other => {
-            let kind = json_name(&other);
+            let kind = name_of(&other);
             let message = format!(
                 "error decoding patch: json: cannot unmarshal {kind} into Go value of type map[string]interface {{}}"
             );

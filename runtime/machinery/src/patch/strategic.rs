@@ -7,10 +7,10 @@ mod schema;
 
 use serde_json::{Map, Value};
 
-use super::{Patched, json_name, read};
+use super::{Patched, read};
 use crate::facts::StructFacts;
 use crate::go_format;
-use crate::json::{self, DecodeError, Strictness};
+use crate::json::{self, DecodeError, Strictness, name_of};
 use crate::status::ApiError;
 use schema::Schema;
 
@@ -40,7 +40,7 @@ pub fn strategic_merge_patch(
         Value::Object(patch) => patch,
         Value::Null => Map::new(),
         other => {
-            let kind = json_name(&other);
+            let kind = name_of(&other);
             let message = format!("json: cannot unmarshal {kind} into Go value of type map[string]interface {{}}");
             return Err(ApiError::bad_request(message));
         }

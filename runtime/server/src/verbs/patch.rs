@@ -28,8 +28,6 @@ pub(super) enum PatchKind {
     Merge,
     /// As `Merge`, with lists merged by key where the kind says so.
     Strategic,
-    /// All that a manager wants of the object.
-    Apply,
 }
 
 const JSON: &str = "application/json-patch+json";
@@ -38,35 +36,24 @@ const STRATEGIC: &str = "application/strategic-merge-patch+json";
 const APPLY: &str = "application/apply-patch+yaml";
 
 impl PatchKind {
-    /// The kind of the patch in the body.
+    /// The kind of the patch in the body; `None` for an apply, which says all that a manager wants instead of what is to
+    /// change.
     ///
     /// # Errors
     ///
     /// 415 when it is none of those that the server knows.
-    pub(super) fn of(call: &Call) -> ApiResult<Self> {
+    pub(super) fn of(call: &Call) -> ApiResult<Option<Self>> {
         let kind = match body::media_type(&call.parts) {
-            Some(JSON) => PatchKind::Json,
-            Some(MERGE) => PatchKind::Merge,
-            Some(STRATEGIC) => PatchKind::Strategic,
-            Some(APPLY) => PatchKind::Apply,
+            Some(JSON) => Some(PatchKind::Json),
+            Some(MERGE) => Some(PatchKind::Merge),
+            Some(STRATEGIC) => Some(PatchKind::Strategic),
+            Some(APPLY) => None,
             _ => {
                 let error = ApiError::new(Reason::UnsupportedMediaType, "415: Unsupported Media Type");
                 return Err(with_empty_details(error));
             }
         };
         Ok(kind)
-    }
-
-    /// The parameters of a patch of this kind.
-    ///
-    /// # Errors
-    ///
-    /// 422 for parameters that make no sense with it, and 415 for an apply: who owns which fields is not merged yet.
-    pub(super) fn options(self, call: &Call) -> ApiResult<WriteOptions<'_>> {
-        match self {
-            PatchKind::Json | PatchKind::Merge | PatchKind::Strategic => WriteOptions::for_patch(call.query()),
-            PatchKind::Apply => Err(ApiError::unsupported_media_type(&[JSON, MERGE, STRATEGIC])),
-        }
     }
 }
 
@@ -85,7 +72,10 @@ impl Endpoint {
         let kind = PatchKind::of(call)?;
         let output = negotiate(&call.parts, Offer::Object)?;
         let body = body::read(&call.parts, body, self.stores().options().body_limit).await?;
-        let options = kind.options(call)?;
+        let Some(kind) = kind else {
+            return self.apply(call, body, part, output).await;
+        };
+        let options = WriteOptions::for_patch(call.query())?;
         let patch = Patch {
             kind,
             body: &body,
@@ -133,9 +123,7 @@ impl Patch<'_> {
         let patched = match self.kind {
             PatchKind::Json => patch::json_patch(&document, self.body, strictness)?,
             PatchKind::Merge => patch::merge_patch(&document, self.body, strictness)?,
-            PatchKind::Strategic | PatchKind::Apply => {
-                patch::strategic_merge_patch(live.facts(), &document, self.body, strictness)?
-            }
+            PatchKind::Strategic => patch::strategic_merge_patch(live.facts(), &document, self.body, strictness)?,
         };
         let refuse = |why: &dyn fmt::Display| patched.refuse(why);
         let sent = json::type_meta(&patched.document).map_err(|error| refuse(&error))?;

@@ -24,7 +24,7 @@ use crate::endpoint::{Call, Endpoint};
 use crate::negotiation::{Offer, Output, negotiate};
 use crate::response;
 
-const EXPECTED: Expected = Expected {
+pub(super) const EXPECTED: Expected = Expected {
     group: "autoscaling",
     api_version: "autoscaling/v1",
     kind: "Scale",
@@ -74,7 +74,10 @@ impl Endpoint {
         let kind = PatchKind::of(call)?;
         let output = negotiate(&call.parts, Offer::Plain)?;
         let body = body::read(&call.parts, body, self.stores().options().body_limit).await?;
-        let options = kind.options(call)?;
+        let Some(kind) = kind else {
+            return self.apply_scale(call, body, facts, output).await;
+        };
+        let options = WriteOptions::for_patch(call.query())?;
         let patch = Patch {
             kind,
             body: &body,
@@ -94,7 +97,7 @@ impl Endpoint {
         self.write_scale(&write, output, facts, "", &make).await
     }
 
-    async fn write_scale(
+    pub(super) async fn write_scale(
         &self,
         write: &Write<'_>,
         output: Output,
@@ -118,7 +121,7 @@ impl Endpoint {
 }
 
 /// The Scale of an object.
-fn scale_of(object: &dyn Object, facts: &ScaleFacts) -> Scale {
+pub(super) fn scale_of(object: &dyn Object, facts: &ScaleFacts) -> Scale {
     let meta = object.meta();
     Scale {
         metadata: ObjectMeta {
@@ -140,7 +143,7 @@ fn scale_of(object: &dyn Object, facts: &ScaleFacts) -> Scale {
 }
 
 /// A copy of `live` with the number of replicas, and the identity, of `scale`.
-fn scaled(live: &dyn Object, scale: &Scale, facts: &ScaleFacts) -> ApiResult<Box<dyn Object>> {
+pub(super) fn scaled(live: &dyn Object, scale: &Scale, facts: &ScaleFacts) -> ApiResult<Box<dyn Object>> {
     let wanted = scale.spec.replicas;
     if wanted < 0 {
         let mut errors = FieldErrors::default();

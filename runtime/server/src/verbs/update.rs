@@ -39,12 +39,15 @@ pub(super) enum Part {
 /// Makes the new object from the old one, both in the endpoint's version; the new one is defaulted.
 pub(super) type Make<'a> = dyn Fn(&dyn Object) -> ApiResult<Box<dyn Object>> + Sync + 'a;
 
+/// Makes the object to create when there is none, in the endpoint's version and defaulted.
+pub(super) type MakeMissing<'a> = dyn Fn() -> ApiResult<Box<dyn Object>> + Sync + 'a;
+
 /// What an update is about.
 pub(super) struct Change<'a> {
     pub(super) part: Part,
     pub(super) make: &'a Make<'a>,
-    /// The object to create when there is none.
-    pub(super) otherwise: Option<&'a dyn Object>,
+    /// What is created when there is none; nothing when absent.
+    pub(super) otherwise: Option<&'a MakeMissing<'a>>,
     /// The UID that the old object must have; may be empty.
     pub(super) uid: &'a str,
 }
@@ -89,10 +92,11 @@ impl Endpoint {
         let write = Write::new(self, call, &options);
         write.drop_repeated_owners(&mut *object, false);
         let creates = part == Part::Object && self.kind().behavior.create_on_update;
+        let make_missing = || Ok(object.boxed());
         let change = Change {
             part,
             make: &|_| Ok(object.boxed()),
-            otherwise: creates.then_some(&*object),
+            otherwise: creates.then_some(&make_missing),
             uid: &object.meta().uid,
         };
         let changed = write.change(call.name(), &change).await?;
@@ -131,10 +135,10 @@ impl Write<'_> {
         let key = store.key(self.call.namespace(), name)?;
         for _ in 0..ATTEMPTS {
             let Some(entry) = store.collection().get(&key) else {
-                let Some(object) = change.otherwise else {
+                let Some(make) = change.otherwise else {
                     return Err(self.endpoint.not_found(name));
                 };
-                match Box::pin(self.create_missing(object)).await? {
+                match Box::pin(self.create_missing(make()?)).await? {
                     Some(outcome) => return Ok(Changed { outcome, created: true }),
                     None => continue,
                 }
@@ -150,8 +154,7 @@ impl Write<'_> {
     }
 
     /// Creates what an update did not find; `None` when it is there after all.
-    async fn create_missing(&self, object: &dyn Object) -> ApiResult<Option<Outcome>> {
-        let mut object = object.boxed();
+    async fn create_missing(&self, mut object: Box<dyn Object>) -> ApiResult<Option<Outcome>> {
         super::create::wipe_system_fields(&mut *object);
         object.meta_mut().resource_version.clear();
         self.track(None, &mut *object);

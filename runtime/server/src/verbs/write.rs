@@ -32,12 +32,22 @@ pub(super) struct Write<'a> {
     pub(super) call: &'a Call,
     pub(super) dry_run: bool,
     manager: String,
-    /// Where replicas live, for a write that comes through a Scale.
-    replicas: Option<&'static str>,
+    managing: Managing,
     pub(super) subresource: &'a str,
     pub(super) now: Time,
     /// The parameters of the request, for plugins that pass them on.
     options: Box<dyn Struct>,
+}
+
+/// How managed fields are kept up to date.
+#[derive(Clone, Copy, Debug)]
+enum Managing {
+    /// By what the write changed.
+    Changes,
+    /// By what a write through a Scale changed; this is where the replicas are.
+    Replicas(&'static str),
+    /// The new object comes with them.
+    Done,
 }
 
 /// What a write left.
@@ -75,7 +85,7 @@ impl<'a> Write<'a> {
             call,
             dry_run,
             manager,
-            replicas: None,
+            managing: Managing::Changes,
             subresource: call.ctx.info.subresource(),
             now: Time::from_second(i64::try_from(millis / 1000).unwrap_or(i64::MAX)),
             options,
@@ -85,25 +95,41 @@ impl<'a> Write<'a> {
     /// The same for a write that comes through a Scale and changes the number at `replicas`.
     pub(super) fn through_scale(self, replicas: &'static str) -> Self {
         Self {
-            replicas: Some(replicas),
+            managing: Managing::Replicas(replicas),
             ..self
+        }
+    }
+
+    /// The same for a write whose new object says itself who manages what.
+    pub(super) fn with_managers(self) -> Self {
+        Self {
+            managing: Managing::Done,
+            ..self
+        }
+    }
+
+    /// Who writes what.
+    pub(super) fn tracking(&self) -> Tracking<'_> {
+        Tracking {
+            manager: &self.manager,
+            subresource: self.subresource,
+            now: self.now,
         }
     }
 
     /// Brings managed fields up to date; both objects are in the endpoint's version.
     pub(super) fn track(&self, live: Option<&dyn Object>, new: &mut dyn Object) {
-        if let Some(path) = self.replicas {
-            let stored = live.map_or(&[][..], |live| &live.meta().managed_fields);
-            let api_version = self.endpoint.kind().api_version;
-            new.meta_mut().managed_fields = fields::track_scale(stored, &self.manager, api_version, path);
-            return;
+        match self.managing {
+            Managing::Changes => {
+                fields::track_write(live, new, &self.tracking(), &**self.endpoint.stores().scheme());
+            }
+            Managing::Replicas(path) => {
+                let stored = live.map_or(&[][..], |live| &live.meta().managed_fields);
+                let api_version = self.endpoint.kind().api_version;
+                new.meta_mut().managed_fields = fields::track_scale(stored, &self.manager, api_version, path);
+            }
+            Managing::Done => {}
         }
-        let tracking = Tracking {
-            manager: &self.manager,
-            subresource: self.subresource,
-            now: self.now,
-        };
-        fields::track_write(live, new, &tracking, &**self.endpoint.stores().scheme());
     }
 
     /// Lets the plugins change the new object.

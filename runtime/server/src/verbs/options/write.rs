@@ -18,6 +18,8 @@ pub(crate) struct WriteOptions<'q> {
     /// Who owns the fields; empty when the client did not say.
     pub(crate) field_manager: Cow<'q, str>,
     pub(crate) field_validation: FieldValidation,
+    /// Take fields from other managers; for apply.
+    pub(crate) force: bool,
     kind: &'static str,
 }
 
@@ -52,6 +54,17 @@ impl<'q> WriteOptions<'q> {
         Self::read(query, "PatchOptions", &errors)
     }
 
+    /// Reads the parameters of a PATCH that applies.
+    pub(crate) fn for_apply(query: Query<'q>) -> ApiResult<Self> {
+        let mut errors = FieldErrors::default();
+        if query.first("fieldManager").is_none_or(|manager| manager.is_empty()) {
+            errors.required("fieldManager", "is required for apply patch");
+        }
+        let options = Self::read(query, "PatchOptions", &errors)?;
+        let force = flag(query, "force").unwrap_or_default();
+        Ok(Self { force, ..options })
+    }
+
     fn read(query: Query<'q>, kind: &'static str, errors: &FieldErrors) -> ApiResult<Self> {
         check(kind, errors)?;
         let field_manager = query.first("fieldManager").unwrap_or_default();
@@ -67,6 +80,7 @@ impl<'q> WriteOptions<'q> {
             dry_run: !dry_run.is_empty(),
             field_manager,
             field_validation,
+            force: false,
             kind,
         })
     }
@@ -96,7 +110,7 @@ impl<'q> WriteOptions<'q> {
                 dry_run,
                 field_manager,
                 field_validation,
-                ..meta::PatchOptions::default()
+                force: self.force.then_some(true),
             }),
         }
     }

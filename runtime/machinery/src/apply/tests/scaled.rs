@@ -1,0 +1,61 @@
+use super::*;
+use crate::scale::v1::{Scale, ScaleSpec};
+
+const PATH: (&str, &str) = ("test.example.com/v1", "spec.replicas");
+
+fn scaled(live: &Thing, manager: &str, replicas: Option<i32>, force: bool) -> Result<Thing, ApplyError> {
+    let shown = Scale {
+        metadata: live.metadata.clone(),
+        spec: ScaleSpec {
+            replicas: live.spec.replicas.unwrap_or_default(),
+        },
+        ..Scale::default()
+    };
+    let mut document = json!({"apiVersion": "autoscaling/v1", "kind": "Scale", "metadata": {"name": "x"}});
+    if let Some(replicas) = replicas {
+        document["spec"] = json!({"replicas": replicas});
+    }
+    let write = Tracking {
+        subresource: "scale",
+        ..by(manager)
+    };
+    let outcome = apply_scale(&shown, &live.metadata.managed_fields, PATH, &document, &write, force)?;
+    let mut new = live.clone();
+    new.spec.replicas = outcome.document["spec"]["replicas"]
+        .as_i64()
+        .map(|number| i32::try_from(number).unwrap_or(0));
+    new.metadata.managed_fields = outcome.managed_fields;
+    Ok(new)
+}
+
+#[test]
+fn replicas_are_shared_with_those_who_manage_the_object() {
+    let live = applied(&Thing::default(), "a", &json!({"replicas": 1, "paused": true}));
+    let error = scaled(&live, "hpa", Some(4), false).expect_err("a conflict");
+    assert_eq!(
+        error.to_api_error("x").message(),
+        "Apply failed with 1 conflict: conflict with \"a\": .spec.replicas"
+    );
+    let live = scaled(&live, "hpa", Some(4), true).expect("a force");
+    assert_eq!(
+        managers(&live),
+        [
+            r#"hpa Apply {"f:spec":{"f:replicas":{}}}"#,
+            r#"a Apply {"f:spec":{"f:paused":{}}}"#,
+        ]
+    );
+    assert_eq!(live.metadata.managed_fields[0].time, None);
+    assert_eq!(
+        refused(&live, "a", &json!({"replicas": 2})),
+        "Apply failed with 1 conflict: conflict with \"hpa\" with subresource \"scale\": .spec.replicas"
+    );
+}
+
+#[test]
+fn a_scaler_that_says_nothing_lets_go() {
+    let live = applied(&Thing::default(), "a", &json!({"replicas": 1}));
+    let live = scaled(&live, "hpa", Some(1), false).expect("no conflict");
+    assert_eq!(live.metadata.managed_fields.len(), 2);
+    let live = scaled(&live, "hpa", None, false).expect("no conflict");
+    assert_eq!(managers(&live), [r#"a Apply {"f:spec":{"f:replicas":{}}}"#]);
+}

@@ -1,0 +1,75 @@
+//! Managers that name their fields in another version.
+
+use super::*;
+use crate::resource::ResourceFacts;
+use crate::scheme::Scheme;
+
+/// What an older version holds.
+#[derive(Clone, Debug, Default, PartialEq, Struct)]
+struct OldSpec {
+    /// Told apart by key.
+    #[field(moved_to = "spec.labels")]
+    tags: BTreeMap<String, String>,
+    /// A number.
+    replicas: Option<i32>,
+}
+
+/// An older version.
+#[derive(Clone, Debug, Default, PartialEq, Resource)]
+#[resource(group = "test.example.com", version = "v1beta1", kind = "Thing", storage_version = Thing)]
+struct OldThing {
+    /// Metadata.
+    metadata: ObjectMeta,
+    /// Content.
+    spec: OldSpec,
+}
+
+fn scheme() -> Scheme {
+    let mut scheme = Scheme::new();
+    scheme.add::<Thing>().add::<OldThing>();
+    scheme
+}
+
+fn step(live: &Thing, kind: &'static ResourceFacts, spec: &Value) -> Result<Thing, ApplyError> {
+    let scheme = scheme();
+    let live = crate::conversion::convert(live, kind);
+    let document = json!({"apiVersion": kind.api_version, "kind": "Thing", "metadata": {"name": "x"}, "spec": spec});
+    let outcome = apply(&*live, &document, &by("a"), false, &scheme)?;
+    let mut new = (kind.new)();
+    crate::json::from_value(&outcome.document, &mut *new, Strictness::Lenient).expect("a document of the kind");
+    new.meta_mut().managed_fields = outcome.managed_fields;
+    new.meta_mut().uid = "u".to_owned();
+    let new = crate::conversion::convert(&*new, <Thing as crate::object::Resource>::RESOURCE);
+    Ok(new.downcast_ref::<Thing>().expect("the storage version").clone())
+}
+
+#[test]
+fn an_applier_can_move_to_another_version() {
+    use crate::object::Resource as _;
+    let live = step(
+        &Thing::default(),
+        OldThing::RESOURCE,
+        &json!({"tags": {"x": "1", "y": "1"}}),
+    )
+    .expect("no conflict");
+    assert_eq!(
+        managers(&live),
+        [r#"a Apply {"f:spec":{"f:tags":{"f:x":{},"f:y":{}}}}"#]
+    );
+    let live = step(&live, Thing::RESOURCE, &json!({"labels": {"y": "1"}})).expect("no conflict");
+    assert_eq!(spec_of(&live), json!({"labels": {"y": "1"}}));
+    assert_eq!(managers(&live), [r#"a Apply {"f:spec":{"f:labels":{"f:y":{}}}}"#]);
+    assert_eq!(live.metadata.managed_fields[0].api_version, "test.example.com/v1");
+}
+
+#[test]
+fn conflicts_are_found_across_versions() {
+    use crate::object::Resource as _;
+    let live = step(&Thing::default(), OldThing::RESOURCE, &json!({"tags": {"x": "1"}})).expect("no conflict");
+    let document = document(&json!({"labels": {"x": "2"}}));
+    let error = apply(&live, &document, &by("b"), false, &scheme()).expect_err("a conflict");
+    assert_eq!(
+        error.to_api_error("x").message(),
+        "Apply failed with 1 conflict: conflict with \"a\": .spec.tags.x"
+    );
+}

@@ -1,0 +1,124 @@
+//! Server-side apply.
+
+use axum::response::Response;
+use bytes::Bytes;
+use http::StatusCode;
+use planesmith_machinery::apply::{self, Applied, Sent};
+use planesmith_machinery::defaulting;
+use planesmith_machinery::json::{self, Strictness};
+use planesmith_machinery::object::Object;
+use planesmith_machinery::resource::ScaleFacts;
+use planesmith_machinery::scale::v1::Scale;
+use planesmith_machinery::status::{ApiError, ApiResult};
+use planesmith_machinery::value::Struct;
+
+use super::options::{FieldValidation, WriteOptions};
+use super::scale::{self, scale_of, scaled};
+use super::update::{Change, Part};
+use super::write::Write;
+use crate::endpoint::{Call, Endpoint};
+use crate::negotiation::Output;
+
+impl Endpoint {
+    /// Makes a part of an object what a manager wants of it; an object that is missing is made.
+    pub(super) async fn apply(&self, call: &Call, body: Bytes, part: Part, output: Output) -> ApiResult<Response> {
+        let options = WriteOptions::for_apply(call.query())?;
+        let sent = Sent::read(&body)?;
+        drop(body);
+        let write = Write::new(self, call, &options).with_managers();
+        let make = |live: &dyn Object| {
+            sent.check(self.kind().api_version, self.kind().kind)?;
+            let versions = &**self.stores().scheme();
+            let applied = apply::apply(live, &sent.document, &write.tracking(), options.force, versions)
+                .map_err(|error| error.to_api_error(&sent.subject()))?;
+            let mut object = (self.kind().new)();
+            read(&applied, &sent, &mut *object)?;
+            object.meta_mut().managed_fields = applied.managed_fields;
+            self.check_own_names(object.meta_mut(), call)?;
+            defaulting::set_defaults(&mut *object);
+            Ok(object)
+        };
+        let missing = || {
+            let object = make(&*(self.kind().new)())?;
+            match &*object.meta().uid {
+                "" => Ok(object),
+                uid => Err(ApiError::uid_of_missing_object(
+                    &self.kind().group_resource(),
+                    call.name(),
+                    uid,
+                )),
+            }
+        };
+        let change = Change {
+            part,
+            make: &make,
+            otherwise: (part == Part::Object).then_some(&missing),
+            uid: "",
+        };
+        let changed = write.change(call.name(), &change).await?;
+        judge(call, &sent, options.field_validation)?;
+        let code = if changed.created {
+            StatusCode::CREATED
+        } else {
+            StatusCode::OK
+        };
+        write.respond(code, output, changed.outcome)
+    }
+
+    /// Makes the number of replicas what a manager wants.
+    pub(super) async fn apply_scale(
+        &self,
+        call: &Call,
+        body: Bytes,
+        facts: &'static ScaleFacts,
+        output: Output,
+    ) -> ApiResult<Response> {
+        let options = WriteOptions::for_apply(call.query())?;
+        let sent = Sent::read(&body)?;
+        drop(body);
+        let write = Write::new(self, call, &options).with_managers();
+        let make = |live: &dyn Object| {
+            sent.check(scale::EXPECTED.api_version, scale::EXPECTED.kind)?;
+            let shown = scale_of(live, facts);
+            let applied = apply::apply_scale(
+                &shown,
+                &live.meta().managed_fields,
+                (self.kind().api_version, facts.spec_replicas),
+                &sent.document,
+                &write.tracking(),
+                options.force,
+            )
+            .map_err(|error| error.to_api_error(&sent.subject()))?;
+            let mut wanted = Scale::default();
+            read(&applied, &sent, &mut wanted)?;
+            self.check_own_names(&mut wanted.metadata, call)?;
+            let mut object = scaled(live, &wanted, facts)?;
+            object.meta_mut().managed_fields = applied.managed_fields;
+            Ok(object)
+        };
+        let answer = self.write_scale(&write, output, facts, "", &make).await?;
+        judge(call, &sent, options.field_validation)?;
+        Ok(answer)
+    }
+}
+
+/// Reads the outcome of an apply over `target`, a zero object.
+fn read(applied: &Applied, sent: &Sent, target: &mut dyn Struct) -> ApiResult<()> {
+    json::from_value(&applied.document, target, Strictness::Lenient)
+        .map(drop)
+        .map_err(|error| apply::ApplyError::Unconvertible(error.to_string()).to_api_error(&sent.subject()))
+}
+
+/// What to make of keys that stand twice in the document.
+fn judge(call: &Call, sent: &Sent, validation: FieldValidation) -> ApiResult<()> {
+    match (validation, sent.finding()) {
+        (FieldValidation::Strict, Some(finding)) => {
+            Err(ApiError::bad_request(format!("error strict decoding YAML: {finding}")))
+        }
+        (FieldValidation::Warn, Some(finding)) => {
+            call.ctx.warnings.add(finding);
+            Ok(())
+        }
+        _ => Ok(()),
+    }
+}
