@@ -4,9 +4,12 @@
 //! table cannot express: defaults that depend on other fields, what a writer may not decide, validation, columns.
 
 mod created_at;
+mod selector_text;
 
 pub mod autoscaling;
 pub mod coordination;
 pub mod core;
+pub mod discovery;
+pub mod networking;
 pub mod policy;
 pub mod scheduling;

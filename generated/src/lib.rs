@@ -5,6 +5,8 @@
 pub mod autoscaling;
 pub mod coordination;
 pub mod core;
+pub mod discovery;
+pub mod networking;
 pub mod openapi;
 pub mod policy;
 #[cfg(test)]
@@ -41,6 +43,30 @@ pub const PROGRAM: Program = Program {
             version: "v1",
             register: coordination::v1::register,
             install: coordination::v1::install,
+        },
+        GroupVersion {
+            group: "discovery.k8s.io",
+            version: "v1",
+            register: discovery::v1::register,
+            install: discovery::v1::install,
+        },
+        GroupVersion {
+            group: "discovery.k8s.io",
+            version: "v1beta1",
+            register: discovery::v1beta1::register,
+            install: discovery::v1beta1::install,
+        },
+        GroupVersion {
+            group: "networking.k8s.io",
+            version: "v1",
+            register: networking::v1::register,
+            install: networking::v1::install,
+        },
+        GroupVersion {
+            group: "networking.k8s.io",
+            version: "v1beta1",
+            register: networking::v1beta1::register,
+            install: networking::v1beta1::install,
         },
         GroupVersion {
             group: "policy",

@@ -8,6 +8,9 @@ pub static V3: &[(&str, &[u8])] = &[
     ("apis/autoscaling/v2", AUTOSCALING_V2_V3),
     ("apis/autoscaling/v1", AUTOSCALING_V1_V3),
     ("apis/coordination.k8s.io/v1", COORDINATION_V1_V3),
+    ("apis/discovery.k8s.io/v1", DISCOVERY_V1_V3),
+    ("apis/networking.k8s.io/v1", NETWORKING_V1_V3),
+    ("apis/networking.k8s.io/v1beta1", NETWORKING_V1BETA1_V3),
     ("apis/policy/v1", POLICY_V1_V3),
     ("apis/scheduling.k8s.io/v1", SCHEDULING_V1_V3),
 ];
@@ -16,6 +19,9 @@ const CORE_V1_V3: &[u8] = include_bytes!("../openapi/v3/api__v1.json");
 const AUTOSCALING_V2_V3: &[u8] = include_bytes!("../openapi/v3/apis__autoscaling__v2.json");
 const AUTOSCALING_V1_V3: &[u8] = include_bytes!("../openapi/v3/apis__autoscaling__v1.json");
 const COORDINATION_V1_V3: &[u8] = include_bytes!("../openapi/v3/apis__coordination.k8s.io__v1.json");
+const DISCOVERY_V1_V3: &[u8] = include_bytes!("../openapi/v3/apis__discovery.k8s.io__v1.json");
+const NETWORKING_V1_V3: &[u8] = include_bytes!("../openapi/v3/apis__networking.k8s.io__v1.json");
+const NETWORKING_V1BETA1_V3: &[u8] = include_bytes!("../openapi/v3/apis__networking.k8s.io__v1beta1.json");
 const POLICY_V1_V3: &[u8] = include_bytes!("../openapi/v3/apis__policy__v1.json");
 const SCHEDULING_V1_V3: &[u8] = include_bytes!("../openapi/v3/apis__scheduling.k8s.io__v1.json");
 
@@ -25,6 +31,9 @@ pub static V2: &[(&str, &[u8])] = &[
     ("apis/autoscaling/v2", AUTOSCALING_V2_V2),
     ("apis/autoscaling/v1", AUTOSCALING_V1_V2),
     ("apis/coordination.k8s.io/v1", COORDINATION_V1_V2),
+    ("apis/discovery.k8s.io/v1", DISCOVERY_V1_V2),
+    ("apis/networking.k8s.io/v1", NETWORKING_V1_V2),
+    ("apis/networking.k8s.io/v1beta1", NETWORKING_V1BETA1_V2),
     ("apis/policy/v1", POLICY_V1_V2),
     ("apis/scheduling.k8s.io/v1", SCHEDULING_V1_V2),
 ];
@@ -33,5 +42,8 @@ const CORE_V1_V2: &[u8] = include_bytes!("../openapi/v2/api__v1.json");
 const AUTOSCALING_V2_V2: &[u8] = include_bytes!("../openapi/v2/apis__autoscaling__v2.json");
 const AUTOSCALING_V1_V2: &[u8] = include_bytes!("../openapi/v2/apis__autoscaling__v1.json");
 const COORDINATION_V1_V2: &[u8] = include_bytes!("../openapi/v2/apis__coordination.k8s.io__v1.json");
+const DISCOVERY_V1_V2: &[u8] = include_bytes!("../openapi/v2/apis__discovery.k8s.io__v1.json");
+const NETWORKING_V1_V2: &[u8] = include_bytes!("../openapi/v2/apis__networking.k8s.io__v1.json");
+const NETWORKING_V1BETA1_V2: &[u8] = include_bytes!("../openapi/v2/apis__networking.k8s.io__v1beta1.json");
 const POLICY_V1_V2: &[u8] = include_bytes!("../openapi/v2/apis__policy__v1.json");
 const SCHEDULING_V1_V2: &[u8] = include_bytes!("../openapi/v2/apis__scheduling.k8s.io__v1.json");

@@ -3,6 +3,7 @@
 mod affinity;
 mod config_map;
 mod container;
+mod endpoints;
 mod event;
 mod finalizer_name;
 mod limit_range;
@@ -14,11 +15,13 @@ mod object_reference;
 mod persistent_volume_claim;
 mod pod;
 mod pod_template_spec;
+pub(crate) mod protocol;
 mod resource_list;
 mod resource_name;
 mod resource_quota;
 mod resource_requirements;
 mod secret;
+pub(crate) mod service;
 mod service_account;
 mod toleration;
 mod topology_selector;
@@ -40,6 +43,7 @@ pub use container::{
     SeccompProfile, SecretEnvSource, SecretKeySelector, SecurityContext, SleepAction, TCPSocketAction, VolumeDevice,
     VolumeMount, VolumeMountStatus, VolumeStatus, WindowsSecurityContextOptions,
 };
+pub use endpoints::{EndpointAddress, EndpointPort, EndpointSubset, Endpoints};
 pub use event::{Event, EventSeries, EventSource};
 pub use limit_range::{LimitRange, LimitRangeItem, LimitRangeSpec};
 pub use local_object_reference::LocalObjectReference;
@@ -66,6 +70,10 @@ pub use resource_quota::{
 };
 pub use resource_requirements::{ResourceClaim, ResourceRequirements};
 pub use secret::Secret;
+pub use service::{
+    ClientIPConfig, LoadBalancerIngress, LoadBalancerStatus, PortStatus, Service, ServicePort, ServiceSpec,
+    ServiceStatus, SessionAffinityConfig, check_cluster_ips,
+};
 pub use service_account::ServiceAccount;
 pub use toleration::Toleration;
 pub use topology_selector::{TopologySelectorLabelRequirement, TopologySelectorTerm};

@@ -19,6 +19,7 @@ pub mod go_format;
 pub mod go_value;
 pub mod group_version;
 pub mod int_or_string;
+pub mod ip;
 pub mod json;
 pub mod json_schema;
 pub mod meta;

@@ -56,9 +56,16 @@ pub trait Rules: Sized {
         let _ = errors;
     }
 
-    /// Reports what may not change from `old`; `validate` has run before.
+    /// Reports what may not change from `old`; [`Rules::validate_replacement`] follows.
     fn validate_update(&self, old: &Self, errors: &mut FieldErrors) {
         let _ = (old, errors);
+    }
+
+    /// Reports what is wrong with the object as a replacement of `old`, in place of [`Rules::validate`]: for kinds that
+    /// tolerate what stands there already.
+    fn validate_replacement(&self, old: &Self, errors: &mut FieldErrors) {
+        let _ = old;
+        self.validate(errors);
     }
 
     /// Reports what is wrong with a write to `/status`.
@@ -68,6 +75,12 @@ pub trait Rules: Sized {
 
     /// Warnings for the client about an accepted object; `old` is absent on create.
     fn warnings(&self, old: Option<&Self>) -> Vec<String> {
+        let _ = old;
+        Vec::new()
+    }
+
+    /// Warnings for the client about an accepted write to `/status`.
+    fn status_warnings(&self, old: &Self) -> Vec<String> {
         let _ = old;
         Vec::new()
     }
@@ -126,10 +139,14 @@ pub struct RulesTable {
     pub validate: fn(&dyn Object, &mut FieldErrors),
     /// See [`Rules::validate_update`].
     pub validate_update: fn(&dyn Object, &dyn Object, &mut FieldErrors),
+    /// See [`Rules::validate_replacement`].
+    pub validate_replacement: fn(&dyn Object, &dyn Object, &mut FieldErrors),
     /// See [`Rules::validate_status_update`].
     pub validate_status_update: fn(&dyn Object, &dyn Object, &mut FieldErrors),
     /// See [`Rules::warnings`].
     pub warnings: fn(&dyn Object, Option<&dyn Object>) -> Vec<String>,
+    /// See [`Rules::status_warnings`].
+    pub status_warnings: fn(&dyn Object, &dyn Object) -> Vec<String>,
 }
 
 impl RulesTable {
@@ -146,8 +163,10 @@ impl RulesTable {
         lifetime: |_| None,
         validate: |_, _| {},
         validate_update: |_, _, _| {},
+        validate_replacement: |_, _, _| {},
         validate_status_update: |_, _, _| {},
         warnings: |_, _| Vec::new(),
+        status_warnings: |_, _| Vec::new(),
     };
 
     /// The table of `R`.
@@ -193,6 +212,11 @@ impl RulesTable {
                     object.validate_update(old, errors);
                 }
             },
+            validate_replacement: |object, old, errors| {
+                if let (Some(object), Some(old)) = (object.downcast_ref::<R>(), old.downcast_ref::<R>()) {
+                    object.validate_replacement(old, errors);
+                }
+            },
             validate_status_update: |object, old, errors| {
                 if let (Some(object), Some(old)) = (object.downcast_ref::<R>(), old.downcast_ref::<R>()) {
                     object.validate_status_update(old, errors);
@@ -201,6 +225,10 @@ impl RulesTable {
             warnings: |object, old| match object.downcast_ref::<R>() {
                 Some(object) => object.warnings(old.and_then(|old| old.downcast_ref::<R>())),
                 None => Vec::new(),
+            },
+            status_warnings: |object, old| match (object.downcast_ref::<R>(), old.downcast_ref::<R>()) {
+                (Some(object), Some(old)) => object.status_warnings(old),
+                _ => Vec::new(),
             },
         }
     }

@@ -26,7 +26,7 @@ pub use options::{check_delete_options, check_write_options};
 #[must_use]
 pub fn check_create(object: &dyn Object) -> FieldErrors {
     let mut errors = FieldErrors::default();
-    check_kind(object, &mut errors);
+    check_kind(object, None, &mut errors);
     if errors.is_empty() {
         let kind = object.resource();
         check_on_create(object.meta(), kind.scope, NameRule::PathSegment, &mut errors);
@@ -42,7 +42,7 @@ pub fn check_update(new: &dyn Object, old: &dyn Object) -> FieldErrors {
     let rules = &new.resource().rules;
     check_generic_update(new, old, &mut errors);
     if matches!(rules.update_order, UpdateOrder::ObjectFirst | UpdateOrder::ObjectOnly) {
-        check_kind(new, &mut errors);
+        check_kind(new, Some(old), &mut errors);
     }
     if rules.update_order != UpdateOrder::ObjectOnly {
         check_on_update(new.meta(), old.meta(), &mut errors);
@@ -53,7 +53,7 @@ pub fn check_update(new: &dyn Object, old: &dyn Object) -> FieldErrors {
     }
     (rules.validate_update)(new, old, &mut errors);
     if rules.update_order == UpdateOrder::ChangeFirst {
-        check_kind(new, &mut errors);
+        check_kind(new, Some(old), &mut errors);
     }
     errors
 }
@@ -69,12 +69,15 @@ pub fn check_status_update(new: &dyn Object, old: &dyn Object) -> FieldErrors {
     errors
 }
 
-fn check_kind(object: &dyn Object, errors: &mut FieldErrors) {
+fn check_kind(object: &dyn Object, old: Option<&dyn Object>, errors: &mut FieldErrors) {
     let kind = object.resource();
     check_on_create(object.meta(), kind.scope, kind.name_rule, errors);
     check_standard_finalizers(object.meta(), errors);
     check_declared(object, errors);
-    (kind.rules.validate)(object, errors);
+    match old {
+        Some(old) => (kind.rules.validate_replacement)(object, old, errors),
+        None => (kind.rules.validate)(object, errors),
+    }
 }
 
 /// What is checked of metadata before the kind looks at it, once more.

@@ -1,36 +1,18 @@
 //! IP addresses as kube-apiserver reads them.
 
-use std::net::{IpAddr, Ipv4Addr};
+use std::net::IpAddr;
 
 use super::Complaints;
+use crate::ip;
 
-/// Reads an address. Numbers of IPv4 may have leading zeros, as they could when many objects were stored.
-#[must_use]
-pub fn parse_ip(text: &str) -> Option<IpAddr> {
-    if let Ok(address) = text.parse() {
-        return Some(address);
-    }
-    let mut bytes = [0; 4];
-    let mut parts = text.split('.');
-    for byte in &mut bytes {
-        let part = parts.next()?;
-        let digits = !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
-        let significant = part.trim_start_matches('0');
-        *byte = match significant {
-            _ if !digits => return None,
-            "" => 0,
-            number => number.parse().ok()?,
-        };
-    }
-    parts.next().is_none().then(|| Ipv4Addr::from(bytes).into())
-}
+pub use crate::ip::parse as parse_ip;
 
 /// An address of either family.
 #[must_use]
 pub fn ip_address(text: &str) -> Complaints {
     match parse_ip(text) {
         Some(_) => Vec::new(),
-        None => vec!["must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)".to_owned()],
+        None => vec![ip::NO_ADDRESS.to_owned()],
     }
 }
 

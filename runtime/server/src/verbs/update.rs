@@ -193,7 +193,10 @@ impl Write<'_> {
             Part::Status => validation::check_status_update(&*new, &*old),
         };
         self.refuse_invalid(&*new, &errors)?;
-        self.warn_about(&*new, Some(&*old));
+        match change.part {
+            Part::Status => self.pass_on((new.resource().rules.status_warnings)(&*new, &*old)),
+            Part::Object | Part::Finalizers => self.warn_about(&*new, Some(&*old)),
+        }
         fields::keep_times(&*old, &mut *new);
         self.admit(Operation::Update, &mut new, Some(&*old)).await?;
         if is_released(&*new, &*old) {

@@ -227,7 +227,11 @@ impl<'a> Write<'a> {
 
     /// Passes on what the kind says about an accepted object.
     pub(super) fn warn_about(&self, object: &dyn Object, old: Option<&dyn Object>) {
-        for warning in (object.resource().rules.warnings)(object, old) {
+        self.pass_on((object.resource().rules.warnings)(object, old));
+    }
+
+    pub(super) fn pass_on(&self, warnings: Vec<String>) {
+        for warning in warnings {
             self.call.ctx.warnings.add(warning);
         }
     }

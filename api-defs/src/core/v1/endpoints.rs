@@ -1,0 +1,129 @@
+//! Addresses behind a service, all in one object.
+
+mod columns;
+mod validate;
+
+use planesmith_machinery::field_error::FieldErrors;
+use planesmith_machinery::meta::ObjectMeta;
+use planesmith_machinery::rules::Rules;
+use planesmith_machinery::{Resource, Struct, ip};
+
+use super::ObjectReference;
+
+/// Marks the objects that the controller of endpoints keeps, whose addresses are in good form already.
+const MANAGED_BY: (&str, &str) = ("endpoints.kubernetes.io/managed-by", "endpoint-controller");
+
+/// The addresses behind the service of the same name. Deprecated: it has to hold all of them in one object, which
+/// EndpointSlices do not.
+#[derive(Clone, Debug, Default, PartialEq, Resource)]
+#[resource(
+    group = "",
+    version = "v1",
+    plural = "endpoints",
+    singular = "endpoints",
+    storage_name = "services/endpoints",
+    short("ep"),
+    create_on_update,
+    deprecated = "v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice",
+    rules
+)]
+#[resource(
+    column(name),
+    column(name = "Endpoints", type = "string", doc = "The first addresses with their ports.", with = columns::endpoints),
+    column(age)
+)]
+pub struct Endpoints {
+    /// Standard metadata.
+    #[field(proto = 1)]
+    pub metadata: ObjectMeta,
+    /// Groups of addresses with the same ports; all endpoints are those of all groups.
+    #[field(proto = 2, list_type = atomic)]
+    pub subsets: Vec<EndpointSubset>,
+}
+
+/// Addresses with the same ports: each address together with each port is an endpoint.
+#[derive(Clone, Debug, Default, PartialEq, Struct)]
+pub struct EndpointSubset {
+    /// Addresses that are ready for traffic.
+    #[field(proto = 1, list_type = atomic)]
+    pub addresses: Vec<EndpointAddress>,
+    /// Addresses that are not ready: still starting, or failing a check.
+    #[field(proto = 2, list_type = atomic)]
+    pub not_ready_addresses: Vec<EndpointAddress>,
+    /// Ports at these addresses.
+    #[field(proto = 3, list_type = atomic)]
+    pub ports: Vec<EndpointPort>,
+}
+
+/// An address behind a service.
+#[derive(Clone, Debug, Default, PartialEq, Struct)]
+#[schema(atomic)]
+pub struct EndpointAddress {
+    /// The address; not one of the host itself, nor one that only works on one link.
+    #[field(proto = 1, keep)]
+    pub ip: String,
+    /// Host name of the endpoint.
+    #[field(proto = 3)]
+    pub hostname: String,
+    /// Node on which the endpoint runs.
+    #[field(proto = 4)]
+    pub node_name: Option<String>,
+    /// Object that the address belongs to, usually a pod.
+    #[field(proto = 2)]
+    pub target_ref: Option<ObjectReference>,
+}
+
+/// A port behind a service.
+#[derive(Clone, Debug, Default, PartialEq, Struct)]
+#[schema(atomic)]
+pub struct EndpointPort {
+    /// Name of the port, that of the service's port: a DNS label. May be left out when there is only one.
+    #[field(proto = 1)]
+    pub name: String,
+    /// Number of the port.
+    #[field(proto = 2, keep)]
+    pub port: i32,
+    /// The protocol: TCP (the default), UDP or SCTP.
+    #[field(proto = 3)]
+    pub protocol: String,
+    /// What is spoken over the protocol.
+    #[field(proto = 4)]
+    pub app_protocol: Option<String>,
+}
+
+impl Rules for Endpoints {
+    fn default_values(&mut self) {
+        let ports = self.subsets.iter_mut().flat_map(|subset| &mut subset.ports);
+        for port in ports.filter(|port| port.protocol.is_empty()) {
+            "TCP".clone_into(&mut port.protocol);
+        }
+    }
+
+    fn validate(&self, errors: &mut FieldErrors) {
+        self.check(None, errors);
+    }
+
+    fn validate_replacement(&self, old: &Self, errors: &mut FieldErrors) {
+        self.check(Some(old), errors);
+    }
+
+    fn warnings(&self, _old: Option<&Self>) -> Vec<String> {
+        let (label, controller) = MANAGED_BY;
+        if self.metadata.labels.get(label).is_some_and(|value| value == controller) {
+            return Vec::new();
+        }
+        let mut warnings = Vec::new();
+        for (index, subset) in self.subsets.iter().enumerate() {
+            for (field, addresses) in [
+                ("addresses", &subset.addresses),
+                ("notReadyAddresses", &subset.not_ready_addresses),
+            ] {
+                for (at, address) in addresses.iter().enumerate() {
+                    let path = format!("subsets[{index}].{field}[{at}].ip");
+                    warnings.extend(ip::warnings(&path, &address.ip));
+                }
+            }
+        }
+        warnings
+    }
+}

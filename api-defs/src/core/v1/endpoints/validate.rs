@@ -1,0 +1,82 @@
+//! What legal endpoints are.
+
+use std::collections::BTreeSet;
+
+use planesmith_machinery::field_error::FieldErrors;
+use planesmith_machinery::{ip, names};
+
+use super::{EndpointAddress, EndpointPort, Endpoints};
+use crate::core::v1::protocol::check_protocol;
+
+impl Endpoints {
+    /// Reports what is wrong; addresses that stand in `old` are tolerated in old forms.
+    pub(super) fn check(&self, old: Option<&Self>, errors: &mut FieldErrors) {
+        let known: BTreeSet<&str> = old.iter().flat_map(|old| old.addresses()).collect();
+        for (index, subset) in self.subsets.iter().enumerate() {
+            let errors = &mut *errors.at_index("subsets", index);
+            if subset.addresses.is_empty() && subset.not_ready_addresses.is_empty() {
+                errors.required("", "must specify `addresses` or `notReadyAddresses`");
+            }
+            for (at, address) in subset.addresses.iter().enumerate() {
+                address.check(&known, &mut errors.at_index("addresses", at));
+            }
+            for (at, address) in subset.not_ready_addresses.iter().enumerate() {
+                address.check(&known, &mut errors.at_index("notReadyAddresses", at));
+            }
+            for (at, port) in subset.ports.iter().enumerate() {
+                port.check(subset.ports.len() > 1, &mut errors.at_index("ports", at));
+            }
+        }
+    }
+
+    fn addresses(&self) -> impl Iterator<Item = &str> {
+        self.subsets
+            .iter()
+            .flat_map(|subset| subset.addresses.iter().chain(&subset.not_ready_addresses))
+            .map(|address| address.ip.as_str())
+    }
+}
+
+impl EndpointAddress {
+    fn check(&self, known: &BTreeSet<&str>, errors: &mut FieldErrors) {
+        if !known.contains(self.ip.as_str()) {
+            for complaint in ip::check_legacy(&self.ip) {
+                errors.invalid("ip", &self.ip, complaint);
+            }
+        }
+        if !self.hostname.is_empty() {
+            for complaint in names::dns_label(&self.hostname) {
+                errors.invalid("hostname", &self.hostname, complaint);
+            }
+        }
+        if let Some(node) = &self.node_name {
+            for complaint in names::dns_subdomain(node) {
+                errors.invalid("nodeName", node, complaint);
+            }
+        }
+        for complaint in ip::check_reachable(&self.ip) {
+            errors.invalid("ip", &self.ip, complaint);
+        }
+    }
+}
+
+impl EndpointPort {
+    fn check(&self, needs_name: bool, errors: &mut FieldErrors) {
+        if needs_name && self.name.is_empty() {
+            errors.required("name", "");
+        } else if !self.name.is_empty() {
+            for complaint in names::dns_label(&self.name) {
+                errors.invalid("name", &self.name, complaint);
+            }
+        }
+        for complaint in names::port_number(i64::from(self.port)) {
+            errors.invalid("port", self.port, complaint);
+        }
+        check_protocol(&self.protocol, errors);
+        if let Some(protocol) = &self.app_protocol {
+            for complaint in names::qualified_name(protocol) {
+                errors.invalid("appProtocol", protocol, complaint);
+            }
+        }
+    }
+}

@@ -1,0 +1,163 @@
+//! Names and addresses for sets of pods.
+
+mod allocated;
+mod columns;
+mod family;
+mod port;
+mod replacement;
+mod spec;
+mod status;
+mod type_change;
+mod validate;
+mod warnings;
+
+use planesmith_machinery::Resource;
+use planesmith_machinery::field_error::FieldErrors;
+use planesmith_machinery::meta::ObjectMeta;
+use planesmith_machinery::rules::Rules;
+
+pub(crate) use columns::first_filled;
+pub use family::check_cluster_ips;
+pub use port::ServicePort;
+pub use spec::{ClientIPConfig, ServiceSpec, SessionAffinityConfig};
+pub(crate) use status::check_balancer_hostname;
+pub use status::{LoadBalancerIngress, LoadBalancerStatus, PortStatus, ServiceStatus};
+
+/// A name, and usually an address and ports, under which a set of pods is reached.
+#[derive(Clone, Debug, Default, PartialEq, Resource)]
+#[resource(
+    group = "",
+    version = "v1",
+    storage_name = "services/specs",
+    short("svc"),
+    categories("all"),
+    name_rule = dns_label,
+    status,
+    create_on_update,
+    returns_deleted,
+    selectable("spec.clusterIP", "spec.type"),
+    rules
+)]
+#[resource(
+    column(name),
+    column(name = "Type", type = "string", doc = "How the service is reached.", path = "spec.type"),
+    column(name = "Cluster-IP", type = "string", doc = "Its address inside the cluster.", with = columns::cluster_ip),
+    column(name = "External-IP", type = "string", doc = "Its addresses for the outside.", with = columns::external_ip),
+    column(name = "Port(s)", type = "string", doc = "Its ports, each with the port of nodes behind it.", with = columns::ports),
+    column(age),
+    column(name = "Selector", type = "string", doc = "Labels of the pods behind it.", priority = 1, with = columns::selector)
+)]
+pub struct Service {
+    /// Standard metadata.
+    #[field(proto = 1)]
+    pub metadata: ObjectMeta,
+    /// What is wanted of the service.
+    #[field(proto = 2)]
+    pub spec: ServiceSpec,
+    /// What became of the service, as a load balancer reports it.
+    #[field(proto = 3)]
+    pub status: ServiceStatus,
+}
+
+/// The value of `clusterIP` for a service without an address.
+const NONE: &str = "None";
+
+const CLUSTER_IP: &str = "ClusterIP";
+const NODE_PORT: &str = "NodePort";
+const LOAD_BALANCER: &str = "LoadBalancer";
+const EXTERNAL_NAME: &str = "ExternalName";
+
+const CLUSTER: &str = "Cluster";
+const LOCAL: &str = "Local";
+
+const SINGLE_STACK: &str = "SingleStack";
+
+/// What kind of service it is, as questions that several rules ask.
+impl Service {
+    /// Whether its name is answered with another name, and nothing is allocated for it.
+    #[must_use]
+    pub fn is_external_name(&self) -> bool {
+        self.spec.type_ == EXTERNAL_NAME
+    }
+
+    /// Whether a load balancer stands in front of it.
+    #[must_use]
+    pub fn is_load_balancer(&self) -> bool {
+        self.spec.type_ == LOAD_BALANCER
+    }
+
+    /// Whether its name is answered with the addresses of its pods.
+    #[must_use]
+    pub fn is_headless(&self) -> bool {
+        self.spec.cluster_ips == [NONE]
+    }
+
+    /// Whether it has ports on nodes.
+    #[must_use]
+    pub fn needs_node_ports(&self) -> bool {
+        matches!(self.spec.type_.as_str(), NODE_PORT | LOAD_BALANCER)
+    }
+
+    /// Whether load balancers ask nodes on a port of their own if pods of the service run there.
+    #[must_use]
+    pub fn needs_health_check_port(&self) -> bool {
+        self.is_load_balancer() && self.spec.external_traffic_policy == LOCAL
+    }
+
+    /// Whether it is meant to be reached from outside the cluster.
+    #[must_use]
+    pub fn is_externally_accessible(&self) -> bool {
+        self.needs_node_ports() || (self.spec.type_ == CLUSTER_IP && !self.spec.external_ips.is_empty())
+    }
+
+    /// The policy for IP families; empty while none is chosen.
+    #[must_use]
+    pub fn family_policy(&self) -> &str {
+        self.spec.ip_family_policy.as_deref().unwrap_or_default()
+    }
+}
+
+impl Rules for Service {
+    fn default_values(&mut self) {
+        self.spec.set_defaults();
+        if self.is_externally_accessible() && self.spec.external_traffic_policy.is_empty() {
+            CLUSTER.clone_into(&mut self.spec.external_traffic_policy);
+        }
+        if self.is_load_balancer() {
+            self.status.load_balancer.set_default_modes();
+        }
+    }
+
+    fn prepare_create(&mut self) {
+        self.unite_new_addresses();
+    }
+
+    fn prepare_update(&mut self, old: &Self) {
+        self.drop_fields_of_other_type(old);
+    }
+
+    fn validate(&self, errors: &mut FieldErrors) {
+        self.check(None, errors);
+    }
+
+    fn validate_update(&self, old: &Self, errors: &mut FieldErrors) {
+        self.check_replacement(old, errors);
+    }
+
+    fn validate_replacement(&self, old: &Self, errors: &mut FieldErrors) {
+        self.check(Some(old), errors);
+    }
+
+    fn validate_status_update(&self, old: &Self, errors: &mut FieldErrors) {
+        let balancer = &self.status.load_balancer;
+        balancer.check(&old.status.load_balancer, self.is_load_balancer(), errors);
+    }
+
+    fn warnings(&self, _old: Option<&Self>) -> Vec<String> {
+        self.warnings_of_spec()
+    }
+
+    fn status_warnings(&self, _old: &Self) -> Vec<String> {
+        self.status.load_balancer.warnings()
+    }
+}

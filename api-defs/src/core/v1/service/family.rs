@@ -1,0 +1,101 @@
+//! Addresses of a service and their IP families.
+
+use std::collections::BTreeSet;
+
+use planesmith_machinery::field_error::FieldErrors;
+use planesmith_machinery::ip::{self, Family};
+
+use super::{NONE, Service};
+
+const FAMILIES: [&str; 2] = ["IPv4", "IPv6"];
+const POLICIES: [&str; 3] = ["PreferDualStack", "RequireDualStack", "SingleStack"];
+
+/// Reports what does not go together in the addresses and families of a service.
+///
+/// The server looks at them before it chooses what is missing, and again with everything else.
+pub fn check_cluster_ips(service: &Service, errors: &mut FieldErrors) {
+    let spec = &service.spec;
+    // A service that is only another name has neither; that is reported with its type.
+    if service.is_external_name() {
+        return;
+    }
+    let ips = &spec.cluster_ips;
+    let errors = &mut *errors.at("spec");
+    match (spec.cluster_ip.as_str(), ips.first()) {
+        ("", Some(_)) => errors.invalid(
+            "clusterIPs",
+            ips.as_slice(),
+            "must be empty when `clusterIP` is not specified",
+        ),
+        ("", None) => {}
+        (_, None) => errors.required("clusterIPs", ""),
+        (single, Some(first)) if single != first => {
+            errors.invalid("clusterIPs", ips.as_slice(), "first value must match `clusterIP`");
+        }
+        (_, Some(_)) => {}
+    }
+    let mut seen = BTreeSet::new();
+    for (index, family) in spec.ip_families.iter().enumerate() {
+        let errors = &mut *errors.at_index("ipFamilies", index);
+        if !FAMILIES.contains(&family.as_str()) {
+            errors.not_supported("", family.as_str(), &FAMILIES);
+        }
+        if !seen.insert(family) {
+            errors.duplicate("", family.as_str());
+        }
+    }
+    if let Some(policy) = &spec.ip_family_policy {
+        if !POLICIES.contains(&policy.as_str()) {
+            errors.not_supported("ipFamilyPolicy", policy.as_str(), &POLICIES);
+        }
+    }
+    if check_addresses(ips, errors) {
+        check_families(service, errors);
+    }
+}
+
+/// Whether the addresses are legal each by itself; what is said about several makes no sense otherwise.
+fn check_addresses(ips: &[String], errors: &mut FieldErrors) -> bool {
+    let mut legal = true;
+    for (index, address) in ips.iter().enumerate() {
+        if index == 0 && address == NONE {
+            if ips.len() > 1 {
+                legal = false;
+                errors.invalid("clusterIPs", ips, "'None' must be the first and only value");
+            }
+            continue;
+        }
+        for complaint in ip::check_legacy(address) {
+            legal = false;
+            errors.at_index("clusterIPs", index).invalid("", address, complaint);
+        }
+    }
+    if ips.len() > 2 {
+        errors.invalid("clusterIPs", ips, "may only hold up to 2 values");
+    }
+    legal
+}
+
+fn check_families(service: &Service, errors: &mut FieldErrors) {
+    let spec = &service.spec;
+    let ips = &spec.cluster_ips;
+    let family = |address: &String| ip::parse(address).map(Family::of);
+    if ips.len() > 1 && !ips[1..].iter().any(|address| family(address) != family(&ips[0])) {
+        let complaint = "may specify no more than one IP for each IP family";
+        errors.invalid("clusterIPs", ips.as_slice(), complaint);
+    }
+    if service.is_headless() {
+        return;
+    }
+    for (index, (address, wanted)) in ips.iter().zip(&spec.ip_families).enumerate() {
+        if let Some(wanted) = Family::named(wanted)
+            && family(address) != Some(wanted)
+        {
+            let complaint = format!(
+                "expected an {} value as indicated by `ipFamilies[{index}]`",
+                wanted.name()
+            );
+            errors.at_index("clusterIPs", index).invalid("", address, complaint);
+        }
+    }
+}

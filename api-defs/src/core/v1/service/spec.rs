@@ -1,0 +1,164 @@
+//! What is wanted of a service.
+
+use std::collections::BTreeMap;
+
+use planesmith_machinery::Struct;
+use planesmith_machinery::int_or_string::IntOrString;
+
+use super::{CLUSTER, CLUSTER_IP, EXTERNAL_NAME, LOAD_BALANCER, NODE_PORT, ServicePort};
+
+/// How long clients keep their pod when nothing is said: three hours.
+const AFFINITY_SECONDS: i32 = 10_800;
+
+/// What is wanted of a service.
+#[derive(Clone, Debug, Default, PartialEq, Struct)]
+pub struct ServiceSpec {
+    /// The ports of the service.
+    #[field(proto = 1, list_type = map, list_map_keys("port", "protocol"), patch_strategy(merge), patch_merge_key = "port")]
+    pub ports: Vec<ServicePort>,
+    /// Labels of the pods behind the service. Without any, whoever runs the service keeps its EndpointSlices. Means
+    /// nothing for ExternalName.
+    #[field(proto = 2, atomic)]
+    pub selector: BTreeMap<String, String>,
+    /// Address of the service inside the cluster, from the cluster's ranges: chosen by the server, or by the user while it
+    /// is free. None makes a headless service, whose name is answered with the addresses of its pods. Cannot change,
+    /// except by going to or from ExternalName, which has no address.
+    #[field(name = "clusterIP", proto = 3)]
+    pub cluster_ip: String,
+    /// Addresses of the service inside the cluster: at most two, of different IP families. The first equals clusterIP.
+    #[field(name = "clusterIPs", proto = 18, list_type = atomic)]
+    pub cluster_ips: Vec<String>,
+    /// How the service is reached: ClusterIP (the default) at an address inside the cluster; NodePort besides on a port of
+    /// every node; LoadBalancer besides through a load balancer outside; ExternalName is only another name for a host.
+    #[field(name = "type", proto = 4)]
+    pub type_: String,
+    /// Addresses of nodes at which traffic for the service arrives besides. Whoever runs the cluster brings it there.
+    #[field(name = "externalIPs", proto = 5, list_type = atomic)]
+    pub external_ips: Vec<String>,
+    /// Whether connections of one client go to one pod: ClientIP says so, None is the default.
+    #[field(proto = 7)]
+    pub session_affinity: String,
+    /// Address that the load balancer should have, where the cloud can choose. Deprecated: clouds understand it differently.
+    #[field(name = "loadBalancerIP", proto = 8)]
+    pub load_balancer_ip: String,
+    /// Address ranges of the clients that the load balancer lets through, where the cloud can restrict them.
+    #[field(proto = 9, list_type = atomic)]
+    pub load_balancer_source_ranges: Vec<String>,
+    /// Host that the name of an ExternalName service stands for: a DNS name in lower case.
+    #[field(proto = 10)]
+    pub external_name: String,
+    /// Where traffic from outside may go: Local keeps it on the node where it arrives, and the client's address with it;
+    /// Cluster (the default) spreads it over all pods.
+    #[field(proto = 11)]
+    pub external_traffic_policy: String,
+    /// Port on which nodes tell a load balancer whether pods of the service run there. For LoadBalancer with
+    /// externalTrafficPolicy Local only; chosen by the server unless given, and fixed from then on.
+    #[field(proto = 12)]
+    pub health_check_node_port: i32,
+    /// Whether pods count that are not ready, for instance so that the members of a StatefulSet find each other.
+    #[field(proto = 13)]
+    pub publish_not_ready_addresses: bool,
+    /// Details of sessionAffinity.
+    #[field(proto = 14)]
+    pub session_affinity_config: Option<SessionAffinityConfig>,
+    /// IP families of the service, the first being that of clusterIP: IPv4, IPv6 or both. Chosen by the server, together
+    /// with ipFamilyPolicy, unless given; a second one can be added and taken away.
+    #[field(proto = 19, list_type = atomic)]
+    pub ip_families: Vec<String>,
+    /// How many IP families the service has: SingleStack (the default) one, PreferDualStack two where the cluster has
+    /// them, RequireDualStack two or none at all.
+    #[field(proto = 17)]
+    pub ip_family_policy: Option<String>,
+    /// Whether a LoadBalancer service gets ports on nodes, which some load balancers do without. True by default; ports that
+    /// are given are taken anyway.
+    #[field(proto = 20)]
+    pub allocate_load_balancer_node_ports: Option<bool>,
+    /// Kind of load balancer that serves it, as a label-like name such as example.com/internal. The cloud's usual one when
+    /// absent. Only for LoadBalancer, and fixed while it is one.
+    #[field(proto = 21)]
+    pub load_balancer_class: Option<String>,
+    /// Where traffic from inside the cluster may go: Local keeps it on the client's node, Cluster (the default) spreads it
+    /// over all pods.
+    #[field(proto = 22)]
+    pub internal_traffic_policy: Option<String>,
+    /// A wish how traffic is spread where policies leave a choice: PreferSameZone, PreferSameNode, or PreferClose, the old
+    /// name of the former.
+    #[field(proto = 23)]
+    pub traffic_distribution: Option<String>,
+}
+
+/// Details of session affinity.
+#[derive(Clone, Debug, Default, PartialEq, Struct)]
+pub struct SessionAffinityConfig {
+    /// Details of the affinity ClientIP.
+    #[field(name = "clientIP", proto = 1)]
+    pub client_ip: Option<ClientIPConfig>,
+}
+
+/// Details of an affinity by the client's address.
+#[derive(Clone, Debug, Default, PartialEq, Struct)]
+pub struct ClientIPConfig {
+    /// Seconds for which a client keeps its pod: 1 to 86400, three hours by default.
+    #[field(proto = 1)]
+    pub timeout_seconds: Option<i32>,
+}
+
+impl ServiceSpec {
+    /// Fills in what depends on the fields of the spec alone.
+    pub(super) fn set_defaults(&mut self) {
+        if self.session_affinity.is_empty() {
+            "None".clone_into(&mut self.session_affinity);
+        }
+        self.default_affinity_config();
+        if self.type_.is_empty() {
+            CLUSTER_IP.clone_into(&mut self.type_);
+        }
+        for port in &mut self.ports {
+            let unset = match &port.target_port {
+                IntOrString::Int(number) => *number == 0,
+                IntOrString::String(name) => name.is_empty(),
+            };
+            if unset {
+                port.target_port = IntOrString::Int(port.port);
+            }
+        }
+        if matches!(self.type_.as_str(), CLUSTER_IP | NODE_PORT | LOAD_BALANCER) {
+            self.internal_traffic_policy.get_or_insert_with(|| CLUSTER.to_owned());
+        }
+        if self.type_ == LOAD_BALANCER {
+            self.allocate_load_balancer_node_ports.get_or_insert(true);
+        }
+    }
+
+    fn default_affinity_config(&mut self) {
+        let timeout =
+            |config: &SessionAffinityConfig| config.client_ip.as_ref().and_then(|client| client.timeout_seconds);
+        match self.session_affinity.as_str() {
+            "None" => self.session_affinity_config = None,
+            "ClientIP" if self.session_affinity_config.as_ref().and_then(timeout).is_none() => {
+                let client_ip = ClientIPConfig {
+                    timeout_seconds: Some(AFFINITY_SECONDS),
+                };
+                self.session_affinity_config = Some(SessionAffinityConfig {
+                    client_ip: Some(client_ip),
+                });
+            }
+            _ => {}
+        }
+    }
+
+    /// Whether ports on nodes are chosen for it, and not only taken where the user names them.
+    #[must_use]
+    pub fn allocates_node_ports(&self) -> bool {
+        match self.type_.as_str() {
+            NODE_PORT => true,
+            LOAD_BALANCER => self.allocate_load_balancer_node_ports.unwrap_or(true),
+            _ => false,
+        }
+    }
+
+    /// Whether it has an address inside the cluster, or says that it wants none.
+    pub(super) fn needs_cluster_ip(&self) -> bool {
+        self.type_ != EXTERNAL_NAME
+    }
+}

@@ -1,0 +1,117 @@
+//! What became of a service.
+
+use std::collections::BTreeSet;
+
+use planesmith_machinery::field_error::FieldErrors;
+use planesmith_machinery::meta::Condition;
+use planesmith_machinery::{Struct, ip, names};
+
+/// What became of a service.
+#[derive(Clone, Debug, Default, PartialEq, Struct)]
+pub struct ServiceStatus {
+    /// Where the load balancer takes traffic for the service, if there is one.
+    #[field(proto = 1)]
+    pub load_balancer: LoadBalancerStatus,
+    /// Aspects of the service's state.
+    #[field(proto = 2, list_type = map, list_map_keys("type"), patch_strategy(merge), patch_merge_key = "type")]
+    pub conditions: Vec<Condition>,
+}
+
+/// Where a load balancer takes traffic.
+#[derive(Clone, Debug, Default, PartialEq, Struct)]
+pub struct LoadBalancerStatus {
+    /// The points at which traffic for the service enters.
+    #[field(proto = 1, list_type = atomic)]
+    pub ingress: Vec<LoadBalancerIngress>,
+}
+
+/// A point at which traffic for a service enters: an address or a host name.
+#[derive(Clone, Debug, Default, PartialEq, Struct)]
+pub struct LoadBalancerIngress {
+    /// Address of the load balancer, where it has one.
+    #[field(proto = 1)]
+    pub ip: String,
+    /// Host name of the load balancer, where it has no fixed address.
+    #[field(proto = 2)]
+    pub hostname: String,
+    /// How traffic arrives at nodes: VIP with the load balancer's address as its destination, Proxy with the node's or the
+    /// pod's. Only with ip; VIP by default.
+    #[field(proto = 3)]
+    pub ip_mode: Option<String>,
+    /// The ports of the service that are served, or what hinders them.
+    #[field(proto = 4, list_type = atomic)]
+    pub ports: Vec<PortStatus>,
+}
+
+/// What became of a port at a load balancer.
+#[derive(Clone, Debug, Default, PartialEq, Struct)]
+pub struct PortStatus {
+    /// Number of the service's port.
+    #[field(proto = 1, keep)]
+    pub port: i32,
+    /// Its protocol: TCP, UDP or SCTP.
+    #[field(proto = 2, keep)]
+    pub protocol: String,
+    /// Why the port is not served: one word in CamelCase, with a prefix such as example.com/ unless it is common knowledge.
+    #[field(proto = 3)]
+    pub error: Option<String>,
+}
+
+impl LoadBalancerStatus {
+    pub(super) fn set_default_modes(&mut self) {
+        for ingress in self.ingress.iter_mut().filter(|ingress| !ingress.ip.is_empty()) {
+            ingress.ip_mode.get_or_insert_with(|| "VIP".to_owned());
+        }
+    }
+
+    /// Reports what is wrong; addresses that stand in `old` are tolerated.
+    pub(super) fn check(&self, old: &Self, may_be_set: bool, errors: &mut FieldErrors) {
+        let errors = &mut *errors.at("status.loadBalancer");
+        if !may_be_set && !self.ingress.is_empty() {
+            errors.forbidden("ingress", "may only be used when `spec.type` is \"LoadBalancer\"");
+            return;
+        }
+        let known: BTreeSet<&str> = old.ingress.iter().map(|ingress| ingress.ip.as_str()).collect();
+        for (index, ingress) in self.ingress.iter().enumerate() {
+            ingress.check(&known, &mut errors.at_index("ingress", index));
+        }
+    }
+
+    pub(super) fn warnings(&self) -> Vec<String> {
+        let ingress = self.ingress.iter().enumerate();
+        let warnings = ingress.filter(|(_, ingress)| !ingress.ip.is_empty());
+        warnings
+            .flat_map(|(index, ingress)| ip::warnings(&format!("status.loadBalancer.ingress[{index}]"), &ingress.ip))
+            .collect()
+    }
+}
+
+impl LoadBalancerIngress {
+    fn check(&self, known: &BTreeSet<&str>, errors: &mut FieldErrors) {
+        if !self.ip.is_empty() && !known.contains(self.ip.as_str()) {
+            for complaint in ip::check_legacy(&self.ip) {
+                errors.invalid("ip", &self.ip, complaint);
+            }
+        }
+        match self.ip_mode.as_deref() {
+            None if !self.ip.is_empty() => errors.required("ipMode", "must be specified when `ip` is set"),
+            Some(_) if self.ip.is_empty() => errors.forbidden("ipMode", "may not be specified when `ip` is not set"),
+            Some(mode) if !matches!(mode, "Proxy" | "VIP") => errors.not_supported("ipMode", mode, &["Proxy", "VIP"]),
+            _ => {}
+        }
+        check_balancer_hostname(&self.hostname, errors);
+    }
+}
+
+/// Reports a host name of a load balancer that is none.
+pub(crate) fn check_balancer_hostname(hostname: &str, errors: &mut FieldErrors) {
+    if hostname.is_empty() {
+        return;
+    }
+    for complaint in names::dns_subdomain(hostname) {
+        errors.invalid("hostname", hostname, complaint);
+    }
+    if ip::parse(hostname).is_some() {
+        errors.invalid("hostname", hostname, "must be a DNS name, not an IP address");
+    }
+}

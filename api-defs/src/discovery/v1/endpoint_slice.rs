@@ -1,0 +1,218 @@
+//! Some of the addresses behind a service.
+
+mod columns;
+mod validate;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use planesmith_machinery::field_error::FieldErrors;
+use planesmith_machinery::meta::ObjectMeta;
+use planesmith_machinery::rules::{Rules, UpdateOrder};
+use planesmith_machinery::{Resource, Struct, ip, names};
+
+use crate::core::v1::ObjectReference;
+
+/// The address type that is not recommended any more.
+const FQDN: &str = "FQDN";
+
+/// The old place of a node's name among topology labels.
+const HOSTNAME: &str = "kubernetes.io/hostname";
+
+const MANAGED_BY: &str = "endpointslice.kubernetes.io/managed-by";
+
+/// Who keeps slices whose addresses are in good form already.
+const CONTROLLERS: [&str; 2] = [
+    "endpointslice-controller.k8s.io",
+    "endpointslicemirroring-controller.k8s.io",
+];
+
+/// Some of the addresses behind a service; all slices of the service, found by the label kubernetes.io/service-name, make
+/// up the whole. A slice holds addresses of one type only.
+#[derive(Clone, Debug, Default, PartialEq, Resource)]
+#[resource(group = "discovery.k8s.io", version = "v1", generation, rules)]
+#[resource(
+    column(name),
+    column(name = "AddressType", type = "string", doc = "What kind of addresses it holds.", path = "addressType"),
+    column(name = "Ports", type = "string", doc = "The first ports.", with = columns::ports),
+    column(name = "Endpoints", type = "string", doc = "The first addresses.", with = columns::addresses),
+    column(age)
+)]
+pub struct EndpointSlice {
+    /// Standard metadata.
+    #[field(proto = 1)]
+    pub metadata: ObjectMeta,
+    /// What kind of addresses the slice holds: IPv4, IPv6 or FQDN, which is deprecated. Cannot change.
+    #[field(proto = 4, keep)]
+    pub address_type: String,
+    /// The endpoints, at most 1000.
+    #[field(proto = 2, keep, optional, list_type = atomic)]
+    pub endpoints: Vec<Endpoint>,
+    /// The ports of each endpoint, with different names; at most 20000. A port without a number stands for all of them.
+    #[field(proto = 3, keep, optional, list_type = atomic)]
+    pub ports: Vec<EndpointPort>,
+}
+
+/// One backend of a service.
+#[derive(Clone, Debug, Default, PartialEq, Struct)]
+pub struct Endpoint {
+    /// Addresses of the endpoint, of the slice's type; they all mean the same, and consumers may use the first alone. One to
+    /// 100.
+    #[field(proto = 1, keep, optional, list_type = set)]
+    pub addresses: Vec<String>,
+    /// Whether traffic should go there.
+    #[field(proto = 2)]
+    pub conditions: EndpointConditions,
+    /// Host name of the endpoint, for DNS: a DNS label.
+    #[field(proto = 3)]
+    pub hostname: Option<String>,
+    /// Object that the endpoint stands for, usually a pod.
+    #[field(proto = 4)]
+    pub target_ref: Option<ObjectReference>,
+    /// Topology that the version v1beta1 told in labels. It can be read but not written; see nodeName and zone.
+    #[field(proto = 5)]
+    pub deprecated_topology: BTreeMap<String, String>,
+    /// Node on which the endpoint runs.
+    #[field(proto = 6)]
+    pub node_name: Option<String>,
+    /// Zone in which the endpoint is.
+    #[field(proto = 7)]
+    pub zone: Option<String>,
+    /// Who should use the endpoint.
+    #[field(proto = 8)]
+    pub hints: Option<EndpointHints>,
+}
+
+/// Whether traffic should go to an endpoint.
+#[derive(Clone, Debug, Default, PartialEq, Struct)]
+pub struct EndpointConditions {
+    /// The endpoint takes traffic and is not ending; for services that publish all addresses always true. Absent counts as
+    /// true.
+    #[field(proto = 1)]
+    pub ready: Option<bool>,
+    /// The endpoint takes traffic, ending or not. Absent counts as ready does.
+    #[field(proto = 2)]
+    pub serving: Option<bool>,
+    /// The endpoint is ending. Absent counts as false.
+    #[field(proto = 3)]
+    pub terminating: Option<bool>,
+}
+
+/// Who should use an endpoint.
+#[derive(Clone, Debug, Default, PartialEq, Struct)]
+pub struct EndpointHints {
+    /// Zones whose clients should; at most eight.
+    #[field(proto = 1, list_type = atomic)]
+    pub for_zones: Vec<ForZone>,
+    /// Nodes whose clients should; at most eight.
+    #[field(proto = 2, list_type = atomic)]
+    pub for_nodes: Vec<ForNode>,
+}
+
+/// A zone whose clients should use an endpoint.
+#[derive(Clone, Debug, Default, PartialEq, Struct)]
+pub struct ForZone {
+    /// Name of the zone.
+    #[field(proto = 1, keep)]
+    pub name: String,
+}
+
+/// A node whose clients should use an endpoint.
+#[derive(Clone, Debug, Default, PartialEq, Struct)]
+pub struct ForNode {
+    /// Name of the node.
+    #[field(proto = 1, keep)]
+    pub name: String,
+}
+
+/// A port of the endpoints of a slice.
+#[derive(Clone, Debug, Default, PartialEq, Struct)]
+#[schema(atomic)]
+pub struct EndpointPort {
+    /// Name of the port, that of the service's port: a DNS label, or empty.
+    #[field(proto = 1)]
+    pub name: Option<String>,
+    /// The protocol: TCP (the default), UDP or SCTP.
+    #[field(proto = 2)]
+    pub protocol: Option<String>,
+    /// Number of the port. Absent it stands for all ports where the reader does not know better.
+    #[field(proto = 3)]
+    pub port: Option<i32>,
+    /// What is spoken over the protocol: an IANA service name, kubernetes.io/h2c, kubernetes.io/ws, kubernetes.io/wss, or a
+    /// name with a prefix of one's own.
+    #[field(proto = 4)]
+    pub app_protocol: Option<String>,
+}
+
+impl Rules for EndpointSlice {
+    const UPDATE_ORDER: UpdateOrder = UpdateOrder::ObjectFirst;
+
+    fn default_values(&mut self) {
+        for port in &mut self.ports {
+            port.name.get_or_insert_default();
+            port.protocol.get_or_insert_with(|| "TCP".to_owned());
+        }
+    }
+
+    fn prepare_create(&mut self) {
+        for endpoint in &mut self.endpoints {
+            endpoint.deprecated_topology.clear();
+        }
+    }
+
+    fn prepare_update(&mut self, old: &Self) {
+        if self.metadata.labels != old.metadata.labels {
+            self.metadata.generation = old.metadata.generation + 1;
+        }
+        if self.endpoints != old.endpoints {
+            self.replace_topology(old);
+        }
+    }
+
+    fn validate(&self, errors: &mut FieldErrors) {
+        self.check(None, errors);
+    }
+
+    fn validate_replacement(&self, old: &Self, errors: &mut FieldErrors) {
+        self.check(Some(old), errors);
+    }
+
+    fn validate_update(&self, old: &Self, errors: &mut FieldErrors) {
+        if self.address_type != old.address_type {
+            errors.invalid("addressType", &self.address_type, "field is immutable");
+        }
+    }
+
+    fn warnings(&self, old: Option<&Self>) -> Vec<String> {
+        let mut warnings = Vec::new();
+        if old.is_none() && self.address_type == FQDN {
+            warnings.push("spec.addressType: FQDN endpoints are deprecated".to_owned());
+        }
+        let manager = self.metadata.labels.get(MANAGED_BY);
+        if manager.is_some_and(|manager| CONTROLLERS.contains(&manager.as_str())) {
+            return warnings;
+        }
+        for (index, endpoint) in self.endpoints.iter().enumerate() {
+            for (at, address) in endpoint.addresses.iter().enumerate() {
+                warnings.extend(ip::warnings(&format!("endpoints[{index}].addresses[{at}]"), address));
+            }
+        }
+        warnings
+    }
+}
+
+impl EndpointSlice {
+    /// Drops topology labels, which cannot be written any more; a node that was known by its label alone is kept.
+    fn replace_topology(&mut self, old: &Self) {
+        let nodes = old.endpoints.iter();
+        let nodes: BTreeSet<&String> = nodes
+            .filter_map(|endpoint| endpoint.deprecated_topology.get(HOSTNAME))
+            .collect();
+        for endpoint in &mut self.endpoints {
+            let topology = std::mem::take(&mut endpoint.deprecated_topology);
+            let node = topology.get(HOSTNAME).filter(|node| nodes.contains(node));
+            if endpoint.node_name.is_none() {
+                endpoint.node_name = node.filter(|node| names::dns_subdomain(node).is_empty()).cloned();
+            }
+        }
+    }
+}

@@ -1,0 +1,33 @@
+//! The cells of printed slices.
+
+use planesmith_machinery::table::Cell;
+
+use super::EndpointSlice;
+
+/// How many are shown; the rest is counted.
+const SHOWN: usize = 3;
+
+pub(super) fn ports(slice: &EndpointSlice) -> Cell {
+    let ports = slice.ports.iter().map(|port| match (port.port, &port.name) {
+        (Some(number), _) => number.to_string(),
+        (None, Some(name)) => name.clone(),
+        (None, None) => "*".to_owned(),
+    });
+    first_few(&ports.collect::<Vec<_>>())
+}
+
+pub(super) fn addresses(slice: &EndpointSlice) -> Cell {
+    let addresses = slice
+        .endpoints
+        .iter()
+        .flat_map(|endpoint| endpoint.addresses.iter().cloned());
+    first_few(&addresses.collect::<Vec<_>>())
+}
+
+fn first_few(all: &[String]) -> Cell {
+    let mut text = all[..all.len().min(SHOWN)].join(",");
+    if all.len() > SHOWN {
+        text.push_str(&format!(" + {} more...", all.len() - SHOWN));
+    }
+    Cell::Text(if text.is_empty() { "<unset>".to_owned() } else { text })
+}

@@ -1,0 +1,104 @@
+//! Some of the addresses behind a service, in the version that told topology in labels.
+
+use std::collections::BTreeMap;
+
+use planesmith_machinery::meta::ObjectMeta;
+use planesmith_machinery::rules::Convert;
+use planesmith_machinery::{Resource, Struct};
+
+use crate::core::v1::ObjectReference;
+use crate::discovery::v1;
+
+pub use crate::discovery::v1::{EndpointConditions, EndpointHints, ForNode, ForZone};
+
+/// The topology label that became a field.
+const ZONE: &str = "topology.kubernetes.io/zone";
+
+/// Some of the addresses behind a service.
+#[derive(Clone, Debug, Default, PartialEq, Resource)]
+#[resource(group = "discovery.k8s.io", version = "v1beta1", unserved, generation)]
+#[resource(storage_version = v1::EndpointSlice, convert)]
+#[resource(
+    deprecated = "discovery.k8s.io/v1beta1 EndpointSlice is deprecated in v1.21+, unavailable in v1.25+; use discovery.k8s.io/v1 EndpointSlice"
+)]
+pub struct EndpointSlice {
+    /// Standard metadata.
+    #[field(proto = 1)]
+    pub metadata: ObjectMeta,
+    /// What kind of addresses the slice holds: IPv4, IPv6 or FQDN.
+    #[field(proto = 4, keep)]
+    pub address_type: String,
+    /// The endpoints.
+    #[field(proto = 2, keep, optional, list_type = atomic)]
+    pub endpoints: Vec<Endpoint>,
+    /// The ports of each endpoint.
+    #[field(proto = 3, keep, optional, list_type = atomic)]
+    pub ports: Vec<EndpointPort>,
+}
+
+/// One backend of a service.
+#[derive(Clone, Debug, Default, PartialEq, Struct)]
+pub struct Endpoint {
+    /// Addresses of the endpoint.
+    #[field(proto = 1, keep, optional, list_type = set)]
+    pub addresses: Vec<String>,
+    /// Whether traffic should go there.
+    #[field(proto = 2)]
+    pub conditions: EndpointConditions,
+    /// Host name of the endpoint.
+    #[field(proto = 3)]
+    pub hostname: Option<String>,
+    /// Object that the endpoint stands for.
+    #[field(proto = 4)]
+    pub target_ref: Option<ObjectReference>,
+    /// Labels that say where the endpoint is.
+    #[field(proto = 5)]
+    pub topology: BTreeMap<String, String>,
+    /// Node on which the endpoint runs.
+    #[field(proto = 6)]
+    pub node_name: Option<String>,
+    /// Who should use the endpoint.
+    #[field(proto = 7)]
+    pub hints: Option<EndpointHints>,
+}
+
+/// A port of the endpoints of a slice.
+#[derive(Clone, Debug, Default, PartialEq, Struct)]
+pub struct EndpointPort {
+    /// Name of the port.
+    #[field(proto = 1)]
+    pub name: Option<String>,
+    /// The protocol.
+    #[field(proto = 2)]
+    pub protocol: Option<String>,
+    /// Number of the port.
+    #[field(proto = 3)]
+    pub port: Option<i32>,
+    /// What is spoken over the protocol.
+    #[field(proto = 4)]
+    pub app_protocol: Option<String>,
+}
+
+impl Convert<v1::EndpointSlice> for EndpointSlice {
+    fn finish_to_hub(&self, hub: &mut v1::EndpointSlice) {
+        for (old, new) in self.endpoints.iter().zip(&mut hub.endpoints) {
+            new.deprecated_topology.clone_from(&old.topology);
+            new.zone = new.deprecated_topology.remove(ZONE);
+        }
+    }
+
+    fn finish_from_hub(&mut self, hub: &v1::EndpointSlice) {
+        for (old, new) in self.endpoints.iter_mut().zip(&hub.endpoints) {
+            old.topology.clone_from(&new.deprecated_topology);
+            if let Some(zone) = &new.zone {
+                old.topology.insert(ZONE.to_owned(), zone.clone());
+            }
+        }
+    }
+
+    fn can_hold(hub: &v1::EndpointSlice) -> bool {
+        // The label would be taken for the field.
+        let clash = |endpoint: &v1::Endpoint| endpoint.deprecated_topology.contains_key(ZONE);
+        !hub.endpoints.iter().any(clash)
+    }
+}

@@ -1,0 +1,122 @@
+//! Ways into the cluster for HTTP.
+
+mod backend;
+mod columns;
+mod rule;
+mod status;
+mod validate;
+
+use planesmith_machinery::field_error::FieldErrors;
+use planesmith_machinery::meta::ObjectMeta;
+use planesmith_machinery::rules::Rules;
+use planesmith_machinery::{Resource, Struct};
+
+pub use backend::{IngressBackend, IngressServiceBackend, ServiceBackendPort};
+pub use rule::{HTTPIngressPath, HTTPIngressRuleValue, IngressRule, IngressRuleValue};
+pub use status::{IngressLoadBalancerIngress, IngressLoadBalancerStatus, IngressPortStatus, IngressStatus};
+
+/// The annotation that chose a class before there was a field.
+const CLASS_ANNOTATION: &str = "kubernetes.io/ingress.class";
+
+/// Rules by which HTTP requests from outside reach services: by host and path, with TLS where wanted. A controller, chosen
+/// by the class, carries them out.
+#[derive(Clone, Debug, Default, PartialEq, Resource)]
+#[resource(
+    group = "networking.k8s.io",
+    version = "v1",
+    storage_name = "ingress",
+    short("ing"),
+    status,
+    generation,
+    rules
+)]
+#[resource(
+    column(name),
+    column(name = "Class", type = "string", doc = "Class of the controller that serves it.", with = columns::class),
+    column(name = "Hosts", type = "string", doc = "The first hosts of its rules.", with = columns::hosts),
+    column(name = "Address", type = "string", doc = "Where its controller takes requests.", with = columns::address),
+    column(name = "Ports", type = "string", doc = "Ports for requests: 443 only with TLS.", with = columns::ports),
+    column(age)
+)]
+pub struct Ingress {
+    /// Standard metadata.
+    #[field(proto = 1)]
+    pub metadata: ObjectMeta,
+    /// What is wanted of the ingress.
+    #[field(proto = 2)]
+    pub spec: IngressSpec,
+    /// What became of the ingress, as its controller reports it.
+    #[field(proto = 3)]
+    pub status: IngressStatus,
+}
+
+/// What is wanted of an ingress: rules, or a backend for everything, or both.
+#[derive(Clone, Debug, Default, PartialEq, Struct)]
+pub struct IngressSpec {
+    /// Name of the IngressClass, and by it of the controller that serves the ingress. Filled in with the default class when
+    /// there is one.
+    #[field(proto = 4)]
+    pub ingress_class_name: Option<String>,
+    /// Where requests go that no rule takes.
+    #[field(proto = 1)]
+    pub default_backend: Option<IngressBackend>,
+    /// Certificates by host.
+    #[field(proto = 2, list_type = atomic)]
+    pub tls: Vec<IngressTLS>,
+    /// Rules by host.
+    #[field(proto = 3, list_type = atomic)]
+    pub rules: Vec<IngressRule>,
+}
+
+/// A certificate and the hosts that it is for.
+#[derive(Clone, Debug, Default, PartialEq, Struct)]
+pub struct IngressTLS {
+    /// The hosts, which the certificate has to name. Without any, what the controller does otherwise.
+    #[field(proto = 1, list_type = atomic)]
+    pub hosts: Vec<String>,
+    /// Secret that holds the certificate and its key. Without it, TLS is routed by host name without being ended here.
+    #[field(proto = 2)]
+    pub secret_name: String,
+}
+
+impl Rules for Ingress {
+    fn validate(&self, errors: &mut FieldErrors) {
+        self.check(None, errors);
+        if let (Some(annotation), Some(class)) = (self.class_annotation(), &self.spec.ingress_class_name)
+            && annotation != class
+        {
+            let complaint = "must match `ingressClassName` when both are specified";
+            errors
+                .at("annotations")
+                .invalid(CLASS_ANNOTATION, annotation, complaint);
+        }
+    }
+
+    fn validate_replacement(&self, old: &Self, errors: &mut FieldErrors) {
+        self.check(Some(old), errors);
+    }
+
+    fn validate_status_update(&self, old: &Self, errors: &mut FieldErrors) {
+        let mut errors = errors.at("status.loadBalancer");
+        self.status.load_balancer.check(&old.status.load_balancer, &mut errors);
+    }
+
+    fn warnings(&self, old: Option<&Self>) -> Vec<String> {
+        if old.is_some() || self.class_annotation().is_none() || self.spec.ingress_class_name.is_some() {
+            return Vec::new();
+        }
+        vec![format!(
+            "annotation \"{CLASS_ANNOTATION}\" is deprecated, please use 'spec.ingressClassName' instead"
+        )]
+    }
+
+    fn status_warnings(&self, _old: &Self) -> Vec<String> {
+        self.status.load_balancer.warnings()
+    }
+}
+
+impl Ingress {
+    fn class_annotation(&self) -> Option<&String> {
+        self.metadata.annotations.get(CLASS_ANNOTATION)
+    }
+}

@@ -1,0 +1,51 @@
+//! The cells of printed ingresses.
+
+use std::collections::BTreeSet;
+
+use planesmith_machinery::table::Cell;
+
+use super::Ingress;
+use crate::core::v1::service::first_filled;
+
+/// How many hosts are shown; the rest is counted.
+const SHOWN: usize = 3;
+
+pub(super) fn class(ingress: &Ingress) -> Cell {
+    let class = ingress.spec.ingress_class_name.clone();
+    Cell::Text(class.unwrap_or_else(|| "<none>".to_owned()))
+}
+
+pub(super) fn hosts(ingress: &Ingress) -> Cell {
+    let rules = &ingress.spec.rules;
+    let hosts: Vec<&str> = rules
+        .iter()
+        .map(|rule| rule.host.as_str())
+        .filter(|host| !host.is_empty())
+        .collect();
+    if hosts.is_empty() {
+        return Cell::Text("*".to_owned());
+    }
+    let mut text = hosts[..hosts.len().min(SHOWN)].join(",");
+    let full = rules
+        .iter()
+        .enumerate()
+        .filter(|(_, rule)| !rule.host.is_empty())
+        .nth(SHOWN - 1);
+    // Rules behind the last host that is shown count, with or without one.
+    if full.is_some_and(|(last, _)| last + 1 < rules.len()) {
+        text.push_str(&format!(" + {} more...", rules.len() - SHOWN));
+    }
+    Cell::Text(text)
+}
+
+pub(super) fn address(ingress: &Ingress) -> Cell {
+    let points = ingress.status.load_balancer.ingress.iter();
+    let addresses: BTreeSet<&str> = points
+        .filter_map(|point| first_filled(&point.ip, &point.hostname))
+        .collect();
+    Cell::Text(addresses.into_iter().collect::<Vec<_>>().join(","))
+}
+
+pub(super) fn ports(ingress: &Ingress) -> Cell {
+    Cell::Text(if ingress.spec.tls.is_empty() { "80" } else { "80, 443" }.to_owned())
+}

@@ -1,0 +1,76 @@
+//! What became of an ingress.
+
+use std::collections::BTreeSet;
+
+use planesmith_machinery::field_error::FieldErrors;
+use planesmith_machinery::{Struct, ip};
+
+use crate::core::v1::service::check_balancer_hostname;
+
+/// What became of an ingress.
+#[derive(Clone, Debug, Default, PartialEq, Struct)]
+pub struct IngressStatus {
+    /// Where requests are taken.
+    #[field(proto = 1)]
+    pub load_balancer: IngressLoadBalancerStatus,
+}
+
+/// Where requests are taken.
+#[derive(Clone, Debug, Default, PartialEq, Struct)]
+pub struct IngressLoadBalancerStatus {
+    /// The points at which requests enter.
+    #[field(proto = 1, list_type = atomic)]
+    pub ingress: Vec<IngressLoadBalancerIngress>,
+}
+
+/// A point at which requests enter: an address or a host name.
+#[derive(Clone, Debug, Default, PartialEq, Struct)]
+pub struct IngressLoadBalancerIngress {
+    /// Address, where there is a fixed one.
+    #[field(proto = 1)]
+    pub ip: String,
+    /// Host name, where there is no fixed address.
+    #[field(proto = 2)]
+    pub hostname: String,
+    /// The ports that are open, or what hinders them.
+    #[field(proto = 4, list_type = atomic)]
+    pub ports: Vec<IngressPortStatus>,
+}
+
+/// What became of a port.
+#[derive(Clone, Debug, Default, PartialEq, Struct)]
+pub struct IngressPortStatus {
+    /// Number of the port.
+    #[field(proto = 1, keep)]
+    pub port: i32,
+    /// Its protocol: TCP, UDP or SCTP.
+    #[field(proto = 2, keep)]
+    pub protocol: String,
+    /// Why the port is not open: one word in CamelCase, with a prefix such as example.com/ unless it is common knowledge.
+    #[field(proto = 3)]
+    pub error: Option<String>,
+}
+
+impl IngressLoadBalancerStatus {
+    /// Reports what is wrong; addresses that stand in `old` are tolerated.
+    pub(super) fn check(&self, old: &Self, errors: &mut FieldErrors) {
+        let known: BTreeSet<&String> = old.ingress.iter().map(|point| &point.ip).collect();
+        for (index, point) in self.ingress.iter().enumerate() {
+            let errors = &mut *errors.at_index("ingress", index);
+            if !point.ip.is_empty() && !known.contains(&point.ip) {
+                for complaint in ip::check_legacy(&point.ip) {
+                    errors.invalid("ip", &point.ip, complaint);
+                }
+            }
+            check_balancer_hostname(&point.hostname, errors);
+        }
+    }
+
+    pub(super) fn warnings(&self) -> Vec<String> {
+        let points = self.ingress.iter().enumerate();
+        let warnings = points.filter(|(_, point)| !point.ip.is_empty());
+        warnings
+            .flat_map(|(index, point)| ip::warnings(&format!("status.loadBalancer.ingress[{index}].ip"), &point.ip))
+            .collect()
+    }
+}

@@ -1,0 +1,140 @@
+//! Kinds of controllers for ingresses.
+
+use planesmith_machinery::field_error::FieldErrors;
+use planesmith_machinery::meta::ObjectMeta;
+use planesmith_machinery::rules::Rules;
+use planesmith_machinery::table::Cell;
+use planesmith_machinery::{Resource, Struct, names};
+
+use super::reference::check_group_kind_name;
+
+/// Characters that the name of a controller may have.
+const MAX_CONTROLLER: usize = 250;
+
+const PATH_FORMAT: &str = "[A-Za-z0-9/\\-._~%!$&'()*+,;=:]+";
+
+const SCOPES: [&str; 2] = ["Cluster", "Namespace"];
+
+/// A kind of controller for ingresses. The annotation ingressclass.kubernetes.io/is-default-class makes it the class of
+/// ingresses that name none.
+#[derive(Clone, Debug, Default, PartialEq, Resource)]
+#[resource(group = "networking.k8s.io", version = "v1", cluster, generation, rules)]
+#[resource(
+    column(name),
+    column(name = "Controller", type = "string", doc = "The controller.", path = "spec.controller"),
+    column(name = "Parameters", type = "string", doc = "The object with its settings.", with = parameters_cell),
+    column(age)
+)]
+pub struct IngressClass {
+    /// Standard metadata.
+    #[field(proto = 1)]
+    pub metadata: ObjectMeta,
+    /// What the class is.
+    #[field(proto = 2)]
+    pub spec: IngressClassSpec,
+}
+
+/// What a class of ingresses is.
+#[derive(Clone, Debug, Default, PartialEq, Struct)]
+pub struct IngressClassSpec {
+    /// Name of the controller, a path with a domain in front such as example.com/ingress. Cannot change.
+    #[field(proto = 1)]
+    pub controller: String,
+    /// Object with settings for the controller.
+    #[field(proto = 2)]
+    pub parameters: Option<IngressClassParametersReference>,
+}
+
+/// Points at an object with settings.
+#[derive(Clone, Debug, Default, PartialEq, Struct)]
+pub struct IngressClassParametersReference {
+    /// API group of the object; the core group when absent.
+    #[field(proto = 1, name = "apiGroup")]
+    pub api_group: Option<String>,
+    /// Kind of the object.
+    #[field(proto = 2, keep)]
+    pub kind: String,
+    /// Name of the object.
+    #[field(proto = 3, keep)]
+    pub name: String,
+    /// Whether the object lives in a namespace: Namespace or Cluster (the default).
+    #[field(proto = 4, keep, optional)]
+    pub scope: Option<String>,
+    /// Namespace of the object, for the scope Namespace only.
+    #[field(proto = 5)]
+    pub namespace: Option<String>,
+}
+
+fn parameters_cell(class: &IngressClass) -> Cell {
+    Cell::Text(match &class.spec.parameters {
+        None => "<none>".to_owned(),
+        Some(reference) => match &reference.api_group {
+            Some(group) => format!("{}.{group}/{}", reference.kind, reference.name),
+            None => format!("{}/{}", reference.kind, reference.name),
+        },
+    })
+}
+
+impl Rules for IngressClass {
+    fn default_values(&mut self) {
+        if let Some(parameters) = &mut self.spec.parameters {
+            parameters.scope.get_or_insert_with(|| "Cluster".to_owned());
+        }
+    }
+
+    fn validate(&self, errors: &mut FieldErrors) {
+        let errors = &mut *errors.at("spec");
+        check_controller(&self.spec.controller, errors);
+        if let Some(parameters) = &self.spec.parameters {
+            parameters.check(&mut errors.at("parameters"));
+        }
+    }
+
+    fn validate_update(&self, old: &Self, errors: &mut FieldErrors) {
+        if self.spec.controller != old.spec.controller {
+            errors.invalid("spec.controller", &self.spec.controller, "field is immutable");
+        }
+    }
+}
+
+fn check_controller(controller: &str, errors: &mut FieldErrors) {
+    if controller.is_empty() {
+        return errors.required("controller", "");
+    }
+    if controller.len() > MAX_CONTROLLER {
+        errors.too_long("controller", MAX_CONTROLLER as u64);
+    }
+    let (host, path) = match controller.split_once('/') {
+        Some((host, path)) if !host.is_empty() && !path.is_empty() => (host, path),
+        _ => {
+            let complaint = "must be a domain-prefixed path (such as \"acme.io/foo\")";
+            return errors.invalid("controller", controller, complaint);
+        }
+    };
+    for complaint in names::dns_subdomain(host) {
+        errors.invalid("controller", host, complaint);
+    }
+    let legal = |byte: u8| byte.is_ascii_alphanumeric() || b"/-._~%!$&'()*+,;=:".contains(&byte);
+    if !path.bytes().all(legal) {
+        let complaint = names::pattern_complaint("Invalid path", PATH_FORMAT, &[]);
+        errors.invalid("controller", path, complaint);
+    }
+}
+
+impl IngressClassParametersReference {
+    fn check(&self, errors: &mut FieldErrors) {
+        check_group_kind_name(self.api_group.as_deref(), &self.kind, &self.name, errors);
+        match (self.scope.as_deref(), &self.namespace) {
+            (None, _) => errors.required("scope", ""),
+            (Some("Namespace"), None) => errors.required("namespace", "`parameters.scope` is set to 'Namespace'"),
+            (Some("Namespace"), Some(namespace)) => {
+                for complaint in names::dns_label(namespace) {
+                    errors.invalid("namespace", namespace, complaint);
+                }
+            }
+            (Some("Cluster"), Some(_)) => errors.forbidden("namespace", "`parameters.scope` is set to 'Cluster'"),
+            (Some("Cluster"), None) => {}
+            (Some(other), _) => errors.not_supported("scope", other, &SCOPES),
+        }
+    }
+}

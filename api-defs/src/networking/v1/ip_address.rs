@@ -1,0 +1,111 @@
+//! Addresses that are taken.
+
+use planesmith_machinery::field_error::FieldErrors;
+use planesmith_machinery::go_value::GoValue;
+use planesmith_machinery::meta::ObjectMeta;
+use planesmith_machinery::rules::{Rules, UpdateOrder};
+use planesmith_machinery::table::Cell;
+use planesmith_machinery::{Resource, Struct, ip, names};
+
+use super::reference::check_path_segment;
+
+/// An address that is taken, under its own canonical form as the name. The server makes them for services.
+#[derive(Clone, Debug, Default, PartialEq, Resource)]
+#[resource(group = "networking.k8s.io", version = "v1", cluster, short("ip"), name_rule = path_segment, rules)]
+#[resource(
+    column(name),
+    column(name = "ParentRef", type = "string", doc = "What has the address.", with = parent_cell)
+)]
+pub struct IPAddress {
+    /// Standard metadata.
+    #[field(proto = 1)]
+    pub metadata: ObjectMeta,
+    /// Who has the address.
+    #[field(proto = 2, expected)]
+    pub spec: IPAddressSpec,
+}
+
+/// Who has an address.
+#[derive(Clone, Debug, Default, PartialEq, Struct)]
+pub struct IPAddressSpec {
+    /// The object that has the address. Cannot change.
+    #[field(proto = 1, expected)]
+    pub parent_ref: Option<ParentReference>,
+}
+
+/// Points at an object by its resource.
+#[derive(Clone, Debug, Default, PartialEq, Struct)]
+pub struct ParentReference {
+    /// API group of the object.
+    #[field(proto = 1)]
+    pub group: String,
+    /// Resource of the object, such as services.
+    #[field(proto = 2, expected)]
+    pub resource: String,
+    /// Namespace of the object.
+    #[field(proto = 3)]
+    pub namespace: String,
+    /// Name of the object.
+    #[field(proto = 4, expected)]
+    pub name: String,
+}
+
+fn parent_cell(address: &IPAddress) -> Cell {
+    let Some(parent) = &address.spec.parent_ref else {
+        return Cell::Text("<none>".to_owned());
+    };
+    let mut text = parent.resource.clone();
+    if !parent.group.is_empty() {
+        text.push('.');
+        text.push_str(&parent.group);
+    }
+    let mut text = text.to_lowercase();
+    for part in [&parent.namespace, &parent.name] {
+        if !part.is_empty() || std::ptr::eq(part, &parent.name) {
+            text.push('/');
+            text.push_str(part);
+        }
+    }
+    Cell::Text(text)
+}
+
+impl Rules for IPAddress {
+    const UPDATE_ORDER: UpdateOrder = UpdateOrder::ObjectFirst;
+
+    fn validate(&self, errors: &mut FieldErrors) {
+        let generate = &self.metadata.generate_name;
+        for (field, name) in [("generateName", generate), ("name", &self.metadata.name)] {
+            if !name.is_empty() {
+                for complaint in ip::check(name) {
+                    errors.at("metadata").invalid(field, name, complaint);
+                }
+            }
+        }
+        match &self.spec.parent_ref {
+            None => errors.required("spec.parentRef", ""),
+            Some(parent) => parent.check(&mut errors.at("spec.parentRef")),
+        }
+    }
+
+    fn validate_update(&self, old: &Self, errors: &mut FieldErrors) {
+        let parent = &self.spec.parent_ref;
+        if *parent != old.spec.parent_ref {
+            errors.invalid("spec.parentRef", GoValue(parent), "field is immutable");
+        }
+    }
+}
+
+impl ParentReference {
+    fn check(&self, errors: &mut FieldErrors) {
+        if !self.group.is_empty() {
+            for complaint in names::dns_subdomain(&self.group) {
+                errors.invalid("group", &self.group, complaint);
+            }
+        }
+        check_path_segment("resource", &self.resource, errors);
+        check_path_segment("name", &self.name, errors);
+        if !self.namespace.is_empty() {
+            check_path_segment("namespace", &self.namespace, errors);
+        }
+    }
+}

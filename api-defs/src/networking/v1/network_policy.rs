@@ -1,0 +1,165 @@
+//! Which traffic pods let in and out.
+
+mod validate;
+
+use planesmith_machinery::field_error::FieldErrors;
+use planesmith_machinery::int_or_string::IntOrString;
+use planesmith_machinery::meta::{LabelSelector, ObjectMeta};
+use planesmith_machinery::rules::Rules;
+use planesmith_machinery::table::Cell;
+use planesmith_machinery::{Resource, Struct, ip};
+
+use crate::selector_text::selector_text;
+
+/// Which traffic a set of pods lets in and out. Pods that no policy selects let everything pass; traffic passes that any
+/// policy of a pod allows.
+#[derive(Clone, Debug, Default, PartialEq, Resource)]
+#[resource(group = "networking.k8s.io", version = "v1", short("netpol"), generation, rules)]
+#[resource(
+    column(name),
+    column(name = "Pod-Selector", type = "string", doc = "Which pods it is for.", with = pod_selector_cell),
+    column(age)
+)]
+pub struct NetworkPolicy {
+    /// Standard metadata.
+    #[field(proto = 1)]
+    pub metadata: ObjectMeta,
+    /// What passes.
+    #[field(proto = 2)]
+    pub spec: NetworkPolicySpec,
+}
+
+/// What a network policy lets pass.
+#[derive(Clone, Debug, Default, PartialEq, Struct)]
+pub struct NetworkPolicySpec {
+    /// The pods of the namespace that the policy is for; empty for all.
+    #[field(proto = 1, keep, optional)]
+    pub pod_selector: LabelSelector,
+    /// What the pods let in: what any of these rules allows. Without rules nothing, if the policy is about what comes in.
+    #[field(proto = 2, list_type = atomic)]
+    pub ingress: Vec<NetworkPolicyIngressRule>,
+    /// What the pods let out: what any of these rules allows. Without rules nothing, if the policy is about what goes out.
+    #[field(proto = 3, list_type = atomic)]
+    pub egress: Vec<NetworkPolicyEgressRule>,
+    /// What the policy is about: Ingress, Egress or both. By default Ingress, and Egress too if there are rules for it.
+    #[field(proto = 4, list_type = atomic)]
+    pub policy_types: Vec<String>,
+}
+
+/// Traffic that comes in from some peers to some ports.
+#[derive(Clone, Debug, Default, PartialEq, Struct)]
+pub struct NetworkPolicyIngressRule {
+    /// The ports of the pods; without any, all of them.
+    #[field(proto = 1, list_type = atomic)]
+    pub ports: Vec<NetworkPolicyPort>,
+    /// Where the traffic may come from; without any, from everywhere.
+    #[field(proto = 2, list_type = atomic)]
+    pub from: Vec<NetworkPolicyPeer>,
+}
+
+/// Traffic that goes out to some ports of some peers.
+#[derive(Clone, Debug, Default, PartialEq, Struct)]
+pub struct NetworkPolicyEgressRule {
+    /// The ports of the peers; without any, all of them.
+    #[field(proto = 1, list_type = atomic)]
+    pub ports: Vec<NetworkPolicyPort>,
+    /// Where the traffic may go to; without any, everywhere.
+    #[field(proto = 2, list_type = atomic)]
+    pub to: Vec<NetworkPolicyPeer>,
+}
+
+/// A port or a range of ports.
+#[derive(Clone, Debug, Default, PartialEq, Struct)]
+pub struct NetworkPolicyPort {
+    /// The protocol: TCP (the default), UDP or SCTP.
+    #[field(proto = 1)]
+    pub protocol: Option<String>,
+    /// The port, by number or by the name that pods give it; without it all ports of the protocol.
+    #[field(proto = 2)]
+    pub port: Option<IntOrString>,
+    /// The last port of a range that starts at port, which has to be a number then.
+    #[field(proto = 3)]
+    pub end_port: Option<i32>,
+}
+
+/// The other side of traffic: pods, or addresses.
+#[derive(Clone, Debug, Default, PartialEq, Struct)]
+pub struct NetworkPolicyPeer {
+    /// Pods by their labels: in the policy's namespace, or in those that namespaceSelector selects.
+    #[field(proto = 1)]
+    pub pod_selector: Option<LabelSelector>,
+    /// Namespaces by their labels, empty for all: their pods, or those that podSelector selects among them.
+    #[field(proto = 2)]
+    pub namespace_selector: Option<LabelSelector>,
+    /// A range of addresses; excludes the other two.
+    #[field(proto = 3)]
+    pub ip_block: Option<IPBlock>,
+}
+
+/// A range of addresses, less some parts of it.
+#[derive(Clone, Debug, Default, PartialEq, Struct)]
+#[schema(name = "IPBlock")]
+pub struct IPBlock {
+    /// The range, such as 192.0.2.0/24 or 2001:db8::/64.
+    #[field(proto = 1, keep)]
+    pub cidr: String,
+    /// Ranges inside that do not count.
+    #[field(proto = 2, list_type = atomic)]
+    pub except: Vec<String>,
+}
+
+fn pod_selector_cell(policy: &NetworkPolicy) -> Cell {
+    Cell::Text(selector_text(&policy.spec.pod_selector))
+}
+
+impl Rules for NetworkPolicy {
+    fn default_values(&mut self) {
+        let spec = &mut self.spec;
+        let ports = spec.ingress.iter_mut().flat_map(|rule| &mut rule.ports);
+        for port in ports.chain(spec.egress.iter_mut().flat_map(|rule| &mut rule.ports)) {
+            port.protocol.get_or_insert_with(|| "TCP".to_owned());
+        }
+        if spec.policy_types.is_empty() {
+            spec.policy_types.push("Ingress".to_owned());
+            if !spec.egress.is_empty() {
+                spec.policy_types.push("Egress".to_owned());
+            }
+        }
+    }
+
+    fn validate(&self, errors: &mut FieldErrors) {
+        self.spec.check(None, errors);
+    }
+
+    fn validate_replacement(&self, old: &Self, errors: &mut FieldErrors) {
+        self.spec.check(Some(&old.spec), errors);
+    }
+
+    fn warnings(&self, _old: Option<&Self>) -> Vec<String> {
+        let mut warnings = Vec::new();
+        for (path, peer) in self.spec.peers() {
+            if let Some(block) = &peer.ip_block {
+                warnings.extend(ip::range_warnings(&format!("{path}.ipBlock.cidr"), &block.cidr));
+                for (index, range) in block.except.iter().enumerate() {
+                    warnings.extend(ip::range_warnings(&format!("{path}.ipBlock.except[{index}]"), range));
+                }
+            }
+        }
+        warnings
+    }
+}
+
+impl NetworkPolicySpec {
+    /// All peers, each with where it stands.
+    fn peers(&self) -> impl Iterator<Item = (String, &NetworkPolicyPeer)> {
+        let incoming = self.ingress.iter().enumerate().flat_map(|(rule, ingress)| {
+            let peers = ingress.from.iter().enumerate();
+            peers.map(move |(index, peer)| (format!("spec.ingress[{rule}].from[{index}]"), peer))
+        });
+        let outgoing = self.egress.iter().enumerate().flat_map(|(rule, egress)| {
+            let peers = egress.to.iter().enumerate();
+            peers.map(move |(index, peer)| (format!("spec.egress[{rule}].to[{index}]"), peer))
+        });
+        incoming.chain(outgoing)
+    }
+}

@@ -1,0 +1,192 @@
+//! Ways into the cluster for HTTP, in a version that is not served any more.
+
+use planesmith_machinery::int_or_string::IntOrString;
+use planesmith_machinery::meta::ObjectMeta;
+use planesmith_machinery::rules::{Convert, Rules};
+use planesmith_machinery::{Resource, Struct};
+
+use crate::core::v1::TypedLocalObjectReference;
+use crate::networking::v1::{self, IngressStatus, IngressTLS};
+
+/// Rules by which HTTP requests from outside reach services.
+#[derive(Clone, Debug, Default, PartialEq, Resource)]
+#[resource(
+    group = "networking.k8s.io",
+    version = "v1beta1",
+    unserved,
+    status,
+    generation,
+    rules
+)]
+#[resource(storage_version = v1::Ingress, convert)]
+pub struct Ingress {
+    /// Standard metadata.
+    #[field(proto = 1)]
+    pub metadata: ObjectMeta,
+    /// What is wanted of the ingress.
+    #[field(proto = 2)]
+    pub spec: IngressSpec,
+    /// What became of the ingress.
+    #[field(proto = 3)]
+    pub status: IngressStatus,
+}
+
+/// What is wanted of an ingress.
+#[derive(Clone, Debug, Default, PartialEq, Struct)]
+pub struct IngressSpec {
+    /// Name of the IngressClass.
+    #[field(proto = 4)]
+    pub ingress_class_name: Option<String>,
+    /// Where requests go that no rule takes.
+    #[field(proto = 1)]
+    pub backend: Option<IngressBackend>,
+    /// Certificates by host.
+    #[field(proto = 2, list_type = atomic)]
+    pub tls: Vec<IngressTLS>,
+    /// Rules by host.
+    #[field(proto = 3, list_type = atomic)]
+    pub rules: Vec<IngressRule>,
+}
+
+/// Where requests go.
+#[derive(Clone, Debug, Default, PartialEq, Struct)]
+pub struct IngressBackend {
+    /// Name of a service.
+    #[field(proto = 1)]
+    pub service_name: String,
+    /// Port of the service, by number or by name.
+    #[field(proto = 2)]
+    pub service_port: IntOrString,
+    /// Another object that the controller knows to use.
+    #[field(proto = 3)]
+    pub resource: Option<TypedLocalObjectReference>,
+}
+
+/// Which requests for one host go where.
+#[derive(Clone, Debug, Default, PartialEq, Struct)]
+pub struct IngressRule {
+    /// The host.
+    #[field(proto = 1)]
+    pub host: String,
+    /// What is done with the requests.
+    #[field(inline, proto = 2)]
+    pub ingress_rule_value: IngressRuleValue,
+}
+
+/// What is done with requests for a host.
+#[derive(Clone, Debug, Default, PartialEq, Struct)]
+pub struct IngressRuleValue {
+    /// Where HTTP requests go.
+    #[field(proto = 1)]
+    pub http: Option<HTTPIngressRuleValue>,
+}
+
+/// Where HTTP requests go, by path.
+#[derive(Clone, Debug, Default, PartialEq, Struct)]
+pub struct HTTPIngressRuleValue {
+    /// Paths and their backends.
+    #[field(proto = 1, keep, list_type = atomic)]
+    pub paths: Vec<HTTPIngressPath>,
+}
+
+/// A path and its backend.
+#[derive(Clone, Debug, Default, PartialEq, Struct)]
+pub struct HTTPIngressPath {
+    /// The path.
+    #[field(proto = 1)]
+    pub path: String,
+    /// How the path is compared with that of a request.
+    #[field(proto = 3)]
+    pub path_type: Option<String>,
+    /// Where the requests go.
+    #[field(proto = 2, keep)]
+    pub backend: IngressBackend,
+}
+
+impl Rules for Ingress {
+    fn default_values(&mut self) {
+        let rules = self.spec.rules.iter_mut();
+        let paths = rules.filter_map(|rule| rule.ingress_rule_value.http.as_mut());
+        for path in paths.flat_map(|http| &mut http.paths) {
+            path.path_type
+                .get_or_insert_with(|| "ImplementationSpecific".to_owned());
+        }
+    }
+}
+
+impl IngressBackend {
+    /// The same in v1.
+    #[must_use]
+    pub fn to_v1(&self) -> v1::IngressBackend {
+        let mut service = v1::IngressServiceBackend {
+            name: self.service_name.clone(),
+            ..v1::IngressServiceBackend::default()
+        };
+        let named = match &self.service_port {
+            IntOrString::Int(number) => {
+                service.port.number = *number;
+                *number != 0
+            }
+            IntOrString::String(name) => {
+                service.port.name.clone_from(name);
+                true
+            }
+        };
+        v1::IngressBackend {
+            service: (named || !self.service_name.is_empty()).then_some(service),
+            resource: self.resource.clone(),
+        }
+    }
+
+    /// `backend` in this version.
+    #[must_use]
+    pub fn of_v1(backend: &v1::IngressBackend) -> Self {
+        let service = backend.service.as_ref();
+        Self {
+            service_name: service.map(|service| service.name.clone()).unwrap_or_default(),
+            service_port: service.map_or(IntOrString::Int(0), |service| match service.port.name.as_str() {
+                "" => IntOrString::Int(service.port.number),
+                name => name.into(),
+            }),
+            resource: backend.resource.clone(),
+        }
+    }
+
+    /// Whether `backend` survives [`Self::of_v1`] and [`Self::to_v1`].
+    #[must_use]
+    pub fn can_hold(backend: &v1::IngressBackend) -> bool {
+        Self::of_v1(backend).to_v1() == *backend
+    }
+}
+
+impl Convert<v1::Ingress> for Ingress {
+    fn finish_to_hub(&self, hub: &mut v1::Ingress) {
+        hub.spec.default_backend = self.spec.backend.as_ref().map(IngressBackend::to_v1);
+        for (old, new) in self.spec.rules.iter().zip(&mut hub.spec.rules) {
+            if let (Some(old), Some(new)) = (&old.ingress_rule_value.http, &mut new.ingress_rule_value.http) {
+                for (old, new) in old.paths.iter().zip(&mut new.paths) {
+                    new.backend = old.backend.to_v1();
+                }
+            }
+        }
+    }
+
+    fn finish_from_hub(&mut self, hub: &v1::Ingress) {
+        self.spec.backend = hub.spec.default_backend.as_ref().map(IngressBackend::of_v1);
+        for (old, new) in self.spec.rules.iter_mut().zip(&hub.spec.rules) {
+            if let (Some(old), Some(new)) = (&mut old.ingress_rule_value.http, &new.ingress_rule_value.http) {
+                for (old, new) in old.paths.iter_mut().zip(&new.paths) {
+                    old.backend = IngressBackend::of_v1(&new.backend);
+                }
+            }
+        }
+    }
+
+    fn can_hold(hub: &v1::Ingress) -> bool {
+        let rules = hub.spec.rules.iter();
+        let paths = rules.filter_map(|rule| rule.ingress_rule_value.http.as_ref());
+        let backends = paths.flat_map(|http| &http.paths).map(|path| &path.backend);
+        let mut backends = backends.chain(&hub.spec.default_backend);
+        backends.all(IngressBackend::can_hold)
+    }
+}

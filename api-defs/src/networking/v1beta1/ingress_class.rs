@@ -1,0 +1,19 @@
+//! Kinds of controllers for ingresses, in a version that is not served any more.
+
+use planesmith_machinery::Resource;
+use planesmith_machinery::meta::ObjectMeta;
+
+use crate::networking::v1::{self, IngressClassSpec};
+
+/// A kind of controller for ingresses.
+#[derive(Clone, Debug, Default, PartialEq, Resource)]
+#[resource(group = "networking.k8s.io", version = "v1beta1", cluster, unserved, generation)]
+#[resource(storage_version = v1::IngressClass)]
+pub struct IngressClass {
+    /// Standard metadata.
+    #[field(proto = 1)]
+    pub metadata: ObjectMeta,
+    /// What the class is.
+    #[field(proto = 2)]
+    pub spec: IngressClassSpec,
+}
