@@ -31,6 +31,7 @@ pub const PROGRAM: Program = Program {
         v2: openapi::V2,
         v3: openapi::V3,
     },
+    admission: planesmith_control_plane::admission::GENERIC,
 };
 
 /// Adds the kinds of all groups to `scheme`.

@@ -98,7 +98,7 @@ pub type Verdict<'a> = Pin<Box<dyn Future<Output = ApiResult<()>> + Send + 'a>>;
 /// A plugin that lets nobody order on account, and stamps every order with who made it:
 ///
 /// ```
-/// use planesmith_access::admission::{Attributes, Objects, Operation, Phase, Plugin, Verdict};
+/// use planesmith_access::admission::{Attributes, Objects, Operation, Phase, Plugin, Verdict, decided};
 /// use planesmith_machinery::{Resource, meta::ObjectMeta};
 ///
 /// /// An order.
@@ -129,7 +129,7 @@ pub type Verdict<'a> = Pin<Box<dyn Future<Output = ApiResult<()>> + Send + 'a>>;
 ///             let annotations = &mut order.metadata.annotations;
 ///             annotations.insert("shop.example.com/ordered-by".to_owned(), attributes.user.name.clone());
 ///         }
-///         Box::pin(std::future::ready(Ok(())))
+///         decided(Ok(()))
 ///     }
 ///
 ///     fn validate<'a>(&'a self, attributes: &'a Attributes<'a>, objects: &'a Objects<'_>) -> Verdict<'a> {
@@ -138,7 +138,7 @@ pub type Verdict<'a> = Pin<Box<dyn Future<Output = ApiResult<()>> + Send + 'a>>;
 ///             true => Err(attributes.forbidden(objects.new.as_deref(), "pay first")),
 ///             false => Ok(()),
 ///         };
-///         Box::pin(std::future::ready(verdict))
+///         decided(verdict)
 ///     }
 /// }
 /// ```
@@ -152,12 +152,18 @@ pub trait Plugin: Send + Sync {
     /// Looks at a write and changes `objects.new` if it wants to.
     fn mutate<'a>(&'a self, attributes: &'a Attributes<'a>, objects: &'a mut Objects<'_>) -> Verdict<'a> {
         let _ = (attributes, objects);
-        Box::pin(std::future::ready(Ok(())))
+        decided(Ok(()))
     }
 
     /// Looks at a write in its final form.
     fn validate<'a>(&'a self, attributes: &'a Attributes<'a>, objects: &'a Objects<'_>) -> Verdict<'a> {
         let _ = (attributes, objects);
-        Box::pin(std::future::ready(Ok(())))
+        decided(Ok(()))
     }
+}
+
+/// The answer of a plugin that has nothing to wait for.
+#[must_use]
+pub fn decided<'a>(answer: ApiResult<()>) -> Verdict<'a> {
+    Box::pin(std::future::ready(answer))
 }

@@ -2,8 +2,10 @@
 //! definition.
 //!
 //! Reading order: [`run`](run()) (a server's life from start to end), [`options`] (flags), [`program`] (what a binary is made
-//! of) and [`enablement`] (what of it is on), then what a start does: [`identity`], [`authentication`], [`bootstrap`], [`controllers`].
+//! of) and [`enablement`] (what of it is on), then what a start does: [`identity`], [`authentication`], [`admission`],
+//! [`bootstrap`], [`controllers`].
 
+pub mod admission;
 mod allocator;
 pub mod authentication;
 pub mod bare;

@@ -70,6 +70,26 @@ pub struct Options {
     )]
     pub authorization_mode: Vec<AuthorizationMode>,
 
+    /// Admission plugins to ask besides those that are on by default; the order does not matter.
+    #[arg(long, value_delimiter = ',', value_name = "PLUGINS")]
+    pub enable_admission_plugins: Vec<String>,
+
+    /// Admission plugins not to ask although they are on by default.
+    #[arg(long, value_delimiter = ',', value_name = "PLUGINS")]
+    pub disable_admission_plugins: Vec<String>,
+
+    /// File that configures admission plugins (an AdmissionConfiguration).
+    #[arg(long, value_name = "FILE")]
+    pub admission_control_config_file: Option<PathBuf>,
+
+    /// Seconds that pods tolerate a node that is not ready, unless they say otherwise.
+    #[arg(long, default_value_t = 300, value_name = "SECONDS")]
+    pub default_not_ready_toleration_seconds: i64,
+
+    /// Seconds that pods tolerate a node that cannot be reached, unless they say otherwise.
+    #[arg(long, default_value_t = 300, value_name = "SECONDS")]
+    pub default_unreachable_toleration_seconds: i64,
+
     /// Addresses for Services: one range, or an IPv4 and an IPv6 range.
     #[arg(long, value_delimiter = ',', default_value = "10.0.0.0/24", value_name = "CIDR")]
     pub service_cluster_ip_range: Vec<AddressRange>,
@@ -208,6 +228,7 @@ impl Options {
             ("--tls-private-key-file", &self.tls_private_key_file),
             ("--client-ca-file", &self.client_ca_file),
             ("--token-auth-file", &self.token_auth_file),
+            ("--admission-control-config-file", &self.admission_control_config_file),
         ] {
             if let Some(file) = file
                 && let Err(error) = std::fs::File::open(file)

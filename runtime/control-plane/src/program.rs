@@ -5,6 +5,7 @@ use planesmith_server::openapi::{OpenApi, Part};
 use planesmith_server::routes::Routes;
 use planesmith_server::stores::Stores;
 
+use crate::admission::Registration;
 use crate::bare;
 
 /// A server binary: its name and the group versions that it can serve. Written by `cargo xtask generate`.
@@ -16,6 +17,8 @@ pub struct Program {
     pub groups: &'static [GroupVersion],
     /// What describes them to clients.
     pub openapi: Documents,
+    /// The admission plugins, in the order in which they are asked.
+    pub admission: &'static [Registration],
 }
 
 /// OpenAPI documents of group versions, each with its path (`api/v1`, `apis/apps/v1`).

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use anyhow::{Context, Result};
-use planesmith_access::admission::{Chain, NamespaceLifecycle};
+use planesmith_access::authorization::Authorizer;
 use planesmith_machinery::scheme::Scheme;
 use planesmith_server::chain::ApiServer;
 use planesmith_server::filters::InFlightLimits;
@@ -14,10 +14,11 @@ use planesmith_server::health::HealthCheck;
 use planesmith_server::lifecycle::{Config, Signals};
 use planesmith_server::listener::{Listener, Tls};
 use planesmith_server::routes::Routes;
-use planesmith_server::stores::{ResourceStore, Stores, StoresOptions};
+use planesmith_server::stores::{ObjectLister, Stores, StoresOptions};
 use planesmith_store::{MemoryLog, Storage, StorageOptions, WriteError};
 use planesmith_store_sled::SledLog;
 
+use crate::admission::{self, Setup};
 use crate::authentication::{authenticator, authorizer};
 use crate::enablement::Enablement;
 use crate::group_priority::group_priorities;
@@ -74,8 +75,9 @@ async fn serve(program: &Program, options: &Options) -> Result<()> {
     );
 
     let loopback = Loopback::new();
-    let (chain, served) = assemble(program, options, &storage, &loopback)?;
-    let mut config = Config::new(authenticator(options, &loopback)?, authorizer(options));
+    let authorizer = authorizer(options);
+    let (chain, served) = assemble(program, options, &storage, &loopback, &authorizer)?;
+    let mut config = Config::new(authenticator(options, &loopback)?, authorizer);
     config.in_flight = InFlightLimits {
         reading: options.max_requests_inflight,
         writing: options.max_mutating_requests_inflight,
@@ -125,6 +127,7 @@ fn assemble(
     options: &Options,
     storage: &Storage,
     loopback: &Loopback,
+    authorizer: &Arc<dyn Authorizer>,
 ) -> Result<(ApiServer, Vec<GroupVersion>)> {
     let mut scheme = Scheme::new();
     for group_version in program.all_groups() {
@@ -135,11 +138,16 @@ fn assemble(
         anyhow::bail!("the kinds of this program do not go together: {}", problems.join("; "));
     }
     let scheme = Arc::new(scheme);
-    let mut admission = Chain::default();
-    if let Some(facts) = namespaces::facts(&scheme) {
-        let namespaces = ResourceStore::open(storage, facts);
-        admission.push(Arc::new(NamespaceLifecycle::new(Arc::new(namespaces))));
-    }
+    let setup = Setup {
+        storage,
+        scheme: &scheme,
+        objects: Arc::new(ObjectLister::new(storage, &scheme)),
+        authorizer: Arc::clone(authorizer),
+        loopback,
+        options,
+        configuration: None,
+    };
+    let admission = admission::chain(program.admission, &setup)?;
     let stores = Stores::with_options(storage.clone(), scheme, admission, StoresOptions::default());
     namespaces::handle_subresources(&stores);
     let enablement =

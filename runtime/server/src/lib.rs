@@ -12,6 +12,7 @@ mod discovery;
 pub mod endpoint;
 mod failure;
 pub mod filters;
+pub mod generated_name;
 pub mod health;
 pub mod hooks;
 pub mod lifecycle;

@@ -13,6 +13,8 @@ pub(crate) struct Package {
     pub(crate) folder: PathBuf,
     /// What it is read for.
     pub(crate) role: Role,
+    /// Whether it has a module `admission` with the plugins of its server.
+    pub(crate) has_admission: bool,
 }
 
 /// What a crate is read for.
@@ -69,6 +71,7 @@ fn package(root: &Path, folder: PathBuf, role: Role) -> Result<Package> {
     let name = package_name(&text).with_context(|| format!("{} has no `name = \"...\"`", manifest.display()))?;
     Ok(Package {
         name: name.to_owned(),
+        has_admission: root.join(&folder).join("src/admission.rs").is_file(),
         folder,
         role,
     })

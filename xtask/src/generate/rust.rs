@@ -149,12 +149,21 @@ fn program(package: &PackageModel) -> String {
         "\n/// The server with all of them.\npub const PROGRAM: Program = Program {{\n    name: \"{name}\",\n    groups: {},\n",
         structs("GroupVersion", &entries.collect::<Vec<_>>())
     ));
-    text.push_str(
-        "    openapi: Documents {\n        v2: openapi::V2,\n        v3: openapi::V3,\n    },\n};\n\n\
-         /// Adds the kinds of all groups to `scheme`.\npub fn register(scheme: &mut Scheme) {\n",
-    );
+    text.push_str("    openapi: Documents {\n        v2: openapi::V2,\n        v3: openapi::V3,\n    },\n");
+    text.push_str(&format!("    admission: {},\n}};\n\n", admission(package)));
+    text.push_str("/// Adds the kinds of all groups to `scheme`.\npub fn register(scheme: &mut Scheme) {\n");
     text.push_str("    for group_version in PROGRAM.groups {\n        (group_version.register)(scheme);\n    }\n}\n");
     text
+}
+
+/// The admission plugins: those of Kubernetes for its own groups, the crate's own if it has a module `admission`, else
+/// those that every server has.
+fn admission(package: &PackageModel) -> &'static str {
+    match package.package.role {
+        Role::Library | Role::BuiltIn => "planesmith_control_plane::admission::KUBERNETES",
+        Role::Own if package.package.has_admission => "crate::admission::PLUGINS",
+        Role::Own => "planesmith_control_plane::admission::GENERIC",
+    }
 }
 
 /// The binary.

@@ -98,11 +98,6 @@ impl Rules for Node {
     fn prepare_create(&mut self) {
         self.spec.config_source = None;
         self.status.config = None;
-        // Nothing may be scheduled on a node before its kubelet has said that it is ready.
-        let not_ready = Taint::no_schedule("node.kubernetes.io/not-ready");
-        if !self.spec.taints.iter().any(|taint| taint.same_mark(&not_ready)) {
-            self.spec.taints.push(not_ready);
-        }
     }
 
     fn prepare_update(&mut self, old: &Self) {

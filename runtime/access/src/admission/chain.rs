@@ -96,7 +96,7 @@ mod tests {
     use planesmith_machinery::object::Resource as _;
 
     use super::*;
-    use crate::admission::Verdict;
+    use crate::admission::{Verdict, decided};
     use crate::user::UserInfo;
 
     /// Something to write.
@@ -130,12 +130,12 @@ mod tests {
             if self.again {
                 attributes.reinvoke();
             }
-            Box::pin(std::future::ready(Ok(())))
+            decided(Ok(()))
         }
 
         fn validate<'a>(&'a self, _: &'a Attributes<'a>, _: &'a Objects<'_>) -> Verdict<'a> {
             self.book.lock().unwrap().push(format!("{} validates", self.name));
-            Box::pin(std::future::ready(Ok(())))
+            decided(Ok(()))
         }
     }
 

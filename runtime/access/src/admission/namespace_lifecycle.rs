@@ -6,7 +6,7 @@ use planesmith_machinery::group_version::GroupResource;
 use planesmith_machinery::resource::Scope;
 use planesmith_machinery::status::{ApiError, ApiResult, Cause};
 
-use super::{Attributes, Objects, Operation, Phase, Plugin, Verdict};
+use super::{Attributes, Objects, Operation, Phase, Plugin, Verdict, decided};
 
 /// Namespaces that no one can delete.
 const UNDELETABLE: [&str; 3] = ["default", "kube-system", "kube-public"];
@@ -81,7 +81,7 @@ impl Plugin for NamespaceLifecycle {
     }
 
     fn mutate<'a>(&'a self, attributes: &'a Attributes<'a>, objects: &'a mut Objects<'_>) -> Verdict<'a> {
-        Box::pin(std::future::ready(self.check(attributes, objects)))
+        decided(self.check(attributes, objects))
     }
 }
 

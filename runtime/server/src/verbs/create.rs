@@ -8,20 +8,18 @@ use planesmith_machinery::object::Object;
 use planesmith_machinery::resource::SubresourceKind;
 use planesmith_machinery::status::{ApiError, ApiResult};
 use planesmith_machinery::time::Time;
-use planesmith_machinery::{defaulting, names, validation};
+use planesmith_machinery::{defaulting, validation};
 use planesmith_store::{Expect, WriteError};
 
 use super::decode::Decoder;
 use super::options::{WriteOptions, parse_version};
 use super::write::{Outcome, Write, store_failure};
 use crate::endpoint::{Call, Endpoint};
+use crate::generated_name::generated_name;
 use crate::negotiation::{Offer, negotiate};
 
 /// How often a generated name may turn out to be taken.
 const NAME_ATTEMPTS: usize = 8;
-/// What generated names end with: five of these, which spell no words.
-const SUFFIX_LETTERS: &[u8; 27] = b"bcdfghjklmnpqrstvwxz2456789";
-const SUFFIX_LENGTH: usize = 5;
 
 impl Endpoint {
     /// Creates an object.
@@ -151,12 +149,4 @@ fn prepare(object: &mut dyn Object) {
         object.field_mut(status).reset();
     }
     (facts.rules.prepare_create)(object);
-}
-
-fn generated_name(generate_name: &str) -> String {
-    let mut name = names::generated_base(generate_name).to_owned();
-    for _ in 0..SUFFIX_LENGTH {
-        name.push(char::from(SUFFIX_LETTERS[fastrand::usize(..SUFFIX_LETTERS.len())]));
-    }
-    name
 }

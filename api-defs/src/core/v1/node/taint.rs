@@ -28,22 +28,6 @@ pub struct Taint {
     pub time_added: Option<Time>,
 }
 
-impl Taint {
-    /// A taint that keeps new pods away.
-    pub(super) fn no_schedule(key: &str) -> Self {
-        Self {
-            key: key.to_owned(),
-            effect: "NoSchedule".to_owned(),
-            ..Self::default()
-        }
-    }
-
-    /// Whether key and effect are the same; a node has at most one taint of each such pair.
-    pub(super) fn same_mark(&self, other: &Self) -> bool {
-        self.key == other.key && self.effect == other.effect
-    }
-}
-
 /// Reports what is wrong with the taints of a node. Clients know the list under its old place in the metadata.
 pub(super) fn check(taints: &[Taint], errors: &mut FieldErrors) {
     let mut seen = BTreeSet::new();

@@ -1,0 +1,165 @@
+//! Which admission plugins a server has, and in which order they are asked.
+//!
+//! A program lists its plugins as [`Registration`]s, in order: [`KUBERNETES`] for the built-in kinds, [`GENERIC`] for a
+//! server without them, or a list of its own. Flags switch them, the file of `--admission-control-config-file` configures
+//! those that can be configured.
+
+mod any_container;
+mod configuration;
+mod default_toleration_seconds;
+mod generic;
+mod kubernetes;
+mod pod_security;
+mod priority;
+mod service_account;
+mod switches;
+mod taint_nodes_by_condition;
+#[cfg(test)]
+mod testing;
+
+use std::fmt;
+use std::sync::Arc;
+
+use anyhow::{Context, Result};
+use planesmith_access::admission::{Chain, Lister, Plugin};
+use planesmith_access::authorization::Authorizer;
+use planesmith_machinery::scheme::Scheme;
+use planesmith_store::Storage;
+
+use crate::loopback::Loopback;
+use crate::options::Options;
+
+pub use configuration::{Configuration, parse_configuration};
+pub use generic::{ALWAYS_ADMIT, ALWAYS_DENY, GENERIC, NAMESPACE_LIFECYCLE};
+pub use kubernetes::KUBERNETES;
+pub use switches::check_switches;
+
+/// A plugin that a program can have.
+#[derive(Clone, Copy)]
+pub struct Registration {
+    /// The name that flags use.
+    pub name: &'static str,
+    /// Whether the plugin is asked unless a flag says otherwise.
+    pub on_by_default: bool,
+    /// Makes the plugin; `None` for a place in the order that is kept for a plugin to come.
+    pub make: Option<Make>,
+}
+
+/// Makes a plugin. `None` when it has nothing to do in this server, because the kinds it is about are missing.
+///
+/// # Errors
+///
+/// A configuration that makes no sense.
+pub type Make = fn(&Setup<'_>) -> Result<Option<Arc<dyn Plugin>>>;
+
+/// What plugins are made with.
+pub struct Setup<'a> {
+    /// Where objects are kept.
+    pub storage: &'a Storage,
+    /// The kinds of the server.
+    pub scheme: &'a Scheme,
+    /// Reads objects of any kind.
+    pub objects: Arc<dyn Lister>,
+    /// Decides who may do what.
+    pub authorizer: Arc<dyn Authorizer>,
+    /// Writes objects as the server itself.
+    pub loopback: &'a Loopback,
+    /// The flags.
+    pub options: &'a Options,
+    /// The plugin's part of the configuration file.
+    pub configuration: Option<&'a serde_json::Value>,
+}
+
+impl Registration {
+    /// A plugin that is asked unless a flag says otherwise.
+    #[must_use]
+    pub const fn on(name: &'static str, make: Make) -> Self {
+        Self {
+            name,
+            on_by_default: true,
+            make: Some(make),
+        }
+    }
+
+    /// A plugin that is asked only if a flag says so.
+    #[must_use]
+    pub const fn off(name: &'static str, make: Make) -> Self {
+        Self {
+            name,
+            on_by_default: false,
+            make: Some(make),
+        }
+    }
+
+    /// A place that is kept for a plugin to come; flags may name it.
+    #[must_use]
+    pub const fn place(name: &'static str, on_by_default: bool) -> Self {
+        Self {
+            name,
+            on_by_default,
+            make: None,
+        }
+    }
+}
+
+/// The chain of the plugins that the flags leave on, in the order of `registrations`.
+///
+/// # Errors
+///
+/// Flags that name plugins wrongly, a configuration file that cannot be read, or one that a plugin cannot use.
+pub fn chain(registrations: &[Registration], setup: &Setup<'_>) -> Result<Chain> {
+    check_switches(registrations, setup.options)?;
+    let configuration = match &setup.options.admission_control_config_file {
+        Some(path) => Configuration::open(path)?,
+        None => Configuration::default(),
+    };
+    let mut chain = Chain::default();
+    for registration in registrations {
+        if !switches::is_on(registration, setup.options) {
+            continue;
+        }
+        let Some(make) = registration.make else {
+            if setup
+                .options
+                .enable_admission_plugins
+                .iter()
+                .any(|name| name == registration.name)
+            {
+                tracing::warn!(
+                    plugin = registration.name,
+                    "--enable-admission-plugins names a plugin that this version does not have"
+                );
+            }
+            continue;
+        };
+        let own = Setup {
+            configuration: configuration.of(registration.name),
+            objects: Arc::clone(&setup.objects),
+            authorizer: Arc::clone(&setup.authorizer),
+            ..*setup
+        };
+        let plugin = make(&own).with_context(|| format!("couldn't init admission plugin {:?}", registration.name))?;
+        if let Some(plugin) = plugin {
+            chain.push(plugin);
+        }
+    }
+    tracing::debug!(plugins = ?chain, "admission");
+    Ok(chain)
+}
+
+impl fmt::Debug for Registration {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Registration")
+            .field("name", &self.name)
+            .field("on_by_default", &self.on_by_default)
+            .finish_non_exhaustive()
+    }
+}
+
+impl fmt::Debug for Setup<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Setup")
+            .field("configuration", &self.configuration)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,57 @@
+//! The plugins that every server has.
+
+use std::sync::Arc;
+
+use planesmith_access::admission::{
+    Attributes, NamespaceLifecycle, Objects, Operation, Phase, Plugin, Verdict, decided,
+};
+use planesmith_server::stores::ResourceStore;
+
+use super::Registration;
+use crate::namespaces;
+
+/// Nothing is made in namespaces that are missing or on their way out.
+pub const NAMESPACE_LIFECYCLE: Registration = Registration::on("NamespaceLifecycle", |setup| {
+    Ok(namespaces::facts(setup.scheme).map(|facts| -> Arc<dyn Plugin> {
+        let namespaces = ResourceStore::open(setup.storage, facts);
+        Arc::new(NamespaceLifecycle::new(Arc::new(namespaces)))
+    }))
+});
+
+/// Admits everything; there so that old flags can name it.
+pub const ALWAYS_ADMIT: Registration = Registration::off("AlwaysAdmit", |_| Ok(None));
+
+/// Refuses every write; for tests.
+pub const ALWAYS_DENY: Registration = Registration::off("AlwaysDeny", |_| Ok(Some(Arc::new(AlwaysDeny))));
+
+/// The plugins of a server without Kubernetes' own kinds.
+pub const GENERIC: &[Registration] = &[
+    ALWAYS_ADMIT,
+    NAMESPACE_LIFECYCLE,
+    Registration::place("MutatingAdmissionPolicy", true),
+    Registration::place("MutatingAdmissionWebhook", true),
+    Registration::place("ValidatingAdmissionPolicy", true),
+    Registration::place("ValidatingAdmissionWebhook", true),
+    ALWAYS_DENY,
+];
+
+struct AlwaysDeny;
+
+impl Plugin for AlwaysDeny {
+    fn name(&self) -> &'static str {
+        "AlwaysDeny"
+    }
+
+    fn handles(&self, _: Operation, _: Phase) -> bool {
+        true
+    }
+
+    fn mutate<'a>(&'a self, attributes: &'a Attributes<'a>, objects: &'a mut Objects<'_>) -> Verdict<'a> {
+        self.validate(attributes, objects)
+    }
+
+    fn validate<'a>(&'a self, attributes: &'a Attributes<'a>, objects: &'a Objects<'_>) -> Verdict<'a> {
+        let why = "admission control is denying all modifications";
+        decided(Err(attributes.forbidden(objects.new.as_deref(), why)))
+    }
+}

@@ -1,0 +1,237 @@
+//! What a namespace says about the security of its pods.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use planesmith_machinery::field_error::FieldErrors;
+
+/// What the labels start with.
+pub(super) const PREFIX: &str = "pod-security.kubernetes.io/";
+
+/// How strict a policy is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Level {
+    /// Everything goes.
+    #[default]
+    Privileged,
+    /// Nothing that is known to give power over the node.
+    Baseline,
+    /// What hardened pods need.
+    Restricted,
+}
+
+/// The version of Kubernetes whose policy counts; policies grow.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Version {
+    /// 1.x.
+    Minor(u32),
+    /// Of this server.
+    #[default]
+    Latest,
+}
+
+/// A level in a version.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct LevelVersion {
+    pub(super) level: Level,
+    pub(super) version: Version,
+}
+
+/// What is refused, what is written down, and what is warned about.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Policy {
+    pub(super) enforce: LevelVersion,
+    pub(super) audit: LevelVersion,
+    pub(super) warn: LevelVersion,
+}
+
+impl Level {
+    pub(super) fn parse(text: &str) -> Result<Self, &'static str> {
+        match text {
+            "privileged" => Ok(Level::Privileged),
+            "baseline" => Ok(Level::Baseline),
+            "restricted" => Ok(Level::Restricted),
+            _ => Err("must be one of privileged, baseline, restricted"),
+        }
+    }
+}
+
+impl Version {
+    pub(super) fn parse(text: &str) -> Result<Self, &'static str> {
+        const EXPECTED: &str = "must be \"latest\" or \"v1.x\"";
+        if text == "latest" {
+            return Ok(Version::Latest);
+        }
+        let minor = text.strip_prefix("v1.").ok_or(EXPECTED)?;
+        let canonical = minor == "0" || !minor.starts_with('0');
+        if !canonical || !minor.bytes().all(|byte| byte.is_ascii_digit()) {
+            return Err(EXPECTED);
+        }
+        minor.parse().map(Version::Minor).map_err(|_| EXPECTED)
+    }
+}
+
+impl LevelVersion {
+    /// Whether both say the same about every pod.
+    fn is_as(&self, other: &Self) -> bool {
+        self == other || self.level == Level::Privileged && other.level == Level::Privileged
+    }
+}
+
+impl Policy {
+    /// The policy of a namespace with `labels`, and what is wrong with them. What they do not say is as in `self`.
+    ///
+    /// A label that makes no sense refuses as much as it can, and neither warns nor writes down anything.
+    pub(super) fn of_labels(&self, labels: &BTreeMap<String, String>) -> (Self, FieldErrors) {
+        let mut policy = *self;
+        let mut errors = FieldErrors::default();
+        let label = |name: &str| labels.get(&format!("{PREFIX}{name}")).map(String::as_str);
+        let enforce = label("enforce").map(|text| (text, Level::parse(text)));
+        let warn = label("warn").map(|text| (text, Level::parse(text)));
+        if let Some((text, level)) = enforce {
+            policy.enforce.level = level.unwrap_or(Level::Restricted);
+            report(&mut errors, "enforce", text, level);
+        }
+        read_version(
+            &mut errors,
+            "enforce-version",
+            label("enforce-version"),
+            &mut policy.enforce,
+        );
+        if let Some(text) = label("audit") {
+            let level = Level::parse(text);
+            policy.audit.level = level.unwrap_or(Level::Privileged);
+            report(&mut errors, "audit", text, level);
+        }
+        read_version(&mut errors, "audit-version", label("audit-version"), &mut policy.audit);
+        if let Some((text, level)) = warn {
+            policy.warn.level = level.unwrap_or(Level::Privileged);
+            report(&mut errors, "warn", text, level);
+        }
+        read_version(&mut errors, "warn-version", label("warn-version"), &mut policy.warn);
+        // Who is refused wants to be warned where nothing is refused, as about templates.
+        let is_enforced = enforce.is_some_and(|(_, level)| level.is_ok());
+        if warn.is_none() && is_enforced && policy.enforce.level > policy.warn.level {
+            policy.warn.level = policy.enforce.level;
+            if label("warn-version").is_none() {
+                policy.warn.version = policy.enforce.version;
+            }
+        }
+        (policy, errors)
+    }
+
+    /// Whether nothing is refused, written down or warned about.
+    pub(super) fn is_privileged(&self) -> bool {
+        [self.enforce, self.audit, self.warn]
+            .iter()
+            .all(|mode| mode.level == Level::Privileged)
+    }
+
+    /// Whether both say the same about every pod.
+    pub(super) fn is_as(&self, other: &Self) -> bool {
+        self.enforce.is_as(&other.enforce) && self.audit.is_as(&other.audit) && self.warn.is_as(&other.warn)
+    }
+
+    /// The modes under their names.
+    pub(super) fn modes(&self) -> [(&'static str, LevelVersion); 3] {
+        [("enforce", self.enforce), ("audit", self.audit), ("warn", self.warn)]
+    }
+}
+
+fn read_version(errors: &mut FieldErrors, name: &str, text: Option<&str>, into: &mut LevelVersion) {
+    if let Some(text) = text {
+        let version = Version::parse(text);
+        into.version = version.unwrap_or(Version::Latest);
+        report(errors, name, text, version);
+    }
+}
+
+fn report<T>(errors: &mut FieldErrors, name: &str, text: &str, parsed: Result<T, &'static str>) {
+    if let Err(why) = parsed {
+        errors.invalid(&format!("metadata.labels[{PREFIX}{name}]"), text, why);
+    }
+}
+
+impl fmt::Display for Level {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Level::Privileged => "privileged",
+            Level::Baseline => "baseline",
+            Level::Restricted => "restricted",
+        })
+    }
+}
+
+impl fmt::Display for Version {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Version::Minor(minor) => write!(f, "v1.{minor}"),
+            Version::Latest => f.write_str("latest"),
+        }
+    }
+}
+
+impl fmt::Display for LevelVersion {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}", self.level, self.version)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn policy(labels: &[(&str, &str)]) -> (Policy, Vec<String>) {
+        let labels = labels
+            .iter()
+            .map(|(name, value)| (format!("{PREFIX}{name}"), (*value).to_owned()));
+        let (policy, errors) = Policy::default().of_labels(&labels.collect());
+        (policy, errors.as_slice().iter().map(|error| error.message()).collect())
+    }
+
+    fn shown(labels: &[(&str, &str)]) -> String {
+        let modes = policy(labels).0.modes();
+        modes.map(|(_, mode)| mode.to_string()).join(" ")
+    }
+
+    #[test]
+    fn labels_make_a_policy() {
+        assert_eq!(shown(&[]), "privileged:latest privileged:latest privileged:latest");
+        assert_eq!(
+            shown(&[("audit", "baseline"), ("audit-version", "v1.22")]),
+            "privileged:latest baseline:v1.22 privileged:latest"
+        );
+    }
+
+    #[test]
+    fn what_is_enforced_is_warned_about() {
+        assert_eq!(
+            shown(&[("enforce", "baseline"), ("enforce-version", "v1.30")]),
+            "baseline:v1.30 privileged:latest baseline:v1.30"
+        );
+        assert_eq!(
+            shown(&[("enforce", "baseline"), ("warn", "privileged")]),
+            "baseline:latest privileged:latest privileged:latest"
+        );
+    }
+
+    #[test]
+    fn labels_without_sense_refuse_and_say_nothing() {
+        let (made, errors) = policy(&[("enforce", "strict"), ("warn", "x"), ("audit-version", "v1.01")]);
+        assert_eq!(
+            (made.enforce.level, made.warn.level),
+            (Level::Restricted, Level::Privileged)
+        );
+        assert_eq!(
+            errors,
+            [
+                "metadata.labels[pod-security.kubernetes.io/enforce]: Invalid value: \"strict\": must be one of \
+                 privileged, baseline, restricted",
+                "metadata.labels[pod-security.kubernetes.io/audit-version]: Invalid value: \"v1.01\": must be \"latest\" \
+                 or \"v1.x\"",
+                "metadata.labels[pod-security.kubernetes.io/warn]: Invalid value: \"x\": must be one of privileged, \
+                 baseline, restricted",
+            ]
+        );
+    }
+}

@@ -1,0 +1,109 @@
+//! Which plugins the flags leave on.
+
+use anyhow::{Result, bail};
+
+use super::Registration;
+use crate::options::Options;
+
+/// Checks the names in `--enable-admission-plugins` and `--disable-admission-plugins`.
+///
+/// # Errors
+///
+/// A name that is none of `registrations`, or that is in both flags.
+pub fn check_switches(registrations: &[Registration], options: &Options) -> Result<()> {
+    let mut problems = Vec::new();
+    for (flag, names) in [
+        ("enable-admission-plugins", &options.enable_admission_plugins),
+        ("disable-admission-plugins", &options.disable_admission_plugins),
+    ] {
+        for name in names {
+            if !registrations.iter().any(|registration| registration.name == name) {
+                problems.push(format!("{flag} plugin {name:?} is unknown"));
+            }
+        }
+    }
+    let disabled = &options.disable_admission_plugins;
+    let enabled = options.enable_admission_plugins.iter();
+    let mut both: Vec<&str> = enabled
+        .filter(|name| disabled.contains(name))
+        .map(String::as_str)
+        .collect();
+    both.sort_unstable();
+    both.dedup();
+    if !both.is_empty() {
+        problems.push(format!(
+            "[{}] in enable-admission-plugins and disable-admission-plugins overlapped",
+            both.join(" ")
+        ));
+    }
+    match problems.as_slice() {
+        [] => Ok(()),
+        [only] => bail!("{only}"),
+        several => bail!("[{}]", several.join(", ")),
+    }
+}
+
+/// Whether the flags leave a plugin on.
+pub(super) fn is_on(registration: &Registration, options: &Options) -> bool {
+    let named = |names: &[String]| names.iter().any(|name| name == registration.name);
+    named(&options.enable_admission_plugins) || registration.on_by_default && !named(&options.disable_admission_plugins)
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+
+    use super::*;
+    use crate::admission::{GENERIC, KUBERNETES};
+
+    fn options(flags: &[&str]) -> Options {
+        Options::try_parse_from(std::iter::once(&"test").chain(flags)).unwrap()
+    }
+
+    fn on(flags: &[&str]) -> Vec<&'static str> {
+        let options = options(flags);
+        let registrations = KUBERNETES.iter();
+        registrations
+            .filter(|registration| is_on(registration, &options))
+            .map(|registration| registration.name)
+            .collect()
+    }
+
+    #[test]
+    fn flags_add_to_and_take_from_the_plugins_that_are_on() {
+        let usual = on(&[]);
+        assert!(usual.contains(&"PodSecurity") && !usual.contains(&"AlwaysDeny"));
+        let changed = on(&[
+            "--enable-admission-plugins=AlwaysDeny",
+            "--disable-admission-plugins=PodSecurity,Priority",
+        ]);
+        assert!(changed.contains(&"AlwaysDeny") && !changed.contains(&"PodSecurity"));
+        assert_eq!(changed.len(), usual.len() - 1);
+    }
+
+    #[test]
+    fn wrong_names_are_refused() {
+        let refused = |registrations: &[Registration], flags: &[&str]| {
+            let error = check_switches(registrations, &options(flags)).unwrap_err();
+            error.to_string()
+        };
+        assert_eq!(
+            refused(KUBERNETES, &["--enable-admission-plugins=Nonsense"]),
+            "enable-admission-plugins plugin \"Nonsense\" is unknown"
+        );
+        assert_eq!(
+            refused(GENERIC, &["--disable-admission-plugins=LimitRanger"]),
+            "disable-admission-plugins plugin \"LimitRanger\" is unknown"
+        );
+        assert_eq!(
+            refused(
+                KUBERNETES,
+                &[
+                    "--enable-admission-plugins=Priority",
+                    "--disable-admission-plugins=Priority"
+                ]
+            ),
+            "[Priority] in enable-admission-plugins and disable-admission-plugins overlapped"
+        );
+    }
+}
