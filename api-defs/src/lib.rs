@@ -10,6 +10,8 @@ pub mod autoscaling;
 pub mod coordination;
 pub mod core;
 pub mod discovery;
+pub mod flowcontrol;
 pub mod networking;
 pub mod policy;
+pub mod rbac;
 pub mod scheduling;

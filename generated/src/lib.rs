@@ -6,9 +6,11 @@ pub mod autoscaling;
 pub mod coordination;
 pub mod core;
 pub mod discovery;
+pub mod flowcontrol;
 pub mod networking;
 pub mod openapi;
 pub mod policy;
+pub mod rbac;
 #[cfg(test)]
 mod round_trips;
 pub mod scheduling;
@@ -57,6 +59,30 @@ pub const PROGRAM: Program = Program {
             install: discovery::v1beta1::install,
         },
         GroupVersion {
+            group: "flowcontrol.apiserver.k8s.io",
+            version: "v1",
+            register: flowcontrol::v1::register,
+            install: flowcontrol::v1::install,
+        },
+        GroupVersion {
+            group: "flowcontrol.apiserver.k8s.io",
+            version: "v1beta3",
+            register: flowcontrol::v1beta3::register,
+            install: flowcontrol::v1beta3::install,
+        },
+        GroupVersion {
+            group: "flowcontrol.apiserver.k8s.io",
+            version: "v1beta2",
+            register: flowcontrol::v1beta2::register,
+            install: flowcontrol::v1beta2::install,
+        },
+        GroupVersion {
+            group: "flowcontrol.apiserver.k8s.io",
+            version: "v1beta1",
+            register: flowcontrol::v1beta1::register,
+            install: flowcontrol::v1beta1::install,
+        },
+        GroupVersion {
             group: "networking.k8s.io",
             version: "v1",
             register: networking::v1::register,
@@ -79,6 +105,24 @@ pub const PROGRAM: Program = Program {
             version: "v1beta1",
             register: policy::v1beta1::register,
             install: policy::v1beta1::install,
+        },
+        GroupVersion {
+            group: "rbac.authorization.k8s.io",
+            version: "v1",
+            register: rbac::v1::register,
+            install: rbac::v1::install,
+        },
+        GroupVersion {
+            group: "rbac.authorization.k8s.io",
+            version: "v1beta1",
+            register: rbac::v1beta1::register,
+            install: rbac::v1beta1::install,
+        },
+        GroupVersion {
+            group: "rbac.authorization.k8s.io",
+            version: "v1alpha1",
+            register: rbac::v1alpha1::register,
+            install: rbac::v1alpha1::install,
         },
         GroupVersion {
             group: "scheduling.k8s.io",

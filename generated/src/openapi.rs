@@ -9,9 +9,11 @@ pub static V3: &[(&str, &[u8])] = &[
     ("apis/autoscaling/v1", AUTOSCALING_V1_V3),
     ("apis/coordination.k8s.io/v1", COORDINATION_V1_V3),
     ("apis/discovery.k8s.io/v1", DISCOVERY_V1_V3),
+    ("apis/flowcontrol.apiserver.k8s.io/v1", FLOWCONTROL_V1_V3),
     ("apis/networking.k8s.io/v1", NETWORKING_V1_V3),
     ("apis/networking.k8s.io/v1beta1", NETWORKING_V1BETA1_V3),
     ("apis/policy/v1", POLICY_V1_V3),
+    ("apis/rbac.authorization.k8s.io/v1", RBAC_V1_V3),
     ("apis/scheduling.k8s.io/v1", SCHEDULING_V1_V3),
 ];
 
@@ -20,9 +22,11 @@ const AUTOSCALING_V2_V3: &[u8] = include_bytes!("../openapi/v3/apis__autoscaling
 const AUTOSCALING_V1_V3: &[u8] = include_bytes!("../openapi/v3/apis__autoscaling__v1.json");
 const COORDINATION_V1_V3: &[u8] = include_bytes!("../openapi/v3/apis__coordination.k8s.io__v1.json");
 const DISCOVERY_V1_V3: &[u8] = include_bytes!("../openapi/v3/apis__discovery.k8s.io__v1.json");
+const FLOWCONTROL_V1_V3: &[u8] = include_bytes!("../openapi/v3/apis__flowcontrol.apiserver.k8s.io__v1.json");
 const NETWORKING_V1_V3: &[u8] = include_bytes!("../openapi/v3/apis__networking.k8s.io__v1.json");
 const NETWORKING_V1BETA1_V3: &[u8] = include_bytes!("../openapi/v3/apis__networking.k8s.io__v1beta1.json");
 const POLICY_V1_V3: &[u8] = include_bytes!("../openapi/v3/apis__policy__v1.json");
+const RBAC_V1_V3: &[u8] = include_bytes!("../openapi/v3/apis__rbac.authorization.k8s.io__v1.json");
 const SCHEDULING_V1_V3: &[u8] = include_bytes!("../openapi/v3/apis__scheduling.k8s.io__v1.json");
 
 /// Documents of OpenAPI v2.
@@ -32,9 +36,11 @@ pub static V2: &[(&str, &[u8])] = &[
     ("apis/autoscaling/v1", AUTOSCALING_V1_V2),
     ("apis/coordination.k8s.io/v1", COORDINATION_V1_V2),
     ("apis/discovery.k8s.io/v1", DISCOVERY_V1_V2),
+    ("apis/flowcontrol.apiserver.k8s.io/v1", FLOWCONTROL_V1_V2),
     ("apis/networking.k8s.io/v1", NETWORKING_V1_V2),
     ("apis/networking.k8s.io/v1beta1", NETWORKING_V1BETA1_V2),
     ("apis/policy/v1", POLICY_V1_V2),
+    ("apis/rbac.authorization.k8s.io/v1", RBAC_V1_V2),
     ("apis/scheduling.k8s.io/v1", SCHEDULING_V1_V2),
 ];
 
@@ -43,7 +49,9 @@ const AUTOSCALING_V2_V2: &[u8] = include_bytes!("../openapi/v2/apis__autoscaling
 const AUTOSCALING_V1_V2: &[u8] = include_bytes!("../openapi/v2/apis__autoscaling__v1.json");
 const COORDINATION_V1_V2: &[u8] = include_bytes!("../openapi/v2/apis__coordination.k8s.io__v1.json");
 const DISCOVERY_V1_V2: &[u8] = include_bytes!("../openapi/v2/apis__discovery.k8s.io__v1.json");
+const FLOWCONTROL_V1_V2: &[u8] = include_bytes!("../openapi/v2/apis__flowcontrol.apiserver.k8s.io__v1.json");
 const NETWORKING_V1_V2: &[u8] = include_bytes!("../openapi/v2/apis__networking.k8s.io__v1.json");
 const NETWORKING_V1BETA1_V2: &[u8] = include_bytes!("../openapi/v2/apis__networking.k8s.io__v1beta1.json");
 const POLICY_V1_V2: &[u8] = include_bytes!("../openapi/v2/apis__policy__v1.json");
+const RBAC_V1_V2: &[u8] = include_bytes!("../openapi/v2/apis__rbac.authorization.k8s.io__v1.json");
 const SCHEDULING_V1_V2: &[u8] = include_bytes!("../openapi/v2/apis__scheduling.k8s.io__v1.json");

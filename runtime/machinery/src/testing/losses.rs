@@ -30,10 +30,13 @@ fn search(part: &Value, whole: &Value, path: &mut String) -> Result<(), String> 
             for (index, value) in part.iter().enumerate() {
                 let length = path.len();
                 path.push_str(&format!("[{index}]"));
-                match left
-                    .iter()
-                    .position(|other| search(value, other, &mut String::new()).is_ok())
-                {
+                // What is equal comes first: an element that holds nothing is in each of the others.
+                let equal = left.iter().position(|other| *other == value);
+                let within = || {
+                    left.iter()
+                        .position(|other| search(value, other, &mut String::new()).is_ok())
+                };
+                match equal.or_else(within) {
                     Some(found) => drop(left.swap_remove(found)),
                     None => return Err(format!("{}: {value}", path.trim_start_matches('.'))),
                 }
@@ -70,6 +73,7 @@ mod tests {
             json!({}),
             json!({"a": [{"d": 2}, {"b": 1}]}),
             json!({"f": {"g": ""}, "h": [], "i": 0}),
+            json!({"a": [{"c": "x", "d": 2}, {}]}),
         ] {
             assert_eq!(find(&part, &whole), Ok(()));
         }

@@ -1,0 +1,16 @@
+//! `v1`: flows of requests, and the levels of priority that they have.
+
+mod flow_schema;
+mod priority_level_configuration;
+
+pub use flow_schema::{
+    FlowDistinguisherMethod, FlowSchema, FlowSchemaCondition, FlowSchemaSpec, FlowSchemaStatus, GroupSubject,
+    NonResourcePolicyRule, PolicyRulesWithSubjects, PriorityLevelConfigurationReference, ResourcePolicyRule,
+    ServiceAccountSubject, Subject, UserSubject,
+};
+pub(in crate::flowcontrol) use priority_level_configuration::SHARES;
+pub use priority_level_configuration::{
+    ExemptPriorityLevelConfiguration, LimitResponse, LimitedPriorityLevelConfiguration, PriorityLevelConfiguration,
+    PriorityLevelConfigurationCondition, PriorityLevelConfigurationSpec, PriorityLevelConfigurationStatus,
+    QueuingConfiguration,
+};

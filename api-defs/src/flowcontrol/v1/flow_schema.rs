@@ -1,0 +1,145 @@
+//! Flows: which requests belong together.
+
+mod check;
+mod columns;
+mod mandatory;
+mod rule;
+mod subject;
+#[cfg(test)]
+mod tests;
+
+use planesmith_machinery::field_error::FieldErrors;
+use planesmith_machinery::go_value::GoValue;
+use planesmith_machinery::meta::ObjectMeta;
+use planesmith_machinery::rules::{Rules, UpdateOrder};
+use planesmith_machinery::time::Time;
+use planesmith_machinery::{Resource, Struct};
+
+pub(in crate::flowcontrol) use check::condition_types;
+pub use rule::{NonResourcePolicyRule, PolicyRulesWithSubjects, ResourcePolicyRule};
+pub use subject::{GroupSubject, ServiceAccountSubject, Subject, UserSubject};
+
+/// What a schema without a precedence gets.
+const PRECEDENCE: i32 = 1000;
+
+/// Says which requests belong together, and which level of priority they have.
+#[derive(Clone, Debug, Default, PartialEq, Resource)]
+#[resource(
+    group = "flowcontrol.apiserver.k8s.io",
+    version = "v1",
+    cluster,
+    status,
+    generation,
+    rules
+)]
+#[resource(
+    column(name),
+    column(name = "PriorityLevel", type = "string", doc = "The priority of the requests.", path = "spec.priorityLevelConfiguration.name"),
+    column(name = "MatchingPrecedence", type = "string", doc = "Which of the schemas that match counts: the lowest.", with = columns::precedence),
+    column(name = "DistinguisherMethod", type = "string", doc = "What tells flows apart.", with = columns::method),
+    column(age),
+    column(name = "MissingPL", type = "string", doc = "Whether the level of priority does not exist.", with = columns::missing_level)
+)]
+pub struct FlowSchema {
+    /// Standard metadata.
+    #[field(proto = 1)]
+    pub metadata: ObjectMeta,
+    /// Which requests, and their priority.
+    #[field(proto = 2)]
+    pub spec: FlowSchemaSpec,
+    /// How the schema fares.
+    #[field(proto = 3)]
+    pub status: FlowSchemaStatus,
+}
+
+/// Which requests belong together, and their priority.
+#[derive(Clone, Debug, Default, PartialEq, Struct)]
+pub struct FlowSchemaSpec {
+    /// The level of priority. Requests are refused while it does not exist.
+    #[field(proto = 1, keep)]
+    pub priority_level_configuration: PriorityLevelConfigurationReference,
+    /// Which of several matching schemas counts: the one with the lowest number, from 1 to 10000.
+    #[field(proto = 2, keep, optional)]
+    pub matching_precedence: i32,
+    /// What tells the flows of the schema apart; all requests are one flow when absent.
+    #[field(proto = 3)]
+    pub distinguisher_method: Option<FlowDistinguisherMethod>,
+    /// Which requests match: those that any of the rules describes.
+    #[field(proto = 4, list_type = atomic)]
+    pub rules: Vec<PolicyRulesWithSubjects>,
+}
+
+/// The level of priority of a schema.
+#[derive(Clone, Debug, Default, PartialEq, Struct)]
+pub struct PriorityLevelConfigurationReference {
+    /// The name of the level.
+    #[field(proto = 1, keep)]
+    pub name: String,
+}
+
+/// What tells flows apart.
+#[derive(Clone, Debug, Default, PartialEq, Struct)]
+pub struct FlowDistinguisherMethod {
+    /// ByUser or ByNamespace.
+    #[field(name = "type", proto = 1, keep)]
+    pub type_: String,
+}
+
+/// How a schema fares.
+#[derive(Clone, Debug, Default, PartialEq, Struct)]
+pub struct FlowSchemaStatus {
+    /// Aspects of the schema; Dangling says whether its level of priority is missing.
+    #[field(proto = 1, list_type = map, list_map_keys("type"), patch_strategy(merge), patch_merge_key = "type")]
+    pub conditions: Vec<FlowSchemaCondition>,
+}
+
+/// One aspect of a schema.
+#[derive(Clone, Debug, Default, PartialEq, Struct)]
+pub struct FlowSchemaCondition {
+    /// Which aspect.
+    #[field(name = "type", proto = 1)]
+    pub type_: String,
+    /// Whether it holds: True, False or Unknown.
+    #[field(proto = 2)]
+    pub status: String,
+    /// When the status last changed.
+    #[field(proto = 3)]
+    pub last_transition_time: Time,
+    /// One word for programs on why it last changed.
+    #[field(proto = 4)]
+    pub reason: String,
+    /// The same for people.
+    #[field(proto = 5)]
+    pub message: String,
+}
+
+impl Rules for FlowSchema {
+    const UPDATE_ORDER: UpdateOrder = UpdateOrder::ObjectOnly;
+
+    fn default_values(&mut self) {
+        self.spec.default_values();
+    }
+
+    fn validate(&self, errors: &mut FieldErrors) {
+        let name = self.metadata.name.as_str();
+        self.spec.check(name, &mut errors.at("spec"));
+        if FlowSchemaSpec::mandatory(name).is_some_and(|fixed| fixed != self.spec) {
+            let detail = format!("spec of '{name}' must equal the fixed value");
+            errors.invalid("spec", GoValue(&self.spec), detail);
+        }
+        check::conditions(&self.status, errors);
+    }
+
+    fn validate_status_update(&self, _old: &Self, errors: &mut FieldErrors) {
+        check::conditions(&self.status, errors);
+    }
+}
+
+impl FlowSchemaSpec {
+    /// Fills in what depends on nothing else.
+    pub(in crate::flowcontrol) fn default_values(&mut self) {
+        if self.matching_precedence == 0 {
+            self.matching_precedence = PRECEDENCE;
+        }
+    }
+}

@@ -1,0 +1,199 @@
+//! Levels of priority: how many requests are worked on at once, and which wait.
+
+mod check;
+mod columns;
+mod mandatory;
+#[cfg(test)]
+mod tests;
+
+use planesmith_machinery::field_error::FieldErrors;
+use planesmith_machinery::meta::ObjectMeta;
+use planesmith_machinery::rules::{Rules, UpdateOrder};
+use planesmith_machinery::time::Time;
+use planesmith_machinery::{Resource, Struct};
+
+use super::flow_schema::condition_types;
+
+/// The shares of a level that says nothing about them.
+pub(in crate::flowcontrol) const SHARES: i32 = 30;
+
+/// A level of priority: how much of the server its requests get, and what happens to those that are too many.
+#[derive(Clone, Debug, Default, PartialEq, Resource)]
+#[resource(
+    group = "flowcontrol.apiserver.k8s.io",
+    version = "v1",
+    cluster,
+    status,
+    generation,
+    rules
+)]
+#[resource(
+    column(name),
+    column(name = "Type", type = "string", doc = "Whether the level is limited.", path = "spec.type"),
+    column(name = "NominalConcurrencyShares", type = "string", doc = "How much of the server the level gets.", with = columns::shares),
+    column(name = "Queues", type = "string", doc = "How many queues requests wait in.", with = columns::queues),
+    column(name = "HandSize", type = "string", doc = "How many queues a flow may use.", with = columns::hand_size),
+    column(name = "QueueLengthLimit", type = "string", doc = "How many requests wait in one queue.", with = columns::queue_length),
+    column(age)
+)]
+pub struct PriorityLevelConfiguration {
+    /// Standard metadata.
+    #[field(proto = 1)]
+    pub metadata: ObjectMeta,
+    /// What the requests of the level get.
+    #[field(proto = 2)]
+    pub spec: PriorityLevelConfigurationSpec,
+    /// How the level fares.
+    #[field(proto = 3)]
+    pub status: PriorityLevelConfigurationStatus,
+}
+
+/// What the requests of a level get.
+#[derive(Clone, Debug, Default, PartialEq, Struct)]
+pub struct PriorityLevelConfigurationSpec {
+    /// Limited, or Exempt for the level whose requests are never held up.
+    #[field(name = "type", proto = 1, keep)]
+    pub type_: String,
+    /// How the level is limited.
+    #[field(proto = 2)]
+    pub limited: Option<LimitedPriorityLevelConfiguration>,
+    /// What the exempt level lends to others.
+    #[field(proto = 3)]
+    pub exempt: Option<ExemptPriorityLevelConfiguration>,
+}
+
+/// How a level is limited.
+#[derive(Clone, Debug, Default, PartialEq, Struct)]
+pub struct LimitedPriorityLevelConfiguration {
+    /// How much of the server the level gets, in proportion to the shares of all levels. Default: 30.
+    #[field(proto = 1, keep, optional)]
+    pub nominal_concurrency_shares: Option<i32>,
+    /// What happens to requests that are too many.
+    #[field(proto = 2)]
+    pub limit_response: LimitResponse,
+    /// How much of its part the level lends to others while it does not need it, in percent. Default: 0.
+    #[field(proto = 3)]
+    pub lendable_percent: Option<i32>,
+    /// How much the level may borrow from others, in percent of its own part; any amount when absent.
+    #[field(proto = 4)]
+    pub borrowing_limit_percent: Option<i32>,
+}
+
+/// What the exempt level lends to others.
+#[derive(Clone, Debug, Default, PartialEq, Struct)]
+pub struct ExemptPriorityLevelConfiguration {
+    /// How much of the server is set aside for the level, in proportion to the shares of all levels. Default: 0.
+    #[field(proto = 1)]
+    pub nominal_concurrency_shares: Option<i32>,
+    /// How much of it the level lends to others while it does not need it, in percent. Default: 0.
+    #[field(proto = 2)]
+    pub lendable_percent: Option<i32>,
+}
+
+/// What happens to requests that are too many.
+#[derive(Clone, Debug, Default, PartialEq, Struct)]
+pub struct LimitResponse {
+    /// Queue: they wait. Reject: they are refused.
+    #[field(name = "type", proto = 1, keep)]
+    pub type_: String,
+    /// How they wait.
+    #[field(proto = 2)]
+    pub queuing: Option<QueuingConfiguration>,
+}
+
+/// How requests wait.
+#[derive(Clone, Debug, Default, PartialEq, Struct)]
+pub struct QueuingConfiguration {
+    /// How many queues there are. More keep flows better apart. Default: 64.
+    #[field(proto = 1, keep, optional)]
+    pub queues: i32,
+    /// How many of the queues one flow may use. Default: 8.
+    #[field(proto = 2, keep, optional)]
+    pub hand_size: i32,
+    /// How many requests wait in one queue at most. Default: 50.
+    #[field(proto = 3, keep, optional)]
+    pub queue_length_limit: i32,
+}
+
+/// How a level fares.
+#[derive(Clone, Debug, Default, PartialEq, Struct)]
+pub struct PriorityLevelConfigurationStatus {
+    /// Aspects of the level.
+    #[field(proto = 1, list_type = map, list_map_keys("type"), patch_strategy(merge), patch_merge_key = "type")]
+    pub conditions: Vec<PriorityLevelConfigurationCondition>,
+}
+
+/// One aspect of a level.
+#[derive(Clone, Debug, Default, PartialEq, Struct)]
+pub struct PriorityLevelConfigurationCondition {
+    /// Which aspect.
+    #[field(name = "type", proto = 1)]
+    pub type_: String,
+    /// Whether it holds: True, False or Unknown.
+    #[field(proto = 2)]
+    pub status: String,
+    /// When the status last changed.
+    #[field(proto = 3)]
+    pub last_transition_time: Time,
+    /// One word for programs on why it last changed.
+    #[field(proto = 4)]
+    pub reason: String,
+    /// The same for people.
+    #[field(proto = 5)]
+    pub message: String,
+}
+
+impl Rules for PriorityLevelConfiguration {
+    const UPDATE_ORDER: UpdateOrder = UpdateOrder::ObjectOnly;
+
+    fn default_values(&mut self) {
+        if let Some(limited) = &mut self.spec.limited {
+            limited.nominal_concurrency_shares.get_or_insert(SHARES);
+            limited.lendable_percent.get_or_insert(0);
+            limited.limit_response.default_values();
+        }
+        if let Some(exempt) = &mut self.spec.exempt {
+            exempt.default_values();
+        }
+    }
+
+    fn validate(&self, errors: &mut FieldErrors) {
+        let name = self.metadata.name.as_str();
+        self.spec.check(name, &mut errors.at("spec"));
+        self.spec.check_mandatory(name, errors);
+        self.status.check(errors);
+    }
+
+    fn validate_status_update(&self, _old: &Self, errors: &mut FieldErrors) {
+        self.status.check(errors);
+    }
+}
+
+impl LimitResponse {
+    pub(in crate::flowcontrol) fn default_values(&mut self) {
+        let Some(queuing) = &mut self.queuing else { return };
+        for (value, default) in [
+            (&mut queuing.queues, 64),
+            (&mut queuing.hand_size, 8),
+            (&mut queuing.queue_length_limit, 50),
+        ] {
+            if *value == 0 {
+                *value = default;
+            }
+        }
+    }
+}
+
+impl ExemptPriorityLevelConfiguration {
+    pub(in crate::flowcontrol) fn default_values(&mut self) {
+        self.nominal_concurrency_shares.get_or_insert(0);
+        self.lendable_percent.get_or_insert(0);
+    }
+}
+
+impl PriorityLevelConfigurationStatus {
+    fn check(&self, errors: &mut FieldErrors) {
+        let types = self.conditions.iter().map(|condition| condition.type_.as_str());
+        condition_types(types, &mut errors.at("status"));
+    }
+}

@@ -1,0 +1,55 @@
+use serde_json::{Value, json};
+
+use super::*;
+
+fn messages(name: &str, spec: &Value) -> Vec<String> {
+    let mut level: PriorityLevelConfiguration = serde_json::from_value(json!({
+        "apiVersion": "flowcontrol.apiserver.k8s.io/v1",
+        "kind": "PriorityLevelConfiguration",
+        "metadata": {"name": name},
+        "spec": spec,
+    }))
+    .expect("a level");
+    level.default_values();
+    let mut errors = FieldErrors::default();
+    level.validate(&mut errors);
+    errors.as_slice().iter().map(|error| error.message()).collect()
+}
+
+#[test]
+fn mandatory_levels_are_legal() {
+    for name in ["exempt", "catch-all"] {
+        let spec = PriorityLevelConfigurationSpec::mandatory(name).expect("a mandatory level");
+        assert_eq!(
+            messages(name, &serde_json::to_value(spec).expect("JSON")),
+            Vec::<String>::new()
+        );
+    }
+}
+
+#[test]
+fn what_the_exempt_level_lends_can_change() {
+    let spec = json!({"type": "Exempt", "exempt": {"nominalConcurrencyShares": 4, "lendablePercent": 20}});
+    assert_eq!(messages("exempt", &spec), Vec::<String>::new());
+    let negative = json!({"type": "Exempt", "exempt": {"nominalConcurrencyShares": -4}});
+    assert_eq!(
+        messages("exempt", &negative),
+        ["spec.exempt.nominalConcurrencyShares: Invalid value: -4: must be a non-negative integer"]
+    );
+}
+
+#[test]
+fn hands_are_as_large_as_hashes_allow() {
+    let spec = |hand: i32| {
+        let queuing = json!({"queues": 1024, "handSize": hand});
+        json!({"type": "Limited", "limited": {"limitResponse": {"type": "Queue", "queuing": queuing}}})
+    };
+    assert_eq!(messages("l", &spec(6)), Vec::<String>::new());
+    assert_eq!(
+        messages("l", &spec(7)),
+        [
+            "spec.limited.limitResponse.queuing.handSize: Invalid value: 7: required entropy bits of deckSize 1024 and \
+             handSize 7 should not be greater than 60"
+        ]
+    );
+}

@@ -1,0 +1,69 @@
+//! What the requests of a level get.
+
+use planesmith_machinery::Struct;
+
+use crate::flowcontrol::v1::{self, ExemptPriorityLevelConfiguration, LimitResponse};
+
+/// What the requests of a level get.
+#[derive(Clone, Debug, Default, PartialEq, Struct)]
+pub struct PriorityLevelConfigurationSpec {
+    /// Limited, or Exempt for the level whose requests are never held up.
+    #[field(name = "type", proto = 1, keep)]
+    pub type_: String,
+    /// How the level is limited.
+    #[field(proto = 2)]
+    pub limited: Option<LimitedPriorityLevelConfiguration>,
+    /// What the exempt level lends to others.
+    #[field(proto = 3)]
+    pub exempt: Option<ExemptPriorityLevelConfiguration>,
+}
+
+/// How a level is limited.
+#[derive(Clone, Debug, Default, PartialEq, Struct)]
+pub struct LimitedPriorityLevelConfiguration {
+    /// How much of the server the level gets, in proportion to the shares of all levels. Default: 30.
+    #[field(proto = 1, keep, optional)]
+    pub assured_concurrency_shares: i32,
+    /// What happens to requests that are too many.
+    #[field(proto = 2)]
+    pub limit_response: LimitResponse,
+    /// How much of its part the level lends to others while it does not need it, in percent. Default: 0.
+    #[field(proto = 3)]
+    pub lendable_percent: Option<i32>,
+    /// How much the level may borrow from others, in percent of its own part; any amount when absent.
+    #[field(proto = 4)]
+    pub borrowing_limit_percent: Option<i32>,
+}
+
+impl PriorityLevelConfigurationSpec {
+    /// Fills in what depends on nothing but the spec.
+    pub(in crate::flowcontrol) fn default_values(&mut self) {
+        if let Some(limited) = &mut self.limited {
+            limited.lendable_percent.get_or_insert(0);
+            limited.limit_response.default_values();
+        }
+        if let Some(exempt) = &mut self.exempt {
+            exempt.default_values();
+        }
+    }
+
+    /// Gives the storage version the shares, which it can tell apart from none.
+    pub(in crate::flowcontrol) fn finish_to_hub(&self, hub: &mut v1::PriorityLevelConfigurationSpec) {
+        if let (Some(limited), Some(hub)) = (&self.limited, &mut hub.limited) {
+            hub.nominal_concurrency_shares = Some(limited.assured_concurrency_shares);
+        }
+    }
+
+    /// Takes the shares from the storage version.
+    pub(in crate::flowcontrol) fn finish_from_hub(&mut self, hub: &v1::PriorityLevelConfigurationSpec) {
+        if let (Some(limited), Some(hub)) = (&mut self.limited, &hub.limited) {
+            limited.assured_concurrency_shares = hub.nominal_concurrency_shares.unwrap_or_default();
+        }
+    }
+
+    /// Whether the storage version says how many shares a limited level has.
+    pub(in crate::flowcontrol) fn can_hold(hub: &v1::PriorityLevelConfigurationSpec) -> bool {
+        let limited = hub.limited.as_ref();
+        limited.is_none_or(|limited| limited.nominal_concurrency_shares.is_some())
+    }
+}

@@ -1,0 +1,38 @@
+//! Flows: which requests belong together.
+
+use planesmith_machinery::Resource;
+use planesmith_machinery::meta::ObjectMeta;
+use planesmith_machinery::rules::Rules;
+
+use crate::flowcontrol::v1;
+use crate::flowcontrol::v1::{FlowSchemaSpec, FlowSchemaStatus};
+
+/// Says which requests belong together, and which level of priority they have.
+#[derive(Clone, Debug, Default, PartialEq, Resource)]
+#[resource(
+    group = "flowcontrol.apiserver.k8s.io",
+    version = "v1beta3",
+    cluster,
+    status,
+    generation,
+    storage_version = v1::FlowSchema,
+    unserved,
+    rules
+)]
+pub struct FlowSchema {
+    /// Standard metadata.
+    #[field(proto = 1)]
+    pub metadata: ObjectMeta,
+    /// Which requests, and their priority.
+    #[field(proto = 2)]
+    pub spec: FlowSchemaSpec,
+    /// How the schema fares.
+    #[field(proto = 3)]
+    pub status: FlowSchemaStatus,
+}
+
+impl Rules for FlowSchema {
+    fn default_values(&mut self) {
+        self.spec.default_values();
+    }
+}

@@ -1,0 +1,69 @@
+//! Levels of priority: how many requests are worked on at once, and which wait.
+
+use planesmith_machinery::Resource;
+use planesmith_machinery::meta::ObjectMeta;
+use planesmith_machinery::rules::{Convert, Rules};
+
+use super::PriorityLevelConfigurationSpec;
+use crate::flowcontrol::v1;
+use crate::flowcontrol::v1::{PriorityLevelConfigurationStatus, SHARES};
+
+/// The annotation that tells no shares from none said.
+const KEEPS_ZERO: &str = "flowcontrol.k8s.io/v1beta3-preserve-zero-concurrency-shares";
+
+/// A level of priority: how much of the server its requests get, and what happens to those that are too many.
+#[derive(Clone, Debug, Default, PartialEq, Resource)]
+#[resource(
+    group = "flowcontrol.apiserver.k8s.io",
+    version = "v1beta3",
+    cluster,
+    status,
+    generation,
+    storage_version = v1::PriorityLevelConfiguration,
+    convert,
+    unserved,
+    rules
+)]
+pub struct PriorityLevelConfiguration {
+    /// Standard metadata.
+    #[field(proto = 1)]
+    pub metadata: ObjectMeta,
+    /// What the requests of the level get.
+    #[field(proto = 2)]
+    pub spec: PriorityLevelConfigurationSpec,
+    /// How the level fares.
+    #[field(proto = 3)]
+    pub status: PriorityLevelConfigurationStatus,
+}
+
+impl Rules for PriorityLevelConfiguration {
+    fn default_values(&mut self) {
+        self.spec.default_values();
+        if let Some(limited) = &mut self.spec.limited
+            && limited.nominal_concurrency_shares == 0
+            && !self.metadata.annotations.contains_key(KEEPS_ZERO)
+        {
+            limited.nominal_concurrency_shares = SHARES;
+        }
+    }
+}
+
+impl Convert<v1::PriorityLevelConfiguration> for PriorityLevelConfiguration {
+    fn finish_to_hub(&self, hub: &mut v1::PriorityLevelConfiguration) {
+        self.spec.finish_to_hub(&mut hub.spec);
+        hub.metadata.annotations.remove(KEEPS_ZERO);
+    }
+
+    fn finish_from_hub(&mut self, hub: &v1::PriorityLevelConfiguration) {
+        self.spec.finish_from_hub(&hub.spec);
+        let limited = self.spec.limited.as_ref();
+        if limited.is_some_and(|limited| limited.nominal_concurrency_shares == 0) {
+            let annotations = &mut self.metadata.annotations;
+            annotations.entry(KEEPS_ZERO.to_owned()).or_default();
+        }
+    }
+
+    fn can_hold(hub: &v1::PriorityLevelConfiguration) -> bool {
+        PriorityLevelConfigurationSpec::can_hold(&hub.spec) && !hub.metadata.annotations.contains_key(KEEPS_ZERO)
+    }
+}

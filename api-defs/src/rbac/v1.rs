@@ -1,0 +1,24 @@
+//! `v1`: roles, which collect rights, and bindings, which give them to somebody.
+
+mod binding;
+mod cluster_role;
+mod cluster_role_binding;
+mod policy_rule;
+mod role;
+mod role_binding;
+mod role_ref;
+mod subject;
+#[cfg(test)]
+mod tests;
+
+pub use cluster_role::{AggregationRule, ClusterRole};
+pub use cluster_role_binding::ClusterRoleBinding;
+pub use policy_rule::PolicyRule;
+pub use role::Role;
+pub use role_binding::RoleBinding;
+pub use role_ref::RoleRef;
+pub use subject::Subject;
+pub(in crate::rbac) use subject::{GROUP_OF_USERS, SERVICE_ACCOUNT, USER};
+
+/// The group that all of this belongs to.
+pub(in crate::rbac) const GROUP: &str = "rbac.authorization.k8s.io";

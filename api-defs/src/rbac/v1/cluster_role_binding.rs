@@ -1,0 +1,62 @@
+//! Who has which rights in the whole cluster.
+
+use planesmith_machinery::Resource;
+use planesmith_machinery::field_error::FieldErrors;
+use planesmith_machinery::meta::ObjectMeta;
+use planesmith_machinery::resource::Scope;
+use planesmith_machinery::rules::{Rules, UpdateOrder};
+
+use super::binding::{check, check_same_role, groups_cell, role_cell, service_accounts_cell, users_cell};
+use super::{RoleRef, Subject};
+
+/// The kinds of roles that can be given.
+const ROLES: &[&str] = &["ClusterRole"];
+
+/// Gives the rights of a ClusterRole, in the whole cluster, to users, groups and service accounts.
+#[derive(Clone, Debug, Default, PartialEq, Resource)]
+#[resource(
+    group = "rbac.authorization.k8s.io",
+    version = "v1",
+    cluster,
+    name_rule = path_segment,
+    create_on_update,
+    rules
+)]
+#[resource(
+    column(name),
+    column(name = "Role", type = "string", doc = "The role that is given.", with = role_cell),
+    column(age),
+    column(name = "Users", type = "string", doc = "The users who get it.", priority = 1, with = users_cell),
+    column(name = "Groups", type = "string", doc = "The groups that get it.", priority = 1, with = groups_cell),
+    column(name = "ServiceAccounts", type = "string", doc = "The service accounts that get it.", priority = 1, with = service_accounts_cell)
+)]
+pub struct ClusterRoleBinding {
+    /// Standard metadata.
+    #[field(proto = 1)]
+    pub metadata: ObjectMeta,
+    /// Who gets the rights.
+    #[field(proto = 2, list_type = atomic)]
+    pub subjects: Vec<Subject>,
+    /// The ClusterRole. Cannot change.
+    #[field(proto = 3, keep)]
+    pub role_ref: RoleRef,
+}
+
+impl Rules for ClusterRoleBinding {
+    const UPDATE_ORDER: UpdateOrder = UpdateOrder::ObjectFirst;
+
+    fn default_values(&mut self) {
+        self.role_ref.default_values();
+        for subject in &mut self.subjects {
+            subject.default_values();
+        }
+    }
+
+    fn validate(&self, errors: &mut FieldErrors) {
+        check(self, ROLES, Scope::Cluster, errors);
+    }
+
+    fn validate_update(&self, old: &Self, errors: &mut FieldErrors) {
+        check_same_role(self, old, errors);
+    }
+}

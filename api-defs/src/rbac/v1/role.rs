@@ -1,0 +1,40 @@
+//! Rights in one namespace.
+
+use planesmith_machinery::Resource;
+use planesmith_machinery::field_error::FieldErrors;
+use planesmith_machinery::meta::ObjectMeta;
+use planesmith_machinery::resource::Scope;
+use planesmith_machinery::rules::{Rules, UpdateOrder};
+
+use super::policy_rule::{PolicyRule, check};
+use crate::created_at::created_at;
+
+/// A collection of rights in one namespace. A RoleBinding gives them to users, groups and service accounts.
+#[derive(Clone, Debug, Default, PartialEq, Resource)]
+#[resource(
+    group = "rbac.authorization.k8s.io",
+    version = "v1",
+    name_rule = path_segment,
+    create_on_update,
+    rules
+)]
+#[resource(
+    column(name),
+    column(name = "Created At", type = "date", doc = "When the object was created.", with = created_at)
+)]
+pub struct Role {
+    /// Standard metadata.
+    #[field(proto = 1)]
+    pub metadata: ObjectMeta,
+    /// The rights. Each adds to the others; none takes anything away.
+    #[field(proto = 2, keep, optional, list_type = atomic)]
+    pub rules: Vec<PolicyRule>,
+}
+
+impl Rules for Role {
+    const UPDATE_ORDER: UpdateOrder = UpdateOrder::ObjectFirst;
+
+    fn validate(&self, errors: &mut FieldErrors) {
+        check(&self.rules, Scope::Namespaced, errors);
+    }
+}

@@ -1,0 +1,45 @@
+//! Which role a binding gives.
+
+use planesmith_machinery::Struct;
+use planesmith_machinery::field_error::FieldErrors;
+use planesmith_machinery::names;
+
+use super::GROUP;
+
+/// The role that a binding gives.
+#[derive(Clone, Debug, Default, PartialEq, Struct)]
+#[schema(atomic)]
+pub struct RoleRef {
+    /// The group of the role: rbac.authorization.k8s.io, which is the default.
+    #[field(proto = 1, keep, optional)]
+    pub api_group: String,
+    /// Role or ClusterRole.
+    #[field(proto = 2, keep)]
+    pub kind: String,
+    /// The name of the role.
+    #[field(proto = 3, keep)]
+    pub name: String,
+}
+
+impl RoleRef {
+    pub(super) fn default_values(&mut self) {
+        if self.api_group.is_empty() {
+            GROUP.clone_into(&mut self.api_group);
+        }
+    }
+
+    pub(super) fn check(&self, kinds: &[&str], errors: &mut FieldErrors) {
+        if self.api_group != GROUP {
+            errors.not_supported("apiGroup", &self.api_group, &[GROUP]);
+        }
+        if !kinds.contains(&self.kind.as_str()) {
+            errors.not_supported_in_order("kind", &self.kind, kinds);
+        }
+        if self.name.is_empty() {
+            errors.required("name", "");
+        }
+        for complaint in names::path_segment(&self.name) {
+            errors.invalid("name", &self.name, complaint);
+        }
+    }
+}

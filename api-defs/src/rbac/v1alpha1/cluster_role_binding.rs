@@ -1,0 +1,63 @@
+//! Who has which rights in the whole cluster.
+
+use planesmith_machinery::Resource;
+use planesmith_machinery::field_error::FieldErrors;
+use planesmith_machinery::meta::ObjectMeta;
+use planesmith_machinery::rules::{Convert, Rules};
+
+use super::Subject;
+use super::subject::{check, from_hub, to_hub};
+use crate::rbac::v1;
+use crate::rbac::v1beta1::RoleRef;
+
+/// Gives the rights of a ClusterRole, in the whole cluster, to users, groups and service accounts.
+#[derive(Clone, Debug, Default, PartialEq, Resource)]
+#[resource(
+    group = "rbac.authorization.k8s.io",
+    version = "v1alpha1",
+    cluster,
+    name_rule = path_segment,
+    create_on_update,
+    storage_version = v1::ClusterRoleBinding,
+    convert,
+    unserved,
+    rules
+)]
+pub struct ClusterRoleBinding {
+    /// Standard metadata.
+    #[field(proto = 1)]
+    pub metadata: ObjectMeta,
+    /// Who gets the rights.
+    #[field(proto = 2, list_type = atomic)]
+    pub subjects: Vec<Subject>,
+    /// The role. Cannot change.
+    #[field(proto = 3, keep)]
+    pub role_ref: RoleRef,
+}
+
+impl Rules for ClusterRoleBinding {
+    fn default_values(&mut self) {
+        self.role_ref.default_values();
+        for subject in &mut self.subjects {
+            subject.default_values();
+        }
+    }
+
+    fn validate(&self, errors: &mut FieldErrors) {
+        check(&self.subjects, errors);
+    }
+}
+
+impl Convert<v1::ClusterRoleBinding> for ClusterRoleBinding {
+    fn finish_to_hub(&self, hub: &mut v1::ClusterRoleBinding) {
+        hub.subjects = to_hub(&self.subjects);
+    }
+
+    fn finish_from_hub(&mut self, hub: &v1::ClusterRoleBinding) {
+        self.subjects = from_hub(&hub.subjects);
+    }
+
+    fn can_hold(hub: &v1::ClusterRoleBinding) -> bool {
+        to_hub(&from_hub(&hub.subjects)) == hub.subjects
+    }
+}

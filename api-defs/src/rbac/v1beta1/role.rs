@@ -1,0 +1,26 @@
+//! Rights in one namespace.
+
+use planesmith_machinery::Resource;
+use planesmith_machinery::meta::ObjectMeta;
+
+use crate::rbac::v1;
+use crate::rbac::v1::PolicyRule;
+
+/// A collection of rights in one namespace.
+#[derive(Clone, Debug, Default, PartialEq, Resource)]
+#[resource(
+    group = "rbac.authorization.k8s.io",
+    version = "v1beta1",
+    name_rule = path_segment,
+    create_on_update,
+    storage_version = v1::Role,
+    unserved
+)]
+pub struct Role {
+    /// Standard metadata.
+    #[field(proto = 1)]
+    pub metadata: ObjectMeta,
+    /// The rights.
+    #[field(proto = 2, keep, optional, list_type = atomic)]
+    pub rules: Vec<PolicyRule>,
+}

@@ -1,0 +1,40 @@
+//! Who has which rights in one namespace.
+
+use planesmith_machinery::Resource;
+use planesmith_machinery::meta::ObjectMeta;
+use planesmith_machinery::rules::Rules;
+
+use super::{RoleRef, Subject};
+use crate::rbac::v1;
+
+/// Gives the rights of a role, in one namespace, to users, groups and service accounts.
+#[derive(Clone, Debug, Default, PartialEq, Resource)]
+#[resource(
+    group = "rbac.authorization.k8s.io",
+    version = "v1beta1",
+    name_rule = path_segment,
+    create_on_update,
+    storage_version = v1::RoleBinding,
+    unserved,
+    rules
+)]
+pub struct RoleBinding {
+    /// Standard metadata.
+    #[field(proto = 1)]
+    pub metadata: ObjectMeta,
+    /// Who gets the rights.
+    #[field(proto = 2, list_type = atomic)]
+    pub subjects: Vec<Subject>,
+    /// The role. Cannot change.
+    #[field(proto = 3, keep)]
+    pub role_ref: RoleRef,
+}
+
+impl Rules for RoleBinding {
+    fn default_values(&mut self) {
+        self.role_ref.default_values();
+        for subject in &mut self.subjects {
+            subject.default_values();
+        }
+    }
+}

@@ -1,0 +1,28 @@
+//! Which role a binding gives.
+
+use planesmith_machinery::Struct;
+
+use crate::rbac::v1::GROUP;
+
+/// The role that a binding gives.
+#[derive(Clone, Debug, Default, PartialEq, Struct)]
+pub struct RoleRef {
+    /// The group of the role.
+    #[field(proto = 1, keep, optional)]
+    pub api_group: String,
+    /// Role or ClusterRole.
+    #[field(proto = 2, keep)]
+    pub kind: String,
+    /// The name of the role.
+    #[field(proto = 3, keep)]
+    pub name: String,
+}
+
+impl RoleRef {
+    /// The group is known.
+    pub(in crate::rbac) fn default_values(&mut self) {
+        if self.api_group.is_empty() {
+            GROUP.clone_into(&mut self.api_group);
+        }
+    }
+}

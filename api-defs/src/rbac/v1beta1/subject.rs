@@ -1,0 +1,30 @@
+//! Who gets the rights of a role.
+
+use planesmith_machinery::Struct;
+
+use crate::rbac::v1::{GROUP, GROUP_OF_USERS, USER};
+
+/// Somebody who gets the rights of a role: a user, a group of users or a service account.
+#[derive(Clone, Debug, Default, PartialEq, Struct)]
+pub struct Subject {
+    /// User, Group or ServiceAccount.
+    #[field(proto = 1, keep)]
+    pub kind: String,
+    /// The group of the kind.
+    #[field(proto = 2)]
+    pub api_group: String,
+    /// The name of the user, of the group or of the service account.
+    #[field(proto = 3, keep)]
+    pub name: String,
+    /// The namespace of a service account.
+    #[field(proto = 4)]
+    pub namespace: String,
+}
+
+impl Subject {
+    pub(super) fn default_values(&mut self) {
+        if self.api_group.is_empty() && [USER, GROUP_OF_USERS].contains(&self.kind.as_str()) {
+            GROUP.clone_into(&mut self.api_group);
+        }
+    }
+}
