@@ -5,6 +5,8 @@
 
 mod bearer;
 mod certificate;
+pub mod service_account;
+mod token;
 mod token_file;
 
 use std::sync::Arc;
@@ -13,6 +15,7 @@ use http::HeaderMap;
 
 pub use bearer::bearer_token;
 pub use certificate::{CertificateAuthenticator, CertificateError, ClientCertificate};
+pub use token::{BearerTokens, TokenAuthenticator, TokenUser, TokenVerdict};
 pub use token_file::{TokenFile, TokenFileError};
 
 use crate::user::{AUTHENTICATED_GROUP, UserInfo};
