@@ -46,6 +46,12 @@ pub trait Authenticator: Send + Sync + std::fmt::Debug {
     fn authenticate(&self, credentials: &Credentials<'_>) -> Verdict;
 }
 
+impl<A: Authenticator + ?Sized> Authenticator for Arc<A> {
+    fn authenticate(&self, credentials: &Credentials<'_>) -> Verdict {
+        (**self).authenticate(credentials)
+    }
+}
+
 /// Asks several authenticators in order; the first one that finds a user wins.
 #[derive(Debug)]
 pub struct Chain {

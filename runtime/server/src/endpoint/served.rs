@@ -48,6 +48,8 @@ pub(super) fn served(facts: &'static ResourceFacts, handlers: &Subresources) -> 
             open_ended: false,
         })
     });
+    let mut subresources: Vec<ServedSubresource> = declared.collect();
+    subresources.sort_by(|left, right| left.name.cmp(&right.name));
     let hub = facts.hub();
     let stored_as = (!facts.behavior.create_only).then_some(ServedKind {
         group: Cow::Borrowed(hub.group),
@@ -65,6 +67,6 @@ pub(super) fn served(facts: &'static ResourceFacts, handlers: &Subresources) -> 
         scope: facts.scope,
         verbs,
         stored_as,
-        subresources: declared.collect(),
+        subresources,
     }
 }

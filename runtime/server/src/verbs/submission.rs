@@ -103,7 +103,7 @@ impl Endpoint {
         if std::ptr::eq(kind, self.kind()) {
             object = write.to_hub(object);
         }
-        write.mutate(Operation::Create, call.name(), &mut object, None).await?;
+        write.mutate(Operation::Create, &mut object, None).await?;
         Ok(Submission { object, write, output })
     }
 }
@@ -115,8 +115,7 @@ impl Submission<'_> {
     ///
     /// That of the first plugin that refuses.
     pub async fn admit(&mut self) -> ApiResult<()> {
-        let name = self.write.call.name();
-        self.write.admit(Operation::Create, name, &mut self.object, None).await
+        self.write.admit(Operation::Create, &mut self.object, None).await
     }
 
     /// What the kind's own rules say about the object; metadata is the handler's business.

@@ -103,8 +103,11 @@ impl Paths<'_> {
             true => (format!("namespaces/{{namespace}}/{}", resource.plural), "Namespaced"),
             false => (resource.plural.clone(), ""),
         };
-        self.add(kind, &plural, Action::List, Name("list", scope, ""));
         self.add(kind, &plural, Action::Create, Name("create", scope, ""));
+        if resource.behavior.create_only {
+            return;
+        }
+        self.add(kind, &plural, Action::List, Name("list", scope, ""));
         if !resource.behavior.no_delete_collection {
             let collection = format!("Collection{scope}");
             self.add(kind, &plural, Action::DeleteCollection, Name("delete", &collection, ""));
