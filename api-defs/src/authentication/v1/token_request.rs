@@ -11,6 +11,8 @@ use planesmith_machinery::time::Time;
 const SHORTEST: i64 = 10 * 60;
 /// Seconds that a token may live at most.
 const LONGEST: i64 = 1 << 32;
+/// Seconds that a token lives when nothing is said of it.
+const USUAL: i64 = 60 * 60;
 
 /// Asks for a token of a service account.
 #[derive(Clone, Debug, Default, PartialEq, Resource)]
@@ -20,7 +22,7 @@ pub struct TokenRequest {
     #[field(proto = 1)]
     pub metadata: ObjectMeta,
     /// What the token is for.
-    #[field(proto = 2, keep)]
+    #[field(proto = 2, keep, optional)]
     pub spec: TokenRequestSpec,
     /// The token.
     #[field(proto = 3)]
@@ -31,13 +33,13 @@ pub struct TokenRequest {
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct TokenRequestSpec {
     /// Whom the token is meant for; anyone else must refuse it. The API server when empty.
-    #[field(proto = 1, keep, list_type = atomic)]
+    #[field(proto = 1, keep, optional, list_type = atomic)]
     pub audiences: Vec<String>,
     /// Seconds that the token is wanted for; it may turn out to live shorter or longer.
-    #[field(proto = 4, keep, default = 3600)]
+    #[field(proto = 4, keep, optional)]
     pub expiration_seconds: Option<i64>,
     /// An object with which the token ends: when it is deleted, the token is no longer valid.
-    #[field(proto = 3, keep)]
+    #[field(proto = 3, keep, optional)]
     pub bound_object_ref: Option<BoundObjectReference>,
 }
 
@@ -62,14 +64,18 @@ pub struct BoundObjectReference {
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct TokenRequestStatus {
     /// The token.
-    #[field(proto = 1, keep)]
+    #[field(proto = 1, keep, optional)]
     pub token: String,
     /// When it ends.
-    #[field(proto = 2, keep)]
+    #[field(proto = 2, keep, optional)]
     pub expiration_timestamp: Time,
 }
 
 impl Rules for TokenRequest {
+    fn default_values(&mut self) {
+        self.spec.expiration_seconds.get_or_insert(USUAL);
+    }
+
     fn validate(&self, errors: &mut FieldErrors) {
         let Some(seconds) = self.spec.expiration_seconds else {
             return;

@@ -25,7 +25,7 @@ pub struct TokenReview {
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct TokenReviewSpec {
     /// The token, as a client would send it.
-    #[field(proto = 1)]
+    #[field(proto = 1, expected)]
     pub token: String,
     /// Whom the token must be meant for: at least one of these. The API server itself when empty.
     #[field(proto = 2, list_type = atomic)]

@@ -11,7 +11,7 @@ use planesmith_machinery::resource::ResourceFacts;
 use planesmith_machinery::status::{ApiError, ApiResult};
 use planesmith_machinery::time::Time;
 use planesmith_machinery::value::Struct;
-use planesmith_machinery::{conversion, defaulting, json, meta, protobuf, yaml};
+use planesmith_machinery::{conversion, defaulting, json, meta, protobuf, validation, yaml};
 
 use super::create::wipe_system_fields;
 use super::decode::Decoder;
@@ -121,9 +121,7 @@ impl Submission<'_> {
     /// What the kind's own rules say about the object; metadata is the handler's business.
     #[must_use]
     pub fn check(&self) -> FieldErrors {
-        let mut errors = FieldErrors::default();
-        (self.object.resource().rules.validate)(&*self.object, &mut errors);
-        errors
+        validation::check_create(&*self.object)
     }
 
     /// The object as the kind that the handler is for.
