@@ -6,12 +6,14 @@ mod container;
 mod endpoints;
 mod event;
 mod finalizer_name;
+mod image;
 mod limit_range;
 mod local_object_reference;
 mod namespace;
 mod node;
 mod node_selector;
 mod object_reference;
+mod one_of;
 mod persistent_volume_claim;
 mod pod;
 mod pod_template_spec;
@@ -41,7 +43,7 @@ pub use container::{
     GRPCAction, HTTPGetAction, HTTPHeader, ImageVolumeStatus, Lifecycle, LifecycleHandler, LinuxContainerUser,
     ObjectFieldSelector, Probe, ProbeHandler, ResourceFieldSelector, ResourceHealth, ResourceStatus, SELinuxOptions,
     SeccompProfile, SecretEnvSource, SecretKeySelector, SecurityContext, SleepAction, TCPSocketAction, VolumeDevice,
-    VolumeMount, VolumeMountStatus, VolumeStatus, WindowsSecurityContextOptions,
+    VolumeMount, VolumeMountStatus, VolumeStatus, WindowsSecurityContextOptions, allow_privileged_containers,
 };
 pub use endpoints::{EndpointAddress, EndpointPort, EndpointSubset, Endpoints};
 pub use event::{Event, EventSeries, EventSource};
@@ -58,9 +60,9 @@ pub use object_reference::ObjectReference;
 pub use persistent_volume_claim::{PersistentVolumeClaimSpec, VolumeResourceRequirements};
 pub use pod::{
     ContainerExtendedResourceRequest, HostAlias, HostIP, NodeAllocatableResourceClaimStatus, Pod, PodCondition,
-    PodDNSConfig, PodDNSConfigOption, PodExtendedResourceClaimStatus, PodIP, PodOS, PodReadinessGate, PodResourceClaim,
-    PodResourceClaimStatus, PodSchedulingGate, PodSchedulingGroup, PodSecurityContext, PodSpec, PodStatus, Sysctl,
-    TopologySpreadConstraint,
+    PodDNSConfig, PodDNSConfigOption, PodExtendedResourceClaimStatus, PodIP, PodOS, PodOptions, PodReadinessGate,
+    PodResourceClaim, PodResourceClaimStatus, PodSchedulingGate, PodSchedulingGroup, PodSecurityContext, PodSpec,
+    PodStatus, Sysctl, TopologySpreadConstraint,
 };
 pub use pod_template_spec::PodTemplateSpec;
 pub use resource_list::ResourceList;

@@ -156,6 +156,12 @@ impl FieldErrors {
         &self.errors
     }
 
+    /// How many errors there are so far, those included that are only counted.
+    #[must_use]
+    pub fn count(&self) -> usize {
+        self.errors.len() + self.left_out
+    }
+
     /// Whether nothing is wrong.
     #[must_use]
     pub fn is_empty(&self) -> bool {
@@ -198,17 +204,17 @@ impl FieldErrors {
 impl FieldErrors {
     /// A value is missing.
     pub fn required(&mut self, field: &str, detail: impl Into<String>) {
-        self.report(field, FieldErrorKind::Required, String::new(), detail.into());
+        self.add(field, FieldErrorKind::Required, String::new(), detail.into());
     }
 
     /// A value is malformed or out of bounds.
     pub fn invalid(&mut self, field: &str, value: impl Shown, detail: impl Into<String>) {
-        self.report(field, FieldErrorKind::Invalid, self.shown(&value), detail.into());
+        self.add(field, FieldErrorKind::Invalid, self.shown(&value), detail.into());
     }
 
     /// A value is of the wrong type.
     pub fn type_invalid(&mut self, field: &str, value: impl Shown, detail: impl Into<String>) {
-        self.report(field, FieldErrorKind::TypeInvalid, self.shown(&value), detail.into());
+        self.add(field, FieldErrorKind::TypeInvalid, self.shown(&value), detail.into());
     }
 
     /// A value is none of a few, which the message lists in alphabetic order.
@@ -225,27 +231,27 @@ impl FieldErrors {
             true => String::new(),
             false => format!("supported values: {}", quoted.join(", ")),
         };
-        self.report(field, FieldErrorKind::NotSupported, self.shown(&value), detail);
+        self.add(field, FieldErrorKind::NotSupported, self.shown(&value), detail);
     }
 
     /// A value is well-formed but not permitted here.
     pub fn forbidden(&mut self, field: &str, detail: impl Into<String>) {
-        self.report(field, FieldErrorKind::Forbidden, String::new(), detail.into());
+        self.add(field, FieldErrorKind::Forbidden, String::new(), detail.into());
     }
 
     /// A value stands more than once.
     pub fn duplicate(&mut self, field: &str, value: impl Shown) {
-        self.report(field, FieldErrorKind::Duplicate, self.shown(&value), String::new());
+        self.add(field, FieldErrorKind::Duplicate, self.shown(&value), String::new());
     }
 
     /// What a value names does not exist.
     pub fn not_found(&mut self, field: &str, value: impl Shown) {
-        self.report(field, FieldErrorKind::NotFound, self.shown(&value), String::new());
+        self.add(field, FieldErrorKind::NotFound, self.shown(&value), String::new());
     }
 
     /// A value has more bytes than allowed.
     pub fn too_long(&mut self, field: &str, max_bytes: u64) {
-        self.report(
+        self.add(
             field,
             FieldErrorKind::TooLong,
             String::new(),
@@ -255,7 +261,7 @@ impl FieldErrors {
 
     /// A value has more characters than allowed.
     pub fn too_many_characters(&mut self, field: &str, max: u64) {
-        self.report(
+        self.add(
             field,
             FieldErrorKind::TooLong,
             String::new(),
@@ -265,7 +271,7 @@ impl FieldErrors {
 
     /// A value has fewer characters than demanded.
     pub fn too_short(&mut self, field: &str, min: u64) {
-        self.report(
+        self.add(
             field,
             FieldErrorKind::TooShort,
             String::new(),
@@ -276,25 +282,30 @@ impl FieldErrors {
     /// A list or map has more entries than allowed.
     pub fn too_many(&mut self, field: &str, actual: usize, max: u64) {
         let detail = counted("must have at most", max, "item");
-        self.report(field, FieldErrorKind::TooMany, actual.to_string(), detail);
+        self.add(field, FieldErrorKind::TooMany, actual.to_string(), detail);
     }
 
     /// A list or map has fewer entries than demanded.
     pub fn too_few(&mut self, field: &str, actual: usize, min: u64) {
         let detail = counted("must have at least", min, "item");
-        self.report(field, FieldErrorKind::TooFew, actual.to_string(), detail);
+        self.add(field, FieldErrorKind::TooFew, actual.to_string(), detail);
     }
 
     /// Something went wrong that is not the value's fault.
     pub fn internal(&mut self, field: &str, detail: impl Into<String>) {
-        self.report(field, FieldErrorKind::Internal, String::new(), detail.into());
+        self.add(field, FieldErrorKind::Internal, String::new(), detail.into());
     }
 
-    fn report(&mut self, field: &str, kind: FieldErrorKind, value: String, detail: String) {
+    /// Adds an error whose field is below the current prefix, for kinds of errors that have a detail only here and there.
+    pub fn report(&mut self, error: FieldError) {
         let mut path = self.prefix.clone();
-        join(&mut path, field);
-        self.push(FieldError {
-            field: path,
+        join(&mut path, &error.field);
+        self.push(FieldError { field: path, ..error });
+    }
+
+    fn add(&mut self, field: &str, kind: FieldErrorKind, value: String, detail: String) {
+        self.report(FieldError {
+            field: field.to_owned(),
             kind,
             value,
             detail,

@@ -10,7 +10,7 @@ mod shape;
 use crate::resource::NameRule;
 use shape::{is_label, is_label_starting_with_letter, is_qualified_part, is_subdomain};
 
-pub use address::{ip_address, one_per_family, parse_ip};
+pub use address::{ip_address, ip_warning, one_per_family, parse_ip};
 pub use generate::{MAX_GENERATED_BASE, generated_base};
 
 const LABEL_MAX: usize = 63;
@@ -190,6 +190,50 @@ pub fn config_key(key: &str) -> Complaints {
         ".." => Some("must not be '..'".to_owned()),
         key => key.starts_with("..").then(|| "must not start with '..'".to_owned()),
     });
+    complaints
+}
+
+/// The name of an environment variable: printable ASCII without `=`.
+#[must_use]
+pub fn env_var_name(name: &str) -> Complaints {
+    if name.is_empty() {
+        return vec!["environment variable name must be non-empty".to_owned()];
+    }
+    let legal = |byte: u8| (byte == b' ' || byte.is_ascii_graphic()) && byte != b'=';
+    match name.bytes().all(legal) {
+        true => Vec::new(),
+        false => vec![
+            "a valid environment variable name must consist only of printable ASCII characters other than '='"
+                .to_owned(),
+        ],
+    }
+}
+
+/// The name of an HTTP header: letters, digits and dashes.
+#[must_use]
+pub fn http_header_name(name: &str) -> Complaints {
+    let legal = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-';
+    match !name.is_empty() && name.bytes().all(legal) {
+        true => Vec::new(),
+        false => vec![pattern_complaint(
+            "a valid HTTP header must consist of alphanumeric characters or '-'",
+            "[-A-Za-z0-9]+",
+            &["X-Header-Name"],
+        )],
+    }
+}
+
+/// As a DNS subdomain, whose labels may also have underscores, but not at their end.
+#[must_use]
+pub fn dns_subdomain_with_underscores(name: &str) -> Complaints {
+    const FORMAT: &str = "_?[a-z0-9]([-_a-z0-9]*[a-z0-9])?(\\._?[a-z0-9]([-_a-z0-9]*[a-z0-9])?)*";
+    let mut complaints = longer_than(name, SUBDOMAIN_MAX, "characters");
+    let is_label = |label: &str| shape::is_label_with_underscores(label.strip_prefix('_').unwrap_or(label).as_bytes());
+    if !name.split('.').all(is_label) {
+        let rule = "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '_', '-' or '.', \
+                    and must start and end with an alphanumeric character";
+        complaints.push(pattern_complaint(rule, FORMAT, &["example.com"]));
+    }
     complaints
 }
 

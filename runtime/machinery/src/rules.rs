@@ -46,6 +46,15 @@ pub trait Rules: Sized {
         false
     }
 
+    /// How long the object may go on after its deletion, in seconds, when the client asks for `requested`; `None` means
+    /// that the kind does not know graceful ends.
+    ///
+    /// An object with time left stays, marked, until somebody deletes it with a grace period of 0.
+    fn grace_period(&self, requested: Option<i64>) -> Option<i64> {
+        let _ = requested;
+        None
+    }
+
     /// How long the object lives after each write; `None` means until it is deleted.
     fn lifetime(&self) -> Option<Duration> {
         None
@@ -133,6 +142,8 @@ pub struct RulesTable {
     pub prepare_delete: fn(&mut dyn Object),
     /// See [`Rules::holds_deletion`].
     pub holds_deletion: fn(&dyn Object) -> bool,
+    /// See [`Rules::grace_period`].
+    pub grace_period: fn(&dyn Object, Option<i64>) -> Option<i64>,
     /// See [`Rules::lifetime`].
     pub lifetime: fn(&dyn Object) -> Option<Duration>,
     /// See [`Rules::validate`].
@@ -160,6 +171,7 @@ impl RulesTable {
         prepare_status_update: |_, _| {},
         prepare_delete: |_| {},
         holds_deletion: |_| false,
+        grace_period: |_, _| None,
         lifetime: |_| None,
         validate: |_, _| {},
         validate_update: |_, _, _| {},
@@ -201,6 +213,7 @@ impl RulesTable {
                 }
             },
             holds_deletion: |object| object.downcast_ref::<R>().is_some_and(R::holds_deletion),
+            grace_period: |object, requested| object.downcast_ref::<R>()?.grace_period(requested),
             lifetime: |object| object.downcast_ref::<R>().and_then(R::lifetime),
             validate: |object, errors| {
                 if let Some(object) = object.downcast_ref::<R>() {

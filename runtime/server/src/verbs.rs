@@ -16,9 +16,6 @@ mod owners;
 mod patch;
 mod scale;
 mod selection;
-mod submission;
 mod update;
 mod watch;
 mod write;
-
-pub use submission::{Posted, Submission};

@@ -1,5 +1,7 @@
 //! Where pods are attracted to and repelled from.
 
+mod check;
+
 use planesmith_machinery::Struct;
 use planesmith_machinery::meta::LabelSelector;
 

@@ -1,5 +1,6 @@
 //! Containers of a pod.
 
+mod check;
 mod env;
 mod ephemeral;
 mod lifecycle;
@@ -9,16 +10,22 @@ mod status;
 
 use planesmith_machinery::Struct;
 
+pub(crate) use check::{
+    Surroundings, check_containers, check_ephemeral_containers, check_init_containers, check_pull_policy,
+};
 pub use env::{
     ConfigMapEnvSource, ConfigMapKeySelector, EnvFromSource, EnvVar, EnvVarSource, FileKeySelector,
     ObjectFieldSelector, ResourceFieldSelector, SecretEnvSource, SecretKeySelector,
 };
+pub(crate) use env::{FieldPaths, ResourceOf};
 pub use ephemeral::{EphemeralContainer, EphemeralContainerCommon};
 pub use lifecycle::{Lifecycle, LifecycleHandler, SleepAction};
 pub use probe::{ExecAction, GRPCAction, HTTPGetAction, HTTPHeader, Probe, ProbeHandler, TCPSocketAction};
+pub use security_context::allow_privileged_containers;
 pub use security_context::{
     AppArmorProfile, Capabilities, SELinuxOptions, SeccompProfile, SecurityContext, WindowsSecurityContextOptions,
 };
+pub(crate) use security_context::{check_id, privileged_allowed};
 pub use status::{
     ContainerState, ContainerStateRunning, ContainerStateTerminated, ContainerStateWaiting, ContainerStatus,
     ContainerUser, ImageVolumeStatus, LinuxContainerUser, ResourceHealth, ResourceStatus, VolumeMountStatus,

@@ -1,6 +1,9 @@
 //! Which nodes are meant.
 
 use planesmith_machinery::Struct;
+use planesmith_machinery::field_error::FieldErrors;
+use planesmith_machinery::names;
+use planesmith_machinery::validation::check_label_key;
 
 /// Node selector.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
@@ -35,4 +38,86 @@ pub struct NodeSelectorRequirement {
     /// The values.
     #[field(proto = 3, list_type = atomic)]
     pub values: Vec<String>,
+}
+
+/// What values a requirement on labels of nodes may hold.
+pub(crate) use planesmith_machinery::validation::SelectorValues;
+
+impl NodeSelector {
+    /// Reports what is wrong with a choice of nodes.
+    pub(crate) fn check(&self, values: SelectorValues, errors: &mut FieldErrors) {
+        if self.node_selector_terms.is_empty() {
+            errors.required("nodeSelectorTerms", "must have at least one node selector term");
+        }
+        for (index, term) in self.node_selector_terms.iter().enumerate() {
+            term.check(values, &mut errors.at_index("nodeSelectorTerms", index));
+        }
+    }
+}
+
+impl NodeSelectorTerm {
+    /// Reports what is wrong with one of several choices.
+    pub(crate) fn check(&self, values: SelectorValues, errors: &mut FieldErrors) {
+        for (index, requirement) in self.match_expressions.iter().enumerate() {
+            requirement.check_of_labels(values, &mut errors.at_index("matchExpressions", index));
+        }
+        for (index, requirement) in self.match_fields.iter().enumerate() {
+            requirement.check_of_fields(&mut errors.at_index("matchFields", index));
+        }
+    }
+}
+
+impl NodeSelectorRequirement {
+    fn check_of_labels(&self, values: SelectorValues, errors: &mut FieldErrors) {
+        match (self.operator.as_str(), self.values.len()) {
+            ("In" | "NotIn", 0) => {
+                errors.required("values", "must be specified when `operator` is 'In' or 'NotIn'");
+            }
+            ("Exists" | "DoesNotExist", 1..) => {
+                let problem = "may not be specified when `operator` is 'Exists' or 'DoesNotExist'";
+                errors.forbidden("values", problem);
+            }
+            ("Gt" | "Lt", 0 | 2..) => {
+                errors.required(
+                    "values",
+                    "must be specified single value when `operator` is 'Lt' or 'Gt'",
+                );
+            }
+            ("In" | "NotIn" | "Exists" | "DoesNotExist" | "Gt" | "Lt", _) => {}
+            (other, _) => errors.invalid("operator", other, "not a valid selector operator"),
+        }
+        check_label_key("key", &self.key, errors);
+        if values == SelectorValues::Legal {
+            for (index, value) in self.values.iter().enumerate() {
+                for problem in names::label_value(value) {
+                    errors.at_index("values", index).invalid("", value, problem);
+                }
+            }
+        }
+    }
+
+    fn check_of_fields(&self, errors: &mut FieldErrors) {
+        match self.operator.as_str() {
+            "In" | "NotIn" if self.values.len() != 1 => {
+                let problem = "must be only one value when `operator` is 'In' or 'NotIn' for node field selector";
+                errors.required("values", problem);
+            }
+            "In" | "NotIn" => {}
+            other => errors.invalid("operator", other, "not a valid selector operator"),
+        }
+        if self.key != "metadata.name" {
+            errors.invalid("key", &self.key, "not a valid field selector key");
+            return;
+        }
+        for (index, name) in self.values.iter().enumerate() {
+            for problem in names::dns_subdomain(name) {
+                errors.at_index("values", index).invalid("", name, problem);
+            }
+        }
+    }
+
+    /// Whether a value is none that a label can have.
+    pub(crate) fn has_illegal_value(&self) -> bool {
+        self.values.iter().any(|value| !names::label_value(value).is_empty())
+    }
 }

@@ -1,16 +1,31 @@
 //! Pods: containers that run together on a node.
 
+mod annotations;
+mod check;
+mod columns;
+mod defaults;
 mod dns;
+mod ephemeral;
+mod host;
+mod options;
+mod prepare;
+mod quality;
+mod resize;
 mod resource_claim;
 mod security_context;
 mod spec;
 mod status;
 mod topology_spread;
+mod update;
+mod warnings;
 
 use planesmith_machinery::Resource;
+use planesmith_machinery::field_error::FieldErrors;
 use planesmith_machinery::meta::ObjectMeta;
+use planesmith_machinery::rules::Rules;
 
 pub use dns::{HostAlias, PodDNSConfig, PodDNSConfigOption};
+pub use options::PodOptions;
 pub use resource_claim::{
     ContainerExtendedResourceRequest, NodeAllocatableResourceClaimStatus, PodExtendedResourceClaimStatus,
     PodResourceClaim, PodResourceClaimStatus,
@@ -20,7 +35,9 @@ pub use spec::{PodOS, PodReadinessGate, PodSchedulingGate, PodSchedulingGroup, P
 pub use status::{HostIP, PodCondition, PodIP, PodStatus};
 pub use topology_spread::TopologySpreadConstraint;
 
-/// Pod.
+pub(crate) use annotations::{check as check_annotations, check_app_armor_fields, check_seccomp_fields};
+
+/// Containers that run together on a node and share its address, its volumes and its end.
 #[derive(Clone, Debug, Default, PartialEq, Resource)]
 #[resource(
     group = "",
@@ -31,6 +48,9 @@ pub use topology_spread::TopologySpreadConstraint;
     status_on_create,
     returns_deleted,
     generation,
+    rules
+)]
+#[resource(
     selectable(
         "spec.nodeName",
         "spec.restartPolicy",
@@ -40,16 +60,78 @@ pub use topology_spread::TopologySpreadConstraint;
         "status.phase",
         "status.podIP",
         "status.nominatedNodeName"
-    )
+    ),
+    column(name),
+    column(name = "Ready", type = "string", doc = "How many of its containers are ready.", with = columns::ready),
+    column(name = "Status", type = "string", doc = "How it fares, in one word.", with = columns::status),
+    column(name = "Restarts", type = "string", doc = "How often its containers were started again.", with = columns::restarts),
+    column(age),
+    column(name = "IP", type = "string", doc = "Its first address.", priority = 1, with = columns::ip),
+    column(name = "Node", type = "string", doc = "Where it runs.", priority = 1, with = columns::node),
+    column(name = "Nominated Node", type = "string", doc = "Where room is being made for it.", priority = 1, with = columns::nominated_node),
+    column(name = "Readiness Gates", type = "string", doc = "How many of its readiness gates are open.", priority = 1, with = columns::readiness_gates)
 )]
 pub struct Pod {
-    /// The metadata.
+    /// Standard metadata.
     #[field(proto = 1)]
     pub metadata: ObjectMeta,
-    /// The spec.
+    /// What is wanted of the pod.
     #[field(proto = 2)]
     pub spec: PodSpec,
-    /// The status.
+    /// What became of it, as its kubelet and others report it.
     #[field(proto = 3)]
     pub status: PodStatus,
+}
+
+impl Rules for Pod {
+    fn default_values(&mut self) {
+        self.fill_in();
+    }
+
+    fn prepare_create(&mut self) {
+        self.prepare();
+    }
+
+    fn prepare_update(&mut self, old: &Self) {
+        self.spec.drop_disabled(Some(&old.spec));
+    }
+
+    fn prepare_status_update(&mut self, old: &Self) {
+        self.prepare_status(old);
+    }
+
+    fn grace_period(&self, requested: Option<i64>) -> Option<i64> {
+        Some(self.grace_period_after(requested))
+    }
+
+    fn validate(&self, errors: &mut FieldErrors) {
+        self.check_always(PodOptions::of_pod(None), errors);
+        let mut errors = errors.at("spec");
+        if !self.spec.ephemeral_containers.is_empty() {
+            errors.forbidden("ephemeralContainers", "cannot be set on create");
+        }
+        if !self.spec.node_name.is_empty() && !self.spec.scheduling_gates.is_empty() {
+            errors.forbidden("nodeName", "cannot be set until all schedulingGates have been cleared");
+        }
+        let annotations = &self.metadata.annotations;
+        check_seccomp_fields(annotations, &self.spec, &mut errors);
+        check_app_armor_fields(annotations, &self.spec, &mut errors);
+    }
+
+    fn validate_replacement(&self, old: &Self, errors: &mut FieldErrors) {
+        self.check_update(old, errors);
+    }
+
+    fn validate_status_update(&self, old: &Self, errors: &mut FieldErrors) {
+        self.check_status_update(old, errors);
+    }
+
+    fn warnings(&self, old: Option<&Self>) -> Vec<String> {
+        // Later writes come from controllers, whom nobody reads.
+        old.map_or_else(|| self.creation_warnings(), |_| Vec::new())
+    }
+
+    fn status_warnings(&self, _old: &Self) -> Vec<String> {
+        self.address_warnings()
+    }
 }

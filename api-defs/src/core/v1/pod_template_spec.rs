@@ -1,9 +1,12 @@
 //! Templates from which controllers make pods.
 
 use planesmith_machinery::Struct;
+use planesmith_machinery::field_error::FieldErrors;
 use planesmith_machinery::meta::ObjectMeta;
+use planesmith_machinery::validation;
 
 use crate::core::v1::PodSpec;
+use crate::core::v1::pod::{PodOptions, check_annotations, check_app_armor_fields, check_seccomp_fields};
 
 /// Pod template spec.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
@@ -14,4 +17,35 @@ pub struct PodTemplateSpec {
     /// The spec.
     #[field(proto = 2)]
     pub spec: PodSpec,
+}
+
+impl PodTemplateSpec {
+    /// Fills in what a template does not say. What only pods get is left to their creation.
+    pub fn default_values(&mut self) {
+        self.spec.default_values();
+    }
+
+    /// Drops what is switched off, unless it was in `old` before; to be called before a template is stored.
+    pub fn drop_disabled(&mut self, old: Option<&Self>) {
+        self.spec.drop_disabled(old.map(|old| &old.spec));
+    }
+
+    /// Reports what is wrong with the template at the current prefix.
+    pub fn check(&self, options: PodOptions, errors: &mut FieldErrors) {
+        let annotations = &self.metadata.annotations;
+        validation::check_labels("labels", &self.metadata.labels, errors);
+        validation::check_annotations("annotations", annotations, errors);
+        let any_cost = options.any_deletion_cost;
+        check_annotations(annotations, &self.spec, any_cost, &mut errors.at("annotations"));
+        let mut errors = errors.at("spec");
+        self.spec.check("", options, &mut errors);
+        check_seccomp_fields(annotations, &self.spec, &mut errors);
+        check_app_armor_fields(annotations, &self.spec, &mut errors);
+        if !self.spec.ephemeral_containers.is_empty() {
+            errors.forbidden(
+                "ephemeralContainers",
+                "ephemeral containers not allowed in pod template",
+            );
+        }
+    }
 }

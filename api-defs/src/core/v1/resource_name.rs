@@ -104,3 +104,32 @@ pub(super) fn counts_whole(name: &str) -> bool {
 fn is_extended(name: &str) -> bool {
     !name.starts_with("requests.") && names::qualified_name(&format!("requests.{name}")).is_empty()
 }
+
+/// Whether `name` is a size of huge pages.
+pub(super) fn is_huge_page(name: &str) -> bool {
+    name.starts_with("hugepages-")
+}
+
+/// Whether more of `name` can be promised than there is: Kubernetes' own resources, except huge pages.
+pub(super) fn is_overcommitted(name: &str) -> bool {
+    (!name.contains('/') || name.contains(NATIVE)) && !is_huge_page(name)
+}
+
+/// Whether pods can ask for `name` as a whole.
+pub(super) fn is_of_pods(name: &str) -> bool {
+    matches!(name, "cpu" | "memory") || is_huge_page(name)
+}
+
+/// Reports what is wrong with `name` at `field` as a resource that a pod asks for as a whole.
+pub(super) fn check_pod_resource(errors: &mut FieldErrors, field: &str, name: &str) {
+    let problems = names::qualified_name(name);
+    let standard = name.contains('/') || OF_CONTAINERS.contains(&name) || OTHERS.contains(&name) || is_huge_page(name);
+    if problems.is_empty() && !standard {
+        errors.invalid(field, name, "must be a standard resource type or fully qualified");
+    } else if problems.is_empty() && !is_of_pods(name) {
+        errors.not_supported(field, name, &["cpu", "hugepages-", "memory"]);
+    }
+    for problem in problems {
+        errors.invalid(field, name, problem);
+    }
+}

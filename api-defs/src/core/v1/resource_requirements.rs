@@ -1,8 +1,14 @@
 //! What containers and claims ask for.
 
+mod check;
+mod total;
+
 use planesmith_machinery::Struct;
 
 use crate::core::v1::ResourceList;
+
+pub(crate) use check::{ResourceNames, has_odd_huge_pages};
+pub(crate) use total::add;
 
 /// Resource requirements.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]

@@ -1,6 +1,9 @@
 //! Taints that pods tolerate.
 
 use planesmith_machinery::Struct;
+use planesmith_machinery::field_error::FieldErrors;
+use planesmith_machinery::names;
+use planesmith_machinery::validation::check_label_key;
 
 /// Toleration.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
@@ -20,4 +23,46 @@ pub struct Toleration {
     /// The toleration seconds.
     #[field(proto = 5)]
     pub toleration_seconds: Option<i64>,
+}
+
+const EFFECTS: [&str; 3] = ["NoSchedule", "PreferNoSchedule", "NoExecute"];
+
+/// Reports what is wrong with the tolerations of a pod.
+pub(crate) fn check_tolerations(tolerations: &[Toleration], errors: &mut FieldErrors) {
+    for (index, toleration) in tolerations.iter().enumerate() {
+        toleration.check(&mut errors.at_index("tolerations", index));
+    }
+}
+
+impl Toleration {
+    pub(crate) fn check(&self, errors: &mut FieldErrors) {
+        if !self.key.is_empty() {
+            check_label_key("key", &self.key, errors);
+        }
+        if self.key.is_empty() && self.operator != "Exists" {
+            let problem = "operator must be Exists when `key` is empty, which means \"match all values and all keys\"";
+            errors.invalid("operator", &self.operator, problem);
+        }
+        if self.toleration_seconds.is_some() && self.effect != "NoExecute" {
+            let problem = "effect must be 'NoExecute' when `tolerationSeconds` is set";
+            errors.invalid("effect", &self.effect, problem);
+        }
+        match self.operator.as_str() {
+            "Equal" | "" => {
+                let problems = names::label_value(&self.value);
+                if !problems.is_empty() {
+                    errors.invalid("operator", &self.value, problems.join(";"));
+                }
+            }
+            "Exists" if !self.value.is_empty() => {
+                let problem = "value must be empty when `operator` is 'Exists'";
+                errors.invalid("operator", &self.value, problem);
+            }
+            "Exists" => {}
+            other => errors.not_supported_in_order("operator", other, &["Equal", "Exists"]),
+        }
+        if !self.effect.is_empty() && !EFFECTS.contains(&self.effect.as_str()) {
+            errors.not_supported_in_order("effect", &self.effect, &EFFECTS);
+        }
+    }
 }

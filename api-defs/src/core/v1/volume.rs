@@ -1,15 +1,18 @@
 //! Volumes of a pod.
 
+mod check;
 mod claim;
 mod cloud;
 mod config;
 mod driver;
 mod network;
 mod node;
+mod path;
 mod projected;
 
 use planesmith_machinery::Struct;
 
+pub(crate) use check::{GoodVolumes, check_volumes};
 pub use claim::{EphemeralVolumeSource, PersistentVolumeClaimTemplate, PersistentVolumeClaimVolumeSource};
 pub use cloud::{
     AWSElasticBlockStoreVolumeSource, AzureDiskVolumeSource, AzureFileVolumeSource, CinderVolumeSource,
@@ -24,6 +27,7 @@ pub use network::{
     PortworxVolumeSource, QuobyteVolumeSource, RBDVolumeSource, ScaleIOVolumeSource, StorageOSVolumeSource,
 };
 pub use node::{EmptyDirVolumeSource, GitRepoVolumeSource, HostPathVolumeSource, ImageVolumeSource};
+pub(crate) use path::{check_descending, check_unreserved, steps_back};
 pub use projected::{
     ClusterTrustBundleProjection, ConfigMapProjection, DownwardAPIProjection, PodCertificateProjection,
     ProjectedVolumeSource, SecretProjection, ServiceAccountTokenProjection, VolumeProjection,

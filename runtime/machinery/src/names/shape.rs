@@ -5,6 +5,12 @@ pub(super) fn is_label(text: &[u8]) -> bool {
     bounded(text, is_lower_or_digit, |byte| is_lower_or_digit(byte) || byte == b'-')
 }
 
+/// `[a-z0-9]([-_a-z0-9]*[a-z0-9])?`
+pub(super) fn is_label_with_underscores(text: &[u8]) -> bool {
+    let inner = |byte: u8| is_lower_or_digit(byte) || matches!(byte, b'-' | b'_');
+    bounded(text, is_lower_or_digit, inner)
+}
+
 /// `[a-z]([-a-z0-9]*[a-z0-9])?`
 pub(super) fn is_label_starting_with_letter(text: &[u8]) -> bool {
     is_label(text) && text[0].is_ascii_lowercase()

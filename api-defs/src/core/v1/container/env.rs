@@ -1,9 +1,13 @@
 //! Environment variables of containers.
 
+mod check;
+
 use planesmith_machinery::Struct;
 use planesmith_machinery::quantity::Quantity;
 
 use crate::core::v1::LocalObjectReference;
+
+pub(crate) use check::{FieldPaths, ResourceOf, check, check_sources};
 
 /// Env var.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]

@@ -1,6 +1,10 @@
 //! Devices that a pod claims, and what became of its claims.
 
+use planesmith_machinery::field_error::FieldErrors;
+use planesmith_machinery::go_value::GoValue;
+use planesmith_machinery::names;
 use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 
 use planesmith_machinery::Struct;
 use planesmith_machinery::quantity::Quantity;
@@ -67,4 +71,67 @@ pub struct NodeAllocatableResourceClaimStatus {
     /// The resources.
     #[field(proto = 3, keep)]
     pub resources: BTreeMap<String, Quantity>,
+}
+
+/// Reports what is wrong with the devices that a pod claims.
+pub(super) fn check_claims(claims: &[PodResourceClaim], errors: &mut FieldErrors) {
+    let mut known = BTreeSet::new();
+    for (index, claim) in claims.iter().enumerate() {
+        let mut errors = errors.at_index("resourceClaims", index);
+        let name = claim.name.as_str();
+        if name.is_empty() {
+            errors.required("name", "");
+        } else if !known.insert(name) {
+            errors.duplicate("name", name);
+        } else {
+            for problem in names::dns_label(name) {
+                errors.invalid("name", name, problem);
+            }
+        }
+        let problem = match (&claim.resource_claim_name, &claim.resource_claim_template_name) {
+            (Some(_), Some(_)) => {
+                Some("at most one of `resourceClaimName` or `resourceClaimTemplateName` may be specified")
+            }
+            (None, None) => Some("must specify one of: `resourceClaimName`, `resourceClaimTemplateName`"),
+            _ => None,
+        };
+        if let Some(problem) = problem {
+            errors.invalid("", GoValue(claim), problem);
+        }
+        let references = [
+            ("resourceClaimName", &claim.resource_claim_name),
+            ("resourceClaimTemplateName", &claim.resource_claim_template_name),
+        ];
+        for (field, name) in references {
+            if let Some(name) = name {
+                for problem in names::dns_subdomain(name) {
+                    errors.invalid(field, name, problem);
+                }
+            }
+        }
+    }
+}
+
+/// Reports what is wrong with what became of claims.
+pub(super) fn check_claim_statuses(
+    statuses: &[PodResourceClaimStatus],
+    claims: &[PodResourceClaim],
+    errors: &mut FieldErrors,
+) {
+    let mut known = BTreeSet::new();
+    for (index, status) in statuses.iter().enumerate() {
+        let mut errors = errors.at_index("resourceClaimStatuses", index);
+        if !claims.iter().any(|claim| claim.name == status.name) {
+            let problem = "must match the name of an entry in `spec.resourceClaims`";
+            errors.invalid("name", &status.name, problem);
+        }
+        if !known.insert(&status.name) {
+            errors.duplicate("name", &status.name);
+        }
+        if let Some(name) = &status.resource_claim_name {
+            for problem in names::dns_subdomain(name) {
+                errors.invalid("name", name, problem);
+            }
+        }
+    }
 }

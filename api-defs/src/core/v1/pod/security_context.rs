@@ -1,6 +1,11 @@
 //! Security settings that all containers of a pod share.
 
+use std::collections::BTreeSet;
+
+use super::{PodOptions, PodSpec};
+use crate::core::v1::container::check_id;
 use planesmith_machinery::Struct;
+use planesmith_machinery::field_error::FieldErrors;
 
 use crate::core::v1::{AppArmorProfile, SELinuxOptions, SeccompProfile, WindowsSecurityContextOptions};
 
@@ -57,4 +62,145 @@ pub struct Sysctl {
     /// The value.
     #[field(proto = 2, keep)]
     pub value: String,
+}
+
+/// The longest name of a kernel setting, in bytes.
+const LONGEST_SYSCTL: usize = 253;
+
+impl PodSecurityContext {
+    /// Reports what is wrong with the settings of the pod `spec`.
+    pub(super) fn check(&self, spec: &PodSpec, options: PodOptions, errors: &mut FieldErrors) {
+        for (field, id) in [
+            ("fsGroup", self.fs_group),
+            ("runAsUser", self.run_as_user),
+            ("runAsGroup", self.run_as_group),
+        ] {
+            if let Some(id) = id {
+                check_id(field, id, errors);
+            }
+        }
+        for (index, id) in self.supplemental_groups.iter().enumerate() {
+            check_id("", *id, &mut errors.at_index("supplementalGroups", index));
+        }
+        if spec.host_pid && spec.share_process_namespace == Some(true) {
+            let problem = "ShareProcessNamespace and HostPID cannot both be enabled";
+            errors.invalid("shareProcessNamespace", true, problem);
+        }
+        check_sysctls(&self.sysctls, spec, options, errors);
+        let check_one_of = |field: &str, value: &Option<String>, known: &[&str], errors: &mut FieldErrors| {
+            if let Some(value) = value.as_deref()
+                && !known.contains(&value)
+            {
+                errors.not_supported(field, value, known);
+            }
+        };
+        let changes = ["Always", "OnRootMismatch"];
+        check_one_of("fsGroupChangePolicy", &self.fs_group_change_policy, &changes, errors);
+        if let Some(profile) = &self.seccomp_profile {
+            profile.check(&mut errors.at("seccompProfile"));
+        }
+        if let Some(windows) = &self.windows_options {
+            windows.check(&mut errors.at("windowsOptions"));
+        }
+        if let Some(profile) = &self.app_armor_profile {
+            profile.check(&mut errors.at("appArmorProfile"));
+        }
+        let groups = ["Merge", "Strict"];
+        check_one_of(
+            "supplementalGroupsPolicy",
+            &self.supplemental_groups_policy,
+            &groups,
+            errors,
+        );
+        let labels = ["MountOption", "Recursive"];
+        check_one_of("seLinuxChangePolicy", &self.se_linux_change_policy, &labels, errors);
+    }
+}
+
+fn check_sysctls(sysctls: &[Sysctl], spec: &PodSpec, options: PodOptions, errors: &mut FieldErrors) {
+    let mut known = BTreeSet::new();
+    for (index, sysctl) in sysctls.iter().enumerate() {
+        let mut errors = errors.at_index("sysctls", index);
+        let name = sysctl.name.as_str();
+        if name.is_empty() {
+            errors.required("name", "");
+        } else if !is_sysctl(name) {
+            let problem = format!(
+                "must have at most {LONGEST_SYSCTL} characters and match regex \
+                 ^([a-z0-9]([-_a-z0-9]*[a-z0-9])?[\\./])*[a-z0-9]([-_a-z0-9]*[a-z0-9])?$"
+            );
+            errors.invalid("name", name, problem);
+        } else if known.contains(name) {
+            errors.duplicate("name", name);
+        }
+        if !options.host_sysctls {
+            match namespace_of(name) {
+                Some("net") if spec.host_network => {
+                    errors.invalid("name", name, "may not be specified when 'hostNetwork' is true");
+                }
+                Some("ipc") if spec.host_ipc => {
+                    errors.invalid("name", name, "may not be specified when 'hostIPC' is true");
+                }
+                _ => {}
+            }
+        }
+        known.insert(name);
+    }
+}
+
+/// Labels with inner dashes and underscores, joined by dots or slashes.
+fn is_sysctl(name: &str) -> bool {
+    let is_label = |label: &str| {
+        let outer = |byte: Option<&u8>| byte.is_some_and(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit());
+        let inner = |byte: &u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || matches!(byte, b'-' | b'_');
+        let bytes = label.as_bytes();
+        outer(bytes.first()) && outer(bytes.last()) && bytes.iter().all(inner)
+    };
+    name.len() <= LONGEST_SYSCTL && name.split(['.', '/']).all(is_label)
+}
+
+/// The namespace of the kernel that a setting belongs to, when pods can have one of their own.
+fn namespace_of(name: &str) -> Option<&'static str> {
+    // Whichever of the two separators comes first separates; the other one is part of a name.
+    let slashed = name.find(['.', '/']).is_some_and(|at| name.as_bytes()[at] == b'/');
+    let swap = |c: char| match c {
+        '.' => '/',
+        '/' => '.',
+        c => c,
+    };
+    let name: String = if slashed {
+        name.chars().map(swap).collect()
+    } else {
+        name.to_owned()
+    };
+    let starts = |prefixes: &[&str]| prefixes.iter().any(|prefix| name.starts_with(prefix));
+    if name == "kernel.sem" || starts(&["kernel.shm", "kernel.msg", "fs.mqueue."]) {
+        Some("ipc")
+    } else if starts(&["net."]) {
+        Some("net")
+    } else {
+        None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn settings_belong_to_namespaces() {
+        let cases = [
+            ("kernel.sem", Some("ipc")),
+            ("kernel/shmmax", Some("ipc")),
+            ("net/ipv4/conf/eth0.1/x", Some("net")),
+            ("vm.swappiness", None),
+        ];
+        for (name, expected) in cases {
+            assert_eq!(namespace_of(name), expected, "{name}");
+            assert!(is_sysctl(name), "{name}");
+        }
+        for name in ["", "bad name", "a..b", "A", "-a", &"a".repeat(254)] {
+            assert!(!is_sysctl(name), "{name}");
+        }
+    }
 }

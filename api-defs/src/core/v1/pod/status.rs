@@ -1,5 +1,7 @@
 //! What became of a pod.
 
+mod check;
+
 use planesmith_machinery::Struct;
 use planesmith_machinery::time::Time;
 

@@ -1,7 +1,10 @@
 //! How pods spread over zones and nodes.
 
+use super::PodOptions;
 use planesmith_machinery::Struct;
+use planesmith_machinery::field_error::FieldErrors;
 use planesmith_machinery::meta::LabelSelector;
+use planesmith_machinery::validation::{SelectorValues, check_label_key, check_label_selector};
 
 /// Topology spread constraint.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
@@ -30,4 +33,96 @@ pub struct TopologySpreadConstraint {
     /// The match label keys.
     #[field(proto = 8, list_type = atomic)]
     pub match_label_keys: Vec<String>,
+}
+
+/// Reports what is wrong with how a pod is spread.
+pub(super) fn check_spread(constraints: &[TopologySpreadConstraint], options: PodOptions, errors: &mut FieldErrors) {
+    for (index, constraint) in constraints.iter().enumerate() {
+        let mut errors = errors.at_index("topologySpreadConstraints", index);
+        constraint.check(&mut errors);
+        let (key, action) = (&constraint.topology_key, &constraint.when_unsatisfiable);
+        let later = constraints.get(index + 1..).unwrap_or_default();
+        let same = |other: &TopologySpreadConstraint| other.topology_key == *key && other.when_unsatisfiable == *action;
+        if later.iter().any(same) {
+            let pair = format!("{{{key}, {action}}}");
+            errors.duplicate("{topologyKey, whenUnsatisfiable}", pair.as_str());
+        }
+        constraint.check_details(options, &mut errors);
+    }
+}
+
+impl TopologySpreadConstraint {
+    fn check(&self, errors: &mut FieldErrors) {
+        if self.max_skew <= 0 {
+            errors.invalid("maxSkew", self.max_skew, "must be greater than zero");
+        }
+        if self.topology_key.is_empty() {
+            errors.required("topologyKey", "can not be empty");
+        }
+        let action = self.when_unsatisfiable.as_str();
+        if !matches!(action, "DoNotSchedule" | "ScheduleAnyway") {
+            errors.not_supported("whenUnsatisfiable", action, &["DoNotSchedule", "ScheduleAnyway"]);
+        }
+    }
+
+    fn check_details(&self, options: PodOptions, errors: &mut FieldErrors) {
+        if let Some(domains) = self.min_domains {
+            if domains <= 0 {
+                errors.invalid("minDomains", domains, "must be greater than zero");
+            }
+            if self.when_unsatisfiable != "DoNotSchedule" {
+                let problem = format!(
+                    "can only use minDomains if whenUnsatisfiable=DoNotSchedule, not {}",
+                    self.when_unsatisfiable
+                );
+                errors.invalid("minDomains", domains, problem);
+            }
+        }
+        let policies = [
+            ("nodeAffinityPolicy", &self.node_affinity_policy),
+            ("nodeTaintsPolicy", &self.node_taints_policy),
+        ];
+        for (field, policy) in policies {
+            if let Some(policy) = policy.as_deref()
+                && !matches!(policy, "Ignore" | "Honor")
+            {
+                errors.not_supported(field, policy, &["Honor", "Ignore"]);
+            }
+        }
+        self.check_match_label_keys(errors);
+        if let Some(selector) = &self.label_selector
+            && !options.any_spread_selector
+        {
+            check_label_selector(selector, SelectorValues::Legal, &mut errors.at("labelSelector"));
+        }
+    }
+
+    fn check_match_label_keys(&self, errors: &mut FieldErrors) {
+        if self.match_label_keys.is_empty() {
+            return;
+        }
+        if self.label_selector.is_none() {
+            let problem = "must not be specified when labelSelector is not set";
+            errors.forbidden("matchLabelKeys", problem);
+        }
+        for (index, key) in self.match_label_keys.iter().enumerate() {
+            let mut errors = errors.at_index("matchLabelKeys", index);
+            check_label_key("", key, &mut errors);
+            if self.selects_by(key) {
+                errors.invalid("", key, "exists in both matchLabelKeys and labelSelector");
+            }
+        }
+    }
+
+    /// Whether the selection names the label by itself. What was added on creation for `matchLabelKeys` does not count.
+    fn selects_by(&self, key: &str) -> bool {
+        let Some(selector) = &self.label_selector else {
+            return false;
+        };
+        let named = selector
+            .match_expressions
+            .iter()
+            .filter(|requirement| requirement.key == key);
+        usize::from(selector.match_labels.contains_key(key)) + named.count() > 1
+    }
 }

@@ -1,7 +1,10 @@
 //! Volumes behind claims.
 
 use planesmith_machinery::Struct;
+use planesmith_machinery::field_error::FieldErrors;
 use planesmith_machinery::meta::ObjectMeta;
+use planesmith_machinery::validation::{check_annotations, check_labels};
+use planesmith_machinery::value::Struct as _;
 
 use crate::core::v1::PersistentVolumeClaimSpec;
 
@@ -33,4 +36,21 @@ pub struct PersistentVolumeClaimTemplate {
     /// The spec.
     #[field(proto = 2, keep)]
     pub spec: PersistentVolumeClaimSpec,
+}
+
+impl PersistentVolumeClaimTemplate {
+    /// Reports what is wrong with the template: of its metadata only labels and annotations count.
+    pub(super) fn check(&self, errors: &mut FieldErrors) {
+        {
+            let mut errors = errors.at("metadata");
+            check_annotations("annotations", &self.metadata.annotations, &mut errors);
+            check_labels("labels", &self.metadata.labels, &mut errors);
+            for (index, field) in self.metadata.facts().fields.iter().enumerate() {
+                let counts = matches!(field.name, "annotations" | "labels");
+                if !counts && !self.metadata.field(index).view().is_zero() {
+                    errors.forbidden(field.name, "cannot be set");
+                }
+            }
+        }
+    }
 }

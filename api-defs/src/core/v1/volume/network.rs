@@ -138,7 +138,7 @@ pub struct FlockerVolumeSource {
 pub struct FCVolumeSource {
     /// The target ww ns.
     #[field(name = "targetWWNs", proto = 1, list_type = atomic)]
-    pub target_ww_ns: Vec<String>,
+    pub target_wwns: Vec<String>,
     /// The lun.
     #[field(proto = 2)]
     pub lun: Option<i32>,

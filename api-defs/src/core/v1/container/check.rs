@@ -1,0 +1,179 @@
+//! What is wrong with the containers of a pod.
+
+mod ephemeral;
+mod handler;
+mod mounts;
+mod ports;
+mod probe;
+mod restart;
+
+use std::collections::BTreeSet;
+
+use planesmith_machinery::field_error::FieldErrors;
+use planesmith_machinery::names;
+
+use super::{Container, env};
+use crate::core::v1::pod::PodOptions;
+use crate::core::v1::resource_requirements::ResourceNames;
+use crate::core::v1::volume::GoodVolumes;
+
+pub(crate) use ephemeral::check_ephemeral_containers;
+
+const PULL_POLICIES: [&str; 3] = ["Always", "IfNotPresent", "Never"];
+const MESSAGE_POLICIES: [&str; 2] = ["File", "FallbackToLogsOnError"];
+
+/// What the containers of a pod are checked against.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Surroundings<'a> {
+    /// The volumes that they can mount.
+    pub(crate) volumes: &'a GoodVolumes<'a>,
+    /// The names of the pod's claims to devices.
+    pub(crate) claims: &'a BTreeSet<&'a str>,
+    /// What may be otherwise than usual.
+    pub(crate) options: PodOptions,
+    /// The pod's restart policy.
+    pub(crate) restart_policy: &'a str,
+    /// Whether users of the pod are those of the node.
+    pub(crate) host_users: bool,
+    /// How long the pod may take to end, in seconds.
+    pub(crate) grace_period: Option<i64>,
+}
+
+/// Reports what is wrong with when an image is fetched.
+pub(crate) fn check_pull_policy(field: &str, policy: &str, errors: &mut FieldErrors) {
+    match policy {
+        "" => errors.required(field, ""),
+        policy if !PULL_POLICIES.contains(&policy) => errors.not_supported(field, policy, &PULL_POLICIES),
+        _ => {}
+    }
+}
+
+/// Reports what is wrong with the containers that do a pod's work.
+pub(crate) fn check_containers(containers: &[Container], around: Surroundings<'_>, errors: &mut FieldErrors) {
+    if containers.is_empty() {
+        errors.required("containers", "");
+        return;
+    }
+    let mut names = BTreeSet::new();
+    for (index, container) in containers.iter().enumerate() {
+        let mut errors = errors.at_index("containers", index);
+        container.check_common(around, &mut errors);
+        if !names.insert(&container.name) {
+            errors.duplicate("name", &container.name);
+        }
+        container.check_life(around, &mut errors);
+        container.check_restarts(&mut errors);
+    }
+    ports::check_conflicts(containers, "containers", errors);
+}
+
+/// Reports what is wrong with the containers that prepare a pod.
+pub(crate) fn check_init_containers(
+    containers: &[Container],
+    regular: &[Container],
+    around: Surroundings<'_>,
+    errors: &mut FieldErrors,
+) {
+    let mut names: BTreeSet<&str> = regular.iter().map(|container| container.name.as_str()).collect();
+    for (index, container) in containers.iter().enumerate() {
+        {
+            let mut errors = errors.at_index("initContainers", index);
+            container.check_common(around, &mut errors);
+            container.check_restarts(&mut errors);
+            if !names.insert(&container.name) && !container.name.is_empty() {
+                errors.duplicate("name", &container.name);
+            }
+        }
+        // They run one after the other, so that only ports of the same one can be in each other's way. Clients find
+        // that at the first one, whichever it is.
+        ports::check_conflicts(std::slice::from_ref(container), "initContainers", errors);
+        let mut errors = errors.at_index("initContainers", index);
+        if container.is_sidecar() {
+            container.check_life(around, &mut errors);
+        } else {
+            container.refuse_life(&mut errors);
+        }
+    }
+}
+
+impl Container {
+    /// Whether an init container keeps running beside those that do the work.
+    #[must_use]
+    pub fn is_sidecar(&self) -> bool {
+        self.restart_policy.as_deref() == Some("Always")
+    }
+
+    /// What holds for containers of all kinds.
+    fn check_common(&self, around: Surroundings<'_>, errors: &mut FieldErrors) {
+        if self.name.is_empty() {
+            errors.required("name", "");
+        } else {
+            for problem in names::dns_label(&self.name) {
+                errors.invalid("name", &self.name, problem);
+            }
+        }
+        if self.image.is_empty() {
+            errors.required("image", "");
+        }
+        match self.termination_message_policy.as_str() {
+            "" => errors.required("terminationMessagePolicy", ""),
+            policy if !MESSAGE_POLICIES.contains(&policy) => {
+                errors.not_supported_in_order("terminationMessagePolicy", policy, &MESSAGE_POLICIES);
+            }
+            _ => {}
+        }
+        ports::check(&self.ports, errors);
+        env::check(&self.env, errors);
+        env::check_sources(&self.env_from, errors);
+        mounts::check(self, around.volumes, errors);
+        mounts::check_devices(self, around.volumes, errors);
+        check_pull_policy("imagePullPolicy", &self.image_pull_policy, errors);
+        self.resources.check(
+            ResourceNames::OfContainers,
+            around.claims,
+            around.options,
+            &mut errors.at("resources"),
+        );
+        restart::check_resize_policy(&self.resize_policy, around.restart_policy, errors);
+        if let Some(context) = &self.security_context {
+            context.check(around.host_users, &mut errors.at("securityContext"));
+        }
+    }
+
+    /// Hooks and probes.
+    fn check_life(&self, around: Surroundings<'_>, errors: &mut FieldErrors) {
+        if let Some(lifecycle) = &self.lifecycle {
+            lifecycle.check(around.grace_period, &mut errors.at("lifecycle"));
+        }
+        if let Some(probe) = &self.liveness_probe {
+            probe.check_of_restarts(&mut errors.at("livenessProbe"));
+        }
+        if let Some(probe) = &self.readiness_probe {
+            probe.check_of_readiness(&mut errors.at("readinessProbe"));
+        }
+        if let Some(probe) = &self.startup_probe {
+            probe.check_of_restarts(&mut errors.at("startupProbe"));
+        }
+    }
+
+    /// Hooks and probes of a container that runs once and is over before anybody could use it.
+    fn refuse_life(&self, errors: &mut FieldErrors) {
+        let given = [
+            ("lifecycle", self.lifecycle.is_some()),
+            ("livenessProbe", self.liveness_probe.is_some()),
+            ("readinessProbe", self.readiness_probe.is_some()),
+            ("startupProbe", self.startup_probe.is_some()),
+        ];
+        for (field, _) in given.into_iter().filter(|(_, given)| *given) {
+            errors.forbidden(field, "may not be set for init containers without restartPolicy=Always");
+        }
+    }
+
+    /// What holds in pods but not in templates, where others than kubelets may read the image.
+    pub(crate) fn check_of_pod(&self, errors: &mut FieldErrors) {
+        if self.image.trim().len() != self.image.len() {
+            let problem = "must not have leading or trailing whitespace";
+            errors.invalid("image", &self.image, problem);
+        }
+    }
+}

@@ -1,0 +1,226 @@
+//! Annotations of pods that mean something.
+
+use std::collections::BTreeMap;
+
+use planesmith_machinery::field_error::FieldErrors;
+
+use super::PodSpec;
+use crate::core::v1::volume::check_descending;
+use crate::core::v1::{AppArmorProfile, Container, SeccompProfile, Toleration};
+
+/// Marks the copy of a pod that a kubelet runs by itself.
+pub(crate) const MIRROR: &str = "kubernetes.io/config.mirror";
+const TOLERATIONS: &str = "scheduler.alpha.kubernetes.io/tolerations";
+const DELETION_COST: &str = "controller.kubernetes.io/pod-deletion-cost";
+pub(super) const SECCOMP_OF_POD: &str = "seccomp.security.alpha.kubernetes.io/pod";
+pub(super) const SECCOMP_OF_CONTAINER: &str = "container.seccomp.security.alpha.kubernetes.io/";
+pub(super) const APP_ARMOR: &str = "container.apparmor.security.beta.kubernetes.io/";
+
+/// Annotations by key.
+type Annotations = BTreeMap<String, String>;
+
+/// Reports what is wrong with the annotations of a pod or template.
+pub(crate) fn check(annotations: &Annotations, spec: &PodSpec, any_cost: bool, errors: &mut FieldErrors) {
+    if let Some(value) = annotations.get(MIRROR)
+        && spec.node_name.is_empty()
+    {
+        let problem = "must set spec.nodeName if mirror pod annotation is set";
+        errors.at_key("", MIRROR).invalid("", value, problem);
+    }
+    if let Some(text) = annotations.get(TOLERATIONS).filter(|text| !text.is_empty()) {
+        check_tolerations(text, errors);
+    }
+    if let Some(cost) = annotations.get(DELETION_COST)
+        && !any_cost
+        && !is_cost(cost)
+    {
+        errors
+            .at_key("", DELETION_COST)
+            .invalid("", cost, "must be a 32bit integer");
+    }
+    check_seccomp(annotations, errors);
+    for (key, value) in annotations {
+        let Some(container) = key.strip_prefix(APP_ARMOR) else {
+            continue;
+        };
+        let mut errors = errors.at_key("", key);
+        if !spec.has_container(container) {
+            errors.invalid("", container, "container not found");
+        }
+        let known = matches!(value.as_str(), "" | "runtime/default" | "unconfined") || value.starts_with("localhost/");
+        if !known {
+            let name = planesmith_machinery::go_format::quote(value);
+            errors.invalid("", value, format!("invalid AppArmor profile name: {name}"));
+        }
+    }
+}
+
+/// Reports annotations that cannot come, go or change.
+pub(crate) fn check_update(new: &Annotations, old: &Annotations, errors: &mut FieldErrors) {
+    let whose = |key: &str| match key {
+        MIRROR => Some("mirror pod annotation"),
+        key if key.starts_with(APP_ARMOR) => Some("AppArmor annotations"),
+        _ => None,
+    };
+    for (key, _) in old.iter().filter(|(key, value)| new.get(*key) != Some(value)) {
+        if let Some(whose) = whose(key) {
+            errors
+                .at_key("", key)
+                .forbidden("", format!("may not remove or update {whose}"));
+        }
+    }
+    for key in new.keys().filter(|key| !old.contains_key(*key)) {
+        if let Some(whose) = whose(key) {
+            errors.at_key("", key).forbidden("", format!("may not add {whose}"));
+        }
+    }
+}
+
+/// Whether the annotations have a cost of deletion that is no number.
+pub(super) fn has_bad_deletion_cost(annotations: &Annotations) -> bool {
+    annotations.get(DELETION_COST).is_some_and(|cost| !is_cost(cost))
+}
+
+/// A number of 32 bits without leading zeros or plus sign.
+fn is_cost(text: &str) -> bool {
+    let digits = text.strip_prefix('-').unwrap_or(text);
+    let plain = digits == "0" || digits.bytes().next().is_some_and(|first| matches!(first, b'1'..=b'9'));
+    plain && text != "-0" && text.parse::<i32>().is_ok()
+}
+
+fn check_tolerations(text: &str, errors: &mut FieldErrors) {
+    match serde_json::from_str::<Vec<Toleration>>(text) {
+        Ok(tolerations) => {
+            for (index, toleration) in tolerations.iter().enumerate() {
+                toleration.check(&mut errors.at_index(TOLERATIONS, index));
+            }
+        }
+        Err(problem) => errors.invalid("", TOLERATIONS, problem.to_string()),
+    }
+}
+
+fn check_seccomp(annotations: &Annotations, errors: &mut FieldErrors) {
+    let of_pod = annotations.get_key_value(SECCOMP_OF_POD);
+    let of_containers = annotations
+        .iter()
+        .filter(|(key, _)| key.starts_with(SECCOMP_OF_CONTAINER));
+    for (key, profile) in of_pod.into_iter().chain(of_containers) {
+        match profile.as_str() {
+            "runtime/default" | "docker/default" | "unconfined" => {}
+            profile => match profile.strip_prefix("localhost/") {
+                Some(path) => check_descending(key, path, errors),
+                None => errors.invalid(key, profile, "must be a valid seccomp profile"),
+            },
+        }
+    }
+}
+
+/// Reports profiles that differ between an annotation and the field that replaced it; called at the spec.
+pub(crate) fn check_seccomp_fields(annotations: &Annotations, spec: &PodSpec, errors: &mut FieldErrors) {
+    let of_pod = spec
+        .security_context
+        .as_ref()
+        .and_then(|context| context.seccomp_profile.as_ref());
+    if let (Some(profile), Some(annotation)) = (of_pod, annotations.get(SECCOMP_OF_POD)) {
+        check_seccomp_match(annotation, profile, &mut errors.at("securityContext.seccompProfile"));
+    }
+    spec.visit_containers(errors, &mut |container, errors| {
+        let context = container.security_context.as_ref();
+        let profile = context.and_then(|context| context.seccomp_profile.as_ref());
+        let annotation = annotations.get(&format!("{SECCOMP_OF_CONTAINER}{}", container.name));
+        if let (Some(profile), Some(annotation)) = (profile, annotation) {
+            check_seccomp_match(annotation, profile, &mut errors.at("securityContext.seccompProfile"));
+        }
+    });
+}
+
+fn check_seccomp_match(annotation: &str, profile: &SeccompProfile, errors: &mut FieldErrors) {
+    let path = annotation.strip_prefix("localhost/");
+    let same = match profile.type_.as_str() {
+        "Unconfined" => annotation == "unconfined",
+        "RuntimeDefault" => matches!(annotation, "runtime/default" | "docker/default"),
+        "Localhost" => path.is_some(),
+        _ => true,
+    };
+    if !same {
+        errors.forbidden("type", "seccomp type in annotation and field must match");
+    } else if profile.type_ == "Localhost" && profile.localhost_profile.as_deref() != path {
+        let problem = "seccomp profile in annotation and field must match";
+        errors.forbidden("localhostProfile", problem);
+    }
+}
+
+/// As `check_seccomp_fields`, for AppArmor.
+pub(crate) fn check_app_armor_fields(annotations: &Annotations, spec: &PodSpec, errors: &mut FieldErrors) {
+    if spec.is_of("windows") {
+        return;
+    }
+    let of_pod = spec
+        .security_context
+        .as_ref()
+        .and_then(|context| context.app_armor_profile.as_ref());
+    spec.visit_containers(errors, &mut |container, errors| {
+        let context = container.security_context.as_ref();
+        let own = context.and_then(|context| context.app_armor_profile.as_ref());
+        let annotation = annotations.get(&format!("{APP_ARMOR}{}", container.name));
+        if let (Some(profile), Some(annotation)) = (own.or(of_pod), annotation) {
+            check_app_armor_match(annotation, profile, &mut errors.at("securityContext.appArmorProfile"));
+        }
+    });
+}
+
+fn check_app_armor_match(annotation: &str, profile: &AppArmorProfile, errors: &mut FieldErrors) {
+    let path = annotation.strip_prefix("localhost/");
+    let same = match profile.type_.as_str() {
+        "Unconfined" => annotation == "unconfined",
+        "RuntimeDefault" => annotation == "runtime/default",
+        "Localhost" => path.is_some(),
+        _ => true,
+    };
+    if !same {
+        errors.forbidden("type", "apparmor type in annotation and field must match");
+    } else if profile.type_ == "Localhost" && profile.localhost_profile.as_deref() != path {
+        let problem = "apparmor profile in annotation and field must match";
+        errors.forbidden("localhostProfile", problem);
+    }
+}
+
+/// Moves profiles from annotations to the fields that replaced them.
+pub(super) fn adopt_app_armor(annotations: &Annotations, spec: &mut PodSpec) {
+    if spec.is_of("windows") {
+        return;
+    }
+    let of_pod = spec
+        .security_context
+        .as_ref()
+        .and_then(|context| context.app_armor_profile.clone());
+    let adopt = |container: &mut Container| {
+        let context = container.security_context.as_ref();
+        let profile = annotations
+            .get(&format!("{APP_ARMOR}{}", container.name))
+            .and_then(|annotation| app_armor_profile(annotation))
+            .filter(|_| context.is_none_or(|context| context.app_armor_profile.is_none()));
+        if profile.is_some() && profile != of_pod {
+            container.security_context.get_or_insert_default().app_armor_profile = profile;
+        }
+    };
+    spec.init_containers
+        .iter_mut()
+        .chain(&mut spec.containers)
+        .for_each(adopt);
+}
+
+fn app_armor_profile(annotation: &str) -> Option<AppArmorProfile> {
+    let (type_, path) = match annotation {
+        "unconfined" => ("Unconfined", None),
+        "runtime/default" => ("RuntimeDefault", None),
+        other => (
+            "Localhost",
+            Some(other.strip_prefix("localhost/").filter(|path| !path.is_empty())?),
+        ),
+    };
+    Some(AppArmorProfile {
+        type_: type_.to_owned(),
+        localhost_profile: path.map(str::to_owned),
+    })
+}

@@ -1,0 +1,179 @@
+//! The cells of printed pods.
+
+use planesmith_machinery::age;
+use planesmith_machinery::table::Cell;
+use planesmith_machinery::time::Time;
+
+use super::Pod;
+use crate::core::v1::{ContainerStateTerminated, ContainerStatus};
+
+/// What the statuses of a pod's containers come to.
+struct Summary {
+    ready: usize,
+    total: usize,
+    reason: String,
+    restarts: Restarts,
+}
+
+/// How often containers were started again, and when last.
+#[derive(Clone, Copy, Default)]
+struct Restarts {
+    count: i64,
+    last: Option<Time>,
+}
+
+impl Restarts {
+    fn add(&mut self, status: &ContainerStatus) {
+        self.count += i64::from(status.restart_count);
+        let ended = status.last_state.terminated.as_ref().map(|end| end.finished_at);
+        self.last = self.last.max(ended.filter(|time| !time.is_zero()));
+    }
+}
+
+pub(super) fn ready(pod: &Pod) -> Cell {
+    let summary = summary(pod);
+    Cell::Text(format!("{}/{}", summary.ready, summary.total))
+}
+
+pub(super) fn status(pod: &Pod) -> Cell {
+    Cell::Text(summary(pod).reason)
+}
+
+pub(super) fn restarts(pod: &Pod) -> Cell {
+    let Restarts { count, last } = summary(pod).restarts;
+    Cell::Text(match (count, last.map(|time| age::cell(time.timestamp()))) {
+        (1.., Some(Cell::Text(age))) => format!("{count} ({age} ago)"),
+        _ => count.to_string(),
+    })
+}
+
+pub(super) fn ip(pod: &Pod) -> Cell {
+    text_or_none(pod.status.pod_ips.first().map_or("", |ip| &ip.ip))
+}
+
+pub(super) fn node(pod: &Pod) -> Cell {
+    text_or_none(&pod.spec.node_name)
+}
+
+pub(super) fn nominated_node(pod: &Pod) -> Cell {
+    text_or_none(&pod.status.nominated_node_name)
+}
+
+pub(super) fn readiness_gates(pod: &Pod) -> Cell {
+    let gates = &pod.spec.readiness_gates;
+    if gates.is_empty() {
+        return text_or_none("");
+    }
+    let open = gates
+        .iter()
+        .filter(|gate| has_condition(pod, &gate.condition_type))
+        .count();
+    Cell::Text(format!("{open}/{}", gates.len()))
+}
+
+fn text_or_none(text: &str) -> Cell {
+    Cell::Text(if text.is_empty() { "<none>" } else { text }.to_owned())
+}
+
+/// Whether the first condition of this type holds.
+fn has_condition(pod: &Pod, type_: &str) -> bool {
+    let found = pod.status.conditions.iter().find(|condition| condition.type_ == type_);
+    found.is_some_and(|condition| condition.status == "True")
+}
+
+fn summary(pod: &Pod) -> Summary {
+    let status = &pod.status;
+    let gated = |condition: &crate::core::v1::PodCondition| {
+        condition.type_ == "PodScheduled" && condition.reason == "SchedulingGated"
+    };
+    let reason = match status.reason.as_str() {
+        _ if status.conditions.iter().any(gated) => "SchedulingGated",
+        "" => &status.phase,
+        reason => reason,
+    };
+    let sidecars = pod
+        .spec
+        .init_containers
+        .iter()
+        .filter(|container| container.is_sidecar())
+        .count();
+    let mut summary = Summary {
+        ready: 0,
+        total: pod.spec.containers.len() + sidecars,
+        reason: reason.to_owned(),
+        restarts: Restarts::default(),
+    };
+    let (initializing, of_sidecars) = summary.prepare(pod);
+    if !initializing || has_condition(pod, "Initialized") {
+        summary.restarts = of_sidecars;
+        summary.run(pod);
+    }
+    if pod.metadata.deletion_timestamp.is_some() {
+        if status.reason == "NodeLost" {
+            summary.reason = "Unknown".to_owned();
+        } else if !matches!(status.phase.as_str(), "Failed" | "Succeeded") {
+            summary.reason = "Terminating".to_owned();
+        }
+    }
+    summary
+}
+
+impl Summary {
+    /// Looks at the containers that prepare the pod, up to the first that is not done. Whether there is one, and the
+    /// restarts of those that keep running.
+    fn prepare(&mut self, pod: &Pod) -> (bool, Restarts) {
+        let containers = &pod.spec.init_containers;
+        let mut of_sidecars = Restarts::default();
+        for (index, status) in pod.status.init_container_statuses.iter().enumerate() {
+            self.restarts.add(status);
+            let container = containers.iter().rfind(|container| container.name == status.name);
+            let sidecar = container.is_some_and(|container| container.is_sidecar());
+            if sidecar {
+                of_sidecars.add(status);
+            }
+            let waiting = status.state.waiting.as_ref().map_or("", |waiting| &waiting.reason);
+            self.reason = match &status.state.terminated {
+                Some(end) if end.exit_code == 0 => continue,
+                _ if sidecar && status.started == Some(true) => {
+                    self.ready += usize::from(status.ready);
+                    continue;
+                }
+                Some(end) => format!("Init:{}", ending(end)),
+                None if !matches!(waiting, "" | "PodInitializing") => format!("Init:{waiting}"),
+                None => format!("Init:{index}/{}", containers.len()),
+            };
+            return (true, of_sidecars);
+        }
+        (false, of_sidecars)
+    }
+
+    /// Looks at the containers that do the work; the first one has the last word.
+    fn run(&mut self, pod: &Pod) {
+        let mut running = false;
+        for status in pod.status.container_statuses.iter().rev() {
+            self.restarts.add(status);
+            let waiting = status.state.waiting.as_ref().map_or("", |waiting| &waiting.reason);
+            if !waiting.is_empty() {
+                waiting.clone_into(&mut self.reason);
+            } else if let Some(end) = &status.state.terminated {
+                self.reason = ending(end);
+            } else if status.ready && status.state.running.is_some() {
+                running = true;
+                self.ready += 1;
+            }
+        }
+        if self.reason == "Completed" && running {
+            let ready = has_condition(pod, "Ready");
+            self.reason = if ready { "Running" } else { "NotReady" }.to_owned();
+        }
+    }
+}
+
+/// How a container ended.
+fn ending(end: &ContainerStateTerminated) -> String {
+    match (end.reason.as_str(), end.signal) {
+        ("", 0) => format!("ExitCode:{}", end.exit_code),
+        ("", signal) => format!("Signal:{signal}"),
+        (reason, _) => reason.to_owned(),
+    }
+}

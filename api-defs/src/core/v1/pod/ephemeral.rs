@@ -1,0 +1,50 @@
+//! Writes to `/ephemeralcontainers`: containers are added to a pod to look into it.
+
+use planesmith_machinery::field_error::FieldErrors;
+use planesmith_machinery::go_format::quote;
+use planesmith_machinery::go_value::diff;
+
+use super::annotations::MIRROR;
+use super::{Pod, PodOptions};
+
+impl Pod {
+    /// Takes over from `old` all of spec and status but the ephemeral containers.
+    pub fn keep_all_but_ephemeral_containers(&mut self, old: &Self) {
+        let containers = std::mem::take(&mut self.spec.ephemeral_containers);
+        self.spec = old.spec.clone();
+        self.status = old.status.clone();
+        self.spec.ephemeral_containers = containers;
+    }
+
+    /// Reports what a write to the ephemeral containers of `old` may not be; metadata is checked by generic code.
+    pub fn check_ephemeral_containers(&self, old: &Self, errors: &mut FieldErrors) {
+        if old.metadata.annotations.contains_key(MIRROR) {
+            *errors = FieldErrors::default();
+            errors.forbidden("[]", "static pods do not support ephemeral containers");
+            return;
+        }
+        let options = PodOptions::of_pod(Some(old));
+        self.check_always(options, errors);
+        self.check_annotations_update(old, options, errors);
+        for container in &old.spec.ephemeral_containers {
+            const FIELD: &str = "spec.ephemeralContainers";
+            let name = &container.ephemeral_container_common.name;
+            let mut new = self.spec.ephemeral_containers.iter();
+            match new.rfind(|new| new.ephemeral_container_common.name == *name) {
+                None => {
+                    let problem = format!("existing ephemeral containers {} may not be removed\n", quote(name));
+                    errors.forbidden(FIELD, problem);
+                }
+                Some(new) if new != container => {
+                    let problem = format!(
+                        "existing ephemeral containers {} may not be changed\n{}",
+                        quote(name),
+                        diff(container, new)
+                    );
+                    errors.forbidden(FIELD, problem);
+                }
+                Some(_) => {}
+            }
+        }
+    }
+}

@@ -1,0 +1,116 @@
+//! What is judged otherwise than usual when a pod or a template is checked.
+
+use planesmith_machinery::meta::ObjectMeta;
+use planesmith_machinery::validation::{SelectorValues, check_label_selector};
+
+use super::PodSpec;
+use super::annotations::has_bad_deletion_cost;
+use crate::core::v1::resource_requirements::has_odd_huge_pages;
+use crate::core::v1::volume::check_unreserved;
+use crate::core::v1::{Pod, PodTemplateSpec};
+
+/// What is judged otherwise than usual: rules that came late do not keep anybody from changing what was stored before.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct PodOptions {
+    /// The spec is that of a pod, which has to be complete, and not of a template.
+    pub of_pod: bool,
+    /// The cost of deletion may be no number.
+    pub(crate) any_deletion_cost: bool,
+    /// Selections by labels of other pods may name values that no label can have.
+    pub(crate) any_selector_values: bool,
+    /// The same for labels of nodes.
+    pub(crate) any_node_selector_values: bool,
+    /// The same for spreading.
+    pub(crate) any_spread_selector: bool,
+    /// Amounts of huge pages may be no multiple of their size.
+    pub(crate) odd_huge_pages: bool,
+    /// Tokens may be projected anywhere.
+    pub(crate) any_token_path: bool,
+    /// Settings of the kernel may be those of a namespace that is the node's.
+    pub(crate) host_sysctls: bool,
+}
+
+impl PodOptions {
+    /// For a pod; `old` is what it replaces.
+    #[must_use]
+    pub fn of_pod(old: Option<&Pod>) -> Self {
+        let options = old.map_or_else(Self::default, |old| Self::after(&old.metadata, &old.spec));
+        Self {
+            of_pod: true,
+            ..options
+        }
+    }
+
+    /// For a template; `old` is what it replaces.
+    #[must_use]
+    pub fn of_template(old: Option<&PodTemplateSpec>) -> Self {
+        old.map_or_else(Self::default, |old| Self::after(&old.metadata, &old.spec))
+    }
+
+    /// What was there before stays possible.
+    fn after(meta: &ObjectMeta, spec: &PodSpec) -> Self {
+        let affinity = spec.affinity.as_ref();
+        let sysctls = spec
+            .security_context
+            .as_ref()
+            .is_some_and(|context| !context.sysctls.is_empty());
+        Self {
+            of_pod: false,
+            any_deletion_cost: has_bad_deletion_cost(&meta.annotations),
+            any_selector_values: affinity.is_some_and(|affinity| affinity.has_illegal_selector_value()),
+            any_node_selector_values: affinity.is_some_and(|affinity| affinity.has_illegal_node_value()),
+            any_spread_selector: has_bad_spread_selector(spec),
+            odd_huge_pages: uses_odd_huge_pages(spec),
+            any_token_path: has_wild_token_path(spec),
+            host_sysctls: sysctls && (spec.host_network || spec.host_ipc),
+        }
+    }
+
+    pub(crate) fn selector_values(self) -> SelectorValues {
+        values(self.any_selector_values)
+    }
+
+    pub(crate) fn node_selector_values(self) -> SelectorValues {
+        values(self.any_node_selector_values)
+    }
+}
+
+fn values(any: bool) -> SelectorValues {
+    if any {
+        SelectorValues::Any
+    } else {
+        SelectorValues::Legal
+    }
+}
+
+fn has_bad_spread_selector(spec: &PodSpec) -> bool {
+    let selectors = spec.topology_spread_constraints.iter();
+    selectors
+        .filter_map(|constraint| constraint.label_selector.as_ref())
+        .any(|selector| {
+            let mut errors = planesmith_machinery::field_error::FieldErrors::default();
+            check_label_selector(selector, SelectorValues::Legal, &mut errors);
+            !errors.is_empty()
+        })
+}
+
+fn uses_odd_huge_pages(spec: &PodSpec) -> bool {
+    let containers = spec.init_containers.iter().chain(&spec.containers);
+    let mut lists = containers.flat_map(|container| [&container.resources.limits, &container.resources.requests]);
+    lists.any(has_odd_huge_pages) || has_odd_huge_pages(&spec.overhead)
+}
+
+fn has_wild_token_path(spec: &PodSpec) -> bool {
+    let projected = spec
+        .volumes
+        .iter()
+        .filter_map(|volume| volume.volume_source.projected.as_ref());
+    let sources = projected.flat_map(|projected| &projected.sources);
+    sources
+        .filter_map(|source| source.service_account_token.as_ref())
+        .any(|token| {
+            let mut errors = planesmith_machinery::field_error::FieldErrors::default();
+            check_unreserved("path", &token.path, &mut errors);
+            !errors.is_empty()
+        })
+}

@@ -1,0 +1,143 @@
+//! What a pod is given when it is made, and what later writes may not take from it.
+
+use planesmith_machinery::meta::{LabelSelector, LabelSelectorRequirement};
+use planesmith_machinery::time::Time;
+
+use super::annotations::adopt_app_armor;
+use super::{Pod, PodSpec};
+use crate::core::v1::{PodCondition, PodStatus};
+
+impl Pod {
+    /// Sets the status of a pod that is made, whatever its maker says of it, and writes down what the spec means.
+    pub(super) fn prepare(&mut self) {
+        self.status = PodStatus {
+            phase: "Pending".to_owned(),
+            qos_class: self.quality_class().to_owned(),
+            ..PodStatus::default()
+        };
+        self.spec.drop_disabled(None);
+        if !self.spec.scheduling_gates.is_empty() {
+            self.status.conditions.push(PodCondition {
+                type_: "PodScheduled".to_owned(),
+                status: "False".to_owned(),
+                last_transition_time: Time::now(),
+                reason: "SchedulingGated".to_owned(),
+                message: "Scheduling is blocked due to non-empty scheduling gates".to_owned(),
+                ..PodCondition::default()
+            });
+        }
+        self.select_by_own_labels();
+        adopt_app_armor(&self.metadata.annotations, &mut self.spec);
+    }
+
+    /// Turns label keys, which stand for the pod's own values, into requirements.
+    fn select_by_own_labels(&mut self) {
+        let labels = &self.metadata.labels;
+        let select = |selector: &mut LabelSelector, keys: &[String], operator: &str| {
+            for key in keys {
+                if let Some(value) = labels.get(key) {
+                    selector.match_expressions.push(LabelSelectorRequirement {
+                        key: key.clone(),
+                        operator: operator.to_owned(),
+                        values: vec![value.clone()],
+                    });
+                }
+            }
+        };
+        for term in self
+            .spec
+            .affinity
+            .iter_mut()
+            .flat_map(|affinity| affinity.pod_terms_mut())
+        {
+            if let Some(selector) = &mut term.label_selector {
+                select(selector, &term.match_label_keys, "In");
+                select(selector, &term.mismatch_label_keys, "NotIn");
+            }
+        }
+        for constraint in &mut self.spec.topology_spread_constraints {
+            if let Some(selector) = &mut constraint.label_selector {
+                select(selector, &constraint.match_label_keys, "In");
+            }
+        }
+    }
+
+    /// Keeps what a write to the status cannot change.
+    pub(super) fn prepare_status(&mut self, old: &Self) {
+        self.metadata.deletion_timestamp = old.metadata.deletion_timestamp;
+        self.metadata
+            .owner_references
+            .clone_from(&old.metadata.owner_references);
+        let (status, old) = (&mut self.status, &old.status);
+        if status.qos_class.is_empty() {
+            status.qos_class.clone_from(&old.qos_class);
+        }
+        if status.observed_generation == 0 {
+            status.observed_generation = old.observed_generation;
+        }
+        // There can be several conditions of a type; the first new one follows the first old one, and so on.
+        let mut followed: Vec<usize> = Vec::new();
+        for condition in &mut status.conditions {
+            let mut places = old.conditions.iter().enumerate();
+            let place = places.find(|(place, old)| old.type_ == condition.type_ && !followed.contains(place));
+            if let Some((place, old)) = place {
+                followed.push(place);
+                if condition.observed_generation == 0 {
+                    condition.observed_generation = old.observed_generation;
+                }
+            }
+        }
+    }
+
+    /// How long the pod may go on after its deletion, in seconds; `requested` is what the client asks for.
+    pub(super) fn grace_period_after(&self, requested: Option<i64>) -> i64 {
+        let ended = matches!(self.status.phase.as_str(), "Failed" | "Succeeded");
+        let seconds = match requested.or(self.spec.termination_grace_period_seconds) {
+            _ if self.spec.node_name.is_empty() || ended => 0,
+            Some(seconds) => seconds,
+            None => 0,
+        };
+        if seconds < 0 { 1 } else { seconds }
+    }
+}
+
+impl PodSpec {
+    /// Drops what is switched off, unless it was there before.
+    pub(crate) fn drop_disabled(&mut self, old: Option<&Self>) {
+        if old.is_none_or(|old| old.scheduling_group.is_none()) {
+            self.scheduling_group = None;
+        }
+        let signals = |spec: &Self| {
+            let mut containers = spec.init_containers.iter().chain(&spec.containers);
+            containers.any(|container| {
+                let lifecycle = container.lifecycle.as_ref();
+                lifecycle.is_some_and(|lifecycle| lifecycle.stop_signal.is_some())
+            })
+        };
+        if !old.is_some_and(signals) {
+            for container in self.init_containers.iter_mut().chain(&mut self.containers) {
+                if let Some(lifecycle) = &mut container.lifecycle {
+                    lifecycle.stop_signal = None;
+                }
+            }
+        }
+        let certificates = |spec: &Self| {
+            let projected = spec
+                .volumes
+                .iter()
+                .filter_map(|volume| volume.volume_source.projected.as_ref());
+            let mut sources = projected.flat_map(|projected| &projected.sources);
+            sources.any(|source| source.cluster_trust_bundle.is_some() || source.pod_certificate.is_some())
+        };
+        if !old.is_some_and(certificates) {
+            let projected = self
+                .volumes
+                .iter_mut()
+                .filter_map(|volume| volume.volume_source.projected.as_mut());
+            for source in projected.flat_map(|projected| &mut projected.sources) {
+                source.cluster_trust_bundle = None;
+                source.pod_certificate = None;
+            }
+        }
+    }
+}

@@ -1,0 +1,406 @@
+//! What makers of pods and templates should know although it is accepted.
+
+mod ports;
+
+use std::collections::BTreeSet;
+
+use planesmith_machinery::go_format::quote;
+use planesmith_machinery::meta::ObjectMeta;
+use planesmith_machinery::{go_format, names};
+
+use super::annotations::{APP_ARMOR, SECCOMP_OF_CONTAINER, SECCOMP_OF_POD};
+use super::{Pod, PodSpec};
+use crate::core::v1::{Affinity, Container, EnvVar, NodeSelectorTerm, PodTemplateSpec, ResourceList, VolumeSource};
+
+/// Labels of nodes that have another name today.
+const OLD_LABELS: [(&str, &str); 5] = [
+    (
+        "beta.kubernetes.io/arch",
+        "deprecated since v1.14; use \"kubernetes.io/arch\" instead",
+    ),
+    (
+        "beta.kubernetes.io/os",
+        "deprecated since v1.14; use \"kubernetes.io/os\" instead",
+    ),
+    (
+        "failure-domain.beta.kubernetes.io/region",
+        "deprecated since v1.17; use \"topology.kubernetes.io/region\" instead",
+    ),
+    (
+        "failure-domain.beta.kubernetes.io/zone",
+        "deprecated since v1.17; use \"topology.kubernetes.io/zone\" instead",
+    ),
+    (
+        "beta.kubernetes.io/instance-type",
+        "deprecated since v1.17; use \"node.kubernetes.io/instance-type\" instead",
+    ),
+];
+
+/// Annotations that do nothing any more.
+const OLD_ANNOTATIONS: [(&str, &str); 3] = [
+    (
+        "scheduler.alpha.kubernetes.io/critical-pod",
+        "non-functional in v1.16+; use the \"priorityClassName\" field instead",
+    ),
+    (
+        "security.alpha.kubernetes.io/sysctls",
+        "non-functional in v1.11+; use the \"sysctls\" field instead",
+    ),
+    (
+        "security.alpha.kubernetes.io/unsafe-sysctls",
+        "non-functional in v1.11+; use the \"sysctls\" field instead",
+    ),
+];
+
+/// What is said of an old label of nodes.
+pub(crate) fn old_node_label(label: &str) -> Option<&'static str> {
+    OLD_LABELS
+        .iter()
+        .find(|(old, _)| *old == label)
+        .map(|(_, words)| *words)
+}
+
+/// What is said of requirements on old labels of nodes, and on values that no label can have; `path` is the term's.
+pub(crate) fn of_node_selector_term(term: &NodeSelectorTerm, check_values: bool, path: &str) -> Vec<String> {
+    let mut warnings = Vec::new();
+    for (index, requirement) in term.match_expressions.iter().enumerate() {
+        let path = format!("{path}.matchExpressions[{index}]");
+        if let Some(words) = old_node_label(&requirement.key) {
+            warnings.push(format!("{path}.key: {} is {words}", requirement.key));
+        }
+        for (position, value) in requirement.values.iter().enumerate().filter(|_| check_values) {
+            for problem in names::label_value(value) {
+                warnings.push(format!("{path}.values[{position}]: {problem}"));
+            }
+        }
+    }
+    warnings
+}
+
+impl Pod {
+    /// What its maker should know.
+    pub(super) fn creation_warnings(&self) -> Vec<String> {
+        let mut warnings = Vec::new();
+        let problems = names::dns_label(&self.metadata.name);
+        if !problems.is_empty() {
+            warnings.push(format!(
+                "metadata.name: this is used in the Pod's hostname, which can result in surprising behavior; a DNS \
+                 label is recommended: {}",
+                go_format::slice(&problems)
+            ));
+        }
+        warnings.extend(Walk::new("", &self.spec, &self.metadata).warnings());
+        warnings
+    }
+
+    /// What a writer of the status should know.
+    pub(super) fn address_warnings(&self) -> Vec<String> {
+        let of_pod = self.status.pod_ips.iter().map(|ip| &ip.ip).enumerate();
+        let of_host = self.status.host_ips.iter().map(|ip| &ip.ip).enumerate();
+        let of_pod = of_pod.map(|(index, ip)| (format!("status.podIPs[{index}].ip"), ip));
+        let of_host = of_host.map(|(index, ip)| (format!("status.hostIPs[{index}].ip"), ip));
+        let all = of_pod.chain(of_host);
+        all.filter_map(|(path, ip)| Some(format!("{path}: {}", names::ip_warning(ip)?)))
+            .collect()
+    }
+}
+
+impl PodTemplateSpec {
+    /// What the writer of the template at `path` should know.
+    #[must_use]
+    pub fn warnings(&self, path: &str) -> Vec<String> {
+        Walk::new(path, &self.spec, &self.metadata).warnings()
+    }
+}
+
+/// Collects warnings about one spec.
+struct Walk<'a> {
+    /// Where the spec's owner is, with a dot at the end; empty for a pod.
+    base: String,
+    spec: &'a PodSpec,
+    meta: &'a ObjectMeta,
+    found: Vec<String>,
+}
+
+impl<'a> Walk<'a> {
+    fn new(path: &str, spec: &'a PodSpec, meta: &'a ObjectMeta) -> Self {
+        let base = if path.is_empty() {
+            String::new()
+        } else {
+            format!("{path}.")
+        };
+        Self {
+            base,
+            spec,
+            meta,
+            found: Vec::new(),
+        }
+    }
+
+    fn warn(&mut self, path: &str, words: &str) {
+        self.found.push(format!("{}{path}: {words}", self.base));
+    }
+
+    fn warnings(mut self) -> Vec<String> {
+        self.about_nodes();
+        self.about_annotations();
+        self.about_volumes();
+        self.about_names();
+        self.about_fractions("spec.overhead", &self.spec.overhead);
+        self.about_pod_seccomp();
+        let spec = self.spec;
+        let mut containers: Vec<(String, Container)> = Vec::new();
+        for (field, list) in [
+            ("initContainers", &spec.init_containers),
+            ("containers", &spec.containers),
+        ] {
+            let list = list.iter().enumerate();
+            containers.extend(list.map(|(index, one)| (format!("spec.{field}[{index}]"), one.clone())));
+        }
+        let ephemeral = spec.ephemeral_containers.iter().enumerate();
+        containers
+            .extend(ephemeral.map(|(index, one)| (format!("spec.ephemeralContainers[{index}]"), one.as_container())));
+        for (path, container) in &containers {
+            self.about_container(path, container);
+        }
+        self.about_ports(&containers);
+        if spec.termination_grace_period_seconds.is_some_and(|seconds| seconds < 0) {
+            let words = "must be >= 0; negative values are invalid and will be treated as 1";
+            self.warn("spec.terminationGracePeriodSeconds", words);
+        }
+        if let Some(affinity) = &spec.affinity {
+            self.about_pods(affinity);
+        }
+        self.found
+    }
+
+    fn about_nodes(&mut self) {
+        for label in self.spec.node_selector.keys() {
+            if let Some(words) = old_node_label(label) {
+                self.warn(&format!("spec.nodeSelector[{label}]"), words);
+            }
+        }
+        let affinity = self.spec.affinity.as_ref();
+        if let Some(affinity) = affinity.and_then(|affinity| affinity.node_affinity.as_ref()) {
+            let path = format!("{}spec.affinity.nodeAffinity", self.base);
+            let required = affinity.required_during_scheduling_ignored_during_execution.iter();
+            for (index, term) in required.flat_map(|selector| selector.node_selector_terms.iter().enumerate()) {
+                let path = format!("{path}.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms[{index}]");
+                self.found.extend(of_node_selector_term(term, false, &path));
+            }
+            let preferred = affinity.preferred_during_scheduling_ignored_during_execution.iter();
+            for (index, term) in preferred.enumerate() {
+                let path = format!("{path}.preferredDuringSchedulingIgnoredDuringExecution[{index}].preference");
+                self.found.extend(of_node_selector_term(&term.preference, true, &path));
+            }
+        }
+        for (index, constraint) in self.spec.topology_spread_constraints.iter().enumerate() {
+            let path = format!("spec.topologySpreadConstraints[{index}]");
+            if let Some(words) = old_node_label(&constraint.topology_key) {
+                self.warn(
+                    &format!("{path}.topologyKey"),
+                    &format!("{} is {words}", constraint.topology_key),
+                );
+            }
+            if constraint.label_selector.is_none() {
+                let words = "a null labelSelector results in matching no pod";
+                self.warn(&format!("{path}.labelSelector"), words);
+            }
+        }
+    }
+
+    fn about_annotations(&mut self) {
+        for (key, words) in OLD_ANNOTATIONS {
+            if self.meta.annotations.contains_key(key) {
+                self.warn(&format!("metadata.annotations[{key}]"), words);
+            }
+        }
+    }
+
+    fn about_volumes(&mut self) {
+        for (index, volume) in self.spec.volumes.iter().enumerate() {
+            let path = format!("spec.volumes[{index}]");
+            let source = &volume.volume_source;
+            for (field, words) in old_volumes(source) {
+                self.warn(&format!("{path}.{field}"), words);
+            }
+            let template = source.ephemeral.as_ref();
+            if let Some(template) = template.and_then(|source| source.volume_claim_template.as_ref()) {
+                let path = format!("{path}.ephemeral.volumeClaimTemplate.spec.resources");
+                for (field, list) in [
+                    ("requests", &template.spec.resources.requests),
+                    ("limits", &template.spec.resources.limits),
+                ] {
+                    self.about_fraction(&format!("{path}.{field}"), "storage", list);
+                }
+            }
+        }
+    }
+
+    fn about_names(&mut self) {
+        let mut known = BTreeSet::new();
+        for (index, alias) in self.spec.host_aliases.iter().enumerate() {
+            let path = format!("spec.hostAliases[{index}].ip");
+            if let Some(words) = names::ip_warning(&alias.ip) {
+                self.warn(&path, &words);
+            }
+            if !known.insert(&alias.ip) {
+                self.warn(&path, &format!("duplicate ip {}", quote(&alias.ip)));
+            }
+        }
+        let mut known = BTreeSet::new();
+        let secrets = &self.spec.image_pull_secrets;
+        for (index, secret) in secrets.iter().enumerate() {
+            if !known.insert(&secret.name) {
+                let path = format!("spec.imagePullSecrets[{index}].name");
+                self.warn(&path, &format!("duplicate name {}", quote(&secret.name)));
+            }
+        }
+        for (index, _) in secrets.iter().enumerate().filter(|(_, secret)| secret.name.is_empty()) {
+            self.warn(
+                &format!("spec.imagePullSecrets[{index}].name"),
+                "invalid empty name \"\"",
+            );
+        }
+        let servers = self
+            .spec
+            .dns_config
+            .iter()
+            .flat_map(|config| config.nameservers.iter().enumerate());
+        for (index, server) in servers {
+            if let Some(words) = names::ip_warning(server) {
+                self.warn(&format!("spec.dnsConfig.nameservers[{index}]"), &words);
+            }
+        }
+    }
+
+    fn about_pod_seccomp(&mut self) {
+        let context = self.spec.security_context.as_ref();
+        if context.is_none_or(|context| context.seccomp_profile.is_none()) {
+            self.about_seccomp(SECCOMP_OF_POD);
+        }
+    }
+
+    fn about_seccomp(&mut self, key: &str) {
+        if self.meta.annotations.contains_key(key) {
+            let words = "non-functional in v1.27+; use the \"seccompProfile\" field instead";
+            self.warn(&format!("metadata.annotations[{key}]"), words);
+        }
+    }
+
+    fn about_container(&mut self, path: &str, container: &Container) {
+        let context = container.security_context.as_ref();
+        if context.is_none_or(|context| context.seccomp_profile.is_none()) {
+            self.about_seccomp(&format!("{SECCOMP_OF_CONTAINER}{}", container.name));
+        }
+        let of_pod = self
+            .spec
+            .security_context
+            .as_ref()
+            .and_then(|context| context.app_armor_profile.as_ref());
+        let has_profile = of_pod.is_some() || context.is_some_and(|context| context.app_armor_profile.is_some());
+        let key = format!("{APP_ARMOR}{}", container.name);
+        if !self.base.is_empty() && !has_profile && self.meta.annotations.contains_key(&key) {
+            let words = "deprecated since v1.30; use the \"appArmorProfile\" field instead";
+            self.warn(&format!("metadata.annotations[{key}]"), words);
+        }
+        for resource in ["memory", "ephemeral-storage"] {
+            for (field, list) in [
+                ("limits", &container.resources.limits),
+                ("requests", &container.resources.requests),
+            ] {
+                self.about_fraction(&format!("{path}.resources.{field}"), resource, list);
+            }
+        }
+        self.about_variables(path, &container.env);
+    }
+
+    fn about_fractions(&mut self, path: &str, list: &ResourceList) {
+        for resource in ["memory", "ephemeral-storage"] {
+            self.about_fraction(path, resource, list);
+        }
+    }
+
+    fn about_fraction(&mut self, path: &str, resource: &str, list: &ResourceList) {
+        if let Some(amount) = list.get(resource).filter(|amount| amount.milli_value() % 1000 != 0) {
+            let amount = quote(amount.as_str());
+            let words = format!("fractional byte value {amount} is invalid, must be an integer");
+            self.warn(&format!("{path}[{resource}]"), &words);
+        }
+    }
+
+    /// Variables of one name: the later one may build on the earlier one, but not hide it.
+    fn about_variables(&mut self, path: &str, vars: &[EnvVar]) {
+        let mut known = BTreeSet::new();
+        for (index, var) in vars.iter().enumerate() {
+            if known.insert(&var.name) {
+                continue;
+            }
+            let reference = format!("$({})", var.name);
+            if var.value_from.is_some() || var.value == reference || !var.value.contains(&reference) {
+                let name = quote(&var.name);
+                let words = format!("hides previous definition of {name}, which may be dropped when using apply");
+                self.warn(&format!("{path}.env[{index}]"), &words);
+            }
+        }
+    }
+
+    fn about_pods(&mut self, affinity: &Affinity) {
+        const NONE: &str = "a null labelSelector results in matching no pod";
+        for (field, required, preferred) in affinity.pod_terms() {
+            let path = format!("spec.affinity.{field}");
+            for (index, _) in required
+                .iter()
+                .enumerate()
+                .filter(|(_, term)| term.label_selector.is_none())
+            {
+                let path = format!("{path}.requiredDuringSchedulingIgnoredDuringExecution[{index}].labelSelector");
+                self.warn(&path, NONE);
+            }
+            let preferred = preferred.iter().enumerate();
+            for (index, _) in preferred.filter(|(_, term)| term.pod_affinity_term.label_selector.is_none()) {
+                let path = format!(
+                    "{path}.preferredDuringSchedulingIgnoredDuringExecution[{index}].podAffinityTerm.labelSelector"
+                );
+                self.warn(&path, NONE);
+            }
+        }
+    }
+}
+
+/// Sources of volumes that work no more, or not for long.
+fn old_volumes(source: &VolumeSource) -> impl Iterator<Item = (&'static str, &'static str)> {
+    const IN_22: &str = "deprecated in v1.22, non-functional in v1.25+";
+    const IN_28: &str = "deprecated in v1.28, non-functional in v1.31+";
+    let given = [
+        (
+            source.photon_persistent_disk.is_some(),
+            "photonPersistentDisk",
+            "deprecated in v1.11, non-functional in v1.16+",
+        ),
+        (
+            source.git_repo.is_some(),
+            "gitRepo",
+            "deprecated in v1.11, and disabled by default in v1.33+",
+        ),
+        (
+            source.scale_io.is_some(),
+            "scaleIO",
+            "deprecated in v1.16, non-functional in v1.22+",
+        ),
+        (source.flocker.is_some(), "flocker", IN_22),
+        (source.storageos.is_some(), "storageOS", IN_22),
+        (source.quobyte.is_some(), "quobyte", IN_22),
+        (
+            source.glusterfs.is_some(),
+            "glusterfs",
+            "deprecated in v1.25, non-functional in v1.26+",
+        ),
+        (source.cephfs.is_some(), "cephfs", IN_28),
+        (source.rbd.is_some(), "rbd", IN_28),
+    ];
+    given
+        .into_iter()
+        .filter(|(given, ..)| *given)
+        .map(|(_, field, words)| (field, words))
+}

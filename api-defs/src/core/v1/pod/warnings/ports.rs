@@ -1,0 +1,49 @@
+//! Ports of a pod that are in each other's way.
+
+use std::collections::BTreeMap;
+
+use super::Walk;
+use crate::core::v1::{Container, ContainerPort};
+
+impl Walk<'_> {
+    pub(super) fn about_ports(&mut self, containers: &[(String, Container)]) {
+        let mut known: BTreeMap<(i32, &str), Vec<(String, &ContainerPort)>> = BTreeMap::new();
+        for (path, container) in containers {
+            for (index, port) in container.ports.iter().enumerate() {
+                let path = format!("{path}.ports[{index}]");
+                if !port.host_ip.is_empty() && port.host_port == 0 {
+                    self.warn(&path, &format!("hostIP set without hostPort: {}", shown(port)));
+                }
+                let same = known.entry((port.container_port, &port.protocol)).or_default();
+                for (other_path, other) in same.iter() {
+                    if let Some(words) = conflict(port, other) {
+                        let words = format!("{words} port definition with {}{other_path}", self.base);
+                        self.warn(&path, &words);
+                    }
+                }
+                same.push((path, port));
+            }
+        }
+    }
+}
+
+/// How two definitions of a port are in each other's way.
+fn conflict(port: &ContainerPort, other: &ContainerPort) -> Option<&'static str> {
+    if port.host_ip == other.host_ip && port.host_port == other.host_port {
+        Some("duplicate")
+    } else if port.host_port == 0 || other.host_port == 0 {
+        Some("overlapping")
+    } else if port.host_port == other.host_port && port.host_ip.is_empty() != other.host_ip.is_empty() {
+        Some("dangerously ambiguous")
+    } else {
+        None
+    }
+}
+
+/// The port as Go prints it.
+fn shown(port: &ContainerPort) -> String {
+    format!(
+        "{{Name:{} HostPort:{} ContainerPort:{} Protocol:{} HostIP:{}}}",
+        port.name, port.host_port, port.container_port, port.protocol, port.host_ip
+    )
+}

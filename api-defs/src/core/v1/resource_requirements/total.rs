@@ -1,0 +1,65 @@
+//! What the containers of a pod ask for together.
+
+use std::collections::btree_map::Entry;
+
+use crate::core::v1::{Container, PodSpec, ResourceList};
+
+impl PodSpec {
+    /// The requests of all containers, as they are needed at the same time at most.
+    #[must_use]
+    pub fn container_requests(&self) -> ResourceList {
+        self.total(|container| &container.resources.requests)
+    }
+
+    /// The limits of all containers, as they can be reached at the same time at most.
+    #[must_use]
+    pub fn container_limits(&self) -> ResourceList {
+        self.total(|container| &container.resources.limits)
+    }
+
+    /// Containers that prepare the pod run one by one, beside those of them that keep running.
+    fn total(&self, list: impl Fn(&Container) -> &ResourceList) -> ResourceList {
+        let mut all = ResourceList::new();
+        for container in &self.containers {
+            add(&mut all, list(container));
+        }
+        let mut sidecars = ResourceList::new();
+        let mut preparing = ResourceList::new();
+        for container in &self.init_containers {
+            let mut now = sidecars.clone();
+            add(&mut now, list(container));
+            if container.is_sidecar() {
+                add(&mut all, list(container));
+                sidecars.clone_from(&now);
+            }
+            raise(&mut preparing, &now);
+        }
+        raise(&mut all, &preparing);
+        all
+    }
+}
+
+/// Adds amounts to those of the same name. Sums that nobody could count stay as they are.
+pub(crate) fn add(sum: &mut ResourceList, list: &ResourceList) {
+    for (name, amount) in list {
+        match sum.entry(name.clone()) {
+            Entry::Vacant(entry) => {
+                entry.insert(amount.clone());
+            }
+            Entry::Occupied(mut entry) => {
+                if let Some(total) = entry.get().checked_add(amount) {
+                    entry.insert(total);
+                }
+            }
+        }
+    }
+}
+
+/// Takes over the amounts that are greater.
+fn raise(most: &mut ResourceList, list: &ResourceList) {
+    for (name, amount) in list {
+        if most.get(name).is_none_or(|known| amount > known) {
+            most.insert(name.clone(), amount.clone());
+        }
+    }
+}

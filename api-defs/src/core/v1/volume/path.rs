@@ -1,0 +1,44 @@
+//! Paths that lead out of where they should stay.
+
+use planesmith_machinery::field_error::FieldErrors;
+
+/// Whether a part of `path` goes one level up.
+pub(crate) fn steps_back(path: &str) -> bool {
+    path.split('/').any(|part| part == "..")
+}
+
+/// Reports a path with parts that go one level up.
+pub(crate) fn check_no_steps_back(field: &str, path: &str, errors: &mut FieldErrors) {
+    if steps_back(path) {
+        errors.invalid(field, path, "must not contain '..'");
+    }
+}
+
+/// Reports a path that is absolute or leads up.
+pub(crate) fn check_descending(field: &str, path: &str, errors: &mut FieldErrors) {
+    if path.starts_with('/') {
+        errors.invalid(field, path, "must be a relative path");
+    }
+    check_no_steps_back(field, path, errors);
+}
+
+/// As `check_descending`; names that start with two dots are reserved for how volumes are updated.
+pub(crate) fn check_unreserved(field: &str, path: &str, errors: &mut FieldErrors) {
+    check_descending(field, path, errors);
+    if path.starts_with("..") && !path.starts_with("../") {
+        errors.invalid(field, path, "must not start with '..'");
+    }
+}
+
+/// Reports bits that are not those of a file.
+pub(super) fn check_mode(field: &str, mode: Option<i32>, errors: &mut FieldErrors) {
+    if let Some(mode) = mode
+        && !(0..=0o777).contains(&mode)
+    {
+        errors.invalid(
+            field,
+            mode,
+            "must be a number between 0 and 0777 (octal), both inclusive",
+        );
+    }
+}
