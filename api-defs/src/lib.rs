@@ -6,6 +6,8 @@
 mod created_at;
 mod selector_text;
 
+pub mod authentication;
+pub mod authorization;
 pub mod autoscaling;
 pub mod coordination;
 pub mod core;

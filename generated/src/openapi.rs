@@ -5,6 +5,8 @@
 /// Documents of OpenAPI v3.
 pub static V3: &[(&str, &[u8])] = &[
     ("api/v1", CORE_V1_V3),
+    ("apis/authentication.k8s.io/v1", AUTHENTICATION_V1_V3),
+    ("apis/authorization.k8s.io/v1", AUTHORIZATION_V1_V3),
     ("apis/autoscaling/v2", AUTOSCALING_V2_V3),
     ("apis/autoscaling/v1", AUTOSCALING_V1_V3),
     ("apis/coordination.k8s.io/v1", COORDINATION_V1_V3),
@@ -18,6 +20,8 @@ pub static V3: &[(&str, &[u8])] = &[
 ];
 
 const CORE_V1_V3: &[u8] = include_bytes!("../openapi/v3/api__v1.json");
+const AUTHENTICATION_V1_V3: &[u8] = include_bytes!("../openapi/v3/apis__authentication.k8s.io__v1.json");
+const AUTHORIZATION_V1_V3: &[u8] = include_bytes!("../openapi/v3/apis__authorization.k8s.io__v1.json");
 const AUTOSCALING_V2_V3: &[u8] = include_bytes!("../openapi/v3/apis__autoscaling__v2.json");
 const AUTOSCALING_V1_V3: &[u8] = include_bytes!("../openapi/v3/apis__autoscaling__v1.json");
 const COORDINATION_V1_V3: &[u8] = include_bytes!("../openapi/v3/apis__coordination.k8s.io__v1.json");
@@ -32,6 +36,8 @@ const SCHEDULING_V1_V3: &[u8] = include_bytes!("../openapi/v3/apis__scheduling.k
 /// Documents of OpenAPI v2.
 pub static V2: &[(&str, &[u8])] = &[
     ("api/v1", CORE_V1_V2),
+    ("apis/authentication.k8s.io/v1", AUTHENTICATION_V1_V2),
+    ("apis/authorization.k8s.io/v1", AUTHORIZATION_V1_V2),
     ("apis/autoscaling/v2", AUTOSCALING_V2_V2),
     ("apis/autoscaling/v1", AUTOSCALING_V1_V2),
     ("apis/coordination.k8s.io/v1", COORDINATION_V1_V2),
@@ -45,6 +51,8 @@ pub static V2: &[(&str, &[u8])] = &[
 ];
 
 const CORE_V1_V2: &[u8] = include_bytes!("../openapi/v2/api__v1.json");
+const AUTHENTICATION_V1_V2: &[u8] = include_bytes!("../openapi/v2/apis__authentication.k8s.io__v1.json");
+const AUTHORIZATION_V1_V2: &[u8] = include_bytes!("../openapi/v2/apis__authorization.k8s.io__v1.json");
 const AUTOSCALING_V2_V2: &[u8] = include_bytes!("../openapi/v2/apis__autoscaling__v2.json");
 const AUTOSCALING_V1_V2: &[u8] = include_bytes!("../openapi/v2/apis__autoscaling__v1.json");
 const COORDINATION_V1_V2: &[u8] = include_bytes!("../openapi/v2/apis__coordination.k8s.io__v1.json");

@@ -52,12 +52,15 @@ impl Packages {
         Self(packages)
     }
 
-    /// The type called `name` in `package`, else in the metadata package.
+    /// The type called `name` in `package`, else in version 1 of its group, else in the metadata package.
     fn find(&self, package: &str, name: &str) -> Option<(String, &Value)> {
-        [package, "meta.v1", "core.v1"].into_iter().find_map(|package| {
-            let found = self.0.get(package)?.get(name)?;
-            Some((package.to_owned(), found))
-        })
+        let stable = format!("{}.v1", package.split('.').next().unwrap_or_default());
+        [package, stable.as_str(), "meta.v1", "core.v1"]
+            .into_iter()
+            .find_map(|package| {
+                let found = self.0.get(package)?.get(name)?;
+                Some((package.to_owned(), found))
+            })
     }
 
     /// `ty`, written in `package`, without package prefixes and with aliases replaced.

@@ -5,6 +5,8 @@
 
 mod bearer;
 mod certificate;
+pub mod service_account;
+mod token;
 mod token_file;
 
 use std::sync::Arc;
@@ -13,6 +15,7 @@ use http::HeaderMap;
 
 pub use bearer::bearer_token;
 pub use certificate::{CertificateAuthenticator, CertificateError, ClientCertificate};
+pub use token::{BearerTokens, TokenAuthenticator, TokenUser, TokenVerdict};
 pub use token_file::{TokenFile, TokenFileError};
 
 use crate::user::{AUTHENTICATED_GROUP, UserInfo};
@@ -41,6 +44,12 @@ pub enum Verdict {
 pub trait Authenticator: Send + Sync + std::fmt::Debug {
     /// Looks at the credentials; cheap, because it runs for each request.
     fn authenticate(&self, credentials: &Credentials<'_>) -> Verdict;
+}
+
+impl<A: Authenticator + ?Sized> Authenticator for Arc<A> {
+    fn authenticate(&self, credentials: &Credentials<'_>) -> Verdict {
+        (**self).authenticate(credentials)
+    }
 }
 
 /// Asks several authenticators in order; the first one that finds a user wins.

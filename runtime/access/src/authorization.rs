@@ -1,10 +1,12 @@
 //! From a user and an action to a decision.
 
 mod modes;
+mod rules;
 
 use crate::user::UserInfo;
 
 pub use modes::{AllowedPaths, AlwaysAllow, AlwaysDeny, PrivilegedGroup};
+pub use rules::{PathRule, ResourceRule, Rules};
 
 /// Who wants to do what.
 #[derive(Clone, Copy, Debug)]
@@ -54,6 +56,13 @@ pub enum Decision {
 pub trait Authorizer: Send + Sync + std::fmt::Debug {
     /// Decides about one action; cheap, because it runs for each request.
     fn authorize(&self, attributes: &Attributes<'_>) -> Decision;
+
+    /// What `user` may do in `namespace`, for people who want to know before they try. Without an answer of its own an
+    /// authorizer lists nothing.
+    fn rules(&self, user: &UserInfo, namespace: &str) -> Rules {
+        let _ = (user, namespace);
+        Rules::default()
+    }
 }
 
 /// Asks several authorizers in order; the first one with an opinion decides.
@@ -81,6 +90,14 @@ impl Authorizer for Union {
             }
         }
         Decision::NoOpinion(reasons.join("\n"))
+    }
+
+    fn rules(&self, user: &UserInfo, namespace: &str) -> Rules {
+        let mut rules = Rules::default();
+        for authorizer in &self.authorizers {
+            rules.append(authorizer.rules(user, namespace));
+        }
+        rules
     }
 }
 

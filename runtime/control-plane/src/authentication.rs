@@ -5,18 +5,26 @@ use std::sync::Arc;
 use std::time::SystemTime;
 
 use anyhow::{Context, Result};
-use planesmith_access::authentication::{Authenticator, CertificateAuthenticator, Chain, TokenFile};
+use planesmith_access::authentication::service_account::ServiceAccountTokens;
+use planesmith_access::authentication::{Authenticator, BearerTokens, CertificateAuthenticator, Chain, TokenFile};
 use planesmith_access::authorization::{AlwaysAllow, AlwaysDeny, Authorizer, PrivilegedGroup, Union};
+use planesmith_server::stores::Stores;
 
 use crate::loopback::Loopback;
 use crate::options::{AuthorizationMode, Options};
+use crate::service_accounts::{ServiceAccountKeys, StoredObjects};
 
-/// Client certificates, then tokens: those of the file and the server's own.
+/// Tokens of the file, the server's own, and those of service accounts.
 ///
 /// # Errors
 ///
 /// When the token file cannot be read or is malformed.
-pub fn authenticator(options: &Options, loopback: &Loopback) -> Result<Arc<dyn Authenticator>> {
+pub fn bearer_tokens(
+    options: &Options,
+    loopback: &Loopback,
+    keys: &ServiceAccountKeys,
+    stores: &Stores,
+) -> Result<Arc<BearerTokens>> {
     let mut tokens = match &options.token_auth_file {
         None => TokenFile::default(),
         Some(path) => {
@@ -25,12 +33,28 @@ pub fn authenticator(options: &Options, loopback: &Loopback) -> Result<Arc<dyn A
         }
     };
     tokens.add(loopback.token(), Loopback::user());
+    let service_accounts = ServiceAccountTokens {
+        issuers: keys.issuers.clone(),
+        keys: keys.public.clone(),
+        audiences: keys.audiences.clone(),
+        objects: Arc::new(StoredObjects::new(stores)),
+        now: SystemTime::now,
+    };
+    Ok(Arc::new(BearerTokens::new(
+        vec![Box::new(tokens), Box::new(service_accounts)],
+        keys.audiences.clone(),
+    )))
+}
+
+/// Client certificates, then tokens.
+#[must_use]
+pub fn authenticator(options: &Options, tokens: &Arc<BearerTokens>) -> Arc<dyn Authenticator> {
     let certificates = CertificateAuthenticator { now: SystemTime::now };
     let chain = Chain::new(
-        vec![Box::new(certificates), Box::new(tokens)],
+        vec![Box::new(certificates), Box::new(Arc::clone(tokens))],
         options.anonymous_allowed(),
     );
-    Ok(Arc::new(chain))
+    Arc::new(chain)
 }
 
 /// Members of `system:masters` may do everything; for others the modes are asked in order.

@@ -22,7 +22,9 @@ pub mod namespaces;
 pub mod options;
 pub mod private_file;
 pub mod program;
+pub mod reviews;
 mod run;
+pub mod service_accounts;
 
 pub use program::{Documents, GroupVersion, Program};
 pub use run::run;

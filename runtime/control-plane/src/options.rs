@@ -4,6 +4,7 @@ mod address_range;
 mod controllers;
 mod go_duration;
 mod key_value;
+mod service_accounts;
 
 use std::net::{IpAddr, Ipv4Addr};
 use std::path::PathBuf;
@@ -16,6 +17,7 @@ pub use self::address_range::AddressRange;
 pub use self::controllers::Controllers;
 use self::go_duration::parse_go_duration;
 pub use self::key_value::Switches;
+pub use self::service_accounts::ServiceAccountOptions;
 
 /// Serves the Kubernetes API from one binary, on an embedded store.
 ///
@@ -94,9 +96,9 @@ pub struct Options {
     #[arg(long, value_delimiter = ',', default_value = "10.0.0.0/24", value_name = "CIDR")]
     pub service_cluster_ip_range: Vec<AddressRange>,
 
-    /// Issuer named in service account tokens, of which this version makes none.
-    #[arg(long, default_value = "https://kubernetes.default.svc", value_name = "URL")]
-    pub service_account_issuer: Vec<String>,
+    /// Tokens of service accounts.
+    #[command(flatten)]
+    pub service_accounts: ServiceAccountOptions,
 
     /// Group versions and resources to switch on or off: apps/v1=false, apps/v1/deployments=false, api/beta=true. Also
     /// api/all, api/ga and api/alpha. Alpha and beta versions of Kubernetes are off unless they are named.
@@ -220,9 +222,7 @@ impl Options {
                 ));
             }
         }
-        if self.service_account_issuer.iter().any(String::is_empty) {
-            return Err("--service-account-issuer is empty; expected a URL".to_owned());
-        }
+        self.service_accounts.check()?;
         for (flag, file) in [
             ("--tls-cert-file", &self.tls_cert_file),
             ("--tls-private-key-file", &self.tls_private_key_file),

@@ -6,6 +6,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use anyhow::{Context, Result};
+use planesmith_access::authentication::BearerTokens;
 use planesmith_access::authorization::Authorizer;
 use planesmith_machinery::scheme::Scheme;
 use planesmith_server::chain::ApiServer;
@@ -19,7 +20,7 @@ use planesmith_store::{MemoryLog, Storage, StorageOptions, WriteError};
 use planesmith_store_sled::SledLog;
 
 use crate::admission::{self, Setup};
-use crate::authentication::{authenticator, authorizer};
+use crate::authentication::{authenticator, authorizer, bearer_tokens};
 use crate::enablement::Enablement;
 use crate::group_priority::group_priorities;
 use crate::identity::Identity;
@@ -27,7 +28,8 @@ use crate::loopback::Loopback;
 use crate::options::{Options, StorageKind};
 use crate::private_file::make_private_dir;
 use crate::program::{GroupVersion, Program};
-use crate::{bootstrap, controllers, namespaces};
+use crate::service_accounts::ServiceAccountKeys;
+use crate::{bootstrap, controllers, namespaces, reviews, service_accounts};
 
 /// Runs `program` with the flags of this process until it is told to stop.
 #[must_use]
@@ -75,16 +77,17 @@ async fn serve(program: &Program, options: &Options) -> Result<()> {
     );
 
     let loopback = Loopback::new();
-    let authorizer = authorizer(options);
-    let (chain, served) = assemble(program, options, &storage, &loopback, &authorizer)?;
-    let mut config = Config::new(authenticator(options, &loopback)?, authorizer);
+    let public_address = url.trim_start_matches("https://").to_owned();
+    let assembled = assemble(program, options, &storage, &loopback, &public_address)?;
+    let Assembled { chain, served, .. } = assembled;
+    let mut config = Config::new(authenticator(options, &assembled.tokens), assembled.authorizer);
     config.in_flight = InFlightLimits {
         reading: options.max_requests_inflight,
         writing: options.max_mutating_requests_inflight,
     };
     config.request_timeout = options.request_timeout;
     config.shutdown_delay = options.shutdown_delay_duration;
-    config.public_address = url.trim_start_matches("https://").to_owned();
+    config.public_address = public_address;
     config.openapi = program.openapi.of(&served);
     config.metrics.show_storage(storage.clone());
     config.group_priorities = group_priorities();
@@ -121,14 +124,23 @@ async fn listen(options: &Options, identity: &Identity) -> Result<Listener> {
         .with_context(|| format!("cannot listen on {address}; choose another --secure-port, or 0 for any free one"))
 }
 
-/// The chain of servers, and the group versions that it serves.
+/// What is put together before the server starts.
+struct Assembled {
+    /// The chain of servers.
+    chain: ApiServer,
+    /// The group versions that it serves.
+    served: Vec<GroupVersion>,
+    tokens: Arc<BearerTokens>,
+    authorizer: Arc<dyn Authorizer>,
+}
+
 fn assemble(
     program: &Program,
     options: &Options,
     storage: &Storage,
     loopback: &Loopback,
-    authorizer: &Arc<dyn Authorizer>,
-) -> Result<(ApiServer, Vec<GroupVersion>)> {
+    public_address: &str,
+) -> Result<Assembled> {
     let mut scheme = Scheme::new();
     for group_version in program.all_groups() {
         (group_version.register)(&mut scheme);
@@ -138,18 +150,23 @@ fn assemble(
         anyhow::bail!("the kinds of this program do not go together: {}", problems.join("; "));
     }
     let scheme = Arc::new(scheme);
+    let authorizer = authorizer(options);
     let setup = Setup {
         storage,
         scheme: &scheme,
         objects: Arc::new(ObjectLister::new(storage, &scheme)),
-        authorizer: Arc::clone(authorizer),
+        authorizer: Arc::clone(&authorizer),
         loopback,
         options,
         configuration: None,
     };
     let admission = admission::chain(program.admission, &setup)?;
     let stores = Stores::with_options(storage.clone(), scheme, admission, StoresOptions::default());
+    let keys = ServiceAccountKeys::open(options)?;
+    let tokens = bearer_tokens(options, loopback, &keys, &stores)?;
     namespaces::handle_subresources(&stores);
+    reviews::handle(&stores, &tokens, &authorizer);
+    service_accounts::handle_subresources(&stores, &keys, &options.service_accounts);
     let enablement =
         Enablement::new(program.all_groups(), &options.runtime_config).map_err(|problem| anyhow::anyhow!(problem))?;
     for name in enablement.unknown(&options.runtime_config) {
@@ -166,9 +183,16 @@ fn assemble(
     let core = ApiServer::new("core", routes)
         .in_front_of(extensions)
         .with_check(storage_check(storage));
+    let keys_url = options.service_accounts.service_account_jwks_uri.as_deref();
+    let core = service_accounts::with_openid(core, &keys, public_address, keys_url);
     let core = bootstrap::with_bootstrap(core, &stores, loopback);
     let core = controllers::with_controllers(core, &stores, loopback, &options.controllers);
-    Ok((planesmith_aggregator::server().in_front_of(core), served))
+    Ok(Assembled {
+        chain: planesmith_aggregator::server().in_front_of(core),
+        served,
+        tokens,
+        authorizer,
+    })
 }
 
 /// The store under the name that kube-apiserver's monitoring knows. A full disk is not a reason to restart the server,

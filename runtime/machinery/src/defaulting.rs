@@ -3,7 +3,7 @@
 use crate::facts::{FieldFacts, TypeFacts};
 use crate::json::{self, Strictness};
 use crate::object::Object;
-use crate::value::{Slot, Struct};
+use crate::value::{Slot, Struct, View};
 
 /// Sets declared defaults wherever a field is missing, also inside lists, maps and structs, and then lets the kind
 /// fill in what depends on other fields.
@@ -18,7 +18,11 @@ fn default_struct(object: &mut dyn Struct) {
     for (index, field) in object.facts().fields.iter().enumerate() {
         if let Some(literal) = field.default {
             let view = object.field(index).view();
-            if view.is_omitted(field) || view.is_empty() && !field.is_optional() {
+            let missing = match field.is_optional() {
+                true => matches!(view, View::Absent),
+                false => view.is_omitted(field) || view.is_empty(),
+            };
+            if missing {
                 set_literal(object, index, field, literal);
             }
         }
@@ -104,6 +108,9 @@ mod tests {
         /// A number that may be absent.
         #[field(default = 1)]
         replicas: Option<i32>,
+        /// A number that is written when it is absent, too.
+        #[field(default = 7, keep)]
+        seconds: Option<i64>,
         /// Texts.
         #[field(default = json("[\"a\",\"b\"]"))]
         args: Vec<String>,
@@ -153,7 +160,7 @@ mod tests {
         ];
         object.spec.named.insert("x".to_owned(), Port::default());
         set_defaults(&mut object);
-        assert_eq!(object.spec.replicas, Some(1));
+        assert_eq!((object.spec.replicas, object.spec.seconds), (Some(1), Some(7)));
         assert_eq!(object.spec.args, ["a", "b"]);
         assert_eq!(object.spec.ports[0].protocol, "TCP");
         assert_eq!(object.spec.ports[1].protocol, "UDP");

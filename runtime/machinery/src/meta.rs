@@ -3,6 +3,7 @@
 mod api_group;
 mod api_resource;
 mod condition;
+mod field_selector_requirement;
 mod label_selector;
 mod list_meta;
 mod managed_fields_entry;
@@ -17,6 +18,7 @@ mod watch_event;
 pub use api_group::{ApiGroup, ApiGroupList, ApiVersions, GroupVersionForDiscovery, ServerAddressByClientCidr};
 pub use api_resource::{ApiResource, ApiResourceList};
 pub use condition::Condition;
+pub use field_selector_requirement::FieldSelectorRequirement;
 pub use label_selector::{LabelSelector, LabelSelectorRequirement};
 pub use list_meta::{ListMeta, ShardInfo};
 pub use managed_fields_entry::ManagedFieldsEntry;

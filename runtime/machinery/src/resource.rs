@@ -108,6 +108,8 @@ pub struct Behavior {
     pub no_delete_collection: bool,
     /// A creator may say the status; otherwise it starts empty.
     pub status_on_create: bool,
+    /// Objects are questions: a POST is answered, and nothing is stored.
+    pub create_only: bool,
 }
 
 /// How to get to the storage version and back.

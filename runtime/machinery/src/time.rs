@@ -60,6 +60,12 @@ impl Time {
         self.0
     }
 
+    /// Seconds since 1970; 0 for the time that says nothing.
+    #[must_use]
+    pub fn as_second(&self) -> i64 {
+        self.timestamp().map_or(0, Timestamp::as_second)
+    }
+
     /// Whether there is no moment.
     #[must_use]
     pub fn is_zero(&self) -> bool {

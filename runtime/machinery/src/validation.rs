@@ -26,6 +26,11 @@ pub use options::{check_delete_options, check_write_options};
 #[must_use]
 pub fn check_create(object: &dyn Object) -> FieldErrors {
     let mut errors = FieldErrors::default();
+    if object.resource().behavior.create_only {
+        // A question has no name.
+        (object.resource().rules.validate)(object, &mut errors);
+        return errors;
+    }
     check_kind(object, None, &mut errors);
     if errors.is_empty() {
         let kind = object.resource();

@@ -4,6 +4,7 @@
 
 mod forms;
 mod render;
+mod responder;
 mod served;
 mod subresource;
 
@@ -23,9 +24,11 @@ use crate::request::{Context, Query, Verb};
 use crate::response;
 use crate::routes::{ResourceHandler, Routes, ServedResource, StoredCounts};
 use crate::stores::{ResourceStore, Stores};
+pub use crate::verbs::{Posted, Submission};
 
 pub(crate) use forms::{Form, Forms};
 pub(crate) use render::{PARTIAL_API_VERSION, PARTIAL_KIND, PARTIAL_OPEN, Subject, envelope};
+pub use responder::Responder;
 pub use subresource::{Finalize, Subresource, Subresources};
 
 /// Answers the requests for one kind in one version.
@@ -36,6 +39,7 @@ pub struct Endpoint {
     store: Arc<ResourceStore>,
     forms: Forms,
     subresources: Subresources,
+    responder: Option<Arc<dyn Responder>>,
 }
 
 /// One request to an endpoint, without its body.
@@ -91,6 +95,7 @@ impl Endpoint {
             facts,
             served: served::served(facts, &subresources),
             forms: Forms::new(facts, Arc::clone(&store)),
+            responder: stores.responder(facts),
             stores: stores.clone(),
             store,
             subresources,
@@ -113,6 +118,10 @@ impl Endpoint {
     #[must_use]
     pub fn stores(&self) -> &Stores {
         &self.stores
+    }
+
+    pub(crate) fn responder(&self) -> Option<&Arc<dyn Responder>> {
+        self.responder.as_ref()
     }
 
     pub(crate) fn forms(&self) -> &Forms {
@@ -149,6 +158,7 @@ impl Endpoint {
             Verb::Get => self.get(call).await,
             Verb::List => self.list(call).await,
             Verb::Watch => self.watch(call).await,
+            Verb::Create if self.facts.behavior.create_only => Box::pin(self.ask(call, body)).await,
             Verb::Create => Box::pin(self.create(call, body)).await,
             Verb::Update => Box::pin(self.update(call, body)).await,
             Verb::Patch => Box::pin(self.patch(call, body)).await,
@@ -196,6 +206,9 @@ impl ResourceHandler for Endpoint {
     }
 
     fn stored(&self) -> Option<StoredCounts> {
+        if self.facts.behavior.create_only {
+            return None;
+        }
         let stats = self.store.collection().stats();
         Some(StoredCounts {
             objects: stats.entries,

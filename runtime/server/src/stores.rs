@@ -16,7 +16,7 @@ use planesmith_machinery::resource::ResourceFacts;
 use planesmith_machinery::scheme::Scheme;
 use planesmith_store::{Clock, Storage, SystemClock};
 
-use crate::endpoint::{Subresource, Subresources};
+use crate::endpoint::{Responder, Subresource, Subresources};
 
 pub use indexer::row_of;
 pub use object_lister::ObjectLister;
@@ -40,6 +40,8 @@ struct Shared {
     resources: Mutex<HashMap<(&'static str, &'static str), Arc<ResourceStore>>>,
     /// By group and resource. Locked only while endpoints are made.
     handlers: Mutex<HashMap<(String, String), Subresources>>,
+    /// By group and resource. Locked only while endpoints are made.
+    responders: Mutex<HashMap<(String, String), Arc<dyn Responder>>>,
 }
 
 /// How endpoints behave.
@@ -89,6 +91,7 @@ impl Stores {
             options,
             resources: Mutex::default(),
             handlers: Mutex::default(),
+            responders: Mutex::default(),
         };
         Self {
             shared: Arc::new(shared),
@@ -122,6 +125,21 @@ impl Stores {
             .get(&(facts.group.to_owned(), facts.plural.to_owned()))
             .cloned()
             .unwrap_or_default()
+    }
+
+    /// Answers what is posted to `resource` of `group`, a kind that is declared `create_only`. Endpoints that are made
+    /// before do not know it.
+    pub fn answer(&self, group: &str, resource: &str, responder: Arc<dyn Responder>) {
+        let mut responders = self.shared.responders.lock().unwrap_or_else(PoisonError::into_inner);
+        responders.insert((group.to_owned(), resource.to_owned()), responder);
+    }
+
+    /// Who answers what is posted to a kind that is not stored.
+    #[must_use]
+    pub fn responder(&self, facts: &'static ResourceFacts) -> Option<Arc<dyn Responder>> {
+        let responders = self.shared.responders.lock().unwrap_or_else(PoisonError::into_inner);
+        let responder = responders.get(&(facts.group.to_owned(), facts.plural.to_owned()));
+        responder.cloned()
     }
 
     /// Where everything is kept.

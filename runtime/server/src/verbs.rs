@@ -16,6 +16,9 @@ mod owners;
 mod patch;
 mod scale;
 mod selection;
+mod submission;
 mod update;
 mod watch;
 mod write;
+
+pub use submission::{Posted, Submission};

@@ -44,7 +44,8 @@ fn folder(package: &PackageModel) -> PathBuf {
 fn kinds(group: &Group) -> BTreeMap<&str, Vec<&Kind>> {
     let mut kinds: BTreeMap<&str, Vec<&Kind>> = BTreeMap::new();
     for version in &group.versions {
-        for kind in &version.kinds {
+        // What is not stored cannot be a custom resource either.
+        for kind in version.kinds.iter().filter(|kind| !kind.resource.behavior.create_only) {
             kinds.entry(kind.resource.plural.as_str()).or_default().push(kind);
         }
     }

@@ -108,12 +108,9 @@ fn resource_list(model: &Model, group: &Group, version: &Version) -> ApiResource
     let mut resources = Vec::new();
     for kind in kinds {
         resources.push(entry(model, kind));
-        resources.extend(
-            kind.resource
-                .subresources
-                .iter()
-                .map(|below| subresource_entry(kind, below)),
-        );
+        let mut below: Vec<&Subresource> = kind.resource.subresources.iter().collect();
+        below.sort_by_key(|subresource| &subresource.name);
+        resources.extend(below.into_iter().map(|below| subresource_entry(kind, below)));
     }
     let group_version = match group.name.as_str() {
         "" => version.name.clone(),
@@ -138,6 +135,7 @@ fn entry(model: &Model, kind: &Kind) -> ApiResource {
         "watch",
     ];
     verbs.retain(|verb| *verb != "deletecollection" || !resource.behavior.no_delete_collection);
+    verbs.retain(|verb| *verb == "create" || !resource.behavior.create_only);
     ApiResource {
         name: resource.plural.clone(),
         singular_name: resource.singular.clone(),
@@ -146,7 +144,10 @@ fn entry(model: &Model, kind: &Kind) -> ApiResource {
         verbs: Some(owned(&verbs)),
         short_names: resource.short_names.clone(),
         categories: resource.categories.clone(),
-        storage_version_hash: storage_version_hash(model, kind),
+        storage_version_hash: match resource.behavior.create_only {
+            true => String::new(),
+            false => storage_version_hash(model, kind),
+        },
         ..ApiResource::default()
     }
 }
@@ -154,7 +155,7 @@ fn entry(model: &Model, kind: &Kind) -> ApiResource {
 fn subresource_entry(kind: &Kind, below: &Subresource) -> ApiResource {
     let (group, version, of_kind) = match below.kind {
         SubresourceKind::Scale(_) => ("autoscaling", "v1", "Scale"),
-        SubresourceKind::Status | SubresourceKind::Other => ("", "", kind.resource.kind.as_str()),
+        SubresourceKind::Status | SubresourceKind::Other => posted(kind, below),
     };
     ApiResource {
         name: format!("{}/{}", kind.resource.plural, below.name),
@@ -167,6 +168,24 @@ fn subresource_entry(kind: &Kind, below: &Subresource) -> ApiResource {
     }
 }
 
+/// Group, version and kind of what is read or written below an object, when it is not the object itself: handlers of their
+/// own take bodies, or parameters, of kinds of their own.
+pub(super) fn posted<'k>(kind: &'k Kind, below: &Subresource) -> (&'static str, &'static str, &'k str) {
+    let own = kind.resource.kind.as_str();
+    match (&below.kind, own, below.name.as_str()) {
+        (SubresourceKind::Other, "Pod", "attach") => ("", "", "PodAttachOptions"),
+        (SubresourceKind::Other, "Pod", "binding") => ("", "", "Binding"),
+        (SubresourceKind::Other, "Pod", "eviction") => ("policy", "v1", "Eviction"),
+        (SubresourceKind::Other, "Pod", "exec") => ("", "", "PodExecOptions"),
+        (SubresourceKind::Other, "Pod", "portforward") => ("", "", "PodPortForwardOptions"),
+        (SubresourceKind::Other, "Pod", "proxy") => ("", "", "PodProxyOptions"),
+        (SubresourceKind::Other, "Node", "proxy") => ("", "", "NodeProxyOptions"),
+        (SubresourceKind::Other, "Service", "proxy") => ("", "", "ServiceProxyOptions"),
+        (SubresourceKind::Other, "ServiceAccount", "token") => ("authentication.k8s.io", "v1", "TokenRequest"),
+        _ => ("", "", own),
+    }
+}
+
 /// What can be done to a subresource.
 pub(super) fn subresource_verbs(below: &Subresource) -> &'static [&'static str] {
     match (&below.kind, below.name.as_str()) {
@@ -174,6 +193,8 @@ pub(super) fn subresource_verbs(below: &Subresource) -> &'static [&'static str] 
         (SubresourceKind::Other, "finalize") => &["update"],
         (SubresourceKind::Other, "binding" | "eviction" | "token") => &["create"],
         (SubresourceKind::Other, "log") => &["get"],
+        (SubresourceKind::Other, "attach" | "exec" | "portforward") => &["create", "get"],
+        (SubresourceKind::Other, "proxy") => &["create", "delete", "get", "patch", "update"],
         _ => &["get", "patch", "update"],
     }
 }

@@ -11,7 +11,14 @@ const ENFORCE_MOUNTABLE_SECRETS: &str = "kubernetes.io/enforce-mountable-secrets
 
 /// An identity for programs that run in pods, with which they talk to the API.
 #[derive(Clone, Debug, Default, PartialEq, Resource)]
-#[resource(group = "", version = "v1", short("sa"), returns_deleted, rules)]
+#[resource(
+    group = "",
+    version = "v1",
+    short("sa"),
+    subresource = "token",
+    returns_deleted,
+    rules
+)]
 pub struct ServiceAccount {
     /// Standard metadata.
     #[field(proto = 1)]

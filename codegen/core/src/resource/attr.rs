@@ -35,6 +35,7 @@ const RESOURCE: Grammar = Grammar {
         "returns_deleted",
         "no_delete_collection",
         "status_on_create",
+        "create_only",
         "rules",
     ],
     repeated: &["subresource", "column"],
@@ -215,6 +216,7 @@ impl ResourceAttrs {
             "returns_deleted" => behavior.returns_deleted = entry.flag(diagnostics).is_some(),
             "no_delete_collection" => behavior.no_delete_collection = entry.flag(diagnostics).is_some(),
             "status_on_create" => behavior.status_on_create = entry.flag(diagnostics).is_some(),
+            "create_only" => behavior.create_only = entry.flag(diagnostics).is_some(),
             _ => {}
         }
     }

@@ -207,6 +207,7 @@ fn behavior(model: &ResourceModel) -> TokenStream {
     let (generation, create_on_update) = (behavior.generation, behavior.create_on_update);
     let (conditional_update, returns_deleted) = (behavior.conditional_update, behavior.returns_deleted);
     let (no_delete_collection, status_on_create) = (behavior.no_delete_collection, behavior.status_on_create);
+    let create_only = behavior.create_only;
     quote! {
         ::planesmith_machinery::resource::Behavior {
             generation: #generation,
@@ -215,6 +216,7 @@ fn behavior(model: &ResourceModel) -> TokenStream {
             returns_deleted: #returns_deleted,
             no_delete_collection: #no_delete_collection,
             status_on_create: #status_on_create,
+            create_only: #create_only,
         }
     }
 }

@@ -87,6 +87,7 @@ fn facts(name: &str) -> TokenStream {
                 returns_deleted: false,
                 no_delete_collection: false,
                 status_on_create: false,
+                create_only: false,
             },
             schema: __facts,
             new: ::planesmith_machinery::rules::zero::<Self>,

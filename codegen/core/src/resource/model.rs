@@ -142,4 +142,6 @@ pub struct BehaviorModel {
     pub no_delete_collection: bool,
     /// A creator may say the status.
     pub status_on_create: bool,
+    /// Objects are answered instead of stored.
+    pub create_only: bool,
 }

@@ -174,6 +174,7 @@ const _: () = {
             returns_deleted: true,
             no_delete_collection: true,
             status_on_create: true,
+            create_only: false,
         },
         schema: __facts,
         new: ::planesmith_machinery::rules::zero::<Order>,

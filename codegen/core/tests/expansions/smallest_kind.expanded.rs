@@ -105,6 +105,7 @@ const _: () = {
             returns_deleted: false,
             no_delete_collection: false,
             status_on_create: false,
+            create_only: false,
         },
         schema: __facts,
         new: ::planesmith_machinery::rules::zero::<Thing>,

@@ -5,7 +5,8 @@ use http::HeaderMap;
 use http::header::{AUTHORIZATION, HeaderValue};
 
 use super::{
-    Authenticator, CertificateAuthenticator, Chain, ClientCertificate, Credentials, TokenFile, TokenFileError, Verdict,
+    Authenticator, BearerTokens, CertificateAuthenticator, Chain, ClientCertificate, Credentials, TokenFile,
+    TokenFileError, Verdict,
 };
 use crate::user::UserInfo;
 
@@ -29,7 +30,10 @@ fn ask(chain: &Chain, authorization: Option<&'static str>, certificate: Option<&
 fn chain(anonymous: bool) -> Chain {
     let tokens = TokenFile::parse("secret,alice,1,\"dev,ops\"\nplain,bob,2\n").unwrap();
     Chain::new(
-        vec![Box::new(CertificateAuthenticator::default()), Box::new(tokens)],
+        vec![
+            Box::new(CertificateAuthenticator::default()),
+            Box::new(BearerTokens::new(vec![Box::new(tokens)], Vec::new())),
+        ],
         anonymous,
     )
 }
@@ -112,13 +116,8 @@ fn a_certificate_ends_while_its_connection_lives() {
 #[test]
 fn token_files_may_quote_any_field() {
     let tokens = TokenFile::parse("\r\n\"to,\"\"ken\",\"a\nb\",\"\",\"g1,g2\"\r\nx,y,z\r\n").unwrap();
-    let headers = headers(Some("Bearer to,\"ken"));
-    let Verdict::User(user) = tokens.authenticate(&Credentials {
-        headers: &headers,
-        certificate: None,
-    }) else {
-        panic!("the quoted token is unknown");
-    };
+    let tokens = BearerTokens::new(vec![Box::new(tokens)], Vec::new());
+    let (user, _) = tokens.review("to,\"ken", &[]).expect("the quoted token is known");
     assert_eq!((user.name.as_str(), user.uid.as_str()), ("a\nb", ""));
     assert_eq!(user.groups, ["g1", "g2", "system:authenticated"]);
 }

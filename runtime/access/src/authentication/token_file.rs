@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use thiserror::Error;
 
-use super::{Authenticator, Credentials, Verdict, authenticated, bearer_token};
+use super::{TokenAuthenticator, TokenUser, TokenVerdict, authenticated};
 use crate::user::UserInfo;
 
 /// The tokens of a `--token-auth-file`: lines of `token,user name,user id` and optionally `,"group1,group2"`.
@@ -82,10 +82,15 @@ impl TokenFile {
     }
 }
 
-impl Authenticator for TokenFile {
-    fn authenticate(&self, credentials: &Credentials<'_>) -> Verdict {
-        let user = bearer_token(credentials.headers).and_then(|token| self.users.get(token));
-        user.map_or(Verdict::NoOpinion, |user| Verdict::User(Arc::clone(user)))
+impl TokenAuthenticator for TokenFile {
+    fn authenticate_token(&self, token: &str, _audiences: &[String]) -> TokenVerdict {
+        let user = self.users.get(token);
+        user.map_or(TokenVerdict::NoOpinion, |user| {
+            TokenVerdict::Valid(TokenUser {
+                user: Arc::clone(user),
+                audiences: None,
+            })
+        })
     }
 }
 

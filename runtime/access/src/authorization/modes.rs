@@ -1,7 +1,7 @@
 //! Authorizers that need no rules.
 
-use super::{Attributes, Authorizer, Decision, Target};
-use crate::user::PRIVILEGED_GROUP;
+use super::{Attributes, Authorizer, Decision, Rules, Target};
+use crate::user::{PRIVILEGED_GROUP, UserInfo};
 
 /// Allows everything.
 #[derive(Clone, Copy, Debug)]
@@ -10,6 +10,10 @@ pub struct AlwaysAllow;
 impl Authorizer for AlwaysAllow {
     fn authorize(&self, _: &Attributes<'_>) -> Decision {
         Decision::Allow
+    }
+
+    fn rules(&self, _: &UserInfo, _: &str) -> Rules {
+        Rules::everything()
     }
 }
 

@@ -20,6 +20,9 @@ pub(super) fn served(facts: &'static ResourceFacts, handlers: &Subresources) -> 
         Verb::Update,
         Verb::Watch,
     ];
+    if facts.behavior.create_only {
+        verbs = vec![Verb::Create];
+    }
     if facts.behavior.no_delete_collection {
         verbs.retain(|verb| *verb != Verb::DeleteCollection);
     }
@@ -45,7 +48,14 @@ pub(super) fn served(facts: &'static ResourceFacts, handlers: &Subresources) -> 
             open_ended: false,
         })
     });
+    let mut subresources: Vec<ServedSubresource> = declared.collect();
+    subresources.sort_by(|left, right| left.name.cmp(&right.name));
     let hub = facts.hub();
+    let stored_as = (!facts.behavior.create_only).then_some(ServedKind {
+        group: Cow::Borrowed(hub.group),
+        version: Cow::Borrowed(hub.version),
+        kind: Cow::Borrowed(hub.kind),
+    });
     ServedResource {
         group: Cow::Borrowed(facts.group),
         version: Cow::Borrowed(facts.version),
@@ -56,11 +66,7 @@ pub(super) fn served(facts: &'static ResourceFacts, handlers: &Subresources) -> 
         categories: facts.categories.iter().map(|name| Cow::Borrowed(*name)).collect(),
         scope: facts.scope,
         verbs,
-        stored_as: Some(ServedKind {
-            group: Cow::Borrowed(hub.group),
-            version: Cow::Borrowed(hub.version),
-            kind: Cow::Borrowed(hub.kind),
-        }),
-        subresources: declared.collect(),
+        stored_as,
+        subresources,
     }
 }

@@ -8,7 +8,7 @@ use axum::routing::get;
 use futures_util::future::BoxFuture;
 use http::{HeaderMap, Method, Request, StatusCode};
 use http_body_util::BodyExt;
-use planesmith_access::authentication::{Chain, TokenFile};
+use planesmith_access::authentication::{BearerTokens, Chain, TokenFile};
 use planesmith_access::authorization::{AlwaysAllow, AlwaysDeny, Authorizer, PrivilegedGroup, Union};
 use planesmith_machinery::resource::Scope;
 use tokio::net::TcpStream;
@@ -96,7 +96,13 @@ impl ResourceHandler for Echo {
 fn config(authorizer: impl Authorizer + 'static) -> Config {
     let tokens = TokenFile::parse("root,root,0,system:masters\nbob,bob,1\n").unwrap();
     let authorizer = Union::new(vec![Box::new(PrivilegedGroup), Box::new(authorizer)]);
-    Config::new(Arc::new(Chain::new(vec![Box::new(tokens)], true)), Arc::new(authorizer))
+    Config::new(
+        Arc::new(Chain::new(
+            vec![Box::new(BearerTokens::new(vec![Box::new(tokens)], Vec::new()))],
+            true,
+        )),
+        Arc::new(authorizer),
+    )
 }
 
 fn chain() -> ApiServer {

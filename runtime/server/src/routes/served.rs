@@ -56,6 +56,6 @@ pub struct ServedSubresource {
     pub kind: Option<ServedKind>,
     /// What can be done.
     pub verbs: Vec<Verb>,
-    /// Whether anything may follow in the path (`pods/x/proxy/any/thing`).
+    /// Whether anything may follow in the path, with any method (`pods/x/proxy/any/thing`).
     pub open_ended: bool,
 }

@@ -206,9 +206,8 @@ fn admits(facts: &ServedResource, info: &RequestInfo) -> Admission {
         (_, "") if info.verb() == Verb::Watch => allowed(&facts.verbs, &[Verb::Watch]),
         (_, "") => allowed(&facts.verbs, &OF_OBJECT),
         (_, wanted) => match facts.subresources.iter().find(|subresource| subresource.name == wanted) {
-            Some(subresource) if info.rest().is_empty() || subresource.open_ended => {
-                allowed(&subresource.verbs, &subresource.verbs)
-            }
+            Some(subresource) if subresource.open_ended => Admission::Yes,
+            Some(subresource) if info.rest().is_empty() => allowed(&subresource.verbs, &subresource.verbs),
             _ => Admission::NoSuchPath,
         },
     }

@@ -198,6 +198,8 @@ impl<'a> Write<'a> {
         warn: &'w (dyn Fn(String) + Sync),
     ) -> Attributes<'w> {
         let resource = self.endpoint.kind();
+        // What is posted below an object need not say its name.
+        let name = if name.is_empty() { self.call.name() } else { name };
         let is_namespace = resource.group.is_empty() && resource.plural == "namespaces";
         Attributes {
             subresource: self.subresource,

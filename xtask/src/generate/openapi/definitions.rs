@@ -57,6 +57,18 @@ impl<'a> Document<'a> {
         {
             document.reach_named(is_scale);
         }
+        let operations = document.paths.values().flat_map(PathItem::operations);
+        let subjects: Vec<_> = operations.filter_map(|operation| operation.kind.clone()).collect();
+        for (group, version, kind) in subjects {
+            // What is posted to a subresource may be of another group.
+            let mut kinds = model.kinds();
+            let posted = kinds.find(|(of_group, of_version, other)| {
+                of_group.name == group && of_version.name == version && other.resource.kind == kind
+            });
+            if let Some((_, _, posted)) = posted {
+                document.reach(&posted.path);
+            }
+        }
         document
     }
 

@@ -103,8 +103,11 @@ impl Paths<'_> {
             true => (format!("namespaces/{{namespace}}/{}", resource.plural), "Namespaced"),
             false => (resource.plural.clone(), ""),
         };
-        self.add(kind, &plural, Action::List, Name("list", scope, ""));
         self.add(kind, &plural, Action::Create, Name("create", scope, ""));
+        if resource.behavior.create_only {
+            return;
+        }
+        self.add(kind, &plural, Action::List, Name("list", scope, ""));
         if !resource.behavior.no_delete_collection {
             let collection = format!("Collection{scope}");
             self.add(kind, &plural, Action::DeleteCollection, Name("delete", &collection, ""));
@@ -196,6 +199,11 @@ impl Paths<'_> {
             subject = scale;
             group_version_kind = ("autoscaling".to_owned(), "v1".to_owned(), "Scale".to_owned());
         }
+        if let Some((group, version, posted)) = below.and_then(|below| self.posted(kind, below)) {
+            let structure = self.model.structure(&posted.path);
+            subject = names::definition(self.model, &posted.path, &structure.name);
+            group_version_kind = (group.name.clone(), version.name.clone(), posted.resource.kind.clone());
+        }
         // Namespaces answer with themselves only while they linger.
         let lingers = resource
             .subresources
@@ -217,6 +225,22 @@ impl Paths<'_> {
             answer,
             kind: Some(group_version_kind),
         }
+    }
+
+    /// The kind that is posted to the subresource, when that is not the kind itself.
+    fn posted(&self, kind: &Kind, below: &Subresource) -> Option<(&Group, &Version, &Kind)> {
+        let (group, version, name) = crate::generate::discovery::posted(kind, below);
+        let (group, version) = match version {
+            "" => (self.group.name.as_str(), self.version.name.as_str()),
+            version => (group, version),
+        };
+        let mut kinds = self.model.kinds();
+        kinds.find(|(of_group, of_version, other)| {
+            name != kind.resource.kind
+                && of_group.name == group
+                && of_version.name == version
+                && other.resource.kind == name
+        })
     }
 
     /// The definition of Scale when the subresource is one.

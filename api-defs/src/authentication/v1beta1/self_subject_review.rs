@@ -1,0 +1,19 @@
+//! Who am I?
+
+use planesmith_machinery::Resource;
+use planesmith_machinery::meta::ObjectMeta;
+
+use crate::authentication::v1::{self, SelfSubjectReviewStatus};
+
+/// Asks as whom the server sees the client.
+#[derive(Clone, Debug, Default, PartialEq, Resource)]
+#[resource(group = "authentication.k8s.io", version = "v1beta1", cluster, create_only, unserved)]
+#[resource(storage_version = v1::SelfSubjectReview)]
+pub struct SelfSubjectReview {
+    /// Standard metadata.
+    #[field(proto = 1)]
+    pub metadata: ObjectMeta,
+    /// The answer.
+    #[field(proto = 2)]
+    pub status: SelfSubjectReviewStatus,
+}

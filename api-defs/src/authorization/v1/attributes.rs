@@ -1,0 +1,73 @@
+//! Actions that reviews ask about.
+
+mod check;
+
+use planesmith_machinery::Struct;
+use planesmith_machinery::meta::{FieldSelectorRequirement, LabelSelectorRequirement};
+
+pub(super) use check::{check_attributes, check_no_metadata, shown};
+
+/// An action on a resource.
+#[derive(Clone, Debug, Default, PartialEq, Struct)]
+pub struct ResourceAttributes {
+    /// Namespace; empty for all of them, or for what lives in none.
+    #[field(proto = 1)]
+    pub namespace: String,
+    /// Verb, such as get, list, watch, create, update, delete or proxy; `*` for all.
+    #[field(proto = 2)]
+    pub verb: String,
+    /// API group; `*` for all.
+    #[field(proto = 3)]
+    pub group: String,
+    /// API version; `*` for all.
+    #[field(proto = 4)]
+    pub version: String,
+    /// Resource, in the plural; `*` for all.
+    #[field(proto = 5)]
+    pub resource: String,
+    /// Subresource; empty for none.
+    #[field(proto = 6)]
+    pub subresource: String,
+    /// Name of the object that is read or deleted; empty for all.
+    #[field(proto = 7)]
+    pub name: String,
+    /// What a selector limits the action to, by fields. It can only narrow what is asked.
+    #[field(proto = 8)]
+    pub field_selector: Option<FieldSelectorAttributes>,
+    /// What a selector limits the action to, by labels. It can only narrow what is asked.
+    #[field(proto = 9)]
+    pub label_selector: Option<LabelSelectorAttributes>,
+}
+
+/// An action on a path that is no resource.
+#[derive(Clone, Debug, Default, PartialEq, Struct)]
+pub struct NonResourceAttributes {
+    /// The path.
+    #[field(proto = 1)]
+    pub path: String,
+    /// The HTTP method in lower case.
+    #[field(proto = 2)]
+    pub verb: String,
+}
+
+/// A field selector, as text or in parts; never both.
+#[derive(Clone, Debug, Default, PartialEq, Struct)]
+pub struct FieldSelectorAttributes {
+    /// The selector in the syntax of query parameters.
+    #[field(proto = 1)]
+    pub raw_selector: String,
+    /// The parts of the selector, all of which must hold.
+    #[field(proto = 2, list_type = atomic)]
+    pub requirements: Vec<FieldSelectorRequirement>,
+}
+
+/// A label selector, as text or in parts; never both.
+#[derive(Clone, Debug, Default, PartialEq, Struct)]
+pub struct LabelSelectorAttributes {
+    /// The selector in the syntax of query parameters.
+    #[field(proto = 1)]
+    pub raw_selector: String,
+    /// The parts of the selector, all of which must hold.
+    #[field(proto = 2, list_type = atomic)]
+    pub requirements: Vec<LabelSelectorRequirement>,
+}

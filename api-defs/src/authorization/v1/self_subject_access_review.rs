@@ -1,0 +1,44 @@
+//! May I do that?
+
+use planesmith_machinery::Resource;
+use planesmith_machinery::Struct;
+use planesmith_machinery::field_error::FieldErrors;
+use planesmith_machinery::meta::ObjectMeta;
+use planesmith_machinery::rules::Rules;
+
+use super::attributes::{check_attributes, check_no_metadata};
+use super::{NonResourceAttributes, ResourceAttributes, SubjectAccessReviewStatus};
+
+/// Asks whether the client itself may do something.
+#[derive(Clone, Debug, Default, PartialEq, Resource)]
+#[resource(group = "authorization.k8s.io", version = "v1", cluster, create_only, rules)]
+pub struct SelfSubjectAccessReview {
+    /// Standard metadata; must be empty.
+    #[field(proto = 1)]
+    pub metadata: ObjectMeta,
+    /// The question.
+    #[field(proto = 2, keep)]
+    pub spec: SelfSubjectAccessReviewSpec,
+    /// The answer.
+    #[field(proto = 3)]
+    pub status: SubjectAccessReviewStatus,
+}
+
+/// What the client wants to do. Exactly one of the two is set.
+#[derive(Clone, Debug, Default, PartialEq, Struct)]
+pub struct SelfSubjectAccessReviewSpec {
+    /// An action on a resource.
+    #[field(proto = 1)]
+    pub resource_attributes: Option<ResourceAttributes>,
+    /// An action on a path that is no resource.
+    #[field(proto = 2)]
+    pub non_resource_attributes: Option<NonResourceAttributes>,
+}
+
+impl Rules for SelfSubjectAccessReview {
+    fn validate(&self, errors: &mut FieldErrors) {
+        let (resource, path) = (&self.spec.resource_attributes, &self.spec.non_resource_attributes);
+        check_attributes(resource.as_ref(), path.as_ref(), |_| {}, errors);
+        check_no_metadata(&self.metadata, false, errors);
+    }
+}

@@ -1,0 +1,48 @@
+//! May this user do that?
+
+use std::collections::BTreeMap;
+
+use planesmith_machinery::Resource;
+use planesmith_machinery::Struct;
+use planesmith_machinery::meta::ObjectMeta;
+
+use crate::authorization::v1::{self, NonResourceAttributes, ResourceAttributes, SubjectAccessReviewStatus};
+
+/// Asks whether a user or group may do something.
+#[derive(Clone, Debug, Default, PartialEq, Resource)]
+#[resource(group = "authorization.k8s.io", version = "v1beta1", cluster, create_only, unserved)]
+#[resource(storage_version = v1::SubjectAccessReview)]
+pub struct SubjectAccessReview {
+    /// Standard metadata.
+    #[field(proto = 1)]
+    pub metadata: ObjectMeta,
+    /// The question.
+    #[field(proto = 2, keep)]
+    pub spec: SubjectAccessReviewSpec,
+    /// The answer.
+    #[field(proto = 3)]
+    pub status: SubjectAccessReviewStatus,
+}
+
+/// Who wants to do what. Exactly one kind of attributes is set.
+#[derive(Clone, Debug, Default, PartialEq, Struct)]
+pub struct SubjectAccessReviewSpec {
+    /// An action on a resource.
+    #[field(proto = 1)]
+    pub resource_attributes: Option<ResourceAttributes>,
+    /// An action on a path that is no resource.
+    #[field(proto = 2)]
+    pub non_resource_attributes: Option<NonResourceAttributes>,
+    /// Name of the user.
+    #[field(proto = 3)]
+    pub user: String,
+    /// Groups of the user.
+    #[field(proto = 4, list_type = atomic, moved_to = "spec.groups")]
+    pub group: Vec<String>,
+    /// What else is known about the user.
+    #[field(proto = 5)]
+    pub extra: BTreeMap<String, Vec<String>>,
+    /// UID of the user.
+    #[field(proto = 6)]
+    pub uid: String,
+}

@@ -1,0 +1,282 @@
+//! Tokens of service accounts: signed statements that end with an object.
+//!
+//! Reading order: [`claims`] (what a token states), [`keys`] (who signed it), then what is done with both here.
+
+mod claims;
+mod keys;
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use jsonwebtoken::{Header, Validation};
+
+pub use claims::{Bound, Claims, Private, Reference};
+pub use keys::{KeyError, PublicKey, SigningKey, key_set};
+
+use super::token::common;
+use super::{TokenAuthenticator, TokenUser, TokenVerdict, authenticated};
+use crate::user::UserInfo;
+
+/// What the name of every service account starts with.
+const USER_PREFIX: &str = "system:serviceaccount:";
+/// The group of all service accounts.
+const ALL_ACCOUNTS: &str = "system:serviceaccounts";
+/// Seconds by which clocks may differ.
+const LEEWAY: i64 = 60;
+
+/// Signs tokens.
+#[derive(Debug)]
+pub struct TokenIssuer {
+    issuer: String,
+    key: SigningKey,
+}
+
+/// Tells whether the objects still exist that tokens end with.
+pub trait BoundObjects: Send + Sync + fmt::Debug {
+    /// The object; `None` when there is none of this name.
+    fn find(&self, bound: Bound, namespace: &str, name: &str) -> Option<BoundObject>;
+}
+
+/// An object that tokens end with.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct BoundObject {
+    /// Its UID.
+    pub uid: String,
+    /// When it was, or will be, deleted; in seconds since 1970.
+    pub deleted: Option<i64>,
+}
+
+/// Knows tokens of service accounts.
+pub struct ServiceAccountTokens {
+    /// Who signs; tokens of others are someone else's.
+    pub issuers: Vec<String>,
+    /// What tokens are signed with.
+    pub keys: Vec<PublicKey>,
+    /// The names of this server: whom tokens are meant for that do not say it.
+    pub audiences: Vec<String>,
+    /// Where accounts, pods, secrets and nodes are.
+    pub objects: Arc<dyn BoundObjects>,
+    /// Tells the time.
+    pub now: fn() -> SystemTime,
+}
+
+impl TokenIssuer {
+    /// Signs with `key` in the name of `issuer`.
+    #[must_use]
+    pub fn new(issuer: impl Into<String>, key: SigningKey) -> Self {
+        Self {
+            issuer: issuer.into(),
+            key,
+        }
+    }
+
+    /// The token that states `claims`.
+    ///
+    /// # Errors
+    ///
+    /// When it cannot be signed.
+    pub fn sign(&self, claims: Claims) -> Result<String, jsonwebtoken::errors::Error> {
+        let claims = Claims {
+            issuer: self.issuer.clone(),
+            ..claims
+        };
+        let mut header = Header::new(self.key.public().algorithm());
+        header.typ = None;
+        header.kid = Some(self.key.public().id().to_owned());
+        jsonwebtoken::encode(&header, &claims, self.key.encoding())
+    }
+}
+
+impl TokenAuthenticator for ServiceAccountTokens {
+    fn authenticate_token(&self, token: &str, audiences: &[String]) -> TokenVerdict {
+        if !self.is_issued_here(token) {
+            return TokenVerdict::NoOpinion;
+        }
+        match self.check(token, audiences) {
+            Ok(user) => TokenVerdict::Valid(user),
+            Err(reason) => TokenVerdict::Invalid(reason),
+        }
+    }
+}
+
+impl ServiceAccountTokens {
+    /// Whether the token says that it is of one of our issuers, be it true or not.
+    fn is_issued_here(&self, token: &str) -> bool {
+        #[derive(serde::Deserialize)]
+        struct Issued {
+            #[serde(default)]
+            iss: String,
+        }
+        token.split('.').count() == 3
+            && jsonwebtoken::decode_header(token).is_ok()
+            && jsonwebtoken::dangerous::insecure_decode_claims::<Issued>(token)
+                .is_ok_and(|issued| self.issuers.contains(&issued.iss))
+    }
+
+    fn check(&self, token: &str, wanted: &[String]) -> Result<TokenUser, String> {
+        let claims = self.verify(token)?;
+        let own = match claims.audiences.as_slice() {
+            [] => &self.audiences,
+            own => own,
+        };
+        let audiences = match wanted {
+            [] => own.to_vec(),
+            wanted => common(own, wanted),
+        };
+        if audiences.is_empty() && !self.audiences.is_empty() {
+            let (own, wanted) = (shown(own), shown(wanted));
+            return Err(format!(
+                "token audiences {own} is invalid for the target audiences {wanted}"
+            ));
+        }
+        self.check_times(&claims)?;
+        self.check_objects(&claims.private)?;
+        Ok(TokenUser {
+            user: authenticated(user_of(&claims)),
+            audiences: Some(audiences),
+        })
+    }
+
+    /// The claims, when one of the keys signed them.
+    fn verify(&self, token: &str) -> Result<Claims, String> {
+        let header = jsonwebtoken::decode_header(token).map_err(|error| error.to_string())?;
+        let fits = |key: &&PublicKey| header.kid.as_deref().is_none_or(|id| id.is_empty() || id == key.id());
+        let mut keys = self.keys.iter().filter(fits).peekable();
+        if keys.peek().is_none() {
+            return Err("invalid signature, no keys found".to_owned());
+        }
+        keys.find_map(|key| {
+            let mut validation = Validation::new(key.algorithm());
+            // Times and audiences are checked here, in the words of kube-apiserver.
+            validation.validate_exp = false;
+            validation.validate_nbf = false;
+            validation.validate_aud = false;
+            validation.required_spec_claims.clear();
+            let verified = jsonwebtoken::decode::<Claims>(token, key.decoding(), &validation);
+            verified.ok().map(|verified| verified.claims)
+        })
+        .ok_or_else(|| "go-jose/go-jose: error in cryptographic primitive".to_owned())
+    }
+
+    fn now(&self) -> i64 {
+        let since = (self.now)().duration_since(UNIX_EPOCH).unwrap_or_default();
+        i64::try_from(since.as_secs()).unwrap_or(i64::MAX)
+    }
+
+    fn check_times(&self, claims: &Claims) -> Result<(), String> {
+        let now = self.now();
+        let latest = now.saturating_add(LEEWAY);
+        let problem = match claims {
+            Claims { not_before, .. } if latest < *not_before => "is not valid yet",
+            Claims { expires: Some(end), .. } if now - LEEWAY > *end => "has expired",
+            Claims { issued_at, .. } if latest < *issued_at => "is issued in the future",
+            _ => return Ok(()),
+        };
+        Err(format!("service account token {problem}"))
+    }
+
+    /// Checks that the account and the objects are still there that the token ends with.
+    fn check_objects(&self, private: &Private) -> Result<(), String> {
+        let (namespace, account) = (private.namespace.as_str(), &private.service_account);
+        let found = self.objects.find(Bound::ServiceAccount, namespace, &account.name);
+        let found = found.ok_or_else(|| format!("serviceaccounts \"{}\" not found", account.name))?;
+        if found.uid != account.uid {
+            let (own, claimed) = (&found.uid, &account.uid);
+            return Err(format!("service account UID ({own}) does not match claim ({claimed})"));
+        }
+        if self.is_deleted(&found) {
+            return Err(format!("service account {namespace}/{} has been deleted", account.name));
+        }
+        let node = private.node.as_ref().filter(|_| private.pod.is_none());
+        let bound = [
+            (Bound::Secret, private.secret.as_ref(), "secret"),
+            (Bound::Pod, private.pod.as_ref(), "pod"),
+            (Bound::Node, node, "node"),
+        ];
+        for (kind, reference, noun) in bound {
+            let Some(reference) = reference else { continue };
+            let invalidated = || "service account token has been invalidated".to_owned();
+            let found = self
+                .objects
+                .find(kind, namespace, &reference.name)
+                .ok_or_else(invalidated)?;
+            if found.uid != reference.uid {
+                let word = if kind == Bound::Node { "node" } else { noun };
+                return Err(format!(
+                    "{} UID ({}) does not match service account {word} ref claim ({})",
+                    kind.title(),
+                    found.uid,
+                    reference.uid
+                ));
+            }
+            if self.is_deleted(&found) {
+                return Err(invalidated());
+            }
+        }
+        Ok(())
+    }
+
+    fn is_deleted(&self, object: &BoundObject) -> bool {
+        object.deleted.is_some_and(|deleted| deleted < self.now() - LEEWAY)
+    }
+}
+
+/// The user that a token stands for.
+fn user_of(claims: &Claims) -> UserInfo {
+    let private = &claims.private;
+    let mut user = service_account_user(&private.namespace, &private.service_account.name);
+    user.uid.clone_from(&private.service_account.uid);
+    let mut extra = |name: &str, value: String| {
+        user.extra
+            .insert(format!("authentication.kubernetes.io/{name}"), vec![value]);
+    };
+    if !claims.id.is_empty() {
+        extra("credential-id", format!("JTI={}", claims.id));
+    }
+    for (reference, noun) in [(&private.pod, "pod"), (&private.node, "node")] {
+        let Some(reference) = reference else { continue };
+        extra(&format!("{noun}-name"), reference.name.clone());
+        if !reference.uid.is_empty() || noun == "pod" {
+            extra(&format!("{noun}-uid"), reference.uid.clone());
+        }
+    }
+    user
+}
+
+/// A service account as a user, without what only its token knows.
+#[must_use]
+pub fn service_account_user(namespace: &str, name: &str) -> UserInfo {
+    UserInfo {
+        name: service_account_name(namespace, name),
+        groups: vec![ALL_ACCOUNTS.to_owned(), format!("{ALL_ACCOUNTS}:{namespace}")],
+        ..UserInfo::default()
+    }
+}
+
+/// The user name of a service account.
+#[must_use]
+pub fn service_account_name(namespace: &str, name: &str) -> String {
+    format!("{USER_PREFIX}{namespace}:{name}")
+}
+
+/// A list of texts as Go prints it.
+fn shown(list: &[String]) -> String {
+    let quoted: Vec<String> = list
+        .iter()
+        .map(|text| planesmith_machinery::go_format::quote(text))
+        .collect();
+    format!("[{}]", quoted.join(" "))
+}
+
+impl fmt::Debug for ServiceAccountTokens {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ServiceAccountTokens")
+            .field("issuers", &self.issuers)
+            .field("audiences", &self.audiences)
+            .finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,306 @@
+//! Keys that tokens are signed with, and how they are published.
+
+use std::fmt;
+
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use jsonwebtoken::{Algorithm, DecodingKey, EncodingKey};
+use p256::elliptic_curve::sec1::ToEncodedPoint;
+use rsa::pkcs1::{DecodeRsaPrivateKey, DecodeRsaPublicKey, EncodeRsaPrivateKey, EncodeRsaPublicKey};
+use rsa::pkcs8::{DecodePrivateKey, DecodePublicKey, EncodePrivateKey, EncodePublicKey, LineEnding};
+use rsa::traits::PublicKeyParts;
+use rsa::{RsaPrivateKey, RsaPublicKey};
+use serde::Serialize;
+use sha2::{Digest, Sha256};
+use thiserror::Error;
+use x509_parser::pem::Pem;
+use x509_parser::prelude::{FromDer, X509Certificate};
+
+/// Bits of an RSA key that is made here.
+const RSA_BITS: usize = 2048;
+
+/// Why a key cannot be used. None of the messages holds a part of a key.
+#[derive(Debug, Error, PartialEq, Eq)]
+pub enum KeyError {
+    /// There is none.
+    #[error("no RSA or ECDSA key in PEM form was found")]
+    NoKey,
+    /// It cannot be read, or is of a kind that is not known.
+    #[error("the {0} cannot be read; expected RSA, or ECDSA with the curve P-256 or P-384")]
+    Unreadable(String),
+    /// It could not be made.
+    #[error("an RSA key could not be made")]
+    NotMade,
+}
+
+/// A key that signs.
+pub struct SigningKey {
+    encoding: EncodingKey,
+    public: PublicKey,
+}
+
+/// A key that tells whether its private half signed.
+#[derive(Clone)]
+pub struct PublicKey {
+    id: String,
+    algorithm: Algorithm,
+    decoding: DecodingKey,
+    published: Published,
+}
+
+/// A key as it is published (RFC 7517), in the order in which kube-apiserver writes its members.
+#[derive(Clone, Debug, Serialize)]
+struct Published {
+    r#use: &'static str,
+    kty: &'static str,
+    kid: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    crv: Option<&'static str>,
+    alg: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    x: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    y: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    n: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    e: Option<String>,
+}
+
+impl SigningKey {
+    /// The private key in a PEM text: RSA (PKCS #1 or #8) or ECDSA (SEC 1 or PKCS #8).
+    ///
+    /// # Errors
+    ///
+    /// When there is none that can be read.
+    pub fn from_pem(text: &[u8]) -> Result<Self, KeyError> {
+        let mut problem = KeyError::NoKey;
+        for (label, der) in blocks(text) {
+            match Self::from_der(&label, &der) {
+                Some(Ok(key)) => return Ok(key),
+                Some(Err(error)) => problem = error,
+                None => {}
+            }
+        }
+        Err(problem)
+    }
+
+    /// A new RSA key as PEM (PKCS #8).
+    ///
+    /// # Errors
+    ///
+    /// When the system has no random numbers.
+    pub fn make_pem() -> Result<String, KeyError> {
+        let key = RsaPrivateKey::new(&mut rsa::rand_core::OsRng, RSA_BITS).map_err(|_| KeyError::NotMade)?;
+        let pem = key.to_pkcs8_pem(LineEnding::LF).map_err(|_| KeyError::NotMade)?;
+        Ok(pem.as_str().to_owned())
+    }
+
+    /// The public half.
+    #[must_use]
+    pub fn public(&self) -> &PublicKey {
+        &self.public
+    }
+
+    pub(super) fn encoding(&self) -> &EncodingKey {
+        &self.encoding
+    }
+
+    /// `None` for a block that holds no private key.
+    fn from_der(label: &str, der: &[u8]) -> Option<Result<Self, KeyError>> {
+        let key = match label {
+            "RSA PRIVATE KEY" => RsaPrivateKey::from_pkcs1_der(der).ok().and_then(Self::rsa),
+            "EC PRIVATE KEY" => Self::p256(p256::SecretKey::from_sec1_der(der).ok())
+                .or_else(|| Self::p384(p384::SecretKey::from_sec1_der(der).ok())),
+            "PRIVATE KEY" => RsaPrivateKey::from_pkcs8_der(der)
+                .ok()
+                .and_then(Self::rsa)
+                .or_else(|| Self::p256(p256::SecretKey::from_pkcs8_der(der).ok()))
+                .or_else(|| Self::p384(p384::SecretKey::from_pkcs8_der(der).ok())),
+            _ => return None,
+        };
+        Some(key.ok_or_else(|| KeyError::Unreadable(label.to_lowercase())))
+    }
+
+    #[expect(clippy::needless_pass_by_value, reason = "the key is spent")]
+    fn rsa(key: RsaPrivateKey) -> Option<Self> {
+        Some(Self {
+            encoding: EncodingKey::from_rsa_der(key.to_pkcs1_der().ok()?.as_bytes()),
+            public: PublicKey::rsa(&key.to_public_key())?,
+        })
+    }
+
+    fn p256(key: Option<p256::SecretKey>) -> Option<Self> {
+        let key = key?;
+        Some(Self {
+            encoding: EncodingKey::from_ec_der(key.to_pkcs8_der().ok()?.as_bytes()),
+            public: PublicKey::p256(&key.public_key())?,
+        })
+    }
+
+    fn p384(key: Option<p384::SecretKey>) -> Option<Self> {
+        let key = key?;
+        Some(Self {
+            encoding: EncodingKey::from_ec_der(key.to_pkcs8_der().ok()?.as_bytes()),
+            public: PublicKey::p384(&key.public_key())?,
+        })
+    }
+}
+
+impl PublicKey {
+    /// The keys in a PEM text: public ones, those of certificates, and the public halves of private ones.
+    ///
+    /// # Errors
+    ///
+    /// When there are none, or one cannot be read.
+    pub fn all_from_pem(text: &[u8]) -> Result<Vec<Self>, KeyError> {
+        let mut keys = Vec::new();
+        for (label, der) in blocks(text) {
+            let key = match label.as_str() {
+                "RSA PUBLIC KEY" => RsaPublicKey::from_pkcs1_der(&der).ok().and_then(|key| Self::rsa(&key)),
+                "PUBLIC KEY" => Self::from_info(&der),
+                "CERTIFICATE" => {
+                    let certificate = X509Certificate::from_der(&der).ok();
+                    certificate.and_then(|(_, certificate)| Self::from_info(certificate.public_key().raw))
+                }
+                _ => match SigningKey::from_der(&label, &der) {
+                    Some(key) => Some(key?.public),
+                    None => continue,
+                },
+            };
+            keys.push(key.ok_or_else(|| KeyError::Unreadable(label.to_lowercase()))?);
+        }
+        if keys.is_empty() {
+            Err(KeyError::NoKey)
+        } else {
+            Ok(keys)
+        }
+    }
+
+    /// Names the key in the tokens that it signed: a hash that tells nothing about it.
+    #[must_use]
+    pub fn id(&self) -> &str {
+        &self.id
+    }
+
+    /// How it signs, as it is published: `RS256`, `ES256` or `ES384`.
+    #[must_use]
+    pub fn algorithm_name(&self) -> &'static str {
+        self.published.alg
+    }
+
+    pub(super) fn algorithm(&self) -> Algorithm {
+        self.algorithm
+    }
+
+    pub(super) fn decoding(&self) -> &DecodingKey {
+        &self.decoding
+    }
+
+    /// From a SubjectPublicKeyInfo.
+    fn from_info(der: &[u8]) -> Option<Self> {
+        let rsa = RsaPublicKey::from_public_key_der(der).ok();
+        rsa.and_then(|key| Self::rsa(&key))
+            .or_else(|| Self::p256(&p256::PublicKey::from_public_key_der(der).ok()?))
+            .or_else(|| Self::p384(&p384::PublicKey::from_public_key_der(der).ok()?))
+    }
+
+    fn rsa(key: &RsaPublicKey) -> Option<Self> {
+        let id = id(key.to_public_key_der().ok()?.as_bytes());
+        let published = Published {
+            n: Some(URL_SAFE_NO_PAD.encode(key.n().to_bytes_be())),
+            e: Some(URL_SAFE_NO_PAD.encode(key.e().to_bytes_be())),
+            ..Published::new("RSA", "RS256", &id)
+        };
+        Some(Self {
+            id,
+            algorithm: Algorithm::RS256,
+            decoding: DecodingKey::from_rsa_der(key.to_pkcs1_der().ok()?.as_bytes()),
+            published,
+        })
+    }
+
+    fn p256(key: &p256::PublicKey) -> Option<Self> {
+        let der = key.to_public_key_der().ok()?;
+        let point = key.to_encoded_point(false);
+        let published = Published {
+            crv: Some("P-256"),
+            ..Published::new("EC", "ES256", &id(der.as_bytes()))
+        };
+        Self::on_curve(Algorithm::ES256, point.as_bytes(), published)
+    }
+
+    fn p384(key: &p384::PublicKey) -> Option<Self> {
+        let der = key.to_public_key_der().ok()?;
+        let point = key.to_encoded_point(false);
+        let published = Published {
+            crv: Some("P-384"),
+            ..Published::new("EC", "ES384", &id(der.as_bytes()))
+        };
+        Self::on_curve(Algorithm::ES384, point.as_bytes(), published)
+    }
+
+    /// `point` is a byte that says that both coordinates follow, and the coordinates.
+    fn on_curve(algorithm: Algorithm, point: &[u8], published: Published) -> Option<Self> {
+        let coordinates = point.get(1..)?;
+        let (x, y) = coordinates.split_at(coordinates.len() / 2);
+        Some(Self {
+            id: published.kid.clone(),
+            algorithm,
+            decoding: DecodingKey::from_ec_der(point),
+            published: Published {
+                x: Some(URL_SAFE_NO_PAD.encode(x)),
+                y: Some(URL_SAFE_NO_PAD.encode(y)),
+                ..published
+            },
+        })
+    }
+}
+
+impl Published {
+    fn new(kty: &'static str, alg: &'static str, id: &str) -> Self {
+        Self {
+            r#use: "sig",
+            kty,
+            kid: id.to_owned(),
+            crv: None,
+            alg,
+            x: None,
+            y: None,
+            n: None,
+            e: None,
+        }
+    }
+}
+
+/// The keys as a JSON Web Key Set.
+#[must_use]
+pub fn key_set(keys: &[PublicKey]) -> serde_json::Value {
+    let keys: Vec<&Published> = keys.iter().map(|key| &key.published).collect();
+    serde_json::json!({ "keys": keys })
+}
+
+fn id(info: &[u8]) -> String {
+    URL_SAFE_NO_PAD.encode(Sha256::digest(info))
+}
+
+/// Labels and contents of the blocks of a PEM text.
+fn blocks(text: &[u8]) -> impl Iterator<Item = (String, Vec<u8>)> {
+    Pem::iter_from_buffer(text)
+        .map_while(Result::ok)
+        .map(|block| (block.label, block.contents))
+}
+
+impl fmt::Debug for SigningKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("SigningKey")
+            .field("public", &self.public)
+            .finish_non_exhaustive()
+    }
+}
+
+impl fmt::Debug for PublicKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("PublicKey").field(&self.id).finish()
+    }
+}

@@ -1,0 +1,162 @@
+use std::time::{Duration, UNIX_EPOCH};
+
+use super::*;
+
+const NOW: i64 = 1_900_000_000;
+
+/// One account and one pod; the pod is being deleted.
+#[derive(Debug)]
+struct Two;
+
+impl BoundObjects for Two {
+    fn find(&self, bound: Bound, namespace: &str, name: &str) -> Option<BoundObject> {
+        let deleted = (bound == Bound::Pod).then_some(NOW - 100);
+        let known = matches!(
+            (bound, namespace, name),
+            (Bound::ServiceAccount, "ns", "bot") | (Bound::Pod, "ns", "pod")
+        );
+        known.then(|| BoundObject {
+            uid: "uid".to_owned(),
+            deleted,
+        })
+    }
+}
+
+fn key() -> SigningKey {
+    let pem = "-----BEGIN PRIVATE KEY-----\n\
+               MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgevZzL1gdAFr88hb2\n\
+               OF/2NxApJCzGCEDdfSp6VQO30hyhRANCAAQRWz+jn65BtOMvdyHKcvjBeBSDZH2r\n\
+               1RTwjmYSi9R/zpBnuQ4EiMnCqfMPWiZqB4QdbAd0E7oH50VpuZ1P087G\n\
+               -----END PRIVATE KEY-----\n";
+    SigningKey::from_pem(pem.as_bytes()).unwrap()
+}
+
+fn claims() -> Claims {
+    Claims {
+        audiences: vec!["api".to_owned(), "vault".to_owned()],
+        expires: Some(NOW + 600),
+        issued_at: NOW,
+        not_before: NOW,
+        id: "id".to_owned(),
+        subject: service_account_name("ns", "bot"),
+        private: Private {
+            namespace: "ns".to_owned(),
+            service_account: Reference {
+                name: "bot".to_owned(),
+                uid: "uid".to_owned(),
+            },
+            ..Private::default()
+        },
+        ..Claims::default()
+    }
+}
+
+fn token(claims: Claims) -> String {
+    TokenIssuer::new("https://issuer", key()).sign(claims).unwrap()
+}
+
+/// User and audiences, or what is said instead.
+fn ask(token: &str, audiences: &[&str]) -> String {
+    let tokens = ServiceAccountTokens {
+        issuers: vec!["https://issuer".to_owned()],
+        keys: vec![key().public().clone()],
+        audiences: vec!["api".to_owned()],
+        objects: Arc::new(Two),
+        now: || UNIX_EPOCH + Duration::from_secs(NOW.unsigned_abs()),
+    };
+    let audiences: Vec<String> = audiences.iter().map(|audience| (*audience).to_owned()).collect();
+    match tokens.authenticate_token(token, &audiences) {
+        TokenVerdict::Valid(found) => format!("{} {:?}", found.user.name, found.audiences.unwrap_or_default()),
+        TokenVerdict::NoOpinion => "no opinion".to_owned(),
+        TokenVerdict::Invalid(reason) => reason,
+    }
+}
+
+#[test]
+fn a_token_is_good_for_its_audiences() {
+    let token = token(claims());
+    assert_eq!(ask(&token, &["api"]), r#"system:serviceaccount:ns:bot ["api"]"#);
+    assert_eq!(
+        ask(&token, &["other", "vault"]),
+        r#"system:serviceaccount:ns:bot ["vault"]"#
+    );
+    let refused = r#"token audiences ["api" "vault"] is invalid for the target audiences ["other"]"#;
+    assert_eq!(ask(&token, &["other"]), refused);
+}
+
+#[test]
+fn tokens_have_a_time() {
+    let at = |shift: i64| {
+        token(Claims {
+            expires: Some(NOW + shift + 10),
+            issued_at: NOW + shift,
+            not_before: NOW + shift,
+            ..claims()
+        })
+    };
+    assert_eq!(ask(&at(-71), &["api"]), "service account token has expired");
+    assert!(ask(&at(-70), &["api"]).starts_with("system:"));
+    assert!(ask(&at(60), &["api"]).starts_with("system:"));
+    assert_eq!(ask(&at(61), &["api"]), "service account token is not valid yet");
+}
+
+#[test]
+fn tokens_end_with_their_objects() {
+    let with = |change: fn(&mut Private)| {
+        let mut claims = claims();
+        change(&mut claims.private);
+        ask(&token(claims), &["api"])
+    };
+    assert_eq!(
+        with(|private| private.service_account.name = "gone".to_owned()),
+        "serviceaccounts \"gone\" not found"
+    );
+    assert_eq!(
+        with(|private| private.service_account.uid = "old".to_owned()),
+        "service account UID (uid) does not match claim (old)"
+    );
+    let invalidated = "service account token has been invalidated";
+    assert_eq!(with(|private| private.secret = Some(Reference::default())), invalidated);
+    assert_eq!(
+        with(|private| {
+            private.pod = Some(Reference {
+                name: "pod".to_owned(),
+                uid: "uid".to_owned(),
+            });
+        }),
+        invalidated,
+        "deleted longer ago than clocks differ"
+    );
+}
+
+#[test]
+fn foreign_and_forged_tokens_are_told_apart() {
+    let good = token(claims());
+    let (head, _) = good.rsplit_once('.').unwrap();
+    let other = token(Claims {
+        id: "other".to_owned(),
+        ..claims()
+    });
+    let (_, signature) = other.rsplit_once('.').unwrap();
+    assert_eq!(
+        ask(&format!("{head}.{signature}"), &["api"]),
+        "go-jose/go-jose: error in cryptographic primitive"
+    );
+    let foreign = TokenIssuer::new("https://other", key()).sign(claims()).unwrap();
+    assert_eq!(ask(&foreign, &["api"]), "no opinion");
+    for text in ["", "a.b.c", "{}", "secret", &format!("{good}.x")] {
+        assert_eq!(ask(text, &["api"]), "no opinion", "{text}");
+    }
+}
+
+#[test]
+fn keys_are_published_without_their_private_half() {
+    let set = key_set(&[key().public().clone()]);
+    let key = &set["keys"][0];
+    assert_eq!(
+        (&key["kty"], &key["crv"], &key["alg"]),
+        (&"EC".into(), &"P-256".into(), &"ES256".into())
+    );
+    assert!(key["x"].is_string() && key["y"].is_string() && key.get("d").is_none());
+    assert!(SigningKey::from_pem(b"nothing").is_err());
+}

@@ -1,0 +1,64 @@
+//! Flags about tokens of service accounts.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::{ArgAction, Args};
+
+use super::parse_go_duration;
+
+/// Flags about tokens of service accounts.
+#[derive(Args, Clone, Debug)]
+pub struct ServiceAccountOptions {
+    /// Issuer named in service account tokens; with several, tokens of all are accepted and the first one signs.
+    #[arg(long, default_value = "https://kubernetes.default.svc", value_name = "URL")]
+    pub service_account_issuer: Vec<String>,
+
+    /// Private key, PEM, that signs service account tokens [default: one that the server makes].
+    #[arg(long, value_name = "FILE")]
+    pub service_account_signing_key_file: Option<PathBuf>,
+
+    /// Further keys, PEM, whose service account tokens are accepted.
+    #[arg(long, value_name = "FILE")]
+    pub service_account_key_file: Vec<PathBuf>,
+
+    /// How long a service account token may live, 1h to 2^32s; 0 is no limit.
+    #[arg(long, default_value = "0s", value_parser = parse_go_duration, value_name = "DURATION")]
+    pub service_account_max_token_expiration: Duration,
+
+    /// Let tokens that nodes ask for live a year, for programs that do not read them again.
+    #[arg(long, action = ArgAction::Set, num_args = 0..=1, default_missing_value = "true", default_value_t = true, value_name = "BOOL")]
+    pub service_account_extend_token_expiration: bool,
+
+    /// Where clients find the keys of service account tokens [default: this server].
+    #[arg(long, value_name = "URL")]
+    pub service_account_jwks_uri: Option<String>,
+
+    /// Names of this server in tokens [default: the issuers].
+    #[arg(long, value_delimiter = ',', value_name = "NAMES")]
+    pub api_audiences: Vec<String>,
+}
+
+impl ServiceAccountOptions {
+    /// What is wrong with the flags.
+    pub(super) fn check(&self) -> Result<(), String> {
+        const HOUR: Duration = Duration::from_secs(60 * 60);
+        const LONGEST: Duration = Duration::from_secs(1 << 32);
+        if self.service_account_issuer.iter().any(String::is_empty) {
+            return Err("--service-account-issuer is empty; expected a URL".to_owned());
+        }
+        let limit = self.service_account_max_token_expiration;
+        if !limit.is_zero() && !(HOUR..=LONGEST).contains(&limit) {
+            return Err(format!(
+                "--service-account-max-token-expiration is {}s; expected 1h to 2^32s, or 0",
+                limit.as_secs()
+            ));
+        }
+        match &self.service_account_jwks_uri {
+            Some(url) if !url.starts_with("https://") => Err(format!(
+                "--service-account-jwks-uri is {url}; expected a URL that starts with https://"
+            )),
+            _ => Ok(()),
+        }
+    }
+}

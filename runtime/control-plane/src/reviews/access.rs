@@ -1,0 +1,176 @@
+//! Who may do what.
+
+use std::sync::Arc;
+
+use futures_util::future::BoxFuture;
+use planesmith_access::authorization::{Attributes, Authorizer, Decision, Target};
+use planesmith_access::user::UserInfo;
+use planesmith_api_defs::authorization::v1;
+use planesmith_machinery::group_version::GroupKind;
+use planesmith_machinery::object::Object;
+use planesmith_machinery::status::{ApiError, ApiResult};
+use planesmith_server::endpoint::{Call, Responder, Submission};
+
+/// Answers SubjectAccessReview.
+pub(super) struct SubjectAccess(pub(super) Arc<dyn Authorizer>);
+
+/// Answers LocalSubjectAccessReview.
+pub(super) struct LocalAccess(pub(super) Arc<dyn Authorizer>);
+
+/// Answers SelfSubjectAccessReview.
+pub(super) struct OwnAccess(pub(super) Arc<dyn Authorizer>);
+
+/// Answers SelfSubjectRulesReview.
+pub(super) struct OwnRules(pub(super) Arc<dyn Authorizer>);
+
+impl Responder for SubjectAccess {
+    fn answer<'a>(
+        &'a self,
+        _: &'a Call,
+        submission: &'a mut Submission<'_>,
+    ) -> BoxFuture<'a, ApiResult<Box<dyn Object>>> {
+        Box::pin(async move {
+            check(submission)?;
+            submission.admit().await?;
+            let review = submission.as_kind::<v1::SubjectAccessReview>()?;
+            review.status = ask_for_subject(&*self.0, &review.spec);
+            Ok(submission.object.clone())
+        })
+    }
+}
+
+impl Responder for LocalAccess {
+    fn answer<'a>(
+        &'a self,
+        _: &'a Call,
+        submission: &'a mut Submission<'_>,
+    ) -> BoxFuture<'a, ApiResult<Box<dyn Object>>> {
+        Box::pin(async move {
+            check(submission)?;
+            submission.admit().await?;
+            let review = submission.as_kind::<v1::LocalSubjectAccessReview>()?;
+            review.status = ask_for_subject(&*self.0, &review.spec);
+            Ok(submission.object.clone())
+        })
+    }
+}
+
+impl Responder for OwnAccess {
+    fn answer<'a>(
+        &'a self,
+        call: &'a Call,
+        submission: &'a mut Submission<'_>,
+    ) -> BoxFuture<'a, ApiResult<Box<dyn Object>>> {
+        Box::pin(async move {
+            check(submission)?;
+            submission.admit().await?;
+            let review = submission.as_kind::<v1::SelfSubjectAccessReview>()?;
+            let (resource, path) = (&review.spec.resource_attributes, &review.spec.non_resource_attributes);
+            review.status = ask(&*self.0, &call.ctx.user, resource.as_ref(), path.as_ref());
+            Ok(submission.object.clone())
+        })
+    }
+}
+
+impl Responder for OwnRules {
+    fn answer<'a>(
+        &'a self,
+        call: &'a Call,
+        submission: &'a mut Submission<'_>,
+    ) -> BoxFuture<'a, ApiResult<Box<dyn Object>>> {
+        Box::pin(async move {
+            let namespace = submission
+                .as_kind::<v1::SelfSubjectRulesReview>()?
+                .spec
+                .namespace
+                .clone();
+            if namespace.is_empty() {
+                return Err(ApiError::bad_request("no namespace on request"));
+            }
+            submission.admit().await?;
+            let rules = self.0.rules(&call.ctx.user, &namespace);
+            let resource_rules = rules.resources.into_iter().map(|rule| v1::ResourceRule {
+                verbs: rule.verbs,
+                api_groups: rule.groups,
+                resources: rule.resources,
+                resource_names: rule.names,
+            });
+            let non_resource_rules = rules.paths.into_iter().map(|rule| v1::NonResourceRule {
+                verbs: rule.verbs,
+                non_resource_urls: rule.paths,
+            });
+            // The answer says nothing of the question, as that of kube-apiserver.
+            let review = v1::SelfSubjectRulesReview {
+                status: v1::SubjectRulesReviewStatus {
+                    resource_rules: resource_rules.collect(),
+                    non_resource_rules: non_resource_rules.collect(),
+                    incomplete: rules.incomplete,
+                    evaluation_error: rules.errors.join(", "),
+                },
+                ..v1::SelfSubjectRulesReview::default()
+            };
+            Ok(review.boxed())
+        })
+    }
+}
+
+/// Refuses a question that is not well formed. kube-apiserver leaves the kind out of its answer.
+fn check(submission: &Submission<'_>) -> ApiResult<()> {
+    let errors = submission.check();
+    if errors.is_empty() {
+        return Ok(());
+    }
+    let kind = GroupKind::new("authorization.k8s.io", "");
+    Err(ApiError::invalid(&kind, "", &errors))
+}
+
+fn ask_for_subject(authorizer: &dyn Authorizer, spec: &v1::SubjectAccessReviewSpec) -> v1::SubjectAccessReviewStatus {
+    let user = UserInfo {
+        name: spec.user.clone(),
+        uid: spec.uid.clone(),
+        groups: spec.groups.clone(),
+        extra: spec.extra.clone(),
+    };
+    let (resource, path) = (&spec.resource_attributes, &spec.non_resource_attributes);
+    ask(authorizer, &user, resource.as_ref(), path.as_ref())
+}
+
+fn ask(
+    authorizer: &dyn Authorizer,
+    user: &UserInfo,
+    resource: Option<&v1::ResourceAttributes>,
+    path: Option<&v1::NonResourceAttributes>,
+) -> v1::SubjectAccessReviewStatus {
+    let (verb, target) = match (resource, path) {
+        (Some(resource), _) => {
+            let version = match resource.version.as_str() {
+                "" => "*",
+                version => version,
+            };
+            let target = Target::Resource {
+                group: &resource.group,
+                version,
+                resource: &resource.resource,
+                subresource: &resource.subresource,
+                namespace: &resource.namespace,
+                name: &resource.name,
+            };
+            (resource.verb.as_str(), target)
+        }
+        (None, Some(path)) => (path.verb.as_str(), Target::Path(&path.path)),
+        // Refused before as a question about nothing.
+        (None, None) => ("", Target::Path("")),
+    };
+    let decision = authorizer.authorize(&Attributes { user, verb, target });
+    let (allowed, denied, reason) = match decision {
+        Decision::Allow => (true, false, String::new()),
+        Decision::Deny(reason) => (false, true, reason),
+        Decision::NoOpinion(reason) => (false, false, reason),
+    };
+    v1::SubjectAccessReviewStatus {
+        allowed,
+        denied,
+        reason,
+        evaluation_error: String::new(),
+    }
+}

@@ -1,0 +1,85 @@
+//! Who somebody is.
+
+use std::sync::Arc;
+
+use futures_util::future::BoxFuture;
+use planesmith_access::authentication::BearerTokens;
+use planesmith_access::user::UserInfo;
+use planesmith_api_defs::authentication::v1;
+use planesmith_machinery::meta::ObjectMeta;
+use planesmith_machinery::object::Object;
+use planesmith_machinery::status::{ApiError, ApiResult};
+use planesmith_server::endpoint::{Call, Responder, Submission};
+
+/// Answers SelfSubjectReview.
+pub(super) struct Myself;
+
+impl Responder for Myself {
+    fn answer<'a>(
+        &'a self,
+        call: &'a Call,
+        submission: &'a mut Submission<'_>,
+    ) -> BoxFuture<'a, ApiResult<Box<dyn Object>>> {
+        Box::pin(async move {
+            submission.admit().await?;
+            let review = v1::SelfSubjectReview {
+                metadata: ObjectMeta {
+                    creation_timestamp: submission.now(),
+                    ..ObjectMeta::default()
+                },
+                status: v1::SelfSubjectReviewStatus {
+                    user_info: shown(&call.ctx.user),
+                },
+            };
+            Ok(review.boxed())
+        })
+    }
+}
+
+/// Answers TokenReview.
+pub(super) struct Tokens(pub(super) Arc<BearerTokens>);
+
+impl Responder for Tokens {
+    fn answer<'a>(
+        &'a self,
+        _: &'a Call,
+        submission: &'a mut Submission<'_>,
+    ) -> BoxFuture<'a, ApiResult<Box<dyn Object>>> {
+        Box::pin(async move {
+            if submission.as_kind::<v1::TokenReview>()?.spec.token.is_empty() {
+                let why = "token is required for TokenReview in authentication";
+                return Err(ApiError::bad_request(why));
+            }
+            submission.admit().await?;
+            let review = submission.as_kind::<v1::TokenReview>()?;
+            let audiences = match review.spec.audiences.as_slice() {
+                [] => self.0.audiences(),
+                wanted => wanted,
+            };
+            // A client sends a token behind the word Bearer, where it ends at the first space.
+            let token = review.spec.token.split(' ').find(|word| !word.is_empty());
+            let status = &mut review.status;
+            match self.0.review(token.unwrap_or_default(), audiences) {
+                Ok((user, audiences)) => {
+                    status.authenticated = true;
+                    status.user = shown(&user);
+                    status.audiences = audiences;
+                }
+                Err(reason) => {
+                    status.authenticated = false;
+                    status.error = reason;
+                }
+            }
+            Ok(submission.object.clone())
+        })
+    }
+}
+
+fn shown(user: &UserInfo) -> v1::UserInfo {
+    v1::UserInfo {
+        username: user.name.clone(),
+        uid: user.uid.clone(),
+        groups: user.groups.clone(),
+        extra: user.extra.clone(),
+    }
+}

@@ -1,0 +1,85 @@
+//! What signs tokens, and what checks them.
+
+use std::fs;
+use std::io::ErrorKind;
+use std::path::Path;
+use std::sync::Arc;
+
+use anyhow::{Context, Result};
+use planesmith_access::authentication::service_account::{PublicKey, SigningKey, TokenIssuer};
+
+use crate::options::Options;
+use crate::private_file::write_private;
+
+/// Name of the key that the server makes for itself, among its certificates.
+const OWN_KEY: &str = "sa.key";
+
+/// What signs tokens of service accounts, and what checks them.
+#[derive(Clone, Debug)]
+pub struct ServiceAccountKeys {
+    /// Signs tokens.
+    pub issuer: Arc<TokenIssuer>,
+    /// Keys of tokens that are accepted.
+    pub public: Vec<PublicKey>,
+    /// In whose name tokens are signed; tokens of all of them are accepted.
+    pub issuers: Vec<String>,
+    /// By which names the server is called, which is whom tokens are meant for that name nobody else.
+    pub audiences: Vec<String>,
+}
+
+impl ServiceAccountKeys {
+    /// Reads the keys that the flags name, and makes the one that signs when they name none.
+    ///
+    /// # Errors
+    ///
+    /// When files cannot be read or written, or hold no keys.
+    pub fn open(options: &Options) -> Result<Self> {
+        let flags = &options.service_accounts;
+        let signing = match &flags.service_account_signing_key_file {
+            Some(path) => read_signing_key(path)
+                .with_context(|| format!("--service-account-signing-key-file {}", path.display()))?,
+            None => {
+                let path = options.cert_dir().join(OWN_KEY);
+                own_key(&path).with_context(|| format!("the key of service account tokens {}", path.display()))?
+            }
+        };
+        let mut public = Vec::new();
+        for path in &flags.service_account_key_file {
+            let read = || anyhow::Ok(PublicKey::all_from_pem(&fs::read(path)?)?);
+            public.extend(read().with_context(|| format!("--service-account-key-file {}", path.display()))?);
+        }
+        if public.iter().all(|key| key.id() != signing.public().id()) {
+            // What the server signs it also accepts, whatever other keys it is told.
+            public.insert(0, signing.public().clone());
+        }
+        let issuers = flags.service_account_issuer.clone();
+        let audiences = match flags.api_audiences.as_slice() {
+            [] => issuers.clone(),
+            audiences => audiences.to_vec(),
+        };
+        let first = issuers.first().cloned().unwrap_or_default();
+        Ok(Self {
+            issuer: Arc::new(TokenIssuer::new(first, signing)),
+            public,
+            issuers,
+            audiences,
+        })
+    }
+}
+
+fn read_signing_key(path: &Path) -> Result<SigningKey> {
+    Ok(SigningKey::from_pem(&fs::read(path)?)?)
+}
+
+/// The key that the server made for itself, when it started for the first time or now.
+fn own_key(path: &Path) -> Result<SigningKey> {
+    match fs::read(path) {
+        Ok(pem) => Ok(SigningKey::from_pem(&pem)?),
+        Err(error) if error.kind() == ErrorKind::NotFound => {
+            let pem = SigningKey::make_pem()?;
+            write_private(path, pem.as_bytes())?;
+            Ok(SigningKey::from_pem(pem.as_bytes())?)
+        }
+        Err(error) => Err(error.into()),
+    }
+}

@@ -1,0 +1,84 @@
+//! What others need to check tokens themselves: the documents of OpenID Connect discovery.
+
+use axum::response::{IntoResponse, Response};
+use axum::routing::get;
+use http::header::{ACCEPT, CACHE_CONTROL, CONTENT_TYPE};
+use http::{HeaderMap, StatusCode};
+use planesmith_access::authentication::service_account::{PublicKey, key_set};
+use planesmith_machinery::status::{ApiError, Details, Reason};
+use planesmith_server::chain::ApiServer;
+use planesmith_server::negotiation::Output;
+use planesmith_server::response;
+use serde_json::json;
+
+use super::ServiceAccountKeys;
+
+const CONFIGURATION_PATH: &str = "/.well-known/openid-configuration";
+const KEYS_PATH: &str = "/openid/v1/jwks";
+const KEYS_TYPE: &str = "application/jwk-set+json";
+
+/// A document that never changes while the server runs.
+#[derive(Clone)]
+struct Document {
+    media_type: &'static str,
+    text: String,
+}
+
+/// Serves the documents, where the issuer is an address at which clients can ask for them. `keys_url` is where the keys are
+/// to be had, when that is not this server at `public_address`.
+pub(crate) fn with_openid(
+    server: ApiServer,
+    keys: &ServiceAccountKeys,
+    public_address: &str,
+    keys_url: Option<&str>,
+) -> ApiServer {
+    let Some(issuer) = keys.issuers.first().filter(|issuer| issuer.starts_with("https://")) else {
+        return server;
+    };
+    let mut algorithms: Vec<&str> = keys.public.iter().map(PublicKey::algorithm_name).collect();
+    algorithms.sort_unstable();
+    algorithms.dedup();
+    let keys_url = keys_url.map_or_else(|| format!("https://{public_address}{KEYS_PATH}"), str::to_owned);
+    let configuration = json!({
+        "issuer": issuer,
+        "jwks_uri": keys_url,
+        "response_types_supported": ["id_token"],
+        "subject_types_supported": ["public"],
+        "id_token_signing_alg_values_supported": algorithms,
+    });
+    let configuration = Document {
+        media_type: "application/json",
+        text: configuration.to_string(),
+    };
+    let keys = Document {
+        media_type: KEYS_TYPE,
+        text: key_set(&keys.public).to_string(),
+    };
+    let route = |document: Document| get(move |headers: HeaderMap| std::future::ready(document.answer(&headers)));
+    server
+        .with_path(CONFIGURATION_PATH, route(configuration))
+        .with_path(KEYS_PATH, route(keys))
+}
+
+impl Document {
+    fn answer(&self, headers: &HeaderMap) -> Response {
+        if !self.is_accepted(headers) {
+            let message = format!("406: Not Acceptable\n\nAvailable representations: {}", self.media_type);
+            let mut error = ApiError::new(Reason::NotAcceptable, message);
+            error.status_mut().details = Some(Details::default());
+            return response::failure_as(Output::json(), &error);
+        }
+        let headers = [(CONTENT_TYPE, self.media_type), (CACHE_CONTROL, "public, max-age=3600")];
+        (StatusCode::OK, headers, self.text.clone()).into_response()
+    }
+
+    fn is_accepted(&self, headers: &HeaderMap) -> bool {
+        let Some(accept) = headers.get(ACCEPT).and_then(|accept| accept.to_str().ok()) else {
+            return true;
+        };
+        accept.split(',').any(|clause| {
+            let media_type = clause.split(';').next().unwrap_or_default().trim();
+            media_type == "*/*" || media_type == self.media_type
+        })
+    }
+}

@@ -1,0 +1,17 @@
+//! A part of a selection by fields, as objects hold it.
+
+use crate::Struct;
+
+/// A requirement on one field.
+#[derive(Clone, Debug, Default, PartialEq, Struct)]
+pub struct FieldSelectorRequirement {
+    /// Path of the field.
+    #[field(keep, required, proto = 1)]
+    pub key: String,
+    /// How the field relates to the values: `In`, `NotIn`, `Exists` or `DoesNotExist`; there may be more some day.
+    #[field(keep, required, proto = 2)]
+    pub operator: String,
+    /// The values: at least one for `In` and `NotIn`, none for `Exists` and `DoesNotExist`.
+    #[field(proto = 3, list_type = atomic)]
+    pub values: Vec<String>,
+}

@@ -1,0 +1,191 @@
+//! Objects that are answered instead of stored: reviews, and the bodies of subresources such as `binding`.
+
+use axum::body::Body;
+use axum::response::Response;
+use bytes::Bytes;
+use http::StatusCode;
+use planesmith_access::admission::Operation;
+use planesmith_machinery::field_error::FieldErrors;
+use planesmith_machinery::object::{Object, Resource};
+use planesmith_machinery::resource::ResourceFacts;
+use planesmith_machinery::status::{ApiError, ApiResult};
+use planesmith_machinery::time::Time;
+use planesmith_machinery::value::Struct;
+use planesmith_machinery::{conversion, defaulting, json, meta, protobuf, validation, yaml};
+
+use super::create::wipe_system_fields;
+use super::decode::Decoder;
+use super::options::WriteOptions;
+use super::write::Write;
+use crate::endpoint::{Call, Endpoint, Subject};
+use crate::negotiation::{Format, Offer, Output, negotiate};
+use crate::response;
+
+/// An object that a client posted to get an answer, decoded, defaulted and past the plugins that may change it.
+///
+/// A handler checks what is its own business, calls [`admit`](Self::admit) and answers.
+pub struct Submission<'a> {
+    /// What was posted, in the storage version of its kind.
+    pub object: Box<dyn Object>,
+    write: Write<'a>,
+    output: Output,
+}
+
+/// The kind that is posted.
+#[derive(Clone, Copy, Debug)]
+pub struct Posted {
+    /// Versions in which the object may come; the first one is what the handler gets.
+    pub kinds: &'static [&'static ResourceFacts],
+    /// Whether the UID and the resourceVersion of the body mean something to the handler.
+    pub keeps_system_fields: bool,
+}
+
+impl Endpoint {
+    /// Answers a create of a kind that is not stored.
+    pub(crate) async fn ask(&self, call: &Call, body: Body) -> ApiResult<Response> {
+        let responder = self.responder().ok_or_else(ApiError::method_not_allowed)?;
+        let mut submission = self.submit(call, body, Offer::Object, self.kind(), false).await?;
+        let answer = responder.answer(call, &mut submission).await?;
+        submission.respond(&*answer)
+    }
+
+    /// Reads an object that a client posted to a subresource.
+    ///
+    /// # Errors
+    ///
+    /// When it is not of a kind that is expected, its names are not those of the path, or a plugin refuses it.
+    pub async fn posted<'a>(&'a self, call: &'a Call, body: Body, posted: Posted) -> ApiResult<Submission<'a>> {
+        let format = crate::body::format(&call.parts)?;
+        let limit = self.stores().options().body_limit;
+        let body = crate::body::read(&call.parts, body, limit).await?;
+        let [first, others @ ..] = posted.kinds else {
+            return Err(ApiError::method_not_allowed());
+        };
+        let sent = api_version(format, &body);
+        let other = others.iter().find(|kind| sent.as_deref() == Some(kind.api_version));
+        let kind = other.unwrap_or(first);
+        let mut submission = self
+            .submit(call, Body::from(body), Offer::Plain, kind, posted.keeps_system_fields)
+            .await?;
+        if !std::ptr::eq(*kind, *first) {
+            submission.object = conversion::convert(&*submission.object, first);
+        }
+        Ok(submission)
+    }
+
+    async fn submit<'a>(
+        &'a self,
+        call: &'a Call,
+        body: Body,
+        offer: Offer,
+        kind: &'static ResourceFacts,
+        keeps_system_fields: bool,
+    ) -> ApiResult<Submission<'a>> {
+        let output = negotiate(&call.parts, offer)?;
+        let (format, body) = self.read_body(call, body).await?;
+        let options = WriteOptions::for_create(call.query())?;
+        let decoder = Decoder {
+            scheme: self.stores().scheme(),
+            expected: kind.into(),
+            validation: options.field_validation,
+            warnings: &call.ctx.warnings,
+        };
+        let mut object = (kind.new)();
+        decoder.read(format, &body, &mut *object)?;
+        if !keeps_system_fields {
+            wipe_system_fields(&mut *object);
+        }
+        self.place(object.meta_mut(), call.namespace())?;
+        defaulting::set_defaults(&mut *object);
+        let write = Write::new(self, call, &options);
+        write.drop_repeated_owners(&mut *object, false);
+        write.track(None, &mut *object);
+        if std::ptr::eq(kind, self.kind()) {
+            object = write.to_hub(object);
+        }
+        write.mutate(Operation::Create, &mut object, None).await?;
+        Ok(Submission { object, write, output })
+    }
+}
+
+impl Submission<'_> {
+    /// Asks the plugins that may refuse the object.
+    ///
+    /// # Errors
+    ///
+    /// That of the first plugin that refuses.
+    pub async fn admit(&mut self) -> ApiResult<()> {
+        self.write.admit(Operation::Create, &mut self.object, None).await
+    }
+
+    /// What the kind's own rules say about the object; metadata is the handler's business.
+    #[must_use]
+    pub fn check(&self) -> FieldErrors {
+        validation::check_create(&*self.object)
+    }
+
+    /// The object as the kind that the handler is for.
+    ///
+    /// # Errors
+    ///
+    /// 500 when the handler is registered for another kind.
+    pub fn as_kind<R: Resource>(&mut self) -> ApiResult<&mut R> {
+        let kind = self.object.resource().kind;
+        self.object
+            .downcast_mut()
+            .ok_or_else(|| ApiError::internal(format!("the handler does not take objects of kind {kind}")))
+    }
+
+    /// Whether nothing may be changed.
+    #[must_use]
+    pub fn is_dry_run(&self) -> bool {
+        self.write.dry_run
+    }
+
+    /// When the request is handled.
+    #[must_use]
+    pub fn now(&self) -> Time {
+        self.write.now
+    }
+
+    /// Answers that it is done, without an object.
+    #[must_use]
+    pub fn done(&self) -> Response {
+        let status = meta::Status {
+            status: "Success".to_owned(),
+            code: i32::from(StatusCode::CREATED.as_u16()),
+            ..meta::Status::default()
+        };
+        self.answer_with(&status)
+    }
+
+    /// Answers with a structure that is no object of the endpoint's kind.
+    #[must_use]
+    pub fn answer_with(&self, answer: &dyn Struct) -> Response {
+        response::structure(StatusCode::CREATED, self.output, answer)
+    }
+
+    fn respond(&self, answer: &dyn Object) -> ApiResult<Response> {
+        let (endpoint, query) = (self.write.endpoint, self.write.call.query());
+        let answer = endpoint.forms().in_version(answer.boxed());
+        endpoint.render(StatusCode::CREATED, self.output, query, Subject::Object(&*answer))
+    }
+}
+
+/// What a body says of which version it is; `None` when it says nothing that can be read.
+fn api_version(format: Format, body: &Bytes) -> Option<String> {
+    let sent = match format {
+        Format::Json => json::type_meta(body).ok()?,
+        Format::Yaml => json::type_meta(&yaml::to_json(body).ok()?.json).ok()?,
+        Format::Protobuf => protobuf::open(body).ok()?.type_meta,
+    };
+    Some(sent.api_version)
+}
+
+impl std::fmt::Debug for Submission<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Submission")
+            .field("kind", &self.object.resource().kind)
+            .finish_non_exhaustive()
+    }
+}
