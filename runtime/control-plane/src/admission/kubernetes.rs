@@ -3,8 +3,10 @@
 use std::sync::Arc;
 
 use super::default_toleration_seconds::DefaultTolerationSeconds;
+use super::limit_ranger::LimitRanger;
 use super::pod_security::PodSecurity;
 use super::priority::Priority;
+use super::resource_quota::ResourceQuotas;
 use super::service_account::ServiceAccounts;
 use super::taint_nodes_by_condition::TaintNodesByCondition;
 use super::{ALWAYS_ADMIT, ALWAYS_DENY, NAMESPACE_LIFECYCLE, Registration};
@@ -13,6 +15,10 @@ use super::{ALWAYS_ADMIT, ALWAYS_DENY, NAMESPACE_LIFECYCLE, Registration};
 pub const KUBERNETES: &[Registration] = &[
     ALWAYS_ADMIT,
     NAMESPACE_LIFECYCLE,
+    Registration::on("LimitRanger", |setup| {
+        let objects = Arc::clone(&setup.objects);
+        Ok(Some(Arc::new(LimitRanger { objects })))
+    }),
     Registration::on("ServiceAccount", |setup| {
         let objects = Arc::clone(&setup.objects);
         Ok(Some(Arc::new(ServiceAccounts { objects })))
@@ -43,5 +49,9 @@ pub const KUBERNETES: &[Registration] = &[
     Registration::place("MutatingAdmissionWebhook", true),
     Registration::place("ValidatingAdmissionPolicy", true),
     Registration::place("ValidatingAdmissionWebhook", true),
+    Registration::on("ResourceQuota", |setup| {
+        let plugin = ResourceQuotas::new(Arc::clone(&setup.objects), setup.loopback, setup.configuration)?;
+        Ok(Some(Arc::new(plugin)))
+    }),
     ALWAYS_DENY,
 ];

@@ -1,0 +1,156 @@
+//! Containers, pods and claims ask for what the limit ranges of their namespace allow.
+
+mod bounds;
+
+use std::sync::Arc;
+
+use planesmith_access::admission::{Attributes, Lister, Objects, Operation, Phase, Plugin, Verdict, decided};
+use planesmith_api_defs::core::v1::{Container, LimitRange, LimitRangeItem, Pod, ResourceList};
+use planesmith_machinery::object::Object;
+use planesmith_machinery::status::ApiResult;
+
+use super::pod_amounts::{Side, total};
+use bounds::Asked;
+
+/// Says what was filled in.
+const ANNOTATION: &str = "kubernetes.io/limit-ranger";
+
+/// Fills in what containers do not ask for, and checks what they do.
+pub(super) struct LimitRanger {
+    pub(super) objects: Arc<dyn Lister>,
+}
+
+impl LimitRanger {
+    fn ranges(&self, attributes: &Attributes<'_>, objects: &Objects<'_>) -> ApiResult<Vec<Arc<LimitRange>>> {
+        let is_pod = objects.new_as::<Pod>().is_some();
+        let concerned = match (attributes.subresource, attributes.operation) {
+            // What a pod asks for can only change through its own path.
+            ("", Operation::Create) | ("resize", Operation::Update) => true,
+            ("", _) => !is_pod,
+            _ => false,
+        };
+        let is_leaving = |object: &dyn Object| object.meta().deletion_timestamp.is_some();
+        if !concerned || objects.old.is_some_and(is_leaving) {
+            return Ok(Vec::new());
+        }
+        self.objects.all(attributes.namespace)
+    }
+
+    fn fill(&self, attributes: &Attributes<'_>, objects: &mut Objects<'_>) -> ApiResult<()> {
+        if objects.new_as::<Pod>().is_none() {
+            return Ok(());
+        }
+        for range in self.ranges(attributes, objects)? {
+            if let Some(pod) = objects.new_as_mut::<Pod>() {
+                fill_in(pod, &range);
+            }
+        }
+        Ok(())
+    }
+
+    fn check(&self, attributes: &Attributes<'_>, objects: &Objects<'_>) -> ApiResult<()> {
+        let Some(asked) = asked_for(objects) else {
+            return Ok(());
+        };
+        for range in self.ranges(attributes, objects)? {
+            let mut problems = Vec::new();
+            for item in &range.spec.limits {
+                check_item(item, &asked, &mut problems);
+            }
+            attributes.forbid_all(objects.new.as_deref(), &problems)?;
+        }
+        Ok(())
+    }
+}
+
+/// What an object asks for, by the types of bounds: elements of its containers, and of the object as a whole.
+fn asked_for(objects: &Objects<'_>) -> Option<Vec<(&'static str, ResourceList, ResourceList)>> {
+    let pod = objects.new_as::<Pod>()?;
+    let containers = pod.spec.containers.iter().chain(&pod.spec.init_containers);
+    let mut asked: Vec<_> = containers
+        .map(|container| {
+            let resources = &container.resources;
+            ("Container", resources.requests.clone(), resources.limits.clone())
+        })
+        .collect();
+    let whole = |side| total(&pod.spec, side);
+    asked.push(("Pod", whole(Side::Requests), whole(Side::Limits)));
+    Some(asked)
+}
+
+fn check_item(item: &LimitRangeItem, asked: &[(&'static str, ResourceList, ResourceList)], problems: &mut Vec<String>) {
+    for (sort, requests, limits) in asked.iter().filter(|(sort, ..)| *sort == item.type_) {
+        let asked = Asked { sort, requests, limits };
+        problems.extend(item.min.iter().filter_map(|(name, bound)| asked.below(name, bound)));
+        problems.extend(item.max.iter().filter_map(|(name, bound)| asked.above(name, bound)));
+        let ratios = item.max_limit_request_ratio.iter();
+        problems.extend(ratios.filter_map(|(name, bound)| asked.out_of_ratio(name, bound)));
+    }
+}
+
+/// Gives containers the defaults of a limit range, and notes it.
+fn fill_in(pod: &mut Pod, range: &LimitRange) {
+    let (mut requests, mut limits) = (ResourceList::new(), ResourceList::new());
+    for item in range.spec.limits.iter().filter(|item| item.type_ == "Container") {
+        requests.extend(item.default_request.clone());
+        limits.extend(item.default.clone());
+    }
+    let mut notes = Vec::new();
+    for container in &mut pod.spec.containers {
+        fill_in_container("container", container, &requests, &limits, &mut notes);
+    }
+    for container in &mut pod.spec.init_containers {
+        fill_in_container("init container", container, &requests, &limits, &mut notes);
+    }
+    if !notes.is_empty() {
+        let note = format!("LimitRanger plugin set: {}", notes.join("; "));
+        pod.metadata.annotations.insert(ANNOTATION.to_owned(), note);
+    }
+}
+
+fn fill_in_container(
+    sort: &str,
+    container: &mut Container,
+    requests: &ResourceList,
+    limits: &ResourceList,
+    notes: &mut Vec<String>,
+) {
+    let resources = &mut container.resources;
+    for (what, own, defaults) in [
+        ("request", &mut resources.requests, requests),
+        ("limit", &mut resources.limits, limits),
+    ] {
+        let missing: Vec<&str> = defaults
+            .keys()
+            .filter(|name| !own.contains_key(*name))
+            .map(String::as_str)
+            .collect();
+        if !missing.is_empty() {
+            notes.push(format!("{} {what} for {sort} {}", missing.join(", "), container.name));
+        }
+        for (name, amount) in defaults {
+            own.entry(name.clone()).or_insert_with(|| amount.clone());
+        }
+    }
+}
+
+impl Plugin for LimitRanger {
+    fn name(&self) -> &'static str {
+        "LimitRanger"
+    }
+
+    fn handles(&self, operation: Operation, _: Phase) -> bool {
+        matches!(operation, Operation::Create | Operation::Update)
+    }
+
+    fn mutate<'a>(&'a self, attributes: &'a Attributes<'a>, objects: &'a mut Objects<'_>) -> Verdict<'a> {
+        decided(self.fill(attributes, objects))
+    }
+
+    fn validate<'a>(&'a self, attributes: &'a Attributes<'a>, objects: &'a Objects<'_>) -> Verdict<'a> {
+        decided(self.check(attributes, objects))
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,88 @@
+//! What of an object is counted.
+
+use planesmith_access::admission::{Attributes, Operation};
+use planesmith_api_defs::core::v1::{Pod, ResourceList, ScopedResourceSelectorRequirement};
+use planesmith_machinery::object::Object;
+use planesmith_machinery::quantity::{Notation, Quantity};
+
+use super::pods;
+
+/// Kinds whose objects were counted under a plain name before there were names with `count/`.
+const PLAIN: [&str; 4] = ["configmaps", "replicationcontrollers", "resourcequotas", "secrets"];
+
+/// Counts what one kind uses.
+pub(super) enum Evaluator {
+    /// Amounts of what pods ask for.
+    Pods,
+    /// Objects, under these names.
+    Objects(Vec<String>),
+}
+
+impl Evaluator {
+    /// The evaluator for the kind that is written.
+    pub(super) fn of(attributes: &Attributes<'_>) -> Self {
+        let resource = attributes.resource;
+        if attributes.is_for("", "pods") {
+            return Evaluator::Pods;
+        }
+        let mut names = vec![match resource.group {
+            "" => format!("count/{}", resource.plural),
+            group => format!("count/{}.{group}", resource.plural),
+        }];
+        if resource.group.is_empty() && PLAIN.contains(&resource.plural) {
+            names.push(resource.plural.to_owned());
+        }
+        Evaluator::Objects(names)
+    }
+
+    /// Whether a write changes what is counted.
+    pub(super) fn handles(&self, attributes: &Attributes<'_>) -> bool {
+        match (self, attributes.operation, attributes.subresource) {
+            (_, Operation::Create, "") => true,
+            (Evaluator::Pods, Operation::Update, "resize") => true,
+            _ => false,
+        }
+    }
+
+    /// Whether a quota on `name` is about this kind.
+    pub(super) fn counts(&self, name: &str) -> bool {
+        match self {
+            Evaluator::Pods => pods::counts(name),
+            Evaluator::Objects(names) => names.iter().any(|own| own == name),
+        }
+    }
+
+    /// Whether an object is in a scope.
+    pub(super) fn is_in_scope(&self, object: &dyn Object, scope: &ScopedResourceSelectorRequirement) -> bool {
+        match (self, object.downcast_ref::<Pod>()) {
+            (Evaluator::Pods, Some(pod)) => pods::is_in_scope(pod, scope),
+            _ => false,
+        }
+    }
+
+    /// What an object must say when quotas on `required` count it.
+    ///
+    /// # Errors
+    ///
+    /// What it does not say.
+    pub(super) fn check(&self, object: &dyn Object, required: &[&str]) -> Result<(), String> {
+        match (self, object.downcast_ref::<Pod>()) {
+            (Evaluator::Pods, Some(pod)) => pods::check(pod, required),
+            _ => Ok(()),
+        }
+    }
+
+    /// What an object uses.
+    pub(super) fn usage(&self, object: &dyn Object) -> ResourceList {
+        match (self, object.downcast_ref::<Pod>()) {
+            (Evaluator::Pods, Some(pod)) => pods::usage(pod),
+            (Evaluator::Objects(names), _) => names.iter().map(|name| (name.clone(), number(1))).collect(),
+            _ => ResourceList::new(),
+        }
+    }
+}
+
+/// A number of objects.
+pub(super) fn number(value: i64) -> Quantity {
+    Quantity::new(value, Notation::Decimal)
+}

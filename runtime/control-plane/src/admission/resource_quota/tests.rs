@@ -1,0 +1,220 @@
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Mutex as StdMutex;
+
+use planesmith_api_defs::core::v1::{ConfigMap, Pod};
+use planesmith_machinery::status::Reason;
+use serde_json::{Value, json};
+
+use super::*;
+use crate::admission::testing::{Few, Request, object};
+
+/// Writes down usage, and refuses the first writes.
+#[derive(Default)]
+struct Book {
+    refusals: StdMutex<usize>,
+    written: Arc<StdMutex<Vec<String>>>,
+}
+
+impl Writer for Book {
+    fn write<'a>(&'a self, quota: &'a ResourceQuota) -> Pin<Box<dyn Future<Output = ApiResult<()>> + Send + 'a>> {
+        let mut refusals = self.refusals.lock().unwrap();
+        let answer = if *refusals > 0 {
+            *refusals -= 1;
+            Err(ApiError::new(Reason::Conflict, "changed meanwhile"))
+        } else {
+            let used = quota
+                .status
+                .used
+                .iter()
+                .map(|(name, amount)| format!("{name}={amount}"));
+            self.written.lock().unwrap().push(used.collect::<Vec<_>>().join(","));
+            Ok(())
+        };
+        Box::pin(std::future::ready(answer))
+    }
+}
+
+struct Scene {
+    plugin: ResourceQuotas,
+    written: Arc<StdMutex<Vec<String>>>,
+}
+
+impl Scene {
+    fn new(quota: Value) -> Self {
+        Self::with(quota, 0, None)
+    }
+
+    fn with(mut quota: Value, refusals: usize, configuration: Option<Value>) -> Self {
+        quota["metadata"] = json!({"name": "q", "namespace": "ns"});
+        let few = Few::default().with::<ResourceQuota>(quota);
+        let book = Book {
+            refusals: StdMutex::new(refusals),
+            ..Book::default()
+        };
+        let written = Arc::clone(&book.written);
+        let limited = configuration::read(configuration.as_ref()).unwrap();
+        let plugin = ResourceQuotas::with_writer(few.lister(), Box::new(book), limited);
+        Self { plugin, written }
+    }
+
+    fn create(&self, spec: Value) -> Result<Pod, String> {
+        let pod = object(json!({"metadata": {"name": "p"}, "spec": spec}));
+        in_runtime(|| Request::create::<Pod>().created(&self.plugin, pod))
+    }
+
+    fn written(&self) -> Vec<String> {
+        self.written.lock().unwrap().clone()
+    }
+}
+
+/// Locks have a deadline, which needs a runtime's clock.
+fn in_runtime<T>(work: impl FnOnce() -> T) -> T {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_time()
+        .build()
+        .unwrap();
+    let _guard = runtime.enter();
+    work()
+}
+
+fn quota(hard: Value, used: Value) -> Value {
+    json!({"spec": {"hard": hard.clone()}, "status": {"hard": hard, "used": used}})
+}
+
+fn asking(cpu: &str) -> Value {
+    json!({"containers": [{"name": "c", "resources": {"requests": {"cpu": cpu}}}]})
+}
+
+#[test]
+fn usage_is_charged() {
+    let scene = Scene::new(quota(
+        json!({"pods": "2", "requests.cpu": "1", "secrets": "1"}),
+        json!({"pods": "1", "requests.cpu": "300m", "secrets": "1"}),
+    ));
+    scene.create(asking("300m")).unwrap();
+    assert_eq!(scene.written(), ["pods=2,requests.cpu=600m,secrets=1"]);
+}
+
+#[test]
+fn too_much_is_refused() {
+    let scene = Scene::new(quota(
+        json!({"pods": "9", "requests.cpu": "1"}),
+        json!({"pods": "1", "requests.cpu": "300m"}),
+    ));
+    assert_eq!(
+        scene.create(asking("900m")).unwrap_err(),
+        "pods \"p\" is forbidden: exceeded quota: q, requested: requests.cpu=900m, used: requests.cpu=300m, limited: \
+         requests.cpu=1"
+    );
+    assert_eq!(
+        scene
+            .create(json!({"containers": [{"name": "c"}, {"name": "a"}]}))
+            .unwrap_err(),
+        "pods \"p\" is forbidden: failed quota: q: must specify requests.cpu for: a,c"
+    );
+    assert!(scene.written().is_empty());
+}
+
+#[test]
+fn quotas_count_once_their_usage_is_known() {
+    let scene = Scene::new(quota(json!({"pods": "9"}), json!({})));
+    assert_eq!(
+        scene.create(json!({})).unwrap_err(),
+        "pods \"p\" is forbidden: status unknown for quota: q, resources: pods"
+    );
+    let scene = Scene::new(json!({"spec": {"hard": {"pods": "0"}}}));
+    assert!(scene.create(json!({})).is_ok());
+}
+
+#[test]
+fn objects_are_counted_under_both_names() {
+    let scene = Scene::new(quota(
+        json!({"configmaps": "1", "count/configmaps": "5"}),
+        json!({"configmaps": "0", "count/configmaps": "0"}),
+    ));
+    let create = || {
+        let map = ConfigMap::default();
+        in_runtime(|| Request::create::<ConfigMap>().created(&scene.plugin, map))
+    };
+    create().unwrap();
+    assert_eq!(scene.written(), ["configmaps=1,count/configmaps=1"]);
+    // Updates change no number.
+    let map = ConfigMap::default();
+    in_runtime(|| Request::update::<ConfigMap>().updated(&scene.plugin, &map, map.clone())).unwrap();
+    assert_eq!(scene.written().len(), 1);
+}
+
+#[test]
+fn scopes_select_what_is_counted() {
+    let scoped = |scope: &str| {
+        let mut value = quota(json!({"pods": "0"}), json!({"pods": "0"}));
+        value["spec"]["scopes"] = json!([scope]);
+        Scene::new(value)
+    };
+    assert!(
+        scoped("BestEffort")
+            .create(json!({"containers": [{"name": "c"}]}))
+            .is_err()
+    );
+    assert!(scoped("BestEffort").create(asking("1")).is_ok());
+    assert!(scoped("Terminating").create(json!({})).is_ok());
+    assert!(
+        scoped("Terminating")
+            .create(json!({"activeDeadlineSeconds": 1}))
+            .is_err()
+    );
+    let mut value = quota(json!({"pods": "0"}), json!({"pods": "0"}));
+    let class = json!({"scopeName": "PriorityClass", "operator": "In", "values": ["high"]});
+    value["spec"]["scopeSelector"] = json!({"matchExpressions": [class]});
+    let scene = Scene::new(value);
+    assert!(scene.create(json!({"priorityClassName": "low"})).is_ok());
+    assert!(scene.create(json!({"priorityClassName": "high"})).is_err());
+}
+
+#[test]
+fn resizing_charges_the_difference() {
+    let scene = Scene::new(quota(json!({"requests.cpu": "3"}), json!({"requests.cpu": "1"})));
+    let pod = |cpu: &str| -> Pod { object(json!({"metadata": {"name": "p"}, "spec": asking(cpu)})) };
+    let resize = |from: &str, to: &str| {
+        in_runtime(|| {
+            Request::update::<Pod>()
+                .below("resize")
+                .updated(&scene.plugin, &pod(from), pod(to))
+        })
+    };
+    resize("1", "2500m").unwrap();
+    resize("1", "500m").unwrap();
+    assert_eq!(scene.written(), ["requests.cpu=2500m"]);
+    assert!(resize("1", "4").is_err());
+}
+
+#[test]
+fn a_quota_that_changed_meanwhile_is_charged_again() {
+    let value = || quota(json!({"pods": "2"}), json!({"pods": "0"}));
+    let scene = Scene::with(value(), 3, None);
+    scene.create(json!({})).unwrap();
+    assert_eq!(scene.written(), ["pods=1"]);
+    let scene = Scene::with(value(), 4, None);
+    assert_eq!(scene.create(json!({})).unwrap_err(), "changed meanwhile");
+}
+
+#[test]
+fn what_needs_a_quota_has_one() {
+    let limited = json!([{"resource": "pods", "matchContains": ["cpu"]}]);
+    let configuration = json!({
+        "apiVersion": "apiserver.config.k8s.io/v1",
+        "kind": "ResourceQuotaConfiguration",
+        "limitedResources": limited,
+    });
+    let scene = Scene::with(
+        quota(json!({"pods": "2"}), json!({"pods": "0"})),
+        0,
+        Some(configuration),
+    );
+    assert_eq!(
+        scene.create(asking("1")).unwrap_err(),
+        "pods \"p\" is forbidden: insufficient quota to consume: cpu,requests.cpu"
+    );
+    assert!(scene.create(json!({})).is_ok());
+}
