@@ -67,7 +67,7 @@ fn check(scheme: &Scheme, step: &Value, count: &mut u32) -> Option<String> {
         return None;
     }
     *count += 1;
-    let mut object = (facts.new)();
+    let mut object = facts.zero();
     if let Err(error) = json::from_value(&filled_in(body), &mut *object, Strictness::Lenient) {
         return Some(error.to_string());
     }

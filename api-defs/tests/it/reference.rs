@@ -26,7 +26,7 @@ pub(crate) fn zero_objects() -> Vec<(String, Box<dyn Struct>)> {
     let mut objects: Vec<(String, Box<dyn Struct>)> = Vec::new();
     for facts in scheme.iter() {
         let group = if facts.group.is_empty() { "core" } else { facts.group };
-        objects.push((format!("{group}.{}.{}", facts.version, facts.kind), (facts.new)()));
+        objects.push((format!("{group}.{}.{}", facts.version, facts.kind), facts.zero()));
     }
     objects.push(("autoscaling.v1.Scale".to_owned(), Box::new(Scale::default())));
     objects

@@ -180,7 +180,7 @@ fn kind_facts_are_what_was_declared() {
     let names: Vec<_> = facts.subresources.iter().map(|subresource| subresource.name).collect();
     assert_eq!(names, ["log", "scale"]);
     assert!(matches!(&facts.subresources[1].kind, SubresourceKind::Scale(scale) if scale.selector.is_empty()));
-    let type_meta = (facts.schema)().type_meta.expect("a kind writes its type");
+    let type_meta = facts.fields().type_meta.expect("a kind writes its type");
     assert_eq!(
         (type_meta.api_version, type_meta.kind),
         ("shop.example.com/v1alpha1", "Widget")
@@ -195,8 +195,8 @@ fn kind_facts_are_what_was_declared() {
 #[test]
 fn functions_beside_a_kind_are_reached_through_its_table() {
     let facts = Widget::RESOURCE;
-    let mut widget = (facts.new)();
-    let mut gadget = (facts.hub().new)();
+    let mut widget = facts.zero();
+    let mut gadget = facts.hub().zero();
     (facts.hub().rules.default_values)(gadget.as_mut());
     let conversion = facts.conversion.expect("v1alpha1 is not the storage version");
     (conversion.finish_to_hub)(widget.as_ref(), gadget.as_mut());

@@ -20,13 +20,27 @@ mod sent;
 
 use serde_json::Value;
 
+use self::compare::Difference;
+use crate::fields::Set;
+use crate::json;
 use crate::meta::ManagedFieldsEntry;
+use crate::object::Object;
 
 pub use conflict::Conflict;
 pub use object::apply;
 pub use scale::apply_scale;
 pub use schema::Schema;
 pub use sent::Sent;
+
+/// The fields that only `old` holds, and those that `new` holds with other values or alone; but for `ignored` with all
+/// that is below. What [`crate::fields::compare`] is for typed objects, for those that are documents inside.
+pub(crate) fn changed(old: &dyn Object, new: &dyn Object, ignored: &Set<'_>) -> (Set<'static>, Set<'static>) {
+    let schema = Schema::of(new);
+    let (old, new) = (json::to_value(old), json::to_value(new));
+    let mut difference = Difference::of(&old, &new, schema);
+    difference.ignore(ignored);
+    (difference.removed.clone().into_owned(), difference.taken().into_owned())
+}
 
 /// The outcome of an apply.
 #[derive(Clone, Debug)]

@@ -10,6 +10,7 @@ mod path;
 use std::collections::HashMap;
 use std::sync::{Arc, LazyLock, PoisonError, RwLock};
 
+use crate::custom::CustomObject;
 use crate::facts::{FieldFacts, StructFacts, TypeFacts};
 use crate::fields::Versions;
 use crate::object::Object;
@@ -26,10 +27,15 @@ pub fn convert(object: &dyn Object, target: &'static ResourceFacts) -> Box<dyn O
     if std::ptr::eq(source, target) {
         return object.boxed();
     }
+    if let (Some(object), Some(_)) = (object.as_custom(), target.custom) {
+        let mut converted = CustomObject::new(target);
+        converted.take_over(object);
+        return Box::new(converted);
+    }
     let hub = match &source.conversion {
         None => None,
         Some(conversion) => {
-            let mut hub = ((conversion.hub)().new)();
+            let mut hub = (conversion.hub)().zero();
             copy_metadata(object, &mut *hub);
             copy_fields(object, &mut *hub, Direction::ToHub(source));
             (conversion.finish_to_hub)(object, &mut *hub);
@@ -40,7 +46,7 @@ pub fn convert(object: &dyn Object, target: &'static ResourceFacts) -> Box<dyn O
         return hub.unwrap_or_else(|| object.boxed());
     };
     let hub = hub.as_deref().unwrap_or(object);
-    let mut converted = (target.new)();
+    let mut converted = target.zero();
     copy_metadata(hub, &mut *converted);
     copy_fields(hub, &mut *converted, Direction::FromHub(target));
     (conversion.finish_from_hub)(hub, &mut *converted);
@@ -49,7 +55,11 @@ pub fn convert(object: &dyn Object, target: &'static ResourceFacts) -> Box<dyn O
 
 impl Versions for Scheme {
     fn convert(&self, object: &dyn Object, api_version: &str) -> Option<Box<dyn Object>> {
-        let target = self.object_kind(api_version, object.resource().kind)?;
+        let kind = object.resource();
+        let target = match kind.custom {
+            Some(custom) => custom.version(api_version)?,
+            None => self.object_kind(api_version, kind.kind)?,
+        };
         Some(convert(object, target))
     }
 }
@@ -94,7 +104,7 @@ fn moved_of(version: &'static ResourceFacts) -> Arc<[Moved]> {
     if let Some(moved) = KNOWN.read().unwrap_or_else(PoisonError::into_inner).get(&address) {
         return Arc::clone(moved);
     }
-    let moved: Arc<[Moved]> = moved_fields((version.schema)()).into();
+    let moved: Arc<[Moved]> = moved_fields(version.fields()).into();
     KNOWN
         .write()
         .unwrap_or_else(PoisonError::into_inner)

@@ -21,7 +21,7 @@ pub use type_meta::type_meta;
 pub use value::{encode_value, from_value, name_of, parse_value, to_value};
 
 use crate::object::Object;
-use crate::value::{Struct, Value};
+use crate::value::{Struct, Value, View};
 
 /// What to do about fields that the type does not have and fields that stand twice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -56,6 +56,11 @@ pub fn encode_item(object: &dyn Struct, out: &mut Vec<u8>) {
 /// Appends any value of an object as compact JSON.
 pub fn encode_part(value: &dyn Value, out: &mut Vec<u8>) {
     writer::write_value(out, value);
+}
+
+/// Appends what a view shows as compact JSON.
+pub(crate) fn encode_view(view: &View<'_>, out: &mut Vec<u8>) {
+    writer::write_view(out, view);
 }
 
 /// `object` as compact JSON without a final newline.

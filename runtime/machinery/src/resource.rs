@@ -1,5 +1,6 @@
 //! Facts about a kind in one version: names, scope, versions, subresources, selectors and columns.
 
+use crate::custom::{CustomKind, CustomObject};
 use crate::facts::StructFacts;
 use crate::object::Object;
 use crate::rules::RulesTable;
@@ -52,15 +53,42 @@ pub struct ResourceFacts {
     pub new: fn() -> Box<dyn Object>,
     /// The kind's own functions.
     pub rules: RulesTable,
+    /// What a kind has that is defined while serving; `None` for one with a type of its own. In place of `schema` and
+    /// `new`, use [`ResourceFacts::fields`] and [`ResourceFacts::zero`], which look here.
+    pub custom: Option<&'static CustomKind>,
 }
 
 impl ResourceFacts {
     /// The facts of the storage version.
     #[must_use]
     pub fn hub(&'static self) -> &'static ResourceFacts {
+        if let Some(custom) = self.custom {
+            return custom.hub().unwrap_or(self);
+        }
         match &self.conversion {
             None => self,
             Some(conversion) => (conversion.hub)(),
+        }
+    }
+
+    /// Whether this is the storage version.
+    #[must_use]
+    pub fn is_hub(&'static self) -> bool {
+        std::ptr::eq(self, self.hub())
+    }
+
+    /// The type's fields.
+    #[must_use]
+    pub fn fields(&self) -> &'static StructFacts {
+        self.custom.map_or_else(self.schema, CustomKind::fields)
+    }
+
+    /// A zero object.
+    #[must_use]
+    pub fn zero(&'static self) -> Box<dyn Object> {
+        match self.custom {
+            None => (self.new)(),
+            Some(_) => Box::new(CustomObject::new(self)),
         }
     }
 

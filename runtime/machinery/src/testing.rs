@@ -88,7 +88,7 @@ pub fn assert_json_loses_nothing(register: fn(&mut Scheme)) {
     for facts in scheme.iter() {
         for object in samples(facts) {
             let text = json::to_vec(&*object);
-            let mut back = (facts.new)();
+            let mut back = facts.zero();
             let read = json::decode(&text, &mut *back, Strictness::Strict);
             let clean = read.is_ok_and(|findings| findings.is_empty());
             assert!(

@@ -7,6 +7,7 @@ mod collections;
 mod copy;
 mod path;
 mod primitives;
+mod tree;
 
 use std::any::Any;
 use std::fmt::Debug;
@@ -16,6 +17,7 @@ use crate::scalar::Scalar;
 
 pub use copy::{copy, copy_field};
 pub use path::{change_at, get_at};
+pub(crate) use tree::tree_of;
 
 /// A type whose shape is known at compile time.
 #[diagnostic::on_unimplemented(

@@ -113,6 +113,7 @@ fn table(model: &ResourceModel) -> TokenStream {
             schema: __facts,
             new: ::planesmith_machinery::rules::zero::<#ident>,
             rules: ::planesmith_machinery::rules::#rules,
+            custom: ::core::option::Option::None,
         }
     }
 }

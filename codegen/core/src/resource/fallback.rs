@@ -92,6 +92,7 @@ fn facts(name: &str) -> TokenStream {
             schema: __facts,
             new: ::planesmith_machinery::rules::zero::<Self>,
             rules: ::planesmith_machinery::rules::RulesTable::of::<Self>(),
+            custom: ::core::option::Option::None,
         }
     }
 }

@@ -35,7 +35,7 @@ pub fn apply(
     let conversions = ByObject { kind, versions };
     let mut target = Target {
         api_version: kind.api_version,
-        schema: Schema::Kind(live.facts()),
+        schema: Schema::of(live),
         conversions: &conversions,
         ignored: Set::of(
             reset_fields(kind, write.subresource)
@@ -110,12 +110,12 @@ struct ByObject<'a> {
 
 impl ByObject<'_> {
     fn zero(&self, api_version: &str) -> Option<Box<dyn Object>> {
-        let zero = (self.kind.new)();
+        let zero = self.kind.zero();
         if api_version == self.kind.api_version {
             return Some(zero);
         }
         let other = self.versions.convert(&*zero, api_version)?;
-        Some((other.resource().new)())
+        Some(other.resource().zero())
     }
 }
 
@@ -129,6 +129,6 @@ impl Conversions for ByObject<'_> {
         let Some(converted) = self.versions.convert(&*object, to) else {
             return Ok(None);
         };
-        Ok(Some((document_of(&*converted), Schema::Kind(converted.facts()))))
+        Ok(Some((document_of(&*converted), Schema::of(&*converted))))
     }
 }

@@ -6,6 +6,10 @@ use serde_json::Value;
 
 use crate::facts::{FieldFacts, ListType, StructFacts, TypeFacts};
 use crate::fields::{KeyValue, PathElement};
+use crate::meta::ObjectMeta;
+use crate::object::Object;
+use crate::structural::{Additional, Form as Custom, ListKind, Structural};
+use crate::value::Shape;
 
 /// The type of a value in a document.
 #[derive(Clone, Copy, Debug)]
@@ -14,6 +18,10 @@ pub enum Schema {
     Kind(&'static StructFacts),
     /// A type from the tables, with the facts of the field that holds it.
     Typed(&'static TypeFacts, Option<&'static FieldFacts>),
+    /// A custom kind: what its schema says, and `apiVersion`, `kind` and `metadata` in front of it.
+    CustomKind(&'static Structural),
+    /// A value of a custom kind.
+    Custom(&'static Structural),
     /// Text, such as the name of a kind.
     Text,
     /// Nothing is known: objects are told apart by entry, anything else is one value.
@@ -30,7 +38,23 @@ pub(super) enum Parts {
     /// By element, told apart by value.
     Values,
     /// By element, told apart by these fields.
-    Keyed(&'static [&'static str]),
+    Keyed(Keys),
+}
+
+/// Fields that elements are told apart by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Keys {
+    Declared(&'static [&'static str]),
+    Custom(&'static [Box<str>]),
+}
+
+impl Keys {
+    fn names(self) -> Vec<&'static str> {
+        match self {
+            Keys::Declared(names) => names.to_vec(),
+            Keys::Custom(names) => names.iter().map(|name| &**name).collect(),
+        }
+    }
 }
 
 /// What a document may hold in a place.
@@ -71,10 +95,20 @@ impl Entry {
 }
 
 impl Schema {
+    /// The type of an object.
+    #[must_use]
+    pub fn of(object: &dyn Object) -> Self {
+        match object.resource().custom {
+            Some(custom) => Schema::CustomKind(custom.schema()),
+            None => Schema::Kind(object.facts()),
+        }
+    }
+
     /// How `value` takes part. A value that is absent or null is looked at as its type says.
     pub(super) fn parts(self, value: &Value) -> Parts {
         match self {
-            Schema::Kind(_) => Parts::Entries,
+            Schema::Kind(_) | Schema::CustomKind(_) => Parts::Entries,
+            Schema::Custom(schema) => custom_parts(schema, value),
             Schema::Text => Parts::None,
             Schema::Unknown if value.is_object() => Parts::Entries,
             Schema::Unknown => Parts::None,
@@ -94,7 +128,8 @@ impl Schema {
     /// What may stand here.
     pub(super) fn form(self) -> Form {
         match self {
-            Schema::Kind(_) => Form::Object,
+            Schema::Kind(_) | Schema::CustomKind(_) => Form::Object,
+            Schema::Custom(schema) => custom_form(schema),
             Schema::Text => Form::Text,
             Schema::Unknown => Form::Any,
             Schema::Typed(ty, _) => match ty.present() {
@@ -112,8 +147,12 @@ impl Schema {
     /// What stands under `name`, if the value is an object.
     pub(super) fn entry(self, name: &str) -> Entry {
         match self {
-            Schema::Kind(_) if matches!(name, "apiVersion" | "kind") => Entry::Field(Schema::Text),
+            Schema::Kind(_) | Schema::CustomKind(_) if matches!(name, "apiVersion" | "kind") => {
+                Entry::Field(Schema::Text)
+            }
             Schema::Kind(facts) => field_of(facts, name),
+            Schema::CustomKind(_) if name == "metadata" => Entry::Field(Schema::Typed(&ObjectMeta::TYPE, None)),
+            Schema::CustomKind(schema) | Schema::Custom(schema) => custom_entry(schema, name),
             Schema::Text => Entry::Undeclared,
             Schema::Unknown => Entry::Element(Schema::Unknown),
             Schema::Typed(ty, _) => match ty.present() {
@@ -132,6 +171,7 @@ impl Schema {
                 TypeFacts::List(element) => Schema::Typed(element, None),
                 _ => Schema::Unknown,
             },
+            Schema::Custom(schema) => schema.items.as_deref().map_or(Schema::Unknown, Schema::Custom),
             _ => Schema::Unknown,
         }
     }
@@ -148,7 +188,7 @@ impl Schema {
         }
     }
 
-    fn keyed_step<'a>(self, keys: &'static [&'static str], element: &'a Value) -> Result<PathElement<'a>, String> {
+    fn keyed_step<'a>(self, keys: Keys, element: &'a Value) -> Result<PathElement<'a>, String> {
         let Value::Object(entries) = element else {
             let what = if element.is_null() {
                 "a null element"
@@ -157,9 +197,9 @@ impl Schema {
             };
             return Err(format!("associative list with keys may not have {what}"));
         };
-        let schema = self.element();
+        let (schema, keys) = (self.element(), keys.names());
         let mut pairs: Vec<(Cow<'a, str>, KeyValue<'a>)> = Vec::with_capacity(keys.len());
-        for key in keys {
+        for key in &keys {
             let value = match entries.get(*key) {
                 Some(value) => Some(plain(value)),
                 None => schema.default_of(key),
@@ -178,13 +218,12 @@ impl Schema {
     }
 
     fn default_of(self, field: &str) -> Option<KeyValue<'static>> {
-        let Entry::Field(Schema::Typed(_, Some(facts))) = self.entry(field) else {
-            return None;
+        let default = match self.entry(field) {
+            Entry::Field(Schema::Typed(_, Some(facts))) => serde_json::from_str(facts.default?).ok()?,
+            Entry::Field(Schema::Custom(schema)) => Value::clone(schema.default.as_ref()?),
+            _ => return None,
         };
-        facts
-            .default
-            .and_then(|json| serde_json::from_str(json).ok())
-            .map(KeyValue::from_json)
+        Some(KeyValue::from_json(default))
     }
 }
 
@@ -193,12 +232,51 @@ fn list_parts(field: &'static FieldFacts) -> Parts {
     match (field.list, &field.patch) {
         (ListType::Atomic, _) => Parts::None,
         (ListType::Set, _) => Parts::Values,
-        (ListType::Map(keys), _) => Parts::Keyed(keys),
+        (ListType::Map(keys), _) => Parts::Keyed(Keys::Declared(keys)),
         (ListType::Unspecified, Some(patch)) if patch.merge => match patch.merge_key {
             "" => Parts::Values,
-            _ => Parts::Keyed(std::slice::from_ref(&patch.merge_key)),
+            _ => Parts::Keyed(Keys::Declared(std::slice::from_ref(&patch.merge_key))),
         },
         (ListType::Unspecified, _) => Parts::None,
+    }
+}
+
+fn custom_parts(schema: &'static Structural, value: &Value) -> Parts {
+    match (schema.form, &schema.list) {
+        (Custom::Object, _) if schema.atomic => Parts::None,
+        (Custom::Object, _) => Parts::Entries,
+        (Custom::Array, ListKind::Set) => Parts::Values,
+        (Custom::Array, ListKind::Map(keys)) => Parts::Keyed(Keys::Custom(keys)),
+        (Custom::Any, _) if schema.preserve_unknown && value.is_object() => Parts::Entries,
+        _ => Parts::None,
+    }
+}
+
+fn custom_form(schema: &Structural) -> Form {
+    match schema.form {
+        Custom::Object => Form::Object,
+        Custom::Array => Form::List,
+        Custom::String => Form::Text,
+        Custom::Integer | Custom::Number => Form::Number,
+        Custom::Boolean => Form::Truth,
+        Custom::IntOrString => Form::Scalar,
+        Custom::Any => Form::Any,
+    }
+}
+
+fn custom_entry(schema: &'static Structural, name: &str) -> Entry {
+    match (schema.properties.get(name), &schema.additional) {
+        (Some(property), _) => Entry::Field(Schema::Custom(property)),
+        (None, Additional::Typed(additional)) => Entry::Element(Schema::Custom(additional)),
+        (None, Additional::Any) => Entry::Element(Schema::Unknown),
+        (None, Additional::None) if schema.preserve_unknown => Entry::Element(Schema::Unknown),
+        (None, Additional::None) if schema.embedded && matches!(name, "apiVersion" | "kind") => {
+            Entry::Field(Schema::Text)
+        }
+        (None, Additional::None) if schema.embedded && name == "metadata" => {
+            Entry::Field(Schema::Typed(&ObjectMeta::TYPE, None))
+        }
+        (None, Additional::None) => Entry::Undeclared,
     }
 }
 

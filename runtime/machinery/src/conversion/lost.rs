@@ -12,11 +12,11 @@ use crate::resource::ResourceFacts;
 pub fn lost_fields(from: &'static ResourceFacts, to: &'static ResourceFacts) -> Vec<String> {
     let hub_of = |kind: &'static ResourceFacts| std::ptr::eq(kind.hub(), kind);
     let moved = match (hub_of(from), hub_of(to)) {
-        (false, true) => moved_fields((from.schema)())
+        (false, true) => moved_fields(from.fields())
             .into_iter()
             .map(|moved| (moved.from, moved.to))
             .collect(),
-        (true, false) => moved_fields((to.schema)())
+        (true, false) => moved_fields(to.fields())
             .into_iter()
             .map(|moved| (moved.to, moved.from))
             .collect(),
@@ -28,7 +28,7 @@ pub fn lost_fields(from: &'static ResourceFacts, to: &'static ResourceFacts) -> 
         open: Vec::new(),
         lost: Vec::new(),
     };
-    search.structs((from.schema)(), (to.schema)());
+    search.structs(from.fields(), to.fields());
     search.lost
 }
 

@@ -6,12 +6,14 @@ mod manager;
 mod scale;
 mod times;
 
+use crate::apply;
 use crate::meta::ManagedFieldsEntry;
 use crate::object::Object;
 use crate::resource::{ResourceFacts, SubresourceKind};
 use crate::time::Time;
 
 use super::compare::{Comparison, Ignored, compare};
+use super::element::PathElement;
 use super::set::Set;
 pub(crate) use entries::{Entries, Entry, Operation};
 
@@ -72,7 +74,7 @@ pub fn track_write(live: Option<&dyn Object>, new: &mut dyn Object, write: &Trac
     let live = match live {
         Some(live) => live,
         None => {
-            zero = (new.resource().new)();
+            zero = new.resource().zero();
             &*zero
         }
     };
@@ -174,6 +176,17 @@ impl<'a> Update<'a> {
 
     fn changes<'o>(&self, live: &'o dyn Object, new: &'o dyn Object) -> Changes<'o> {
         let ignored = reset_fields(new.resource(), self.write.subresource);
+        if new.as_custom().is_some() {
+            let mut ignored = Set::of(ignored.into_iter().map(|field| [PathElement::field(field)]));
+            for field in SYSTEM_FIELDS {
+                ignored.insert(["metadata", field].map(PathElement::field));
+            }
+            for field in ["apiVersion", "kind"] {
+                ignored.insert([PathElement::field(field)]);
+            }
+            let (removed, taken) = apply::changed(live, new, &ignored);
+            return Changes { removed, taken };
+        }
         let below = [("metadata", SYSTEM)];
         let Comparison {
             removed,
@@ -213,7 +226,7 @@ pub(crate) fn reset_fields(kind: &ResourceFacts, subresource: &str) -> Vec<&'sta
     }
     match subresource {
         "status" => {
-            let fields = (kind.schema)().fields.iter().map(|field| field.name);
+            let fields = kind.fields().fields.iter().map(|field| field.name);
             fields.filter(|name| !matches!(*name, "status" | "metadata")).collect()
         }
         _ => vec!["status"],

@@ -13,7 +13,7 @@ use super::place::{Place, Seen};
 use super::reader::{Malformed, Next, Reader};
 use super::{DecodeError, Strictness, syntax_error};
 use crate::byte_string::base64_error;
-use crate::facts::{StructFacts, TypeFacts};
+use crate::facts::{FieldFacts, StructFacts, TypeFacts};
 use crate::scalar::{Scalar, ScalarError, Token};
 use crate::value::{List, Map, Slot, Struct, Value};
 
@@ -265,6 +265,14 @@ impl<'a> Walk<'a> {
                 self.plain(Next::Text, &TypeFacts::String, &path, |walk| {
                     walk.reader.text().map(drop)
                 })?;
+            } else if let Some(rest) = rest_of(facts) {
+                let field = path.key(&key);
+                if let Slot::Map(rest) = target.field_mut(rest).slot() {
+                    if self.strict && rest.get(&key).is_some() {
+                        self.findings.duplicate(path, &key);
+                    }
+                    self.value(rest.entry(&key).slot(), &TypeFacts::String, &field)?;
+                }
             } else {
                 if self.strict {
                     self.findings.unknown(path, &key);
@@ -328,6 +336,12 @@ fn present(slot: Slot<'_>) -> Slot<'_> {
         Slot::Optional(optional) => present(optional.insert().slot()),
         other => other,
     }
+}
+
+/// The index of the inlined map that takes what no field does; such a struct holds what is not known.
+fn rest_of(facts: &StructFacts) -> Option<usize> {
+    let is_rest = |field: &FieldFacts| field.inline && matches!(field.ty, TypeFacts::Map(_));
+    facts.fields.iter().position(is_rest)
 }
 
 fn type_meta_field(facts: &StructFacts, key: &str) -> Option<&'static str> {

@@ -35,6 +35,15 @@ impl Findings {
         self.messages.splice(0..0, duplicates);
     }
 
+    /// Adds what somebody else noticed.
+    pub(crate) fn add_all(&mut self, messages: impl IntoIterator<Item = String>) {
+        for message in messages {
+            if self.messages.len() - self.yaml < LIMIT && !self.messages.contains(&message) {
+                self.messages.push(message);
+            }
+        }
+    }
+
     pub(crate) fn unknown(&mut self, parent: &Path<'_>, name: &str) {
         self.add("unknown field", parent, name);
     }

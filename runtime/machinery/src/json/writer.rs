@@ -51,12 +51,24 @@ fn write_fields(out: &mut Vec<u8>, object: &dyn Struct) {
     for (index, field) in object.facts().fields.iter().enumerate() {
         let view = object.field(index).view();
         if field.inline {
-            if let View::Struct(inner) = view {
-                write_fields(out, inner);
-            }
+            write_inline(out, &view);
         } else if !view.is_omitted(field) {
             write_field(out, field.name, &field.ty, &view);
         }
+    }
+}
+
+/// Appends what an inlined struct or map holds, each part followed by a comma.
+fn write_inline(out: &mut Vec<u8>, view: &View<'_>) {
+    match view {
+        View::Struct(inner) => write_fields(out, *inner),
+        View::Map(rest) => rest.each(&mut |key, value| {
+            write_str(out, key);
+            out.push(b':');
+            write_value(out, value);
+            out.push(b',');
+        }),
+        _ => {}
     }
 }
 
@@ -87,7 +99,7 @@ pub(crate) fn write_value(out: &mut Vec<u8>, value: &dyn Value) {
     write_view(out, &value.view());
 }
 
-fn write_view(out: &mut Vec<u8>, view: &View<'_>) {
+pub(crate) fn write_view(out: &mut Vec<u8>, view: &View<'_>) {
     match view {
         View::Absent => out.extend_from_slice(b"null"),
         View::Bool(true) => out.extend_from_slice(b"true"),
@@ -110,14 +122,9 @@ fn write_view(out: &mut Vec<u8>, view: &View<'_>) {
             }
             out.push(b']');
         }
-        View::Map(map) => {
+        View::Map(_) => {
             out.push(b'{');
-            map.each(&mut |key, value| {
-                write_str(out, key);
-                out.push(b':');
-                write_value(out, value);
-                out.push(b',');
-            });
+            write_inline(out, view);
             close_object(out);
         }
     }
@@ -151,7 +158,7 @@ pub(crate) fn write_for_storage(out: &mut Vec<u8>, object: &dyn Struct) -> (usiz
                 gap = write_metadata_with_gap(out, *metadata);
                 out.push(b',');
             }
-            View::Struct(inner) if field.inline => write_fields(out, *inner),
+            inlined if field.inline => write_inline(out, inlined),
             _ if view.is_omitted(field) => {}
             _ => write_field(out, field.name, &field.ty, &view),
         }

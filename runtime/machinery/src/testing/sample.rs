@@ -25,7 +25,7 @@ const DEPTH: u32 = 8;
 /// With what validation said last, when no repair helped.
 pub fn sample(facts: &'static ResourceFacts, seed: u64) -> Result<Box<dyn Object>, String> {
     let mut random = Random::new(seed);
-    let mut object = (facts.new)();
+    let mut object = facts.zero();
     fill_struct(&mut *object, DEPTH, &mut random);
     name(&mut *object, seed, &mut random);
     for _ in 0..REPAIRS {

@@ -1,6 +1,10 @@
 //! Copies between values whose types are not known.
 
-use super::{Slot, Struct, Value, View};
+use std::any::Any;
+
+use serde_json::Value as Tree;
+
+use super::{Slot, Struct, Value, View, tree_of};
 
 /// Makes `to` hold what `from` holds. Both are of one type, or of types with the same shape; what does not fit is left
 /// at its zero value.
@@ -31,6 +35,11 @@ fn copy_view(from: &View<'_>, to: &mut dyn Value) {
         (View::Double(from), Slot::Double(to)) => *to = *from,
         (View::Str(from), Slot::Str(to)) => (*from).clone_into(to),
         (View::Bytes(from), Slot::Bytes(to)) => (*from).clone_into(to),
+        (from, Slot::Scalar(to)) if (to as &dyn Any).is::<Tree>() => {
+            if let Some(to) = (to as &mut dyn Any).downcast_mut::<Tree>() {
+                *to = tree_of(from);
+            }
+        }
         (View::Scalar(from), Slot::Scalar(to)) => {
             let mut payload = Vec::new();
             from.write_proto(&mut payload);

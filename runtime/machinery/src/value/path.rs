@@ -1,10 +1,14 @@
 //! Values at dotted paths such as `spec.replicas`.
 
-use super::{Slot, Struct, Value, View};
+use std::any::Any;
+
+use serde_json::Value as Tree;
+
+use super::{Map, Slot, Struct, Value, View};
 
 /// The value at a dotted path; `None` when the type has no such field or something on the way is absent.
 ///
-/// Fields of inlined structs are found under the outer one. Paths do not lead into lists and maps.
+/// Fields of inlined structs are found under the outer one, entries of maps by their key. Paths do not lead into lists.
 #[must_use]
 pub fn get_at<'a>(object: &'a dyn Struct, path: &str) -> Option<&'a dyn Value> {
     let (name, rest) = path.split_once('.').unwrap_or((path, ""));
@@ -15,6 +19,7 @@ pub fn get_at<'a>(object: &'a dyn Struct, path: &str) -> Option<&'a dyn Value> {
             _ if field.name != name || field.inline => None,
             _ if rest.is_empty() => return Some(value),
             View::Struct(inner) => return get_at(inner, rest),
+            View::Map(map) => return get_below(map, rest),
             _ => return None,
         };
         if found.is_some() {
@@ -22,6 +27,16 @@ pub fn get_at<'a>(object: &'a dyn Struct, path: &str) -> Option<&'a dyn Value> {
         }
     }
     None
+}
+
+fn get_below<'a>(map: &'a dyn Map, path: &str) -> Option<&'a dyn Value> {
+    let (name, rest) = path.split_once('.').unwrap_or((path, ""));
+    let value = map.get(name)?;
+    match value.view() {
+        _ if rest.is_empty() => Some(value),
+        View::Map(inner) => get_below(inner, rest),
+        _ => None,
+    }
 }
 
 /// Changes the value at a dotted path, making what is absent on the way; whether the type has such a field.
@@ -50,8 +65,24 @@ fn change_below(slot: Slot<'_>, path: &str, change: &mut dyn FnMut(&mut dyn Valu
     match slot {
         Slot::Struct(inner) => change_at(inner, path, change),
         Slot::Optional(inner) => change_below(inner.insert().slot(), path, change),
+        Slot::Scalar(leaf) => (leaf as &mut dyn Any)
+            .downcast_mut::<Tree>()
+            .is_some_and(|tree| change_in_tree(tree, path, change)),
         _ => false,
     }
+}
+
+fn change_in_tree(tree: &mut Tree, path: &str, change: &mut dyn FnMut(&mut dyn Value)) -> bool {
+    let mut tree = tree;
+    for name in path.split('.') {
+        if tree.is_null() {
+            *tree = Tree::Object(serde_json::Map::new());
+        }
+        let Tree::Object(entries) = tree else { return false };
+        tree = entries.entry(name).or_insert(Tree::Null);
+    }
+    change(tree);
+    true
 }
 
 #[cfg(test)]

@@ -63,7 +63,7 @@ impl Forms {
 
     /// Whether what the store holds is in the endpoint's version.
     pub(crate) fn is_stored(&self) -> bool {
-        self.facts.conversion.is_none()
+        self.facts.is_hub()
     }
 
     /// What the JSON of every object starts with; an item of a list is `{` and what stands behind it.

@@ -35,7 +35,7 @@ impl ObjectLister {
     /// Reads the objects of the kinds in `scheme` on `storage`.
     #[must_use]
     pub fn new(storage: &Storage, scheme: &Scheme) -> Self {
-        let hubs = scheme.iter().filter(|facts| facts.conversion.is_none());
+        let hubs = scheme.iter().filter(|facts| facts.is_hub());
         let stores = hubs.map(|hub| ((hub.group, hub.kind), ResourceStore::open(storage, hub)));
         Self {
             stores: stores.collect(),

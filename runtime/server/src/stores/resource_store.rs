@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use planesmith_access::admission::{NamespacePhase, Namespaces};
-use planesmith_machinery::json::{self, Strictness};
+use planesmith_machinery::custom;
+use planesmith_machinery::json::Strictness;
 use planesmith_machinery::object::Object;
 use planesmith_machinery::resource::{ResourceFacts, Scope};
 use planesmith_machinery::status::{ApiError, ApiResult};
@@ -97,8 +98,8 @@ impl ResourceStore {
     ///
     /// 500 when the bytes are not such an object.
     pub fn decode_bytes(&self, bytes: &[u8]) -> ApiResult<Box<dyn Object>> {
-        let mut object = (self.facts.new)();
-        match json::decode(bytes, &mut *object, Strictness::Lenient) {
+        let mut object = self.facts.zero();
+        match custom::decode(bytes, &mut *object, Strictness::Lenient) {
             Ok(_) => Ok(object),
             Err(error) => {
                 tracing::error!(kind = self.facts.kind, %error, "an object in the store cannot be read");

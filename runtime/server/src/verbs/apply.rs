@@ -4,13 +4,13 @@ use axum::response::Response;
 use bytes::Bytes;
 use http::StatusCode;
 use planesmith_machinery::apply::{self, Applied, Sent};
-use planesmith_machinery::defaulting;
 use planesmith_machinery::json::{self, Strictness};
 use planesmith_machinery::object::Object;
 use planesmith_machinery::resource::ScaleFacts;
 use planesmith_machinery::scale::v1::Scale;
 use planesmith_machinery::status::{ApiError, ApiResult};
 use planesmith_machinery::value::Struct;
+use planesmith_machinery::{custom, defaulting};
 
 use super::options::{FieldValidation, WriteOptions};
 use super::scale::{self, scale_of, scaled};
@@ -31,7 +31,7 @@ impl Endpoint {
             let versions = &**self.stores().scheme();
             let applied = apply::apply(live, &sent.document, &write.tracking(), options.force, versions)
                 .map_err(|error| error.to_api_error(&sent.subject()))?;
-            let mut object = (self.kind().new)();
+            let mut object = self.kind().zero();
             read(&applied, &sent, &mut *object)?;
             object.meta_mut().managed_fields = applied.managed_fields;
             self.check_own_names(object.meta_mut(), call)?;
@@ -39,7 +39,7 @@ impl Endpoint {
             Ok(object)
         };
         let missing = || {
-            let object = make(&*(self.kind().new)())?;
+            let object = make(&*self.kind().zero())?;
             match &*object.meta().uid {
                 "" => Ok(object),
                 uid => Err(ApiError::uid_of_missing_object(
@@ -104,7 +104,9 @@ impl Endpoint {
 
 /// Reads the outcome of an apply over `target`, a zero object.
 fn read(applied: &Applied, sent: &Sent, target: &mut dyn Struct) -> ApiResult<()> {
-    json::from_value(&applied.document, target, Strictness::Lenient)
+    let mut text = Vec::with_capacity(1024);
+    json::encode_value(&applied.document, &mut text);
+    custom::decode(&text, target, Strictness::Lenient)
         .map(drop)
         .map_err(|error| apply::ApplyError::Unconvertible(error.to_string()).to_api_error(&sent.subject()))
 }

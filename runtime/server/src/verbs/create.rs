@@ -33,7 +33,7 @@ impl Endpoint {
             validation: options.field_validation,
             warnings: &call.ctx.warnings,
         };
-        let mut object = (self.kind().new)();
+        let mut object = self.kind().zero();
         decoder.read(format, &body, &mut *object)?;
         drop(body);
         wipe_system_fields(&mut *object);

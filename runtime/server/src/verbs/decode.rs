@@ -1,6 +1,7 @@
 //! From a request body to an object.
 
 use bytes::Bytes;
+use planesmith_machinery::custom;
 use planesmith_machinery::group_version::GroupVersion;
 use planesmith_machinery::json::{self, DecodeError, Findings, Strictness};
 use planesmith_machinery::meta::TypeMeta;
@@ -73,7 +74,7 @@ impl Decoder<'_> {
             FieldValidation::Ignore => Strictness::Lenient,
             FieldValidation::Warn | FieldValidation::Strict => Strictness::Strict,
         };
-        let mut findings = json::decode(json, target, strictness).map_err(|error| match error {
+        let mut findings = custom::decode(json, target, strictness).map_err(|error| match error {
             DecodeError::Syntax(why) | DecodeError::Type(why) => self.unfit(&sent, &why),
         })?;
         if strictness == Strictness::Strict {

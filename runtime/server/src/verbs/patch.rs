@@ -6,10 +6,11 @@ use axum::body::Body;
 use axum::response::Response;
 use http::StatusCode;
 use planesmith_machinery::json::{self, Strictness};
+use planesmith_machinery::resource::ResourceFacts;
 use planesmith_machinery::scheme::Scheme;
 use planesmith_machinery::status::{ApiError, ApiResult, Reason};
 use planesmith_machinery::value::Struct;
-use planesmith_machinery::{defaulting, patch};
+use planesmith_machinery::{custom, defaulting, patch};
 
 use super::decode::{Expected, Mismatch, mismatch};
 use super::options::{FieldValidation, WriteOptions};
@@ -42,10 +43,14 @@ impl PatchKind {
     /// # Errors
     ///
     /// 415 when it is none of those that the server knows.
-    pub(super) fn of(call: &Call) -> ApiResult<Option<Self>> {
+    pub(super) fn of(call: &Call, kind: &ResourceFacts) -> ApiResult<Option<Self>> {
         let kind = match body::media_type(&call.parts) {
             Some(JSON) => Some(PatchKind::Json),
             Some(MERGE) => Some(PatchKind::Merge),
+            // Schemas of custom kinds say nothing about how such a patch merges lists.
+            Some(STRATEGIC) if kind.custom.is_some() => {
+                return Err(ApiError::unsupported_media_type(&[JSON, MERGE, APPLY]));
+            }
             Some(STRATEGIC) => Some(PatchKind::Strategic),
             Some(APPLY) => None,
             _ => {
@@ -69,7 +74,7 @@ impl Endpoint {
     }
 
     async fn patch_part(&self, call: &Call, body: Body, part: Part) -> ApiResult<Response> {
-        let kind = PatchKind::of(call)?;
+        let kind = PatchKind::of(call, self.kind())?;
         let output = negotiate(&call.parts, Offer::Object)?;
         let body = body::read(&call.parts, body, self.stores().options().body_limit).await?;
         let Some(kind) = kind else {
@@ -87,7 +92,7 @@ impl Endpoint {
         let change = Change {
             part,
             make: &|live| {
-                let mut object = (self.kind().new)();
+                let mut object = self.kind().zero();
                 for warning in patch.apply(live, &mut *object)? {
                     call.ctx.warnings.add(warning);
                 }
@@ -134,7 +139,7 @@ impl Patch<'_> {
             }
             Some(Mismatch::Kind(why)) => return Err(refuse(&why)),
         }
-        let found = json::decode(&patched.document, target, strictness).map_err(|error| patched.refuse(error))?;
+        let found = custom::decode(&patched.document, target, strictness).map_err(|error| patched.refuse(error))?;
         if self.validation == FieldValidation::Strict
             && let Some(error) = patched.refuse_strictly(&found)
         {

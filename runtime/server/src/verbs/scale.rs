@@ -71,7 +71,7 @@ impl Endpoint {
 
     /// Changes the number of replicas.
     pub(crate) async fn patch_scale(&self, call: &Call, body: Body, facts: &'static ScaleFacts) -> ApiResult<Response> {
-        let kind = PatchKind::of(call)?;
+        let kind = PatchKind::of(call, self.kind())?;
         let output = negotiate(&call.parts, Offer::Plain)?;
         let body = body::read(&call.parts, body, self.stores().options().body_limit).await?;
         let Some(kind) = kind else {

@@ -122,7 +122,7 @@ fn source(facts: &'static ResourceFacts, path: &str) -> Source {
 
 /// The path of the same field in the storage version.
 fn stored_path(facts: &'static ResourceFacts, path: &str) -> String {
-    let mut level = Some((facts.schema)());
+    let mut level = Some(facts.fields());
     let mut stored = String::new();
     for name in path.split('.') {
         let found = level.and_then(|level| field_of(level, name));

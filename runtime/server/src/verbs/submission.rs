@@ -90,7 +90,7 @@ impl Endpoint {
             validation: options.field_validation,
             warnings: &call.ctx.warnings,
         };
-        let mut object = (kind.new)();
+        let mut object = kind.zero();
         decoder.read(format, &body, &mut *object)?;
         if !keeps_system_fields {
             wipe_system_fields(&mut *object);

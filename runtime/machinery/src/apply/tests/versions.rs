@@ -35,7 +35,7 @@ fn step(live: &Thing, kind: &'static ResourceFacts, spec: &Value) -> Result<Thin
     let live = crate::conversion::convert(live, kind);
     let document = json!({"apiVersion": kind.api_version, "kind": "Thing", "metadata": {"name": "x"}, "spec": spec});
     let outcome = apply(&*live, &document, &by("a"), false, &scheme)?;
-    let mut new = (kind.new)();
+    let mut new = kind.zero();
     crate::json::from_value(&outcome.document, &mut *new, Strictness::Lenient).expect("a document of the kind");
     new.meta_mut().managed_fields = outcome.managed_fields;
     new.meta_mut().uid = "u".to_owned();

@@ -101,7 +101,7 @@ impl Frames {
 
     /// The frame of a bookmark; `last_initial` marks the one behind the initial events.
     pub(super) fn bookmark(&mut self, revision: Revision, last_initial: bool) -> ApiResult<Bytes> {
-        let mut object = (self.endpoint.kind().new)();
+        let mut object = self.endpoint.kind().zero();
         let meta = object.meta_mut();
         meta.resource_version = revision.to_string();
         if last_initial {

@@ -1,0 +1,185 @@
+//! Objects of custom kinds.
+
+use std::any::Any;
+use std::collections::BTreeMap;
+
+use serde_json::Value as Tree;
+
+use super::CustomKind;
+use crate::facts::StructFacts;
+use crate::json::{self, Findings, Strictness};
+use crate::meta::ObjectMeta;
+use crate::object::Object;
+use crate::resource::ResourceFacts;
+use crate::value::{Struct, Value};
+
+/// An object of a custom kind: metadata, and trees of JSON that its schema describes.
+#[derive(Clone, Debug)]
+pub struct CustomObject {
+    kind: &'static ResourceFacts,
+    metadata: ObjectMeta,
+    /// As the fields of the kind behind its metadata.
+    fields: Vec<Tree>,
+    /// What no field takes, when the kind keeps it.
+    rest: BTreeMap<String, Tree>,
+}
+
+impl CustomObject {
+    /// A zero object of a custom kind.
+    #[must_use]
+    pub fn new(kind: &'static ResourceFacts) -> Self {
+        let fields = kind.custom.map_or(0, |custom| custom.fields.fields.len() - 1);
+        Self {
+            kind,
+            metadata: ObjectMeta::default(),
+            fields: vec![Tree::Null; fields],
+            rest: BTreeMap::new(),
+        }
+    }
+
+    /// What stands in for an object until the kind is known.
+    pub(super) fn of_no_kind() -> Self {
+        static NONE: ResourceFacts = ResourceFacts::CUSTOM;
+        Self::new(&NONE)
+    }
+
+    /// What its kind has beyond the facts of every kind.
+    #[must_use]
+    pub fn custom(&self) -> Option<&'static CustomKind> {
+        self.kind.custom
+    }
+
+    /// The whole object as a document.
+    #[must_use]
+    pub fn to_document(&self) -> Tree {
+        json::to_value(self)
+    }
+
+    /// Lets `change` work on the parts of the object that its schema describes: all but its metadata.
+    pub fn change(&mut self, change: impl FnOnce(&mut Tree)) {
+        let mut document = Tree::Object(self.take_content());
+        change(&mut document);
+        if let Tree::Object(content) = document {
+            self.put_content(content);
+        }
+    }
+
+    /// Drops what the schema does not know, and says what that was, each as a finding of strict reading.
+    pub fn prune(&mut self) -> Vec<String> {
+        let Some(custom) = self.kind.custom else {
+            return Vec::new();
+        };
+        let mut paths = Vec::new();
+        self.change(|document| paths = custom.schema.prune(document).into_paths());
+        paths
+            .into_iter()
+            .map(|path| format!("unknown field {path:?}"))
+            .collect()
+    }
+
+    /// Takes over what `other`, of another version of the kind, holds under the same names.
+    pub(crate) fn take_over(&mut self, other: &Self) {
+        self.metadata.clone_from(&other.metadata);
+        let mut other = other.clone();
+        let content = other.take_content();
+        self.put_content(content);
+    }
+
+    fn take_content(&mut self) -> serde_json::Map<String, Tree> {
+        let mut content = serde_json::Map::new();
+        if let Some(custom) = self.kind.custom {
+            for (field, tree) in custom.fields.fields.iter().skip(1).zip(&mut self.fields) {
+                if !tree.is_null() && !field.inline {
+                    content.insert(field.name.to_owned(), std::mem::take(tree));
+                }
+            }
+        }
+        content.extend(std::mem::take(&mut self.rest));
+        content
+    }
+
+    fn put_content(&mut self, content: serde_json::Map<String, Tree>) {
+        let Some(custom) = self.kind.custom else { return };
+        let fields = custom.fields.fields;
+        let keeps_rest = fields.last().is_some_and(|field| field.inline);
+        for (name, tree) in content {
+            match fields.iter().position(|field| field.name == name && !field.inline) {
+                Some(index @ 1..) => self.fields[index - 1] = tree,
+                None if keeps_rest && !matches!(&*name, "apiVersion" | "kind") => drop(self.rest.insert(name, tree)),
+                Some(_) | None => {}
+            }
+        }
+    }
+}
+
+impl Struct for CustomObject {
+    fn facts(&self) -> &'static StructFacts {
+        self.kind.custom.map_or(&StructFacts::NONE, |custom| &custom.fields)
+    }
+
+    fn field(&self, index: usize) -> &dyn Value {
+        match index {
+            0 => &self.metadata,
+            index if self.facts().fields[index].inline => &self.rest,
+            index => &self.fields[index - 1],
+        }
+    }
+
+    fn field_mut(&mut self, index: usize) -> &mut dyn Value {
+        match index {
+            0 => &mut self.metadata,
+            index if self.facts().fields[index].inline => &mut self.rest,
+            index => &mut self.fields[index - 1],
+        }
+    }
+}
+
+impl Object for CustomObject {
+    fn resource(&self) -> &'static ResourceFacts {
+        self.kind
+    }
+
+    fn meta(&self) -> &ObjectMeta {
+        &self.metadata
+    }
+
+    fn meta_mut(&mut self) -> &mut ObjectMeta {
+        &mut self.metadata
+    }
+
+    fn boxed(&self) -> Box<dyn Object> {
+        Box::new(self.clone())
+    }
+}
+
+impl dyn Object {
+    /// The object as one of a custom kind.
+    #[must_use]
+    pub fn as_custom(&self) -> Option<&CustomObject> {
+        (self as &dyn Any).downcast_ref()
+    }
+
+    /// The object as one of a custom kind, to be written.
+    pub fn as_custom_mut(&mut self) -> Option<&mut CustomObject> {
+        (self as &mut dyn Any).downcast_mut()
+    }
+}
+
+/// Reads the JSON of an object and, if its kind is custom, drops what its schema does not know.
+///
+/// # Errors
+///
+/// As [`json::decode`].
+pub fn decode(input: &[u8], target: &mut dyn Struct, strictness: Strictness) -> Result<Findings, json::DecodeError> {
+    let mut findings = json::decode(input, target, strictness)?;
+    if let Some(object) = (target as &mut dyn Any).downcast_mut::<CustomObject>() {
+        let dropped = object.prune();
+        if strictness == Strictness::Strict {
+            // Inside trees the reader notices no field that stands twice.
+            let (_, noticed) = json::parse_value(input, strictness)?;
+            findings.add_all(noticed.messages().iter().cloned());
+            findings.add_all(dropped);
+        }
+    }
+    Ok(findings)
+}

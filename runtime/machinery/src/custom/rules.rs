@@ -1,0 +1,40 @@
+//! The rules of all custom kinds: what their schemas say.
+
+use crate::object::Object;
+use crate::rules::{RulesTable, UpdateOrder};
+
+/// The rules of every custom kind.
+pub(super) const TABLE: RulesTable = RulesTable {
+    update_order: UpdateOrder::ChangeOnly,
+    default_values,
+    validate: |object, errors| {
+        if let Some(object) = object.as_custom()
+            && let Some(custom) = object.custom()
+        {
+            custom.checks().check(custom.schema(), object, errors);
+        }
+    },
+    validate_update: |new, old, errors| {
+        if let (Some(new), Some(old)) = (new.as_custom(), old.as_custom())
+            && let Some(custom) = new.custom()
+        {
+            custom.checks().check_update(custom.schema(), new, old, errors);
+        }
+    },
+    validate_status_update: |new, old, errors| {
+        if let (Some(new), Some(old)) = (new.as_custom(), old.as_custom())
+            && let Some(custom) = new.custom()
+        {
+            custom.checks().check_update(custom.schema(), new, old, errors);
+        }
+    },
+    ..RulesTable::NONE
+};
+
+fn default_values(object: &mut dyn Object) {
+    if let Some(object) = object.as_custom_mut()
+        && let Some(custom) = object.custom()
+    {
+        object.change(|document| custom.schema().fill_defaults(document));
+    }
+}

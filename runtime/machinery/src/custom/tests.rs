@@ -1,0 +1,183 @@
+use serde_json::{Value, json};
+
+use super::*;
+use crate::apply::apply;
+use crate::fields::{Tracking, Versions as _, track_write};
+use crate::json::{self, Strictness};
+use crate::object::Object;
+use crate::scheme::Scheme;
+use crate::time::Time;
+use crate::value;
+use crate::value::View;
+
+struct Unchecked;
+
+impl Checks for Unchecked {
+    fn check(&self, _: &Structural, _: &CustomObject, _: &mut FieldErrors) {}
+    fn check_update(&self, _: &Structural, _: &CustomObject, _: &CustomObject, _: &mut FieldErrors) {}
+}
+
+/// A kind in two versions.
+fn kind(extra: &Value) -> [&'static ResourceFacts; 2] {
+    let mut schema = json!({"type": "object", "properties": {
+        "spec": {"type": "object", "properties": {
+            "replicas": {"type": "integer", "default": 1},
+            "parts": {"type": "array", "x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": ["name"],
+                      "items": {"type": "object", "properties": {
+                          "name": {"type": "string"}, "size": {"type": "integer"}}}},
+            "tags": {"type": "array", "x-kubernetes-list-type": "set", "items": {"type": "string"}}}},
+        "status": {"type": "object", "x-kubernetes-preserve-unknown-fields": true}}});
+    if let (Value::Object(schema), Value::Object(extra)) = (&mut schema, extra.clone()) {
+        schema.extend(extra);
+    }
+    let facts = |version, api_version| {
+        CustomKind::leak(
+            ResourceFacts {
+                group: "example.com",
+                version,
+                api_version,
+                kind: "Widget",
+                list_kind: "WidgetList",
+                plural: "widgets",
+                ..ResourceFacts::CUSTOM
+            },
+            Structural::compile(&schema),
+            Box::new(Unchecked),
+        )
+    };
+    let versions = [facts("v1", "example.com/v1"), facts("v1beta1", "example.com/v1beta1")];
+    CustomKind::join(&versions, versions[0]);
+    versions
+}
+
+fn read(kind: &'static ResourceFacts, document: &Value) -> (Box<dyn Object>, Vec<String>) {
+    let mut object = kind.zero();
+    let findings = decode(document.to_string().as_bytes(), &mut *object, Strictness::Strict).expect("a document");
+    (object, findings.messages().to_vec())
+}
+
+fn write(object: &dyn Object) -> Value {
+    json::to_value(object)
+}
+
+#[test]
+fn objects_are_pruned_and_written_back() {
+    let [kind, _] = kind(&Value::Null);
+    let (object, findings) = read(
+        kind,
+        &json!({"apiVersion": "example.com/v1", "kind": "Widget", "metadata": {"name": "w", "nope": 1}, "data": 1,
+                "spec": {"replicas": 0, "tags": [], "other": {}}, "status": {"any": [null]}}),
+    );
+    assert_eq!(
+        write(&*object),
+        json!({"apiVersion": "example.com/v1", "kind": "Widget", "metadata": {"name": "w"},
+               "spec": {"replicas": 0, "tags": []}, "status": {"any": [null]}})
+    );
+    assert_eq!(
+        findings,
+        [
+            r#"unknown field "data""#,
+            r#"unknown field "metadata.nope""#,
+            r#"unknown field "spec.other""#
+        ]
+    );
+}
+
+#[test]
+fn what_is_not_known_is_kept_when_the_schema_says_so() {
+    let [kind, _] = kind(&json!({"x-kubernetes-preserve-unknown-fields": true}));
+    let document = json!({"apiVersion": "example.com/v1", "kind": "Widget", "metadata": {"name": "w"},
+                          "data": {"a": 1}, "zeta": null});
+    let (object, findings) = read(kind, &document);
+    assert_eq!(findings, [""; 0]);
+    assert_eq!(write(&*object), document);
+}
+
+#[test]
+fn fields_that_stand_twice_are_noticed_at_any_depth() {
+    let [kind, _] = kind(&Value::Null);
+    let mut object = kind.zero();
+    let text = r#"{"metadata":{"name":"w"},"spec":{"replicas":1,"replicas":2}}"#;
+    let findings = decode(text.as_bytes(), &mut *object, Strictness::Strict).expect("a document");
+    assert_eq!(findings.messages(), [r#"duplicate field "spec.replicas""#]);
+}
+
+#[test]
+fn walks_find_their_way_in_trees() {
+    let [kind, _] = kind(&Value::Null);
+    let (mut object, _) = read(kind, &json!({"metadata": {"name": "w"}}));
+    assert!(value::get_at(&*object, "spec.replicas").is_none());
+    crate::defaulting::set_defaults(&mut *object);
+    assert!(value::get_at(&*object, "spec.replicas").is_none());
+    assert!(value::change_at(&mut *object, "spec.replicas", &mut |value| {
+        value::copy(&7_i32, value);
+    }));
+    let replicas = value::get_at(&*object, "spec.replicas").expect("just set").view();
+    assert!(matches!(replicas, View::Int(7)));
+    let (mut other, _) = read(kind, &json!({"metadata": {"name": "w"}, "spec": {}}));
+    crate::defaulting::set_defaults(&mut *other);
+    assert!(value::copy_field("spec", &*object, &mut *other));
+    assert_eq!(write(&*other)["spec"], json!({"replicas": 7}));
+}
+
+#[test]
+fn versions_differ_in_name_only() {
+    let [v1, v1beta1] = kind(&Value::Null);
+    let (object, _) = read(v1, &json!({"metadata": {"name": "w"}, "spec": {"replicas": 3}}));
+    let other = Scheme::new()
+        .convert(&*object, "example.com/v1beta1")
+        .expect("a version");
+    assert_eq!(
+        write(&*other),
+        json!({"apiVersion": "example.com/v1beta1", "kind": "Widget", "metadata": {"name": "w"},
+               "spec": {"replicas": 3}})
+    );
+    assert!(std::ptr::eq(v1beta1.hub(), v1));
+    assert!(Scheme::new().convert(&*object, "example.com/v2").is_none());
+}
+
+#[test]
+fn lists_are_applied_as_the_schema_says() {
+    let [kind, _] = kind(&Value::Null);
+    let write_by = |manager| Tracking {
+        manager,
+        subresource: "",
+        now: Time::from_second(1),
+    };
+    let applied = |live: &dyn Object, manager, spec: Value| {
+        let document =
+            json!({"apiVersion": "example.com/v1", "kind": "Widget", "metadata": {"name": "w"}, "spec": spec});
+        let outcome = apply(live, &document, &write_by(manager), false, &Scheme::new()).expect("no conflict");
+        let (mut object, _) = read(kind, &outcome.document);
+        object.meta_mut().managed_fields = outcome.managed_fields;
+        object.meta_mut().uid = "u".to_owned();
+        object
+    };
+    let live = applied(
+        &*kind.zero(),
+        "a",
+        json!({"parts": [{"name": "p", "size": 1}], "tags": ["x"]}),
+    );
+    let mut live = applied(&*live, "b", json!({"parts": [{"name": "q"}], "tags": ["y"]}));
+    assert_eq!(
+        write(&*live)["spec"],
+        json!({"parts": [{"name": "p", "size": 1}, {"name": "q"}], "tags": ["x", "y"]})
+    );
+    let before = live.boxed();
+    assert!(value::change_at(&mut *live, "spec.replicas", &mut |value| value::copy(
+        &2_i32, value
+    )));
+    track_write(Some(&*before), &mut *live, &write_by("hand"), &Scheme::new());
+    let managers: Vec<String> = live
+        .meta()
+        .managed_fields
+        .iter()
+        .map(|entry| entry.manager.clone())
+        .collect();
+    assert_eq!(managers, ["a", "b", "hand"]);
+    let last = live.meta().managed_fields[2]
+        .fields_v1
+        .as_ref()
+        .map(|fields| fields.as_str().to_owned());
+    assert_eq!(last.as_deref(), Some(r#"{"f:spec":{"f:replicas":{}}}"#));
+}

@@ -1,0 +1,119 @@
+//! From the JSON form of a schema.
+
+use serde_json::{Map, Value};
+
+use super::{Additional, Form, Limits, ListKind, Structural};
+
+impl Structural {
+    /// The schema in its JSON form, `openAPIV3Schema` of a definition. What is not understood is passed over: whether a
+    /// schema makes sense is checked before, when its definition is written.
+    #[must_use]
+    pub fn compile(schema: &Value) -> Self {
+        let Value::Object(schema) = schema else {
+            return Self::default();
+        };
+        let flag = |name: &str| schema.get(name).and_then(Value::as_bool).unwrap_or_default();
+        let limits = limits(schema);
+        Self {
+            form: form(schema),
+            nullable: flag("nullable"),
+            preserve_unknown: flag("x-kubernetes-preserve-unknown-fields"),
+            embedded: flag("x-kubernetes-embedded-resource"),
+            properties: properties(schema),
+            additional: additional(schema.get("additionalProperties")),
+            items: schema.get("items").map(|items| Box::new(Self::compile(items))),
+            list: list(schema),
+            atomic: text(schema, "x-kubernetes-map-type") == "atomic",
+            default: schema.get("default").cloned().map(Box::new),
+            limits: (limits != Limits::default()).then(|| Box::new(limits)),
+            rules: schema.get("x-kubernetes-validations").cloned().map(Box::new),
+        }
+    }
+}
+
+fn form(schema: &Map<String, Value>) -> Form {
+    if schema.get("x-kubernetes-int-or-string") == Some(&Value::Bool(true)) {
+        return Form::IntOrString;
+    }
+    match text(schema, "type") {
+        "object" => Form::Object,
+        "array" => Form::Array,
+        "string" => Form::String,
+        "integer" => Form::Integer,
+        "number" => Form::Number,
+        "boolean" => Form::Boolean,
+        _ => Form::Any,
+    }
+}
+
+fn properties(schema: &Map<String, Value>) -> std::collections::BTreeMap<Box<str>, Structural> {
+    let properties = schema.get("properties").and_then(Value::as_object);
+    let compiled = |(name, schema): (&String, &Value)| (name.as_str().into(), Structural::compile(schema));
+    properties.into_iter().flatten().map(compiled).collect()
+}
+
+fn additional(schema: Option<&Value>) -> Additional {
+    match schema {
+        Some(Value::Bool(true)) => Additional::Any,
+        Some(schema @ Value::Object(_)) => Additional::Typed(Box::new(Structural::compile(schema))),
+        _ => Additional::None,
+    }
+}
+
+fn list(schema: &Map<String, Value>) -> ListKind {
+    match text(schema, "x-kubernetes-list-type") {
+        "set" => ListKind::Set,
+        "map" => ListKind::Map(texts(schema, "x-kubernetes-list-map-keys")),
+        _ => ListKind::Atomic,
+    }
+}
+
+fn limits(schema: &Map<String, Value>) -> Limits {
+    let flag = |name: &str| schema.get(name).and_then(Value::as_bool).unwrap_or_default();
+    let count = |name: &str| schema.get(name).and_then(Value::as_u64);
+    let number = |name: &str| schema.get(name).and_then(Value::as_number).cloned();
+    let all = |name: &str| {
+        let schemas = schema.get(name).and_then(Value::as_array);
+        schemas.into_iter().flatten().map(Structural::compile).collect()
+    };
+    Limits {
+        format: text(schema, "format").into(),
+        maximum: number("maximum"),
+        exclusive_maximum: flag("exclusiveMaximum"),
+        minimum: number("minimum"),
+        exclusive_minimum: flag("exclusiveMinimum"),
+        multiple_of: number("multipleOf"),
+        max_length: count("maxLength"),
+        min_length: count("minLength"),
+        pattern: schema.get("pattern").and_then(Value::as_str).map(Into::into),
+        max_items: count("maxItems"),
+        min_items: count("minItems"),
+        unique_items: flag("uniqueItems"),
+        max_properties: count("maxProperties"),
+        min_properties: count("minProperties"),
+        allowed: schema
+            .get("enum")
+            .and_then(Value::as_array)
+            .cloned()
+            .unwrap_or_default(),
+        required: texts(schema, "required"),
+        all_of: all("allOf"),
+        any_of: all("anyOf"),
+        one_of: all("oneOf"),
+        not: schema.get("not").map(|not| Box::new(Structural::compile(not))),
+    }
+}
+
+fn text<'s>(schema: &'s Map<String, Value>, name: &str) -> &'s str {
+    schema.get(name).and_then(Value::as_str).unwrap_or_default()
+}
+
+fn texts(schema: &Map<String, Value>, name: &str) -> Vec<Box<str>> {
+    let texts = schema.get(name).and_then(Value::as_array);
+    texts
+        .into_iter()
+        .flatten()
+        .filter_map(Value::as_str)
+        .map(Into::into)
+        .collect()
+}

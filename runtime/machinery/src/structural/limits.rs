@@ -1,0 +1,48 @@
+//! What must hold of a value beyond its type.
+
+use serde_json::{Number, Value};
+
+/// What must hold of a value beyond its type: the value validations of OpenAPI.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Limits {
+    /// E.g. `date-time`; empty for none.
+    pub format: Box<str>,
+    /// The greatest number.
+    pub maximum: Option<Number>,
+    /// The greatest number itself is too great.
+    pub exclusive_maximum: bool,
+    /// The least number.
+    pub minimum: Option<Number>,
+    /// The least number itself is too small.
+    pub exclusive_minimum: bool,
+    /// Numbers are multiples of this.
+    pub multiple_of: Option<Number>,
+    /// The most characters of a text.
+    pub max_length: Option<u64>,
+    /// The fewest characters of a text.
+    pub min_length: Option<u64>,
+    /// What a text matches.
+    pub pattern: Option<Box<str>>,
+    /// The most elements of a list.
+    pub max_items: Option<u64>,
+    /// The fewest elements of a list.
+    pub min_items: Option<u64>,
+    /// Elements of a list differ.
+    pub unique_items: bool,
+    /// The most fields of an object.
+    pub max_properties: Option<u64>,
+    /// The fewest fields of an object.
+    pub min_properties: Option<u64>,
+    /// The values that are allowed; all when empty.
+    pub allowed: Vec<Value>,
+    /// Fields that an object must have.
+    pub required: Vec<Box<str>>,
+    /// All of these hold.
+    pub all_of: Vec<super::Structural>,
+    /// At least one of these holds.
+    pub any_of: Vec<super::Structural>,
+    /// Exactly one of these holds.
+    pub one_of: Vec<super::Structural>,
+    /// This does not hold.
+    pub not: Option<Box<super::Structural>>,
+}
