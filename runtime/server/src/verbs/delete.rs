@@ -1,5 +1,7 @@
 //! Removing objects, or marking them until what holds them back lets go.
 
+mod grace;
+
 use std::sync::Arc;
 
 use axum::body::Body;
@@ -13,6 +15,7 @@ use planesmith_machinery::status::{ApiError, ApiResult};
 use planesmith_machinery::{json, protobuf, yaml};
 use planesmith_store::{Entry, Expect, Op, WriteError};
 
+use self::grace::End;
 use super::options::{DeleteOptions, Propagation};
 use super::update::shows;
 use super::write::{Outcome, Write, store_failure};
@@ -135,9 +138,19 @@ impl Write<'_> {
         let mut object = self.endpoint.store().decode(entry)?;
         check_preconditions(self.endpoint.kind(), &*object, entry, options)?;
         self.admit_removal(&object.meta().name, &*object).await?;
+        let end = grace::begin(&mut *object, options.sent.grace_period_seconds, self.now);
+        if end == End::UnderWay {
+            return Ok(Some(Deleted::Marked(self.as_it_is(entry, object))));
+        }
         let rules = &object.resource().rules;
         apply_propagation(&mut object.meta_mut().finalizers, options, rules.dependents);
         let holds = (rules.holds_deletion)(&*object);
+        if let End::Begun(seconds) = end {
+            return match seconds > 0 || !object.meta().finalizers.is_empty() {
+                true => self.store_mark(key, entry, object).await,
+                false => self.end(key, entry, object).await,
+            };
+        }
         if holds || !object.meta().finalizers.is_empty() {
             if !holds {
                 self.mark(&mut *object);
@@ -147,6 +160,11 @@ impl Write<'_> {
             }
             return self.store_mark(key, entry, object).await;
         }
+        self.remove(key, entry, object).await
+    }
+
+    /// Removes the object whose state is `entry`; `None` when somebody changed it meanwhile.
+    async fn remove(&self, key: &str, entry: &Arc<Entry>, object: Box<dyn Object>) -> ApiResult<Option<Deleted>> {
         let details = self.details(&*object);
         if self.dry_run {
             return Ok(Some(Deleted::Gone(Outcome::Unstored(object), details)));
@@ -160,6 +178,24 @@ impl Write<'_> {
             Ok(written) => Ok(Some(Deleted::Gone(Outcome::Stored(written.entry), details))),
             Err(WriteError::Conflict { .. }) => Ok(None),
             Err(error) => Err(store_failure(&error)),
+        }
+    }
+
+    /// Marks an object that has no time left, for those who watch, and removes it.
+    async fn end(&self, key: &str, entry: &Arc<Entry>, object: Box<dyn Object>) -> ApiResult<Option<Deleted>> {
+        let last = object.boxed();
+        match self.store_mark(key, entry, object).await? {
+            Some(Deleted::Marked(Outcome::Stored(marked))) => self.remove(key, &marked, last).await,
+            Some(_) => self.remove(key, entry, last).await,
+            None => Ok(None),
+        }
+    }
+
+    /// The object as it is stored.
+    fn as_it_is(&self, entry: &Arc<Entry>, object: Box<dyn Object>) -> Outcome {
+        match self.dry_run {
+            true => Outcome::Unstored(object),
+            false => Outcome::Stored(Arc::clone(entry)),
         }
     }
 

@@ -8,7 +8,7 @@ use planesmith_machinery::{meta, validation};
 use super::{flag, number};
 use crate::request::Query;
 
-/// How an object is deleted. The grace period is understood and checked, but no kind here ends gracefully.
+/// How an object is deleted.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct DeleteOptions {
     /// The UID that the object must have.

@@ -1,0 +1,108 @@
+//! How long an object may go on after its deletion.
+
+use planesmith_machinery::object::Object;
+use planesmith_machinery::time::Time;
+
+/// How the deletion of an object begins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum End {
+    /// At once: the kind knows no grace, or the object has none left.
+    Now,
+    /// It was marked just now, and has so many seconds.
+    Begun(i64),
+    /// It was marked before, and a client cannot give it more time.
+    UnderWay,
+}
+
+/// Marks an object whose kind ends gracefully, or shortens the time that it has. `requested` is the grace period that
+/// the client asks for, in seconds; a negative one means as little as there is.
+pub(super) fn begin(object: &mut dyn Object, requested: Option<i64>, now: Time) -> End {
+    let requested = requested.map(|seconds| if seconds < 0 { 1 } else { seconds });
+    let Some(seconds) = (object.resource().rules.grace_period)(object, requested) else {
+        return End::Now;
+    };
+    let meta = object.meta_mut();
+    let (from, seconds) = match (meta.deletion_timestamp, meta.deletion_grace_period_seconds) {
+        (None, _) => {
+            if meta.generation > 0 {
+                meta.generation += 1;
+            }
+            (now, seconds)
+        }
+        (Some(_), None | Some(0)) => return End::Now,
+        (Some(until), Some(given)) => match requested {
+            Some(seconds) if seconds < given => (later(until, given.saturating_neg()), seconds),
+            _ => return End::UnderWay,
+        },
+    };
+    meta.deletion_timestamp = Some(later(from, seconds));
+    meta.deletion_grace_period_seconds = Some(seconds);
+    End::Begun(seconds)
+}
+
+/// The time so many seconds after another; the latest there is when there are too many.
+fn later(time: Time, seconds: i64) -> Time {
+    /// The end of the year 9999, a day before its last so that it is one everywhere on earth.
+    const LATEST: i64 = 253_402_207_200;
+    let now = time.as_second();
+    Time::from_second(now.saturating_add(seconds).clamp(0, LATEST))
+}
+
+#[cfg(test)]
+mod tests {
+    use planesmith_machinery::Resource;
+    use planesmith_machinery::meta::ObjectMeta;
+    use planesmith_machinery::rules::Rules;
+
+    use super::*;
+
+    /// A kind that ends gracefully.
+    #[derive(Clone, Debug, Default, PartialEq, Resource)]
+    #[resource(group = "test.example.com", version = "v1", kind = "Slow", rules)]
+    struct Slow {
+        /// Metadata.
+        metadata: ObjectMeta,
+        /// How long it takes, in seconds.
+        takes: i64,
+    }
+
+    impl Rules for Slow {
+        fn grace_period(&self, requested: Option<i64>) -> Option<i64> {
+            Some(requested.unwrap_or(self.takes))
+        }
+    }
+
+    #[test]
+    fn time_can_be_shortened_but_not_lengthened() {
+        let mut object = Slow {
+            takes: 30,
+            ..Slow::default()
+        };
+        object.metadata.generation = 1;
+        let now = Time::from_second(1_000);
+        let at = |object: &Slow| object.metadata.deletion_timestamp.map(|time| time.to_string());
+        assert_eq!(begin(&mut object, None, now), End::Begun(30));
+        assert_eq!(at(&object), Some(Time::from_second(1_030).to_string()));
+        assert_eq!(object.metadata.generation, 2);
+        let later = Time::from_second(1_005);
+        assert_eq!(begin(&mut object, None, later), End::UnderWay);
+        assert_eq!(begin(&mut object, Some(40), later), End::UnderWay);
+        assert_eq!(begin(&mut object, Some(10), later), End::Begun(10));
+        assert_eq!(at(&object), Some(Time::from_second(1_010).to_string()));
+        assert_eq!(begin(&mut object, Some(-5), later), End::Begun(1));
+        assert_eq!(begin(&mut object, Some(0), later), End::Begun(0));
+        assert_eq!(begin(&mut object, None, later), End::Now);
+        assert_eq!(object.metadata.generation, 2);
+    }
+
+    #[test]
+    fn endless_grace_ends_with_the_calendar() {
+        let mut object = Slow::default();
+        assert_eq!(
+            begin(&mut object, Some(i64::MAX), Time::from_second(0)),
+            End::Begun(i64::MAX)
+        );
+        let until = object.metadata.deletion_timestamp.map(|time| time.to_string());
+        assert_eq!(until.as_deref(), Some("9999-12-30T22:00:00Z"));
+    }
+}
