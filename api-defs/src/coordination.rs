@@ -1,3 +1,5 @@
-//! `coordination.k8s.io`: agreement between programs.
+//! Claims that run out (`coordination.k8s.io`).
 
 pub mod v1;
+pub mod v1alpha2;
+pub mod v1beta1;

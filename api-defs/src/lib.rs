@@ -5,6 +5,7 @@
 
 mod created_at;
 mod selector_text;
+mod semantic_version;
 
 pub mod authentication;
 pub mod authorization;
@@ -14,6 +15,10 @@ pub mod core;
 pub mod discovery;
 pub mod flowcontrol;
 pub mod networking;
+pub mod node;
 pub mod policy;
 pub mod rbac;
+pub mod resource;
 pub mod scheduling;
+pub mod storage;
+pub mod storagemigration;

@@ -1,3 +1,5 @@
-//! `scheduling.k8s.io`: which pods run where and first.
+//! How important pods are, and which are scheduled together (`scheduling.k8s.io`).
 
 pub mod v1;
+pub mod v1alpha2;
+pub mod v1beta1;

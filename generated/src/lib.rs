@@ -10,12 +10,16 @@ pub mod core;
 pub mod discovery;
 pub mod flowcontrol;
 pub mod networking;
+pub mod node;
 pub mod openapi;
 pub mod policy;
 pub mod rbac;
+pub mod resource;
 #[cfg(test)]
 mod round_trips;
 pub mod scheduling;
+pub mod storage;
+pub mod storagemigration;
 
 use planesmith_control_plane::{Documents, GroupVersion, Program};
 use planesmith_machinery::scheme::Scheme;
@@ -73,6 +77,18 @@ pub const PROGRAM: Program = Program {
             install: coordination::v1::install,
         },
         GroupVersion {
+            group: "coordination.k8s.io",
+            version: "v1beta1",
+            register: coordination::v1beta1::register,
+            install: coordination::v1beta1::install,
+        },
+        GroupVersion {
+            group: "coordination.k8s.io",
+            version: "v1alpha2",
+            register: coordination::v1alpha2::register,
+            install: coordination::v1alpha2::install,
+        },
+        GroupVersion {
             group: "discovery.k8s.io",
             version: "v1",
             register: discovery::v1::register,
@@ -121,6 +137,24 @@ pub const PROGRAM: Program = Program {
             install: networking::v1beta1::install,
         },
         GroupVersion {
+            group: "node.k8s.io",
+            version: "v1",
+            register: node::v1::register,
+            install: node::v1::install,
+        },
+        GroupVersion {
+            group: "node.k8s.io",
+            version: "v1beta1",
+            register: node::v1beta1::register,
+            install: node::v1beta1::install,
+        },
+        GroupVersion {
+            group: "node.k8s.io",
+            version: "v1alpha1",
+            register: node::v1alpha1::register,
+            install: node::v1alpha1::install,
+        },
+        GroupVersion {
             group: "policy",
             version: "v1",
             register: policy::v1::register,
@@ -151,10 +185,70 @@ pub const PROGRAM: Program = Program {
             install: rbac::v1alpha1::install,
         },
         GroupVersion {
+            group: "resource.k8s.io",
+            version: "v1",
+            register: resource::v1::register,
+            install: resource::v1::install,
+        },
+        GroupVersion {
+            group: "resource.k8s.io",
+            version: "v1beta2",
+            register: resource::v1beta2::register,
+            install: resource::v1beta2::install,
+        },
+        GroupVersion {
+            group: "resource.k8s.io",
+            version: "v1beta1",
+            register: resource::v1beta1::register,
+            install: resource::v1beta1::install,
+        },
+        GroupVersion {
+            group: "resource.k8s.io",
+            version: "v1alpha3",
+            register: resource::v1alpha3::register,
+            install: resource::v1alpha3::install,
+        },
+        GroupVersion {
             group: "scheduling.k8s.io",
             version: "v1",
             register: scheduling::v1::register,
             install: scheduling::v1::install,
+        },
+        GroupVersion {
+            group: "scheduling.k8s.io",
+            version: "v1beta1",
+            register: scheduling::v1beta1::register,
+            install: scheduling::v1beta1::install,
+        },
+        GroupVersion {
+            group: "scheduling.k8s.io",
+            version: "v1alpha2",
+            register: scheduling::v1alpha2::register,
+            install: scheduling::v1alpha2::install,
+        },
+        GroupVersion {
+            group: "storage.k8s.io",
+            version: "v1",
+            register: storage::v1::register,
+            install: storage::v1::install,
+        },
+        GroupVersion {
+            group: "storage.k8s.io",
+            version: "v1beta1",
+            register: storage::v1beta1::register,
+            install: storage::v1beta1::install,
+        },
+        GroupVersion {
+            group: "storage.k8s.io",
+            version: "v1alpha1",
+            register: storage::v1alpha1::register,
+            install: storage::v1alpha1::install,
+        },
+        GroupVersion {
+            group: "storagemigration.k8s.io",
+            version: "v1beta1",
+            register: storagemigration::v1beta1::register,
+            install: storagemigration::v1beta1::install,
         },
     ],
     openapi: Documents {

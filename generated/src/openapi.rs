@@ -10,13 +10,24 @@ pub static V3: &[(&str, &[u8])] = &[
     ("apis/autoscaling/v2", AUTOSCALING_V2_V3),
     ("apis/autoscaling/v1", AUTOSCALING_V1_V3),
     ("apis/coordination.k8s.io/v1", COORDINATION_V1_V3),
+    ("apis/coordination.k8s.io/v1beta1", COORDINATION_V1BETA1_V3),
+    ("apis/coordination.k8s.io/v1alpha2", COORDINATION_V1ALPHA2_V3),
     ("apis/discovery.k8s.io/v1", DISCOVERY_V1_V3),
     ("apis/flowcontrol.apiserver.k8s.io/v1", FLOWCONTROL_V1_V3),
     ("apis/networking.k8s.io/v1", NETWORKING_V1_V3),
     ("apis/networking.k8s.io/v1beta1", NETWORKING_V1BETA1_V3),
+    ("apis/node.k8s.io/v1", NODE_V1_V3),
     ("apis/policy/v1", POLICY_V1_V3),
     ("apis/rbac.authorization.k8s.io/v1", RBAC_V1_V3),
+    ("apis/resource.k8s.io/v1", RESOURCE_V1_V3),
+    ("apis/resource.k8s.io/v1beta2", RESOURCE_V1BETA2_V3),
+    ("apis/resource.k8s.io/v1beta1", RESOURCE_V1BETA1_V3),
+    ("apis/resource.k8s.io/v1alpha3", RESOURCE_V1ALPHA3_V3),
     ("apis/scheduling.k8s.io/v1", SCHEDULING_V1_V3),
+    ("apis/scheduling.k8s.io/v1alpha2", SCHEDULING_V1ALPHA2_V3),
+    ("apis/storage.k8s.io/v1", STORAGE_V1_V3),
+    ("apis/storage.k8s.io/v1beta1", STORAGE_V1BETA1_V3),
+    ("apis/storagemigration.k8s.io/v1beta1", STORAGEMIGRATION_V1BETA1_V3),
 ];
 
 const CORE_V1_V3: &[u8] = include_bytes!("../openapi/v3/api__v1.json");
@@ -25,13 +36,24 @@ const AUTHORIZATION_V1_V3: &[u8] = include_bytes!("../openapi/v3/apis__authoriza
 const AUTOSCALING_V2_V3: &[u8] = include_bytes!("../openapi/v3/apis__autoscaling__v2.json");
 const AUTOSCALING_V1_V3: &[u8] = include_bytes!("../openapi/v3/apis__autoscaling__v1.json");
 const COORDINATION_V1_V3: &[u8] = include_bytes!("../openapi/v3/apis__coordination.k8s.io__v1.json");
+const COORDINATION_V1BETA1_V3: &[u8] = include_bytes!("../openapi/v3/apis__coordination.k8s.io__v1beta1.json");
+const COORDINATION_V1ALPHA2_V3: &[u8] = include_bytes!("../openapi/v3/apis__coordination.k8s.io__v1alpha2.json");
 const DISCOVERY_V1_V3: &[u8] = include_bytes!("../openapi/v3/apis__discovery.k8s.io__v1.json");
 const FLOWCONTROL_V1_V3: &[u8] = include_bytes!("../openapi/v3/apis__flowcontrol.apiserver.k8s.io__v1.json");
 const NETWORKING_V1_V3: &[u8] = include_bytes!("../openapi/v3/apis__networking.k8s.io__v1.json");
 const NETWORKING_V1BETA1_V3: &[u8] = include_bytes!("../openapi/v3/apis__networking.k8s.io__v1beta1.json");
+const NODE_V1_V3: &[u8] = include_bytes!("../openapi/v3/apis__node.k8s.io__v1.json");
 const POLICY_V1_V3: &[u8] = include_bytes!("../openapi/v3/apis__policy__v1.json");
 const RBAC_V1_V3: &[u8] = include_bytes!("../openapi/v3/apis__rbac.authorization.k8s.io__v1.json");
+const RESOURCE_V1_V3: &[u8] = include_bytes!("../openapi/v3/apis__resource.k8s.io__v1.json");
+const RESOURCE_V1BETA2_V3: &[u8] = include_bytes!("../openapi/v3/apis__resource.k8s.io__v1beta2.json");
+const RESOURCE_V1BETA1_V3: &[u8] = include_bytes!("../openapi/v3/apis__resource.k8s.io__v1beta1.json");
+const RESOURCE_V1ALPHA3_V3: &[u8] = include_bytes!("../openapi/v3/apis__resource.k8s.io__v1alpha3.json");
 const SCHEDULING_V1_V3: &[u8] = include_bytes!("../openapi/v3/apis__scheduling.k8s.io__v1.json");
+const SCHEDULING_V1ALPHA2_V3: &[u8] = include_bytes!("../openapi/v3/apis__scheduling.k8s.io__v1alpha2.json");
+const STORAGE_V1_V3: &[u8] = include_bytes!("../openapi/v3/apis__storage.k8s.io__v1.json");
+const STORAGE_V1BETA1_V3: &[u8] = include_bytes!("../openapi/v3/apis__storage.k8s.io__v1beta1.json");
+const STORAGEMIGRATION_V1BETA1_V3: &[u8] = include_bytes!("../openapi/v3/apis__storagemigration.k8s.io__v1beta1.json");
 
 /// Documents of OpenAPI v2.
 pub static V2: &[(&str, &[u8])] = &[
@@ -41,13 +63,24 @@ pub static V2: &[(&str, &[u8])] = &[
     ("apis/autoscaling/v2", AUTOSCALING_V2_V2),
     ("apis/autoscaling/v1", AUTOSCALING_V1_V2),
     ("apis/coordination.k8s.io/v1", COORDINATION_V1_V2),
+    ("apis/coordination.k8s.io/v1beta1", COORDINATION_V1BETA1_V2),
+    ("apis/coordination.k8s.io/v1alpha2", COORDINATION_V1ALPHA2_V2),
     ("apis/discovery.k8s.io/v1", DISCOVERY_V1_V2),
     ("apis/flowcontrol.apiserver.k8s.io/v1", FLOWCONTROL_V1_V2),
     ("apis/networking.k8s.io/v1", NETWORKING_V1_V2),
     ("apis/networking.k8s.io/v1beta1", NETWORKING_V1BETA1_V2),
+    ("apis/node.k8s.io/v1", NODE_V1_V2),
     ("apis/policy/v1", POLICY_V1_V2),
     ("apis/rbac.authorization.k8s.io/v1", RBAC_V1_V2),
+    ("apis/resource.k8s.io/v1", RESOURCE_V1_V2),
+    ("apis/resource.k8s.io/v1beta2", RESOURCE_V1BETA2_V2),
+    ("apis/resource.k8s.io/v1beta1", RESOURCE_V1BETA1_V2),
+    ("apis/resource.k8s.io/v1alpha3", RESOURCE_V1ALPHA3_V2),
     ("apis/scheduling.k8s.io/v1", SCHEDULING_V1_V2),
+    ("apis/scheduling.k8s.io/v1alpha2", SCHEDULING_V1ALPHA2_V2),
+    ("apis/storage.k8s.io/v1", STORAGE_V1_V2),
+    ("apis/storage.k8s.io/v1beta1", STORAGE_V1BETA1_V2),
+    ("apis/storagemigration.k8s.io/v1beta1", STORAGEMIGRATION_V1BETA1_V2),
 ];
 
 const CORE_V1_V2: &[u8] = include_bytes!("../openapi/v2/api__v1.json");
@@ -56,10 +89,21 @@ const AUTHORIZATION_V1_V2: &[u8] = include_bytes!("../openapi/v2/apis__authoriza
 const AUTOSCALING_V2_V2: &[u8] = include_bytes!("../openapi/v2/apis__autoscaling__v2.json");
 const AUTOSCALING_V1_V2: &[u8] = include_bytes!("../openapi/v2/apis__autoscaling__v1.json");
 const COORDINATION_V1_V2: &[u8] = include_bytes!("../openapi/v2/apis__coordination.k8s.io__v1.json");
+const COORDINATION_V1BETA1_V2: &[u8] = include_bytes!("../openapi/v2/apis__coordination.k8s.io__v1beta1.json");
+const COORDINATION_V1ALPHA2_V2: &[u8] = include_bytes!("../openapi/v2/apis__coordination.k8s.io__v1alpha2.json");
 const DISCOVERY_V1_V2: &[u8] = include_bytes!("../openapi/v2/apis__discovery.k8s.io__v1.json");
 const FLOWCONTROL_V1_V2: &[u8] = include_bytes!("../openapi/v2/apis__flowcontrol.apiserver.k8s.io__v1.json");
 const NETWORKING_V1_V2: &[u8] = include_bytes!("../openapi/v2/apis__networking.k8s.io__v1.json");
 const NETWORKING_V1BETA1_V2: &[u8] = include_bytes!("../openapi/v2/apis__networking.k8s.io__v1beta1.json");
+const NODE_V1_V2: &[u8] = include_bytes!("../openapi/v2/apis__node.k8s.io__v1.json");
 const POLICY_V1_V2: &[u8] = include_bytes!("../openapi/v2/apis__policy__v1.json");
 const RBAC_V1_V2: &[u8] = include_bytes!("../openapi/v2/apis__rbac.authorization.k8s.io__v1.json");
+const RESOURCE_V1_V2: &[u8] = include_bytes!("../openapi/v2/apis__resource.k8s.io__v1.json");
+const RESOURCE_V1BETA2_V2: &[u8] = include_bytes!("../openapi/v2/apis__resource.k8s.io__v1beta2.json");
+const RESOURCE_V1BETA1_V2: &[u8] = include_bytes!("../openapi/v2/apis__resource.k8s.io__v1beta1.json");
+const RESOURCE_V1ALPHA3_V2: &[u8] = include_bytes!("../openapi/v2/apis__resource.k8s.io__v1alpha3.json");
 const SCHEDULING_V1_V2: &[u8] = include_bytes!("../openapi/v2/apis__scheduling.k8s.io__v1.json");
+const SCHEDULING_V1ALPHA2_V2: &[u8] = include_bytes!("../openapi/v2/apis__scheduling.k8s.io__v1alpha2.json");
+const STORAGE_V1_V2: &[u8] = include_bytes!("../openapi/v2/apis__storage.k8s.io__v1.json");
+const STORAGE_V1BETA1_V2: &[u8] = include_bytes!("../openapi/v2/apis__storage.k8s.io__v1beta1.json");
+const STORAGEMIGRATION_V1BETA1_V2: &[u8] = include_bytes!("../openapi/v2/apis__storagemigration.k8s.io__v1beta1.json");

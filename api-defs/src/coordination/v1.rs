@@ -3,3 +3,5 @@
 mod lease;
 
 pub use lease::{Lease, LeaseSpec};
+
+pub(crate) use lease::check_strategy;

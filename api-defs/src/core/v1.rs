@@ -1,5 +1,6 @@
 //! `v1`: namespaces, pods, configuration, identities, nodes and events.
 
+mod access_mode;
 mod affinity;
 mod config_map;
 mod container;
@@ -14,6 +15,7 @@ mod node;
 mod node_selector;
 mod object_reference;
 mod one_of;
+mod persistent_volume;
 mod persistent_volume_claim;
 mod pod;
 mod pod_template_spec;
@@ -25,6 +27,7 @@ mod resource_requirements;
 mod secret;
 pub(crate) mod service;
 mod service_account;
+mod storage_class_name;
 mod toleration;
 mod topology_selector;
 mod typed_reference;
@@ -57,7 +60,17 @@ pub use node::{
 };
 pub use node_selector::{NodeSelector, NodeSelectorRequirement, NodeSelectorTerm};
 pub use object_reference::ObjectReference;
-pub use persistent_volume_claim::{PersistentVolumeClaimSpec, VolumeResourceRequirements};
+pub use persistent_volume::{
+    AzureFilePersistentVolumeSource, CSIPersistentVolumeSource, CephFSPersistentVolumeSource,
+    CinderPersistentVolumeSource, FlexPersistentVolumeSource, GlusterfsPersistentVolumeSource,
+    ISCSIPersistentVolumeSource, LocalVolumeSource, PersistentVolume, PersistentVolumeSource, PersistentVolumeSpec,
+    PersistentVolumeStatus, RBDPersistentVolumeSource, ScaleIOPersistentVolumeSource, StorageOSPersistentVolumeSource,
+    VolumeNodeAffinity,
+};
+pub use persistent_volume_claim::{
+    ModifyVolumeStatus, PersistentVolumeClaim, PersistentVolumeClaimCondition, PersistentVolumeClaimSpec,
+    PersistentVolumeClaimStatus, VolumeResourceRequirements,
+};
 pub use pod::{
     ContainerExtendedResourceRequest, HostAlias, HostIP, NodeAllocatableResourceClaimStatus, Pod, PodCondition,
     PodDNSConfig, PodDNSConfigOption, PodExtendedResourceClaimStatus, PodIP, PodOS, PodOptions, PodReadinessGate,
@@ -91,3 +104,9 @@ pub use volume::{
     ScaleIOVolumeSource, SecretProjection, SecretVolumeSource, ServiceAccountTokenProjection, StorageOSVolumeSource,
     Volume, VolumeProjection, VolumeSource, VsphereVirtualDiskVolumeSource,
 };
+
+pub(crate) use resource_list::round_up_to_milli;
+pub(crate) use resource_name::is_extended_resource;
+pub(crate) use resource_requirements::check_amount;
+pub(crate) use toleration::check_tolerations;
+pub(crate) use volume::check_driver_name;

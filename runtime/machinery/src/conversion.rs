@@ -68,6 +68,12 @@ fn copy_metadata(from: &dyn Object, to: &mut dyn Object) {
     to.meta_mut().clone_from(from.meta());
 }
 
+/// Copies what two structs have in common: each field of the same JSON name and shape. For `Convert`, where a struct
+/// lives at another depth in the storage version and has no path because it stands in a list.
+pub fn copy_alike(from: &dyn Struct, to: &mut dyn Struct) {
+    copy::copy_struct(from, to, &mut Vec::new(), &|_| true);
+}
+
 /// Which of two versions declares what moved: the one that is not the storage version.
 #[derive(Clone, Copy)]
 enum Direction {

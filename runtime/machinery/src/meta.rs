@@ -4,6 +4,7 @@ mod api_group;
 mod api_resource;
 mod condition;
 mod field_selector_requirement;
+mod group_resource;
 mod label_selector;
 mod list_meta;
 mod managed_fields_entry;
@@ -19,6 +20,7 @@ pub use api_group::{ApiGroup, ApiGroupList, ApiVersions, GroupVersionForDiscover
 pub use api_resource::{ApiResource, ApiResourceList};
 pub use condition::Condition;
 pub use field_selector_requirement::FieldSelectorRequirement;
+pub use group_resource::GroupResource;
 pub use label_selector::{LabelSelector, LabelSelectorRequirement};
 pub use list_meta::{ListMeta, ShardInfo};
 pub use managed_fields_entry::ManagedFieldsEntry;

@@ -6,6 +6,7 @@ mod int_or_percent;
 mod labels;
 mod object_meta;
 mod options;
+mod template_metadata;
 
 use crate::field_error::FieldErrors;
 use crate::object::Object;
@@ -18,6 +19,7 @@ pub use int_or_percent::{check_at_most_100_percent, check_int_or_percent};
 pub use labels::{SelectorValues, check_annotations, check_label_key, check_label_selector, check_labels};
 pub use object_meta::{check_on_create, check_on_update, check_standard_finalizers};
 pub use options::{check_delete_options, check_write_options};
+pub use template_metadata::check_template_metadata;
 
 /// Checks an object to be created. Its name is final: generated already where that was asked for.
 ///

@@ -100,7 +100,7 @@ impl Rules for Lease {
         }
         let strategy = spec.strategy.as_deref().unwrap_or_default();
         if spec.strategy.is_some() {
-            check_strategy(strategy, errors);
+            check_strategy("spec.strategy", strategy, errors);
         }
         let preferred = spec.preferred_holder.as_deref().unwrap_or_default();
         if !preferred.is_empty() && strategy.is_empty() {
@@ -109,14 +109,15 @@ impl Rules for Lease {
     }
 }
 
-fn check_strategy(strategy: &str, errors: &mut FieldErrors) {
-    // Clients know the error under this doubled path.
-    const FIELD: &str = "spec.strategy.strategy";
+/// Reports what is wrong with the strategy at `field` of an election.
+pub(crate) fn check_strategy(field: &str, strategy: &str, errors: &mut FieldErrors) {
+    // Clients know the error under a doubled path.
+    let errors = &mut *errors.at(field);
     if strategy.contains('/') {
         for problem in names::qualified_name(strategy) {
-            errors.invalid(FIELD, strategy, problem);
+            errors.invalid("strategy", strategy, problem);
         }
     } else if !STRATEGIES.contains(&strategy) {
-        errors.not_supported(FIELD, strategy, &STRATEGIES);
+        errors.not_supported("strategy", strategy, &STRATEGIES);
     }
 }

@@ -1,5 +1,90 @@
 //! Claims to storage.
 
+mod check;
+mod columns;
+mod data_source;
 mod spec;
+mod status;
+mod update_check;
+
+use planesmith_machinery::Resource;
+use planesmith_machinery::field_error::FieldErrors;
+use planesmith_machinery::meta::ObjectMeta;
+use planesmith_machinery::rules::{Rules, UpdateOrder};
 
 pub use spec::{PersistentVolumeClaimSpec, VolumeResourceRequirements};
+pub use status::{ModifyVolumeStatus, PersistentVolumeClaimCondition, PersistentVolumeClaimStatus};
+
+use super::resource_list::round_up_to_milli;
+
+/// A wish for storage, which is bound to a persistent volume and then mounted by pods of the namespace.
+#[derive(Clone, Debug, Default, PartialEq, Resource)]
+#[resource(group = "", version = "v1", short("pvc"), status, returns_deleted, rules)]
+#[resource(
+    column(name),
+    column(name = "Status", type = "string", doc = "Whether it is bound.", with = columns::status),
+    column(name = "Volume", type = "string", doc = "The volume it is bound to.", path = "spec.volumeName"),
+    column(name = "Capacity", type = "string", doc = "How much the volume holds.", with = columns::capacity),
+    column(name = "Access Modes", type = "string", doc = "How the volume can be mounted.", with = columns::access_modes),
+    column(name = "StorageClass", type = "string", doc = "The storage class.", with = columns::storage_class),
+    column(name = "VolumeAttributesClass", type = "string", doc = "Whose settings the volume is to have.", with = columns::attributes_class),
+    column(age),
+    column(name = "VolumeMode", type = "string", doc = "Whether it is a filesystem or a raw device.", priority = 1, with = columns::volume_mode)
+)]
+pub struct PersistentVolumeClaim {
+    /// Standard metadata.
+    #[field(proto = 1)]
+    pub metadata: ObjectMeta,
+    /// What storage is wanted.
+    #[field(proto = 2)]
+    pub spec: PersistentVolumeClaimSpec,
+    /// What storage was found.
+    #[field(proto = 3)]
+    pub status: PersistentVolumeClaimStatus,
+}
+
+/// In which phase claims start.
+const PENDING: &str = "Pending";
+
+impl Rules for PersistentVolumeClaim {
+    const UPDATE_ORDER: UpdateOrder = UpdateOrder::ObjectFirst;
+
+    fn default_values(&mut self) {
+        if self.status.phase.is_empty() {
+            PENDING.clone_into(&mut self.status.phase);
+        }
+        round_up_to_milli(&mut self.status.capacity);
+        round_up_to_milli(&mut self.status.allocated_resources);
+        self.spec.set_defaults();
+    }
+
+    fn prepare_create(&mut self) {
+        self.status = PersistentVolumeClaimStatus {
+            phase: PENDING.to_owned(),
+            ..PersistentVolumeClaimStatus::default()
+        };
+        self.spec.prepare_data_source(None);
+    }
+
+    fn prepare_update(&mut self, old: &Self) {
+        self.spec.prepare_data_source(Some(&old.spec));
+    }
+
+    fn validate(&self, errors: &mut FieldErrors) {
+        self.spec.check(&mut errors.at("spec"));
+    }
+
+    fn validate_update(&self, old: &Self, errors: &mut FieldErrors) {
+        // Kubernetes looks at a changed claim twice, so that each mistake is found twice.
+        self.validate(errors);
+        update_check::check(self, old, errors);
+    }
+
+    fn validate_status_update(&self, _old: &Self, errors: &mut FieldErrors) {
+        self.status.check(errors);
+    }
+
+    fn warnings(&self, _old: Option<&Self>) -> Vec<String> {
+        self.spec.warnings("spec")
+    }
+}

@@ -11,7 +11,7 @@ use super::resource_name::counts_whole;
 pub type ResourceList = BTreeMap<String, Quantity>;
 
 /// Rounds amounts finer than a thousandth up, because schedulers do not count finer.
-pub(super) fn round_up_to_milli(list: &mut ResourceList) {
+pub(crate) fn round_up_to_milli(list: &mut ResourceList) {
     for amount in list.values_mut() {
         *amount = amount.rounded_to_milli();
     }

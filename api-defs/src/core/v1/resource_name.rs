@@ -133,3 +133,8 @@ pub(super) fn check_pod_resource(errors: &mut FieldErrors, field: &str, name: &s
         errors.invalid(field, name, problem);
     }
 }
+
+/// Whether `name` is a resource of somebody else's domain that pods can ask for.
+pub(crate) fn is_extended_resource(name: &str) -> bool {
+    name.contains('/') && !name.contains(NATIVE) && is_extended(name)
+}

@@ -12,7 +12,7 @@ mod projected;
 
 use planesmith_machinery::Struct;
 
-pub(crate) use check::{GoodVolumes, check_volumes};
+pub(crate) use check::{GoodVolumes, check_driver_name, check_driver_options, check_iscsi_name, check_volumes};
 pub use claim::{EphemeralVolumeSource, PersistentVolumeClaimTemplate, PersistentVolumeClaimVolumeSource};
 pub use cloud::{
     AWSElasticBlockStoreVolumeSource, AzureDiskVolumeSource, AzureFileVolumeSource, CinderVolumeSource,
@@ -27,7 +27,7 @@ pub use network::{
     PortworxVolumeSource, QuobyteVolumeSource, RBDVolumeSource, ScaleIOVolumeSource, StorageOSVolumeSource,
 };
 pub use node::{EmptyDirVolumeSource, GitRepoVolumeSource, HostPathVolumeSource, ImageVolumeSource};
-pub(crate) use path::{check_descending, check_unreserved, steps_back};
+pub(crate) use path::{check_descending, check_no_steps_back, check_unreserved, steps_back};
 pub use projected::{
     ClusterTrustBundleProjection, ConfigMapProjection, DownwardAPIProjection, PodCertificateProjection,
     ProjectedVolumeSource, SecretProjection, ServiceAccountTokenProjection, VolumeProjection,

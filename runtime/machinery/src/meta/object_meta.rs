@@ -64,3 +64,15 @@ pub struct ObjectMeta {
     #[field(proto = 17, list_type = atomic)]
     pub managed_fields: Vec<ManagedFieldsEntry>,
 }
+
+impl ObjectMeta {
+    /// Takes over from `old` what a write to a status may not change, for kinds that keep metadata out of it.
+    pub fn keep_for_status(&mut self, old: &ObjectMeta) {
+        self.deletion_timestamp.clone_from(&old.deletion_timestamp);
+        self.generation = old.generation;
+        self.labels.clone_from(&old.labels);
+        self.annotations.clone_from(&old.annotations);
+        self.finalizers.clone_from(&old.finalizers);
+        self.owner_references.clone_from(&old.owner_references);
+    }
+}

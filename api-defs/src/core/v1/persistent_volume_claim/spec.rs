@@ -3,47 +3,53 @@
 use planesmith_machinery::Struct;
 use planesmith_machinery::meta::LabelSelector;
 
-use crate::core::v1::{ResourceList, TypedLocalObjectReference, TypedObjectReference};
+use crate::core::v1::ResourceList;
+use crate::core::v1::TypedLocalObjectReference;
+use crate::core::v1::TypedObjectReference;
 
-/// Persistent volume claim spec.
+/// What storage a claim wants.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct PersistentVolumeClaimSpec {
-    /// The access modes.
-    #[field(proto = 1, list_type = atomic)]
+    /// How the storage is to be mounted: ReadWriteOnce by one node, ReadOnlyMany or ReadWriteMany by many,
+    /// ReadWriteOncePod by a single pod.
+    #[field(proto = 1, list_type = atomic, known("ReadWriteOnce", "ReadOnlyMany", "ReadWriteMany", "ReadWriteOncePod"))]
     pub access_modes: Vec<String>,
-    /// The selector.
+    /// Labels that the volume must have.
     #[field(proto = 4)]
     pub selector: Option<LabelSelector>,
-    /// The resources.
+    /// How much storage is wanted. Can grow once the claim is bound, when the storage class allows it.
     #[field(proto = 2)]
     pub resources: VolumeResourceRequirements,
-    /// The volume name.
+    /// The volume that the claim is bound to, or wants to be bound to.
     #[field(proto = 3)]
     pub volume_name: String,
-    /// The storage class name.
+    /// The storage class of the volume: that of the cluster by default when absent, none when empty.
     #[field(proto = 5)]
     pub storage_class_name: Option<String>,
-    /// The volume mode.
-    #[field(proto = 6)]
+    /// Filesystem, which is the default, or Block, for a raw device.
+    #[field(proto = 6, known("Block", "Filesystem"))]
     pub volume_mode: Option<String>,
-    /// The data source.
+    /// What the volume starts with: a snapshot or another claim of the namespace. dataSourceRef says the same and more;
+    /// when only one is given the other is filled in.
     #[field(proto = 7)]
     pub data_source: Option<TypedLocalObjectReference>,
-    /// The data source ref.
+    /// The object that the volume is filled from when it is made: another claim, or any object that a populator
+    /// understands.
     #[field(proto = 8)]
     pub data_source_ref: Option<TypedObjectReference>,
-    /// The volume attributes class name.
+    /// The VolumeAttributesClass whose settings the volume is to have. Can change while the volume is in use, though
+    /// not to empty once it was set.
     #[field(proto = 9)]
     pub volume_attributes_class_name: Option<String>,
 }
 
-/// Volume resource requirements.
+/// How much storage is wanted.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct VolumeResourceRequirements {
-    /// The limits.
+    /// The most that is acceptable.
     #[field(proto = 1)]
     pub limits: ResourceList,
-    /// The requests.
+    /// The least that is needed, under the key storage.
     #[field(proto = 2)]
     pub requests: ResourceList,
 }

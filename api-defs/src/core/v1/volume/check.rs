@@ -17,6 +17,10 @@ use crate::core::v1::container::check_pull_policy;
 use crate::core::v1::one_of::OneOf;
 use crate::core::v1::pod::PodOptions;
 
+pub(crate) use cloud::check_driver_name;
+pub(crate) use iscsi::check_iscsi_name;
+pub(crate) use network::check_driver_options;
+
 const HOST_PATH_TYPES: [&str; 8] = [
     "",
     "DirectoryOrCreate",

@@ -113,7 +113,7 @@ impl PhotonPersistentDiskVolumeSource {
 /// Reports what is wrong with the name of a driver of volumes.
 pub(crate) fn check_driver_name(field: &str, name: &str, errors: &mut FieldErrors) {
     if name.is_empty() {
-        errors.required(field, "");
+        return errors.required(field, "");
     }
     if name.len() > 63 {
         errors.too_long(field, 63);

@@ -1,0 +1,41 @@
+//! Those that would take over a lease.
+
+use planesmith_machinery::meta::ObjectMeta;
+use planesmith_machinery::micro_time::MicroTime;
+use planesmith_machinery::{Resource, Struct};
+
+/// One that would take over a lease, and what it is able to do, so that the best one is chosen.
+#[derive(Clone, Debug, Default, PartialEq, Resource)]
+#[resource(group = "coordination.k8s.io", version = "v1alpha2", create_on_update)]
+#[resource(storage_version = crate::coordination::v1beta1::LeaseCandidate)]
+pub struct LeaseCandidate {
+    /// Standard metadata.
+    #[field(proto = 1)]
+    pub metadata: ObjectMeta,
+    /// What the candidate is able to do.
+    #[field(proto = 2, expected)]
+    pub spec: LeaseCandidateSpec,
+}
+
+/// What a candidate for a lease is able to do.
+#[derive(Clone, Debug, Default, PartialEq, Struct)]
+pub struct LeaseCandidateSpec {
+    /// The lease that it would take over. Cannot change.
+    #[field(proto = 1, keep)]
+    pub lease_name: String,
+    /// When it was last asked whether it is still there.
+    #[field(proto = 2)]
+    pub ping_time: Option<MicroTime>,
+    /// When it last said so.
+    #[field(proto = 3)]
+    pub renew_time: Option<MicroTime>,
+    /// Its version.
+    #[field(proto = 4, keep)]
+    pub binary_version: String,
+    /// The version that it behaves like; not above its own.
+    #[field(proto = 5)]
+    pub emulation_version: String,
+    /// How the best candidate is chosen; the highest strategy of all candidates counts.
+    #[field(proto = 6, expected)]
+    pub strategy: String,
+}

@@ -1,0 +1,19 @@
+//! Claims that run out.
+
+use planesmith_machinery::Resource;
+use planesmith_machinery::meta::ObjectMeta;
+
+use crate::coordination::v1::LeaseSpec;
+
+/// A claim that its holder keeps up by renewing it and that others may take over once it has run out.
+#[derive(Clone, Debug, Default, PartialEq, Resource)]
+#[resource(group = "coordination.k8s.io", version = "v1beta1", unserved)]
+#[resource(storage_version = crate::coordination::v1::Lease)]
+pub struct Lease {
+    /// Standard metadata.
+    #[field(proto = 1)]
+    pub metadata: ObjectMeta,
+    /// Who holds the claim and until when.
+    #[field(proto = 2)]
+    pub spec: LeaseSpec,
+}

@@ -1,0 +1,129 @@
+//! Those that would take over a lease.
+
+use planesmith_machinery::field_error::FieldErrors;
+use planesmith_machinery::meta::ObjectMeta;
+use planesmith_machinery::micro_time::MicroTime;
+use planesmith_machinery::rules::{Rules, UpdateOrder};
+use planesmith_machinery::{Resource, Struct};
+
+use crate::coordination::v1::check_strategy;
+use crate::semantic_version::SemanticVersion;
+
+/// One that would take over a lease, and what it is able to do, so that the best one is chosen.
+#[derive(Clone, Debug, Default, PartialEq, Resource)]
+#[resource(group = "coordination.k8s.io", version = "v1beta1", create_on_update, rules)]
+#[resource(
+    column(name),
+    column(
+        name = "LeaseName",
+        type = "string",
+        doc = "The lease it would take over.",
+        path = "spec.leaseName"
+    ),
+    column(
+        name = "BinaryVersion",
+        type = "string",
+        doc = "Its version.",
+        path = "spec.binaryVersion"
+    ),
+    column(
+        name = "EmulationVersion",
+        type = "string",
+        doc = "The version it behaves like.",
+        path = "spec.emulationVersion"
+    ),
+    column(
+        name = "Strategy",
+        type = "string",
+        doc = "How the best candidate is chosen.",
+        path = "spec.strategy"
+    ),
+    column(age)
+)]
+pub struct LeaseCandidate {
+    /// Standard metadata.
+    #[field(proto = 1)]
+    pub metadata: ObjectMeta,
+    /// What the candidate is able to do.
+    #[field(proto = 2, expected)]
+    pub spec: LeaseCandidateSpec,
+}
+
+/// What a candidate for a lease is able to do.
+#[derive(Clone, Debug, Default, PartialEq, Struct)]
+pub struct LeaseCandidateSpec {
+    /// The lease that it would take over. Cannot change.
+    #[field(proto = 1, keep)]
+    pub lease_name: String,
+    /// When it was last asked whether it is still there.
+    #[field(proto = 2)]
+    pub ping_time: Option<MicroTime>,
+    /// When it last said so.
+    #[field(proto = 3)]
+    pub renew_time: Option<MicroTime>,
+    /// Its version.
+    #[field(proto = 4, keep)]
+    pub binary_version: String,
+    /// The version that it behaves like; not above its own.
+    #[field(proto = 5)]
+    pub emulation_version: String,
+    /// How the best candidate is chosen; the highest strategy of all candidates counts.
+    #[field(proto = 6, expected)]
+    pub strategy: String,
+}
+
+impl Rules for LeaseCandidate {
+    const UPDATE_ORDER: UpdateOrder = UpdateOrder::ObjectFirst;
+
+    fn validate(&self, errors: &mut FieldErrors) {
+        const OLDEST: &str = "must be specified when `strategy` is 'OldestEmulationVersion'";
+        let errors = &mut *errors.at("spec");
+        let spec = &self.spec;
+        if spec.lease_name.is_empty() {
+            errors.required("leaseName", "");
+        }
+        let emulated = version("emulationVersion", &spec.emulation_version, errors);
+        if spec.binary_version.is_empty() {
+            errors.required("binaryVersion", "");
+        }
+        let binary = version("binaryVersion", &spec.binary_version, errors);
+        if let (Some(binary), Some(emulated)) = (&binary, &emulated)
+            && binary < emulated
+        {
+            let detail = "must be greater than or equal to `emulationVersion`";
+            errors.invalid("binaryVersion", &spec.binary_version, detail);
+        }
+        if spec.strategy.is_empty() {
+            return errors.required("strategy", "");
+        }
+        if spec.strategy == "OldestEmulationVersion" {
+            for (field, found) in [
+                ("binaryVersion", binary.is_some()),
+                ("emulationVersion", emulated.is_some()),
+            ] {
+                if !found {
+                    errors.required(field, OLDEST);
+                }
+            }
+        }
+        check_strategy("strategy", &spec.strategy, errors);
+    }
+
+    fn validate_update(&self, old: &Self, errors: &mut FieldErrors) {
+        if self.spec.lease_name != old.spec.lease_name {
+            errors.invalid("spec.leaseName", &self.spec.lease_name, "field is immutable");
+        }
+    }
+}
+
+/// The version at `field`, when there is one that can be read; reports one that cannot.
+fn version(field: &str, text: &str, errors: &mut FieldErrors) -> Option<SemanticVersion> {
+    if text.is_empty() {
+        return None;
+    }
+    let version = SemanticVersion::parse(text);
+    if version.is_none() {
+        errors.invalid(field, text, "must be a valid semantic version");
+    }
+    version
+}

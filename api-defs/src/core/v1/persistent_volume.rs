@@ -1,0 +1,199 @@
+//! Pieces of storage.
+
+mod check;
+mod columns;
+mod driver_source;
+mod source;
+mod source_check;
+mod warnings;
+
+use planesmith_machinery::field_error::FieldErrors;
+use planesmith_machinery::go_value::{GoValue, diff};
+use planesmith_machinery::meta::ObjectMeta;
+use planesmith_machinery::rules::{Rules, UpdateOrder};
+use planesmith_machinery::time::Time;
+use planesmith_machinery::{Resource, Struct};
+
+use crate::core::v1::NodeSelector;
+use crate::core::v1::ObjectReference;
+use crate::core::v1::ResourceList;
+
+pub use driver_source::{
+    AzureFilePersistentVolumeSource, CSIPersistentVolumeSource, CephFSPersistentVolumeSource,
+    CinderPersistentVolumeSource, FlexPersistentVolumeSource, GlusterfsPersistentVolumeSource,
+    ISCSIPersistentVolumeSource, LocalVolumeSource, RBDPersistentVolumeSource, ScaleIOPersistentVolumeSource,
+    StorageOSPersistentVolumeSource,
+};
+pub use source::PersistentVolumeSource;
+
+pub(super) use check::{VOLUME_MODES, class_problems};
+pub(super) use columns::text_or_unset;
+
+use super::resource_list::round_up_to_milli;
+
+/// A piece of storage of the cluster that claims can be bound to. Made by an administrator, or on demand by a storage
+/// class.
+#[derive(Clone, Debug, Default, PartialEq, Resource)]
+#[resource(group = "", version = "v1", short("pv"), cluster, status, returns_deleted, rules)]
+#[resource(
+    column(name),
+    column(name = "Capacity", type = "string", doc = "How much it holds.", with = columns::capacity),
+    column(name = "Access Modes", type = "string", doc = "How it can be mounted.", with = columns::access_modes),
+    column(name = "Reclaim Policy", type = "string", doc = "What becomes of it when its claim is gone.", path = "spec.persistentVolumeReclaimPolicy"),
+    column(name = "Status", type = "string", doc = "Whether it is in use.", with = columns::status),
+    column(name = "Claim", type = "string", doc = "The claim it is bound to.", with = columns::claim),
+    column(name = "StorageClass", type = "string", doc = "Its storage class.", with = columns::storage_class),
+    column(name = "VolumeAttributesClass", type = "string", doc = "Whose settings it has.", with = columns::attributes_class),
+    column(name = "Reason", type = "string", doc = "Why it failed.", path = "status.reason"),
+    column(age),
+    column(name = "VolumeMode", type = "string", doc = "Whether it is a filesystem or a raw device.", priority = 1, with = columns::volume_mode)
+)]
+pub struct PersistentVolume {
+    /// Standard metadata.
+    #[field(proto = 1)]
+    pub metadata: ObjectMeta,
+    /// What the storage is and who may use it.
+    #[field(proto = 2)]
+    pub spec: PersistentVolumeSpec,
+    /// Whether it is in use.
+    #[field(proto = 3)]
+    pub status: PersistentVolumeStatus,
+}
+
+/// What a piece of storage is and who may use it.
+#[derive(Clone, Debug, Default, PartialEq, Struct)]
+pub struct PersistentVolumeSpec {
+    /// How much the volume holds, under the key storage.
+    #[field(proto = 1)]
+    pub capacity: ResourceList,
+    /// What the volume really is.
+    #[field(inline, proto = 2)]
+    pub persistent_volume_source: PersistentVolumeSource,
+    /// How the volume can be mounted: ReadWriteOnce, ReadOnlyMany, ReadWriteMany or ReadWriteOncePod.
+    #[field(proto = 3, list_type = atomic, known("ReadWriteOnce", "ReadOnlyMany", "ReadWriteMany", "ReadWriteOncePod"))]
+    pub access_modes: Vec<String>,
+    /// The claim that the volume is bound to, or kept for when it is set beforehand. The volume counts as bound once
+    /// the claim names it too.
+    #[field(proto = 4)]
+    pub claim_ref: Option<ObjectReference>,
+    /// What becomes of the volume when its claim is deleted: Retain, the default of volumes made by hand, Delete, the
+    /// default of those made on demand, or Recycle, which is deprecated.
+    #[field(proto = 5, known("Recycle", "Delete", "Retain"))]
+    pub persistent_volume_reclaim_policy: String,
+    /// The storage class that the volume belongs to; empty for none.
+    #[field(proto = 6)]
+    pub storage_class_name: String,
+    /// Options with which the volume is mounted. Not checked: a wrong one makes mounting fail.
+    #[field(proto = 7, list_type = atomic)]
+    pub mount_options: Vec<String>,
+    /// Filesystem, which is the default, or Block, when the volume is handed out as a raw device.
+    #[field(proto = 8, known("Block", "Filesystem"))]
+    pub volume_mode: Option<String>,
+    /// The nodes from which the volume can be reached; all when absent.
+    #[field(proto = 9)]
+    pub node_affinity: Option<VolumeNodeAffinity>,
+    /// The VolumeAttributesClass whose settings the volume has.
+    #[field(proto = 10)]
+    pub volume_attributes_class_name: Option<String>,
+}
+
+/// The nodes from which a volume can be reached.
+#[derive(Clone, Debug, Default, PartialEq, Struct)]
+pub struct VolumeNodeAffinity {
+    /// What a node has to satisfy.
+    #[field(proto = 1)]
+    pub required: Option<NodeSelector>,
+}
+
+/// Whether a piece of storage is in use.
+#[derive(Clone, Debug, Default, PartialEq, Struct)]
+pub struct PersistentVolumeStatus {
+    /// Pending, Available, Bound, Released once its claim is gone, or Failed when reclaiming it failed.
+    #[field(proto = 1, known("Pending", "Available", "Bound", "Released", "Failed"))]
+    pub phase: String,
+    /// Why the volume is in this phase, for people.
+    #[field(proto = 2)]
+    pub message: String,
+    /// Why it failed, in one word for programs.
+    #[field(proto = 3)]
+    pub reason: String,
+    /// When the phase last changed; the server fills it in.
+    #[field(proto = 4)]
+    pub last_phase_transition_time: Option<Time>,
+}
+
+/// In which phase volumes start.
+const PENDING: &str = "Pending";
+
+impl Rules for PersistentVolume {
+    const UPDATE_ORDER: UpdateOrder = UpdateOrder::ObjectFirst;
+
+    fn default_values(&mut self) {
+        if self.status.phase.is_empty() {
+            PENDING.clone_into(&mut self.status.phase);
+        }
+        let spec = &mut self.spec;
+        round_up_to_milli(&mut spec.capacity);
+        if spec.persistent_volume_reclaim_policy.is_empty() {
+            "Retain".clone_into(&mut spec.persistent_volume_reclaim_policy);
+        }
+        spec.volume_mode.get_or_insert_with(|| "Filesystem".to_owned());
+        spec.persistent_volume_source.set_defaults();
+    }
+
+    fn prepare_create(&mut self) {
+        self.status = PersistentVolumeStatus {
+            phase: PENDING.to_owned(),
+            last_phase_transition_time: Some(Time::now()),
+            ..PersistentVolumeStatus::default()
+        };
+    }
+
+    fn prepare_status_update(&mut self, old: &Self) {
+        let (new, old) = (&mut self.status, &old.status);
+        let told = new.last_phase_transition_time.is_some()
+            && new.last_phase_transition_time != old.last_phase_transition_time;
+        if new.phase != old.phase && !told {
+            new.last_phase_transition_time = Some(Time::now());
+        }
+    }
+
+    fn validate(&self, errors: &mut FieldErrors) {
+        self.spec.check(&self.metadata.name, &mut errors.at("spec"));
+    }
+
+    fn validate_update(&self, old: &Self, errors: &mut FieldErrors) {
+        // Kubernetes looks at a changed volume twice, so that each mistake is found twice.
+        self.validate(errors);
+        self.spec.check_update(&old.spec, errors);
+    }
+
+    fn warnings(&self, _old: Option<&Self>) -> Vec<String> {
+        warnings::of(self)
+    }
+}
+
+impl PersistentVolumeSpec {
+    fn check_update(&self, old: &Self, errors: &mut FieldErrors) {
+        let new_source = self
+            .persistent_volume_source
+            .without_new_expand_secret(&old.persistent_volume_source);
+        if new_source != old.persistent_volume_source {
+            let detail = format!(
+                "spec.persistentvolumesource is immutable after creation\n{}",
+                diff(&old.persistent_volume_source, &new_source)
+            );
+            errors.forbidden("spec.persistentvolumesource", detail);
+        }
+        if self.volume_mode != old.volume_mode {
+            errors.invalid("volumeMode", GoValue(&self.volume_mode), "field is immutable");
+        }
+        if old.node_affinity.is_some() && self.node_affinity != old.node_affinity {
+            errors.invalid("nodeAffinity", GoValue(&self.node_affinity), "field is immutable");
+        }
+        if old.volume_attributes_class_name.is_some() && self.volume_attributes_class_name.is_none() {
+            let detail = "update from non-nil value to nil is forbidden";
+            errors.forbidden("spec.volumeAttributesClassName", detail);
+        }
+    }
+}

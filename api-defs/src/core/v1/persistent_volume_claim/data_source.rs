@@ -1,0 +1,102 @@
+//! What volumes are filled from when they are made.
+
+use planesmith_machinery::field_error::{FieldErrors, Json};
+use planesmith_machinery::names;
+
+use super::PersistentVolumeClaimSpec;
+use crate::core::v1::{TypedLocalObjectReference, TypedObjectReference};
+
+/// Kinds that the older field may name, with their groups.
+const OLD_SOURCES: [(&str, &str); 2] = [
+    ("", "PersistentVolumeClaim"),
+    ("snapshot.storage.k8s.io", "VolumeSnapshot"),
+];
+
+impl PersistentVolumeClaimSpec {
+    /// Makes the older and the newer field say the same, as far as the older one can.
+    pub(super) fn prepare_data_source(&mut self, old: Option<&Self>) {
+        let in_other_namespace =
+            |source: &TypedObjectReference| source.namespace.as_deref().is_some_and(|ns| !ns.is_empty());
+        // Sources in other namespaces are an alpha feature.
+        if self.data_source_ref.as_ref().is_some_and(in_other_namespace)
+            && old.is_none_or(|old| old.data_source_ref.is_none())
+        {
+            self.data_source_ref = None;
+        }
+        if old.is_none_or(|old| old.data_source.is_none() && old.data_source_ref.is_none())
+            && !self.data_source.as_ref().is_some_and(is_old_source)
+        {
+            self.data_source = None;
+        }
+        match (&self.data_source, &self.data_source_ref) {
+            (Some(source), None) => {
+                self.data_source_ref = Some(TypedObjectReference {
+                    api_group: source.api_group.clone(),
+                    kind: source.kind.clone(),
+                    name: source.name.clone(),
+                    namespace: None,
+                });
+            }
+            (None, Some(source)) if !in_other_namespace(source) => {
+                self.data_source = Some(TypedLocalObjectReference {
+                    api_group: source.api_group.clone(),
+                    kind: source.kind.clone(),
+                    name: source.name.clone(),
+                });
+            }
+            _ => {}
+        }
+    }
+
+    /// Reports what is wrong with both fields.
+    pub(super) fn check_data_source(&self, errors: &mut FieldErrors) {
+        let (old, new) = (&self.data_source, &self.data_source_ref);
+        if let Some(source) = old {
+            let errors = &mut *errors.at("dataSource");
+            check(&source.name, &source.kind, source.api_group.as_deref(), errors);
+        }
+        if let Some(source) = new {
+            let errors = &mut *errors.at("dataSourceRef");
+            check(&source.name, &source.kind, source.api_group.as_deref(), errors);
+            let namespace = source.namespace.as_deref().unwrap_or_default();
+            if !namespace.is_empty() {
+                for problem in names::dns_label(namespace) {
+                    errors.invalid("namespace", namespace, problem);
+                }
+            }
+        }
+        let (Some(old), Some(new)) = (old, new) else { return };
+        let same = old.api_group == new.api_group && old.kind == new.kind && old.name == new.name;
+        if new.namespace.as_deref().is_some_and(|namespace| !namespace.is_empty()) {
+            let detail = "may not be specified when dataSourceRef.namespace is specified";
+            errors.invalid("", Json("{}"), detail);
+        } else if !same {
+            errors.invalid("", Json("{}"), "must match dataSourceRef");
+        }
+    }
+}
+
+fn is_old_source(source: &TypedLocalObjectReference) -> bool {
+    let group = source.api_group.as_deref().unwrap_or_default();
+    OLD_SOURCES.contains(&(group, source.kind.as_str()))
+}
+
+fn check(name: &str, kind: &str, group: Option<&str>, errors: &mut FieldErrors) {
+    let group = group.unwrap_or_default();
+    if name.is_empty() {
+        errors.required("name", "");
+    }
+    if kind.is_empty() {
+        errors.required("kind", "");
+    }
+    if group.is_empty() {
+        if kind != "PersistentVolumeClaim" {
+            let detail = "must be 'PersistentVolumeClaim' when referencing the default apiGroup";
+            errors.invalid("", kind, detail);
+        }
+        return;
+    }
+    for problem in names::dns_subdomain(group) {
+        errors.invalid("apiGroup", group, problem);
+    }
+}

@@ -1,0 +1,94 @@
+//! What may not change in claims.
+
+use planesmith_machinery::field_error::FieldErrors;
+use planesmith_machinery::go_value::{GoValue, diff};
+use planesmith_machinery::quantity::Quantity;
+
+use super::PersistentVolumeClaim;
+use crate::core::v1::storage_class_name::BETA_CLASS;
+
+/// Where amounts of storage stand in lists of amounts.
+const STORAGE: &str = "storage";
+
+/// Reports what may not change from `old`.
+pub(super) fn check(new: &PersistentVolumeClaim, old: &PersistentVolumeClaim, errors: &mut FieldErrors) {
+    let (mut wanted, mut before) = (new.spec.clone(), old.spec.clone());
+    if before.volume_name.is_empty() {
+        // The volume may be chosen once.
+        before.volume_name.clone_from(&wanted.volume_name);
+    }
+    let annotation = |claim: &PersistentVolumeClaim| claim.metadata.annotations.get(BETA_CLASS).cloned();
+    if moves_class_from_annotation(new, old) {
+        wanted.storage_class_name = None;
+    } else {
+        let (new_class, old_class) = (annotation(new), annotation(old));
+        if new_class.as_deref().unwrap_or_default() != old_class.as_deref().unwrap_or_default() {
+            let value = new_class.unwrap_or_default();
+            errors
+                .at_key("metadata.annotations", BETA_CLASS)
+                .invalid("", value, "field is immutable");
+        }
+        let named_late = old.spec.storage_class_name.is_none() && new.spec.storage_class_name.is_some();
+        if named_late && (old_class.is_none() || old_class == new.spec.storage_class_name) {
+            wanted.storage_class_name.clone_from(&before.storage_class_name);
+        }
+    }
+    if new.status.phase == "Bound" && !wanted.resources.requests.is_empty() {
+        let size = before.resources.requests.get(STORAGE).cloned().unwrap_or_default();
+        wanted.resources.requests.insert(STORAGE.to_owned(), size);
+    }
+    wanted
+        .volume_attributes_class_name
+        .clone_from(&before.volume_attributes_class_name);
+    if wanted != before {
+        let detail = format!(
+            "spec is immutable after creation except resources.requests and volumeAttributesClassName for bound \
+             claims\n{}",
+            diff(&before, &wanted)
+        );
+        errors.forbidden("spec", detail);
+    }
+    check_size(new, old, errors);
+    if new.spec.volume_mode != old.spec.volume_mode {
+        errors.invalid("volumeMode", GoValue(&new.spec.volume_mode), "field is immutable");
+    }
+    check_attributes_class(new, old, errors);
+}
+
+/// Whether the class moves from the annotation that once held it into the field.
+fn moves_class_from_annotation(new: &PersistentVolumeClaim, old: &PersistentVolumeClaim) -> bool {
+    let Some(class) = old.metadata.annotations.get(BETA_CLASS) else {
+        return false;
+    };
+    old.spec.storage_class_name.is_none()
+        && new.spec.storage_class_name.as_ref() == Some(class)
+        && new
+            .metadata
+            .annotations
+            .get(BETA_CLASS)
+            .is_none_or(|kept| kept == class)
+}
+
+/// Reports a claim that shrinks to what its volume already holds, or below.
+fn check_size(new: &PersistentVolumeClaim, old: &PersistentVolumeClaim, errors: &mut FieldErrors) {
+    let amount = |list: &crate::core::v1::ResourceList| list.get(STORAGE).cloned().unwrap_or_else(Quantity::default);
+    let new_size = amount(&new.spec.resources.requests);
+    if new_size < amount(&old.spec.resources.requests) && new_size <= amount(&old.status.capacity) {
+        let detail = "field can not be less than status.capacity";
+        errors.forbidden("spec.resources.requests.storage", detail);
+    }
+}
+
+fn check_attributes_class(new: &PersistentVolumeClaim, old: &PersistentVolumeClaim, errors: &mut FieldErrors) {
+    const FIELD: &str = "spec.volumeAttributesClassName";
+    if old.spec.volume_attributes_class_name.is_none() {
+        return;
+    }
+    match new.spec.volume_attributes_class_name.as_deref() {
+        None => errors.forbidden(FIELD, "update from non-nil value to nil is forbidden"),
+        Some("") if old.spec.volume_attributes_class_name.as_deref() != Some("") => {
+            errors.forbidden(FIELD, "update from non-nil value to an empty string is forbidden");
+        }
+        Some(_) => {}
+    }
+}

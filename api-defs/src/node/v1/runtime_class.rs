@@ -1,0 +1,118 @@
+//! Ways of running containers.
+
+use std::collections::BTreeMap;
+
+use planesmith_machinery::field_error::FieldErrors;
+use planesmith_machinery::go_value::GoValue;
+use planesmith_machinery::meta::ObjectMeta;
+use planesmith_machinery::names;
+use planesmith_machinery::rules::{Rules, UpdateOrder};
+use planesmith_machinery::validation::check_labels;
+use planesmith_machinery::{Resource, Struct};
+
+use crate::core::v1::{
+    ResourceList, Toleration, check_amount, check_container_resource, check_tolerations, round_up_to_milli,
+};
+
+/// A way of running containers that pods can ask for by name, such as in a virtual machine of their own.
+#[derive(Clone, Debug, Default, PartialEq, Resource)]
+#[resource(
+    group = "node.k8s.io",
+    version = "v1",
+    cluster,
+    create_on_update,
+    conditional_update,
+    rules
+)]
+#[resource(
+    column(name),
+    column(
+        name = "Handler",
+        type = "string",
+        doc = "What runs its containers.",
+        path = "handler"
+    ),
+    column(age)
+)]
+pub struct RuntimeClass {
+    /// Standard metadata.
+    #[field(proto = 1)]
+    pub metadata: ObjectMeta,
+    /// What the container runtime of the nodes calls this way: a DNS label. Cannot change.
+    #[field(proto = 2, keep)]
+    pub handler: String,
+    /// What a pod needs besides its containers.
+    #[field(proto = 3)]
+    pub overhead: Option<Overhead>,
+    /// Where pods of the class can run; anywhere when absent.
+    #[field(proto = 4)]
+    pub scheduling: Option<Scheduling>,
+}
+
+/// What a pod needs besides its containers.
+#[derive(Clone, Debug, Default, PartialEq, Struct)]
+pub struct Overhead {
+    /// Amounts per pod.
+    #[field(proto = 1)]
+    pub pod_fixed: ResourceList,
+}
+
+/// Where pods of a class can run.
+#[derive(Clone, Debug, Default, PartialEq, Struct)]
+pub struct Scheduling {
+    /// Labels that the node must have; added to those that the pod asks for.
+    #[field(proto = 1, atomic)]
+    pub node_selector: BTreeMap<String, String>,
+    /// Taints that pods of the class tolerate; added to those of the pod.
+    #[field(proto = 2, list_type = atomic)]
+    pub tolerations: Vec<Toleration>,
+}
+
+impl Rules for RuntimeClass {
+    const UPDATE_ORDER: UpdateOrder = UpdateOrder::ObjectFirst;
+
+    fn default_values(&mut self) {
+        if let Some(overhead) = &mut self.overhead {
+            round_up_to_milli(&mut overhead.pod_fixed);
+        }
+    }
+
+    fn validate(&self, errors: &mut FieldErrors) {
+        if self.handler.is_empty() {
+            errors.required("handler", "");
+        } else {
+            for problem in names::dns_label(&self.handler) {
+                errors.invalid("handler", &self.handler, problem);
+            }
+        }
+        if let Some(overhead) = &self.overhead {
+            for (name, amount) in &overhead.pod_fixed {
+                // Clients know the amounts under this name.
+                let errors = &mut *errors.at_key("overhead.limits", name);
+                check_container_resource(errors, "", name);
+                check_amount(name, amount, errors);
+            }
+        }
+        if let Some(scheduling) = &self.scheduling {
+            scheduling.check(&mut errors.at("scheduling"));
+        }
+    }
+
+    fn validate_update(&self, old: &Self, errors: &mut FieldErrors) {
+        if self.handler != old.handler {
+            errors.invalid("handler", &self.handler, "field is immutable");
+        }
+    }
+}
+
+impl Scheduling {
+    fn check(&self, errors: &mut FieldErrors) {
+        check_labels("nodeSelector", &self.node_selector, errors);
+        check_tolerations(&self.tolerations, errors);
+        for (index, toleration) in self.tolerations.iter().enumerate() {
+            if self.tolerations[..index].contains(toleration) {
+                errors.at_index("tolerations", index).duplicate("", GoValue(toleration));
+            }
+        }
+    }
+}

@@ -1,0 +1,5 @@
+//! `node.k8s.io/v1alpha1`: no longer served.
+
+mod runtime_class;
+
+pub use runtime_class::{RuntimeClass, RuntimeClassSpec};

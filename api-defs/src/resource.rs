@@ -1,0 +1,6 @@
+//! Devices and claims to them (`resource.k8s.io`).
+
+pub mod v1;
+pub mod v1alpha3;
+pub mod v1beta1;
+pub mod v1beta2;

@@ -1,0 +1,107 @@
+//! What is wrong with how much of a capacity a claim may take.
+
+use planesmith_machinery::field_error::FieldErrors;
+use planesmith_machinery::quantity::Quantity;
+
+use super::{CapacityRequestPolicy, CapacityRequestPolicyRange};
+
+/// The most amounts to choose from.
+const MAX_VALUES: usize = 10;
+
+impl CapacityRequestPolicy {
+    /// Reports what is wrong with the policy for a capacity of `all`.
+    pub(super) fn check(&self, all: &Quantity, errors: &mut FieldErrors) {
+        match (self.valid_values.is_empty(), &self.valid_range) {
+            (false, Some(_)) => {
+                let detail = "exactly one policy can be specified, cannot specify \"validValues\" and \"validRange\" \
+                              at the same time";
+                errors.forbidden("", detail);
+            }
+            (false, None) => match &self.default {
+                None => errors.required("default", "required when validValues is defined"),
+                Some(default) => self.check_values(default, all, errors),
+            },
+            (true, Some(range)) => match &self.default {
+                None => errors.required("default", "required when validRange is defined"),
+                Some(default) => range.check(default, all, &mut errors.at("validRange")),
+            },
+            (true, None) => {}
+        }
+    }
+
+    fn check_values(&self, default: &Quantity, all: &Quantity, errors: &mut FieldErrors) {
+        const FIELD: &str = "validValues";
+        let values = &self.valid_values;
+        for (index, pair) in values.windows(2).enumerate() {
+            if let [less, more] = pair
+                && less > more
+            {
+                let errors = &mut *errors.at_index(FIELD, index + 1);
+                errors.invalid("", more.as_str(), "values must be sorted in ascending order");
+            }
+        }
+        if values.len() > MAX_VALUES {
+            errors.too_many(FIELD, values.len(), MAX_VALUES as u64);
+        } else {
+            for (index, value) in values.iter().enumerate().filter(|(_, value)| *value > all) {
+                let detail = format!("option is larger than capacity value: {all}");
+                errors.at_index(FIELD, index).invalid("", value.as_str(), detail);
+            }
+            for (index, value) in values.iter().enumerate() {
+                if values[..index].iter().any(|other| other.value() == value.value()) {
+                    let whole = value.value().to_string();
+                    errors.at_index(FIELD, index).duplicate("", whole);
+                }
+            }
+        }
+        if !values.contains(default) {
+            let detail = "default value is not valid according to the requestPolicy";
+            errors.invalid(FIELD, default.as_str(), detail);
+        }
+    }
+}
+
+impl CapacityRequestPolicyRange {
+    fn check(&self, default: &Quantity, all: &Quantity, errors: &mut FieldErrors) {
+        let Some(min) = &self.min else {
+            return errors.required("min", "required when validRange is defined");
+        };
+        if min > all {
+            errors.invalid("min", min.as_str(), format!("min is larger than capacity value: {all}"));
+        }
+        if default < min {
+            errors.invalid("default", default.as_str(), format!("default is less than min: {min}"));
+        }
+        if let Some(max) = &self.max {
+            if min > max {
+                errors.invalid("max", min.as_str(), format!("min is larger than max: {max}"));
+            }
+            if max > all {
+                errors.invalid("max", max.as_str(), format!("max is larger than capacity value: {all}"));
+            }
+            if default > max {
+                errors.invalid("default", default.as_str(), format!("default is more than max: {max}"));
+            }
+        }
+        let Some(step) = &self.step else { return };
+        if let Some(sum) = min.checked_add(step)
+            && sum > *all
+        {
+            let detail = format!("one step {sum} is larger than capacity value: {all}");
+            errors.invalid("step", step.as_str(), detail);
+        }
+        for value in [Some(default), self.max.as_ref()].into_iter().flatten() {
+            check_step(value, min, step, errors);
+        }
+    }
+}
+
+/// Reports a value that is not a whole number of steps from `min`, counted in whole units.
+fn check_step(value: &Quantity, min: &Quantity, step: &Quantity, errors: &mut FieldErrors) {
+    let distance = value.value().checked_sub(min.value());
+    let whole = distance.is_some_and(|distance| distance.checked_rem(step.value()) == Some(0));
+    if !whole {
+        let detail = format!("value is not a multiple of a given step ({step}) from ({min})");
+        errors.invalid("step", value.as_str(), detail);
+    }
+}

@@ -1,0 +1,70 @@
+//! Amounts that devices share.
+
+use std::collections::BTreeMap;
+
+use planesmith_machinery::Struct;
+use planesmith_machinery::field_error::FieldErrors;
+use planesmith_machinery::quantity::Quantity;
+
+use super::names::{check_label, check_required_label};
+
+/// Amounts that several devices share.
+#[derive(Clone, Debug, Default, PartialEq, Struct)]
+pub struct CounterSet {
+    /// Name of the set.
+    #[field(proto = 1, keep)]
+    pub name: String,
+    /// The amounts by name.
+    #[field(proto = 2, expected)]
+    pub counters: BTreeMap<String, Counter>,
+}
+
+/// An amount that is shared.
+#[derive(Clone, Debug, Default, PartialEq, Struct)]
+pub struct Counter {
+    /// How much there is, or how much is taken of it.
+    #[field(proto = 1, keep)]
+    pub value: Quantity,
+}
+
+/// What a device takes of amounts that are shared.
+#[derive(Clone, Debug, Default, PartialEq, Struct)]
+pub struct DeviceCounterConsumption {
+    /// The set of amounts.
+    #[field(proto = 1, keep)]
+    pub counter_set: String,
+    /// How much is taken of which.
+    #[field(proto = 2, expected)]
+    pub counters: BTreeMap<String, Counter>,
+}
+
+/// The most amounts of a set, and the most that a device takes from one.
+const MAX_COUNTERS: usize = 32;
+
+impl CounterSet {
+    /// Reports what is wrong with the set.
+    pub(super) fn check(&self, errors: &mut FieldErrors) {
+        check_required_label("name", &self.name, errors);
+        check_counters(&self.counters, errors);
+    }
+}
+
+impl DeviceCounterConsumption {
+    /// Reports what is wrong with what a device takes.
+    pub(super) fn check(&self, errors: &mut FieldErrors) {
+        check_required_label("counterSet", &self.counter_set, errors);
+        check_counters(&self.counters, errors);
+    }
+}
+
+fn check_counters(counters: &BTreeMap<String, Counter>, errors: &mut FieldErrors) {
+    if counters.is_empty() {
+        return errors.required("counters", "");
+    }
+    if counters.len() > MAX_COUNTERS {
+        return errors.too_many("counters", counters.len(), MAX_COUNTERS as u64);
+    }
+    for name in counters.keys() {
+        check_label("counters", name, errors);
+    }
+}

@@ -1,0 +1,123 @@
+//! What is known of a device.
+
+mod check;
+
+use std::collections::BTreeMap;
+
+use planesmith_machinery::Struct;
+use planesmith_machinery::quantity::Quantity;
+use planesmith_machinery::time::Time;
+
+use super::DeviceCapacity;
+use super::DeviceCounterConsumption;
+use crate::core::v1::NodeSelector;
+
+pub(crate) use check::check_mark;
+
+/// A device.
+#[derive(Clone, Debug, Default, PartialEq, Struct)]
+pub struct Device {
+    /// Name of the device in its pool.
+    #[field(proto = 1, keep)]
+    pub name: String,
+    /// What the device is, by name.
+    #[field(proto = 2)]
+    pub attributes: BTreeMap<String, DeviceAttribute>,
+    /// How much of something the device has, by name.
+    #[field(proto = 3)]
+    pub capacity: BTreeMap<String, DeviceCapacity>,
+    /// What the device takes of amounts that are shared.
+    #[field(proto = 4, list_type = atomic)]
+    pub consumes_counters: Vec<DeviceCounterConsumption>,
+    /// The node of the device, when slices do not say it for all.
+    #[field(proto = 5)]
+    pub node_name: Option<String>,
+    /// Nodes that can reach the device, when slices do not say it for all.
+    #[field(proto = 6)]
+    pub node_selector: Option<NodeSelector>,
+    /// Whether all nodes can reach the device, when slices do not say it for all.
+    #[field(proto = 7)]
+    pub all_nodes: Option<bool>,
+    /// Marks that keep claims away which do not tolerate them; at most 16.
+    #[field(proto = 8, list_type = atomic)]
+    pub taints: Vec<DeviceTaint>,
+    /// Whether the device, once chosen, is tied to the node of the pod.
+    #[field(proto = 9)]
+    pub binds_to_node: Option<bool>,
+    /// Conditions that must be true before a pod is bound to a node for the device.
+    #[field(proto = 10, list_type = atomic)]
+    pub binding_conditions: Vec<String>,
+    /// Conditions that mean that the device cannot be made ready.
+    #[field(proto = 11, list_type = atomic)]
+    pub binding_failure_conditions: Vec<String>,
+    /// Whether several claims can share the device.
+    #[field(proto = 12)]
+    pub allow_multiple_allocations: Option<bool>,
+    /// What of a node the device takes, by resource. An alpha feature that is switched off: dropped.
+    #[field(proto = 13)]
+    pub node_allocatable_resource_mappings: BTreeMap<String, NodeAllocatableResourceMapping>,
+}
+
+/// A value that tells what a device is. Exactly one field is set.
+#[derive(Clone, Debug, Default, PartialEq, Struct)]
+pub struct DeviceAttribute {
+    /// A number.
+    #[field(proto = 2)]
+    pub int: Option<i64>,
+    /// A truth value.
+    #[field(proto = 3)]
+    pub bool: Option<bool>,
+    /// A text of at most 64 bytes.
+    #[field(proto = 4)]
+    pub string: Option<String>,
+    /// A version as of semver.org 2.0.0, at most 64 bytes.
+    #[field(proto = 5)]
+    pub version: Option<String>,
+    /// Several numbers. An alpha feature that is switched off: dropped.
+    #[field(proto = 6, list_type = atomic)]
+    pub ints: Vec<i64>,
+    /// Several truth values. An alpha feature that is switched off: dropped.
+    #[field(proto = 7, list_type = atomic)]
+    pub bools: Vec<bool>,
+    /// Several texts. An alpha feature that is switched off: dropped.
+    #[field(proto = 8, list_type = atomic)]
+    pub strings: Vec<String>,
+    /// Several versions. An alpha feature that is switched off: dropped.
+    #[field(proto = 9, list_type = atomic)]
+    pub versions: Vec<String>,
+}
+
+/// A mark of a device that keeps claims away.
+#[derive(Clone, Debug, Default, PartialEq, Struct)]
+pub struct DeviceTaint {
+    /// Key of the mark.
+    #[field(proto = 1, keep)]
+    pub key: String,
+    /// Value of the mark.
+    #[field(proto = 2)]
+    pub value: String,
+    /// NoSchedule keeps new claims away, NoExecute also evicts pods that use the device, None does nothing.
+    #[field(proto = 3, keep, known("None", "NoSchedule", "NoExecute"))]
+    pub effect: String,
+    /// When the mark was set; the server fills it in.
+    #[field(proto = 4)]
+    pub time_added: Option<Time>,
+}
+
+/// How much of a resource of its node a device takes.
+#[derive(Clone, Debug, Default, PartialEq, Struct)]
+pub struct NodeAllocatableResourceMapping {
+    /// The capacity of the device that tells how much.
+    #[field(proto = 1)]
+    pub capacity_key: Option<String>,
+    /// How much per unit of the capacity, or per device.
+    #[field(proto = 2)]
+    pub allocation_multiplier: Option<Quantity>,
+}
+
+impl DeviceTaint {
+    /// Fills in when the mark was set.
+    pub(crate) fn set_defaults(&mut self) {
+        self.time_added.get_or_insert_with(Time::now);
+    }
+}

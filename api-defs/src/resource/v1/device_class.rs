@@ -1,0 +1,94 @@
+//! Sorts of devices.
+
+use planesmith_machinery::field_error::FieldErrors;
+use planesmith_machinery::meta::ObjectMeta;
+use planesmith_machinery::rules::{Rules, UpdateOrder};
+use planesmith_machinery::{Resource, Struct};
+
+use super::list::check_each;
+use crate::core::v1::is_extended_resource;
+
+use super::DeviceConfiguration;
+use super::DeviceSelector;
+
+/// A sort of devices that claims can ask for by name: which devices belong to it, and how they are set up. Made by an
+/// administrator.
+#[derive(Clone, Debug, Default, PartialEq, Resource)]
+#[resource(
+    group = "resource.k8s.io",
+    version = "v1",
+    cluster,
+    generation,
+    returns_deleted,
+    rules
+)]
+pub struct DeviceClass {
+    /// Standard metadata.
+    #[field(proto = 1)]
+    pub metadata: ObjectMeta,
+    /// Which devices belong to the class and how they are set up.
+    #[field(proto = 2, keep)]
+    pub spec: DeviceClassSpec,
+}
+
+/// Which devices belong to a class and how they are set up.
+#[derive(Clone, Debug, Default, PartialEq, Struct)]
+pub struct DeviceClassSpec {
+    /// Conditions that a device of the class must satisfy, all of them.
+    #[field(proto = 1, list_type = atomic)]
+    pub selectors: Vec<DeviceSelector>,
+    /// Settings for the drivers of the devices.
+    #[field(proto = 2, list_type = atomic)]
+    pub config: Vec<DeviceClassConfiguration>,
+    /// Name of an extended resource by which pods can ask for devices of the class without a claim.
+    #[field(proto = 4)]
+    pub extended_resource_name: Option<String>,
+}
+
+/// Settings for a device of a class.
+#[derive(Clone, Debug, Default, PartialEq, Struct)]
+pub struct DeviceClassConfiguration {
+    /// The settings.
+    #[field(inline, proto = 1)]
+    pub device_configuration: DeviceConfiguration,
+}
+
+/// The most conditions, and the most settings, of a class.
+const MAX_ELEMENTS: usize = 32;
+
+impl Rules for DeviceClass {
+    const UPDATE_ORDER: UpdateOrder = UpdateOrder::ChangeOnly;
+
+    fn validate(&self, errors: &mut FieldErrors) {
+        self.spec.check(None, &mut errors.at("spec"));
+    }
+
+    fn validate_update(&self, old: &Self, errors: &mut FieldErrors) {
+        self.spec.check(Some(&old.spec), &mut errors.at("spec"));
+    }
+}
+
+impl DeviceClassSpec {
+    /// Reports what is wrong with the spec. What stands in `old` already was checked when it was stored.
+    fn check(&self, old: Option<&Self>, errors: &mut FieldErrors) {
+        let stored = old.is_some_and(|old| old.selectors == self.selectors);
+        check_each(
+            "selectors",
+            &self.selectors,
+            MAX_ELEMENTS,
+            errors,
+            |selector, errors| {
+                selector.check(stored, errors);
+            },
+        );
+        let stored = old.is_some_and(|old| old.config == self.config);
+        check_each("config", &self.config, MAX_ELEMENTS, errors, |config, errors| {
+            config.device_configuration.check(stored, errors);
+        });
+        if let Some(name) = &self.extended_resource_name
+            && !is_extended_resource(name)
+        {
+            errors.invalid("extendedResourceName", name, "must be a valid extended resource name");
+        }
+    }
+}

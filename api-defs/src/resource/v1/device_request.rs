@@ -1,0 +1,244 @@
+//! Wishes for devices, one by one.
+
+use std::collections::BTreeMap;
+
+use planesmith_machinery::Struct;
+use planesmith_machinery::field_error::FieldErrors;
+use planesmith_machinery::field_error::Json;
+use planesmith_machinery::names;
+use planesmith_machinery::quantity::Quantity;
+
+use super::list::{check_each, check_named};
+use super::names::{check_label, check_label_name, check_required_subdomain};
+
+use super::DeviceSelector;
+
+/// A wish for devices: either exactly these, or the first of several that can be fulfilled.
+#[derive(Clone, Debug, Default, PartialEq, Struct)]
+pub struct DeviceRequest {
+    /// Name of the request, by which constraints, settings and containers refer to it.
+    #[field(proto = 1, keep)]
+    pub name: String,
+    /// The one thing that is wanted.
+    #[field(proto = 2)]
+    pub exactly: Option<ExactDeviceRequest>,
+    /// Several alternatives, the best first.
+    #[field(proto = 3, list_type = atomic)]
+    pub first_available: Vec<DeviceSubRequest>,
+}
+
+/// A wish for devices of one class.
+#[derive(Clone, Debug, Default, PartialEq, Struct)]
+pub struct ExactDeviceRequest {
+    /// The class that the devices belong to.
+    #[field(proto = 1, keep)]
+    pub device_class_name: String,
+    /// Conditions that a device must satisfy, besides those of its class.
+    #[field(proto = 2, list_type = atomic)]
+    pub selectors: Vec<DeviceSelector>,
+    /// ExactCount, for as many as count says, or All, for all devices that match.
+    #[field(proto = 3)]
+    pub allocation_mode: String,
+    /// How many devices are wanted with ExactCount; 1 when absent.
+    #[field(proto = 4)]
+    pub count: i64,
+    /// Whether the devices are to be reached for supervision, even while others use them. Only in namespaces with the
+    /// label resource.kubernetes.io/admin-access.
+    #[field(proto = 5)]
+    pub admin_access: Option<bool>,
+    /// Taints of devices that do not matter here.
+    #[field(proto = 6, list_type = atomic)]
+    pub tolerations: Vec<DeviceToleration>,
+    /// How much of each device is wanted, for devices that can be shared.
+    #[field(proto = 7)]
+    pub capacity: Option<CapacityRequirements>,
+}
+
+/// One of several alternatives.
+#[derive(Clone, Debug, Default, PartialEq, Struct)]
+pub struct DeviceSubRequest {
+    /// Name of the alternative.
+    #[field(proto = 1, keep)]
+    pub name: String,
+    /// The class that the devices belong to.
+    #[field(proto = 2, keep)]
+    pub device_class_name: String,
+    /// Conditions that a device must satisfy, besides those of its class.
+    #[field(proto = 3, list_type = atomic)]
+    pub selectors: Vec<DeviceSelector>,
+    /// ExactCount, for as many as count says, or All, for all devices that match.
+    #[field(proto = 4)]
+    pub allocation_mode: String,
+    /// How many devices are wanted with ExactCount; 1 when absent.
+    #[field(proto = 5)]
+    pub count: i64,
+    /// Taints of devices that do not matter here.
+    #[field(proto = 6, list_type = atomic)]
+    pub tolerations: Vec<DeviceToleration>,
+    /// How much of each device is wanted, for devices that can be shared.
+    #[field(proto = 7)]
+    pub capacity: Option<CapacityRequirements>,
+}
+
+/// How much of a device is wanted.
+#[derive(Clone, Debug, Default, PartialEq, Struct)]
+pub struct CapacityRequirements {
+    /// Amounts by the name of the capacity.
+    #[field(proto = 1)]
+    pub requests: BTreeMap<String, Quantity>,
+}
+
+/// A taint of devices that does not matter to a claim.
+#[derive(Clone, Debug, Default, PartialEq, Struct)]
+pub struct DeviceToleration {
+    /// Key of the taint; any when empty, with the operator Exists.
+    #[field(proto = 1)]
+    pub key: String,
+    /// Equal, which is the default, when the values must be equal, or Exists for any value.
+    #[field(proto = 2, default = "Equal", known("Exists", "Equal"))]
+    pub operator: String,
+    /// Value of the taint.
+    #[field(proto = 3)]
+    pub value: String,
+    /// Effect of the taint; any when empty.
+    #[field(proto = 4, known("None", "NoSchedule", "NoExecute"))]
+    pub effect: String,
+    /// For how long the effect NoExecute is endured, in seconds; forever when absent.
+    #[field(proto = 5)]
+    pub toleration_seconds: Option<i64>,
+}
+
+/// How many devices of a class can be wanted.
+const MODES: [&str; 2] = ["All", "ExactCount"];
+
+/// How a toleration can be compared with a taint.
+const OPERATORS: [&str; 2] = ["Equal", "Exists"];
+
+/// What taints can do.
+pub(super) const EFFECTS: [&str; 3] = ["NoExecute", "NoSchedule", "None"];
+
+/// The most alternatives of a request.
+const MAX_ALTERNATIVES: usize = 8;
+
+/// The most conditions of a request.
+const MAX_SELECTORS: usize = 32;
+
+/// Fills in how many devices are wanted when that was not said.
+pub(crate) fn default_amount(mode: &mut String, count: &mut i64) {
+    if mode.is_empty() {
+        MODES[1].clone_into(mode);
+    }
+    if mode == MODES[1] && *count == 0 {
+        *count = 1;
+    }
+}
+
+impl DeviceRequest {
+    /// Fills in how many devices are wanted when that was not said.
+    pub(super) fn set_defaults(&mut self) {
+        if let Some(exactly) = &mut self.exactly {
+            default_amount(&mut exactly.allocation_mode, &mut exactly.count);
+        }
+        for alternative in &mut self.first_available {
+            default_amount(&mut alternative.allocation_mode, &mut alternative.count);
+        }
+    }
+
+    /// Reports what is wrong with the request.
+    pub(super) fn check(&self, errors: &mut FieldErrors) {
+        const ONE: &str = "exactly one of `exactly` or `firstAvailable` is required";
+        check_label("name", &self.name, errors);
+        match (&self.exactly, self.first_available.is_empty()) {
+            (None, true) => errors.required("", ONE),
+            (Some(_), false) => {
+                errors.invalid("", Json("null"), format!("{ONE}, but multiple fields are set"));
+            }
+            (Some(exactly), true) => exactly.check(&mut errors.at("exactly")),
+            (None, false) => check_named(
+                "firstAvailable",
+                &self.first_available,
+                MAX_ALTERNATIVES,
+                |alternative| &alternative.name,
+                errors,
+                |alternative, errors| alternative.check(errors),
+            ),
+        }
+    }
+}
+
+impl ExactDeviceRequest {
+    fn check(&self, errors: &mut FieldErrors) {
+        check_required_subdomain("deviceClassName", &self.device_class_name, errors);
+        check_each(
+            "selectors",
+            &self.selectors,
+            MAX_SELECTORS,
+            errors,
+            |selector, errors| {
+                selector.check(false, errors);
+            },
+        );
+        check_amount(&self.allocation_mode, self.count, errors);
+        check_device_tolerations(&self.tolerations, errors);
+    }
+}
+
+impl DeviceSubRequest {
+    fn check(&self, errors: &mut FieldErrors) {
+        check_label("name", &self.name, errors);
+        check_required_subdomain("deviceClassName", &self.device_class_name, errors);
+        check_each(
+            "selectors",
+            &self.selectors,
+            MAX_SELECTORS,
+            errors,
+            |selector, errors| {
+                selector.check(false, errors);
+            },
+        );
+        check_amount(&self.allocation_mode, self.count, errors);
+        check_device_tolerations(&self.tolerations, errors);
+    }
+}
+
+fn check_amount(mode: &str, count: i64, errors: &mut FieldErrors) {
+    match mode {
+        "All" if count != 0 => {
+            errors.invalid("count", count, "must not be specified when allocationMode is 'All'");
+        }
+        "ExactCount" if count <= 0 => errors.invalid("count", count, "must be greater than zero"),
+        "All" | "ExactCount" => {}
+        _ => errors.not_supported("allocationMode", mode, &MODES),
+    }
+}
+
+/// Reports what is wrong with the tolerations at `tolerations`.
+pub(super) fn check_device_tolerations(tolerations: &[DeviceToleration], errors: &mut FieldErrors) {
+    for (index, toleration) in tolerations.iter().enumerate() {
+        toleration.check(&mut errors.at_index("tolerations", index));
+    }
+}
+
+impl DeviceToleration {
+    fn check(&self, errors: &mut FieldErrors) {
+        if !self.key.is_empty() {
+            check_label_name("key", &self.key, errors);
+        }
+        match self.operator.as_str() {
+            "Exists" if !self.value.is_empty() => {
+                errors.invalid("value", &self.value, "must be empty for operator `Exists`");
+            }
+            "Exists" => {}
+            "Equal" => {
+                for problem in names::label_value(&self.value) {
+                    errors.invalid("value", &self.value, problem);
+                }
+            }
+            "" => errors.required("operator", ""),
+            other => errors.not_supported("operator", other, &OPERATORS),
+        }
+        if !self.effect.is_empty() && !EFFECTS.contains(&self.effect.as_str()) {
+            errors.not_supported("effect", &self.effect, &EFFECTS);
+        }
+    }
+}

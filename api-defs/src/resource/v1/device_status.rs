@@ -1,0 +1,139 @@
+//! What drivers say about devices of claims.
+
+use std::collections::BTreeSet;
+use std::net::IpAddr;
+
+use planesmith_machinery::Struct;
+use planesmith_machinery::field_error::{FieldErrors, Json};
+use planesmith_machinery::meta::Condition;
+use planesmith_machinery::raw::RawExtension;
+use planesmith_machinery::validation::check_conditions;
+
+use super::configuration::check_object;
+use super::list::check_named;
+use super::names::{check_label, check_pool, check_uuid};
+use crate::core::v1::check_driver_name;
+
+/// What a driver says about a device of a claim.
+#[derive(Clone, Debug, Default, PartialEq, Struct)]
+pub struct AllocatedDeviceStatus {
+    /// The driver of the device.
+    #[field(proto = 1, keep)]
+    pub driver: String,
+    /// The pool of the device.
+    #[field(proto = 2, keep)]
+    pub pool: String,
+    /// Name of the device in its pool.
+    #[field(proto = 3, keep)]
+    pub device: String,
+    /// Tells apart several shares of one device.
+    #[field(name = "shareID", proto = 7)]
+    pub share_id: Option<String>,
+    /// The state of the device; at most 8 conditions.
+    #[field(proto = 4, keep, optional, list_type = map, list_map_keys("type"))]
+    pub conditions: Vec<Condition>,
+    /// Anything that the driver wants to tell: an object, at most 10 KiB.
+    #[field(proto = 5)]
+    pub data: Option<RawExtension>,
+    /// What the driver knows of the network of the device.
+    #[field(proto = 6)]
+    pub network_data: Option<NetworkDeviceData>,
+}
+
+/// What is known of the network of a device.
+#[derive(Clone, Debug, Default, PartialEq, Struct)]
+pub struct NetworkDeviceData {
+    /// Name of the interface in the pod.
+    #[field(proto = 1)]
+    pub interface_name: String,
+    /// Addresses of the interface with the length of their networks.
+    #[field(proto = 2, list_type = atomic)]
+    pub ips: Vec<String>,
+    /// Hardware address of the interface.
+    #[field(proto = 3)]
+    pub hardware_address: String,
+}
+
+/// The most conditions of a device.
+const MAX_CONDITIONS: usize = 8;
+
+/// The most bytes of what a driver tells.
+const MAX_DATA: usize = 10 * 1024;
+
+/// The longest name of an interface, in bytes.
+const MAX_INTERFACE: usize = 256;
+
+/// The longest hardware address, in bytes.
+const MAX_HARDWARE_ADDRESS: usize = 128;
+
+/// The most addresses of a device.
+const MAX_ADDRESSES: usize = 16;
+
+impl AllocatedDeviceStatus {
+    /// Reports what is wrong with what a driver says, and that the device is not among those `allocated`.
+    pub(super) fn check(&self, allocated: &BTreeSet<String>, errors: &mut FieldErrors) {
+        check_driver_name("driver", &self.driver, errors);
+        check_pool("pool", &self.pool, errors);
+        check_label("device", &self.device, errors);
+        if let Some(share) = &self.share_id {
+            check_uuid("shareID", share, errors);
+        }
+        let id = self.id();
+        if !allocated.contains(&id) {
+            errors.invalid("", Json(&id), "must be an allocated device in the claim");
+        }
+        if self.conditions.len() > MAX_CONDITIONS {
+            errors.too_many("conditions", self.conditions.len(), MAX_CONDITIONS as u64);
+        }
+        check_conditions(errors, "conditions", &self.conditions);
+        if let Some(data) = &self.data
+            && !data.as_str().is_empty()
+        {
+            check_object("data", data, MAX_DATA, errors);
+        }
+        if let Some(data) = &self.network_data {
+            data.check(&mut errors.at("networkData"));
+        }
+    }
+}
+
+impl NetworkDeviceData {
+    fn check(&self, errors: &mut FieldErrors) {
+        if self.interface_name.len() > MAX_INTERFACE {
+            errors.too_long("interfaceName", MAX_INTERFACE as u64);
+        }
+        if self.hardware_address.len() > MAX_HARDWARE_ADDRESS {
+            errors.too_long("hardwareAddress", MAX_HARDWARE_ADDRESS as u64);
+        }
+        check_named(
+            "ips",
+            &self.ips,
+            MAX_ADDRESSES,
+            |address| address,
+            errors,
+            |address, errors| {
+                check_interface_address(address, errors);
+            },
+        );
+    }
+}
+
+/// Reports that `text` is not an address with the length of its network, in canonical form.
+fn check_interface_address(text: &str, errors: &mut FieldErrors) {
+    let parsed = text.split_once('/').and_then(|(address, length)| {
+        let address: IpAddr = address.parse().ok()?;
+        let length: u8 = length.parse().ok()?;
+        let max = if address.is_ipv4() { 32 } else { 128 };
+        (length <= max).then(|| format!("{address}/{length}"))
+    });
+    match parsed {
+        None => {
+            let detail = "must be a valid address in CIDR form, (e.g. 10.9.8.7/24 or 2001:db8::1/64)";
+            errors.invalid("", text, detail);
+        }
+        Some(canonical) if canonical != text => {
+            errors.invalid("", text, format!("must be in canonical form (\"{canonical}\")"));
+        }
+        Some(_) => {}
+    }
+}

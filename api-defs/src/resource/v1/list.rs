@@ -1,0 +1,43 @@
+//! Lists whose length is bounded and whose elements are told apart by a name.
+
+use std::collections::BTreeSet;
+
+use planesmith_machinery::field_error::FieldErrors;
+
+/// Checks each element of the list `field`, unless there are more than `max`.
+pub(crate) fn check_each<T>(
+    field: &str,
+    list: &[T],
+    max: usize,
+    errors: &mut FieldErrors,
+    mut check: impl FnMut(&T, &mut FieldErrors),
+) {
+    if list.len() > max {
+        return errors.too_many(field, list.len(), max as u64);
+    }
+    for (index, element) in list.iter().enumerate() {
+        check(element, &mut errors.at_index(field, index));
+    }
+}
+
+/// As `check_each`, and reports elements whose name stands before.
+pub(crate) fn check_named<'a, T>(
+    field: &str,
+    list: &'a [T],
+    max: usize,
+    name: impl Fn(&'a T) -> &'a str,
+    errors: &mut FieldErrors,
+    check: impl FnMut(&T, &mut FieldErrors),
+) {
+    check_each(field, list, max, errors, check);
+    if list.len() > max {
+        return;
+    }
+    let mut names = BTreeSet::new();
+    for (index, element) in list.iter().enumerate() {
+        let name = name(element);
+        if !names.insert(name) {
+            errors.at_index(field, index).duplicate("", name);
+        }
+    }
+}

@@ -1,0 +1,122 @@
+//! Wishes for devices.
+
+mod status_check;
+
+use planesmith_machinery::field_error::FieldErrors;
+use planesmith_machinery::go_value::GoValue;
+use planesmith_machinery::meta::ObjectMeta;
+use planesmith_machinery::rules::{Rules, UpdateOrder};
+use planesmith_machinery::table::Cell;
+use planesmith_machinery::{Resource, Struct};
+
+use super::AllocatedDeviceStatus;
+use super::AllocationResult;
+use super::DeviceClaim;
+
+/// A wish for devices, and which ones were found for it. Pods that name the claim use them.
+#[derive(Clone, Debug, Default, PartialEq, Resource)]
+#[resource(group = "resource.k8s.io", version = "v1", status, returns_deleted, rules)]
+#[resource(column(name), column(name = "State", type = "string", doc = "How far it is.", with = state_cell), column(age))]
+pub struct ResourceClaim {
+    /// Standard metadata.
+    #[field(proto = 1)]
+    pub metadata: ObjectMeta,
+    /// Which devices are wanted. Cannot change.
+    #[field(proto = 2, keep)]
+    pub spec: ResourceClaimSpec,
+    /// Which devices were found and who may use them.
+    #[field(proto = 3)]
+    pub status: ResourceClaimStatus,
+}
+
+/// Which devices are wanted.
+#[derive(Clone, Debug, Default, PartialEq, Struct)]
+pub struct ResourceClaimSpec {
+    /// The devices.
+    #[field(proto = 1, keep, optional)]
+    pub devices: DeviceClaim,
+}
+
+/// Which devices were found for a claim and who may use them.
+#[derive(Clone, Debug, Default, PartialEq, Struct)]
+pub struct ResourceClaimStatus {
+    /// The devices; absent while none are found.
+    #[field(proto = 1)]
+    pub allocation: Option<AllocationResult>,
+    /// Who may use the devices now, usually pods; at most 256.
+    #[field(proto = 2, list_type = map, list_map_keys("uid"), patch_strategy(merge), patch_merge_key = "uid")]
+    pub reserved_for: Vec<ResourceClaimConsumerReference>,
+    /// What drivers say about the devices.
+    #[field(proto = 4, list_type = map, list_map_keys("driver", "device", "pool", "shareID"))]
+    pub devices: Vec<AllocatedDeviceStatus>,
+}
+
+/// Who may use the devices of a claim.
+#[derive(Clone, Debug, Default, PartialEq, Struct)]
+pub struct ResourceClaimConsumerReference {
+    /// Group of the resource; empty for the core group.
+    #[field(proto = 1)]
+    pub api_group: String,
+    /// Resource, such as pods.
+    #[field(proto = 3, keep)]
+    pub resource: String,
+    /// Name of the object.
+    #[field(proto = 4, keep)]
+    pub name: String,
+    /// UID of the object.
+    #[field(proto = 5, keep)]
+    pub uid: String,
+}
+
+fn state_cell(claim: &ResourceClaim) -> Cell {
+    let deleted = claim.metadata.deletion_timestamp.is_some();
+    let allocated = claim.status.allocation.is_some();
+    let states = [
+        (deleted, "deleted"),
+        (!deleted && !allocated, "pending"),
+        (allocated, "allocated"),
+        (allocated && !claim.status.reserved_for.is_empty(), "reserved"),
+    ];
+    let states: Vec<&str> = states.iter().filter(|state| state.0).map(|state| state.1).collect();
+    Cell::Text(states.join(","))
+}
+
+impl Rules for ResourceClaim {
+    const UPDATE_ORDER: UpdateOrder = UpdateOrder::ChangeOnly;
+
+    fn default_values(&mut self) {
+        self.spec.set_defaults();
+    }
+
+    fn prepare_status_update(&mut self, old: &Self) {
+        self.metadata.keep_for_status(&old.metadata);
+    }
+
+    fn validate(&self, errors: &mut FieldErrors) {
+        self.spec.check(&mut errors.at("spec"));
+    }
+
+    fn validate_update(&self, old: &Self, errors: &mut FieldErrors) {
+        if self.spec != old.spec {
+            errors.invalid("spec", GoValue(&self.spec), "field is immutable");
+        }
+    }
+
+    fn validate_status_update(&self, old: &Self, errors: &mut FieldErrors) {
+        status_check::check(self, old, &mut errors.at("status"));
+    }
+}
+
+impl ResourceClaimSpec {
+    /// Fills in what was not said of the requests.
+    pub(super) fn set_defaults(&mut self) {
+        for request in &mut self.devices.requests {
+            request.set_defaults();
+        }
+    }
+
+    /// Reports what is wrong with the spec.
+    pub(super) fn check(&self, errors: &mut FieldErrors) {
+        self.devices.check(&mut errors.at("devices"));
+    }
+}

@@ -1,0 +1,53 @@
+//! From which claims are made.
+
+use planesmith_machinery::field_error::FieldErrors;
+use planesmith_machinery::go_value::GoValue;
+use planesmith_machinery::meta::ObjectMeta;
+use planesmith_machinery::rules::{Rules, UpdateOrder};
+use planesmith_machinery::validation::check_template_metadata;
+use planesmith_machinery::{Resource, Struct};
+
+use super::ResourceClaimSpec;
+
+/// From which claims are made for pods that ask for one of their own.
+#[derive(Clone, Debug, Default, PartialEq, Resource)]
+#[resource(group = "resource.k8s.io", version = "v1", returns_deleted, rules)]
+pub struct ResourceClaimTemplate {
+    /// Standard metadata.
+    #[field(proto = 1)]
+    pub metadata: ObjectMeta,
+    /// What the claims look like. Cannot change.
+    #[field(proto = 2, keep)]
+    pub spec: ResourceClaimTemplateSpec,
+}
+
+/// What claims look like.
+#[derive(Clone, Debug, Default, PartialEq, Struct)]
+pub struct ResourceClaimTemplateSpec {
+    /// Labels and annotations of the claims; nothing else may be set.
+    #[field(proto = 1)]
+    pub metadata: ObjectMeta,
+    /// Which devices they want.
+    #[field(proto = 2, keep)]
+    pub spec: ResourceClaimSpec,
+}
+
+impl Rules for ResourceClaimTemplate {
+    const UPDATE_ORDER: UpdateOrder = UpdateOrder::ChangeOnly;
+
+    fn default_values(&mut self) {
+        self.spec.spec.set_defaults();
+    }
+
+    fn validate(&self, errors: &mut FieldErrors) {
+        let errors = &mut *errors.at("spec");
+        check_template_metadata("metadata", &self.spec.metadata, errors);
+        self.spec.spec.check(&mut errors.at("spec"));
+    }
+
+    fn validate_update(&self, old: &Self, errors: &mut FieldErrors) {
+        if self.spec != old.spec {
+            errors.invalid("spec", GoValue(&self.spec), "field is immutable");
+        }
+    }
+}

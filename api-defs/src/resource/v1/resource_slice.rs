@@ -1,0 +1,200 @@
+//! Devices on offer.
+
+mod node_choice;
+
+use planesmith_machinery::field_error::FieldErrors;
+use planesmith_machinery::meta::ObjectMeta;
+use planesmith_machinery::rules::{Rules, UpdateOrder};
+use planesmith_machinery::table::Cell;
+use planesmith_machinery::value::Value;
+use planesmith_machinery::{Resource, Struct};
+
+use super::list::check_named;
+use super::names::check_pool;
+use crate::core::v1::check_driver_name;
+
+use super::CounterSet;
+use super::Device;
+use crate::core::v1::NodeSelector;
+
+/// Devices that a driver offers, in one or several slices that together are a pool.
+#[derive(Clone, Debug, Default, PartialEq, Resource)]
+#[resource(
+    group = "resource.k8s.io",
+    version = "v1",
+    cluster,
+    generation,
+    returns_deleted,
+    selectable("spec.driver", "spec.nodeName"),
+    rules
+)]
+#[resource(column(name), column(name = "Node", type = "string", doc = "The node of its devices.", with = node_cell), column(name = "Driver", type = "string", doc = "The driver of its devices.", path = "spec.driver"), column(name = "Pool", type = "string", doc = "The pool it belongs to.", path = "spec.pool.name"), column(age))]
+pub struct ResourceSlice {
+    /// Standard metadata.
+    #[field(proto = 1)]
+    pub metadata: ObjectMeta,
+    /// The devices.
+    #[field(proto = 2, keep)]
+    pub spec: ResourceSliceSpec,
+}
+
+/// Devices that a driver offers.
+#[derive(Clone, Debug, Default, PartialEq, Struct)]
+pub struct ResourceSliceSpec {
+    /// The driver. Cannot change.
+    #[field(proto = 1, keep)]
+    pub driver: String,
+    /// The pool that the devices belong to.
+    #[field(proto = 2, keep)]
+    pub pool: ResourcePool,
+    /// The node of the devices, when they belong to one. Cannot change.
+    #[field(proto = 3)]
+    pub node_name: Option<String>,
+    /// Nodes from which the devices can be reached.
+    #[field(proto = 4)]
+    pub node_selector: Option<NodeSelector>,
+    /// Whether all nodes can reach the devices.
+    #[field(proto = 5)]
+    pub all_nodes: Option<bool>,
+    /// The devices, at most 128, or 64 when some have taints or consume counters.
+    #[field(proto = 6, list_type = atomic)]
+    pub devices: Vec<Device>,
+    /// Whether each device says itself which nodes can reach it.
+    #[field(proto = 7)]
+    pub per_device_node_selection: Option<bool>,
+    /// Amounts that several devices of the pool share.
+    #[field(proto = 8, list_type = atomic)]
+    pub shared_counters: Vec<CounterSet>,
+}
+
+/// A pool of devices.
+#[derive(Clone, Debug, Default, PartialEq, Struct)]
+pub struct ResourcePool {
+    /// Name of the pool, often that of a node.
+    #[field(proto = 1, keep)]
+    pub name: String,
+    /// Rises with every change of the pool; slices of older generations do not count.
+    #[field(proto = 2, keep)]
+    pub generation: i64,
+    /// How many slices the pool has in this generation.
+    #[field(proto = 3, keep)]
+    pub resource_slice_count: i64,
+}
+
+/// The most devices of a slice.
+const MAX_DEVICES: usize = 128;
+
+/// The most devices of a slice some of which have taints or consume counters.
+const MAX_ADVANCED_DEVICES: usize = 64;
+
+/// The most sets of shared amounts of a slice.
+const MAX_COUNTER_SETS: usize = 8;
+
+fn node_cell(slice: &ResourceSlice) -> Cell {
+    Cell::Text(slice.spec.node_name.clone().unwrap_or_else(|| "<none>".to_owned()))
+}
+
+impl Rules for ResourceSlice {
+    const UPDATE_ORDER: UpdateOrder = UpdateOrder::ChangeOnly;
+
+    fn default_values(&mut self) {
+        for device in &mut self.spec.devices {
+            for taint in &mut device.taints {
+                taint.set_defaults();
+            }
+        }
+    }
+
+    fn prepare_create(&mut self) {
+        for device in &mut self.spec.devices {
+            device.drop_alpha(None);
+        }
+    }
+
+    fn prepare_update(&mut self, old: &Self) {
+        for device in &mut self.spec.devices {
+            device.drop_alpha(old.spec.device(&device.name));
+        }
+    }
+
+    fn validate(&self, errors: &mut FieldErrors) {
+        self.spec.check(None, &mut errors.at("spec"));
+    }
+
+    fn validate_update(&self, old: &Self, errors: &mut FieldErrors) {
+        self.spec.check(Some(&old.spec), &mut errors.at("spec"));
+    }
+}
+
+impl ResourceSliceSpec {
+    fn device(&self, name: &str) -> Option<&Device> {
+        self.devices.iter().find(|device| device.name == name)
+    }
+
+    /// Reports what is wrong with the spec; some of what stands in `old` already is not looked at again.
+    fn check(&self, old: Option<&Self>, errors: &mut FieldErrors) {
+        check_driver_name("driver", &self.driver, errors);
+        self.pool.check(&mut errors.at("pool"));
+        if let Some(old) = old {
+            self.check_unchanged(old, errors);
+        }
+        self.check_nodes(errors);
+        if !self.shared_counters.is_empty() && !self.devices.is_empty() {
+            errors.invalid("", "", "only one of `sharedCounters` or `devices` is allowed");
+        }
+        let advanced = |device: &Device| !device.taints.is_empty() || !device.consumes_counters.is_empty();
+        let max = match self.devices.iter().any(advanced) {
+            true => MAX_ADVANCED_DEVICES,
+            false => MAX_DEVICES,
+        };
+        let per_device = self.per_device_node_selection == Some(true);
+        check_named(
+            "devices",
+            &self.devices,
+            max,
+            |device| &device.name,
+            errors,
+            |device, errors| {
+                let old = old.and_then(|old| old.device(&device.name));
+                device.check(old, per_device, errors);
+            },
+        );
+        check_named(
+            "sharedCounters",
+            &self.shared_counters,
+            MAX_COUNTER_SETS,
+            |set| &set.name,
+            errors,
+            |set, errors| set.check(errors),
+        );
+    }
+
+    fn check_unchanged(&self, old: &Self, errors: &mut FieldErrors) {
+        let fields: [(&str, &dyn Value, bool); 3] = [
+            ("pool.name", &self.pool.name, self.pool.name == old.pool.name),
+            ("driver", &self.driver, self.driver == old.driver),
+            ("nodeName", &self.node_name, self.node_name == old.node_name),
+        ];
+        for (field, value, same) in fields {
+            if !same {
+                errors.invalid(field, value, "field is immutable");
+            }
+        }
+    }
+}
+
+impl ResourcePool {
+    fn check(&self, errors: &mut FieldErrors) {
+        check_pool("name", &self.name, errors);
+        if self.resource_slice_count <= 0 {
+            errors.invalid(
+                "resourceSliceCount",
+                self.resource_slice_count,
+                "must be greater than zero",
+            );
+        }
+        if self.generation < 0 {
+            errors.invalid("generation", self.generation, "must be greater than or equal to zero");
+        }
+    }
+}

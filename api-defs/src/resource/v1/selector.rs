@@ -1,0 +1,36 @@
+//! Conditions on devices.
+
+use planesmith_machinery::Struct;
+use planesmith_machinery::field_error::FieldErrors;
+
+/// A condition on devices. Exactly one field is set.
+#[derive(Clone, Debug, Default, PartialEq, Struct)]
+pub struct DeviceSelector {
+    /// A condition as an expression.
+    #[field(proto = 1)]
+    pub cel: Option<CELDeviceSelector>,
+}
+
+/// A condition on devices as an expression.
+#[derive(Clone, Debug, Default, PartialEq, Struct)]
+pub struct CELDeviceSelector {
+    /// An expression in CEL that is true for devices that satisfy the condition; the device is called device.
+    #[field(proto = 1, keep)]
+    pub expression: String,
+}
+
+/// The longest expression, in bytes.
+const MAX_EXPRESSION: usize = 10 * 1024;
+
+impl DeviceSelector {
+    /// Reports what is wrong with the condition; one that is `stored` already was checked then.
+    pub(super) fn check(&self, stored: bool, errors: &mut FieldErrors) {
+        match &self.cel {
+            None => errors.required("cel", ""),
+            Some(cel) if !stored && cel.expression.len() > MAX_EXPRESSION => {
+                errors.too_long("cel.expression", MAX_EXPRESSION as u64);
+            }
+            Some(_) => {}
+        }
+    }
+}

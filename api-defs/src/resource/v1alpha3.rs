@@ -1,0 +1,11 @@
+//! `resource.k8s.io/v1alpha3`: marks for devices from outside, and questions for the state of pools.
+
+mod device_taint_rule;
+mod resource_pool_status_request;
+
+pub use device_taint_rule::{
+    DeviceTaint, DeviceTaintRule, DeviceTaintRuleSpec, DeviceTaintRuleStatus, DeviceTaintSelector,
+};
+pub use resource_pool_status_request::{
+    PoolStatus, ResourcePoolStatusRequest, ResourcePoolStatusRequestSpec, ResourcePoolStatusRequestStatus,
+};

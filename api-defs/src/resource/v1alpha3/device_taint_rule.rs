@@ -1,0 +1,143 @@
+//! Marks for devices from outside.
+
+use planesmith_machinery::field_error::FieldErrors;
+use planesmith_machinery::meta::Condition;
+use planesmith_machinery::meta::ObjectMeta;
+use planesmith_machinery::rules::{Rules, UpdateOrder};
+use planesmith_machinery::time::Time;
+use planesmith_machinery::validation::check_conditions;
+use planesmith_machinery::{Resource, Struct};
+
+use crate::core::v1::check_driver_name;
+use crate::resource::v1::{check_label, check_mark, check_pool};
+
+/// Marks devices from outside of their slices, so that administrators can take them out of use.
+#[derive(Clone, Debug, Default, PartialEq, Resource)]
+#[resource(
+    group = "resource.k8s.io",
+    version = "v1alpha3",
+    cluster,
+    status,
+    generation,
+    returns_deleted,
+    rules
+)]
+pub struct DeviceTaintRule {
+    /// Standard metadata.
+    #[field(proto = 1)]
+    pub metadata: ObjectMeta,
+    /// Which devices get which mark.
+    #[field(proto = 2, keep)]
+    pub spec: DeviceTaintRuleSpec,
+    /// What became of it.
+    #[field(proto = 3)]
+    pub status: DeviceTaintRuleStatus,
+}
+
+/// Which devices get which mark.
+#[derive(Clone, Debug, Default, PartialEq, Struct)]
+pub struct DeviceTaintRuleSpec {
+    /// The devices; none when absent, all when empty.
+    #[field(proto = 1)]
+    pub device_selector: Option<DeviceTaintSelector>,
+    /// The mark.
+    #[field(proto = 2, expected)]
+    pub taint: DeviceTaint,
+}
+
+/// What became of a rule.
+#[derive(Clone, Debug, Default, PartialEq, Struct)]
+pub struct DeviceTaintRuleStatus {
+    /// How far evicting is; at most 8 conditions.
+    #[field(proto = 1, list_type = map, list_map_keys("type"), patch_strategy(merge), patch_merge_key = "type")]
+    pub conditions: Vec<Condition>,
+}
+
+/// Devices; all fields that are set must agree.
+#[derive(Clone, Debug, Default, PartialEq, Struct)]
+pub struct DeviceTaintSelector {
+    /// The driver of the devices.
+    #[field(proto = 2)]
+    pub driver: Option<String>,
+    /// The pool of the devices.
+    #[field(proto = 3)]
+    pub pool: Option<String>,
+    /// The name of a device.
+    #[field(proto = 4)]
+    pub device: Option<String>,
+}
+
+/// A mark of a device that keeps claims away.
+#[derive(Clone, Debug, Default, PartialEq, Struct)]
+pub struct DeviceTaint {
+    /// Key of the mark.
+    #[field(proto = 1, keep)]
+    pub key: String,
+    /// Value of the mark.
+    #[field(proto = 2)]
+    pub value: String,
+    /// NoSchedule keeps new claims away, NoExecute also evicts pods that use the device, None does nothing.
+    #[field(proto = 3, keep, known("None", "NoSchedule", "NoExecute"))]
+    pub effect: String,
+    /// When the mark was set; the server fills it in.
+    #[field(proto = 4)]
+    pub time_added: Option<Time>,
+}
+
+/// The most conditions of a rule.
+const MAX_CONDITIONS: usize = 8;
+
+impl Rules for DeviceTaintRule {
+    const UPDATE_ORDER: UpdateOrder = UpdateOrder::ChangeOnly;
+
+    fn default_values(&mut self) {
+        self.spec.taint.time_added.get_or_insert_with(Time::now);
+    }
+
+    fn prepare_status_update(&mut self, old: &Self) {
+        self.metadata.keep_for_status(&old.metadata);
+    }
+
+    fn validate(&self, errors: &mut FieldErrors) {
+        self.spec.check(None, &mut errors.at("spec"));
+    }
+
+    fn validate_update(&self, old: &Self, errors: &mut FieldErrors) {
+        self.spec.check(Some(&old.spec), &mut errors.at("spec"));
+    }
+
+    fn validate_status_update(&self, _old: &Self, errors: &mut FieldErrors) {
+        let errors = &mut *errors.at("status");
+        let conditions = &self.status.conditions;
+        check_conditions(errors, "conditions", conditions);
+        if conditions.len() > MAX_CONDITIONS {
+            errors.too_many("conditions", conditions.len(), MAX_CONDITIONS as u64);
+        }
+    }
+}
+
+impl DeviceTaintRuleSpec {
+    fn check(&self, old: Option<&Self>, errors: &mut FieldErrors) {
+        if let Some(selector) = &self.device_selector {
+            let errors = &mut *errors.at("deviceSelector");
+            if let Some(driver) = &selector.driver {
+                check_driver_name("driver", driver, errors);
+            }
+            if let Some(pool) = &selector.pool {
+                check_pool("pool", pool, errors);
+            }
+            if let Some(device) = &selector.device {
+                check_label("device", device, errors);
+            }
+        }
+        let old_effect = old.map(|old| old.taint.effect.as_str());
+        let taint = &self.taint;
+        check_mark(
+            &taint.key,
+            &taint.value,
+            &taint.effect,
+            old_effect,
+            &mut errors.at("taint"),
+        );
+    }
+}

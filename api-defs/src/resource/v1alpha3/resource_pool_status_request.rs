@@ -1,0 +1,183 @@
+//! Questions for the state of pools of devices.
+
+use planesmith_machinery::field_error::FieldErrors;
+use planesmith_machinery::go_value::GoValue;
+use planesmith_machinery::meta::Condition;
+use planesmith_machinery::meta::ObjectMeta;
+use planesmith_machinery::rules::{Rules, UpdateOrder};
+use planesmith_machinery::validation::check_conditions;
+use planesmith_machinery::{Resource, Struct};
+
+use crate::core::v1::check_driver_name;
+use crate::resource::v1::{check_pool, check_subdomain};
+
+/// A question for the state of pools of devices, which is answered once in the status.
+#[derive(Clone, Debug, Default, PartialEq, Resource)]
+#[resource(
+    group = "resource.k8s.io",
+    version = "v1alpha3",
+    cluster,
+    status,
+    returns_deleted,
+    rules
+)]
+pub struct ResourcePoolStatusRequest {
+    /// Standard metadata.
+    #[field(proto = 1, expected)]
+    pub metadata: ObjectMeta,
+    /// Which pools are asked for. Cannot change.
+    #[field(proto = 2, keep)]
+    pub spec: ResourcePoolStatusRequestSpec,
+    /// The answer; absent until there is one.
+    #[field(proto = 3)]
+    pub status: Option<ResourcePoolStatusRequestStatus>,
+}
+
+/// Which pools are asked for.
+#[derive(Clone, Debug, Default, PartialEq, Struct)]
+pub struct ResourcePoolStatusRequestSpec {
+    /// The driver of the pools.
+    #[field(proto = 1, keep)]
+    pub driver: String,
+    /// One pool; all of the driver when absent.
+    #[field(proto = 2)]
+    pub pool_name: Option<String>,
+    /// The most pools in the answer, 1 to 1000.
+    #[field(proto = 3, default = 100)]
+    pub limit: Option<i32>,
+}
+
+/// The state of pools.
+#[derive(Clone, Debug, Default, PartialEq, Struct)]
+pub struct ResourcePoolStatusRequestStatus {
+    /// How many pools match, whether in the answer or not.
+    #[field(proto = 6, expected)]
+    pub pool_count: Option<i32>,
+    /// The first of the pools, by driver and name.
+    #[field(proto = 2, list_type = atomic)]
+    pub pools: Vec<PoolStatus>,
+    /// Whether the question was answered: Complete or Failed.
+    #[field(proto = 3, list_type = map, list_map_keys("type"), patch_strategy(merge), patch_merge_key = "type")]
+    pub conditions: Vec<Condition>,
+}
+
+/// The state of a pool.
+#[derive(Clone, Debug, Default, PartialEq, Struct)]
+pub struct PoolStatus {
+    /// The driver of the pool.
+    #[field(proto = 1, expected)]
+    pub driver: String,
+    /// Name of the pool.
+    #[field(proto = 2, expected)]
+    pub pool_name: String,
+    /// Generation of the pool that was seen.
+    #[field(proto = 9, keep)]
+    pub generation: i64,
+    /// How many slices it has.
+    #[field(proto = 8)]
+    pub resource_slice_count: Option<i32>,
+    /// How many devices it has.
+    #[field(proto = 4)]
+    pub total_devices: Option<i32>,
+    /// How many of them claims have.
+    #[field(proto = 5)]
+    pub allocated_devices: Option<i32>,
+    /// How many of them are free.
+    #[field(proto = 6)]
+    pub available_devices: Option<i32>,
+    /// How many of them cannot be used.
+    #[field(proto = 7)]
+    pub unavailable_devices: Option<i32>,
+    /// The node of the pool, when it belongs to one.
+    #[field(proto = 3)]
+    pub node_name: Option<String>,
+    /// Why the numbers are missing.
+    #[field(proto = 10)]
+    pub validation_error: Option<String>,
+}
+
+/// The most pools that can be asked for.
+const MAX_LIMIT: i32 = 1000;
+
+impl Rules for ResourcePoolStatusRequest {
+    const UPDATE_ORDER: UpdateOrder = UpdateOrder::ChangeOnly;
+
+    fn prepare_status_update(&mut self, old: &Self) {
+        self.metadata.keep_for_status(&old.metadata);
+    }
+
+    fn validate(&self, errors: &mut FieldErrors) {
+        let errors = &mut *errors.at("spec");
+        let spec = &self.spec;
+        check_driver_name("driver", &spec.driver, errors);
+        if let Some(pool) = &spec.pool_name {
+            check_pool("poolName", pool, errors);
+        }
+        match spec.limit {
+            Some(limit @ ..1) => {
+                errors.invalid("limit", limit, "must be greater than or equal to 1");
+            }
+            Some(limit) if limit > MAX_LIMIT => {
+                errors.invalid("limit", limit, format!("must be less than or equal to {MAX_LIMIT}"));
+            }
+            _ => {}
+        }
+    }
+
+    fn validate_update(&self, old: &Self, errors: &mut FieldErrors) {
+        if self.spec != old.spec {
+            errors.invalid("spec", GoValue(&self.spec), "field is immutable");
+        }
+    }
+
+    fn validate_status_update(&self, old: &Self, errors: &mut FieldErrors) {
+        // An answer that was given stays.
+        if old.status.is_some() {
+            if self.status != old.status {
+                errors.invalid("status", GoValue(&self.status), "field is immutable");
+            }
+            return;
+        }
+        let Some(status) = &self.status else { return };
+        let errors = &mut *errors.at("status");
+        match status.pool_count {
+            None => errors.required("poolCount", ""),
+            Some(count @ ..0) => errors.invalid("poolCount", count, "must be greater than or equal to 0"),
+            Some(_) => {}
+        }
+        if status.pools.len() > MAX_LIMIT as usize {
+            errors.too_many("pools", status.pools.len(), MAX_LIMIT as u64);
+        }
+        for (index, pool) in status.pools.iter().enumerate() {
+            pool.check(&mut errors.at_index("pools", index));
+        }
+        check_conditions(errors, "conditions", &status.conditions);
+    }
+}
+
+impl PoolStatus {
+    fn check(&self, errors: &mut FieldErrors) {
+        check_driver_name("driver", &self.driver, errors);
+        check_pool("poolName", &self.pool_name, errors);
+        if let Some(node) = &self.node_name {
+            check_subdomain("nodeName", node, errors);
+        }
+        let counts = [
+            ("resourceSliceCount", self.resource_slice_count, 1),
+            ("totalDevices", self.total_devices, 0),
+            ("allocatedDevices", self.allocated_devices, 0),
+            ("availableDevices", self.available_devices, 0),
+            ("unavailableDevices", self.unavailable_devices, 0),
+        ];
+        for (field, count, least) in counts {
+            if let Some(count) = count
+                && count < least
+            {
+                errors.invalid(field, count, format!("must be greater than or equal to {least}"));
+            }
+        }
+        if self.generation < 0 {
+            errors.invalid("generation", self.generation, "must be greater than or equal to 0");
+        }
+    }
+}

@@ -1,0 +1,31 @@
+//! `resource.k8s.io/v1beta1`: as v1, with requests and devices in an older shape.
+
+mod allocation;
+mod capacity;
+mod configuration;
+mod counter;
+mod device;
+mod device_claim;
+mod device_class;
+mod device_request;
+mod device_status;
+mod resource_claim;
+mod resource_claim_template;
+mod resource_slice;
+mod selector;
+
+pub use allocation::{
+    AllocationResult, DeviceAllocationConfiguration, DeviceAllocationResult, DeviceRequestAllocationResult,
+};
+pub use capacity::{CapacityRequestPolicy, CapacityRequestPolicyRange, DeviceCapacity};
+pub use configuration::{DeviceConfiguration, OpaqueDeviceConfiguration};
+pub use counter::{Counter, CounterSet, DeviceCounterConsumption};
+pub use device::{BasicDevice, Device, DeviceAttribute, DeviceTaint, NodeAllocatableResourceMapping};
+pub use device_claim::{DeviceClaim, DeviceClaimConfiguration, DeviceConstraint};
+pub use device_class::{DeviceClass, DeviceClassConfiguration, DeviceClassSpec};
+pub use device_request::{CapacityRequirements, DeviceRequest, DeviceSubRequest, DeviceToleration};
+pub use device_status::{AllocatedDeviceStatus, NetworkDeviceData};
+pub use resource_claim::{ResourceClaim, ResourceClaimConsumerReference, ResourceClaimSpec, ResourceClaimStatus};
+pub use resource_claim_template::{ResourceClaimTemplate, ResourceClaimTemplateSpec};
+pub use resource_slice::{ResourcePool, ResourceSlice, ResourceSliceSpec};
+pub use selector::{CELDeviceSelector, DeviceSelector};

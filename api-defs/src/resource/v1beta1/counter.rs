@@ -1,0 +1,36 @@
+//! Amounts that devices share.
+
+use std::collections::BTreeMap;
+
+use planesmith_machinery::Struct;
+use planesmith_machinery::quantity::Quantity;
+
+/// Amounts that several devices share.
+#[derive(Clone, Debug, Default, PartialEq, Struct)]
+pub struct CounterSet {
+    /// Name of the set.
+    #[field(proto = 1, keep)]
+    pub name: String,
+    /// The amounts by name.
+    #[field(proto = 2, expected)]
+    pub counters: BTreeMap<String, Counter>,
+}
+
+/// An amount that is shared.
+#[derive(Clone, Debug, Default, PartialEq, Struct)]
+pub struct Counter {
+    /// How much there is, or how much is taken of it.
+    #[field(proto = 1, keep)]
+    pub value: Quantity,
+}
+
+/// What a device takes of amounts that are shared.
+#[derive(Clone, Debug, Default, PartialEq, Struct)]
+pub struct DeviceCounterConsumption {
+    /// The set of amounts.
+    #[field(proto = 1, keep)]
+    pub counter_set: String,
+    /// How much is taken of which.
+    #[field(proto = 2, expected)]
+    pub counters: BTreeMap<String, Counter>,
+}

@@ -1,0 +1,112 @@
+//! Wishes for devices.
+
+use planesmith_machinery::meta::ObjectMeta;
+use planesmith_machinery::rules::{Convert, Rules};
+use planesmith_machinery::{Resource, Struct};
+
+use crate::resource::v1;
+
+use super::AllocatedDeviceStatus;
+use super::AllocationResult;
+use super::DeviceClaim;
+
+/// A wish for devices, and which ones were found for it. Pods that name the claim use them.
+#[derive(Clone, Debug, Default, PartialEq, Resource)]
+#[resource(
+    group = "resource.k8s.io",
+    version = "v1beta1",
+    status,
+    returns_deleted,
+    rules,
+    convert
+)]
+#[resource(storage_version = crate::resource::v1::ResourceClaim)]
+pub struct ResourceClaim {
+    /// Standard metadata.
+    #[field(proto = 1)]
+    pub metadata: ObjectMeta,
+    /// Which devices are wanted. Cannot change.
+    #[field(proto = 2, keep)]
+    pub spec: ResourceClaimSpec,
+    /// Which devices were found and who may use them.
+    #[field(proto = 3)]
+    pub status: ResourceClaimStatus,
+}
+
+/// Which devices are wanted.
+#[derive(Clone, Debug, Default, PartialEq, Struct)]
+pub struct ResourceClaimSpec {
+    /// The devices.
+    #[field(proto = 1, keep, optional)]
+    pub devices: DeviceClaim,
+}
+
+/// Which devices were found for a claim and who may use them.
+#[derive(Clone, Debug, Default, PartialEq, Struct)]
+pub struct ResourceClaimStatus {
+    /// The devices; absent while none are found.
+    #[field(proto = 1)]
+    pub allocation: Option<AllocationResult>,
+    /// Who may use the devices now, usually pods; at most 256.
+    #[field(proto = 2, list_type = map, list_map_keys("uid"), patch_strategy(merge), patch_merge_key = "uid")]
+    pub reserved_for: Vec<ResourceClaimConsumerReference>,
+    /// What drivers say about the devices.
+    #[field(proto = 4, list_type = map, list_map_keys("driver", "device", "pool", "shareID"))]
+    pub devices: Vec<AllocatedDeviceStatus>,
+}
+
+/// Who may use the devices of a claim.
+#[derive(Clone, Debug, Default, PartialEq, Struct)]
+pub struct ResourceClaimConsumerReference {
+    /// Group of the resource; empty for the core group.
+    #[field(proto = 1)]
+    pub api_group: String,
+    /// Resource, such as pods.
+    #[field(proto = 3, keep)]
+    pub resource: String,
+    /// Name of the object.
+    #[field(proto = 4, keep)]
+    pub name: String,
+    /// UID of the object.
+    #[field(proto = 5, keep)]
+    pub uid: String,
+}
+
+impl Rules for ResourceClaim {
+    fn default_values(&mut self) {
+        self.spec.set_defaults();
+    }
+}
+
+impl Convert<v1::ResourceClaim> for ResourceClaim {
+    fn finish_to_hub(&self, hub: &mut v1::ResourceClaim) {
+        self.spec.finish_to_hub(&mut hub.spec);
+    }
+
+    fn finish_from_hub(&mut self, hub: &v1::ResourceClaim) {
+        self.spec.finish_from_hub(&hub.spec);
+    }
+}
+
+impl ResourceClaimSpec {
+    /// Fills in what was not said of the requests.
+    pub(super) fn set_defaults(&mut self) {
+        for request in &mut self.devices.requests {
+            request.set_defaults();
+        }
+    }
+
+    /// Moves what requests say to where newer versions have it.
+    pub(super) fn finish_to_hub(&self, hub: &mut v1::ResourceClaimSpec) {
+        for (request, hub) in self.devices.requests.iter().zip(&mut hub.devices.requests) {
+            request.finish_to_hub(hub);
+        }
+    }
+
+    /// Takes what requests say from where newer versions have it.
+    pub(super) fn finish_from_hub(&mut self, hub: &v1::ResourceClaimSpec) {
+        for (request, hub) in self.devices.requests.iter_mut().zip(&hub.devices.requests) {
+            request.finish_from_hub(hub);
+        }
+    }
+}

@@ -1,0 +1,49 @@
+//! From which claims are made.
+
+use planesmith_machinery::meta::ObjectMeta;
+use planesmith_machinery::rules::{Convert, Rules};
+use planesmith_machinery::{Resource, Struct};
+
+use crate::resource::v1;
+
+use super::ResourceClaimSpec;
+
+/// From which claims are made for pods that ask for one of their own.
+#[derive(Clone, Debug, Default, PartialEq, Resource)]
+#[resource(group = "resource.k8s.io", version = "v1beta1", returns_deleted, rules, convert)]
+#[resource(storage_version = crate::resource::v1::ResourceClaimTemplate)]
+pub struct ResourceClaimTemplate {
+    /// Standard metadata.
+    #[field(proto = 1)]
+    pub metadata: ObjectMeta,
+    /// What the claims look like. Cannot change.
+    #[field(proto = 2, keep)]
+    pub spec: ResourceClaimTemplateSpec,
+}
+
+/// What claims look like.
+#[derive(Clone, Debug, Default, PartialEq, Struct)]
+pub struct ResourceClaimTemplateSpec {
+    /// Labels and annotations of the claims; nothing else may be set.
+    #[field(proto = 1)]
+    pub metadata: ObjectMeta,
+    /// Which devices they want.
+    #[field(proto = 2, keep)]
+    pub spec: ResourceClaimSpec,
+}
+
+impl Rules for ResourceClaimTemplate {
+    fn default_values(&mut self) {
+        self.spec.spec.set_defaults();
+    }
+}
+
+impl Convert<v1::ResourceClaimTemplate> for ResourceClaimTemplate {
+    fn finish_to_hub(&self, hub: &mut v1::ResourceClaimTemplate) {
+        self.spec.spec.finish_to_hub(&mut hub.spec.spec);
+    }
+
+    fn finish_from_hub(&mut self, hub: &v1::ResourceClaimTemplate) {
+        self.spec.spec.finish_from_hub(&hub.spec.spec);
+    }
+}

@@ -1,0 +1,45 @@
+//! Which devices are wanted.
+
+use planesmith_machinery::Struct;
+
+use super::DeviceConfiguration;
+use super::DeviceRequest;
+
+/// Which devices are wanted.
+#[derive(Clone, Debug, Default, PartialEq, Struct)]
+pub struct DeviceClaim {
+    /// Wishes for devices, each with a name of its own; all must be fulfilled.
+    #[field(proto = 1, keep, optional, list_type = atomic)]
+    pub requests: Vec<DeviceRequest>,
+    /// What must hold for several devices together.
+    #[field(proto = 2, list_type = atomic)]
+    pub constraints: Vec<DeviceConstraint>,
+    /// Settings for the drivers of the devices.
+    #[field(proto = 3, list_type = atomic)]
+    pub config: Vec<DeviceClaimConfiguration>,
+}
+
+/// Settings for devices of a claim.
+#[derive(Clone, Debug, Default, PartialEq, Struct)]
+pub struct DeviceClaimConfiguration {
+    /// The requests whose devices are meant, a subrequest as request/subrequest; all when empty.
+    #[field(proto = 1, list_type = atomic)]
+    pub requests: Vec<String>,
+    /// The settings.
+    #[field(inline, proto = 2)]
+    pub device_configuration: DeviceConfiguration,
+}
+
+/// What must hold for several devices together.
+#[derive(Clone, Debug, Default, PartialEq, Struct)]
+pub struct DeviceConstraint {
+    /// The requests whose devices are meant, a subrequest as request/subrequest; all when empty.
+    #[field(proto = 1, list_type = atomic)]
+    pub requests: Vec<String>,
+    /// An attribute that all of the devices must have with the same value.
+    #[field(proto = 2)]
+    pub match_attribute: Option<String>,
+    /// An attribute that all of the devices must have with different values.
+    #[field(proto = 3)]
+    pub distinct_attribute: Option<String>,
+}

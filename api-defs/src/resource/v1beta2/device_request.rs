@@ -1,0 +1,117 @@
+//! Wishes for devices, one by one.
+
+use std::collections::BTreeMap;
+
+use planesmith_machinery::Struct;
+use planesmith_machinery::quantity::Quantity;
+
+use crate::resource::v1::default_amount;
+
+use super::DeviceSelector;
+
+/// A wish for devices: either exactly these, or the first of several that can be fulfilled.
+#[derive(Clone, Debug, Default, PartialEq, Struct)]
+pub struct DeviceRequest {
+    /// Name of the request, by which constraints, settings and containers refer to it.
+    #[field(proto = 1, keep)]
+    pub name: String,
+    /// The one thing that is wanted.
+    #[field(proto = 2)]
+    pub exactly: Option<ExactDeviceRequest>,
+    /// Several alternatives, the best first.
+    #[field(proto = 3, list_type = atomic)]
+    pub first_available: Vec<DeviceSubRequest>,
+}
+
+/// A wish for devices of one class.
+#[derive(Clone, Debug, Default, PartialEq, Struct)]
+pub struct ExactDeviceRequest {
+    /// The class that the devices belong to.
+    #[field(proto = 1, keep)]
+    pub device_class_name: String,
+    /// Conditions that a device must satisfy, besides those of its class.
+    #[field(proto = 2, list_type = atomic)]
+    pub selectors: Vec<DeviceSelector>,
+    /// ExactCount, for as many as count says, or All, for all devices that match.
+    #[field(proto = 3)]
+    pub allocation_mode: String,
+    /// How many devices are wanted with ExactCount; 1 when absent.
+    #[field(proto = 4)]
+    pub count: i64,
+    /// Whether the devices are to be reached for supervision, even while others use them. Only in namespaces with the
+    /// label resource.kubernetes.io/admin-access.
+    #[field(proto = 5)]
+    pub admin_access: Option<bool>,
+    /// Taints of devices that do not matter here.
+    #[field(proto = 6, list_type = atomic)]
+    pub tolerations: Vec<DeviceToleration>,
+    /// How much of each device is wanted, for devices that can be shared.
+    #[field(proto = 7)]
+    pub capacity: Option<CapacityRequirements>,
+}
+
+/// One of several alternatives.
+#[derive(Clone, Debug, Default, PartialEq, Struct)]
+pub struct DeviceSubRequest {
+    /// Name of the alternative.
+    #[field(proto = 1, keep)]
+    pub name: String,
+    /// The class that the devices belong to.
+    #[field(proto = 2, keep)]
+    pub device_class_name: String,
+    /// Conditions that a device must satisfy, besides those of its class.
+    #[field(proto = 3, list_type = atomic)]
+    pub selectors: Vec<DeviceSelector>,
+    /// ExactCount, for as many as count says, or All, for all devices that match.
+    #[field(proto = 4)]
+    pub allocation_mode: String,
+    /// How many devices are wanted with ExactCount; 1 when absent.
+    #[field(proto = 5)]
+    pub count: i64,
+    /// Taints of devices that do not matter here.
+    #[field(proto = 6, list_type = atomic)]
+    pub tolerations: Vec<DeviceToleration>,
+    /// How much of each device is wanted, for devices that can be shared.
+    #[field(proto = 7)]
+    pub capacity: Option<CapacityRequirements>,
+}
+
+/// How much of a device is wanted.
+#[derive(Clone, Debug, Default, PartialEq, Struct)]
+pub struct CapacityRequirements {
+    /// Amounts by the name of the capacity.
+    #[field(proto = 1)]
+    pub requests: BTreeMap<String, Quantity>,
+}
+
+/// A taint of devices that does not matter to a claim.
+#[derive(Clone, Debug, Default, PartialEq, Struct)]
+pub struct DeviceToleration {
+    /// Key of the taint; any when empty, with the operator Exists.
+    #[field(proto = 1)]
+    pub key: String,
+    /// Equal, which is the default, when the values must be equal, or Exists for any value.
+    #[field(proto = 2, default = "Equal", known("Exists", "Equal"))]
+    pub operator: String,
+    /// Value of the taint.
+    #[field(proto = 3)]
+    pub value: String,
+    /// Effect of the taint; any when empty.
+    #[field(proto = 4, known("None", "NoSchedule", "NoExecute"))]
+    pub effect: String,
+    /// For how long the effect NoExecute is endured, in seconds; forever when absent.
+    #[field(proto = 5)]
+    pub toleration_seconds: Option<i64>,
+}
+
+impl DeviceRequest {
+    /// Fills in how many devices are wanted when that was not said.
+    pub(super) fn set_defaults(&mut self) {
+        if let Some(exactly) = &mut self.exactly {
+            default_amount(&mut exactly.allocation_mode, &mut exactly.count);
+        }
+        for alternative in &mut self.first_available {
+            default_amount(&mut alternative.allocation_mode, &mut alternative.count);
+        }
+    }
+}

@@ -1,0 +1,45 @@
+//! What drivers say about devices of claims.
+
+use planesmith_machinery::Struct;
+use planesmith_machinery::meta::Condition;
+use planesmith_machinery::raw::RawExtension;
+
+/// What a driver says about a device of a claim.
+#[derive(Clone, Debug, Default, PartialEq, Struct)]
+pub struct AllocatedDeviceStatus {
+    /// The driver of the device.
+    #[field(proto = 1, keep)]
+    pub driver: String,
+    /// The pool of the device.
+    #[field(proto = 2, keep)]
+    pub pool: String,
+    /// Name of the device in its pool.
+    #[field(proto = 3, keep)]
+    pub device: String,
+    /// Tells apart several shares of one device.
+    #[field(name = "shareID", proto = 7)]
+    pub share_id: Option<String>,
+    /// The state of the device; at most 8 conditions.
+    #[field(proto = 4, keep, optional, list_type = map, list_map_keys("type"))]
+    pub conditions: Vec<Condition>,
+    /// Anything that the driver wants to tell: an object, at most 10 KiB.
+    #[field(proto = 5)]
+    pub data: Option<RawExtension>,
+    /// What the driver knows of the network of the device.
+    #[field(proto = 6)]
+    pub network_data: Option<NetworkDeviceData>,
+}
+
+/// What is known of the network of a device.
+#[derive(Clone, Debug, Default, PartialEq, Struct)]
+pub struct NetworkDeviceData {
+    /// Name of the interface in the pod.
+    #[field(proto = 1)]
+    pub interface_name: String,
+    /// Addresses of the interface with the length of their networks.
+    #[field(proto = 2, list_type = atomic)]
+    pub ips: Vec<String>,
+    /// Hardware address of the interface.
+    #[field(proto = 3)]
+    pub hardware_address: String,
+}

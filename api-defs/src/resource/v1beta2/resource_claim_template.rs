@@ -1,0 +1,37 @@
+//! From which claims are made.
+
+use planesmith_machinery::meta::ObjectMeta;
+use planesmith_machinery::rules::Rules;
+use planesmith_machinery::{Resource, Struct};
+
+use super::ResourceClaimSpec;
+
+/// From which claims are made for pods that ask for one of their own.
+#[derive(Clone, Debug, Default, PartialEq, Resource)]
+#[resource(group = "resource.k8s.io", version = "v1beta2", returns_deleted, rules)]
+#[resource(storage_version = crate::resource::v1::ResourceClaimTemplate)]
+pub struct ResourceClaimTemplate {
+    /// Standard metadata.
+    #[field(proto = 1)]
+    pub metadata: ObjectMeta,
+    /// What the claims look like. Cannot change.
+    #[field(proto = 2, keep)]
+    pub spec: ResourceClaimTemplateSpec,
+}
+
+/// What claims look like.
+#[derive(Clone, Debug, Default, PartialEq, Struct)]
+pub struct ResourceClaimTemplateSpec {
+    /// Labels and annotations of the claims; nothing else may be set.
+    #[field(proto = 1)]
+    pub metadata: ObjectMeta,
+    /// Which devices they want.
+    #[field(proto = 2, keep)]
+    pub spec: ResourceClaimSpec,
+}
+
+impl Rules for ResourceClaimTemplate {
+    fn default_values(&mut self) {
+        self.spec.spec.set_defaults();
+    }
+}

@@ -1,0 +1,82 @@
+//! Devices on offer.
+
+use planesmith_machinery::meta::ObjectMeta;
+use planesmith_machinery::rules::Rules;
+use planesmith_machinery::time::Time;
+use planesmith_machinery::{Resource, Struct};
+
+use super::CounterSet;
+use super::Device;
+use crate::core::v1::NodeSelector;
+
+/// Devices that a driver offers, in one or several slices that together are a pool.
+#[derive(Clone, Debug, Default, PartialEq, Resource)]
+#[resource(
+    group = "resource.k8s.io",
+    version = "v1beta2",
+    cluster,
+    generation,
+    returns_deleted,
+    selectable("spec.driver", "spec.nodeName"),
+    rules
+)]
+#[resource(storage_version = crate::resource::v1::ResourceSlice)]
+pub struct ResourceSlice {
+    /// Standard metadata.
+    #[field(proto = 1)]
+    pub metadata: ObjectMeta,
+    /// The devices.
+    #[field(proto = 2, keep)]
+    pub spec: ResourceSliceSpec,
+}
+
+/// Devices that a driver offers.
+#[derive(Clone, Debug, Default, PartialEq, Struct)]
+pub struct ResourceSliceSpec {
+    /// The driver. Cannot change.
+    #[field(proto = 1, keep)]
+    pub driver: String,
+    /// The pool that the devices belong to.
+    #[field(proto = 2, keep)]
+    pub pool: ResourcePool,
+    /// The node of the devices, when they belong to one. Cannot change.
+    #[field(proto = 3)]
+    pub node_name: Option<String>,
+    /// Nodes from which the devices can be reached.
+    #[field(proto = 4)]
+    pub node_selector: Option<NodeSelector>,
+    /// Whether all nodes can reach the devices.
+    #[field(proto = 5)]
+    pub all_nodes: Option<bool>,
+    /// The devices, at most 128, or 64 when some have taints or consume counters.
+    #[field(proto = 6, list_type = atomic)]
+    pub devices: Vec<Device>,
+    /// Whether each device says itself which nodes can reach it.
+    #[field(proto = 7)]
+    pub per_device_node_selection: Option<bool>,
+    /// Amounts that several devices of the pool share.
+    #[field(proto = 8, list_type = atomic)]
+    pub shared_counters: Vec<CounterSet>,
+}
+
+/// A pool of devices.
+#[derive(Clone, Debug, Default, PartialEq, Struct)]
+pub struct ResourcePool {
+    /// Name of the pool, often that of a node.
+    #[field(proto = 1, keep)]
+    pub name: String,
+    /// Rises with every change of the pool; slices of older generations do not count.
+    #[field(proto = 2, keep)]
+    pub generation: i64,
+    /// How many slices the pool has in this generation.
+    #[field(proto = 3, keep)]
+    pub resource_slice_count: i64,
+}
+
+impl Rules for ResourceSlice {
+    fn default_values(&mut self) {
+        for taint in self.spec.devices.iter_mut().flat_map(|device| &mut device.taints) {
+            taint.time_added.get_or_insert_with(Time::now);
+        }
+    }
+}

@@ -1,0 +1,203 @@
+//! Pods that are scheduled together.
+
+use planesmith_machinery::field_error::FieldErrors;
+use planesmith_machinery::go_value::GoValue;
+use planesmith_machinery::meta::Condition;
+use planesmith_machinery::meta::ObjectMeta;
+use planesmith_machinery::names;
+use planesmith_machinery::rules::{Rules, UpdateOrder};
+use planesmith_machinery::validation::check_conditions;
+use planesmith_machinery::value::Value;
+use planesmith_machinery::{Resource, Struct};
+
+use super::scheduling_policy::check_claims;
+
+use super::PodGroupResourceClaim;
+use super::PodGroupSchedulingConstraints;
+use super::PodGroupSchedulingPolicy;
+
+/// A group of pods that are scheduled together. An alpha feature.
+#[derive(Clone, Debug, Default, PartialEq, Resource)]
+#[resource(group = "scheduling.k8s.io", version = "v1alpha2", status, rules)]
+pub struct PodGroup {
+    /// Standard metadata.
+    #[field(proto = 1)]
+    pub metadata: ObjectMeta,
+    /// How the pods are scheduled.
+    #[field(proto = 2, keep)]
+    pub spec: PodGroupSpec,
+    /// What became of it.
+    #[field(proto = 3)]
+    pub status: PodGroupStatus,
+}
+
+/// How the pods of a group are scheduled.
+#[derive(Clone, Debug, Default, PartialEq, Struct)]
+pub struct PodGroupSpec {
+    /// The template that the group was made from. Cannot change.
+    #[field(proto = 1, keep, optional)]
+    pub pod_group_template_ref: Option<PodGroupTemplateReference>,
+    /// Whether the pods are scheduled one by one or all together. Cannot change.
+    #[field(proto = 2, keep)]
+    pub scheduling_policy: PodGroupSchedulingPolicy,
+    /// What must hold for all pods of the group. An alpha feature that is switched off: dropped.
+    #[field(proto = 3)]
+    pub scheduling_constraints: Option<PodGroupSchedulingConstraints>,
+    /// Claims to devices that the pods of the group share, at most 4. An alpha feature that is switched off: dropped.
+    #[field(proto = 4, list_type = map, list_map_keys("name"), patch_strategy(merge, retain_keys), patch_merge_key = "name")]
+    pub resource_claims: Vec<PodGroupResourceClaim>,
+    /// Whether single pods or only the whole group can be pushed out. An alpha feature that is switched off: dropped.
+    #[field(proto = 5, default = "Pod", known("Pod", "PodGroup"))]
+    pub disruption_mode: Option<String>,
+    /// The PriorityClass of the group. An alpha feature that is switched off: dropped.
+    #[field(proto = 6)]
+    pub priority_class_name: String,
+    /// How important the group is. An alpha feature that is switched off: dropped.
+    #[field(proto = 7)]
+    pub priority: Option<i32>,
+}
+
+/// What became of a group.
+#[derive(Clone, Debug, Default, PartialEq, Struct)]
+pub struct PodGroupStatus {
+    /// What is seen of the group, such as PodGroupScheduled.
+    #[field(proto = 1, list_type = map, list_map_keys("type"), patch_strategy(merge), patch_merge_key = "type")]
+    pub conditions: Vec<Condition>,
+    /// Claims that were made for the group.
+    #[field(proto = 2, list_type = map, list_map_keys("name"), patch_strategy(merge, retain_keys), patch_merge_key = "name")]
+    pub resource_claim_statuses: Vec<PodGroupResourceClaimStatus>,
+}
+
+/// A claim that was made for a group.
+#[derive(Clone, Debug, Default, PartialEq, Struct)]
+pub struct PodGroupResourceClaimStatus {
+    /// Name by which pods refer to it.
+    #[field(proto = 1, keep)]
+    pub name: String,
+    /// The claim; absent when none was needed.
+    #[field(proto = 2)]
+    pub resource_claim_name: Option<String>,
+}
+
+/// Points at the template of a group. Exactly one field is set.
+#[derive(Clone, Debug, Default, PartialEq, Struct)]
+pub struct PodGroupTemplateReference {
+    /// A template in a workload.
+    #[field(proto = 1, keep, optional)]
+    pub workload: Option<WorkloadPodGroupTemplateReference>,
+}
+
+/// Points at a template in a workload.
+#[derive(Clone, Debug, Default, PartialEq, Struct)]
+pub struct WorkloadPodGroupTemplateReference {
+    /// The workload.
+    #[field(proto = 1, keep)]
+    pub workload_name: String,
+    /// The template.
+    #[field(proto = 2, keep)]
+    pub pod_group_template_name: String,
+}
+
+impl Rules for PodGroup {
+    const UPDATE_ORDER: UpdateOrder = UpdateOrder::ChangeOnly;
+
+    fn prepare_create(&mut self) {
+        let spec = &mut self.spec;
+        spec.scheduling_constraints = None;
+        spec.resource_claims.clear();
+        spec.disruption_mode = None;
+        spec.priority_class_name.clear();
+        spec.priority = None;
+    }
+
+    fn prepare_update(&mut self, old: &Self) {
+        let (new, old) = (&mut self.spec, &old.spec);
+        // What was stored already may stay.
+        if old.scheduling_constraints.is_none() {
+            new.scheduling_constraints = None;
+        }
+        if old.resource_claims.is_empty() {
+            new.resource_claims.clear();
+        }
+        if old.disruption_mode.is_none() {
+            new.disruption_mode = None;
+        }
+        if old.priority_class_name.is_empty() {
+            new.priority_class_name.clear();
+        }
+        if old.priority.is_none() {
+            new.priority = None;
+        }
+    }
+
+    fn prepare_status_update(&mut self, old: &Self) {
+        self.metadata.keep_for_status(&old.metadata);
+        if old.status.resource_claim_statuses.is_empty() {
+            self.status.resource_claim_statuses.clear();
+        }
+    }
+
+    fn validate(&self, errors: &mut FieldErrors) {
+        let errors = &mut *errors.at("spec");
+        if let Some(template) = &self.spec.pod_group_template_ref {
+            template.check(&mut errors.at("podGroupTemplateRef"));
+        }
+        self.spec.scheduling_policy.check(&mut errors.at("schedulingPolicy"));
+        check_claims(&self.spec.resource_claims, errors);
+    }
+
+    fn validate_update(&self, old: &Self, errors: &mut FieldErrors) {
+        let errors = &mut *errors.at("spec");
+        let fields: [(&str, &dyn Value, bool); 2] = [
+            (
+                "podGroupTemplateRef",
+                &self.spec.pod_group_template_ref,
+                self.spec.pod_group_template_ref == old.spec.pod_group_template_ref,
+            ),
+            (
+                "schedulingPolicy",
+                &self.spec.scheduling_policy,
+                self.spec.scheduling_policy == old.spec.scheduling_policy,
+            ),
+        ];
+        for (field, value, same) in fields {
+            if !same {
+                errors.invalid(field, GoValue(value), "field is immutable");
+            }
+        }
+    }
+
+    fn validate_status_update(&self, _old: &Self, errors: &mut FieldErrors) {
+        check_conditions(&mut errors.at("status"), "conditions", &self.status.conditions);
+    }
+}
+
+impl PodGroupTemplateReference {
+    fn check(&self, errors: &mut FieldErrors) {
+        let Some(template) = &self.workload else {
+            return errors.invalid("", "", "must specify one of: `workload`");
+        };
+        let errors = &mut *errors.at("workload");
+        let parts = [
+            (
+                "workloadName",
+                &template.workload_name,
+                names::dns_subdomain as fn(&str) -> names::Complaints,
+            ),
+            (
+                "podGroupTemplateName",
+                &template.pod_group_template_name,
+                names::dns_label,
+            ),
+        ];
+        for (field, value, problems) in parts {
+            if value.is_empty() {
+                errors.required(field, "");
+                continue;
+            }
+            for problem in problems(value) {
+                errors.invalid(field, value, problem);
+            }
+        }
+    }
+}

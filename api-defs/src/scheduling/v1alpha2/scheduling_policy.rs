@@ -1,0 +1,100 @@
+//! How pods of a group are scheduled.
+
+use planesmith_machinery::Struct;
+use planesmith_machinery::field_error::FieldErrors;
+use planesmith_machinery::names;
+
+/// How the pods of a group are scheduled. Exactly one field is set.
+#[derive(Clone, Debug, Default, PartialEq, Struct)]
+pub struct PodGroupSchedulingPolicy {
+    /// One by one.
+    #[field(proto = 1)]
+    pub basic: Option<BasicSchedulingPolicy>,
+    /// All together or none.
+    #[field(proto = 2)]
+    pub gang: Option<GangSchedulingPolicy>,
+}
+
+/// Pods are scheduled one by one.
+#[derive(Clone, Debug, Default, PartialEq, Struct)]
+pub struct BasicSchedulingPolicy {}
+
+/// Pods are scheduled all together or none of them.
+#[derive(Clone, Debug, Default, PartialEq, Struct)]
+pub struct GangSchedulingPolicy {
+    /// How many pods are enough to start; at least 1.
+    #[field(proto = 1, keep)]
+    pub min_count: i32,
+}
+
+/// What must hold for all pods of a group.
+#[derive(Clone, Debug, Default, PartialEq, Struct)]
+pub struct PodGroupSchedulingConstraints {
+    /// Parts of the cluster in which the pods must be together; at most one.
+    #[field(proto = 1, list_type = atomic)]
+    pub topology: Vec<TopologyConstraint>,
+}
+
+/// A part of the cluster in which pods must be together.
+#[derive(Clone, Debug, Default, PartialEq, Struct)]
+pub struct TopologyConstraint {
+    /// Label of nodes; pods run on nodes with the same value.
+    #[field(proto = 1, keep)]
+    pub key: String,
+}
+
+/// A claim to devices that the pods of a group share. Either a claim or a template is named.
+#[derive(Clone, Debug, Default, PartialEq, Struct)]
+pub struct PodGroupResourceClaim {
+    /// Name by which pods refer to it.
+    #[field(proto = 1, keep)]
+    pub name: String,
+    /// A claim that exists.
+    #[field(proto = 2)]
+    pub resource_claim_name: Option<String>,
+    /// A template from which a claim is made for the group.
+    #[field(proto = 3)]
+    pub resource_claim_template_name: Option<String>,
+}
+
+/// The most claims of a group.
+const MAX_CLAIMS: usize = 4;
+
+impl PodGroupSchedulingPolicy {
+    /// Reports what is wrong with the policy.
+    pub(super) fn check(&self, errors: &mut FieldErrors) {
+        match (&self.basic, &self.gang) {
+            (None, None) => errors.invalid("", "", "must specify one of: `basic`, `gang`"),
+            (Some(_), Some(_)) => errors.invalid("", "{basic, gang}", "must specify exactly one of: `basic`, `gang`"),
+            (None, Some(gang)) if gang.min_count < 1 => {
+                errors.invalid("gang.minCount", gang.min_count, "must be greater than or equal to 1");
+            }
+            _ => {}
+        }
+    }
+}
+
+/// Reports what is wrong with the claims of a group at `resourceClaims`.
+pub(super) fn check_claims(claims: &[PodGroupResourceClaim], errors: &mut FieldErrors) {
+    if claims.len() > MAX_CLAIMS {
+        return errors.too_many("resourceClaims", claims.len(), MAX_CLAIMS as u64);
+    }
+    for (index, claim) in claims.iter().enumerate() {
+        let errors = &mut *errors.at_index("resourceClaims", index);
+        if claims[..index].iter().any(|other| other.name == claim.name) {
+            errors.duplicate("", &claim.name);
+        }
+        if claim.name.is_empty() {
+            errors.required("name", "");
+        } else {
+            for problem in names::dns_label(&claim.name) {
+                errors.invalid("name", &claim.name, problem);
+            }
+        }
+        let sources = [&claim.resource_claim_name, &claim.resource_claim_template_name];
+        if sources.into_iter().flatten().count() != 1 {
+            let detail = "must specify exactly one of: `resourceClaimName`, `resourceClaimTemplateName`";
+            errors.invalid("", "", detail);
+        }
+    }
+}

@@ -1,0 +1,184 @@
+//! Groups of pods that belong together.
+
+use planesmith_machinery::field_error::FieldErrors;
+use planesmith_machinery::go_value::GoValue;
+use planesmith_machinery::meta::ObjectMeta;
+use planesmith_machinery::names;
+use planesmith_machinery::rules::{Rules, UpdateOrder};
+use planesmith_machinery::value::Value;
+use planesmith_machinery::{Resource, Struct};
+
+use super::scheduling_policy::check_claims;
+
+use super::PodGroupResourceClaim;
+use super::PodGroupSchedulingConstraints;
+use super::PodGroupSchedulingPolicy;
+
+/// Groups of pods that belong together, such as those of a computation on several nodes. An alpha feature.
+#[derive(Clone, Debug, Default, PartialEq, Resource)]
+#[resource(group = "scheduling.k8s.io", version = "v1alpha2", rules)]
+pub struct Workload {
+    /// Standard metadata.
+    #[field(proto = 1)]
+    pub metadata: ObjectMeta,
+    /// The groups.
+    #[field(proto = 2, keep)]
+    pub spec: WorkloadSpec,
+}
+
+/// Groups of pods that belong together.
+#[derive(Clone, Debug, Default, PartialEq, Struct)]
+pub struct WorkloadSpec {
+    /// The object that manages the pods, for tools. Cannot change.
+    #[field(proto = 1)]
+    pub controller_ref: Option<TypedLocalObjectReference>,
+    /// What the groups look like, at most 8. Cannot change.
+    #[field(proto = 2, keep, list_type = map, list_map_keys("name"))]
+    pub pod_group_templates: Vec<PodGroupTemplate>,
+}
+
+/// What a group of pods looks like.
+#[derive(Clone, Debug, Default, PartialEq, Struct)]
+pub struct PodGroupTemplate {
+    /// Name of the template in its workload.
+    #[field(proto = 1, keep)]
+    pub name: String,
+    /// Whether the pods are scheduled one by one or all together. Cannot change.
+    #[field(proto = 2, keep)]
+    pub scheduling_policy: PodGroupSchedulingPolicy,
+    /// What must hold for all pods of the group. An alpha feature that is switched off: dropped.
+    #[field(proto = 3, keep, optional)]
+    pub scheduling_constraints: Option<PodGroupSchedulingConstraints>,
+    /// Claims to devices that the pods of the group share, at most 4. An alpha feature that is switched off: dropped.
+    #[field(proto = 4, list_type = map, list_map_keys("name"), patch_strategy(merge, retain_keys), patch_merge_key = "name")]
+    pub resource_claims: Vec<PodGroupResourceClaim>,
+    /// Whether single pods or only the whole group can be pushed out. An alpha feature that is switched off: dropped.
+    #[field(proto = 5, known("Pod", "PodGroup"))]
+    pub disruption_mode: Option<String>,
+    /// The PriorityClass of the group. An alpha feature that is switched off: dropped.
+    #[field(proto = 6)]
+    pub priority_class_name: String,
+    /// How important the group is. An alpha feature that is switched off: dropped.
+    #[field(proto = 7)]
+    pub priority: Option<i32>,
+}
+
+/// Points at an object in the same namespace.
+#[derive(Clone, Debug, Default, PartialEq, Struct)]
+pub struct TypedLocalObjectReference {
+    /// Group of the object; empty for the core group.
+    #[field(proto = 1)]
+    pub api_group: String,
+    /// Kind of the object.
+    #[field(proto = 2, keep)]
+    pub kind: String,
+    /// Name of the object.
+    #[field(proto = 3, keep)]
+    pub name: String,
+}
+
+/// The most templates of a workload.
+const MAX_TEMPLATES: usize = 8;
+
+impl Rules for Workload {
+    const UPDATE_ORDER: UpdateOrder = UpdateOrder::ChangeOnly;
+
+    fn prepare_create(&mut self) {
+        for template in &mut self.spec.pod_group_templates {
+            template.drop_alpha();
+        }
+    }
+
+    fn prepare_update(&mut self, old: &Self) {
+        // What was stored already may stay.
+        let stored = |template: &PodGroupTemplate| old.spec.pod_group_templates.contains(template);
+        for template in &mut self.spec.pod_group_templates {
+            if !stored(template) {
+                template.drop_alpha();
+            }
+        }
+    }
+
+    fn validate(&self, errors: &mut FieldErrors) {
+        let errors = &mut *errors.at("spec");
+        if let Some(controller) = &self.spec.controller_ref {
+            controller.check(&mut errors.at("controllerRef"));
+        }
+        let templates = &self.spec.pod_group_templates;
+        if templates.is_empty() {
+            return errors.required("podGroupTemplates", "must have at least one item");
+        }
+        if templates.len() > MAX_TEMPLATES {
+            return errors.too_many("podGroupTemplates", templates.len(), MAX_TEMPLATES as u64);
+        }
+        for (index, template) in templates.iter().enumerate() {
+            let errors = &mut *errors.at_index("podGroupTemplates", index);
+            if templates[..index].iter().any(|other| other.name == template.name) {
+                errors.duplicate("", &template.name);
+            }
+            template.check(errors);
+        }
+    }
+
+    fn validate_update(&self, old: &Self, errors: &mut FieldErrors) {
+        let errors = &mut *errors.at("spec");
+        let fields: [(&str, &dyn Value, bool); 2] = [
+            (
+                "controllerRef",
+                &self.spec.controller_ref,
+                self.spec.controller_ref == old.spec.controller_ref,
+            ),
+            (
+                "podGroupTemplates",
+                &self.spec.pod_group_templates,
+                self.spec.pod_group_templates == old.spec.pod_group_templates,
+            ),
+        ];
+        for (field, value, same) in fields {
+            if !same {
+                errors.invalid(field, GoValue(value), "field is immutable");
+            }
+        }
+    }
+}
+
+impl TypedLocalObjectReference {
+    fn check(&self, errors: &mut FieldErrors) {
+        if !self.api_group.is_empty() {
+            for problem in names::dns_subdomain(&self.api_group) {
+                errors.invalid("apiGroup", &self.api_group, problem);
+            }
+        }
+        for (field, value) in [("kind", &self.kind), ("name", &self.name)] {
+            if value.is_empty() {
+                errors.required(field, "");
+            }
+            for problem in names::path_segment(value) {
+                errors.invalid(field, value, problem);
+            }
+        }
+    }
+}
+
+impl PodGroupTemplate {
+    /// Resets what belongs to alpha features.
+    fn drop_alpha(&mut self) {
+        self.scheduling_constraints = None;
+        self.resource_claims.clear();
+        self.disruption_mode = None;
+        self.priority_class_name.clear();
+        self.priority = None;
+    }
+
+    fn check(&self, errors: &mut FieldErrors) {
+        if self.name.is_empty() {
+            errors.required("name", "");
+        } else {
+            for problem in names::dns_label(&self.name) {
+                errors.invalid("name", &self.name, problem);
+            }
+        }
+        self.scheduling_policy.check(&mut errors.at("schedulingPolicy"));
+        check_claims(&self.resource_claims, errors);
+    }
+}

@@ -1,0 +1,5 @@
+//! `scheduling.k8s.io/v1beta1`: no longer served.
+
+mod priority_class;
+
+pub use priority_class::PriorityClass;

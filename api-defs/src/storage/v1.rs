@@ -1,0 +1,18 @@
+//! `storage.k8s.io/v1`: classes of storage, storage drivers, and volumes on their way to a node.
+
+mod csi_driver;
+mod csi_node;
+mod csi_storage_capacity;
+mod parameters;
+mod storage_class;
+mod volume_attachment;
+mod volume_attributes_class;
+
+pub use csi_driver::{CSIDriver, CSIDriverSpec, TokenRequest};
+pub use csi_node::{CSINode, CSINodeDriver, CSINodeSpec, VolumeNodeResources};
+pub use csi_storage_capacity::CSIStorageCapacity;
+pub use storage_class::StorageClass;
+pub use volume_attachment::{
+    VolumeAttachment, VolumeAttachmentSource, VolumeAttachmentSpec, VolumeAttachmentStatus, VolumeError,
+};
+pub use volume_attributes_class::VolumeAttributesClass;

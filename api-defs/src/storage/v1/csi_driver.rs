@@ -1,0 +1,200 @@
+//! Storage drivers.
+
+mod columns;
+
+use std::collections::BTreeSet;
+
+use planesmith_machinery::field_error::FieldErrors;
+use planesmith_machinery::meta::ObjectMeta;
+use planesmith_machinery::rules::Rules;
+use planesmith_machinery::value::Value;
+use planesmith_machinery::{Resource, Struct};
+
+/// What the cluster has to know of a storage driver: whether its volumes are attached, what it wants to be told when it
+/// mounts one, and who sets the ownership of files. The object is named as the driver calls itself.
+#[derive(Clone, Debug, Default, PartialEq, Resource)]
+#[resource(
+    group = "storage.k8s.io",
+    version = "v1",
+    cluster,
+    conditional_update,
+    returns_deleted,
+    rules
+)]
+#[resource(column(name), column(name = "AttachRequired", type = "boolean", doc = "Whether volumes have to be attached.", with = columns::attach_required), column(name = "PodInfoOnMount", type = "boolean", doc = "Whether it is told about the pod.", with = columns::pod_info), column(name = "StorageCapacity", type = "boolean", doc = "Whether its capacity counts for scheduling.", with = columns::storage_capacity), column(name = "TokenRequests", type = "string", doc = "Audiences of the tokens it gets.", with = columns::token_requests), column(name = "RequiresRepublish", type = "boolean", doc = "Whether it is called again and again.", with = columns::requires_republish), column(name = "Modes", type = "string", doc = "Kinds of volumes that it supports.", with = columns::modes), column(age))]
+pub struct CSIDriver {
+    /// Standard metadata.
+    #[field(proto = 1)]
+    pub metadata: ObjectMeta,
+    /// How the driver is to be used.
+    #[field(proto = 2, keep)]
+    pub spec: CSIDriverSpec,
+}
+
+/// How a storage driver is to be used.
+#[derive(Clone, Debug, Default, PartialEq, Struct)]
+pub struct CSIDriverSpec {
+    /// Whether volumes have to be attached to a node before they can be mounted. True when absent; cannot change.
+    #[field(proto = 1)]
+    pub attach_required: Option<bool>,
+    /// Whether the driver is told the name, namespace, UID and service account of the pod for which it mounts a volume.
+    #[field(proto = 2)]
+    pub pod_info_on_mount: Option<bool>,
+    /// Kinds of volumes that the driver supports: Persistent, which is the default, and Ephemeral, written into a pod.
+    /// Cannot change.
+    #[field(proto = 3, list_type = set)]
+    pub volume_lifecycle_modes: Vec<String>,
+    /// Whether the scheduler looks at the CSIStorageCapacity objects of the driver before it places a pod whose volume
+    /// is yet to be made.
+    #[field(proto = 4)]
+    pub storage_capacity: Option<bool>,
+    /// Whether the owner and the permissions of a volume are changed for the group of a pod: ReadWriteOnceWithFSType,
+    /// which is the default, File or None.
+    #[field(proto = 5)]
+    pub fs_group_policy: Option<String>,
+    /// Tokens of the service account of the pod that the driver is given when it mounts a volume, at most one per
+    /// audience.
+    #[field(proto = 6, list_type = atomic)]
+    pub token_requests: Vec<TokenRequest>,
+    /// Whether the driver is called again and again for mounted volumes, so that it can refresh what they hold.
+    #[field(proto = 7)]
+    pub requires_republish: Option<bool>,
+    /// Whether the driver can mount volumes with an SELinux label as a mount option.
+    #[field(proto = 8)]
+    pub se_linux_mount: Option<bool>,
+    /// How often nodes ask the driver anew how many volumes it can take, in seconds; at least 10. Never when absent.
+    #[field(proto = 9)]
+    pub node_allocatable_update_period_seconds: Option<i64>,
+    /// Whether tokens are handed over in the field for secrets instead of among the attributes of the volume. Only
+    /// together with tokenRequests.
+    #[field(proto = 10)]
+    pub service_account_token_in_secrets: Option<bool>,
+    /// Whether pods that use the driver stay away from nodes where it is not registered. An alpha feature that is
+    /// switched off: dropped.
+    #[field(proto = 11)]
+    pub prevent_pod_scheduling_if_missing: Option<bool>,
+}
+
+/// A token that a storage driver wants of the service account of a pod.
+#[derive(Clone, Debug, Default, PartialEq, Struct)]
+pub struct TokenRequest {
+    /// Whom the token is for; empty means the API server.
+    #[field(proto = 1, keep)]
+    pub audience: String,
+    /// For how many seconds the token is valid; one hour when absent.
+    #[field(proto = 2)]
+    pub expiration_seconds: Option<i64>,
+}
+
+/// Kinds of volumes that drivers can support.
+const MODES: [&str; 2] = ["Persistent", "Ephemeral"];
+
+/// Who may set the owner and the permissions of a volume.
+const FS_GROUP_POLICIES: [&str; 3] = ["File", "None", "ReadWriteOnceWithFSType"];
+
+/// The shortest and the longest time for which a token can be asked for, in seconds.
+const TOKEN_SECONDS: (i64, i64) = (600, 1 << 32);
+
+/// The shortest time between two questions of a node, in seconds.
+const MIN_UPDATE_PERIOD: i64 = 10;
+
+impl Rules for CSIDriver {
+    fn default_values(&mut self) {
+        let spec = &mut self.spec;
+        spec.attach_required.get_or_insert(true);
+        spec.pod_info_on_mount.get_or_insert(false);
+        spec.storage_capacity.get_or_insert(false);
+        spec.fs_group_policy
+            .get_or_insert_with(|| "ReadWriteOnceWithFSType".to_owned());
+        if spec.volume_lifecycle_modes.is_empty() {
+            spec.volume_lifecycle_modes.push(MODES[0].to_owned());
+        }
+        spec.requires_republish.get_or_insert(false);
+        spec.se_linux_mount.get_or_insert(false);
+    }
+
+    fn prepare_create(&mut self) {
+        self.spec.prevent_pod_scheduling_if_missing = None;
+    }
+
+    fn prepare_update(&mut self, old: &Self) {
+        if old.spec.prevent_pod_scheduling_if_missing.is_none() {
+            self.spec.prevent_pod_scheduling_if_missing = None;
+        }
+        if self.spec != old.spec {
+            self.metadata.generation = old.metadata.generation + 1;
+        }
+    }
+
+    fn validate(&self, errors: &mut FieldErrors) {
+        let errors = &mut *errors.at("spec");
+        let spec = &self.spec;
+        if let Some(policy) = spec.fs_group_policy.as_deref()
+            && !FS_GROUP_POLICIES.contains(&policy)
+        {
+            errors.not_supported("fsGroupPolicy", policy, &FS_GROUP_POLICIES);
+        }
+        spec.check_token_requests(errors);
+        for mode in &spec.volume_lifecycle_modes {
+            if !MODES.contains(&mode.as_str()) {
+                errors.not_supported_in_order("volumeLifecycleModes", mode, &MODES);
+            }
+        }
+        if let Some(seconds) = spec.node_allocatable_update_period_seconds
+            && seconds < MIN_UPDATE_PERIOD
+        {
+            let detail = "must be greater than or equal to 10 seconds";
+            errors.invalid("nodeAllocatableUpdatePeriodSeconds", seconds, detail);
+        }
+        if let Some(in_secrets) = spec.service_account_token_in_secrets
+            && spec.token_requests.is_empty()
+        {
+            let detail = "serviceAccountTokenInSecrets is set but no tokenRequests are specified";
+            errors.invalid("serviceAccountTokenInSecrets", in_secrets, detail);
+        }
+    }
+
+    fn validate_update(&self, old: &Self, errors: &mut FieldErrors) {
+        let errors = &mut *errors.at("spec");
+        let (new, old) = (&self.spec, &old.spec);
+        if new.attach_required != old.attach_required {
+            // Clients know the field under this name.
+            errors.invalid(
+                "attachedRequired",
+                &new.attach_required as &dyn Value,
+                "field is immutable",
+            );
+        }
+        if new.volume_lifecycle_modes != old.volume_lifecycle_modes {
+            errors.invalid(
+                "volumeLifecycleModes",
+                &new.volume_lifecycle_modes as &dyn Value,
+                "field is immutable",
+            );
+        }
+    }
+}
+
+impl CSIDriverSpec {
+    fn check_token_requests(&self, errors: &mut FieldErrors) {
+        let mut audiences = BTreeSet::new();
+        for (index, request) in self.token_requests.iter().enumerate() {
+            let errors = &mut *errors.at_index("tokenRequests", index);
+            if !audiences.insert(request.audience.as_str()) {
+                errors.duplicate("audience", &request.audience);
+                continue;
+            }
+            match request.expiration_seconds {
+                Some(seconds) if seconds < TOKEN_SECONDS.0 => {
+                    let detail = "may not specify a duration less than 10 minutes";
+                    errors.invalid("expirationSeconds", seconds, detail);
+                }
+                Some(seconds) if seconds > TOKEN_SECONDS.1 => {
+                    let detail = "may not specify a duration larger than 2^32 seconds";
+                    errors.invalid("expirationSeconds", seconds, detail);
+                }
+                _ => {}
+            }
+        }
+    }
+}

@@ -1,0 +1,66 @@
+//! How much storage is left where.
+
+use planesmith_machinery::Resource;
+use planesmith_machinery::field_error::FieldErrors;
+use planesmith_machinery::meta::LabelSelector;
+use planesmith_machinery::meta::ObjectMeta;
+use planesmith_machinery::names;
+use planesmith_machinery::quantity::Quantity;
+use planesmith_machinery::rules::Rules;
+use planesmith_machinery::validation::{SelectorValues, check_label_selector};
+use planesmith_machinery::value::Value;
+
+use crate::created_at::created_at;
+
+/// How much storage of a class is left in a part of the cluster, as a storage driver reports it for the scheduler.
+#[derive(Clone, Debug, Default, PartialEq, Resource)]
+#[resource(
+    group = "storage.k8s.io",
+    version = "v1",
+    plural = "csistoragecapacities",
+    conditional_update,
+    rules
+)]
+#[resource(column(name), column(name = "Created At", type = "date", doc = "When it was created.", with = created_at))]
+pub struct CSIStorageCapacity {
+    /// Standard metadata.
+    #[field(proto = 1)]
+    pub metadata: ObjectMeta,
+    /// The nodes that can reach the storage; none when absent, all when empty. Cannot change.
+    #[field(proto = 2)]
+    pub node_topology: Option<LabelSelector>,
+    /// The storage class. Cannot change.
+    #[field(proto = 3, keep)]
+    pub storage_class_name: String,
+    /// How much is left; unknown when absent.
+    #[field(proto = 4)]
+    pub capacity: Option<Quantity>,
+    /// The largest volume that can still be made; unknown when absent.
+    #[field(proto = 5)]
+    pub maximum_volume_size: Option<Quantity>,
+}
+
+impl Rules for CSIStorageCapacity {
+    fn validate(&self, errors: &mut FieldErrors) {
+        if let Some(topology) = &self.node_topology {
+            check_label_selector(topology, SelectorValues::Legal, &mut errors.at("nodeTopology"));
+        }
+        for problem in names::dns_subdomain(&self.storage_class_name) {
+            errors.invalid("storageClassName", &self.storage_class_name, problem);
+        }
+        if let Some(capacity) = &self.capacity
+            && capacity.is_negative()
+        {
+            errors.invalid("capacity", capacity.as_str(), "must be greater than or equal to 0");
+        }
+    }
+
+    fn validate_update(&self, old: &Self, errors: &mut FieldErrors) {
+        if self.node_topology != old.node_topology {
+            errors.invalid("nodeTopology", &self.node_topology as &dyn Value, "field is immutable");
+        }
+        if self.storage_class_name != old.storage_class_name {
+            errors.invalid("storageClassName", &self.storage_class_name, "field is immutable");
+        }
+    }
+}

@@ -1,0 +1,108 @@
+//! Sorts of storage.
+
+mod columns;
+mod topology;
+
+use std::collections::BTreeMap;
+
+use planesmith_machinery::Resource;
+use planesmith_machinery::field_error::FieldErrors;
+use planesmith_machinery::meta::ObjectMeta;
+use planesmith_machinery::rules::Rules;
+use planesmith_machinery::value::Value;
+
+use super::parameters::{check_parameters, check_provisioner};
+use crate::core::v1::TopologySelectorTerm;
+
+/// A sort of storage that claims can ask for by name, and how volumes of it are made on demand.
+#[derive(Clone, Debug, Default, PartialEq, Resource)]
+#[resource(
+    group = "storage.k8s.io",
+    version = "v1",
+    short("sc"),
+    cluster,
+    returns_deleted,
+    rules
+)]
+#[resource(column(name = "Name", type = "string", format = "name", doc = "Name of the class; the default one says so.", with = columns::name), column(name = "Provisioner", type = "string", doc = "Who makes its volumes.", path = "provisioner"), column(name = "ReclaimPolicy", type = "string", doc = "What becomes of volumes whose claim is gone.", with = columns::reclaim_policy), column(name = "VolumeBindingMode", type = "string", doc = "When claims are bound.", with = columns::binding_mode), column(name = "AllowVolumeExpansion", type = "boolean", doc = "Whether claims can grow.", with = columns::expansion), column(age))]
+pub struct StorageClass {
+    /// Standard metadata.
+    #[field(proto = 1)]
+    pub metadata: ObjectMeta,
+    /// Who makes the volumes: the name of a storage driver. Cannot change.
+    #[field(proto = 2, keep)]
+    pub provisioner: String,
+    /// What the provisioner is told about each volume, as it documents it. Cannot change.
+    #[field(proto = 3)]
+    pub parameters: BTreeMap<String, String>,
+    /// What becomes of a volume that was made on demand when its claim is deleted: Delete, which is the default, or
+    /// Retain. Cannot change.
+    #[field(proto = 4, known("Recycle", "Delete", "Retain"))]
+    pub reclaim_policy: Option<String>,
+    /// Options with which volumes are mounted. Not checked: a wrong one makes mounting fail.
+    #[field(proto = 5, list_type = atomic)]
+    pub mount_options: Vec<String>,
+    /// Whether claims of the class may be enlarged.
+    #[field(proto = 6)]
+    pub allow_volume_expansion: Option<bool>,
+    /// When claims are bound and volumes made: Immediate, which is the default, or WaitForFirstConsumer, when a pod
+    /// needs them and its node is known. Cannot change.
+    #[field(proto = 7, known("Immediate", "WaitForFirstConsumer"))]
+    pub volume_binding_mode: Option<String>,
+    /// Parts of the cluster in which volumes may be made, by labels of nodes; all when empty.
+    #[field(proto = 8, list_type = atomic)]
+    pub allowed_topologies: Vec<TopologySelectorTerm>,
+}
+
+/// What can become of a volume whose claim is gone.
+const RECLAIM_POLICIES: [&str; 2] = ["Delete", "Retain"];
+
+/// When claims can be bound.
+const BINDING_MODES: [&str; 2] = ["Immediate", "WaitForFirstConsumer"];
+
+impl Rules for StorageClass {
+    fn default_values(&mut self) {
+        self.reclaim_policy
+            .get_or_insert_with(|| RECLAIM_POLICIES[0].to_owned());
+        self.volume_binding_mode
+            .get_or_insert_with(|| BINDING_MODES[0].to_owned());
+    }
+
+    fn validate(&self, errors: &mut FieldErrors) {
+        check_provisioner("provisioner", &self.provisioner, errors);
+        check_parameters(&self.parameters, errors);
+        match self.reclaim_policy.as_deref() {
+            None | Some("") => {}
+            Some(policy) if RECLAIM_POLICIES.contains(&policy) => {}
+            Some(policy) => errors.not_supported("reclaimPolicy", policy, &RECLAIM_POLICIES),
+        }
+        match self.volume_binding_mode.as_deref() {
+            None => errors.required("volumeBindingMode", ""),
+            Some(mode) if BINDING_MODES.contains(&mode) => {}
+            Some(mode) => errors.not_supported("volumeBindingMode", mode, &BINDING_MODES),
+        }
+        topology::check(&self.allowed_topologies, errors);
+    }
+
+    fn validate_update(&self, old: &Self, errors: &mut FieldErrors) {
+        let fields: [(&str, &dyn Value, bool); 4] = [
+            ("parameters", &self.parameters, self.parameters == old.parameters),
+            ("provisioner", &self.provisioner, self.provisioner == old.provisioner),
+            (
+                "reclaimPolicy",
+                &self.reclaim_policy,
+                self.reclaim_policy == old.reclaim_policy,
+            ),
+            (
+                "volumeBindingMode",
+                &self.volume_binding_mode,
+                self.volume_binding_mode == old.volume_binding_mode,
+            ),
+        ];
+        for (field, value, same) in fields {
+            if !same {
+                errors.invalid(field, value, "field is immutable");
+            }
+        }
+    }
+}

@@ -1,0 +1,37 @@
+//! The cells of printed storage classes.
+
+use planesmith_machinery::table::Cell;
+
+use super::StorageClass;
+
+/// Annotations that mark the class of claims that name none.
+const DEFAULT_MARKS: [&str; 2] = [
+    "storageclass.kubernetes.io/is-default-class",
+    "storageclass.beta.kubernetes.io/is-default-class",
+];
+
+pub(super) fn name(class: &StorageClass) -> Cell {
+    let annotations = &class.metadata.annotations;
+    let is_default = DEFAULT_MARKS
+        .iter()
+        .any(|mark| annotations.get(*mark).is_some_and(|value| value == "true"));
+    let ending = if is_default { " (default)" } else { "" };
+    Cell::Text(format!("{}{ending}", class.metadata.name))
+}
+
+pub(super) fn reclaim_policy(class: &StorageClass) -> Cell {
+    Cell::Text(class.reclaim_policy.clone().unwrap_or_else(|| "Delete".to_owned()))
+}
+
+pub(super) fn binding_mode(class: &StorageClass) -> Cell {
+    Cell::Text(
+        class
+            .volume_binding_mode
+            .clone()
+            .unwrap_or_else(|| "<unset>".to_owned()),
+    )
+}
+
+pub(super) fn expansion(class: &StorageClass) -> Cell {
+    Cell::Bool(class.allow_volume_expansion == Some(true))
+}

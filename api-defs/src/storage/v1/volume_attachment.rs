@@ -1,0 +1,185 @@
+//! Volumes on their way to a node.
+
+use std::collections::BTreeMap;
+
+use planesmith_machinery::field_error::FieldErrors;
+use planesmith_machinery::go_value::GoValue;
+use planesmith_machinery::meta::ObjectMeta;
+use planesmith_machinery::names;
+use planesmith_machinery::rules::Rules;
+use planesmith_machinery::table::Cell;
+use planesmith_machinery::time::Time;
+use planesmith_machinery::{Resource, Struct};
+
+use crate::core::v1::{PersistentVolumeSpec, check_driver_name};
+
+/// The wish that a volume be attached to a node, and how far that is.
+#[derive(Clone, Debug, Default, PartialEq, Resource)]
+#[resource(
+    group = "storage.k8s.io",
+    version = "v1",
+    cluster,
+    status,
+    conditional_update,
+    returns_deleted,
+    rules
+)]
+#[resource(column(name), column(name = "Attacher", type = "string", format = "name", doc = "Who attaches it.", path = "spec.attacher"), column(name = "PV", type = "string", doc = "The volume.", with = volume_cell), column(name = "Node", type = "string", doc = "The node.", path = "spec.nodeName"), column(name = "Attached", type = "boolean", doc = "Whether it is attached.", with = attached_cell), column(age))]
+pub struct VolumeAttachment {
+    /// Standard metadata.
+    #[field(proto = 1)]
+    pub metadata: ObjectMeta,
+    /// What is to be attached where. Cannot change.
+    #[field(proto = 2, keep)]
+    pub spec: VolumeAttachmentSpec,
+    /// How far it is, as the attacher reports it.
+    #[field(proto = 3)]
+    pub status: VolumeAttachmentStatus,
+}
+
+/// What is to be attached where.
+#[derive(Clone, Debug, Default, PartialEq, Struct)]
+pub struct VolumeAttachmentSpec {
+    /// The storage driver that does it.
+    #[field(proto = 1, keep)]
+    pub attacher: String,
+    /// The volume.
+    #[field(proto = 2, keep)]
+    pub source: VolumeAttachmentSource,
+    /// The node.
+    #[field(proto = 3, keep)]
+    pub node_name: String,
+}
+
+/// A volume to be attached. Exactly one field is set.
+#[derive(Clone, Debug, Default, PartialEq, Struct)]
+pub struct VolumeAttachmentSource {
+    /// Name of a persistent volume.
+    #[field(proto = 1)]
+    pub persistent_volume_name: Option<String>,
+    /// The volume itself, translated from one of an in-tree driver.
+    #[field(proto = 2)]
+    pub inline_volume_spec: Option<PersistentVolumeSpec>,
+}
+
+/// How far an attachment is.
+#[derive(Clone, Debug, Default, PartialEq, Struct)]
+pub struct VolumeAttachmentStatus {
+    /// Whether the volume is attached.
+    #[field(proto = 1, keep)]
+    pub attached: bool,
+    /// What the attacher returned for the calls that follow.
+    #[field(proto = 2)]
+    pub attachment_metadata: BTreeMap<String, String>,
+    /// What went wrong when attaching last failed.
+    #[field(proto = 3)]
+    pub attach_error: Option<VolumeError>,
+    /// What went wrong when detaching last failed.
+    #[field(proto = 4)]
+    pub detach_error: Option<VolumeError>,
+}
+
+/// What went wrong with a volume.
+#[derive(Clone, Debug, Default, PartialEq, Struct)]
+pub struct VolumeError {
+    /// When.
+    #[field(proto = 1)]
+    pub time: Time,
+    /// What, for people; holds no secrets.
+    #[field(proto = 2)]
+    pub message: String,
+    /// The gRPC code with which the driver answered.
+    #[field(proto = 3)]
+    pub error_code: Option<i32>,
+}
+
+/// What the metadata of an attachment may weigh, in bytes.
+const MAX_METADATA: usize = 256 * 1024;
+
+/// The longest message of an error, in bytes.
+const MAX_MESSAGE: usize = 1024;
+
+fn volume_cell(attachment: &VolumeAttachment) -> Cell {
+    Cell::Text(
+        attachment
+            .spec
+            .source
+            .persistent_volume_name
+            .clone()
+            .unwrap_or_default(),
+    )
+}
+
+fn attached_cell(attachment: &VolumeAttachment) -> Cell {
+    Cell::Bool(attachment.status.attached)
+}
+
+impl Rules for VolumeAttachment {
+    fn prepare_status_update(&mut self, old: &Self) {
+        self.metadata.keep_for_status(&old.metadata);
+    }
+
+    fn validate(&self, errors: &mut FieldErrors) {
+        self.spec.check(&mut errors.at("spec"));
+        self.status.check(&mut errors.at("status"));
+        if let Some(name) = &self.spec.source.persistent_volume_name {
+            for problem in names::dns_subdomain(name) {
+                errors.invalid("spec.source.persistentVolumeName", name, problem);
+            }
+        }
+    }
+
+    fn validate_update(&self, old: &Self, errors: &mut FieldErrors) {
+        if self.spec != old.spec {
+            errors.invalid("spec", GoValue(&self.spec), "field is immutable");
+        }
+    }
+
+    fn validate_status_update(&self, _old: &Self, errors: &mut FieldErrors) {
+        self.validate(errors);
+    }
+}
+
+impl VolumeAttachmentSpec {
+    fn check(&self, errors: &mut FieldErrors) {
+        const ONE: &str = "must specify exactly one of inlineVolumeSpec and persistentVolumeName";
+        check_driver_name("attacher", &self.attacher, errors);
+        match (
+            &self.source.inline_volume_spec,
+            self.source.persistent_volume_name.as_deref(),
+        ) {
+            (None, None) => errors.required("source", ONE),
+            (Some(_), Some(_)) => errors.forbidden("source", ONE),
+            (None, Some("")) => errors.required(
+                "source.persistentVolumeName",
+                "must specify non empty persistentVolumeName",
+            ),
+            (None, Some(_)) => {}
+            (Some(volume), None) => volume.check_inline(&mut errors.at("source.inlineVolumeSpec")),
+        }
+        for problem in names::dns_subdomain(&self.node_name) {
+            errors.invalid("nodeName", &self.node_name, problem);
+        }
+    }
+}
+
+impl VolumeAttachmentStatus {
+    fn check(&self, errors: &mut FieldErrors) {
+        let metadata = self.attachment_metadata.iter();
+        let weight: usize = metadata.map(|(key, value)| key.len() + value.len()).sum();
+        if weight > MAX_METADATA {
+            errors.too_long("attachmentMetadata", MAX_METADATA as u64);
+        }
+        for (field, error) in [("attachError", &self.attach_error), ("detachError", &self.detach_error)] {
+            let Some(error) = error else { continue };
+            let errors = &mut *errors.at(field);
+            if error.message.len() > MAX_MESSAGE {
+                // The bound that clients are told is another one.
+                errors.too_long("message", MAX_METADATA as u64);
+            }
+            if let Some(code @ ..0) = error.error_code {
+                errors.invalid("errorCode", code, "must be between 0 and 2147483647, inclusive");
+            }
+        }
+    }
+}

@@ -1,0 +1,33 @@
+//! How much storage is left where.
+
+use planesmith_machinery::Resource;
+use planesmith_machinery::meta::LabelSelector;
+use planesmith_machinery::meta::ObjectMeta;
+use planesmith_machinery::quantity::Quantity;
+
+/// How much storage of a class is left in a part of the cluster, as a storage driver reports it for the scheduler.
+#[derive(Clone, Debug, Default, PartialEq, Resource)]
+#[resource(
+    group = "storage.k8s.io",
+    version = "v1alpha1",
+    plural = "csistoragecapacities",
+    unserved
+)]
+#[resource(storage_version = crate::storage::v1::CSIStorageCapacity)]
+pub struct CSIStorageCapacity {
+    /// Standard metadata.
+    #[field(proto = 1)]
+    pub metadata: ObjectMeta,
+    /// The nodes that can reach the storage; none when absent, all when empty. Cannot change.
+    #[field(proto = 2)]
+    pub node_topology: Option<LabelSelector>,
+    /// The storage class. Cannot change.
+    #[field(proto = 3, keep)]
+    pub storage_class_name: String,
+    /// How much is left; unknown when absent.
+    #[field(proto = 4)]
+    pub capacity: Option<Quantity>,
+    /// The largest volume that can still be made; unknown when absent.
+    #[field(proto = 5)]
+    pub maximum_volume_size: Option<Quantity>,
+}

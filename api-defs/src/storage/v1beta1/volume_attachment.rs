@@ -1,0 +1,23 @@
+//! Volumes on their way to a node.
+
+use planesmith_machinery::Resource;
+use planesmith_machinery::meta::ObjectMeta;
+
+use crate::storage::v1::VolumeAttachmentSpec;
+use crate::storage::v1::VolumeAttachmentStatus;
+
+/// The wish that a volume be attached to a node, and how far that is.
+#[derive(Clone, Debug, Default, PartialEq, Resource)]
+#[resource(group = "storage.k8s.io", version = "v1beta1", cluster, status, unserved)]
+#[resource(storage_version = crate::storage::v1::VolumeAttachment)]
+pub struct VolumeAttachment {
+    /// Standard metadata.
+    #[field(proto = 1)]
+    pub metadata: ObjectMeta,
+    /// What is to be attached where. Cannot change.
+    #[field(proto = 2, keep)]
+    pub spec: VolumeAttachmentSpec,
+    /// How far it is, as the attacher reports it.
+    #[field(proto = 3)]
+    pub status: VolumeAttachmentStatus,
+}

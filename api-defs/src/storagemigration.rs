@@ -1,0 +1,3 @@
+//! Writing stored objects anew (`storagemigration.k8s.io`).
+
+pub mod v1beta1;

@@ -1,0 +1,139 @@
+//! Writing stored objects anew.
+
+use planesmith_machinery::field_error::FieldErrors;
+use planesmith_machinery::go_value::GoValue;
+use planesmith_machinery::meta::{Condition, GroupResource, ObjectMeta};
+use planesmith_machinery::names;
+use planesmith_machinery::rules::{Rules, UpdateOrder};
+use planesmith_machinery::validation::check_conditions;
+use planesmith_machinery::value::Value;
+use planesmith_machinery::{Resource, Struct};
+
+/// The wish that all stored objects of a resource be written anew in the version that is stored today.
+#[derive(Clone, Debug, Default, PartialEq, Resource)]
+#[resource(group = "storagemigration.k8s.io", version = "v1beta1", cluster, status, rules)]
+pub struct StorageVersionMigration {
+    /// Standard metadata.
+    #[field(proto = 1)]
+    pub metadata: ObjectMeta,
+    /// What is migrated. Cannot change.
+    #[field(proto = 2)]
+    pub spec: StorageVersionMigrationSpec,
+    /// How far the migration is.
+    #[field(proto = 3)]
+    pub status: StorageVersionMigrationStatus,
+}
+
+/// What is migrated.
+#[derive(Clone, Debug, Default, PartialEq, Struct)]
+pub struct StorageVersionMigrationSpec {
+    /// The resource whose objects are migrated.
+    #[field(proto = 1, keep)]
+    pub resource: GroupResource,
+}
+
+/// How far a migration is.
+#[derive(Clone, Debug, Default, PartialEq, Struct)]
+pub struct StorageVersionMigrationStatus {
+    /// What has been seen of the migration: Running, Succeeded or Failed.
+    #[field(proto = 1, list_type = map, list_map_keys("type"), patch_strategy(merge), patch_merge_key = "type")]
+    pub conditions: Vec<Condition>,
+    /// Version of the list that was current when the migration began.
+    #[field(proto = 2)]
+    pub resource_version: String,
+}
+
+impl Rules for StorageVersionMigration {
+    const UPDATE_ORDER: UpdateOrder = UpdateOrder::ObjectFirst;
+
+    fn prepare_status_update(&mut self, old: &Self) {
+        self.metadata.keep_for_status(&old.metadata);
+    }
+
+    fn validate(&self, errors: &mut FieldErrors) {
+        let errors = &mut *errors.at("spec.resource");
+        let wanted = &self.spec.resource;
+        if wanted.resource.is_empty() {
+            errors.required("resource", "resource is required to be set");
+        } else {
+            let problems = names::dns_label_1035(&wanted.resource);
+            if !problems.is_empty() {
+                errors.invalid("resource", &wanted.resource, problems.join(","));
+            }
+        }
+        if !wanted.group.is_empty() {
+            let problems = names::dns_subdomain(&wanted.group);
+            if !problems.is_empty() {
+                errors.invalid("group", &wanted.group, problems.join(","));
+            }
+        }
+    }
+
+    fn validate_update(&self, old: &Self, errors: &mut FieldErrors) {
+        if self.spec != old.spec {
+            errors.invalid("spec", GoValue(&self.spec), "field is immutable");
+        }
+    }
+
+    fn validate_status_update(&self, old: &Self, errors: &mut FieldErrors) {
+        let errors = &mut *errors.at("status");
+        let version = &self.status.resource_version;
+        if let Some(problem) = version_problem(version) {
+            errors.invalid("resourceVersion", version, problem);
+        }
+        check_conditions(errors, "conditions", &self.status.conditions);
+        if !old.status.resource_version.is_empty() && old.status.resource_version != *version {
+            errors.invalid("resourceVersion", version, "field is immutable");
+        }
+        self.status.check_outcome(&old.status, errors);
+    }
+}
+
+impl StorageVersionMigrationStatus {
+    fn has(&self, type_: &str) -> bool {
+        let mut conditions = self.conditions.iter();
+        conditions.any(|condition| condition.r#type == type_ && condition.status == "True")
+    }
+
+    /// Reports outcomes that contradict each other or are taken back.
+    fn check_outcome(&self, old: &Self, errors: &mut FieldErrors) {
+        let [succeeded, failed, running] = ["Succeeded", "Failed", "Running"].map(|type_| self.has(type_));
+        let problems = [
+            (
+                succeeded && failed,
+                "Both success and failed conditions cannot be true at the same time",
+            ),
+            (
+                succeeded && running,
+                "Running condition cannot be true when success condition is true",
+            ),
+            (
+                failed && running,
+                "Running condition cannot be true when failed condition is true",
+            ),
+            (
+                old.has("Succeeded") && !succeeded,
+                "Success condition cannot be set to false once it is true",
+            ),
+            (
+                old.has("Failed") && !failed,
+                "Failed condition cannot be set to false once it is true",
+            ),
+        ];
+        for (_, problem) in problems.into_iter().filter(|(found, _)| *found) {
+            errors.invalid("conditions", &self.conditions as &dyn Value, problem);
+        }
+    }
+}
+
+/// Why `version` is not the version of an object.
+fn version_problem(version: &str) -> Option<String> {
+    let numeric = version.bytes().all(|byte| byte.is_ascii_digit());
+    if version.is_empty() {
+        Some("resource version is empty".to_owned())
+    } else if !numeric || version.starts_with('0') {
+        Some(format!("resource version is not well formed: {version}"))
+    } else {
+        None
+    }
+}
