@@ -4,14 +4,26 @@
 //! server without them, or a list of its own. Flags switch them, the file of `--admission-control-config-file` configures
 //! those that can be configured.
 
+mod always_pull_images;
 mod any_container;
 mod configuration;
+mod default_ingress_class;
 mod default_toleration_seconds;
+mod deny_service_external_ips;
+mod event_rate_limit;
+mod extended_resource_toleration;
 mod generic;
 mod kubernetes;
+mod limit_pod_hard_anti_affinity_topology;
 mod limit_ranger;
+mod namespace_presence;
+mod newest_default;
+mod owner_references_permission_enforcement;
 mod pod_amounts;
+mod pod_node_selector;
 mod pod_security;
+mod pod_toleration_restriction;
+mod pod_topology_labels;
 mod priority;
 mod resource_quota;
 mod service_account;
@@ -19,6 +31,7 @@ mod switches;
 mod taint_nodes_by_condition;
 #[cfg(test)]
 mod testing;
+mod tolerations;
 
 use std::fmt;
 use std::sync::Arc;

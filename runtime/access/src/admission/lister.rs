@@ -27,7 +27,7 @@ pub trait Lister: Send + Sync {
     fn list(&self, kind: &'static ResourceFacts, namespace: &str) -> ApiResult<Vec<Arc<dyn Object>>>;
 }
 
-impl dyn Lister {
+impl dyn Lister + '_ {
     /// As [`Lister::get`], for the kind `R`, which is a storage version.
     ///
     /// # Errors

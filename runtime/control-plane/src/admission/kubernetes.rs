@@ -2,45 +2,101 @@
 
 use std::sync::Arc;
 
+use anyhow::Result;
+use planesmith_access::admission::{Lister, Plugin};
+
+use super::always_pull_images::AlwaysPullImages;
+use super::default_ingress_class::DefaultIngressClass;
 use super::default_toleration_seconds::DefaultTolerationSeconds;
+use super::deny_service_external_ips::DenyServiceExternalIPs;
+use super::event_rate_limit::EventRateLimit;
+use super::extended_resource_toleration::ExtendedResourceToleration;
+use super::limit_pod_hard_anti_affinity_topology::LimitPodHardAntiAffinityTopology;
 use super::limit_ranger::LimitRanger;
+use super::namespace_presence::{NamespaceAutoProvision, NamespaceExists};
+use super::owner_references_permission_enforcement::OwnerReferencesPermissionEnforcement;
+use super::pod_node_selector::PodNodeSelector;
 use super::pod_security::PodSecurity;
+use super::pod_toleration_restriction::PodTolerationRestriction;
+use super::pod_topology_labels::PodTopologyLabels;
 use super::priority::Priority;
 use super::resource_quota::ResourceQuotas;
 use super::service_account::ServiceAccounts;
 use super::taint_nodes_by_condition::TaintNodesByCondition;
-use super::{ALWAYS_ADMIT, ALWAYS_DENY, NAMESPACE_LIFECYCLE, Registration};
+use super::{ALWAYS_ADMIT, ALWAYS_DENY, NAMESPACE_LIFECYCLE, Registration, Setup};
 
 /// The plugins of a kube-apiserver, in its order.
 pub const KUBERNETES: &[Registration] = &[
     ALWAYS_ADMIT,
+    Registration::off("NamespaceAutoProvision", |setup| {
+        let (objects, loopback) = (Arc::clone(&setup.objects), setup.loopback.clone());
+        made(NamespaceAutoProvision { objects, loopback })
+    }),
     NAMESPACE_LIFECYCLE,
+    Registration::off("NamespaceExists", |setup| {
+        made(NamespaceExists {
+            objects: objects(setup),
+        })
+    }),
+    Registration::off("LimitPodHardAntiAffinityTopology", |_| {
+        made(LimitPodHardAntiAffinityTopology)
+    }),
     Registration::on("LimitRanger", |setup| {
-        let objects = Arc::clone(&setup.objects);
-        Ok(Some(Arc::new(LimitRanger { objects })))
+        made(LimitRanger {
+            objects: objects(setup),
+        })
     }),
     Registration::on("ServiceAccount", |setup| {
-        let objects = Arc::clone(&setup.objects);
-        Ok(Some(Arc::new(ServiceAccounts { objects })))
+        made(ServiceAccounts {
+            objects: objects(setup),
+        })
     }),
     Registration::place("NodeRestriction", false),
-    Registration::on("TaintNodesByCondition", |_| Ok(Some(Arc::new(TaintNodesByCondition)))),
+    Registration::on("TaintNodesByCondition", |_| made(TaintNodesByCondition)),
+    Registration::off("AlwaysPullImages", |_| made(AlwaysPullImages)),
     Registration::place("ImagePolicyWebhook", false),
     Registration::on("PodSecurity", |setup| {
-        let plugin = PodSecurity::new(Arc::clone(&setup.objects), setup.configuration)?;
-        Ok(Some(Arc::new(plugin)))
+        made(PodSecurity::new(objects(setup), setup.configuration)?)
+    }),
+    Registration::off("PodNodeSelector", |setup| {
+        made(PodNodeSelector::new(objects(setup), setup.configuration)?)
     }),
     Registration::on("Priority", |setup| {
-        let objects = Arc::clone(&setup.objects);
-        Ok(Some(Arc::new(Priority { objects })))
+        made(Priority {
+            objects: objects(setup),
+        })
     }),
     Registration::on("DefaultTolerationSeconds", |setup| {
-        Ok(Some(Arc::new(DefaultTolerationSeconds {
+        made(DefaultTolerationSeconds {
             not_ready: setup.options.default_not_ready_toleration_seconds,
             unreachable: setup.options.default_unreachable_toleration_seconds,
-        })))
+        })
     }),
+    Registration::off("PodTolerationRestriction", |setup| {
+        made(PodTolerationRestriction::new(objects(setup), setup.configuration)?)
+    }),
+    Registration::off("EventRateLimit", |setup| {
+        made(EventRateLimit::new(setup.configuration)?)
+    }),
+    Registration::off("ExtendedResourceToleration", |_| made(ExtendedResourceToleration)),
     Registration::place("PodGroupProtection", true),
+    Registration::off("OwnerReferencesPermissionEnforcement", |setup| {
+        made(OwnerReferencesPermissionEnforcement {
+            authorizer: Arc::clone(&setup.authorizer),
+            kinds: setup.scheme.iter().collect(),
+        })
+    }),
+    Registration::on("DefaultIngressClass", |setup| {
+        made(DefaultIngressClass {
+            objects: objects(setup),
+        })
+    }),
+    Registration::off("DenyServiceExternalIPs", |_| made(DenyServiceExternalIPs)),
+    Registration::on("PodTopologyLabels", |setup| {
+        made(PodTopologyLabels {
+            objects: objects(setup),
+        })
+    }),
     Registration::place("PodGroupWorkloadExists", true),
     Registration::place("NodeDeclaredFeatureValidator", true),
     Registration::place("JobValidation", true),
@@ -50,8 +106,19 @@ pub const KUBERNETES: &[Registration] = &[
     Registration::place("ValidatingAdmissionPolicy", true),
     Registration::place("ValidatingAdmissionWebhook", true),
     Registration::on("ResourceQuota", |setup| {
-        let plugin = ResourceQuotas::new(Arc::clone(&setup.objects), setup.loopback, setup.configuration)?;
-        Ok(Some(Arc::new(plugin)))
+        made(ResourceQuotas::new(
+            objects(setup),
+            setup.loopback,
+            setup.configuration,
+        )?)
     }),
     ALWAYS_DENY,
 ];
+
+fn objects(setup: &Setup<'_>) -> Arc<dyn Lister> {
+    Arc::clone(&setup.objects)
+}
+
+fn made(plugin: impl Plugin + 'static) -> Result<Option<Arc<dyn Plugin>>> {
+    Ok(Some(Arc::new(plugin)))
+}

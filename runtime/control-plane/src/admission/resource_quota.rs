@@ -4,6 +4,7 @@ mod configuration;
 mod evaluator;
 mod pods;
 mod request;
+mod services;
 mod writer;
 
 use std::hash::{BuildHasher as _, RandomState};
@@ -19,6 +20,7 @@ use tokio::sync::Mutex;
 use crate::loopback::Loopback;
 use configuration::LimitedResource;
 use evaluator::Evaluator;
+pub(super) use pods::is_extended;
 use request::{Asked, charged};
 use writer::{ThroughLoopback, Writer};
 

@@ -1,11 +1,11 @@
 //! What of an object is counted.
 
 use planesmith_access::admission::{Attributes, Operation};
-use planesmith_api_defs::core::v1::{Pod, ResourceList, ScopedResourceSelectorRequirement};
+use planesmith_api_defs::core::v1::{Pod, ResourceList, ScopedResourceSelectorRequirement, Service};
 use planesmith_machinery::object::Object;
 use planesmith_machinery::quantity::{Notation, Quantity};
 
-use super::pods;
+use super::{pods, services};
 
 /// Kinds whose objects were counted under a plain name before there were names with `count/`.
 const PLAIN: [&str; 4] = ["configmaps", "replicationcontrollers", "resourcequotas", "secrets"];
@@ -14,6 +14,8 @@ const PLAIN: [&str; 4] = ["configmaps", "replicationcontrollers", "resourcequota
 pub(super) enum Evaluator {
     /// Amounts of what pods ask for.
     Pods,
+    /// Services, and what of nodes and outside they take.
+    Services,
     /// Objects, under these names.
     Objects(Vec<String>),
 }
@@ -24,6 +26,9 @@ impl Evaluator {
         let resource = attributes.resource;
         if attributes.is_for("", "pods") {
             return Evaluator::Pods;
+        }
+        if attributes.is_for("", "services") {
+            return Evaluator::Services;
         }
         let mut names = vec![match resource.group {
             "" => format!("count/{}", resource.plural),
@@ -39,7 +44,7 @@ impl Evaluator {
     pub(super) fn handles(&self, attributes: &Attributes<'_>) -> bool {
         match (self, attributes.operation, attributes.subresource) {
             (_, Operation::Create, "") => true,
-            (Evaluator::Pods, Operation::Update, "resize") => true,
+            (Evaluator::Pods, Operation::Update, "resize") | (Evaluator::Services, Operation::Update, "") => true,
             _ => false,
         }
     }
@@ -48,6 +53,7 @@ impl Evaluator {
     pub(super) fn counts(&self, name: &str) -> bool {
         match self {
             Evaluator::Pods => pods::counts(name),
+            Evaluator::Services => services::counts(name),
             Evaluator::Objects(names) => names.iter().any(|own| own == name),
         }
     }
@@ -74,11 +80,12 @@ impl Evaluator {
 
     /// What an object uses.
     pub(super) fn usage(&self, object: &dyn Object) -> ResourceList {
-        match (self, object.downcast_ref::<Pod>()) {
-            (Evaluator::Pods, Some(pod)) => pods::usage(pod),
-            (Evaluator::Objects(names), _) => names.iter().map(|name| (name.clone(), number(1))).collect(),
-            _ => ResourceList::new(),
+        match self {
+            Evaluator::Pods => object.downcast_ref::<Pod>().map(pods::usage),
+            Evaluator::Services => object.downcast_ref::<Service>().map(services::usage),
+            Evaluator::Objects(names) => Some(names.iter().map(|name| (name.clone(), number(1))).collect()),
         }
+        .unwrap_or_default()
     }
 }
 

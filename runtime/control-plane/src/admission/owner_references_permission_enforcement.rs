@@ -1,0 +1,195 @@
+//! Only who may delete an object says what it is deleted with.
+
+use std::sync::Arc;
+
+use planesmith_access::admission::{Attributes, Objects, Operation, Phase, Plugin, Verdict, decided};
+use planesmith_access::authorization::{self, Authorizer, Decision, Target};
+use planesmith_machinery::meta::OwnerReference;
+use planesmith_machinery::resource::{ResourceFacts, Scope};
+use planesmith_machinery::status::ApiResult;
+
+/// Checks who changes owners.
+pub(super) struct OwnerReferencesPermissionEnforcement {
+    pub(super) authorizer: Arc<dyn Authorizer>,
+    /// The kinds of the server, to find those of owners.
+    pub(super) kinds: Vec<&'static ResourceFacts>,
+}
+
+impl OwnerReferencesPermissionEnforcement {
+    fn check(&self, attributes: &Attributes<'_>, objects: &Objects<'_>) -> ApiResult<()> {
+        // Whoever reports the status of a pod may repeat its owners.
+        if attributes.is_for("", "pods") && attributes.subresource == "status" {
+            return Ok(());
+        }
+        let Some(new) = objects.new.as_deref() else {
+            return Ok(());
+        };
+        let owners = &new.meta().owner_references;
+        let before = objects.old.map_or(&[][..], |old| &old.meta().owner_references);
+        if owners == before {
+            return Ok(());
+        }
+        let resource = attributes.resource;
+        if attributes.operation != Operation::Create {
+            let target = Target::Resource {
+                group: resource.group,
+                version: resource.version,
+                resource: resource.plural,
+                subresource: attributes.subresource,
+                namespace: attributes.namespace,
+                name: attributes.name,
+            };
+            if let Err(reason) = self.ask(attributes, "delete", target) {
+                let why = format!("cannot set an ownerRef on a resource you can't delete: {reason}, <nil>");
+                return Err(attributes.forbidden(Some(new), why));
+            }
+        }
+        for owner in owners.iter().filter(|owner| blocks_anew(owner, before)) {
+            self.check_blocking(attributes, objects, owner)?;
+        }
+        Ok(())
+    }
+
+    /// Checks that the owner may be made to wait for what it owns.
+    fn check_blocking(
+        &self,
+        attributes: &Attributes<'_>,
+        objects: &Objects<'_>,
+        owner: &OwnerReference,
+    ) -> ApiResult<()> {
+        let refuse = |why: String| Err(attributes.forbidden(objects.new.as_deref(), why));
+        let (group, version) = owner.api_version.rsplit_once('/').unwrap_or(("", &owner.api_version));
+        let mut kinds = self.kinds.iter();
+        let kind = kinds.find(|kind| (kind.group, kind.version, kind.kind) == (group, version, owner.kind.as_str()));
+        let Some(kind) = kind else {
+            let (version, kind) = (&owner.api_version, &owner.kind);
+            return refuse(format!(
+                "cannot set blockOwnerDeletion in this case because cannot find RESTMapping for APIVersion {version} Kind \
+                 {kind}: no matches for kind {kind:?} in version {version:?}"
+            ));
+        };
+        let target = Target::Resource {
+            group: kind.group,
+            version: kind.version,
+            resource: kind.plural,
+            subresource: "finalizers",
+            namespace: match kind.scope {
+                Scope::Namespaced => attributes.namespace,
+                Scope::Cluster => "",
+            },
+            name: &owner.name,
+        };
+        match self.ask(attributes, "update", target) {
+            Ok(()) => Ok(()),
+            Err(reason) => refuse(format!(
+                "cannot set blockOwnerDeletion if an ownerReference refers to a resource you can't set finalizers on: \
+                 {reason}, <nil>"
+            )),
+        }
+    }
+
+    fn ask(&self, attributes: &Attributes<'_>, verb: &str, target: Target<'_>) -> Result<(), String> {
+        let action = authorization::Attributes {
+            user: attributes.user,
+            verb,
+            target,
+        };
+        match self.authorizer.authorize(&action) {
+            Decision::Allow => Ok(()),
+            Decision::Deny(reason) | Decision::NoOpinion(reason) => Err(reason),
+        }
+    }
+}
+
+/// Whether an owner that did not wait before is to wait now.
+fn blocks_anew(owner: &OwnerReference, before: &[OwnerReference]) -> bool {
+    let blocks = |owner: &OwnerReference| owner.block_owner_deletion == Some(true);
+    blocks(owner) && !before.iter().any(|known| known.uid == owner.uid && blocks(known))
+}
+
+impl Plugin for OwnerReferencesPermissionEnforcement {
+    fn name(&self) -> &'static str {
+        "OwnerReferencesPermissionEnforcement"
+    }
+
+    fn handles(&self, operation: Operation, phase: Phase) -> bool {
+        matches!(operation, Operation::Create | Operation::Update) && phase == Phase::Validating
+    }
+
+    fn validate<'a>(&'a self, attributes: &'a Attributes<'a>, objects: &'a Objects<'_>) -> Verdict<'a> {
+        decided(self.check(attributes, objects))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use planesmith_api_defs::core::v1::{ConfigMap, Node};
+    use planesmith_machinery::object::Resource as _;
+    use serde_json::{Value, json};
+
+    use super::*;
+    use crate::admission::testing::{Request, object};
+
+    /// Allows what is named.
+    #[derive(Debug)]
+    struct Allowing(&'static [&'static str]);
+
+    impl Authorizer for Allowing {
+        fn authorize(&self, attributes: &authorization::Attributes<'_>) -> Decision {
+            let Target::Resource {
+                resource, subresource, ..
+            } = attributes.target
+            else {
+                return Decision::NoOpinion(String::new());
+            };
+            let asked = format!("{} {resource} {subresource}", attributes.verb);
+            match self.0.contains(&asked.trim_end()) {
+                true => Decision::Allow,
+                false => Decision::NoOpinion("no".to_owned()),
+            }
+        }
+    }
+
+    fn plugin(allowed: &'static [&'static str]) -> OwnerReferencesPermissionEnforcement {
+        OwnerReferencesPermissionEnforcement {
+            authorizer: Arc::new(Allowing(allowed)),
+            kinds: vec![Node::RESOURCE],
+        }
+    }
+
+    fn owned(block: bool, kind: &str) -> ConfigMap {
+        let owner = json!({"apiVersion": "v1", "kind": kind, "name": "n", "uid": "1", "blockOwnerDeletion": block});
+        object(json!({"metadata": {"name": "c", "ownerReferences": [owner]}}))
+    }
+
+    fn free() -> ConfigMap {
+        object::<ConfigMap>(json!({"metadata": {"name": "c"}, "data": Value::Null}))
+    }
+
+    #[test]
+    fn owners_are_named_by_who_may_delete() {
+        let update = |allowed, new| Request::update::<ConfigMap>().updated(&plugin(allowed), &free(), new);
+        assert_eq!(
+            update(&[], owned(false, "Node")).unwrap_err(),
+            "configmaps \"c\" is forbidden: cannot set an ownerRef on a resource you can't delete: no, <nil>"
+        );
+        assert!(update(&["delete configmaps"], owned(false, "Node")).is_ok());
+        assert!(update(&[], free()).is_ok());
+        // Whoever makes an object may say whose it is.
+        let create = |new| Request::create::<ConfigMap>().created(&plugin(&[]), new);
+        assert!(create(owned(false, "Node")).is_ok());
+    }
+
+    #[test]
+    fn owners_wait_only_if_they_may_be_held() {
+        let create = |allowed, new| Request::create::<ConfigMap>().created(&plugin(allowed), new);
+        let refused = create(&[], owned(true, "Node")).unwrap_err();
+        assert!(refused.contains("you can't set finalizers on: no, <nil>"), "{refused}");
+        assert!(create(&["update nodes finalizers"], owned(true, "Node")).is_ok());
+        let refused = create(&[], owned(true, "Rock")).unwrap_err();
+        assert!(
+            refused.contains("cannot find RESTMapping for APIVersion v1 Kind Rock"),
+            "{refused}"
+        );
+    }
+}

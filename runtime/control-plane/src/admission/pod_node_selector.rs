@@ -1,0 +1,145 @@
+//! Pods run on the nodes that their namespace names.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use anyhow::{Context, Result};
+use planesmith_access::admission::{Attributes, Lister, Objects, Operation, Phase, Plugin, Verdict, decided};
+use planesmith_api_defs::core::v1::{Namespace, Pod};
+use planesmith_machinery::group_version::GroupResource;
+use planesmith_machinery::status::{ApiError, ApiResult};
+
+/// Where a namespace names its nodes.
+const ANNOTATION: &str = "scheduler.alpha.kubernetes.io/node-selector";
+/// The key of the configuration for namespaces that name none.
+const DEFAULT: &str = "clusterDefaultNodeSelector";
+
+type Labels = BTreeMap<String, String>;
+
+/// Adds the node selector of the namespace to pods.
+pub(super) struct PodNodeSelector {
+    objects: Arc<dyn Lister>,
+    /// By namespace: what pods may select by; and the default.
+    configured: BTreeMap<String, String>,
+}
+
+impl PodNodeSelector {
+    /// The plugin with its part of the configuration file.
+    pub(super) fn new(objects: Arc<dyn Lister>, configuration: Option<&serde_json::Value>) -> Result<Self> {
+        let own = configuration.and_then(|value| value.get("podNodeSelectorPluginConfig"));
+        let configured = match own {
+            Some(value) => serde_json::from_value(value.clone()).context("podNodeSelectorPluginConfig")?,
+            None => BTreeMap::new(),
+        };
+        Ok(Self { objects, configured })
+    }
+
+    fn selector_of(&self, name: &str) -> ApiResult<Labels> {
+        let Some(namespace) = self.objects.find::<Namespace>("", name)? else {
+            return Err(ApiError::not_found(&GroupResource::new("", "namespaces"), name));
+        };
+        let annotations = &namespace.metadata.annotations;
+        let text = annotations.get(ANNOTATION).or_else(|| self.configured.get(DEFAULT));
+        parse(text.map_or("", String::as_str))
+    }
+
+    fn complete(&self, attributes: &Attributes<'_>, objects: &mut Objects<'_>) -> ApiResult<()> {
+        if !attributes.subresource.is_empty() || objects.new_as::<Pod>().is_none() {
+            return Ok(());
+        }
+        let wanted = self.selector_of(attributes.namespace)?;
+        self.check_conflict(attributes, objects, &wanted)?;
+        if let Some(pod) = objects.new_as_mut::<Pod>() {
+            pod.spec.node_selector.extend(wanted);
+        }
+        self.check(attributes, objects)
+    }
+
+    fn check(&self, attributes: &Attributes<'_>, objects: &Objects<'_>) -> ApiResult<()> {
+        let Some(pod) = objects.new_as::<Pod>().filter(|_| attributes.subresource.is_empty()) else {
+            return Ok(());
+        };
+        self.check_conflict(attributes, objects, &self.selector_of(attributes.namespace)?)?;
+        let allowed = self.configured.get(attributes.namespace);
+        let allowed = parse(allowed.map_or("", String::as_str))?;
+        let selector = &pod.spec.node_selector;
+        if !allowed.is_empty() && !selector.iter().all(|(key, value)| allowed.get(key) == Some(value)) {
+            let why = "pod node label selector labels conflict with its namespace whitelist";
+            return Err(attributes.forbidden(objects.new.as_deref(), why));
+        }
+        Ok(())
+    }
+
+    fn check_conflict(&self, attributes: &Attributes<'_>, objects: &Objects<'_>, wanted: &Labels) -> ApiResult<()> {
+        let own = objects.new_as::<Pod>().map(|pod| &pod.spec.node_selector);
+        let conflicts =
+            |(key, value): (&String, &String)| own.and_then(|own| own.get(key)).is_some_and(|own| own != value);
+        if wanted.iter().any(conflicts) {
+            let why = "pod node label selector conflicts with its namespace node label selector";
+            return Err(attributes.forbidden(objects.new.as_deref(), why));
+        }
+        Ok(())
+    }
+}
+
+/// Labels written as `a=1,b=2`.
+fn parse(text: &str) -> ApiResult<Labels> {
+    let terms = text.split(',').map(str::trim).filter(|_| !text.is_empty());
+    let labels = terms.map(|term| match term.split_once('=') {
+        Some((key, value)) => Ok((key.trim().to_owned(), value.trim_start_matches('=').trim().to_owned())),
+        None => Err(ApiError::unnamed(500, format!("invalid selector: [{term}]"))),
+    });
+    labels.collect()
+}
+
+impl Plugin for PodNodeSelector {
+    fn name(&self) -> &'static str {
+        "PodNodeSelector"
+    }
+
+    fn handles(&self, operation: Operation, _: Phase) -> bool {
+        operation == Operation::Create
+    }
+
+    fn mutate<'a>(&'a self, attributes: &'a Attributes<'a>, objects: &'a mut Objects<'_>) -> Verdict<'a> {
+        decided(self.complete(attributes, objects))
+    }
+
+    fn validate<'a>(&'a self, attributes: &'a Attributes<'a>, objects: &'a Objects<'_>) -> Verdict<'a> {
+        decided(self.check(attributes, objects))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::admission::testing::{Few, Request, object};
+
+    fn created(annotation: &str, selector: serde_json::Value) -> Result<Labels, String> {
+        let annotations = json!({ANNOTATION: annotation});
+        let few = Few::default().with::<Namespace>(json!({"metadata": {"name": "ns", "annotations": annotations}}));
+        let configuration = json!({"podNodeSelectorPluginConfig": {"ns": "disk=fast,env=test"}});
+        let plugin = PodNodeSelector::new(few.lister(), Some(&configuration)).unwrap();
+        let pod: Pod = object(json!({"metadata": {"name": "p"}, "spec": {"nodeSelector": selector}}));
+        Ok(Request::create::<Pod>().created(&plugin, pod)?.spec.node_selector)
+    }
+
+    #[test]
+    fn pods_get_the_selector_of_their_namespace() {
+        let selector = created("env=test", json!({"disk": "fast"})).unwrap();
+        assert_eq!(selector.len(), 2);
+        assert_eq!(selector["env"], "test");
+        let refused = created("env=test", json!({"env": "other"})).unwrap_err();
+        assert!(
+            refused.ends_with("conflicts with its namespace node label selector"),
+            "{refused}"
+        );
+        let refused = created("", json!({"zone": "a"})).unwrap_err();
+        assert!(
+            refused.ends_with("labels conflict with its namespace whitelist"),
+            "{refused}"
+        );
+    }
+}
