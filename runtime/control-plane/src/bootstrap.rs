@@ -1,19 +1,57 @@
 //! Objects that a control plane makes for itself at start, as hooks in a fixed order.
 
+mod kubernetes_service;
+mod service_range;
 mod system_namespaces;
 mod system_priority_classes;
+
+use std::net::{IpAddr, SocketAddr};
 
 use planesmith_server::chain::ApiServer;
 use planesmith_server::stores::Stores;
 
 use crate::loopback::Loopback;
+use crate::options::Options;
+use crate::service_addresses::ServiceAddresses;
+
+/// What the hooks say about the server in the objects that they make.
+#[derive(Clone, Debug)]
+pub struct Announcement {
+    /// Where clients reach the server.
+    pub address: IpAddr,
+    /// The port that it listens on.
+    pub port: u16,
+}
+
+impl Announcement {
+    /// Both, as URLs write them.
+    #[must_use]
+    pub fn public_address(&self) -> String {
+        SocketAddr::new(self.address, self.port).to_string()
+    }
+}
 
 /// Adds the hooks for the kinds that the server has.
 #[must_use]
-pub fn with_bootstrap(server: ApiServer, stores: &Stores, loopback: &Loopback) -> ApiServer {
+pub fn with_bootstrap(
+    server: ApiServer,
+    stores: &Stores,
+    loopback: &Loopback,
+    options: &Options,
+    announcement: &Announcement,
+    addresses: Option<&ServiceAddresses>,
+) -> ApiServer {
+    let mut server = server;
     let hooks = [
         system_namespaces::hook(stores, loopback),
         system_priority_classes::hook(stores, loopback),
     ];
-    hooks.into_iter().flatten().fold(server, ApiServer::with_start_hook)
+    server = hooks.into_iter().flatten().fold(server, ApiServer::with_start_hook);
+    if let Some(addresses) = addresses {
+        server = server
+            .with_start_hook(service_range::hook(stores, loopback, &options.service_cluster_ip_range))
+            .with_start_hook(addresses.repair_hook());
+        server = kubernetes_service::with_hooks(server, stores, loopback, options, announcement);
+    }
+    server
 }

@@ -25,6 +25,7 @@ pub mod program;
 pub mod reviews;
 mod run;
 pub mod service_accounts;
+pub mod service_addresses;
 
 pub use program::{Documents, GroupVersion, Program};
 pub use run::run;

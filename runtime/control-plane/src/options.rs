@@ -4,6 +4,7 @@ mod address_range;
 mod controllers;
 mod go_duration;
 mod key_value;
+mod port_range;
 mod service_accounts;
 
 use std::net::{IpAddr, Ipv4Addr};
@@ -17,6 +18,7 @@ pub use self::address_range::AddressRange;
 pub use self::controllers::Controllers;
 use self::go_duration::parse_go_duration;
 pub use self::key_value::Switches;
+pub use self::port_range::PortRange;
 pub use self::service_accounts::ServiceAccountOptions;
 
 /// Serves the Kubernetes API from one binary, on an embedded store.
@@ -95,6 +97,10 @@ pub struct Options {
     /// Addresses for Services: one range, or an IPv4 and an IPv6 range.
     #[arg(long, value_delimiter = ',', default_value = "10.0.0.0/24", value_name = "CIDR")]
     pub service_cluster_ip_range: Vec<AddressRange>,
+
+    /// Ports of nodes for Services, both ends included.
+    #[arg(long, default_value = "30000-32767", value_name = "PORTS")]
+    pub service_node_port_range: PortRange,
 
     /// Tokens of service accounts.
     #[command(flatten)]

@@ -21,6 +21,7 @@ use planesmith_store_sled::SledLog;
 
 use crate::admission::{self, Setup};
 use crate::authentication::{authenticator, authorizer, bearer_tokens};
+use crate::bootstrap::Announcement;
 use crate::enablement::Enablement;
 use crate::group_priority::group_priorities;
 use crate::identity::Identity;
@@ -29,6 +30,7 @@ use crate::options::{Options, StorageKind};
 use crate::private_file::make_private_dir;
 use crate::program::{GroupVersion, Program};
 use crate::service_accounts::ServiceAccountKeys;
+use crate::service_addresses::ServiceAddresses;
 use crate::{bootstrap, controllers, namespaces, reviews, service_accounts};
 
 /// Runs `program` with the flags of this process until it is told to stop.
@@ -71,14 +73,14 @@ async fn serve(program: &Program, options: &Options) -> Result<()> {
     let identity = Identity::open(options)?;
     let storage = open_storage(options)?;
     let listener = listen(options, &identity).await?;
-    let url = format!(
-        "https://{}",
-        SocketAddr::new(options.client_address(), listener.local_addr()?.port())
-    );
+    let announcement = Announcement {
+        address: options.client_address(),
+        port: listener.local_addr()?.port(),
+    };
+    let url = format!("https://{}", announcement.public_address());
 
     let loopback = Loopback::new();
-    let public_address = url.trim_start_matches("https://").to_owned();
-    let assembled = assemble(program, options, &storage, &loopback, &public_address)?;
+    let assembled = assemble(program, options, &storage, &loopback, &announcement)?;
     let Assembled { chain, served, .. } = assembled;
     let mut config = Config::new(authenticator(options, &assembled.tokens), assembled.authorizer);
     config.in_flight = InFlightLimits {
@@ -87,7 +89,7 @@ async fn serve(program: &Program, options: &Options) -> Result<()> {
     };
     config.request_timeout = options.request_timeout;
     config.shutdown_delay = options.shutdown_delay_duration;
-    config.public_address = public_address;
+    config.public_address = announcement.public_address();
     config.openapi = program.openapi.of(&served);
     config.metrics.show_storage(storage.clone());
     config.group_priorities = group_priorities();
@@ -139,7 +141,7 @@ fn assemble(
     options: &Options,
     storage: &Storage,
     loopback: &Loopback,
-    public_address: &str,
+    announcement: &Announcement,
 ) -> Result<Assembled> {
     let mut scheme = Scheme::new();
     for group_version in program.all_groups() {
@@ -167,6 +169,7 @@ fn assemble(
     namespaces::handle_subresources(&stores);
     reviews::handle(&stores, &tokens, &authorizer);
     service_accounts::handle_subresources(&stores, &keys, &options.service_accounts);
+    let addresses = ServiceAddresses::install(&stores, loopback, options);
     let enablement =
         Enablement::new(program.all_groups(), &options.runtime_config).map_err(|problem| anyhow::anyhow!(problem))?;
     for name in enablement.unknown(&options.runtime_config) {
@@ -184,8 +187,8 @@ fn assemble(
         .in_front_of(extensions)
         .with_check(storage_check(storage));
     let keys_url = options.service_accounts.service_account_jwks_uri.as_deref();
-    let core = service_accounts::with_openid(core, &keys, public_address, keys_url);
-    let core = bootstrap::with_bootstrap(core, &stores, loopback);
+    let core = service_accounts::with_openid(core, &keys, &announcement.public_address(), keys_url);
+    let core = bootstrap::with_bootstrap(core, &stores, loopback, options, announcement, addresses.as_ref());
     let core = controllers::with_controllers(core, &stores, loopback, &options.controllers);
     Ok(Assembled {
         chain: planesmith_aggregator::server().in_front_of(core),

@@ -21,6 +21,7 @@ use planesmith_machinery::status::{ApiError, ApiResult};
 use planesmith_store::Revision;
 
 use crate::request::{Context, Query, Verb};
+use crate::reservations::Reservations;
 use crate::response;
 use crate::routes::{ResourceHandler, Routes, ServedResource, StoredCounts};
 use crate::stores::{ResourceStore, Stores};
@@ -40,6 +41,7 @@ pub struct Endpoint {
     forms: Forms,
     subresources: Subresources,
     responder: Option<Arc<dyn Responder>>,
+    reservations: Option<Arc<dyn Reservations>>,
 }
 
 /// One request to an endpoint, without its body.
@@ -96,6 +98,7 @@ impl Endpoint {
             served: served::served(facts, &subresources),
             forms: Forms::new(facts, Arc::clone(&store)),
             responder: stores.responder(facts),
+            reservations: stores.reservations(facts),
             stores: stores.clone(),
             store,
             subresources,
@@ -122,6 +125,10 @@ impl Endpoint {
 
     pub(crate) fn responder(&self) -> Option<&Arc<dyn Responder>> {
         self.responder.as_ref()
+    }
+
+    pub(crate) fn reservations(&self) -> Option<&dyn Reservations> {
+        self.reservations.as_deref()
     }
 
     pub(crate) fn forms(&self) -> &Forms {

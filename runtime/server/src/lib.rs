@@ -22,6 +22,7 @@ pub mod metrics;
 pub mod negotiation;
 pub mod openapi;
 pub mod request;
+pub mod reservations;
 pub mod response;
 pub mod routes;
 pub mod shutdown;

@@ -17,6 +17,7 @@ use planesmith_machinery::scheme::Scheme;
 use planesmith_store::{Clock, Storage, SystemClock};
 
 use crate::endpoint::{Responder, Subresource, Subresources};
+use crate::reservations::Reservations;
 
 pub use indexer::row_of;
 pub use object_lister::ObjectLister;
@@ -38,6 +39,8 @@ struct Shared {
     options: StoresOptions,
     /// By group and kind of the storage version. Locked only while endpoints are made.
     resources: Mutex<HashMap<(&'static str, &'static str), Arc<ResourceStore>>>,
+    /// By group and kind of the storage version. Locked only while endpoints are made.
+    reservations: Mutex<HashMap<(&'static str, &'static str), Arc<dyn Reservations>>>,
     /// By group and resource. Locked only while endpoints are made.
     handlers: Mutex<HashMap<(String, String), Subresources>>,
     /// By group and resource. Locked only while endpoints are made.
@@ -90,6 +93,7 @@ impl Stores {
             admission,
             options,
             resources: Mutex::default(),
+            reservations: Mutex::default(),
             handlers: Mutex::default(),
             responders: Mutex::default(),
         };
@@ -140,6 +144,22 @@ impl Stores {
         let responders = self.shared.responders.lock().unwrap_or_else(PoisonError::into_inner);
         let responder = responders.get(&(facts.group.to_owned(), facts.plural.to_owned()));
         responder.cloned()
+    }
+
+    /// Lets `reservations` take what the objects of a kind need around each write. Endpoints that are made before do not
+    /// know it.
+    pub fn reserve(&self, facts: &'static ResourceFacts, reservations: Arc<dyn Reservations>) {
+        let hub = facts.hub();
+        let mut all = self.shared.reservations.lock().unwrap_or_else(PoisonError::into_inner);
+        all.insert((hub.group, hub.kind), reservations);
+    }
+
+    /// What takes things for the objects of a kind, if anything does.
+    #[must_use]
+    pub fn reservations(&self, facts: &'static ResourceFacts) -> Option<Arc<dyn Reservations>> {
+        let hub = facts.hub();
+        let all = self.shared.reservations.lock().unwrap_or_else(PoisonError::into_inner);
+        all.get(&(hub.group, hub.kind)).cloned()
     }
 
     /// Where everything is kept.

@@ -17,6 +17,7 @@ use super::write::{Outcome, Write, store_failure};
 use crate::endpoint::{Call, Endpoint};
 use crate::generated_name::generated_name;
 use crate::negotiation::{Offer, negotiate};
+use crate::reservations::Held;
 
 /// How often a generated name may turn out to be taken.
 const NAME_ATTEMPTS: usize = 8;
@@ -68,6 +69,17 @@ impl Write<'_> {
         self.mutate(Operation::Create, &mut object, None).await?;
         self.fill_system_fields(&mut *object);
         self.endpoint.place(object.meta_mut(), self.call.namespace())?;
+        let held = match self.endpoint.reservations() {
+            Some(pool) => Held::new(pool.begin_create(&mut *object, self.dry_run).await?),
+            None => Held::nothing(),
+        };
+        let outcome = self.create_held(object).await;
+        held.settle(outcome.is_ok()).await;
+        outcome
+    }
+
+    /// Checks and stores an object that has everything that was reserved for it.
+    async fn create_held(&self, mut object: Box<dyn Object>) -> ApiResult<Outcome> {
         prepare(&mut *object);
         let errors = validation::check_create(&*object);
         self.refuse_invalid(&*object, &errors)?;

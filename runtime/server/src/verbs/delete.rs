@@ -175,7 +175,10 @@ impl Write<'_> {
             last: None,
         };
         match self.endpoint.store().collection().write(op).await {
-            Ok(written) => Ok(Some(Deleted::Gone(Outcome::Stored(written.entry), details))),
+            Ok(written) => {
+                self.give_back(&*object).await;
+                Ok(Some(Deleted::Gone(Outcome::Stored(written.entry), details)))
+            }
             Err(WriteError::Conflict { .. }) => Ok(None),
             Err(error) => Err(store_failure(&error)),
         }
@@ -196,6 +199,13 @@ impl Write<'_> {
         match self.dry_run {
             true => Outcome::Unstored(object),
             false => Outcome::Stored(Arc::clone(entry)),
+        }
+    }
+
+    /// Gives back what was reserved for an object that is gone.
+    pub(super) async fn give_back(&self, object: &dyn Object) {
+        if let Some(pool) = self.endpoint.reservations() {
+            pool.after_delete(object).await;
         }
     }
 

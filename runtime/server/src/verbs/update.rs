@@ -21,6 +21,7 @@ use super::options::{WriteOptions, parse_version};
 use super::write::{Outcome, Write, store_failure};
 use crate::endpoint::{Call, Endpoint};
 use crate::negotiation::{Offer, negotiate};
+use crate::reservations::Held;
 
 /// How often a change is repeated because somebody else was faster. Somebody else got on with it every time.
 const ATTEMPTS: usize = 64;
@@ -187,19 +188,39 @@ impl Write<'_> {
             self.to_hub(new)
         };
         self.mutate(Operation::Update, &mut new, Some(&*old)).await?;
-        self.prepare_update(change.part, &mut new, &*old);
-        let errors = match change.part {
-            Part::Object | Part::Finalizers => validation::check_update(&*new, &*old),
-            Part::Status => validation::check_status_update(&*new, &*old),
+        let held = match self.endpoint.reservations() {
+            Some(pool) if change.part == Part::Object => {
+                Held::new(pool.begin_update(&mut *new, &*old, self.dry_run).await?)
+            }
+            _ => Held::nothing(),
+        };
+        let outcome = self.change_held(key, entry, change.part, new, &*old).await;
+        held.settle(matches!(outcome, Ok(Some(_)))).await;
+        outcome
+    }
+
+    /// Checks and stores a change that has everything that was reserved for it.
+    async fn change_held(
+        &self,
+        key: &str,
+        entry: &Arc<Entry>,
+        part: Part,
+        mut new: Box<dyn Object>,
+        old: &dyn Object,
+    ) -> ApiResult<Option<Outcome>> {
+        self.prepare_update(part, &mut new, old);
+        let errors = match part {
+            Part::Object | Part::Finalizers => validation::check_update(&*new, old),
+            Part::Status => validation::check_status_update(&*new, old),
         };
         self.refuse_invalid(&*new, &errors)?;
-        match change.part {
-            Part::Status => self.pass_on((new.resource().rules.status_warnings)(&*new, &*old)),
-            Part::Object | Part::Finalizers => self.warn_about(&*new, Some(&*old)),
+        match part {
+            Part::Status => self.pass_on((new.resource().rules.status_warnings)(&*new, old)),
+            Part::Object | Part::Finalizers => self.warn_about(&*new, Some(old)),
         }
-        fields::keep_times(&*old, &mut *new);
-        self.admit(Operation::Update, &mut new, Some(&*old)).await?;
-        if is_released(&*new, &*old) {
+        fields::keep_times(old, &mut *new);
+        self.admit(Operation::Update, &mut new, Some(old)).await?;
+        if is_released(&*new, old) {
             return self.remove_released(key, entry, new).await;
         }
         self.store_change(key, entry, new).await
@@ -292,7 +313,10 @@ impl Write<'_> {
             last: None,
         };
         match self.endpoint.store().collection().write(op).await {
-            Ok(_) => Ok(Some(Outcome::Unstored(new))),
+            Ok(_) => {
+                self.give_back(&*new).await;
+                Ok(Some(Outcome::Unstored(new)))
+            }
             Err(WriteError::Conflict { .. }) => Ok(None),
             Err(error) => Err(store_failure(&error)),
         }

@@ -34,6 +34,10 @@ impl Service {
         if old.is_externally_accessible() && !self.is_externally_accessible() && same_policy {
             self.spec.external_traffic_policy.clear();
         }
+        let same_policy = self.spec.internal_traffic_policy == old.spec.internal_traffic_policy;
+        if !old.is_external_name() && self.is_external_name() && same_policy {
+            self.spec.internal_traffic_policy = None;
+        }
         if !is_balanced {
             self.status.load_balancer = LoadBalancerStatus::default();
         }

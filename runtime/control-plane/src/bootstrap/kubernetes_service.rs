@@ -1,0 +1,249 @@
+//! The service under which pods reach the server, and the addresses behind it.
+
+use std::net::IpAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use http::{Method, StatusCode};
+use planesmith_api_defs::core::v1::{Endpoints, Service};
+use planesmith_api_defs::discovery::v1::EndpointSlice;
+use planesmith_machinery::ip::Family;
+use planesmith_machinery::object::Resource as _;
+use planesmith_server::chain::ApiServer;
+use planesmith_server::hooks::{Hook, HookError};
+use planesmith_server::shutdown::Shutdown;
+use planesmith_server::stores::{ResourceStore, Stores};
+use planesmith_store::WatchFrom;
+use serde_json::{Value, json};
+
+use super::Announcement;
+use crate::loopback::{Loopback, LoopbackError};
+use crate::options::Options;
+
+const NAME: &str = "kubernetes";
+const NAMESPACE: &str = "default";
+
+/// How often the objects are looked at although none was deleted.
+const INTERVAL: Duration = Duration::from_secs(10);
+
+/// Adds the hook that makes the service and keeps it, and the one that takes the server's address out of it at the end.
+pub(super) fn with_hooks(
+    server: ApiServer,
+    stores: &Stores,
+    loopback: &Loopback,
+    options: &Options,
+    announcement: &Announcement,
+) -> ApiServer {
+    let Some(range) = options.service_cluster_ip_range.first() else {
+        return server;
+    };
+    let kept = KubernetesService {
+        services: stores.resource(Service::RESOURCE),
+        endpoints: stores.resource(Endpoints::RESOURCE),
+        loopback: loopback.clone(),
+        service_address: range.first(),
+        announcement: announcement.clone(),
+        has_slices: stores
+            .scheme()
+            .resource("discovery.k8s.io", "v1", EndpointSlice::RESOURCE.plural)
+            .is_some(),
+    };
+    let last = kept.clone();
+    server
+        .with_start_hook(Hook::new("bootstrap-controller", move |shutdown| async move {
+            kept.sync(true).await.map_err(|error| HookError(error.to_string()))?;
+            tokio::spawn(kept.keep(shutdown));
+            Ok(())
+        }))
+        .with_stop_hook(Hook::new("stop-kubernetes-service-controller", move |_| async move {
+            last.withdraw().await;
+            Ok(())
+        }))
+}
+
+#[derive(Clone)]
+struct KubernetesService {
+    services: Arc<ResourceStore>,
+    endpoints: Arc<ResourceStore>,
+    loopback: Loopback,
+    service_address: IpAddr,
+    announcement: Announcement,
+    has_slices: bool,
+}
+
+impl KubernetesService {
+    /// Makes what is missing; at first also mends the service's ports.
+    async fn sync(&self, first: bool) -> Result<(), LoopbackError> {
+        let service = self.service();
+        let path = format!("/api/v1/namespaces/{NAMESPACE}/services");
+        match self.get(&path).await? {
+            None => drop(self.loopback.send(Method::POST, &path, Some(&service)).await?),
+            Some(mut stored) if first && stored["spec"]["ports"] != service["spec"]["ports"] => {
+                stored["spec"]["ports"] = service["spec"]["ports"].clone();
+                stored["spec"]["type"] = "ClusterIP".into();
+                let path = format!("{path}/{NAME}");
+                self.loopback.send(Method::PUT, &path, Some(&stored)).await?;
+            }
+            Some(_) => {}
+        }
+        if self.is_reachable() {
+            self.publish().await?;
+        }
+        Ok(())
+    }
+
+    /// Whether others can reach the address that the server announces. Nobody else's loopback address leads here.
+    fn is_reachable(&self) -> bool {
+        !self.announcement.address.is_loopback() && !self.announcement.address.is_unspecified()
+    }
+
+    async fn publish(&self) -> Result<(), LoopbackError> {
+        let mut wanted = vec![(self.endpoints_path(), self.endpoints_object())];
+        if self.has_slices {
+            wanted.push((self.slices_path(), self.slice()));
+        }
+        for (path, object) in wanted {
+            let stored = self.get(&path).await?;
+            let same = |stored: &Value| {
+                ["subsets", "endpoints", "ports", "addressType"]
+                    .iter()
+                    .all(|field| stored[field] == object[field])
+            };
+            match stored {
+                Some(stored) if same(&stored) => {}
+                Some(stored) if stored["addressType"] == object["addressType"] => {
+                    let path = format!("{path}/{NAME}");
+                    self.loopback.send(Method::PUT, &path, Some(&object)).await?;
+                }
+                stored => {
+                    if stored.is_some() {
+                        // The type of a slice cannot change.
+                        self.remove(&path).await?;
+                    }
+                    self.loopback.send(Method::POST, &path, Some(&object)).await?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes the server's address out of the service, so that no client is sent to a server that is gone.
+    async fn withdraw(&self) {
+        if !self.is_reachable() {
+            return;
+        }
+        for path in [self.endpoints_path(), self.slices_path()] {
+            if let Err(error) = self.remove(&path).await {
+                tracing::warn!(%error, "the server's address cannot be taken out of the service kubernetes");
+            }
+        }
+    }
+
+    async fn get(&self, path: &str) -> Result<Option<Value>, LoopbackError> {
+        match self.loopback.send(Method::GET, &format!("{path}/{NAME}"), None).await {
+            Ok(object) => Ok(Some(object)),
+            Err(error) if error.status() == Some(StatusCode::NOT_FOUND) => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    async fn remove(&self, path: &str) -> Result<(), LoopbackError> {
+        match self
+            .loopback
+            .send(Method::DELETE, &format!("{path}/{NAME}"), None)
+            .await
+        {
+            Err(error) if error.status() != Some(StatusCode::NOT_FOUND) => Err(error),
+            _ => Ok(()),
+        }
+    }
+
+    fn endpoints_path(&self) -> String {
+        format!("/api/v1/namespaces/{NAMESPACE}/endpoints")
+    }
+
+    fn slices_path(&self) -> String {
+        format!("/apis/discovery.k8s.io/v1/namespaces/{NAMESPACE}/endpointslices")
+    }
+
+    fn service(&self) -> Value {
+        let port = self.announcement.port;
+        json!({
+            "apiVersion": "v1",
+            "kind": "Service",
+            "metadata": {
+                "name": NAME, "namespace": NAMESPACE,
+                "labels": {"component": "apiserver", "provider": "kubernetes"},
+            },
+            "spec": {
+                "ports": [{"name": "https", "protocol": "TCP", "port": 443, "targetPort": port}],
+                "clusterIP": self.service_address.to_string(),
+                "ipFamilyPolicy": "SingleStack",
+                "sessionAffinity": "None",
+                "type": "ClusterIP",
+            },
+        })
+    }
+
+    fn endpoints_object(&self) -> Value {
+        let Announcement { address, port } = self.announcement;
+        json!({
+            "apiVersion": "v1",
+            "kind": "Endpoints",
+            // Its slice is made here too.
+            "metadata": {
+                "name": NAME, "namespace": NAMESPACE,
+                "labels": {"endpointslice.kubernetes.io/skip-mirror": "true"},
+            },
+            "subsets": [{
+                "addresses": [{"ip": address.to_string()}],
+                "ports": [{"name": "https", "port": port, "protocol": "TCP"}],
+            }],
+        })
+    }
+
+    fn slice(&self) -> Value {
+        let Announcement { address, port } = self.announcement;
+        json!({
+            "apiVersion": "discovery.k8s.io/v1",
+            "kind": "EndpointSlice",
+            "metadata": {
+                "name": NAME, "namespace": NAMESPACE,
+                "labels": {"kubernetes.io/service-name": NAME},
+            },
+            "addressType": Family::of(address).name(),
+            "endpoints": [{"addresses": [address.to_string()], "conditions": {"ready": true}}],
+            "ports": [{"name": "https", "protocol": "TCP", "port": port}],
+        })
+    }
+
+    async fn keep(self, mut shutdown: Shutdown) {
+        let keys = self
+            .services
+            .key(NAMESPACE, NAME)
+            .ok()
+            .zip(self.endpoints.key(NAMESPACE, NAME).ok());
+        let Some((service_key, endpoints_key)) = keys else {
+            return;
+        };
+        loop {
+            let watchers = self.services.collection().watch(&service_key, WatchFrom::Now);
+            let watchers = watchers.and_then(|service| {
+                let endpoints = self.endpoints.collection().watch(&endpoints_key, WatchFrom::Now)?;
+                Ok((service, endpoints))
+            });
+            let Ok((mut service, mut endpoints)) = watchers else {
+                return;
+            };
+            if let Err(error) = self.sync(false).await {
+                tracing::warn!(%error, "the service kubernetes cannot be made");
+            }
+            tokio::select! {
+                () = shutdown.requested() => return,
+                _ = service.next() => {}
+                _ = endpoints.next() => {}
+                () = tokio::time::sleep(INTERVAL) => {}
+            }
+        }
+    }
+}

@@ -1,0 +1,240 @@
+//! Ports of nodes, of which each belongs to one service.
+
+use std::collections::BTreeSet;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use thiserror::Error;
+
+use super::band::{Band, BandSize};
+use crate::options::PortRange;
+
+/// What is kept for ports that users choose: a thirty-second of the range.
+const BAND: BandSize = BandSize {
+    least: 16,
+    most: 128,
+    part: 32,
+};
+
+/// The first port that a dry run invents: it is none.
+const INVENTED: i32 = 32_769;
+
+/// Why a port cannot be had, as kube-apiserver words it.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub(super) enum PortError {
+    /// Another service has it.
+    #[error("provided port is already allocated")]
+    Taken,
+    /// It is not among the ports for services.
+    #[error("provided port is not in the valid range. The range of valid ports is {0}")]
+    OutOfRange(PortRange),
+    /// All are taken.
+    #[error("range is full")]
+    Full,
+}
+
+/// The ports of nodes that are taken; clones share them.
+///
+/// They live in memory and are found again in the stored services when the server starts.
+#[derive(Clone, Debug)]
+pub(super) struct NodePorts {
+    range: PortRange,
+    taken: Arc<Mutex<BTreeSet<i32>>>,
+}
+
+impl NodePorts {
+    pub(super) fn new(range: PortRange) -> Self {
+        Self {
+            range,
+            taken: Arc::default(),
+        }
+    }
+
+    pub(super) fn range(&self) -> PortRange {
+        self.range
+    }
+
+    fn taken(&self) -> std::sync::MutexGuard<'_, BTreeSet<i32>> {
+        // A set that a panic left behind is whole.
+        self.taken.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(super) fn is_taken(&self, port: i32) -> bool {
+        self.taken().contains(&port)
+    }
+
+    /// The ports that are taken.
+    pub(super) fn all(&self) -> BTreeSet<i32> {
+        self.taken().clone()
+    }
+
+    /// Takes `port`.
+    pub(super) fn take(&self, port: i32) -> Result<(), PortError> {
+        if !self.contains(port) {
+            return Err(PortError::OutOfRange(self.range));
+        }
+        match self.taken().insert(port) {
+            true => Ok(()),
+            false => Err(PortError::Taken),
+        }
+    }
+
+    pub(super) fn contains(&self, port: i32) -> bool {
+        u16::try_from(port).is_ok_and(|port| self.range.ports().contains(&port))
+    }
+
+    /// Takes any port.
+    pub(super) fn take_any(&self) -> Result<i32, PortError> {
+        let ports = self.range.ports();
+        let (first, last) = (u128::from(*ports.start()), u128::from(*ports.end()));
+        let band = Band::new(first, last, last - first + 1, BAND).ok_or(PortError::Full)?;
+        let mut taken = self.taken();
+        let mut candidates = band.candidates().filter_map(|port| i32::try_from(port).ok());
+        let port = candidates.find(|port| !taken.contains(port)).ok_or(PortError::Full)?;
+        taken.insert(port);
+        Ok(port)
+    }
+
+    /// Gives `port` back; nothing happens when nobody has it.
+    pub(super) fn release(&self, port: i32) {
+        self.taken().remove(&port);
+    }
+
+    /// Starts to change what a service has.
+    pub(super) fn begin(&self, dry_run: bool) -> PortChange {
+        PortChange {
+            ports: self.clone(),
+            dry_run,
+            taken: Vec::new(),
+            released: Vec::new(),
+        }
+    }
+}
+
+/// Ports that a write takes and gives up. Unless committed it gives back what it took when it is dropped.
+#[derive(Debug)]
+pub(super) struct PortChange {
+    ports: NodePorts,
+    dry_run: bool,
+    taken: Vec<i32>,
+    released: Vec<i32>,
+}
+
+impl PortChange {
+    pub(super) fn take(&mut self, port: i32) -> Result<(), PortError> {
+        if !self.dry_run {
+            self.ports.take(port)?;
+        } else if self.ports.is_taken(port) || self.taken.contains(&port) {
+            return Err(PortError::Taken);
+        }
+        self.taken.push(port);
+        Ok(())
+    }
+
+    /// Takes any port; in a dry run it is invented.
+    pub(super) fn take_any(&mut self) -> Result<i32, PortError> {
+        let port = match self.dry_run {
+            false => self.ports.take_any()?,
+            true => self.taken.iter().max().map_or(INVENTED, |last| last + 1),
+        };
+        self.taken.push(port);
+        Ok(port)
+    }
+
+    /// Gives `port` back once the write is stored.
+    pub(super) fn release_later(&mut self, port: i32) {
+        self.released.push(port);
+    }
+
+    /// Keeps what was taken and gives back what was given up.
+    pub(super) fn commit(mut self) {
+        self.taken.clear();
+        if !self.dry_run {
+            for port in self.released.drain(..) {
+                self.ports.release(port);
+            }
+        }
+    }
+}
+
+impl Drop for PortChange {
+    fn drop(&mut self) {
+        if !self.dry_run {
+            for port in self.taken.drain(..) {
+                self.ports.release(port);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ports(first: u16, last: u16) -> NodePorts {
+        NodePorts::new(PortRange::new(first, last).unwrap())
+    }
+
+    #[test]
+    fn no_port_is_given_twice_and_all_are_given() {
+        let ports = ports(30_000, 30_099);
+        let given: BTreeSet<i32> = (0..100).map(|_| ports.take_any().unwrap()).collect();
+        assert_eq!(given, (30_000..=30_099).collect());
+        assert_eq!(ports.take_any(), Err(PortError::Full));
+        ports.release(30_050);
+        assert_eq!(ports.take_any(), Ok(30_050));
+    }
+
+    #[test]
+    fn ports_that_users_choose_are_given_out_last() {
+        let ports = ports(30_000, 32_767);
+        let given: Vec<i32> = (0..2768 - 86).map(|_| ports.take_any().unwrap()).collect();
+        assert!(given.iter().all(|port| *port >= 30_086));
+        assert!(ports.take_any().unwrap() < 30_086);
+    }
+
+    #[test]
+    fn a_change_that_is_not_committed_leaves_nothing() {
+        let ports = ports(30_000, 30_099);
+        ports.take(30_001).unwrap();
+        let mut change = ports.begin(false);
+        change.take(30_002).unwrap();
+        assert_eq!(change.take(30_001), Err(PortError::Taken));
+        change.take_any().unwrap();
+        change.release_later(30_001);
+        drop(change);
+        assert_eq!(ports.all(), BTreeSet::from([30_001]));
+    }
+
+    #[test]
+    fn a_committed_change_keeps_and_gives_up() {
+        let ports = ports(30_000, 30_099);
+        ports.take(30_001).unwrap();
+        let mut change = ports.begin(false);
+        change.take(30_002).unwrap();
+        change.release_later(30_001);
+        change.commit();
+        assert_eq!(ports.all(), BTreeSet::from([30_002]));
+    }
+
+    #[test]
+    fn a_dry_run_takes_nothing_and_sees_what_is_taken() {
+        let ports = ports(30_000, 30_099);
+        ports.take(30_001).unwrap();
+        let mut change = ports.begin(true);
+        assert_eq!(change.take(30_001), Err(PortError::Taken));
+        change.take(30_002).unwrap();
+        assert_eq!(change.take(30_002), Err(PortError::Taken));
+        assert_eq!(ports.begin(true).take_any(), Ok(INVENTED));
+        change.commit();
+        assert_eq!(ports.all(), BTreeSet::from([30_001]));
+    }
+
+    #[test]
+    fn a_port_outside_is_refused_with_the_range() {
+        let error = ports(30_000, 32_767).take(29_999).unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "provided port is not in the valid range. The range of valid ports is 30000-32767"
+        );
+    }
+}

@@ -1,0 +1,92 @@
+//! Ports of nodes that services have and nobody noted, and the other way round.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use planesmith_api_defs::core::v1::Service;
+
+use super::super::addresses::all;
+use super::super::report::{Finding, warn};
+use super::super::{ServiceAddresses, port_rules};
+use super::about_service;
+
+/// How often a port is found without a service before it is given back: one may be about to be stored.
+const CHECKS_BEFORE_RELEASE: u32 = 3;
+
+const CONTROLLER: &str = "portallocator-repair-controller";
+
+/// Ports that were found without a service, and how often.
+#[derive(Debug, Default)]
+pub(super) struct PortRepair {
+    leaked: BTreeMap<i32, u32>,
+}
+
+impl PortRepair {
+    /// Checks all ports.
+    pub(super) async fn run(&mut self, addresses: &ServiceAddresses) {
+        let ports = &addresses.ports;
+        let mut used: BTreeSet<i32> = BTreeSet::new();
+        for service in all::<Service>(addresses.services()) {
+            for port in port_rules::ports_of(&service).into_iter().collect::<BTreeSet<_>>() {
+                let (reason, message) = if !ports.contains(port) {
+                    let range = ports.range();
+                    let message = format!("Port {port} is not within the port range {range}; please recreate service");
+                    ("PortOutOfRange", message)
+                } else if !used.insert(port) {
+                    let message = format!("Port {port} was assigned to multiple services; please recreate service");
+                    ("PortAlreadyAllocated", message)
+                } else if ports.take(port).is_ok() {
+                    ("PortNotAllocated", format!("Port {port} is not allocated; repairing"))
+                } else {
+                    continue;
+                };
+                let finding = Finding {
+                    reason,
+                    action: "PortAllocation",
+                };
+                let about = about_service(&service);
+                warn(&addresses.loopback, CONTROLLER, about, finding, &message).await;
+            }
+        }
+        for port in self.overdue(&ports.all(), &used) {
+            tracing::warn!(port, "the port of nodes appears to have leaked: cleaning up");
+            ports.release(port);
+        }
+    }
+
+    /// The ports that were found without a service often enough.
+    fn overdue(&mut self, taken: &BTreeSet<i32>, used: &BTreeSet<i32>) -> Vec<i32> {
+        let missing: BTreeSet<i32> = taken.difference(used).copied().collect();
+        self.leaked.retain(|port, _| missing.contains(port));
+        for port in missing {
+            *self.leaked.entry(port).or_default() += 1;
+        }
+        let overdue = self.leaked.iter().filter(|(_, count)| **count > CHECKS_BEFORE_RELEASE);
+        let overdue: Vec<i32> = overdue.map(|(port, _)| *port).collect();
+        for port in &overdue {
+            self.leaked.remove(port);
+        }
+        overdue
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_port_is_given_back_after_it_was_missing_for_a_while() {
+        let mut repair = PortRepair::default();
+        let (taken, none) = (BTreeSet::from([30_000, 30_001]), BTreeSet::new());
+        let used = BTreeSet::from([30_001]);
+        for _ in 0..CHECKS_BEFORE_RELEASE {
+            assert!(repair.overdue(&taken, &used).is_empty());
+        }
+        assert_eq!(repair.overdue(&taken, &used), [30_000]);
+        // Found again in between, it is counted anew.
+        for _ in 0..CHECKS_BEFORE_RELEASE {
+            assert!(repair.overdue(&taken, &none).is_empty());
+        }
+        assert!(repair.overdue(&taken, &taken).is_empty());
+        assert!(repair.overdue(&taken, &none).is_empty());
+    }
+}
