@@ -94,6 +94,10 @@ pub struct Options {
     #[arg(long, default_value_t = 300, value_name = "SECONDS")]
     pub default_unreachable_toleration_seconds: i64,
 
+    /// Let containers be privileged: as powerful as root on their node.
+    #[arg(long, action = ArgAction::Set, num_args = 0..=1, default_missing_value = "true", default_value_t = false, value_name = "BOOL")]
+    pub allow_privileged: bool,
+
     /// Addresses for Services: one range, or an IPv4 and an IPv6 range.
     #[arg(long, value_delimiter = ',', default_value = "10.0.0.0/24", value_name = "CIDR")]
     pub service_cluster_ip_range: Vec<AddressRange>,

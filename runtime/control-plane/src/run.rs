@@ -8,6 +8,7 @@ use std::sync::Arc;
 use anyhow::{Context, Result};
 use planesmith_access::authentication::BearerTokens;
 use planesmith_access::authorization::Authorizer;
+use planesmith_api_defs::core::v1::allow_privileged_containers;
 use planesmith_machinery::scheme::Scheme;
 use planesmith_server::chain::ApiServer;
 use planesmith_server::filters::InFlightLimits;
@@ -68,6 +69,9 @@ fn warn_of_idle_switches(options: &Options) {
 async fn serve(program: &Program, options: &Options) -> Result<()> {
     // From here on SIGTERM is an orderly stop, also while starting.
     let signals = Signals::of_process().context("signals cannot be received")?;
+    if options.allow_privileged {
+        allow_privileged_containers();
+    }
     make_private_dir(&options.data_dir)
         .with_context(|| format!("--data-dir {} cannot be made", options.data_dir.display()))?;
     let identity = Identity::open(options)?;

@@ -7,94 +7,95 @@ use planesmith_machinery::meta::LabelSelector;
 
 use crate::core::v1::{NodeSelector, NodeSelectorTerm};
 
-/// Affinity.
+/// Where a pod is attracted to and repelled from.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct Affinity {
-    /// The node affinity.
+    /// Which nodes it may or would rather run on.
     #[field(proto = 1)]
     pub node_affinity: Option<NodeAffinity>,
-    /// The pod affinity.
+    /// Which other pods it wants to be near.
     #[field(proto = 2)]
     pub pod_affinity: Option<PodAffinity>,
-    /// The pod anti affinity.
+    /// Which other pods it wants to be away from.
     #[field(proto = 3)]
     pub pod_anti_affinity: Option<PodAntiAffinity>,
 }
 
-/// Node affinity.
+/// Which nodes a pod may or would rather run on.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct NodeAffinity {
-    /// The required during scheduling ignored during execution.
+    /// Nodes outside of this choice are never used. A node that leaves the choice later keeps the pod.
     #[field(proto = 1)]
     pub required_during_scheduling_ignored_during_execution: Option<NodeSelector>,
-    /// The preferred during scheduling ignored during execution.
+    /// Nodes that are preferred: the weights of all choices that a node fits are added up, and the highest sum wins.
     #[field(proto = 2, list_type = atomic)]
     pub preferred_during_scheduling_ignored_during_execution: Vec<PreferredSchedulingTerm>,
 }
 
-/// Preferred scheduling term.
+/// A choice of nodes with the weight it has.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct PreferredSchedulingTerm {
-    /// The weight.
+    /// How much the choice counts, from 1 to 100.
     #[field(proto = 1, keep)]
     pub weight: i32,
-    /// The preference.
+    /// The nodes that the weight is added to.
     #[field(proto = 2, keep)]
     pub preference: NodeSelectorTerm,
 }
 
-/// Pod affinity.
+/// Which other pods a pod wants to be near.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct PodAffinity {
-    /// The required during scheduling ignored during execution.
+    /// All of these must hold when the pod is placed. The pod stays when they hold no longer.
     #[field(proto = 1, list_type = atomic)]
     pub required_during_scheduling_ignored_during_execution: Vec<PodAffinityTerm>,
-    /// The preferred during scheduling ignored during execution.
+    /// Places that are preferred: the weights of all terms that hold there are added up, and the highest sum wins.
     #[field(proto = 2, list_type = atomic)]
     pub preferred_during_scheduling_ignored_during_execution: Vec<WeightedPodAffinityTerm>,
 }
 
-/// Pod affinity term.
+/// Other pods, and what counts as the same place.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct PodAffinityTerm {
-    /// The label selector.
+    /// The labels of the pods that are meant. No pod is meant when absent.
     #[field(proto = 1)]
     pub label_selector: Option<LabelSelector>,
-    /// The namespaces.
+    /// Namespaces of those pods, in addition to the chosen ones. The pod's own when this is empty and namespaceSelector
+    /// is absent.
     #[field(proto = 2, list_type = atomic)]
     pub namespaces: Vec<String>,
-    /// The topology key.
+    /// Label of nodes: nodes with the same value are one place. Must not be empty.
     #[field(proto = 3, keep)]
     pub topology_key: String,
-    /// The namespace selector.
+    /// The labels of the namespaces of those pods; empty means all namespaces.
     #[field(proto = 4)]
     pub namespace_selector: Option<LabelSelector>,
-    /// The match label keys.
+    /// Labels in which those pods must agree with this one. Written into labelSelector when the pod is made.
     #[field(proto = 5, list_type = atomic)]
     pub match_label_keys: Vec<String>,
-    /// The mismatch label keys.
+    /// Labels in which those pods must differ from this one. Written into labelSelector when the pod is made.
     #[field(proto = 6, list_type = atomic)]
     pub mismatch_label_keys: Vec<String>,
 }
 
-/// Weighted pod affinity term.
+/// Other pods with the weight of being near to them or away from them.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct WeightedPodAffinityTerm {
-    /// The weight.
+    /// How much the term counts, from 1 to 100.
     #[field(proto = 1, keep)]
     pub weight: i32,
-    /// The pod affinity term.
+    /// The pods and the place.
     #[field(proto = 2, keep)]
     pub pod_affinity_term: PodAffinityTerm,
 }
 
-/// Pod anti affinity.
+/// Which other pods a pod wants to be away from.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct PodAntiAffinity {
-    /// The required during scheduling ignored during execution.
+    /// None of these may hold when the pod is placed. The pod stays when one of them holds later.
     #[field(proto = 1, list_type = atomic)]
     pub required_during_scheduling_ignored_during_execution: Vec<PodAffinityTerm>,
-    /// The preferred during scheduling ignored during execution.
+    /// Places that are avoided: the weights of all terms that hold there are added up, and the lowest sum wins.
     #[field(proto = 2, list_type = atomic)]
     pub preferred_during_scheduling_ignored_during_execution: Vec<WeightedPodAffinityTerm>,
 }

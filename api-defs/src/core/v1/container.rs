@@ -34,172 +34,181 @@ pub use status::{
 
 use crate::core::v1::ResourceRequirements;
 
-/// Container.
+/// A program of a pod, in an image, with what it needs.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct Container {
-    /// The name.
+    /// Name of the container, a DNS label; unique in the pod. Cannot change.
     #[field(proto = 1, keep)]
     pub name: String,
-    /// The image.
+    /// Image to run. May be left out in a template whose controller fills it in.
     #[field(proto = 2)]
     pub image: String,
-    /// The command.
+    /// What is started in place of the image's entry point, without a shell. $(NAME) stands for a variable of the
+    /// container, $$(NAME) for itself. Cannot change.
     #[field(proto = 3, list_type = atomic)]
     pub command: Vec<String>,
-    /// The args.
+    /// What the started program is told; that of the image when absent. Variables are filled in as in command. Cannot
+    /// change.
     #[field(proto = 4, list_type = atomic)]
     pub args: Vec<String>,
-    /// The working dir.
+    /// Folder in which it is started; that of the image when absent. Cannot change.
     #[field(proto = 5)]
     pub working_dir: String,
-    /// The ports.
+    /// Ports on which it listens. A port that is not named here can be reached as well. Cannot change.
     #[field(proto = 6, list_type = map, list_map_keys("containerPort", "protocol"), patch_strategy(merge), patch_merge_key = "containerPort")]
     pub ports: Vec<ContainerPort>,
-    /// The env from.
+    /// Objects all of whose keys become variables. Of two keys with one name the later one counts, and env comes before
+    /// both. Cannot change.
     #[field(proto = 19, list_type = atomic)]
     pub env_from: Vec<EnvFromSource>,
-    /// The env.
+    /// Variables of the container. Cannot change.
     #[field(proto = 7, list_type = map, list_map_keys("name"), patch_strategy(merge), patch_merge_key = "name")]
     pub env: Vec<EnvVar>,
-    /// The resources.
+    /// What it asks for and may use at most.
     #[field(proto = 8)]
     pub resources: ResourceRequirements,
-    /// The resize policy.
+    /// Whether a change of a resource starts the container again.
     #[field(proto = 23, list_type = atomic)]
     pub resize_policy: Vec<ContainerResizePolicy>,
-    /// The restart policy.
+    /// When the container is started again: Always, OnFailure or Never, whatever the pod says. An init container with
+    /// Always keeps running beside those that do the work, and the next one starts once it has started.
     #[field(proto = 24)]
     pub restart_policy: Option<String>,
-    /// The restart policy rules.
+    /// Exit codes that decide, in this order, before restartPolicy does.
     #[field(proto = 25, list_type = atomic)]
     pub restart_policy_rules: Vec<ContainerRestartRule>,
-    /// The volume mounts.
+    /// Where the container sees volumes of the pod. Cannot change.
     #[field(proto = 9, list_type = map, list_map_keys("mountPath"), patch_strategy(merge), patch_merge_key = "mountPath")]
     pub volume_mounts: Vec<VolumeMount>,
-    /// The volume devices.
+    /// Volumes that the container sees as devices.
     #[field(proto = 21, list_type = map, list_map_keys("devicePath"), patch_strategy(merge), patch_merge_key = "devicePath")]
     pub volume_devices: Vec<VolumeDevice>,
-    /// The liveness probe.
+    /// Tells whether the container is alive; it is started again when not.
     #[field(proto = 10)]
     pub liveness_probe: Option<Probe>,
-    /// The readiness probe.
+    /// Tells whether the container can serve; Services leave the pod out while it cannot.
     #[field(proto = 11)]
     pub readiness_probe: Option<Probe>,
-    /// The startup probe.
+    /// Tells whether the container has started. The other probes wait for it, and the container is started again when
+    /// it takes too long.
     #[field(proto = 22)]
     pub startup_probe: Option<Probe>,
-    /// The lifecycle.
+    /// What happens right after its start and right before its end.
     #[field(proto = 12)]
     pub lifecycle: Option<Lifecycle>,
-    /// The termination message path.
+    /// File in the container whose content becomes the message of its end, up to 4096 bytes. By default
+    /// /dev/termination-log. Cannot change.
     #[field(proto = 13)]
     pub termination_message_path: String,
-    /// The termination message policy.
-    #[field(proto = 20)]
+    /// Where the message of its end comes from: File, or FallbackToLogsOnError to take the end of the log when the file
+    /// is empty and the container failed. File by default.
+    #[field(proto = 20, known("File", "FallbackToLogsOnError"))]
     pub termination_message_policy: String,
-    /// The image pull policy.
-    #[field(proto = 14)]
+    /// When the image is fetched: Always, Never or IfNotPresent. By default Always for the tag latest, else
+    /// IfNotPresent. Cannot change.
+    #[field(proto = 14, known("Always", "Never", "IfNotPresent"))]
     pub image_pull_policy: String,
-    /// The security context.
+    /// Security settings; they come before those of the pod.
     #[field(proto = 15)]
     pub security_context: Option<SecurityContext>,
-    /// The stdin.
+    /// Whether something can be sent to its standard input. Without it reads end at once.
     #[field(proto = 16)]
     pub stdin: bool,
-    /// The stdin once.
+    /// Whether standard input ends with the first client that was attached.
     #[field(proto = 17)]
     pub stdin_once: bool,
-    /// The tty.
+    /// Whether the container has a terminal; needs stdin.
     #[field(proto = 18)]
     pub tty: bool,
 }
 
-/// Container port.
+/// A port on which a container listens.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct ContainerPort {
-    /// The name.
+    /// Name of the port, unique in the pod; Services can refer to it.
     #[field(proto = 1)]
     pub name: String,
-    /// The host port.
+    /// Port of the node that leads to it, from 1 to 65535. Most pods need none. Equal to containerPort in the node's
+    /// network.
     #[field(proto = 2)]
     pub host_port: i32,
-    /// The container port.
+    /// Port at the pod's address, from 1 to 65535.
     #[field(proto = 3, keep)]
     pub container_port: i32,
-    /// The protocol.
-    #[field(proto = 4, default = "TCP")]
+    /// TCP, UDP or SCTP; TCP by default.
+    #[field(proto = 4, default = "TCP", known("TCP", "UDP", "SCTP"))]
     pub protocol: String,
-    /// The host ip.
+    /// Address of the node at which hostPort is bound.
     #[field(name = "hostIP", proto = 5)]
     pub host_ip: String,
 }
 
-/// Container resize policy.
+/// What a change of a resource does to a container.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct ContainerResizePolicy {
-    /// The resource name.
+    /// The resource: cpu or memory.
     #[field(proto = 1, keep)]
     pub resource_name: String,
-    /// The restart policy.
+    /// NotRequired to leave the container running, RestartContainer to start it again. NotRequired by default.
     #[field(proto = 2, keep)]
     pub restart_policy: String,
 }
 
-/// Container restart rule.
+/// What happens when a container ends in a given way.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct ContainerRestartRule {
-    /// The action.
+    /// What is done: Restart starts the container again.
     #[field(proto = 1, expected)]
     pub action: String,
-    /// The exit codes.
+    /// The exit codes that are meant.
     #[field(proto = 2)]
     pub exit_codes: Option<ContainerRestartRuleOnExitCodes>,
 }
 
-/// Container restart rule on exit codes.
+/// Exit codes of containers.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct ContainerRestartRuleOnExitCodes {
-    /// The operator.
+    /// In for the codes listed, NotIn for all others.
     #[field(proto = 1, expected)]
     pub operator: String,
-    /// The values.
+    /// The codes, at most 255.
     #[field(proto = 2, list_type = set)]
     pub values: Vec<i32>,
 }
 
-/// Volume mount.
+/// Where a container sees a volume.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct VolumeMount {
-    /// The name.
+    /// Name of the volume.
     #[field(proto = 1, keep)]
     pub name: String,
-    /// The read only.
+    /// Whether the container can only read it.
     #[field(proto = 2)]
     pub read_only: bool,
-    /// The recursive read only.
+    /// Whether what is mounted below can only be read as well: Disabled, IfPossible or Enabled. Needs readOnly.
     #[field(proto = 7)]
     pub recursive_read_only: Option<String>,
-    /// The mount path.
+    /// Path in the container; without a colon.
     #[field(proto = 3, keep)]
     pub mount_path: String,
-    /// The sub path.
+    /// Path in the volume that is mounted in place of its root.
     #[field(proto = 4)]
     pub sub_path: String,
-    /// The mount propagation.
-    #[field(proto = 5)]
+    /// Which mounts made later are passed on: None, HostToContainer or Bidirectional. None by default.
+    #[field(proto = 5, known("None", "HostToContainer", "Bidirectional"))]
     pub mount_propagation: Option<String>,
-    /// The sub path expr.
+    /// As subPath, with $(NAME) for variables of the container. Excludes subPath.
     #[field(proto = 6)]
     pub sub_path_expr: String,
 }
 
-/// Volume device.
+/// Where a container sees a volume as a device.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct VolumeDevice {
-    /// The name.
+    /// Name of the volume, which must be behind a claim.
     #[field(proto = 1, keep)]
     pub name: String,
-    /// The device path.
+    /// Path of the device in the container.
     #[field(proto = 2, keep)]
     pub device_path: String,
 }

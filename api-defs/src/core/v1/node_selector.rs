@@ -5,37 +5,37 @@ use planesmith_machinery::field_error::FieldErrors;
 use planesmith_machinery::names;
 use planesmith_machinery::validation::check_label_key;
 
-/// Node selector.
+/// A choice of nodes: those that fit at least one of its terms.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 #[schema(atomic)]
 pub struct NodeSelector {
-    /// The node selector terms.
+    /// The terms.
     #[field(proto = 1, keep, list_type = atomic)]
     pub node_selector_terms: Vec<NodeSelectorTerm>,
 }
 
-/// Node selector term.
+/// Nodes that fulfil all requirements. An empty term fits none.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 #[schema(atomic)]
 pub struct NodeSelectorTerm {
-    /// The match expressions.
+    /// Requirements on labels.
     #[field(proto = 1, list_type = atomic)]
     pub match_expressions: Vec<NodeSelectorRequirement>,
-    /// The match fields.
+    /// Requirements on fields; only metadata.name is known.
     #[field(proto = 2, list_type = atomic)]
     pub match_fields: Vec<NodeSelectorRequirement>,
 }
 
-/// Node selector requirement.
+/// A requirement on a label or field of nodes.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct NodeSelectorRequirement {
-    /// The key.
+    /// The label or field.
     #[field(proto = 1, keep)]
     pub key: String,
-    /// The operator.
-    #[field(proto = 2, keep)]
+    /// How it relates to the values: In, NotIn, Exists, DoesNotExist, Gt or Lt.
+    #[field(proto = 2, keep, known("In", "NotIn", "Exists", "DoesNotExist", "Gt", "Lt"))]
     pub operator: String,
-    /// The values.
+    /// The values: at least one for In and NotIn, none for Exists and DoesNotExist, a whole number for Gt and Lt.
     #[field(proto = 3, list_type = atomic)]
     pub values: Vec<String>,
 }

@@ -8,13 +8,13 @@ use planesmith_machinery::validation;
 use crate::core::v1::PodSpec;
 use crate::core::v1::pod::{PodOptions, check_annotations, check_app_armor_fields, check_seccomp_fields};
 
-/// Pod template spec.
+/// What pods look like that are made from a template.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct PodTemplateSpec {
-    /// The metadata.
+    /// Metadata of those pods.
     #[field(proto = 1)]
     pub metadata: ObjectMeta,
-    /// The spec.
+    /// What is wanted of them.
     #[field(proto = 2)]
     pub spec: PodSpec,
 }

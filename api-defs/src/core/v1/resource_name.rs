@@ -86,11 +86,6 @@ pub(super) fn is_quota_resource(name: &str) -> bool {
     (known && name != "storage") || is_huge_pages_of_quota(name)
 }
 
-/// Whether containers may be limited to more of a resource than they request: not where it cannot be taken back.
-pub(super) fn allows_overcommit(name: &str) -> bool {
-    (!name.contains('/') || name.contains(NATIVE)) && !name.starts_with(HUGE_PAGES)
-}
-
 fn is_huge_pages_of_quota(name: &str) -> bool {
     name.strip_prefix("requests.").unwrap_or(name).starts_with(HUGE_PAGES)
 }

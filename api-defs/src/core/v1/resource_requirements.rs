@@ -10,27 +10,27 @@ use crate::core::v1::ResourceList;
 pub(crate) use check::{ResourceNames, check_amount, has_odd_huge_pages};
 pub(crate) use total::add;
 
-/// Resource requirements.
+/// What a container or pod asks for.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct ResourceRequirements {
-    /// The limits.
+    /// The most that it may use.
     #[field(proto = 1)]
     pub limits: ResourceList,
-    /// The requests.
+    /// The least that it needs; nodes are chosen by it. Limits count as requests where none are given.
     #[field(proto = 2)]
     pub requests: ResourceList,
-    /// The claims.
+    /// Names of the pod's claims to devices that the container uses. Only for containers.
     #[field(proto = 3, list_type = map, list_map_keys("name"))]
     pub claims: Vec<ResourceClaim>,
 }
 
-/// Resource claim.
+/// A claim to devices that a container uses.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct ResourceClaim {
-    /// The name.
+    /// Name of an entry in the pod's resourceClaims.
     #[field(proto = 1, keep)]
     pub name: String,
-    /// The request.
+    /// The request of that claim that is meant; all of them when empty.
     #[field(proto = 2)]
     pub request: String,
 }

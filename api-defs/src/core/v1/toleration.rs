@@ -5,22 +5,23 @@ use planesmith_machinery::field_error::FieldErrors;
 use planesmith_machinery::names;
 use planesmith_machinery::validation::check_label_key;
 
-/// Toleration.
+/// A mark of nodes that does not keep a pod away.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct Toleration {
-    /// The key.
+    /// Key of the mark; empty, with Exists, for all marks.
     #[field(proto = 1)]
     pub key: String,
-    /// The operator.
-    #[field(proto = 2)]
+    /// Exists for any value, Equal for the given one. Equal by default. Lt and Gt compare numbers where that is
+    /// switched on.
+    #[field(proto = 2, known("Exists", "Equal", "Lt", "Gt"))]
     pub operator: String,
-    /// The value.
+    /// Value of the mark; empty for Exists.
     #[field(proto = 3)]
     pub value: String,
-    /// The effect.
-    #[field(proto = 4)]
+    /// Effect that is tolerated: NoSchedule, PreferNoSchedule or NoExecute. All when empty.
+    #[field(proto = 4, known("NoSchedule", "PreferNoSchedule", "NoExecute"))]
     pub effect: String,
-    /// The toleration seconds.
+    /// How long a mark with NoExecute is tolerated, in seconds; for ever when absent, not at all when 0 or less.
     #[field(proto = 5)]
     pub toleration_seconds: Option<i64>,
 }

@@ -2,22 +2,22 @@
 
 use planesmith_machinery::Struct;
 
-/// Topology selector term.
+/// Nodes in given parts of a topology: those that fulfil all requirements.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 #[schema(atomic)]
 pub struct TopologySelectorTerm {
-    /// The match label expressions.
+    /// Requirements on labels.
     #[field(proto = 1, list_type = atomic)]
     pub match_label_expressions: Vec<TopologySelectorLabelRequirement>,
 }
 
-/// Topology selector label requirement.
+/// A requirement on a label of nodes.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct TopologySelectorLabelRequirement {
-    /// The key.
+    /// The label.
     #[field(proto = 1, keep)]
     pub key: String,
-    /// The values.
+    /// The values, one of which the label must have.
     #[field(proto = 2, keep, list_type = atomic)]
     pub values: Vec<String>,
 }

@@ -2,46 +2,46 @@
 
 use planesmith_machinery::Struct;
 
-/// Typed local object reference.
+/// Names an object of any kind in the same namespace.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 #[schema(atomic)]
 pub struct TypedLocalObjectReference {
-    /// The api group.
+    /// API group of the kind; the core group when absent.
     #[field(proto = 1, keep, optional)]
     pub api_group: Option<String>,
-    /// The kind.
+    /// Kind of the object.
     #[field(proto = 2, keep)]
     pub kind: String,
-    /// The name.
+    /// Name of the object.
     #[field(proto = 3, keep)]
     pub name: String,
 }
 
-/// Typed object reference.
+/// Names an object of any kind, perhaps in another namespace.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct TypedObjectReference {
-    /// The api group.
+    /// API group of the kind; the core group when absent.
     #[field(proto = 1, keep, optional)]
     pub api_group: Option<String>,
-    /// The kind.
+    /// Kind of the object.
     #[field(proto = 2, keep)]
     pub kind: String,
-    /// The name.
+    /// Name of the object.
     #[field(proto = 3, keep)]
     pub name: String,
-    /// The namespace.
+    /// Namespace of the object. Another one than one's own must be permitted by a ReferenceGrant there.
     #[field(proto = 4)]
     pub namespace: Option<String>,
 }
 
-/// Secret reference.
+/// Names a secret in any namespace.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 #[schema(atomic)]
 pub struct SecretReference {
-    /// The name.
+    /// Name of the secret.
     #[field(proto = 1)]
     pub name: String,
-    /// The namespace.
+    /// Namespace of the secret.
     #[field(proto = 2)]
     pub namespace: String,
 }

@@ -33,108 +33,108 @@ pub use projected::{
     ProjectedVolumeSource, SecretProjection, ServiceAccountTokenProjection, VolumeProjection,
 };
 
-/// Volume.
+/// Data that the containers of a pod can share.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct Volume {
-    /// The name.
+    /// Name of the volume, a DNS label; unique in the pod.
     #[field(proto = 1, keep)]
     pub name: String,
-    /// The volume source.
+    /// Where the data comes from.
     #[field(inline, proto = 2)]
     pub volume_source: VolumeSource,
 }
 
-/// Volume source.
+/// Where the data of a volume comes from: exactly one of the members. An empty folder when none is given.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct VolumeSource {
-    /// The host path.
+    /// A file or folder of the node. Dangerous: it lets a pod at what belongs to the node.
     #[field(proto = 1)]
     pub host_path: Option<HostPathVolumeSource>,
-    /// The empty dir.
+    /// A folder that starts empty and goes away with the pod.
     #[field(proto = 2)]
     pub empty_dir: Option<EmptyDirVolumeSource>,
-    /// The gce persistent disk.
+    /// A disk of Google's cloud. Deprecated: served by the driver pd.csi.storage.gke.io.
     #[field(proto = 3)]
     pub gce_persistent_disk: Option<GCEPersistentDiskVolumeSource>,
-    /// The aws elastic block store.
+    /// A disk of Amazon's cloud. Deprecated: served by the driver ebs.csi.aws.com.
     #[field(proto = 4)]
     pub aws_elastic_block_store: Option<AWSElasticBlockStoreVolumeSource>,
-    /// The git repo.
+    /// A copy of a git repository. Deprecated: clone it in an init container instead.
     #[field(proto = 5)]
     pub git_repo: Option<GitRepoVolumeSource>,
-    /// The secret.
+    /// The keys of a secret, as files.
     #[field(proto = 6)]
     pub secret: Option<SecretVolumeSource>,
-    /// The nfs.
+    /// A folder of an NFS server.
     #[field(proto = 7)]
     pub nfs: Option<NFSVolumeSource>,
-    /// The iscsi.
+    /// A disk reached by iSCSI.
     #[field(proto = 8)]
     pub iscsi: Option<ISCSIVolumeSource>,
-    /// The glusterfs.
+    /// A volume of GlusterFS. Works no more.
     #[field(proto = 9)]
     pub glusterfs: Option<GlusterfsVolumeSource>,
-    /// The persistent volume claim.
+    /// The volume behind a claim in the pod's namespace.
     #[field(proto = 10)]
     pub persistent_volume_claim: Option<PersistentVolumeClaimVolumeSource>,
-    /// The rbd.
+    /// A block device of Ceph. Works no more.
     #[field(proto = 11)]
     pub rbd: Option<RBDVolumeSource>,
-    /// The flex volume.
+    /// A volume of a program on the node. Deprecated: use a CSI driver.
     #[field(proto = 12)]
     pub flex_volume: Option<FlexVolumeSource>,
-    /// The cinder.
+    /// A disk of OpenStack. Deprecated: served by the driver cinder.csi.openstack.org.
     #[field(proto = 13)]
     pub cinder: Option<CinderVolumeSource>,
-    /// The cephfs.
+    /// A folder of CephFS. Works no more.
     #[field(proto = 14)]
     pub cephfs: Option<CephFSVolumeSource>,
-    /// The flocker.
+    /// A dataset of Flocker. Works no more.
     #[field(proto = 15)]
     pub flocker: Option<FlockerVolumeSource>,
-    /// The downward api.
+    /// Fields of the pod, as files.
     #[field(name = "downwardAPI", proto = 16)]
     pub downward_api: Option<DownwardAPIVolumeSource>,
-    /// The fc.
+    /// A disk behind Fibre Channel.
     #[field(proto = 17)]
     pub fc: Option<FCVolumeSource>,
-    /// The azure file.
+    /// A share of Azure Files. Deprecated: served by the driver file.csi.azure.com.
     #[field(proto = 18)]
     pub azure_file: Option<AzureFileVolumeSource>,
-    /// The config map.
+    /// The keys of a config map, as files.
     #[field(proto = 19)]
     pub config_map: Option<ConfigMapVolumeSource>,
-    /// The vsphere volume.
+    /// A disk of vSphere. Deprecated: served by the driver csi.vsphere.vmware.com.
     #[field(proto = 20)]
     pub vsphere_volume: Option<VsphereVirtualDiskVolumeSource>,
-    /// The quobyte.
+    /// A volume of Quobyte. Works no more.
     #[field(proto = 21)]
     pub quobyte: Option<QuobyteVolumeSource>,
-    /// The azure disk.
+    /// A disk of Azure. Deprecated: served by the driver disk.csi.azure.com.
     #[field(proto = 22)]
     pub azure_disk: Option<AzureDiskVolumeSource>,
-    /// The photon persistent disk.
+    /// A disk of Photon. Works no more.
     #[field(proto = 23)]
     pub photon_persistent_disk: Option<PhotonPersistentDiskVolumeSource>,
-    /// The projected.
+    /// Secrets, config maps, fields and tokens in one folder.
     #[field(proto = 26)]
     pub projected: Option<ProjectedVolumeSource>,
-    /// The portworx volume.
+    /// A volume of Portworx. Deprecated: served by the driver pxd.portworx.com.
     #[field(proto = 24)]
     pub portworx_volume: Option<PortworxVolumeSource>,
-    /// The scale io.
+    /// A volume of ScaleIO. Works no more.
     #[field(name = "scaleIO", proto = 25)]
     pub scale_io: Option<ScaleIOVolumeSource>,
-    /// The storageos.
+    /// A volume of StorageOS. Works no more.
     #[field(proto = 27)]
     pub storageos: Option<StorageOSVolumeSource>,
-    /// The csi.
+    /// A volume that a CSI driver makes for the life of the pod.
     #[field(proto = 28)]
     pub csi: Option<CSIVolumeSource>,
-    /// The ephemeral.
+    /// A claim that is made for the pod and goes away with it.
     #[field(proto = 29)]
     pub ephemeral: Option<EphemeralVolumeSource>,
-    /// The image.
+    /// The files of an image, which can only be read.
     #[field(proto = 30)]
     pub image: Option<ImageVolumeSource>,
 }

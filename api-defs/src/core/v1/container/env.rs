@@ -9,147 +9,147 @@ use crate::core::v1::LocalObjectReference;
 
 pub(crate) use check::{FieldPaths, ResourceOf, check, check_sources};
 
-/// Env var.
+/// An environment variable.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct EnvVar {
-    /// The name.
+    /// Name: printable ASCII without =.
     #[field(proto = 1, keep)]
     pub name: String,
-    /// The value.
+    /// Its value. $(NAME) stands for a variable before it, $$(NAME) for itself.
     #[field(proto = 2)]
     pub value: String,
-    /// The value from.
+    /// Where its value comes from when it is not given.
     #[field(proto = 3)]
     pub value_from: Option<EnvVarSource>,
 }
 
-/// Env var source.
+/// Where the value of a variable comes from: exactly one of the members.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct EnvVarSource {
-    /// The field ref.
+    /// A field of the pod.
     #[field(proto = 1)]
     pub field_ref: Option<ObjectFieldSelector>,
-    /// The resource field ref.
+    /// A request or limit of a container.
     #[field(proto = 2)]
     pub resource_field_ref: Option<ResourceFieldSelector>,
-    /// The config map key ref.
+    /// A key of a config map.
     #[field(proto = 3)]
     pub config_map_key_ref: Option<ConfigMapKeySelector>,
-    /// The secret key ref.
+    /// A key of a secret.
     #[field(proto = 4)]
     pub secret_key_ref: Option<SecretKeySelector>,
-    /// The file key ref.
+    /// A key of a file in a volume.
     #[field(proto = 5)]
     pub file_key_ref: Option<FileKeySelector>,
 }
 
-/// Env from source.
+/// An object all of whose keys become variables.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct EnvFromSource {
-    /// The prefix.
+    /// What stands before each key.
     #[field(proto = 1)]
     pub prefix: String,
-    /// The config map ref.
+    /// The config map.
     #[field(proto = 2)]
     pub config_map_ref: Option<ConfigMapEnvSource>,
-    /// The secret ref.
+    /// The secret.
     #[field(proto = 3)]
     pub secret_ref: Option<SecretEnvSource>,
 }
 
-/// Config map env source.
+/// A config map all of whose keys become variables.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct ConfigMapEnvSource {
-    /// The local object reference.
+    /// The config map in the pod's namespace.
     #[field(inline, proto = 1)]
     pub local_object_reference: LocalObjectReference,
-    /// The optional.
+    /// Whether the container can start without it.
     #[field(proto = 2)]
     pub optional: Option<bool>,
 }
 
-/// Secret env source.
+/// A secret all of whose keys become variables.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct SecretEnvSource {
-    /// The local object reference.
+    /// The secret in the pod's namespace.
     #[field(inline, proto = 1)]
     pub local_object_reference: LocalObjectReference,
-    /// The optional.
+    /// Whether the container can start without it.
     #[field(proto = 2)]
     pub optional: Option<bool>,
 }
 
-/// Config map key selector.
+/// A key of a config map.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 #[schema(atomic)]
 pub struct ConfigMapKeySelector {
-    /// The local object reference.
+    /// The config map in the pod's namespace.
     #[field(inline, proto = 1)]
     pub local_object_reference: LocalObjectReference,
     /// The key.
     #[field(proto = 2, keep)]
     pub key: String,
-    /// The optional.
+    /// Whether the container can start without the config map or the key.
     #[field(proto = 3)]
     pub optional: Option<bool>,
 }
 
-/// Secret key selector.
+/// A key of a secret.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 #[schema(atomic)]
 pub struct SecretKeySelector {
-    /// The local object reference.
+    /// The secret in the pod's namespace.
     #[field(inline, proto = 1)]
     pub local_object_reference: LocalObjectReference,
     /// The key.
     #[field(proto = 2, keep)]
     pub key: String,
-    /// The optional.
+    /// Whether the container can start without the secret or the key.
     #[field(proto = 3)]
     pub optional: Option<bool>,
 }
 
-/// File key selector.
+/// A key of a file with lines KEY=VALUE.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 #[schema(atomic)]
 pub struct FileKeySelector {
-    /// The volume name.
+    /// Name of the volume with the file.
     #[field(proto = 1, keep)]
     pub volume_name: String,
-    /// The path.
+    /// Path of the file in the volume; relative, without .. in it.
     #[field(proto = 2, keep)]
     pub path: String,
-    /// The key.
+    /// The key, up to 128 characters.
     #[field(proto = 3, keep)]
     pub key: String,
-    /// The optional.
+    /// Whether the container can start without the file or the key. False by default.
     #[field(proto = 4, default = false)]
     pub optional: Option<bool>,
 }
 
-/// Object field selector.
+/// A field of the pod.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 #[schema(atomic)]
 pub struct ObjectFieldSelector {
-    /// The api version.
+    /// Version in which the path is meant; v1 by default.
     #[field(proto = 1)]
     pub api_version: String,
-    /// The field path.
+    /// Path of the field, such as metadata.name.
     #[field(proto = 2, keep)]
     pub field_path: String,
 }
 
-/// Resource field selector.
+/// A request or limit of a container.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 #[schema(atomic)]
 pub struct ResourceFieldSelector {
-    /// The container name.
+    /// Name of the container; optional in variables, where it is the container itself.
     #[field(proto = 1)]
     pub container_name: String,
-    /// The resource.
+    /// The amount, such as limits.cpu or requests.memory.
     #[field(proto = 2, keep)]
     pub resource: String,
-    /// The divisor.
+    /// Unit in which it is told, such as 1Mi; 1 by default.
     #[field(proto = 3)]
     pub divisor: Quantity,
 }

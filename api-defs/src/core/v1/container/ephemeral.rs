@@ -7,93 +7,98 @@ use crate::core::v1::{
     ResourceRequirements, SecurityContext, VolumeDevice, VolumeMount,
 };
 
-/// Ephemeral container.
+/// A container that is added to a running pod to look into it. It is given no resources and never started again.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct EphemeralContainer {
-    /// The ephemeral container common.
+    /// What it has in common with other containers.
     #[field(inline, proto = 1)]
     pub ephemeral_container_common: EphemeralContainerCommon,
-    /// The target container name.
+    /// Name of the container whose processes it sees; those of the pod when empty.
     #[field(proto = 2)]
     pub target_container_name: String,
 }
 
-/// Ephemeral container common.
+/// What ephemeral containers have in common with others. Ports, resources, probes and hooks cannot be given.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct EphemeralContainerCommon {
-    /// The name.
+    /// Name of the container, a DNS label; unique among all containers of the pod.
     #[field(proto = 1, keep)]
     pub name: String,
-    /// The image.
+    /// Image to run.
     #[field(proto = 2)]
     pub image: String,
-    /// The command.
+    /// What is started in place of the image's entry point, without a shell. $(NAME) stands for a variable of the
+    /// container, $$(NAME) for itself.
     #[field(proto = 3, list_type = atomic)]
     pub command: Vec<String>,
-    /// The args.
+    /// What the started program is told; that of the image when absent. Variables are filled in as in command.
     #[field(proto = 4, list_type = atomic)]
     pub args: Vec<String>,
-    /// The working dir.
+    /// Folder in which it is started; that of the image when absent.
     #[field(proto = 5)]
     pub working_dir: String,
-    /// The ports.
+    /// Cannot be given.
     #[field(proto = 6, list_type = map, list_map_keys("containerPort", "protocol"), patch_strategy(merge), patch_merge_key = "containerPort")]
     pub ports: Vec<ContainerPort>,
-    /// The env from.
+    /// Objects all of whose keys become variables. Of two keys with one name the later one counts, and env comes before
+    /// both.
     #[field(proto = 19, list_type = atomic)]
     pub env_from: Vec<EnvFromSource>,
-    /// The env.
+    /// Variables of the container.
     #[field(proto = 7, list_type = map, list_map_keys("name"), patch_strategy(merge), patch_merge_key = "name")]
     pub env: Vec<EnvVar>,
-    /// The resources.
+    /// Cannot be given: the container uses what is left of the pod's resources.
     #[field(proto = 8)]
     pub resources: ResourceRequirements,
-    /// The resize policy.
+    /// Cannot be given.
     #[field(proto = 23, list_type = atomic)]
     pub resize_policy: Vec<ContainerResizePolicy>,
-    /// The restart policy.
+    /// Cannot be given.
     #[field(proto = 24)]
     pub restart_policy: Option<String>,
-    /// The restart policy rules.
+    /// Cannot be given.
     #[field(proto = 25, list_type = atomic)]
     pub restart_policy_rules: Vec<ContainerRestartRule>,
-    /// The volume mounts.
+    /// Where the container sees volumes of the pod, without parts of them.
     #[field(proto = 9, list_type = map, list_map_keys("mountPath"), patch_strategy(merge), patch_merge_key = "mountPath")]
     pub volume_mounts: Vec<VolumeMount>,
-    /// The volume devices.
+    /// Volumes that the container sees as devices.
     #[field(proto = 21, list_type = map, list_map_keys("devicePath"), patch_strategy(merge), patch_merge_key = "devicePath")]
     pub volume_devices: Vec<VolumeDevice>,
-    /// The liveness probe.
+    /// Cannot be given.
     #[field(proto = 10)]
     pub liveness_probe: Option<Probe>,
-    /// The readiness probe.
+    /// Cannot be given.
     #[field(proto = 11)]
     pub readiness_probe: Option<Probe>,
-    /// The startup probe.
+    /// Cannot be given.
     #[field(proto = 22)]
     pub startup_probe: Option<Probe>,
-    /// The lifecycle.
+    /// Cannot be given.
     #[field(proto = 12)]
     pub lifecycle: Option<Lifecycle>,
-    /// The termination message path.
+    /// File in the container whose content becomes the message of its end, up to 4096 bytes. By default
+    /// /dev/termination-log.
     #[field(proto = 13)]
     pub termination_message_path: String,
-    /// The termination message policy.
-    #[field(proto = 20)]
+    /// Where the message of its end comes from: File, or FallbackToLogsOnError to take the end of the log when the file
+    /// is empty and the container failed. File by default.
+    #[field(proto = 20, known("File", "FallbackToLogsOnError"))]
     pub termination_message_policy: String,
-    /// The image pull policy.
-    #[field(proto = 14)]
+    /// When the image is fetched: Always, Never or IfNotPresent. By default Always for the tag latest, else
+    /// IfNotPresent.
+    #[field(proto = 14, known("Always", "Never", "IfNotPresent"))]
     pub image_pull_policy: String,
-    /// The security context.
+    /// Security settings; they come before those of the pod.
     #[field(proto = 15)]
     pub security_context: Option<SecurityContext>,
-    /// The stdin.
+    /// Whether something can be sent to its standard input. Without it reads end at once.
     #[field(proto = 16)]
     pub stdin: bool,
-    /// The stdin once.
+    /// Whether standard input ends with the first client that was attached.
     #[field(proto = 17)]
     pub stdin_once: bool,
-    /// The tty.
+    /// Whether the container has a terminal; needs stdin.
     #[field(proto = 18)]
     pub tty: bool,
 }

@@ -4,41 +4,110 @@ use planesmith_machinery::Struct;
 
 use crate::core::v1::{ExecAction, HTTPGetAction, TCPSocketAction};
 
-/// Lifecycle.
+/// What happens right after the start of a container and right before its end.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct Lifecycle {
-    /// The post start.
+    /// Done after the start, beside the program; when it fails, the container is ended.
     #[field(proto = 1)]
     pub post_start: Option<LifecycleHandler>,
-    /// The pre stop.
+    /// Done before the end, within the grace period, unless the container ended by itself.
     #[field(proto = 2)]
     pub pre_stop: Option<LifecycleHandler>,
-    /// The stop signal.
-    #[field(proto = 3)]
+    /// Signal that ends the container; that of the image or SIGTERM when absent. Needs the pod's os.
+    #[field(
+        proto = 3,
+        known(
+            "SIGABRT",
+            "SIGALRM",
+            "SIGBUS",
+            "SIGCHLD",
+            "SIGCLD",
+            "SIGCONT",
+            "SIGFPE",
+            "SIGHUP",
+            "SIGILL",
+            "SIGINT",
+            "SIGIO",
+            "SIGIOT",
+            "SIGKILL",
+            "SIGPIPE",
+            "SIGPOLL",
+            "SIGPROF",
+            "SIGPWR",
+            "SIGQUIT",
+            "SIGSEGV",
+            "SIGSTKFLT",
+            "SIGSTOP",
+            "SIGSYS",
+            "SIGTERM",
+            "SIGTRAP",
+            "SIGTSTP",
+            "SIGTTIN",
+            "SIGTTOU",
+            "SIGURG",
+            "SIGUSR1",
+            "SIGUSR2",
+            "SIGVTALRM",
+            "SIGWINCH",
+            "SIGXCPU",
+            "SIGXFSZ",
+            "SIGRTMIN",
+            "SIGRTMIN+1",
+            "SIGRTMIN+2",
+            "SIGRTMIN+3",
+            "SIGRTMIN+4",
+            "SIGRTMIN+5",
+            "SIGRTMIN+6",
+            "SIGRTMIN+7",
+            "SIGRTMIN+8",
+            "SIGRTMIN+9",
+            "SIGRTMIN+10",
+            "SIGRTMIN+11",
+            "SIGRTMIN+12",
+            "SIGRTMIN+13",
+            "SIGRTMIN+14",
+            "SIGRTMIN+15",
+            "SIGRTMAX-14",
+            "SIGRTMAX-13",
+            "SIGRTMAX-12",
+            "SIGRTMAX-11",
+            "SIGRTMAX-10",
+            "SIGRTMAX-9",
+            "SIGRTMAX-8",
+            "SIGRTMAX-7",
+            "SIGRTMAX-6",
+            "SIGRTMAX-5",
+            "SIGRTMAX-4",
+            "SIGRTMAX-3",
+            "SIGRTMAX-2",
+            "SIGRTMAX-1",
+            "SIGRTMAX"
+        )
+    )]
     pub stop_signal: Option<String>,
 }
 
-/// Lifecycle handler.
+/// What a hook does: exactly one of the members.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct LifecycleHandler {
-    /// The exec.
+    /// Runs a program in the container.
     #[field(proto = 1)]
     pub exec: Option<ExecAction>,
-    /// The http get.
+    /// Sends an HTTP request.
     #[field(proto = 2)]
     pub http_get: Option<HTTPGetAction>,
-    /// The tcp socket.
+    /// Has no effect as a hook. Deprecated.
     #[field(proto = 3)]
     pub tcp_socket: Option<TCPSocketAction>,
-    /// The sleep.
+    /// Waits.
     #[field(proto = 4)]
     pub sleep: Option<SleepAction>,
 }
 
-/// Sleep action.
+/// Waiting.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct SleepAction {
-    /// The seconds.
+    /// How long, in seconds.
     #[field(proto = 1, keep)]
     pub seconds: i64,
 }

@@ -3,106 +3,107 @@
 use planesmith_machinery::Struct;
 use planesmith_machinery::int_or_string::IntOrString;
 
-/// Probe.
+/// A question to a container, asked again and again.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct Probe {
-    /// The probe handler.
+    /// How it is asked.
     #[field(inline, proto = 1)]
     pub probe_handler: ProbeHandler,
-    /// The initial delay seconds.
+    /// How long after the start of the container the first question is asked, in seconds.
     #[field(proto = 2)]
     pub initial_delay_seconds: i32,
-    /// The timeout seconds.
+    /// How long an answer may take, in seconds; 1 by default.
     #[field(proto = 3)]
     pub timeout_seconds: i32,
-    /// The period seconds.
+    /// How long between two questions, in seconds; 10 by default.
     #[field(proto = 4)]
     pub period_seconds: i32,
-    /// The success threshold.
+    /// How many good answers in a row make a failure good again; 1 by default, and always 1 for liveness and startup.
     #[field(proto = 5)]
     pub success_threshold: i32,
-    /// The failure threshold.
+    /// How many bad answers in a row make a failure; 3 by default.
     #[field(proto = 6)]
     pub failure_threshold: i32,
-    /// The termination grace period seconds.
+    /// How long the container may take to end after a failure, in seconds; as the pod says when absent. Not for
+    /// readiness.
     #[field(proto = 7)]
     pub termination_grace_period_seconds: Option<i64>,
 }
 
-/// Probe handler.
+/// How a container is asked: exactly one of the members.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct ProbeHandler {
-    /// The exec.
+    /// Runs a program in the container; exit code 0 is good.
     #[field(proto = 1)]
     pub exec: Option<ExecAction>,
-    /// The http get.
+    /// Sends an HTTP request; codes from 200 to 399 are good.
     #[field(proto = 2)]
     pub http_get: Option<HTTPGetAction>,
-    /// The tcp socket.
+    /// Opens a TCP connection; that it opens is good.
     #[field(proto = 3)]
     pub tcp_socket: Option<TCPSocketAction>,
-    /// The grpc.
+    /// Asks the health service of gRPC.
     #[field(proto = 4)]
     pub grpc: Option<GRPCAction>,
 }
 
-/// Exec action.
+/// A program that is run in a container.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct ExecAction {
-    /// The command.
+    /// The program and what it is told, without a shell.
     #[field(proto = 1, list_type = atomic)]
     pub command: Vec<String>,
 }
 
-/// Httpget action.
+/// An HTTP request.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct HTTPGetAction {
-    /// The path.
+    /// Path that is asked for.
     #[field(proto = 1)]
     pub path: String,
-    /// The port.
+    /// Number or name of the port.
     #[field(proto = 2, keep)]
     pub port: IntOrString,
-    /// The host.
+    /// Name or address that is asked; the pod's address when empty.
     #[field(proto = 3)]
     pub host: String,
-    /// The scheme.
-    #[field(proto = 4)]
+    /// HTTP or HTTPS; HTTP by default.
+    #[field(proto = 4, known("HTTP", "HTTPS"))]
     pub scheme: String,
-    /// The http headers.
+    /// Headers of the request; can be repeated.
     #[field(proto = 5, list_type = atomic)]
     pub http_headers: Vec<HTTPHeader>,
 }
 
-/// Httpheader.
+/// A header of an HTTP request.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct HTTPHeader {
-    /// The name.
+    /// Name of the header.
     #[field(proto = 1, keep)]
     pub name: String,
-    /// The value.
+    /// Its value.
     #[field(proto = 2, keep)]
     pub value: String,
 }
 
-/// Tcpsocket action.
+/// A TCP connection.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct TCPSocketAction {
-    /// The port.
+    /// Number or name of the port.
     #[field(proto = 1, keep)]
     pub port: IntOrString,
-    /// The host.
+    /// Name or address; the pod's address when empty.
     #[field(proto = 2)]
     pub host: String,
 }
 
-/// Grpcaction.
+/// A question to the health service of gRPC.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct GRPCAction {
-    /// The port.
+    /// Number of the port.
     #[field(proto = 1, keep)]
     pub port: i32,
-    /// The service.
+    /// Name of the service that is asked about; the server as a whole when empty.
     #[field(proto = 2, keep, optional, default = "")]
     pub service: Option<String>,
 }

@@ -10,112 +10,113 @@ pub(crate) use check::check_id;
 pub use privileged::allow_privileged_containers;
 pub(crate) use privileged::are_allowed as privileged_allowed;
 
-/// Security context.
+/// Security settings of a container. They come before those of the pod.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct SecurityContext {
-    /// The capabilities.
+    /// Capabilities of the kernel that are added and taken away. Not on Windows.
     #[field(proto = 1)]
     pub capabilities: Option<Capabilities>,
-    /// The privileged.
+    /// Whether the container is as powerful as root on the node. Not on Windows.
     #[field(proto = 2)]
     pub privileged: Option<bool>,
-    /// The se linux options.
+    /// SELinux context of the container; made up by the runtime when absent. Not on Windows.
     #[field(proto = 3)]
     pub se_linux_options: Option<SELinuxOptions>,
-    /// The windows options.
+    /// Settings for Windows. Not on Linux.
     #[field(proto = 10)]
     pub windows_options: Option<WindowsSecurityContextOptions>,
-    /// The run as user.
+    /// User, by number, that the container runs as; that of the image when absent. Not on Windows.
     #[field(proto = 4)]
     pub run_as_user: Option<i64>,
-    /// The run as group.
+    /// Group, by number, that the container runs as; that of the runtime when absent. Not on Windows.
     #[field(proto = 8)]
     pub run_as_group: Option<i64>,
-    /// The run as non root.
+    /// Refuses to start the container when it would run as root.
     #[field(proto = 5)]
     pub run_as_non_root: Option<bool>,
-    /// The read only root filesystem.
+    /// Whether its root file system can only be read. Not on Windows.
     #[field(proto = 6)]
     pub read_only_root_filesystem: Option<bool>,
-    /// The allow privilege escalation.
+    /// Whether a process can get more rights than its parent. Always so for privileged containers. Not on Windows.
     #[field(proto = 7)]
     pub allow_privilege_escalation: Option<bool>,
-    /// The proc mount.
-    #[field(proto = 9)]
+    /// How /proc is mounted: Default hides parts of it, Unmasked does not and needs users of the pod's own. Not on
+    /// Windows.
+    #[field(proto = 9, known("Default", "Unmasked"))]
     pub proc_mount: Option<String>,
-    /// The seccomp profile.
+    /// Which system calls the container may make. Not on Windows.
     #[field(proto = 11)]
     pub seccomp_profile: Option<SeccompProfile>,
-    /// The app armor profile.
+    /// AppArmor profile of the container. Not on Windows.
     #[field(proto = 12)]
     pub app_armor_profile: Option<AppArmorProfile>,
 }
 
-/// Capabilities.
+/// Capabilities of the kernel.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct Capabilities {
-    /// The add.
+    /// Those that are added.
     #[field(proto = 1, list_type = atomic)]
     pub add: Vec<String>,
-    /// The drop.
+    /// Those that are taken away.
     #[field(proto = 2, list_type = atomic)]
     pub drop: Vec<String>,
 }
 
-/// Selinux options.
+/// An SELinux context.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct SELinuxOptions {
-    /// The user.
+    /// User.
     #[field(proto = 1)]
     pub user: String,
-    /// The role.
+    /// Role.
     #[field(proto = 2)]
     pub role: String,
-    /// The type.
+    /// Type.
     #[field(proto = 3)]
     pub type_: String,
-    /// The level.
+    /// Level.
     #[field(proto = 4)]
     pub level: String,
 }
 
-/// Windows security context options.
+/// Settings for Windows.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct WindowsSecurityContextOptions {
-    /// The gmsa credential spec name.
+    /// Name of the object with the credentials of a group managed service account.
     #[field(proto = 1)]
     pub gmsa_credential_spec_name: Option<String>,
-    /// The gmsa credential spec.
+    /// Those credentials themselves; filled in by a webhook.
     #[field(proto = 2)]
     pub gmsa_credential_spec: Option<String>,
-    /// The run as user name.
+    /// User, perhaps with a domain, that containers run as; that of the image when absent.
     #[field(proto = 3)]
     pub run_as_user_name: Option<String>,
-    /// The host process.
+    /// Whether containers are processes of the node. All of a pod are, or none; needs hostNetwork.
     #[field(proto = 4)]
     pub host_process: Option<bool>,
 }
 
-/// Seccomp profile.
+/// Which system calls may be made.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 #[schema(union)]
 pub struct SeccompProfile {
-    /// The type.
-    #[field(proto = 1, keep, discriminator)]
+    /// Localhost for a file on the node, RuntimeDefault for what the runtime allows, Unconfined for all.
+    #[field(proto = 1, keep, discriminator, known("Unconfined", "RuntimeDefault", "Localhost"))]
     pub type_: String,
-    /// The localhost profile.
+    /// Path of the file, below the kubelet's folder of profiles. Only and always for Localhost.
     #[field(proto = 2)]
     pub localhost_profile: Option<String>,
 }
 
-/// App armor profile.
+/// A profile of AppArmor.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 #[schema(union)]
 pub struct AppArmorProfile {
-    /// The type.
-    #[field(proto = 1, keep, discriminator)]
+    /// Localhost for a profile loaded on the node, RuntimeDefault for that of the runtime, Unconfined for none.
+    #[field(proto = 1, keep, discriminator, known("Unconfined", "RuntimeDefault", "Localhost"))]
     pub type_: String,
-    /// The localhost profile.
+    /// Name of the loaded profile. Only and always for Localhost.
     #[field(proto = 2)]
     pub localhost_profile: Option<String>,
 }

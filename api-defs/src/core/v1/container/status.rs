@@ -5,194 +5,263 @@ use planesmith_machinery::time::Time;
 
 use crate::core::v1::{ResourceList, ResourceRequirements};
 
-/// Container status.
+/// What became of a container.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct ContainerStatus {
-    /// The name.
+    /// Name of the container.
     #[field(proto = 1, keep)]
     pub name: String,
-    /// The state.
+    /// How it is now.
     #[field(proto = 2)]
     pub state: ContainerState,
-    /// The last state.
+    /// How it ended last, when it was started again.
     #[field(proto = 3)]
     pub last_state: ContainerState,
-    /// The ready.
+    /// Whether its readiness probe succeeds; without a probe, whether it runs.
     #[field(proto = 4, keep)]
     pub ready: bool,
-    /// The restart count.
+    /// How often it was started again; less when ended containers were cleaned up.
     #[field(proto = 5, keep)]
     pub restart_count: i32,
-    /// The image.
+    /// Image that it runs.
     #[field(proto = 6, keep)]
     pub image: String,
-    /// The image id.
+    /// ID of that image.
     #[field(name = "imageID", proto = 7, keep)]
     pub image_id: String,
-    /// The container id.
+    /// ID of the container, as type://id.
     #[field(name = "containerID", proto = 8)]
     pub container_id: String,
-    /// The started.
+    /// Whether it runs, its hook after the start is done and its startup probe has succeeded.
     #[field(proto = 9)]
     pub started: Option<bool>,
-    /// The allocated resources.
+    /// What the node has set aside for it.
     #[field(proto = 10)]
     pub allocated_resources: ResourceList,
-    /// The resources.
+    /// What it was given.
     #[field(proto = 11)]
     pub resources: Option<ResourceRequirements>,
-    /// The volume mounts.
+    /// What became of its mounts.
     #[field(proto = 12, list_type = map, list_map_keys("mountPath"), patch_strategy(merge), patch_merge_key = "mountPath")]
     pub volume_mounts: Vec<VolumeMountStatus>,
-    /// The user.
+    /// Who it ran as first.
     #[field(proto = 13)]
     pub user: Option<ContainerUser>,
-    /// The allocated resources status.
+    /// How the devices fare that it was given.
     #[field(proto = 14, list_type = map, list_map_keys("name"), patch_strategy(merge), patch_merge_key = "name")]
     pub allocated_resources_status: Vec<ResourceStatus>,
-    /// The stop signal.
-    #[field(proto = 15)]
+    /// Signal that ends it.
+    #[field(
+        proto = 15,
+        known(
+            "SIGABRT",
+            "SIGALRM",
+            "SIGBUS",
+            "SIGCHLD",
+            "SIGCLD",
+            "SIGCONT",
+            "SIGFPE",
+            "SIGHUP",
+            "SIGILL",
+            "SIGINT",
+            "SIGIO",
+            "SIGIOT",
+            "SIGKILL",
+            "SIGPIPE",
+            "SIGPOLL",
+            "SIGPROF",
+            "SIGPWR",
+            "SIGQUIT",
+            "SIGSEGV",
+            "SIGSTKFLT",
+            "SIGSTOP",
+            "SIGSYS",
+            "SIGTERM",
+            "SIGTRAP",
+            "SIGTSTP",
+            "SIGTTIN",
+            "SIGTTOU",
+            "SIGURG",
+            "SIGUSR1",
+            "SIGUSR2",
+            "SIGVTALRM",
+            "SIGWINCH",
+            "SIGXCPU",
+            "SIGXFSZ",
+            "SIGRTMIN",
+            "SIGRTMIN+1",
+            "SIGRTMIN+2",
+            "SIGRTMIN+3",
+            "SIGRTMIN+4",
+            "SIGRTMIN+5",
+            "SIGRTMIN+6",
+            "SIGRTMIN+7",
+            "SIGRTMIN+8",
+            "SIGRTMIN+9",
+            "SIGRTMIN+10",
+            "SIGRTMIN+11",
+            "SIGRTMIN+12",
+            "SIGRTMIN+13",
+            "SIGRTMIN+14",
+            "SIGRTMIN+15",
+            "SIGRTMAX-14",
+            "SIGRTMAX-13",
+            "SIGRTMAX-12",
+            "SIGRTMAX-11",
+            "SIGRTMAX-10",
+            "SIGRTMAX-9",
+            "SIGRTMAX-8",
+            "SIGRTMAX-7",
+            "SIGRTMAX-6",
+            "SIGRTMAX-5",
+            "SIGRTMAX-4",
+            "SIGRTMAX-3",
+            "SIGRTMAX-2",
+            "SIGRTMAX-1",
+            "SIGRTMAX"
+        )
+    )]
     pub stop_signal: Option<String>,
 }
 
-/// Container state.
+/// How a container is: exactly one of the members; waiting when none is given.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct ContainerState {
-    /// The waiting.
+    /// It waits to run.
     #[field(proto = 1)]
     pub waiting: Option<ContainerStateWaiting>,
-    /// The running.
+    /// It runs.
     #[field(proto = 2)]
     pub running: Option<ContainerStateRunning>,
-    /// The terminated.
+    /// It ended.
     #[field(proto = 3)]
     pub terminated: Option<ContainerStateTerminated>,
 }
 
-/// Container state waiting.
+/// A container that waits to run.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct ContainerStateWaiting {
-    /// The reason.
+    /// One word for programs on why.
     #[field(proto = 1)]
     pub reason: String,
-    /// The message.
+    /// The same for people.
     #[field(proto = 2)]
     pub message: String,
 }
 
-/// Container state running.
+/// A container that runs.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct ContainerStateRunning {
-    /// The started at.
+    /// Since when.
     #[field(proto = 1)]
     pub started_at: Time,
 }
 
-/// Container state terminated.
+/// A container that ended.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct ContainerStateTerminated {
-    /// The exit code.
+    /// Exit code of its last end.
     #[field(proto = 1, keep)]
     pub exit_code: i32,
-    /// The signal.
+    /// Signal of its last end.
     #[field(proto = 2)]
     pub signal: i32,
-    /// The reason.
+    /// One word for programs on why.
     #[field(proto = 3)]
     pub reason: String,
-    /// The message.
+    /// What it said of its end.
     #[field(proto = 4)]
     pub message: String,
-    /// The started at.
+    /// When it started.
     #[field(proto = 5)]
     pub started_at: Time,
-    /// The finished at.
+    /// When it ended.
     #[field(proto = 6)]
     pub finished_at: Time,
-    /// The container id.
+    /// ID of the container, as type://id.
     #[field(name = "containerID", proto = 7)]
     pub container_id: String,
 }
 
-/// Volume mount status.
+/// What became of a mount.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct VolumeMountStatus {
-    /// The name.
+    /// Name of the mount.
     #[field(proto = 1, keep)]
     pub name: String,
-    /// The mount path.
+    /// Path in the container.
     #[field(proto = 2, keep)]
     pub mount_path: String,
-    /// The read only.
+    /// Whether it can only be read.
     #[field(proto = 3)]
     pub read_only: bool,
-    /// The recursive read only.
+    /// Whether what is mounted below can only be read as well: Disabled or Enabled.
     #[field(proto = 4)]
     pub recursive_read_only: Option<String>,
-    /// The volume status.
+    /// Further facts about the volume.
     #[field(proto = 5)]
     pub volume_status: Option<VolumeStatus>,
 }
 
-/// Volume status.
+/// Facts about a volume.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct VolumeStatus {
-    /// The image.
+    /// Facts about the image that it shows.
     #[field(proto = 1)]
     pub image: Option<ImageVolumeStatus>,
 }
 
-/// Image volume status.
+/// Facts about an image that is mounted.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct ImageVolumeStatus {
-    /// The image ref.
+    /// The image by its digest.
     #[field(proto = 1, expected)]
     pub image_ref: String,
 }
 
-/// Container user.
+/// Who a container ran as first.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct ContainerUser {
-    /// The linux.
+    /// On Linux.
     #[field(proto = 1)]
     pub linux: Option<LinuxContainerUser>,
 }
 
-/// Linux container user.
+/// A user of Linux.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct LinuxContainerUser {
-    /// The uid.
+    /// Number of the user.
     #[field(proto = 1, keep)]
     pub uid: i64,
-    /// The gid.
+    /// Number of the group.
     #[field(proto = 2, keep)]
     pub gid: i64,
-    /// The supplemental groups.
+    /// Numbers of further groups.
     #[field(proto = 3, list_type = atomic)]
     pub supplemental_groups: Vec<i64>,
 }
 
-/// Resource status.
+/// How devices fare that a container was given.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct ResourceStatus {
-    /// The name.
+    /// Name of the resource, or claim:CLAIM/REQUEST.
     #[field(proto = 1, keep)]
     pub name: String,
-    /// The resources.
+    /// The devices.
     #[field(proto = 2, list_type = map, list_map_keys("resourceID"))]
     pub resources: Vec<ResourceHealth>,
 }
 
-/// Resource health.
+/// How a device fares.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct ResourceHealth {
-    /// The resource id.
+    /// ID of the device, unique for its resource.
     #[field(name = "resourceID", proto = 1, keep)]
     pub resource_id: String,
-    /// The health.
+    /// Healthy, Unhealthy or Unknown.
     #[field(proto = 2)]
     pub health: String,
-    /// The message.
+    /// For people: why.
     #[field(proto = 6)]
     pub message: Option<String>,
 }

@@ -7,7 +7,7 @@ use planesmith_machinery::names;
 use planesmith_machinery::quantity::{Notation, Quantity};
 
 use super::{CONTAINER, LimitRangeItem};
-use crate::core::v1::resource_name::{allows_overcommit, check_container_resource, check_resource};
+use crate::core::v1::resource_name::{check_container_resource, check_resource, is_overcommitted};
 
 const POD: &str = "Pod";
 const CLAIM: &str = "PersistentVolumeClaim";
@@ -113,7 +113,7 @@ impl LimitRangeItem {
         }
         if let (Some(default), Some(request)) = (default, request)
             && default != request
-            && !allows_overcommit(resource)
+            && !is_overcommitted(resource)
         {
             let detail = format!("default value {default} must equal to defaultRequest value {request} in {resource}");
             errors

@@ -250,9 +250,7 @@ impl Volume {
             .as_mut()
             .and_then(|source| source.volume_claim_template.as_mut())
         {
-            template.spec.volume_mode.get_or_insert_with(|| "Filesystem".to_owned());
-            round_up_to_milli(&mut template.spec.resources.limits);
-            round_up_to_milli(&mut template.spec.resources.requests);
+            template.spec.set_defaults();
         }
     }
 }

@@ -4,38 +4,38 @@ use planesmith_machinery::Struct;
 use planesmith_machinery::field_error::FieldErrors;
 use planesmith_machinery::names;
 
-/// Host alias.
+/// A line for the file /etc/hosts of a pod.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct HostAlias {
-    /// The ip.
+    /// Address.
     #[field(proto = 1, keep)]
     pub ip: String,
-    /// The hostnames.
+    /// Names of that address.
     #[field(proto = 2, list_type = atomic)]
     pub hostnames: Vec<String>,
 }
 
-/// Pod dnsconfig.
+/// Settings for resolving names, added to those of the DNS policy.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct PodDNSConfig {
-    /// The nameservers.
+    /// Addresses of servers; asked besides those of the policy. Repeated ones count once.
     #[field(proto = 1, list_type = atomic)]
     pub nameservers: Vec<String>,
-    /// The searches.
+    /// Domains in which short names are looked up, besides those of the policy. Repeated ones count once.
     #[field(proto = 2, list_type = atomic)]
     pub searches: Vec<String>,
-    /// The options.
+    /// Options of the resolver, merged with those of the policy; these win.
     #[field(proto = 3, list_type = atomic)]
     pub options: Vec<PodDNSConfigOption>,
 }
 
-/// Pod dnsconfig option.
+/// An option of the resolver.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct PodDNSConfigOption {
-    /// The name.
+    /// Name of the option.
     #[field(proto = 1)]
     pub name: String,
-    /// The value.
+    /// Its value, when it takes one.
     #[field(proto = 2)]
     pub value: Option<String>,
 }

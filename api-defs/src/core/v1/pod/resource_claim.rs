@@ -9,66 +9,67 @@ use std::collections::BTreeSet;
 use planesmith_machinery::Struct;
 use planesmith_machinery::quantity::Quantity;
 
-/// Pod resource claim.
+/// A claim to devices that a pod makes, under a name for its containers.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct PodResourceClaim {
-    /// The name.
+    /// Name for the containers, a DNS label.
     #[field(proto = 1, keep)]
     pub name: String,
-    /// The resource claim name.
+    /// Name of a ResourceClaim in the namespace. Excludes resourceClaimTemplateName.
     #[field(proto = 3)]
     pub resource_claim_name: Option<String>,
-    /// The resource claim template name.
+    /// Name of a ResourceClaimTemplate in the namespace, from which a claim is made that goes away with the pod.
+    /// Excludes resourceClaimName.
     #[field(proto = 4)]
     pub resource_claim_template_name: Option<String>,
 }
 
-/// Pod resource claim status.
+/// What became of a claim for which an object was to be made.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct PodResourceClaimStatus {
-    /// The name.
+    /// Name of the entry in the spec's resourceClaims.
     #[field(proto = 1, keep)]
     pub name: String,
-    /// The resource claim name.
+    /// Name of the ResourceClaim that was made; absent when none was needed.
     #[field(proto = 2)]
     pub resource_claim_name: Option<String>,
 }
 
-/// Pod extended resource claim status.
+/// The claim that stands for extended resources of a pod.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct PodExtendedResourceClaimStatus {
-    /// The request mappings.
+    /// Which request of the claim is for which resource of which container.
     #[field(proto = 1, keep, list_type = atomic)]
     pub request_mappings: Vec<ContainerExtendedResourceRequest>,
-    /// The resource claim name.
+    /// Name of the ResourceClaim.
     #[field(proto = 2, keep)]
     pub resource_claim_name: String,
 }
 
-/// Container extended resource request.
+/// Which request of a claim is for which resource of a container.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct ContainerExtendedResourceRequest {
-    /// The container name.
+    /// Name of the container.
     #[field(proto = 1, keep)]
     pub container_name: String,
-    /// The resource name.
+    /// Name of the resource.
     #[field(proto = 2, keep)]
     pub resource_name: String,
-    /// The request name.
+    /// Name of the request in the claim.
     #[field(proto = 3, keep)]
     pub request_name: String,
 }
 
-/// Node allocatable resource claim status.
+/// What devices of a claim take from the node's own resources.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct NodeAllocatableResourceClaimStatus {
-    /// The resource claim name.
+    /// Name of the ResourceClaim.
     #[field(proto = 1, keep)]
     pub resource_claim_name: String,
-    /// The containers.
+    /// Names of the containers that use it.
     #[field(proto = 2, list_type = set)]
     pub containers: Vec<String>,
-    /// The resources.
+    /// Amounts by resource.
     #[field(proto = 3, keep)]
     pub resources: BTreeMap<String, Quantity>,
 }

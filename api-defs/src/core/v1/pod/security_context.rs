@@ -9,57 +9,61 @@ use planesmith_machinery::field_error::FieldErrors;
 
 use crate::core::v1::{AppArmorProfile, SELinuxOptions, SeccompProfile, WindowsSecurityContextOptions};
 
-/// Pod security context.
+/// Security settings that all containers of a pod share. Those of a container come first.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct PodSecurityContext {
-    /// The se linux options.
+    /// SELinux context of the containers; made up by the runtime when absent. Not on Windows.
     #[field(proto = 1)]
     pub se_linux_options: Option<SELinuxOptions>,
-    /// The windows options.
+    /// Settings for Windows. Not on Linux.
     #[field(proto = 8)]
     pub windows_options: Option<WindowsSecurityContextOptions>,
-    /// The run as user.
+    /// User, by number, that containers run as; that of the image when absent. Not on Windows.
     #[field(proto = 2)]
     pub run_as_user: Option<i64>,
-    /// The run as group.
+    /// Group, by number, that containers run as; that of the runtime when absent. Not on Windows.
     #[field(proto = 6)]
     pub run_as_group: Option<i64>,
-    /// The run as non root.
+    /// Refuses to start a container that would run as root.
     #[field(proto = 3)]
     pub run_as_non_root: Option<bool>,
-    /// The supplemental groups.
+    /// Further groups, by number, of the first process of each container. Not on Windows.
     #[field(proto = 4, list_type = atomic)]
     pub supplemental_groups: Vec<i64>,
-    /// The supplemental groups policy.
-    #[field(proto = 12)]
+    /// Where further groups come from: Merge adds those that the image gives the user, Strict does not. Merge by
+    /// default. Not on Windows.
+    #[field(proto = 12, known("Merge", "Strict"))]
     pub supplemental_groups_policy: Option<String>,
-    /// The fs group.
+    /// Group, by number, that owns files of volumes which can have an owner, and that containers belong to. Not on
+    /// Windows.
     #[field(proto = 5)]
     pub fs_group: Option<i64>,
-    /// The sysctls.
+    /// Settings of the kernel. Not on Windows.
     #[field(proto = 7, list_type = atomic)]
     pub sysctls: Vec<Sysctl>,
-    /// The fs group change policy.
-    #[field(proto = 9)]
+    /// When owners and permissions of a volume's files are changed: OnRootMismatch, or Always, which is the default.
+    /// Not on Windows.
+    #[field(proto = 9, known("OnRootMismatch", "Always"))]
     pub fs_group_change_policy: Option<String>,
-    /// The seccomp profile.
+    /// Which system calls containers may make. Not on Windows.
     #[field(proto = 10)]
     pub seccomp_profile: Option<SeccompProfile>,
-    /// The app armor profile.
+    /// AppArmor profile of the containers. Not on Windows.
     #[field(proto = 11)]
     pub app_armor_profile: Option<AppArmorProfile>,
-    /// The se linux change policy.
+    /// How files of volumes get their SELinux label: MountOption at once on mounting, Recursive file by file. Not on
+    /// Windows.
     #[field(proto = 13)]
     pub se_linux_change_policy: Option<String>,
 }
 
-/// Sysctl.
+/// A setting of the kernel.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct Sysctl {
-    /// The name.
+    /// Name of the setting.
     #[field(proto = 1, keep)]
     pub name: String,
-    /// The value.
+    /// Its value.
     #[field(proto = 2, keep)]
     pub value: String,
 }

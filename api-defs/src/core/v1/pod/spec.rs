@@ -9,166 +9,173 @@ use crate::core::v1::{
     PodSecurityContext, ResourceList, ResourceRequirements, Toleration, TopologySpreadConstraint, Volume,
 };
 
-/// Pod spec.
+/// What is wanted of a pod.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct PodSpec {
-    /// The volumes.
+    /// Volumes that its containers can mount.
     #[field(proto = 1, list_type = map, list_map_keys("name"), patch_strategy(merge, retain_keys), patch_merge_key = "name")]
     pub volumes: Vec<Volume>,
-    /// The init containers.
+    /// Containers that prepare the pod: they run one after the other, each to its end, before those in containers
+    /// start. One that fails makes the pod fail or is run again, as restartPolicy says. Cannot change.
     #[field(proto = 20, list_type = map, list_map_keys("name"), patch_strategy(merge), patch_merge_key = "name")]
     pub init_containers: Vec<Container>,
-    /// The containers.
+    /// Containers that do the work; at least one. Cannot be added or removed.
     #[field(proto = 2, keep, list_type = map, list_map_keys("name"), patch_strategy(merge), patch_merge_key = "name")]
     pub containers: Vec<Container>,
-    /// The ephemeral containers.
+    /// Containers that were added to look into the running pod, through the subresource ephemeralcontainers. They are
+    /// never started again.
     #[field(proto = 34, list_type = map, list_map_keys("name"), patch_strategy(merge), patch_merge_key = "name")]
     pub ephemeral_containers: Vec<EphemeralContainer>,
-    /// The restart policy.
-    #[field(proto = 3)]
+    /// When containers are started again: Always, OnFailure or Never. Always by default.
+    #[field(proto = 3, known("Always", "OnFailure", "Never"))]
     pub restart_policy: String,
-    /// The termination grace period seconds.
+    /// How long the pod may take to end, in seconds, from the signal to end until it is killed. 30 by default; 0 kills
+    /// at once.
     #[field(proto = 4)]
     pub termination_grace_period_seconds: Option<i64>,
-    /// The active deadline seconds.
+    /// How long the pod may run on its node, in seconds, before it is ended as failed.
     #[field(proto = 5)]
     pub active_deadline_seconds: Option<i64>,
-    /// The dns policy.
-    #[field(proto = 6)]
+    /// How names are resolved: ClusterFirst, ClusterFirstWithHostNet in the node's network, Default as the node does,
+    /// None as dnsConfig says. ClusterFirst by default.
+    #[field(proto = 6, known("ClusterFirstWithHostNet", "ClusterFirst", "Default", "None"))]
     pub dns_policy: String,
-    /// The node selector.
+    /// Labels that the node must have.
     #[field(proto = 7, atomic)]
     pub node_selector: BTreeMap<String, String>,
-    /// The service account name.
+    /// Name of the service account that the pod acts as.
     #[field(proto = 8)]
     pub service_account_name: String,
-    /// The service account.
+    /// The older name of serviceAccountName; always equal to it. Deprecated.
     #[field(proto = 9)]
     pub service_account: String,
-    /// The automount service account token.
+    /// Whether a token of the service account is mounted into the containers; as the account says when absent.
     #[field(proto = 21)]
     pub automount_service_account_token: Option<bool>,
-    /// The node name.
+    /// Name of the node that the pod runs on. The scheduler sets it; a pod that is made with it is not scheduled.
     #[field(proto = 10)]
     pub node_name: String,
-    /// The host network.
+    /// Whether the pod uses the node's network. Its ports are ports of the node then.
     #[field(proto = 11)]
     pub host_network: bool,
-    /// The host pid.
+    /// Whether the pod sees the processes of the node.
     #[field(name = "hostPID", proto = 12)]
     pub host_pid: bool,
-    /// The host ipc.
+    /// Whether the pod shares interprocess communication with the node.
     #[field(name = "hostIPC", proto = 13)]
     pub host_ipc: bool,
-    /// The share process namespace.
+    /// Whether the containers see each other's processes. Excludes hostPID.
     #[field(proto = 27)]
     pub share_process_namespace: Option<bool>,
-    /// The security context.
+    /// Security settings that all containers share.
     #[field(proto = 14)]
     pub security_context: Option<PodSecurityContext>,
-    /// The image pull secrets.
+    /// Secrets of the namespace with credentials for fetching the images.
     #[field(proto = 15, list_type = map, list_map_keys("name"), patch_strategy(merge), patch_merge_key = "name")]
     pub image_pull_secrets: Vec<LocalObjectReference>,
-    /// The hostname.
+    /// Name that the pod has for itself; made from its name when empty.
     #[field(proto = 16)]
     pub hostname: String,
-    /// The subdomain.
+    /// Name of a headless Service: with it the pod is called hostname.subdomain.namespace.svc.domain.
     #[field(proto = 17)]
     pub subdomain: String,
-    /// The affinity.
+    /// Where the pod is attracted to and repelled from.
     #[field(proto = 18)]
     pub affinity: Option<Affinity>,
-    /// The scheduler name.
+    /// Name of the scheduler that places the pod; default-scheduler when empty.
     #[field(proto = 19)]
     pub scheduler_name: String,
-    /// The tolerations.
+    /// Marks of nodes that do not keep the pod away.
     #[field(proto = 22, list_type = atomic)]
     pub tolerations: Vec<Toleration>,
-    /// The host aliases.
+    /// Lines for the file /etc/hosts of the containers.
     #[field(proto = 23, list_type = map, list_map_keys("ip"), patch_strategy(merge), patch_merge_key = "ip")]
     pub host_aliases: Vec<HostAlias>,
-    /// The priority class name.
+    /// Name of the priority class: system-node-critical, system-cluster-critical or a PriorityClass. The default class
+    /// when empty.
     #[field(proto = 24)]
     pub priority_class_name: String,
-    /// The priority.
+    /// How important the pod is; set from the class, and higher is more important.
     #[field(proto = 25)]
     pub priority: Option<i32>,
-    /// The dns config.
+    /// Settings for resolving names, added to those of dnsPolicy.
     #[field(proto = 26)]
     pub dns_config: Option<PodDNSConfig>,
-    /// The readiness gates.
+    /// Conditions that must hold, besides the readiness of all containers, for the pod to be ready.
     #[field(proto = 28, list_type = atomic)]
     pub readiness_gates: Vec<PodReadinessGate>,
-    /// The runtime class name.
+    /// Name of the RuntimeClass with which the pod runs; the default runtime when absent.
     #[field(proto = 29)]
     pub runtime_class_name: Option<String>,
-    /// The enable service links.
+    /// Whether containers get variables that name the Services of the namespace. True by default.
     #[field(proto = 30)]
     pub enable_service_links: Option<bool>,
-    /// The preemption policy.
-    #[field(proto = 31)]
+    /// Whether the pod may push less important ones off a node: PreemptLowerPriority or Never. PreemptLowerPriority by
+    /// default.
+    #[field(proto = 31, known("PreemptLowerPriority", "Never"))]
     pub preemption_policy: Option<String>,
-    /// The overhead.
+    /// What running the pod takes besides its containers; set from the RuntimeClass.
     #[field(proto = 32)]
     pub overhead: ResourceList,
-    /// The topology spread constraints.
+    /// How pods are spread over zones, nodes and the like; all constraints must hold.
     #[field(proto = 33, list_type = map, list_map_keys("topologyKey", "whenUnsatisfiable"), patch_strategy(merge), patch_merge_key = "topologyKey")]
     pub topology_spread_constraints: Vec<TopologySpreadConstraint>,
-    /// The set hostname as fqdn.
+    /// Whether the full name, with subdomain and domain, is the name that the kernel tells. False by default.
     #[field(name = "setHostnameAsFQDN", proto = 35)]
     pub set_hostname_as_fqdn: Option<bool>,
-    /// The os.
+    /// Operating system of the containers. Settings for another one are refused.
     #[field(proto = 36)]
     pub os: Option<PodOS>,
-    /// The host users.
+    /// Whether users in the pod are those of the node; false gives the pod users of its own. True by default.
     #[field(proto = 37)]
     pub host_users: Option<bool>,
-    /// The scheduling gates.
+    /// What keeps the pod from being scheduled: it waits until the list is empty. Can be set on creation only, and only
+    /// be shortened.
     #[field(proto = 38, list_type = map, list_map_keys("name"), patch_strategy(merge), patch_merge_key = "name")]
     pub scheduling_gates: Vec<PodSchedulingGate>,
-    /// The resource claims.
+    /// Claims to devices that must be met before the pod starts. Cannot change.
     #[field(proto = 39, list_type = map, list_map_keys("name"), patch_strategy(merge, retain_keys), patch_merge_key = "name")]
     pub resource_claims: Vec<PodResourceClaim>,
-    /// The resources.
+    /// What the pod asks for as a whole: cpu, memory and huge pages.
     #[field(proto = 40)]
     pub resources: Option<ResourceRequirements>,
-    /// The hostname override.
+    /// Name that the pod has for itself, whatever hostname and subdomain say; up to 64 characters.
     #[field(proto = 41)]
     pub hostname_override: Option<String>,
-    /// The scheduling group.
+    /// The group of pods with which it is scheduled.
     #[field(proto = 43)]
     pub scheduling_group: Option<PodSchedulingGroup>,
 }
 
-/// Pod os.
+/// An operating system.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct PodOS {
-    /// The name.
+    /// linux or windows.
     #[field(proto = 1, keep)]
     pub name: String,
 }
 
-/// Pod readiness gate.
+/// A condition that a pod needs to be ready.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct PodReadinessGate {
-    /// The condition type.
+    /// Type of the condition.
     #[field(proto = 1, keep)]
     pub condition_type: String,
 }
 
-/// Pod scheduling gate.
+/// Something that keeps a pod from being scheduled.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct PodSchedulingGate {
-    /// The name.
+    /// Name of the gate, unique in the pod.
     #[field(proto = 1, keep)]
     pub name: String,
 }
 
-/// Pod scheduling group.
+/// The group of pods with which a pod is scheduled.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 #[schema(union)]
 pub struct PodSchedulingGroup {
-    /// The pod group name.
+    /// Name of the PodGroup, in the same namespace.
     #[field(proto = 1)]
     pub pod_group_name: Option<String>,
 }

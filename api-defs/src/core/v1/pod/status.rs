@@ -10,112 +10,113 @@ use crate::core::v1::{
     ResourceList, ResourceRequirements,
 };
 
-/// Pod status.
+/// What became of a pod; it can be behind the facts when the node cannot be reached.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct PodStatus {
-    /// The observed generation.
+    /// Generation of the pod that this tells about.
     #[field(proto = 17)]
     pub observed_generation: i64,
-    /// The phase.
-    #[field(proto = 1)]
+    /// How far the pod is: Pending, Running, Succeeded, Failed or Unknown.
+    #[field(proto = 1, known("Pending", "Running", "Succeeded", "Failed", "Unknown"))]
     pub phase: String,
-    /// The conditions.
+    /// Whether it is scheduled, initialized, ready and so on.
     #[field(proto = 2, list_type = map, list_map_keys("type"), patch_strategy(merge), patch_merge_key = "type")]
     pub conditions: Vec<PodCondition>,
-    /// The message.
+    /// For people: why the pod is as it is.
     #[field(proto = 3)]
     pub message: String,
-    /// The reason.
+    /// One word for programs on why the pod is as it is, such as Evicted.
     #[field(proto = 4)]
     pub reason: String,
-    /// The nominated node name.
+    /// Node where less important pods are pushed away for this one. It may still end up elsewhere.
     #[field(proto = 11)]
     pub nominated_node_name: String,
-    /// The host ip.
+    /// Address of the node; empty until the pod has one.
     #[field(name = "hostIP", proto = 5)]
     pub host_ip: String,
-    /// The host ips.
+    /// Addresses of the node, the first of which is hostIP.
     #[field(name = "hostIPs", proto = 16, list_type = atomic, patch_strategy(merge), patch_merge_key = "ip")]
     pub host_ips: Vec<HostIP>,
-    /// The pod ip.
+    /// Address of the pod; empty until it has one.
     #[field(name = "podIP", proto = 6)]
     pub pod_ip: String,
-    /// The pod ips.
+    /// Addresses of the pod, at most one per IP family; the first is podIP.
     #[field(name = "podIPs", proto = 12, list_type = map, list_map_keys("ip"), patch_strategy(merge), patch_merge_key = "ip")]
     pub pod_ips: Vec<PodIP>,
-    /// The start time.
+    /// When the kubelet took the pod up, before it fetched images.
     #[field(proto = 7)]
     pub start_time: Option<Time>,
-    /// The init container statuses.
+    /// What became of the init containers.
     #[field(proto = 10, list_type = atomic)]
     pub init_container_statuses: Vec<ContainerStatus>,
-    /// The container statuses.
+    /// What became of the containers that do the work.
     #[field(proto = 8, list_type = atomic)]
     pub container_statuses: Vec<ContainerStatus>,
-    /// The qos class.
-    #[field(proto = 9)]
+    /// How sure the pod can be of its resources: Guaranteed, Burstable or BestEffort. Follows from the spec on
+    /// creation.
+    #[field(proto = 9, known("Guaranteed", "Burstable", "BestEffort"))]
     pub qos_class: String,
-    /// The ephemeral container statuses.
+    /// What became of the ephemeral containers.
     #[field(proto = 13, list_type = atomic)]
     pub ephemeral_container_statuses: Vec<ContainerStatus>,
-    /// The resize.
+    /// How far a change of resources is. Deprecated: the conditions PodResizePending and PodResizeInProgress tell it.
     #[field(proto = 14)]
     pub resize: String,
-    /// The resource claim statuses.
+    /// What became of the claims to devices.
     #[field(proto = 15, list_type = map, list_map_keys("name"), patch_strategy(merge, retain_keys), patch_merge_key = "name")]
     pub resource_claim_statuses: Vec<PodResourceClaimStatus>,
-    /// The extended resource claim status.
+    /// The claim that stands for extended resources.
     #[field(proto = 18)]
     pub extended_resource_claim_status: Option<PodExtendedResourceClaimStatus>,
-    /// The allocated resources.
+    /// What the node has set aside for the pod as a whole.
     #[field(proto = 19)]
     pub allocated_resources: ResourceList,
-    /// The resources.
+    /// What the pod has been given as a whole.
     #[field(proto = 20)]
     pub resources: Option<ResourceRequirements>,
-    /// The node allocatable resource claim statuses.
+    /// What devices of claims take from the node's own resources.
     #[field(proto = 21, list_type = atomic)]
     pub node_allocatable_resource_claim_statuses: Vec<NodeAllocatableResourceClaimStatus>,
 }
 
-/// Pod condition.
+/// One aspect of a pod.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct PodCondition {
-    /// The type.
+    /// Which aspect: PodScheduled, Initialized, ContainersReady, Ready, or one of somebody's own.
     #[field(proto = 1, keep)]
     pub type_: String,
-    /// The observed generation.
+    /// Generation of the pod when this was set.
     #[field(proto = 7)]
     pub observed_generation: i64,
-    /// The status.
+    /// Whether it holds: True, False or Unknown.
     #[field(proto = 2, keep)]
     pub status: String,
-    /// The last probe time.
+    /// When this was last looked at.
     #[field(proto = 3)]
     pub last_probe_time: Time,
-    /// The last transition time.
+    /// When the status last changed.
     #[field(proto = 4)]
     pub last_transition_time: Time,
-    /// The reason.
+    /// One word for programs on why it last changed.
     #[field(proto = 5)]
     pub reason: String,
-    /// The message.
+    /// The same for people.
     #[field(proto = 6)]
     pub message: String,
 }
 
-/// Host ip.
+/// An address of a node.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct HostIP {
-    /// The ip.
+    /// The address.
     #[field(proto = 1, keep)]
     pub ip: String,
 }
 
-/// Pod ip.
+/// An address of a pod.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct PodIP {
-    /// The ip.
+    /// The address.
     #[field(proto = 1, keep)]
     pub ip: String,
 }

@@ -6,31 +6,33 @@ use planesmith_machinery::field_error::FieldErrors;
 use planesmith_machinery::meta::LabelSelector;
 use planesmith_machinery::validation::{SelectorValues, check_label_key, check_label_selector};
 
-/// Topology spread constraint.
+/// How pods are spread over places.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct TopologySpreadConstraint {
-    /// The max skew.
+    /// By how many pods places may differ, at least 1. With ScheduleAnyway places that keep to it are preferred.
     #[field(proto = 1, keep)]
     pub max_skew: i32,
-    /// The topology key.
+    /// Label of nodes: nodes with the same value are one place.
     #[field(proto = 2, keep)]
     pub topology_key: String,
-    /// The when unsatisfiable.
-    #[field(proto = 3, keep)]
+    /// What happens when no place keeps to it: DoNotSchedule lets the pod wait, ScheduleAnyway takes the best one.
+    #[field(proto = 3, keep, known("DoNotSchedule", "ScheduleAnyway"))]
     pub when_unsatisfiable: String,
-    /// The label selector.
+    /// The labels of the pods that are counted.
     #[field(proto = 4)]
     pub label_selector: Option<LabelSelector>,
-    /// The min domains.
+    /// With fewer places than this the least crowded one counts as empty. Needs DoNotSchedule; 1 when absent.
     #[field(proto = 5)]
     pub min_domains: Option<i32>,
-    /// The node affinity policy.
-    #[field(proto = 6)]
+    /// Whether nodes that the pod's nodeSelector and affinity rule out are counted: Honor leaves them out, Ignore
+    /// counts all. Honor by default.
+    #[field(proto = 6, known("Ignore", "Honor"))]
     pub node_affinity_policy: Option<String>,
-    /// The node taints policy.
-    #[field(proto = 7)]
+    /// Whether marks of nodes are looked at: Honor counts only nodes without them or whose marks the pod tolerates,
+    /// Ignore counts all. Ignore by default.
+    #[field(proto = 7, known("Ignore", "Honor"))]
     pub node_taints_policy: Option<String>,
-    /// The match label keys.
+    /// Labels in which counted pods must agree with this one. Written into labelSelector when the pod is made.
     #[field(proto = 8, list_type = atomic)]
     pub match_label_keys: Vec<String>,
 }

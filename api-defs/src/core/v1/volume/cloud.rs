@@ -4,118 +4,119 @@ use planesmith_machinery::Struct;
 
 use crate::core::v1::LocalObjectReference;
 
-/// Gcepersistent disk volume source.
+/// A disk of Google's cloud.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct GCEPersistentDiskVolumeSource {
-    /// The pd name.
+    /// Name of the disk.
     #[field(proto = 1, keep)]
     pub pd_name: String,
-    /// The fs type.
+    /// File system of the disk; ext4 when empty.
     #[field(proto = 2)]
     pub fs_type: String,
-    /// The partition.
+    /// Number of the partition; 0 for the whole disk.
     #[field(proto = 3)]
     pub partition: i32,
-    /// The read only.
+    /// Whether mounts can only read.
     #[field(proto = 4)]
     pub read_only: bool,
 }
 
-/// Awselastic block store volume source.
+/// A disk of Amazon's cloud.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct AWSElasticBlockStoreVolumeSource {
-    /// The volume id.
+    /// ID of the disk.
     #[field(name = "volumeID", proto = 1, keep)]
     pub volume_id: String,
-    /// The fs type.
+    /// File system of the disk; ext4 when empty.
     #[field(proto = 2)]
     pub fs_type: String,
-    /// The partition.
+    /// Number of the partition; 0 for the whole disk.
     #[field(proto = 3)]
     pub partition: i32,
-    /// The read only.
+    /// Whether mounts can only read.
     #[field(proto = 4)]
     pub read_only: bool,
 }
 
-/// Azure file volume source.
+/// A share of Azure Files.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct AzureFileVolumeSource {
-    /// The secret name.
+    /// Secret with the name and key of the storage account.
     #[field(proto = 1, keep)]
     pub secret_name: String,
-    /// The share name.
+    /// Name of the share.
     #[field(proto = 2, keep)]
     pub share_name: String,
-    /// The read only.
+    /// Whether mounts can only read.
     #[field(proto = 3)]
     pub read_only: bool,
 }
 
-/// Azure disk volume source.
+/// A disk of Azure.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct AzureDiskVolumeSource {
-    /// The disk name.
+    /// Name of the disk.
     #[field(proto = 1, keep)]
     pub disk_name: String,
-    /// The disk uri.
+    /// Where the disk is.
     #[field(name = "diskURI", proto = 2, keep)]
     pub disk_uri: String,
-    /// The caching mode.
-    #[field(proto = 3, default = "ReadWrite")]
+    /// How the node caches: None, ReadOnly or ReadWrite.
+    #[field(proto = 3, default = "ReadWrite", known("None", "ReadOnly", "ReadWrite"))]
     pub caching_mode: Option<String>,
-    /// The fs type.
+    /// File system of the disk.
     #[field(proto = 4, default = "ext4")]
     pub fs_type: Option<String>,
-    /// The read only.
+    /// Whether mounts can only read.
     #[field(proto = 5, default = false)]
     pub read_only: Option<bool>,
-    /// The kind.
-    #[field(proto = 6, default = "Shared")]
+    /// Shared for several disks in a storage account, Dedicated for one, Managed for a disk without an account of its
+    /// own.
+    #[field(proto = 6, default = "Shared", known("Shared", "Dedicated", "Managed"))]
     pub kind: Option<String>,
 }
 
-/// Cinder volume source.
+/// A disk of OpenStack.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct CinderVolumeSource {
-    /// The volume id.
+    /// ID of the disk.
     #[field(name = "volumeID", proto = 1, keep)]
     pub volume_id: String,
-    /// The fs type.
+    /// File system of the disk; ext4 when empty.
     #[field(proto = 2)]
     pub fs_type: String,
-    /// The read only.
+    /// Whether mounts can only read.
     #[field(proto = 3)]
     pub read_only: bool,
-    /// The secret ref.
+    /// Secret with what is needed to reach OpenStack.
     #[field(proto = 4)]
     pub secret_ref: Option<LocalObjectReference>,
 }
 
-/// Vsphere virtual disk volume source.
+/// A disk of vSphere.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct VsphereVirtualDiskVolumeSource {
-    /// The volume path.
+    /// Path of the disk.
     #[field(proto = 1, keep)]
     pub volume_path: String,
-    /// The fs type.
+    /// File system of the disk; ext4 when empty.
     #[field(proto = 2)]
     pub fs_type: String,
-    /// The storage policy name.
+    /// Name of the storage policy.
     #[field(proto = 3)]
     pub storage_policy_name: String,
-    /// The storage policy id.
+    /// ID of the storage policy.
     #[field(name = "storagePolicyID", proto = 4)]
     pub storage_policy_id: String,
 }
 
-/// Photon persistent disk volume source.
+/// A disk of Photon.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct PhotonPersistentDiskVolumeSource {
-    /// The pd id.
+    /// ID of the disk.
     #[field(name = "pdID", proto = 1, keep)]
     pub pd_id: String,
-    /// The fs type.
+    /// File system of the disk; ext4 when empty.
     #[field(proto = 2)]
     pub fs_type: String,
 }

@@ -4,78 +4,78 @@ use planesmith_machinery::Struct;
 
 use crate::core::v1::{LocalObjectReference, ObjectFieldSelector, ResourceFieldSelector};
 
-/// Secret volume source.
+/// The keys of a secret, as files.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct SecretVolumeSource {
-    /// The secret name.
+    /// Name of the secret in the pod's namespace.
     #[field(proto = 1)]
     pub secret_name: String,
-    /// The items.
+    /// Which keys become files, and where; all of them under their own names when empty.
     #[field(proto = 2, list_type = atomic)]
     pub items: Vec<KeyToPath>,
-    /// The default mode.
+    /// Permissions of the files, 0644 by default. Decimal in JSON: 420.
     #[field(proto = 3)]
     pub default_mode: Option<i32>,
-    /// The optional.
+    /// Whether the pod can start without the secret or a key.
     #[field(proto = 4)]
     pub optional: Option<bool>,
 }
 
-/// Config map volume source.
+/// The keys of a config map, as files.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct ConfigMapVolumeSource {
-    /// The local object reference.
+    /// The config map in the pod's namespace.
     #[field(inline, proto = 1)]
     pub local_object_reference: LocalObjectReference,
-    /// The items.
+    /// Which keys become files, and where; all of them under their own names when empty.
     #[field(proto = 2, list_type = atomic)]
     pub items: Vec<KeyToPath>,
-    /// The default mode.
+    /// Permissions of the files, 0644 by default. Decimal in JSON: 420.
     #[field(proto = 3)]
     pub default_mode: Option<i32>,
-    /// The optional.
+    /// Whether the pod can start without the config map or a key.
     #[field(proto = 4)]
     pub optional: Option<bool>,
 }
 
-/// Key to path.
+/// A key that becomes a file.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct KeyToPath {
     /// The key.
     #[field(proto = 1, keep)]
     pub key: String,
-    /// The path.
+    /// Path of the file in the volume; relative, without .. in it.
     #[field(proto = 2, keep)]
     pub path: String,
-    /// The mode.
+    /// Permissions of the file; those of the volume when absent.
     #[field(proto = 3)]
     pub mode: Option<i32>,
 }
 
-/// Downward apivolume source.
+/// Fields of the pod, as files.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct DownwardAPIVolumeSource {
-    /// The items.
+    /// The files.
     #[field(proto = 1, list_type = atomic)]
     pub items: Vec<DownwardAPIVolumeFile>,
-    /// The default mode.
+    /// Permissions of the files, 0644 by default. Decimal in JSON: 420.
     #[field(proto = 2)]
     pub default_mode: Option<i32>,
 }
 
-/// Downward apivolume file.
+/// A file with a field of the pod.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct DownwardAPIVolumeFile {
-    /// The path.
+    /// Path of the file in the volume; relative, without .. in it.
     #[field(proto = 1, keep)]
     pub path: String,
-    /// The field ref.
+    /// The field: name, namespace, uid, labels or annotations.
     #[field(proto = 2)]
     pub field_ref: Option<ObjectFieldSelector>,
-    /// The resource field ref.
+    /// A request or limit of a container.
     #[field(proto = 3)]
     pub resource_field_ref: Option<ResourceFieldSelector>,
-    /// The mode.
+    /// Permissions of the file; those of the volume when absent.
     #[field(proto = 4)]
     pub mode: Option<i32>,
 }

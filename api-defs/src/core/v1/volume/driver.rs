@@ -6,42 +6,42 @@ use planesmith_machinery::Struct;
 
 use crate::core::v1::LocalObjectReference;
 
-/// Flex volume source.
+/// A volume of a program on the node.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct FlexVolumeSource {
-    /// The driver.
+    /// Name of the program.
     #[field(proto = 1, keep)]
     pub driver: String,
-    /// The fs type.
+    /// File system of the volume; as the program says when empty.
     #[field(proto = 2)]
     pub fs_type: String,
-    /// The secret ref.
+    /// Secret that is handed to the program.
     #[field(proto = 3)]
     pub secret_ref: Option<LocalObjectReference>,
-    /// The read only.
+    /// Whether mounts can only read.
     #[field(proto = 4)]
     pub read_only: bool,
-    /// The options.
+    /// Further options for the program.
     #[field(proto = 5)]
     pub options: BTreeMap<String, String>,
 }
 
-/// Csivolume source.
+/// A volume that a CSI driver makes for the life of a pod.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct CSIVolumeSource {
-    /// The driver.
+    /// Name of the driver.
     #[field(proto = 1, keep)]
     pub driver: String,
-    /// The read only.
+    /// Whether mounts can only read; false by default.
     #[field(proto = 2)]
     pub read_only: Option<bool>,
-    /// The fs type.
+    /// File system of the volume; as the driver says when absent.
     #[field(proto = 3)]
     pub fs_type: Option<String>,
-    /// The volume attributes.
+    /// What the driver is told.
     #[field(proto = 4)]
     pub volume_attributes: BTreeMap<String, String>,
-    /// The node publish secret ref.
+    /// Secret that is handed to the driver when it mounts the volume.
     #[field(proto = 5)]
     pub node_publish_secret_ref: Option<LocalObjectReference>,
 }

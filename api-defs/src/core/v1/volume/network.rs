@@ -4,243 +4,243 @@ use planesmith_machinery::Struct;
 
 use crate::core::v1::LocalObjectReference;
 
-/// Nfsvolume source.
+/// A folder of an NFS server.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct NFSVolumeSource {
-    /// The server.
+    /// Name or address of the server.
     #[field(proto = 1, keep)]
     pub server: String,
-    /// The path.
+    /// Path of the folder on the server.
     #[field(proto = 2, keep)]
     pub path: String,
-    /// The read only.
+    /// Whether mounts can only read.
     #[field(proto = 3)]
     pub read_only: bool,
 }
 
-/// Iscsivolume source.
+/// A disk reached by iSCSI.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct ISCSIVolumeSource {
-    /// The target portal.
+    /// Address of the target, with a port unless it is 3260.
     #[field(proto = 1, keep)]
     pub target_portal: String,
-    /// The iqn.
+    /// Name of the target.
     #[field(proto = 2, keep)]
     pub iqn: String,
-    /// The lun.
+    /// Number of the disk at the target.
     #[field(proto = 3, keep)]
     pub lun: i32,
-    /// The iscsi interface.
+    /// Interface of the initiator; default by default.
     #[field(proto = 4, default = "default")]
     pub iscsi_interface: String,
-    /// The fs type.
+    /// File system of the disk; ext4 when empty.
     #[field(proto = 5)]
     pub fs_type: String,
-    /// The read only.
+    /// Whether mounts can only read.
     #[field(proto = 6)]
     pub read_only: bool,
-    /// The portals.
+    /// Further addresses of the target.
     #[field(proto = 7, list_type = atomic)]
     pub portals: Vec<String>,
-    /// The chap auth discovery.
+    /// Whether discovery authenticates itself by CHAP.
     #[field(proto = 8)]
     pub chap_auth_discovery: bool,
-    /// The chap auth session.
+    /// Whether sessions authenticate themselves by CHAP.
     #[field(proto = 11)]
     pub chap_auth_session: bool,
-    /// The secret ref.
+    /// Secret with what CHAP needs.
     #[field(proto = 10)]
     pub secret_ref: Option<LocalObjectReference>,
-    /// The initiator name.
+    /// Name of the initiator, in place of the node's.
     #[field(proto = 12)]
     pub initiator_name: Option<String>,
 }
 
-/// Glusterfs volume source.
+/// A volume of GlusterFS.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct GlusterfsVolumeSource {
-    /// The endpoints.
+    /// Name of the Endpoints object that lists the servers.
     #[field(proto = 1, keep)]
     pub endpoints: String,
-    /// The path.
+    /// Name of the volume.
     #[field(proto = 2, keep)]
     pub path: String,
-    /// The read only.
+    /// Whether mounts can only read.
     #[field(proto = 3)]
     pub read_only: bool,
 }
 
-/// Rbdvolume source.
+/// A block device of Ceph.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct RBDVolumeSource {
-    /// The monitors.
+    /// Addresses of the monitors.
     #[field(proto = 1, keep, list_type = atomic)]
     pub monitors: Vec<String>,
-    /// The image.
+    /// Name of the image.
     #[field(proto = 2, keep)]
     pub image: String,
-    /// The fs type.
+    /// File system of the device; ext4 when empty.
     #[field(proto = 3)]
     pub fs_type: String,
-    /// The pool.
+    /// Name of the pool.
     #[field(proto = 4, default = "rbd")]
     pub pool: String,
-    /// The user.
+    /// Name of the user.
     #[field(proto = 5, default = "admin")]
     pub user: String,
-    /// The keyring.
+    /// Path of the key ring on the node.
     #[field(proto = 6, default = "/etc/ceph/keyring")]
     pub keyring: String,
-    /// The secret ref.
+    /// Secret with the key, in place of the key ring.
     #[field(proto = 7)]
     pub secret_ref: Option<LocalObjectReference>,
-    /// The read only.
+    /// Whether mounts can only read.
     #[field(proto = 8)]
     pub read_only: bool,
 }
 
-/// Ceph fsvolume source.
+/// A folder of CephFS.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct CephFSVolumeSource {
-    /// The monitors.
+    /// Addresses of the monitors.
     #[field(proto = 1, keep, list_type = atomic)]
     pub monitors: Vec<String>,
-    /// The path.
+    /// Folder that is mounted; / by default.
     #[field(proto = 2)]
     pub path: String,
-    /// The user.
+    /// Name of the user; admin by default.
     #[field(proto = 3)]
     pub user: String,
-    /// The secret file.
+    /// Path of the key ring on the node.
     #[field(proto = 4)]
     pub secret_file: String,
-    /// The secret ref.
+    /// Secret with the key, in place of the file.
     #[field(proto = 5)]
     pub secret_ref: Option<LocalObjectReference>,
-    /// The read only.
+    /// Whether mounts can only read.
     #[field(proto = 6)]
     pub read_only: bool,
 }
 
-/// Flocker volume source.
+/// A dataset of Flocker.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct FlockerVolumeSource {
-    /// The dataset name.
+    /// Name of the dataset. Deprecated.
     #[field(proto = 1)]
     pub dataset_name: String,
-    /// The dataset uuid.
+    /// UUID of the dataset.
     #[field(name = "datasetUUID", proto = 2)]
     pub dataset_uuid: String,
 }
 
-/// Fcvolume source.
+/// A disk behind Fibre Channel.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct FCVolumeSource {
-    /// The target ww ns.
+    /// World wide names of the targets. Excludes wwids.
     #[field(name = "targetWWNs", proto = 1, list_type = atomic)]
     pub target_wwns: Vec<String>,
-    /// The lun.
+    /// Number of the disk at the targets.
     #[field(proto = 2)]
     pub lun: Option<i32>,
-    /// The fs type.
+    /// File system of the disk; ext4 when empty.
     #[field(proto = 3)]
     pub fs_type: String,
-    /// The read only.
+    /// Whether mounts can only read.
     #[field(proto = 4)]
     pub read_only: bool,
-    /// The wwids.
+    /// World wide identifiers of the disk. Excludes targetWWNs and lun.
     #[field(proto = 5, list_type = atomic)]
     pub wwids: Vec<String>,
 }
 
-/// Quobyte volume source.
+/// A volume of Quobyte.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct QuobyteVolumeSource {
-    /// The registry.
+    /// Registries as host:port, separated by commas.
     #[field(proto = 1, keep)]
     pub registry: String,
-    /// The volume.
+    /// Name of the volume.
     #[field(proto = 2, keep)]
     pub volume: String,
-    /// The read only.
+    /// Whether mounts can only read.
     #[field(proto = 3)]
     pub read_only: bool,
-    /// The user.
+    /// User that mounts it.
     #[field(proto = 4)]
     pub user: String,
-    /// The group.
+    /// Group that mounts it.
     #[field(proto = 5)]
     pub group: String,
-    /// The tenant.
+    /// Tenant that owns the volume.
     #[field(proto = 6)]
     pub tenant: String,
 }
 
-/// Portworx volume source.
+/// A volume of Portworx.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct PortworxVolumeSource {
-    /// The volume id.
+    /// ID of the volume.
     #[field(name = "volumeID", proto = 1, keep)]
     pub volume_id: String,
-    /// The fs type.
+    /// File system of the volume; ext4 when empty.
     #[field(proto = 2)]
     pub fs_type: String,
-    /// The read only.
+    /// Whether mounts can only read.
     #[field(proto = 3)]
     pub read_only: bool,
 }
 
-/// Scale iovolume source.
+/// A volume of ScaleIO.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct ScaleIOVolumeSource {
-    /// The gateway.
+    /// Address of the gateway.
     #[field(proto = 1, keep)]
     pub gateway: String,
-    /// The system.
+    /// Name of the storage system.
     #[field(proto = 2, keep)]
     pub system: String,
-    /// The secret ref.
+    /// Secret for signing in.
     #[field(proto = 3, keep)]
     pub secret_ref: Option<LocalObjectReference>,
-    /// The ssl enabled.
+    /// Whether the gateway is reached over TLS.
     #[field(proto = 4)]
     pub ssl_enabled: bool,
-    /// The protection domain.
+    /// Name of the protection domain.
     #[field(proto = 5)]
     pub protection_domain: String,
-    /// The storage pool.
+    /// Name of the storage pool.
     #[field(proto = 6)]
     pub storage_pool: String,
-    /// The storage mode.
+    /// ThickProvisioned or ThinProvisioned; the latter by default.
     #[field(proto = 7, default = "ThinProvisioned")]
     pub storage_mode: String,
-    /// The volume name.
+    /// Name of the volume.
     #[field(proto = 8)]
     pub volume_name: String,
-    /// The fs type.
+    /// File system of the volume; xfs when empty.
     #[field(proto = 9, default = "xfs")]
     pub fs_type: String,
-    /// The read only.
+    /// Whether mounts can only read.
     #[field(proto = 10)]
     pub read_only: bool,
 }
 
-/// Storage osvolume source.
+/// A volume of StorageOS.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct StorageOSVolumeSource {
-    /// The volume name.
+    /// Name of the volume.
     #[field(proto = 1)]
     pub volume_name: String,
-    /// The volume namespace.
+    /// Namespace of the volume in StorageOS; that of the pod when empty.
     #[field(proto = 2)]
     pub volume_namespace: String,
-    /// The fs type.
+    /// File system of the volume; ext4 when empty.
     #[field(proto = 3)]
     pub fs_type: String,
-    /// The read only.
+    /// Whether mounts can only read.
     #[field(proto = 4)]
     pub read_only: bool,
-    /// The secret ref.
+    /// Secret for signing in.
     #[field(proto = 5)]
     pub secret_ref: Option<LocalObjectReference>,
 }

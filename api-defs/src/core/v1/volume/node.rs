@@ -3,49 +3,63 @@
 use planesmith_machinery::Struct;
 use planesmith_machinery::quantity::Quantity;
 
-/// Host path volume source.
+/// A file or folder of the node.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct HostPathVolumeSource {
-    /// The path.
+    /// Path on the node. Links are followed.
     #[field(proto = 1, keep)]
     pub path: String,
-    /// The type.
-    #[field(proto = 2)]
+    /// What must be at the path, or is made there: empty for no check, DirectoryOrCreate, Directory, FileOrCreate,
+    /// File, Socket, CharDevice or BlockDevice.
+    #[field(
+        proto = 2,
+        known(
+            "",
+            "DirectoryOrCreate",
+            "Directory",
+            "FileOrCreate",
+            "File",
+            "Socket",
+            "CharDevice",
+            "BlockDevice"
+        )
+    )]
     pub type_: Option<String>,
 }
 
-/// Empty dir volume source.
+/// A folder that starts empty.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct EmptyDirVolumeSource {
-    /// The medium.
+    /// Where it lives: empty for the node's disk, Memory, HugePages or HugePages-SIZE.
     #[field(proto = 1)]
     pub medium: String,
-    /// The size limit.
+    /// The most that it may hold. In memory the limits of the containers count as well.
     #[field(proto = 2)]
     pub size_limit: Option<Quantity>,
 }
 
-/// Git repo volume source.
+/// A copy of a git repository.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct GitRepoVolumeSource {
-    /// The repository.
+    /// URL of the repository.
     #[field(proto = 1, keep)]
     pub repository: String,
-    /// The revision.
+    /// Commit that is checked out.
     #[field(proto = 2)]
     pub revision: String,
-    /// The directory.
+    /// Folder in the volume; . for the volume itself. Without .. in it.
     #[field(proto = 3)]
     pub directory: String,
 }
 
-/// Image volume source.
+/// The files of an image.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct ImageVolumeSource {
-    /// The reference.
+    /// The image.
     #[field(proto = 1)]
     pub reference: String,
-    /// The pull policy.
-    #[field(proto = 2)]
+    /// When the image is fetched: Always, Never or IfNotPresent. By default Always for the tag latest, else
+    /// IfNotPresent.
+    #[field(proto = 2, known("Always", "Never", "IfNotPresent"))]
     pub pull_policy: String,
 }

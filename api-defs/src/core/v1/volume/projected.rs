@@ -7,132 +7,132 @@ use planesmith_machinery::meta::LabelSelector;
 
 use crate::core::v1::{DownwardAPIVolumeFile, KeyToPath, LocalObjectReference};
 
-/// Projected volume source.
+/// Several sources in one folder.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct ProjectedVolumeSource {
     /// The sources.
     #[field(proto = 1, keep, optional, list_type = atomic)]
     pub sources: Vec<VolumeProjection>,
-    /// The default mode.
+    /// Permissions of the files, 0644 by default. Decimal in JSON: 420.
     #[field(proto = 2)]
     pub default_mode: Option<i32>,
 }
 
-/// Volume projection.
+/// One of several sources of a folder: exactly one of the members.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct VolumeProjection {
-    /// The secret.
+    /// Keys of a secret.
     #[field(proto = 1)]
     pub secret: Option<SecretProjection>,
-    /// The downward api.
+    /// Fields of the pod.
     #[field(name = "downwardAPI", proto = 2)]
     pub downward_api: Option<DownwardAPIProjection>,
-    /// The config map.
+    /// Keys of a config map.
     #[field(proto = 3)]
     pub config_map: Option<ConfigMapProjection>,
-    /// The service account token.
+    /// A token of the pod's service account, renewed before it expires.
     #[field(proto = 4)]
     pub service_account_token: Option<ServiceAccountTokenProjection>,
-    /// The cluster trust bundle.
+    /// Certificates of authorities.
     #[field(proto = 5)]
     pub cluster_trust_bundle: Option<ClusterTrustBundleProjection>,
-    /// The pod certificate.
+    /// A key and a certificate for the pod, renewed before it expires.
     #[field(proto = 6)]
     pub pod_certificate: Option<PodCertificateProjection>,
 }
 
-/// Secret projection.
+/// Keys of a secret.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct SecretProjection {
-    /// The local object reference.
+    /// The secret in the pod's namespace.
     #[field(inline, proto = 1)]
     pub local_object_reference: LocalObjectReference,
-    /// The items.
+    /// Which keys become files, and where; all of them under their own names when empty.
     #[field(proto = 2, list_type = atomic)]
     pub items: Vec<KeyToPath>,
-    /// The optional.
+    /// Whether the pod can start without the secret or a key.
     #[field(proto = 4)]
     pub optional: Option<bool>,
 }
 
-/// Downward apiprojection.
+/// Fields of the pod.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct DownwardAPIProjection {
-    /// The items.
+    /// The files.
     #[field(proto = 1, list_type = atomic)]
     pub items: Vec<DownwardAPIVolumeFile>,
 }
 
-/// Config map projection.
+/// Keys of a config map.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct ConfigMapProjection {
-    /// The local object reference.
+    /// The config map in the pod's namespace.
     #[field(inline, proto = 1)]
     pub local_object_reference: LocalObjectReference,
-    /// The items.
+    /// Which keys become files, and where; all of them under their own names when empty.
     #[field(proto = 2, list_type = atomic)]
     pub items: Vec<KeyToPath>,
-    /// The optional.
+    /// Whether the pod can start without the config map or a key.
     #[field(proto = 4)]
     pub optional: Option<bool>,
 }
 
-/// Service account token projection.
+/// A token of the pod's service account.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct ServiceAccountTokenProjection {
-    /// The audience.
+    /// For whom the token is; the API server when empty.
     #[field(proto = 1)]
     pub audience: String,
-    /// The expiration seconds.
+    /// How long it is valid, in seconds: at least 600, 3600 by default.
     #[field(proto = 2)]
     pub expiration_seconds: Option<i64>,
-    /// The path.
+    /// Path of the file in the volume.
     #[field(proto = 3, keep)]
     pub path: String,
 }
 
-/// Cluster trust bundle projection.
+/// Certificates of authorities, as one PEM file without repetitions.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct ClusterTrustBundleProjection {
-    /// The name.
+    /// Name of one bundle. Excludes signerName.
     #[field(proto = 1)]
     pub name: Option<String>,
-    /// The signer name.
+    /// Signer all of whose chosen bundles are meant. Excludes name.
     #[field(proto = 2)]
     pub signer_name: Option<String>,
-    /// The label selector.
+    /// The labels of the signer's bundles; none when absent, all when empty.
     #[field(proto = 3)]
     pub label_selector: Option<LabelSelector>,
-    /// The optional.
+    /// Whether the pod can start without the bundles.
     #[field(proto = 5)]
     pub optional: Option<bool>,
-    /// The path.
+    /// Path of the file in the volume.
     #[field(proto = 4, keep)]
     pub path: String,
 }
 
-/// Pod certificate projection.
+/// A key and a certificate for the pod.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct PodCertificateProjection {
-    /// The signer name.
+    /// Who signs the certificate.
     #[field(proto = 1, expected)]
     pub signer_name: String,
-    /// The key type.
+    /// Kind of the key: RSA3072, RSA4096, ECDSAP256, ECDSAP384, ECDSAP521 or ED25519.
     #[field(proto = 2, expected)]
     pub key_type: String,
-    /// The max expiration seconds.
+    /// How long the certificate may be valid at most, in seconds: from 3600 to 7862400; 86400 when absent.
     #[field(proto = 3)]
     pub max_expiration_seconds: Option<i32>,
-    /// The credential bundle path.
+    /// Path of a file with the key and the chain of certificates. Preferred to two files.
     #[field(proto = 4)]
     pub credential_bundle_path: String,
-    /// The key path.
+    /// Path of a file with the key alone.
     #[field(proto = 5)]
     pub key_path: String,
-    /// The certificate chain path.
+    /// Path of a file with the chain alone.
     #[field(proto = 6)]
     pub certificate_chain_path: String,
-    /// The user annotations.
+    /// What the signer is told besides.
     #[field(proto = 7)]
     pub user_annotations: BTreeMap<String, String>,
 }
