@@ -7,6 +7,7 @@ mod created_at;
 mod selector_text;
 mod semantic_version;
 
+pub mod admissionregistration;
 pub mod authentication;
 pub mod authorization;
 pub mod autoscaling;

@@ -5,6 +5,9 @@
 /// Documents of OpenAPI v3.
 pub static V3: &[(&str, &[u8])] = &[
     ("api/v1", CORE_V1_V3),
+    ("apis/admissionregistration.k8s.io/v1", ADMISSIONREGISTRATION_V1_V3),
+    ("apis/admissionregistration.k8s.io/v1beta1", ADMISSIONREGISTRATION_V1BETA1_V3),
+    ("apis/admissionregistration.k8s.io/v1alpha1", ADMISSIONREGISTRATION_V1ALPHA1_V3),
     ("apis/authentication.k8s.io/v1", AUTHENTICATION_V1_V3),
     ("apis/authorization.k8s.io/v1", AUTHORIZATION_V1_V3),
     ("apis/autoscaling/v2", AUTOSCALING_V2_V3),
@@ -31,6 +34,11 @@ pub static V3: &[(&str, &[u8])] = &[
 ];
 
 const CORE_V1_V3: &[u8] = include_bytes!("../openapi/v3/api__v1.json");
+const ADMISSIONREGISTRATION_V1_V3: &[u8] = include_bytes!("../openapi/v3/apis__admissionregistration.k8s.io__v1.json");
+const ADMISSIONREGISTRATION_V1BETA1_V3: &[u8] =
+    include_bytes!("../openapi/v3/apis__admissionregistration.k8s.io__v1beta1.json");
+const ADMISSIONREGISTRATION_V1ALPHA1_V3: &[u8] =
+    include_bytes!("../openapi/v3/apis__admissionregistration.k8s.io__v1alpha1.json");
 const AUTHENTICATION_V1_V3: &[u8] = include_bytes!("../openapi/v3/apis__authentication.k8s.io__v1.json");
 const AUTHORIZATION_V1_V3: &[u8] = include_bytes!("../openapi/v3/apis__authorization.k8s.io__v1.json");
 const AUTOSCALING_V2_V3: &[u8] = include_bytes!("../openapi/v3/apis__autoscaling__v2.json");
@@ -58,6 +66,9 @@ const STORAGEMIGRATION_V1BETA1_V3: &[u8] = include_bytes!("../openapi/v3/apis__s
 /// Documents of OpenAPI v2.
 pub static V2: &[(&str, &[u8])] = &[
     ("api/v1", CORE_V1_V2),
+    ("apis/admissionregistration.k8s.io/v1", ADMISSIONREGISTRATION_V1_V2),
+    ("apis/admissionregistration.k8s.io/v1beta1", ADMISSIONREGISTRATION_V1BETA1_V2),
+    ("apis/admissionregistration.k8s.io/v1alpha1", ADMISSIONREGISTRATION_V1ALPHA1_V2),
     ("apis/authentication.k8s.io/v1", AUTHENTICATION_V1_V2),
     ("apis/authorization.k8s.io/v1", AUTHORIZATION_V1_V2),
     ("apis/autoscaling/v2", AUTOSCALING_V2_V2),
@@ -84,6 +95,11 @@ pub static V2: &[(&str, &[u8])] = &[
 ];
 
 const CORE_V1_V2: &[u8] = include_bytes!("../openapi/v2/api__v1.json");
+const ADMISSIONREGISTRATION_V1_V2: &[u8] = include_bytes!("../openapi/v2/apis__admissionregistration.k8s.io__v1.json");
+const ADMISSIONREGISTRATION_V1BETA1_V2: &[u8] =
+    include_bytes!("../openapi/v2/apis__admissionregistration.k8s.io__v1beta1.json");
+const ADMISSIONREGISTRATION_V1ALPHA1_V2: &[u8] =
+    include_bytes!("../openapi/v2/apis__admissionregistration.k8s.io__v1alpha1.json");
 const AUTHENTICATION_V1_V2: &[u8] = include_bytes!("../openapi/v2/apis__authentication.k8s.io__v1.json");
 const AUTHORIZATION_V1_V2: &[u8] = include_bytes!("../openapi/v2/apis__authorization.k8s.io__v1.json");
 const AUTOSCALING_V2_V2: &[u8] = include_bytes!("../openapi/v2/apis__autoscaling__v2.json");

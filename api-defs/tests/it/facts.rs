@@ -52,14 +52,16 @@ impl Packages {
         Self(packages)
     }
 
-    /// The type called `name` in `package`, else in version 1 of its group, else in the metadata package.
+    /// The type called `name` in `package`, else in version 1 of its group, else in the metadata package. Older versions
+    /// refer to types of version 1 under the same name.
     fn find(&self, package: &str, name: &str) -> Option<(String, &Value)> {
         let stable = format!("{}.v1", package.split('.').next().unwrap_or_default());
         [package, stable.as_str(), "meta.v1", "core.v1"]
             .into_iter()
             .find_map(|package| {
                 let found = self.0.get(package)?.get(name)?;
-                Some((package.to_owned(), found))
+                let refers = found["of"] == format!("v1.{name}");
+                (!refers).then(|| (package.to_owned(), found))
             })
     }
 
@@ -156,7 +158,9 @@ impl Comparison {
                 .filter_map(|marker| marker.strip_prefix(name))
                 .collect::<Vec<_>>()
         };
-        let list = match marker("+listType=").first().copied() {
+        // One field that is no list is marked like one.
+        let lists = text("type").contains("[]");
+        let list = match marker("+listType=").first().copied().filter(|_| lists) {
             Some("map") => format!("map {:?}", marker("+listMapKey=")),
             Some(other) => other.to_owned(),
             None => String::new(),

@@ -114,6 +114,19 @@ pub fn wildcard_subdomain(name: &str) -> Complaints {
     complaints
 }
 
+/// A domain of at least three parts, such as the name of a webhook.
+#[must_use]
+pub fn fully_qualified_name(name: &str) -> Complaints {
+    let complaints = dns_subdomain(name);
+    if !complaints.is_empty() {
+        return vec![complaints.join(",")];
+    }
+    match name.split('.').count() < 3 {
+        true => vec!["should be a domain with at least three segments separated by dots".to_owned()],
+        false => Vec::new(),
+    }
+}
+
 /// A name, optionally behind a subdomain and a slash: keys of labels and annotations, finalizers.
 #[must_use]
 pub fn qualified_name(name: &str) -> Complaints {

@@ -7,6 +7,7 @@ mod labels;
 mod object_meta;
 mod options;
 mod template_metadata;
+mod webhook;
 
 use crate::field_error::FieldErrors;
 use crate::object::Object;
@@ -20,6 +21,7 @@ pub use labels::{SelectorValues, check_annotations, check_label_key, check_label
 pub use object_meta::{check_on_create, check_on_update, check_standard_finalizers};
 pub use options::{check_delete_options, check_write_options};
 pub use template_metadata::check_template_metadata;
+pub use webhook::{WebhookService, check_webhook_service, check_webhook_url};
 
 /// Checks an object to be created. Its name is final: generated already where that was asked for.
 ///

@@ -1,0 +1,64 @@
+//! Where a webhook is reached.
+
+use planesmith_machinery::Struct;
+use planesmith_machinery::byte_string::ByteString;
+use planesmith_machinery::field_error::FieldErrors;
+use planesmith_machinery::validation::{WebhookService, check_webhook_service, check_webhook_url};
+
+/// The port of services that name none.
+const PORT: i32 = 443;
+
+/// Where a webhook is reached: by URL or by service, one of the two.
+#[derive(Clone, Debug, Default, PartialEq, Struct)]
+pub struct WebhookClientConfig {
+    /// The address outside of the cluster, as https://host:port/path, without user, query or fragment.
+    #[field(proto = 3)]
+    pub url: Option<String>,
+    /// The service in the cluster.
+    #[field(proto = 1)]
+    pub service: Option<ServiceReference>,
+    /// Certificates, in PEM, one of which must have signed that of the webhook; those of the system when empty.
+    #[field(proto = 2)]
+    pub ca_bundle: ByteString,
+}
+
+/// A service in the cluster.
+#[derive(Clone, Debug, Default, PartialEq, Struct)]
+pub struct ServiceReference {
+    /// The namespace of the service.
+    #[field(proto = 1, keep)]
+    pub namespace: String,
+    /// The name of the service.
+    #[field(proto = 2, keep)]
+    pub name: String,
+    /// The path that requests are sent to.
+    #[field(proto = 3)]
+    pub path: Option<String>,
+    /// The port of the service: 1 to 65535. Default: 443.
+    #[field(proto = 4)]
+    pub port: Option<i32>,
+}
+
+impl WebhookClientConfig {
+    pub(in crate::admissionregistration) fn default_values(&mut self) {
+        if let Some(service) = &mut self.service {
+            service.port.get_or_insert(PORT);
+        }
+    }
+
+    pub(super) fn check(&self, errors: &mut FieldErrors) {
+        match (&self.url, &self.service) {
+            (Some(url), None) => check_webhook_url(&mut errors.at("clientConfig.url"), url),
+            (None, Some(service)) => {
+                let service = WebhookService {
+                    namespace: &service.namespace,
+                    name: &service.name,
+                    path: service.path.as_deref(),
+                    port: service.port.unwrap_or_default(),
+                };
+                check_webhook_service(&mut errors.at("clientConfig.service"), service);
+            }
+            _ => errors.required("clientConfig", "exactly one of url or service is required"),
+        }
+    }
+}

@@ -1,0 +1,51 @@
+//! Conditions on requests.
+
+use std::collections::BTreeSet;
+
+use planesmith_machinery::Struct;
+use planesmith_machinery::field_error::FieldErrors;
+use planesmith_machinery::names;
+
+/// More conditions are not allowed.
+const MAX: usize = 64;
+
+/// A condition on requests, beyond what rules can say.
+#[derive(Clone, Debug, Default, PartialEq, Struct)]
+pub struct MatchCondition {
+    /// The name of the condition, unique in its list.
+    #[field(proto = 1, keep)]
+    pub name: String,
+    /// The condition, in CEL: true or false. It knows object, oldObject, request and authorizer.
+    #[field(proto = 2, keep)]
+    pub expression: String,
+}
+
+/// Reports what is wrong with the list `field` of conditions.
+pub(super) fn check(field: &str, conditions: &[MatchCondition], errors: &mut FieldErrors) {
+    if conditions.len() > MAX {
+        errors.too_many(field, conditions.len(), MAX as u64);
+    }
+    let mut names = BTreeSet::new();
+    for (index, condition) in conditions.iter().enumerate() {
+        let errors = &mut *errors.at_index(field, index);
+        condition.check(errors);
+        if !condition.name.is_empty() && !names.insert(&condition.name) {
+            errors.duplicate("name", &condition.name);
+        }
+    }
+}
+
+impl MatchCondition {
+    fn check(&self, errors: &mut FieldErrors) {
+        if self.expression.trim().is_empty() {
+            errors.required("expression", "");
+        }
+        if self.name.is_empty() {
+            errors.required("name", "");
+        } else {
+            for complaint in names::qualified_name(&self.name) {
+                errors.invalid("name", &self.name, complaint);
+            }
+        }
+    }
+}

@@ -1,0 +1,98 @@
+//! Which requests a policy is about.
+
+use planesmith_machinery::Struct;
+use planesmith_machinery::field_error::FieldErrors;
+use planesmith_machinery::meta::LabelSelector;
+use planesmith_machinery::validation::{SelectorValues, check_label_selector};
+
+use super::{MATCH_POLICIES, NamedRuleWithOperations};
+
+/// What a policy that changes objects can be about.
+const CHANGING: [&str; 4] = ["*", "CONNECT", "CREATE", "UPDATE"];
+
+/// Which requests a policy is about: what its rules and its selectors allow for and nothing excludes.
+#[derive(Clone, Debug, Default, PartialEq, Struct)]
+#[schema(atomic)]
+pub struct MatchResources {
+    /// The namespaces of the objects, by their labels; all when empty. What lies in no namespace always matches.
+    #[field(proto = 1)]
+    pub namespace_selector: Option<LabelSelector>,
+    /// The objects, by their labels, before or after the change; all when empty.
+    #[field(proto = 2)]
+    pub object_selector: Option<LabelSelector>,
+    /// Operations on resources, one of which has to match.
+    #[field(proto = 3, list_type = atomic)]
+    pub resource_rules: Vec<NamedRuleWithOperations>,
+    /// Operations on resources that do not match.
+    #[field(proto = 4, list_type = atomic)]
+    pub exclude_resource_rules: Vec<NamedRuleWithOperations>,
+    /// Whether rules also mean other groups and versions of the same resource: Equivalent (the default) or Exact.
+    #[field(proto = 7, known("Equivalent", "Exact"))]
+    pub match_policy: Option<String>,
+}
+
+/// Fills in what a selection says that says nothing: all that is equivalent.
+pub(in crate::admissionregistration) fn default_selection(
+    match_policy: &mut Option<String>,
+    namespaces: &mut Option<LabelSelector>,
+    objects: &mut Option<LabelSelector>,
+) {
+    match_policy.get_or_insert_with(|| "Equivalent".to_owned());
+    namespaces.get_or_insert_default();
+    objects.get_or_insert_default();
+}
+
+impl MatchResources {
+    pub(in crate::admissionregistration) fn default_values(&mut self) {
+        default_selection(
+            &mut self.match_policy,
+            &mut self.namespace_selector,
+            &mut self.object_selector,
+        );
+        for rule in self.resource_rules.iter_mut().chain(&mut self.exclude_resource_rules) {
+            rule.rule_with_operations.default_values();
+        }
+    }
+
+    pub(super) fn check(&self, errors: &mut FieldErrors) {
+        if self.match_policy.is_none() {
+            errors.required("matchPolicy", "");
+        }
+        super::check_word("matchPolicy", self.match_policy.as_ref(), &MATCH_POLICIES, errors);
+        for (field, selector) in [
+            ("namespaceSelector", &self.namespace_selector),
+            ("objectSelector", &self.object_selector),
+        ] {
+            match selector {
+                None => errors.required(field, ""),
+                Some(selector) => check_label_selector(selector, SelectorValues::Legal, &mut errors.at(field)),
+            }
+        }
+        for (field, rules) in [
+            ("resourceRules", &self.resource_rules),
+            ("excludeResourceRules", &self.exclude_resource_rules),
+        ] {
+            for (index, rule) in rules.iter().enumerate() {
+                rule.check(&mut errors.at_index(field, index));
+            }
+        }
+    }
+
+    /// As [`Self::check`], for the requests that a policy is made for: there must be a rule.
+    pub(super) fn check_constraints(&self, errors: &mut FieldErrors) {
+        self.check(errors);
+        if self.resource_rules.is_empty() {
+            errors.required("resourceRules", "");
+        }
+    }
+
+    /// Reports operations that leave no object to change.
+    pub(super) fn check_changing(&self, errors: &mut FieldErrors) {
+        let rules = self.resource_rules.iter().map(|rule| &rule.rule_with_operations);
+        for operation in rules.flat_map(|rule| &rule.operations) {
+            if !CHANGING.contains(&operation.as_str()) {
+                errors.not_supported("resourceRules.operations", operation, &CHANGING);
+            }
+        }
+    }
+}

@@ -1,0 +1,134 @@
+//! Changes of objects, in CEL.
+
+use planesmith_machinery::field_error::FieldErrors;
+use planesmith_machinery::meta::ObjectMeta;
+use planesmith_machinery::rules::{Rules, UpdateOrder};
+use planesmith_machinery::table::Cell;
+use planesmith_machinery::{Resource, Struct};
+
+use super::{
+    FAILURE_POLICIES, MatchCondition, MatchResources, Mutation, ParamKind, REINVOCATION_POLICIES, Variable,
+    match_condition,
+};
+
+/// Changes of objects, made by the server itself. A binding puts them into force.
+#[derive(Clone, Debug, Default, PartialEq, Resource)]
+#[resource(
+    group = "admissionregistration.k8s.io",
+    version = "v1",
+    categories("api-extensions"),
+    cluster,
+    generation,
+    conditional_update,
+    rules
+)]
+#[resource(
+    column(name),
+    column(name = "Mutations", type = "integer", doc = "How many changes there are.", with = mutations),
+    column(name = "ParamKind", type = "string", doc = "The kind of the parameters.", with = param_kind),
+    column(age)
+)]
+pub struct MutatingAdmissionPolicy {
+    /// Standard metadata.
+    #[field(proto = 1)]
+    pub metadata: ObjectMeta,
+    /// The changes, and what they are about.
+    #[field(proto = 2)]
+    pub spec: MutatingAdmissionPolicySpec,
+}
+
+/// The changes of a policy, and what they are about.
+#[derive(Clone, Debug, Default, PartialEq, Struct)]
+pub struct MutatingAdmissionPolicySpec {
+    /// The kind of objects that the policy is parameterized with; it has no parameters when absent.
+    #[field(proto = 1)]
+    pub param_kind: Option<ParamKind>,
+    /// Which requests the policy is about. Required.
+    #[field(proto = 2)]
+    pub match_constraints: Option<MatchResources>,
+    /// Values that the other expressions can use; each knows those before it.
+    #[field(proto = 3, list_type = atomic)]
+    pub variables: Vec<Variable>,
+    /// The changes, made one after the other. At least one is required.
+    #[field(proto = 4, list_type = atomic)]
+    pub mutations: Vec<Mutation>,
+    /// What happens when the policy cannot be evaluated: Fail (the default) refuses the request, Ignore lets it pass.
+    #[field(proto = 5, known("Fail", "Ignore"))]
+    pub failure_policy: Option<String>,
+    /// Conditions that must all hold for the policy to be evaluated; at most 64.
+    #[field(proto = 6, list_type = map, list_map_keys("name"), patch_strategy(merge), patch_merge_key = "name")]
+    pub match_conditions: Vec<MatchCondition>,
+    /// Whether the changes are made again when something else changed the object after them: Never or IfNeeded.
+    /// Required.
+    #[field(proto = 7, known("IfNeeded", "Never"))]
+    pub reinvocation_policy: String,
+}
+
+fn mutations(policy: &MutatingAdmissionPolicy) -> Cell {
+    Cell::Integer(i64::try_from(policy.spec.mutations.len()).unwrap_or(i64::MAX))
+}
+
+fn param_kind(policy: &MutatingAdmissionPolicy) -> Cell {
+    ParamKind::cell(policy.spec.param_kind.as_ref())
+}
+
+impl Rules for MutatingAdmissionPolicy {
+    const UPDATE_ORDER: UpdateOrder = UpdateOrder::ObjectOnly;
+
+    fn default_values(&mut self) {
+        self.spec.failure_policy.get_or_insert_with(|| "Fail".to_owned());
+        if let Some(constraints) = &mut self.spec.match_constraints {
+            constraints.default_values();
+        }
+    }
+
+    fn validate(&self, errors: &mut FieldErrors) {
+        self.spec.check(None, &mut errors.at("spec"));
+    }
+
+    fn validate_replacement(&self, old: &Self, errors: &mut FieldErrors) {
+        self.spec.check(Some(&old.spec), &mut errors.at("spec"));
+    }
+}
+
+impl MutatingAdmissionPolicySpec {
+    fn check(&self, old: Option<&Self>, errors: &mut FieldErrors) {
+        if self.failure_policy.is_none() {
+            errors.required("failurePolicy", "");
+        }
+        super::check_word("failurePolicy", self.failure_policy.as_ref(), &FAILURE_POLICIES, errors);
+        if let Some(kind) = &self.param_kind {
+            kind.check(&mut errors.at("paramKind"));
+        }
+        match &self.match_constraints {
+            None => errors.required("matchConstraints", ""),
+            Some(constraints) => {
+                let errors = &mut *errors.at("matchConstraints");
+                constraints.check_constraints(errors);
+                constraints.check_changing(errors);
+            }
+        }
+        let same = |old: &Self| old.param_kind == self.param_kind && old.match_conditions == self.match_conditions;
+        if !old.is_some_and(same) {
+            match_condition::check("matchConditions", &self.match_conditions, errors);
+        }
+        for (index, variable) in self.variables.iter().enumerate() {
+            variable.check(&mut errors.at_index("variables", index));
+        }
+        if self.mutations.is_empty() {
+            errors.required("mutations", "mutations must contain at least one item");
+        }
+        for (index, mutation) in self.mutations.iter().enumerate() {
+            mutation.check(&mut errors.at_index("mutations", index));
+        }
+        match self.reinvocation_policy.as_str() {
+            "" => errors.required("reinvocationPolicy", ""),
+            _ => super::check_word(
+                "reinvocationPolicy",
+                Some(&self.reinvocation_policy),
+                &REINVOCATION_POLICIES,
+                errors,
+            ),
+        }
+    }
+}

@@ -1,0 +1,82 @@
+//! Which changes are made.
+
+use planesmith_machinery::field_error::FieldErrors;
+use planesmith_machinery::meta::ObjectMeta;
+use planesmith_machinery::rules::{Rules, UpdateOrder};
+use planesmith_machinery::table::Cell;
+use planesmith_machinery::{Resource, Struct};
+
+use super::validating_admission_policy_binding::check_policy_name;
+use super::{MatchResources, ParamRef};
+
+/// Puts a policy into force: for which objects and with which parameters.
+#[derive(Clone, Debug, Default, PartialEq, Resource)]
+#[resource(
+    group = "admissionregistration.k8s.io",
+    version = "v1",
+    categories("api-extensions"),
+    cluster,
+    generation,
+    conditional_update,
+    rules
+)]
+#[resource(
+    column(name),
+    column(name = "PolicyName", type = "string", doc = "The policy that is put into force.", path = "spec.policyName"),
+    column(name = "ParamRef", type = "string", doc = "The parameters of the policy.", with = param_ref),
+    column(age)
+)]
+pub struct MutatingAdmissionPolicyBinding {
+    /// Standard metadata.
+    #[field(proto = 1)]
+    pub metadata: ObjectMeta,
+    /// What is put into force, and for what.
+    #[field(proto = 2)]
+    pub spec: MutatingAdmissionPolicyBindingSpec,
+}
+
+/// What is put into force, and for what.
+#[derive(Clone, Debug, Default, PartialEq, Struct)]
+pub struct MutatingAdmissionPolicyBindingSpec {
+    /// The name of the policy. Required.
+    #[field(proto = 1)]
+    pub policy_name: String,
+    /// The parameters, for policies that have some.
+    #[field(proto = 2)]
+    pub param_ref: Option<ParamRef>,
+    /// Which of the requests that the policy is about; all when absent.
+    #[field(proto = 3)]
+    pub match_resources: Option<MatchResources>,
+}
+
+fn param_ref(binding: &MutatingAdmissionPolicyBinding) -> Cell {
+    ParamRef::cell(binding.spec.param_ref.as_ref())
+}
+
+impl Rules for MutatingAdmissionPolicyBinding {
+    const UPDATE_ORDER: UpdateOrder = UpdateOrder::ObjectOnly;
+
+    fn default_values(&mut self) {
+        if let Some(resources) = &mut self.spec.match_resources {
+            resources.default_values();
+        }
+    }
+
+    fn validate(&self, errors: &mut FieldErrors) {
+        self.spec.check(&mut errors.at("spec"));
+    }
+}
+
+impl MutatingAdmissionPolicyBindingSpec {
+    fn check(&self, errors: &mut FieldErrors) {
+        check_policy_name(&self.policy_name, errors);
+        if let Some(reference) = &self.param_ref {
+            reference.check(&mut errors.at("paramRef"));
+        }
+        if let Some(resources) = &self.match_resources {
+            let errors = &mut *errors.at("matchResources");
+            resources.check(errors);
+            resources.check_changing(errors);
+        }
+    }
+}

@@ -1,0 +1,152 @@
+//! What policies are parameterized with.
+
+use planesmith_machinery::Struct;
+use planesmith_machinery::field_error::FieldErrors;
+use planesmith_machinery::meta::LabelSelector;
+use planesmith_machinery::names;
+use planesmith_machinery::table::Cell;
+use planesmith_machinery::validation::{SelectorValues, check_label_selector};
+
+/// What tables show where there are no parameters.
+const UNSET: &str = "<unset>";
+
+/// The kind of objects that a policy is parameterized with.
+#[derive(Clone, Debug, Default, PartialEq, Struct)]
+#[schema(atomic)]
+pub struct ParamKind {
+    /// Group and version, as group/version.
+    #[field(proto = 1)]
+    pub api_version: String,
+    /// The kind.
+    #[field(proto = 2)]
+    pub kind: String,
+}
+
+/// The objects that a binding parameterizes its policy with: one by name, or some by labels.
+#[derive(Clone, Debug, Default, PartialEq, Struct)]
+#[schema(atomic)]
+pub struct ParamRef {
+    /// The name of the object. Excludes selector.
+    #[field(proto = 1)]
+    pub name: String,
+    /// The namespace of the objects; the one of the request when empty.
+    #[field(proto = 2)]
+    pub namespace: String,
+    /// The objects by their labels; each is evaluated for itself. Excludes name.
+    #[field(proto = 3)]
+    pub selector: Option<LabelSelector>,
+    /// What happens when there is no such object: Allow or Deny.
+    #[field(proto = 4)]
+    pub parameter_not_found_action: Option<String>,
+}
+
+impl ParamKind {
+    /// The cell of a table that shows the kind, if there is one.
+    pub(super) fn cell(kind: Option<&Self>) -> Cell {
+        let shown = |kind: &Self| format!("{}/{}", kind.api_version, kind.kind);
+        Cell::Text(kind.map_or_else(|| UNSET.to_owned(), shown))
+    }
+
+    pub(super) fn check(&self, errors: &mut FieldErrors) {
+        const FIELD: &str = "apiVersion";
+        let version = self.api_version.as_str();
+        let parts: Vec<&str> = version.split('/').collect();
+        match parts.as_slice() {
+            _ if version.is_empty() => errors.required(FIELD, ""),
+            _ if version == "/" => errors.invalid(FIELD, version, "version must be specified"),
+            [version] => check_version(version, version, errors),
+            [group, short] => {
+                let complaints = names::dns_subdomain(group);
+                if !group.is_empty() && !complaints.is_empty() {
+                    errors.invalid(FIELD, *group, complaints.join(","));
+                }
+                check_version(short, version, errors);
+            }
+            _ => errors.invalid(FIELD, version, format!("unexpected GroupVersion string: {version}")),
+        }
+        if self.kind.is_empty() {
+            errors.required("kind", "");
+            return;
+        }
+        let complaints = names::dns_label_1035(&self.kind.to_lowercase());
+        if !complaints.is_empty() {
+            let detail = format!(
+                "may have mixed case, but should otherwise match: {}",
+                complaints.join(",")
+            );
+            errors.invalid("kind", &self.kind, detail);
+        }
+    }
+}
+
+fn check_version(version: &str, whole: &str, errors: &mut FieldErrors) {
+    if version.is_empty() {
+        errors.invalid("apiVersion", whole, "version must be specified");
+        return;
+    }
+    let complaints = names::dns_label_1035(version);
+    if !complaints.is_empty() {
+        errors.invalid("apiVersion", version, complaints.join(","));
+    }
+}
+
+impl ParamRef {
+    pub(super) fn check(&self, errors: &mut FieldErrors) {
+        const BOTH: &str = "name and selector are mutually exclusive";
+        let named = !self.name.is_empty();
+        if named {
+            for complaint in names::path_segment(&self.name) {
+                errors.invalid("name", &self.name, complaint);
+            }
+            if self.selector.is_some() {
+                errors.forbidden("name", BOTH);
+            }
+        }
+        if let Some(selector) = &self.selector {
+            check_label_selector(selector, SelectorValues::Legal, &mut errors.at("selector"));
+            if named {
+                errors.forbidden("selector", BOTH);
+            }
+        } else if !named {
+            errors.required("", "one of name or selector must be specified");
+        }
+        match self.parameter_not_found_action.as_deref() {
+            None | Some("") => errors.required("parameterNotFoundAction", ""),
+            Some("Allow" | "Deny") => {}
+            Some(action) => errors.not_supported_in_order("parameterNotFoundAction", action, &["Deny", "Allow"]),
+        }
+    }
+
+    /// The cell of a table that shows the parameters, if there are any.
+    pub(super) fn cell(reference: Option<&Self>) -> Cell {
+        Cell::Text(reference.map_or_else(|| UNSET.to_owned(), Self::shown))
+    }
+
+    fn shown(&self) -> String {
+        match (&self.selector, self.namespace.as_str()) {
+            (Some(selector), _) if self.name.is_empty() => go_selector(selector),
+            (_, "") => self.name.clone(),
+            (_, namespace) => format!("{namespace}/{}", self.name),
+        }
+    }
+}
+
+/// A selector as Go prints it.
+fn go_selector(selector: &LabelSelector) -> String {
+    let labels = selector
+        .match_labels
+        .iter()
+        .map(|(key, value)| format!("{key}: {value},"));
+    let expressions = selector.match_expressions.iter().map(|requirement| {
+        let values = requirement.values.join(" ");
+        format!(
+            "LabelSelectorRequirement{{Key:{},Operator:{},Values:[{values}],}},",
+            requirement.key, requirement.operator
+        )
+    });
+    format!(
+        "&LabelSelector{{MatchLabels:map[string]string{{{}}},MatchExpressions:[]LabelSelectorRequirement{{{}}},}}",
+        labels.collect::<String>(),
+        expressions.collect::<String>()
+    )
+}

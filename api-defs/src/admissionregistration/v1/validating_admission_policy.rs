@@ -1,0 +1,212 @@
+//! Rules that objects must meet, in CEL.
+
+use std::collections::BTreeSet;
+
+use planesmith_machinery::field_error::FieldErrors;
+use planesmith_machinery::go_value::GoValue;
+use planesmith_machinery::meta::{Condition, ObjectMeta};
+use planesmith_machinery::rules::{Rules, UpdateOrder};
+use planesmith_machinery::table::Cell;
+use planesmith_machinery::validation::check_conditions;
+use planesmith_machinery::{Resource, Struct};
+
+use super::{
+    AuditAnnotation, FAILURE_POLICIES, MatchCondition, MatchResources, ParamKind, Validation, Variable, match_condition,
+};
+
+/// More audit annotations are not allowed.
+const MAX_ANNOTATIONS: usize = 20;
+
+/// Rules that objects must meet, evaluated by the server itself. A binding puts them into force.
+#[derive(Clone, Debug, Default, PartialEq, Resource)]
+#[resource(
+    group = "admissionregistration.k8s.io",
+    version = "v1",
+    categories("api-extensions"),
+    cluster,
+    status,
+    generation,
+    conditional_update,
+    rules
+)]
+#[resource(
+    column(name),
+    column(name = "Validations", type = "integer", doc = "How many rules there are.", with = validations),
+    column(name = "ParamKind", type = "string", doc = "The kind of the parameters.", with = param_kind),
+    column(age)
+)]
+pub struct ValidatingAdmissionPolicy {
+    /// Standard metadata.
+    #[field(proto = 1)]
+    pub metadata: ObjectMeta,
+    /// The rules, and what they are about.
+    #[field(proto = 2)]
+    pub spec: ValidatingAdmissionPolicySpec,
+    /// What is dubious about the rules.
+    #[field(proto = 3)]
+    pub status: ValidatingAdmissionPolicyStatus,
+}
+
+/// The rules of a policy, and what they are about.
+#[derive(Clone, Debug, Default, PartialEq, Struct)]
+pub struct ValidatingAdmissionPolicySpec {
+    /// The kind of objects that the policy is parameterized with; it has no parameters when absent.
+    #[field(proto = 1)]
+    pub param_kind: Option<ParamKind>,
+    /// Which requests the policy is about. Required.
+    #[field(proto = 2)]
+    pub match_constraints: Option<MatchResources>,
+    /// What has to hold. At least one of these, or an audit annotation, is required.
+    #[field(proto = 3, list_type = atomic)]
+    pub validations: Vec<Validation>,
+    /// What happens when the policy cannot be evaluated: Fail (the default) refuses the request, Ignore lets it pass.
+    #[field(proto = 4, known("Fail", "Ignore"))]
+    pub failure_policy: Option<String>,
+    /// What is written into the audit log.
+    #[field(proto = 5, list_type = atomic)]
+    pub audit_annotations: Vec<AuditAnnotation>,
+    /// Conditions that must all hold for the policy to be evaluated; at most 64.
+    #[field(proto = 6, list_type = map, list_map_keys("name"), patch_strategy(merge), patch_merge_key = "name")]
+    pub match_conditions: Vec<MatchCondition>,
+    /// Values that the other expressions can use; each knows those before it.
+    #[field(proto = 7, list_type = map, list_map_keys("name"), patch_strategy(merge), patch_merge_key = "name")]
+    pub variables: Vec<Variable>,
+}
+
+/// What is dubious about the rules of a policy.
+#[derive(Clone, Debug, Default, PartialEq, Struct)]
+pub struct ValidatingAdmissionPolicyStatus {
+    /// The generation of the policy that this is about.
+    #[field(proto = 1)]
+    pub observed_generation: i64,
+    /// Where the rules do not fit the types they are about; absent until they were checked.
+    #[field(proto = 2)]
+    pub type_checking: Option<TypeChecking>,
+    /// Aspects of the policy.
+    #[field(proto = 3, list_type = map, list_map_keys("type"))]
+    pub conditions: Vec<Condition>,
+}
+
+/// Where rules do not fit the types they are about.
+#[derive(Clone, Debug, Default, PartialEq, Struct)]
+pub struct TypeChecking {
+    /// One warning per expression.
+    #[field(proto = 1, list_type = atomic)]
+    pub expression_warnings: Vec<ExpressionWarning>,
+}
+
+/// A warning about one expression.
+#[derive(Clone, Debug, Default, PartialEq, Struct)]
+pub struct ExpressionWarning {
+    /// The path of the expression, such as spec.validations[0].expression.
+    #[field(proto = 2, keep)]
+    pub field_ref: String,
+    /// What does not fit, type by type.
+    #[field(proto = 3, keep)]
+    pub warning: String,
+}
+
+fn validations(policy: &ValidatingAdmissionPolicy) -> Cell {
+    Cell::Integer(i64::try_from(policy.spec.validations.len()).unwrap_or(i64::MAX))
+}
+
+fn param_kind(policy: &ValidatingAdmissionPolicy) -> Cell {
+    ParamKind::cell(policy.spec.param_kind.as_ref())
+}
+
+impl Rules for ValidatingAdmissionPolicy {
+    const UPDATE_ORDER: UpdateOrder = UpdateOrder::ObjectOnly;
+
+    fn default_values(&mut self) {
+        self.spec.default_values();
+    }
+
+    fn validate(&self, errors: &mut FieldErrors) {
+        self.spec.check(&self.metadata.name, None, &mut errors.at("spec"));
+    }
+
+    fn validate_replacement(&self, old: &Self, errors: &mut FieldErrors) {
+        self.spec
+            .check(&self.metadata.name, Some(&old.spec), &mut errors.at("spec"));
+    }
+
+    fn validate_status_update(&self, _old: &Self, errors: &mut FieldErrors) {
+        self.status.check(&mut errors.at("status"));
+    }
+}
+
+impl ValidatingAdmissionPolicySpec {
+    /// Fills in what depends on nothing else.
+    pub(in crate::admissionregistration) fn default_values(&mut self) {
+        self.failure_policy.get_or_insert_with(|| "Fail".to_owned());
+        if let Some(constraints) = &mut self.match_constraints {
+            constraints.default_values();
+        }
+    }
+
+    fn check(&self, name: &str, old: Option<&Self>, errors: &mut FieldErrors) {
+        if self.failure_policy.is_none() {
+            errors.required("failurePolicy", "");
+        }
+        super::check_word("failurePolicy", self.failure_policy.as_ref(), &FAILURE_POLICIES, errors);
+        if let Some(kind) = &self.param_kind {
+            kind.check(&mut errors.at("paramKind"));
+        }
+        match &self.match_constraints {
+            None => errors.required("matchConstraints", ""),
+            Some(constraints) => constraints.check_constraints(&mut errors.at("matchConstraints")),
+        }
+        let same = |old: &Self| old.param_kind == self.param_kind && old.match_conditions == self.match_conditions;
+        if !old.is_some_and(same) {
+            match_condition::check("matchConditions", &self.match_conditions, errors);
+        }
+        for (index, variable) in self.variables.iter().enumerate() {
+            variable.check(&mut errors.at_index("variables", index));
+        }
+        if self.validations.is_empty() && self.audit_annotations.is_empty() {
+            let detail = "validations or auditAnnotations must contain at least one item";
+            errors.required("validations", detail);
+            errors.required("auditAnnotations", detail);
+            return;
+        }
+        for (index, validation) in self.validations.iter().enumerate() {
+            validation.check(&mut errors.at_index("validations", index));
+        }
+        self.check_annotations(name, errors);
+    }
+
+    fn check_annotations(&self, name: &str, errors: &mut FieldErrors) {
+        const FIELD: &str = "auditAnnotations";
+        let annotations = &self.audit_annotations;
+        if annotations.len() > MAX_ANNOTATIONS {
+            let detail = format!("must not have more than {MAX_ANNOTATIONS} auditAnnotations");
+            errors.invalid(FIELD, GoValue(annotations), detail);
+        }
+        let mut keys = BTreeSet::new();
+        for (index, annotation) in annotations.iter().enumerate() {
+            let errors = &mut *errors.at_index(FIELD, index);
+            annotation.check(name, errors);
+            if !keys.insert(&annotation.key) {
+                errors.duplicate("key", &annotation.key);
+            }
+        }
+    }
+}
+
+impl ValidatingAdmissionPolicyStatus {
+    fn check(&self, errors: &mut FieldErrors) {
+        let warnings = self.type_checking.iter().flat_map(|check| &check.expression_warnings);
+        for (index, warning) in warnings.enumerate() {
+            let errors = &mut *errors.at_index("typeChecking.expressionWarnings", index);
+            for (field, text) in [
+                ("warning", warning.warning.as_str()),
+                ("fieldRef", warning.field_ref.trim()),
+            ] {
+                if text.is_empty() {
+                    errors.required(field, "");
+                }
+            }
+        }
+        check_conditions(errors, "conditions", &self.conditions);
+    }
+}

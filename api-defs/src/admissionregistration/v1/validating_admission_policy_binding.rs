@@ -1,0 +1,128 @@
+//! Which rules are in force.
+
+use std::collections::BTreeSet;
+
+use planesmith_machinery::field_error::FieldErrors;
+use planesmith_machinery::meta::ObjectMeta;
+use planesmith_machinery::names;
+use planesmith_machinery::rules::{Rules, UpdateOrder};
+use planesmith_machinery::table::Cell;
+use planesmith_machinery::{Resource, Struct};
+
+use super::{MatchResources, ParamRef};
+
+const ACTIONS: [&str; 3] = ["Audit", "Deny", "Warn"];
+
+/// Puts a policy into force: for which objects, with which parameters and with which consequences.
+#[derive(Clone, Debug, Default, PartialEq, Resource)]
+#[resource(
+    group = "admissionregistration.k8s.io",
+    version = "v1",
+    categories("api-extensions"),
+    cluster,
+    generation,
+    conditional_update,
+    rules
+)]
+#[resource(
+    column(name),
+    column(name = "PolicyName", type = "string", doc = "The policy that is put into force.", path = "spec.policyName"),
+    column(name = "ParamRef", type = "string", doc = "The parameters of the policy.", with = param_ref),
+    column(age)
+)]
+pub struct ValidatingAdmissionPolicyBinding {
+    /// Standard metadata.
+    #[field(proto = 1)]
+    pub metadata: ObjectMeta,
+    /// What is put into force, and for what.
+    #[field(proto = 2, expected)]
+    pub spec: ValidatingAdmissionPolicyBindingSpec,
+}
+
+/// What is put into force, and for what.
+#[derive(Clone, Debug, Default, PartialEq, Struct)]
+pub struct ValidatingAdmissionPolicyBindingSpec {
+    /// The name of the policy.
+    #[field(proto = 1, expected)]
+    pub policy_name: String,
+    /// The parameters, for policies that have some.
+    #[field(proto = 2)]
+    pub param_ref: Option<ParamRef>,
+    /// Which of the requests that the policy is about; all when absent.
+    #[field(proto = 3)]
+    pub match_resources: Option<MatchResources>,
+    /// What happens to requests that break the rules: Deny refuses them, Warn tells the client, Audit notes it in the
+    /// audit log. Deny and Warn exclude each other.
+    #[field(proto = 4, expected, list_type = set, known("Audit", "Deny", "Warn"))]
+    pub validation_actions: Vec<String>,
+}
+
+fn param_ref(binding: &ValidatingAdmissionPolicyBinding) -> Cell {
+    ParamRef::cell(binding.spec.param_ref.as_ref())
+}
+
+impl Rules for ValidatingAdmissionPolicyBinding {
+    const UPDATE_ORDER: UpdateOrder = UpdateOrder::ObjectOnly;
+
+    fn default_values(&mut self) {
+        self.spec.default_values();
+    }
+
+    fn validate(&self, errors: &mut FieldErrors) {
+        self.spec.check(&mut errors.at("spec"));
+    }
+}
+
+impl ValidatingAdmissionPolicyBindingSpec {
+    /// Fills in what depends on nothing else.
+    pub(in crate::admissionregistration) fn default_values(&mut self) {
+        if let Some(resources) = &mut self.match_resources {
+            resources.default_values();
+        }
+    }
+
+    fn check(&self, errors: &mut FieldErrors) {
+        check_policy_name(&self.policy_name, errors);
+        if let Some(reference) = &self.param_ref {
+            reference.check(&mut errors.at("paramRef"));
+        }
+        if let Some(resources) = &self.match_resources {
+            // Clients know the errors under this misspelt path.
+            resources.check(&mut errors.at("matchResouces"));
+        }
+        self.check_actions(errors);
+    }
+
+    fn check_actions(&self, errors: &mut FieldErrors) {
+        const FIELD: &str = "validationActions";
+        let mut actions = BTreeSet::new();
+        for (index, action) in self.validation_actions.iter().enumerate() {
+            let errors = &mut *errors.at_index(FIELD, index);
+            if !ACTIONS.contains(&action.as_str()) {
+                errors.not_supported("", action, &ACTIONS);
+            }
+            if !actions.insert(action.as_str()) {
+                errors.duplicate("", action);
+            }
+        }
+        if actions.contains("Deny") && actions.contains("Warn") {
+            let detail = "must not contain both Deny and Warn (repeating the same validation failure information in \
+                          the API response and headers serves no purpose)";
+            errors.invalid(FIELD, self.validation_actions.as_slice(), detail);
+        }
+        if actions.is_empty() {
+            errors.required(FIELD, "at least one validation action is required");
+        }
+    }
+}
+
+/// Reports what is wrong with the name of a policy in the spec of a binding.
+pub(super) fn check_policy_name(name: &str, errors: &mut FieldErrors) {
+    if name.is_empty() {
+        errors.required("policyName", "");
+        return;
+    }
+    for complaint in names::dns_subdomain(name) {
+        errors.invalid("policyName", name, complaint);
+    }
+}

@@ -1,0 +1,136 @@
+//! Webhooks that judge what clients write, after everything that changes it.
+
+use planesmith_machinery::field_error::FieldErrors;
+use planesmith_machinery::meta::{LabelSelector, ObjectMeta};
+use planesmith_machinery::rules::{Rules, UpdateOrder};
+use planesmith_machinery::table::Cell;
+use planesmith_machinery::{Resource, Struct};
+
+use super::webhook::{Webhook, check};
+use super::{MatchCondition, RuleWithOperations, WebhookClientConfig, default_selection};
+
+/// Webhooks that judge what clients write, after everything that changes it.
+#[derive(Clone, Debug, Default, PartialEq, Resource)]
+#[resource(
+    group = "admissionregistration.k8s.io",
+    version = "v1",
+    categories("api-extensions"),
+    cluster,
+    generation,
+    conditional_update,
+    rules
+)]
+#[resource(
+    column(name),
+    column(name = "Webhooks", type = "integer", doc = "How many webhooks there are.", with = webhooks),
+    column(age)
+)]
+pub struct ValidatingWebhookConfiguration {
+    /// Standard metadata.
+    #[field(proto = 1)]
+    pub metadata: ObjectMeta,
+    /// The webhooks.
+    #[field(proto = 2, list_type = map, list_map_keys("name"), patch_strategy(merge), patch_merge_key = "name")]
+    pub webhooks: Vec<ValidatingWebhook>,
+}
+
+/// A webhook and what it is asked about.
+#[derive(Clone, Debug, Default, PartialEq, Struct)]
+pub struct ValidatingWebhook {
+    /// The name, a domain of at least three parts, unique in its list.
+    #[field(proto = 1, keep)]
+    pub name: String,
+    /// Where the webhook is reached.
+    #[field(proto = 2, keep)]
+    pub client_config: WebhookClientConfig,
+    /// Operations on resources, one of which has to match. Webhooks are never asked about configurations of webhooks.
+    #[field(proto = 3, list_type = atomic)]
+    pub rules: Vec<RuleWithOperations>,
+    /// What happens when the webhook cannot be asked: Fail (the default) refuses the request, Ignore lets it pass.
+    #[field(proto = 4, known("Fail", "Ignore"))]
+    pub failure_policy: Option<String>,
+    /// Whether rules also mean other groups and versions of the same resource, to which objects are converted first:
+    /// Equivalent (the default) or Exact.
+    #[field(proto = 9, known("Equivalent", "Exact"))]
+    pub match_policy: Option<String>,
+    /// The namespaces of the objects, by their labels; all when empty. What lies in no namespace always matches.
+    #[field(proto = 5)]
+    pub namespace_selector: Option<LabelSelector>,
+    /// The objects, by their labels, before or after the change; all when empty. Who can set labels can evade it.
+    #[field(proto = 10)]
+    pub object_selector: Option<LabelSelector>,
+    /// Whether the webhook does more than answer: None, or NoneOnDryRun for one that leaves it when it is asked to try
+    /// only. Others are not asked about dry runs, and are refused in new configurations.
+    #[field(proto = 6, keep, known("None", "NoneOnDryRun", "Some", "Unknown"))]
+    pub side_effects: Option<String>,
+    /// How long an answer may take, in seconds: 1 to 30. Default: 10.
+    #[field(proto = 7)]
+    pub timeout_seconds: Option<i32>,
+    /// The versions of AdmissionReview that the webhook understands, best first: v1 or v1beta1.
+    #[field(proto = 8, keep, list_type = atomic)]
+    pub admission_review_versions: Vec<String>,
+    /// Conditions that must all hold for the webhook to be asked; at most 64.
+    #[field(proto = 11, list_type = map, list_map_keys("name"), patch_strategy(merge), patch_merge_key = "name")]
+    pub match_conditions: Vec<MatchCondition>,
+}
+
+fn webhooks(configuration: &ValidatingWebhookConfiguration) -> Cell {
+    Cell::Integer(i64::try_from(configuration.webhooks.len()).unwrap_or(i64::MAX))
+}
+
+impl Rules for ValidatingWebhookConfiguration {
+    const UPDATE_ORDER: UpdateOrder = UpdateOrder::ObjectOnly;
+
+    fn default_values(&mut self) {
+        for webhook in &mut self.webhooks {
+            webhook.default_values();
+        }
+    }
+
+    fn validate(&self, errors: &mut FieldErrors) {
+        check(&self.views(), None, errors);
+    }
+
+    fn validate_replacement(&self, old: &Self, errors: &mut FieldErrors) {
+        check(&self.views(), Some(&old.views()), errors);
+    }
+}
+
+impl ValidatingWebhookConfiguration {
+    fn views(&self) -> Vec<Webhook<'_>> {
+        self.webhooks.iter().map(ValidatingWebhook::view).collect()
+    }
+}
+
+impl ValidatingWebhook {
+    fn default_values(&mut self) {
+        self.failure_policy.get_or_insert_with(|| "Fail".to_owned());
+        default_selection(
+            &mut self.match_policy,
+            &mut self.namespace_selector,
+            &mut self.object_selector,
+        );
+        self.timeout_seconds.get_or_insert(10);
+        self.client_config.default_values();
+        for rule in &mut self.rules {
+            rule.default_values();
+        }
+    }
+
+    fn view(&self) -> Webhook<'_> {
+        Webhook {
+            name: &self.name,
+            client_config: &self.client_config,
+            rules: &self.rules,
+            failure_policy: self.failure_policy.as_ref(),
+            match_policy: self.match_policy.as_ref(),
+            namespace_selector: self.namespace_selector.as_ref(),
+            object_selector: self.object_selector.as_ref(),
+            side_effects: self.side_effects.as_ref(),
+            timeout_seconds: self.timeout_seconds,
+            admission_review_versions: &self.admission_review_versions,
+            reinvocation_policy: None,
+            match_conditions: &self.match_conditions,
+        }
+    }
+}

@@ -1,0 +1,83 @@
+//! What a policy demands of objects, and what it notes about them.
+
+use planesmith_machinery::Struct;
+use planesmith_machinery::field_error::FieldErrors;
+use planesmith_machinery::names;
+
+use super::expression::has_line_breaks;
+
+/// What an answer to a refused request can say.
+const REASONS: [&str; 3] = ["Forbidden", "Invalid", "RequestEntityTooLarge"];
+
+/// How long the expression of an audit annotation can be, in bytes.
+const MAX_VALUE_EXPRESSION: usize = 5 * 1024;
+
+/// What a policy demands of objects.
+#[derive(Clone, Debug, Default, PartialEq, Struct)]
+pub struct Validation {
+    /// What has to hold, in CEL: true or false. It knows object, oldObject, request, params, namespaceObject, variables
+    /// and authorizer.
+    #[field(proto = 1, keep)]
+    pub expression: String,
+    /// What the client is told otherwise; in one line. Needed when the expression has several.
+    #[field(proto = 2)]
+    pub message: String,
+    /// The reason of the answer: Forbidden, Invalid or RequestEntityTooLarge. Default: Invalid.
+    #[field(proto = 3)]
+    pub reason: Option<String>,
+    /// What the client is told, in CEL; counts more than message as long as it is a text.
+    #[field(proto = 4)]
+    pub message_expression: String,
+}
+
+/// What a policy writes into the audit log.
+#[derive(Clone, Debug, Default, PartialEq, Struct)]
+pub struct AuditAnnotation {
+    /// The key, behind the name of the policy and a slash.
+    #[field(proto = 1, keep)]
+    pub key: String,
+    /// The value, in CEL: a text, or null for no annotation.
+    #[field(proto = 2, keep)]
+    pub value_expression: String,
+}
+
+impl Validation {
+    pub(super) fn check(&self, errors: &mut FieldErrors) {
+        if self.expression.trim().is_empty() {
+            errors.required("expression", "expression is not specified");
+        }
+        for (field, text) in [
+            ("messageExpression", &self.message_expression),
+            ("message", &self.message),
+        ] {
+            if !text.is_empty() && text.trim().is_empty() {
+                errors.invalid(field, text, "must be non-empty if specified");
+            }
+        }
+        if has_line_breaks(self.message.trim()) {
+            errors.invalid("message", &self.message, "must not contain line breaks");
+        }
+        super::check_word("reason", self.reason.as_ref(), &REASONS, errors);
+    }
+}
+
+impl AuditAnnotation {
+    /// Reports what is wrong with an annotation of the policy called `policy`.
+    pub(super) fn check(&self, policy: &str, errors: &mut FieldErrors) {
+        if policy.is_empty() {
+            errors.invalid("key", &self.key, "requires metadata.name be non-empty");
+        } else {
+            let key = format!("{policy}/{}", self.key);
+            for complaint in names::qualified_name(&key) {
+                errors.invalid("key", &key, complaint);
+            }
+        }
+        let expression = self.value_expression.trim();
+        if expression.is_empty() {
+            errors.required("valueExpression", "valueExpression is not specified");
+        } else if expression.len() > MAX_VALUE_EXPRESSION {
+            let detail = format!("must not exceed {MAX_VALUE_EXPRESSION} bytes in length");
+            errors.required("valueExpression", detail);
+        }
+    }
+}

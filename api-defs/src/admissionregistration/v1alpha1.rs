@@ -1,0 +1,21 @@
+//! `v1alpha1`: policies that change objects; the other kinds are not served any more.
+
+mod match_condition;
+mod match_resources;
+mod mutating_admission_policy;
+mod mutating_admission_policy_binding;
+mod mutation;
+mod param;
+mod validating_admission_policy;
+mod validating_admission_policy_binding;
+mod variable;
+
+pub use match_condition::MatchCondition;
+pub use match_resources::{MatchResources, NamedRuleWithOperations};
+pub use mutating_admission_policy::{MutatingAdmissionPolicy, MutatingAdmissionPolicySpec};
+pub use mutating_admission_policy_binding::{MutatingAdmissionPolicyBinding, MutatingAdmissionPolicyBindingSpec};
+pub use mutation::{ApplyConfiguration, JSONPatch, Mutation};
+pub use param::{ParamKind, ParamRef};
+pub use validating_admission_policy::{ValidatingAdmissionPolicy, ValidatingAdmissionPolicySpec};
+pub use validating_admission_policy_binding::ValidatingAdmissionPolicyBinding;
+pub use variable::Variable;

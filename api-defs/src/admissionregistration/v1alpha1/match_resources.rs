@@ -1,0 +1,52 @@
+//! Which requests a policy is about.
+
+use planesmith_machinery::Struct;
+use planesmith_machinery::meta::LabelSelector;
+
+use crate::admissionregistration::v1::{RuleWithOperations, default_selection};
+
+/// Which requests a policy is about: what its rules and its selectors allow for and nothing excludes.
+#[derive(Clone, Debug, Default, PartialEq, Struct)]
+#[schema(atomic)]
+pub struct MatchResources {
+    /// The namespaces of the objects, by their labels; all when empty.
+    #[field(proto = 1)]
+    pub namespace_selector: Option<LabelSelector>,
+    /// The objects, by their labels, before or after the change; all when empty.
+    #[field(proto = 2)]
+    pub object_selector: Option<LabelSelector>,
+    /// Operations on resources, one of which has to match.
+    #[field(proto = 3, list_type = atomic)]
+    pub resource_rules: Vec<NamedRuleWithOperations>,
+    /// Operations on resources that do not match.
+    #[field(proto = 4, list_type = atomic)]
+    pub exclude_resource_rules: Vec<NamedRuleWithOperations>,
+    /// Whether rules also mean other groups and versions of the same resource: Equivalent (the default) or Exact.
+    #[field(proto = 7, known("Equivalent", "Exact"))]
+    pub match_policy: Option<String>,
+}
+
+/// Operations on resources, of objects with certain names only.
+#[derive(Clone, Debug, Default, PartialEq, Struct)]
+#[schema(atomic)]
+pub struct NamedRuleWithOperations {
+    /// The names of the objects; all objects when empty.
+    #[field(proto = 1, list_type = atomic)]
+    pub resource_names: Vec<String>,
+    /// The operations on resources.
+    #[field(inline, proto = 2)]
+    pub rule_with_operations: RuleWithOperations,
+}
+
+impl MatchResources {
+    pub(super) fn default_values(&mut self) {
+        default_selection(
+            &mut self.match_policy,
+            &mut self.namespace_selector,
+            &mut self.object_selector,
+        );
+        for rule in self.resource_rules.iter_mut().chain(&mut self.exclude_resource_rules) {
+            rule.rule_with_operations.default_values();
+        }
+    }
+}

@@ -1,0 +1,69 @@
+//! Which changes are made.
+
+use planesmith_machinery::meta::ObjectMeta;
+use planesmith_machinery::rules::{Convert, Rules};
+use planesmith_machinery::{Resource, Struct};
+
+use super::{MatchResources, ParamRef};
+use crate::admissionregistration::v1;
+
+/// Puts a policy into force: for which objects and with which parameters.
+#[derive(Clone, Debug, Default, PartialEq, Resource)]
+#[resource(
+    group = "admissionregistration.k8s.io",
+    version = "v1alpha1",
+    categories("api-extensions"),
+    cluster,
+    generation,
+    conditional_update,
+    storage_version = v1::MutatingAdmissionPolicyBinding,
+    convert,
+    rules
+)]
+pub struct MutatingAdmissionPolicyBinding {
+    /// Standard metadata.
+    #[field(proto = 1)]
+    pub metadata: ObjectMeta,
+    /// What is put into force, and for what.
+    #[field(proto = 2)]
+    pub spec: MutatingAdmissionPolicyBindingSpec,
+}
+
+/// What is put into force, and for what.
+#[derive(Clone, Debug, Default, PartialEq, Struct)]
+pub struct MutatingAdmissionPolicyBindingSpec {
+    /// The name of the policy. Required.
+    #[field(proto = 1)]
+    pub policy_name: String,
+    /// The parameters, for policies that have some.
+    #[field(proto = 2)]
+    pub param_ref: Option<ParamRef>,
+    /// Which of the requests that the policy is about; all when absent.
+    #[field(proto = 3)]
+    pub match_resources: Option<MatchResources>,
+}
+
+impl Rules for MutatingAdmissionPolicyBinding {
+    fn default_values(&mut self) {
+        if let Some(resources) = &mut self.spec.match_resources {
+            resources.default_values();
+        }
+        if let Some(reference) = &mut self.spec.param_ref {
+            reference
+                .parameter_not_found_action
+                .get_or_insert_with(|| "Deny".to_owned());
+        }
+    }
+}
+
+impl Convert<v1::MutatingAdmissionPolicyBinding> for MutatingAdmissionPolicyBinding {
+    fn finish_to_hub(&self, _hub: &mut v1::MutatingAdmissionPolicyBinding) {}
+
+    fn finish_from_hub(&mut self, _hub: &v1::MutatingAdmissionPolicyBinding) {}
+
+    fn can_hold(hub: &v1::MutatingAdmissionPolicyBinding) -> bool {
+        // Here an action that is not said is filled in; elsewhere it is refused.
+        let reference = hub.spec.param_ref.as_ref();
+        reference.is_none_or(|reference| reference.parameter_not_found_action.is_some())
+    }
+}

@@ -1,0 +1,70 @@
+//! Rules that objects must meet, in CEL.
+
+use planesmith_machinery::meta::ObjectMeta;
+use planesmith_machinery::rules::Rules;
+use planesmith_machinery::{Resource, Struct};
+
+use super::{MatchCondition, MatchResources, ParamKind, Variable};
+use crate::admissionregistration::v1;
+use crate::admissionregistration::v1::{AuditAnnotation, ValidatingAdmissionPolicyStatus, Validation};
+
+/// Rules that objects must meet, evaluated by the server itself. A binding puts them into force.
+#[derive(Clone, Debug, Default, PartialEq, Resource)]
+#[resource(
+    group = "admissionregistration.k8s.io",
+    version = "v1alpha1",
+    categories("api-extensions"),
+    cluster,
+    status,
+    generation,
+    conditional_update,
+    storage_version = v1::ValidatingAdmissionPolicy,
+    unserved,
+    rules
+)]
+pub struct ValidatingAdmissionPolicy {
+    /// Standard metadata.
+    #[field(proto = 1)]
+    pub metadata: ObjectMeta,
+    /// What is demanded, and of what.
+    #[field(proto = 2)]
+    pub spec: ValidatingAdmissionPolicySpec,
+    /// What is dubious about the rules.
+    #[field(proto = 3)]
+    pub status: ValidatingAdmissionPolicyStatus,
+}
+
+/// The rules of a policy, and what they are about.
+#[derive(Clone, Debug, Default, PartialEq, Struct)]
+pub struct ValidatingAdmissionPolicySpec {
+    /// The kind of objects that the policy is parameterized with.
+    #[field(proto = 1)]
+    pub param_kind: Option<ParamKind>,
+    /// Which requests the policy is about.
+    #[field(proto = 2)]
+    pub match_constraints: Option<MatchResources>,
+    /// What has to hold.
+    #[field(proto = 3, list_type = atomic)]
+    pub validations: Vec<Validation>,
+    /// What happens when the policy cannot be evaluated: Fail (the default) or Ignore.
+    #[field(proto = 4)]
+    pub failure_policy: Option<String>,
+    /// What is written into the audit log.
+    #[field(proto = 5, list_type = atomic)]
+    pub audit_annotations: Vec<AuditAnnotation>,
+    /// Conditions that must all hold for the policy to be evaluated.
+    #[field(proto = 6, list_type = map, list_map_keys("name"), patch_strategy(merge), patch_merge_key = "name")]
+    pub match_conditions: Vec<MatchCondition>,
+    /// Values that the other expressions can use.
+    #[field(proto = 7, list_type = map, list_map_keys("name"), patch_strategy(merge), patch_merge_key = "name")]
+    pub variables: Vec<Variable>,
+}
+
+impl Rules for ValidatingAdmissionPolicy {
+    fn default_values(&mut self) {
+        self.spec.failure_policy.get_or_insert_with(|| "Fail".to_owned());
+        if let Some(constraints) = &mut self.spec.match_constraints {
+            constraints.default_values();
+        }
+    }
+}

@@ -1,0 +1,54 @@
+//! Which rules are in force.
+
+use planesmith_machinery::Resource;
+use planesmith_machinery::meta::ObjectMeta;
+use planesmith_machinery::rules::{Convert, Rules};
+
+use crate::admissionregistration::v1;
+use crate::admissionregistration::v1::ValidatingAdmissionPolicyBindingSpec;
+
+/// Puts a policy into force: for which objects, with which parameters and with which consequences.
+#[derive(Clone, Debug, Default, PartialEq, Resource)]
+#[resource(
+    group = "admissionregistration.k8s.io",
+    version = "v1alpha1",
+    categories("api-extensions"),
+    cluster,
+    generation,
+    conditional_update,
+    storage_version = v1::ValidatingAdmissionPolicyBinding,
+    convert,
+    unserved,
+    rules
+)]
+pub struct ValidatingAdmissionPolicyBinding {
+    /// Standard metadata.
+    #[field(proto = 1)]
+    pub metadata: ObjectMeta,
+    /// What is demanded, and of what.
+    #[field(proto = 2)]
+    pub spec: ValidatingAdmissionPolicyBindingSpec,
+}
+
+impl Rules for ValidatingAdmissionPolicyBinding {
+    fn default_values(&mut self) {
+        self.spec.default_values();
+        if let Some(reference) = &mut self.spec.param_ref {
+            reference
+                .parameter_not_found_action
+                .get_or_insert_with(|| "Deny".to_owned());
+        }
+    }
+}
+
+impl Convert<v1::ValidatingAdmissionPolicyBinding> for ValidatingAdmissionPolicyBinding {
+    fn finish_to_hub(&self, _hub: &mut v1::ValidatingAdmissionPolicyBinding) {}
+
+    fn finish_from_hub(&mut self, _hub: &v1::ValidatingAdmissionPolicyBinding) {}
+
+    fn can_hold(hub: &v1::ValidatingAdmissionPolicyBinding) -> bool {
+        // Here an action that is not said is filled in; elsewhere it is refused.
+        let reference = hub.spec.param_ref.as_ref();
+        reference.is_none_or(|reference| reference.parameter_not_found_action.is_some())
+    }
+}

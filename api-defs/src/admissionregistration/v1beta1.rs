@@ -1,0 +1,25 @@
+//! `v1beta1`: policies that change objects; the other kinds are not served any more.
+
+mod match_condition;
+mod match_resources;
+mod mutating_admission_policy;
+mod mutating_admission_policy_binding;
+mod mutating_webhook_configuration;
+mod mutation;
+mod param;
+mod validating_admission_policy;
+mod validating_admission_policy_binding;
+mod validating_webhook_configuration;
+mod variable;
+
+pub use match_condition::MatchCondition;
+pub use match_resources::{MatchResources, NamedRuleWithOperations};
+pub use mutating_admission_policy::{MutatingAdmissionPolicy, MutatingAdmissionPolicySpec};
+pub use mutating_admission_policy_binding::{MutatingAdmissionPolicyBinding, MutatingAdmissionPolicyBindingSpec};
+pub use mutating_webhook_configuration::{MutatingWebhook, MutatingWebhookConfiguration};
+pub use mutation::{ApplyConfiguration, JSONPatch, Mutation};
+pub use param::{ParamKind, ParamRef};
+pub use validating_admission_policy::ValidatingAdmissionPolicy;
+pub use validating_admission_policy_binding::ValidatingAdmissionPolicyBinding;
+pub use validating_webhook_configuration::{ValidatingWebhook, ValidatingWebhookConfiguration};
+pub use variable::Variable;

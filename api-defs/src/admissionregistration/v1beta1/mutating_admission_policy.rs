@@ -1,0 +1,65 @@
+//! Changes of objects, in CEL.
+
+use planesmith_machinery::meta::ObjectMeta;
+use planesmith_machinery::rules::Rules;
+use planesmith_machinery::{Resource, Struct};
+
+use super::{MatchCondition, MatchResources, Mutation, ParamKind, Variable};
+use crate::admissionregistration::v1;
+
+/// Changes of objects, made by the server itself. A binding puts them into force.
+#[derive(Clone, Debug, Default, PartialEq, Resource)]
+#[resource(
+    group = "admissionregistration.k8s.io",
+    version = "v1beta1",
+    categories("api-extensions"),
+    cluster,
+    generation,
+    conditional_update,
+    storage_version = v1::MutatingAdmissionPolicy,
+    rules
+)]
+pub struct MutatingAdmissionPolicy {
+    /// Standard metadata.
+    #[field(proto = 1)]
+    pub metadata: ObjectMeta,
+    /// The changes, and what they are about.
+    #[field(proto = 2)]
+    pub spec: MutatingAdmissionPolicySpec,
+}
+
+/// The changes of a policy, and what they are about.
+#[derive(Clone, Debug, Default, PartialEq, Struct)]
+pub struct MutatingAdmissionPolicySpec {
+    /// The kind of objects that the policy is parameterized with; it has no parameters when absent.
+    #[field(proto = 1)]
+    pub param_kind: Option<ParamKind>,
+    /// Which requests the policy is about. Required.
+    #[field(proto = 2)]
+    pub match_constraints: Option<MatchResources>,
+    /// Values that the other expressions can use; each knows those before it.
+    #[field(proto = 3, list_type = atomic)]
+    pub variables: Vec<Variable>,
+    /// The changes, made one after the other. At least one is required.
+    #[field(proto = 4, list_type = atomic)]
+    pub mutations: Vec<Mutation>,
+    /// What happens when the policy cannot be evaluated: Fail (the default) refuses the request, Ignore lets it pass.
+    #[field(proto = 5, known("Fail", "Ignore"))]
+    pub failure_policy: Option<String>,
+    /// Conditions that must all hold for the policy to be evaluated; at most 64.
+    #[field(proto = 6, list_type = map, list_map_keys("name"), patch_strategy(merge), patch_merge_key = "name")]
+    pub match_conditions: Vec<MatchCondition>,
+    /// Whether the changes are made again when something else changed the object after them: Never or IfNeeded.
+    /// Required.
+    #[field(proto = 7, known("IfNeeded", "Never"))]
+    pub reinvocation_policy: String,
+}
+
+impl Rules for MutatingAdmissionPolicy {
+    fn default_values(&mut self) {
+        self.spec.failure_policy.get_or_insert_with(|| "Fail".to_owned());
+        if let Some(constraints) = &mut self.spec.match_constraints {
+            constraints.default_values();
+        }
+    }
+}

@@ -1,0 +1,51 @@
+//! Which changes are made.
+
+use planesmith_machinery::meta::ObjectMeta;
+use planesmith_machinery::rules::Rules;
+use planesmith_machinery::{Resource, Struct};
+
+use super::{MatchResources, ParamRef};
+use crate::admissionregistration::v1;
+
+/// Puts a policy into force: for which objects and with which parameters.
+#[derive(Clone, Debug, Default, PartialEq, Resource)]
+#[resource(
+    group = "admissionregistration.k8s.io",
+    version = "v1beta1",
+    categories("api-extensions"),
+    cluster,
+    generation,
+    conditional_update,
+    storage_version = v1::MutatingAdmissionPolicyBinding,
+    rules
+)]
+pub struct MutatingAdmissionPolicyBinding {
+    /// Standard metadata.
+    #[field(proto = 1)]
+    pub metadata: ObjectMeta,
+    /// What is put into force, and for what.
+    #[field(proto = 2)]
+    pub spec: MutatingAdmissionPolicyBindingSpec,
+}
+
+/// What is put into force, and for what.
+#[derive(Clone, Debug, Default, PartialEq, Struct)]
+pub struct MutatingAdmissionPolicyBindingSpec {
+    /// The name of the policy. Required.
+    #[field(proto = 1)]
+    pub policy_name: String,
+    /// The parameters, for policies that have some.
+    #[field(proto = 2)]
+    pub param_ref: Option<ParamRef>,
+    /// Which of the requests that the policy is about; all when absent.
+    #[field(proto = 3)]
+    pub match_resources: Option<MatchResources>,
+}
+
+impl Rules for MutatingAdmissionPolicyBinding {
+    fn default_values(&mut self) {
+        if let Some(resources) = &mut self.spec.match_resources {
+            resources.default_values();
+        }
+    }
+}

@@ -1,0 +1,40 @@
+//! Rules that objects must meet, in CEL.
+
+use planesmith_machinery::Resource;
+use planesmith_machinery::meta::ObjectMeta;
+use planesmith_machinery::rules::Rules;
+
+use crate::admissionregistration::v1;
+use crate::admissionregistration::v1::{ValidatingAdmissionPolicySpec, ValidatingAdmissionPolicyStatus};
+
+/// Rules that objects must meet, evaluated by the server itself. A binding puts them into force.
+#[derive(Clone, Debug, Default, PartialEq, Resource)]
+#[resource(
+    group = "admissionregistration.k8s.io",
+    version = "v1beta1",
+    categories("api-extensions"),
+    cluster,
+    status,
+    generation,
+    conditional_update,
+    storage_version = v1::ValidatingAdmissionPolicy,
+    unserved,
+    rules
+)]
+pub struct ValidatingAdmissionPolicy {
+    /// Standard metadata.
+    #[field(proto = 1)]
+    pub metadata: ObjectMeta,
+    /// What is demanded, and of what.
+    #[field(proto = 2)]
+    pub spec: ValidatingAdmissionPolicySpec,
+    /// What is dubious about the rules.
+    #[field(proto = 3)]
+    pub status: ValidatingAdmissionPolicyStatus,
+}
+
+impl Rules for ValidatingAdmissionPolicy {
+    fn default_values(&mut self) {
+        self.spec.default_values();
+    }
+}

@@ -1,0 +1,36 @@
+//! Which rules are in force.
+
+use planesmith_machinery::Resource;
+use planesmith_machinery::meta::ObjectMeta;
+use planesmith_machinery::rules::Rules;
+
+use crate::admissionregistration::v1;
+use crate::admissionregistration::v1::ValidatingAdmissionPolicyBindingSpec;
+
+/// Puts a policy into force: for which objects, with which parameters and with which consequences.
+#[derive(Clone, Debug, Default, PartialEq, Resource)]
+#[resource(
+    group = "admissionregistration.k8s.io",
+    version = "v1beta1",
+    categories("api-extensions"),
+    cluster,
+    generation,
+    conditional_update,
+    storage_version = v1::ValidatingAdmissionPolicyBinding,
+    unserved,
+    rules
+)]
+pub struct ValidatingAdmissionPolicyBinding {
+    /// Standard metadata.
+    #[field(proto = 1)]
+    pub metadata: ObjectMeta,
+    /// What is demanded, and of what.
+    #[field(proto = 2)]
+    pub spec: ValidatingAdmissionPolicyBindingSpec,
+}
+
+impl Rules for ValidatingAdmissionPolicyBinding {
+    fn default_values(&mut self) {
+        self.spec.default_values();
+    }
+}

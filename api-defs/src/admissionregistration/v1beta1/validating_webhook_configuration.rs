@@ -1,0 +1,100 @@
+//! Webhooks that judge what clients write, after everything that changes it.
+
+use planesmith_machinery::meta::{LabelSelector, ObjectMeta};
+use planesmith_machinery::rules::Rules;
+use planesmith_machinery::{Resource, Struct};
+
+use super::MatchCondition;
+use crate::admissionregistration::v1;
+use crate::admissionregistration::v1::{RuleWithOperations, WebhookClientConfig, default_selection};
+
+/// Webhooks that judge what clients write, after everything that changes it.
+#[derive(Clone, Debug, Default, PartialEq, Resource)]
+#[resource(
+    group = "admissionregistration.k8s.io",
+    version = "v1beta1",
+    categories("api-extensions"),
+    cluster,
+    generation,
+    conditional_update,
+    storage_version = v1::ValidatingWebhookConfiguration,
+    unserved,
+    rules
+)]
+pub struct ValidatingWebhookConfiguration {
+    /// Standard metadata.
+    #[field(proto = 1)]
+    pub metadata: ObjectMeta,
+    /// The webhooks.
+    #[field(proto = 2, list_type = map, list_map_keys("name"), patch_strategy(merge), patch_merge_key = "name")]
+    pub webhooks: Vec<ValidatingWebhook>,
+}
+
+/// A webhook and what it is asked about.
+#[derive(Clone, Debug, Default, PartialEq, Struct)]
+pub struct ValidatingWebhook {
+    /// The name, a domain of at least three parts, unique in its list.
+    #[field(proto = 1, keep)]
+    pub name: String,
+    /// Where the webhook is reached.
+    #[field(proto = 2, keep)]
+    pub client_config: WebhookClientConfig,
+    /// Operations on resources, one of which has to match. Webhooks are never asked about configurations of webhooks.
+    #[field(proto = 3, list_type = atomic)]
+    pub rules: Vec<RuleWithOperations>,
+    /// What happens when the webhook cannot be asked: Fail refuses the request, Ignore (the default) lets it pass.
+    #[field(proto = 4, known("Fail", "Ignore"))]
+    pub failure_policy: Option<String>,
+    /// Whether rules also mean other groups and versions of the same resource, to which objects are converted first:
+    /// Equivalent or Exact (the default).
+    #[field(proto = 9, known("Equivalent", "Exact"))]
+    pub match_policy: Option<String>,
+    /// The namespaces of the objects, by their labels; all when empty. What lies in no namespace always matches.
+    #[field(proto = 5)]
+    pub namespace_selector: Option<LabelSelector>,
+    /// The objects, by their labels, before or after the change; all when empty. Who can set labels can evade it.
+    #[field(proto = 10)]
+    pub object_selector: Option<LabelSelector>,
+    /// Whether the webhook does more than answer: None, or NoneOnDryRun for one that leaves it when it is asked to try
+    /// only. Others are not asked about dry runs, and are refused in new configurations.
+    #[field(proto = 6, known("None", "NoneOnDryRun", "Some", "Unknown"))]
+    pub side_effects: Option<String>,
+    /// How long an answer may take, in seconds: 1 to 30. Default: 30.
+    #[field(proto = 7)]
+    pub timeout_seconds: Option<i32>,
+    /// The versions of AdmissionReview that the webhook understands, best first: v1 or v1beta1.
+    #[field(proto = 8, list_type = atomic)]
+    pub admission_review_versions: Vec<String>,
+    /// Conditions that must all hold for the webhook to be asked; at most 64.
+    #[field(proto = 11, list_type = map, list_map_keys("name"), patch_strategy(merge), patch_merge_key = "name")]
+    pub match_conditions: Vec<MatchCondition>,
+}
+
+impl Rules for ValidatingWebhookConfiguration {
+    fn default_values(&mut self) {
+        for webhook in &mut self.webhooks {
+            webhook.default_values();
+        }
+    }
+}
+
+impl ValidatingWebhook {
+    fn default_values(&mut self) {
+        self.failure_policy.get_or_insert_with(|| "Ignore".to_owned());
+        self.match_policy.get_or_insert_with(|| "Exact".to_owned());
+        default_selection(
+            &mut self.match_policy,
+            &mut self.namespace_selector,
+            &mut self.object_selector,
+        );
+        self.side_effects.get_or_insert_with(|| "Unknown".to_owned());
+        self.timeout_seconds.get_or_insert(30);
+        if self.admission_review_versions.is_empty() {
+            self.admission_review_versions.push("v1beta1".to_owned());
+        }
+        self.client_config.default_values();
+        for rule in &mut self.rules {
+            rule.default_values();
+        }
+    }
+}

@@ -1,0 +1,251 @@
+//! Rules for where a webhook is reached.
+
+use crate::field_error::FieldErrors;
+use crate::go_format::quote;
+use crate::names::{dns_subdomain, port_number};
+
+/// The service in front of a webhook.
+#[derive(Clone, Copy, Debug)]
+pub struct WebhookService<'a> {
+    /// Namespace of the service.
+    pub namespace: &'a str,
+    /// Name of the service.
+    pub name: &'a str,
+    /// Path that is asked for.
+    pub path: Option<&'a str>,
+    /// Port of the service.
+    pub port: i32,
+}
+
+/// Reports what is wrong with the URL of a webhook; errors are reported at the prefix of `errors`.
+pub fn check_webhook_url(errors: &mut FieldErrors, url: &str) {
+    const FORM: &str = "; desired format: https://host[/path]";
+    let parts = match Parts::parse(url) {
+        Ok(parts) => parts,
+        Err(problem) => {
+            let detail = format!("url must be a valid URL: parse {}: {problem}{FORM}", quote(url));
+            errors.required("", detail);
+            return;
+        }
+    };
+    if parts.scheme != "https" {
+        errors.invalid(
+            "",
+            &parts.scheme,
+            format!("'https' is the only allowed URL scheme{FORM}"),
+        );
+    }
+    if parts.host.is_empty() {
+        errors.invalid("", parts.host, format!("host must be provided{FORM}"));
+    }
+    if let Some(user) = parts.user {
+        errors.invalid("", user, "user information is not permitted in the URL");
+    }
+    if !parts.fragment.is_empty() {
+        errors.invalid("", parts.fragment, "fragments are not permitted in the URL");
+    }
+    if !parts.query.is_empty() {
+        errors.invalid("", parts.query, "query parameters are not permitted in the URL");
+    }
+}
+
+/// Reports what is wrong with the service of a webhook; errors are reported at the prefix of `errors`.
+pub fn check_webhook_service(errors: &mut FieldErrors, service: WebhookService<'_>) {
+    for (field, value) in [("name", service.name), ("namespace", service.namespace)] {
+        if value.is_empty() {
+            errors.required(field, "");
+        }
+    }
+    let complaints = port_number(service.port.into());
+    if !complaints.is_empty() {
+        let detail = format!("port is not valid: {}", complaints.join(", "));
+        errors.invalid("port", service.port, detail);
+    }
+    if let Some(path) = service.path {
+        check_path(path, errors);
+    }
+}
+
+fn check_path(path: &str, errors: &mut FieldErrors) {
+    if path.is_empty() || path == "/" {
+        return;
+    }
+    if path == "//" {
+        errors.invalid("path", path, "segment[0] may not be empty");
+        return;
+    }
+    if !path.starts_with('/') {
+        errors.invalid("path", path, "must start with a '/'");
+    }
+    let mut rest = path.chars();
+    rest.next();
+    let rest = rest.as_str();
+    let rest = rest.strip_suffix('/').unwrap_or(rest);
+    for (index, step) in rest.split('/').enumerate() {
+        if step.is_empty() {
+            errors.invalid("path", path, format!("segment[{index}] may not be empty"));
+            continue;
+        }
+        for complaint in dns_subdomain(step) {
+            errors.invalid("path", path, format!("segment[{index}]: {complaint}"));
+        }
+    }
+}
+
+/// The parts of a URL that count here.
+struct Parts<'a> {
+    scheme: String,
+    user: Option<&'a str>,
+    host: &'a str,
+    query: &'a str,
+    fragment: &'a str,
+}
+
+impl<'a> Parts<'a> {
+    fn parse(url: &'a str) -> Result<Self, String> {
+        if url.bytes().any(|byte| byte < 0x20 || byte == 0x7f) {
+            return Err("net/url: invalid control character in URL".to_owned());
+        }
+        let (rest, fragment) = url.split_once('#').unwrap_or((url, ""));
+        let (scheme, rest) = split_scheme(rest)?;
+        let (rest, query) = rest.split_once('?').unwrap_or((rest, ""));
+        let mut parts = Parts {
+            scheme: scheme.to_ascii_lowercase(),
+            user: None,
+            host: "",
+            query,
+            fragment,
+        };
+        let mut path = rest;
+        if let Some(rest) = rest.strip_prefix("//") {
+            let end = rest.find('/').unwrap_or(rest.len());
+            let (authority, after) = rest.split_at(end);
+            path = after;
+            parts.host = match authority.rsplit_once('@') {
+                Some((user, host)) => {
+                    parts.user = Some(user);
+                    host
+                }
+                None => authority,
+            };
+            check_host(parts.host)?;
+        }
+        check_escapes(path)?;
+        Ok(parts)
+    }
+}
+
+/// The scheme, which may be missing, and what follows it.
+fn split_scheme(url: &str) -> Result<(&str, &str), String> {
+    for (at, byte) in url.bytes().enumerate() {
+        match byte {
+            b'a'..=b'z' | b'A'..=b'Z' => {}
+            b'0'..=b'9' | b'+' | b'-' | b'.' if at > 0 => {}
+            b':' if at == 0 => return Err("missing protocol scheme".to_owned()),
+            b':' => return Ok((&url[..at], &url[at + 1..])),
+            _ => break,
+        }
+    }
+    let first = url.split('/').next().unwrap_or_default();
+    match first.contains(':') && !url.starts_with('/') {
+        true => Err("first path segment in URL cannot contain colon".to_owned()),
+        false => Ok(("", url)),
+    }
+}
+
+fn check_host(host: &str) -> Result<(), String> {
+    let after = match host.strip_prefix('[') {
+        Some(rest) => rest.rsplit_once(']').ok_or("missing ']' in host")?.1,
+        None => host.find(':').map_or("", |at| &host[at..]),
+    };
+    let port = after.strip_prefix(':').unwrap_or(after);
+    let legal = after.is_empty() || (after.starts_with(':') && port.bytes().all(|byte| byte.is_ascii_digit()));
+    if !legal {
+        return Err(format!("invalid port {} after host", quote(after)));
+    }
+    match host.find([' ', '<', '>', '"']) {
+        Some(at) => Err(format!("invalid character {} in host name", quote(&host[at..=at]))),
+        None => Ok(()),
+    }
+}
+
+fn check_escapes(path: &str) -> Result<(), String> {
+    for (at, _) in path.match_indices('%') {
+        let digits: String = path[at + 1..].chars().take(2).collect();
+        if digits.len() != 2 || !digits.bytes().all(|byte| byte.is_ascii_hexdigit()) {
+            return Err(format!("invalid URL escape {}", quote(&format!("%{digits}"))));
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check_url(url: &str, expected: Option<&str>) {
+        let mut errors = FieldErrors::default();
+        check_webhook_url(&mut errors.at("url"), url);
+        assert_eq!(errors.joined().as_deref(), expected);
+    }
+
+    #[test]
+    fn only_plain_https_is_called() {
+        check_url("https://hook.example/x", None);
+        check_url("https://[::1]:443", None);
+        check_url(
+            "http://127.0.0.1:1/x",
+            Some(
+                "url: Invalid value: \"http\": 'https' is the only allowed URL scheme; desired format: \
+                 https://host[/path]",
+            ),
+        );
+        check_url(
+            "https://",
+            Some("url: Invalid value: \"\": host must be provided; desired format: https://host[/path]"),
+        );
+        check_url(
+            "https://u@x/?q#f",
+            Some(
+                "[url: Invalid value: \"u\": user information is not permitted in the URL, url: Invalid value: \"f\": \
+                 fragments are not permitted in the URL, url: Invalid value: \"q\": query parameters are not permitted \
+                 in the URL]",
+            ),
+        );
+    }
+
+    #[test]
+    fn what_is_no_url_is_explained() {
+        check_url(
+            "https://a:b",
+            Some(
+                "url: Required value: url must be a valid URL: parse \"https://a:b\": invalid port \":b\" after host; \
+                 desired format: https://host[/path]",
+            ),
+        );
+        check_url(
+            "https://a/%zz",
+            Some(
+                "url: Required value: url must be a valid URL: parse \"https://a/%zz\": invalid URL escape \"%zz\"; \
+                 desired format: https://host[/path]",
+            ),
+        );
+    }
+
+    #[test]
+    fn paths_have_no_empty_steps() {
+        let mut errors = FieldErrors::default();
+        let service = WebhookService {
+            namespace: "n",
+            name: "s",
+            path: Some("/a//B/"),
+            port: 443,
+        };
+        check_webhook_service(&mut errors, service);
+        let details: Vec<_> = errors.as_slice().iter().map(|error| error.detail.as_str()).collect();
+        assert_eq!(details.len(), 2);
+        assert_eq!(details[0], "segment[1] may not be empty");
+        assert!(details[1].starts_with("segment[2]: a lowercase RFC 1123 subdomain"));
+    }
+}
