@@ -16,6 +16,7 @@ pub use spec::{PersistentVolumeClaimSpec, VolumeResourceRequirements};
 pub use status::{ModifyVolumeStatus, PersistentVolumeClaimCondition, PersistentVolumeClaimStatus};
 
 use super::resource_list::round_up_to_milli;
+use super::storage_class_name::BETA_CLASS;
 
 /// A wish for storage, which is bound to a persistent volume and then mounted by pods of the namespace.
 #[derive(Clone, Debug, Default, PartialEq, Resource)]
@@ -41,6 +42,15 @@ pub struct PersistentVolumeClaim {
     /// What storage was found.
     #[field(proto = 3)]
     pub status: PersistentVolumeClaimStatus,
+}
+
+impl PersistentVolumeClaim {
+    /// The storage class that the claim names; an empty one is one, too: none.
+    #[must_use]
+    pub fn storage_class(&self) -> Option<&str> {
+        let annotated = self.metadata.annotations.get(BETA_CLASS);
+        annotated.or(self.spec.storage_class_name.as_ref()).map(String::as_str)
+    }
 }
 
 /// In which phase claims start.

@@ -54,6 +54,22 @@ pub struct StorageClass {
     pub allowed_topologies: Vec<TopologySelectorTerm>,
 }
 
+/// Annotations that mark the class of claims that name none.
+const DEFAULT_MARKS: [&str; 2] = [
+    "storageclass.kubernetes.io/is-default-class",
+    "storageclass.beta.kubernetes.io/is-default-class",
+];
+
+impl StorageClass {
+    /// Whether claims that name no class are of this one.
+    #[must_use]
+    pub fn is_default(&self) -> bool {
+        let annotations = &self.metadata.annotations;
+        let mut marks = DEFAULT_MARKS.iter();
+        marks.any(|mark| annotations.get(*mark).is_some_and(|value| value == "true"))
+    }
+}
+
 /// What can become of a volume whose claim is gone.
 const RECLAIM_POLICIES: [&str; 2] = ["Delete", "Retain"];
 

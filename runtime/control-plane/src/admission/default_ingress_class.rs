@@ -6,7 +6,7 @@ use planesmith_access::admission::{Attributes, Lister, Objects, Operation, Phase
 use planesmith_api_defs::networking::v1::{Ingress, IngressClass};
 use planesmith_machinery::status::ApiResult;
 
-use super::newest_default::newest_default;
+use super::newest_class::newest;
 
 /// Marks the default class.
 const IS_DEFAULT: &str = "ingressclass.kubernetes.io/is-default-class";
@@ -30,7 +30,9 @@ impl DefaultIngressClass {
             return Ok(());
         }
         let classes = self.objects.all::<IngressClass>("")?;
-        let class = newest_default(classes.iter().map(|class| &class.metadata), &[IS_DEFAULT]);
+        let metadata = classes.iter().map(|class| &class.metadata);
+        let defaults = metadata.filter(|class| class.annotations.get(IS_DEFAULT).is_some_and(|mark| mark == "true"));
+        let class = newest(defaults);
         ingress.spec.ingress_class_name = class.map(|class| class.name.clone());
         Ok(())
     }

@@ -7,6 +7,7 @@ use planesmith_access::admission::{Lister, Plugin};
 
 use super::always_pull_images::AlwaysPullImages;
 use super::default_ingress_class::DefaultIngressClass;
+use super::default_storage_class::DefaultStorageClass;
 use super::default_toleration_seconds::DefaultTolerationSeconds;
 use super::deny_service_external_ips::DenyServiceExternalIPs;
 use super::event_rate_limit::EventRateLimit;
@@ -15,13 +16,16 @@ use super::limit_pod_hard_anti_affinity_topology::LimitPodHardAntiAffinityTopolo
 use super::limit_ranger::LimitRanger;
 use super::namespace_presence::{NamespaceAutoProvision, NamespaceExists};
 use super::owner_references_permission_enforcement::OwnerReferencesPermissionEnforcement;
+use super::persistent_volume_claim_resize::PersistentVolumeClaimResize;
 use super::pod_node_selector::PodNodeSelector;
 use super::pod_security::PodSecurity;
 use super::pod_toleration_restriction::PodTolerationRestriction;
 use super::pod_topology_labels::PodTopologyLabels;
 use super::priority::Priority;
 use super::resource_quota::ResourceQuotas;
+use super::runtime_class::RuntimeClasses;
 use super::service_account::ServiceAccounts;
+use super::storage_object_in_use_protection::StorageObjectInUseProtection;
 use super::taint_nodes_by_condition::TaintNodesByCondition;
 use super::{ALWAYS_ADMIT, ALWAYS_DENY, NAMESPACE_LIFECYCLE, Registration, Setup};
 
@@ -79,11 +83,27 @@ pub const KUBERNETES: &[Registration] = &[
         made(EventRateLimit::new(setup.configuration)?)
     }),
     Registration::off("ExtendedResourceToleration", |_| made(ExtendedResourceToleration)),
+    Registration::on("DefaultStorageClass", |setup| {
+        made(DefaultStorageClass {
+            objects: objects(setup),
+        })
+    }),
+    Registration::on("StorageObjectInUseProtection", |_| made(StorageObjectInUseProtection)),
     Registration::place("PodGroupProtection", true),
     Registration::off("OwnerReferencesPermissionEnforcement", |setup| {
         made(OwnerReferencesPermissionEnforcement {
             authorizer: Arc::clone(&setup.authorizer),
             kinds: setup.scheme.iter().collect(),
+        })
+    }),
+    Registration::on("PersistentVolumeClaimResize", |setup| {
+        made(PersistentVolumeClaimResize {
+            objects: objects(setup),
+        })
+    }),
+    Registration::on("RuntimeClass", |setup| {
+        made(RuntimeClasses {
+            objects: objects(setup),
         })
     }),
     Registration::on("DefaultIngressClass", |setup| {

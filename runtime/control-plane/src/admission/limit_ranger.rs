@@ -5,13 +5,15 @@ mod bounds;
 use std::sync::Arc;
 
 use planesmith_access::admission::{Attributes, Lister, Objects, Operation, Phase, Plugin, Verdict, decided};
-use planesmith_api_defs::core::v1::{Container, LimitRange, LimitRangeItem, Pod, ResourceList};
+use planesmith_api_defs::core::v1::{Container, LimitRange, LimitRangeItem, PersistentVolumeClaim, Pod, ResourceList};
 use planesmith_machinery::object::Object;
 use planesmith_machinery::status::ApiResult;
 
 use super::pod_amounts::{Side, total};
 use bounds::Asked;
 
+/// The type of bounds on claims, which have no limits.
+const CLAIM: &str = "PersistentVolumeClaim";
 /// Says what was filled in.
 const ANNOTATION: &str = "kubernetes.io/limit-ranger";
 
@@ -65,6 +67,13 @@ impl LimitRanger {
 
 /// What an object asks for, by the types of bounds: elements of its containers, and of the object as a whole.
 fn asked_for(objects: &Objects<'_>) -> Option<Vec<(&'static str, ResourceList, ResourceList)>> {
+    if let Some(claim) = objects.new_as::<PersistentVolumeClaim>() {
+        return Some(vec![(
+            CLAIM,
+            claim.spec.resources.requests.clone(),
+            ResourceList::new(),
+        )]);
+    }
     let pod = objects.new_as::<Pod>()?;
     let containers = pod.spec.containers.iter().chain(&pod.spec.init_containers);
     let mut asked: Vec<_> = containers
@@ -82,7 +91,14 @@ fn check_item(item: &LimitRangeItem, asked: &[(&'static str, ResourceList, Resou
     for (sort, requests, limits) in asked.iter().filter(|(sort, ..)| *sort == item.type_) {
         let asked = Asked { sort, requests, limits };
         problems.extend(item.min.iter().filter_map(|(name, bound)| asked.below(name, bound)));
-        problems.extend(item.max.iter().filter_map(|(name, bound)| asked.above(name, bound)));
+        let above = match item.type_ == CLAIM {
+            true => Asked::requested_above,
+            false => Asked::above,
+        };
+        problems.extend(item.max.iter().filter_map(|(name, bound)| above(&asked, name, bound)));
+        if item.type_ == CLAIM {
+            continue;
+        }
         let ratios = item.max_limit_request_ratio.iter();
         problems.extend(ratios.filter_map(|(name, bound)| asked.out_of_ratio(name, bound)));
     }

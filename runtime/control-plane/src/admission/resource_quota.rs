@@ -1,5 +1,6 @@
 //! Namespaces use no more than their quotas allow.
 
+mod claims;
 mod configuration;
 mod evaluator;
 mod pods;

@@ -5,7 +5,6 @@ use planesmith_machinery::table::Cell;
 use super::PersistentVolumeClaim;
 use crate::core::v1::access_mode::short_modes;
 use crate::core::v1::persistent_volume::text_or_unset;
-use crate::core::v1::storage_class_name::BETA_CLASS;
 
 pub(super) fn status(claim: &PersistentVolumeClaim) -> Cell {
     Cell::Text(match claim.metadata.deletion_timestamp {
@@ -30,9 +29,7 @@ pub(super) fn access_modes(claim: &PersistentVolumeClaim) -> Cell {
 }
 
 pub(super) fn storage_class(claim: &PersistentVolumeClaim) -> Cell {
-    let annotated = claim.metadata.annotations.get(BETA_CLASS);
-    let class = annotated.or(claim.spec.storage_class_name.as_ref());
-    Cell::Text(class.cloned().unwrap_or_default())
+    Cell::Text(claim.storage_class().unwrap_or_default().to_owned())
 }
 
 pub(super) fn attributes_class(claim: &PersistentVolumeClaim) -> Cell {

@@ -4,18 +4,8 @@ use planesmith_machinery::table::Cell;
 
 use super::StorageClass;
 
-/// Annotations that mark the class of claims that name none.
-const DEFAULT_MARKS: [&str; 2] = [
-    "storageclass.kubernetes.io/is-default-class",
-    "storageclass.beta.kubernetes.io/is-default-class",
-];
-
 pub(super) fn name(class: &StorageClass) -> Cell {
-    let annotations = &class.metadata.annotations;
-    let is_default = DEFAULT_MARKS
-        .iter()
-        .any(|mark| annotations.get(*mark).is_some_and(|value| value == "true"));
-    let ending = if is_default { " (default)" } else { "" };
+    let ending = if class.is_default() { " (default)" } else { "" };
     Cell::Text(format!("{}{ending}", class.metadata.name))
 }
 

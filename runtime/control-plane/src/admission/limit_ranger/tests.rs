@@ -89,3 +89,27 @@ fn updates_count_when_a_pod_is_resized() {
             .is_err()
     );
 }
+
+#[test]
+fn bounds_of_claims() {
+    let limits = json!([{"type": "PersistentVolumeClaim", "min": {"storage": "1Gi"}, "max": {"storage": "5Gi"}}]);
+    let plugin = plugin(limits);
+    let create = |storage: &str| {
+        let spec = json!({"resources": {"requests": {"storage": storage}}});
+        let claim: PersistentVolumeClaim = object(json!({"metadata": {"name": "c"}, "spec": spec}));
+        Request::create::<PersistentVolumeClaim>()
+            .created(&plugin, claim)
+            .map(drop)
+    };
+    assert_eq!(create("2Gi"), Ok(()));
+    assert_eq!(
+        create("1Mi").unwrap_err(),
+        "persistentvolumeclaims \"c\" is forbidden: minimum storage usage per PersistentVolumeClaim is 1Gi, but request is \
+         1Mi"
+    );
+    assert_eq!(
+        create("6Gi").unwrap_err(),
+        "persistentvolumeclaims \"c\" is forbidden: maximum storage usage per PersistentVolumeClaim is 5Gi, but request is \
+         6Gi"
+    );
+}

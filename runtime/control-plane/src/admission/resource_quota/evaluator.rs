@@ -1,11 +1,13 @@
 //! What of an object is counted.
 
 use planesmith_access::admission::{Attributes, Operation};
-use planesmith_api_defs::core::v1::{Pod, ResourceList, ScopedResourceSelectorRequirement, Service};
+use planesmith_api_defs::core::v1::{
+    PersistentVolumeClaim, Pod, ResourceList, ScopedResourceSelectorRequirement, Service,
+};
 use planesmith_machinery::object::Object;
 use planesmith_machinery::quantity::{Notation, Quantity};
 
-use super::{pods, services};
+use super::{claims, pods, services};
 
 /// Kinds whose objects were counted under a plain name before there were names with `count/`.
 const PLAIN: [&str; 4] = ["configmaps", "replicationcontrollers", "resourcequotas", "secrets"];
@@ -16,6 +18,8 @@ pub(super) enum Evaluator {
     Pods,
     /// Services, and what of nodes and outside they take.
     Services,
+    /// Claims, and the storage that they ask for.
+    Claims,
     /// Objects, under these names.
     Objects(Vec<String>),
 }
@@ -29,6 +33,9 @@ impl Evaluator {
         }
         if attributes.is_for("", "services") {
             return Evaluator::Services;
+        }
+        if attributes.is_for("", "persistentvolumeclaims") {
+            return Evaluator::Claims;
         }
         let mut names = vec![match resource.group {
             "" => format!("count/{}", resource.plural),
@@ -44,7 +51,8 @@ impl Evaluator {
     pub(super) fn handles(&self, attributes: &Attributes<'_>) -> bool {
         match (self, attributes.operation, attributes.subresource) {
             (_, Operation::Create, "") => true,
-            (Evaluator::Pods, Operation::Update, "resize") | (Evaluator::Services, Operation::Update, "") => true,
+            (Evaluator::Pods, Operation::Update, "resize")
+            | (Evaluator::Services | Evaluator::Claims, Operation::Update, "") => true,
             _ => false,
         }
     }
@@ -54,15 +62,21 @@ impl Evaluator {
         match self {
             Evaluator::Pods => pods::counts(name),
             Evaluator::Services => services::counts(name),
+            Evaluator::Claims => claims::counts(name),
             Evaluator::Objects(names) => names.iter().any(|own| own == name),
         }
     }
 
     /// Whether an object is in a scope.
     pub(super) fn is_in_scope(&self, object: &dyn Object, scope: &ScopedResourceSelectorRequirement) -> bool {
-        match (self, object.downcast_ref::<Pod>()) {
-            (Evaluator::Pods, Some(pod)) => pods::is_in_scope(pod, scope),
-            _ => false,
+        match self {
+            Evaluator::Pods => object
+                .downcast_ref::<Pod>()
+                .is_some_and(|pod| pods::is_in_scope(pod, scope)),
+            Evaluator::Claims => object
+                .downcast_ref::<PersistentVolumeClaim>()
+                .is_some_and(|claim| claims::is_in_scope(claim, scope)),
+            Evaluator::Services | Evaluator::Objects(_) => false,
         }
     }
 
@@ -83,6 +97,7 @@ impl Evaluator {
         match self {
             Evaluator::Pods => object.downcast_ref::<Pod>().map(pods::usage),
             Evaluator::Services => object.downcast_ref::<Service>().map(services::usage),
+            Evaluator::Claims => object.downcast_ref::<PersistentVolumeClaim>().map(claims::usage),
             Evaluator::Objects(names) => Some(names.iter().map(|name| (name.clone(), number(1))).collect()),
         }
         .unwrap_or_default()

@@ -2,7 +2,7 @@ use std::future::Future;
 use std::pin::Pin;
 use std::sync::Mutex as StdMutex;
 
-use planesmith_api_defs::core::v1::{ConfigMap, Pod};
+use planesmith_api_defs::core::v1::{ConfigMap, PersistentVolumeClaim, Pod, Service};
 use planesmith_machinery::status::Reason;
 use serde_json::{Value, json};
 
@@ -217,4 +217,55 @@ fn what_needs_a_quota_has_one() {
         "pods \"p\" is forbidden: insufficient quota to consume: cpu,requests.cpu"
     );
     assert!(scene.create(json!({})).is_ok());
+}
+
+#[test]
+fn claims_are_counted_by_class() {
+    let of_class = "fast.storageclass.storage.k8s.io/requests.storage";
+    let scene = Scene::new(quota(
+        json!({"requests.storage": "9Gi", of_class: "2Gi"}),
+        json!({"requests.storage": "0", of_class: "0"}),
+    ));
+    let create = |class: &str, storage: &str| {
+        let spec = json!({"storageClassName": class, "resources": {"requests": {"storage": storage}}});
+        let claim: PersistentVolumeClaim = object(json!({"metadata": {"name": "c"}, "spec": spec}));
+        let request = Request::create::<PersistentVolumeClaim>();
+        in_runtime(|| request.created(&scene.plugin, claim).map(drop))
+    };
+    create("slow", "3Gi").unwrap();
+    create("fast", "1Gi").unwrap();
+    assert_eq!(
+        scene.written(),
+        [
+            "fast.storageclass.storage.k8s.io/requests.storage=0,requests.storage=3Gi",
+            "fast.storageclass.storage.k8s.io/requests.storage=1Gi,requests.storage=1Gi",
+        ]
+    );
+    let refused = create("fast", "3Gi").unwrap_err();
+    assert!(
+        refused.contains("exceeded quota: q, requested: fast.storageclass"),
+        "{refused}"
+    );
+}
+
+#[test]
+fn services_are_counted_with_their_ports() {
+    let scene = Scene::new(quota(
+        json!({"services.nodeports": "1"}),
+        json!({"services.nodeports": "0"}),
+    ));
+    let service = |sort: &str, ports: usize| -> Service {
+        let ports: Vec<Value> = (1..=ports).map(|port| json!({"port": port})).collect();
+        object(json!({"metadata": {"name": "s"}, "spec": {"type": sort, "ports": ports}}))
+    };
+    let create = |new| in_runtime(|| Request::create::<Service>().created(&scene.plugin, new).map(drop));
+    assert_eq!(create(service("ClusterIP", 2)), Ok(()));
+    assert_eq!(create(service("LoadBalancer", 1)), Ok(()));
+    assert_eq!(
+        create(service("NodePort", 2)).unwrap_err(),
+        "services \"s\" is forbidden: exceeded quota: q, requested: services.nodeports=2, used: services.nodeports=0, \
+         limited: services.nodeports=1"
+    );
+    let update = |old, new| in_runtime(|| Request::update::<Service>().updated(&scene.plugin, &old, new).map(drop));
+    assert!(update(service("ClusterIP", 2), service("NodePort", 2)).is_err());
 }
