@@ -8,6 +8,8 @@ pub static V3: &[(&str, &[u8])] = &[
     ("apis/admissionregistration.k8s.io/v1", ADMISSIONREGISTRATION_V1_V3),
     ("apis/admissionregistration.k8s.io/v1beta1", ADMISSIONREGISTRATION_V1BETA1_V3),
     ("apis/admissionregistration.k8s.io/v1alpha1", ADMISSIONREGISTRATION_V1ALPHA1_V3),
+    ("apis/apiextensions.k8s.io/v1", APIEXTENSIONS_V1_V3),
+    ("apis/apiregistration.k8s.io/v1", APIREGISTRATION_V1_V3),
     ("apis/authentication.k8s.io/v1", AUTHENTICATION_V1_V3),
     ("apis/authorization.k8s.io/v1", AUTHORIZATION_V1_V3),
     ("apis/autoscaling/v2", AUTOSCALING_V2_V3),
@@ -16,7 +18,9 @@ pub static V3: &[(&str, &[u8])] = &[
     ("apis/coordination.k8s.io/v1beta1", COORDINATION_V1BETA1_V3),
     ("apis/coordination.k8s.io/v1alpha2", COORDINATION_V1ALPHA2_V3),
     ("apis/discovery.k8s.io/v1", DISCOVERY_V1_V3),
+    ("apis/events.k8s.io/v1", EVENTS_V1_V3),
     ("apis/flowcontrol.apiserver.k8s.io/v1", FLOWCONTROL_V1_V3),
+    ("apis/internal.apiserver.k8s.io/v1alpha1", APISERVERINTERNAL_V1ALPHA1_V3),
     ("apis/networking.k8s.io/v1", NETWORKING_V1_V3),
     ("apis/networking.k8s.io/v1beta1", NETWORKING_V1BETA1_V3),
     ("apis/node.k8s.io/v1", NODE_V1_V3),
@@ -39,6 +43,8 @@ const ADMISSIONREGISTRATION_V1BETA1_V3: &[u8] =
     include_bytes!("../openapi/v3/apis__admissionregistration.k8s.io__v1beta1.json");
 const ADMISSIONREGISTRATION_V1ALPHA1_V3: &[u8] =
     include_bytes!("../openapi/v3/apis__admissionregistration.k8s.io__v1alpha1.json");
+const APIEXTENSIONS_V1_V3: &[u8] = include_bytes!("../openapi/v3/apis__apiextensions.k8s.io__v1.json");
+const APIREGISTRATION_V1_V3: &[u8] = include_bytes!("../openapi/v3/apis__apiregistration.k8s.io__v1.json");
 const AUTHENTICATION_V1_V3: &[u8] = include_bytes!("../openapi/v3/apis__authentication.k8s.io__v1.json");
 const AUTHORIZATION_V1_V3: &[u8] = include_bytes!("../openapi/v3/apis__authorization.k8s.io__v1.json");
 const AUTOSCALING_V2_V3: &[u8] = include_bytes!("../openapi/v3/apis__autoscaling__v2.json");
@@ -47,7 +53,10 @@ const COORDINATION_V1_V3: &[u8] = include_bytes!("../openapi/v3/apis__coordinati
 const COORDINATION_V1BETA1_V3: &[u8] = include_bytes!("../openapi/v3/apis__coordination.k8s.io__v1beta1.json");
 const COORDINATION_V1ALPHA2_V3: &[u8] = include_bytes!("../openapi/v3/apis__coordination.k8s.io__v1alpha2.json");
 const DISCOVERY_V1_V3: &[u8] = include_bytes!("../openapi/v3/apis__discovery.k8s.io__v1.json");
+const EVENTS_V1_V3: &[u8] = include_bytes!("../openapi/v3/apis__events.k8s.io__v1.json");
 const FLOWCONTROL_V1_V3: &[u8] = include_bytes!("../openapi/v3/apis__flowcontrol.apiserver.k8s.io__v1.json");
+const APISERVERINTERNAL_V1ALPHA1_V3: &[u8] =
+    include_bytes!("../openapi/v3/apis__internal.apiserver.k8s.io__v1alpha1.json");
 const NETWORKING_V1_V3: &[u8] = include_bytes!("../openapi/v3/apis__networking.k8s.io__v1.json");
 const NETWORKING_V1BETA1_V3: &[u8] = include_bytes!("../openapi/v3/apis__networking.k8s.io__v1beta1.json");
 const NODE_V1_V3: &[u8] = include_bytes!("../openapi/v3/apis__node.k8s.io__v1.json");
@@ -69,6 +78,8 @@ pub static V2: &[(&str, &[u8])] = &[
     ("apis/admissionregistration.k8s.io/v1", ADMISSIONREGISTRATION_V1_V2),
     ("apis/admissionregistration.k8s.io/v1beta1", ADMISSIONREGISTRATION_V1BETA1_V2),
     ("apis/admissionregistration.k8s.io/v1alpha1", ADMISSIONREGISTRATION_V1ALPHA1_V2),
+    ("apis/apiextensions.k8s.io/v1", APIEXTENSIONS_V1_V2),
+    ("apis/apiregistration.k8s.io/v1", APIREGISTRATION_V1_V2),
     ("apis/authentication.k8s.io/v1", AUTHENTICATION_V1_V2),
     ("apis/authorization.k8s.io/v1", AUTHORIZATION_V1_V2),
     ("apis/autoscaling/v2", AUTOSCALING_V2_V2),
@@ -77,7 +88,9 @@ pub static V2: &[(&str, &[u8])] = &[
     ("apis/coordination.k8s.io/v1beta1", COORDINATION_V1BETA1_V2),
     ("apis/coordination.k8s.io/v1alpha2", COORDINATION_V1ALPHA2_V2),
     ("apis/discovery.k8s.io/v1", DISCOVERY_V1_V2),
+    ("apis/events.k8s.io/v1", EVENTS_V1_V2),
     ("apis/flowcontrol.apiserver.k8s.io/v1", FLOWCONTROL_V1_V2),
+    ("apis/internal.apiserver.k8s.io/v1alpha1", APISERVERINTERNAL_V1ALPHA1_V2),
     ("apis/networking.k8s.io/v1", NETWORKING_V1_V2),
     ("apis/networking.k8s.io/v1beta1", NETWORKING_V1BETA1_V2),
     ("apis/node.k8s.io/v1", NODE_V1_V2),
@@ -100,6 +113,8 @@ const ADMISSIONREGISTRATION_V1BETA1_V2: &[u8] =
     include_bytes!("../openapi/v2/apis__admissionregistration.k8s.io__v1beta1.json");
 const ADMISSIONREGISTRATION_V1ALPHA1_V2: &[u8] =
     include_bytes!("../openapi/v2/apis__admissionregistration.k8s.io__v1alpha1.json");
+const APIEXTENSIONS_V1_V2: &[u8] = include_bytes!("../openapi/v2/apis__apiextensions.k8s.io__v1.json");
+const APIREGISTRATION_V1_V2: &[u8] = include_bytes!("../openapi/v2/apis__apiregistration.k8s.io__v1.json");
 const AUTHENTICATION_V1_V2: &[u8] = include_bytes!("../openapi/v2/apis__authentication.k8s.io__v1.json");
 const AUTHORIZATION_V1_V2: &[u8] = include_bytes!("../openapi/v2/apis__authorization.k8s.io__v1.json");
 const AUTOSCALING_V2_V2: &[u8] = include_bytes!("../openapi/v2/apis__autoscaling__v2.json");
@@ -108,7 +123,10 @@ const COORDINATION_V1_V2: &[u8] = include_bytes!("../openapi/v2/apis__coordinati
 const COORDINATION_V1BETA1_V2: &[u8] = include_bytes!("../openapi/v2/apis__coordination.k8s.io__v1beta1.json");
 const COORDINATION_V1ALPHA2_V2: &[u8] = include_bytes!("../openapi/v2/apis__coordination.k8s.io__v1alpha2.json");
 const DISCOVERY_V1_V2: &[u8] = include_bytes!("../openapi/v2/apis__discovery.k8s.io__v1.json");
+const EVENTS_V1_V2: &[u8] = include_bytes!("../openapi/v2/apis__events.k8s.io__v1.json");
 const FLOWCONTROL_V1_V2: &[u8] = include_bytes!("../openapi/v2/apis__flowcontrol.apiserver.k8s.io__v1.json");
+const APISERVERINTERNAL_V1ALPHA1_V2: &[u8] =
+    include_bytes!("../openapi/v2/apis__internal.apiserver.k8s.io__v1alpha1.json");
 const NETWORKING_V1_V2: &[u8] = include_bytes!("../openapi/v2/apis__networking.k8s.io__v1.json");
 const NETWORKING_V1BETA1_V2: &[u8] = include_bytes!("../openapi/v2/apis__networking.k8s.io__v1beta1.json");
 const NODE_V1_V2: &[u8] = include_bytes!("../openapi/v2/apis__node.k8s.io__v1.json");

@@ -2,6 +2,7 @@
 
 mod access_mode;
 mod affinity;
+mod component_status;
 mod config_map;
 mod container;
 mod endpoints;
@@ -18,13 +19,16 @@ mod one_of;
 mod persistent_volume;
 mod persistent_volume_claim;
 mod pod;
+mod pod_status_result;
 mod pod_template_spec;
 pub(crate) mod protocol;
+mod range_allocation;
 mod resource_list;
 mod resource_name;
 mod resource_quota;
 mod resource_requirements;
 mod secret;
+mod serialized_reference;
 pub(crate) mod service;
 mod service_account;
 mod storage_class_name;
@@ -37,6 +41,7 @@ pub use affinity::{
     Affinity, NodeAffinity, PodAffinity, PodAffinityTerm, PodAntiAffinity, PreferredSchedulingTerm,
     WeightedPodAffinityTerm,
 };
+pub use component_status::{ComponentCondition, ComponentStatus};
 pub use config_map::ConfigMap;
 pub use container::{
     AppArmorProfile, Capabilities, ConfigMapEnvSource, ConfigMapKeySelector, Container, ContainerPort,
@@ -77,7 +82,9 @@ pub use pod::{
     PodResourceClaim, PodResourceClaimStatus, PodSchedulingGate, PodSchedulingGroup, PodSecurityContext, PodSpec,
     PodStatus, Sysctl, TopologySpreadConstraint,
 };
+pub use pod_status_result::PodStatusResult;
 pub use pod_template_spec::PodTemplateSpec;
+pub use range_allocation::RangeAllocation;
 pub use resource_list::ResourceList;
 pub use resource_name::check_container_resource;
 pub use resource_quota::{
@@ -85,6 +92,7 @@ pub use resource_quota::{
 };
 pub use resource_requirements::{ResourceClaim, ResourceRequirements};
 pub use secret::Secret;
+pub use serialized_reference::SerializedReference;
 pub use service::{
     ClientIPConfig, LoadBalancerIngress, LoadBalancerStatus, PortStatus, Service, ServicePort, ServiceSpec,
     ServiceStatus, SessionAffinityConfig, check_cluster_ips,

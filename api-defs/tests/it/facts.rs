@@ -5,6 +5,7 @@ use std::fs;
 use std::path::Path;
 
 use planesmith_machinery::facts::{FieldFacts, ListType, Omit, PatchFacts, StructFacts, TypeFacts};
+use planesmith_machinery::scheme::Scheme;
 use serde_json::Value;
 
 use crate::reference::{folder, zero_objects};
@@ -18,14 +19,15 @@ fn tables_agree_with_the_types_of_kubernetes() {
         differences: Vec::new(),
     };
     for (name, object) in zero_objects() {
-        let mut parts = name.rsplitn(3, '.');
-        let (_, version, group) = (
-            parts.next(),
-            parts.next().unwrap_or_default(),
-            parts.next().unwrap_or_default(),
-        );
-        let package = format!("{}.{version}", group.split('.').next().unwrap_or_default());
-        comparison.compare(&package, object.facts());
+        let Some((group_version, _)) = name.rsplit_once('.') else {
+            continue;
+        };
+        match comparison.packages.by_name.get(group_version).cloned() {
+            Some(package) => comparison.compare(&package, object.facts()),
+            None => comparison
+                .differences
+                .push(format!("{name}: there is no {group_version}")),
+        }
     }
     let count = comparison.seen.len();
     assert!(
@@ -36,30 +38,101 @@ fn tables_agree_with_the_types_of_kubernetes() {
     println!("{count} structs agree");
 }
 
+/// The release of Kubernetes that is declared, behind the first dot.
+const MINOR: u32 = 36;
+
+#[test]
+fn deprecated_versions_warn_as_those_of_kubernetes_do() {
+    let Some(folder) = folder("types") else { return };
+    let packages = Packages::read(&folder);
+    let mut scheme = Scheme::new();
+    planesmith::register(&mut scheme);
+    let mut differences = Vec::new();
+    for facts in scheme.iter().filter(|facts| facts.served) {
+        let group = if facts.group.is_empty() { "core" } else { facts.group };
+        let package = packages.by_name.get(&format!("{group}.{}", facts.version));
+        let Some(declared) = package.and_then(|package| packages.types[package].get(facts.kind)) else {
+            continue;
+        };
+        let wanted = warning(facts.api_version, facts.kind, declared);
+        if wanted.as_deref() != facts.deprecated {
+            let name = format!("{} {}", facts.api_version, facts.kind);
+            differences.push(format!("{name}: {:?} is not {wanted:?}", facts.deprecated));
+        }
+    }
+    assert!(differences.is_empty(), "{}", differences.join("\n"));
+}
+
+/// The warning that follows from what a type says about its releases.
+fn warning(api_version: &str, kind: &str, declared: &Value) -> Option<String> {
+    match (api_version, kind) {
+        // These two say it in code, not beside the type.
+        ("v1", "ComponentStatus") => return Some("v1 ComponentStatus is deprecated in v1.19+".to_owned()),
+        ("v1", "Endpoints") => {
+            let text = "v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice";
+            return Some(text.to_owned());
+        }
+        _ => {}
+    }
+    let find = |key: &str| {
+        let prefix = format!("+k8s:prerelease-lifecycle-gen:{key}=");
+        markers(declared).find_map(|marker| marker.strip_prefix(&prefix).map(str::to_owned))
+    };
+    let minor = |text: String| text.rsplit('.').next().and_then(|minor| minor.parse::<u32>().ok());
+    let unsettled = api_version.contains("alpha") || api_version.contains("beta");
+    let introduced = find("introduced").and_then(minor)?;
+    let deprecated = find("deprecated")
+        .and_then(minor)
+        .or(unsettled.then_some(introduced + 3))?;
+    let removed = find("removed").and_then(minor).or(unsettled.then_some(deprecated + 3));
+    if deprecated > MINOR {
+        return None;
+    }
+    let mut text = format!("{api_version} {kind} is deprecated in v1.{deprecated}+");
+    if let Some(removed) = removed {
+        text.push_str(&format!(", unavailable in v1.{removed}+"));
+    }
+    if let Some(replacement) = find("replacement") {
+        let parts: Vec<&str> = replacement.split(',').collect();
+        if let [group, version, kind] = parts.as_slice() {
+            text.push_str(&format!("; use {group}/{version} {kind}"));
+        }
+    }
+    Some(text)
+}
+
 /// Types by package and name.
-struct Packages(BTreeMap<String, Value>);
+struct Packages {
+    types: BTreeMap<String, Value>,
+    /// Packages by group and version, as fixtures are named.
+    by_name: BTreeMap<String, String>,
+}
 
 impl Packages {
     fn read(folder: &Path) -> Self {
-        let mut packages = BTreeMap::new();
+        let (mut types, mut by_name) = (BTreeMap::new(), BTreeMap::new());
         for entry in fs::read_dir(folder).expect("a readable folder") {
             let path = entry.expect("a readable entry").path();
             let name = path.file_stem().expect("a name").to_string_lossy().into_owned();
             let text = fs::read(&path).expect("a readable file");
             let mut document: Value = serde_json::from_slice(&text).expect("JSON");
-            packages.insert(name, document["types"].take());
+            if let (Some(group), Some(version)) = (document["group"].as_str(), document["version"].as_str()) {
+                let group = if group.is_empty() { "core" } else { group };
+                by_name.insert(format!("{group}.{version}"), name.clone());
+            }
+            types.insert(name, document["types"].take());
         }
-        Self(packages)
+        Self { types, by_name }
     }
 
     /// The type called `name` in `package`, else in version 1 of its group, else in the metadata package. Older versions
     /// refer to types of version 1 under the same name.
     fn find(&self, package: &str, name: &str) -> Option<(String, &Value)> {
         let stable = format!("{}.v1", package.split('.').next().unwrap_or_default());
-        [package, stable.as_str(), "meta.v1", "core.v1"]
+        [package, stable.as_str(), "meta.v1", "core.v1", "authentication.v1"]
             .into_iter()
             .find_map(|package| {
-                let found = self.0.get(package)?.get(name)?;
+                let found = self.types.get(package)?.get(name)?;
                 let refers = found["of"] == format!("v1.{name}");
                 (!refers).then(|| (package.to_owned(), found))
             })

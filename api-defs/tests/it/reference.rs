@@ -2,7 +2,11 @@
 
 use std::path::{Path, PathBuf};
 
-use planesmith_api_defs::autoscaling::v1::Scale;
+use planesmith_machinery::meta::{
+    ApiGroup, ApiVersions, CreateOptions, DeleteOptions, GetOptions, ListOptions, PatchOptions, Status, UpdateOptions,
+    WatchEvent,
+};
+use planesmith_machinery::scale::v1::Scale;
 use planesmith_machinery::scheme::Scheme;
 use planesmith_machinery::value::Struct;
 
@@ -18,16 +22,40 @@ pub(crate) fn folder(name: &str) -> Option<PathBuf> {
     None
 }
 
-/// Zero objects of every registered kind, and of those that are served below others only, with the name of their
-/// fixture: `<group>.<version>.<Kind>`.
+/// Zero objects of every registered kind, and of the types that are no objects, with the name of their fixture:
+/// `<group>.<version>.<Kind>`.
 pub(crate) fn zero_objects() -> Vec<(String, Box<dyn Struct>)> {
     let mut scheme = Scheme::new();
     planesmith::register(&mut scheme);
     let mut objects: Vec<(String, Box<dyn Struct>)> = Vec::new();
     for facts in scheme.iter() {
-        let group = if facts.group.is_empty() { "core" } else { facts.group };
-        objects.push((format!("{group}.{}.{}", facts.version, facts.kind), facts.zero()));
+        objects.push((name(facts.api_version, facts.kind), facts.zero()));
     }
-    objects.push(("autoscaling.v1.Scale".to_owned(), Box::new(Scale::default())));
+    let metadata: [Box<dyn Struct>; 10] = [
+        Box::new(ApiGroup::default()),
+        Box::new(ApiVersions::default()),
+        Box::new(CreateOptions::default()),
+        Box::new(DeleteOptions::default()),
+        Box::new(GetOptions::default()),
+        Box::new(ListOptions::default()),
+        Box::new(PatchOptions::default()),
+        Box::new(Scale::default()),
+        Box::new(Status::default()),
+        Box::new(UpdateOptions::default()),
+    ];
+    for message in planesmith::messages::messages().into_iter().chain(metadata) {
+        let facts = message.facts().type_meta.expect("a type that says what it is");
+        objects.push((name(facts.api_version, facts.kind), message));
+    }
+    objects.push(("core.v1.WatchEvent".to_owned(), Box::new(WatchEvent::default())));
     objects
+}
+
+/// Metadata types are sent in every group; their fixtures are of the core group.
+fn name(api_version: &str, kind: &str) -> String {
+    match api_version.split_once('/') {
+        Some(("meta.k8s.io", _)) => format!("core.v1.{kind}"),
+        Some((group, version)) => format!("{group}.{version}.{kind}"),
+        None => format!("core.v1.{kind}"),
+    }
 }

@@ -72,7 +72,8 @@ pub fn resource_problem(name: &str) -> Option<&'static str> {
 /// Why `name` cannot stand in the keys of the store; `None` when it can. It has one or more parts of a resource path.
 #[must_use]
 pub fn storage_problem(name: &str) -> Option<&'static str> {
-    name.split('/').find_map(resource_problem)
+    // A part may be the name of a group.
+    name.split(['/', '.']).find_map(resource_problem)
 }
 
 fn is_label(label: &str) -> bool {

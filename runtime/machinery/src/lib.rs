@@ -35,6 +35,7 @@ pub mod resource;
 pub mod rules;
 pub mod scalar;
 pub mod scale;
+pub mod schema_or;
 pub mod scheme;
 pub mod selector;
 pub mod status;

@@ -93,6 +93,24 @@ pub trait Rules: Sized {
         let _ = old;
         Vec::new()
     }
+
+    /// Whether the version refuses more than its storage version does; only then the two functions below are called.
+    const STRICTER_AS_SENT: bool = false;
+
+    /// Reports what this version refuses of what its storage version takes. Everything else is looked at once, in the
+    /// storage version.
+    fn validate_as_sent(&self, errors: &mut FieldErrors) {
+        let _ = errors;
+    }
+
+    /// As [`Rules::validate_as_sent`], of a replacement of `old`.
+    fn validate_update_as_sent(&self, old: &Self, errors: &mut FieldErrors) {
+        let _ = (old, errors);
+    }
+
+    /// Brings fields of a random object in line that depend on each other, such as a name that is made of other fields.
+    /// Only the tests of definitions call it.
+    fn settle_sample(&mut self) {}
 }
 
 /// In which order a replacement of an object is checked. The order of errors is visible, and so is an error that is
@@ -154,6 +172,14 @@ pub struct RulesTable {
     pub validate_replacement: fn(&dyn Object, &dyn Object, &mut FieldErrors),
     /// See [`Rules::validate_status_update`].
     pub validate_status_update: fn(&dyn Object, &dyn Object, &mut FieldErrors),
+    /// See [`Rules::STRICTER_AS_SENT`].
+    pub stricter_as_sent: bool,
+    /// See [`Rules::validate_as_sent`].
+    pub validate_as_sent: fn(&dyn Object, &mut FieldErrors),
+    /// See [`Rules::validate_update_as_sent`].
+    pub validate_update_as_sent: fn(&dyn Object, &dyn Object, &mut FieldErrors),
+    /// See [`Rules::settle_sample`].
+    pub settle_sample: fn(&mut dyn Object),
     /// See [`Rules::warnings`].
     pub warnings: fn(&dyn Object, Option<&dyn Object>) -> Vec<String>,
     /// See [`Rules::status_warnings`].
@@ -177,6 +203,10 @@ impl RulesTable {
         validate_update: |_, _, _| {},
         validate_replacement: |_, _, _| {},
         validate_status_update: |_, _, _| {},
+        stricter_as_sent: false,
+        validate_as_sent: |_, _| {},
+        validate_update_as_sent: |_, _, _| {},
+        settle_sample: |_| {},
         warnings: |_, _| Vec::new(),
         status_warnings: |_, _| Vec::new(),
     };
@@ -233,6 +263,22 @@ impl RulesTable {
             validate_status_update: |object, old, errors| {
                 if let (Some(object), Some(old)) = (object.downcast_ref::<R>(), old.downcast_ref::<R>()) {
                     object.validate_status_update(old, errors);
+                }
+            },
+            stricter_as_sent: R::STRICTER_AS_SENT,
+            validate_as_sent: |object, errors| {
+                if let Some(object) = object.downcast_ref::<R>() {
+                    object.validate_as_sent(errors);
+                }
+            },
+            validate_update_as_sent: |object, old, errors| {
+                if let (Some(object), Some(old)) = (object.downcast_ref::<R>(), old.downcast_ref::<R>()) {
+                    object.validate_update_as_sent(old, errors);
+                }
+            },
+            settle_sample: |object| {
+                if let Some(object) = object.downcast_mut::<R>() {
+                    object.settle_sample();
                 }
             },
             warnings: |object, old| match object.downcast_ref::<R>() {

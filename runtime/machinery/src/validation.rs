@@ -9,9 +9,10 @@ mod options;
 mod template_metadata;
 mod webhook;
 
+use crate::conversion::convert;
 use crate::field_error::FieldErrors;
 use crate::object::Object;
-use crate::resource::{NameRule, Scope};
+use crate::resource::{NameRule, ResourceFacts, Scope};
 use crate::rules::UpdateOrder;
 
 pub use conditions::check_conditions;
@@ -76,6 +77,25 @@ pub fn check_status_update(new: &dyn Object, old: &dyn Object) -> FieldErrors {
     check_declared(new, &mut errors);
     (new.resource().rules.validate_status_update)(new, old, &mut errors);
     errors
+}
+
+/// Checks what the version `sent` refuses of an object to be created that its storage version takes.
+pub fn check_create_as_sent(stored: &dyn Object, sent: &'static ResourceFacts, errors: &mut FieldErrors) {
+    if sent.rules.stricter_as_sent {
+        (sent.rules.validate_as_sent)(&*convert(stored, sent), errors);
+    }
+}
+
+/// Checks what the version `sent` refuses of a replacement of `old` that its storage version takes.
+pub fn check_update_as_sent(
+    stored: &dyn Object,
+    old: &dyn Object,
+    sent: &'static ResourceFacts,
+    errors: &mut FieldErrors,
+) {
+    if sent.rules.stricter_as_sent {
+        (sent.rules.validate_update_as_sent)(&*convert(stored, sent), &*convert(old, sent), errors);
+    }
 }
 
 fn check_kind(object: &dyn Object, old: Option<&dyn Object>, errors: &mut FieldErrors) {

@@ -186,13 +186,13 @@ fn messages(package: &PackageModel) -> String {
             Some(inner) if own => format!("crate{inner}"),
             _ => path,
         };
-        format!("{listed}    messages.push(Box::new({path}::default()));\n")
+        format!("{listed}        Box::new({path}::default()),\n")
     });
     format!(
         "//! Types that say what they are and are no objects: reviews, options, records.\n//!\n{}\n\
          use planesmith_machinery::value::Struct;\n\n\
          /// A zero value of each.\n#[must_use]\npub fn messages() -> Vec<Box<dyn Struct>> {{\n    \
-         let mut messages: Vec<Box<dyn Struct>> = Vec::new();\n{listed}    messages\n}}\n",
+         vec![\n{listed}    ]\n}}\n",
         origin(&package.package.folder.join("src"))
     )
 }

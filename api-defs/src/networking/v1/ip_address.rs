@@ -72,6 +72,10 @@ fn parent_cell(address: &IPAddress) -> Cell {
 impl Rules for IPAddress {
     const UPDATE_ORDER: UpdateOrder = UpdateOrder::ObjectFirst;
 
+    fn settle_sample(&mut self) {
+        "10.9.8.7".clone_into(&mut self.metadata.name);
+    }
+
     fn validate(&self, errors: &mut FieldErrors) {
         let generate = &self.metadata.generate_name;
         for (field, name) in [("generateName", generate), ("name", &self.metadata.name)] {

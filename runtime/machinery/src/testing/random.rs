@@ -1,18 +1,27 @@
 //! Numbers that look random and depend on a seed only.
 
+use crate::facts::StructFacts;
+
 /// SplitMix64.
 #[derive(Clone, Debug)]
-pub(super) struct Random(u64);
+pub(super) struct Random {
+    state: u64,
+    /// The structs that are being filled, outermost first.
+    pub(super) open: Vec<&'static StructFacts>,
+}
 
 impl Random {
     /// The numbers of a seed.
     pub(super) fn new(seed: u64) -> Self {
-        Self(seed)
+        Self {
+            state: seed,
+            open: Vec::new(),
+        }
     }
 
     fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        self.state = self.state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mixed = (self.state ^ (self.state >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
         let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
         mixed ^ (mixed >> 31)
     }

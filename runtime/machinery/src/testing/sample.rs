@@ -30,6 +30,8 @@ pub fn sample(facts: &'static ResourceFacts, seed: u64) -> Result<Box<dyn Object
     name(&mut *object, seed, &mut random);
     for _ in 0..REPAIRS {
         set_defaults(&mut *object);
+        let settle = object.resource().rules.settle_sample;
+        settle(&mut *object);
         let errors = check_create(&*object);
         if errors.is_empty() {
             return Ok(object);
@@ -61,7 +63,13 @@ pub(super) fn fill_struct(target: &mut dyn Struct, depth: u32, random: &mut Rand
     let Some(depth) = depth.checked_sub(1) else {
         return;
     };
-    for (index, field) in target.facts().fields.iter().enumerate() {
+    let facts = target.facts();
+    // A struct that holds itself, once more in each of several fields, would grow beyond measure.
+    if random.open.iter().filter(|open| std::ptr::eq(**open, facts)).count() > 1 {
+        return;
+    }
+    random.open.push(facts);
+    for (index, field) in facts.fields.iter().enumerate() {
         let wanted = field.required || field.inline || !random.one_in(3);
         if wanted && field.name != "metadata" {
             // Nothing checks a status, so deep in it there would only be nonsense that no client writes.
@@ -69,6 +77,7 @@ pub(super) fn fill_struct(target: &mut dyn Struct, depth: u32, random: &mut Rand
             fill(target.field_mut(index), Some(field), depth, random);
         }
     }
+    random.open.pop();
 }
 
 /// Puts something into a value. Declared rules are followed as far as that is easy.
@@ -188,7 +197,7 @@ fn leaf(scalar: &mut dyn Scalar, random: &mut Random) {
     let first = random.below(texts.len() as u64) as usize;
     texts.rotate_left(first);
     for text in &texts {
-        if scalar.read_json(Token::Str(text)).is_ok() {
+        if scalar.read_json(Token::Str(text)).is_ok() && !scalar.is_zero() {
             return;
         }
     }

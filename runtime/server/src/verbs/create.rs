@@ -81,7 +81,8 @@ impl Write<'_> {
     /// Checks and stores an object that has everything that was reserved for it.
     async fn create_held(&self, mut object: Box<dyn Object>) -> ApiResult<Outcome> {
         prepare(&mut *object);
-        let errors = validation::check_create(&*object);
+        let mut errors = validation::check_create(&*object);
+        validation::check_create_as_sent(&*object, self.endpoint.kind(), &mut errors);
         self.refuse_invalid(&*object, &errors)?;
         self.warn_about(&*object, None);
         self.admit(Operation::Create, &mut object, None).await?;

@@ -210,7 +210,11 @@ impl Write<'_> {
     ) -> ApiResult<Option<Outcome>> {
         self.prepare_update(part, &mut new, old);
         let errors = match part {
-            Part::Object | Part::Finalizers => validation::check_update(&*new, old),
+            Part::Object | Part::Finalizers => {
+                let mut errors = validation::check_update(&*new, old);
+                validation::check_update_as_sent(&*new, old, self.endpoint.kind(), &mut errors);
+                errors
+            }
             Part::Status => validation::check_status_update(&*new, old),
         };
         self.refuse_invalid(&*new, &errors)?;

@@ -192,11 +192,9 @@ impl Check<'_> {
             return;
         };
         let (mine, theirs) = (&kind.resource, &hub.resource);
-        if (&mine.group, &mine.kind) != (&theirs.group, &theirs.kind) {
-            let what = format!(
-                "the storage version is of another kind: {} in \"{}\"",
-                theirs.kind, theirs.group
-            );
+        // It may be in another group: groups that share a kind share its objects.
+        if mine.kind != theirs.kind {
+            let what = format!("the storage version is of another kind: {}", theirs.kind);
             self.report(
                 definition,
                 None,

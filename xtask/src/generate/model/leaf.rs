@@ -4,9 +4,11 @@ use planesmith_machinery::byte_string::ByteString;
 use planesmith_machinery::duration::Duration;
 use planesmith_machinery::facts::TypeFacts;
 use planesmith_machinery::int_or_string::IntOrString;
+use planesmith_machinery::meta::ListMeta;
 use planesmith_machinery::micro_time::MicroTime;
 use planesmith_machinery::quantity::Quantity;
 use planesmith_machinery::raw::{AnyJson, FieldsV1, RawExtension};
+use planesmith_machinery::schema_or::{SchemaOrArray, SchemaOrBool, SchemaOrStrings};
 use planesmith_machinery::time::Time;
 use planesmith_machinery::value::Shape;
 
@@ -36,6 +38,10 @@ const LEAVES: &[Leaf] = &[
     Leaf::of::<MicroTime>("MicroTime"),
     Leaf::of::<Quantity>("Quantity"),
     Leaf::of::<RawExtension>("RawExtension"),
+    // Which schema stands in the choice does not matter to documents; any struct will do.
+    Leaf::of::<SchemaOrArray<ListMeta>>("SchemaOrArray"),
+    Leaf::of::<SchemaOrBool<ListMeta>>("SchemaOrBool"),
+    Leaf::of::<SchemaOrStrings<ListMeta>>("SchemaOrStrings"),
     Leaf::of::<Time>("Time"),
 ];
 

@@ -19,7 +19,13 @@ pub(super) fn definition(model: &Model, path: &RustPath, name: &str) -> String {
         // `io.k8s.api.core.v1.Node`, by the folders.
         (Role::BuiltIn | Role::Library, _) => {
             let version = steps.get(2).copied().unwrap_or_default();
-            format!("io.k8s.api.{module}.{version}.{name}")
+            // Two groups come with servers of their own.
+            let home = match module {
+                "apiextensions" => "apiextensions-apiserver.pkg.apis",
+                "apiregistration" => "kube-aggregator.pkg.apis",
+                _ => "api",
+            };
+            format!("io.k8s.{home}.{module}.{version}.{name}")
         }
         // `com.example.shop.v1.Order`, by the group's name.
         (Role::Own, Some(group)) => {

@@ -1,0 +1,5 @@
+//! `admission.k8s.io/v1beta1`: what the server and admission webhooks say to each other.
+
+mod admission_review;
+
+pub use admission_review::AdmissionReview;

@@ -1,0 +1,76 @@
+//! Groups as aggregated discovery lists them.
+
+use planesmith_machinery::Struct;
+use planesmith_machinery::meta::{GroupVersionKind, ObjectMeta};
+
+/// A group with all its versions and their resources, as aggregated discovery lists it.
+#[derive(Clone, Debug, Default, PartialEq, Struct)]
+#[schema(type_meta("apidiscovery.k8s.io/v2", "APIGroupDiscovery"))]
+pub struct APIGroupDiscovery {
+    /// Standard metadata. The name is that of the group; empty for the core group.
+    #[field(proto = 1)]
+    pub metadata: ObjectMeta,
+    /// Its versions, the preferred one first.
+    #[field(proto = 2, list_type = map, list_map_keys("version"))]
+    pub versions: Vec<APIVersionDiscovery>,
+}
+
+/// A version of a group.
+#[derive(Clone, Debug, Default, PartialEq, Struct)]
+pub struct APIVersionDiscovery {
+    /// Its name.
+    #[field(proto = 1, keep)]
+    pub version: String,
+    /// What it has.
+    #[field(proto = 2, list_type = map, list_map_keys("resource"))]
+    pub resources: Vec<APIResourceDiscovery>,
+    /// Current, or Stale when the server behind it could not be asked lately.
+    #[field(proto = 3)]
+    pub freshness: String,
+}
+
+/// A resource in a version.
+#[derive(Clone, Debug, Default, PartialEq, Struct)]
+pub struct APIResourceDiscovery {
+    /// Plural name, as in paths.
+    #[field(proto = 1, keep)]
+    pub resource: String,
+    /// What requests answer with.
+    #[field(proto = 2)]
+    pub response_kind: Option<GroupVersionKind>,
+    /// Cluster or Namespaced.
+    #[field(proto = 3, keep)]
+    pub scope: String,
+    /// Singular name.
+    #[field(proto = 4, keep)]
+    pub singular_resource: String,
+    /// What can be done.
+    #[field(proto = 5, keep, list_type = set)]
+    pub verbs: Vec<String>,
+    /// Abbreviations.
+    #[field(proto = 6, list_type = set)]
+    pub short_names: Vec<String>,
+    /// Groups of resources, such as all.
+    #[field(proto = 7, list_type = set)]
+    pub categories: Vec<String>,
+    /// Paths below an object.
+    #[field(proto = 8, list_type = map, list_map_keys("subresource"))]
+    pub subresources: Vec<APISubresourceDiscovery>,
+}
+
+/// A path below an object.
+#[derive(Clone, Debug, Default, PartialEq, Struct)]
+pub struct APISubresourceDiscovery {
+    /// Last part of the path.
+    #[field(proto = 1, keep)]
+    pub subresource: String,
+    /// What requests answer with; empty when it is no object.
+    #[field(proto = 2)]
+    pub response_kind: Option<GroupVersionKind>,
+    /// What can be sent.
+    #[field(proto = 3, list_type = map, list_map_keys("group", "version", "kind"))]
+    pub accepted_types: Vec<GroupVersionKind>,
+    /// What can be done.
+    #[field(proto = 4, keep, list_type = set)]
+    pub verbs: Vec<String>,
+}

@@ -1,0 +1,5 @@
+//! `apidiscovery.k8s.io/v2beta1`: aggregated discovery in its first form.
+
+mod api_group_discovery;
+
+pub use api_group_discovery::APIGroupDiscovery;

@@ -1,0 +1,21 @@
+//! `apiextensions.k8s.io/v1`: kinds of one's own.
+
+mod conversion_review;
+mod custom_resource_conversion;
+mod custom_resource_definition;
+mod custom_resource_definition_version;
+mod json_schema_props;
+
+pub use conversion_review::{ConversionRequest, ConversionResponse, ConversionReview};
+pub use custom_resource_conversion::{
+    CustomResourceConversion, ServiceReference, WebhookClientConfig, WebhookConversion,
+};
+pub use custom_resource_definition::{
+    CustomResourceDefinition, CustomResourceDefinitionCondition, CustomResourceDefinitionNames,
+    CustomResourceDefinitionSpec, CustomResourceDefinitionStatus,
+};
+pub use custom_resource_definition_version::{
+    CustomResourceColumnDefinition, CustomResourceDefinitionVersion, CustomResourceSubresourceScale,
+    CustomResourceSubresourceStatus, CustomResourceSubresources, CustomResourceValidation, SelectableField,
+};
+pub use json_schema_props::{ExternalDocumentation, JSONSchemaProps, ValidationRule};

@@ -1,0 +1,57 @@
+//! How objects get from one version to another.
+
+use planesmith_machinery::Struct;
+use planesmith_machinery::byte_string::ByteString;
+
+/// How objects get from one version to another.
+#[derive(Clone, Debug, Default, PartialEq, Struct)]
+pub struct CustomResourceConversion {
+    /// None changes only apiVersion; Webhook asks a webhook.
+    #[field(proto = 1, keep)]
+    pub strategy: String,
+    /// The webhook.
+    #[field(proto = 2)]
+    pub webhook: Option<WebhookConversion>,
+}
+
+/// A webhook that converts objects.
+#[derive(Clone, Debug, Default, PartialEq, Struct)]
+pub struct WebhookConversion {
+    /// How it is reached.
+    #[field(proto = 2)]
+    pub client_config: Option<WebhookClientConfig>,
+    /// The versions of ConversionReview that it knows, the most wanted first.
+    #[field(proto = 3, keep, list_type = atomic)]
+    pub conversion_review_versions: Vec<String>,
+}
+
+/// How a webhook is reached: by url or by service, not both.
+#[derive(Clone, Debug, Default, PartialEq, Struct)]
+pub struct WebhookClientConfig {
+    /// Its address, https://host:port/path. No user, fragment or query.
+    #[field(proto = 3)]
+    pub url: Option<String>,
+    /// The service in front of it.
+    #[field(proto = 1)]
+    pub service: Option<ServiceReference>,
+    /// Authorities, PEM, that its certificate is checked against; when empty, those of the system.
+    #[field(proto = 2)]
+    pub ca_bundle: ByteString,
+}
+
+/// A service by its name.
+#[derive(Clone, Debug, Default, PartialEq, Struct)]
+pub struct ServiceReference {
+    /// Namespace of the service.
+    #[field(proto = 1, keep)]
+    pub namespace: String,
+    /// Name of the service.
+    #[field(proto = 2, keep)]
+    pub name: String,
+    /// Path in the URL.
+    #[field(proto = 3)]
+    pub path: Option<String>,
+    /// Port of the service that talks HTTPS. Default: 443.
+    #[field(proto = 4, default = 443)]
+    pub port: Option<i32>,
+}

@@ -1,0 +1,179 @@
+//! Kinds of one's own.
+
+mod validate;
+
+use planesmith_machinery::field_error::FieldErrors;
+use planesmith_machinery::meta::ObjectMeta;
+use planesmith_machinery::rules::Rules;
+use planesmith_machinery::time::Time;
+use planesmith_machinery::{Resource, Struct};
+
+use crate::created_at::created_at;
+
+use super::{CustomResourceConversion, CustomResourceDefinitionVersion};
+
+/// Declares a kind of one's own: its names, its versions and their schemas. The server then serves it as it serves
+/// kinds of
+/// its own.
+#[derive(Clone, Debug, Default, PartialEq, Resource)]
+#[resource(
+    group = "apiextensions.k8s.io",
+    version = "v1",
+    cluster,
+    status,
+    generation,
+    conditional_update,
+    returns_deleted,
+    short("crd", "crds"),
+    categories("api-extensions"),
+    storage_name = "apiextensions.k8s.io/customresourcedefinitions",
+    rules
+)]
+#[resource(column(name), column(name = "Created At", type = "date", doc = "When the object was made.", with = created_at))]
+pub struct CustomResourceDefinition {
+    /// Standard metadata. The name is plural.group.
+    #[field(proto = 1)]
+    pub metadata: ObjectMeta,
+    /// The kind: names, scope, versions.
+    #[field(proto = 2, keep)]
+    pub spec: CustomResourceDefinitionSpec,
+    /// What of it is in effect.
+    #[field(proto = 3)]
+    pub status: CustomResourceDefinitionStatus,
+}
+
+/// A kind of one's own, in all its versions.
+#[derive(Clone, Debug, Default, PartialEq, Struct)]
+pub struct CustomResourceDefinitionSpec {
+    /// The API group, such as example.com. Objects are served under /apis/group.
+    #[field(proto = 1, keep)]
+    pub group: String,
+    /// What the kind and its resource are called.
+    #[field(proto = 3, keep)]
+    pub names: CustomResourceDefinitionNames,
+    /// Cluster or Namespaced: whether objects live in namespaces.
+    #[field(proto = 4, keep)]
+    pub scope: String,
+    /// The versions. Clients prefer them in the order of their names: v10, v2, v1, v11beta2, v10beta3, v3alpha1.
+    #[field(proto = 7, keep, list_type = atomic)]
+    pub versions: Vec<CustomResourceDefinitionVersion>,
+    /// How objects get from one version to another. Default: only apiVersion is changed.
+    #[field(proto = 9)]
+    pub conversion: Option<CustomResourceConversion>,
+    /// Keep fields that the schema does not know. Deprecated; write x-kubernetes-preserve-unknown-fields in the schema.
+    #[field(proto = 10)]
+    pub preserve_unknown_fields: bool,
+}
+
+/// What a kind and its resource are called.
+#[derive(Clone, Debug, Default, PartialEq, Struct)]
+pub struct CustomResourceDefinitionNames {
+    /// The name in paths, in lower case: /apis/group/version/plural.
+    #[field(proto = 1, keep)]
+    pub plural: String,
+    /// The singular that kubectl takes. Default: the kind in lower case.
+    #[field(proto = 2)]
+    pub singular: String,
+    /// Abbreviations that kubectl takes.
+    #[field(proto = 3, list_type = atomic)]
+    pub short_names: Vec<String>,
+    /// The kind, in upper camel case.
+    #[field(proto = 4, keep)]
+    pub kind: String,
+    /// The kind of lists. Default: the kind with List.
+    #[field(proto = 5)]
+    pub list_kind: String,
+    /// Groups of resources that kubectl takes in place of a name, such as all.
+    #[field(proto = 6, list_type = atomic)]
+    pub categories: Vec<String>,
+}
+
+/// What of a kind is in effect.
+#[derive(Clone, Debug, Default, PartialEq, Struct)]
+pub struct CustomResourceDefinitionStatus {
+    /// Whether the names are free, the kind is served, and what is wrong.
+    #[field(proto = 1, keep, optional, list_type = map, list_map_keys("type"))]
+    pub conditions: Vec<CustomResourceDefinitionCondition>,
+    /// The names that are in effect; others may be taken.
+    #[field(proto = 2, keep, optional)]
+    pub accepted_names: CustomResourceDefinitionNames,
+    /// Versions in which objects were ever stored. One can be taken off when all its objects were written anew, and the
+    /// version can go only then.
+    #[field(proto = 3, keep, optional, list_type = atomic)]
+    pub stored_versions: Vec<String>,
+    /// The generation that the status is about.
+    #[field(proto = 4)]
+    pub observed_generation: i64,
+}
+
+/// One thing that is known about a kind.
+#[derive(Clone, Debug, Default, PartialEq, Struct)]
+pub struct CustomResourceDefinitionCondition {
+    /// What it is about: NamesAccepted, Established, NonStructuralSchema, Terminating or
+    /// KubernetesAPIApprovalPolicyConformant.
+    #[field(proto = 1, keep)]
+    pub type_: String,
+    /// True, False or Unknown.
+    #[field(proto = 2, keep)]
+    pub status: String,
+    /// When the status changed last.
+    #[field(proto = 3)]
+    pub last_transition_time: Time,
+    /// One word for programs on why.
+    #[field(proto = 4)]
+    pub reason: String,
+    /// Why, for people.
+    #[field(proto = 5)]
+    pub message: String,
+    /// The generation that it was found for.
+    #[field(proto = 6)]
+    pub observed_generation: i64,
+}
+
+impl Rules for CustomResourceDefinition {
+    fn default_values(&mut self) {
+        self.spec.names.fill_in();
+        self.spec.conversion.get_or_insert_with(|| CustomResourceConversion {
+            strategy: "None".to_owned(),
+            webhook: None,
+        });
+    }
+
+    fn prepare_create(&mut self) {
+        let stored = self.spec.versions.iter().filter(|version| version.storage);
+        self.status.stored_versions = stored.take(1).map(|version| version.name.clone()).collect();
+    }
+
+    fn validate(&self, errors: &mut FieldErrors) {
+        validate::check(self, errors);
+    }
+
+    fn settle_sample(&mut self) {
+        let spec = &mut self.spec;
+        if !spec.group.contains('.') {
+            spec.group.push_str(".example.com");
+        }
+        spec.versions.truncate(3);
+        for (index, version) in spec.versions.iter_mut().enumerate() {
+            version.name = format!("v{}", index + 1);
+            version.storage = index == 0;
+        }
+        self.metadata.name = format!("{}.{}", spec.names.plural, spec.group);
+    }
+
+    fn validate_update(&self, old: &Self, errors: &mut FieldErrors) {
+        validate::check_change(self, old, errors);
+    }
+}
+
+impl CustomResourceDefinitionNames {
+    /// Makes up what is missing out of the kind.
+    pub(crate) fn fill_in(&mut self) {
+        if self.singular.is_empty() {
+            self.singular = self.kind.to_lowercase();
+        }
+        if self.list_kind.is_empty() && !self.kind.is_empty() {
+            self.list_kind = format!("{}List", self.kind);
+        }
+    }
+}

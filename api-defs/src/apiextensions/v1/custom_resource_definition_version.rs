@@ -1,0 +1,105 @@
+//! One version of a kind of one's own.
+
+use planesmith_machinery::Struct;
+
+use super::JSONSchemaProps;
+
+/// One version of a kind.
+#[derive(Clone, Debug, Default, PartialEq, Struct)]
+pub struct CustomResourceDefinitionVersion {
+    /// The version, such as v1 or v2beta1.
+    #[field(proto = 1, keep)]
+    pub name: String,
+    /// Whether clients reach it.
+    #[field(proto = 2, keep)]
+    pub served: bool,
+    /// Whether objects are stored in it. True for exactly one version.
+    #[field(proto = 3, keep)]
+    pub storage: bool,
+    /// Answer requests for it with a warning.
+    #[field(proto = 7)]
+    pub deprecated: bool,
+    /// The warning. Default: that the version is deprecated, and for which other one.
+    #[field(proto = 8)]
+    pub deprecation_warning: Option<String>,
+    /// What objects of the version hold.
+    #[field(proto = 4)]
+    pub schema: Option<CustomResourceValidation>,
+    /// Which subresources objects have.
+    #[field(proto = 5)]
+    pub subresources: Option<CustomResourceSubresources>,
+    /// What kubectl get prints besides the name. Default: the age.
+    #[field(proto = 6, list_type = atomic)]
+    pub additional_printer_columns: Vec<CustomResourceColumnDefinition>,
+    /// Fields that field selectors may name; at most 8.
+    #[field(proto = 9, list_type = atomic)]
+    pub selectable_fields: Vec<SelectableField>,
+}
+
+/// What objects hold.
+#[derive(Clone, Debug, Default, PartialEq, Struct)]
+pub struct CustomResourceValidation {
+    /// The schema.
+    #[field(name = "openAPIV3Schema", proto = 1)]
+    pub open_apiv3_schema: Option<JSONSchemaProps>,
+}
+
+/// A column that kubectl get prints.
+#[derive(Clone, Debug, Default, PartialEq, Struct)]
+pub struct CustomResourceColumnDefinition {
+    /// The heading.
+    #[field(proto = 1, keep)]
+    pub name: String,
+    /// The OpenAPI type of the cells: integer, number, string, boolean or date.
+    #[field(proto = 2, keep)]
+    pub type_: String,
+    /// The OpenAPI format of the cells, such as int32, password or date-time.
+    #[field(proto = 3)]
+    pub format: String,
+    /// What the column shows.
+    #[field(proto = 4)]
+    pub description: String,
+    /// 0 for always; larger numbers only in wide output.
+    #[field(proto = 5)]
+    pub priority: i32,
+    /// Where the cells come from, such as .spec.replicas.
+    #[field(proto = 6, keep)]
+    pub json_path: String,
+}
+
+/// Paths below objects.
+#[derive(Clone, Debug, Default, PartialEq, Struct)]
+pub struct CustomResourceSubresources {
+    /// Objects have /status: writes there change only the status, writes to the object everything else.
+    #[field(proto = 1)]
+    pub status: Option<CustomResourceSubresourceStatus>,
+    /// Objects have /scale.
+    #[field(proto = 2)]
+    pub scale: Option<CustomResourceSubresourceScale>,
+}
+
+/// Nothing more has to be said of /status.
+#[derive(Clone, Debug, Default, PartialEq, Struct)]
+pub struct CustomResourceSubresourceStatus {}
+
+/// Where /scale finds its numbers.
+#[derive(Clone, Debug, Default, PartialEq, Struct)]
+pub struct CustomResourceSubresourceScale {
+    /// Where the wanted replicas are: below .spec, such as .spec.replicas.
+    #[field(proto = 1, keep)]
+    pub spec_replicas_path: String,
+    /// Where the observed replicas are: below .status, such as .status.replicas.
+    #[field(proto = 2, keep)]
+    pub status_replicas_path: String,
+    /// Where the selector is, as text: below .spec or .status, such as .status.selector. Autoscalers need it.
+    #[field(proto = 3)]
+    pub label_selector_path: Option<String>,
+}
+
+/// A field that field selectors may name.
+#[derive(Clone, Debug, Default, PartialEq, Struct)]
+pub struct SelectableField {
+    /// Where it is, such as .spec.color. A text, a truth value or a whole number, and in no list or map.
+    #[field(proto = 1, keep)]
+    pub json_path: String,
+}

@@ -1,0 +1,186 @@
+//! JSON schemas.
+
+use std::collections::BTreeMap;
+
+use planesmith_machinery::Struct;
+use planesmith_machinery::raw::AnyJson;
+use planesmith_machinery::schema_or::{SchemaOrArray, SchemaOrBool, SchemaOrStrings};
+
+/// A JSON schema, in the draft that OpenAPI 3.0 builds on, with the words of Kubernetes beside.
+#[derive(Clone, Debug, Default, PartialEq, Struct)]
+pub struct JSONSchemaProps {
+    /// Not used.
+    #[field(proto = 1)]
+    pub id: String,
+    /// Not used.
+    #[field(name = "$schema", proto = 2)]
+    pub schema_: String,
+    /// Not allowed.
+    #[field(name = "$ref", proto = 3)]
+    pub ref_: Option<String>,
+    /// What the value means, for people.
+    #[field(proto = 4)]
+    pub description: String,
+    /// array, boolean, integer, number, object or string.
+    #[field(proto = 5)]
+    pub type_: String,
+    /// What kind of text or number, such as date-time or int64.
+    #[field(proto = 6)]
+    pub format: String,
+    /// A name for the schema.
+    #[field(proto = 7)]
+    pub title: String,
+    /// What is taken when the value is absent.
+    #[field(proto = 8)]
+    pub default: Option<AnyJson>,
+    /// The greatest number.
+    #[field(proto = 9)]
+    pub maximum: Option<f64>,
+    /// The greatest number itself is too much.
+    #[field(proto = 10)]
+    pub exclusive_maximum: bool,
+    /// The least number.
+    #[field(proto = 11)]
+    pub minimum: Option<f64>,
+    /// The least number itself is too little.
+    #[field(proto = 12)]
+    pub exclusive_minimum: bool,
+    /// The most characters.
+    #[field(proto = 13)]
+    pub max_length: Option<i64>,
+    /// The least characters.
+    #[field(proto = 14)]
+    pub min_length: Option<i64>,
+    /// A regular expression that the text matches somewhere.
+    #[field(proto = 15)]
+    pub pattern: String,
+    /// The most elements.
+    #[field(proto = 16)]
+    pub max_items: Option<i64>,
+    /// The least elements.
+    #[field(proto = 17)]
+    pub min_items: Option<i64>,
+    /// Not allowed: checking it takes too long. Use x-kubernetes-list-type set.
+    #[field(proto = 18)]
+    pub unique_items: bool,
+    /// The number is a multiple of this one.
+    #[field(proto = 19)]
+    pub multiple_of: Option<f64>,
+    /// The values that are allowed.
+    #[field(proto = 20, list_type = atomic)]
+    pub enum_: Vec<AnyJson>,
+    /// The most entries.
+    #[field(proto = 21)]
+    pub max_properties: Option<i64>,
+    /// The least entries.
+    #[field(proto = 22)]
+    pub min_properties: Option<i64>,
+    /// Fields that have to be there.
+    #[field(proto = 23, list_type = atomic)]
+    pub required: Vec<String>,
+    /// What elements are.
+    #[field(proto = 24)]
+    pub items: Option<SchemaOrArray<JSONSchemaProps>>,
+    /// All of these fit.
+    #[field(proto = 25, list_type = atomic)]
+    pub all_of: Vec<JSONSchemaProps>,
+    /// Exactly one of these fits.
+    #[field(proto = 26, list_type = atomic)]
+    pub one_of: Vec<JSONSchemaProps>,
+    /// At least one of these fits.
+    #[field(proto = 27, list_type = atomic)]
+    pub any_of: Vec<JSONSchemaProps>,
+    /// This does not fit.
+    #[field(proto = 28)]
+    pub not: Option<Box<JSONSchemaProps>>,
+    /// What fields are, by name.
+    #[field(proto = 29)]
+    pub properties: BTreeMap<String, JSONSchemaProps>,
+    /// What fields with other names are; for maps.
+    #[field(proto = 30)]
+    pub additional_properties: Option<SchemaOrBool<JSONSchemaProps>>,
+    /// Not allowed.
+    #[field(proto = 31)]
+    pub pattern_properties: BTreeMap<String, JSONSchemaProps>,
+    /// Not allowed.
+    #[field(proto = 32)]
+    pub dependencies: BTreeMap<String, SchemaOrStrings<JSONSchemaProps>>,
+    /// Not allowed.
+    #[field(proto = 33)]
+    pub additional_items: Option<SchemaOrBool<JSONSchemaProps>>,
+    /// Not allowed.
+    #[field(proto = 34)]
+    pub definitions: BTreeMap<String, JSONSchemaProps>,
+    /// Documentation elsewhere.
+    #[field(proto = 35)]
+    pub external_docs: Option<ExternalDocumentation>,
+    /// A value that fits.
+    #[field(proto = 36)]
+    pub example: Option<AnyJson>,
+    /// null is allowed.
+    #[field(proto = 37)]
+    pub nullable: bool,
+    /// Fields that the schema does not know are kept.
+    #[field(name = "x-kubernetes-preserve-unknown-fields", proto = 38)]
+    pub x_kubernetes_preserve_unknown_fields: Option<bool>,
+    /// The value is an object with apiVersion, kind and metadata.
+    #[field(name = "x-kubernetes-embedded-resource", proto = 39)]
+    pub x_kubernetes_embedded_resource: bool,
+    /// The value is a number or a text.
+    #[field(name = "x-kubernetes-int-or-string", proto = 40)]
+    pub x_kubernetes_int_or_string: bool,
+    /// The fields that tell elements of the list apart.
+    #[field(name = "x-kubernetes-list-map-keys", proto = 41, list_type = atomic)]
+    pub x_kubernetes_list_map_keys: Vec<String>,
+    /// How apply tells elements of the list apart: atomic, set or map.
+    #[field(name = "x-kubernetes-list-type", proto = 42)]
+    pub x_kubernetes_list_type: Option<String>,
+    /// How apply owns the map: granular, entry by entry, or atomic, as a whole.
+    #[field(name = "x-kubernetes-map-type", proto = 43)]
+    pub x_kubernetes_map_type: Option<String>,
+    /// CEL expressions that the value has to meet.
+    #[field(name = "x-kubernetes-validations", proto = 44, list_type = map, list_map_keys("rule"), patch_strategy(merge), patch_merge_key = "rule")]
+    pub x_kubernetes_validations: Vec<ValidationRule>,
+}
+
+/// Documentation elsewhere.
+#[derive(Clone, Debug, Default, PartialEq, Struct)]
+pub struct ExternalDocumentation {
+    /// What is there.
+    #[field(proto = 1)]
+    pub description: String,
+    /// Where it is.
+    #[field(proto = 2)]
+    pub url: String,
+}
+
+/// A CEL expression that objects have to meet.
+#[derive(Clone, Debug, Default, PartialEq, Struct)]
+pub struct ValidationRule {
+    /// The expression. self is the value that the schema is for, oldSelf the one before an update.
+    #[field(proto = 1, keep)]
+    pub rule: String,
+    /// What is said when it is not met.
+    #[field(proto = 2)]
+    pub message: String,
+    /// A CEL expression for what is said; wins over message.
+    #[field(proto = 3)]
+    pub message_expression: String,
+    /// The reason that clients see. Default: FieldValueInvalid.
+    #[field(
+        proto = 4,
+        known(
+            "FieldValueRequired",
+            "FieldValueDuplicate",
+            "FieldValueInvalid",
+            "FieldValueForbidden"
+        )
+    )]
+    pub reason: Option<String>,
+    /// The field that clients are told, such as .spec.color. Default: the one that the schema is for.
+    #[field(proto = 5)]
+    pub field_path: String,
+    /// The expression is evaluated on create too; oldSelf is optional then.
+    #[field(proto = 6)]
+    pub optional_old_self: Option<bool>,
+}

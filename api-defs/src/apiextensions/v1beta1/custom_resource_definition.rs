@@ -1,0 +1,183 @@
+//! Kinds of one's own, in a version that is no longer served.
+
+mod convert;
+
+use crate::apiextensions::v1::{
+    self, CustomResourceDefinitionNames, CustomResourceDefinitionStatus, CustomResourceSubresources,
+    CustomResourceValidation, SelectableField, WebhookClientConfig,
+};
+use planesmith_machinery::meta::ObjectMeta;
+use planesmith_machinery::rules::Rules;
+use planesmith_machinery::{Resource, Struct};
+
+/// Declares a kind of one's own: its names, its versions and their schemas. The server then serves it as it serves
+/// kinds of
+/// its own.
+#[derive(Clone, Debug, Default, PartialEq, Resource)]
+#[resource(
+    group = "apiextensions.k8s.io",
+    version = "v1beta1",
+    cluster,
+    status,
+    generation,
+    conditional_update,
+    returns_deleted,
+    short("crd", "crds"),
+    categories("api-extensions"),
+    storage_name = "apiextensions.k8s.io/customresourcedefinitions",
+    storage_version = v1::CustomResourceDefinition,
+    convert,
+    rules,
+    unserved,
+    deprecated = "apiextensions.k8s.io/v1beta1 CustomResourceDefinition is deprecated in v1.16+, unavailable in v1.22+; use apiextensions.k8s.io/v1 CustomResourceDefinition"
+)]
+pub struct CustomResourceDefinition {
+    /// Standard metadata. The name is plural.group.
+    #[field(proto = 1)]
+    pub metadata: ObjectMeta,
+    /// The kind: names, scope, versions.
+    #[field(proto = 2, keep)]
+    pub spec: CustomResourceDefinitionSpec,
+    /// What of it is in effect.
+    #[field(proto = 3)]
+    pub status: CustomResourceDefinitionStatus,
+}
+
+/// A kind of one's own, in all its versions.
+#[derive(Clone, Debug, Default, PartialEq, Struct)]
+pub struct CustomResourceDefinitionSpec {
+    /// The API group, such as example.com. Objects are served under /apis/group.
+    #[field(proto = 1, keep)]
+    pub group: String,
+    /// The one version. Deprecated; use versions.
+    #[field(proto = 2)]
+    pub version: String,
+    /// What the kind and its resource are called.
+    #[field(proto = 3, keep)]
+    pub names: CustomResourceDefinitionNames,
+    /// Cluster or Namespaced: whether objects live in namespaces.
+    #[field(proto = 4, keep)]
+    pub scope: String,
+    /// The schema of all versions. Deprecated; write one for each version.
+    #[field(proto = 5)]
+    pub validation: Option<CustomResourceValidation>,
+    /// Subresources of all versions. Deprecated; declare them for each version.
+    #[field(proto = 6)]
+    pub subresources: Option<CustomResourceSubresources>,
+    /// The versions. Clients prefer them in the order of their names: v10, v2, v1, v11beta2, v10beta3, v3alpha1.
+    #[field(proto = 7, list_type = atomic)]
+    pub versions: Vec<CustomResourceDefinitionVersion>,
+    /// Columns of all versions. Deprecated; declare them for each version.
+    #[field(proto = 8, list_type = atomic)]
+    pub additional_printer_columns: Vec<CustomResourceColumnDefinition>,
+    /// Fields that field selectors may name, in all versions.
+    #[field(proto = 11, list_type = atomic)]
+    pub selectable_fields: Vec<SelectableField>,
+    /// How objects get from one version to another. Default: only apiVersion is changed.
+    #[field(proto = 9)]
+    pub conversion: Option<CustomResourceConversion>,
+    /// Keep fields that the schema does not know. Deprecated; write x-kubernetes-preserve-unknown-fields in the schema.
+    #[field(proto = 10)]
+    pub preserve_unknown_fields: Option<bool>,
+}
+
+/// One version of a kind.
+#[derive(Clone, Debug, Default, PartialEq, Struct)]
+pub struct CustomResourceDefinitionVersion {
+    /// The version, such as v1 or v2beta1.
+    #[field(proto = 1, keep)]
+    pub name: String,
+    /// Whether clients reach it.
+    #[field(proto = 2, keep)]
+    pub served: bool,
+    /// Whether objects are stored in it. True for exactly one version.
+    #[field(proto = 3, keep)]
+    pub storage: bool,
+    /// Answer requests for it with a warning.
+    #[field(proto = 7)]
+    pub deprecated: bool,
+    /// The warning. Default: that the version is deprecated, and for which other one.
+    #[field(proto = 8)]
+    pub deprecation_warning: Option<String>,
+    /// What objects of the version hold.
+    #[field(proto = 4)]
+    pub schema: Option<CustomResourceValidation>,
+    /// Which subresources objects have.
+    #[field(proto = 5)]
+    pub subresources: Option<CustomResourceSubresources>,
+    /// What kubectl get prints besides the name. Default: the age.
+    #[field(proto = 6, list_type = atomic)]
+    pub additional_printer_columns: Vec<CustomResourceColumnDefinition>,
+    /// Fields that field selectors may name; at most 8.
+    #[field(proto = 9, list_type = atomic)]
+    pub selectable_fields: Vec<SelectableField>,
+}
+
+/// A column that kubectl get prints.
+#[derive(Clone, Debug, Default, PartialEq, Struct)]
+pub struct CustomResourceColumnDefinition {
+    /// The heading.
+    #[field(proto = 1, keep)]
+    pub name: String,
+    /// The OpenAPI type of the cells: integer, number, string, boolean or date.
+    #[field(proto = 2, keep)]
+    pub type_: String,
+    /// The OpenAPI format of the cells, such as int32, password or date-time.
+    #[field(proto = 3)]
+    pub format: String,
+    /// What the column shows.
+    #[field(proto = 4)]
+    pub description: String,
+    /// 0 for always; larger numbers only in wide output.
+    #[field(proto = 5)]
+    pub priority: i32,
+    /// Where the cells come from, such as .spec.replicas.
+    #[field(name = "JSONPath", proto = 6, keep)]
+    pub json_path: String,
+}
+
+/// How objects get from one version to another.
+#[derive(Clone, Debug, Default, PartialEq, Struct)]
+pub struct CustomResourceConversion {
+    /// None changes only apiVersion; Webhook asks a webhook.
+    #[field(proto = 1, keep)]
+    pub strategy: String,
+    /// How the webhook is reached.
+    #[field(proto = 2)]
+    pub webhook_client_config: Option<WebhookClientConfig>,
+    /// The versions of ConversionReview that the webhook knows, the most wanted first.
+    #[field(proto = 3, list_type = atomic)]
+    pub conversion_review_versions: Vec<String>,
+}
+
+impl Rules for CustomResourceDefinition {
+    fn default_values(&mut self) {
+        let spec = &mut self.spec;
+        if spec.scope.is_empty() {
+            "Namespaced".clone_into(&mut spec.scope);
+        }
+        spec.names.fill_in();
+        spec.conversion.get_or_insert_with(|| CustomResourceConversion {
+            strategy: "None".to_owned(),
+            ..CustomResourceConversion::default()
+        });
+        spec.preserve_unknown_fields.get_or_insert(true);
+    }
+
+    fn settle_sample(&mut self) {
+        let spec = &mut self.spec;
+        if spec.versions.is_empty() {
+            spec.versions.push(CustomResourceDefinitionVersion::default());
+        }
+        for (index, version) in spec.versions.iter_mut().enumerate() {
+            version.name = format!("v{}", index + 1);
+        }
+        // Said for each version or for all of them, not both.
+        "v1".clone_into(&mut spec.version);
+        spec.validation = None;
+        spec.subresources = None;
+        spec.additional_printer_columns.clear();
+        spec.selectable_fields.clear();
+        spec.say_for_all();
+    }
+}

@@ -1,0 +1,217 @@
+//! Group versions and the servers that answer for them.
+
+mod columns;
+
+use planesmith_machinery::byte_string::ByteString;
+use planesmith_machinery::field_error::FieldErrors;
+use planesmith_machinery::meta::ObjectMeta;
+use planesmith_machinery::names;
+use planesmith_machinery::rules::Rules;
+use planesmith_machinery::time::Time;
+use planesmith_machinery::{Resource, Struct};
+
+/// A version of a group, and the server that answers for it: this one, or one behind a service.
+#[derive(Clone, Debug, Default, PartialEq, Resource)]
+#[resource(
+    group = "apiregistration.k8s.io",
+    version = "v1",
+    kind = "APIService",
+    cluster,
+    status,
+    categories("api-extensions"),
+    name_rule = path_segment,
+    storage_name = "apiregistration.k8s.io/apiservices",
+    conditional_update,
+    rules
+)]
+#[resource(
+    column(name),
+    column(name = "Service", type = "string", doc = "The service in front of the server, or Local.", with = columns::service),
+    column(name = "Available", type = "string", doc = "Whether the server is reached.", with = columns::available),
+    column(age)
+)]
+pub struct APIService {
+    /// Standard metadata. The name is version.group.
+    #[field(proto = 1)]
+    pub metadata: ObjectMeta,
+    /// The group version and where its server is.
+    #[field(proto = 2)]
+    pub spec: APIServiceSpec,
+    /// Whether the server was reached.
+    #[field(proto = 3)]
+    pub status: APIServiceStatus,
+}
+
+/// Which group version is served, where, and in which order clients prefer it.
+#[derive(Clone, Debug, Default, PartialEq, Struct)]
+pub struct APIServiceSpec {
+    /// The service in front of the server; absent for group versions that this server answers for.
+    #[field(proto = 1)]
+    pub service: Option<ServiceReference>,
+    /// The API group.
+    #[field(proto = 2)]
+    pub group: String,
+    /// The version in the group.
+    #[field(proto = 3)]
+    pub version: String,
+    /// Do not check the server's certificate. Strongly discouraged; set caBundle instead.
+    #[field(name = "insecureSkipTLSVerify", proto = 4)]
+    pub insecure_skip_tls_verify: bool,
+    /// Authorities, PEM, that the server's certificate is checked against; when empty, those of the system.
+    #[field(proto = 5, list_type = atomic)]
+    pub ca_bundle: ByteString,
+    /// How much the group is wanted, at least: clients prefer groups with larger numbers. Between 1 and 20,000.
+    #[field(proto = 7, keep)]
+    pub group_priority_minimum: i32,
+    /// How much the version is wanted inside its group: larger numbers first. Between 1 and 1,000.
+    #[field(proto = 8, keep)]
+    pub version_priority: i32,
+}
+
+/// A service by its name.
+#[derive(Clone, Debug, Default, PartialEq, Struct)]
+pub struct ServiceReference {
+    /// Namespace of the service.
+    #[field(proto = 1)]
+    pub namespace: String,
+    /// Name of the service.
+    #[field(proto = 2)]
+    pub name: String,
+    /// Port of the service that talks HTTPS. Default: 443.
+    #[field(proto = 3, default = 443)]
+    pub port: Option<i32>,
+}
+
+/// Whether a server was reached.
+#[derive(Clone, Debug, Default, PartialEq, Struct)]
+pub struct APIServiceStatus {
+    /// What is known; the condition Available counts.
+    #[field(proto = 1, list_type = map, list_map_keys("type"), patch_strategy(merge), patch_merge_key = "type")]
+    pub conditions: Vec<APIServiceCondition>,
+}
+
+/// One thing that is known about a server.
+#[derive(Clone, Debug, Default, PartialEq, Struct)]
+pub struct APIServiceCondition {
+    /// What it is about, such as Available.
+    #[field(proto = 1, keep)]
+    pub type_: String,
+    /// True, False or Unknown.
+    #[field(proto = 2, keep)]
+    pub status: String,
+    /// When the status changed last.
+    #[field(proto = 3)]
+    pub last_transition_time: Time,
+    /// One word for programs on why.
+    #[field(proto = 4)]
+    pub reason: String,
+    /// Why, for people.
+    #[field(proto = 5)]
+    pub message: String,
+}
+
+/// The largest priority of a group.
+const MAX_GROUP_PRIORITY: i32 = 20_000;
+
+/// The largest priority of a version in its group.
+const MAX_VERSION_PRIORITY: i32 = 1_000;
+
+impl Rules for APIService {
+    fn prepare_create(&mut self) {
+        if self.spec.service.is_none() {
+            self.status.conditions = vec![APIServiceCondition {
+                type_: "Available".to_owned(),
+                status: "True".to_owned(),
+                last_transition_time: Time::now(),
+                reason: "Local".to_owned(),
+                message: "Local APIServices are always available".to_owned(),
+            }];
+        }
+    }
+
+    fn validate(&self, errors: &mut FieldErrors) {
+        let spec = &self.spec;
+        let wanted = format!("{}.{}", spec.version, spec.group);
+        if self.metadata.name != wanted && names::path_segment(&self.metadata.name).is_empty() {
+            let detail = format!("must be `spec.version+\".\"+spec.group`: {wanted:?}");
+            errors.invalid("metadata.name", self.metadata.name.as_str(), detail);
+        }
+        if spec.group.is_empty() && spec.version != "v1" {
+            errors.required(
+                "spec.group",
+                "only v1 may have an empty group and it better be legacy kube",
+            );
+        }
+        if !spec.group.is_empty() {
+            for problem in names::dns_subdomain(&spec.group) {
+                errors.invalid("spec.group", spec.group.as_str(), problem);
+            }
+        }
+        for problem in names::dns_label_1035(&spec.version) {
+            errors.invalid("spec.version", spec.version.as_str(), problem);
+        }
+        for (field, priority, max) in [
+            (
+                "spec.groupPriorityMinimum",
+                spec.group_priority_minimum,
+                MAX_GROUP_PRIORITY,
+            ),
+            ("spec.versionPriority", spec.version_priority, MAX_VERSION_PRIORITY),
+        ] {
+            if priority <= 0 || priority > max {
+                errors.invalid(field, priority, format!("must be positive and less than {max}"));
+            }
+        }
+        match &spec.service {
+            None => spec.check_local(errors),
+            Some(service) => spec.check_remote(service, errors),
+        }
+    }
+
+    fn settle_sample(&mut self) {
+        self.metadata.name = format!("{}.{}", self.spec.version, self.spec.group);
+    }
+
+    fn validate_status_update(&self, _: &Self, errors: &mut FieldErrors) {
+        for (index, condition) in self.status.conditions.iter().enumerate() {
+            if !matches!(condition.status.as_str(), "True" | "False" | "Unknown") {
+                let mut errors = errors.at_index("status.conditions", index);
+                errors.not_supported("status", condition.status.as_str(), &["True", "False", "Unknown"]);
+            }
+        }
+    }
+}
+
+impl APIServiceSpec {
+    /// A group version that this server answers for needs no certificate.
+    fn check_local(&self, errors: &mut FieldErrors) {
+        if !self.ca_bundle.is_empty() {
+            let length = format!("{} bytes", self.ca_bundle.len());
+            errors.invalid("spec.caBundle", length, "local APIServices may not have a caBundle");
+        }
+        if self.insecure_skip_tls_verify {
+            let detail = "local APIServices may not have insecureSkipTLSVerify";
+            errors.invalid("spec.insecureSkipTLSVerify", true, detail);
+        }
+    }
+
+    fn check_remote(&self, service: &ServiceReference, errors: &mut FieldErrors) {
+        if service.namespace.is_empty() {
+            errors.required("spec.service.namespace", "");
+        }
+        if service.name.is_empty() {
+            errors.required("spec.service.name", "");
+        }
+        let port = service.port.unwrap_or_default();
+        let problems = names::port_number(port.into());
+        if !problems.is_empty() {
+            let problems: Vec<String> = problems.into_iter().map(|problem| problem.to_string()).collect();
+            let detail = format!("port is not valid: {}", problems.join(", "));
+            errors.invalid("spec.service.port", port, detail);
+        }
+        if self.insecure_skip_tls_verify && !self.ca_bundle.is_empty() {
+            let detail = "may not be true if caBundle is present";
+            errors.invalid("spec.insecureSkipTLSVerify", true, detail);
+        }
+    }
+}

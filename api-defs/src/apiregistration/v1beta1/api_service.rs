@@ -1,0 +1,33 @@
+//! Group versions and the servers that answer for them, in a version that is no longer served.
+
+use crate::apiregistration::v1::{APIServiceSpec, APIServiceStatus};
+use planesmith_machinery::Resource;
+use planesmith_machinery::meta::ObjectMeta;
+
+/// A version of a group, and the server that answers for it: this one, or one behind a service.
+#[derive(Clone, Debug, Default, PartialEq, Resource)]
+#[resource(
+    group = "apiregistration.k8s.io",
+    version = "v1beta1",
+    kind = "APIService",
+    cluster,
+    status,
+    categories("api-extensions"),
+    name_rule = path_segment,
+    storage_name = "apiregistration.k8s.io/apiservices",
+    conditional_update,
+    storage_version = crate::apiregistration::v1::APIService,
+    unserved,
+    deprecated = "apiregistration.k8s.io/v1beta1 APIService is deprecated in v1.19+, unavailable in v1.22+; use apiregistration.k8s.io/v1 APIService"
+)]
+pub struct APIService {
+    /// Standard metadata. The name is version.group.
+    #[field(proto = 1)]
+    pub metadata: ObjectMeta,
+    /// The group version and where its server is.
+    #[field(proto = 2)]
+    pub spec: APIServiceSpec,
+    /// Whether the server was reached.
+    #[field(proto = 3)]
+    pub status: APIServiceStatus,
+}

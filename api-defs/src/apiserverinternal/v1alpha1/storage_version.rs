@@ -1,0 +1,186 @@
+//! How API servers store a resource.
+
+mod columns;
+
+use planesmith_machinery::field_error::FieldErrors;
+use planesmith_machinery::meta::ObjectMeta;
+use planesmith_machinery::names;
+use planesmith_machinery::rules::Rules;
+use planesmith_machinery::time::Time;
+use planesmith_machinery::{Resource, Struct};
+
+/// In which version each of several API servers stores a resource.
+#[derive(Clone, Debug, Default, PartialEq, Resource)]
+#[resource(group = "internal.apiserver.k8s.io", version = "v1alpha1", cluster, status, name_rule = path_segment, rules)]
+#[resource(
+    column(name),
+    column(
+        name = "CommonEncodingVersion",
+        type = "string",
+        doc = "The version that all servers store in, when they agree.",
+        with = columns::common_version
+    ),
+    column(
+        name = "StorageVersions",
+        type = "string",
+        doc = "The version that each server stores in.",
+        with = columns::versions
+    ),
+    column(age)
+)]
+pub struct StorageVersion {
+    /// Standard metadata. The name is group.resource.
+    #[field(proto = 1, expected)]
+    pub metadata: ObjectMeta,
+    /// Empty: it is here so that the kind looks like others.
+    #[field(proto = 2, keep, optional)]
+    pub spec: StorageVersionSpec,
+    /// What the servers say.
+    #[field(proto = 3, keep, optional)]
+    pub status: StorageVersionStatus,
+}
+
+/// Nothing is wanted of storage versions.
+#[derive(Clone, Debug, Default, PartialEq, Struct)]
+pub struct StorageVersionSpec {}
+
+/// What servers say about how they store a resource.
+#[derive(Clone, Debug, Default, PartialEq, Struct)]
+pub struct StorageVersionStatus {
+    /// What each server says.
+    #[field(proto = 1, list_type = map, list_map_keys("apiServerID"))]
+    pub storage_versions: Vec<ServerStorageVersion>,
+    /// The version that all servers store in, when they agree.
+    #[field(proto = 2)]
+    pub common_encoding_version: Option<String>,
+    /// What is known about all servers together.
+    #[field(proto = 3, list_type = map, list_map_keys("type"))]
+    pub conditions: Vec<StorageVersionCondition>,
+}
+
+/// How one server stores a resource.
+#[derive(Clone, Debug, Default, PartialEq, Struct)]
+pub struct ServerStorageVersion {
+    /// The server.
+    #[field(name = "apiServerID", proto = 1, expected)]
+    pub api_server_id: String,
+    /// The version that it stores objects in.
+    #[field(proto = 2, expected)]
+    pub encoding_version: String,
+    /// The versions that it can read from the store; the one it writes is among them.
+    #[field(proto = 3, expected, list_type = set)]
+    pub decodable_versions: Vec<String>,
+    /// The versions that clients can reach; those that it reads from the store.
+    #[field(proto = 4, list_type = set)]
+    pub served_versions: Vec<String>,
+}
+
+/// One thing that is known about all servers together.
+#[derive(Clone, Debug, Default, PartialEq, Struct)]
+pub struct StorageVersionCondition {
+    /// What it is about, such as AllEncodingVersionsEqual.
+    #[field(proto = 1, keep)]
+    pub type_: String,
+    /// True, False or Unknown.
+    #[field(proto = 2, keep)]
+    pub status: String,
+    /// The generation that it was found for.
+    #[field(proto = 3)]
+    pub observed_generation: i64,
+    /// When the status changed last.
+    #[field(proto = 4)]
+    pub last_transition_time: Time,
+    /// One word for programs on why.
+    #[field(proto = 5, keep)]
+    pub reason: String,
+    /// Why, for people.
+    #[field(proto = 6, expected)]
+    pub message: String,
+}
+
+impl Rules for StorageVersion {
+    fn validate(&self, errors: &mut FieldErrors) {
+        self.check_name(errors);
+    }
+
+    fn settle_sample(&mut self) {
+        self.metadata.name = "example.com.things".to_owned();
+    }
+
+    fn validate_status_update(&self, _: &Self, errors: &mut FieldErrors) {
+        self.status.check(&mut errors.at("status"));
+    }
+}
+
+impl StorageVersion {
+    /// The name is group.resource; that of the core group is written out.
+    fn check_name(&self, errors: &mut FieldErrors) {
+        let name = self.metadata.name.as_str();
+        let Some((group, resource)) = name.rsplit_once('.') else {
+            errors.invalid("metadata.name", name, "name must be in the form of <group>.<resource>");
+            return;
+        };
+        for problem in names::dns_subdomain(group) {
+            errors.invalid("metadata.name", name, format!("the group segment {problem}"));
+        }
+        for problem in names::dns_label_1035(resource) {
+            errors.invalid("metadata.name", name, format!("the resource segment {problem}"));
+        }
+    }
+}
+
+impl StorageVersionStatus {
+    fn check(&self, errors: &mut FieldErrors) {
+        let mut common = Some("");
+        for (index, server) in self.storage_versions.iter().enumerate() {
+            let repeated = self.storage_versions[..index]
+                .iter()
+                .any(|other| other.api_server_id == server.api_server_id);
+            let mut errors = errors.at_index("storageVersions", index);
+            if repeated {
+                errors.duplicate("apiServerID", server.api_server_id.as_str());
+            }
+            server.check(&mut errors);
+            common = match common {
+                Some("") => Some(server.encoding_version.as_str()),
+                common => common.filter(|common| *common == server.encoding_version),
+            };
+        }
+        let common = common.filter(|common| !common.is_empty());
+        match (common, self.common_encoding_version.as_deref()) {
+            (None, Some(claimed)) => errors.invalid(
+                "commonEncodingVersion",
+                claimed,
+                "should be nil if servers do not agree on the same encoding version, or if there is no server reporting \
+                 the supported versions yet",
+            ),
+            (Some(common), None) => errors.invalid(
+                "commonEncodingVersion",
+                "null",
+                format!("the common encoding version is {common}"),
+            ),
+            (Some(common), Some(claimed)) if common != claimed => errors.invalid(
+                "commonEncodingVersion",
+                claimed,
+                format!("the actual common encoding version is {common}"),
+            ),
+            _ => {}
+        }
+    }
+}
+
+impl ServerStorageVersion {
+    fn check(&self, errors: &mut FieldErrors) {
+        for problem in names::dns_subdomain(&self.api_server_id) {
+            errors.invalid("apiServerID", self.api_server_id.as_str(), problem);
+        }
+        if !self.decodable_versions.contains(&self.encoding_version) {
+            let known = self.decodable_versions.join(",");
+            let detail = format!(
+                "decodableVersions must include encodingVersion {}",
+                self.encoding_version
+            );
+            errors.invalid("decodableVersions", known, detail);
+        }
+    }
+}

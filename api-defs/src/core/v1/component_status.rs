@@ -1,0 +1,49 @@
+//! The health of components of the control plane.
+
+mod columns;
+
+use planesmith_machinery::meta::ObjectMeta;
+use planesmith_machinery::{Resource, Struct};
+
+/// Whether a component of the control plane is healthy, by asking it. Deprecated: components report in other ways.
+#[derive(Clone, Debug, Default, PartialEq, Resource)]
+#[resource(
+    group = "",
+    version = "v1",
+    cluster,
+    plural = "componentstatuses",
+    short("cs"),
+    unserved,
+    deprecated = "v1 ComponentStatus is deprecated in v1.19+"
+)]
+#[resource(
+    column(name),
+    column(name = "Status", type = "string", doc = "Healthy, Unhealthy or Unknown.", with = columns::status),
+    column(name = "Message", type = "string", doc = "What the component answered.", with = columns::message),
+    column(name = "Error", type = "string", doc = "Why it could not be asked.", with = columns::error)
+)]
+pub struct ComponentStatus {
+    /// Standard metadata. The name is that of the component.
+    #[field(proto = 1)]
+    pub metadata: ObjectMeta,
+    /// What was found; the condition Healthy counts.
+    #[field(proto = 2, list_type = map, list_map_keys("type"), patch_strategy(merge), patch_merge_key = "type")]
+    pub conditions: Vec<ComponentCondition>,
+}
+
+/// One thing that is known about a component.
+#[derive(Clone, Debug, Default, PartialEq, Struct)]
+pub struct ComponentCondition {
+    /// Healthy.
+    #[field(proto = 1, keep)]
+    pub type_: String,
+    /// True, False or Unknown.
+    #[field(proto = 2, keep)]
+    pub status: String,
+    /// What the component answered.
+    #[field(proto = 3)]
+    pub message: String,
+    /// Why it could not be asked.
+    #[field(proto = 4)]
+    pub error: String,
+}

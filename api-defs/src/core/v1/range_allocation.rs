@@ -1,0 +1,20 @@
+//! Which members of a range are taken.
+
+use planesmith_machinery::Resource;
+use planesmith_machinery::byte_string::ByteString;
+use planesmith_machinery::meta::ObjectMeta;
+
+/// Which members of a range are taken: addresses or ports. Used by the server itself.
+#[derive(Clone, Debug, Default, PartialEq, Resource)]
+#[resource(group = "", version = "v1", unserved)]
+pub struct RangeAllocation {
+    /// Standard metadata.
+    #[field(proto = 1)]
+    pub metadata: ObjectMeta,
+    /// The range, such as 10.0.0.0/24 or 30000-32767.
+    #[field(proto = 2, keep)]
+    pub range: String,
+    /// A bit for each member.
+    #[field(proto = 3, keep)]
+    pub data: ByteString,
+}

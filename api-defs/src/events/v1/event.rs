@@ -1,0 +1,155 @@
+//! Reports of things that happened, in their newer form.
+
+use planesmith_machinery::conversion::convert;
+use planesmith_machinery::field_error::FieldErrors;
+use planesmith_machinery::meta::ObjectMeta;
+use planesmith_machinery::micro_time::MicroTime;
+use planesmith_machinery::object::Resource as _;
+use planesmith_machinery::rules::Rules;
+use planesmith_machinery::time::Time;
+use planesmith_machinery::{Resource, Struct};
+
+use crate::core;
+use crate::core::v1::{EventSource, ObjectReference};
+
+/// A report that something happened to an object. Events are kept for a short time and may be lost; nothing should
+/// depend on one. They are stored together with the events of the core group.
+#[derive(Clone, Debug, Default, PartialEq, Resource)]
+#[resource(selectable(
+    "reason",
+    "regarding.kind",
+    "regarding.namespace",
+    "regarding.name",
+    "regarding.uid",
+    "regarding.apiVersion",
+    "regarding.resourceVersion",
+    "regarding.fieldPath",
+    "reportingController",
+    "type"
+))]
+#[resource(
+    group = "events.k8s.io",
+    version = "v1",
+    short("ev"),
+    create_on_update,
+    storage_version = core::v1::Event,
+    rules
+)]
+pub struct Event {
+    /// Standard metadata.
+    #[field(proto = 1, keep, optional)]
+    pub metadata: ObjectMeta,
+    /// When it was observed first, to the microsecond.
+    #[field(proto = 2, keep)]
+    pub event_time: MicroTime,
+    /// How it went on; absent when it happened once.
+    #[field(proto = 3)]
+    pub series: Option<EventSeries>,
+    /// Name of the controller that reported it, such as kubernetes.io/kubelet. Cannot be empty in new events.
+    #[field(proto = 4, moved_to = "reportingComponent")]
+    pub reporting_controller: String,
+    /// Which instance of the controller it was, such as kubelet-xyzf. At most 128 characters.
+    #[field(proto = 5)]
+    pub reporting_instance: String,
+    /// What was done or what failed, such as Binding. At most 128 characters.
+    #[field(proto = 6)]
+    pub action: String,
+    /// One word for programs on why it happened, such as Started. At most 128 characters.
+    #[field(proto = 7)]
+    pub reason: String,
+    /// What the event is about.
+    #[field(proto = 8, moved_to = "involvedObject")]
+    pub regarding: ObjectReference,
+    /// A second object that took part.
+    #[field(proto = 9)]
+    pub related: Option<ObjectReference>,
+    /// What happened, for people. At most 1 kB.
+    #[field(proto = 10, moved_to = "message")]
+    pub note: String,
+    /// Normal or Warning; more may be added.
+    #[field(proto = 11)]
+    pub type_: String,
+    /// Who reported it, as the core group says it.
+    #[field(proto = 12, moved_to = "source")]
+    pub deprecated_source: EventSource,
+    /// When it happened first, as the core group says it.
+    #[field(proto = 13, moved_to = "firstTimestamp")]
+    pub deprecated_first_timestamp: Time,
+    /// When it happened last, as the core group says it.
+    #[field(proto = 14, moved_to = "lastTimestamp")]
+    pub deprecated_last_timestamp: Time,
+    /// How often it happened, as the core group says it.
+    #[field(proto = 15, moved_to = "count")]
+    pub deprecated_count: i32,
+}
+
+/// How something that keeps happening went on.
+#[derive(Clone, Debug, Default, PartialEq, Struct)]
+pub struct EventSeries {
+    /// How often it happened up to the last observation.
+    #[field(proto = 1, keep)]
+    pub count: i32,
+    /// When it was observed last.
+    #[field(proto = 2, keep)]
+    pub last_observed_time: MicroTime,
+}
+
+impl Rules for Event {
+    const STRICTER_AS_SENT: bool = true;
+
+    fn validate_as_sent(&self, errors: &mut FieldErrors) {
+        let event = self.stored();
+        event.check_series(errors);
+        if event.event_time.timestamp().is_none() {
+            errors.required("eventTime", "");
+        }
+        if !matches!(event.type_.as_str(), "Normal" | "Warning") {
+            errors.invalid("type", "", format!("has invalid value: {}", event.type_));
+        }
+        let unused = [
+            ("firstTimestamp", event.first_timestamp.timestamp().is_none()),
+            ("lastTimestamp", event.last_timestamp.timestamp().is_none()),
+            ("count", event.count == 0),
+            ("source", event.source == EventSource::default()),
+        ];
+        for (field, unset) in unused {
+            if !unset {
+                errors.invalid(field, "", "needs to be unset");
+            }
+        }
+    }
+
+    fn validate_update_as_sent(&self, old: &Self, errors: &mut FieldErrors) {
+        let (new, old) = (self.stored(), old.stored());
+        if new.series != old.series {
+            new.check_series(errors);
+        }
+        // The reason is looked at twice, as kube-apiserver does.
+        for field in [
+            "involvedObject",
+            "reason",
+            "message",
+            "source",
+            "firstTimestamp",
+            "lastTimestamp",
+            "count",
+            "reason",
+            "type",
+            "eventTime",
+            "action",
+            "related",
+            "reportingController",
+            "reportingInstance",
+        ] {
+            new.check_unchanged(field, &old, errors);
+        }
+    }
+}
+
+impl Event {
+    /// The event as it is stored: what is wrong with it is said in the words of the core group.
+    fn stored(&self) -> core::v1::Event {
+        let stored = convert(self, core::v1::Event::RESOURCE);
+        stored.downcast_ref().cloned().unwrap_or_default()
+    }
+}

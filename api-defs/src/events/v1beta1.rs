@@ -1,0 +1,5 @@
+//! `events.k8s.io/v1beta1`: no longer served.
+
+mod event;
+
+pub use event::Event;

@@ -1,0 +1,82 @@
+//! Reports of things that happened, in a version that is no longer served.
+
+use crate::core;
+use crate::core::v1::{EventSource, ObjectReference};
+use crate::events::v1::EventSeries;
+use planesmith_machinery::Resource;
+use planesmith_machinery::meta::ObjectMeta;
+use planesmith_machinery::micro_time::MicroTime;
+use planesmith_machinery::time::Time;
+
+/// A report that something happened to an object. Events are kept for a short time and may be lost; nothing should
+/// depend on one. They are stored together with the events of the core group.
+#[derive(Clone, Debug, Default, PartialEq, Resource)]
+#[resource(selectable(
+    "reason",
+    "regarding.kind",
+    "regarding.namespace",
+    "regarding.name",
+    "regarding.uid",
+    "regarding.apiVersion",
+    "regarding.resourceVersion",
+    "regarding.fieldPath",
+    "reportingController",
+    "type"
+))]
+#[resource(
+    group = "events.k8s.io",
+    version = "v1beta1",
+    short("ev"),
+    name_rule = path_segment,
+    create_on_update,
+    storage_version = core::v1::Event,
+    unserved,
+    deprecated = "events.k8s.io/v1beta1 Event is deprecated in v1.22+, unavailable in v1.25+"
+)]
+pub struct Event {
+    /// Standard metadata.
+    #[field(proto = 1, keep, optional)]
+    pub metadata: ObjectMeta,
+    /// When it was observed first, to the microsecond.
+    #[field(proto = 2, keep)]
+    pub event_time: MicroTime,
+    /// How it went on; absent when it happened once.
+    #[field(proto = 3)]
+    pub series: Option<EventSeries>,
+    /// Name of the controller that reported it, such as kubernetes.io/kubelet. Cannot be empty in new events.
+    #[field(proto = 4, moved_to = "reportingComponent")]
+    pub reporting_controller: String,
+    /// Which instance of the controller it was, such as kubelet-xyzf. At most 128 characters.
+    #[field(proto = 5)]
+    pub reporting_instance: String,
+    /// What was done or what failed, such as Binding. At most 128 characters.
+    #[field(proto = 6)]
+    pub action: String,
+    /// One word for programs on why it happened, such as Started. At most 128 characters.
+    #[field(proto = 7)]
+    pub reason: String,
+    /// What the event is about.
+    #[field(proto = 8, moved_to = "involvedObject")]
+    pub regarding: ObjectReference,
+    /// A second object that took part.
+    #[field(proto = 9)]
+    pub related: Option<ObjectReference>,
+    /// What happened, for people. At most 1 kB.
+    #[field(proto = 10, moved_to = "message")]
+    pub note: String,
+    /// Normal or Warning; more may be added.
+    #[field(proto = 11)]
+    pub type_: String,
+    /// Who reported it, as the core group says it.
+    #[field(proto = 12, moved_to = "source")]
+    pub deprecated_source: EventSource,
+    /// When it happened first, as the core group says it.
+    #[field(proto = 13, moved_to = "firstTimestamp")]
+    pub deprecated_first_timestamp: Time,
+    /// When it happened last, as the core group says it.
+    #[field(proto = 14, moved_to = "lastTimestamp")]
+    pub deprecated_last_timestamp: Time,
+    /// How often it happened, as the core group says it.
+    #[field(proto = 15, moved_to = "count")]
+    pub deprecated_count: i32,
+}

@@ -1,0 +1,3 @@
+//! `imagepolicy.k8s.io`: whether images may be used.
+
+pub mod v1alpha1;

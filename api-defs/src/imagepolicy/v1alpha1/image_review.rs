@@ -1,0 +1,57 @@
+//! Whether images may be used.
+
+use std::collections::BTreeMap;
+
+use planesmith_machinery::meta::ObjectMeta;
+use planesmith_machinery::{Resource, Struct};
+
+/// A question to a webhook: may the images of a pod be used? Never stored.
+#[derive(Clone, Debug, Default, PartialEq, Resource)]
+#[resource(group = "imagepolicy.k8s.io", version = "v1alpha1", cluster, unserved)]
+pub struct ImageReview {
+    /// Standard metadata.
+    #[field(proto = 1)]
+    pub metadata: ObjectMeta,
+    /// The images.
+    #[field(proto = 2, keep, optional)]
+    pub spec: ImageReviewSpec,
+    /// The answer.
+    #[field(proto = 3)]
+    pub status: ImageReviewStatus,
+}
+
+/// The images of a pod.
+#[derive(Clone, Debug, Default, PartialEq, Struct)]
+pub struct ImageReviewSpec {
+    /// Images of the containers.
+    #[field(proto = 1, list_type = atomic)]
+    pub containers: Vec<ImageReviewContainerSpec>,
+    /// Those annotations of the pod whose names match *.image-policy.k8s.io/*.
+    #[field(proto = 2)]
+    pub annotations: BTreeMap<String, String>,
+    /// Namespace of the pod.
+    #[field(proto = 3)]
+    pub namespace: String,
+}
+
+/// The image of a container.
+#[derive(Clone, Debug, Default, PartialEq, Struct)]
+pub struct ImageReviewContainerSpec {
+    /// By tag or digest.
+    #[field(proto = 1)]
+    pub image: String,
+}
+
+/// Whether images may be used.
+#[derive(Clone, Debug, Default, PartialEq, Struct)]
+pub struct ImageReviewStatus {
+    /// All of them may be used.
+    #[field(proto = 1, keep, optional)]
+    pub allowed: bool,
+    /// Why not, in a few words.
+    #[field(proto = 2)]
+    pub reason: String,
+    /// Added to the audit event of the request.
+    #[field(proto = 3)]
+    pub audit_annotations: BTreeMap<String, String>,
+}
