@@ -113,6 +113,7 @@ pub use volume::{
     Volume, VolumeProjection, VolumeSource, VsphereVirtualDiskVolumeSource,
 };
 
+pub(crate) use pod::{of_node_selector_term, old_node_label};
 pub(crate) use resource_list::round_up_to_milli;
 pub(crate) use resource_name::is_extended_resource;
 pub(crate) use resource_requirements::check_amount;

@@ -34,6 +34,7 @@ pub use security_context::{PodSecurityContext, Sysctl};
 pub use spec::{PodOS, PodReadinessGate, PodSchedulingGate, PodSchedulingGroup, PodSpec};
 pub use status::{HostIP, PodCondition, PodIP, PodStatus};
 pub use topology_spread::TopologySpreadConstraint;
+pub(crate) use warnings::{of_node_selector_term, old_node_label};
 
 pub(crate) use annotations::{check as check_annotations, check_app_armor_fields, check_seccomp_fields};
 

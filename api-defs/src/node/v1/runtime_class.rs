@@ -11,7 +11,8 @@ use planesmith_machinery::validation::check_labels;
 use planesmith_machinery::{Resource, Struct};
 
 use crate::core::v1::{
-    ResourceList, Toleration, check_amount, check_container_resource, check_tolerations, round_up_to_milli,
+    ResourceList, Toleration, check_amount, check_container_resource, check_tolerations, old_node_label,
+    round_up_to_milli,
 };
 
 /// A way of running containers that pods can ask for by name, such as in a virtual machine of their own.
@@ -96,6 +97,15 @@ impl Rules for RuntimeClass {
         if let Some(scheduling) = &self.scheduling {
             scheduling.check(&mut errors.at("scheduling"));
         }
+    }
+
+    fn warnings(&self, _old: Option<&Self>) -> Vec<String> {
+        let labels = self
+            .scheduling
+            .iter()
+            .flat_map(|scheduling| scheduling.node_selector.keys());
+        let old = labels.filter_map(|label| old_node_label(label));
+        old.map(|words| format!("scheduling.nodeSelector: {words}")).collect()
     }
 
     fn validate_update(&self, old: &Self, errors: &mut FieldErrors) {

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 
 use planesmith_machinery::field_error::FieldErrors;
 use planesmith_machinery::meta::ObjectMeta;
-use planesmith_machinery::rules::Rules;
+use planesmith_machinery::rules::{Rules, UpdateOrder};
 use planesmith_machinery::value::Value;
 use planesmith_machinery::{Resource, Struct};
 
@@ -99,6 +99,8 @@ const TOKEN_SECONDS: (i64, i64) = (600, 1 << 32);
 const MIN_UPDATE_PERIOD: i64 = 10;
 
 impl Rules for CSIDriver {
+    const UPDATE_ORDER: UpdateOrder = UpdateOrder::ObjectFirst;
+
     fn default_values(&mut self) {
         let spec = &mut self.spec;
         spec.attach_required.get_or_insert(true);
@@ -154,6 +156,10 @@ impl Rules for CSIDriver {
         }
     }
 
+    fn warnings(&self, _old: Option<&Self>) -> Vec<String> {
+        self.spec.warnings()
+    }
+
     fn validate_update(&self, old: &Self, errors: &mut FieldErrors) {
         let errors = &mut *errors.at("spec");
         let (new, old) = (&self.spec, &old.spec);
@@ -176,6 +182,16 @@ impl Rules for CSIDriver {
 }
 
 impl CSIDriverSpec {
+    /// What clients are told about a driver that is accepted.
+    fn warnings(&self) -> Vec<String> {
+        if self.token_requests.is_empty() || self.service_account_token_in_secrets.is_some() {
+            return Vec::new();
+        }
+        let warning = "spec.serviceAccountTokenInSecrets is unset; if supported by this CSI driver, set to true to \
+                       prevent possible logging of tokens in volume attributes";
+        vec![warning.to_owned()]
+    }
+
     fn check_token_requests(&self, errors: &mut FieldErrors) {
         let mut audiences = BTreeSet::new();
         for (index, request) in self.token_requests.iter().enumerate() {

@@ -6,7 +6,7 @@ use planesmith_machinery::meta::LabelSelector;
 use planesmith_machinery::meta::ObjectMeta;
 use planesmith_machinery::names;
 use planesmith_machinery::quantity::Quantity;
-use planesmith_machinery::rules::Rules;
+use planesmith_machinery::rules::{Rules, UpdateOrder};
 use planesmith_machinery::validation::{SelectorValues, check_label_selector};
 use planesmith_machinery::value::Value;
 
@@ -41,6 +41,8 @@ pub struct CSIStorageCapacity {
 }
 
 impl Rules for CSIStorageCapacity {
+    const UPDATE_ORDER: UpdateOrder = UpdateOrder::ObjectFirst;
+
     fn validate(&self, errors: &mut FieldErrors) {
         if let Some(topology) = &self.node_topology {
             check_label_selector(topology, SelectorValues::Legal, &mut errors.at("nodeTopology"));

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use planesmith_machinery::Resource;
 use planesmith_machinery::field_error::FieldErrors;
 use planesmith_machinery::meta::ObjectMeta;
-use planesmith_machinery::rules::Rules;
+use planesmith_machinery::rules::{Rules, UpdateOrder};
 use planesmith_machinery::value::Value;
 
 use super::parameters::{check_parameters, check_provisioner};
@@ -24,7 +24,7 @@ use crate::core::v1::TopologySelectorTerm;
     returns_deleted,
     rules
 )]
-#[resource(column(name = "Name", type = "string", format = "name", doc = "Name of the class; the default one says so.", with = columns::name), column(name = "Provisioner", type = "string", doc = "Who makes its volumes.", path = "provisioner"), column(name = "ReclaimPolicy", type = "string", doc = "What becomes of volumes whose claim is gone.", with = columns::reclaim_policy), column(name = "VolumeBindingMode", type = "string", doc = "When claims are bound.", with = columns::binding_mode), column(name = "AllowVolumeExpansion", type = "boolean", doc = "Whether claims can grow.", with = columns::expansion), column(age))]
+#[resource(column(name = "Name", type = "string", format = "name", doc = "Name of the class; the default one says so.", with = columns::name), column(name = "Provisioner", type = "string", doc = "Who makes its volumes.", path = "provisioner"), column(name = "ReclaimPolicy", type = "string", doc = "What becomes of volumes whose claim is gone.", with = columns::reclaim_policy), column(name = "VolumeBindingMode", type = "string", doc = "When claims are bound.", with = columns::binding_mode), column(name = "AllowVolumeExpansion", type = "string", doc = "Whether claims can grow.", with = columns::expansion), column(age))]
 pub struct StorageClass {
     /// Standard metadata.
     #[field(proto = 1)]
@@ -77,11 +77,17 @@ const RECLAIM_POLICIES: [&str; 2] = ["Delete", "Retain"];
 const BINDING_MODES: [&str; 2] = ["Immediate", "WaitForFirstConsumer"];
 
 impl Rules for StorageClass {
+    const UPDATE_ORDER: UpdateOrder = UpdateOrder::ObjectFirst;
+
     fn default_values(&mut self) {
         self.reclaim_policy
             .get_or_insert_with(|| RECLAIM_POLICIES[0].to_owned());
         self.volume_binding_mode
             .get_or_insert_with(|| BINDING_MODES[0].to_owned());
+    }
+
+    fn warnings(&self, _old: Option<&Self>) -> Vec<String> {
+        topology::warnings(&self.allowed_topologies)
     }
 
     fn validate(&self, errors: &mut FieldErrors) {

@@ -15,6 +15,13 @@ const DEPTH: u32 = 3;
 pub(super) fn repair(object: &mut dyn Object, error: &FieldError, random: &mut Random) {
     let mut steps = steps(&error.field);
     if steps.first() == Some(&Step::Name("metadata".to_owned())) {
+        if error.field == "metadata.name" {
+            // Some kinds have names of a form of their own, of which the message may hold an example.
+            if let Some((value, _)) = below(object, &steps) {
+                choose(value, &words(&error.detail), random);
+            }
+            return;
+        }
         // Metadata was not random; what is wrong there came with another repair or a default.
         if let Some((value, _)) = below(object, &steps[..steps.len().min(2)]) {
             value.reset();
@@ -88,6 +95,12 @@ fn choose(value: &mut dyn Value, texts: &[&str], random: &mut Random) {
     match value.slot() {
         Slot::Str(text) if !texts.is_empty() => *text = (*random.pick(texts)).to_owned(),
         Slot::Optional(optional) if !texts.is_empty() => choose(optional.insert(), texts, random),
+        // The keys are meant.
+        Slot::Map(map) if !texts.is_empty() => {
+            map.clear();
+            let key: &str = random.pick::<&str>(texts);
+            fill(map.entry(key), None, DEPTH, random);
+        }
         _ => value.reset(),
     }
 }

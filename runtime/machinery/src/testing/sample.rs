@@ -110,7 +110,11 @@ pub(super) fn fill(value: &mut dyn Value, field: Option<&FieldFacts>, depth: u32
         Slot::Map(map) => {
             map.clear();
             for index in 0..length(rules, random) {
-                fill(map.entry(&format!("key-{index}")), None, depth, random);
+                let key = match random.one_in(3) {
+                    true => USUAL_KEY.to_owned(),
+                    false => format!("key-{index}"),
+                };
+                fill(map.entry(&key), None, depth, random);
             }
         }
     }
@@ -142,7 +146,7 @@ fn length(rules: &[Rule], random: &mut Random) -> u64 {
 }
 
 /// Texts of forms that rules of kinds often ask for.
-const USUAL: [&str; 8] = [
+const USUAL: [&str; 9] = [
     "apps/v1",
     "v1",
     "cpu",
@@ -151,7 +155,11 @@ const USUAL: [&str; 8] = [
     "10.9.8.0/24",
     "10.9.8.7",
     "http://example.com/a",
+    "1.2.3",
 ];
+
+/// The key of an entry that several kinds cannot do without.
+const USUAL_KEY: &str = "storage";
 
 /// Text that follows the declared rules; without any it is a short word, now and then one with other letters.
 pub(super) fn text(rules: &[Rule], random: &mut Random) -> String {

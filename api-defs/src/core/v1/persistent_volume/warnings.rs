@@ -1,6 +1,7 @@
 //! What clients are told about volumes that are accepted.
 
 use super::PersistentVolume;
+use crate::core::v1::of_node_selector_term;
 use crate::core::v1::storage_class_name::BETA_CLASS;
 
 /// The annotation that held mount options before there was a field.
@@ -27,6 +28,12 @@ pub(super) fn of(volume: &PersistentVolume) -> Vec<String> {
              approach is to use dynamic provisioning."
                 .to_owned(),
         );
+    }
+    let affinity = spec.node_affinity.as_ref();
+    let terms = affinity.and_then(|affinity| affinity.required.as_ref()).into_iter();
+    for (index, term) in terms.flat_map(|required| &required.node_selector_terms).enumerate() {
+        let path = format!("spec.nodeAffinity.required.nodeSelectorTerms[{index}]");
+        warnings.extend(of_node_selector_term(term, false, &path));
     }
     let source = &spec.persistent_volume_source;
     let gone = [

@@ -92,3 +92,69 @@ fn check_attributes_class(new: &PersistentVolumeClaim, old: &PersistentVolumeCla
         Some(_) => {}
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn claim(size: &str, phase: &str) -> PersistentVolumeClaim {
+        let mut claim = PersistentVolumeClaim::default();
+        let size = size.parse().expect("a quantity");
+        claim.spec.resources.requests.insert(STORAGE.to_owned(), size);
+        claim.spec.storage_class_name = Some("fast".to_owned());
+        phase.clone_into(&mut claim.status.phase);
+        claim
+    }
+
+    fn fields(new: &PersistentVolumeClaim, old: &PersistentVolumeClaim) -> Vec<String> {
+        let mut errors = FieldErrors::default();
+        check(new, old, &mut errors);
+        errors.as_slice().iter().map(|error| error.field.clone()).collect()
+    }
+
+    #[test]
+    fn only_bound_claims_grow() {
+        assert!(fields(&claim("2Gi", "Bound"), &claim("1Gi", "Bound")).is_empty());
+        assert_eq!(fields(&claim("2Gi", "Pending"), &claim("1Gi", "Pending")), ["spec"]);
+    }
+
+    #[test]
+    fn claims_shrink_as_long_as_more_is_left_than_the_volume_holds() {
+        let mut old = claim("4Gi", "Bound");
+        old.status
+            .capacity
+            .insert(STORAGE.to_owned(), "2Gi".parse().expect("a quantity"));
+        assert!(fields(&claim("3Gi", "Bound"), &old).is_empty());
+        assert_eq!(
+            fields(&claim("2Gi", "Bound"), &old),
+            ["spec.resources.requests.storage"]
+        );
+    }
+
+    #[test]
+    fn the_volume_is_chosen_once() {
+        let (mut new, mut old) = (claim("1Gi", "Pending"), claim("1Gi", "Pending"));
+        new.spec.volume_name = "a".to_owned();
+        assert!(fields(&new, &old).is_empty());
+        old.spec.volume_name = "b".to_owned();
+        assert_eq!(fields(&new, &old), ["spec"]);
+    }
+
+    #[test]
+    fn a_class_can_be_named_late() {
+        let (new, mut old) = (claim("1Gi", "Pending"), claim("1Gi", "Pending"));
+        old.spec.storage_class_name = None;
+        assert!(fields(&new, &old).is_empty());
+        assert_eq!(fields(&old, &new), ["spec"]);
+    }
+
+    #[test]
+    fn refusals_show_what_differs_with_the_names_of_go() {
+        let (mut new, old) = (claim("1Gi", "Pending"), claim("1Gi", "Pending"));
+        new.spec.access_modes.push("ReadOnlyMany".to_owned());
+        let mut errors = FieldErrors::default();
+        check(&new, &old, &mut errors);
+        let message = errors.as_slice()[0].message();
+        assert!(message.contains("\n@@ -1,5 +1,7 @@\n {\n- \"AccessModes\": null,\n+ \"AccessModes\": [\n+  \"ReadOnlyMany\"\n+ ],\n  \"Selector\": null,\n"), "{message}");
+    }
+}

@@ -105,3 +105,54 @@ fn check_step(value: &Quantity, min: &Quantity, step: &Quantity, errors: &mut Fi
         errors.invalid("step", value.as_str(), detail);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn quantity(text: &str) -> Quantity {
+        text.parse().expect("a quantity")
+    }
+
+    fn messages(policy: &CapacityRequestPolicy) -> Vec<String> {
+        let mut errors = FieldErrors::default();
+        policy.check(&quantity("10Gi"), &mut errors);
+        errors.as_slice().iter().map(|error| error.message()).collect()
+    }
+
+    fn ranged(default: &str, step: &str) -> CapacityRequestPolicy {
+        CapacityRequestPolicy {
+            default: Some(quantity(default)),
+            valid_values: Vec::new(),
+            valid_range: Some(CapacityRequestPolicyRange {
+                min: Some(quantity("1Gi")),
+                max: None,
+                step: Some(quantity(step)),
+            }),
+        }
+    }
+
+    #[test]
+    fn defaults_are_whole_steps_from_the_least() {
+        assert!(messages(&ranged("3Gi", "1Gi")).is_empty());
+        let expected =
+            "validRange.step: Invalid value: \"2Gi\": value is not a multiple of a given step (2Gi) from (1Gi)";
+        assert_eq!(messages(&ranged("2Gi", "2Gi")), [expected]);
+    }
+
+    #[test]
+    fn steps_of_nothing_are_refused_and_not_divided_by() {
+        assert_eq!(messages(&ranged("2Gi", "0")).len(), 1);
+    }
+
+    #[test]
+    fn values_rise_and_hold_the_default() {
+        let policy = CapacityRequestPolicy {
+            default: Some(quantity("3Gi")),
+            valid_values: vec![quantity("2Gi"), quantity("1Gi"), quantity("20Gi")],
+            valid_range: None,
+        };
+        let fields: Vec<String> = messages(&policy);
+        assert_eq!(fields.len(), 3, "{fields:?}");
+    }
+}

@@ -22,7 +22,7 @@ pub(super) fn token_requests(driver: &CSIDriver) -> Cell {
         .token_requests
         .iter()
         .map(|request| request.audience.as_str());
-    joined_or(audiences.collect(), "<unset>")
+    joined_or(&audiences.collect::<Vec<_>>(), "<unset>")
 }
 
 pub(super) fn requires_republish(driver: &CSIDriver) -> Cell {
@@ -31,10 +31,10 @@ pub(super) fn requires_republish(driver: &CSIDriver) -> Cell {
 
 pub(super) fn modes(driver: &CSIDriver) -> Cell {
     let modes = driver.spec.volume_lifecycle_modes.iter().map(String::as_str);
-    joined_or(modes.collect(), "<none>")
+    joined_or(&modes.collect::<Vec<_>>(), "<none>")
 }
 
-fn joined_or(texts: Vec<&str>, otherwise: &str) -> Cell {
+fn joined_or(texts: &[&str], otherwise: &str) -> Cell {
     Cell::Text(if texts.is_empty() {
         otherwise.to_owned()
     } else {

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use planesmith_machinery::field_error::FieldErrors;
 use planesmith_machinery::names;
 
+use crate::core::v1::old_node_label;
 use crate::core::v1::{TopologySelectorLabelRequirement, TopologySelectorTerm};
 
 /// Values by label.
@@ -22,6 +23,20 @@ pub(super) fn check(terms: &[TopologySelectorTerm], errors: &mut FieldErrors) {
         }
         seen.push(meaning);
     }
+}
+
+/// What clients are told about terms that are accepted.
+pub(super) fn warnings(terms: &[TopologySelectorTerm]) -> Vec<String> {
+    let mut warnings = Vec::new();
+    for (term, place) in terms.iter().zip(0..) {
+        for (requirement, index) in term.match_label_expressions.iter().zip(0..) {
+            if let Some(words) = old_node_label(&requirement.key) {
+                let path = format!("allowedTopologies[{place}].matchLabelExpressions[{index}].key");
+                warnings.push(format!("{path}: {words}"));
+            }
+        }
+    }
+    warnings
 }
 
 fn check_term<'a>(term: &'a TopologySelectorTerm, errors: &mut FieldErrors) -> Meaning<'a> {
@@ -54,4 +69,44 @@ fn check_requirement<'a>(
         errors.invalid("key", &requirement.key, problem);
     }
     values
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn term(key: &str, values: &[&str]) -> TopologySelectorTerm {
+        TopologySelectorTerm {
+            match_label_expressions: vec![TopologySelectorLabelRequirement {
+                key: key.to_owned(),
+                values: values.iter().map(|value| (*value).to_owned()).collect(),
+            }],
+        }
+    }
+
+    fn messages(terms: &[TopologySelectorTerm]) -> Vec<String> {
+        let mut errors = FieldErrors::default();
+        check(terms, &mut errors);
+        errors.as_slice().iter().map(|error| error.message()).collect()
+    }
+
+    #[test]
+    fn terms_that_mean_the_same_are_refused() {
+        assert!(messages(&[term("zone", &["a"]), term("zone", &["b"])]).is_empty());
+        let same = messages(&[term("zone", &["a", "b"]), term("zone", &["b", "a"])]);
+        assert_eq!(
+            same,
+            ["allowedTopologies[1].matchLabelExpressions: Duplicate value: \"\""]
+        );
+    }
+
+    #[test]
+    fn old_labels_are_warned_of() {
+        let path = "allowedTopologies[0].matchLabelExpressions[0].key";
+        let words = "deprecated since v1.14; use \"kubernetes.io/os\" instead";
+        assert_eq!(
+            warnings(&[term("beta.kubernetes.io/os", &["a"])]),
+            [format!("{path}: {words}")]
+        );
+    }
 }
