@@ -136,3 +136,6 @@ impl Rules for Pod {
         self.address_warnings()
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -177,3 +177,80 @@ fn ending(end: &ContainerStateTerminated) -> String {
         (reason, _) => reason.to_owned(),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    /// Ready, status and restarts of a pod with this status.
+    fn cells(init: &Value, status: Value) -> [String; 3] {
+        let document = json!({
+            "spec": {"containers": [{"name": "c", "image": "i"}, {"name": "d", "image": "i"}], "initContainers": init},
+            "status": status,
+        });
+        let pod: Pod = serde_json::from_value(document).unwrap();
+        [ready(&pod), super::status(&pod), restarts(&pod)].map(|cell| match cell {
+            Cell::Text(text) => text,
+            other => format!("{other:?}"),
+        })
+    }
+
+    #[test]
+    fn the_word_for_a_pod_is_that_of_what_holds_it_up() {
+        let running = json!({"name": "c", "ready": true, "state": {"running": {}}});
+        let done = json!({"name": "d", "state": {"terminated": {"exitCode": 0, "reason": "Completed"}}});
+        let sidecar = json!([{"name": "s", "image": "i", "restartPolicy": "Always"}]);
+        let started =
+            json!([{"name": "s", "ready": true, "started": true, "restartCount": 2, "state": {"running": {}}}]);
+        let cases = [
+            (json!([]), json!({"phase": "Pending"}), ["0/2", "Pending", "0"]),
+            (
+                json!([]),
+                json!({"phase": "Running", "containerStatuses": [running, done]}),
+                ["1/2", "NotReady", "0"],
+            ),
+            (
+                json!([]),
+                json!({"phase": "Running", "containerStatuses": [running, done], "conditions": [{"type": "Ready", "status": "True"}]}),
+                ["1/2", "Running", "0"],
+            ),
+            (
+                json!([]),
+                json!({"phase": "Running", "containerStatuses": [{"name": "c", "restartCount": 3, "state": {"waiting": {"reason": "CrashLoopBackOff"}}}]}),
+                ["0/2", "CrashLoopBackOff", "3"],
+            ),
+            (
+                sidecar,
+                json!({"phase": "Running", "initContainerStatuses": started, "containerStatuses": [running]}),
+                ["2/3", "Running", "2"],
+            ),
+            (
+                json!([{"name": "a", "image": "i"}, {"name": "b", "image": "i"}]),
+                json!({"phase": "Pending", "initContainerStatuses": [{"name": "a", "restartCount": 1, "state": {"waiting": {"reason": "PodInitializing"}}}]}),
+                ["0/2", "Init:0/2", "1"],
+            ),
+            (
+                json!([]),
+                json!({"phase": "Failed", "reason": "Evicted"}),
+                ["0/2", "Evicted", "0"],
+            ),
+        ];
+        for (init, status, expected) in cases {
+            assert_eq!(cells(&init, status), expected);
+        }
+    }
+
+    #[test]
+    fn restarts_tell_when_the_last_one_was() {
+        let old = json!({"phase": "Running", "containerStatuses": [
+            {"name": "c", "restartCount": 3, "lastState": {"terminated": {"exitCode": 1, "finishedAt": "2020-01-01T00:00:00Z"}}},
+        ]});
+        let [_, _, restarts] = cells(&json!([]), old);
+        assert!(
+            restarts.starts_with("3 (") && restarts.ends_with("y ago)") || restarts.ends_with("d ago)"),
+            "{restarts}"
+        );
+    }
+}

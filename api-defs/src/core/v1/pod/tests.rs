@@ -1,0 +1,48 @@
+//! Pods as documents in, complaints as text out.
+
+mod creation;
+mod updates;
+
+use planesmith_machinery::defaulting::set_defaults;
+use planesmith_machinery::field_error::FieldErrors;
+use planesmith_machinery::rules::Rules as _;
+use serde_json::{Value, json};
+
+use super::Pod;
+
+/// A pod with one container, whose spec has the members of `spec` as well, as the server has it before it is checked.
+fn pod(spec: Value) -> Pod {
+    let mut document = json!({
+        "metadata": {"name": "p", "namespace": "n"},
+        "spec": {"containers": [{"name": "c", "image": "i:1"}], "serviceAccountName": "default"},
+    });
+    merge(&mut document["spec"], spec);
+    let mut pod: Pod = serde_json::from_value(document).unwrap();
+    set_defaults(&mut pod);
+    pod.prepare_create();
+    pod
+}
+
+/// `pod` with other members in its spec.
+fn changed(pod: &Pod, spec: Value) -> Pod {
+    let mut document = serde_json::to_value(pod).unwrap();
+    merge(&mut document["spec"], spec);
+    let mut pod: Pod = serde_json::from_value(document).unwrap();
+    set_defaults(&mut pod);
+    pod
+}
+
+fn merge(into: &mut Value, members: Value) {
+    let Value::Object(members) = members else { return };
+    for (key, value) in members {
+        into[key] = value;
+    }
+}
+
+/// What a check reports, a line for each error.
+fn found(check: impl FnOnce(&mut FieldErrors)) -> String {
+    let mut errors = FieldErrors::default();
+    check(&mut errors);
+    let lines: Vec<String> = errors.as_slice().iter().map(|error| error.message()).collect();
+    lines.join("\n")
+}
