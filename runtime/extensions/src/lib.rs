@@ -1,10 +1,20 @@
 //! The API-extensions server: the last one of the chain that knows resources, those that are defined while serving.
 //!
-//! It must not know how a definition is stored or validated; it is told which resources there are, and serves them.
+//! Reading order: [`definition`] (what a definition says), [`facts`] (a kind out of it), [`Definitions`] (kinds that are
+//! served). It must not know how a definition is stored or who watches it; it is told which there are.
 
+pub mod conditions;
 mod custom;
+pub mod definition;
+mod definitions;
+mod facts;
+pub mod names;
+mod status;
 
 pub use custom::CustomResources;
+pub use definitions::Definitions;
+pub use facts::KnownFacts;
+pub use status::settled;
 
 use planesmith_server::chain::ApiServer;
 use planesmith_server::routes::Routes;

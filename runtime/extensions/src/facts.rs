@@ -1,0 +1,169 @@
+//! The facts of a custom kind, out of its definition.
+
+use std::collections::HashMap;
+use std::collections::hash_map::DefaultHasher;
+use std::fmt;
+use std::hash::{Hash, Hasher};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use planesmith_machinery::custom::{Checks, CustomKind};
+use planesmith_machinery::resource::{
+    Behavior, CellSource, Column, ResourceFacts, ScaleFacts, SubresourceFacts, SubresourceKind,
+};
+use planesmith_machinery::structural::Structural;
+
+use crate::definition::{Definition, PrintedColumn, Version};
+
+/// The facts of all definitions that were ever served. Facts live as long as the process, so a definition that comes
+/// back unchanged is given those that it had.
+pub struct KnownFacts {
+    /// By a digest of what they were made of.
+    known: Mutex<HashMap<(u64, u64), Arc<[&'static ResourceFacts]>>>,
+    checks: fn() -> Box<dyn Checks>,
+}
+
+impl KnownFacts {
+    /// No facts. `checks` makes what is checked of the objects of a version.
+    #[must_use]
+    pub fn new(checks: fn() -> Box<dyn Checks>) -> Self {
+        Self {
+            known: Mutex::default(),
+            checks,
+        }
+    }
+
+    /// The facts of each version of a definition, served or not, in the order of the definition; nothing for one
+    /// without a stored version.
+    #[must_use]
+    pub fn of(&self, definition: Definition<'_>) -> Arc<[&'static ResourceFacts]> {
+        let digest = digest(definition);
+        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        let facts = known.entry(digest).or_insert_with(|| self.make(definition));
+        Arc::clone(facts)
+    }
+
+    fn make(&self, definition: Definition<'_>) -> Arc<[&'static ResourceFacts]> {
+        let make = |version| CustomKind::leak(facts(definition, version), schema(version), (self.checks)());
+        let all: Vec<&'static ResourceFacts> = definition.versions().map(make).collect();
+        let Some(hub) = definition.versions().position(Version::is_stored) else {
+            return Arc::default();
+        };
+        CustomKind::join(&all, all[hub]);
+        all.into()
+    }
+}
+
+impl fmt::Debug for KnownFacts {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("KnownFacts").finish_non_exhaustive()
+    }
+}
+
+/// Two hashes of all that facts are made of; one alone would be a little short to tell definitions apart.
+fn digest(definition: Definition<'_>) -> (u64, u64) {
+    let spec = definition.spec().to_string();
+    let names = ["plural", "singular", "kind", "listKind"].map(|name| definition.accepted(name));
+    let lists = ["shortNames", "categories"].map(|name| definition.accepted_list(name));
+    let hash = |seed: u8| {
+        let mut hasher = DefaultHasher::new();
+        (seed, &spec, names, &lists).hash(&mut hasher);
+        hasher.finish()
+    };
+    (hash(0), hash(1))
+}
+
+fn schema(version: Version<'_>) -> Structural {
+    Structural::compile(version.schema())
+}
+
+fn facts(definition: Definition<'_>, version: Version<'_>) -> ResourceFacts {
+    let group = leak(definition.group());
+    let kind = leak(definition.accepted("kind"));
+    let plural = leak(definition.accepted("plural"));
+    let version_name = leak(version.name());
+    ResourceFacts {
+        group,
+        version: version_name,
+        api_version: leak(&format!("{group}/{version_name}")),
+        kind,
+        list_kind: leak(definition.accepted("listKind")),
+        plural,
+        singular: leak(definition.accepted("singular")),
+        storage_name: plural,
+        short_names: leak_all(definition.accepted_list("shortNames")),
+        categories: leak_all(definition.accepted_list("categories")),
+        scope: definition.scope(),
+        served: version.is_served(),
+        deprecated: version.deprecation().map(|warning| match warning {
+            "" => leak(&format!("{group}/{version_name} {kind} is deprecated")),
+            warning => leak(warning),
+        }),
+        subresources: subresources(version),
+        selectable: leak_all(version.selectable()),
+        columns: columns(version),
+        behavior: Behavior {
+            // Without a status of its own path every change counts.
+            generation: true,
+            ..ResourceFacts::CUSTOM.behavior
+        },
+        ..ResourceFacts::CUSTOM
+    }
+}
+
+fn subresources(version: Version<'_>) -> &'static [SubresourceFacts] {
+    let status = version.has_status().then_some(SubresourceFacts {
+        name: "status",
+        kind: SubresourceKind::Status,
+    });
+    let scale = version.scale().map(|paths| SubresourceFacts {
+        name: "scale",
+        kind: SubresourceKind::Scale(ScaleFacts {
+            spec_replicas: leak(paths.spec),
+            status_replicas: leak(paths.status),
+            selector: leak(paths.selector),
+        }),
+    });
+    leak_slice(status.into_iter().chain(scale).collect())
+}
+
+fn columns(version: Version<'_>) -> &'static [Column] {
+    let columns: Vec<Column> = version.columns().map(column).collect();
+    if columns.is_empty() {
+        return &[];
+    }
+    let mut all = vec![Column::NAME];
+    all.extend(columns);
+    leak_slice(all)
+}
+
+fn column(column: PrintedColumn<'_>) -> Column {
+    Column {
+        name: leak(column.name()),
+        ty: leak(column.ty()),
+        format: leak(column.format()),
+        doc: match column.description() {
+            "" => leak(&format!(
+                "Custom resource definition column (in JSONPath format): {}",
+                column.path()
+            )),
+            description => leak(description),
+        },
+        priority: column.priority(),
+        source: CellSource::Path(leak(column.path().trim_start_matches('.'))),
+    }
+}
+
+fn leak(text: &str) -> &'static str {
+    Box::leak(text.to_owned().into_boxed_str())
+}
+
+fn leak_all<'t>(texts: impl IntoIterator<Item = &'t str>) -> &'static [&'static str] {
+    leak_slice(texts.into_iter().map(leak).collect())
+}
+
+fn leak_slice<T>(items: Vec<T>) -> &'static [T] {
+    Box::leak(items.into_boxed_slice())
+}
+
+#[cfg(test)]
+mod tests;

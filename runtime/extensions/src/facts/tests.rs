@@ -1,0 +1,57 @@
+use std::sync::Arc;
+
+use planesmith_machinery::custom::CustomObject;
+use planesmith_machinery::field_error::FieldErrors;
+use serde_json::json;
+
+use super::*;
+
+struct Unchecked;
+
+impl Checks for Unchecked {
+    fn check(&self, _: &Structural, _: &CustomObject, _: &mut FieldErrors) {}
+    fn check_update(&self, _: &Structural, _: &CustomObject, _: &CustomObject, _: &mut FieldErrors) {}
+}
+
+#[test]
+fn facts_say_what_the_definition_says() {
+    let document = json!({
+        "metadata": {"name": "widgets.example.com"},
+        "spec": {
+            "group": "example.com", "scope": "Cluster",
+            "versions": [
+                {"name": "v1beta1", "served": true, "storage": false, "deprecated": true, "schema": {}},
+                {"name": "v1", "served": true, "storage": true,
+                 "schema": {"openAPIV3Schema": {"type": "object", "properties": {"spec": {"type": "object"}}}},
+                 "subresources": {"status": {}, "scale": {
+                     "specReplicasPath": ".spec.n", "statusReplicasPath": ".status.n"}},
+                 "selectableFields": [{"jsonPath": ".spec.color"}],
+                 "additionalPrinterColumns": [
+                     {"name": "N", "type": "integer", "jsonPath": ".spec.n", "priority": 1}]}
+            ]
+        },
+        "status": {"acceptedNames": {
+            "plural": "widgets", "singular": "widget", "kind": "Widget", "listKind": "WidgetList", "shortNames": ["wi"]}}
+    });
+    let known = KnownFacts::new(|| Box::new(Unchecked));
+    let facts = known.of(Definition::new(&document));
+    let [old, new] = &facts[..] else { panic!("two versions") };
+    assert!(std::ptr::eq(old.hub(), *new) && new.is_hub());
+    assert_eq!(old.deprecated, Some("example.com/v1beta1 Widget is deprecated"));
+    assert_eq!(new.api_version, "example.com/v1");
+    assert_eq!((new.plural, new.short_names), ("widgets", &["wi"][..]));
+    assert_eq!(new.selectable, ["spec.color"]);
+    assert_eq!(new.subresources.len(), 2);
+    assert_eq!(
+        new.columns.iter().map(|column| column.name).collect::<Vec<_>>(),
+        ["Name", "N"]
+    );
+    assert_eq!(new.fields().fields.len(), 3, "metadata, spec and status");
+
+    // The same definition again has the same facts, another status or not.
+    let mut again = document.clone();
+    again["status"]["conditions"] = json!([]);
+    assert!(Arc::ptr_eq(&facts, &known.of(Definition::new(&again))));
+    again["spec"]["versions"][1]["served"] = json!(false);
+    assert!(!Arc::ptr_eq(&facts, &known.of(Definition::new(&again))));
+}

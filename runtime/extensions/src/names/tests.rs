@@ -1,0 +1,64 @@
+use super::*;
+
+fn definition(plural: &str, kind: &str, short: &[&str]) -> Value {
+    json!({"spec": {"group": "example.com", "names": {
+        "plural": plural, "singular": kind.to_lowercase(), "kind": kind, "listKind": format!("{kind}List"),
+        "shortNames": short}}})
+}
+
+fn accepted(mut definition: Value) -> Value {
+    let verdict = judge(Definition::new(&definition), &TakenNames::default());
+    definition["status"] = json!({"acceptedNames": verdict.accepted});
+    definition
+}
+
+fn taken(definition: &Value) -> TakenNames {
+    let mut taken = TakenNames::default();
+    taken.add(Definition::new(definition));
+    taken
+}
+
+#[test]
+fn free_names_are_given() {
+    let verdict = judge(
+        Definition::new(&definition("widgets", "Widget", &["wi"])),
+        &TakenNames::default(),
+    );
+    assert_eq!(
+        verdict.accepted,
+        json!({"plural": "widgets", "singular": "widget", "kind": "Widget", "listKind": "WidgetList",
+               "shortNames": ["wi"]})
+    );
+    assert_eq!(verdict.condition, Verdict::yes("NoConflicts", "no conflicts found"));
+}
+
+#[test]
+fn taken_names_are_not() {
+    let first = accepted(definition("widgets", "Widget", &["wi", "wd"]));
+    let verdict = judge(
+        Definition::new(&definition("gadgets", "Gadget", &["wi", "ga", "wd"])),
+        &taken(&first),
+    );
+    assert_eq!(
+        verdict.condition,
+        Verdict::no(
+            "ShortNamesConflict",
+            "[\"wd\" is already in use, \"wi\" is already in use]"
+        )
+    );
+    assert_eq!(verdict.accepted["plural"], "gadgets");
+    assert_eq!(verdict.accepted.get("shortNames"), None);
+    let verdict = judge(Definition::new(&definition("gadgets", "Widget", &[])), &taken(&first));
+    assert_eq!(
+        verdict.condition,
+        Verdict::no("ListKindConflict", "\"WidgetList\" is already in use")
+    );
+    assert_eq!(verdict.accepted["kind"], "");
+}
+
+#[test]
+fn names_that_were_given_before_stay() {
+    let first = accepted(definition("widgets", "Widget", &["wi"]));
+    let verdict = judge(Definition::new(&first), &taken(&first));
+    assert_eq!(verdict.condition, Verdict::yes("NoConflicts", "no conflicts found"));
+}
