@@ -12,6 +12,7 @@ pub mod bare;
 pub mod bootstrap;
 pub mod certificates;
 pub mod controllers;
+mod custom_resources;
 pub mod enablement;
 mod group_priority;
 pub mod identity;

@@ -32,7 +32,7 @@ use crate::private_file::make_private_dir;
 use crate::program::{GroupVersion, Program};
 use crate::service_accounts::ServiceAccountKeys;
 use crate::service_addresses::ServiceAddresses;
-use crate::{bootstrap, controllers, namespaces, reviews, service_accounts};
+use crate::{bootstrap, controllers, custom_resources, namespaces, reviews, service_accounts};
 
 /// Runs `program` with the flags of this process until it is told to stop.
 #[must_use]
@@ -186,7 +186,7 @@ fn assemble(
     for group_version in &served {
         (group_version.install)(&mut routes, &stores);
     }
-    let extensions = planesmith_extensions::server();
+    let extensions = custom_resources::extensions(&stores, loopback);
     let core = ApiServer::new("core", routes)
         .in_front_of(extensions)
         .with_check(storage_check(storage));

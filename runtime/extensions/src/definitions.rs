@@ -1,11 +1,13 @@
 //! Definitions that are served.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use planesmith_machinery::resource::ResourceFacts;
 use planesmith_server::endpoint::Endpoint;
 use planesmith_server::routes::ResourceHandler;
 use planesmith_server::stores::Stores;
+use planesmith_store::{At, Entry, ListQuery};
 use serde_json::Value;
 
 use crate::custom::CustomResources;
@@ -43,6 +45,26 @@ impl Definitions {
     /// Serves a definition no more.
     pub fn remove(&self, name: &str) {
         self.resources.remove(name);
+    }
+
+    /// The namespaces that hold objects of a kind, each once; `[""]` for objects in none.
+    #[must_use]
+    pub fn namespaces(&self, kind: &'static ResourceFacts) -> BTreeSet<String> {
+        let store = self.stores.resource(kind);
+        let all = ListQuery {
+            prefix: store.collection().prefix(),
+            after: None,
+            limit: None,
+            at: At::Latest,
+            filter: None,
+        };
+        let entries = store
+            .collection()
+            .list(&all)
+            .map(|page| page.entries)
+            .unwrap_or_default();
+        let namespace = |entry: &Arc<Entry>| store.names(entry.key()).0.to_owned();
+        entries.iter().map(namespace).collect()
     }
 
     /// The facts of each version of a definition.

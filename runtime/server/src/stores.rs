@@ -102,13 +102,18 @@ impl Stores {
         }
     }
 
-    /// The store of a kind, whichever of its versions `facts` describe.
+    /// The store of a kind, whichever of its versions `facts` describe. A kind that was defined anew has a new one, over
+    /// the same objects.
     #[must_use]
     pub fn resource(&self, facts: &'static ResourceFacts) -> Arc<ResourceStore> {
         let hub = facts.hub();
         let mut resources = self.shared.resources.lock().unwrap_or_else(PoisonError::into_inner);
-        let store = resources.entry((hub.group, hub.kind));
-        Arc::clone(store.or_insert_with(|| Arc::new(ResourceStore::open(&self.shared.storage, hub))))
+        let open = || Arc::new(ResourceStore::open(&self.shared.storage, hub));
+        let store = resources.entry((hub.group, hub.kind)).or_insert_with(open);
+        if !std::ptr::eq(store.facts(), hub) {
+            *store = open();
+        }
+        Arc::clone(store)
     }
 
     /// Handles the subresource `name` of the kind behind `resource` of `group` with `handler`, in every version that
