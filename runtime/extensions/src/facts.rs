@@ -18,9 +18,12 @@ use crate::definition::{Definition, PrintedColumn, Version};
 /// back unchanged is given those that it had.
 pub struct KnownFacts {
     /// By a digest of what they were made of.
-    known: Mutex<HashMap<(u64, u64), Arc<[&'static ResourceFacts]>>>,
+    known: Mutex<HashMap<(u64, u64), Versions>>,
     checks: fn() -> Box<dyn Checks>,
 }
+
+/// The facts of each version of a definition, in its order.
+type Versions = Arc<[&'static ResourceFacts]>;
 
 impl KnownFacts {
     /// No facts. `checks` makes what is checked of the objects of a version.
@@ -42,7 +45,7 @@ impl KnownFacts {
         Arc::clone(facts)
     }
 
-    fn make(&self, definition: Definition<'_>) -> Arc<[&'static ResourceFacts]> {
+    fn make(&self, definition: Definition<'_>) -> Versions {
         let make = |version| CustomKind::leak(facts(definition, version), schema(version), (self.checks)());
         let all: Vec<&'static ResourceFacts> = definition.versions().map(make).collect();
         let Some(hub) = definition.versions().position(Version::is_stored) else {
