@@ -6,6 +6,7 @@
 
 mod always_pull_images;
 mod any_container;
+mod certificates;
 mod configuration;
 mod default_ingress_class;
 mod default_storage_class;

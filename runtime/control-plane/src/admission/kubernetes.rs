@@ -4,8 +4,12 @@ use std::sync::Arc;
 
 use anyhow::Result;
 use planesmith_access::admission::{Lister, Plugin};
+use planesmith_access::authorization::Authorizer;
 
 use super::always_pull_images::AlwaysPullImages;
+use super::certificates::{
+    CertificateApproval, CertificateSigning, CertificateSubjectRestriction, ClusterTrustBundleAttest,
+};
 use super::default_ingress_class::DefaultIngressClass;
 use super::default_storage_class::DefaultStorageClass;
 use super::default_toleration_seconds::DefaultTolerationSeconds;
@@ -92,7 +96,7 @@ pub const KUBERNETES: &[Registration] = &[
     Registration::place("PodGroupProtection", true),
     Registration::off("OwnerReferencesPermissionEnforcement", |setup| {
         made(OwnerReferencesPermissionEnforcement {
-            authorizer: Arc::clone(&setup.authorizer),
+            authorizer: authorizer(setup),
             kinds: setup.scheme.iter().collect(),
         })
     }),
@@ -106,6 +110,22 @@ pub const KUBERNETES: &[Registration] = &[
             objects: objects(setup),
         })
     }),
+    Registration::on("CertificateApproval", |setup| {
+        made(CertificateApproval {
+            authorizer: authorizer(setup),
+        })
+    }),
+    Registration::on("CertificateSigning", |setup| {
+        made(CertificateSigning {
+            authorizer: authorizer(setup),
+        })
+    }),
+    Registration::on("ClusterTrustBundleAttest", |setup| {
+        made(ClusterTrustBundleAttest {
+            authorizer: authorizer(setup),
+        })
+    }),
+    Registration::on("CertificateSubjectRestriction", |_| made(CertificateSubjectRestriction)),
     Registration::on("DefaultIngressClass", |setup| {
         made(DefaultIngressClass {
             objects: objects(setup),
@@ -137,6 +157,10 @@ pub const KUBERNETES: &[Registration] = &[
 
 fn objects(setup: &Setup<'_>) -> Arc<dyn Lister> {
     Arc::clone(&setup.objects)
+}
+
+fn authorizer(setup: &Setup<'_>) -> Arc<dyn Authorizer> {
+    Arc::clone(&setup.authorizer)
 }
 
 fn made(plugin: impl Plugin + 'static) -> Result<Option<Arc<dyn Plugin>>> {

@@ -1,0 +1,52 @@
+//! Who may do what about certificates goes by their signer.
+
+mod approval;
+mod attest;
+mod signing;
+mod subject_restriction;
+
+use planesmith_access::admission::Attributes;
+use planesmith_access::authorization::{self, Authorizer, Decision, Target};
+use planesmith_access::user::UserInfo;
+use planesmith_machinery::object::Object;
+use planesmith_machinery::value::{self, View};
+
+pub(super) use approval::CertificateApproval;
+pub(super) use attest::ClusterTrustBundleAttest;
+pub(super) use signing::CertificateSigning;
+pub(super) use subject_restriction::CertificateSubjectRestriction;
+
+const GROUP: &str = "certificates.k8s.io";
+
+/// Whether a request is about a certificate request, or a part of one.
+fn is_for_requests(attributes: &Attributes<'_>, subresource: &str) -> bool {
+    attributes.is_for(GROUP, "certificatesigningrequests") && attributes.subresource == subresource
+}
+
+/// The signer that an object names; may be empty. It stands in the same place in every version and kind.
+fn signer_of(object: &dyn Object) -> &str {
+    match value::get_at(object, "spec.signerName").map(|value| value.view()) {
+        Some(View::Str(name)) => name,
+        _ => "",
+    }
+}
+
+/// Whether a user may do `verb` for a signer, or for all signers of its domain.
+fn may(authorizer: &dyn Authorizer, user: &UserInfo, verb: &str, signer: &str) -> bool {
+    let domain = signer.split('/').next().unwrap_or_default();
+    let names = [signer.to_owned(), format!("{domain}/*")];
+    names.iter().any(|name| {
+        let target = Target::Resource {
+            group: GROUP,
+            version: "*",
+            resource: "signers",
+            subresource: "",
+            namespace: "",
+            name,
+        };
+        authorizer.authorize(&authorization::Attributes { user, verb, target }) == Decision::Allow
+    })
+}
+
+#[cfg(test)]
+mod tests;

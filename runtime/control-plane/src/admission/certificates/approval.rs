@@ -1,0 +1,39 @@
+//! Requests are approved by who may approve for their signer.
+
+use std::sync::Arc;
+
+use planesmith_access::admission::{Attributes, Objects, Operation, Phase, Plugin, Verdict, decided};
+use planesmith_access::authorization::Authorizer;
+
+use super::{is_for_requests, may, signer_of};
+
+/// Refuses approvals by others.
+pub(in super::super) struct CertificateApproval {
+    pub(in super::super) authorizer: Arc<dyn Authorizer>,
+}
+
+impl Plugin for CertificateApproval {
+    fn name(&self) -> &'static str {
+        "CertificateApproval"
+    }
+
+    fn handles(&self, operation: Operation, phase: Phase) -> bool {
+        operation == Operation::Update && phase == Phase::Validating
+    }
+
+    fn validate<'a>(&'a self, attributes: &'a Attributes<'a>, objects: &'a Objects<'_>) -> Verdict<'a> {
+        // The old object counts: the signer cannot be changed on the way to an approval.
+        let signer = objects
+            .old
+            .filter(|_| is_for_requests(attributes, "approval"))
+            .map(signer_of);
+        let refused = signer.filter(|signer| !may(&*self.authorizer, attributes.user, "approve", signer));
+        decided(match refused {
+            None => Ok(()),
+            Some(signer) => {
+                let why = format!("user not permitted to approve requests with signerName {signer:?}");
+                Err(attributes.forbidden(objects.new.as_deref(), why))
+            }
+        })
+    }
+}

@@ -1,0 +1,51 @@
+//! Trust bundles of a signer are published by who may attest for it.
+
+use std::sync::Arc;
+
+use planesmith_access::admission::{Attributes, Objects, Operation, Phase, Plugin, Verdict, decided};
+use planesmith_access::authorization::Authorizer;
+use planesmith_machinery::json;
+use planesmith_machinery::object::Object;
+
+use super::{GROUP, may, signer_of};
+
+/// Refuses trust bundles by others.
+pub(in super::super) struct ClusterTrustBundleAttest {
+    pub(in super::super) authorizer: Arc<dyn Authorizer>,
+}
+
+impl Plugin for ClusterTrustBundleAttest {
+    fn name(&self) -> &'static str {
+        "ClusterTrustBundleAttest"
+    }
+
+    fn handles(&self, operation: Operation, phase: Phase) -> bool {
+        matches!(operation, Operation::Create | Operation::Update) && phase == Phase::Validating
+    }
+
+    fn validate<'a>(&'a self, attributes: &'a Attributes<'a>, objects: &'a Objects<'_>) -> Verdict<'a> {
+        let concerned = attributes.is_for(GROUP, "clustertrustbundles");
+        let Some(new) = objects.new.as_deref().filter(|_| concerned) else {
+            return decided(Ok(()));
+        };
+        let signer = signer_of(new);
+        let allowed = signer.is_empty()
+            || objects.old.is_some_and(|old| says_the_same(new, old))
+            || may(&*self.authorizer, attributes.user, "attest", signer);
+        if allowed {
+            return decided(Ok(()));
+        }
+        let why = format!("user not permitted to attest for signerName {signer:?}");
+        decided(Err(attributes.forbidden(Some(new), why)))
+    }
+}
+
+/// Whether nothing changes but what the object is held by, so that anybody may clean up.
+fn says_the_same(new: &dyn Object, old: &dyn Object) -> bool {
+    let mut copy = new.boxed();
+    let (meta, before) = (copy.meta_mut(), old.meta());
+    meta.owner_references.clone_from(&before.owner_references);
+    meta.finalizers.clone_from(&before.finalizers);
+    meta.managed_fields.clone_from(&before.managed_fields);
+    json::to_vec(&*copy) == json::to_vec(old)
+}

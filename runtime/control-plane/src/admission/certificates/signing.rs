@@ -1,0 +1,49 @@
+//! Certificates are issued by who may sign for their signer.
+
+use std::sync::Arc;
+
+use planesmith_access::admission::{Attributes, Objects, Operation, Phase, Plugin, Verdict, decided};
+use planesmith_access::authorization::Authorizer;
+use planesmith_machinery::fields;
+use planesmith_machinery::object::Object;
+use planesmith_machinery::value;
+
+use super::{is_for_requests, may, signer_of};
+
+/// Refuses certificates of others.
+pub(in super::super) struct CertificateSigning {
+    pub(in super::super) authorizer: Arc<dyn Authorizer>,
+}
+
+impl Plugin for CertificateSigning {
+    fn name(&self) -> &'static str {
+        "CertificateSigning"
+    }
+
+    fn handles(&self, operation: Operation, phase: Phase) -> bool {
+        operation == Operation::Update && phase == Phase::Validating
+    }
+
+    fn validate<'a>(&'a self, attributes: &'a Attributes<'a>, objects: &'a Objects<'_>) -> Verdict<'a> {
+        let (Some(old), Some(new)) = (objects.old, objects.new.as_deref()) else {
+            return decided(Ok(()));
+        };
+        let is_same = ["status.certificate", "status.conditions"]
+            .iter()
+            .all(|path| same(old, new, path));
+        let signer = signer_of(old);
+        if !is_for_requests(attributes, "status") || is_same || may(&*self.authorizer, attributes.user, "sign", signer)
+        {
+            return decided(Ok(()));
+        }
+        let why = format!("user not permitted to sign requests with signerName {signer:?}");
+        decided(Err(attributes.forbidden(Some(new), why)))
+    }
+}
+
+fn same(old: &dyn Object, new: &dyn Object, path: &str) -> bool {
+    match (value::get_at(old, path), value::get_at(new, path)) {
+        (Some(old), Some(new)) => fields::equal(&old.view(), &new.view()),
+        (old, new) => old.is_none() && new.is_none(),
+    }
+}
