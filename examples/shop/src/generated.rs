@@ -31,7 +31,7 @@ pub const PROGRAM: Program = Program {
         v2: openapi::V2,
         v3: openapi::V3,
     },
-    admission: planesmith_control_plane::admission::GENERIC,
+    admission: crate::admission::PLUGINS,
 };
 
 /// Adds the kinds of all groups to `scheme`.
