@@ -4,6 +4,7 @@
 //! server.
 
 mod namespace;
+mod service_range;
 
 use planesmith_server::chain::ApiServer;
 use planesmith_server::hooks::Hook;
@@ -15,14 +16,22 @@ use crate::options::Controllers;
 /// Adds the controllers that are switched on, as start hooks.
 #[must_use]
 pub fn with_controllers(server: ApiServer, stores: &Stores, loopback: &Loopback, enabled: &Controllers) -> ApiServer {
-    if !enabled.enabled("namespace") {
-        return server;
+    let mut server = server;
+    if enabled.enabled("namespace")
+        && let Some(controller) = namespace::NamespaceController::new(stores, loopback)
+    {
+        server = server.with_start_hook(Hook::new("start-namespace-controller", move |shutdown| async move {
+            tokio::spawn(controller.run(shutdown));
+            Ok(())
+        }));
     }
-    let Some(controller) = namespace::NamespaceController::new(stores, loopback) else {
-        return server;
-    };
-    server.with_start_hook(Hook::new("start-namespace-controller", move |shutdown| async move {
-        tokio::spawn(controller.run(shutdown));
-        Ok(())
-    }))
+    if enabled.enabled("service-cidr-controller")
+        && let Some(controller) = service_range::ServiceRangeController::new(stores, loopback)
+    {
+        server = server.with_start_hook(Hook::new("start-service-cidr-controller", move |shutdown| async move {
+            tokio::spawn(controller.run(shutdown));
+            Ok(())
+        }));
+    }
+    server
 }

@@ -29,7 +29,7 @@ use planesmith_server::stores::{ResourceStore, Stores};
 
 use crate::loopback::Loopback;
 use crate::options::Options;
-use addresses::{Addresses, all};
+use addresses::Addresses;
 use families::ClusterFamilies;
 use node_ports::NodePorts;
 
@@ -70,7 +70,7 @@ impl ServiceAddresses {
             families: ClusterFamilies(ranges.map(|range| range.range().family()).collect()),
             loopback: loopback.clone(),
         };
-        for service in all::<Service>(&this.services) {
+        for service in this.services.all::<Service>() {
             for port in port_rules::ports_of(&service) {
                 if let Err(error) = this.ports.take(port) {
                     let meta = &service.metadata;
@@ -88,7 +88,7 @@ impl ServiceAddresses {
         repair::hook(self.clone())
     }
 
-    fn service<'o>(object: &'o mut dyn Object) -> ApiResult<&'o mut Service> {
+    fn service(object: &mut dyn Object) -> ApiResult<&mut Service> {
         let wrong = || ApiError::internal("a service was expected");
         object.downcast_mut::<Service>().ok_or_else(wrong)
     }

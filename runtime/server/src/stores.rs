@@ -32,15 +32,18 @@ pub struct Stores {
     shared: Arc<Shared>,
 }
 
+/// By group and kind of the storage version.
+type ByKind<T> = HashMap<(&'static str, &'static str), T>;
+
 struct Shared {
     storage: Storage,
     scheme: Arc<Scheme>,
     admission: Chain,
     options: StoresOptions,
-    /// By group and kind of the storage version. Locked only while endpoints are made.
-    resources: Mutex<HashMap<(&'static str, &'static str), Arc<ResourceStore>>>,
-    /// By group and kind of the storage version. Locked only while endpoints are made.
-    reservations: Mutex<HashMap<(&'static str, &'static str), Arc<dyn Reservations>>>,
+    /// Locked only while endpoints are made.
+    resources: Mutex<ByKind<Arc<ResourceStore>>>,
+    /// Locked only while endpoints are made.
+    reservations: Mutex<ByKind<Arc<dyn Reservations>>>,
     /// By group and resource. Locked only while endpoints are made.
     handlers: Mutex<HashMap<(String, String), Subresources>>,
     /// By group and resource. Locked only while endpoints are made.

@@ -2,6 +2,7 @@
 
 use std::net::IpAddr;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use http::{Method, StatusCode};
@@ -47,6 +48,7 @@ pub(super) fn with_hooks(
             .scheme()
             .resource("discovery.k8s.io", "v1", EndpointSlice::RESOURCE.plural)
             .is_some(),
+        withdrawn: Arc::default(),
     };
     let last = kept.clone();
     server
@@ -69,6 +71,8 @@ struct KubernetesService {
     service_address: IpAddr,
     announcement: Announcement,
     has_slices: bool,
+    /// Set when the server stops: its address is not to come back.
+    withdrawn: Arc<AtomicBool>,
 }
 
 impl KubernetesService {
@@ -86,7 +90,7 @@ impl KubernetesService {
             }
             Some(_) => {}
         }
-        if self.is_reachable() {
+        if self.is_reachable() && !self.withdrawn.load(Ordering::Acquire) {
             self.publish().await?;
         }
         Ok(())
@@ -129,6 +133,7 @@ impl KubernetesService {
 
     /// Takes the server's address out of the service, so that no client is sent to a server that is gone.
     async fn withdraw(&self) {
+        self.withdrawn.store(true, Ordering::Release);
         if !self.is_reachable() {
             return;
         }

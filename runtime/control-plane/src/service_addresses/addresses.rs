@@ -7,9 +7,8 @@ use http::{Method, StatusCode};
 use planesmith_api_defs::core::v1::Service;
 use planesmith_api_defs::networking::v1::{IPAddress, ServiceCIDR};
 use planesmith_machinery::ip::{Family, parse_range};
-use planesmith_machinery::object::Resource;
+use planesmith_machinery::object::Resource as _;
 use planesmith_server::stores::{ResourceStore, Stores};
-use planesmith_store::{At, Entry, ListQuery};
 use serde_json::{Value, json};
 use thiserror::Error;
 
@@ -66,7 +65,7 @@ impl Addresses {
 
     /// The pools of a family that are in use: those whose ranges are ready and stay.
     pub(super) fn pools(&self, family: Family) -> Vec<Pool> {
-        let ranges = all::<ServiceCIDR>(&self.ranges);
+        let ranges = self.ranges.all::<ServiceCIDR>();
         let ready = ranges.iter().filter(|range| is_ready(range));
         let cidrs = ready.flat_map(|range| &range.spec.cidrs);
         let ranges = cidrs.filter_map(|cidr| parse_range(cidr).map(|(_, range)| range));
@@ -83,7 +82,7 @@ impl Addresses {
 
     /// Whether any range for services holds `address`, in use or not.
     pub(super) fn knows(&self, address: IpAddr) -> bool {
-        let ranges = all::<ServiceCIDR>(&self.ranges);
+        let ranges = self.ranges.all::<ServiceCIDR>();
         let cidrs = ranges.iter().flat_map(|range| &range.spec.cidrs);
         let mut pools = cidrs.filter_map(|cidr| Pool::new(parse_range(cidr)?.1));
         pools.any(|pool| pool.contains(address))
@@ -93,12 +92,12 @@ impl Addresses {
     pub(super) fn owner(&self, address: IpAddr) -> Option<IPAddress> {
         let key = self.taken.key("", &address.to_string()).ok()?;
         let entry = self.taken.collection().get(&key)?;
-        read(&self.taken, &entry)
+        self.taken.typed(&entry)
     }
 
     /// The addresses that are kept here.
     pub(super) fn kept(&self) -> Vec<IPAddress> {
-        let mut addresses = all::<IPAddress>(&self.taken);
+        let mut addresses = self.taken.all::<IPAddress>();
         addresses.retain(|address| {
             address
                 .metadata
@@ -212,27 +211,4 @@ fn is_ready(range: &ServiceCIDR) -> bool {
         .iter()
         .find(|condition| condition.r#type == "Ready");
     range.metadata.deletion_timestamp.is_none() && condition.is_none_or(|condition| condition.status == "True")
-}
-
-/// All objects of a kind.
-pub(super) fn all<R: Resource>(store: &ResourceStore) -> Vec<R> {
-    let query = ListQuery {
-        prefix: store.collection().prefix(),
-        after: None,
-        limit: None,
-        at: At::Latest,
-        filter: None,
-    };
-    // The newest state is never compacted.
-    let entries = store
-        .collection()
-        .list(&query)
-        .map(|page| page.entries)
-        .unwrap_or_default();
-    entries.iter().filter_map(|entry| read(store, entry)).collect()
-}
-
-/// The object of an entry.
-pub(super) fn read<R: Resource>(store: &ResourceStore, entry: &Entry) -> Option<R> {
-    store.decode(entry).ok()?.downcast_ref::<R>().cloned()
 }

@@ -197,8 +197,8 @@ mod tests {
         service
     }
 
-    fn settled(spec: Value, old: Option<Value>, cluster: &[Family]) -> Result<(String, Vec<String>), String> {
-        let (mut new, old) = (service(&spec), old.map(|old| service(&old)));
+    fn settled(spec: &Value, old: Option<&Value>, cluster: &[Family]) -> Result<(String, Vec<String>), String> {
+        let (mut new, old) = (service(spec), old.map(service));
         match settle(&mut new, old.as_ref(), &ClusterFamilies(cluster.to_vec())) {
             Ok(()) => Ok((new.family_policy().to_owned(), new.spec.ip_families)),
             Err(errors) => Err(errors
@@ -246,7 +246,7 @@ mod tests {
                 outcome(SINGLE, &["IPv4"]),
             ),
         ] {
-            assert_eq!(settled(spec.clone(), None, cluster), expected, "{spec}");
+            assert_eq!(settled(&spec, None, cluster), expected, "{spec}");
         }
     }
 
@@ -272,7 +272,7 @@ mod tests {
                 "spec.clusterIPs[0]: Invalid value: [\"2001:db8::1\"]: IPv6 is not configured on this cluster",
             ),
         ] {
-            assert_eq!(settled(spec, None, ONE), Err(expected.to_owned()));
+            assert_eq!(settled(&spec, None, ONE), Err(expected.to_owned()));
         }
     }
 
@@ -284,12 +284,12 @@ mod tests {
         });
         let mut downgraded = old.clone();
         downgraded["ipFamilyPolicy"] = SINGLE.into();
-        let outcome = settled(downgraded, Some(old.clone()), TWO);
+        let outcome = settled(&downgraded, Some(&old), TWO);
         assert_eq!(outcome, Ok((SINGLE.to_owned(), vec!["IPv6".to_owned()])));
         let mut reduced = old.clone();
         reduced["clusterIPs"] = json!(["2001:db8::1"]);
         assert_eq!(
-            settled(reduced, Some(old), TWO),
+            settled(&reduced, Some(&old), TWO),
             Err("spec.ipFamilyPolicy: Invalid value: \"RequireDualStack\": must be 'SingleStack' to release the secondary \
                  cluster IP"
                 .to_owned())

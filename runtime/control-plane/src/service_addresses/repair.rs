@@ -20,7 +20,7 @@ use planesmith_server::stores::ResourceStore;
 use planesmith_store::{Event, WatchError, WatchFrom, Watcher};
 
 use super::ServiceAddresses;
-use super::addresses::{AddressError, all, has_labels, read};
+use super::addresses::{AddressError, has_labels};
 use super::report::{About, Finding, warn};
 use port_repair::PortRepair;
 
@@ -109,7 +109,7 @@ async fn keep(
 }
 
 fn read_events<R: Resource>(store: &ResourceStore, events: &[std::sync::Arc<Event>]) -> Vec<R> {
-    events.iter().filter_map(|event| read(store, event.entry())).collect()
+    events.iter().filter_map(|event| store.typed(event.entry())).collect()
 }
 
 impl ServiceAddresses {
@@ -122,7 +122,7 @@ impl ServiceAddresses {
     }
 
     async fn repair_all(&self) {
-        for service in all::<Service>(&self.services) {
+        for service in self.services.all::<Service>() {
             self.repair_addresses(&service).await;
         }
         for address in self.addresses.kept() {
@@ -133,7 +133,7 @@ impl ServiceAddresses {
     /// The stored service of that name.
     fn stored(&self, namespace: &str, name: &str) -> Option<Service> {
         let key = self.services.key(namespace, name).ok()?;
-        read(&self.services, &*self.services.collection().get(&key)?)
+        self.services.typed(&*self.services.collection().get(&key)?)
     }
 
     async fn repair_service(&self, namespace: &str, name: &str) {

@@ -5,10 +5,10 @@ use std::sync::Arc;
 use planesmith_access::admission::{NamespacePhase, Namespaces};
 use planesmith_machinery::custom;
 use planesmith_machinery::json::Strictness;
-use planesmith_machinery::object::Object;
+use planesmith_machinery::object::{Object, Resource};
 use planesmith_machinery::resource::{ResourceFacts, Scope};
 use planesmith_machinery::status::{ApiError, ApiResult};
-use planesmith_store::{Collection, Entry, Storage};
+use planesmith_store::{At, Collection, Entry, ListQuery, Storage};
 
 use super::indexer::JsonIndexer;
 use super::key;
@@ -90,6 +90,29 @@ impl ResourceStore {
     /// 500 when the bytes are not such an object.
     pub fn decode(&self, entry: &Entry) -> ApiResult<Box<dyn Object>> {
         self.decode_bytes(entry.bytes())
+    }
+
+    /// All objects, as the type of the storage version; what cannot be read is passed over. For kinds of which there are
+    /// few enough to hold them all.
+    #[must_use]
+    pub fn all<R: Resource>(&self) -> Vec<R> {
+        let query = ListQuery {
+            prefix: self.collection.prefix(),
+            after: None,
+            limit: None,
+            at: At::Latest,
+            filter: None,
+        };
+        // The newest state is never compacted.
+        let entries = self.collection.list(&query).map(|page| page.entries);
+        let entries = entries.unwrap_or_default();
+        entries.iter().filter_map(|entry| self.typed(entry)).collect()
+    }
+
+    /// The object of an entry, as the type of the storage version; `None` when it cannot be read.
+    #[must_use]
+    pub fn typed<R: Resource>(&self, entry: &Entry) -> Option<R> {
+        self.decode(entry).ok()?.downcast_ref::<R>().cloned()
     }
 
     /// The object that `bytes` encode, in the storage version.

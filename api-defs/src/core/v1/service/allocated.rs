@@ -78,7 +78,7 @@ mod tests {
 
     use super::*;
 
-    fn service(spec: Value) -> Service {
+    fn service(spec: &Value) -> Service {
         let mut service = Service::default();
         from_value(&json!({"spec": spec}), &mut service, Strictness::Strict).unwrap();
         service
@@ -86,11 +86,11 @@ mod tests {
 
     #[test]
     fn what_was_chosen_is_kept_when_the_file_is_sent_again() {
-        let old = service(json!({
+        let old = service(&json!({
             "type": "NodePort", "clusterIP": "10.0.0.5", "clusterIPs": ["10.0.0.5", "2001:db8::5"],
             "ports": [{"name": "a", "port": 1, "nodePort": 30001}, {"name": "b", "port": 2, "nodePort": 30002}],
         }));
-        let mut new = service(json!({
+        let mut new = service(&json!({
             "type": "NodePort", "ports": [{"name": "b", "port": 3}, {"name": "c", "port": 4, "nodePort": 30001}],
         }));
         new.keep_allocated_values(&old);
@@ -101,8 +101,8 @@ mod tests {
 
     #[test]
     fn a_port_that_moved_to_another_name_is_not_given_twice() {
-        let old = service(json!({"type": "NodePort", "ports": [{"name": "a", "port": 1, "nodePort": 30001}]}));
-        let mut new = service(json!({
+        let old = service(&json!({"type": "NodePort", "ports": [{"name": "a", "port": 1, "nodePort": 30001}]}));
+        let mut new = service(&json!({
             "type": "NodePort", "ports": [{"name": "a", "port": 1}, {"name": "b", "port": 2, "nodePort": 30001}],
         }));
         new.keep_allocated_values(&old);
@@ -111,7 +111,7 @@ mod tests {
 
     #[test]
     fn the_list_of_addresses_follows_the_single_one() {
-        let old = service(json!({"clusterIP": "10.0.0.5", "clusterIPs": ["10.0.0.5"]}));
+        let old = service(&json!({"clusterIP": "10.0.0.5", "clusterIPs": ["10.0.0.5"]}));
         for (changed, list) in [
             ("10.0.0.6", vec!["10.0.0.6"]),
             ("10.0.0.5", vec!["10.0.0.5"]),

@@ -44,10 +44,10 @@ pub fn check_cluster_ips(service: &Service, errors: &mut FieldErrors) {
             errors.duplicate("", family.as_str());
         }
     }
-    if let Some(policy) = &spec.ip_family_policy {
-        if !POLICIES.contains(&policy.as_str()) {
-            errors.not_supported("ipFamilyPolicy", policy.as_str(), &POLICIES);
-        }
+    if let Some(policy) = &spec.ip_family_policy
+        && !POLICIES.contains(&policy.as_str())
+    {
+        errors.not_supported("ipFamilyPolicy", policy.as_str(), &POLICIES);
     }
     if check_addresses(ips, errors) {
         check_families(service, errors);

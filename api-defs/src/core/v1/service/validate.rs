@@ -290,10 +290,10 @@ impl Service {
             }
             _ => {}
         }
-        if let Some(distribution) = &spec.traffic_distribution {
-            if !DISTRIBUTIONS.contains(&distribution.as_str()) {
-                errors.not_supported_in_order("trafficDistribution", distribution.as_str(), &DISTRIBUTIONS);
-            }
+        if let Some(distribution) = &spec.traffic_distribution
+            && !DISTRIBUTIONS.contains(&distribution.as_str())
+        {
+            errors.not_supported_in_order("trafficDistribution", distribution.as_str(), &DISTRIBUTIONS);
         }
     }
 }

@@ -4,7 +4,6 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use planesmith_api_defs::core::v1::Service;
 
-use super::super::addresses::all;
 use super::super::report::{Finding, warn};
 use super::super::{ServiceAddresses, port_rules};
 use super::about_service;
@@ -25,7 +24,7 @@ impl PortRepair {
     pub(super) async fn run(&mut self, addresses: &ServiceAddresses) {
         let ports = &addresses.ports;
         let mut used: BTreeSet<i32> = BTreeSet::new();
-        for service in all::<Service>(addresses.services()) {
+        for service in addresses.services().all::<Service>() {
             for port in port_rules::ports_of(&service).into_iter().collect::<BTreeSet<_>>() {
                 let (reason, message) = if !ports.contains(port) {
                     let range = ports.range();

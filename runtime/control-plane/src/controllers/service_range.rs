@@ -1,0 +1,167 @@
+//! Keeps ranges of addresses for services as long as services have addresses in them.
+
+use std::net::IpAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use http::{Method, StatusCode};
+use planesmith_api_defs::networking::v1::{IPAddress, ServiceCIDR};
+use planesmith_machinery::ip::{IpRange, parse_range};
+use planesmith_machinery::object::Resource as _;
+use planesmith_machinery::time::Time;
+use planesmith_server::shutdown::Shutdown;
+use planesmith_server::stores::{ResourceStore, Stores};
+use planesmith_store::WatchFrom;
+use serde_json::{Value, json};
+
+use crate::loopback::{Loopback, LoopbackError};
+
+/// Holds a range back while addresses in it are taken.
+const FINALIZER: &str = "networking.k8s.io/service-cidr-finalizer";
+
+const PATH: &str = "/apis/networking.k8s.io/v1/servicecidrs";
+
+/// Seconds for which a write that took an address before the deletion began may still be under way.
+const GRACE: i64 = 10;
+
+/// How often ranges are looked at that are waiting to go.
+const RETRY: Duration = Duration::from_secs(5);
+
+/// Says that ranges are ready, and lets them go once no address needs them.
+pub(super) struct ServiceRangeController {
+    ranges: Arc<ResourceStore>,
+    addresses: Arc<ResourceStore>,
+    loopback: Loopback,
+}
+
+impl ServiceRangeController {
+    /// `None` for a server without ranges.
+    pub(super) fn new(stores: &Stores, loopback: &Loopback) -> Option<Self> {
+        let facts = ServiceCIDR::RESOURCE;
+        stores.scheme().resource(facts.group, facts.version, facts.plural)?;
+        Some(Self {
+            ranges: stores.resource(facts),
+            addresses: stores.resource(IPAddress::RESOURCE),
+            loopback: loopback.clone(),
+        })
+    }
+
+    /// Works until the server stops.
+    pub(super) async fn run(self, mut shutdown: Shutdown) {
+        loop {
+            let collection = self.ranges.collection();
+            let Ok(mut watcher) = collection.watch(collection.prefix(), WatchFrom::Now) else {
+                return;
+            };
+            let ranges: Vec<ServiceCIDR> = self.ranges.all();
+            let mut waiting = false;
+            for range in &ranges {
+                waiting |= range.metadata.deletion_timestamp.is_some();
+                if let Err(error) = self.sync(range, &ranges).await {
+                    waiting = true;
+                    tracing::warn!(range = range.metadata.name, %error, "a range for services cannot be kept");
+                }
+            }
+            let retry = async {
+                match waiting {
+                    true => tokio::time::sleep(RETRY).await,
+                    false => std::future::pending().await,
+                }
+            };
+            tokio::select! {
+                () = shutdown.requested() => return,
+                _ = watcher.next() => {}
+                () = retry => {}
+            }
+        }
+    }
+
+    async fn sync(&self, range: &ServiceCIDR, all: &[ServiceCIDR]) -> Result<(), LoopbackError> {
+        let held = range.metadata.finalizers.iter().any(|finalizer| finalizer == FINALIZER);
+        let Some(deleted) = range.metadata.deletion_timestamp else {
+            if !held {
+                self.change(range, |object| {
+                    let mut finalizers = range.metadata.finalizers.clone();
+                    finalizers.push(FINALIZER.to_owned());
+                    object["metadata"]["finalizers"] = json!(finalizers);
+                })
+                .await?;
+            }
+            return self
+                .say(range, "True", "Ready", "Kubernetes Service CIDR is ready")
+                .await;
+        };
+        if self.is_needed(range, all) {
+            let message = "There are still IPAddresses referencing the ServiceCIDR, please remove them or create a new ServiceCIDR";
+            return self.say(range, "False", "Terminating", message).await;
+        }
+        let seconds = |time: Time| time.timestamp().map_or(0, |time| time.as_second());
+        if !held || seconds(Time::now()) - seconds(deleted) < GRACE {
+            return Ok(());
+        }
+        self.change(range, |object| {
+            let finalizers = range.metadata.finalizers.iter();
+            let others: Vec<&String> = finalizers.filter(|finalizer| *finalizer != FINALIZER).collect();
+            object["metadata"]["finalizers"] = json!(others);
+        })
+        .await
+    }
+
+    /// Whether an address is taken that no other range holds.
+    fn is_needed(&self, range: &ServiceCIDR, all: &[ServiceCIDR]) -> bool {
+        let parse = |range: &ServiceCIDR| -> Vec<IpRange> {
+            let cidrs = range.spec.cidrs.iter();
+            cidrs
+                .filter_map(|cidr| parse_range(cidr).map(|(_, range)| range))
+                .collect()
+        };
+        let own = parse(range);
+        let others = all
+            .iter()
+            .filter(|other| other.metadata.name != range.metadata.name && other.metadata.deletion_timestamp.is_none());
+        let others: Vec<IpRange> = others.flat_map(parse).collect();
+        let holds = |ranges: &[IpRange], address: IpAddr| ranges.iter().any(|range| range.contains(address));
+        let addresses: Vec<IPAddress> = self.addresses.all();
+        let mut addresses = addresses
+            .iter()
+            .filter_map(|address| address.metadata.name.parse().ok());
+        addresses.any(|address: IpAddr| holds(&own, address) && !holds(&others, address))
+    }
+
+    async fn change(&self, range: &ServiceCIDR, change: impl FnOnce(&mut Value)) -> Result<(), LoopbackError> {
+        let path = format!("{PATH}/{}", range.metadata.name);
+        let mut object = match self.loopback.send(Method::GET, &path, None).await {
+            Err(error) if error.status() == Some(StatusCode::NOT_FOUND) => return Ok(()),
+            other => other?,
+        };
+        change(&mut object);
+        self.loopback.send(Method::PUT, &path, Some(&object)).await.map(drop)
+    }
+
+    /// Sets the condition Ready, unless it says so already.
+    async fn say(&self, range: &ServiceCIDR, status: &str, reason: &str, message: &str) -> Result<(), LoopbackError> {
+        let ready = range
+            .status
+            .conditions
+            .iter()
+            .find(|condition| condition.r#type == "Ready");
+        if ready.is_some_and(|ready| ready.status == status) {
+            return Ok(());
+        }
+        let condition = json!({
+            "type": "Ready",
+            "status": status,
+            "reason": reason,
+            "message": message,
+            "lastTransitionTime": Time::now().to_string(),
+        });
+        let path = format!("{PATH}/{}", range.metadata.name);
+        let mut object = match self.loopback.send(Method::GET, &path, None).await {
+            Err(error) if error.status() == Some(StatusCode::NOT_FOUND) => return Ok(()),
+            other => other?,
+        };
+        object["status"] = json!({"conditions": [condition]});
+        let path = format!("{path}/status");
+        self.loopback.send(Method::PUT, &path, Some(&object)).await.map(drop)
+    }
+}
