@@ -226,13 +226,8 @@ impl<'a> Walk<'a> {
             }
             let template = source.ephemeral.as_ref();
             if let Some(template) = template.and_then(|source| source.volume_claim_template.as_ref()) {
-                let path = format!("{path}.ephemeral.volumeClaimTemplate.spec.resources");
-                for (field, list) in [
-                    ("requests", &template.spec.resources.requests),
-                    ("limits", &template.spec.resources.limits),
-                ] {
-                    self.about_fraction(&format!("{path}.{field}"), "storage", list);
-                }
+                let path = format!("{}{path}.ephemeral.volumeClaimTemplate.spec", self.base);
+                self.found.extend(template.spec.warnings(&path));
             }
         }
     }
