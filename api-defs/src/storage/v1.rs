@@ -16,3 +16,5 @@ pub use volume_attachment::{
     VolumeAttachment, VolumeAttachmentSource, VolumeAttachmentSpec, VolumeAttachmentStatus, VolumeError,
 };
 pub use volume_attributes_class::VolumeAttributesClass;
+
+pub(crate) use storage_class::default_policies;

@@ -109,7 +109,7 @@ impl DeviceRequest {
     }
 
     /// Whether anything is wanted besides the alternatives.
-    fn wants_exactly(&self) -> bool {
+    pub(super) fn wants_exactly(&self) -> bool {
         !self.device_class_name.is_empty()
             || !self.selectors.is_empty()
             || !self.allocation_mode.is_empty()

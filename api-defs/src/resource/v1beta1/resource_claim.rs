@@ -1,5 +1,6 @@
 //! Wishes for devices.
 
+use planesmith_machinery::field_error::FieldErrors;
 use planesmith_machinery::meta::ObjectMeta;
 use planesmith_machinery::rules::{Convert, Rules};
 use planesmith_machinery::{Resource, Struct};
@@ -76,6 +77,10 @@ impl Rules for ResourceClaim {
     fn default_values(&mut self) {
         self.spec.set_defaults();
     }
+
+    fn validate(&self, errors: &mut FieldErrors) {
+        self.spec.check_classes(&mut errors.at("spec"));
+    }
 }
 
 impl Convert<v1::ResourceClaim> for ResourceClaim {
@@ -89,6 +94,17 @@ impl Convert<v1::ResourceClaim> for ResourceClaim {
 }
 
 impl ResourceClaimSpec {
+    /// Reports requests that say how much they want but not of what.
+    pub(super) fn check_classes(&self, errors: &mut FieldErrors) {
+        for (index, request) in self.devices.requests.iter().enumerate() {
+            if request.device_class_name.is_empty() && request.wants_exactly() {
+                errors
+                    .at_index("devices.requests", index)
+                    .required("deviceClassName", "");
+            }
+        }
+    }
+
     /// Fills in what was not said of the requests.
     pub(super) fn set_defaults(&mut self) {
         for request in &mut self.devices.requests {

@@ -1,5 +1,6 @@
 //! From which claims are made.
 
+use planesmith_machinery::field_error::FieldErrors;
 use planesmith_machinery::meta::ObjectMeta;
 use planesmith_machinery::rules::{Convert, Rules};
 use planesmith_machinery::{Resource, Struct};
@@ -35,6 +36,10 @@ pub struct ResourceClaimTemplateSpec {
 impl Rules for ResourceClaimTemplate {
     fn default_values(&mut self) {
         self.spec.spec.set_defaults();
+    }
+
+    fn validate(&self, errors: &mut FieldErrors) {
+        self.spec.spec.check_classes(&mut errors.at("spec.spec"));
     }
 }
 

@@ -2,10 +2,18 @@
 
 use planesmith_machinery::Resource;
 use planesmith_machinery::meta::ObjectMeta;
+use planesmith_machinery::rules::Rules;
 
 /// How important pods are that name the class: pods of a higher value are scheduled first and may push out others.
 #[derive(Clone, Debug, Default, PartialEq, Resource)]
-#[resource(group = "scheduling.k8s.io", version = "v1beta1", short("pc"), cluster, unserved)]
+#[resource(
+    group = "scheduling.k8s.io",
+    version = "v1beta1",
+    short("pc"),
+    cluster,
+    unserved,
+    rules
+)]
 #[resource(storage_version = crate::scheduling::v1::PriorityClass)]
 pub struct PriorityClass {
     /// Standard metadata.
@@ -24,4 +32,11 @@ pub struct PriorityClass {
     /// Cannot change.
     #[field(proto = 5, known("PreemptLowerPriority", "Never"))]
     pub preemption_policy: Option<String>,
+}
+
+impl Rules for PriorityClass {
+    fn default_values(&mut self) {
+        self.preemption_policy
+            .get_or_insert_with(|| "PreemptLowerPriority".to_owned());
+    }
 }

@@ -102,17 +102,7 @@ impl Rules for CSIDriver {
     const UPDATE_ORDER: UpdateOrder = UpdateOrder::ObjectFirst;
 
     fn default_values(&mut self) {
-        let spec = &mut self.spec;
-        spec.attach_required.get_or_insert(true);
-        spec.pod_info_on_mount.get_or_insert(false);
-        spec.storage_capacity.get_or_insert(false);
-        spec.fs_group_policy
-            .get_or_insert_with(|| "ReadWriteOnceWithFSType".to_owned());
-        if spec.volume_lifecycle_modes.is_empty() {
-            spec.volume_lifecycle_modes.push(MODES[0].to_owned());
-        }
-        spec.requires_republish.get_or_insert(false);
-        spec.se_linux_mount.get_or_insert(false);
+        self.spec.set_defaults();
     }
 
     fn prepare_create(&mut self) {
@@ -182,6 +172,20 @@ impl Rules for CSIDriver {
 }
 
 impl CSIDriverSpec {
+    /// Fills in what was not said.
+    pub(crate) fn set_defaults(&mut self) {
+        self.attach_required.get_or_insert(true);
+        self.pod_info_on_mount.get_or_insert(false);
+        self.storage_capacity.get_or_insert(false);
+        self.fs_group_policy
+            .get_or_insert_with(|| "ReadWriteOnceWithFSType".to_owned());
+        if self.volume_lifecycle_modes.is_empty() {
+            self.volume_lifecycle_modes.push(MODES[0].to_owned());
+        }
+        self.requires_republish.get_or_insert(false);
+        self.se_linux_mount.get_or_insert(false);
+    }
+
     /// What clients are told about a driver that is accepted.
     fn warnings(&self) -> Vec<String> {
         if self.token_requests.is_empty() || self.service_account_token_in_secrets.is_some() {

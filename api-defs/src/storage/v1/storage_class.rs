@@ -76,14 +76,17 @@ const RECLAIM_POLICIES: [&str; 2] = ["Delete", "Retain"];
 /// When claims can be bound.
 const BINDING_MODES: [&str; 2] = ["Immediate", "WaitForFirstConsumer"];
 
+/// Fills in what becomes of volumes and when claims are bound.
+pub(crate) fn default_policies(reclaim_policy: &mut Option<String>, binding_mode: &mut Option<String>) {
+    reclaim_policy.get_or_insert_with(|| RECLAIM_POLICIES[0].to_owned());
+    binding_mode.get_or_insert_with(|| BINDING_MODES[0].to_owned());
+}
+
 impl Rules for StorageClass {
     const UPDATE_ORDER: UpdateOrder = UpdateOrder::ObjectFirst;
 
     fn default_values(&mut self) {
-        self.reclaim_policy
-            .get_or_insert_with(|| RECLAIM_POLICIES[0].to_owned());
-        self.volume_binding_mode
-            .get_or_insert_with(|| BINDING_MODES[0].to_owned());
+        default_policies(&mut self.reclaim_policy, &mut self.volume_binding_mode);
     }
 
     fn warnings(&self, _old: Option<&Self>) -> Vec<String> {

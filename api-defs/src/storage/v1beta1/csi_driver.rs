@@ -1,14 +1,16 @@
 //! Storage drivers.
 
+use planesmith_machinery::conversion::copy_alike;
 use planesmith_machinery::meta::ObjectMeta;
+use planesmith_machinery::rules::Rules;
 use planesmith_machinery::{Resource, Struct};
 
-use crate::storage::v1::TokenRequest;
+use crate::storage::v1::{self, TokenRequest};
 
 /// What the cluster has to know of a storage driver: whether its volumes are attached, what it wants to be told when it
 /// mounts one, and who sets the ownership of files. The object is named as the driver calls itself.
 #[derive(Clone, Debug, Default, PartialEq, Resource)]
-#[resource(group = "storage.k8s.io", version = "v1beta1", cluster, unserved)]
+#[resource(group = "storage.k8s.io", version = "v1beta1", cluster, unserved, rules)]
 #[resource(storage_version = crate::storage::v1::CSIDriver)]
 pub struct CSIDriver {
     /// Standard metadata.
@@ -61,4 +63,13 @@ pub struct CSIDriverSpec {
     /// switched off: dropped.
     #[field(proto = 11)]
     pub prevent_pod_scheduling_if_missing: Option<bool>,
+}
+
+impl Rules for CSIDriver {
+    fn default_values(&mut self) {
+        let mut spec = v1::CSIDriverSpec::default();
+        copy_alike(&self.spec, &mut spec);
+        spec.set_defaults();
+        copy_alike(&spec, &mut self.spec);
+    }
 }

@@ -4,12 +4,14 @@ use std::collections::BTreeMap;
 
 use planesmith_machinery::Resource;
 use planesmith_machinery::meta::ObjectMeta;
+use planesmith_machinery::rules::Rules;
 
 use crate::core::v1::TopologySelectorTerm;
+use crate::storage::v1::default_policies;
 
 /// A sort of storage that claims can ask for by name, and how volumes of it are made on demand.
 #[derive(Clone, Debug, Default, PartialEq, Resource)]
-#[resource(group = "storage.k8s.io", version = "v1beta1", cluster, short("sc"), unserved)]
+#[resource(group = "storage.k8s.io", version = "v1beta1", cluster, short("sc"), unserved, rules)]
 #[resource(storage_version = crate::storage::v1::StorageClass)]
 pub struct StorageClass {
     /// Standard metadata.
@@ -38,4 +40,10 @@ pub struct StorageClass {
     /// Parts of the cluster in which volumes may be made, by labels of nodes; all when empty.
     #[field(proto = 8, list_type = atomic)]
     pub allowed_topologies: Vec<TopologySelectorTerm>,
+}
+
+impl Rules for StorageClass {
+    fn default_values(&mut self) {
+        default_policies(&mut self.reclaim_policy, &mut self.volume_binding_mode);
+    }
 }
