@@ -16,6 +16,7 @@ pub mod apiserverinternal;
 pub mod authentication;
 pub mod authorization;
 pub mod autoscaling;
+pub mod certificates;
 pub mod coordination;
 pub mod core;
 pub mod discovery;

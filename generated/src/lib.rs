@@ -9,6 +9,7 @@ pub mod apiserverinternal;
 pub mod authentication;
 pub mod authorization;
 pub mod autoscaling;
+pub mod certificates;
 pub mod coordination;
 pub mod core;
 pub mod discovery;
@@ -118,6 +119,24 @@ pub const PROGRAM: Program = Program {
             version: "v1",
             register: autoscaling::v1::register,
             install: autoscaling::v1::install,
+        },
+        GroupVersion {
+            group: "certificates.k8s.io",
+            version: "v1",
+            register: certificates::v1::register,
+            install: certificates::v1::install,
+        },
+        GroupVersion {
+            group: "certificates.k8s.io",
+            version: "v1beta1",
+            register: certificates::v1beta1::register,
+            install: certificates::v1beta1::install,
+        },
+        GroupVersion {
+            group: "certificates.k8s.io",
+            version: "v1alpha1",
+            register: certificates::v1alpha1::register,
+            install: certificates::v1alpha1::install,
         },
         GroupVersion {
             group: "coordination.k8s.io",

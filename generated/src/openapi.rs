@@ -14,6 +14,9 @@ pub static V3: &[(&str, &[u8])] = &[
     ("apis/authorization.k8s.io/v1", AUTHORIZATION_V1_V3),
     ("apis/autoscaling/v2", AUTOSCALING_V2_V3),
     ("apis/autoscaling/v1", AUTOSCALING_V1_V3),
+    ("apis/certificates.k8s.io/v1", CERTIFICATES_V1_V3),
+    ("apis/certificates.k8s.io/v1beta1", CERTIFICATES_V1BETA1_V3),
+    ("apis/certificates.k8s.io/v1alpha1", CERTIFICATES_V1ALPHA1_V3),
     ("apis/coordination.k8s.io/v1", COORDINATION_V1_V3),
     ("apis/coordination.k8s.io/v1beta1", COORDINATION_V1BETA1_V3),
     ("apis/coordination.k8s.io/v1alpha2", COORDINATION_V1ALPHA2_V3),
@@ -49,6 +52,9 @@ const AUTHENTICATION_V1_V3: &[u8] = include_bytes!("../openapi/v3/apis__authenti
 const AUTHORIZATION_V1_V3: &[u8] = include_bytes!("../openapi/v3/apis__authorization.k8s.io__v1.json");
 const AUTOSCALING_V2_V3: &[u8] = include_bytes!("../openapi/v3/apis__autoscaling__v2.json");
 const AUTOSCALING_V1_V3: &[u8] = include_bytes!("../openapi/v3/apis__autoscaling__v1.json");
+const CERTIFICATES_V1_V3: &[u8] = include_bytes!("../openapi/v3/apis__certificates.k8s.io__v1.json");
+const CERTIFICATES_V1BETA1_V3: &[u8] = include_bytes!("../openapi/v3/apis__certificates.k8s.io__v1beta1.json");
+const CERTIFICATES_V1ALPHA1_V3: &[u8] = include_bytes!("../openapi/v3/apis__certificates.k8s.io__v1alpha1.json");
 const COORDINATION_V1_V3: &[u8] = include_bytes!("../openapi/v3/apis__coordination.k8s.io__v1.json");
 const COORDINATION_V1BETA1_V3: &[u8] = include_bytes!("../openapi/v3/apis__coordination.k8s.io__v1beta1.json");
 const COORDINATION_V1ALPHA2_V3: &[u8] = include_bytes!("../openapi/v3/apis__coordination.k8s.io__v1alpha2.json");
@@ -84,6 +90,9 @@ pub static V2: &[(&str, &[u8])] = &[
     ("apis/authorization.k8s.io/v1", AUTHORIZATION_V1_V2),
     ("apis/autoscaling/v2", AUTOSCALING_V2_V2),
     ("apis/autoscaling/v1", AUTOSCALING_V1_V2),
+    ("apis/certificates.k8s.io/v1", CERTIFICATES_V1_V2),
+    ("apis/certificates.k8s.io/v1beta1", CERTIFICATES_V1BETA1_V2),
+    ("apis/certificates.k8s.io/v1alpha1", CERTIFICATES_V1ALPHA1_V2),
     ("apis/coordination.k8s.io/v1", COORDINATION_V1_V2),
     ("apis/coordination.k8s.io/v1beta1", COORDINATION_V1BETA1_V2),
     ("apis/coordination.k8s.io/v1alpha2", COORDINATION_V1ALPHA2_V2),
@@ -119,6 +128,9 @@ const AUTHENTICATION_V1_V2: &[u8] = include_bytes!("../openapi/v2/apis__authenti
 const AUTHORIZATION_V1_V2: &[u8] = include_bytes!("../openapi/v2/apis__authorization.k8s.io__v1.json");
 const AUTOSCALING_V2_V2: &[u8] = include_bytes!("../openapi/v2/apis__autoscaling__v2.json");
 const AUTOSCALING_V1_V2: &[u8] = include_bytes!("../openapi/v2/apis__autoscaling__v1.json");
+const CERTIFICATES_V1_V2: &[u8] = include_bytes!("../openapi/v2/apis__certificates.k8s.io__v1.json");
+const CERTIFICATES_V1BETA1_V2: &[u8] = include_bytes!("../openapi/v2/apis__certificates.k8s.io__v1beta1.json");
+const CERTIFICATES_V1ALPHA1_V2: &[u8] = include_bytes!("../openapi/v2/apis__certificates.k8s.io__v1alpha1.json");
 const COORDINATION_V1_V2: &[u8] = include_bytes!("../openapi/v2/apis__coordination.k8s.io__v1.json");
 const COORDINATION_V1BETA1_V2: &[u8] = include_bytes!("../openapi/v2/apis__coordination.k8s.io__v1beta1.json");
 const COORDINATION_V1ALPHA2_V2: &[u8] = include_bytes!("../openapi/v2/apis__coordination.k8s.io__v1alpha2.json");

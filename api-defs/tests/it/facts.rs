@@ -153,7 +153,7 @@ impl Packages {
             Some((_, found)) if found["kind"] == "alias" => {
                 self.plain(package, found["of"].as_str().unwrap_or_default())
             }
-            _ if name == "UID" => "string".to_owned(),
+            _ if ["UID", "NodeName"].contains(&name) => "string".to_owned(),
             _ => name.to_owned(),
         }
     }
@@ -232,7 +232,7 @@ impl Comparison {
                 .collect::<Vec<_>>()
         };
         // One field that is no list is marked like one.
-        let lists = text("type").contains("[]");
+        let lists = self.packages.plain(package, text("type")).contains("[]");
         let list = match marker("+listType=").first().copied().filter(|_| lists) {
             Some("map") => format!("map {:?}", marker("+listMapKey=")),
             Some(other) => other.to_owned(),

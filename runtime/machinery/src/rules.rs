@@ -1,5 +1,6 @@
 //! The functions beside a kind: what cannot be declared.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use crate::field_error::FieldErrors;
@@ -21,11 +22,19 @@ pub trait Rules: Sized {
     /// What becomes of dependents when a client deletes the object and does not say.
     const DEPENDENTS: Dependents = Dependents::Collected;
 
+    /// Whether valid objects hold proofs, such as signatures, that random ones cannot have: tests take them without.
+    const HOLDS_PROOFS: bool = false;
+
     /// Fills in values that depend on other fields; declared defaults are already set.
     fn default_values(&mut self) {}
 
     /// Resets what a creator may not decide. `status` is already cleared when the kind has a status subresource.
     fn prepare_create(&mut self) {}
+
+    /// Notes who creates the object, for kinds that act for their creator; runs after [`Rules::prepare_create`].
+    fn note_creator(&mut self, creator: &Creator<'_>) {
+        let _ = creator;
+    }
 
     /// Takes over from `old` what an update may not change. `status` is already taken over when the kind has a status
     /// subresource.
@@ -139,6 +148,19 @@ pub enum Dependents {
     },
 }
 
+/// Who creates an object, as its credentials say.
+#[derive(Clone, Copy, Debug)]
+pub struct Creator<'a> {
+    /// Name of the user.
+    pub name: &'a str,
+    /// Identity that survives a name being given to someone else; may be empty.
+    pub uid: &'a str,
+    /// Groups of the user.
+    pub groups: &'a [String],
+    /// Further facts about the user.
+    pub extra: &'a BTreeMap<String, Vec<String>>,
+}
+
 /// The rules of one kind as plain functions, for code that does not know the kind.
 ///
 /// Each function expects an object of the kind that the table belongs to and does nothing with any other.
@@ -148,10 +170,14 @@ pub struct RulesTable {
     pub update_order: UpdateOrder,
     /// See [`Rules::DEPENDENTS`].
     pub dependents: Dependents,
+    /// See [`Rules::HOLDS_PROOFS`].
+    pub holds_proofs: bool,
     /// See [`Rules::default_values`].
     pub default_values: fn(&mut dyn Object),
     /// See [`Rules::prepare_create`].
     pub prepare_create: fn(&mut dyn Object),
+    /// See [`Rules::note_creator`].
+    pub note_creator: fn(&mut dyn Object, &Creator<'_>),
     /// See [`Rules::prepare_update`].
     pub prepare_update: fn(&mut dyn Object, &dyn Object),
     /// See [`Rules::prepare_status_update`].
@@ -191,8 +217,10 @@ impl RulesTable {
     pub const NONE: Self = Self {
         update_order: UpdateOrder::ChangeFirst,
         dependents: Dependents::Collected,
+        holds_proofs: false,
         default_values: |_| {},
         prepare_create: |_| {},
+        note_creator: |_, _| {},
         prepare_update: |_, _| {},
         prepare_status_update: |_, _| {},
         prepare_delete: |_| {},
@@ -217,6 +245,7 @@ impl RulesTable {
         Self {
             update_order: R::UPDATE_ORDER,
             dependents: R::DEPENDENTS,
+            holds_proofs: R::HOLDS_PROOFS,
             default_values: |object| {
                 if let Some(object) = object.downcast_mut::<R>() {
                     object.default_values();
@@ -225,6 +254,11 @@ impl RulesTable {
             prepare_create: |object| {
                 if let Some(object) = object.downcast_mut::<R>() {
                     object.prepare_create();
+                }
+            },
+            note_creator: |object, creator| {
+                if let Some(object) = object.downcast_mut::<R>() {
+                    object.note_creator(creator);
                 }
             },
             prepare_update: |object, old| {

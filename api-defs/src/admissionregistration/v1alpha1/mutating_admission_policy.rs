@@ -17,6 +17,7 @@ use crate::admissionregistration::v1;
     generation,
     conditional_update,
     storage_version = v1::MutatingAdmissionPolicy,
+    deprecated = "admissionregistration.k8s.io/v1alpha1 MutatingAdmissionPolicy is deprecated in v1.35+, unavailable in v1.38+",
     rules
 )]
 pub struct MutatingAdmissionPolicy {

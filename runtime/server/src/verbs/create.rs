@@ -6,6 +6,7 @@ use http::StatusCode;
 use planesmith_access::admission::Operation;
 use planesmith_machinery::object::Object;
 use planesmith_machinery::resource::SubresourceKind;
+use planesmith_machinery::rules::Creator;
 use planesmith_machinery::status::{ApiError, ApiResult};
 use planesmith_machinery::time::Time;
 use planesmith_machinery::{defaulting, validation};
@@ -81,6 +82,14 @@ impl Write<'_> {
     /// Checks and stores an object that has everything that was reserved for it.
     async fn create_held(&self, mut object: Box<dyn Object>) -> ApiResult<Outcome> {
         prepare(&mut *object);
+        let user = &self.call.ctx.user;
+        let creator = Creator {
+            name: &user.name,
+            uid: &user.uid,
+            groups: &user.groups,
+            extra: &user.extra,
+        };
+        (object.resource().rules.note_creator)(&mut *object, &creator);
         let mut errors = validation::check_create(&*object);
         validation::check_create_as_sent(&*object, self.endpoint.kind(), &mut errors);
         self.refuse_invalid(&*object, &errors)?;

@@ -1,0 +1,183 @@
+//! Requests for certificates.
+
+mod approval;
+mod check;
+mod columns;
+#[cfg(test)]
+mod tests;
+
+use std::collections::BTreeMap;
+
+use planesmith_machinery::byte_string::ByteString;
+use planesmith_machinery::field_error::FieldErrors;
+use planesmith_machinery::meta::ObjectMeta;
+use planesmith_machinery::rules::{Creator, Rules, UpdateOrder};
+use planesmith_machinery::time::Time;
+use planesmith_machinery::validation::check_on_update;
+use planesmith_machinery::{Resource, Struct};
+
+use check::Part;
+
+/// A request for a certificate, which somebody has to approve before a signer issues it.
+#[derive(Clone, Debug, Default, PartialEq, Resource)]
+#[resource(
+    group = "certificates.k8s.io",
+    version = "v1",
+    short("csr"),
+    cluster,
+    name_rule = path_segment,
+    subresource = "approval",
+    status,
+    selectable("spec.signerName"),
+    rules
+)]
+#[resource(
+    column(name),
+    column(age),
+    column(name = "SignerName", type = "string", doc = "Who is asked for the certificate.", path = "spec.signerName"),
+    column(name = "Requestor", type = "string", doc = "Who asks for the certificate.", path = "spec.username"),
+    column(name = "RequestedDuration", type = "string", doc = "How long the certificate should be valid.", with = columns::duration),
+    column(name = "Condition", type = "string", doc = "How far the request is.", with = columns::condition)
+)]
+pub struct CertificateSigningRequest {
+    /// Standard metadata.
+    #[field(proto = 1)]
+    pub metadata: ObjectMeta,
+    /// What is asked for, and by whom. Cannot change.
+    #[field(proto = 2, keep)]
+    pub spec: CertificateSigningRequestSpec,
+    /// What became of the request.
+    #[field(proto = 3)]
+    pub status: CertificateSigningRequestStatus,
+}
+
+/// What is asked for, and by whom.
+#[derive(Clone, Debug, Default, PartialEq, Struct)]
+pub struct CertificateSigningRequestSpec {
+    /// The request in PEM, signed with the key that the certificate is for.
+    #[field(proto = 1, keep)]
+    pub request: ByteString,
+    /// Who is asked for the certificate, as domain/path.
+    #[field(proto = 7, keep)]
+    pub signer_name: String,
+    /// How long the certificate should be valid, in seconds: 600 or more. Signers may issue it for another time.
+    #[field(proto = 8)]
+    pub expiration_seconds: Option<i32>,
+    /// What the key will be used for, such as "client auth".
+    #[field(
+        proto = 5,
+        list_type = atomic,
+        known(
+            "any",
+            "cert sign",
+            "client auth",
+            "code signing",
+            "content commitment",
+            "crl sign",
+            "data encipherment",
+            "decipher only",
+            "digital signature",
+            "email protection",
+            "encipher only",
+            "ipsec end system",
+            "ipsec tunnel",
+            "ipsec user",
+            "key agreement",
+            "key encipherment",
+            "microsoft sgc",
+            "netscape sgc",
+            "ocsp signing",
+            "s/mime",
+            "server auth",
+            "signing",
+            "timestamping"
+        )
+    )]
+    pub usages: Vec<String>,
+    /// Who made the object; the server says so.
+    #[field(proto = 2)]
+    pub username: String,
+    /// The UID of who made the object; the server says so.
+    #[field(proto = 3)]
+    pub uid: String,
+    /// The groups of who made the object; the server says so.
+    #[field(proto = 4, list_type = atomic)]
+    pub groups: Vec<String>,
+    /// What else is known about who made the object; the server says so.
+    #[field(proto = 6)]
+    pub extra: BTreeMap<String, Vec<String>>,
+}
+
+/// What became of a request.
+#[derive(Clone, Debug, Default, PartialEq, Struct)]
+pub struct CertificateSigningRequestStatus {
+    /// Whether the request was Approved or Denied, and whether the signer Failed.
+    #[field(proto = 1, list_type = map, list_map_keys("type"))]
+    pub conditions: Vec<CertificateSigningRequestCondition>,
+    /// The certificate in PEM, with those that lead to the signer behind it. Cannot change once set.
+    #[field(proto = 2)]
+    pub certificate: ByteString,
+}
+
+/// One aspect of a request.
+#[derive(Clone, Debug, Default, PartialEq, Struct)]
+pub struct CertificateSigningRequestCondition {
+    /// Which aspect: Approved, Denied, Failed or another.
+    #[field(name = "type", proto = 1, keep)]
+    pub type_: String,
+    /// Whether it holds: True, False or Unknown. The three known ones can only be True.
+    #[field(proto = 6, keep)]
+    pub status: String,
+    /// One word for programs on why it holds.
+    #[field(proto = 2)]
+    pub reason: String,
+    /// The same for people.
+    #[field(proto = 3)]
+    pub message: String,
+    /// When the condition was last written.
+    #[field(proto = 4)]
+    pub last_update_time: Time,
+    /// When the status last changed.
+    #[field(proto = 5)]
+    pub last_transition_time: Time,
+}
+
+impl Rules for CertificateSigningRequest {
+    const UPDATE_ORDER: UpdateOrder = UpdateOrder::ObjectOnly;
+    const HOLDS_PROOFS: bool = true;
+
+    fn note_creator(&mut self, creator: &Creator<'_>) {
+        let spec = &mut self.spec;
+        creator.name.clone_into(&mut spec.username);
+        creator.uid.clone_into(&mut spec.uid);
+        creator.groups.clone_into(&mut spec.groups);
+        spec.extra.clone_from(creator.extra);
+    }
+
+    fn prepare_update(&mut self, old: &Self) {
+        self.spec.clone_from(&old.spec);
+    }
+
+    fn prepare_status_update(&mut self, old: &Self) {
+        self.status.keep_decision(&old.status);
+        self.status.fill_times(&old.status);
+    }
+
+    fn validate(&self, errors: &mut FieldErrors) {
+        self.check(None, errors);
+    }
+
+    fn validate_replacement(&self, old: &Self, errors: &mut FieldErrors) {
+        self.check(Some(old), errors);
+    }
+
+    fn validate_update(&self, old: &Self, errors: &mut FieldErrors) {
+        self.status.check_change(&old.status, Part::Main, errors);
+        check_on_update(&self.metadata, &old.metadata, errors);
+    }
+
+    fn validate_status_update(&self, old: &Self, errors: &mut FieldErrors) {
+        self.check(Some(old), errors);
+        self.status.check_change(&old.status, Part::Status, errors);
+    }
+}

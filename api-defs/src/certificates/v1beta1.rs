@@ -1,0 +1,9 @@
+//! `v1beta1`: bundles of trusted certificates, and requests that pods make.
+
+mod certificate_signing_request;
+mod cluster_trust_bundle;
+mod pod_certificate_request;
+
+pub use certificate_signing_request::{CertificateSigningRequest, CertificateSigningRequestSpec};
+pub use cluster_trust_bundle::{ClusterTrustBundle, ClusterTrustBundleSpec};
+pub use pod_certificate_request::{PodCertificateRequest, PodCertificateRequestSpec, PodCertificateRequestStatus};

@@ -1,0 +1,128 @@
+//! Requests for certificates.
+
+use std::collections::BTreeMap;
+
+use planesmith_machinery::byte_string::ByteString;
+use planesmith_machinery::meta::ObjectMeta;
+use planesmith_machinery::rules::{Convert, Rules};
+use planesmith_machinery::{Resource, Struct};
+
+use crate::certificates::v1;
+use crate::certificates::v1::CertificateSigningRequestStatus;
+
+/// What is asked for where nobody is named.
+const LEGACY_SIGNER: &str = "kubernetes.io/legacy-unknown";
+
+/// A request for a certificate, which somebody has to approve before a signer issues it.
+#[derive(Clone, Debug, Default, PartialEq, Resource)]
+#[resource(
+    group = "certificates.k8s.io",
+    version = "v1beta1",
+    short("csr"),
+    cluster,
+    name_rule = path_segment,
+    subresource = "approval",
+    status,
+    storage_version = v1::CertificateSigningRequest,
+    convert,
+    unserved,
+    rules
+)]
+pub struct CertificateSigningRequest {
+    /// Standard metadata.
+    #[field(proto = 1)]
+    pub metadata: ObjectMeta,
+    /// What is asked for, and by whom. Cannot change.
+    #[field(proto = 2, keep)]
+    pub spec: CertificateSigningRequestSpec,
+    /// What became of the request.
+    #[field(proto = 3)]
+    pub status: CertificateSigningRequestStatus,
+}
+
+/// What is asked for, and by whom.
+#[derive(Clone, Debug, Default, PartialEq, Struct)]
+pub struct CertificateSigningRequestSpec {
+    /// The request in PEM, signed with the key that the certificate is for.
+    #[field(proto = 1, keep)]
+    pub request: ByteString,
+    /// Who is asked for the certificate, as domain/path; by default one that fits the request.
+    #[field(proto = 7)]
+    pub signer_name: Option<String>,
+    /// How long the certificate should be valid, in seconds: 600 or more. Signers may issue it for another time.
+    #[field(proto = 8)]
+    pub expiration_seconds: Option<i32>,
+    /// What the key will be used for, such as "client auth".
+    #[field(
+        proto = 5,
+        list_type = atomic,
+        known(
+            "any",
+            "cert sign",
+            "client auth",
+            "code signing",
+            "content commitment",
+            "crl sign",
+            "data encipherment",
+            "decipher only",
+            "digital signature",
+            "email protection",
+            "encipher only",
+            "ipsec end system",
+            "ipsec tunnel",
+            "ipsec user",
+            "key agreement",
+            "key encipherment",
+            "microsoft sgc",
+            "netscape sgc",
+            "ocsp signing",
+            "s/mime",
+            "server auth",
+            "signing",
+            "timestamping"
+        )
+    )]
+    pub usages: Vec<String>,
+    /// Who made the object; the server says so.
+    #[field(proto = 2)]
+    pub username: String,
+    /// The UID of who made the object; the server says so.
+    #[field(proto = 3)]
+    pub uid: String,
+    /// The groups of who made the object; the server says so.
+    #[field(proto = 4, list_type = atomic)]
+    pub groups: Vec<String>,
+    /// What else is known about who made the object; the server says so.
+    #[field(proto = 6)]
+    pub extra: BTreeMap<String, Vec<String>>,
+}
+
+impl Rules for CertificateSigningRequest {
+    fn default_values(&mut self) {
+        let spec = &mut self.spec;
+        if spec.usages.is_empty() {
+            spec.usages = ["digital signature", "key encipherment"].map(str::to_owned).to_vec();
+        }
+        spec.signer_name.get_or_insert_with(|| LEGACY_SIGNER.to_owned());
+        for condition in &mut self.status.conditions {
+            if condition.status.is_empty() {
+                "True".clone_into(&mut condition.status);
+            }
+        }
+    }
+}
+
+impl Convert<v1::CertificateSigningRequest> for CertificateSigningRequest {
+    fn finish_to_hub(&self, hub: &mut v1::CertificateSigningRequest) {
+        hub.spec.signer_name = self.spec.signer_name.clone().unwrap_or_default();
+    }
+
+    fn finish_from_hub(&mut self, hub: &v1::CertificateSigningRequest) {
+        self.spec.signer_name = Some(hub.spec.signer_name.clone());
+    }
+
+    fn can_hold(hub: &v1::CertificateSigningRequest) -> bool {
+        let mut conditions = hub.status.conditions.iter();
+        !hub.spec.usages.is_empty() && conditions.all(|condition| !condition.status.is_empty())
+    }
+}

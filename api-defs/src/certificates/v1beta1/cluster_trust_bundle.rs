@@ -1,0 +1,130 @@
+//! Bundles of trusted certificates.
+
+use planesmith_machinery::field_error::FieldErrors;
+use planesmith_machinery::meta::ObjectMeta;
+use planesmith_machinery::names;
+use planesmith_machinery::rules::{Rules, UpdateOrder};
+use planesmith_machinery::validation::check_on_update;
+use planesmith_machinery::{Resource, Struct};
+
+use crate::certificates::{pem, signer_name};
+
+/// Certificates that are to be trusted for what a signer issues, or for anything else when it names none. Pods can have
+/// them mounted.
+#[derive(Clone, Debug, Default, PartialEq, Resource)]
+#[resource(
+    group = "certificates.k8s.io",
+    version = "v1beta1",
+    cluster,
+    name_rule = path_segment,
+    selectable("spec.signerName"),
+    rules
+)]
+#[resource(
+    column(name),
+    column(
+        name = "SignerName",
+        type = "string",
+        doc = "Whose certificates are to be trusted.",
+        path = "spec.signerName"
+    )
+)]
+pub struct ClusterTrustBundle {
+    /// Standard metadata. The name starts with that of the signer, with a colon instead of the slash and another one
+    /// behind it; without a signer it has no colon.
+    #[field(proto = 1)]
+    pub metadata: ObjectMeta,
+    /// Which certificates, and for whom.
+    #[field(proto = 2, keep)]
+    pub spec: ClusterTrustBundleSpec,
+}
+
+/// Which certificates are to be trusted, and for whom.
+#[derive(Clone, Debug, Default, PartialEq, Struct)]
+pub struct ClusterTrustBundleSpec {
+    /// The signer that the certificates vouch for, as domain/path; none when empty. Cannot change.
+    #[field(proto = 1)]
+    pub signer_name: String,
+    /// The certificates of authorities, in PEM, in no order, each once.
+    #[field(proto = 2, keep)]
+    pub trust_bundle: String,
+}
+
+impl Rules for ClusterTrustBundle {
+    const UPDATE_ORDER: UpdateOrder = UpdateOrder::ObjectOnly;
+    const HOLDS_PROOFS: bool = true;
+
+    fn validate(&self, errors: &mut FieldErrors) {
+        self.check(None, errors);
+    }
+
+    fn validate_replacement(&self, old: &Self, errors: &mut FieldErrors) {
+        self.check(Some(old), errors);
+    }
+
+    fn validate_update(&self, old: &Self, errors: &mut FieldErrors) {
+        check_on_update(&self.metadata, &old.metadata, errors);
+        if self.spec.signer_name != old.spec.signer_name {
+            errors.invalid("spec.signerName", &self.spec.signer_name, "field is immutable");
+        }
+    }
+}
+
+impl ClusterTrustBundle {
+    fn check(&self, old: Option<&Self>, errors: &mut FieldErrors) {
+        let name = self.metadata.name.as_str();
+        if !name.is_empty() {
+            for complaint in self.name_complaints() {
+                errors.invalid("metadata.name", name, complaint);
+            }
+        }
+        if !self.spec.signer_name.is_empty() {
+            signer_name::check("spec.signerName", &self.spec.signer_name, errors);
+        }
+        // What was accepted once stays, however readers of certificates change.
+        if old.is_none_or(|old| old.spec.trust_bundle != self.spec.trust_bundle) {
+            for complaint in pem::anchors_complaints(&self.spec.trust_bundle) {
+                errors.invalid("spec.trustBundle", "<value omitted>", complaint);
+            }
+        }
+    }
+
+    fn name_complaints(&self) -> Vec<String> {
+        let (name, signer) = (self.metadata.name.as_str(), self.spec.signer_name.as_str());
+        if signer.is_empty() {
+            return match name.contains(':') {
+                true => vec!["ClusterTrustBundle without signer name must not have \":\" in its name".to_owned()],
+                false => names::dns_subdomain(name),
+            };
+        }
+        let prefix = format!("{}:", signer.replace('/', ":"));
+        match name.strip_prefix(&prefix) {
+            Some(rest) => names::dns_subdomain(rest),
+            None => vec![format!(
+                "ClusterTrustBundle for signerName {signer} must be named with prefix {prefix}"
+            )],
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_start_with_the_signer() {
+        let complaints = |name: &str, signer: &str| {
+            let mut bundle = ClusterTrustBundle::default();
+            name.clone_into(&mut bundle.metadata.name);
+            signer.clone_into(&mut bundle.spec.signer_name);
+            bundle.name_complaints()
+        };
+        assert_eq!(complaints("plain", ""), Vec::<String>::new());
+        assert_eq!(complaints("example.com:s:one", "example.com/s"), Vec::<String>::new());
+        assert_eq!(
+            complaints("one", "example.com/s"),
+            ["ClusterTrustBundle for signerName example.com/s must be named with prefix example.com:s:"]
+        );
+        assert_eq!(complaints("a:b", "").len(), 1);
+    }
+}

@@ -1,0 +1,187 @@
+//! Requests for certificates of pods.
+
+use std::collections::BTreeMap;
+
+use planesmith_machinery::byte_string::ByteString;
+use planesmith_machinery::field_error::FieldErrors;
+use planesmith_machinery::go_value::GoValue;
+use planesmith_machinery::meta::{Condition, ObjectMeta};
+use planesmith_machinery::names;
+use planesmith_machinery::rules::{Rules, UpdateOrder};
+use planesmith_machinery::time::Time;
+use planesmith_machinery::validation::check_on_update;
+use planesmith_machinery::{Resource, Struct};
+
+use crate::certificates::signer_name;
+
+/// The bounds of how long a certificate may be valid, in seconds: an hour, and 91 days.
+const EXPIRATION: (i32, i32) = (3600, 7_862_400);
+
+/// A request for a certificate that a node makes for one of its pods. It cannot change once made.
+#[derive(Clone, Debug, Default, PartialEq, Resource)]
+#[resource(
+    group = "certificates.k8s.io",
+    version = "v1beta1",
+    status,
+    conditional_update,
+    selectable("spec.signerName", "spec.podName", "spec.nodeName"),
+    rules
+)]
+#[resource(
+    column(name),
+    column(
+        name = "PodName",
+        type = "string",
+        doc = "The pod that the certificate is for.",
+        path = "spec.podName"
+    ),
+    column(
+        name = "ServiceAccountName",
+        type = "string",
+        doc = "The service account of the pod.",
+        path = "spec.serviceAccountName"
+    ),
+    column(
+        name = "NodeName",
+        type = "string",
+        doc = "The node of the pod.",
+        path = "spec.nodeName"
+    ),
+    column(
+        name = "SignerName",
+        type = "string",
+        doc = "Who is asked for the certificate.",
+        path = "spec.signerName"
+    ),
+    column(age)
+)]
+pub struct PodCertificateRequest {
+    /// Standard metadata.
+    #[field(proto = 1)]
+    pub metadata: ObjectMeta,
+    /// What is asked for, and for which pod.
+    #[field(proto = 2, keep)]
+    pub spec: PodCertificateRequestSpec,
+    /// What became of the request.
+    #[field(proto = 3)]
+    pub status: PodCertificateRequestStatus,
+}
+
+/// What is asked for, and for which pod.
+#[derive(Clone, Debug, Default, PartialEq, Struct)]
+pub struct PodCertificateRequestSpec {
+    /// Who is asked for the certificate, as domain/path.
+    #[field(proto = 1, keep)]
+    pub signer_name: String,
+    /// The name of the pod.
+    #[field(proto = 2, keep)]
+    pub pod_name: String,
+    /// The UID of the pod.
+    #[field(name = "podUID", proto = 3, keep)]
+    pub pod_uid: String,
+    /// The service account of the pod.
+    #[field(proto = 4, keep)]
+    pub service_account_name: String,
+    /// The UID of the service account.
+    #[field(name = "serviceAccountUID", proto = 5, keep)]
+    pub service_account_uid: String,
+    /// The node of the pod.
+    #[field(proto = 6, keep)]
+    pub node_name: String,
+    /// The UID of the node.
+    #[field(name = "nodeUID", proto = 7, keep)]
+    pub node_uid: String,
+    /// How long the certificate may be valid at most, in seconds: from an hour to 91 days. Default: a day.
+    #[field(proto = 8, default = 86400)]
+    pub max_expiration_seconds: Option<i32>,
+    /// The key that the certificate is for, as PKIX; replaced by stubPKCS10Request.
+    #[field(proto = 9, keep, optional)]
+    pub pkix_public_key: ByteString,
+    /// A signature with the key, which proves that the pod has it; replaced by stubPKCS10Request.
+    #[field(proto = 10, keep, optional)]
+    pub proof_of_possession: ByteString,
+    /// A request that says nothing but the key, and is signed with it.
+    #[field(name = "stubPKCS10Request", proto = 12, keep)]
+    pub stub_pkcs10_request: ByteString,
+    /// What the pod's author tells the signer; nobody has checked it.
+    #[field(proto = 11)]
+    pub unverified_user_annotations: BTreeMap<String, String>,
+}
+
+/// What became of a request.
+#[derive(Clone, Debug, Default, PartialEq, Struct)]
+pub struct PodCertificateRequestStatus {
+    /// Whether the certificate was Issued or Denied, or its signer Failed: one of the three.
+    #[field(proto = 1, list_type = map, list_map_keys("type"), patch_strategy(merge), patch_merge_key = "type")]
+    pub conditions: Vec<Condition>,
+    /// The certificate in PEM, with those that lead to the signer behind it. Cannot change once set.
+    #[field(proto = 2)]
+    pub certificate_chain: String,
+    /// From when on the certificate is valid.
+    #[field(proto = 4)]
+    pub not_before: Option<Time>,
+    /// When a new certificate should be asked for.
+    #[field(proto = 5)]
+    pub begin_refresh_at: Option<Time>,
+    /// Until when the certificate is valid.
+    #[field(proto = 6)]
+    pub not_after: Option<Time>,
+}
+
+impl Rules for PodCertificateRequest {
+    const UPDATE_ORDER: UpdateOrder = UpdateOrder::ChangeOnly;
+
+    fn validate(&self, errors: &mut FieldErrors) {
+        self.spec.check(&mut errors.at("spec"));
+    }
+
+    fn validate_update(&self, old: &Self, errors: &mut FieldErrors) {
+        if self.spec != old.spec {
+            errors.invalid("spec", GoValue(&self.spec), "field is immutable");
+        }
+    }
+
+    fn validate_status_update(&self, old: &Self, errors: &mut FieldErrors) {
+        check_on_update(&self.metadata, &old.metadata, errors);
+        let finished = |status: &PodCertificateRequestStatus| {
+            let mut conditions = status.conditions.iter();
+            conditions.any(|condition| ["Issued", "Denied", "Failed"].contains(&condition.r#type.as_str()))
+        };
+        if finished(&old.status) && self.status != old.status {
+            errors.invalid("status", GoValue(&self.status), "field is immutable");
+        }
+    }
+}
+
+impl PodCertificateRequestSpec {
+    fn check(&self, errors: &mut FieldErrors) {
+        signer_name::check("signerName", &self.signer_name, errors);
+        for (field, name) in [
+            ("podName", &self.pod_name),
+            ("serviceAccountName", &self.service_account_name),
+            ("nodeName", &self.node_name),
+        ] {
+            for complaint in names::dns_subdomain(name) {
+                errors.invalid(field, name, complaint);
+            }
+        }
+        for (field, uid) in [
+            ("podUID", &self.pod_uid),
+            ("serviceAccountUID", &self.service_account_uid),
+            ("nodeUID", &self.node_uid),
+        ] {
+            if uid.is_empty() {
+                errors.required(field, "must not be empty");
+            }
+        }
+        let (least, most) = EXPIRATION;
+        match self.max_expiration_seconds {
+            None => errors.required("maxExpirationSeconds", "must be set"),
+            Some(seconds) if !(least..=most).contains(&seconds) => {
+                let detail = format!("must be in the range [{least}, {most}]");
+                errors.invalid("maxExpirationSeconds", seconds, detail);
+            }
+            Some(_) => {}
+        }
+    }
+}
