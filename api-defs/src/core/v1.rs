@@ -2,8 +2,10 @@
 
 mod access_mode;
 mod affinity;
+mod binding;
 mod component_status;
 mod config_map;
+mod connect_options;
 mod container;
 mod endpoints;
 mod event;
@@ -41,8 +43,13 @@ pub use affinity::{
     Affinity, NodeAffinity, PodAffinity, PodAffinityTerm, PodAntiAffinity, PreferredSchedulingTerm,
     WeightedPodAffinityTerm,
 };
+pub use binding::Binding;
 pub use component_status::{ComponentCondition, ComponentStatus};
 pub use config_map::ConfigMap;
+pub use connect_options::{
+    NodeProxyOptions, PodAttachOptions, PodExecOptions, PodLogOptions, PodPortForwardOptions, PodProxyOptions,
+    ServiceProxyOptions,
+};
 pub use container::{
     AppArmorProfile, Capabilities, ConfigMapEnvSource, ConfigMapKeySelector, Container, ContainerPort,
     ContainerResizePolicy, ContainerRestartRule, ContainerRestartRuleOnExitCodes, ContainerState,

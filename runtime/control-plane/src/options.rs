@@ -4,6 +4,7 @@ mod address_range;
 mod controllers;
 mod go_duration;
 mod key_value;
+mod kubelets;
 mod port_range;
 mod service_accounts;
 
@@ -18,6 +19,7 @@ pub use self::address_range::AddressRange;
 pub use self::controllers::Controllers;
 use self::go_duration::parse_go_duration;
 pub use self::key_value::Switches;
+pub use self::kubelets::KubeletOptions;
 pub use self::port_range::PortRange;
 pub use self::service_accounts::ServiceAccountOptions;
 
@@ -105,6 +107,10 @@ pub struct Options {
     /// Ports of nodes for Services, both ends included.
     #[arg(long, default_value = "30000-32767", value_name = "PORTS")]
     pub service_node_port_range: PortRange,
+
+    /// Agents on nodes.
+    #[command(flatten)]
+    pub kubelets: KubeletOptions,
 
     /// Tokens of service accounts.
     #[command(flatten)]

@@ -32,7 +32,7 @@ use crate::private_file::make_private_dir;
 use crate::program::{GroupVersion, Program};
 use crate::service_accounts::ServiceAccountKeys;
 use crate::service_addresses::ServiceAddresses;
-use crate::{bootstrap, controllers, custom_resources, namespaces, reviews, service_accounts};
+use crate::{bootstrap, connect, controllers, custom_resources, namespaces, pods, reviews, service_accounts};
 
 /// Runs `program` with the flags of this process until it is told to stop.
 #[must_use]
@@ -174,6 +174,8 @@ fn assemble(
     reviews::handle(&stores, &tokens, &authorizer);
     service_accounts::handle_subresources(&stores, &keys, &options.service_accounts);
     let addresses = ServiceAddresses::install(&stores, loopback, options);
+    pods::handle_subresources(&stores);
+    connect::handle_subresources(&stores, &options.kubelets).context("connections to kubelets")?;
     let enablement =
         Enablement::new(program.all_groups(), &options.runtime_config).map_err(|problem| anyhow::anyhow!(problem))?;
     for name in enablement.unknown(&options.runtime_config) {

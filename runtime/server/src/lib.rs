@@ -21,6 +21,7 @@ pub mod listener;
 pub mod metrics;
 pub mod negotiation;
 pub mod openapi;
+pub mod proxy;
 pub mod request;
 pub mod reservations;
 pub mod response;

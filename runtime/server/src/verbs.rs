@@ -22,3 +22,4 @@ mod watch;
 mod write;
 
 pub use submission::{Posted, Submission};
+pub(crate) use write::store_failure;

@@ -31,6 +31,7 @@ use super::resource_list::round_up_to_milli;
     short("no"),
     cluster,
     status,
+    subresource = "proxy",
     status_on_create,
     selectable("spec.unschedulable"),
     rules

@@ -72,6 +72,15 @@ pub(crate) use annotations::{check as check_annotations, check_app_armor_fields,
     column(name = "Nominated Node", type = "string", doc = "Where room is being made for it.", priority = 1, with = columns::nominated_node),
     column(name = "Readiness Gates", type = "string", doc = "How many of its readiness gates are open.", priority = 1, with = columns::readiness_gates)
 )]
+#[resource(
+    subresource = "attach",
+    subresource = "binding",
+    subresource = "eviction",
+    subresource = "exec",
+    subresource = "log",
+    subresource = "portforward",
+    subresource = "proxy"
+)]
 pub struct Pod {
     /// Standard metadata.
     #[field(proto = 1)]

@@ -33,6 +33,7 @@ pub use status::{LoadBalancerIngress, LoadBalancerStatus, PortStatus, ServiceSta
     categories("all"),
     name_rule = dns_label,
     status,
+    subresource = "proxy",
     create_on_update,
     returns_deleted,
     selectable("spec.clusterIP", "spec.type"),

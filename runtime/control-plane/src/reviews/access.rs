@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
+use axum::response::Response;
 use futures_util::future::BoxFuture;
 use planesmith_access::authorization::{Attributes, Authorizer, Decision, Target};
 use planesmith_access::user::UserInfo;
 use planesmith_api_defs::authorization::v1;
 use planesmith_machinery::group_version::GroupKind;
-use planesmith_machinery::object::Object;
 use planesmith_machinery::status::{ApiError, ApiResult};
 use planesmith_server::endpoint::{Call, Responder, Submission};
 
@@ -24,60 +24,44 @@ pub(super) struct OwnAccess(pub(super) Arc<dyn Authorizer>);
 pub(super) struct OwnRules(pub(super) Arc<dyn Authorizer>);
 
 impl Responder for SubjectAccess {
-    fn answer<'a>(
-        &'a self,
-        _: &'a Call,
-        submission: &'a mut Submission<'_>,
-    ) -> BoxFuture<'a, ApiResult<Box<dyn Object>>> {
+    fn answer<'a>(&'a self, _: &'a Call, submission: &'a mut Submission<'_>) -> BoxFuture<'a, ApiResult<Response>> {
         Box::pin(async move {
             check(submission)?;
             submission.admit().await?;
             let review = submission.as_kind::<v1::SubjectAccessReview>()?;
             review.status = ask_for_subject(&*self.0, &review.spec);
-            Ok(submission.object.clone())
+            submission.respond(&*submission.object)
         })
     }
 }
 
 impl Responder for LocalAccess {
-    fn answer<'a>(
-        &'a self,
-        _: &'a Call,
-        submission: &'a mut Submission<'_>,
-    ) -> BoxFuture<'a, ApiResult<Box<dyn Object>>> {
+    fn answer<'a>(&'a self, _: &'a Call, submission: &'a mut Submission<'_>) -> BoxFuture<'a, ApiResult<Response>> {
         Box::pin(async move {
             check(submission)?;
             submission.admit().await?;
             let review = submission.as_kind::<v1::LocalSubjectAccessReview>()?;
             review.status = ask_for_subject(&*self.0, &review.spec);
-            Ok(submission.object.clone())
+            submission.respond(&*submission.object)
         })
     }
 }
 
 impl Responder for OwnAccess {
-    fn answer<'a>(
-        &'a self,
-        call: &'a Call,
-        submission: &'a mut Submission<'_>,
-    ) -> BoxFuture<'a, ApiResult<Box<dyn Object>>> {
+    fn answer<'a>(&'a self, call: &'a Call, submission: &'a mut Submission<'_>) -> BoxFuture<'a, ApiResult<Response>> {
         Box::pin(async move {
             check(submission)?;
             submission.admit().await?;
             let review = submission.as_kind::<v1::SelfSubjectAccessReview>()?;
             let (resource, path) = (&review.spec.resource_attributes, &review.spec.non_resource_attributes);
             review.status = ask(&*self.0, &call.ctx.user, resource.as_ref(), path.as_ref());
-            Ok(submission.object.clone())
+            submission.respond(&*submission.object)
         })
     }
 }
 
 impl Responder for OwnRules {
-    fn answer<'a>(
-        &'a self,
-        call: &'a Call,
-        submission: &'a mut Submission<'_>,
-    ) -> BoxFuture<'a, ApiResult<Box<dyn Object>>> {
+    fn answer<'a>(&'a self, call: &'a Call, submission: &'a mut Submission<'_>) -> BoxFuture<'a, ApiResult<Response>> {
         Box::pin(async move {
             let namespace = submission
                 .as_kind::<v1::SelfSubjectRulesReview>()?
@@ -109,7 +93,7 @@ impl Responder for OwnRules {
                 },
                 ..v1::SelfSubjectRulesReview::default()
             };
-            Ok(review.boxed())
+            submission.respond(&review)
         })
     }
 }

@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
+use axum::response::Response;
 use futures_util::future::BoxFuture;
 use planesmith_access::authentication::BearerTokens;
 use planesmith_access::user::UserInfo;
 use planesmith_api_defs::authentication::v1;
 use planesmith_machinery::meta::ObjectMeta;
-use planesmith_machinery::object::Object;
 use planesmith_machinery::status::{ApiError, ApiResult};
 use planesmith_server::endpoint::{Call, Responder, Submission};
 
@@ -15,11 +15,7 @@ use planesmith_server::endpoint::{Call, Responder, Submission};
 pub(super) struct Myself;
 
 impl Responder for Myself {
-    fn answer<'a>(
-        &'a self,
-        call: &'a Call,
-        submission: &'a mut Submission<'_>,
-    ) -> BoxFuture<'a, ApiResult<Box<dyn Object>>> {
+    fn answer<'a>(&'a self, call: &'a Call, submission: &'a mut Submission<'_>) -> BoxFuture<'a, ApiResult<Response>> {
         Box::pin(async move {
             submission.admit().await?;
             let review = v1::SelfSubjectReview {
@@ -31,7 +27,7 @@ impl Responder for Myself {
                     user_info: shown(&call.ctx.user),
                 },
             };
-            Ok(review.boxed())
+            submission.respond(&review)
         })
     }
 }
@@ -40,11 +36,7 @@ impl Responder for Myself {
 pub(super) struct Tokens(pub(super) Arc<BearerTokens>);
 
 impl Responder for Tokens {
-    fn answer<'a>(
-        &'a self,
-        _: &'a Call,
-        submission: &'a mut Submission<'_>,
-    ) -> BoxFuture<'a, ApiResult<Box<dyn Object>>> {
+    fn answer<'a>(&'a self, _: &'a Call, submission: &'a mut Submission<'_>) -> BoxFuture<'a, ApiResult<Response>> {
         Box::pin(async move {
             if submission.as_kind::<v1::TokenReview>()?.spec.token.is_empty() {
                 let why = "token is required for TokenReview in authentication";
@@ -70,7 +62,7 @@ impl Responder for Tokens {
                     status.error = reason;
                 }
             }
-            Ok(submission.object.clone())
+            submission.respond(&*submission.object)
         })
     }
 }

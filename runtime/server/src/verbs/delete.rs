@@ -68,6 +68,17 @@ impl Endpoint {
         }
     }
 
+    /// Deletes the object in the path on behalf of one of its subresources.
+    ///
+    /// # Errors
+    ///
+    /// As a delete of the object.
+    pub async fn remove(&self, call: &Call, options: meta::DeleteOptions) -> ApiResult<()> {
+        let options = DeleteOptions::new(options)?;
+        let write = Write::removal(self, call, &options);
+        write.delete(call.name(), &options).await.map(drop)
+    }
+
     /// The options in the body, or in the query when there is no body.
     pub(super) async fn delete_options(&self, call: &Call, body: Body) -> ApiResult<DeleteOptions> {
         let limit = self.stores().options().body_limit;

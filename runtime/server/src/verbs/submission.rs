@@ -19,6 +19,7 @@ use super::options::WriteOptions;
 use super::write::Write;
 use crate::endpoint::{Call, Endpoint, Subject};
 use crate::negotiation::{Format, Offer, Output, negotiate};
+use crate::request::Query;
 use crate::response;
 
 /// An object that a client posted to get an answer, decoded, defaulted and past the plugins that may change it.
@@ -45,8 +46,7 @@ impl Endpoint {
     pub(crate) async fn ask(&self, call: &Call, body: Body) -> ApiResult<Response> {
         let responder = self.responder().ok_or_else(ApiError::method_not_allowed)?;
         let mut submission = self.submit(call, body, Offer::Object, self.kind(), false).await?;
-        let answer = responder.answer(call, &mut submission).await?;
-        submission.respond(&*answer)
+        responder.answer(call, &mut submission).await
     }
 
     /// Reads an object that a client posted to a subresource.
@@ -71,6 +71,16 @@ impl Endpoint {
             submission.object = conversion::convert(&*submission.object, first);
         }
         Ok(submission)
+    }
+
+    /// Asks the plugins whether `call` may open a connection to what its object stands for.
+    ///
+    /// # Errors
+    ///
+    /// That of the first plugin that refuses.
+    pub async fn admit_connection(&self, call: &Call) -> ApiResult<()> {
+        let options = WriteOptions::for_create(Query::new(""))?;
+        Write::new(self, call, &options).admit_connection().await
     }
 
     async fn submit<'a>(
@@ -165,7 +175,12 @@ impl Submission<'_> {
         response::structure(StatusCode::CREATED, self.output, answer)
     }
 
-    fn respond(&self, answer: &dyn Object) -> ApiResult<Response> {
+    /// Answers with an object of the endpoint's kind, in its storage version.
+    ///
+    /// # Errors
+    ///
+    /// When the object cannot be shown in the form that was agreed on.
+    pub fn respond(&self, answer: &dyn Object) -> ApiResult<Response> {
         let (endpoint, query) = (self.write.endpoint, self.write.call.query());
         let answer = endpoint.forms().in_version(answer.boxed());
         endpoint.render(StatusCode::CREATED, self.output, query, Subject::Object(&*answer))

@@ -191,6 +191,16 @@ impl<'a> Write<'a> {
         chain.validate(&attributes, &objects).await
     }
 
+    /// Asks the plugins about a connection to the object in the path.
+    pub(super) async fn admit_connection(&self) -> ApiResult<()> {
+        let chain = self.endpoint.stores().admission();
+        let warn = |text: String| self.call.ctx.warnings.add(text);
+        let attributes = self.attributes(Operation::Connect, self.call.name(), &warn);
+        let mut objects = Objects { new: None, old: None };
+        chain.mutate(&attributes, &mut objects).await?;
+        chain.validate(&attributes, &objects).await
+    }
+
     fn attributes<'w>(
         &'w self,
         operation: Operation,
@@ -297,7 +307,7 @@ impl Endpoint {
 }
 
 /// What a client is told when the store did not take a write, other than for a conflict.
-pub(super) fn store_failure(error: &WriteError) -> ApiError {
+pub(crate) fn store_failure(error: &WriteError) -> ApiError {
     match error {
         WriteError::Full => ApiError::storage_full(),
         WriteError::TooLarge { limit, .. } => ApiError::too_large(&format!("limit is {limit}")),

@@ -147,7 +147,11 @@ impl Paths<'_> {
         for subresource in &resource.subresources {
             let path = format!("{object}/{}", subresource.name);
             let ending = names::capitalized(&subresource.name);
-            for action in actions(subresource) {
+            // Connections have parameters of kinds of their own and any answer.
+            let connects = crate::generate::discovery::posted(kind, subresource)
+                .2
+                .ends_with("Options");
+            for action in actions(subresource).into_iter().filter(|_| !connects) {
                 let verb = match action {
                     Action::Get => "read",
                     Action::Create => "create",

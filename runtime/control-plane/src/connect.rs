@@ -1,0 +1,83 @@
+//! Connections to what objects stand for: logs and streams of pods, proxies to pods, services and nodes.
+//!
+//! Reading order: [`kubelets`] (where agents are), [`container`] (which one of a pod), then the subresources.
+
+mod address;
+mod container;
+mod kubelets;
+mod log;
+mod node_proxy;
+mod parameters;
+mod pod_proxy;
+mod service_proxy;
+mod stored;
+mod streams;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use planesmith_server::proxy::{Link, TrustError, client_tls};
+use planesmith_server::request::Verb;
+use planesmith_server::routes::{ServedKind, ServedSubresource};
+use planesmith_server::stores::Stores;
+
+use self::kubelets::Kubelets;
+use self::log::Logs;
+use self::node_proxy::NodeProxy;
+use self::pod_proxy::PodProxy;
+use self::service_proxy::ServiceProxy;
+use self::stored::Stored;
+use self::streams::{Stream, Streams};
+use crate::options::KubeletOptions;
+
+/// How long connecting to a pod may take.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// Answers connections. To be called before the kinds are installed.
+///
+/// # Errors
+///
+/// When certificates for the way to kubelets cannot be used.
+pub(crate) fn handle_subresources(stores: &Stores, flags: &KubeletOptions) -> Result<(), TrustError> {
+    let objects = Arc::new(Stored::new(stores));
+    let kubelets = Arc::new(Kubelets::new(flags, Arc::clone(&objects))?);
+    let link = Link {
+        tls: client_tls(None, None)?,
+        patience: PATIENCE,
+    };
+    let pod = |name, handler| stores.handle("", "pods", name, handler);
+    pod("log", Arc::new(Logs::new(Arc::clone(&objects), Arc::clone(&kubelets))));
+    for stream in [Stream::Exec, Stream::Attach, Stream::PortForward] {
+        let streams = Streams::new(stream, Arc::clone(&objects), Arc::clone(&kubelets));
+        pod(stream.name(), Arc::new(streams));
+    }
+    pod("proxy", Arc::new(PodProxy::new(Arc::clone(&objects), link.clone())));
+    stores.handle(
+        "",
+        "services",
+        "proxy",
+        Arc::new(ServiceProxy::new(objects, link.clone())),
+    );
+    stores.handle("", "nodes", "proxy", Arc::new(NodeProxy::new(kubelets, link)));
+    Ok(())
+}
+
+/// What discovery says of a connection with parameters of the kind `kind`.
+fn served(name: &'static str, kind: &'static str, verbs: Vec<Verb>, open_ended: bool) -> ServedSubresource {
+    ServedSubresource {
+        name: name.into(),
+        kind: Some(ServedKind {
+            group: "".into(),
+            version: "".into(),
+            kind: kind.into(),
+        }),
+        verbs,
+        open_ended,
+    }
+}
+
+/// What discovery says of a proxy.
+fn served_proxy(kind: &'static str) -> ServedSubresource {
+    let verbs = vec![Verb::Create, Verb::Delete, Verb::Get, Verb::Patch, Verb::Update];
+    served("proxy", kind, verbs, true)
+}

@@ -1,0 +1,83 @@
+//! Where the agents of nodes are.
+
+use std::sync::Arc;
+
+use planesmith_api_defs::core::v1::Node;
+use planesmith_machinery::status::{ApiError, ApiResult};
+use planesmith_server::proxy::{ClientIdentity, Link, Target, TrustError, client_tls};
+
+use super::stored::Stored;
+use crate::options::KubeletOptions;
+
+/// Finds agents and connects to them.
+pub(super) struct Kubelets {
+    objects: Arc<Stored>,
+    preferred: Vec<String>,
+    default_port: u16,
+    link: Link,
+    /// The same without a look at who answers.
+    trusting: Link,
+}
+
+impl Kubelets {
+    pub(super) fn new(flags: &KubeletOptions, objects: Arc<Stored>) -> Result<Self, TrustError> {
+        let files = flags
+            .kubelet_client_certificate
+            .clone()
+            .zip(flags.kubelet_client_key.clone());
+        let identity = files.map(|(certificate, key)| ClientIdentity { certificate, key });
+        let link = |authority| {
+            Ok::<_, TrustError>(Link {
+                tls: client_tls(authority, identity.as_ref())?,
+                patience: flags.kubelet_timeout,
+            })
+        };
+        Ok(Self {
+            objects,
+            preferred: flags.kubelet_preferred_address_types.clone(),
+            default_port: flags.kubelet_port,
+            link: link(flags.kubelet_certificate_authority.as_deref())?,
+            trusting: link(None)?,
+        })
+    }
+
+    /// The way to agents.
+    pub(super) fn link(&self) -> &Link {
+        &self.link
+    }
+
+    /// The way to agents for clients who do not care who answers.
+    pub(super) fn trusting_link(&self) -> &Link {
+        &self.trusting
+    }
+
+    /// The agent of a node.
+    ///
+    /// # Errors
+    ///
+    /// 404 when there is no such node, 500 when it does not say where it is.
+    pub(super) fn find(&self, node: &str) -> ApiResult<Target> {
+        let node: Node = self.objects.get("", node)?;
+        let addresses = &node.status.addresses;
+        let found = self
+            .preferred
+            .iter()
+            .find_map(|wanted| addresses.iter().find(|address| address.type_ == *wanted));
+        let Some(found) = found else {
+            let known: Vec<String> = addresses
+                .iter()
+                .map(|address| format!("{{{} {}}}", address.type_, address.address))
+                .collect();
+            let message = format!("no preferred addresses found; known addresses: [{}]", known.join(" "));
+            return Err(ApiError::unnamed(500, message));
+        };
+        let port = u16::try_from(node.status.daemon_endpoints.kubelet_endpoint.port).unwrap_or(0);
+        Ok(Target {
+            secure: true,
+            host: found.address.clone(),
+            port: if port == 0 { self.default_port } else { port },
+            path: String::new(),
+            query: String::new(),
+        })
+    }
+}

@@ -1,0 +1,93 @@
+//! Parameters of connections, read from queries and written into them.
+
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
+use planesmith_machinery::status::{ApiError, ApiResult};
+use planesmith_machinery::time::Time;
+use planesmith_server::request::Query;
+
+/// What Go's `url.QueryEscape` leaves as it is, besides letters and digits.
+const ESCAPED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'.').remove(b'~');
+
+/// The parameters of a query.
+#[derive(Clone, Copy)]
+pub(super) struct Parameters<'q>(pub(super) Query<'q>);
+
+impl Parameters<'_> {
+    /// A text; empty when it is absent.
+    pub(super) fn text(self, name: &str) -> String {
+        self.0.first(name).unwrap_or_default().into_owned()
+    }
+
+    /// A truth value: present, and neither `false` nor `0`.
+    pub(super) fn flag(self, name: &str) -> bool {
+        let value = self.0.first(name);
+        value.is_some_and(|value| !(value.eq_ignore_ascii_case("false") || value == "0"))
+    }
+
+    /// A number, if it is there.
+    ///
+    /// # Errors
+    ///
+    /// 400 in the words of Go when it is no number.
+    pub(super) fn number(self, name: &str) -> ApiResult<Option<i64>> {
+        let Some(text) = self.0.first(name) else {
+            return Ok(None);
+        };
+        let parsed = text.parse().map_err(|error: std::num::ParseIntError| {
+            let why = match error.kind() {
+                std::num::IntErrorKind::PosOverflow | std::num::IntErrorKind::NegOverflow => "value out of range",
+                _ => "invalid syntax",
+            };
+            let quoted = planesmith_machinery::go_format::quote(&text);
+            ApiError::bad_request(format!("strconv.ParseInt: parsing {quoted}: {why}"))
+        });
+        parsed.map(Some)
+    }
+
+    /// A time, if it is there.
+    ///
+    /// # Errors
+    ///
+    /// 400 when it is none.
+    pub(super) fn time(self, name: &str) -> ApiResult<Option<Time>> {
+        let Some(text) = self.0.first(name).filter(|text| !text.is_empty()) else {
+            return Ok(None);
+        };
+        let parsed = text.parse::<Time>();
+        parsed
+            .map(Some)
+            .map_err(|error| ApiError::bad_request(error.to_string()))
+    }
+}
+
+/// A query that is sent on, sorted by name as Go does it.
+#[derive(Debug, Default)]
+pub(super) struct Sent(Vec<(&'static str, String)>);
+
+impl Sent {
+    /// Adds a parameter.
+    pub(super) fn add(&mut self, name: &'static str, value: impl ToString) {
+        self.0.push((name, value.to_string()));
+    }
+
+    /// Adds a parameter with the value `value` if `set`.
+    pub(super) fn add_if(&mut self, set: bool, name: &'static str, value: &str) {
+        if set {
+            self.add(name, value);
+        }
+    }
+
+    /// The query as text.
+    pub(super) fn encode(mut self) -> String {
+        self.0.sort_by_key(|(name, _)| *name);
+        let pairs: Vec<String> = self
+            .0
+            .iter()
+            .map(|(name, value)| {
+                let value = utf8_percent_encode(value, ESCAPED).to_string().replace("%20", "+");
+                format!("{name}={value}")
+            })
+            .collect();
+        pairs.join("&")
+    }
+}

@@ -1,0 +1,66 @@
+//! `pods/proxy`: HTTP requests to programs in pods.
+
+use std::net::IpAddr;
+use std::sync::Arc;
+
+use axum::body::Body;
+use axum::response::Response;
+use futures_util::future::BoxFuture;
+use planesmith_api_defs::core::v1::Pod;
+use planesmith_machinery::status::ApiResult;
+use planesmith_server::endpoint::{Call, Endpoint, Subresource};
+use planesmith_server::proxy::{Link, Target, forward, rest_of_path};
+use planesmith_server::routes::ServedSubresource;
+
+use super::address::{Address, is_proxyable, not_allowed};
+use super::stored::Stored;
+
+/// Passes requests on to the address of a pod.
+pub(super) struct PodProxy {
+    objects: Arc<Stored>,
+    link: Link,
+}
+
+impl PodProxy {
+    pub(super) fn new(objects: Arc<Stored>, link: Link) -> Self {
+        Self { objects, link }
+    }
+
+    fn target(&self, call: &Call) -> ApiResult<Target> {
+        let address = Address::parse(call.name(), "pod")?;
+        let pod: Pod = self.objects.get(call.namespace(), address.name)?;
+        let ip = pod
+            .status
+            .pod_ips
+            .first()
+            .map_or(pod.status.pod_ip.as_str(), |ip| ip.ip.as_str());
+        if !ip.parse::<IpAddr>().is_ok_and(is_proxyable) {
+            return Err(not_allowed());
+        }
+        let ports = pod.spec.containers.iter().find_map(|container| container.ports.first());
+        let first = ports.and_then(|port| u16::try_from(port.container_port).ok());
+        Ok(Target {
+            secure: address.secure,
+            host: ip.to_owned(),
+            port: match (address.port, first) {
+                ("", Some(first)) => first,
+                _ => address.port_number(ip)?,
+            },
+            path: rest_of_path(&call.parts),
+            query: call.parts.uri.query().unwrap_or_default().to_owned(),
+        })
+    }
+}
+
+impl Subresource for PodProxy {
+    fn served(&self) -> ServedSubresource {
+        super::served_proxy("PodProxyOptions")
+    }
+
+    fn serve<'a>(&'a self, endpoint: Arc<Endpoint>, call: &'a Call, body: Body) -> BoxFuture<'a, ApiResult<Response>> {
+        Box::pin(async move {
+            endpoint.admit_connection(call).await?;
+            forward(&call.parts, body, &self.target(call)?, &self.link).await
+        })
+    }
+}

@@ -1,0 +1,125 @@
+//! `services/proxy`: HTTP requests to one of the pods behind a service.
+
+use std::net::IpAddr;
+use std::sync::Arc;
+
+use axum::body::Body;
+use axum::response::Response;
+use futures_util::future::BoxFuture;
+use planesmith_api_defs::core::v1::{EndpointAddress, EndpointSubset, Endpoints, Pod, Service};
+use planesmith_machinery::go_format::quote;
+use planesmith_machinery::status::{ApiError, ApiResult};
+use planesmith_server::endpoint::{Call, Endpoint, Subresource};
+use planesmith_server::proxy::{Link, Target, forward, rest_of_path};
+use planesmith_server::routes::ServedSubresource;
+
+use super::address::{Address, is_proxyable};
+use super::stored::Stored;
+
+/// Passes requests on to an endpoint of a service.
+pub(super) struct ServiceProxy {
+    objects: Arc<Stored>,
+    link: Link,
+}
+
+impl ServiceProxy {
+    pub(super) fn new(objects: Arc<Stored>, link: Link) -> Self {
+        Self { objects, link }
+    }
+
+    fn target(&self, call: &Call) -> ApiResult<Target> {
+        let address = Address::parse(call.name(), "service")?;
+        let port = self.port_name(call, address)?;
+        let endpoints = self.objects.get::<Endpoints>(call.namespace(), address.name);
+        let endpoints = endpoints.map_err(|error| match error.code() {
+            // Clients ask about the service, not about what it consists of.
+            404 => ApiError::not_found(
+                &planesmith_machinery::group_version::GroupResource::new("", "services"),
+                address.name,
+            ),
+            _ => error,
+        })?;
+        if endpoints.subsets.is_empty() {
+            return Err(unavailable(address.name));
+        }
+        let reachable = rotated(&endpoints.subsets).find_map(|subset| self.endpoint(call, subset, &port));
+        let (host, port) = reachable.ok_or_else(|| unavailable(call.name()))?;
+        Ok(Target {
+            secure: address.secure,
+            host,
+            port,
+            path: rest_of_path(&call.parts),
+            query: call.parts.uri.query().unwrap_or_default().to_owned(),
+        })
+    }
+
+    /// The name of the port that is meant: a number is that of the service.
+    fn port_name(&self, call: &Call, address: Address<'_>) -> ApiResult<String> {
+        let Ok(number) = address.port.parse::<i64>() else {
+            return Ok(address.port.to_owned());
+        };
+        let service: Service = self.objects.get(call.namespace(), address.name)?;
+        let found = service.spec.ports.iter().find(|port| i64::from(port.port) == number);
+        let found = found.map(|port| port.name.clone());
+        found.ok_or_else(|| {
+            let name = quote(address.name);
+            ApiError::service_unavailable(format!("no service port {number} found for service {name}"))
+        })
+    }
+
+    /// An address of the subset, and the port called `port`.
+    fn endpoint(&self, call: &Call, subset: &EndpointSubset, port: &str) -> Option<(String, u16)> {
+        let port = subset.ports.iter().find(|candidate| candidate.name == port)?;
+        let port = u16::try_from(port.port).ok()?;
+        let address = rotated(&subset.addresses).find(|address| self.is_pods(call, address))?;
+        Some((address.ip.clone(), port))
+    }
+
+    /// Whether the address is that of the pod that it names: whoever may write endpoints may not point the server at just
+    /// anything.
+    fn is_pods(&self, call: &Call, address: &EndpointAddress) -> bool {
+        let Some(target) = address
+            .target_ref
+            .as_ref()
+            .filter(|target| target.namespace == call.namespace())
+        else {
+            return false;
+        };
+        let Ok(pod) = self.objects.get::<Pod>(&target.namespace, &target.name) else {
+            return false;
+        };
+        let mut ips = pod
+            .status
+            .pod_ips
+            .iter()
+            .map(|ip| ip.ip.as_str())
+            .chain([pod.status.pod_ip.as_str()]);
+        ips.any(|ip| ip == address.ip) && address.ip.parse::<IpAddr>().is_ok_and(is_proxyable)
+    }
+}
+
+fn unavailable(name: &str) -> ApiError {
+    ApiError::service_unavailable(format!("no endpoints available for service {}", quote(name)))
+}
+
+/// All elements, starting with any of them, so that load spreads.
+fn rotated<T>(list: &[T]) -> impl Iterator<Item = &T> {
+    let start = match list.len() {
+        0 => 0,
+        count => usize::from(uuid::Uuid::new_v4().as_bytes()[0]) % count,
+    };
+    list[start..].iter().chain(&list[..start])
+}
+
+impl Subresource for ServiceProxy {
+    fn served(&self) -> ServedSubresource {
+        super::served_proxy("ServiceProxyOptions")
+    }
+
+    fn serve<'a>(&'a self, endpoint: Arc<Endpoint>, call: &'a Call, body: Body) -> BoxFuture<'a, ApiResult<Response>> {
+        Box::pin(async move {
+            endpoint.admit_connection(call).await?;
+            forward(&call.parts, body, &self.target(call)?, &self.link).await
+        })
+    }
+}

@@ -1,0 +1,139 @@
+//! `bindings` and `pods/binding`: where a pod runs.
+
+use std::sync::Arc;
+
+use axum::body::Body;
+use axum::response::Response;
+use futures_util::future::BoxFuture;
+use planesmith_api_defs::core::v1::{Binding, Pod, PodCondition};
+use planesmith_machinery::group_version::GroupResource;
+use planesmith_machinery::meta::ObjectMeta;
+use planesmith_machinery::object::Resource;
+use planesmith_machinery::status::{ApiError, ApiResult};
+use planesmith_machinery::time::Time;
+use planesmith_server::endpoint::{Call, Endpoint, Posted, Responder, Submission, Subresource};
+use planesmith_server::request::Verb;
+use planesmith_server::routes::{ServedKind, ServedSubresource};
+use planesmith_server::stores::ResourceStore;
+
+use super::conditions::set_condition;
+
+const POSTED: Posted = Posted {
+    kinds: &[Binding::RESOURCE],
+    keeps_system_fields: true,
+};
+
+/// Ties pods to nodes.
+pub(super) struct Bindings {
+    pods: Arc<ResourceStore>,
+}
+
+impl Bindings {
+    pub(super) fn new(pods: Arc<ResourceStore>) -> Self {
+        Self { pods }
+    }
+
+    /// Carries out a binding that was posted for the pod `name`.
+    async fn bind(&self, call: &Call, name: &str, submission: &mut Submission<'_>) -> ApiResult<Response> {
+        if submission.as_kind::<Binding>()?.metadata.name != name {
+            return Err(ApiError::bad_request(
+                "name in URL does not match name in Binding object",
+            ));
+        }
+        if let Some(problems) = submission.check().joined() {
+            // kube-apiserver forgets here what kind of failure it is.
+            return Err(ApiError::unnamed(500, problems));
+        }
+        submission.admit().await?;
+        let (dry_run, now) = (submission.is_dry_run(), submission.now());
+        let binding = submission.as_kind::<Binding>()?.clone();
+        let change = |object: &mut dyn planesmith_machinery::object::Object| {
+            let kind = object.resource().group_kind();
+            let pod = object
+                .downcast_mut::<Pod>()
+                .ok_or_else(|| ApiError::internal("not a pod"))?;
+            check_preconditions(&kind, &pod.metadata, &binding.metadata)?;
+            assign(pod, &binding, now)
+        };
+        self.pods.modify(call.namespace(), name, dry_run, change).await?;
+        Ok(submission.done())
+    }
+}
+
+impl Subresource for Bindings {
+    fn served(&self) -> ServedSubresource {
+        ServedSubresource {
+            name: "binding".into(),
+            kind: Some(ServedKind {
+                group: "".into(),
+                version: "".into(),
+                kind: "Binding".into(),
+            }),
+            verbs: vec![Verb::Create],
+            open_ended: false,
+        }
+    }
+
+    fn serve<'a>(&'a self, endpoint: Arc<Endpoint>, call: &'a Call, body: Body) -> BoxFuture<'a, ApiResult<Response>> {
+        Box::pin(async move {
+            let mut submission = endpoint.posted(call, body, POSTED).await?;
+            self.bind(call, call.name(), &mut submission).await
+        })
+    }
+}
+
+impl Responder for Bindings {
+    fn answer<'a>(&'a self, call: &'a Call, submission: &'a mut Submission<'_>) -> BoxFuture<'a, ApiResult<Response>> {
+        Box::pin(async move {
+            let name = submission.object.meta().name.clone();
+            self.bind(call, &name, submission).await
+        })
+    }
+}
+
+fn check_preconditions(
+    kind: &planesmith_machinery::group_version::GroupKind,
+    pod: &ObjectMeta,
+    wanted: &ObjectMeta,
+) -> ApiResult<()> {
+    if !wanted.uid.is_empty() && wanted.uid != pod.uid {
+        return Err(ApiError::uid_precondition(kind, &pod.name, &wanted.uid, &pod.uid));
+    }
+    let (version, actual) = (&wanted.resource_version, &pod.resource_version);
+    if !version.is_empty() && version != actual {
+        return Err(ApiError::version_precondition(kind, &pod.name, version, actual));
+    }
+    Ok(())
+}
+
+fn assign(pod: &mut Pod, binding: &Binding, now: Time) -> ApiResult<()> {
+    let name = &pod.metadata.name;
+    let problem = if pod.metadata.deletion_timestamp.is_some() {
+        Some(format!("pod {name} is being deleted, cannot be assigned to a host"))
+    } else if !pod.spec.node_name.is_empty() {
+        let node = planesmith_machinery::go_format::quote(&pod.spec.node_name);
+        Some(format!("pod {name} is already assigned to node {node}"))
+    } else if !pod.spec.scheduling_gates.is_empty() {
+        Some(format!("pod {name} has non-empty .spec.schedulingGates"))
+    } else {
+        None
+    };
+    if let Some(problem) = problem {
+        return Err(ApiError::conflict(
+            &GroupResource::new("", "pods/binding"),
+            name,
+            problem,
+        ));
+    }
+    pod.spec.node_name.clone_from(&binding.target.name);
+    pod.metadata.annotations.extend(binding.metadata.annotations.clone());
+    pod.metadata.labels.extend(binding.metadata.labels.clone());
+    pod.status.nominated_node_name.clear();
+    let scheduled = PodCondition {
+        type_: "PodScheduled".to_owned(),
+        status: "True".to_owned(),
+        ..PodCondition::default()
+    };
+    set_condition(&mut pod.status, scheduled, now);
+    Ok(())
+}

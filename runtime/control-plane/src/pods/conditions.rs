@@ -1,0 +1,28 @@
+//! Conditions of pods, as the server itself sets them.
+
+use planesmith_api_defs::core::v1::{PodCondition, PodStatus};
+use planesmith_machinery::time::Time;
+
+/// Sets a condition; it keeps the time of its last change when only the words differ.
+pub(super) fn set_condition(status: &mut PodStatus, condition: PodCondition, now: Time) {
+    let existing = status
+        .conditions
+        .iter_mut()
+        .find(|existing| existing.type_ == condition.type_);
+    match existing {
+        None => status.conditions.push(PodCondition {
+            last_transition_time: now,
+            ..condition
+        }),
+        Some(existing) => {
+            let since = match existing.status == condition.status {
+                true => existing.last_transition_time,
+                false => now,
+            };
+            *existing = PodCondition {
+                last_transition_time: since,
+                ..condition
+            };
+        }
+    }
+}

@@ -1,0 +1,202 @@
+//! Requests that somebody else answers: programs in pods, agents on nodes.
+//!
+//! Reading order: [`Target`] (whom), [`Link`] (how to get there), [`forward`] (request and answer), [`tunnel`] (connections
+//! that change their protocol, for streams), [`fetch`] (one answer, as it comes).
+
+mod link;
+mod rewrite;
+mod trust;
+mod upgrade;
+
+use axum::body::Body;
+use axum::response::Response;
+use http::header::{
+    CONNECTION, HOST, HeaderMap, HeaderName, LOCATION, PROXY_AUTHENTICATE, PROXY_AUTHORIZATION, TE, TRAILER,
+    TRANSFER_ENCODING, UPGRADE,
+};
+use http::request::Parts;
+use http::uri::PathAndQuery;
+use http::{HeaderValue, Method, Request, StatusCode, Uri};
+use hyper::body::Incoming;
+use planesmith_machinery::status::{ApiError, ApiResult};
+
+use crate::request::Query;
+
+pub use self::link::{Link, LinkError};
+use self::rewrite::Rewriter;
+pub use self::trust::{ClientIdentity, TrustError, client_tls};
+pub use self::upgrade::tunnel;
+
+/// Headers that belong to one connection.
+const HOP_BY_HOP: [HeaderName; 8] = [
+    CONNECTION,
+    HeaderName::from_static("keep-alive"),
+    PROXY_AUTHENTICATE,
+    PROXY_AUTHORIZATION,
+    TE,
+    TRAILER,
+    TRANSFER_ENCODING,
+    UPGRADE,
+];
+
+/// Whom a request is passed on to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Target {
+    /// Whether with TLS.
+    pub secure: bool,
+    /// Name or address, without brackets.
+    pub host: String,
+    /// Port.
+    pub port: u16,
+    /// The path there, encoded; empty for the root that was asked for without a slash.
+    pub path: String,
+    /// What stands behind the question mark, encoded.
+    pub query: String,
+}
+
+impl Target {
+    /// `host:port`, as it stands in headers.
+    #[must_use]
+    pub fn authority(&self) -> String {
+        match self.host.contains(':') {
+            true => format!("[{}]:{}", self.host, self.port),
+            false => format!("{}:{}", self.host, self.port),
+        }
+    }
+
+    fn uri(&self) -> Result<Uri, http::Error> {
+        let mut text = match self.path.as_str() {
+            "" => "/".to_owned(),
+            path => path.to_owned(),
+        };
+        if !self.query.is_empty() {
+            text.push('?');
+            text.push_str(&self.query);
+        }
+        let path = PathAndQuery::try_from(text)?;
+        Ok(Uri::from(path))
+    }
+}
+
+/// Passes a request on to `target` and its answer back. Links in headers lead back here; a request that changes the protocol
+/// of its connection becomes a tunnel.
+///
+/// # Errors
+///
+/// 503 when nobody answers there.
+pub async fn forward(request: &Parts, body: Body, target: &Target, link: &Link) -> ApiResult<Response> {
+    if upgrade::is_asked_for(&request.headers) {
+        return tunnel(request, target, link).await;
+    }
+    if target.path.is_empty() && matches!(request.method, Method::GET | Method::HEAD) {
+        return Ok(redirect_to_slash(request));
+    }
+    let rewriter = Rewriter::new(request, target);
+    let mut headers = end_to_end(&request.headers);
+    rewriter.announce(target, &mut headers);
+    let answer = send(&request.method, headers, body, target, link).await;
+    let answer =
+        answer.map_err(|error| ApiError::service_unavailable(format!("error trying to reach service: {error}")))?;
+    let (mut head, body) = answer.into_parts();
+    head.headers = end_to_end(&head.headers);
+    if let Some(location) = head.headers.get(LOCATION).and_then(|location| location.to_str().ok())
+        && let Ok(location) = HeaderValue::try_from(rewriter.rewrite(location, target))
+    {
+        head.headers.insert(LOCATION, location);
+    }
+    // Scripts of pages that the other side serves get no rights here.
+    let cross_origin = |name: &HeaderName| name.as_str().starts_with("access-control-");
+    let dropped: Vec<HeaderName> = head.headers.keys().filter(|name| cross_origin(name)).cloned().collect();
+    for name in dropped {
+        head.headers.remove(name);
+    }
+    let mut response = Response::new(Body::new(body));
+    *response.status_mut() = head.status;
+    *response.headers_mut() = head.headers;
+    Ok(response)
+}
+
+/// Asks `target` with a GET of its own and gives the answer as it comes.
+///
+/// # Errors
+///
+/// When nobody answers there.
+pub async fn fetch(target: &Target, link: &Link) -> Result<http::Response<Incoming>, LinkError> {
+    send(&Method::GET, HeaderMap::new(), Body::empty(), target, link).await
+}
+
+async fn send(
+    method: &Method,
+    mut headers: HeaderMap,
+    body: Body,
+    target: &Target,
+    link: &Link,
+) -> Result<http::Response<Incoming>, LinkError> {
+    if !headers.contains_key(HOST) {
+        headers.insert(
+            HOST,
+            HeaderValue::try_from(target.authority()).map_err(|_| LinkError::Address)?,
+        );
+    }
+    let mut request = Request::new(body);
+    request.method_mut().clone_from(method);
+    *request.uri_mut() = target.uri().map_err(|_| LinkError::Address)?;
+    *request.headers_mut() = headers;
+    link.send(target, request).await
+}
+
+/// The headers without those that belong to the connection that they came over.
+fn end_to_end(headers: &HeaderMap) -> HeaderMap {
+    let named: Vec<String> = headers
+        .get_all(CONNECTION)
+        .iter()
+        .filter_map(|value| value.to_str().ok())
+        .flat_map(|value| value.split(','))
+        .map(|name| name.trim().to_ascii_lowercase())
+        .collect();
+    let mut kept = HeaderMap::with_capacity(headers.len());
+    for (name, value) in headers {
+        if !HOP_BY_HOP.contains(name) && !named.iter().any(|hop| hop == name.as_str()) {
+            kept.append(name, value.clone());
+        }
+    }
+    kept
+}
+
+/// Relative links of the page at the root only work when its address ends in a slash.
+fn redirect_to_slash(request: &Parts) -> Response {
+    let query = request.uri.query().map_or(String::new(), |query| format!("?{query}"));
+    let mut response = Response::new(Body::empty());
+    *response.status_mut() = StatusCode::MOVED_PERMANENTLY;
+    if let Ok(location) = HeaderValue::try_from(format!("{}/{query}", request.uri.path())) {
+        response.headers_mut().insert(LOCATION, location);
+    }
+    response
+}
+
+/// What stands behind `/proxy` in the encoded path of a request, with its slash in front; `?path=` of old clients counts as
+/// well.
+#[must_use]
+pub fn rest_of_path(request: &Parts) -> String {
+    const MARK: &str = "/proxy";
+    let path = request.uri.path();
+    let rest = path.match_indices(MARK).find_map(|(start, _)| {
+        let rest = &path[start + MARK.len()..];
+        (rest.is_empty() || rest.starts_with('/')).then_some(rest)
+    });
+    match rest {
+        Some(rest) if !rest.is_empty() => rest.to_owned(),
+        _ => {
+            let query = Query::new(request.uri.query().unwrap_or_default());
+            query
+                .first("path")
+                .map_or(String::new(), |path| match path.starts_with('/') {
+                    true => path.into_owned(),
+                    false => format!("/{path}"),
+                })
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

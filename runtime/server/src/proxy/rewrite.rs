@@ -1,0 +1,78 @@
+//! Links that lead back through the proxy.
+
+use http::header::{HOST, HeaderMap, HeaderName};
+use http::request::Parts;
+use http::{HeaderValue, Uri};
+
+use super::Target;
+
+const FORWARDED_URI: HeaderName = HeaderName::from_static("x-forwarded-uri");
+const FORWARDED_HOST: HeaderName = HeaderName::from_static("x-forwarded-host");
+const FORWARDED_PROTO: HeaderName = HeaderName::from_static("x-forwarded-proto");
+
+/// Knows what stands in front of the other side's paths here.
+#[derive(Debug)]
+pub(super) struct Rewriter {
+    /// The path of the request without what was passed on.
+    prefix: String,
+    /// `Host` of the request.
+    host: String,
+}
+
+impl Rewriter {
+    pub(super) fn new(request: &Parts, target: &Target) -> Self {
+        let path = request.uri.path();
+        let prefix = path.strip_suffix(target.path.as_str()).unwrap_or(path);
+        let host = request.headers.get(HOST).and_then(|host| host.to_str().ok());
+        let authority = request.uri.authority().map(http::uri::Authority::as_str);
+        Self {
+            prefix: prefix.to_owned(),
+            host: host.or(authority).unwrap_or_default().to_owned(),
+        }
+    }
+
+    /// Tells the other side how the client calls it, and keeps the name by which it asked.
+    pub(super) fn announce(&self, target: &Target, headers: &mut HeaderMap) {
+        let uri = format!("{}{}", self.prefix.trim_end_matches('/'), target.path);
+        let values = [(FORWARDED_URI, uri.as_str()), (HOST, self.host.as_str())];
+        for (name, value) in values {
+            if let Ok(value) = HeaderValue::try_from(value)
+                && !value.is_empty()
+            {
+                headers.insert(name, value);
+            }
+        }
+        if headers.get(FORWARDED_HOST).is_none()
+            && let Ok(host) = HeaderValue::try_from(self.host.as_str())
+        {
+            headers.insert(FORWARDED_HOST, host);
+            headers.insert(FORWARDED_PROTO, HeaderValue::from_static("https"));
+        }
+    }
+
+    /// Where a `Location` of the other side is to be found through the proxy. Relative links and those to somebody else stay
+    /// as they are.
+    pub(super) fn rewrite(&self, location: &str, target: &Target) -> String {
+        let Ok(uri) = location.parse::<Uri>() else {
+            return location.to_owned();
+        };
+        let authority = uri.authority().map(http::uri::Authority::as_str);
+        let default_port = if target.secure { ":443" } else { ":80" };
+        let own = target.authority();
+        let is_target = |authority: &str| {
+            authority == own || authority == self.host || Some(authority) == own.strip_suffix(default_port)
+        };
+        if authority.is_some_and(|authority| !is_target(authority)) || !uri.path().starts_with('/') {
+            return location.to_owned();
+        }
+        let path = uri.path_and_query().map_or("/", http::uri::PathAndQuery::as_str);
+        let path = match path.starts_with(self.prefix.as_str()) {
+            true => path.to_owned(),
+            false => format!("{}{path}", self.prefix.trim_end_matches('/')),
+        };
+        match authority {
+            Some(_) => format!("https://{}{path}", self.host),
+            None => path,
+        }
+    }
+}

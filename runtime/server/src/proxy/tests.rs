@@ -1,0 +1,130 @@
+use std::time::Duration;
+
+use http_body_util::BodyExt as _;
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::TcpListener;
+
+use super::*;
+
+fn link() -> Link {
+    Link {
+        tls: client_tls(None, None).unwrap(),
+        patience: Duration::from_secs(5),
+    }
+}
+
+fn request(method: Method, uri: &str) -> Parts {
+    let request = Request::builder().method(method).uri(uri).header(HOST, "api.example");
+    request.body(()).unwrap().into_parts().0
+}
+
+/// A backend that answers one request with `answer`; what it was asked comes out of the task.
+async fn backend(answer: &'static str) -> (Target, tokio::task::JoinHandle<String>) {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let port = listener.local_addr().unwrap().port();
+    let asked = tokio::spawn(async move {
+        let (mut stream, _) = listener.accept().await.unwrap();
+        let mut asked = Vec::new();
+        while !asked.ends_with(b"\r\n\r\n") {
+            asked.push(stream.read_u8().await.unwrap());
+        }
+        stream.write_all(answer.as_bytes()).await.unwrap();
+        String::from_utf8(asked).unwrap()
+    });
+    let target = Target {
+        secure: false,
+        host: "127.0.0.1".to_owned(),
+        port,
+        path: "/x/y".to_owned(),
+        query: "a=b".to_owned(),
+    };
+    (target, asked)
+}
+
+#[tokio::test]
+async fn requests_go_on_and_links_come_back() {
+    let (target, asked) = backend(
+        "HTTP/1.1 302 Found\r\nlocation: /login\r\naccess-control-allow-origin: *\r\nx-own: 1\r\ncontent-length: 2\r\n\r\nhi",
+    )
+    .await;
+    let request = request(Method::GET, "/api/v1/namespaces/n/pods/p/proxy/x/y?a=b");
+    let response = forward(&request, Body::empty(), &target, &link()).await.unwrap();
+    assert_eq!(response.status(), StatusCode::FOUND);
+    assert_eq!(response.headers()[LOCATION], "/api/v1/namespaces/n/pods/p/proxy/login");
+    assert_eq!(response.headers()["x-own"], "1");
+    assert!(response.headers().get("access-control-allow-origin").is_none());
+    assert_eq!(&response.into_body().collect().await.unwrap().to_bytes()[..], b"hi");
+    let asked = asked.await.unwrap();
+    assert!(asked.starts_with("GET /x/y?a=b HTTP/1.1\r\n"), "{asked}");
+    assert!(asked.contains("host: api.example\r\n"), "{asked}");
+    assert!(
+        asked.contains("x-forwarded-uri: /api/v1/namespaces/n/pods/p/proxy/x/y\r\n"),
+        "{asked}"
+    );
+}
+
+#[tokio::test]
+async fn nobody_there_is_503_in_gos_words() {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let port = listener.local_addr().unwrap().port();
+    drop(listener);
+    let target = Target {
+        secure: false,
+        host: "127.0.0.1".to_owned(),
+        port,
+        path: "/".to_owned(),
+        query: String::new(),
+    };
+    let request = request(Method::GET, "/api/v1/nodes/n/proxy/");
+    let error = forward(&request, Body::empty(), &target, &link()).await.unwrap_err();
+    let expected = format!("error trying to reach service: dial tcp 127.0.0.1:{port}: connect: connection refused");
+    assert_eq!((error.code(), error.message()), (503, expected.as_str()));
+    let error = tunnel(&request, &target, &link()).await.unwrap_err();
+    assert_eq!((error.code(), error.message()), (400, "Upgrade request required"));
+}
+
+#[tokio::test]
+async fn the_root_without_a_slash_is_somewhere_else() {
+    let target = Target {
+        secure: false,
+        host: "127.0.0.1".to_owned(),
+        port: 1,
+        path: String::new(),
+        query: String::new(),
+    };
+    let request = request(Method::GET, "/api/v1/nodes/n/proxy?q=1");
+    let response = forward(&request, Body::empty(), &target, &link()).await.unwrap();
+    assert_eq!(response.status(), StatusCode::MOVED_PERMANENTLY);
+    assert_eq!(response.headers()[LOCATION], "/api/v1/nodes/n/proxy/?q=1");
+}
+
+#[test]
+fn links_to_others_stay() {
+    let parts = request(Method::GET, "/p/proxy/x");
+    let target = Target {
+        secure: false,
+        host: "10.0.0.1".to_owned(),
+        port: 80,
+        path: "/x".to_owned(),
+        query: String::new(),
+    };
+    let rewriter = Rewriter::new(&parts, &target);
+    let cases = [
+        ("/y/?q=1", "/p/proxy/y/?q=1"),
+        ("http://10.0.0.1/y", "https://api.example/p/proxy/y"),
+        ("http://10.0.0.1:80/y", "https://api.example/p/proxy/y"),
+        ("http://other/y", "http://other/y"),
+        ("/p/proxy/y", "/p/proxy/y"),
+    ];
+    for (location, expected) in cases {
+        assert_eq!(rewriter.rewrite(location, &target), expected);
+    }
+}
+
+#[test]
+fn the_rest_of_the_path_stays_encoded() {
+    let rest = |uri: &str| rest_of_path(&request(Method::GET, uri));
+    assert_eq!(rest("/api/v1/namespaces/n/pods/p/proxy/a%2Fb/"), "/a%2Fb/");
+    assert_eq!(rest("/api/v1/nodes/n/proxy"), "");
+    assert_eq!(rest("/api/v1/nodes/n/proxy?path=logs"), "/logs");
+}

@@ -1,0 +1,78 @@
+//! Connections that change their protocol: SPDY and WebSocket streams go through as they are.
+
+use axum::body::Body;
+use axum::response::Response;
+use http::header::{CONNECTION, HOST, HeaderMap, UPGRADE};
+use http::request::Parts;
+use http::{HeaderValue, Request, StatusCode};
+use hyper::upgrade::OnUpgrade;
+use hyper_util::rt::TokioIo;
+use planesmith_machinery::status::{ApiError, ApiResult};
+
+use super::{Link, Target, end_to_end};
+
+/// Whether a client wants to speak something else from here on.
+pub(super) fn is_asked_for(headers: &HeaderMap) -> bool {
+    let mut values = headers
+        .get_all(CONNECTION)
+        .iter()
+        .filter_map(|value| value.to_str().ok());
+    values.any(|value| value.to_ascii_lowercase().contains("upgrade"))
+}
+
+/// Passes on a request that changes the protocol of its connection, and from then on everything in both directions. An
+/// answer that keeps the protocol reaches the client as it is when it is a refusal.
+///
+/// # Errors
+///
+/// 400 for a request that changes nothing, 500 when nobody answers there.
+pub async fn tunnel(request: &Parts, target: &Target, link: &Link) -> ApiResult<Response> {
+    if !is_asked_for(&request.headers) {
+        return Err(ApiError::bad_request("Upgrade request required"));
+    }
+    let client = request.extensions.get::<OnUpgrade>().cloned();
+    let client = client.ok_or_else(|| ApiError::unnamed(500, "unable to upgrade: the connection is not HTTP/1.1"))?;
+    let mut headers = end_to_end(&request.headers);
+    for (name, value) in &request.headers {
+        if *name == UPGRADE {
+            headers.append(name, value.clone());
+        }
+    }
+    headers.insert(CONNECTION, HeaderValue::from_static("Upgrade"));
+    if let Ok(host) = HeaderValue::try_from(target.authority()) {
+        headers.entry(HOST).or_insert(host);
+    }
+    let mut outward = Request::new(Body::empty());
+    outward.method_mut().clone_from(&request.method);
+    *outward.uri_mut() = target.uri().map_err(|_| ApiError::bad_request("invalid URL"))?;
+    *outward.headers_mut() = headers;
+    let answer = link.send(target, outward).await;
+    let mut answer = answer.map_err(|error| ApiError::unnamed(500, format!("error dialing backend: {error}")))?;
+    let status = answer.status();
+    if status != StatusCode::SWITCHING_PROTOCOLS {
+        if status.as_u16() < 400 {
+            let message = format!("invalid upgrade response: status code {}", status.as_u16());
+            return Err(ApiError::unnamed(500, message));
+        }
+        let (head, body) = answer.into_parts();
+        let mut response = Response::new(Body::new(body));
+        *response.status_mut() = head.status;
+        *response.headers_mut() = end_to_end(&head.headers);
+        return Ok(response);
+    }
+    let backend = hyper::upgrade::on(&mut answer);
+    let mut response = Response::new(Body::empty());
+    *response.status_mut() = status;
+    *response.headers_mut() = answer.headers().clone();
+    tokio::spawn(async move {
+        let (client, backend) = match tokio::try_join!(client, backend) {
+            Ok(both) => both,
+            Err(error) => return tracing::debug!(%error, "a connection did not change its protocol"),
+        };
+        let (mut client, mut backend) = (TokioIo::new(client), TokioIo::new(backend));
+        if let Err(error) = tokio::io::copy_bidirectional(&mut client, &mut backend).await {
+            tracing::debug!(%error, "a stream broke");
+        }
+    });
+    Ok(response)
+}
