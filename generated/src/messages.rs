@@ -14,6 +14,13 @@ pub fn messages() -> Vec<Box<dyn Struct>> {
         Box::new(planesmith_api_defs::apidiscovery::v2beta1::APIGroupDiscovery::default()),
         Box::new(planesmith_api_defs::apiextensions::v1::ConversionReview::default()),
         Box::new(planesmith_api_defs::apiextensions::v1beta1::ConversionReview::default()),
+        Box::new(planesmith_api_defs::core::v1::NodeProxyOptions::default()),
+        Box::new(planesmith_api_defs::core::v1::PodAttachOptions::default()),
+        Box::new(planesmith_api_defs::core::v1::PodExecOptions::default()),
+        Box::new(planesmith_api_defs::core::v1::PodLogOptions::default()),
+        Box::new(planesmith_api_defs::core::v1::PodPortForwardOptions::default()),
+        Box::new(planesmith_api_defs::core::v1::PodProxyOptions::default()),
         Box::new(planesmith_api_defs::core::v1::SerializedReference::default()),
+        Box::new(planesmith_api_defs::core::v1::ServiceProxyOptions::default()),
     ]
 }

@@ -347,6 +347,11 @@ async fn an_autoscaler_is_one_object_in_two_versions() {
 }
 
 #[tokio::test]
+async fn service_accounts_get_tokens_and_everybody_learns_who_they_are() {
+    play(Binary::Planesmith, "identity.txt", include_str!("kubectl/identity.txt")).await;
+}
+
+#[tokio::test]
 async fn an_own_group_is_served_in_both_versions() {
     play(Binary::Shop, "shop.txt", include_str!("kubectl/shop.txt")).await;
 }
