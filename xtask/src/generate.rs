@@ -105,4 +105,4 @@ fn render(root: &Path) -> Result<Files> {
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

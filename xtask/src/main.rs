@@ -12,6 +12,7 @@ use clap::{Parser, Subcommand};
 mod bench;
 mod cargo;
 mod generate;
+mod import;
 mod new_group;
 mod serve;
 mod test;
@@ -28,6 +29,7 @@ struct Cli {
 enum Task {
     Generate(generate::Generate),
     NewGroup(new_group::NewGroup),
+    Import(import::Import),
     Serve(serve::Serve),
     Test(test::Test),
     Bench(bench::Bench),
@@ -46,6 +48,7 @@ fn run(task: Task) -> anyhow::Result<ExitCode> {
     match task {
         Task::Generate(task) => return task.run(),
         Task::NewGroup(task) => return task.run(),
+        Task::Import(task) => task.run(),
         Task::Serve(task) => task.run(),
         Task::Test(task) => task.run(),
         Task::Bench(task) => task.run(),

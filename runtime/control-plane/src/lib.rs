@@ -14,6 +14,7 @@ pub mod certificates;
 mod connect;
 pub mod controllers;
 mod custom_resources;
+mod convert;
 pub mod enablement;
 mod group_priority;
 pub mod identity;

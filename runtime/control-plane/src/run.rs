@@ -34,9 +34,12 @@ use crate::service_accounts::ServiceAccountKeys;
 use crate::service_addresses::ServiceAddresses;
 use crate::{bootstrap, connect, controllers, custom_resources, namespaces, pods, reviews, service_accounts};
 
-/// Runs `program` with the flags of this process until it is told to stop.
+/// Runs `program` with the flags of this process until it is told to stop; `PROGRAM convert` only converts files.
 #[must_use]
 pub fn run(program: &Program) -> ExitCode {
+    if let Some(code) = crate::convert::run_if_asked(program) {
+        return code;
+    }
     let options = Options::from_command_line();
     crate::logging::start_logging(options.logging_format, options.verbosity);
     warn_of_idle_switches(&options);
@@ -54,7 +57,7 @@ pub fn run(program: &Program) -> ExitCode {
     clippy::print_stderr,
     reason = "the reason of an early end is for the person at the terminal, whatever the log level"
 )]
-fn fail(error: &anyhow::Error) -> ExitCode {
+pub(crate) fn fail(error: &anyhow::Error) -> ExitCode {
     eprintln!("error: {error:#}");
     ExitCode::FAILURE
 }

@@ -48,6 +48,15 @@ fn problems(tree: &Path) -> String {
     render(tree).err().map(|error| error.to_string()).unwrap_or_default()
 }
 
+/// Expects that a shop with these files renders; `files` are relative to the workspace.
+pub(crate) fn renders(files: &[(String, &str)]) {
+    let lib = "pub mod generated;\npub mod shop;\npub mod v1;\n";
+    let mut all: Vec<(&str, &str)> = vec![("examples/shop/src/lib.rs", lib)];
+    all.extend(files.iter().map(|(path, text)| (path.as_str(), *text)));
+    let tree = tree(&all);
+    assert_eq!(problems(tree.path()), "");
+}
+
 /// Expects one problem whose text contains all of `parts`.
 #[track_caller]
 fn reports(tree: &tempfile::TempDir, parts: &[&str]) {

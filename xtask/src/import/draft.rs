@@ -1,0 +1,92 @@
+//! What a description says, before it is written as Rust.
+
+/// One version of a group.
+#[derive(Debug, Default)]
+pub(super) struct Draft {
+    pub(super) group: String,
+    pub(super) version: String,
+    /// The kinds and the other types, in the order of the description.
+    pub(super) structs: Vec<StructDraft>,
+}
+
+/// One struct.
+#[derive(Debug, Default)]
+pub(super) struct StructDraft {
+    pub(super) name: String,
+    pub(super) doc: String,
+    /// The keys of `#[resource(...)]`, for a kind.
+    pub(super) resource: Option<Vec<String>>,
+    /// The keys of `#[schema(...)]`.
+    pub(super) schema: Vec<String>,
+    pub(super) fields: Vec<FieldDraft>,
+}
+
+/// One field.
+#[derive(Debug, Default)]
+pub(super) struct FieldDraft {
+    /// The JSON name; empty for an inlined struct.
+    pub(super) name: String,
+    pub(super) ty: String,
+    pub(super) doc: String,
+    /// The keys of `#[field(...)]`, but for `name`.
+    pub(super) keys: Vec<String>,
+}
+
+/// A text as a Rust literal.
+pub(super) fn literal(text: &str) -> String {
+    format!("{text:?}")
+}
+
+/// A list of texts as a key: `one_of("A", "B")`.
+pub(super) fn listed(key: &str, texts: &[String]) -> String {
+    let texts: Vec<String> = texts.iter().map(|text| literal(text)).collect();
+    format!("{key}({})", texts.join(", "))
+}
+
+/// The words of a name, such as `cluster IP` of `clusterIP`, with the first one in upper case and a full stop.
+pub(super) fn sentence(name: &str) -> String {
+    let words = snake(name).replace('_', " ");
+    let mut letters = words.trim().chars();
+    let first = letters.next().map(|first| first.to_uppercase().collect::<String>());
+    format!("{}{}.", first.unwrap_or_default(), letters.as_str())
+}
+
+/// The Rust name of a field: `cluster_ip` for `clusterIP`.
+pub(super) fn snake(name: &str) -> String {
+    let letters: Vec<char> = name.chars().collect();
+    let mut snake = String::new();
+    for (index, letter) in letters.iter().enumerate() {
+        let before = index.checked_sub(1).map(|before| letters[before]);
+        let after = letters.get(index + 1);
+        let starts = letter.is_ascii_uppercase()
+            && before.is_some_and(|before| {
+                before.is_ascii_lowercase()
+                    || before.is_ascii_digit()
+                    || (before.is_ascii_uppercase() && after.is_some_and(char::is_ascii_lowercase))
+            });
+        if starts {
+            snake.push('_');
+        }
+        match letter {
+            '-' | '.' | '$' => snake.push('_'),
+            letter => snake.push(letter.to_ascii_lowercase()),
+        }
+    }
+    let snake = snake.trim_matches('_').to_owned();
+    match syn::parse_str::<syn::Ident>(&snake) {
+        Ok(_) => snake,
+        Err(_) => format!("{snake}_"),
+    }
+}
+
+/// The type name of a field: `LoadBalancer` for `loadBalancer`.
+pub(super) fn upper(name: &str) -> String {
+    let parts = name.split(|letter: char| !letter.is_ascii_alphanumeric());
+    parts
+        .map(|part| {
+            let mut letters = part.chars();
+            let first = letters.next().map(|first| first.to_ascii_uppercase().to_string());
+            first.unwrap_or_default() + letters.as_str()
+        })
+        .collect()
+}

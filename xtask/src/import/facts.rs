@@ -1,0 +1,194 @@
+//! Facts about Go types: fields with JSON names, protobuf tags, omission and markers, and no prose.
+
+use serde_json::Value;
+
+use super::draft::{Draft, FieldDraft, StructDraft, listed, literal, sentence};
+use super::schema::texts;
+
+/// The draft of a package.
+pub(super) fn draft(document: &Value) -> Draft {
+    let package = Package {
+        types: &document["types"],
+    };
+    let group = document["group"].as_str().unwrap_or_default();
+    let version = document["version"].as_str().unwrap_or("v1");
+    let types = document["types"].as_object().into_iter().flatten();
+    let structs = types
+        .filter(|(name, ty)| ty["kind"] == "struct" && !is_list(name, ty))
+        .map(|(name, ty)| package.structure(group, version, name, ty));
+    Draft {
+        group: group.to_owned(),
+        version: version.to_owned(),
+        structs: structs.collect(),
+    }
+}
+
+/// Lists are made from their kinds.
+fn is_list(name: &str, ty: &Value) -> bool {
+    let mut fields = ty["fields"].as_array().into_iter().flatten();
+    name.ends_with("List") && fields.any(|field| field["json"] == "items")
+}
+
+struct Package<'a> {
+    types: &'a Value,
+}
+
+impl Package<'_> {
+    fn structure(&self, group: &str, version: &str, name: &str, ty: &Value) -> StructDraft {
+        let fields: Vec<&Value> = ty["fields"].as_array().into_iter().flatten().collect();
+        let is_type_meta = |field: &&Value| field["inline"] == true && text(field, "type").ends_with("TypeMeta");
+        let has = |json: &str| fields.iter().any(|field| field["json"] == json);
+        let is_kind = fields.iter().any(is_type_meta);
+        let marked = |marker: &str| texts(&ty["markers"]).any(|known| known == marker);
+        let api_version = match group {
+            "" => version.to_owned(),
+            group => format!("{group}/{version}"),
+        };
+        let resource = (is_kind && has("metadata")).then(|| {
+            let mut keys = vec![
+                format!("group = {}", literal(group)),
+                format!("version = {}", literal(version)),
+            ];
+            if marked("+genclient:nonNamespaced") {
+                keys.push("cluster".to_owned());
+            }
+            if has("status") {
+                keys.push("status".to_owned());
+            }
+            keys
+        });
+        let mut schema = Vec::new();
+        if is_kind && resource.is_none() {
+            schema.push(listed("type_meta", &[api_version, name.to_owned()]));
+        }
+        for (marker, key) in [("+structType=atomic", "atomic"), ("+union", "union")] {
+            if marked(marker) {
+                schema.push(key.to_owned());
+            }
+        }
+        let drafted = fields
+            .iter()
+            .filter(|field| !is_type_meta(field))
+            .filter(|field| field["json"] != "-");
+        StructDraft {
+            name: name.to_owned(),
+            doc: sentence(name),
+            resource,
+            schema,
+            fields: drafted.map(|field| self.field(field)).collect(),
+        }
+    }
+
+    fn field(&self, field: &Value) -> FieldDraft {
+        let markers = || texts(&field["markers"]);
+        let marked = |marker: &str| markers().any(|known| known == marker);
+        let values = |key: &str| -> Vec<String> {
+            markers()
+                .filter_map(|marker| marker.strip_prefix(key).map(str::to_owned))
+                .collect()
+        };
+        let mut keys = Vec::new();
+        let inline = field["inline"] == true;
+        if inline {
+            keys.push("inline".to_owned());
+        }
+        if let Some(number) = text(field, "proto").split(',').nth(1) {
+            keys.push(format!("proto = {number}"));
+        }
+        match text(field, "omit") {
+            _ if inline => {}
+            "" => {
+                keys.push("keep".to_owned());
+                keys.extend(marked("+optional").then(|| "optional".to_owned()));
+            }
+            omit => {
+                keys.extend((omit == "omitzero").then(|| "omit_zero".to_owned()));
+                keys.extend(marked("+required").then(|| "expected".to_owned()));
+            }
+        }
+        if let Some(default) = values("+default=").first()
+            && let Ok(default) = serde_json::from_str::<Value>(default)
+            && !default.is_object()
+            && !default.is_array()
+        {
+            keys.push(format!("default = {default}"));
+        }
+        if let Some(list) = values("+listType=").first() {
+            keys.push(format!("list_type = {list}"));
+        }
+        let list_keys = values("+listMapKey=");
+        if !list_keys.is_empty() {
+            keys.push(listed("list_map_keys", &list_keys));
+        }
+        if marked("+mapType=atomic") || marked("+structType=atomic") {
+            keys.push("atomic".to_owned());
+        }
+        if !text(field, "patchStrategy").is_empty() {
+            let words = text(field, "patchStrategy")
+                .replace("retainKeys", "retain_keys")
+                .replace(',', ", ");
+            keys.push(format!("patch_strategy({words})"));
+        }
+        if !text(field, "patchMergeKey").is_empty() {
+            keys.push(format!("patch_merge_key = {}", literal(text(field, "patchMergeKey"))));
+        }
+        keys.extend(marked("+unionDiscriminator").then(|| "discriminator".to_owned()));
+        let known = self.choices(text(field, "type"));
+        if !known.is_empty() {
+            keys.push(listed("known", &known));
+        }
+        let name = text(field, "json");
+        FieldDraft {
+            name: name.to_owned(),
+            ty: self.ty(text(field, "type")),
+            doc: sentence(if name.is_empty() { text(field, "go") } else { name }),
+            keys,
+        }
+    }
+
+    /// The Rust type of a Go type.
+    fn ty(&self, go: &str) -> String {
+        if let Some(inner) = go.strip_prefix('*') {
+            return format!("Option<{}>", self.ty(inner));
+        }
+        if go == "[]byte" {
+            return "ByteString".to_owned();
+        }
+        if let Some(inner) = go.strip_prefix("[]") {
+            return format!("Vec<{}>", self.ty(inner));
+        }
+        if let Some((_, value)) = go.strip_prefix("map[").and_then(|rest| rest.split_once(']')) {
+            return format!("BTreeMap<String, {}>", self.ty(value));
+        }
+        let name = go.rsplit('.').next().unwrap_or(go);
+        match name {
+            "string" | "UID" | "NodeName" => "String".to_owned(),
+            "int32" | "int" => "i32".to_owned(),
+            "int64" => "i64".to_owned(),
+            "float64" => "f64".to_owned(),
+            "JSON" => "AnyJson".to_owned(),
+            _ => match self.types[name]["of"].as_str() {
+                Some(of) if self.types[name]["kind"] == "alias" && of != name => self.ty(of),
+                _ => name.to_owned(),
+            },
+        }
+    }
+
+    /// The values of an enumeration.
+    fn choices(&self, go: &str) -> Vec<String> {
+        let name = go.trim_start_matches(['*', '[', ']']);
+        let ty = &self.types[name];
+        let is_enum = texts(&ty["markers"]).any(|marker| marker == "+enum");
+        let values = ty["values"].as_array().filter(|_| is_enum);
+        values
+            .into_iter()
+            .flatten()
+            .filter_map(Value::as_str)
+            .map(str::to_owned)
+            .collect()
+    }
+}
+
+fn text<'v>(value: &'v Value, key: &str) -> &'v str {
+    value[key].as_str().unwrap_or_default()
+}

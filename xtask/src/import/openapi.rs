@@ -1,0 +1,83 @@
+//! OpenAPI v3 documents.
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+
+use super::draft::{Draft, literal};
+use super::schema::Schemas;
+
+/// Lists and metadata are not of a group's own.
+const GENERAL: [&str; 2] = ["io.k8s.apimachinery.", "io.k8s.kube-aggregator."];
+
+/// A draft for each version that has kinds.
+pub(super) fn drafts(document: &Value) -> Vec<Draft> {
+    let schemas = &document["components"]["schemas"];
+    let mut drafts: BTreeMap<(String, String), Schemas> = BTreeMap::new();
+    let definitions = || {
+        let all = schemas.as_object().into_iter().flatten();
+        all.filter(|(name, _)| !GENERAL.iter().any(|general| name.starts_with(general)))
+    };
+    let mut home: BTreeMap<&str, (String, String)> = BTreeMap::new();
+    for (name, schema) in definitions() {
+        let kind = &schema["x-kubernetes-group-version-kind"][0];
+        if let (Some(group), Some(version)) = (kind["group"].as_str(), kind["version"].as_str()) {
+            let package = name.rsplit_once('.').map_or("", |(package, _)| package);
+            home.insert(package, (group.to_owned(), version.to_owned()));
+        }
+    }
+    for (name, schema) in definitions() {
+        let (package, short) = name.rsplit_once('.').unwrap_or(("", name));
+        let Some((group, version)) = home.get(package) else {
+            continue;
+        };
+        let is_list = schema["properties"]["items"].is_object() && short.ends_with("List");
+        if is_list || schema["type"] != "object" {
+            continue;
+        }
+        let is_kind =
+            schema["x-kubernetes-group-version-kind"].is_array() && schema["properties"]["metadata"].is_object();
+        let resource = is_kind.then(|| resource(document, schema, group, version, short));
+        let draft = drafts.entry((group.clone(), version.clone())).or_default();
+        draft.structure(short, schema, resource);
+    }
+    let draft = |((group, version), schemas): ((String, String), Schemas)| Draft {
+        group,
+        version,
+        structs: schemas.structs,
+    };
+    drafts.into_iter().map(draft).collect()
+}
+
+/// The keys of `#[resource(...)]`; scope, plural and subresources show in the paths.
+fn resource(document: &Value, schema: &Value, group: &str, version: &str, kind: &str) -> Vec<String> {
+    let mut keys = vec![
+        format!("group = {}", literal(group)),
+        format!("version = {}", literal(version)),
+    ];
+    let mut plural = None;
+    let (mut namespaced, mut status) = (false, false);
+    for (path, item) in document["paths"].as_object().into_iter().flatten() {
+        let is_it = item.as_object().into_iter().flatten().any(|(_, operation)| {
+            let named = &operation["x-kubernetes-group-version-kind"];
+            named["kind"] == kind && named["version"] == version && named["group"] == group
+        });
+        let Some((collection, below)) = path.split_once("/{name}").filter(|_| is_it) else {
+            continue;
+        };
+        plural = collection.rsplit('/').next();
+        namespaced |= path.contains("/namespaces/{namespace}/");
+        status |= below == "/status";
+    }
+    keys.extend(plural.map(|plural| format!("plural = {}", literal(plural))));
+    if plural.is_none() {
+        keys.push("unserved".to_owned());
+    }
+    if !namespaced {
+        keys.push("cluster".to_owned());
+    }
+    if status && schema["properties"]["status"].is_object() {
+        keys.push("status".to_owned());
+    }
+    keys
+}

@@ -1,0 +1,120 @@
+//! What is drafted from small descriptions.
+
+use std::collections::BTreeMap;
+
+use super::*;
+
+const CRD: &str = r#"
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: orders.shop.example.com}
+spec:
+  group: shop.example.com
+  names: {plural: orders, singular: order, kind: Order, listKind: OrderList, shortNames: [ord]}
+  scope: Namespaced
+  versions:
+  - name: v1
+    served: true
+    storage: true
+    subresources: {status: {}}
+    additionalPrinterColumns:
+    - {name: Customer, type: string, jsonPath: .spec.customer}
+    - {name: Age, type: date, jsonPath: .metadata.creationTimestamp}
+    schema:
+      openAPIV3Schema:
+        type: object
+        description: Things that a customer ordered.
+        properties:
+          apiVersion: {type: string}
+          kind: {type: string}
+          metadata: {type: object}
+          spec:
+            type: object
+            required: [customer]
+            properties:
+              customer: {type: string, maxLength: 80}
+              clusterIP: {type: string}
+              express: {type: boolean}
+              lines:
+                type: array
+                x-kubernetes-list-type: map
+                x-kubernetes-list-map-keys: [sku]
+                items:
+                  type: object
+                  required: [sku]
+                  properties:
+                    sku: {type: string}
+                    count: {type: integer, format: int32, minimum: 1, default: 1}
+          status:
+            type: object
+            properties:
+              phase: {type: string, enum: [Pending, Ready]}
+"#;
+
+fn drafted(text: &str) -> BTreeMap<String, String> {
+    let files = files(text.as_bytes()).expect("a description");
+    files
+        .into_iter()
+        .map(|(path, text)| (path.display().to_string(), text))
+        .collect()
+}
+
+#[test]
+fn a_custom_resource_definition_becomes_a_kind_with_its_types() {
+    let files = drafted(CRD);
+    assert_eq!(
+        files.keys().collect::<Vec<_>>(),
+        ["shop.rs", "shop/v1.rs", "shop/v1/order.rs"]
+    );
+    let order = &files["shop/v1/order.rs"];
+    for expected in [
+        "/// Things that a customer ordered.",
+        "short(\"ord\")",
+        "status",
+        "column(name = \"Customer\", type = \"string\", path = \"spec.customer\")",
+        "pub spec: Option<OrderSpec>,",
+        "    #[field(keep, max_length = 80)]\n    pub customer: String,",
+        "    #[field(name = \"clusterIP\")]\n    pub cluster_ip: String,",
+        "pub express: Option<bool>,",
+        "list_type = map, list_map_keys(\"sku\"))]\n    pub lines: Vec<OrderSpecLine>,",
+        "    #[field(default = 1, minimum = 1)]\n    pub count: Option<i32>,",
+        "one_of(\"Pending\", \"Ready\")",
+    ] {
+        assert!(order.contains(expected), "no {expected:?} in:\n{order}");
+    }
+}
+
+#[test]
+fn what_is_drafted_is_a_definition_without_problems() {
+    let files = drafted(CRD);
+    let files: Vec<(String, &str)> = files
+        .iter()
+        .map(|(path, text)| (format!("examples/shop/src/{path}"), text.as_str()))
+        .collect();
+    crate::generate::tests::renders(&files);
+}
+
+#[test]
+fn facts_become_the_tables_that_they_are_about() {
+    let facts = r#"{"group": "shop.example.com", "version": "v1", "types": {
+        "Policy": {"kind": "alias", "of": "string", "markers": ["+enum"], "values": ["Always", "Never"]},
+        "Crate": {"kind": "struct", "fields": [
+            {"go": "TypeMeta", "inline": true, "type": "metav1.TypeMeta"},
+            {"go": "ObjectMeta", "json": "metadata", "type": "metav1.ObjectMeta", "omit": "omitempty", "proto": "bytes,1,opt,name=metadata"},
+            {"go": "Policy", "json": "policy", "type": "Policy", "proto": "bytes,2,opt,name=policy", "markers": ["+optional"]},
+            {"go": "Inner", "json": "inner", "type": "*Crate", "omit": "omitempty", "proto": "bytes,3,opt,name=inner"}
+        ]}}}"#;
+    let files = drafted(facts);
+    let text = &files["shop/v1/crate_.rs"];
+    assert!(
+        text.contains("#[field(proto = 2, keep, optional, known(\"Always\", \"Never\"))]\n    pub policy: String,"),
+        "{text}"
+    );
+    assert!(text.contains("pub inner: Option<Box<Crate>>,"), "{text}");
+}
+
+#[test]
+fn other_documents_are_refused() {
+    assert!(files(b"kind: Pod\n").is_err());
+    assert!(files(b"").is_err());
+}
