@@ -6,6 +6,7 @@
 mod created_at;
 mod selector_text;
 mod semantic_version;
+mod workload;
 
 pub mod admission;
 pub mod admissionregistration;
@@ -13,14 +14,17 @@ pub mod apidiscovery;
 pub mod apiextensions;
 pub mod apiregistration;
 pub mod apiserverinternal;
+pub mod apps;
 pub mod authentication;
 pub mod authorization;
 pub mod autoscaling;
+pub mod batch;
 pub mod certificates;
 pub mod coordination;
 pub mod core;
 pub mod discovery;
 pub mod events;
+pub mod extensions;
 pub mod flowcontrol;
 pub mod imagepolicy;
 pub mod networking;

@@ -6,14 +6,17 @@ pub mod admissionregistration;
 pub mod apiextensions;
 pub mod apiregistration;
 pub mod apiserverinternal;
+pub mod apps;
 pub mod authentication;
 pub mod authorization;
 pub mod autoscaling;
+pub mod batch;
 pub mod certificates;
 pub mod coordination;
 pub mod core;
 pub mod discovery;
 pub mod events;
+pub mod extensions;
 pub mod flowcontrol;
 pub mod imagepolicy;
 pub mod messages;
@@ -85,6 +88,24 @@ pub const PROGRAM: Program = Program {
             install: apiregistration::v1beta1::install,
         },
         GroupVersion {
+            group: "apps",
+            version: "v1",
+            register: apps::v1::register,
+            install: apps::v1::install,
+        },
+        GroupVersion {
+            group: "apps",
+            version: "v1beta2",
+            register: apps::v1beta2::register,
+            install: apps::v1beta2::install,
+        },
+        GroupVersion {
+            group: "apps",
+            version: "v1beta1",
+            register: apps::v1beta1::register,
+            install: apps::v1beta1::install,
+        },
+        GroupVersion {
             group: "authentication.k8s.io",
             version: "v1",
             register: authentication::v1::register,
@@ -119,6 +140,18 @@ pub const PROGRAM: Program = Program {
             version: "v1",
             register: autoscaling::v1::register,
             install: autoscaling::v1::install,
+        },
+        GroupVersion {
+            group: "batch",
+            version: "v1",
+            register: batch::v1::register,
+            install: batch::v1::install,
+        },
+        GroupVersion {
+            group: "batch",
+            version: "v1beta1",
+            register: batch::v1beta1::register,
+            install: batch::v1beta1::install,
         },
         GroupVersion {
             group: "certificates.k8s.io",
@@ -179,6 +212,12 @@ pub const PROGRAM: Program = Program {
             version: "v1beta1",
             register: events::v1beta1::register,
             install: events::v1beta1::install,
+        },
+        GroupVersion {
+            group: "extensions",
+            version: "v1beta1",
+            register: extensions::v1beta1::register,
+            install: extensions::v1beta1::install,
         },
         GroupVersion {
             group: "flowcontrol.apiserver.k8s.io",

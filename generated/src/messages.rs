@@ -14,6 +14,9 @@ pub fn messages() -> Vec<Box<dyn Struct>> {
         Box::new(planesmith_api_defs::apidiscovery::v2beta1::APIGroupDiscovery::default()),
         Box::new(planesmith_api_defs::apiextensions::v1::ConversionReview::default()),
         Box::new(planesmith_api_defs::apiextensions::v1beta1::ConversionReview::default()),
+        Box::new(planesmith_api_defs::apps::v1beta1::DeploymentRollback::default()),
+        Box::new(planesmith_api_defs::apps::v1beta1::Scale::default()),
+        Box::new(planesmith_api_defs::apps::v1beta2::Scale::default()),
         Box::new(planesmith_api_defs::core::v1::NodeProxyOptions::default()),
         Box::new(planesmith_api_defs::core::v1::PodAttachOptions::default()),
         Box::new(planesmith_api_defs::core::v1::PodExecOptions::default()),
@@ -22,5 +25,7 @@ pub fn messages() -> Vec<Box<dyn Struct>> {
         Box::new(planesmith_api_defs::core::v1::PodProxyOptions::default()),
         Box::new(planesmith_api_defs::core::v1::SerializedReference::default()),
         Box::new(planesmith_api_defs::core::v1::ServiceProxyOptions::default()),
+        Box::new(planesmith_api_defs::extensions::v1beta1::DeploymentRollback::default()),
+        Box::new(planesmith_api_defs::extensions::v1beta1::Scale::default()),
     ]
 }

@@ -10,10 +10,12 @@ pub static V3: &[(&str, &[u8])] = &[
     ("apis/admissionregistration.k8s.io/v1alpha1", ADMISSIONREGISTRATION_V1ALPHA1_V3),
     ("apis/apiextensions.k8s.io/v1", APIEXTENSIONS_V1_V3),
     ("apis/apiregistration.k8s.io/v1", APIREGISTRATION_V1_V3),
+    ("apis/apps/v1", APPS_V1_V3),
     ("apis/authentication.k8s.io/v1", AUTHENTICATION_V1_V3),
     ("apis/authorization.k8s.io/v1", AUTHORIZATION_V1_V3),
     ("apis/autoscaling/v2", AUTOSCALING_V2_V3),
     ("apis/autoscaling/v1", AUTOSCALING_V1_V3),
+    ("apis/batch/v1", BATCH_V1_V3),
     ("apis/certificates.k8s.io/v1", CERTIFICATES_V1_V3),
     ("apis/certificates.k8s.io/v1beta1", CERTIFICATES_V1BETA1_V3),
     ("apis/certificates.k8s.io/v1alpha1", CERTIFICATES_V1ALPHA1_V3),
@@ -48,10 +50,12 @@ const ADMISSIONREGISTRATION_V1ALPHA1_V3: &[u8] =
     include_bytes!("../openapi/v3/apis__admissionregistration.k8s.io__v1alpha1.json");
 const APIEXTENSIONS_V1_V3: &[u8] = include_bytes!("../openapi/v3/apis__apiextensions.k8s.io__v1.json");
 const APIREGISTRATION_V1_V3: &[u8] = include_bytes!("../openapi/v3/apis__apiregistration.k8s.io__v1.json");
+const APPS_V1_V3: &[u8] = include_bytes!("../openapi/v3/apis__apps__v1.json");
 const AUTHENTICATION_V1_V3: &[u8] = include_bytes!("../openapi/v3/apis__authentication.k8s.io__v1.json");
 const AUTHORIZATION_V1_V3: &[u8] = include_bytes!("../openapi/v3/apis__authorization.k8s.io__v1.json");
 const AUTOSCALING_V2_V3: &[u8] = include_bytes!("../openapi/v3/apis__autoscaling__v2.json");
 const AUTOSCALING_V1_V3: &[u8] = include_bytes!("../openapi/v3/apis__autoscaling__v1.json");
+const BATCH_V1_V3: &[u8] = include_bytes!("../openapi/v3/apis__batch__v1.json");
 const CERTIFICATES_V1_V3: &[u8] = include_bytes!("../openapi/v3/apis__certificates.k8s.io__v1.json");
 const CERTIFICATES_V1BETA1_V3: &[u8] = include_bytes!("../openapi/v3/apis__certificates.k8s.io__v1beta1.json");
 const CERTIFICATES_V1ALPHA1_V3: &[u8] = include_bytes!("../openapi/v3/apis__certificates.k8s.io__v1alpha1.json");
@@ -86,10 +90,12 @@ pub static V2: &[(&str, &[u8])] = &[
     ("apis/admissionregistration.k8s.io/v1alpha1", ADMISSIONREGISTRATION_V1ALPHA1_V2),
     ("apis/apiextensions.k8s.io/v1", APIEXTENSIONS_V1_V2),
     ("apis/apiregistration.k8s.io/v1", APIREGISTRATION_V1_V2),
+    ("apis/apps/v1", APPS_V1_V2),
     ("apis/authentication.k8s.io/v1", AUTHENTICATION_V1_V2),
     ("apis/authorization.k8s.io/v1", AUTHORIZATION_V1_V2),
     ("apis/autoscaling/v2", AUTOSCALING_V2_V2),
     ("apis/autoscaling/v1", AUTOSCALING_V1_V2),
+    ("apis/batch/v1", BATCH_V1_V2),
     ("apis/certificates.k8s.io/v1", CERTIFICATES_V1_V2),
     ("apis/certificates.k8s.io/v1beta1", CERTIFICATES_V1BETA1_V2),
     ("apis/certificates.k8s.io/v1alpha1", CERTIFICATES_V1ALPHA1_V2),
@@ -124,10 +130,12 @@ const ADMISSIONREGISTRATION_V1ALPHA1_V2: &[u8] =
     include_bytes!("../openapi/v2/apis__admissionregistration.k8s.io__v1alpha1.json");
 const APIEXTENSIONS_V1_V2: &[u8] = include_bytes!("../openapi/v2/apis__apiextensions.k8s.io__v1.json");
 const APIREGISTRATION_V1_V2: &[u8] = include_bytes!("../openapi/v2/apis__apiregistration.k8s.io__v1.json");
+const APPS_V1_V2: &[u8] = include_bytes!("../openapi/v2/apis__apps__v1.json");
 const AUTHENTICATION_V1_V2: &[u8] = include_bytes!("../openapi/v2/apis__authentication.k8s.io__v1.json");
 const AUTHORIZATION_V1_V2: &[u8] = include_bytes!("../openapi/v2/apis__authorization.k8s.io__v1.json");
 const AUTOSCALING_V2_V2: &[u8] = include_bytes!("../openapi/v2/apis__autoscaling__v2.json");
 const AUTOSCALING_V1_V2: &[u8] = include_bytes!("../openapi/v2/apis__autoscaling__v1.json");
+const BATCH_V1_V2: &[u8] = include_bytes!("../openapi/v2/apis__batch__v1.json");
 const CERTIFICATES_V1_V2: &[u8] = include_bytes!("../openapi/v2/apis__certificates.k8s.io__v1.json");
 const CERTIFICATES_V1BETA1_V2: &[u8] = include_bytes!("../openapi/v2/apis__certificates.k8s.io__v1beta1.json");
 const CERTIFICATES_V1ALPHA1_V2: &[u8] = include_bytes!("../openapi/v2/apis__certificates.k8s.io__v1alpha1.json");

@@ -22,9 +22,11 @@ mod persistent_volume;
 mod persistent_volume_claim;
 mod pod;
 mod pod_status_result;
+mod pod_template;
 mod pod_template_spec;
 pub(crate) mod protocol;
 mod range_allocation;
+mod replication_controller;
 mod resource_list;
 mod resource_name;
 mod resource_quota;
@@ -80,8 +82,8 @@ pub use persistent_volume::{
     VolumeNodeAffinity,
 };
 pub use persistent_volume_claim::{
-    ModifyVolumeStatus, PersistentVolumeClaim, PersistentVolumeClaimCondition, PersistentVolumeClaimSpec,
-    PersistentVolumeClaimStatus, VolumeResourceRequirements,
+    EmbeddedPersistentVolumeClaim, ModifyVolumeStatus, PersistentVolumeClaim, PersistentVolumeClaimCondition,
+    PersistentVolumeClaimSpec, PersistentVolumeClaimStatus, VolumeResourceRequirements,
 };
 pub use pod::{
     ContainerExtendedResourceRequest, HostAlias, HostIP, NodeAllocatableResourceClaimStatus, Pod, PodCondition,
@@ -90,8 +92,12 @@ pub use pod::{
     PodStatus, Sysctl, TopologySpreadConstraint,
 };
 pub use pod_status_result::PodStatusResult;
+pub use pod_template::PodTemplate;
 pub use pod_template_spec::PodTemplateSpec;
 pub use range_allocation::RangeAllocation;
+pub use replication_controller::{
+    ReplicationController, ReplicationControllerCondition, ReplicationControllerSpec, ReplicationControllerStatus,
+};
 pub use resource_list::ResourceList;
 pub use resource_name::check_container_resource;
 pub use resource_quota::{

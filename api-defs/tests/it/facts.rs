@@ -185,11 +185,17 @@ impl Comparison {
             let ty = field["type"].as_str().unwrap_or_default();
             field["inline"] == true && ty.ends_with("TypeMeta")
         };
+        let says_its_kind = fields.iter().any(|field| type_meta(field));
         let fields: Vec<&Value> = fields.into_iter().filter(|field| !type_meta(field)).collect();
         // An embedded struct has no name of its own.
         let names = |field: &&Value| field["json"].as_str().unwrap_or_default().to_owned();
         let wanted: Vec<String> = fields.iter().map(names).collect();
-        let written: Vec<&str> = ours.fields.iter().map(|field| field.name).collect();
+        // What stands inside of others has fields for its kind; what stands alone has none.
+        let ours_fields = ours.fields.iter();
+        let ours_fields: Vec<_> = ours_fields
+            .filter(|field| !says_its_kind || !matches!(field.name, "kind" | "apiVersion"))
+            .collect();
+        let written: Vec<&str> = ours_fields.iter().map(|field| field.name).collect();
         if wanted != written {
             self.differences.push(format!(
                 "{package} {}: fields are {written:?}, not {wanted:?}",
@@ -197,7 +203,7 @@ impl Comparison {
             ));
             return;
         }
-        for (ours_field, theirs_field) in ours.fields.iter().zip(fields) {
+        for (ours_field, theirs_field) in ours_fields.into_iter().zip(fields) {
             let mut wanted = self.wanted(&package, theirs_field);
             if theirs_field["inline"] == true {
                 let ty = self

@@ -4,7 +4,8 @@
 
 use planesmith_api_defs::core::v1::{
     Binding, ComponentStatus, ConfigMap, Endpoints, Event, LimitRange, Namespace, Node, PersistentVolume,
-    PersistentVolumeClaim, Pod, PodStatusResult, RangeAllocation, ResourceQuota, Secret, Service, ServiceAccount,
+    PersistentVolumeClaim, Pod, PodStatusResult, PodTemplate, RangeAllocation, ReplicationController, ResourceQuota,
+    Secret, Service, ServiceAccount,
 };
 use planesmith_machinery::scheme::Scheme;
 use planesmith_server::routes::Routes;
@@ -24,7 +25,9 @@ pub fn register(scheme: &mut Scheme) {
     scheme.add::<PersistentVolumeClaim>();
     scheme.add::<Pod>();
     scheme.add::<PodStatusResult>();
+    scheme.add::<PodTemplate>();
     scheme.add::<RangeAllocation>();
+    scheme.add::<ReplicationController>();
     scheme.add::<ResourceQuota>();
     scheme.add::<Secret>();
     scheme.add::<Service>();
@@ -45,7 +48,9 @@ pub fn install(routes: &mut Routes, stores: &Stores) {
     routes.serve::<PersistentVolumeClaim>(stores);
     routes.serve::<Pod>(stores);
     routes.serve::<PodStatusResult>(stores);
+    routes.serve::<PodTemplate>(stores);
     routes.serve::<RangeAllocation>(stores);
+    routes.serve::<ReplicationController>(stores);
     routes.serve::<ResourceQuota>(stores);
     routes.serve::<Secret>(stores);
     routes.serve::<Service>(stores);

@@ -12,6 +12,7 @@ mod writer;
 pub use envelope::{Envelope, MAGIC, encode_enveloped, open, wrap};
 pub use list::{encode_list, encode_list_of_messages, encode_watch_event};
 
+use crate::facts::TypeFacts;
 use crate::value::Struct;
 
 /// Why bytes could not be read; the message is kube-apiserver's.
@@ -38,6 +39,11 @@ pub fn encode(object: &dyn Struct, out: &mut Vec<u8>) {
 /// filled then.
 pub fn decode(message: &[u8], target: &mut dyn Struct) -> Result<(), DecodeError> {
     reader::read_struct(message, target, 0)
+}
+
+/// Whether a field is written once for each element: the lists of structs. Absent and empty are the same there.
+fn is_repeated(ty: &TypeFacts) -> bool {
+    matches!(ty.present(), TypeFacts::List(TypeFacts::Struct(_)))
 }
 
 #[cfg(test)]

@@ -22,7 +22,7 @@ pub use sample::sample;
 const SAMPLES: u64 = 48;
 
 /// Proves that what is written in one version, read in another and written back from there loses nothing: for every pair
-/// of versions of every kind that `register` adds.
+/// of versions of every kind that `register` adds. Versions in different groups that are stored alike are pairs too.
 ///
 /// The order of lists may change on the way, and values that a version fills in may be added. Objects that a version
 /// says it cannot hold are left out; see `Convert::can_hold`.
@@ -36,8 +36,8 @@ pub fn assert_versions_lose_nothing(register: fn(&mut Scheme)) {
     register(&mut scheme);
     for from in scheme.iter() {
         let others = scheme
-            .versions(from.group, from.kind)
-            .filter(|other| other.version != from.version);
+            .iter()
+            .filter(|other| std::ptr::eq(other.hub(), from.hub()) && !std::ptr::eq(*other, from));
         for by_way_of in others {
             assert_pair_loses_nothing(from, by_way_of);
         }
@@ -51,7 +51,7 @@ fn assert_pair_loses_nothing(from: &'static ResourceFacts, by_way_of: &'static R
     for object in &samples {
         let pair = format!(
             "{}: written in {}, read and written back in {}",
-            from.kind, from.version, by_way_of.version
+            from.kind, from.api_version, by_way_of.api_version
         );
         match round_trip(&**object, by_way_of) {
             Ok(Outcome::Held) => held += 1,
@@ -112,7 +112,7 @@ fn samples(facts: &'static ResourceFacts) -> Vec<Box<dyn Object>> {
     let mut keep = |made: Result<Box<dyn Object>, String>| made.map_err(|problem| problems = Some(problem)).ok();
     let objects: Vec<_> = (0..SAMPLES).filter_map(|seed| keep(sample(facts, seed))).collect();
     assert!(
-        objects.len() as u64 * 4 >= SAMPLES * 3,
+        objects.len() as u64 * 3 >= SAMPLES * 2,
         "{} {}: only {} of {SAMPLES} random objects could be made valid; the last one: {}",
         facts.api_version,
         facts.kind,

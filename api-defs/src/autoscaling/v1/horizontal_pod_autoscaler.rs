@@ -7,6 +7,9 @@ use planesmith_machinery::rules::Rules;
 use planesmith_machinery::time::Time;
 use planesmith_machinery::{Resource, Struct};
 
+use super::annotation::{MetricSpec, read_list};
+use crate::autoscaling::v2::horizontal_pod_autoscaler::{DEFAULT_CPU_PERCENT, kept};
+
 /// Keeps the processor use of pods at a target by changing how many replicas a target runs. What newer versions can do
 /// besides is kept in annotations.
 #[derive(Clone, Debug, Default, PartialEq, Resource)]
@@ -87,5 +90,20 @@ pub struct HorizontalPodAutoscalerStatus {
 impl Rules for HorizontalPodAutoscaler {
     fn default_values(&mut self) {
         self.spec.min_replicas.get_or_insert(1);
+        self.default_metric();
+    }
+}
+
+impl HorizontalPodAutoscaler {
+    /// The processor is kept at its usual use when no metric is given in any way.
+    fn default_metric(&mut self) {
+        let others = self.metadata.annotations.get(kept::METRICS);
+        let others = others
+            .and_then(|text| read_list::<MetricSpec>(text))
+            .unwrap_or_default();
+        if others.is_empty() {
+            let percent = &mut self.spec.target_cpu_utilization_percentage;
+            percent.get_or_insert(DEFAULT_CPU_PERCENT);
+        }
     }
 }

@@ -33,9 +33,10 @@ pub struct HPAScalingRules {
     /// Disabled to never scale in this direction.
     #[field(proto = 1)]
     pub select_policy: Option<String>,
-    /// Policies on how much may change in a time. Defaults for the direction are taken when there is none.
+    /// Policies on how much may change in a time. Defaults for the direction are taken when it is absent; a list that is given
+    /// is not empty.
     #[field(proto = 2, list_type = atomic)]
-    pub policies: Vec<HPAScalingPolicy>,
+    pub policies: Option<Vec<HPAScalingPolicy>>,
     /// How far a metric may be from its target, as a part of 1, before anything changes. Defaults to what the
     /// controller was started with, usually 0.1.
     #[field(proto = 4)]
@@ -84,9 +85,7 @@ impl HorizontalPodAutoscalerBehavior {
 impl HPAScalingRules {
     fn default_values(&mut self, policies: impl FnOnce() -> Vec<HPAScalingPolicy>) {
         self.select_policy.get_or_insert_with(|| "Max".to_owned());
-        if self.policies.is_empty() {
-            self.policies = policies();
-        }
+        self.policies.get_or_insert_with(policies);
     }
 
     fn check(&self, errors: &mut FieldErrors) {
@@ -108,10 +107,11 @@ impl HPAScalingRules {
         {
             errors.not_supported("selectPolicy", policy.as_str(), &["Max", "Min", "Disabled"]);
         }
-        if self.policies.is_empty() {
+        let policies = self.policies.as_deref().unwrap_or_default();
+        if policies.is_empty() {
             errors.required("policies", "must specify at least one Policy");
         }
-        for (index, policy) in self.policies.iter().enumerate() {
+        for (index, policy) in policies.iter().enumerate() {
             policy.check(&mut errors.at_index("policies", index));
         }
         if let Some(tolerance) = &self.tolerance

@@ -6,7 +6,7 @@ use planesmith_machinery::field_error::FieldErrors;
 use planesmith_machinery::group_version::GroupVersion;
 use planesmith_machinery::meta::ObjectMeta;
 use planesmith_machinery::names;
-use planesmith_machinery::rules::Rules;
+use planesmith_machinery::rules::{Rules, UpdateOrder};
 use planesmith_machinery::time::Time;
 use planesmith_machinery::{Resource, Struct};
 
@@ -138,6 +138,8 @@ pub struct HorizontalPodAutoscalerCondition {
 }
 
 impl Rules for HorizontalPodAutoscaler {
+    const UPDATE_ORDER: UpdateOrder = UpdateOrder::ChangeOnly;
+
     fn default_values(&mut self) {
         for stale in kept::ALL {
             self.metadata.annotations.remove(stale);
@@ -153,7 +155,11 @@ impl Rules for HorizontalPodAutoscaler {
     }
 
     fn validate(&self, errors: &mut FieldErrors) {
-        self.spec.check(&mut errors.at("spec"));
+        self.spec.check(None, &mut errors.at("spec"));
+    }
+
+    fn validate_update(&self, old: &Self, errors: &mut FieldErrors) {
+        self.spec.check(Some(&old.spec), &mut errors.at("spec"));
     }
 
     fn validate_status_update(&self, _old: &Self, errors: &mut FieldErrors) {
@@ -170,9 +176,11 @@ impl Rules for HorizontalPodAutoscaler {
 }
 
 impl HorizontalPodAutoscalerSpec {
-    fn check(&self, errors: &mut FieldErrors) {
-        if let Some(min @ ..1) = self.min_replicas {
-            errors.invalid("minReplicas", min, "must be greater than or equal to 1");
+    /// Reports what is wrong with the spec. What was wrong in the one that it replaces, and was allowed once, may stay.
+    fn check(&self, old: Option<&Self>, errors: &mut FieldErrors) {
+        let lowest = i32::from(old.is_none_or(|old| old.min_replicas != Some(0)));
+        if let Some(min) = self.min_replicas.filter(|min| *min < lowest) {
+            errors.invalid("minReplicas", min, format!("must be greater than or equal to {lowest}"));
         }
         match self.max_replicas {
             0 => errors.required("maxReplicas", "must be set and greater than 0"),
@@ -186,9 +194,21 @@ impl HorizontalPodAutoscalerSpec {
                 "must be greater than or equal to `minReplicas`",
             );
         }
-        self.scale_target_ref.check(false, &mut errors.at("scaleTargetRef"));
+        let allowed = match old.is_some_and(|old| !old.scale_target_ref.has_group()) {
+            true => Versions::Any,
+            false => Versions::OfGroups,
+        };
+        self.scale_target_ref.check(allowed, &mut errors.at("scaleTargetRef"));
+        let odd = |metric: &MetricSpec| {
+            let source = metric.object.as_ref();
+            source.is_some_and(|source| !source.described_object.has_version())
+        };
+        let allowed = match old.is_some_and(|old| old.metrics.iter().any(odd)) {
+            true => Versions::Any,
+            false => Versions::Known,
+        };
         for (index, metric) in self.metrics.iter().enumerate() {
-            metric.check(&mut errors.at_index("metrics", index));
+            metric.check(allowed, &mut errors.at_index("metrics", index));
         }
         let outside = |metric: &MetricSpec| matches!(metric.type_.as_str(), "Object" | "External");
         if self.min_replicas == Some(0) && !self.metrics.iter().any(outside) {
@@ -203,9 +223,20 @@ impl HorizontalPodAutoscalerSpec {
     }
 }
 
+/// Which versions a reference may name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Versions {
+    /// Those that have a group.
+    OfGroups,
+    /// Those that have a group or none.
+    Known,
+    /// Anything: an autoscaler that was stored with such a reference can still be changed.
+    Any,
+}
+
 impl CrossVersionObjectReference {
-    /// Reports what is wrong with the reference; only some may be without a group.
-    pub(super) fn check(&self, core_group: bool, errors: &mut FieldErrors) {
+    /// Reports what is wrong with the reference.
+    pub(super) fn check(&self, versions: Versions, errors: &mut FieldErrors) {
         for (field, value) in [("kind", &self.kind), ("name", &self.name)] {
             if value.is_empty() {
                 errors.required(field, "");
@@ -216,11 +247,20 @@ impl CrossVersionObjectReference {
         }
         let version = self.api_version.as_str();
         match GroupVersion::parse(version) {
+            _ if versions == Versions::Any => {}
             Err(problem) => errors.invalid("apiVersion", version, problem.to_string()),
-            Ok(parsed) if parsed.group.is_empty() && !core_group => {
+            Ok(parsed) if parsed.group.is_empty() && versions == Versions::OfGroups => {
                 errors.invalid("apiVersion", version, "apiVersion must specify API group");
             }
             Ok(_) => {}
         }
+    }
+
+    fn has_version(&self) -> bool {
+        GroupVersion::parse(&self.api_version).is_ok()
+    }
+
+    fn has_group(&self) -> bool {
+        GroupVersion::parse(&self.api_version).is_ok_and(|version| !version.group.is_empty())
     }
 }

@@ -3,6 +3,7 @@
 mod check;
 mod columns;
 mod data_source;
+mod embedded;
 mod spec;
 mod status;
 mod update_check;
@@ -12,6 +13,7 @@ use planesmith_machinery::field_error::FieldErrors;
 use planesmith_machinery::meta::ObjectMeta;
 use planesmith_machinery::rules::{Rules, UpdateOrder};
 
+pub use embedded::EmbeddedPersistentVolumeClaim;
 pub use spec::{PersistentVolumeClaimSpec, VolumeResourceRequirements};
 pub use status::{ModifyVolumeStatus, PersistentVolumeClaimCondition, PersistentVolumeClaimStatus};
 

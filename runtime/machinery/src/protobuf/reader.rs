@@ -1,7 +1,7 @@
 //! Reads a protobuf message into a struct by walking its table.
 
-use super::DecodeError;
 use super::wire::{Fields, Wire, read_varint};
+use super::{DecodeError, is_repeated};
 use crate::facts::FieldFacts;
 use crate::value::{List, Map, Slot, Struct};
 
@@ -34,6 +34,10 @@ fn position(fields: &[FieldFacts], number: u32, hint: usize) -> Option<usize> {
 
 fn read_field(wire: Wire<'_>, slot: Slot<'_>, field: &FieldFacts, depth: usize) -> Result<(), DecodeError> {
     match slot {
+        Slot::Optional(optional) if is_repeated(&field.ty) => match optional.insert().slot() {
+            Slot::List(list) => read_element(wire, list, field.name, depth),
+            other => read_single(wire, other, field.name, depth),
+        },
         Slot::List(list) => read_element(wire, list, field.name, depth),
         Slot::Map(map) => read_entry(wire, map, field.name, depth),
         other => read_single(wire, other, field.name, depth),

@@ -1,5 +1,6 @@
 //! Writes a struct as a protobuf message by walking its table.
 
+use super::is_repeated;
 use super::wire::{WireType, write_bytes, write_int, write_message, write_tag};
 use crate::facts::FieldFacts;
 use crate::value::{List, Map, Struct, View};
@@ -26,8 +27,8 @@ fn write_field(out: &mut Vec<u8>, field: &FieldFacts, view: &View<'_>) {
         return;
     }
     match view {
-        // An optional list is a message around the list; one that is not is repeated.
-        View::List(list) if field.is_optional() => write_wrapped(out, number, *list),
+        // A list of plain values that can be absent is a message around the list; others are repeated.
+        View::List(list) if field.is_optional() && !is_repeated(&field.ty) => write_wrapped(out, number, *list),
         View::List(list) => write_list(out, number, *list),
         View::Map(map) => write_map(out, number, *map),
         View::Bytes(bytes) if bytes.is_empty() && !field.is_optional() => {}

@@ -3,7 +3,7 @@
 use super::path::{Step, below, steps};
 use super::random::Random;
 use super::sample::{fill, fill_struct};
-use crate::facts::FieldFacts;
+use crate::facts::{FieldFacts, TypeFacts};
 use crate::field_error::{FieldError, FieldErrorKind};
 use crate::object::Object;
 use crate::value::{Slot, Value};
@@ -28,6 +28,10 @@ pub(super) fn repair(object: &mut dyn Object, error: &FieldError, random: &mut R
         }
         return;
     }
+    if error.detail.contains("`selector` does not match") {
+        agree(object, &steps);
+        return;
+    }
     // Now and then the mistake is above the place where it shows.
     while steps.len() > 1 && random.one_in(8) {
         steps.pop();
@@ -50,8 +54,49 @@ pub(super) fn repair(object: &mut dyn Object, error: &FieldError, random: &mut R
     fill_struct(object, DEPTH, random);
 }
 
+/// Makes the labels of a template, at `steps`, and the selector beside the template agree.
+fn agree(object: &mut dyn Object, steps: &[Step]) {
+    let Some(end) = steps.iter().position(|step| *step == Step::Name("template".to_owned())) else {
+        return;
+    };
+    let mut selector = steps[..end].to_vec();
+    selector.push(Step::Name("selector".to_owned()));
+    for place in [steps, &selector] {
+        let Some((value, _)) = below(object, place) else {
+            continue;
+        };
+        value.reset();
+        label(value);
+    }
+}
+
+/// Sets one label in labels, or in a selector.
+fn label(value: &mut dyn Value) {
+    match value.slot() {
+        Slot::Map(labels) => {
+            if let Slot::Str(value) = labels.entry("app").slot() {
+                "sample".clone_into(value);
+            }
+        }
+        Slot::Optional(optional) => label(optional.insert()),
+        Slot::Struct(selector) => {
+            if let Some(index) = selector
+                .facts()
+                .fields
+                .iter()
+                .position(|field| field.name == "matchLabels")
+            {
+                label(selector.field_mut(index));
+            }
+        }
+        _ => {}
+    }
+}
+
 fn change(value: &mut dyn Value, field: Option<&'static FieldFacts>, error: &FieldError, random: &mut Random) {
     match error.kind {
+        // Nothing in the message is a schedule.
+        _ if error.detail.starts_with("expected exactly 5 fields") => choose(value, &["@daily"], random),
         FieldErrorKind::Forbidden | FieldErrorKind::Duplicate => value.reset(),
         FieldErrorKind::NotSupported => choose(value, &quoted(&error.detail), random),
         FieldErrorKind::Required | FieldErrorKind::TooShort | FieldErrorKind::TooFew => {
@@ -90,9 +135,16 @@ fn words(detail: &str) -> Vec<&str> {
     detail.split(between).filter(|word| !word.is_empty()).collect()
 }
 
-/// Takes one of the texts.
+/// Takes one of the texts; of a struct, for one of its texts.
 fn choose(value: &mut dyn Value, texts: &[&str], random: &mut Random) {
     match value.slot() {
+        Slot::Struct(inner) if !texts.is_empty() => {
+            let plain = |index: &usize| matches!(inner.facts().fields[*index].ty, TypeFacts::String);
+            let places: Vec<usize> = (0..inner.facts().fields.len()).filter(plain).collect();
+            if !places.is_empty() {
+                choose(inner.field_mut(*random.pick(&places)), texts, random);
+            }
+        }
         Slot::Str(text) if !texts.is_empty() => *text = (*random.pick(texts)).to_owned(),
         Slot::Optional(optional) if !texts.is_empty() => choose(optional.insert(), texts, random),
         // The keys are meant.

@@ -18,8 +18,8 @@ const REPAIRS: u32 = 400;
 /// Structs inside each other that are filled; deeper ones stay empty.
 const DEPTH: u32 = 8;
 
-/// A random object of a kind that a server would accept: defaults are set and validation finds nothing. Of kinds that
-/// hold proofs, an object without them.
+/// A random object of a kind as a server would store it: defaults are set, what a creator may not decide is reset, and
+/// validation finds nothing. Of kinds that hold proofs, an object without them.
 ///
 /// # Errors
 ///
@@ -37,6 +37,7 @@ pub fn sample(facts: &'static ResourceFacts, seed: u64) -> Result<Box<dyn Object
         set_defaults(&mut *object);
         let settle = object.resource().rules.settle_sample;
         settle(&mut *object);
+        (facts.rules.prepare_create)(&mut *object);
         let errors = check_create(&*object);
         if errors.is_empty() {
             return Ok(object);
@@ -53,6 +54,7 @@ fn name(object: &mut dyn Object, seed: u64, random: &mut Random) {
     let namespaced = object.resource().scope == Scope::Namespaced;
     let meta = object.meta_mut();
     meta.name = format!("sample-{seed}");
+    meta.uid = format!("00000000-0000-4000-8000-{seed:012}");
     if namespaced {
         meta.namespace = "default".to_owned();
     }

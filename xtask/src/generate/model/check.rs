@@ -175,7 +175,8 @@ impl Check<'_> {
         }
     }
 
-    /// A version converts to a storage version of the same kind, and its moved fields arrive.
+    /// A version converts to a storage version of the same kind, in its group or in another one, and its moved fields
+    /// arrive.
     fn hub(&mut self, kind: &Kind) {
         let Some(hub) = &kind.hub else {
             return;

@@ -67,7 +67,7 @@ impl From<&v2::HPAScalingRules> for Rules {
         Self {
             stabilization_window_seconds: newest.stabilization_window_seconds,
             select_policy: newest.select_policy.clone(),
-            policies: newest.policies.iter().map(policy).collect(),
+            policies: newest.policies.iter().flatten().map(policy).collect(),
             tolerance: newest.tolerance.clone(),
         }
     }
@@ -83,7 +83,8 @@ impl From<Rules> for v2::HPAScalingRules {
         Self {
             stabilization_window_seconds: kept.stabilization_window_seconds,
             select_policy: kept.select_policy,
-            policies: kept.policies.into_iter().map(policy).collect(),
+            policies: Some(kept.policies.into_iter().map(policy).collect())
+                .filter(|policies: &Vec<_>| !policies.is_empty()),
             tolerance: kept.tolerance,
         }
     }

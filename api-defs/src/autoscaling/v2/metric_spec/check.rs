@@ -7,6 +7,7 @@ use super::{
     ContainerResourceMetricSource, ExternalMetricSource, MetricIdentifier, MetricSpec, MetricTarget,
     ObjectMetricSource, PodsMetricSource, ResourceMetricSource,
 };
+use crate::autoscaling::v2::horizontal_pod_autoscaler::Versions;
 use crate::core::v1::check_container_resource;
 
 /// Where a metric can come from.
@@ -14,7 +15,7 @@ const TYPES: [&str; 5] = ["Object", "Pods", "Resource", "External", "ContainerRe
 
 impl MetricSpec {
     /// Reports what is wrong with the metric.
-    pub(in crate::autoscaling::v2) fn check(&self, errors: &mut FieldErrors) {
+    pub(in crate::autoscaling::v2) fn check(&self, versions: Versions, errors: &mut FieldErrors) {
         let type_ = self.type_.as_str();
         if type_.is_empty() {
             errors.required("type", "must specify a metric source type");
@@ -24,7 +25,7 @@ impl MetricSpec {
         }
         let present = self.sources();
         if let Some(first) = present.first() {
-            self.check_source(first, errors);
+            self.check_source(first, versions, errors);
         }
         let expected = match type_ {
             "Object" => "object",
@@ -62,10 +63,10 @@ impl MetricSpec {
             .collect()
     }
 
-    fn check_source(&self, field: &str, errors: &mut FieldErrors) {
+    fn check_source(&self, field: &str, versions: Versions, errors: &mut FieldErrors) {
         let errors = &mut errors.at(field);
         if let Some(source) = &self.object {
-            source.check(errors);
+            source.check(versions, errors);
         } else if let Some(source) = &self.external {
             source.check(errors);
         } else if let Some(source) = &self.pods {
@@ -79,8 +80,8 @@ impl MetricSpec {
 }
 
 impl ObjectMetricSource {
-    fn check(&self, errors: &mut FieldErrors) {
-        self.described_object.check(true, &mut errors.at("describedObject"));
+    fn check(&self, versions: Versions, errors: &mut FieldErrors) {
+        self.described_object.check(versions, &mut errors.at("describedObject"));
         self.metric.check(&mut errors.at("metric"));
         self.target.check(&mut errors.at("target"));
         if self.target.value.is_none() && self.target.average_value.is_none() {

@@ -1,0 +1,22 @@
+//! `apps/v1`: deployments and what they are made of, sets of replicas, of daemons and of pods with a name and data.
+
+mod controller_revision;
+mod daemon_set;
+mod deployment;
+mod replica_set;
+mod stateful_set;
+
+pub use controller_revision::ControllerRevision;
+pub use daemon_set::{
+    DaemonSet, DaemonSetCondition, DaemonSetSpec, DaemonSetStatus, DaemonSetUpdateStrategy, RollingUpdateDaemonSet,
+};
+pub(crate) use daemon_set::{TEMPLATE_GENERATION, set_template_generation, template_generation};
+pub(crate) use deployment::ROLLBACK_TO;
+pub use deployment::{
+    Deployment, DeploymentCondition, DeploymentSpec, DeploymentStatus, DeploymentStrategy, RollingUpdateDeployment,
+};
+pub use replica_set::{ReplicaSet, ReplicaSetCondition, ReplicaSetSpec, ReplicaSetStatus};
+pub use stateful_set::{
+    RollingUpdateStatefulSetStrategy, StatefulSet, StatefulSetCondition, StatefulSetOrdinals,
+    StatefulSetPersistentVolumeClaimRetentionPolicy, StatefulSetSpec, StatefulSetStatus, StatefulSetUpdateStrategy,
+};

@@ -1,0 +1,68 @@
+//! What a controller keeps of an earlier state.
+
+use planesmith_machinery::Resource;
+use planesmith_machinery::field_error::FieldErrors;
+use planesmith_machinery::group_version::GroupVersion;
+use planesmith_machinery::meta::ObjectMeta;
+use planesmith_machinery::raw::RawExtension;
+use planesmith_machinery::rules::{Rules, UpdateOrder};
+use planesmith_machinery::table::Cell;
+use planesmith_machinery::value::Value;
+
+use crate::workload::counts::check_from_zero;
+
+/// Keeps an earlier state of what a controller manages, so that one can roll back. StatefulSets and DaemonSets make them;
+/// what the data means is up to the controller, and it cannot change.
+#[derive(Clone, Debug, Default, PartialEq, Resource)]
+#[resource(group = "apps", version = "v1", rules)]
+#[resource(
+    column(name),
+    column(name = "Controller", type = "string", doc = "The controller that made it.", with = controller),
+    column(name = "Revision", type = "string", doc = "Its number; the highest is the present state.", with = revision),
+    column(age)
+)]
+pub struct ControllerRevision {
+    /// Standard metadata.
+    #[field(proto = 1)]
+    pub metadata: ObjectMeta,
+    /// The state, in the words of the controller.
+    #[field(proto = 2)]
+    pub data: RawExtension,
+    /// Its number; the highest is the present state.
+    #[field(proto = 3, keep)]
+    pub revision: i64,
+}
+
+impl Rules for ControllerRevision {
+    const UPDATE_ORDER: UpdateOrder = UpdateOrder::ObjectFirst;
+
+    fn validate(&self, errors: &mut FieldErrors) {
+        if self.data.is_null() {
+            errors.required("data", "data is mandatory");
+        }
+        check_from_zero("revision", self.revision, errors);
+    }
+
+    fn validate_update(&self, old: &Self, errors: &mut FieldErrors) {
+        if self.data != old.data {
+            errors.invalid("data", &self.data as &dyn Value, "field is immutable");
+        }
+    }
+}
+
+fn controller(revision: &ControllerRevision) -> Cell {
+    let mut owners = revision.metadata.owner_references.iter();
+    let controller = owners.find(|owner| owner.controller == Some(true));
+    Cell::Text(controller.map_or("<none>".to_owned(), |owner| {
+        let group = GroupVersion::parse(&owner.api_version).unwrap_or_default().group;
+        let kind = owner.kind.to_lowercase();
+        match &*group {
+            "" => format!("{kind}/{}", owner.name),
+            group => format!("{kind}.{group}/{}", owner.name),
+        }
+    }))
+}
+
+fn revision(revision: &ControllerRevision) -> Cell {
+    Cell::Integer(revision.revision)
+}

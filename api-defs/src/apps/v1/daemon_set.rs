@@ -1,0 +1,239 @@
+//! A pod on each of the nodes that are meant.
+
+mod check;
+mod columns;
+mod template_generation;
+
+use planesmith_machinery::field_error::FieldErrors;
+use planesmith_machinery::int_or_string::IntOrString;
+use planesmith_machinery::meta::{LabelSelector, ObjectMeta};
+use planesmith_machinery::rules::{Rules, UpdateOrder};
+use planesmith_machinery::time::Time;
+use planesmith_machinery::{Resource, Struct};
+
+use crate::core::v1::PodTemplateSpec;
+use crate::workload::counts::check_collisions;
+use crate::workload::selector::check_unchanged;
+use crate::workload::template::unnamed_template_warnings;
+
+pub(crate) use template_generation::{TEMPLATE_GENERATION, set_template_generation, template_generation};
+
+/// Keeps one pod running on each node that the template allows.
+#[derive(Clone, Debug, Default, PartialEq, Resource)]
+#[resource(
+    group = "apps",
+    version = "v1",
+    short("ds"),
+    categories("all"),
+    status,
+    generation,
+    rules
+)]
+#[resource(
+    column(name),
+    column(name = "Desired", type = "integer", doc = "How many nodes should run a pod.", with = columns::desired),
+    column(name = "Current", type = "integer", doc = "How many of them run one.", with = columns::current),
+    column(name = "Ready", type = "integer", doc = "How many of them run one that is ready.", with = columns::ready),
+    column(name = "Up-to-date", type = "integer", doc = "How many of them run one of the present template.", with = columns::updated),
+    column(name = "Available", type = "integer", doc = "How many of them run one that has been ready for long enough.", with = columns::available),
+    column(name = "Node Selector", type = "string", doc = "Labels of the nodes that are meant.", with = columns::node_selector),
+    column(age),
+    column(name = "Containers", type = "string", doc = "Names of the containers in the template.", priority = 1, with = columns::containers),
+    column(name = "Images", type = "string", doc = "Images of the containers in the template.", priority = 1, with = columns::images),
+    column(name = "Selector", type = "string", doc = "Which pods belong to it.", priority = 1, with = columns::selector)
+)]
+pub struct DaemonSet {
+    /// Standard metadata.
+    #[field(proto = 1)]
+    pub metadata: ObjectMeta,
+    /// What the pods look like, and how they are replaced.
+    #[field(proto = 2)]
+    pub spec: DaemonSetSpec,
+    /// On how many nodes there is a pod. May lag behind.
+    #[field(proto = 3)]
+    pub status: DaemonSetStatus,
+}
+
+/// What is wanted of a daemon set.
+#[derive(Clone, Debug, Default, PartialEq, Struct)]
+pub struct DaemonSetSpec {
+    /// Which pods belong to the set. Must match the labels of the template, and cannot change.
+    #[field(proto = 1, keep)]
+    pub selector: Option<LabelSelector>,
+    /// What the pods look like. There is one on each node that its nodeSelector and affinity allow, or on every node. They
+    /// are always restarted: no other restartPolicy than Always is allowed.
+    #[field(proto = 2, keep)]
+    pub template: PodTemplateSpec,
+    /// How pods of an old template make way for those of a new one.
+    #[field(proto = 3)]
+    pub update_strategy: DaemonSetUpdateStrategy,
+    /// For how many seconds a new pod must be ready, without any of its containers crashing, until it counts as
+    /// available. 0 counts it at once.
+    #[field(proto = 4)]
+    pub min_ready_seconds: i32,
+    /// How many old templates are kept so that one can roll back; 10 when absent.
+    #[field(proto = 6)]
+    pub revision_history_limit: Option<i32>,
+}
+
+/// How pods of an old template make way for those of a new one.
+#[derive(Clone, Debug, Default, PartialEq, Struct)]
+pub struct DaemonSetUpdateStrategy {
+    /// OnDelete replaces a pod only after somebody has deleted it; RollingUpdate, the default, replaces all by itself, a
+    /// few at a time.
+    #[field(name = "type", proto = 1, known("RollingUpdate", "OnDelete"))]
+    pub type_: String,
+    /// How many at a time; only for RollingUpdate.
+    #[field(proto = 2)]
+    pub rolling_update: Option<RollingUpdateDaemonSet>,
+}
+
+/// How many pods a daemon set replaces at a time. Exactly one of the two amounts is 0.
+#[derive(Clone, Debug, Default, PartialEq, Struct)]
+pub struct RollingUpdateDaemonSet {
+    /// On how many nodes the pod may be missing meanwhile: a number, or a percentage of the nodes that should run one,
+    /// rounded up. The old pod goes before the new one comes. 1 when absent.
+    #[field(proto = 1)]
+    pub max_unavailable: Option<IntOrString>,
+    /// On how many nodes there may be two pods meanwhile: a number, or a percentage of the nodes that should run one,
+    /// rounded up. The old pod goes once the new one is available. 0 when absent.
+    #[field(proto = 2)]
+    pub max_surge: Option<IntOrString>,
+}
+
+/// On how many nodes a daemon set has a pod.
+#[derive(Clone, Debug, Default, PartialEq, Struct)]
+pub struct DaemonSetStatus {
+    /// How many nodes run a pod of the set and should.
+    #[field(proto = 1, keep)]
+    pub current_number_scheduled: i32,
+    /// How many nodes run a pod of the set and should not.
+    #[field(proto = 2, keep)]
+    pub number_misscheduled: i32,
+    /// How many nodes should run a pod of the set, whether they do or not.
+    #[field(proto = 3, keep)]
+    pub desired_number_scheduled: i32,
+    /// How many nodes that should run a pod have one that is ready.
+    #[field(proto = 4, keep)]
+    pub number_ready: i32,
+    /// Generation of the set that this tells about.
+    #[field(proto = 5)]
+    pub observed_generation: i64,
+    /// How many nodes run a pod of the present template.
+    #[field(proto = 6)]
+    pub updated_number_scheduled: i32,
+    /// How many nodes that should run a pod have one that has been ready for minReadySeconds.
+    #[field(proto = 7)]
+    pub number_available: i32,
+    /// How many nodes that should run a pod have none that has been ready for minReadySeconds.
+    #[field(proto = 8)]
+    pub number_unavailable: i32,
+    /// How often the name of a new revision was taken; the controller makes the next name from it.
+    #[field(proto = 9)]
+    pub collision_count: Option<i32>,
+    /// What else the controller has to say.
+    #[field(proto = 10, list_type = map, list_map_keys("type"), patch_strategy(merge), patch_merge_key = "type")]
+    pub conditions: Vec<DaemonSetCondition>,
+}
+
+/// One aspect of how a daemon set fares.
+#[derive(Clone, Debug, Default, PartialEq, Struct)]
+pub struct DaemonSetCondition {
+    /// Which aspect.
+    #[field(name = "type", proto = 1, keep)]
+    pub type_: String,
+    /// Whether it holds: True, False or Unknown.
+    #[field(proto = 2, keep)]
+    pub status: String,
+    /// When the status last changed.
+    #[field(proto = 3)]
+    pub last_transition_time: Time,
+    /// One word for programs on why it last changed.
+    #[field(proto = 4)]
+    pub reason: String,
+    /// The same for people.
+    #[field(proto = 5)]
+    pub message: String,
+}
+
+impl Rules for DaemonSet {
+    const UPDATE_ORDER: UpdateOrder = UpdateOrder::ObjectFirst;
+
+    fn default_values(&mut self) {
+        let generation = template_generation(&self.metadata);
+        set_template_generation(&mut self.metadata, generation);
+        self.spec.default_values();
+    }
+
+    fn prepare_create(&mut self) {
+        self.spec.template.drop_disabled(None);
+        let generation = template_generation(&self.metadata).max(1);
+        set_template_generation(&mut self.metadata, generation);
+    }
+
+    fn prepare_update(&mut self, old: &Self) {
+        self.spec.template.drop_disabled(Some(&old.spec.template));
+        let changed = self.spec.template != old.spec.template;
+        let generation = template_generation(&old.metadata) + i64::from(changed);
+        set_template_generation(&mut self.metadata, generation);
+    }
+
+    fn prepare_status_update(&mut self, old: &Self) {
+        set_template_generation(&mut self.metadata, template_generation(&old.metadata));
+    }
+
+    fn validate(&self, errors: &mut FieldErrors) {
+        self.check(None, errors);
+    }
+
+    fn validate_replacement(&self, old: &Self, errors: &mut FieldErrors) {
+        self.check(Some(old), errors);
+    }
+
+    fn validate_update(&self, old: &Self, errors: &mut FieldErrors) {
+        self.check(Some(old), errors);
+        check_unchanged(self.spec.selector.as_ref(), old.spec.selector.as_ref(), errors);
+    }
+
+    fn validate_status_update(&self, old: &Self, errors: &mut FieldErrors) {
+        let errors = &mut *errors.at("status");
+        self.status.check(errors);
+        check_collisions(self.status.collision_count, old.status.collision_count, errors);
+    }
+
+    fn warnings(&self, old: Option<&Self>) -> Vec<String> {
+        let old = old.map(|old| old.metadata.generation);
+        unnamed_template_warnings(&self.metadata, &self.spec.template, old)
+    }
+}
+
+impl DaemonSet {
+    fn check(&self, old: Option<&Self>, errors: &mut FieldErrors) {
+        let generation = template_generation(&self.metadata);
+        let old = old.map(|old| &old.spec);
+        self.spec.check(old, generation, &mut errors.at("spec"));
+    }
+}
+
+impl DaemonSetSpec {
+    /// Fills in what a client left out.
+    pub(crate) fn default_values(&mut self) {
+        self.update_strategy.default_values("RollingUpdate");
+        self.revision_history_limit.get_or_insert(10);
+        self.template.default_values();
+    }
+}
+
+impl DaemonSetUpdateStrategy {
+    /// Fills in the strategy; `type_` is the usual one.
+    pub(crate) fn default_values(&mut self, type_: &str) {
+        if self.type_.is_empty() {
+            type_.clone_into(&mut self.type_);
+        }
+        if self.type_ == "RollingUpdate" {
+            let rolling = self.rolling_update.get_or_insert_default();
+            rolling.max_unavailable.get_or_insert(IntOrString::Int(1));
+            rolling.max_surge.get_or_insert(IntOrString::Int(0));
+        }
+    }
+}

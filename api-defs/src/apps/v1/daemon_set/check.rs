@@ -1,0 +1,80 @@
+//! What is wrong with a daemon set.
+
+use planesmith_machinery::field_error::FieldErrors;
+use planesmith_machinery::go_value::GoValue;
+use planesmith_machinery::validation::{
+    SelectorValues, check_at_most_100_percent, check_int_or_percent, check_label_selector,
+};
+use planesmith_machinery::value::Value;
+
+use super::{DaemonSetSpec, DaemonSetStatus, DaemonSetUpdateStrategy, RollingUpdateDaemonSet};
+use crate::workload::counts::check_from_zero;
+use crate::workload::selector::{Match, check_not_empty, matches, report_mismatch};
+use crate::workload::template::check_always_running;
+
+impl DaemonSetSpec {
+    pub(super) fn check(&self, old: Option<&Self>, template_generation: i64, errors: &mut FieldErrors) {
+        let selector = self.selector.as_ref();
+        if let Some(selector) = selector {
+            check_label_selector(selector, SelectorValues::Legal, &mut errors.at("selector"));
+        }
+        let labels = &self.template.metadata.labels;
+        if matches(selector, labels) == Match::No {
+            report_mismatch(labels, "template.metadata.labels", errors);
+        }
+        if let Some(selector) = selector {
+            check_not_empty(selector, "daemonset", errors);
+        }
+        let old = old.map(|old| &old.template);
+        check_always_running(&self.template, old, "DaemonSet", &mut errors.at("template"));
+        check_from_zero("minReadySeconds", self.min_ready_seconds, errors);
+        check_from_zero("templateGeneration", template_generation, errors);
+        self.update_strategy.check(errors);
+        check_from_zero("revisionHistoryLimit", self.revision_history_limit, errors);
+    }
+}
+
+impl DaemonSetUpdateStrategy {
+    fn check(&self, errors: &mut FieldErrors) {
+        match (self.type_.as_str(), &self.rolling_update) {
+            ("OnDelete", _) => {}
+            ("RollingUpdate", None) => errors.required("updateStrategy.rollingUpdate", ""),
+            ("RollingUpdate", Some(rolling)) => rolling.check(&mut errors.at("updateStrategy.rollingUpdate")),
+            _ => errors.not_supported_in_order("updateStrategy", GoValue(self), &["RollingUpdate", "OnDelete"]),
+        }
+    }
+}
+
+impl RollingUpdateDaemonSet {
+    fn check(&self, errors: &mut FieldErrors) {
+        let unavailable = self.max_unavailable.clone().unwrap_or_default();
+        let surge = self.max_surge.clone().unwrap_or_default();
+        check_int_or_percent(&unavailable, "maxUnavailable", errors);
+        check_int_or_percent(&surge, "maxSurge", errors);
+        check_at_most_100_percent(&unavailable, "maxUnavailable", errors);
+        check_at_most_100_percent(&surge, "maxSurge", errors);
+        match (unavailable.amount() == 0, surge.amount() == 0) {
+            (false, false) => errors.invalid(
+                "maxSurge",
+                &surge as &dyn Value,
+                "may not be set when maxUnavailable is non-zero",
+            ),
+            (true, true) => errors.required("maxUnavailable", "cannot be 0 when maxSurge is 0"),
+            _ => {}
+        }
+    }
+}
+
+impl DaemonSetStatus {
+    pub(super) fn check(&self, errors: &mut FieldErrors) {
+        check_from_zero("currentNumberScheduled", self.current_number_scheduled, errors);
+        check_from_zero("numberMisscheduled", self.number_misscheduled, errors);
+        check_from_zero("desiredNumberScheduled", self.desired_number_scheduled, errors);
+        check_from_zero("numberReady", self.number_ready, errors);
+        check_from_zero("observedGeneration", self.observed_generation, errors);
+        check_from_zero("updatedNumberScheduled", self.updated_number_scheduled, errors);
+        check_from_zero("numberAvailable", self.number_available, errors);
+        check_from_zero("numberUnavailable", self.number_unavailable, errors);
+        check_from_zero("collisionCount", self.collision_count, errors);
+    }
+}

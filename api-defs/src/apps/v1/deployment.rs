@@ -1,0 +1,232 @@
+//! Pods that are replaced step by step when their template changes.
+
+mod check;
+mod columns;
+
+use planesmith_machinery::field_error::FieldErrors;
+use planesmith_machinery::int_or_string::IntOrString;
+use planesmith_machinery::meta::{LabelSelector, ObjectMeta};
+use planesmith_machinery::rules::{Rules, UpdateOrder};
+use planesmith_machinery::time::Time;
+use planesmith_machinery::{Resource, Struct};
+
+use crate::core::v1::PodTemplateSpec;
+use crate::workload::counts::check_collisions;
+use crate::workload::selector::check_unchanged;
+use crate::workload::template::template_warnings;
+
+/// Keeps the revision that an old client wants back; newer clients roll back by themselves.
+pub(crate) const ROLLBACK_TO: &str = "deprecated.deployment.rollback.to";
+
+/// Keeps a number of equal pods running, and replaces them step by step when their template changes.
+#[derive(Clone, Debug, Default, PartialEq, Resource)]
+#[resource(
+    group = "apps",
+    version = "v1",
+    short("deploy"),
+    categories("all"),
+    status,
+    scale(spec = "spec.replicas", status = "status.replicas", selector = "spec.selector"),
+    generation,
+    rules
+)]
+#[resource(
+    column(name),
+    column(name = "Ready", type = "string", doc = "Ready pods of those wanted.", with = columns::ready),
+    column(name = "Up-to-date", type = "string", doc = "Pods made from the present template.", with = columns::updated),
+    column(name = "Available", type = "string", doc = "Pods that have been ready for long enough.", with = columns::available),
+    column(age),
+    column(name = "Containers", type = "string", doc = "Names of the containers in the template.", priority = 1, with = columns::containers),
+    column(name = "Images", type = "string", doc = "Images of the containers in the template.", priority = 1, with = columns::images),
+    column(name = "Selector", type = "string", doc = "Which pods belong to it.", priority = 1, with = columns::selector)
+)]
+pub struct Deployment {
+    /// Standard metadata.
+    #[field(proto = 1)]
+    pub metadata: ObjectMeta,
+    /// How many pods of what kind are wanted, and how they are replaced.
+    #[field(proto = 2)]
+    pub spec: DeploymentSpec,
+    /// How far the controller has come.
+    #[field(proto = 3)]
+    pub status: DeploymentStatus,
+}
+
+/// What is wanted of a deployment.
+#[derive(Clone, Debug, Default, PartialEq, Struct)]
+pub struct DeploymentSpec {
+    /// How many pods are wanted; 1 when absent.
+    #[field(proto = 1)]
+    pub replicas: Option<i32>,
+    /// Which pods belong to the deployment. Must match the labels of the template, and cannot change.
+    #[field(proto = 2, keep)]
+    pub selector: Option<LabelSelector>,
+    /// What the pods look like. They are always restarted: no other restartPolicy than Always is allowed.
+    #[field(proto = 3, keep)]
+    pub template: PodTemplateSpec,
+    /// How pods of an old template make way for those of a new one.
+    #[field(proto = 4, patch_strategy(retain_keys))]
+    pub strategy: DeploymentStrategy,
+    /// For how many seconds a new pod must be ready, without any of its containers crashing, until it counts as
+    /// available. 0 counts it at once.
+    #[field(proto = 5)]
+    pub min_ready_seconds: i32,
+    /// How many replica sets of old templates are kept so that one can roll back; 10 when absent.
+    #[field(proto = 6)]
+    pub revision_history_limit: Option<i32>,
+    /// Stops replacing pods; changes of the template wait.
+    #[field(proto = 7)]
+    pub paused: bool,
+    /// After how many seconds without progress the deployment counts as failed, which a condition tells; the controller
+    /// goes on trying. Time while paused does not count. 600 when absent.
+    #[field(proto = 9)]
+    pub progress_deadline_seconds: Option<i32>,
+}
+
+/// How pods of an old template make way for those of a new one.
+#[derive(Clone, Debug, Default, PartialEq, Struct)]
+pub struct DeploymentStrategy {
+    /// Recreate removes all old pods before it makes new ones; RollingUpdate, the default, replaces them a few at a time.
+    #[field(name = "type", proto = 1, known("Recreate", "RollingUpdate"))]
+    pub type_: String,
+    /// How many at a time; only for RollingUpdate.
+    #[field(proto = 2)]
+    pub rolling_update: Option<RollingUpdateDeployment>,
+}
+
+/// How many pods a deployment replaces at a time.
+#[derive(Clone, Debug, Default, PartialEq, Struct)]
+pub struct RollingUpdateDeployment {
+    /// How many of the wanted pods may be missing meanwhile: a number, or a percentage of them, rounded down. Not 0 when
+    /// maxSurge is 0. 25% when absent.
+    #[field(proto = 1)]
+    pub max_unavailable: Option<IntOrString>,
+    /// How many pods there may be meanwhile beyond those wanted: a number, or a percentage of them, rounded up. Not 0
+    /// when maxUnavailable is 0. 25% when absent.
+    #[field(proto = 2)]
+    pub max_surge: Option<IntOrString>,
+}
+
+/// How far the controller of a deployment has come.
+#[derive(Clone, Debug, Default, PartialEq, Struct)]
+pub struct DeploymentStatus {
+    /// Generation of the deployment that this tells about.
+    #[field(proto = 1)]
+    pub observed_generation: i64,
+    /// How many pods there are that are not on their way out.
+    #[field(proto = 2)]
+    pub replicas: i32,
+    /// How many of them were made from the present template.
+    #[field(proto = 3)]
+    pub updated_replicas: i32,
+    /// How many of them are ready.
+    #[field(proto = 7)]
+    pub ready_replicas: i32,
+    /// How many of them have been ready for minReadySeconds.
+    #[field(proto = 4)]
+    pub available_replicas: i32,
+    /// How many pods are missing until all that are wanted are available: not yet made, or not yet available.
+    #[field(proto = 5)]
+    pub unavailable_replicas: i32,
+    /// How many pods are on their way out: marked for deletion and not yet finished.
+    #[field(proto = 9)]
+    pub terminating_replicas: Option<i32>,
+    /// Whether the deployment is available, and whether it gets on.
+    #[field(proto = 6, list_type = map, list_map_keys("type"), patch_strategy(merge), patch_merge_key = "type")]
+    pub conditions: Vec<DeploymentCondition>,
+    /// How often the name of a new replica set was taken; the controller makes the next name from it.
+    #[field(proto = 8)]
+    pub collision_count: Option<i32>,
+}
+
+/// One aspect of how far a deployment is.
+#[derive(Clone, Debug, Default, PartialEq, Struct)]
+pub struct DeploymentCondition {
+    /// Which aspect: Available, Progressing or ReplicaFailure.
+    #[field(name = "type", proto = 1, keep)]
+    pub type_: String,
+    /// Whether it holds: True, False or Unknown.
+    #[field(proto = 2, keep)]
+    pub status: String,
+    /// When the condition was last looked at.
+    #[field(proto = 6)]
+    pub last_update_time: Time,
+    /// When the status last changed.
+    #[field(proto = 7)]
+    pub last_transition_time: Time,
+    /// One word for programs on why it last changed.
+    #[field(proto = 4)]
+    pub reason: String,
+    /// The same for people.
+    #[field(proto = 5)]
+    pub message: String,
+}
+
+impl Rules for Deployment {
+    const UPDATE_ORDER: UpdateOrder = UpdateOrder::ChangeOnly;
+
+    fn default_values(&mut self) {
+        self.spec.default_values();
+    }
+
+    fn prepare_create(&mut self) {
+        self.spec.template.drop_disabled(None);
+    }
+
+    fn prepare_update(&mut self, old: &Self) {
+        self.spec.template.drop_disabled(Some(&old.spec.template));
+        // Replica sets take over the annotations.
+        if self.metadata.annotations != old.metadata.annotations {
+            self.metadata.generation = old.metadata.generation + 1;
+        }
+    }
+
+    fn prepare_status_update(&mut self, old: &Self) {
+        self.metadata.labels.clone_from(&old.metadata.labels);
+    }
+
+    fn validate(&self, errors: &mut FieldErrors) {
+        self.spec.check(None, &mut errors.at("spec"));
+    }
+
+    fn validate_update(&self, old: &Self, errors: &mut FieldErrors) {
+        self.spec.check(Some(&old.spec), &mut errors.at("spec"));
+        check_unchanged(self.spec.selector.as_ref(), old.spec.selector.as_ref(), errors);
+    }
+
+    fn validate_status_update(&self, old: &Self, errors: &mut FieldErrors) {
+        let errors = &mut *errors.at("status");
+        self.status.check(errors);
+        check_collisions(self.status.collision_count, old.status.collision_count, errors);
+    }
+
+    fn warnings(&self, old: Option<&Self>) -> Vec<String> {
+        let old = old.map(|old| old.metadata.generation);
+        template_warnings(&self.metadata, &self.spec.template, old)
+    }
+}
+
+impl DeploymentSpec {
+    /// Fills in what a client left out.
+    pub(crate) fn default_values(&mut self) {
+        self.replicas.get_or_insert(1);
+        self.strategy.default_values(&IntOrString::from("25%"));
+        self.revision_history_limit.get_or_insert(10);
+        self.progress_deadline_seconds.get_or_insert(600);
+        self.template.default_values();
+    }
+}
+
+impl DeploymentStrategy {
+    /// Fills in the strategy; `amount` is how many pods may be missing or too many.
+    pub(crate) fn default_values(&mut self, amount: &IntOrString) {
+        if self.type_.is_empty() {
+            "RollingUpdate".clone_into(&mut self.type_);
+        }
+        if self.type_ == "RollingUpdate" {
+            let rolling = self.rolling_update.get_or_insert_default();
+            rolling.max_unavailable.get_or_insert_with(|| amount.clone());
+            rolling.max_surge.get_or_insert_with(|| amount.clone());
+        }
+    }
+}

@@ -1,0 +1,188 @@
+//! A number of equal pods; deployments have one for each of their templates.
+
+mod columns;
+
+use planesmith_machinery::field_error::FieldErrors;
+use planesmith_machinery::meta::{LabelSelector, ObjectMeta};
+use planesmith_machinery::rules::{Rules, UpdateOrder};
+use planesmith_machinery::time::Time;
+use planesmith_machinery::{Resource, Struct};
+
+use crate::core::v1::PodTemplateSpec;
+use crate::workload::counts::{check_at_most, check_from_zero};
+use crate::workload::selector::{check_template, check_unchanged};
+use crate::workload::template::template_warnings;
+
+/// Keeps a number of equal pods running. Mostly made by deployments, one for each template that they had.
+#[derive(Clone, Debug, Default, PartialEq, Resource)]
+#[resource(
+    group = "apps",
+    version = "v1",
+    short("rs"),
+    categories("all"),
+    status,
+    scale(spec = "spec.replicas", status = "status.replicas", selector = "spec.selector"),
+    generation,
+    rules
+)]
+#[resource(
+    column(name),
+    column(name = "Desired", type = "integer", doc = "How many pods are wanted.", with = columns::desired),
+    column(name = "Current", type = "integer", doc = "How many pods there are.", with = columns::current),
+    column(name = "Ready", type = "integer", doc = "How many of them are ready.", with = columns::ready),
+    column(age),
+    column(name = "Containers", type = "string", doc = "Names of the containers in the template.", priority = 1, with = columns::containers),
+    column(name = "Images", type = "string", doc = "Images of the containers in the template.", priority = 1, with = columns::images),
+    column(name = "Selector", type = "string", doc = "Which pods belong to it.", priority = 1, with = columns::selector)
+)]
+pub struct ReplicaSet {
+    /// Standard metadata.
+    #[field(proto = 1)]
+    pub metadata: ObjectMeta,
+    /// How many pods of what kind are wanted.
+    #[field(proto = 2)]
+    pub spec: ReplicaSetSpec,
+    /// How many there are. May lag behind.
+    #[field(proto = 3)]
+    pub status: ReplicaSetStatus,
+}
+
+/// What is wanted of a replica set.
+#[derive(Clone, Debug, Default, PartialEq, Struct)]
+pub struct ReplicaSetSpec {
+    /// How many pods are wanted; 1 when absent.
+    #[field(proto = 1)]
+    pub replicas: Option<i32>,
+    /// For how many seconds a new pod must be ready, without any of its containers crashing, until it counts as
+    /// available. 0 counts it at once.
+    #[field(proto = 4)]
+    pub min_ready_seconds: i32,
+    /// Which pods belong to the set. Must match the labels of the template, and cannot change.
+    #[field(proto = 2, keep)]
+    pub selector: Option<LabelSelector>,
+    /// What new pods look like; those that exist stay as they are when it changes.
+    #[field(proto = 3)]
+    pub template: PodTemplateSpec,
+}
+
+/// How many pods of a replica set there are.
+#[derive(Clone, Debug, Default, PartialEq, Struct)]
+pub struct ReplicaSetStatus {
+    /// How many pods there are that are not on their way out.
+    #[field(proto = 1, keep)]
+    pub replicas: i32,
+    /// How many of them have all labels of the template.
+    #[field(proto = 2)]
+    pub fully_labeled_replicas: i32,
+    /// How many of them are ready.
+    #[field(proto = 4)]
+    pub ready_replicas: i32,
+    /// How many of them have been ready for minReadySeconds.
+    #[field(proto = 5)]
+    pub available_replicas: i32,
+    /// How many pods are on their way out: marked for deletion and not yet finished.
+    #[field(proto = 7)]
+    pub terminating_replicas: Option<i32>,
+    /// Generation of the set that this tells about.
+    #[field(proto = 3)]
+    pub observed_generation: i64,
+    /// Whether pods could not be made or removed.
+    #[field(proto = 6, list_type = map, list_map_keys("type"), patch_strategy(merge), patch_merge_key = "type")]
+    pub conditions: Vec<ReplicaSetCondition>,
+}
+
+/// One aspect of how a replica set fares.
+#[derive(Clone, Debug, Default, PartialEq, Struct)]
+pub struct ReplicaSetCondition {
+    /// Which aspect, such as ReplicaFailure.
+    #[field(name = "type", proto = 1, keep)]
+    pub type_: String,
+    /// Whether it holds: True, False or Unknown.
+    #[field(proto = 2, keep)]
+    pub status: String,
+    /// When the status last changed.
+    #[field(proto = 3)]
+    pub last_transition_time: Time,
+    /// One word for programs on why it last changed.
+    #[field(proto = 4)]
+    pub reason: String,
+    /// The same for people.
+    #[field(proto = 5)]
+    pub message: String,
+}
+
+impl Rules for ReplicaSet {
+    const UPDATE_ORDER: UpdateOrder = UpdateOrder::ObjectFirst;
+
+    fn default_values(&mut self) {
+        self.spec.default_values();
+    }
+
+    fn prepare_create(&mut self) {
+        self.spec.template.drop_disabled(None);
+    }
+
+    fn prepare_update(&mut self, old: &Self) {
+        self.spec.template.drop_disabled(Some(&old.spec.template));
+    }
+
+    fn validate(&self, errors: &mut FieldErrors) {
+        self.spec.check(None, &mut errors.at("spec"));
+    }
+
+    fn validate_replacement(&self, old: &Self, errors: &mut FieldErrors) {
+        self.spec.check(Some(&old.spec), &mut errors.at("spec"));
+    }
+
+    fn validate_update(&self, old: &Self, errors: &mut FieldErrors) {
+        self.validate_replacement(old, errors);
+        check_unchanged(self.spec.selector.as_ref(), old.spec.selector.as_ref(), errors);
+    }
+
+    fn validate_status_update(&self, _old: &Self, errors: &mut FieldErrors) {
+        self.status.check(&mut errors.at("status"));
+    }
+
+    fn warnings(&self, old: Option<&Self>) -> Vec<String> {
+        let old = old.map(|old| old.metadata.generation);
+        template_warnings(&self.metadata, &self.spec.template, old)
+    }
+}
+
+impl ReplicaSetSpec {
+    /// Fills in what a client left out.
+    pub(crate) fn default_values(&mut self) {
+        self.replicas.get_or_insert(1);
+        self.template.default_values();
+    }
+
+    fn check(&self, old: Option<&Self>, errors: &mut FieldErrors) {
+        check_from_zero("replicas", self.replicas, errors);
+        check_from_zero("minReadySeconds", self.min_ready_seconds, errors);
+        // The word is that of deployments, which make nearly all of these.
+        check_template(
+            self.selector.as_ref(),
+            (&self.template, old.map(|old| &old.template)),
+            "deployment",
+            "ReplicaSet",
+            errors,
+        );
+    }
+}
+
+impl ReplicaSetStatus {
+    fn check(&self, errors: &mut FieldErrors) {
+        check_from_zero("replicas", self.replicas, errors);
+        check_from_zero("fullyLabeledReplicas", self.fully_labeled_replicas, errors);
+        check_from_zero("readyReplicas", self.ready_replicas, errors);
+        check_from_zero("availableReplicas", self.available_replicas, errors);
+        check_from_zero("terminatingReplicas", self.terminating_replicas, errors);
+        check_from_zero("observedGeneration", self.observed_generation, errors);
+        let all = (self.replicas, "status.replicas");
+        check_at_most("fullyLabeledReplicas", self.fully_labeled_replicas, all, errors);
+        check_at_most("readyReplicas", self.ready_replicas, all, errors);
+        check_at_most("availableReplicas", self.available_replicas, all, errors);
+        let ready = (self.ready_replicas, "readyReplicas");
+        check_at_most("availableReplicas", self.available_replicas, ready, errors);
+    }
+}

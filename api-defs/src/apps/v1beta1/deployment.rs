@@ -1,0 +1,118 @@
+//! Deployments of this version: roll back on request, and take a selector from the template.
+
+use planesmith_machinery::int_or_string::IntOrString;
+use planesmith_machinery::meta::{LabelSelector, ObjectMeta};
+use planesmith_machinery::rules::{Convert, Rules};
+use planesmith_machinery::{Resource, Struct};
+
+use super::RollbackConfig;
+use crate::apps::v1;
+use crate::apps::v1::{DeploymentStatus, DeploymentStrategy, ROLLBACK_TO};
+use crate::core::v1::PodTemplateSpec;
+use crate::workload::old_labels::{default_from_template, keeps_labels};
+
+/// Keeps a number of equal pods running.
+#[derive(Clone, Debug, Default, PartialEq, Resource)]
+#[resource(
+    group = "apps",
+    version = "v1beta1",
+    short("deploy"),
+    categories("all"),
+    status,
+    scale(spec = "spec.replicas", status = "status.replicas", selector = "spec.selector"),
+    unserved,
+    storage_version = v1::Deployment,
+    convert,
+    rules
+)]
+pub struct Deployment {
+    /// Standard metadata.
+    #[field(proto = 1)]
+    pub metadata: ObjectMeta,
+    /// What is wanted.
+    #[field(proto = 2)]
+    pub spec: DeploymentSpec,
+    /// How far the controller has come.
+    #[field(proto = 3)]
+    pub status: DeploymentStatus,
+}
+
+/// What is wanted of a deployment.
+#[derive(Clone, Debug, Default, PartialEq, Struct)]
+pub struct DeploymentSpec {
+    /// How many pods are wanted.
+    #[field(proto = 1)]
+    pub replicas: Option<i32>,
+    /// Which pods belong to the deployment; those with the labels of the template when absent.
+    #[field(proto = 2)]
+    pub selector: Option<LabelSelector>,
+    /// What the pods look like.
+    #[field(proto = 3, keep)]
+    pub template: PodTemplateSpec,
+    /// How pods of an old template make way for those of a new one.
+    #[field(proto = 4, patch_strategy(retain_keys))]
+    pub strategy: DeploymentStrategy,
+    /// For how many seconds a new pod must be ready until it counts as available.
+    #[field(proto = 5)]
+    pub min_ready_seconds: i32,
+    /// How many old templates are kept.
+    #[field(proto = 6)]
+    pub revision_history_limit: Option<i32>,
+    /// Stops replacing pods.
+    #[field(proto = 7)]
+    pub paused: bool,
+    /// The earlier template that is wanted back; cleared once it is.
+    #[field(proto = 8)]
+    pub rollback_to: Option<RollbackConfig>,
+    /// After how many seconds without progress the deployment counts as failed.
+    #[field(proto = 9)]
+    pub progress_deadline_seconds: Option<i32>,
+}
+
+impl Rules for Deployment {
+    fn default_values(&mut self) {
+        let spec = &mut self.spec;
+        default_from_template(&spec.template.metadata.labels, &mut self.metadata, &mut spec.selector);
+        spec.default_values(&IntOrString::from("25%"), 2, 600);
+    }
+}
+
+impl DeploymentSpec {
+    /// Fills in what a client left out; the usual values are those of a version.
+    pub(crate) fn default_values(&mut self, amount: &IntOrString, history: i32, deadline: i32) {
+        self.replicas.get_or_insert(1);
+        self.strategy.default_values(amount);
+        self.revision_history_limit.get_or_insert(history);
+        self.progress_deadline_seconds.get_or_insert(deadline);
+        self.template.default_values();
+    }
+}
+
+impl Convert<v1::Deployment> for Deployment {
+    fn finish_to_hub(&self, hub: &mut v1::Deployment) {
+        rollback_to_hub(self.spec.rollback_to.as_ref(), &mut hub.metadata);
+    }
+
+    fn finish_from_hub(&mut self, _hub: &v1::Deployment) {
+        self.spec.rollback_to = rollback_from_hub(&mut self.metadata);
+    }
+
+    fn can_hold(hub: &v1::Deployment) -> bool {
+        keeps_labels(&hub.metadata, &hub.spec.template)
+    }
+}
+
+/// Keeps the wish for an earlier template in an annotation.
+pub(crate) fn rollback_to_hub(wanted: Option<&RollbackConfig>, meta: &mut ObjectMeta) {
+    if let Some(wanted) = wanted {
+        meta.annotations
+            .insert(ROLLBACK_TO.to_owned(), wanted.revision.to_string());
+    }
+}
+
+/// Takes the wish for an earlier template out of the annotation.
+pub(crate) fn rollback_from_hub(meta: &mut ObjectMeta) -> Option<RollbackConfig> {
+    let revision = meta.annotations.get(ROLLBACK_TO)?.parse().ok()?;
+    meta.annotations.remove(ROLLBACK_TO);
+    Some(RollbackConfig { revision })
+}

@@ -1,0 +1,142 @@
+//! Stateful sets of this version: take a selector from the template, and wait for somebody to delete old pods.
+
+use planesmith_machinery::meta::{LabelSelector, ObjectMeta};
+use planesmith_machinery::rules::{Convert, Rules};
+use planesmith_machinery::{Resource, Struct};
+
+use crate::apps::v1;
+use crate::apps::v1::{
+    StatefulSetCondition, StatefulSetOrdinals, StatefulSetPersistentVolumeClaimRetentionPolicy,
+    StatefulSetUpdateStrategy,
+};
+use crate::core::v1::{EmbeddedPersistentVolumeClaim, PodTemplateSpec};
+use crate::workload::old_labels::{default_from_template, keeps_labels};
+
+/// Keeps pods running that have a name and storage of their own.
+#[derive(Clone, Debug, Default, PartialEq, Resource)]
+#[resource(
+    group = "apps",
+    version = "v1beta1",
+    short("sts"),
+    categories("all"),
+    status,
+    scale(spec = "spec.replicas", status = "status.replicas", selector = "spec.selector"),
+    name_rule = dns_label,
+    unserved,
+    storage_version = v1::StatefulSet,
+    convert,
+    rules
+)]
+pub struct StatefulSet {
+    /// Standard metadata.
+    #[field(proto = 1)]
+    pub metadata: ObjectMeta,
+    /// What is wanted.
+    #[field(proto = 2)]
+    pub spec: StatefulSetSpec,
+    /// Which pods there are.
+    #[field(proto = 3)]
+    pub status: StatefulSetStatus,
+}
+
+/// What is wanted of a stateful set.
+#[derive(Clone, Debug, Default, PartialEq, Struct)]
+pub struct StatefulSetSpec {
+    /// How many pods are wanted.
+    #[field(proto = 1)]
+    pub replicas: Option<i32>,
+    /// Which pods belong to the set; those with the labels of the template when absent.
+    #[field(proto = 2)]
+    pub selector: Option<LabelSelector>,
+    /// What the pods look like.
+    #[field(proto = 3, keep)]
+    pub template: PodTemplateSpec,
+    /// Claims that each pod gets for itself.
+    #[field(proto = 4, list_type = atomic)]
+    pub volume_claim_templates: Vec<EmbeddedPersistentVolumeClaim>,
+    /// The service that gives the pods their addresses.
+    #[field(proto = 5, keep, optional)]
+    pub service_name: String,
+    /// Whether pods are made one after the other or all at once.
+    #[field(proto = 6, known("OrderedReady", "Parallel"))]
+    pub pod_management_policy: String,
+    /// How pods of an old template make way for those of a new one.
+    #[field(proto = 7)]
+    pub update_strategy: StatefulSetUpdateStrategy,
+    /// How many old templates are kept.
+    #[field(proto = 8)]
+    pub revision_history_limit: Option<i32>,
+    /// For how many seconds a new pod must be ready until it counts as available.
+    #[field(proto = 9)]
+    pub min_ready_seconds: i32,
+    /// What becomes of the claims of pods that are gone.
+    #[field(proto = 10)]
+    pub persistent_volume_claim_retention_policy: Option<StatefulSetPersistentVolumeClaimRetentionPolicy>,
+    /// How the pods are numbered.
+    #[field(proto = 11)]
+    pub ordinals: Option<StatefulSetOrdinals>,
+}
+
+/// Which pods of a stateful set there are.
+#[derive(Clone, Debug, Default, PartialEq, Struct)]
+pub struct StatefulSetStatus {
+    /// Generation of the set that this tells about.
+    #[field(proto = 1)]
+    pub observed_generation: Option<i64>,
+    /// How many pods there are.
+    #[field(proto = 2, keep)]
+    pub replicas: i32,
+    /// How many of them are ready.
+    #[field(proto = 3)]
+    pub ready_replicas: i32,
+    /// How many of them have the old template.
+    #[field(proto = 4)]
+    pub current_replicas: i32,
+    /// How many of them have the new template.
+    #[field(proto = 5)]
+    pub updated_replicas: i32,
+    /// Revision of the old template.
+    #[field(proto = 6)]
+    pub current_revision: String,
+    /// Revision of the new template.
+    #[field(proto = 7)]
+    pub update_revision: String,
+    /// How often the name of a new revision was taken.
+    #[field(proto = 9)]
+    pub collision_count: Option<i32>,
+    /// What else the controller has to say.
+    #[field(proto = 10, list_type = map, list_map_keys("type"), patch_strategy(merge), patch_merge_key = "type")]
+    pub conditions: Vec<StatefulSetCondition>,
+    /// How many pods have been ready for long enough.
+    #[field(proto = 11, keep, optional)]
+    pub available_replicas: i32,
+}
+
+impl Rules for StatefulSet {
+    fn default_values(&mut self) {
+        let spec = &mut self.spec;
+        default_from_template(&spec.template.metadata.labels, &mut self.metadata, &mut spec.selector);
+        if spec.pod_management_policy.is_empty() {
+            "OrderedReady".clone_into(&mut spec.pod_management_policy);
+        }
+        spec.update_strategy.default_values("OnDelete");
+        let policy = &mut spec.persistent_volume_claim_retention_policy;
+        policy.get_or_insert_default().default_values();
+        spec.replicas.get_or_insert(1);
+        spec.revision_history_limit.get_or_insert(10);
+        spec.template.default_values();
+        for claim in &mut spec.volume_claim_templates {
+            claim.default_values();
+        }
+    }
+}
+
+impl Convert<v1::StatefulSet> for StatefulSet {
+    fn finish_to_hub(&self, _hub: &mut v1::StatefulSet) {}
+
+    fn finish_from_hub(&mut self, _hub: &v1::StatefulSet) {}
+
+    fn can_hold(hub: &v1::StatefulSet) -> bool {
+        keeps_labels(&hub.metadata, &hub.spec.template)
+    }
+}

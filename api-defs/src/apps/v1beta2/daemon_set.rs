@@ -1,0 +1,39 @@
+//! DaemonSets of this version: the newest ones under another name.
+
+use planesmith_machinery::Resource;
+use planesmith_machinery::meta::ObjectMeta;
+use planesmith_machinery::rules::Rules;
+
+use crate::apps::v1::{DaemonSetSpec, DaemonSetStatus, set_template_generation, template_generation};
+
+/// Keeps one pod running on each node that is meant, as in the newest version.
+#[derive(Clone, Debug, Default, PartialEq, Resource)]
+#[resource(
+    group = "apps",
+    version = "v1beta2",
+    short("ds"),
+    categories("all"),
+    status,
+    unserved,
+    storage_version = crate::apps::v1::DaemonSet,
+    rules
+)]
+pub struct DaemonSet {
+    /// Standard metadata.
+    #[field(proto = 1)]
+    pub metadata: ObjectMeta,
+    /// What is wanted.
+    #[field(proto = 2)]
+    pub spec: DaemonSetSpec,
+    /// How far the controller has come.
+    #[field(proto = 3)]
+    pub status: DaemonSetStatus,
+}
+
+impl Rules for DaemonSet {
+    fn default_values(&mut self) {
+        let generation = template_generation(&self.metadata);
+        set_template_generation(&mut self.metadata, generation);
+        self.spec.default_values();
+    }
+}

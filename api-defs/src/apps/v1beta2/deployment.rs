@@ -1,0 +1,38 @@
+//! Deployments of this version: the newest ones under another name.
+
+use planesmith_machinery::Resource;
+use planesmith_machinery::meta::ObjectMeta;
+use planesmith_machinery::rules::Rules;
+
+use crate::apps::v1::{DeploymentSpec, DeploymentStatus};
+
+/// Keeps a number of equal pods running, as in the newest version.
+#[derive(Clone, Debug, Default, PartialEq, Resource)]
+#[resource(
+    group = "apps",
+    version = "v1beta2",
+    short("deploy"),
+    categories("all"),
+    status,
+    scale(spec = "spec.replicas", status = "status.replicas", selector = "spec.selector"),
+    unserved,
+    storage_version = crate::apps::v1::Deployment,
+    rules
+)]
+pub struct Deployment {
+    /// Standard metadata.
+    #[field(proto = 1)]
+    pub metadata: ObjectMeta,
+    /// What is wanted.
+    #[field(proto = 2)]
+    pub spec: DeploymentSpec,
+    /// How far the controller has come.
+    #[field(proto = 3)]
+    pub status: DeploymentStatus,
+}
+
+impl Rules for Deployment {
+    fn default_values(&mut self) {
+        self.spec.default_values();
+    }
+}

@@ -1,0 +1,65 @@
+//! How many replicas an object has, in the words of this version.
+
+use std::collections::BTreeMap;
+
+use planesmith_machinery::Struct;
+use planesmith_machinery::meta::ObjectMeta;
+use planesmith_machinery::scale::v1::{self as newest, ScaleSpec};
+
+use crate::workload::scale_selector::{labels_of, text_of};
+
+/// How many replicas an object should have and has.
+#[derive(Clone, Debug, Default, PartialEq, Struct)]
+#[schema(type_meta("apps/v1beta2", "Scale"))]
+pub struct Scale {
+    /// Metadata of the scaled object.
+    #[field(proto = 1)]
+    pub metadata: ObjectMeta,
+    /// How many replicas there should be.
+    #[field(proto = 2)]
+    pub spec: ScaleSpec,
+    /// How many there are.
+    #[field(proto = 3)]
+    pub status: ScaleStatus,
+}
+
+/// How many replicas there are.
+#[derive(Clone, Debug, Default, PartialEq, Struct)]
+pub struct ScaleStatus {
+    /// Observed replicas.
+    #[field(proto = 1, keep)]
+    pub replicas: i32,
+    /// Labels of the pods, when the selector is nothing but labels.
+    #[field(proto = 2, atomic)]
+    pub selector: BTreeMap<String, String>,
+    /// Selects the pods, in the syntax of query parameters.
+    #[field(proto = 3)]
+    pub target_selector: String,
+}
+
+impl From<&newest::Scale> for Scale {
+    fn from(newest: &newest::Scale) -> Self {
+        Self {
+            metadata: newest.metadata.clone(),
+            spec: newest.spec.clone(),
+            status: ScaleStatus {
+                replicas: newest.status.replicas,
+                selector: labels_of(&newest.status.selector),
+                target_selector: newest.status.selector.clone(),
+            },
+        }
+    }
+}
+
+impl From<&Scale> for newest::Scale {
+    fn from(old: &Scale) -> Self {
+        Self {
+            metadata: old.metadata.clone(),
+            spec: old.spec.clone(),
+            status: newest::ScaleStatus {
+                replicas: old.status.replicas,
+                selector: text_of(&old.status.target_selector, &old.status.selector),
+            },
+        }
+    }
+}

@@ -1,0 +1,39 @@
+//! StatefulSets of this version: the newest ones under another name.
+
+use planesmith_machinery::Resource;
+use planesmith_machinery::meta::ObjectMeta;
+use planesmith_machinery::rules::Rules;
+
+use crate::apps::v1::{StatefulSetSpec, StatefulSetStatus};
+
+/// Keeps pods running that have a name and storage of their own, as in the newest version.
+#[derive(Clone, Debug, Default, PartialEq, Resource)]
+#[resource(
+    group = "apps",
+    version = "v1beta2",
+    short("sts"),
+    categories("all"),
+    status,
+    scale(spec = "spec.replicas", status = "status.replicas", selector = "spec.selector"),
+    name_rule = dns_label,
+    unserved,
+    storage_version = crate::apps::v1::StatefulSet,
+    rules
+)]
+pub struct StatefulSet {
+    /// Standard metadata.
+    #[field(proto = 1)]
+    pub metadata: ObjectMeta,
+    /// What is wanted.
+    #[field(proto = 2)]
+    pub spec: StatefulSetSpec,
+    /// How far the controller has come.
+    #[field(proto = 3)]
+    pub status: StatefulSetStatus,
+}
+
+impl Rules for StatefulSet {
+    fn default_values(&mut self) {
+        self.spec.default_values();
+    }
+}

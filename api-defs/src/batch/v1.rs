@@ -1,0 +1,11 @@
+//! `batch/v1`: jobs and the clocks that start them.
+
+mod cron_job;
+mod job;
+
+pub use cron_job::{CronJob, CronJobSpec, CronJobStatus, JobTemplateSpec};
+pub use job::{
+    Job, JobCondition, JobSpec, JobStatus, PodFailurePolicy, PodFailurePolicyOnExitCodesRequirement,
+    PodFailurePolicyOnPodConditionsPattern, PodFailurePolicyRule, SuccessPolicy, SuccessPolicyRule,
+    UncountedTerminatedPods,
+};

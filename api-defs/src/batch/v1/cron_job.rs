@@ -1,0 +1,165 @@
+//! Jobs that start by the clock.
+
+mod check;
+mod columns;
+mod schedule;
+mod time_zone;
+
+use planesmith_machinery::field_error::FieldErrors;
+use planesmith_machinery::meta::ObjectMeta;
+use planesmith_machinery::rules::{Rules, UpdateOrder};
+use planesmith_machinery::time::Time;
+use planesmith_machinery::{Resource, Struct};
+
+use super::JobSpec;
+use crate::core::v1::ObjectReference;
+use crate::workload::template::name_warning;
+
+/// Starts a job whenever its schedule says so.
+#[derive(Clone, Debug, Default, PartialEq, Resource)]
+#[resource(
+    group = "batch",
+    version = "v1",
+    short("cj"),
+    categories("all"),
+    status,
+    generation,
+    rules
+)]
+#[resource(
+    column(name),
+    column(name = "Schedule", type = "string", doc = "When jobs start, in the format of Cron.", path = "spec.schedule"),
+    column(name = "Timezone", type = "string", doc = "The time zone of the schedule.", with = columns::time_zone),
+    column(name = "Suspend", type = "boolean", doc = "Whether no jobs start for now.", with = columns::suspend),
+    column(name = "Active", type = "integer", doc = "How many jobs run.", with = columns::active),
+    column(name = "Last Schedule", type = "string", doc = "How long ago a job was last due.", with = columns::last_schedule),
+    column(age),
+    column(name = "Containers", type = "string", doc = "Names of the containers in the template.", priority = 1, with = columns::containers),
+    column(name = "Images", type = "string", doc = "Images of the containers in the template.", priority = 1, with = columns::images),
+    column(name = "Selector", type = "string", doc = "Which pods belong to its jobs.", priority = 1, with = columns::selector)
+)]
+pub struct CronJob {
+    /// Standard metadata.
+    #[field(proto = 1)]
+    pub metadata: ObjectMeta,
+    /// Which jobs are started, and when.
+    #[field(proto = 2, expected)]
+    pub spec: CronJobSpec,
+    /// Which jobs run.
+    #[field(proto = 3)]
+    pub status: CronJobStatus,
+}
+
+/// Which jobs are started, and when.
+#[derive(Clone, Debug, Default, PartialEq, Struct)]
+pub struct CronJobSpec {
+    /// When jobs start, in the format of Cron: minute, hour, day of the month, month and day of the week, such as
+    /// "*/5 * * * *"; or a word such as @daily.
+    #[field(proto = 1, keep)]
+    pub schedule: String,
+    /// The time zone of the schedule by its IANA name, such as Europe/Paris; that of the controller when absent.
+    #[field(proto = 8)]
+    pub time_zone: Option<String>,
+    /// How many seconds late a job may start. One that missed that time counts as failed. No limit when absent.
+    #[field(proto = 2)]
+    pub starting_deadline_seconds: Option<i64>,
+    /// What happens when a job is due while another still runs: Allow, the default, starts it beside the other; Forbid
+    /// skips it; Replace ends the other.
+    #[field(proto = 3, known("Allow", "Forbid", "Replace"))]
+    pub concurrency_policy: String,
+    /// Keeps jobs from starting; those that run go on.
+    #[field(proto = 4)]
+    pub suspend: Option<bool>,
+    /// What the jobs look like.
+    #[field(proto = 5, keep)]
+    pub job_template: JobTemplateSpec,
+    /// How many jobs that succeeded are kept; 3 when absent.
+    #[field(proto = 6)]
+    pub successful_jobs_history_limit: Option<i32>,
+    /// How many jobs that failed are kept; 1 when absent.
+    #[field(proto = 7)]
+    pub failed_jobs_history_limit: Option<i32>,
+}
+
+/// What jobs look like that something makes.
+#[derive(Clone, Debug, Default, PartialEq, Struct)]
+pub struct JobTemplateSpec {
+    /// Labels and annotations of the jobs.
+    #[field(proto = 1)]
+    pub metadata: ObjectMeta,
+    /// What is wanted of the jobs.
+    #[field(proto = 2)]
+    pub spec: JobSpec,
+}
+
+/// Which jobs run.
+#[derive(Clone, Debug, Default, PartialEq, Struct)]
+pub struct CronJobStatus {
+    /// The jobs that run.
+    #[field(proto = 1, list_type = atomic)]
+    pub active: Vec<ObjectReference>,
+    /// When a job was last due and started.
+    #[field(proto = 4)]
+    pub last_schedule_time: Option<Time>,
+    /// When a job last succeeded.
+    #[field(proto = 5)]
+    pub last_successful_time: Option<Time>,
+}
+
+impl Rules for CronJob {
+    const UPDATE_ORDER: UpdateOrder = UpdateOrder::ChangeOnly;
+
+    fn default_values(&mut self) {
+        self.spec.default_values();
+    }
+
+    fn prepare_create(&mut self) {
+        self.spec.job_template.spec.template.drop_disabled(None);
+    }
+
+    fn prepare_update(&mut self, old: &Self) {
+        let old = &old.spec.job_template.spec.template;
+        self.spec.job_template.spec.template.drop_disabled(Some(old));
+    }
+
+    fn validate(&self, errors: &mut FieldErrors) {
+        self.spec.check(None, &mut errors.at("spec"));
+        self.check_name(errors);
+    }
+
+    fn validate_update(&self, old: &Self, errors: &mut FieldErrors) {
+        self.spec.check(Some(&old.spec), &mut errors.at("spec"));
+    }
+
+    fn warnings(&self, old: Option<&Self>) -> Vec<String> {
+        let mut warnings = Vec::new();
+        if old.is_none() {
+            warnings.extend(name_warning(&self.metadata.name));
+        }
+        if old.is_none_or(|old| old.metadata.generation != self.metadata.generation) {
+            warnings.extend(self.spec.job_template.spec.warnings("spec.jobTemplate.spec"));
+        }
+        // A new schedule with a time zone in it is refused.
+        if old.is_some() && self.spec.schedule.contains("TZ") {
+            warnings.push(
+                "cannot use TZ or CRON_TZ in spec.spec.schedule, use timeZone instead, see \
+                 https://kubernetes.io/docs/concepts/workloads/controllers/cron-jobs/ for more details"
+                    .to_owned(),
+            );
+        }
+        warnings
+    }
+}
+
+impl CronJobSpec {
+    /// Fills in what a client left out.
+    pub(crate) fn default_values(&mut self) {
+        if self.concurrency_policy.is_empty() {
+            "Allow".clone_into(&mut self.concurrency_policy);
+        }
+        self.suspend.get_or_insert(false);
+        self.successful_jobs_history_limit.get_or_insert(3);
+        self.failed_jobs_history_limit.get_or_insert(1);
+        self.job_template.spec.default_parts();
+    }
+}

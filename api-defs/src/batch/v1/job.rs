@@ -1,0 +1,123 @@
+//! Pods that run until they succeed.
+
+mod check;
+mod columns;
+mod completion;
+mod failure_policy;
+mod identity;
+mod indexes;
+mod spec;
+mod status;
+mod status_check;
+mod success_policy;
+mod update;
+
+use planesmith_machinery::Resource;
+use planesmith_machinery::field_error::FieldErrors;
+use planesmith_machinery::meta::ObjectMeta;
+use planesmith_machinery::rules::{Dependents, Rules, UpdateOrder};
+
+use crate::workload::template::name_warning;
+
+pub use failure_policy::{
+    PodFailurePolicy, PodFailurePolicyOnExitCodesRequirement, PodFailurePolicyOnPodConditionsPattern,
+    PodFailurePolicyRule,
+};
+pub use spec::JobSpec;
+pub use status::{JobCondition, JobStatus, UncountedTerminatedPods};
+pub use success_policy::{SuccessPolicy, SuccessPolicyRule};
+
+/// Runs pods until a number of them have succeeded.
+#[derive(Clone, Debug, Default, PartialEq, Resource)]
+#[resource(group = "batch", version = "v1", categories("all"), status, generation, rules)]
+#[resource(
+    column(name),
+    column(name = "Status", type = "string", doc = "How far the job is.", with = columns::status),
+    column(name = "Completions", type = "string", doc = "Pods that succeeded of those that must.", with = columns::completions),
+    column(name = "Duration", type = "string", doc = "How long it took, or has taken so far.", with = columns::duration),
+    column(age),
+    column(name = "Containers", type = "string", doc = "Names of the containers in the template.", priority = 1, with = columns::containers),
+    column(name = "Images", type = "string", doc = "Images of the containers in the template.", priority = 1, with = columns::images),
+    column(name = "Selector", type = "string", doc = "Which pods belong to it.", priority = 1, with = columns::selector)
+)]
+pub struct Job {
+    /// Standard metadata.
+    #[field(proto = 1)]
+    pub metadata: ObjectMeta,
+    /// Which pods are run, how many, and what counts as success.
+    #[field(proto = 2)]
+    pub spec: JobSpec,
+    /// How far the job is.
+    #[field(proto = 3)]
+    pub status: JobStatus,
+}
+
+impl Rules for Job {
+    const UPDATE_ORDER: UpdateOrder = UpdateOrder::ObjectFirst;
+    const DEPENDENTS: Dependents = Dependents::Orphaned {
+        warning: "child pods are preserved by default when jobs are deleted; set propagationPolicy=Background to remove \
+                  them or set propagationPolicy=Orphan to suppress this warning",
+    };
+
+    fn default_values(&mut self) {
+        self.default_labels();
+        self.spec.default_job();
+        self.spec.default_parts();
+    }
+
+    fn prepare_create(&mut self) {
+        self.spec.template.drop_disabled(None);
+        if self.spec.manual_selector != Some(true) {
+            self.generate_selector();
+        }
+        // As if read again: labels of the template stand for missing ones of the job.
+        self.default_labels();
+    }
+
+    fn prepare_update(&mut self, old: &Self) {
+        self.spec.template.drop_disabled(Some(&old.spec.template));
+    }
+
+    fn prepare_status_update(&mut self, _old: &Self) {
+        // With the template that was stored.
+        self.default_labels();
+    }
+
+    fn validate(&self, errors: &mut FieldErrors) {
+        self.check(None, errors);
+    }
+
+    fn validate_replacement(&self, old: &Self, errors: &mut FieldErrors) {
+        self.check(Some(&old.spec), errors);
+    }
+
+    fn validate_update(&self, old: &Self, errors: &mut FieldErrors) {
+        self.spec.check_with_selector(Some(&old.spec), &mut errors.at("spec"));
+        self.check_update(old, errors);
+    }
+
+    fn validate_status_update(&self, old: &Self, errors: &mut FieldErrors) {
+        self.check_status_update(old, errors);
+    }
+
+    fn warnings(&self, old: Option<&Self>) -> Vec<String> {
+        match old {
+            None => {
+                let mut warnings: Vec<String> = name_warning(&self.metadata.name).into_iter().collect();
+                warnings.extend(self.spec.warnings("spec"));
+                warnings
+            }
+            Some(old) if old.metadata.generation != self.metadata.generation => self.spec.warnings("spec"),
+            Some(_) => Vec::new(),
+        }
+    }
+}
+
+impl Job {
+    /// A job without labels takes those of its pods.
+    fn default_labels(&mut self) {
+        if self.metadata.labels.is_empty() {
+            self.metadata.labels.clone_from(&self.spec.template.metadata.labels);
+        }
+    }
+}

@@ -1,0 +1,174 @@
+//! What becomes of a job when pods fail in certain ways.
+
+use std::collections::BTreeSet;
+
+use planesmith_machinery::Struct;
+use planesmith_machinery::field_error::{FieldErrors, Json};
+use planesmith_machinery::go_value::GoValue;
+use planesmith_machinery::names;
+use planesmith_machinery::value::Value;
+
+use super::JobSpec;
+
+const MAX_RULES: usize = 20;
+const MAX_EXIT_CODES: usize = 255;
+const MAX_PATTERNS: usize = 20;
+
+const ACTIONS: [&str; 4] = ["Count", "FailIndex", "FailJob", "Ignore"];
+const OPERATORS: [&str; 2] = ["In", "NotIn"];
+const STATUSES: [&str; 3] = ["False", "True", "Unknown"];
+
+/// What becomes of a job when pods fail in certain ways.
+#[derive(Clone, Debug, Default, PartialEq, Struct)]
+pub struct PodFailurePolicy {
+    /// The rules, at most 20. The first that matches a failure decides; a failure that none matches counts against
+    /// backoffLimit.
+    #[field(proto = 1, keep, list_type = atomic)]
+    pub rules: Vec<PodFailurePolicyRule>,
+}
+
+/// What is done when a pod fails in one way. Exactly one of onExitCodes and onPodConditions is given.
+#[derive(Clone, Debug, Default, PartialEq, Struct)]
+pub struct PodFailurePolicyRule {
+    /// What is done: FailJob stops all pods and lets the job fail; FailIndex lets the index of the pod fail, which needs
+    /// backoffLimitPerIndex; Ignore makes a new pod and does not count the failure; Count counts it.
+    #[field(proto = 1, keep, known("FailJob", "FailIndex", "Ignore", "Count"))]
+    pub action: String,
+    /// Exit codes of containers that the rule is for.
+    #[field(proto = 2)]
+    pub on_exit_codes: Option<PodFailurePolicyOnExitCodesRequirement>,
+    /// Conditions of pods that the rule is for, at most 20; one that is met is enough.
+    #[field(proto = 3, list_type = atomic)]
+    pub on_pod_conditions: Vec<PodFailurePolicyOnPodConditionsPattern>,
+}
+
+/// Exit codes of containers.
+#[derive(Clone, Debug, Default, PartialEq, Struct)]
+pub struct PodFailurePolicyOnExitCodesRequirement {
+    /// The container; when absent, all of them.
+    #[field(proto = 1)]
+    pub container_name: Option<String>,
+    /// In: the exit code of a failed container is among the values; NotIn: it is not among them, and not 0.
+    #[field(proto = 2, keep, known("In", "NotIn"))]
+    pub operator: String,
+    /// The exit codes, in order, each once; 1 to 255 of them. 0 cannot stand with In.
+    #[field(proto = 3, keep, list_type = set)]
+    pub values: Vec<i32>,
+}
+
+/// A condition of a pod.
+#[derive(Clone, Debug, Default, PartialEq, Struct)]
+pub struct PodFailurePolicyOnPodConditionsPattern {
+    /// The condition's type.
+    #[field(name = "type", proto = 1, keep)]
+    pub type_: String,
+    /// The condition's status; True when not given.
+    #[field(proto = 2, keep, optional)]
+    pub status: String,
+}
+
+impl PodFailurePolicy {
+    pub(super) fn default_values(&mut self) {
+        for pattern in self.rules.iter_mut().flat_map(|rule| &mut rule.on_pod_conditions) {
+            if pattern.status.is_empty() {
+                "True".clone_into(&mut pattern.status);
+            }
+        }
+    }
+
+    /// Reports what is wrong with the policy of `spec`.
+    pub(super) fn check(&self, spec: &JobSpec, errors: &mut FieldErrors) {
+        if self.rules.len() > MAX_RULES {
+            errors.too_many("rules", self.rules.len(), MAX_RULES as u64);
+        }
+        let pod = &spec.template.spec;
+        let containers: BTreeSet<&str> = pod
+            .containers
+            .iter()
+            .chain(&pod.init_containers)
+            .map(|container| container.name.as_str())
+            .collect();
+        for (index, rule) in self.rules.iter().enumerate() {
+            rule.check(spec, &containers, &mut errors.at_index("rules", index));
+        }
+    }
+}
+
+impl PodFailurePolicyRule {
+    fn check(&self, spec: &JobSpec, containers: &BTreeSet<&str>, errors: &mut FieldErrors) {
+        match self.action.as_str() {
+            "FailIndex" if spec.backoff_limit_per_index.is_none() => {
+                errors.invalid("action", "FailIndex", "requires the backoffLimitPerIndex to be set");
+            }
+            action => check_choice("action", action, &ACTIONS, errors),
+        }
+        if let Some(codes) = &self.on_exit_codes {
+            codes.check(containers, &mut errors.at("onExitCodes"));
+        }
+        let patterns = &self.on_pod_conditions;
+        if patterns.len() > MAX_PATTERNS {
+            errors.too_many("onPodConditions", patterns.len(), MAX_PATTERNS as u64);
+        }
+        for (index, pattern) in patterns.iter().enumerate() {
+            let errors = &mut *errors.at_index("onPodConditions", index);
+            for complaint in names::qualified_name(&pattern.type_) {
+                errors.invalid("type", &pattern.type_, complaint);
+            }
+            check_choice("status", &pattern.status, &STATUSES, errors);
+        }
+        match (self.on_exit_codes.is_some(), !patterns.is_empty()) {
+            (true, true) => errors.invalid(
+                "",
+                Json(""),
+                "specifying both OnExitCodes and OnPodConditions is not supported",
+            ),
+            (false, false) => errors.invalid(
+                "",
+                Json(""),
+                "specifying one of OnExitCodes and OnPodConditions is required",
+            ),
+            _ => {}
+        }
+    }
+}
+
+impl PodFailurePolicyOnExitCodesRequirement {
+    fn check(&self, containers: &BTreeSet<&str>, errors: &mut FieldErrors) {
+        check_choice("operator", &self.operator, &OPERATORS, errors);
+        if let Some(name) = self.container_name.as_deref().filter(|name| !containers.contains(name)) {
+            errors.invalid(
+                "containerName",
+                name,
+                "must be one of the container or initContainer names in the pod template",
+            );
+        }
+        match self.values.len() {
+            0 => errors.invalid("values", Json("[]"), "at least one value is required"),
+            count if count > MAX_EXIT_CODES => errors.too_many("values", count, MAX_EXIT_CODES as u64),
+            _ => {}
+        }
+        let mut seen = BTreeSet::new();
+        for (index, code) in self.values.iter().enumerate() {
+            let errors = &mut *errors.at_index("values", index);
+            if self.operator == "In" && *code == 0 {
+                errors.invalid("", 0, "must not be 0 for the In operator");
+            }
+            if !seen.insert(*code) {
+                errors.duplicate("", *code);
+            }
+        }
+        if !self.values.is_sorted() {
+            errors.invalid("values", GoValue(&self.values as &dyn Value), "must be ordered");
+        }
+    }
+}
+
+/// Reports a choice that was not made, or is none.
+fn check_choice(field: &str, choice: &str, choices: &[&str], errors: &mut FieldErrors) {
+    if choice.is_empty() {
+        let quoted: Vec<String> = choices.iter().map(|choice| format!("\"{choice}\"")).collect();
+        errors.required(field, format!("valid values: [{}]", quoted.join(" ")));
+    } else if !choices.contains(&choice) {
+        errors.not_supported_in_order(field, choice, choices);
+    }
+}

@@ -1,0 +1,123 @@
+//! What is wanted of a job.
+
+use planesmith_machinery::Struct;
+use planesmith_machinery::meta::LabelSelector;
+
+use super::{PodFailurePolicy, SuccessPolicy};
+use crate::core::v1::PodTemplateSpec;
+
+/// Beyond so many completions, and so many pods at once, failed indexes may become too many to be written down.
+const MANY_COMPLETIONS: i32 = 100_000;
+const MANY_AT_ONCE: i32 = 10_000;
+
+/// What is wanted of a job.
+#[derive(Clone, Debug, Default, PartialEq, Struct)]
+pub struct JobSpec {
+    /// How many pods run at the same time at most; fewer when fewer are left to do. 1 when absent.
+    #[field(proto = 1)]
+    pub parallelism: Option<i32>,
+    /// How many pods must succeed. Absent with a parallelism, any pod's success ends the job; absent without, 1. Cannot
+    /// change, but together with parallelism in an indexed job.
+    #[field(proto = 2)]
+    pub completions: Option<i32>,
+    /// For how many seconds the job may run, suspensions not counted, until it is stopped as failed.
+    #[field(proto = 3)]
+    pub active_deadline_seconds: Option<i64>,
+    /// What becomes of the job when pods fail in certain ways. When absent, failures are counted against backoffLimit.
+    /// Needs restartPolicy Never, and cannot change.
+    #[field(proto = 11)]
+    pub pod_failure_policy: Option<PodFailurePolicy>,
+    /// When an indexed job counts as done before all its pods have succeeded. Cannot change.
+    #[field(proto = 16)]
+    pub success_policy: Option<SuccessPolicy>,
+    /// How often pods may fail until the job does. 6 when absent, and no limit when backoffLimitPerIndex is given.
+    #[field(proto = 7)]
+    pub backoff_limit: Option<i32>,
+    /// How often the pods of one index may fail until the index does, in an indexed job. Needs restartPolicy Never, and
+    /// cannot change.
+    #[field(proto = 12)]
+    pub backoff_limit_per_index: Option<i32>,
+    /// How many indexes may fail until the job is stopped; when absent, the others go on whatever happens. Needs
+    /// backoffLimitPerIndex.
+    #[field(proto = 13)]
+    pub max_failed_indexes: Option<i32>,
+    /// Which pods belong to the job. Leave it out: the server makes one that no other job has. Cannot change.
+    #[field(proto = 4)]
+    pub selector: Option<LabelSelector>,
+    /// Keeps the server from making selector and labels; they are then up to the client, and must not be those of another
+    /// job.
+    #[field(proto = 5)]
+    pub manual_selector: Option<bool>,
+    /// What the pods look like. Their restartPolicy is Never or OnFailure. Cannot change, apart from scheduling and
+    /// resources while the job is suspended.
+    #[field(proto = 6, keep)]
+    pub template: PodTemplateSpec,
+    /// How many seconds after its end the job is deleted, with its pods; 0 means at once, absent never.
+    #[field(proto = 8)]
+    pub ttl_seconds_after_finished: Option<i32>,
+    /// NonIndexed, the default: pods are alike, and as many must succeed as completions says. Indexed: each has an index
+    /// from 0, and for each index one must succeed. Cannot change.
+    #[field(proto = 9, known("NonIndexed", "Indexed"))]
+    pub completion_mode: Option<String>,
+    /// Keeps pods from being made; those that run are removed, and the time to the deadline starts anew afterwards.
+    #[field(proto = 10)]
+    pub suspend: Option<bool>,
+    /// When a pod that is on its way out gets a successor: TerminatingOrFailed, the default, at once; Failed, the default
+    /// and only choice with a podFailurePolicy, when it has come to its end.
+    #[field(proto = 14, known("TerminatingOrFailed", "Failed"))]
+    pub pod_replacement_policy: Option<String>,
+    /// The controller that runs the job, as example.com/name; the built-in one when absent. Cannot change.
+    #[field(proto = 15)]
+    pub managed_by: Option<String>,
+}
+
+impl JobSpec {
+    /// Fills in what a job that stands alone has; a template of jobs leaves it to its jobs.
+    pub(super) fn default_job(&mut self) {
+        // Without both, the job is one pod.
+        if self.completions.is_none() && self.parallelism.is_none() {
+            self.completions = Some(1);
+        }
+        self.parallelism.get_or_insert(1);
+        let usual = if self.backoff_limit_per_index.is_some() {
+            i32::MAX
+        } else {
+            6
+        };
+        self.backoff_limit.get_or_insert(usual);
+        self.completion_mode.get_or_insert_with(|| "NonIndexed".to_owned());
+        self.suspend.get_or_insert(false);
+        let failed_only = self.pod_failure_policy.is_some();
+        let replaced = if failed_only { "Failed" } else { "TerminatingOrFailed" };
+        self.pod_replacement_policy.get_or_insert_with(|| replaced.to_owned());
+        self.manual_selector.get_or_insert(false);
+    }
+
+    /// Fills in what nested values have wherever they stand.
+    pub(crate) fn default_parts(&mut self) {
+        if let Some(policy) = &mut self.pod_failure_policy {
+            policy.default_values();
+        }
+        self.template.default_values();
+    }
+
+    /// Whether each pod has an index.
+    pub(super) fn is_indexed(&self) -> bool {
+        self.completion_mode.as_deref() == Some("Indexed")
+    }
+
+    /// Warnings about the spec at `path`.
+    pub(crate) fn warnings(&self, path: &str) -> Vec<String> {
+        let mut warnings = Vec::new();
+        let many = |count: Option<i32>, limit: i32| count.is_some_and(|count| count > limit);
+        if self.is_indexed() && many(self.completions, MANY_COMPLETIONS) && many(self.parallelism, MANY_AT_ONCE) {
+            warnings.push(
+                "In Indexed Jobs with a number of completions higher than 10^5 and a parallelism higher than 10^4, \
+                 Kubernetes might not be able to track completedIndexes when a big number of indexes fail"
+                    .to_owned(),
+            );
+        }
+        warnings.extend(self.template.warnings(&format!("{path}.template")));
+        warnings
+    }
+}

@@ -1,0 +1,37 @@
+//! Jobs that start by the clock: the newest ones under another name.
+
+use planesmith_machinery::Resource;
+use planesmith_machinery::meta::ObjectMeta;
+use planesmith_machinery::rules::Rules;
+
+use crate::batch::v1::{CronJobSpec, CronJobStatus};
+
+/// Starts a job whenever its schedule says so, as in the newest version.
+#[derive(Clone, Debug, Default, PartialEq, Resource)]
+#[resource(
+    group = "batch",
+    version = "v1beta1",
+    short("cj"),
+    categories("all"),
+    status,
+    unserved,
+    storage_version = crate::batch::v1::CronJob,
+    rules
+)]
+pub struct CronJob {
+    /// Standard metadata.
+    #[field(proto = 1)]
+    pub metadata: ObjectMeta,
+    /// Which jobs are started, and when.
+    #[field(proto = 2, expected)]
+    pub spec: CronJobSpec,
+    /// Which jobs run.
+    #[field(proto = 3)]
+    pub status: CronJobStatus,
+}
+
+impl Rules for CronJob {
+    fn default_values(&mut self) {
+        self.spec.default_values();
+    }
+}

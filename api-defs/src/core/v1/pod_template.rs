@@ -1,0 +1,78 @@
+//! Templates of pods that stand alone.
+
+use planesmith_machinery::Resource;
+use planesmith_machinery::field_error::FieldErrors;
+use planesmith_machinery::meta::ObjectMeta;
+use planesmith_machinery::rules::{Rules, UpdateOrder};
+use planesmith_machinery::table::Cell;
+
+use super::{PodOptions, PodTemplateSpec};
+use crate::workload::columns;
+
+/// A template of pods that stands alone, for controllers that take theirs from elsewhere.
+#[derive(Clone, Debug, Default, PartialEq, Resource)]
+#[resource(group = "", version = "v1", returns_deleted, generation, rules)]
+#[resource(
+    column(name),
+    column(name = "Containers", type = "string", doc = "Names of the containers.", with = containers),
+    column(name = "Images", type = "string", doc = "Images of the containers.", with = images),
+    column(name = "Pod Labels", type = "string", doc = "Labels of the pods.", with = labels)
+)]
+pub struct PodTemplate {
+    /// Standard metadata.
+    #[field(proto = 1)]
+    pub metadata: ObjectMeta,
+    /// What the pods look like.
+    #[field(proto = 2)]
+    pub template: PodTemplateSpec,
+}
+
+impl Rules for PodTemplate {
+    const UPDATE_ORDER: UpdateOrder = UpdateOrder::ChangeOnly;
+
+    fn default_values(&mut self) {
+        self.template.default_values();
+    }
+
+    fn prepare_create(&mut self) {
+        self.template.drop_disabled(None);
+    }
+
+    fn prepare_update(&mut self, old: &Self) {
+        self.template.drop_disabled(Some(&old.template));
+    }
+
+    fn validate(&self, errors: &mut FieldErrors) {
+        self.check(None, errors);
+    }
+
+    fn validate_update(&self, old: &Self, errors: &mut FieldErrors) {
+        self.check(Some(&old.template), errors);
+    }
+
+    fn warnings(&self, old: Option<&Self>) -> Vec<String> {
+        match old {
+            Some(old) if old.metadata.generation == self.metadata.generation => Vec::new(),
+            _ => self.template.warnings("template"),
+        }
+    }
+}
+
+impl PodTemplate {
+    fn check(&self, old: Option<&PodTemplateSpec>, errors: &mut FieldErrors) {
+        self.template
+            .check(PodOptions::of_template(old), &mut errors.at("template"));
+    }
+}
+
+fn containers(template: &PodTemplate) -> Cell {
+    columns::containers(&template.template)
+}
+
+fn images(template: &PodTemplate) -> Cell {
+    columns::images(&template.template)
+}
+
+fn labels(template: &PodTemplate) -> Cell {
+    columns::labels(&template.template.metadata.labels)
+}

@@ -1,0 +1,215 @@
+//! A number of equal pods, in the way before replica sets.
+
+mod columns;
+
+use std::collections::BTreeMap;
+
+use planesmith_machinery::field_error::FieldErrors;
+use planesmith_machinery::meta::ObjectMeta;
+use planesmith_machinery::rules::{Dependents, Rules, UpdateOrder};
+use planesmith_machinery::time::Time;
+use planesmith_machinery::{Resource, Struct};
+
+use super::PodTemplateSpec;
+use crate::workload::counts::{check_at_most, check_from_zero};
+use crate::workload::selector::report_mismatch;
+use crate::workload::template::{check_always_running, template_warnings};
+
+/// Keeps a number of equal pods running. Deployments and replica sets do the same and more.
+#[derive(Clone, Debug, Default, PartialEq, Resource)]
+#[resource(
+    group = "",
+    version = "v1",
+    storage_name = "controllers",
+    short("rc"),
+    categories("all"),
+    status,
+    scale(spec = "spec.replicas", status = "status.replicas", selector = "spec.selector"),
+    selectable("status.replicas"),
+    generation,
+    rules
+)]
+#[resource(
+    column(name),
+    column(name = "Desired", type = "integer", doc = "How many pods are wanted.", with = columns::desired),
+    column(name = "Current", type = "integer", doc = "How many pods there are.", with = columns::current),
+    column(name = "Ready", type = "integer", doc = "How many of them are ready.", with = columns::ready),
+    column(age),
+    column(name = "Containers", type = "string", doc = "Names of the containers in the template.", priority = 1, with = columns::containers),
+    column(name = "Images", type = "string", doc = "Images of the containers in the template.", priority = 1, with = columns::images),
+    column(name = "Selector", type = "string", doc = "Which pods belong to it.", priority = 1, with = columns::selector)
+)]
+pub struct ReplicationController {
+    /// Standard metadata. Labels that are missing are taken from the template.
+    #[field(proto = 1)]
+    pub metadata: ObjectMeta,
+    /// How many pods of what kind are wanted.
+    #[field(proto = 2)]
+    pub spec: ReplicationControllerSpec,
+    /// How many there are. May lag behind.
+    #[field(proto = 3)]
+    pub status: ReplicationControllerStatus,
+}
+
+/// What is wanted of a replication controller.
+#[derive(Clone, Debug, Default, PartialEq, Struct)]
+pub struct ReplicationControllerSpec {
+    /// How many pods are wanted; 1 when absent.
+    #[field(proto = 1, default = 1)]
+    pub replicas: Option<i32>,
+    /// For how many seconds a new pod must be ready until it counts as available.
+    #[field(proto = 4, default = 0)]
+    pub min_ready_seconds: i32,
+    /// Labels of the pods that belong to the controller; those of the template when absent.
+    #[field(proto = 2, atomic)]
+    pub selector: BTreeMap<String, String>,
+    /// What new pods look like. They are always restarted.
+    #[field(proto = 3)]
+    pub template: Option<PodTemplateSpec>,
+}
+
+/// How many pods of a replication controller there are.
+#[derive(Clone, Debug, Default, PartialEq, Struct)]
+pub struct ReplicationControllerStatus {
+    /// How many pods there are.
+    #[field(proto = 1, keep)]
+    pub replicas: i32,
+    /// How many of them have all labels of the template.
+    #[field(proto = 2)]
+    pub fully_labeled_replicas: i32,
+    /// How many of them are ready.
+    #[field(proto = 4)]
+    pub ready_replicas: i32,
+    /// How many of them have been ready for minReadySeconds.
+    #[field(proto = 5)]
+    pub available_replicas: i32,
+    /// Generation of the controller that this tells about.
+    #[field(proto = 3)]
+    pub observed_generation: i64,
+    /// Whether pods could not be made or removed.
+    #[field(proto = 6, list_type = map, list_map_keys("type"), patch_strategy(merge), patch_merge_key = "type")]
+    pub conditions: Vec<ReplicationControllerCondition>,
+}
+
+/// One aspect of how a replication controller fares.
+#[derive(Clone, Debug, Default, PartialEq, Struct)]
+pub struct ReplicationControllerCondition {
+    /// Which aspect, such as ReplicaFailure.
+    #[field(name = "type", proto = 1, keep)]
+    pub type_: String,
+    /// Whether it holds: True, False or Unknown.
+    #[field(proto = 2, keep)]
+    pub status: String,
+    /// When the status last changed.
+    #[field(proto = 3)]
+    pub last_transition_time: Time,
+    /// One word for programs on why it last changed.
+    #[field(proto = 4)]
+    pub reason: String,
+    /// The same for people.
+    #[field(proto = 5)]
+    pub message: String,
+}
+
+impl Rules for ReplicationController {
+    const UPDATE_ORDER: UpdateOrder = UpdateOrder::ObjectFirst;
+    const DEPENDENTS: Dependents = Dependents::Orphaned { warning: "" };
+
+    fn default_values(&mut self) {
+        self.default_labels();
+        let Some(template) = &mut self.spec.template else {
+            return;
+        };
+        if self.spec.selector.is_empty() {
+            self.spec.selector.clone_from(&template.metadata.labels);
+        }
+        template.default_values();
+    }
+
+    fn prepare_create(&mut self) {
+        if let Some(template) = &mut self.spec.template {
+            template.drop_disabled(None);
+        }
+    }
+
+    fn prepare_update(&mut self, old: &Self) {
+        if let Some(template) = &mut self.spec.template {
+            template.drop_disabled(old.spec.template.as_ref());
+        }
+    }
+
+    fn prepare_status_update(&mut self, _old: &Self) {
+        // As if read again, with the template that was stored.
+        self.default_labels();
+    }
+
+    fn validate(&self, errors: &mut FieldErrors) {
+        self.spec.check(None, &mut errors.at("spec"));
+    }
+
+    fn validate_replacement(&self, old: &Self, errors: &mut FieldErrors) {
+        self.spec.check(old.spec.template.as_ref(), &mut errors.at("spec"));
+    }
+
+    fn validate_update(&self, old: &Self, errors: &mut FieldErrors) {
+        self.validate_replacement(old, errors);
+    }
+
+    fn validate_status_update(&self, _old: &Self, errors: &mut FieldErrors) {
+        self.status.check(&mut errors.at("status"));
+    }
+
+    fn warnings(&self, old: Option<&Self>) -> Vec<String> {
+        let none = PodTemplateSpec::default();
+        let template = self.spec.template.as_ref().unwrap_or(&none);
+        template_warnings(&self.metadata, template, old.map(|old| old.metadata.generation))
+    }
+}
+
+impl ReplicationController {
+    /// A controller without labels takes those of its pods.
+    fn default_labels(&mut self) {
+        if self.metadata.labels.is_empty()
+            && let Some(template) = &self.spec.template
+        {
+            self.metadata.labels.clone_from(&template.metadata.labels);
+        }
+    }
+}
+
+impl ReplicationControllerSpec {
+    /// Reports what is wrong with the spec; `old` is the template that its template replaces.
+    fn check(&self, old: Option<&PodTemplateSpec>, errors: &mut FieldErrors) {
+        check_from_zero("minReadySeconds", self.min_ready_seconds, errors);
+        if self.selector.is_empty() {
+            errors.required("selector", "");
+        }
+        check_from_zero("replicas", self.replicas, errors);
+        let Some(template) = &self.template else {
+            errors.required("template", "");
+            return;
+        };
+        let errors = &mut *errors.at("template");
+        let labels = &template.metadata.labels;
+        if self.selector.iter().any(|(key, value)| labels.get(key) != Some(value)) {
+            report_mismatch(labels, "metadata.labels", errors);
+        }
+        check_always_running(template, old, "ReplicationController", errors);
+    }
+}
+
+impl ReplicationControllerStatus {
+    fn check(&self, errors: &mut FieldErrors) {
+        check_from_zero("replicas", self.replicas, errors);
+        check_from_zero("fullyLabeledReplicas", self.fully_labeled_replicas, errors);
+        check_from_zero("readyReplicas", self.ready_replicas, errors);
+        check_from_zero("availableReplicas", self.available_replicas, errors);
+        check_from_zero("observedGeneration", self.observed_generation, errors);
+        let all = (self.replicas, "status.replicas");
+        check_at_most("fullyLabeledReplicas", self.fully_labeled_replicas, all, errors);
+        check_at_most("readyReplicas", self.ready_replicas, all, errors);
+        check_at_most("availableReplicas", self.available_replicas, all, errors);
+        let ready = (self.ready_replicas, "readyReplicas");
+        check_at_most("availableReplicas", self.available_replicas, ready, errors);
+    }
+}

@@ -1,0 +1,3 @@
+//! `extensions`: where kinds of today began.
+
+pub mod v1beta1;

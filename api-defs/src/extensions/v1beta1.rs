@@ -1,0 +1,13 @@
+//! `extensions/v1beta1`, which is not served any more: early forms of kinds that other groups have today.
+
+mod daemon_set;
+mod deployment;
+mod deployment_rollback;
+mod replica_set;
+mod scale;
+
+pub use daemon_set::{DaemonSet, DaemonSetSpec};
+pub use deployment::Deployment;
+pub use deployment_rollback::DeploymentRollback;
+pub use replica_set::{ReplicaSet, ReplicaSetSpec};
+pub use scale::Scale;

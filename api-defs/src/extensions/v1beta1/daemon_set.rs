@@ -1,0 +1,86 @@
+//! Daemon sets in their first form: they count changes of the template in a field, and wait for somebody to delete old
+//! pods.
+
+use planesmith_machinery::meta::{LabelSelector, ObjectMeta};
+use planesmith_machinery::rules::{Convert, Rules};
+use planesmith_machinery::{Resource, Struct};
+
+use crate::apps::v1;
+use crate::apps::v1::{
+    DaemonSetStatus, DaemonSetUpdateStrategy, TEMPLATE_GENERATION, set_template_generation, template_generation,
+};
+use crate::core::v1::PodTemplateSpec;
+use crate::workload::old_labels::{default_from_template, keeps_labels};
+
+/// Keeps one pod running on each node that is meant.
+#[derive(Clone, Debug, Default, PartialEq, Resource)]
+#[resource(
+    group = "extensions",
+    version = "v1beta1",
+    short("ds"),
+    categories("all"),
+    status,
+    unserved,
+    storage_version = v1::DaemonSet,
+    convert,
+    rules
+)]
+pub struct DaemonSet {
+    /// Standard metadata.
+    #[field(proto = 1)]
+    pub metadata: ObjectMeta,
+    /// What is wanted.
+    #[field(proto = 2)]
+    pub spec: DaemonSetSpec,
+    /// On how many nodes there is a pod.
+    #[field(proto = 3)]
+    pub status: DaemonSetStatus,
+}
+
+/// What is wanted of a daemon set.
+#[derive(Clone, Debug, Default, PartialEq, Struct)]
+pub struct DaemonSetSpec {
+    /// Which pods belong to the set; those with the labels of the template when absent.
+    #[field(proto = 1)]
+    pub selector: Option<LabelSelector>,
+    /// What the pods look like.
+    #[field(proto = 2, keep)]
+    pub template: PodTemplateSpec,
+    /// How pods of an old template make way for those of a new one.
+    #[field(proto = 3)]
+    pub update_strategy: DaemonSetUpdateStrategy,
+    /// For how many seconds a new pod must be ready until it counts as available.
+    #[field(proto = 4)]
+    pub min_ready_seconds: i32,
+    /// How often the template changed; the server counts.
+    #[field(proto = 5)]
+    pub template_generation: i64,
+    /// How many old templates are kept.
+    #[field(proto = 6)]
+    pub revision_history_limit: Option<i32>,
+}
+
+impl Rules for DaemonSet {
+    fn default_values(&mut self) {
+        let spec = &mut self.spec;
+        default_from_template(&spec.template.metadata.labels, &mut self.metadata, &mut spec.selector);
+        spec.update_strategy.default_values("OnDelete");
+        spec.revision_history_limit.get_or_insert(10);
+        spec.template.default_values();
+    }
+}
+
+impl Convert<v1::DaemonSet> for DaemonSet {
+    fn finish_to_hub(&self, hub: &mut v1::DaemonSet) {
+        set_template_generation(&mut hub.metadata, self.spec.template_generation);
+    }
+
+    fn finish_from_hub(&mut self, hub: &v1::DaemonSet) {
+        self.spec.template_generation = template_generation(&hub.metadata);
+        self.metadata.annotations.remove(TEMPLATE_GENERATION);
+    }
+
+    fn can_hold(hub: &v1::DaemonSet) -> bool {
+        keeps_labels(&hub.metadata, &hub.spec.template)
+    }
+}

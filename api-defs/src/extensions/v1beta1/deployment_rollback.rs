@@ -1,0 +1,22 @@
+//! The wish to have an earlier template of a deployment back.
+
+use std::collections::BTreeMap;
+
+use planesmith_machinery::Struct;
+
+use crate::apps::v1beta1::RollbackConfig;
+
+/// The wish to have an earlier template of a deployment back.
+#[derive(Clone, Debug, Default, PartialEq, Struct)]
+#[schema(type_meta("extensions/v1beta1", "DeploymentRollback"))]
+pub struct DeploymentRollback {
+    /// Name of the deployment.
+    #[field(proto = 1, keep)]
+    pub name: String,
+    /// Annotations that the deployment gets with it.
+    #[field(proto = 2)]
+    pub updated_annotations: BTreeMap<String, String>,
+    /// Which template.
+    #[field(proto = 3, keep)]
+    pub rollback_to: RollbackConfig,
+}

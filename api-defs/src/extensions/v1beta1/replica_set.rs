@@ -1,0 +1,72 @@
+//! Replica sets in their first form: a selector is taken from the template.
+
+use planesmith_machinery::meta::{LabelSelector, ObjectMeta};
+use planesmith_machinery::rules::{Convert, Rules};
+use planesmith_machinery::{Resource, Struct};
+
+use crate::apps::v1;
+use crate::apps::v1::ReplicaSetStatus;
+use crate::core::v1::PodTemplateSpec;
+use crate::workload::old_labels::{default_from_template, keeps_labels};
+
+/// Keeps a number of equal pods running.
+#[derive(Clone, Debug, Default, PartialEq, Resource)]
+#[resource(
+    group = "extensions",
+    version = "v1beta1",
+    short("rs"),
+    categories("all"),
+    status,
+    scale(spec = "spec.replicas", status = "status.replicas", selector = "spec.selector"),
+    unserved,
+    storage_version = v1::ReplicaSet,
+    convert,
+    rules
+)]
+pub struct ReplicaSet {
+    /// Standard metadata.
+    #[field(proto = 1)]
+    pub metadata: ObjectMeta,
+    /// What is wanted.
+    #[field(proto = 2)]
+    pub spec: ReplicaSetSpec,
+    /// How many pods there are.
+    #[field(proto = 3)]
+    pub status: ReplicaSetStatus,
+}
+
+/// What is wanted of a replica set.
+#[derive(Clone, Debug, Default, PartialEq, Struct)]
+pub struct ReplicaSetSpec {
+    /// How many pods are wanted.
+    #[field(proto = 1)]
+    pub replicas: Option<i32>,
+    /// For how many seconds a new pod must be ready until it counts as available.
+    #[field(proto = 4)]
+    pub min_ready_seconds: i32,
+    /// Which pods belong to the set; those with the labels of the template when absent.
+    #[field(proto = 2)]
+    pub selector: Option<LabelSelector>,
+    /// What new pods look like.
+    #[field(proto = 3)]
+    pub template: PodTemplateSpec,
+}
+
+impl Rules for ReplicaSet {
+    fn default_values(&mut self) {
+        let spec = &mut self.spec;
+        default_from_template(&spec.template.metadata.labels, &mut self.metadata, &mut spec.selector);
+        spec.replicas.get_or_insert(1);
+        spec.template.default_values();
+    }
+}
+
+impl Convert<v1::ReplicaSet> for ReplicaSet {
+    fn finish_to_hub(&self, _hub: &mut v1::ReplicaSet) {}
+
+    fn finish_from_hub(&mut self, _hub: &v1::ReplicaSet) {}
+
+    fn can_hold(hub: &v1::ReplicaSet) -> bool {
+        keeps_labels(&hub.metadata, &hub.spec.template)
+    }
+}

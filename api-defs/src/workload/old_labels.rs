@@ -1,0 +1,32 @@
+//! What old versions take from the labels of a template.
+
+use std::collections::BTreeMap;
+
+use planesmith_machinery::meta::{LabelSelector, ObjectMeta};
+
+use crate::core::v1::PodTemplateSpec;
+
+/// Whether an old version gives the object back without labels of its own making: not when it has none.
+pub(crate) fn keeps_labels(meta: &ObjectMeta, template: &PodTemplateSpec) -> bool {
+    !meta.labels.is_empty() || template.metadata.labels.is_empty()
+}
+
+/// Labels of the template stand for a selector and for labels of the controller that are missing.
+pub(crate) fn default_from_template(
+    labels: &BTreeMap<String, String>,
+    meta: &mut ObjectMeta,
+    selector: &mut Option<LabelSelector>,
+) {
+    if labels.is_empty() {
+        return;
+    }
+    if selector.is_none() {
+        *selector = Some(LabelSelector {
+            match_labels: labels.clone(),
+            match_expressions: Vec::new(),
+        });
+    }
+    if meta.labels.is_empty() {
+        meta.labels.clone_from(labels);
+    }
+}

@@ -1,0 +1,97 @@
+//! Which pods belong to a controller: its selector, and that it matches the labels of its template.
+
+use std::collections::BTreeMap;
+
+use planesmith_machinery::field_error::{FieldErrors, Json};
+use planesmith_machinery::go_value::GoValue;
+use planesmith_machinery::meta::LabelSelector;
+use planesmith_machinery::selector::LabelQuery;
+use planesmith_machinery::validation::{SelectorValues, check_label_selector};
+use planesmith_machinery::value::Value;
+
+use super::template::check_always_running;
+use crate::core::v1::PodTemplateSpec;
+
+const MISMATCH: &str = "`selector` does not match template `labels`";
+
+/// Reports a selector that is absent, malformed or empty; `kind` is the word for what it belongs to.
+pub(crate) fn check_present(selector: Option<&LabelSelector>, kind: &str, errors: &mut FieldErrors) {
+    let Some(selector) = selector else {
+        errors.required("selector", "");
+        return;
+    };
+    check_label_selector(selector, SelectorValues::Legal, &mut errors.at("selector"));
+    check_not_empty(selector, kind, errors);
+}
+
+/// Reports a selector that would match every pod.
+pub(crate) fn check_not_empty(selector: &LabelSelector, kind: &str, errors: &mut FieldErrors) {
+    if selector.match_labels.is_empty() && selector.match_expressions.is_empty() {
+        let detail = format!("empty selector is invalid for {kind}");
+        errors.invalid("selector", selector as &dyn Value, detail);
+    }
+}
+
+/// Reports the selector and, below `template`, the template of a controller that keeps a number of pods running,
+/// with what it replaces; `kind` and `maker` are the words for the controller and for what makes the pods.
+pub(crate) fn check_template(
+    selector: Option<&LabelSelector>,
+    template: (&PodTemplateSpec, Option<&PodTemplateSpec>),
+    kind: &str,
+    maker: &str,
+    errors: &mut FieldErrors,
+) {
+    check_present(selector, kind, errors);
+    let (template, old) = template;
+    let labels = &template.metadata.labels;
+    let outcome = matches(selector, labels);
+    if outcome == Match::Senseless {
+        if let Some(selector) = selector {
+            errors.invalid("selector", selector as &dyn Value, "invalid label selector");
+        }
+        return;
+    }
+    let errors = &mut *errors.at("template");
+    if outcome == Match::No {
+        report_mismatch(labels, "metadata.labels", errors);
+    }
+    check_always_running(template, old, maker, errors);
+}
+
+/// What a selector makes of a set of labels.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Match {
+    /// It selects them.
+    Yes,
+    /// It does not. An absent selector selects nothing.
+    No,
+    /// It makes no sense.
+    Senseless,
+}
+
+/// Whether a selector matches labels.
+pub(crate) fn matches(selector: Option<&LabelSelector>, labels: &BTreeMap<String, String>) -> Match {
+    let Some(selector) = selector else { return Match::No };
+    match LabelQuery::of_selector(selector) {
+        Err(_) => Match::Senseless,
+        Ok(query) if query.matches(|key| labels.get(key).map(String::as_str)) => Match::Yes,
+        Ok(_) => Match::No,
+    }
+}
+
+/// Reports the labels of a template, at `field`, that the selector beside it does not match.
+pub(crate) fn report_mismatch(labels: &BTreeMap<String, String>, field: &str, errors: &mut FieldErrors) {
+    errors.invalid(field, GoValue(labels), MISMATCH);
+}
+
+/// Reports a selector that is not the one that was stored.
+pub(crate) fn check_unchanged(new: Option<&LabelSelector>, old: Option<&LabelSelector>, errors: &mut FieldErrors) {
+    if new == old {
+        return;
+    }
+    const IMMUTABLE: &str = "field is immutable";
+    match new {
+        Some(new) => errors.invalid("spec.selector", new as &dyn Value, IMMUTABLE),
+        None => errors.invalid("spec.selector", Json("null"), IMMUTABLE),
+    }
+}
