@@ -52,6 +52,10 @@ fn tolerates(tolerations: &[Toleration], key: &str) -> bool {
 }
 
 #[cfg(test)]
+#[expect(
+    clippy::needless_pass_by_value,
+    reason = "values that are written in place are passed on as they are"
+)]
 mod tests {
     use serde_json::json;
 

@@ -154,6 +154,10 @@ impl Plugin for EventRateLimit {
 }
 
 #[cfg(test)]
+#[expect(
+    clippy::needless_pass_by_value,
+    reason = "values that are written in place are passed on as they are"
+)]
 mod tests {
     use std::time::Duration;
 

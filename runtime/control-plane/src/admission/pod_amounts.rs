@@ -71,6 +71,10 @@ fn is_for_pods(name: &str) -> bool {
 }
 
 #[cfg(test)]
+#[expect(
+    clippy::needless_pass_by_value,
+    reason = "values that are written in place are passed on as they are"
+)]
 mod tests {
     use serde_json::{Value, json};
 

@@ -111,6 +111,10 @@ impl Plugin for PodNodeSelector {
 }
 
 #[cfg(test)]
+#[expect(
+    clippy::needless_pass_by_value,
+    reason = "values that are written in place are passed on as they are"
+)]
 mod tests {
     use serde_json::json;
 

@@ -352,4 +352,8 @@ impl Plugin for PodSecurity {
 }
 
 #[cfg(test)]
+#[expect(
+    clippy::needless_pass_by_value,
+    reason = "values that are written in place are passed on as they are"
+)]
 mod tests;

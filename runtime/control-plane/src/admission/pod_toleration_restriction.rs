@@ -144,6 +144,10 @@ impl Plugin for PodTolerationRestriction {
 }
 
 #[cfg(test)]
+#[expect(
+    clippy::needless_pass_by_value,
+    reason = "values that are written in place are passed on as they are"
+)]
 mod tests {
     use serde_json::json;
 

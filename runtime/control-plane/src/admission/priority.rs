@@ -122,6 +122,10 @@ impl Plugin for Priority {
 }
 
 #[cfg(test)]
+#[expect(
+    clippy::needless_pass_by_value,
+    reason = "values that are written in place are passed on as they are"
+)]
 mod tests {
     use serde_json::json;
 

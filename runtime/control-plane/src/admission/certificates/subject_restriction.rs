@@ -31,7 +31,7 @@ impl Plugin for CertificateSubjectRestriction {
             .new
             .as_deref()
             .filter(|new| concerned && signer_of(*new) == CLIENT_SIGNER);
-        let refused = new.and_then(|new| check(request_of(new)).err());
+        let refused = new.and_then(|new| check(&request_of(new)).err());
         decided(match refused {
             None => Ok(()),
             Some(why) => Err(attributes.forbidden(new, why)),
@@ -47,9 +47,9 @@ fn request_of(object: &dyn Object) -> Vec<u8> {
     }
 }
 
-fn check(pem: Vec<u8>) -> Result<(), String> {
+fn check(pem: &[u8]) -> Result<(), String> {
     let failed = |why: &dyn std::fmt::Display| format!("failed to parse CSR: {why}");
-    let (_, pem) = parse_x509_pem(&pem).map_err(|_| failed(&"PEM block type must be CERTIFICATE REQUEST"))?;
+    let (_, pem) = parse_x509_pem(pem).map_err(|_| failed(&"PEM block type must be CERTIFICATE REQUEST"))?;
     if pem.label != "CERTIFICATE REQUEST" {
         return Err(failed(&"PEM block type must be CERTIFICATE REQUEST"));
     }

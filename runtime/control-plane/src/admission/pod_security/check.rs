@@ -202,4 +202,8 @@ pub(super) fn details(violations: &[Violation]) -> String {
 }
 
 #[cfg(test)]
+#[expect(
+    clippy::needless_pass_by_value,
+    reason = "values that are written in place are passed on as they are"
+)]
 mod tests;

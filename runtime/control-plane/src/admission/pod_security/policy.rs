@@ -90,7 +90,7 @@ impl Policy {
         let warn = label("warn").map(|text| (text, Level::parse(text)));
         if let Some((text, level)) = enforce {
             policy.enforce.level = level.unwrap_or(Level::Restricted);
-            report(&mut errors, "enforce", text, level);
+            report(&mut errors, "enforce", text, &level);
         }
         read_version(
             &mut errors,
@@ -101,12 +101,12 @@ impl Policy {
         if let Some(text) = label("audit") {
             let level = Level::parse(text);
             policy.audit.level = level.unwrap_or(Level::Privileged);
-            report(&mut errors, "audit", text, level);
+            report(&mut errors, "audit", text, &level);
         }
         read_version(&mut errors, "audit-version", label("audit-version"), &mut policy.audit);
         if let Some((text, level)) = warn {
             policy.warn.level = level.unwrap_or(Level::Privileged);
-            report(&mut errors, "warn", text, level);
+            report(&mut errors, "warn", text, &level);
         }
         read_version(&mut errors, "warn-version", label("warn-version"), &mut policy.warn);
         // Who is refused wants to be warned where nothing is refused, as about templates.
@@ -142,13 +142,13 @@ fn read_version(errors: &mut FieldErrors, name: &str, text: Option<&str>, into: 
     if let Some(text) = text {
         let version = Version::parse(text);
         into.version = version.unwrap_or(Version::Latest);
-        report(errors, name, text, version);
+        report(errors, name, text, &version);
     }
 }
 
-fn report<T>(errors: &mut FieldErrors, name: &str, text: &str, parsed: Result<T, &'static str>) {
+fn report<T>(errors: &mut FieldErrors, name: &str, text: &str, parsed: &Result<T, &'static str>) {
     if let Err(why) = parsed {
-        errors.invalid(&format!("metadata.labels[{PREFIX}{name}]"), text, why);
+        errors.invalid(&format!("metadata.labels[{PREFIX}{name}]"), text, *why);
     }
 }
 

@@ -49,12 +49,13 @@ impl Evaluator {
 
     /// Whether a write changes what is counted.
     pub(super) fn handles(&self, attributes: &Attributes<'_>) -> bool {
-        match (self, attributes.operation, attributes.subresource) {
-            (_, Operation::Create, "") => true,
-            (Evaluator::Pods, Operation::Update, "resize")
-            | (Evaluator::Services | Evaluator::Claims, Operation::Update, "") => true,
-            _ => false,
-        }
+        let changes = match self {
+            Evaluator::Pods => "resize",
+            // The type of a service can change, and the size of a claim.
+            Evaluator::Services | Evaluator::Claims => "",
+            Evaluator::Objects(_) => return is_creation(attributes),
+        };
+        is_creation(attributes) || attributes.operation == Operation::Update && attributes.subresource == changes
     }
 
     /// Whether a quota on `name` is about this kind.
@@ -102,6 +103,10 @@ impl Evaluator {
         }
         .unwrap_or_default()
     }
+}
+
+fn is_creation(attributes: &Attributes<'_>) -> bool {
+    attributes.operation == Operation::Create && attributes.subresource.is_empty()
 }
 
 /// A number of objects.
