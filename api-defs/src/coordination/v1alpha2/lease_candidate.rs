@@ -8,6 +8,7 @@ use planesmith_machinery::{Resource, Struct};
 #[derive(Clone, Debug, Default, PartialEq, Resource)]
 #[resource(group = "coordination.k8s.io", version = "v1alpha2", create_on_update)]
 #[resource(storage_version = crate::coordination::v1beta1::LeaseCandidate)]
+#[resource(deprecated = "coordination.k8s.io/v1alpha2 LeaseCandidate is deprecated in v1.35+, unavailable in v1.38+")]
 pub struct LeaseCandidate {
     /// Standard metadata.
     #[field(proto = 1)]

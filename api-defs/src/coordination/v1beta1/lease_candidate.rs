@@ -40,6 +40,7 @@ use crate::semantic_version::SemanticVersion;
     ),
     column(age)
 )]
+#[resource(deprecated = "coordination.k8s.io/v1beta1 LeaseCandidate is deprecated in v1.36+, unavailable in v1.39+")]
 pub struct LeaseCandidate {
     /// Standard metadata.
     #[field(proto = 1)]

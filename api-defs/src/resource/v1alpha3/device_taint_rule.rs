@@ -22,6 +22,7 @@ use crate::resource::v1::{check_label, check_mark, check_pool};
     returns_deleted,
     rules
 )]
+#[resource(deprecated = "resource.k8s.io/v1alpha3 DeviceTaintRule is deprecated in v1.36+, unavailable in v1.39+")]
 pub struct DeviceTaintRule {
     /// Standard metadata.
     #[field(proto = 1)]

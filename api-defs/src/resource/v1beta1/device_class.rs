@@ -11,6 +11,7 @@ use super::DeviceSelector;
 #[derive(Clone, Debug, Default, PartialEq, Resource)]
 #[resource(group = "resource.k8s.io", version = "v1beta1", cluster, generation, returns_deleted)]
 #[resource(storage_version = crate::resource::v1::DeviceClass)]
+#[resource(deprecated = "resource.k8s.io/v1beta1 DeviceClass is deprecated in v1.35+, unavailable in v1.38+")]
 pub struct DeviceClass {
     /// Standard metadata.
     #[field(proto = 1)]

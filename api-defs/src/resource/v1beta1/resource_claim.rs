@@ -22,6 +22,7 @@ use super::DeviceClaim;
     convert
 )]
 #[resource(storage_version = crate::resource::v1::ResourceClaim)]
+#[resource(deprecated = "resource.k8s.io/v1beta1 ResourceClaim is deprecated in v1.35+, unavailable in v1.38+")]
 pub struct ResourceClaim {
     /// Standard metadata.
     #[field(proto = 1)]

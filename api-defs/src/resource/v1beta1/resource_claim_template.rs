@@ -13,6 +13,7 @@ use super::ResourceClaimSpec;
 #[derive(Clone, Debug, Default, PartialEq, Resource)]
 #[resource(group = "resource.k8s.io", version = "v1beta1", returns_deleted, rules, convert)]
 #[resource(storage_version = crate::resource::v1::ResourceClaimTemplate)]
+#[resource(deprecated = "resource.k8s.io/v1beta1 ResourceClaimTemplate is deprecated in v1.35+, unavailable in v1.38+")]
 pub struct ResourceClaimTemplate {
     /// Standard metadata.
     #[field(proto = 1)]

@@ -12,6 +12,7 @@ use super::DeviceClaim;
 #[derive(Clone, Debug, Default, PartialEq, Resource)]
 #[resource(group = "resource.k8s.io", version = "v1beta2", status, returns_deleted, rules)]
 #[resource(storage_version = crate::resource::v1::ResourceClaim)]
+#[resource(deprecated = "resource.k8s.io/v1beta2 ResourceClaim is deprecated in v1.36+, unavailable in v1.39+")]
 pub struct ResourceClaim {
     /// Standard metadata.
     #[field(proto = 1)]

@@ -10,6 +10,7 @@ use super::ResourceClaimSpec;
 #[derive(Clone, Debug, Default, PartialEq, Resource)]
 #[resource(group = "resource.k8s.io", version = "v1beta2", returns_deleted, rules)]
 #[resource(storage_version = crate::resource::v1::ResourceClaimTemplate)]
+#[resource(deprecated = "resource.k8s.io/v1beta2 ResourceClaimTemplate is deprecated in v1.36+, unavailable in v1.39+")]
 pub struct ResourceClaimTemplate {
     /// Standard metadata.
     #[field(proto = 1)]

@@ -16,6 +16,9 @@ use planesmith_machinery::meta::ObjectMeta;
     returns_deleted
 )]
 #[resource(storage_version = crate::storage::v1::VolumeAttributesClass)]
+#[resource(
+    deprecated = "storage.k8s.io/v1beta1 VolumeAttributesClass is deprecated in v1.34+, unavailable in v1.37+; use storage.k8s.io/v1 VolumeAttributesClass"
+)]
 pub struct VolumeAttributesClass {
     /// Standard metadata.
     #[field(proto = 1)]
