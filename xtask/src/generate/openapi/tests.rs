@@ -142,6 +142,8 @@ fn compare(ours: &Value, theirs: &Value, at: &str, differences: &mut Vec<String>
             }
         }
         _ if ours == theirs => {}
+        // The reference was written with enumerations switched off.
+        _ if theirs.is_null() && at.ends_with("/enum") => {}
         _ => differences.push(format!("{at}: {ours} is not {theirs}")),
     }
 }
