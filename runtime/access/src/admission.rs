@@ -56,7 +56,7 @@ pub enum Phase {
 /// The objects of a write.
 #[derive(Debug)]
 pub struct Objects<'a> {
-    /// The new object; `None` for a delete. For a connection its parameters, such as a `PodExecOptions`.
+    /// The new object; `None` for a delete and for a connection.
     pub new: Option<&'a mut dyn Object>,
     /// The object as it is; `None` for a create.
     pub old: Option<&'a dyn Object>,

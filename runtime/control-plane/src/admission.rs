@@ -24,6 +24,7 @@ mod owner_references_permission_enforcement;
 mod persistent_volume_claim_resize;
 mod pod_amounts;
 mod pod_node_selector;
+mod pod_resize_validator;
 mod pod_security;
 mod pod_toleration_restriction;
 mod pod_topology_labels;

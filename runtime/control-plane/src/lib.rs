@@ -10,6 +10,7 @@ mod allocator;
 pub mod authentication;
 pub mod bare;
 pub mod bootstrap;
+mod certificate_requests;
 pub mod certificates;
 mod connect;
 pub mod controllers;

@@ -6,17 +6,40 @@ mod eviction;
 
 use std::sync::Arc;
 
+use planesmith_api_defs::core::v1::Pod;
+use planesmith_server::endpoint::ObjectPart;
 use planesmith_server::stores::Stores;
 
 use self::binding::Bindings;
 use self::eviction::Evictions;
 
-/// Answers bindings and evictions. To be called before the kinds are installed.
+/// `pods/ephemeralcontainers`.
+const EPHEMERAL_CONTAINERS: ObjectPart<Pod> = ObjectPart {
+    fields: &["spec.ephemeralContainers"],
+    prepare: Pod::keep_all_but_ephemeral_containers,
+    check: Pod::check_ephemeral_containers,
+};
+
+/// `pods/resize`.
+const RESIZE: ObjectPart<Pod> = ObjectPart {
+    fields: &[
+        "spec.containers.*.resources",
+        "spec.containers.*.resizePolicy",
+        "spec.initContainers.*.resources",
+        "spec.initContainers.*.resizePolicy",
+    ],
+    prepare: Pod::keep_all_but_resources,
+    check: Pod::check_resize,
+};
+
+/// Answers for what pods have below them. To be called before the kinds are installed.
 pub(crate) fn handle_subresources(stores: &Stores) {
     let store = |group, version, plural| {
         let facts = stores.scheme().resource(group, version, plural);
         facts.map(|facts| stores.resource(facts))
     };
+    stores.handle("", "pods", "ephemeralcontainers", Arc::new(EPHEMERAL_CONTAINERS));
+    stores.handle("", "pods", "resize", Arc::new(RESIZE));
     let Some(pods) = store("", "v1", "pods") else { return };
     let bindings = Arc::new(Bindings::new(Arc::clone(&pods)));
     stores.answer("", "bindings", Arc::clone(&bindings) as Arc<_>);

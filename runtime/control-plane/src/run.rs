@@ -32,7 +32,10 @@ use crate::private_file::make_private_dir;
 use crate::program::{GroupVersion, Program};
 use crate::service_accounts::ServiceAccountKeys;
 use crate::service_addresses::ServiceAddresses;
-use crate::{bootstrap, connect, controllers, custom_resources, namespaces, pods, reviews, service_accounts};
+use crate::{
+    bootstrap, certificate_requests, connect, controllers, custom_resources, namespaces, pods, reviews,
+    service_accounts,
+};
 
 /// Runs `program` with the flags of this process until it is told to stop; `PROGRAM convert` only converts files.
 #[must_use]
@@ -178,6 +181,7 @@ fn assemble(
     service_accounts::handle_subresources(&stores, &keys, &options.service_accounts);
     let addresses = ServiceAddresses::install(&stores, loopback, options);
     pods::handle_subresources(&stores);
+    certificate_requests::handle_subresources(&stores);
     connect::handle_subresources(&stores, &options.kubelets).context("connections to kubelets")?;
     let enablement =
         Enablement::new(program.all_groups(), &options.runtime_config).map_err(|problem| anyhow::anyhow!(problem))?;

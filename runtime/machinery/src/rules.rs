@@ -25,6 +25,9 @@ pub trait Rules: Sized {
     /// Whether valid objects hold proofs, such as signatures, that random ones cannot have: tests take them without.
     const HOLDS_PROOFS: bool = false;
 
+    /// Fields besides the status that writes to the object leave alone; no manager has them.
+    const UNMANAGED: &'static [&'static str] = &[];
+
     /// Fills in values that depend on other fields; declared defaults are already set.
     fn default_values(&mut self) {}
 
@@ -172,6 +175,8 @@ pub struct RulesTable {
     pub dependents: Dependents,
     /// See [`Rules::HOLDS_PROOFS`].
     pub holds_proofs: bool,
+    /// See [`Rules::UNMANAGED`].
+    pub unmanaged: &'static [&'static str],
     /// See [`Rules::default_values`].
     pub default_values: fn(&mut dyn Object),
     /// See [`Rules::prepare_create`].
@@ -218,6 +223,7 @@ impl RulesTable {
         update_order: UpdateOrder::ChangeFirst,
         dependents: Dependents::Collected,
         holds_proofs: false,
+        unmanaged: &[],
         default_values: |_| {},
         prepare_create: |_| {},
         note_creator: |_, _| {},
@@ -246,6 +252,7 @@ impl RulesTable {
             update_order: R::UPDATE_ORDER,
             dependents: R::DEPENDENTS,
             holds_proofs: R::HOLDS_PROOFS,
+            unmanaged: R::UNMANAGED,
             default_values: |object| {
                 if let Some(object) = object.downcast_mut::<R>() {
                     object.default_values();

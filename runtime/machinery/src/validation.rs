@@ -71,11 +71,19 @@ pub fn check_update(new: &dyn Object, old: &dyn Object) -> FieldErrors {
 /// Checks a write to `/status` of `old`.
 #[must_use]
 pub fn check_status_update(new: &dyn Object, old: &dyn Object) -> FieldErrors {
+    check_part_update(new, old, |errors| {
+        (new.resource().rules.validate_status_update)(new, old, errors);
+    })
+}
+
+/// Checks a write to a part of `old`; what is special about the part is for `check` to look at.
+#[must_use]
+pub fn check_part_update(new: &dyn Object, old: &dyn Object, check: impl FnOnce(&mut FieldErrors)) -> FieldErrors {
     let mut errors = FieldErrors::default();
     check_generic_update(new, old, &mut errors);
     check_on_update(new.meta(), old.meta(), &mut errors);
     check_declared(new, &mut errors);
-    (new.resource().rules.validate_status_update)(new, old, &mut errors);
+    check(&mut errors);
     errors
 }
 

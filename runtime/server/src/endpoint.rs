@@ -3,6 +3,7 @@
 //! Nothing here is made per kind: an endpoint is data, and all endpoints run the same code over the tables of their kinds.
 
 mod forms;
+mod object_part;
 mod render;
 mod responder;
 mod served;
@@ -28,6 +29,8 @@ use crate::stores::{ResourceStore, Stores};
 pub use crate::verbs::{Posted, Submission};
 
 pub(crate) use forms::{Form, Forms};
+pub use object_part::ObjectPart;
+pub(crate) use object_part::PartRules;
 pub(crate) use render::{PARTIAL_API_VERSION, PARTIAL_KIND, PARTIAL_OPEN, Subject, envelope};
 pub use responder::Responder;
 pub use subresource::{Finalize, Subresource, Subresources};

@@ -125,7 +125,10 @@ impl Exchange {
     /// A request that has just arrived.
     #[must_use]
     pub fn new(request: Request<Body>, connection: Arc<Connection>, shutdown: Shutdown) -> Self {
-        let ctx = Context::unknown(shutdown);
+        let ctx = Context {
+            peer: connection.peer.map(|peer| peer.ip()),
+            ..Context::unknown(shutdown)
+        };
         Self {
             request,
             ctx,

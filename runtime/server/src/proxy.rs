@@ -4,7 +4,9 @@
 //! that change their protocol, for streams), [`fetch`] (one answer, as it comes).
 
 mod link;
+mod page;
 mod rewrite;
+mod tags;
 mod trust;
 mod upgrade;
 
@@ -20,7 +22,7 @@ use http::{HeaderValue, Method, Request, StatusCode, Uri};
 use hyper::body::Incoming;
 use planesmith_machinery::status::{ApiError, ApiResult};
 
-use crate::request::Query;
+use crate::endpoint::Call;
 
 pub use self::link::{Link, LinkError};
 use self::rewrite::Rewriter;
@@ -38,6 +40,8 @@ const HOP_BY_HOP: [HeaderName; 8] = [
     TRANSFER_ENCODING,
     UPGRADE,
 ];
+
+const FORWARDED_FOR: HeaderName = HeaderName::from_static("x-forwarded-for");
 
 /// Whom a request is passed on to.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -78,15 +82,16 @@ impl Target {
     }
 }
 
-/// Passes a request on to `target` and its answer back. Links in headers lead back here; a request that changes the protocol
-/// of its connection becomes a tunnel.
+/// Passes a request on to `target` and its answer back. Links in `Location` and in pages lead back here; a request that
+/// changes the protocol of its connection becomes a tunnel.
 ///
 /// # Errors
 ///
 /// 503 when nobody answers there.
-pub async fn forward(request: &Parts, body: Body, target: &Target, link: &Link) -> ApiResult<Response> {
+pub async fn forward(call: &Call, body: Body, target: &Target, link: &Link) -> ApiResult<Response> {
+    let request = &call.parts;
     if upgrade::is_asked_for(&request.headers) {
-        return tunnel(request, target, link).await;
+        return tunnel(call, target, link).await;
     }
     if target.path.is_empty() && matches!(request.method, Method::GET | Method::HEAD) {
         return Ok(redirect_to_slash(request));
@@ -94,23 +99,33 @@ pub async fn forward(request: &Parts, body: Body, target: &Target, link: &Link) 
     let rewriter = Rewriter::new(request, target);
     let mut headers = end_to_end(&request.headers);
     rewriter.announce(target, &mut headers);
+    append_sender(call, &mut headers);
+    let unreachable = |error| ApiError::service_unavailable(format!("error trying to reach service: {error}"));
     let answer = send(&request.method, headers, body, target, link).await;
-    let answer =
-        answer.map_err(|error| ApiError::service_unavailable(format!("error trying to reach service: {error}")))?;
+    let answer = answer.map_err(unreachable)?;
     let (mut head, body) = answer.into_parts();
     head.headers = end_to_end(&head.headers);
-    if let Some(location) = head.headers.get(LOCATION).and_then(|location| location.to_str().ok())
-        && let Ok(location) = HeaderValue::try_from(rewriter.rewrite(location, target))
-    {
-        head.headers.insert(LOCATION, location);
-    }
+    let rewrite = |link: &str| rewriter.rewrite(link, target);
+    let body = match head.headers.get(LOCATION).and_then(|location| location.to_str().ok()) {
+        Some(location) => {
+            if let Ok(location) = HeaderValue::try_from(rewrite(location)) {
+                head.headers.insert(LOCATION, location);
+            }
+            Body::new(body)
+        }
+        None if page::is_page(&head.headers) && request.method != Method::HEAD => {
+            let page = page::rewritten(&mut head.headers, body, rewrite).await;
+            page.map_err(unreachable)?
+        }
+        None => Body::new(body),
+    };
     // Scripts of pages that the other side serves get no rights here.
     let cross_origin = |name: &HeaderName| name.as_str().starts_with("access-control-");
     let dropped: Vec<HeaderName> = head.headers.keys().filter(|name| cross_origin(name)).cloned().collect();
     for name in dropped {
         head.headers.remove(name);
     }
-    let mut response = Response::new(Body::new(body));
+    let mut response = Response::new(body);
     *response.status_mut() = head.status;
     *response.headers_mut() = head.headers;
     Ok(response)
@@ -163,6 +178,19 @@ fn end_to_end(headers: &HeaderMap) -> HeaderMap {
     kept
 }
 
+/// Adds the client to those who the request came through.
+fn append_sender(call: &Call, headers: &mut HeaderMap) {
+    let Some(peer) = call.ctx.peer else { return };
+    let before = headers
+        .get_all(FORWARDED_FOR)
+        .iter()
+        .filter_map(|value| value.to_str().ok());
+    let all: Vec<String> = before.map(str::to_owned).chain([peer.to_string()]).collect();
+    if let Ok(value) = HeaderValue::try_from(all.join(", ")) {
+        headers.insert(FORWARDED_FOR, value);
+    }
+}
+
 /// Relative links of the page at the root only work when its address ends in a slash.
 fn redirect_to_slash(request: &Parts) -> Response {
     let query = request.uri.query().map_or(String::new(), |query| format!("?{query}"));
@@ -174,8 +202,7 @@ fn redirect_to_slash(request: &Parts) -> Response {
     response
 }
 
-/// What stands behind `/proxy` in the encoded path of a request, with its slash in front; `?path=` of old clients counts as
-/// well.
+/// What stands behind `/proxy` in the encoded path of a request, with its slash in front.
 #[must_use]
 pub fn rest_of_path(request: &Parts) -> String {
     const MARK: &str = "/proxy";
@@ -184,18 +211,7 @@ pub fn rest_of_path(request: &Parts) -> String {
         let rest = &path[start + MARK.len()..];
         (rest.is_empty() || rest.starts_with('/')).then_some(rest)
     });
-    match rest {
-        Some(rest) if !rest.is_empty() => rest.to_owned(),
-        _ => {
-            let query = Query::new(request.uri.query().unwrap_or_default());
-            query
-                .first("path")
-                .map_or(String::new(), |path| match path.starts_with('/') {
-                    true => path.into_owned(),
-                    false => format!("/{path}"),
-                })
-        }
-    }
+    rest.unwrap_or_default().to_owned()
 }
 
 #[cfg(test)]

@@ -145,6 +145,7 @@ pub struct CertificateSigningRequestCondition {
 impl Rules for CertificateSigningRequest {
     const UPDATE_ORDER: UpdateOrder = UpdateOrder::ObjectOnly;
     const HOLDS_PROOFS: bool = true;
+    const UNMANAGED: &'static [&'static str] = &["spec"];
 
     fn note_creator(&mut self, creator: &Creator<'_>) {
         let spec = &mut self.spec;

@@ -75,11 +75,13 @@ pub(crate) use annotations::{check as check_annotations, check_app_armor_fields,
 #[resource(
     subresource = "attach",
     subresource = "binding",
+    subresource = "ephemeralcontainers",
     subresource = "eviction",
     subresource = "exec",
     subresource = "log",
     subresource = "portforward",
-    subresource = "proxy"
+    subresource = "proxy",
+    subresource = "resize"
 )]
 pub struct Pod {
     /// Standard metadata.

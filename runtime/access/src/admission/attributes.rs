@@ -34,6 +34,8 @@ pub struct Attributes<'a> {
     /// The parameters of the request, such as a `CreateOptions`, `PatchOptions` or `DeleteOptions`; `None` when there are
     /// none, as for a connection.
     pub options: Option<&'a dyn Struct>,
+    /// The parameters of a connection, such as a `PodExecOptions`.
+    pub connection: Option<&'a dyn Struct>,
     /// Takes words of warning for the client.
     pub warn: &'a (dyn Fn(String) + Sync),
     /// Takes what the audit record of the request shall say: a key such as `pod-security.kubernetes.io/enforce-policy`,
@@ -56,6 +58,7 @@ impl<'a> Attributes<'a> {
             user,
             dry_run: false,
             options: None,
+            connection: None,
             warn: &|_| {},
             annotate: &|_, _| {},
             reinvocation: None,

@@ -22,6 +22,7 @@ use super::namespace_presence::{NamespaceAutoProvision, NamespaceExists};
 use super::owner_references_permission_enforcement::OwnerReferencesPermissionEnforcement;
 use super::persistent_volume_claim_resize::PersistentVolumeClaimResize;
 use super::pod_node_selector::PodNodeSelector;
+use super::pod_resize_validator::PodResizeValidator;
 use super::pod_security::PodSecurity;
 use super::pod_toleration_restriction::PodTolerationRestriction;
 use super::pod_topology_labels::PodTopologyLabels;
@@ -140,7 +141,11 @@ pub const KUBERNETES: &[Registration] = &[
     Registration::place("PodGroupWorkloadExists", true),
     Registration::place("NodeDeclaredFeatureValidator", true),
     Registration::place("JobValidation", true),
-    Registration::place("PodResizeValidator", true),
+    Registration::on("PodResizeValidator", |setup| {
+        made(PodResizeValidator {
+            objects: objects(setup),
+        })
+    }),
     Registration::place("MutatingAdmissionPolicy", true),
     Registration::place("MutatingAdmissionWebhook", true),
     Registration::place("ValidatingAdmissionPolicy", true),

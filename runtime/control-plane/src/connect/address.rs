@@ -44,17 +44,27 @@ impl<'a> Address<'a> {
     /// # Errors
     ///
     /// 503 when it is no port, in the words of a connection that fails.
-    pub(super) fn port_number(&self, host: &str) -> ApiResult<u16> {
-        match self.port {
-            "" if self.secure => Ok(443),
-            "" => Ok(80),
-            port => port.parse().map_err(|_| {
-                let why = format!("error trying to reach service: dial tcp: address {host}:{port}: invalid port");
-                ApiError::service_unavailable(why)
-            }),
-        }
+    pub(super) fn port_number(&self) -> ApiResult<u16> {
+        let problem = match self.port {
+            "" if self.secure => return Ok(443),
+            "" => return Ok(80),
+            port if port.bytes().all(|byte| byte.is_ascii_digit()) => match port.parse() {
+                Ok(number) => return Ok(number),
+                Err(_) => format!("address {port}: invalid port"),
+            },
+            name => match KNOWN_PORTS.iter().find(|(known, _)| *known == name) {
+                Some((_, number)) => return Ok(*number),
+                None => format!("lookup tcp/{name}: unknown port"),
+            },
+        };
+        Err(ApiError::service_unavailable(format!(
+            "error trying to reach service: dial tcp: {problem}"
+        )))
     }
 }
+
+/// Ports with names that everybody knows.
+const KNOWN_PORTS: [(&str, u16); 4] = [("domain", 53), ("http", 80), ("https", 443), ("ssh", 22)];
 
 /// Whether a proxy may reach an address: never the server's own host, nor what is only meant for one link.
 pub(super) fn is_proxyable(address: IpAddr) -> bool {
@@ -86,6 +96,19 @@ mod tests {
         let error = parse("ftp:web:21").unwrap_err();
         assert_eq!(error.message(), "invalid service request \"ftp:web:21\"");
         assert!(parse("a:b:c:d").is_err() && parse(":80").is_err());
+    }
+
+    #[test]
+    fn ports_are_numbers_or_known_names() {
+        let port = |text| Address::parse(text, "pod").and_then(|address| address.port_number());
+        assert_eq!(port("p"), Ok(80));
+        assert_eq!(port("https:p:"), Ok(443));
+        assert_eq!(port("p:8080"), Ok(8080));
+        assert_eq!(port("p:https"), Ok(443));
+        let problem = |text| port(text).unwrap_err().message().to_owned();
+        let prefix = "error trying to reach service: dial tcp: ";
+        assert_eq!(problem("p:65536"), format!("{prefix}address 65536: invalid port"));
+        assert_eq!(problem("p:web"), format!("{prefix}lookup tcp/web: unknown port"));
     }
 
     #[test]

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use axum::body::Body;
 use axum::response::Response;
 use futures_util::future::BoxFuture;
+use planesmith_api_defs::core::v1::NodeProxyOptions;
 use planesmith_machinery::status::{ApiError, ApiResult};
 use planesmith_server::endpoint::{Call, Endpoint, Subresource};
 use planesmith_server::proxy::{Link, Target, forward, rest_of_path};
@@ -36,7 +37,7 @@ impl NodeProxy {
         }
         check_reachable(&target.host).await?;
         target.secure = address.secure;
-        target.port = address.port_number(&target.host)?;
+        target.port = address.port_number()?;
         Ok((target, &self.link))
     }
 }
@@ -65,9 +66,12 @@ impl Subresource for NodeProxy {
 
     fn serve<'a>(&'a self, endpoint: Arc<Endpoint>, call: &'a Call, body: Body) -> BoxFuture<'a, ApiResult<Response>> {
         Box::pin(async move {
-            endpoint.admit_connection(call).await?;
+            let options = NodeProxyOptions {
+                path: rest_of_path(&call.parts),
+            };
+            endpoint.admit_connection(call, &options).await?;
             let (target, link) = self.target(call).await?;
-            forward(&call.parts, body, &target, link).await
+            forward(call, body, &target, link).await
         })
     }
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use axum::body::Body;
 use axum::response::Response;
 use futures_util::future::BoxFuture;
-use planesmith_api_defs::core::v1::Pod;
+use planesmith_api_defs::core::v1::{Pod, PodProxyOptions};
 use planesmith_machinery::status::ApiResult;
 use planesmith_server::endpoint::{Call, Endpoint, Subresource};
 use planesmith_server::proxy::{Link, Target, forward, rest_of_path};
@@ -44,7 +44,7 @@ impl PodProxy {
             host: ip.to_owned(),
             port: match (address.port, first) {
                 ("", Some(first)) => first,
-                _ => address.port_number(ip)?,
+                _ => address.port_number()?,
             },
             path: rest_of_path(&call.parts),
             query: call.parts.uri.query().unwrap_or_default().to_owned(),
@@ -59,8 +59,11 @@ impl Subresource for PodProxy {
 
     fn serve<'a>(&'a self, endpoint: Arc<Endpoint>, call: &'a Call, body: Body) -> BoxFuture<'a, ApiResult<Response>> {
         Box::pin(async move {
-            endpoint.admit_connection(call).await?;
-            forward(&call.parts, body, &self.target(call)?, &self.link).await
+            let options = PodProxyOptions {
+                path: rest_of_path(&call.parts),
+            };
+            endpoint.admit_connection(call, &options).await?;
+            forward(call, body, &self.target(call)?, &self.link).await
         })
     }
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use axum::body::Body;
 use axum::response::Response;
 use futures_util::future::BoxFuture;
-use planesmith_api_defs::core::v1::{EndpointAddress, EndpointSubset, Endpoints, Pod, Service};
+use planesmith_api_defs::core::v1::{EndpointAddress, EndpointSubset, Endpoints, Pod, Service, ServiceProxyOptions};
 use planesmith_machinery::go_format::quote;
 use planesmith_machinery::status::{ApiError, ApiResult};
 use planesmith_server::endpoint::{Call, Endpoint, Subresource};
@@ -118,8 +118,11 @@ impl Subresource for ServiceProxy {
 
     fn serve<'a>(&'a self, endpoint: Arc<Endpoint>, call: &'a Call, body: Body) -> BoxFuture<'a, ApiResult<Response>> {
         Box::pin(async move {
-            endpoint.admit_connection(call).await?;
-            forward(&call.parts, body, &self.target(call)?, &self.link).await
+            let options = ServiceProxyOptions {
+                path: rest_of_path(&call.parts),
+            };
+            endpoint.admit_connection(call, &options).await?;
+            forward(call, body, &self.target(call)?, &self.link).await
         })
     }
 }

@@ -5,8 +5,9 @@ use std::sync::Arc;
 use axum::body::Body;
 use axum::response::Response;
 use futures_util::future::BoxFuture;
-use planesmith_api_defs::core::v1::Pod;
+use planesmith_api_defs::core::v1::{Pod, PodAttachOptions, PodExecOptions, PodPortForwardOptions};
 use planesmith_machinery::status::{ApiError, ApiResult};
+use planesmith_machinery::value::Struct;
 use planesmith_server::endpoint::{Call, Endpoint, Subresource};
 use planesmith_server::proxy::{Target, tunnel};
 use planesmith_server::request::Verb;
@@ -46,46 +47,98 @@ impl Stream {
         }
     }
 
+    /// What the client wants.
+    fn wishes(self, parameters: Parameters<'_>) -> ApiResult<Wishes> {
+        let container = parameters.text("container");
+        let [stdin, stdout, stderr, tty] = ["stdin", "stdout", "stderr", "tty"].map(|name| parameters.flag(name));
+        Ok(match self {
+            Stream::Exec => Wishes::Exec(PodExecOptions {
+                stdin,
+                stdout,
+                stderr,
+                tty,
+                container,
+                command: parameters.0.all("command").map(Into::into).collect(),
+            }),
+            Stream::Attach => Wishes::Attach(PodAttachOptions {
+                stdin,
+                stdout,
+                stderr,
+                tty,
+                container,
+            }),
+            Stream::PortForward => {
+                let ports = parameters.0.all("ports").map(|port| port_number(&port));
+                Wishes::PortForward(PodPortForwardOptions {
+                    ports: ports.collect::<ApiResult<_>>()?,
+                })
+            }
+        })
+    }
+}
+
+fn port_number(text: &str) -> ApiResult<i32> {
+    text.parse().map_err(|_| {
+        let quoted = planesmith_machinery::go_format::quote(text);
+        ApiError::bad_request(format!("strconv.ParseInt: parsing {quoted}: invalid syntax"))
+    })
+}
+
+/// What a client wants of a stream.
+#[derive(Debug)]
+enum Wishes {
+    Exec(PodExecOptions),
+    Attach(PodAttachOptions),
+    PortForward(PodPortForwardOptions),
+}
+
+impl Wishes {
+    fn as_struct(&self) -> &dyn Struct {
+        match self {
+            Wishes::Exec(options) => options,
+            Wishes::Attach(options) => options,
+            Wishes::PortForward(options) => options,
+        }
+    }
+
     /// The path at the agent.
-    fn path(self, pod: &Pod, wanted: &str) -> ApiResult<String> {
+    fn path(&self, pod: &Pod) -> ApiResult<String> {
         let (namespace, name) = (&pod.metadata.namespace, &pod.metadata.name);
         Ok(match self {
-            Stream::Exec => format!("/exec/{namespace}/{name}/{}", container::choose(pod, wanted)?),
-            Stream::Attach => format!("/attach/{namespace}/{name}/{}", container::choose(pod, wanted)?),
-            Stream::PortForward => format!("/portForward/{namespace}/{name}"),
+            Wishes::Exec(options) => format!(
+                "/exec/{namespace}/{name}/{}",
+                container::choose(pod, &options.container)?
+            ),
+            Wishes::Attach(options) => format!(
+                "/attach/{namespace}/{name}/{}",
+                container::choose(pod, &options.container)?
+            ),
+            Wishes::PortForward(_) => format!("/portForward/{namespace}/{name}"),
         })
     }
 
     /// The parameters as the agent calls them.
-    fn query(self, parameters: Parameters<'_>) -> ApiResult<String> {
+    fn query(&self) -> String {
         let mut sent = Sent::default();
-        if self == Stream::PortForward {
-            let mut ports = Vec::new();
-            for port in parameters.0.all("ports") {
-                let parsed = port.parse::<i32>();
-                ports.push(parsed.map_err(|_| {
-                    let quoted = planesmith_machinery::go_format::quote(&port);
-                    ApiError::bad_request(format!("strconv.ParseInt: parsing {quoted}: invalid syntax"))
-                })?);
+        let (streams, command) = match self {
+            Wishes::Exec(options) => (
+                [options.stdin, options.stdout, options.stderr, options.tty],
+                options.command.as_slice(),
+            ),
+            Wishes::Attach(options) => ([options.stdin, options.stdout, options.stderr, options.tty], &[][..]),
+            Wishes::PortForward(options) => {
+                let ports: Vec<String> = options.ports.iter().map(ToString::to_string).collect();
+                sent.add_if(!ports.is_empty(), "port", &ports.join(","));
+                return sent.encode();
             }
-            let ports: Vec<String> = ports.iter().map(ToString::to_string).collect();
-            sent.add_if(!ports.is_empty(), "port", &ports.join(","));
-            return Ok(sent.encode());
+        };
+        for (set, name) in streams.into_iter().zip(["input", "output", "error", "tty"]) {
+            sent.add_if(set, name, "1");
         }
-        for (own, theirs) in [
-            ("stdin", "input"),
-            ("stdout", "output"),
-            ("stderr", "error"),
-            ("tty", "tty"),
-        ] {
-            sent.add_if(parameters.flag(own), theirs, "1");
+        for word in command {
+            sent.add("command", word);
         }
-        if self == Stream::Exec {
-            for word in parameters.0.all("command") {
-                sent.add("command", word);
-            }
-        }
-        Ok(sent.encode())
+        sent.encode()
     }
 }
 
@@ -106,21 +159,20 @@ impl Streams {
     }
 
     async fn answer(&self, endpoint: &Endpoint, call: &Call) -> ApiResult<Response> {
-        let parameters = Parameters(call.query());
-        let query = self.stream.query(parameters)?;
-        endpoint.admit_connection(call).await?;
+        let wishes = self.stream.wishes(Parameters(call.query()))?;
+        endpoint.admit_connection(call, wishes.as_struct()).await?;
         let pod: Pod = self.objects.get(call.namespace(), call.name())?;
-        let path = self.stream.path(&pod, &parameters.text("container"))?;
+        let path = wishes.path(&pod)?;
         if pod.spec.node_name.is_empty() {
             let why = format!("pod {} does not have a host assigned", pod.metadata.name);
             return Err(ApiError::bad_request(why));
         }
         let target = Target {
             path,
-            query,
+            query: wishes.query(),
             ..self.kubelets.find(&pod.spec.node_name)?
         };
-        tunnel(&call.parts, &target, self.kubelets.link()).await
+        tunnel(call, &target, self.kubelets.link()).await
     }
 }
 

@@ -33,8 +33,12 @@ impl<'a> Difference<'a> {
 
     /// Leaves out fields with all that is below them.
     pub(super) fn ignore(&mut self, fields: &Set<'_>) {
+        self.each_set(|set| set.remove_below(fields));
+    }
+
+    pub(super) fn each_set(&mut self, change: impl Fn(&mut Set<'a>)) {
         for set in [&mut self.removed, &mut self.modified, &mut self.added] {
-            set.remove_below(fields);
+            change(set);
         }
     }
 

@@ -44,6 +44,7 @@ impl Target<'_> {
         }
         let mut own = owned(applied, self.schema).into_owned();
         own.remove_below(&self.ignored);
+        self.write.limit(&mut own);
         let last = entries.take_applied(self.write.manager, self.write.subresource);
         let last_time = last.as_ref().and_then(|last| last.time);
         let mut new = merge(live, applied, self.schema);
@@ -123,6 +124,7 @@ impl Target<'_> {
     fn changes(&self, api_version: &str, live: &Value, new: &Value, schema: Schema) -> Changes {
         let mut difference = Difference::of(live, new, schema);
         difference.ignore(&self.ignored);
+        difference.each_set(|set| self.write.limit(set));
         Changes {
             api_version: api_version.to_owned(),
             taken: difference.taken().into_owned(),

@@ -90,6 +90,7 @@ fn by(manager: &str) -> Tracking<'_> {
         manager,
         subresource: "",
         now: Time::from_second(100),
+        only: &[],
     }
 }
 

@@ -143,6 +143,7 @@ fn lists_are_applied_as_the_schema_says() {
         manager,
         subresource: "",
         now: Time::from_second(1),
+        only: &[],
     };
     let applied = |live: &dyn Object, manager, spec: Value| {
         let document =

@@ -47,6 +47,17 @@ pub struct Tracking<'a> {
     pub subresource: &'a str,
     /// When.
     pub now: Time,
+    /// The only fields that the write can change, as dotted paths with `*` for any step; empty for no such limit.
+    pub only: &'a [&'a str],
+}
+
+impl Tracking<'_> {
+    /// Leaves of a set only what the write can change.
+    pub(crate) fn limit(&self, set: &mut Set<'_>) {
+        if !self.only.is_empty() {
+            set.keep_within(self.only);
+        }
+    }
 }
 
 /// Turns objects into other versions, for the entries of managers that name their fields in those.
@@ -160,6 +171,7 @@ impl<'a> Update<'a> {
                 manager,
                 subresource,
                 now,
+                ..
             } = *self.write;
             entries.add(
                 manager,
@@ -175,6 +187,13 @@ impl<'a> Update<'a> {
     }
 
     fn changes<'o>(&self, live: &'o dyn Object, new: &'o dyn Object) -> Changes<'o> {
+        let mut changes = self.all_changes(live, new);
+        self.write.limit(&mut changes.removed);
+        self.write.limit(&mut changes.taken);
+        changes
+    }
+
+    fn all_changes<'o>(&self, live: &'o dyn Object, new: &'o dyn Object) -> Changes<'o> {
         let ignored = reset_fields(new.resource(), self.write.subresource);
         if new.as_custom().is_some() {
             let mut ignored = Set::of(ignored.into_iter().map(|field| [PathElement::field(field)]));
@@ -229,7 +248,10 @@ pub(crate) fn reset_fields(kind: &ResourceFacts, subresource: &str) -> Vec<&'sta
             let fields = kind.fields().fields.iter().map(|field| field.name);
             fields.filter(|name| !matches!(*name, "status" | "metadata")).collect()
         }
-        _ => vec!["status"],
+        "" => [&["status"], kind.rules.unmanaged].concat(),
+        "finalize" => vec!["status"],
+        // Writes to other parts say themselves what they change.
+        _ => Vec::new(),
     }
 }
 

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use super::element::PathElement;
 use super::key_value::KeyValue;
 use crate::facts::{FieldFacts, ListType, TypeFacts};
-use crate::value::{Value, View};
+use crate::value::{Struct, Value, View};
 
 /// How a value takes part in sets of fields.
 #[derive(Clone, Copy, Debug)]
@@ -74,16 +74,14 @@ pub(super) fn keyed_element<'a>(keys: &[&'static str], element: &'a dyn Value) -
     let View::Struct(element) = element.view() else {
         return None;
     };
-    let fields = element.facts().fields;
     let mut pairs: Vec<(Cow<'a, str>, KeyValue<'a>)> = Vec::with_capacity(keys.len());
     for key in keys {
-        let Some(index) = fields.iter().position(|field| field.name == *key) else {
+        let Some((field, view)) = key_field(element, key) else {
             continue;
         };
-        let view = element.field(index).view();
-        let value = match view.is_omitted(&fields[index]) {
+        let value = match view.is_omitted(field) {
             false => KeyValue::of(&view),
-            true => fields[index]
+            true => field
                 .default
                 .and_then(|json| serde_json::from_str(json).ok())
                 .map(KeyValue::from_json),
@@ -92,6 +90,16 @@ pub(super) fn keyed_element<'a>(keys: &[&'static str], element: &'a dyn Value) -
     }
     pairs.sort_by(|left, right| left.0.cmp(&right.0));
     (!pairs.is_empty()).then_some(PathElement::Key(pairs))
+}
+
+/// The field `key`, which may stand in a struct that is written without a name of its own.
+fn key_field<'a>(element: &'a dyn Struct, key: &str) -> Option<(&'static FieldFacts, View<'a>)> {
+    let mut fields = element.facts().fields.iter().enumerate();
+    fields.find_map(|(index, field)| match (field.inline, element.field(index).view()) {
+        (true, View::Struct(inner)) => key_field(inner, key),
+        (false, view) => (field.name == key).then_some((field, view)),
+        (true, _) => None,
+    })
 }
 
 /// The step to an element of a set; `None` when it is not a plain value.

@@ -7,8 +7,6 @@ use http::{HeaderValue, Uri};
 use super::Target;
 
 const FORWARDED_URI: HeaderName = HeaderName::from_static("x-forwarded-uri");
-const FORWARDED_HOST: HeaderName = HeaderName::from_static("x-forwarded-host");
-const FORWARDED_PROTO: HeaderName = HeaderName::from_static("x-forwarded-proto");
 
 /// Knows what stands in front of the other side's paths here.
 #[derive(Debug)]
@@ -33,7 +31,7 @@ impl Rewriter {
 
     /// Tells the other side how the client calls it, and keeps the name by which it asked.
     pub(super) fn announce(&self, target: &Target, headers: &mut HeaderMap) {
-        let uri = format!("{}{}", self.prefix.trim_end_matches('/'), target.path);
+        let uri = self.behind_prefix(&target.path);
         let values = [(FORWARDED_URI, uri.as_str()), (HOST, self.host.as_str())];
         for (name, value) in values {
             if let Ok(value) = HeaderValue::try_from(value)
@@ -42,19 +40,20 @@ impl Rewriter {
                 headers.insert(name, value);
             }
         }
-        if headers.get(FORWARDED_HOST).is_none()
-            && let Ok(host) = HeaderValue::try_from(self.host.as_str())
-        {
-            headers.insert(FORWARDED_HOST, host);
-            headers.insert(FORWARDED_PROTO, HeaderValue::from_static("https"));
-        }
     }
 
-    /// Where a `Location` of the other side is to be found through the proxy. Relative links and those to somebody else stay
-    /// as they are.
-    pub(super) fn rewrite(&self, location: &str, target: &Target) -> String {
-        let Ok(uri) = location.parse::<Uri>() else {
-            return location.to_owned();
+    /// Where a link of the other side is to be found through the proxy. Relative links and those to somebody else stay as
+    /// they are.
+    pub(super) fn rewrite(&self, link: &str, target: &Target) -> String {
+        // Fragments are no part of what is parsed.
+        let (address, fragment) = link.split_at(link.find('#').unwrap_or(link.len()));
+        // Without a scheme, `//host/path` would be taken for a path.
+        let absolute = match address.starts_with("//") {
+            true => format!("http:{address}"),
+            false => address.to_owned(),
+        };
+        let Ok(uri) = absolute.parse::<Uri>() else {
+            return link.to_owned();
         };
         let authority = uri.authority().map(http::uri::Authority::as_str);
         let default_port = if target.secure { ":443" } else { ":80" };
@@ -63,16 +62,22 @@ impl Rewriter {
             authority == own || authority == self.host || Some(authority) == own.strip_suffix(default_port)
         };
         if authority.is_some_and(|authority| !is_target(authority)) || !uri.path().starts_with('/') {
-            return location.to_owned();
+            return link.to_owned();
         }
         let path = uri.path_and_query().map_or("/", http::uri::PathAndQuery::as_str);
         let path = match path.starts_with(self.prefix.as_str()) {
             true => path.to_owned(),
-            false => format!("{}{path}", self.prefix.trim_end_matches('/')),
+            false => self.behind_prefix(path),
         };
-        match authority {
-            Some(_) => format!("https://{}{path}", self.host),
-            None => path,
-        }
+        // Who names the host of the request knows it; the address of the target is of no use to the client.
+        let origin = match authority {
+            Some(authority) if authority == self.host => address.split(authority).next().unwrap_or_default(),
+            _ => return path + fragment,
+        };
+        format!("{origin}{}{path}{fragment}", self.host)
+    }
+
+    fn behind_prefix(&self, path: &str) -> String {
+        format!("{}{path}", self.prefix.trim_end_matches('/'))
     }
 }

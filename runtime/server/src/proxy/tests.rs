@@ -5,6 +5,11 @@ use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpListener;
 
 use super::*;
+use crate::request::Context;
+use crate::shutdown::Stop;
+
+mod secure;
+mod tunnels;
 
 fn link() -> Link {
     Link {
@@ -16,6 +21,15 @@ fn link() -> Link {
 fn request(method: Method, uri: &str) -> Parts {
     let request = Request::builder().method(method).uri(uri).header(HOST, "api.example");
     request.body(()).unwrap().into_parts().0
+}
+
+fn call(parts: Parts) -> Call {
+    let (_, shutdown) = Stop::new();
+    let ctx = Context {
+        peer: Some("192.0.2.7".parse().unwrap()),
+        ..Context::unknown(shutdown)
+    };
+    Call { ctx, parts }
 }
 
 /// A backend that answers one request with `answer`; what it was asked comes out of the task.
@@ -47,7 +61,7 @@ async fn requests_go_on_and_links_come_back() {
         "HTTP/1.1 302 Found\r\nlocation: /login\r\naccess-control-allow-origin: *\r\nx-own: 1\r\ncontent-length: 2\r\n\r\nhi",
     )
     .await;
-    let request = request(Method::GET, "/api/v1/namespaces/n/pods/p/proxy/x/y?a=b");
+    let request = call(request(Method::GET, "/api/v1/namespaces/n/pods/p/proxy/x/y?a=b"));
     let response = forward(&request, Body::empty(), &target, &link()).await.unwrap();
     assert_eq!(response.status(), StatusCode::FOUND);
     assert_eq!(response.headers()[LOCATION], "/api/v1/namespaces/n/pods/p/proxy/login");
@@ -57,10 +71,25 @@ async fn requests_go_on_and_links_come_back() {
     let asked = asked.await.unwrap();
     assert!(asked.starts_with("GET /x/y?a=b HTTP/1.1\r\n"), "{asked}");
     assert!(asked.contains("host: api.example\r\n"), "{asked}");
+    assert!(asked.contains("x-forwarded-for: 192.0.2.7\r\n"), "{asked}");
     assert!(
         asked.contains("x-forwarded-uri: /api/v1/namespaces/n/pods/p/proxy/x/y\r\n"),
         "{asked}"
     );
+}
+
+#[tokio::test]
+async fn links_in_pages_come_back() {
+    let (target, asked) = backend(
+        "HTTP/1.1 200 OK\r\ncontent-type: text/html; charset=utf-8\r\ncontent-length: 20\r\n\r\n<a href=\"/rewrite\">t",
+    )
+    .await;
+    let request = call(request(Method::GET, "/api/v1/namespaces/n/pods/p/proxy/x/y"));
+    let response = forward(&request, Body::empty(), &target, &link()).await.unwrap();
+    asked.await.unwrap();
+    let page = response.into_body().collect().await.unwrap().to_bytes();
+    let page = std::str::from_utf8(&page).unwrap();
+    assert_eq!(page, r#"<a href="/api/v1/namespaces/n/pods/p/proxy/rewrite">t"#);
 }
 
 #[tokio::test]
@@ -75,7 +104,7 @@ async fn nobody_there_is_503_in_gos_words() {
         path: "/".to_owned(),
         query: String::new(),
     };
-    let request = request(Method::GET, "/api/v1/nodes/n/proxy/");
+    let request = call(request(Method::GET, "/api/v1/nodes/n/proxy/"));
     let error = forward(&request, Body::empty(), &target, &link()).await.unwrap_err();
     let expected = format!("error trying to reach service: dial tcp 127.0.0.1:{port}: connect: connection refused");
     assert_eq!((error.code(), error.message()), (503, expected.as_str()));
@@ -92,7 +121,7 @@ async fn the_root_without_a_slash_is_somewhere_else() {
         path: String::new(),
         query: String::new(),
     };
-    let request = request(Method::GET, "/api/v1/nodes/n/proxy?q=1");
+    let request = call(request(Method::GET, "/api/v1/nodes/n/proxy?q=1"));
     let response = forward(&request, Body::empty(), &target, &link()).await.unwrap();
     assert_eq!(response.status(), StatusCode::MOVED_PERMANENTLY);
     assert_eq!(response.headers()[LOCATION], "/api/v1/nodes/n/proxy/?q=1");
@@ -111,8 +140,12 @@ fn links_to_others_stay() {
     let rewriter = Rewriter::new(&parts, &target);
     let cases = [
         ("/y/?q=1", "/p/proxy/y/?q=1"),
-        ("http://10.0.0.1/y", "https://api.example/p/proxy/y"),
-        ("http://10.0.0.1:80/y", "https://api.example/p/proxy/y"),
+        ("http://10.0.0.1/y", "/p/proxy/y"),
+        ("http://10.0.0.1:80/y#z", "/p/proxy/y#z"),
+        ("http://api.example/y", "http://api.example/p/proxy/y"),
+        ("//api.example/y", "//api.example/p/proxy/y"),
+        ("#z", "#z"),
+        ("y", "y"),
         ("http://other/y", "http://other/y"),
         ("/p/proxy/y", "/p/proxy/y"),
     ];
@@ -126,5 +159,5 @@ fn the_rest_of_the_path_stays_encoded() {
     let rest = |uri: &str| rest_of_path(&request(Method::GET, uri));
     assert_eq!(rest("/api/v1/namespaces/n/pods/p/proxy/a%2Fb/"), "/a%2Fb/");
     assert_eq!(rest("/api/v1/nodes/n/proxy"), "");
-    assert_eq!(rest("/api/v1/nodes/n/proxy?path=logs"), "/logs");
+    assert_eq!(rest("/api/v1/nodes/n/proxy?path=logs"), "");
 }

@@ -3,13 +3,13 @@
 use axum::body::Body;
 use axum::response::Response;
 use http::header::{CONNECTION, HOST, HeaderMap, UPGRADE};
-use http::request::Parts;
 use http::{HeaderValue, Request, StatusCode};
 use hyper::upgrade::OnUpgrade;
 use hyper_util::rt::TokioIo;
 use planesmith_machinery::status::{ApiError, ApiResult};
 
-use super::{Link, Target, end_to_end};
+use super::{Link, Target, append_sender, end_to_end};
+use crate::endpoint::Call;
 
 /// Whether a client wants to speak something else from here on.
 pub(super) fn is_asked_for(headers: &HeaderMap) -> bool {
@@ -26,7 +26,8 @@ pub(super) fn is_asked_for(headers: &HeaderMap) -> bool {
 /// # Errors
 ///
 /// 400 for a request that changes nothing, 500 when nobody answers there.
-pub async fn tunnel(request: &Parts, target: &Target, link: &Link) -> ApiResult<Response> {
+pub async fn tunnel(call: &Call, target: &Target, link: &Link) -> ApiResult<Response> {
+    let request = &call.parts;
     if !is_asked_for(&request.headers) {
         return Err(ApiError::bad_request("Upgrade request required"));
     }
@@ -39,6 +40,7 @@ pub async fn tunnel(request: &Parts, target: &Target, link: &Link) -> ApiResult<
         }
     }
     headers.insert(CONNECTION, HeaderValue::from_static("Upgrade"));
+    append_sender(call, &mut headers);
     if let Ok(host) = HeaderValue::try_from(target.authority()) {
         headers.entry(HOST).or_insert(host);
     }

@@ -1,6 +1,7 @@
 //! What travels with a request.
 
 use std::fmt;
+use std::net::IpAddr;
 use std::sync::{Arc, LazyLock};
 use std::time::Instant;
 
@@ -28,6 +29,8 @@ pub struct Context {
     pub shutdown: Shutdown,
     /// When the request's head had arrived.
     pub received: Instant,
+    /// Address of the client; `None` for requests made inside the process.
+    pub peer: Option<IpAddr>,
     /// The client program, when requests are logged.
     pub(crate) agent: Option<HeaderValue>,
 }
@@ -46,6 +49,7 @@ impl Context {
             warnings: Warnings::default(),
             shutdown,
             received: Instant::now(),
+            peer: None,
             agent: None,
         }
     }

@@ -21,11 +21,11 @@ use crate::negotiation::Output;
 
 impl Endpoint {
     /// Makes a part of an object what a manager wants of it; an object that is missing is made.
-    pub(super) async fn apply(&self, call: &Call, body: Bytes, part: Part, output: Output) -> ApiResult<Response> {
+    pub(super) async fn apply(&self, call: &Call, body: Bytes, part: Part<'_>, output: Output) -> ApiResult<Response> {
         let options = WriteOptions::for_apply(call.query())?;
         let sent = Sent::read(&body)?;
         drop(body);
-        let write = Write::new(self, call, &options).with_managers();
+        let write = Write::new(self, call, &options).of_part(part).with_managers();
         let make = |live: &dyn Object| {
             sent.check(self.kind().api_version, self.kind().kind)?;
             let versions = &**self.stores().scheme();
@@ -52,7 +52,7 @@ impl Endpoint {
         let change = Change {
             part,
             make: &make,
-            otherwise: (part == Part::Object).then_some(&missing),
+            otherwise: matches!(part, Part::Object).then_some(&missing),
             uid: "",
         };
         let changed = write.change(call.name(), &change).await?;

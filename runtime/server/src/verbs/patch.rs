@@ -17,7 +17,7 @@ use super::options::{FieldValidation, WriteOptions};
 use super::update::{Change, Part};
 use super::write::Write;
 use crate::body;
-use crate::endpoint::{Call, Endpoint};
+use crate::endpoint::{Call, Endpoint, PartRules};
 use crate::negotiation::{Offer, negotiate, with_empty_details};
 
 /// How a patch says what to change.
@@ -73,7 +73,12 @@ impl Endpoint {
         self.patch_part(call, body, Part::Status).await
     }
 
-    async fn patch_part(&self, call: &Call, body: Body, part: Part) -> ApiResult<Response> {
+    /// Changes a part of an object that has rules of its own.
+    pub(crate) async fn patch_own_part(&self, call: &Call, body: Body, part: &dyn PartRules) -> ApiResult<Response> {
+        self.patch_part(call, body, Part::Own(part)).await
+    }
+
+    async fn patch_part(&self, call: &Call, body: Body, part: Part<'_>) -> ApiResult<Response> {
         let kind = PatchKind::of(call, self.kind())?;
         let output = negotiate(&call.parts, Offer::Object)?;
         let body = body::read(&call.parts, body, self.stores().options().body_limit).await?;
@@ -88,7 +93,7 @@ impl Endpoint {
             scheme: self.stores().scheme(),
             expected: self.kind().into(),
         };
-        let write = Write::new(self, call, &options);
+        let write = Write::new(self, call, &options).of_part(part);
         let change = Change {
             part,
             make: &|live| {

@@ -73,14 +73,14 @@ impl Endpoint {
         Ok(submission)
     }
 
-    /// Asks the plugins whether `call` may open a connection to what its object stands for.
+    /// Asks the plugins whether `call` may open a connection with `parameters` to what its object stands for.
     ///
     /// # Errors
     ///
     /// That of the first plugin that refuses.
-    pub async fn admit_connection(&self, call: &Call) -> ApiResult<()> {
+    pub async fn admit_connection(&self, call: &Call, parameters: &dyn Struct) -> ApiResult<()> {
         let options = WriteOptions::for_create(Query::new(""))?;
-        Write::new(self, call, &options).admit_connection().await
+        Write::new(self, call, &options).admit_connection(parameters).await
     }
 
     async fn submit<'a>(

@@ -19,7 +19,7 @@ use planesmith_store::{Entry, Expect, Op, WriteError};
 use super::decode::Decoder;
 use super::options::{WriteOptions, parse_version};
 use super::write::{Outcome, Write, store_failure};
-use crate::endpoint::{Call, Endpoint};
+use crate::endpoint::{Call, Endpoint, PartRules};
 use crate::negotiation::{Offer, negotiate};
 use crate::reservations::Held;
 
@@ -27,14 +27,16 @@ use crate::reservations::Held;
 const ATTEMPTS: usize = 64;
 
 /// Which part of an object an update is about.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Part {
+#[derive(Clone, Copy)]
+pub(super) enum Part<'a> {
     /// All but the status, if that has its own path.
     Object,
     /// The status.
     Status,
     /// All but the status, past what an ordinary update may not change.
     Finalizers,
+    /// What has a path of its own besides those.
+    Own(&'a dyn PartRules),
 }
 
 /// Makes the new object from the old one, both in the endpoint's version; the new one is defaulted.
@@ -45,7 +47,7 @@ pub(super) type MakeMissing<'a> = dyn Fn() -> ApiResult<Box<dyn Object>> + Sync 
 
 /// What an update is about.
 pub(super) struct Change<'a> {
-    pub(super) part: Part,
+    pub(super) part: Part<'a>,
     pub(super) make: &'a Make<'a>,
     /// What is created when there is none; nothing when absent.
     pub(super) otherwise: Option<&'a MakeMissing<'a>>,
@@ -75,7 +77,12 @@ impl Endpoint {
         self.replace(call, body, Part::Finalizers).await
     }
 
-    async fn replace(&self, call: &Call, body: Body, part: Part) -> ApiResult<Response> {
+    /// Replaces a part of an object that has rules of its own.
+    pub(crate) async fn update_part(&self, call: &Call, body: Body, part: &dyn PartRules) -> ApiResult<Response> {
+        self.replace(call, body, Part::Own(part)).await
+    }
+
+    async fn replace(&self, call: &Call, body: Body, part: Part<'_>) -> ApiResult<Response> {
         let output = negotiate(&call.parts, Offer::Object)?;
         let (format, body) = self.read_body(call, body).await?;
         let options = WriteOptions::for_update(call.query())?;
@@ -90,9 +97,9 @@ impl Endpoint {
         drop(body);
         self.check_own_names(object.meta_mut(), call)?;
         defaulting::set_defaults(&mut *object);
-        let write = Write::new(self, call, &options);
+        let write = Write::new(self, call, &options).of_part(part);
         write.drop_repeated_owners(&mut *object, false);
-        let creates = part == Part::Object && self.kind().behavior.create_on_update;
+        let creates = matches!(part, Part::Object) && self.kind().behavior.create_on_update;
         let make_missing = || Ok(object.boxed());
         let change = Change {
             part,
@@ -189,7 +196,7 @@ impl Write<'_> {
         };
         self.mutate(Operation::Update, &mut new, Some(&*old)).await?;
         let held = match self.endpoint.reservations() {
-            Some(pool) if change.part == Part::Object => {
+            Some(pool) if matches!(change.part, Part::Object) => {
                 Held::new(pool.begin_update(&mut *new, &*old, self.dry_run).await?)
             }
             _ => Held::nothing(),
@@ -204,7 +211,7 @@ impl Write<'_> {
         &self,
         key: &str,
         entry: &Arc<Entry>,
-        part: Part,
+        part: Part<'_>,
         mut new: Box<dyn Object>,
         old: &dyn Object,
     ) -> ApiResult<Option<Outcome>> {
@@ -216,11 +223,13 @@ impl Write<'_> {
                 errors
             }
             Part::Status => validation::check_status_update(&*new, old),
+            Part::Own(part) => validation::check_part_update(&*new, old, |errors| part.check(&*new, old, errors)),
         };
         self.refuse_invalid(&*new, &errors)?;
         match part {
             Part::Status => self.pass_on((new.resource().rules.status_warnings)(&*new, old)),
             Part::Object | Part::Finalizers => self.warn_about(&*new, Some(old)),
+            Part::Own(_) => {}
         }
         fields::keep_times(old, &mut *new);
         self.admit(Operation::Update, &mut new, Some(old)).await?;
@@ -259,7 +268,7 @@ impl Write<'_> {
     }
 
     /// Takes over from the old object what the update is not about.
-    fn prepare_update(&self, part: Part, new: &mut Box<dyn Object>, old: &dyn Object) {
+    fn prepare_update(&self, part: Part<'_>, new: &mut Box<dyn Object>, old: &dyn Object) {
         let facts = old.resource();
         new.meta_mut().generation = old.meta().generation;
         match part {
@@ -282,9 +291,10 @@ impl Write<'_> {
             Part::Finalizers => {
                 value::copy_field("status", old, &mut **new);
             }
+            Part::Own(part) => part.prepare(&mut **new, old),
         }
         keep_system_fields(&mut **new, old);
-        if facts.behavior.generation && part != Part::Status && changes_content(&**new, old) {
+        if facts.behavior.generation && !matches!(part, Part::Status) && changes_content(&**new, old) {
             new.meta_mut().generation = old.meta().generation + 1;
         }
     }

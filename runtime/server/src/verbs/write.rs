@@ -21,6 +21,7 @@ use planesmith_store::{Draft, Entry, Expect, Op, WriteError};
 
 use super::options::{DeleteOptions, WriteOptions};
 use super::owners;
+use super::update::Part;
 use crate::body;
 use crate::endpoint::{Call, Endpoint, Subject};
 use crate::negotiation::{Format, Output};
@@ -35,6 +36,8 @@ pub(super) struct Write<'a> {
     managing: Managing,
     pub(super) subresource: &'a str,
     pub(super) now: Time,
+    /// The only fields that are written; empty for all.
+    only: &'static [&'static str],
     /// The parameters of the request, for plugins that pass them on.
     options: Box<dyn Struct>,
 }
@@ -87,9 +90,19 @@ impl<'a> Write<'a> {
             manager,
             managing: Managing::Changes,
             subresource: call.ctx.info.subresource(),
+            only: &[],
             now: Time::from_second(i64::try_from(millis / 1000).unwrap_or(i64::MAX)),
             options,
         }
+    }
+
+    /// The same for a write to a part of the object.
+    pub(super) fn of_part(self, part: Part<'_>) -> Self {
+        let only = match part {
+            Part::Own(part) => part.fields(),
+            Part::Object | Part::Status | Part::Finalizers => &[],
+        };
+        Self { only, ..self }
     }
 
     /// The same for a write that comes through a Scale and changes the number at `replicas`.
@@ -114,6 +127,7 @@ impl<'a> Write<'a> {
             manager: &self.manager,
             subresource: self.subresource,
             now: self.now,
+            only: self.only,
         }
     }
 
@@ -192,10 +206,14 @@ impl<'a> Write<'a> {
     }
 
     /// Asks the plugins about a connection to the object in the path.
-    pub(super) async fn admit_connection(&self) -> ApiResult<()> {
+    pub(super) async fn admit_connection(&self, parameters: &dyn Struct) -> ApiResult<()> {
         let chain = self.endpoint.stores().admission();
         let warn = |text: String| self.call.ctx.warnings.add(text);
-        let attributes = self.attributes(Operation::Connect, self.call.name(), &warn);
+        let attributes = Attributes {
+            options: None,
+            connection: Some(parameters),
+            ..self.attributes(Operation::Connect, self.call.name(), &warn)
+        };
         let mut objects = Objects { new: None, old: None };
         chain.mutate(&attributes, &mut objects).await?;
         chain.validate(&attributes, &objects).await

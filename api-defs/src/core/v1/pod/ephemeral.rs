@@ -8,12 +8,14 @@ use super::annotations::MIRROR;
 use super::{Pod, PodOptions};
 
 impl Pod {
-    /// Takes over from `old` all of spec and status but the ephemeral containers.
+    /// Takes over from `old` all but the ephemeral containers and what any write can say.
     pub fn keep_all_but_ephemeral_containers(&mut self, old: &Self) {
         let containers = std::mem::take(&mut self.spec.ephemeral_containers);
         self.spec = old.spec.clone();
         self.status = old.status.clone();
         self.spec.ephemeral_containers = containers;
+        self.metadata.keep_for_status(&old.metadata);
+        self.spec.drop_disabled(Some(&old.spec));
     }
 
     /// Reports what a write to the ephemeral containers of `old` may not be; metadata is checked by generic code.

@@ -7,7 +7,7 @@ use super::{Pod, PodOptions};
 use crate::core::v1::{Container, ResourceList, ResourceRequirements};
 
 impl Pod {
-    /// Takes over from `old` all of spec and status but what containers ask for. When other containers are there than
+    /// Takes over from `old` all but what containers ask for. When other containers are there than
     /// before, nothing is taken over, so that the change is refused.
     pub fn keep_all_but_resources(&mut self, old: &Self) {
         let same = |new: &[Container], old: &[Container]| {
@@ -33,6 +33,8 @@ impl Pod {
         self.status = old.status.clone();
         self.spec.containers = containers;
         self.spec.init_containers = init_containers;
+        self.metadata.keep_for_status(&old.metadata);
+        self.spec.drop_disabled(Some(&old.spec));
     }
 
     /// Reports what a change of the resources of `old` may not be; metadata is checked by generic code.

@@ -77,6 +77,7 @@ fn write_at(second: i64, manager: &str, live: Option<&Thing>, mut new: Thing) ->
             manager,
             subresource: "",
             now: at(second),
+            only: &[],
         },
         &OneVersion,
     );
@@ -226,11 +227,31 @@ fn status_is_managed_through_its_subresource_only() {
         manager: "kubelet",
         subresource: "status",
         now: at(2),
+        only: &[],
     };
     track_write(Some(&created), &mut new, &write, &OneVersion);
     let expected = [
         r#"Update maker  1 {"f:data":{".":{},"f:a":{}}}"#,
         r#"Update kubelet status 2 {"f:status":{"f:phase":{}}}"#,
+    ];
+    assert_eq!(entries(&new), expected);
+}
+
+#[test]
+fn a_part_is_all_that_its_writers_manage() {
+    let created = write_at(1, "maker", None, thing(&[("a", "1"), ("b", "1")]));
+    let mut new = created.clone();
+    new.data = thing(&[("a", "2"), ("b", "2")]).data;
+    let write = Tracking {
+        manager: "resizer",
+        subresource: "part",
+        now: at(2),
+        only: &["data.b"],
+    };
+    track_write(Some(&created), &mut new, &write, &OneVersion);
+    let expected = [
+        r#"Update maker  1 {"f:data":{".":{},"f:a":{}}}"#,
+        r#"Update resizer part 2 {"f:data":{"f:b":{}}}"#,
     ];
     assert_eq!(entries(&new), expected);
 }

@@ -1,0 +1,75 @@
+//! Parts of objects that have paths of their own, such as `pods/resize`.
+
+use std::sync::Arc;
+
+use axum::body::Body;
+use axum::response::Response;
+use futures_util::future::BoxFuture;
+use planesmith_machinery::field_error::FieldErrors;
+use planesmith_machinery::object::{Object, Resource};
+use planesmith_machinery::status::{ApiError, ApiResult};
+
+use super::{Call, Endpoint, Subresource};
+use crate::request::Verb;
+use crate::routes::ServedSubresource;
+
+/// A part of the objects of one kind. It is read, replaced, patched and applied like the object, and nothing else is
+/// written. The rules get objects of the storage version.
+#[derive(Clone, Copy, Debug)]
+pub struct ObjectPart<R> {
+    /// The fields that a write can change, as dotted paths with `*` for any step.
+    pub fields: &'static [&'static str],
+    /// Takes over from the old object (second) what a write cannot change.
+    pub prepare: fn(&mut R, &R),
+    /// Reports what is wrong with a replacement of the old object (second).
+    pub check: fn(&R, &R, &mut FieldErrors),
+}
+
+/// An [`ObjectPart`] of whichever kind.
+pub(crate) trait PartRules: Send + Sync {
+    fn fields(&self) -> &'static [&'static str];
+
+    fn prepare(&self, new: &mut dyn Object, old: &dyn Object);
+
+    fn check(&self, new: &dyn Object, old: &dyn Object, errors: &mut FieldErrors);
+}
+
+impl<R: Resource> PartRules for ObjectPart<R> {
+    fn fields(&self) -> &'static [&'static str] {
+        self.fields
+    }
+
+    fn prepare(&self, new: &mut dyn Object, old: &dyn Object) {
+        if let (Some(new), Some(old)) = (new.downcast_mut(), old.downcast_ref()) {
+            (self.prepare)(new, old);
+        }
+    }
+
+    fn check(&self, new: &dyn Object, old: &dyn Object, errors: &mut FieldErrors) {
+        if let (Some(new), Some(old)) = (new.downcast_ref(), old.downcast_ref()) {
+            (self.check)(new, old, errors);
+        }
+    }
+}
+
+impl<R: Resource> Subresource for ObjectPart<R> {
+    fn served(&self) -> ServedSubresource {
+        ServedSubresource {
+            name: "".into(),
+            kind: None,
+            verbs: vec![Verb::Get, Verb::Patch, Verb::Update],
+            open_ended: false,
+        }
+    }
+
+    fn serve<'a>(&'a self, endpoint: Arc<Endpoint>, call: &'a Call, body: Body) -> BoxFuture<'a, ApiResult<Response>> {
+        Box::pin(async move {
+            match call.ctx.info.verb() {
+                Verb::Get => endpoint.get(call).await,
+                Verb::Update => endpoint.update_part(call, body, self).await,
+                Verb::Patch => endpoint.patch_own_part(call, body, self).await,
+                _ => Err(ApiError::method_not_allowed()),
+            }
+        })
+    }
+}
