@@ -1,9 +1,8 @@
 //! Custom resources: what is defined is served, as soon as its names are accepted.
 
-mod checks;
 mod controller;
 
-use planesmith_extensions::{CustomResources, Definitions, KnownFacts};
+use planesmith_extensions::{CustomResources, Definitions, KnownFacts, SchemaChecks};
 use planesmith_machinery::resource::ResourceFacts;
 use planesmith_machinery::scheme::Scheme;
 use planesmith_server::chain::ApiServer;
@@ -11,7 +10,6 @@ use planesmith_server::hooks::Hook;
 use planesmith_server::stores::Stores;
 
 use crate::loopback::Loopback;
-use checks::SchemaChecks;
 use controller::DefinitionController;
 
 /// The API-extensions server; it serves what is defined if the program has definitions.

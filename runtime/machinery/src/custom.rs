@@ -10,7 +10,7 @@ mod rules;
 use std::fmt;
 use std::sync::OnceLock;
 
-pub use object::{CustomObject, decode};
+pub use object::{CustomObject, decode, decode_stored};
 
 use crate::facts::{FieldFacts, Omit, StructFacts, TypeFacts, TypeMetaFacts};
 use crate::field_error::FieldErrors;
@@ -39,6 +39,9 @@ pub trait Checks: Send + Sync {
 
     /// Reports what is wrong with an object that replaces `old`; what was wrong before may be let pass.
     fn check_update(&self, schema: &Structural, object: &CustomObject, old: &CustomObject, errors: &mut FieldErrors);
+
+    /// Reports what is wrong with an object whose status alone may differ from that of `old`.
+    fn check_status(&self, schema: &Structural, object: &CustomObject, old: &CustomObject, errors: &mut FieldErrors);
 }
 
 impl CustomKind {

@@ -383,7 +383,8 @@ fn join(path: &mut String, field: &str) {
     path.push_str(field);
 }
 
-fn counted(words: &str, count: u64, unit: &str) -> String {
+/// A bound in words, e.g. `must have at most 1 item`.
+pub(crate) fn counted(words: &str, count: u64, unit: &str) -> String {
     let plural = if count == 1 { "" } else { "s" };
     format!("{words} {count} {unit}{plural}")
 }

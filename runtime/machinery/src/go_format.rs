@@ -54,6 +54,26 @@ pub fn is_printable(c: char) -> bool {
     pair.escape_debug().nth(1) == Some(c)
 }
 
+/// A floating point number as Go's `%v` prints it: the fewest digits, with an exponent below 1e-4 and from 1e21 on.
+#[must_use]
+pub fn float(number: f64) -> String {
+    let size = number.abs();
+    if !number.is_finite() || size == 0.0 || (1e-4..1e21).contains(&size) {
+        return number.to_string();
+    }
+    let text = format!("{number:e}");
+    match text.split_once('e') {
+        Some((digits, exponent)) => {
+            let (sign, exponent) = match exponent.strip_prefix('-') {
+                Some(exponent) => ('-', exponent),
+                None => ('+', exponent),
+            };
+            format!("{digits}e{sign}{exponent:0>2}")
+        }
+        None => text,
+    }
+}
+
 /// A list of texts as Go's `%v` prints a slice: `[a b]`.
 pub fn slice<T: AsRef<str>>(items: &[T]) -> String {
     let items: Vec<&str> = items.iter().map(AsRef::as_ref).collect();
@@ -87,6 +107,21 @@ pub fn map(entries: &serde_json::Map<String, serde_json::Value>) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn floating_point_numbers_are_written_as_go_does() {
+        let cases = [
+            (0.75, "0.75"),
+            (-3.0, "-3"),
+            (1e20, "100000000000000000000"),
+            (1e21, "1e+21"),
+            (1.5e-5, "1.5e-05"),
+            (0.0, "0"),
+        ];
+        for (number, expected) in cases {
+            assert_eq!(float(number), expected);
+        }
+    }
 
     #[test]
     fn text_is_quoted_as_go_does() {

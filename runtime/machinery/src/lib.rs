@@ -17,6 +17,7 @@ pub mod facts;
 pub mod field_error;
 pub mod fields;
 pub mod go_format;
+pub mod go_pattern;
 pub mod go_value;
 pub mod group_version;
 pub mod int_or_string;

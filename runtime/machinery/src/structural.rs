@@ -1,18 +1,28 @@
 //! Types that are known only while serving: the structural schemas of custom resource definitions.
 //!
-//! Reading order: [`Structural`] (one node of a schema), `compile` (out of its JSON form), then what walks it:
-//! [`Structural::prune`] and [`Structural::fill_defaults`].
+//! Reading order: [`Structural`] (one node of a schema), `compile` (out of its JSON form), then what walks it, as an
+//! object comes in: [`Structural::prune`], [`Structural::complete_embedded`], [`Structural::fill_defaults`],
+//! [`Structural::validate`], [`Structural::check_embedded`] and [`Structural::check_lists`].
 
 mod compile;
 mod defaults;
+mod embedded;
+mod format;
 mod limits;
+mod lists;
+mod pattern;
+mod place;
 mod prune;
+mod validate;
 
 use std::collections::BTreeMap;
 
 use serde_json::Value;
 
+pub use embedded::Malformed;
+pub use format::Format;
 pub use limits::Limits;
+pub use pattern::Pattern;
 pub use prune::PrunedPaths;
 
 /// What a schema says about one value. Made by [`Structural::compile`].
@@ -42,6 +52,12 @@ pub struct Structural {
     pub limits: Option<Box<Limits>>,
     /// Expressions that must hold (`x-kubernetes-validations`), as they were written.
     pub rules: Option<Box<Value>>,
+    /// Whether expressions must hold of this value or of anything in it.
+    pub has_rules: bool,
+    /// Whether this value or anything in it has metadata of its own.
+    pub has_embedded: bool,
+    /// Whether this value or anything in it is a list whose elements are told apart.
+    pub has_keyed_lists: bool,
 }
 
 /// The declared type of a value.
@@ -91,6 +107,23 @@ pub enum ListKind {
 }
 
 impl Structural {
+    /// The schemas of what is in the value.
+    pub fn children(&self) -> impl Iterator<Item = &Structural> {
+        let additional = match &self.additional {
+            Additional::Typed(additional) => Some(&**additional),
+            Additional::None | Additional::Any => None,
+        };
+        self.properties.values().chain(additional).chain(self.items.as_deref())
+    }
+
+    /// The schema of the field called `name`, and whether the field is one of a map.
+    fn entry(&self, name: &str) -> Option<(&Structural, bool)> {
+        match self.properties.get(name) {
+            Some(property) => Some((property, false)),
+            None => self.field(name).map(|additional| (additional, true)),
+        }
+    }
+
     /// The schema of the field called `name`.
     #[must_use]
     pub fn field(&self, name: &str) -> Option<&Structural> {

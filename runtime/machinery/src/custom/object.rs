@@ -7,10 +7,11 @@ use serde_json::Value as Tree;
 
 use super::CustomKind;
 use crate::facts::StructFacts;
-use crate::json::{self, Findings, Strictness};
+use crate::json::{self, DecodeError, Findings, Strictness};
 use crate::meta::ObjectMeta;
 use crate::object::Object;
 use crate::resource::ResourceFacts;
+use crate::structural::Malformed;
 use crate::value::{Struct, Value};
 
 /// An object of a custom kind: metadata, and trees of JSON that its schema describes.
@@ -52,7 +53,12 @@ impl CustomObject {
     /// The whole object as a document.
     #[must_use]
     pub fn to_document(&self) -> Tree {
-        json::to_value(self)
+        let mut document = self.clone().take_content();
+        let text = |text: &str| Tree::String(text.to_owned());
+        document.insert("apiVersion".to_owned(), text(self.kind.api_version));
+        document.insert("kind".to_owned(), text(self.kind.kind));
+        document.insert("metadata".to_owned(), json::to_value(&self.metadata));
+        Tree::Object(document)
     }
 
     /// Lets `change` work on the parts of the object that its schema describes: all but its metadata.
@@ -71,10 +77,18 @@ impl CustomObject {
         };
         let mut paths = Vec::new();
         self.change(|document| paths = custom.schema.prune(document).into_paths());
-        paths
-            .into_iter()
-            .map(|path| format!("unknown field {path:?}"))
-            .collect()
+        paths.iter().map(unknown).collect()
+    }
+
+    /// Completes embedded objects, and says which fields these cannot have, each as a finding of strict reading.
+    fn complete_embedded(&mut self, malformed: Malformed) -> Result<Vec<String>, DecodeError> {
+        let Some(custom) = self.kind.custom.filter(|custom| custom.schema.has_embedded) else {
+            return Ok(Vec::new());
+        };
+        let mut dropped = Ok(Vec::new());
+        self.change(|document| dropped = custom.schema.complete_embedded(document, malformed));
+        let dropped = dropped.map_err(|error| DecodeError::Type(error.message()))?;
+        Ok(dropped.iter().map(unknown).collect())
     }
 
     /// Takes over what `other`, of another version of the kind, holds under the same names.
@@ -165,15 +179,40 @@ impl dyn Object {
     }
 }
 
-/// Reads the JSON of an object and, if its kind is custom, drops what its schema does not know.
+fn unknown(path: impl AsRef<str>) -> String {
+    let path = path.as_ref();
+    format!("unknown field {path:?}")
+}
+
+/// Reads the JSON of an object that a client sent and, if its kind is custom, drops what its schema does not know.
+///
+/// # Errors
+///
+/// As [`json::decode`], and when the metadata of an object inside it is of the wrong type.
+pub fn decode(input: &[u8], target: &mut dyn Struct, strictness: Strictness) -> Result<Findings, DecodeError> {
+    read(input, target, strictness, Malformed::Refused)
+}
+
+/// Reads the JSON of an object that was stored. What it holds was right once; what its schema or that of its metadata
+/// does not take any more is dropped.
 ///
 /// # Errors
 ///
 /// As [`json::decode`].
-pub fn decode(input: &[u8], target: &mut dyn Struct, strictness: Strictness) -> Result<Findings, json::DecodeError> {
+pub fn decode_stored(input: &[u8], target: &mut dyn Struct) -> Result<Findings, DecodeError> {
+    read(input, target, Strictness::Lenient, Malformed::Dropped)
+}
+
+fn read(
+    input: &[u8],
+    target: &mut dyn Struct,
+    strictness: Strictness,
+    malformed: Malformed,
+) -> Result<Findings, DecodeError> {
     let mut findings = json::decode(input, target, strictness)?;
     if let Some(object) = (target as &mut dyn Any).downcast_mut::<CustomObject>() {
-        let dropped = object.prune();
+        let mut dropped = object.prune();
+        dropped.extend(object.complete_embedded(malformed)?);
         if strictness == Strictness::Strict {
             // Inside trees the reader notices no field that stands twice.
             let (_, noticed) = json::parse_value(input, strictness)?;

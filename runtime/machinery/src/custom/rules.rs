@@ -25,7 +25,7 @@ pub(super) const TABLE: RulesTable = RulesTable {
         if let (Some(new), Some(old)) = (new.as_custom(), old.as_custom())
             && let Some(custom) = new.custom()
         {
-            custom.checks().check_update(custom.schema(), new, old, errors);
+            custom.checks().check_status(custom.schema(), new, old, errors);
         }
     },
     ..RulesTable::NONE

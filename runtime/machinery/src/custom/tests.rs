@@ -15,6 +15,7 @@ struct Unchecked;
 impl Checks for Unchecked {
     fn check(&self, _: &Structural, _: &CustomObject, _: &mut FieldErrors) {}
     fn check_update(&self, _: &Structural, _: &CustomObject, _: &CustomObject, _: &mut FieldErrors) {}
+    fn check_status(&self, _: &Structural, _: &CustomObject, _: &CustomObject, _: &mut FieldErrors) {}
 }
 
 /// A kind in two versions.

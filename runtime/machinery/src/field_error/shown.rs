@@ -1,7 +1,7 @@
 //! Offending values as messages show them.
 
-use crate::go_format::quote;
-use crate::json::encode_part;
+use crate::go_format::{float, quote};
+use crate::json::{encode_part, encode_value};
 use crate::value::{Value, View};
 
 /// A value that an error message can show the way Go prints it: text quoted, numbers plain, the rest as JSON.
@@ -36,7 +36,12 @@ impl Shown for serde_json::Value {
     fn shown(&self) -> String {
         match self {
             serde_json::Value::String(text) => quote(text),
-            other => other.to_string(),
+            serde_json::Value::Number(number) if !number.is_i64() => float(number.as_f64().unwrap_or_default()),
+            other => {
+                let mut json = Vec::new();
+                encode_value(other, &mut json);
+                String::from_utf8_lossy(&json).into_owned()
+            }
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use super::{Additional, Form, Limits, ListKind, Structural};
+use super::{Additional, Form, Format, Limits, ListKind, Pattern, Structural};
 
 impl Structural {
     /// The schema in its JSON form, `openAPIV3Schema` of a definition. What is not understood is passed over: whether a
@@ -13,9 +13,13 @@ impl Structural {
             return Self::default();
         };
         let flag = |name: &str| schema.get(name).and_then(Value::as_bool).unwrap_or_default();
-        let limits = limits(schema);
-        Self {
-            form: form(schema),
+        let rules = schema
+            .get("x-kubernetes-validations")
+            .filter(|rules| rules.as_array().is_some_and(|rules| !rules.is_empty()));
+        let form = form(schema);
+        let limits = limits(schema, form);
+        let mut compiled = Self {
+            form,
             nullable: flag("nullable"),
             preserve_unknown: flag("x-kubernetes-preserve-unknown-fields"),
             embedded: flag("x-kubernetes-embedded-resource"),
@@ -24,10 +28,25 @@ impl Structural {
             items: schema.get("items").map(|items| Box::new(Self::compile(items))),
             list: list(schema),
             atomic: text(schema, "x-kubernetes-map-type") == "atomic",
-            default: schema.get("default").cloned().map(Box::new),
+            default: None,
             limits: (limits != Limits::default()).then(|| Box::new(limits)),
-            rules: schema.get("x-kubernetes-validations").cloned().map(Box::new),
+            rules: rules.cloned().map(Box::new),
+            ..Self::default()
+        };
+        compiled.has_rules = compiled.any(compiled.rules.is_some(), |schema| schema.has_rules);
+        compiled.has_embedded = compiled.any(compiled.embedded, |schema| schema.has_embedded);
+        let is_keyed = compiled.list != ListKind::Atomic;
+        compiled.has_keyed_lists = compiled.any(is_keyed, |schema| schema.has_keyed_lists);
+        // What the schema does not know is no default either.
+        if let Some(mut default) = schema.get("default").filter(|default| !default.is_null()).cloned() {
+            compiled.prune_part(&mut default);
+            compiled.default = Some(Box::new(default));
         }
+        compiled
+    }
+
+    fn any(&self, here: bool, below: fn(&Structural) -> bool) -> bool {
+        here || self.children().any(below)
     }
 }
 
@@ -68,16 +87,16 @@ fn list(schema: &Map<String, Value>) -> ListKind {
     }
 }
 
-fn limits(schema: &Map<String, Value>) -> Limits {
+fn limits(schema: &Map<String, Value>, form: Form) -> Limits {
     let flag = |name: &str| schema.get(name).and_then(Value::as_bool).unwrap_or_default();
     let count = |name: &str| schema.get(name).and_then(Value::as_u64);
-    let number = |name: &str| schema.get(name).and_then(Value::as_number).cloned();
+    let number = |name: &str| schema.get(name).and_then(Value::as_f64);
     let all = |name: &str| {
         let schemas = schema.get(name).and_then(Value::as_array);
         schemas.into_iter().flatten().map(Structural::compile).collect()
     };
     Limits {
-        format: text(schema, "format").into(),
+        format: Format::of(form, text(schema, "format")),
         maximum: number("maximum"),
         exclusive_maximum: flag("exclusiveMaximum"),
         minimum: number("minimum"),
@@ -85,7 +104,9 @@ fn limits(schema: &Map<String, Value>) -> Limits {
         multiple_of: number("multipleOf"),
         max_length: count("maxLength"),
         min_length: count("minLength"),
-        pattern: schema.get("pattern").and_then(Value::as_str).map(Into::into),
+        pattern: Some(text(schema, "pattern"))
+            .filter(|pattern| !pattern.is_empty())
+            .map(Pattern::new),
         max_items: count("maxItems"),
         min_items: count("minItems"),
         unique_items: flag("uniqueItems"),

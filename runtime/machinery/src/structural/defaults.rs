@@ -5,10 +5,10 @@ use serde_json::Value;
 use super::Structural;
 
 impl Structural {
-    /// Fills in defaults, also in place of a `null` that is no value, and then drops every such `null` that is left.
+    /// Drops every `null` that is no value, and fills in defaults, also in place of such a `null`.
     pub fn fill_defaults(&self, document: &mut Value) {
-        self.fill(document);
         self.drop_nulls(document);
+        self.fill(document);
     }
 
     fn fill(&self, value: &mut Value) {
@@ -51,7 +51,7 @@ impl Structural {
         match value {
             Value::Object(entries) => entries.retain(|name, value| {
                 let Some(schema) = self.field(name) else { return true };
-                let keeps = !value.is_null() || schema.nullable;
+                let keeps = !value.is_null() || schema.nullable || schema.default.is_some();
                 if keeps {
                     schema.drop_nulls(value);
                 }

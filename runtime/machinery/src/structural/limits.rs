@@ -1,28 +1,30 @@
 //! What must hold of a value beyond its type.
 
-use serde_json::{Number, Value};
+use serde_json::Value;
+
+use super::{Format, Pattern};
 
 /// What must hold of a value beyond its type: the value validations of OpenAPI.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Limits {
-    /// E.g. `date-time`; empty for none.
-    pub format: Box<str>,
+    /// E.g. `date-time`; only formats that say something about values of the type.
+    pub format: Option<Format>,
     /// The greatest number.
-    pub maximum: Option<Number>,
+    pub maximum: Option<f64>,
     /// The greatest number itself is too great.
     pub exclusive_maximum: bool,
     /// The least number.
-    pub minimum: Option<Number>,
+    pub minimum: Option<f64>,
     /// The least number itself is too small.
     pub exclusive_minimum: bool,
     /// Numbers are multiples of this.
-    pub multiple_of: Option<Number>,
+    pub multiple_of: Option<f64>,
     /// The most characters of a text.
     pub max_length: Option<u64>,
     /// The fewest characters of a text.
     pub min_length: Option<u64>,
     /// What a text matches.
-    pub pattern: Option<Box<str>>,
+    pub pattern: Option<Pattern>,
     /// The most elements of a list.
     pub max_items: Option<u64>,
     /// The fewest elements of a list.

@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 
+use super::place::Place;
 use super::{Additional, Structural};
 
 /// What every object of the API has, whatever its schema says.
@@ -12,40 +13,32 @@ const MAX_PATHS: usize = 100;
 
 /// Where fields were dropped, e.g. `spec.parts[0].size`; at most 100.
 #[derive(Debug, Default)]
-pub struct PrunedPaths {
-    paths: Vec<String>,
-    here: Vec<String>,
-}
+pub struct PrunedPaths(Vec<String>);
 
 impl PrunedPaths {
-    /// The paths, in the order of the document.
+    /// The paths, sorted.
     #[must_use]
-    pub fn into_paths(self) -> Vec<String> {
-        self.paths
+    pub fn into_paths(mut self) -> Vec<String> {
+        self.0.sort_unstable();
+        self.0
     }
 
-    fn dropped(&mut self, name: &str) {
-        if self.paths.len() < MAX_PATHS {
-            let here = self.here.concat();
-            let dot = if here.is_empty() { "" } else { "." };
-            self.paths.push(format!("{here}{dot}{name}"));
+    fn dropped(&mut self, place: &Place<'_>) {
+        if self.0.len() < MAX_PATHS {
+            self.0.push(place.to_string());
         }
     }
+}
 
-    fn below<T>(&mut self, name: &str, walk: impl FnOnce(&mut Self) -> T) -> T {
-        let dot = if self.here.is_empty() { "" } else { "." };
-        self.here.push(format!("{dot}{name}"));
-        let done = walk(self);
-        self.here.pop();
-        done
-    }
-
-    fn element<T>(&mut self, index: usize, walk: impl FnOnce(&mut Self) -> T) -> T {
-        self.here.push(format!("[{index}]"));
-        let done = walk(self);
-        self.here.pop();
-        done
-    }
+/// What is kept though no schema names it.
+#[derive(Clone, Copy, PartialEq)]
+enum Kept {
+    /// Nothing.
+    Nothing,
+    /// What every object of the API has.
+    Meta,
+    /// Anything, because a list says so of its elements.
+    Unknown,
 }
 
 impl Structural {
@@ -53,16 +46,27 @@ impl Structural {
     #[must_use]
     pub fn prune(&self, document: &mut Value) -> PrunedPaths {
         let mut paths = PrunedPaths::default();
-        prune(document, Some(self), true, &mut paths);
+        prune(document, Some(self), Kept::Meta, &Place::Root, &mut paths);
         paths
+    }
+
+    /// Drops from a value in a document what the schema does not know.
+    pub(super) fn prune_part(&self, value: &mut Value) {
+        prune(
+            value,
+            Some(self),
+            Kept::Nothing,
+            &Place::Root,
+            &mut PrunedPaths::default(),
+        );
     }
 }
 
-fn prune(value: &mut Value, schema: Option<&Structural>, is_object_of_api: bool, paths: &mut PrunedPaths) {
+fn prune(value: &mut Value, schema: Option<&Structural>, kept: Kept, place: &Place<'_>, paths: &mut PrunedPaths) {
+    let keeps_unknown = kept == Kept::Unknown || schema.is_some_and(|schema| schema.preserve_unknown);
     match value {
         Value::Object(entries) => {
-            let keeps_unknown = schema.is_some_and(|schema| schema.preserve_unknown);
-            let is_object_of_api = is_object_of_api || schema.is_some_and(|schema| schema.embedded);
+            let is_object_of_api = kept == Kept::Meta || schema.is_some_and(|schema| schema.embedded);
             entries.retain(|name, value| {
                 if is_object_of_api && META.contains(&name.as_str()) {
                     return true;
@@ -73,26 +77,24 @@ fn prune(value: &mut Value, schema: Option<&Structural>, is_object_of_api: bool,
                     Some((None, Additional::Any)) => Some(None),
                     Some((None, Additional::None)) | None => None,
                 };
+                let place = Place::Field(place, name);
                 match known {
-                    Some(schema) => {
-                        paths.below(name, |paths| prune(value, schema, false, paths));
-                        true
-                    }
-                    None if keeps_unknown => true,
-                    None => {
-                        paths.dropped(name);
-                        false
-                    }
+                    Some(schema) => prune(value, schema, Kept::Nothing, &place, paths),
+                    None if keeps_unknown => {}
+                    None => paths.dropped(&place),
                 }
+                known.is_some() || keeps_unknown
             });
         }
         Value::Array(elements) => {
             let items = schema.and_then(|schema| schema.items.as_deref());
-            if items.is_none() && schema.is_some_and(|schema| schema.preserve_unknown) {
-                return;
-            }
+            let kept = match (keeps_unknown, items) {
+                (true, None) => return,
+                (true, Some(_)) => Kept::Unknown,
+                (false, _) => Kept::Nothing,
+            };
             for (index, element) in elements.iter_mut().enumerate() {
-                paths.element(index, |paths| prune(element, items, false, paths));
+                prune(element, items, kept, &Place::Element(place, index), paths);
             }
         }
         _ => {}

@@ -1,6 +1,7 @@
 use serde_json::json;
 
 use super::*;
+use crate::field_error::FieldErrors;
 
 fn schema(properties: &Value) -> Structural {
     Structural::compile(&json!({"type": "object", "properties": properties}))
@@ -86,4 +87,116 @@ fn defaults_fill_gaps_and_nulls() {
         ),
         json!({"spec": {"size": 1, "name": null, "parts": [{"on": true}, {"on": false}], "labels": {"a": "d"}}})
     );
+}
+
+#[test]
+fn elements_that_stand_twice_are_found() {
+    let schema = schema(&json!({
+        "set": {"type": "array", "x-kubernetes-list-type": "set", "items": {"type": "string"}},
+        "one": {"type": "array", "x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": ["id"],
+                "items": {"type": "object"}},
+        "two": {"type": "array", "x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": ["a", "b"],
+                "items": {"type": "object"}},
+        "maps": {"type": "object", "additionalProperties": {
+            "type": "array", "x-kubernetes-list-type": "set", "items": {"type": "integer"}}}
+    }));
+    let found = |document: Value| {
+        let mut errors = FieldErrors::default();
+        schema.check_lists(&document, &mut errors);
+        let messages = errors.as_slice().iter().map(|error| error.message());
+        messages.collect::<Vec<String>>()
+    };
+    assert_eq!(
+        found(json!({"set": ["a", "b", "a", "a"]})),
+        [r#"set[2]: Duplicate value: "a""#]
+    );
+    assert_eq!(
+        found(json!({"one": [{"id": "x", "v": 1}, {"id": "y"}, {"id": "x"}, {}, null]})),
+        [r#"one[2]: Duplicate value: {"id":"x"}"#, "one[4]: Duplicate value: {}"]
+    );
+    assert_eq!(
+        found(json!({"two": [{"a": 1}, {"a": 1, "b": 2}, {"b": 2, "a": 1}]})),
+        [r#"two[2]: Duplicate value: {"a":1,"b":2}"#]
+    );
+    assert_eq!(
+        found(json!({"one": ["text"]})),
+        [r#"one[0]: Invalid value: "text": must be an object for an array of list-type map"#]
+    );
+    assert_eq!(
+        found(json!({"maps": {"k": [1, 1]}})),
+        ["maps[k][1]: Duplicate value: 1"]
+    );
+}
+
+#[test]
+fn embedded_objects_are_completed_and_checked() {
+    let schema = schema(&json!({
+        "pod": {"type": "object", "x-kubernetes-embedded-resource": true, "x-kubernetes-preserve-unknown-fields": true},
+        "all": {"type": "object", "additionalProperties": {"type": "array", "items": {
+            "type": "object", "x-kubernetes-embedded-resource": true}}}
+    }));
+    let completed = |mut document: Value| {
+        let dropped = schema.complete_embedded(&mut document, Malformed::Refused);
+        dropped
+            .map(|dropped| (document, dropped))
+            .map_err(|error| error.message())
+    };
+    let metadata = json!({"name": "x", "bogus": 1, "creationTimestamp": null});
+    assert_eq!(
+        completed(json!({"pod": {"metadata": metadata, "bogus": 1}, "all": {"k": [{"metadata": {"a": {}}}]}})),
+        Ok((
+            json!({"pod": {"metadata": {"name": "x"}, "bogus": 1}, "all": {"k": [{"metadata": {}}]}}),
+            vec!["all[k][0].metadata.a".to_owned(), "pod.metadata.bogus".to_owned()]
+        ))
+    );
+    assert_eq!(
+        completed(json!({"pod": {"metadata": {"labels": {"a": 1}}}})),
+        Err(
+            r#"pod.metadata: Invalid value: {"labels":{"a":1}}: json: cannot unmarshal number into Go struct field ObjectMeta.labels of type string"#
+                .to_owned()
+        )
+    );
+    assert_eq!(
+        completed(json!({"pod": {"kind": 3}})),
+        Err("pod.kind: Invalid value: 3: must be a string".to_owned())
+    );
+    let mut stored = json!({"pod": {"kind": 3, "metadata": {"name": "x", "labels": 1}}});
+    assert_eq!(
+        schema.complete_embedded(&mut stored, Malformed::Dropped),
+        Ok(Vec::new())
+    );
+    assert_eq!(stored, json!({"pod": {"metadata": {"name": "x"}}}));
+
+    let mut errors = FieldErrors::default();
+    let document = json!({"pod": {"metadata": {"name": "a/b"}}, "all": {"k": [
+        {"apiVersion": "a/b/c", "kind": "Bad_Kind"}, {"apiVersion": "", "kind": "K"}]}});
+    schema.check_embedded(&document, &mut errors);
+    let messages: Vec<String> = errors.as_slice().iter().map(|error| error.message()).collect();
+    assert_eq!(
+        messages[0],
+        r#"all[k][0].apiVersion: Invalid value: "a/b/c": unexpected GroupVersion string: a/b/c"#
+    );
+    assert!(messages[1].starts_with(
+        r#"all[k][0].kind: Invalid value: "Bad_Kind": may have mixed case, but should otherwise match: a DNS-1035"#
+    ));
+    assert_eq!(
+        messages[2..],
+        [
+            r#"all[k][1].apiVersion: Invalid value: "": must not be empty"#,
+            "pod.apiVersion: Required value",
+            "pod.kind: Required value",
+            r#"pod.metadata.name: Invalid value: "a/b": may not contain '/'"#,
+        ]
+    );
+}
+
+#[test]
+fn defaults_are_pruned_themselves() {
+    let schema = schema(
+        &json!({"spec": {"type": "object", "default": {"a": 1, "b": 2}, "properties": {
+        "a": {"type": "integer"}}}}),
+    );
+    let mut document = json!({});
+    schema.fill_defaults(&mut document);
+    assert_eq!(document, json!({"spec": {"a": 1}}));
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use planesmith_access::admission::{NamespacePhase, Namespaces};
 use planesmith_machinery::custom;
-use planesmith_machinery::json::{self, Strictness};
+use planesmith_machinery::json;
 use planesmith_machinery::object::{Object, Resource};
 use planesmith_machinery::resource::{ResourceFacts, Scope};
 use planesmith_machinery::status::{ApiError, ApiResult};
@@ -161,7 +161,7 @@ impl ResourceStore {
     /// 500 when the bytes are not such an object.
     pub fn decode_bytes(&self, bytes: &[u8]) -> ApiResult<Box<dyn Object>> {
         let mut object = self.facts.zero();
-        match custom::decode(bytes, &mut *object, Strictness::Lenient) {
+        match custom::decode_stored(bytes, &mut *object) {
             Ok(_) => Ok(object),
             Err(error) => {
                 tracing::error!(kind = self.facts.kind, %error, "an object in the store cannot be read");

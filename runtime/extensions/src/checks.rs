@@ -1,0 +1,92 @@
+//! What is checked of custom objects.
+
+mod scale;
+
+use planesmith_machinery::custom::{Checks, CustomObject};
+use planesmith_machinery::field_error::{FieldError, FieldErrorKind, FieldErrors};
+use planesmith_machinery::object::Object as _;
+use planesmith_machinery::structural::Structural;
+use serde_json::Value;
+
+use crate::rules;
+
+/// What is reported in place of rules that could not be checked.
+const RULES_NOT_CHECKED: &str = "some validation rules were not checked because the object was invalid; correct the existing errors to complete validation";
+
+/// Checks objects by their schemas: values, scales, embedded objects, lists whose elements are told apart, and rules, in
+/// this order.
+#[derive(Clone, Copy, Debug)]
+pub struct SchemaChecks;
+
+impl Checks for SchemaChecks {
+    fn check(&self, schema: &Structural, object: &CustomObject, errors: &mut FieldErrors) {
+        let document = object.to_document();
+        schema.validate(&document, "", errors);
+        scale::check(object.resource(), &document, errors);
+        schema.check_embedded(&document, errors);
+        schema.check_lists(&document, errors);
+        check_rules(schema, &document, None, errors);
+    }
+
+    fn check_update(&self, schema: &Structural, object: &CustomObject, old: &CustomObject, errors: &mut FieldErrors) {
+        let (document, old) = (object.to_document(), old.to_document());
+        schema.validate_update(&document, &old, "", errors);
+        scale::check(object.resource(), &document, errors);
+        schema.check_embedded(&document, errors);
+        check_lists_again(schema, &document, &old, errors);
+        check_rules(schema, &document, Some(&old), errors);
+    }
+
+    fn check_status(&self, schema: &Structural, object: &CustomObject, old: &CustomObject, errors: &mut FieldErrors) {
+        let (document, old) = (object.to_document(), old.to_document());
+        if let (Some(status), Some(schema)) = (document.get("status"), schema.properties.get("status")) {
+            match old.get("status") {
+                Some(old) => schema.validate_update(status, old, "status", errors),
+                None => schema.validate(status, "status", errors),
+            }
+        }
+        scale::check_status(object.resource(), &document, errors);
+        check_lists_again(schema, &document, &old, errors);
+        check_rules(schema, &document, Some(&old), errors);
+    }
+}
+
+/// Checks lists, unless those of the old object were wrong already.
+fn check_lists_again(schema: &Structural, document: &Value, old: &Value, errors: &mut FieldErrors) {
+    let mut before = FieldErrors::default();
+    schema.check_lists(old, &mut before);
+    if before.is_empty() {
+        schema.check_lists(document, errors);
+    }
+}
+
+/// Checks rules if the object is well-formed enough for them.
+fn check_rules(schema: &Structural, document: &Value, old: Option<&Value>, errors: &mut FieldErrors) {
+    if !schema.has_rules {
+        return;
+    }
+    if errors.as_slice().iter().any(hinders_rules) {
+        errors.report(FieldError {
+            field: "<nil>".to_owned(),
+            kind: FieldErrorKind::Invalid,
+            value: "null".to_owned(),
+            detail: RULES_NOT_CHECKED.to_owned(),
+        });
+    } else {
+        rules::check(schema, document, old, errors);
+    }
+}
+
+fn hinders_rules(error: &FieldError) -> bool {
+    matches!(
+        error.kind,
+        FieldErrorKind::NotSupported
+            | FieldErrorKind::Required
+            | FieldErrorKind::TooLong
+            | FieldErrorKind::TooMany
+            | FieldErrorKind::TypeInvalid
+    )
+}
+
+#[cfg(test)]
+mod tests;

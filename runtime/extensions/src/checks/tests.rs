@@ -1,0 +1,130 @@
+use planesmith_machinery::custom::{self, CustomKind};
+use planesmith_machinery::json::Strictness;
+use planesmith_machinery::object::Object;
+use planesmith_machinery::resource::{ResourceFacts, ScaleFacts, SubresourceFacts, SubresourceKind};
+use planesmith_machinery::validation;
+use serde_json::json;
+
+use super::*;
+
+fn kind() -> &'static ResourceFacts {
+    const SCALE: SubresourceFacts = SubresourceFacts {
+        name: "scale",
+        kind: SubresourceKind::Scale(ScaleFacts {
+            spec_replicas: "spec.want",
+            status_replicas: "status.have",
+            selector: "status.pick",
+        }),
+    };
+    const STATUS: SubresourceFacts = SubresourceFacts {
+        name: "status",
+        kind: SubresourceKind::Status,
+    };
+    let schema = Structural::compile(&json!({"type": "object", "properties": {
+        "spec": {"type": "object", "properties": {
+            "want": {"type": "integer"},
+            "name": {"type": "string", "maxLength": 3},
+            "set": {"type": "array", "x-kubernetes-list-type": "set", "items": {"type": "string"}}},
+            "x-kubernetes-validations": [{"rule": "true"}]},
+        "status": {"type": "object", "properties": {
+            "have": {"type": "integer"}, "phase": {"type": "string"}, "pick": {"type": "string"}}}}}));
+    let facts = ResourceFacts {
+        group: "example.com",
+        version: "v1",
+        api_version: "example.com/v1",
+        kind: "Flock",
+        subresources: &[STATUS, SCALE],
+        ..ResourceFacts::CUSTOM
+    };
+    let kind = CustomKind::leak(facts, schema, Box::new(SchemaChecks));
+    CustomKind::join(&[kind], kind);
+    kind
+}
+
+fn flock(content: Value) -> Box<dyn Object> {
+    let mut document = json!({"metadata": {"name": "f", "namespace": "n", "resourceVersion": "1", "uid": "u"}});
+    if let (Value::Object(document), Value::Object(content)) = (&mut document, content) {
+        document.extend(content);
+    }
+    let mut object = kind().zero();
+    custom::decode(document.to_string().as_bytes(), &mut *object, Strictness::Lenient).expect("a flock");
+    object
+}
+
+fn written(errors: &FieldErrors) -> Vec<String> {
+    errors.as_slice().iter().map(FieldError::message).collect()
+}
+
+const UNCHECKED: &str = "<nil>: Invalid value: null: some validation rules were not checked because the object was invalid; correct the existing errors to complete validation";
+
+#[test]
+fn new_objects() {
+    let errors = |content| written(&validation::check_create(&*flock(content)));
+    assert_eq!(errors(json!({"spec": {"want": 1}})), [""; 0]);
+    assert_eq!(
+        errors(json!({"spec": {"want": -1}})),
+        [".spec.want: Invalid value: -1: should be a non-negative integer"]
+    );
+    assert_eq!(
+        errors(
+            json!({"spec": {"want": "x", "name": "long", "set": ["a", "a"]}, "status": {"have": 3_000_000_000_i64}})
+        ),
+        [
+            "spec.name: Too long: may not be more than 3 bytes",
+            r#"spec.want: Invalid value: "string": spec.want in body must be of type integer: "string""#,
+            ".spec.want: Invalid value: 0: .spec.want accessor error: x is of the type string, expected int64",
+            ".status.have: Invalid value: 3000000000: should be less than or equal to 2147483647",
+            r#"spec.set[1]: Duplicate value: "a""#,
+            UNCHECKED,
+        ]
+    );
+    assert_eq!(
+        errors(json!({"spec": 5, "status": {"pick": 5}}))[2..4],
+        [
+            ".spec.want: Invalid value: 0: .spec.want accessor error: 5 is of the type int64, expected map[string]interface{}",
+            r#".status.pick: Invalid value: "": .status.pick accessor error: 5 is of the type int64, expected string"#,
+        ]
+    );
+}
+
+#[test]
+fn changed_objects() {
+    let errors = |new, old| written(&validation::check_update(&*flock(new), &*flock(old)));
+    let old = json!({"spec": {"name": "long", "set": ["a", "a"]}});
+    assert_eq!(errors(old.clone(), old.clone()), [""; 0]);
+    assert_eq!(
+        errors(json!({"spec": {"name": "long", "set": ["b", "b"]}}), old.clone()),
+        [""; 0]
+    );
+    assert_eq!(
+        errors(json!({"spec": {"name": "other"}}), old),
+        ["spec.name: Too long: may not be more than 3 bytes", UNCHECKED]
+    );
+    assert_eq!(
+        errors(json!({"spec": {"set": ["b", "b"]}}), json!({})),
+        [r#"spec.set[1]: Duplicate value: "b""#]
+    );
+}
+
+#[test]
+fn statuses() {
+    let errors = |new, old| written(&validation::check_status_update(&*flock(new), &*flock(old)));
+    let phase = r#"status.phase: Invalid value: "integer": phase in body must be of type string: "integer""#;
+    let spec = json!({"name": "long", "want": -1});
+    assert_eq!(
+        errors(json!({"spec": spec, "status": {"phase": "x"}}), json!({"spec": spec})),
+        [""; 0]
+    );
+    assert_eq!(errors(json!({"status": {"phase": 1}}), json!({})), [phase, UNCHECKED]);
+    assert_eq!(
+        errors(
+            json!({"status": {"phase": 1, "have": 1}}),
+            json!({"status": {"phase": 1}})
+        ),
+        [""; 0]
+    );
+    assert_eq!(
+        errors(json!({"status": {"have": -1}}), json!({})),
+        [".status.have: Invalid value: -1: should be a non-negative integer"]
+    );
+}

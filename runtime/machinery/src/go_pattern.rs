@@ -1,0 +1,366 @@
+//! Regular expressions in Go's notation: `\d`, `\s`, `\w` and `\b` know ASCII only, `[` is an ordinary character in
+//! brackets, and braces that count nothing stand for themselves.
+
+use std::collections::HashMap;
+use std::iter::Peekable;
+use std::str::CharIndices;
+use std::sync::{Arc, LazyLock, Mutex, PoisonError};
+
+use regex::{Regex, RegexBuilder};
+
+/// How large a pattern may become in memory, in bytes.
+const MAX_SIZE: usize = 4 << 20;
+
+/// How often a part may be repeated.
+const MAX_REPEAT: u32 = 1000;
+
+/// Patterns that were read. Definitions repeat a few patterns hundreds of times, e.g. that of quantities.
+static KNOWN: LazyLock<Mutex<HashMap<Box<str>, Arc<Regex>>>> = LazyLock::new(Mutex::default);
+
+/// How many patterns are remembered.
+const MAX_KNOWN: usize = 10_000;
+
+/// The regular expression that Go would read from `pattern`.
+///
+/// # Errors
+///
+/// When it is none, or needs too much memory; with what is wrong.
+pub fn compile(pattern: &str) -> Result<Arc<Regex>, String> {
+    let known = |patterns: &HashMap<Box<str>, Arc<Regex>>| patterns.get(pattern).cloned();
+    if let Some(known) = known(&KNOWN.lock().unwrap_or_else(PoisonError::into_inner)) {
+        return Ok(known);
+    }
+    let read = RegexBuilder::new(&translate(pattern)?)
+        .size_limit(MAX_SIZE)
+        .build()
+        .map_err(|error| error.to_string())?;
+    let read = Arc::new(read);
+    let mut patterns = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
+    if patterns.len() >= MAX_KNOWN {
+        patterns.clear();
+    }
+    patterns.insert(pattern.into(), Arc::clone(&read));
+    Ok(read)
+}
+
+/// The same pattern as the `regex` crate writes it.
+fn translate(pattern: &str) -> Result<String, String> {
+    let mut translation = Translation {
+        pattern,
+        rest: pattern.char_indices().peekable(),
+        out: String::with_capacity(pattern.len() + 16),
+    };
+    while let Some((at, c)) = translation.rest.next() {
+        translation.outside(at, c)?;
+    }
+    Ok(translation.out)
+}
+
+struct Translation<'p> {
+    pattern: &'p str,
+    rest: Peekable<CharIndices<'p>>,
+    out: String,
+}
+
+impl Translation<'_> {
+    fn outside(&mut self, at: usize, c: char) -> Result<(), String> {
+        match c {
+            '\\' => self.escape(),
+            '[' => self.class(),
+            '(' => self.group(at),
+            '{' => {
+                match count_length(&self.pattern[at..])? {
+                    Some(length) => {
+                        self.out.push_str(&self.pattern[at..at + length]);
+                        self.skip(length - 1);
+                    }
+                    None => self.out.push_str("\\{"),
+                }
+                Ok(())
+            }
+            '}' => {
+                self.out.push_str("\\}");
+                Ok(())
+            }
+            c => {
+                self.out.push(c);
+                Ok(())
+            }
+        }
+    }
+
+    fn skip(&mut self, bytes: usize) {
+        let until = self.position() + bytes;
+        while self.rest.next_if(|(at, _)| *at < until).is_some() {}
+    }
+
+    fn position(&mut self) -> usize {
+        self.rest.peek().map_or(self.pattern.len(), |(at, _)| *at)
+    }
+
+    /// Refuses flags that Go does not know.
+    fn group(&mut self, at: usize) -> Result<(), String> {
+        self.out.push('(');
+        let after = &self.pattern[at + 1..];
+        let Some(inner) = after.strip_prefix('?') else {
+            return Ok(());
+        };
+        let is_named = inner.starts_with("P<") || inner.starts_with('<');
+        let flags = inner.find([':', ')']).map(|end| &inner[..end]);
+        let is_flags = flags.is_some_and(|flags| flags.chars().all(|c| "imsU-".contains(c)));
+        if is_named || is_flags {
+            Ok(())
+        } else {
+            Err(format!("invalid or unsupported Perl syntax: `(?{inner}`"))
+        }
+    }
+
+    /// What follows a backslash outside of brackets.
+    fn escape(&mut self) -> Result<(), String> {
+        let Some((at, c)) = self.rest.next() else {
+            return Err("trailing backslash at end of expression: ``".to_owned());
+        };
+        match c {
+            'b' => self.out.push_str("(?-u:\\b)"),
+            'B' => self.out.push_str("\\B"),
+            'A' | 'z' => {
+                self.out.push('\\');
+                self.out.push(c);
+            }
+            'Q' => {
+                let text = &self.pattern[at + 1..];
+                let end = text.find("\\E").unwrap_or(text.len());
+                self.out.push_str(&regex::escape(&text[..end]));
+                let closing = if end < text.len() { 2 } else { 0 };
+                self.skip(end + closing);
+            }
+            c if named_class(c).is_some() => {
+                let (negated, class) = named_class(c).unwrap_or_default();
+                let caret = if negated { "^" } else { "" };
+                self.out.push_str(&format!("[{caret}{class}]"));
+            }
+            'p' | 'P' => self.property(c),
+            c => {
+                let c = self.character(at, c)?;
+                push_literal(&mut self.out, c);
+            }
+        }
+        Ok(())
+    }
+
+    /// `\pN` or `\p{Greek}`.
+    fn property(&mut self, c: char) {
+        self.out.push('\\');
+        self.out.push(c);
+        let after = self.position();
+        let text = &self.pattern[after..];
+        let length = match text.strip_prefix('{').and_then(|inner| inner.find('}')) {
+            Some(end) => end + 2,
+            None => text.chars().next().map_or(0, char::len_utf8),
+        };
+        self.out.push_str(&text[..length]);
+        self.skip(length);
+    }
+
+    /// The character that an escape stands for.
+    fn character(&mut self, at: usize, c: char) -> Result<char, String> {
+        let invalid = |pattern: &str| format!("invalid escape sequence: `\\{}`", &pattern[at..at + c.len_utf8()]);
+        let octal = |text: &str| text.bytes().take_while(|byte| (b'0'..b'8').contains(byte)).count();
+        Ok(match c {
+            'a' => '\u{7}',
+            'f' => '\u{c}',
+            't' => '\t',
+            'n' => '\n',
+            'r' => '\r',
+            'v' => '\u{b}',
+            'x' => return self.hexadecimal().ok_or_else(|| invalid(self.pattern)),
+            '0'..='7' => {
+                let length = octal(&self.pattern[at..]).min(3);
+                if c != '0' && length == 1 {
+                    return Err(invalid(self.pattern));
+                }
+                let code = u32::from_str_radix(&self.pattern[at..at + length], 8).unwrap_or_default();
+                self.skip(length - 1);
+                char::from_u32(code).unwrap_or_default()
+            }
+            c if c.is_ascii() && !c.is_ascii_alphanumeric() => c,
+            _ => return Err(invalid(self.pattern)),
+        })
+    }
+
+    /// What follows `\x`: two digits, or any number of them in braces.
+    fn hexadecimal(&mut self) -> Option<char> {
+        let at = self.position();
+        let text = &self.pattern[at..];
+        let (digits, length) = match text.strip_prefix('{') {
+            Some(inner) => {
+                let end = inner.find('}')?;
+                (&inner[..end], end + 2)
+            }
+            None => (text.get(..2)?, 2),
+        };
+        if !digits.bytes().all(|byte| byte.is_ascii_hexdigit()) {
+            return None;
+        }
+        let c = char::from_u32(u32::from_str_radix(digits, 16).ok()?)?;
+        self.skip(length);
+        Some(c)
+    }
+
+    /// What stands in brackets.
+    fn class(&mut self) -> Result<(), String> {
+        self.out.push('[');
+        if self.rest.next_if(|(_, c)| *c == '^').is_some() {
+            self.out.push('^');
+        }
+        let mut is_first = true;
+        loop {
+            let Some((at, c)) = self.rest.next() else {
+                return Err(format!("missing closing ]: `{}`", self.pattern));
+            };
+            if c == ']' && !is_first {
+                self.out.push(']');
+                return Ok(());
+            }
+            is_first = false;
+            if self.whole_item(at, c) {
+                continue;
+            }
+            let low = self.class_character(at, c)?;
+            push_literal(&mut self.out, low);
+            let after = &self.pattern[self.position()..];
+            if after.starts_with('-') && !after.starts_with("-]") && after.len() > 1 {
+                self.skip(1);
+                self.out.push('-');
+                if let Some((at, c)) = self.rest.next() {
+                    let high = self.class_character(at, c)?;
+                    push_literal(&mut self.out, high);
+                }
+            }
+        }
+    }
+
+    /// Takes over an item of brackets that is a class itself; whether it is one.
+    fn whole_item(&mut self, at: usize, c: char) -> bool {
+        let text = &self.pattern[at..];
+        if let Some(inner) = text.strip_prefix("[:")
+            && let Some(end) = inner.find(":]")
+        {
+            self.out.push_str(&text[..end + 4]);
+            self.skip(end + 3);
+            return true;
+        }
+        let next = if c == '\\' { text[1..].chars().next() } else { None };
+        match next {
+            Some(class @ ('p' | 'P')) => {
+                self.skip(1);
+                self.property(class);
+            }
+            Some(class) if named_class(class).is_some() => {
+                self.skip(1);
+                let (negated, class) = named_class(class).unwrap_or_default();
+                match negated {
+                    true => self.out.push_str(&format!("[^{class}]")),
+                    false => self.out.push_str(class),
+                }
+            }
+            _ => return false,
+        }
+        true
+    }
+
+    fn class_character(&mut self, at: usize, c: char) -> Result<char, String> {
+        match (c, self.rest.next_if(|_| c == '\\')) {
+            ('\\', Some((at, escaped))) => self.character(at, escaped),
+            ('\\', None) => Err(format!("missing closing ]: `{}`", &self.pattern[at..])),
+            (c, _) => Ok(c),
+        }
+    }
+}
+
+/// Whether the class that a letter behind a backslash names is negated, and what is in it.
+fn named_class(letter: char) -> Option<(bool, &'static str)> {
+    let class = match letter.to_ascii_lowercase() {
+        'd' => "0-9",
+        's' => r"\t\n\x0C\r ",
+        'w' => "0-9A-Za-z_",
+        _ => return None,
+    };
+    Some((letter.is_ascii_uppercase(), class))
+}
+
+fn push_literal(out: &mut String, c: char) {
+    if c.is_ascii_punctuation() && c != '<' && c != '>' {
+        out.push('\\');
+    }
+    out.push(c);
+}
+
+/// How many bytes at the start of `text` say how often something is repeated: `{2}`, `{2,}` or `{2,3}`.
+fn count_length(text: &str) -> Result<Option<usize>, String> {
+    let Some(end) = text.find('}') else { return Ok(None) };
+    let inner = &text[1..end];
+    let (low, high) = match inner.split_once(',') {
+        Some((low, high)) => (low, Some(high)),
+        None => (inner, None),
+    };
+    let is_number = |digits: &str| !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
+    if !is_number(low) || high.is_some_and(|high| !high.is_empty() && !is_number(high)) {
+        return Ok(None);
+    }
+    let counts = [Some(low), high.filter(|high| !high.is_empty())];
+    let is_too_much = |digits: &str| digits.parse().ok().is_none_or(|count: u32| count > MAX_REPEAT);
+    if counts.into_iter().flatten().any(is_too_much) {
+        return Err(format!("invalid repeat count: `{}`", &text[..=end]));
+    }
+    Ok(Some(end + 1))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn patterns_mean_what_they_mean_in_go() {
+        let cases = [
+            (r"^[a-z]+$", "abc", true),
+            (r"^[a-z]+$", "aBc", false),
+            (r"^\d+$", "12", true),
+            (r"^\d+$", "\u{664}", false),
+            (r"^\w$", "\u{e9}", false),
+            (r"^[\w.]+$", "a.b_9", true),
+            (r"^[^\s]+$", "a b", false),
+            (r"^[\S]+$", "ab", true),
+            (r"^[[a]$", "[", true),
+            (r"^[a&&b]+$", "a&b", true),
+            (r"^[+--]+$", "+,-", true),
+            (r"^[]a]+$", "]a", true),
+            (r"^[-a]+$", "-a", true),
+            (r"^[a-]+$", "-a", true),
+            (r"^[[:alpha:]-]+$", "a-b", true),
+            (r"^a{2,3}$", "aaa", true),
+            (r"^a{b}$", "a{b}", true),
+            (r"^\Qa.b\E$", "a.b", true),
+            (r"^\x41\x{42}\101$", "ABA", true),
+            (r"^\-\_\/\<$", "-_/<", true),
+            (r"(?i)^ABC$", "abc", true),
+            (r"\bcat\b", "a cat!", true),
+            (r"^\p{L}+$", "\u{e9}a", true),
+            (r"^(?P<a>x)(?:y)$", "xy", true),
+            ("", "anything", true),
+        ];
+        for (pattern, text, expected) in cases {
+            let read = compile(pattern).unwrap_or_else(|error| panic!("{pattern}: {error}"));
+            assert_eq!(read.is_match(text), expected, "{pattern} on {text}");
+        }
+    }
+
+    #[test]
+    fn what_go_refuses_is_refused() {
+        for pattern in [
+            "[", "(", "a{1001}", r"\", r"\1", r"\y", "(?=a)", "(?x)a", "*", r"[\1]", "[b-a]", r"\x{zz}", r"[\",
+        ] {
+            assert!(compile(pattern).is_err(), "{pattern}");
+        }
+    }
+}
