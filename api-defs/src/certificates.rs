@@ -5,3 +5,5 @@ mod signer_name;
 pub mod v1;
 pub mod v1alpha1;
 pub mod v1beta1;
+
+pub(crate) use pem::authorities_complaint;

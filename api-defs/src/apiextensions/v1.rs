@@ -4,15 +4,17 @@ mod conversion_review;
 mod custom_resource_conversion;
 mod custom_resource_definition;
 mod custom_resource_definition_version;
+mod json_schema_path;
 mod json_schema_props;
+mod json_schema_shown;
 
 pub use conversion_review::{ConversionRequest, ConversionResponse, ConversionReview};
 pub use custom_resource_conversion::{
     CustomResourceConversion, ServiceReference, WebhookClientConfig, WebhookConversion,
 };
 pub use custom_resource_definition::{
-    CustomResourceDefinition, CustomResourceDefinitionCondition, CustomResourceDefinitionNames,
-    CustomResourceDefinitionSpec, CustomResourceDefinitionStatus,
+    Approval, ApprovalState, CustomResourceDefinition, CustomResourceDefinitionCondition,
+    CustomResourceDefinitionNames, CustomResourceDefinitionSpec, CustomResourceDefinitionStatus,
 };
 pub use custom_resource_definition_version::{
     CustomResourceColumnDefinition, CustomResourceDefinitionVersion, CustomResourceSubresourceScale,

@@ -59,6 +59,28 @@ pub(super) fn certificates_complaint(pem: &[u8]) -> Option<String> {
     })
 }
 
+/// What is wrong with certificates that a server is checked against; none at all is fine. What is no certificate is passed
+/// over.
+pub(crate) fn authorities_complaint(pem: &[u8]) -> Option<String> {
+    let blocks = blocks(pem);
+    let mut certificates = blocks
+        .iter()
+        .filter(|block| block.label == CERTIFICATE && !block.has_headers);
+    if pem.is_empty()
+        || certificates
+            .clone()
+            .next()
+            .is_some_and(|_| certificates.all(is_certificate))
+    {
+        return None;
+    }
+    Some("data does not contain any valid RSA or ECDSA certificates".to_owned())
+}
+
+fn is_certificate(block: &Block) -> bool {
+    X509Certificate::from_der(&block.contents).is_ok()
+}
+
 /// What is wrong with certificates that are to be trusted.
 pub(super) fn anchors_complaints(pem: &str) -> Vec<String> {
     let blocks = blocks(pem.as_bytes());

@@ -324,6 +324,12 @@ impl FieldErrors {
 
 /// Prefixes.
 impl FieldErrors {
+    /// Where errors are reported now; empty at the root.
+    #[must_use]
+    pub fn prefix(&self) -> &str {
+        &self.prefix
+    }
+
     /// Reports below `field` until the result is dropped.
     pub fn at(&mut self, field: &str) -> Scope<'_> {
         let outer = self.prefix.len();

@@ -1,16 +1,23 @@
 //! Kinds of one's own.
 
+mod layout;
+mod structural;
 mod validate;
+mod warnings;
 
 use planesmith_machinery::field_error::FieldErrors;
 use planesmith_machinery::meta::ObjectMeta;
-use planesmith_machinery::rules::Rules;
+use planesmith_machinery::rules::{Rules, UpdateOrder};
 use planesmith_machinery::time::Time;
 use planesmith_machinery::{Resource, Struct};
 
 use crate::created_at::created_at;
 
 use super::{CustomResourceConversion, CustomResourceDefinitionVersion};
+pub use validate::{Approval, ApprovalState};
+
+/// The finalizer that stands for the objects of a kind.
+const CLEANUP: &str = "customresourcecleanup.apiextensions.k8s.io";
 
 /// Declares a kind of one's own: its names, its versions and their schemas. The server then serves it as it serves
 /// kinds of
@@ -131,17 +138,35 @@ pub struct CustomResourceDefinitionCondition {
 }
 
 impl Rules for CustomResourceDefinition {
+    const UPDATE_ORDER: UpdateOrder = UpdateOrder::ChangeOnly;
+
     fn default_values(&mut self) {
         self.spec.names.fill_in();
         self.spec.conversion.get_or_insert_with(|| CustomResourceConversion {
             strategy: "None".to_owned(),
             webhook: None,
         });
+        if self.status.stored_versions.is_empty() {
+            self.note_storage();
+        }
     }
 
     fn prepare_create(&mut self) {
-        let stored = self.spec.versions.iter().filter(|version| version.storage);
-        self.status.stored_versions = stored.take(1).map(|version| version.name.clone()).collect();
+        self.status = CustomResourceDefinitionStatus::default();
+        self.note_storage();
+    }
+
+    fn prepare_update(&mut self, _: &Self) {
+        self.note_storage();
+    }
+
+    fn prepare_delete(&mut self) {
+        self.begin_to_leave();
+    }
+
+    fn holds_deletion(&self) -> bool {
+        // Its objects go first.
+        self.metadata.deletion_timestamp.is_none()
     }
 
     fn validate(&self, errors: &mut FieldErrors) {
@@ -163,6 +188,76 @@ impl Rules for CustomResourceDefinition {
 
     fn validate_update(&self, old: &Self, errors: &mut FieldErrors) {
         validate::check_change(self, old, errors);
+    }
+
+    fn validate_status_update(&self, _: &Self, errors: &mut FieldErrors) {
+        validate::check_status(self, errors);
+    }
+
+    fn warnings(&self, old: Option<&Self>) -> Vec<String> {
+        warnings::warnings(&self.spec, old.map(|old| &old.spec))
+    }
+}
+
+impl CustomResourceDefinition {
+    /// Notes that objects are stored in the storage version from now on.
+    fn note_storage(&mut self) {
+        let storage = self.spec.versions.iter().find(|version| version.storage);
+        let stored = &mut self.status.stored_versions;
+        if let Some(version) = storage.filter(|version| !stored.contains(&version.name)) {
+            stored.push(version.name.clone());
+        }
+    }
+
+    /// Says that the kind is on its way out, and that its objects are still there.
+    fn begin_to_leave(&mut self) {
+        let finalizers = &mut self.metadata.finalizers;
+        if !finalizers.iter().any(|finalizer| finalizer == CLEANUP) {
+            finalizers.push(CLEANUP.to_owned());
+        }
+        let terminating = CustomResourceDefinitionCondition {
+            type_: "Terminating".to_owned(),
+            status: "True".to_owned(),
+            last_transition_time: self.metadata.deletion_timestamp.unwrap_or_default(),
+            reason: "InstanceDeletionPending".to_owned(),
+            message: "CustomResourceDefinition marked for deletion; CustomResource deletion will begin soon".to_owned(),
+            observed_generation: 0,
+        };
+        let conditions = &mut self.status.conditions;
+        match conditions
+            .iter_mut()
+            .find(|condition| condition.type_ == terminating.type_)
+        {
+            Some(known) => *known = terminating,
+            None => conditions.push(terminating),
+        }
+    }
+
+    /// Whether the condition `name` holds.
+    #[must_use]
+    pub fn is(&self, name: &str) -> bool {
+        let mut conditions = self.status.conditions.iter();
+        conditions.any(|condition| condition.type_ == name && condition.status == "True")
+    }
+
+    /// What is wrong with its schemas, in one message; `None` when all of them are structural.
+    #[must_use]
+    pub fn structural_problems(&self) -> Option<String> {
+        let mut errors = FieldErrors::default();
+        if self.spec.preserve_unknown_fields {
+            errors.invalid("spec.preserveUnknownFields", true, "must be false");
+        }
+        for (index, version) in self.spec.versions.iter().enumerate() {
+            let schema = version
+                .schema
+                .as_ref()
+                .and_then(|schema| schema.open_apiv3_schema.as_ref());
+            if let Some(schema) = schema {
+                let mut errors = errors.at_index("spec.versions", index);
+                structural::structural_errors(schema, &mut errors.at("schema.openAPIV3Schema"));
+            }
+        }
+        errors.joined()
     }
 }
 

@@ -1,5 +1,7 @@
 //! JSON schemas.
 
+mod parts;
+
 use std::collections::BTreeMap;
 
 use planesmith_machinery::Struct;

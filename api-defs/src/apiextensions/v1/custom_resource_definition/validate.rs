@@ -1,49 +1,126 @@
-//! What is wrong with the declaration of a kind: its names, its scope and its versions.
+//! What is wrong with the declaration of a kind, reported where kube-apiserver's own form of it has the fields.
+
+mod approval;
+mod conversion;
+mod defaults;
+mod expression;
+mod lists;
+mod names;
+mod schema;
+mod selectable;
+mod tolerance;
+mod version;
+
+pub use approval::{Approval, ApprovalState};
 
 use std::collections::BTreeSet;
 
-use planesmith_machinery::field_error::FieldErrors;
-use planesmith_machinery::names;
+use planesmith_machinery::field_error::{FieldErrors, Json};
+use planesmith_machinery::names::dns_subdomain;
 
-use super::{CustomResourceDefinition, CustomResourceDefinitionNames, CustomResourceDefinitionSpec};
+use self::tolerance::Tolerance;
+use super::layout::Layout;
+use super::{CustomResourceDefinition, CustomResourceDefinitionSpec};
 
 /// A declaration as it is.
 pub(super) fn check(definition: &CustomResourceDefinition, errors: &mut FieldErrors) {
     let spec = &definition.spec;
     let name = definition.metadata.name.as_str();
-    if name != format!("{}.{}", spec.names.plural, spec.group) && names::dns_subdomain(name).is_empty() {
-        let detail = "must be spec.names.plural+\".\"+spec.group";
-        errors.invalid("metadata.name", name, detail);
+    if name != format!("{}.{}", spec.names.plural, spec.group) {
+        errors.invalid("metadata.name", name, "must be spec.names.plural+\".\"+spec.group");
     }
-    let mut errors = errors.at("spec");
-    check_group(&spec.group, &mut errors);
+    check_spec(spec, &Tolerance::NONE, &mut errors.at("spec"));
+    check_rest(definition, None, errors);
+}
+
+/// A declaration in place of another one; what was wrong with that one is let pass.
+pub(super) fn check_change(new: &CustomResourceDefinition, old: &CustomResourceDefinition, errors: &mut FieldErrors) {
+    let tolerance = Tolerance::of(new, old);
+    check_spec(&new.spec, &tolerance, &mut errors.at("spec"));
+    let (spec, before) = (&new.spec, &old.spec);
+    let names = [
+        ("spec.scope", &spec.scope, &before.scope, tolerance.immutable_names),
+        (
+            "spec.names.kind",
+            &spec.names.kind,
+            &before.names.kind,
+            tolerance.immutable_names,
+        ),
+        ("spec.group", &spec.group, &before.group, true),
+        ("spec.names.plural", &spec.names.plural, &before.names.plural, true),
+    ];
+    for (field, new, old, is_fixed) in names {
+        if is_fixed && new != old {
+            errors.invalid(field, new, "field is immutable");
+        }
+    }
+    check_rest(new, Some(old), errors);
+}
+
+/// The status alone.
+pub(super) fn check_status(definition: &CustomResourceDefinition, errors: &mut FieldErrors) {
+    names::check(
+        &definition.status.accepted_names,
+        &mut errors.at("status.acceptedNames"),
+    );
+}
+
+/// All but the metadata and the declaration itself.
+fn check_rest(new: &CustomResourceDefinition, old: Option<&CustomResourceDefinition>, errors: &mut FieldErrors) {
+    check_status(new, errors);
+    check_stored_versions(new, &mut errors.at("status"));
+    approval::check(new, old, errors);
+    if new.spec.preserve_unknown_fields && !old.is_some_and(|old| old.spec.preserve_unknown_fields) {
+        let detail =
+            "cannot set to true, set x-kubernetes-preserve-unknown-fields to true in spec.versions[*].schema instead";
+        errors.invalid("spec.preserveUnknownFields", true, detail);
+    }
+}
+
+fn check_stored_versions(definition: &CustomResourceDefinition, errors: &mut FieldErrors) {
+    let stored = &definition.status.stored_versions;
+    if stored.is_empty() {
+        errors.invalid("storedVersions", Json("null"), "must have at least one stored version");
+        return;
+    }
+    let versions = &definition.spec.versions;
+    for version in versions.iter().filter(|version| version.storage) {
+        if !stored.contains(&version.name) {
+            let detail = format!("must have the storage version {}", version.name);
+            errors.invalid("storedVersions", &stored[..], detail);
+        }
+    }
+    for (index, name) in stored.iter().enumerate() {
+        if !versions.iter().any(|version| version.name == *name) {
+            let detail = format!(
+                "missing from spec.versions; {name} was previously a storage version, and must remain in spec.versions until \
+                 a storage migration ensures no data remains persisted in {name} and removes {name} from \
+                 status.storedVersions"
+            );
+            errors.at_index("storedVersions", index).invalid("", name, detail);
+        }
+    }
+}
+
+fn check_spec(spec: &CustomResourceDefinitionSpec, tolerance: &Tolerance, errors: &mut FieldErrors) {
+    let layout = Layout::of(spec);
+    check_group(&spec.group, errors);
     match spec.scope.as_str() {
         "" => errors.required("scope", ""),
         "Cluster" | "Namespaced" => {}
         other => errors.not_supported("scope", other, &["Cluster", "Namespaced"]),
     }
-    check_versions(spec, &mut errors);
-    check_names(&spec.names, &mut errors.at("names"));
-}
-
-/// What may not change any more.
-pub(super) fn check_change(
-    definition: &CustomResourceDefinition,
-    old: &CustomResourceDefinition,
-    errors: &mut FieldErrors,
-) {
-    let (new, old) = (&definition.spec, &old.spec);
-    let mut errors = errors.at("spec");
-    for (field, new, old) in [
-        ("group", &new.group, &old.group),
-        ("names.plural", &new.names.plural, &old.names.plural),
-        ("scope", &new.scope, &old.scope),
-        ("names.kind", &new.names.kind, &old.names.kind),
-    ] {
-        if new != old {
-            errors.invalid(field, new.as_str(), "field is immutable");
-        }
+    let tolerance = &tolerance.for_spec(spec);
+    check_that_schemas_are_there(&layout, tolerance, errors);
+    if spec.preserve_unknown_fields && spec.any_schema(|schema| schema.default.is_some()) {
+        let detail = "must be false in order to use defaults in the schema";
+        errors.invalid("preserveUnknownFields", true, detail);
     }
+    check_versions(&layout, tolerance, errors);
+    names::check_required(&spec.names, &mut errors.at("names"));
+    names::check(&spec.names, &mut errors.at("names"));
+    check_what_versions_share(&layout, tolerance, errors);
+    conversion::check(spec, tolerance, errors);
 }
 
 fn check_group(group: &str, errors: &mut FieldErrors) {
@@ -51,98 +128,83 @@ fn check_group(group: &str, errors: &mut FieldErrors) {
         errors.required("group", "");
         return;
     }
-    let problems = names::dns_subdomain(group);
+    let problems = dns_subdomain(group);
     if !problems.is_empty() {
-        errors.invalid("group", group, joined(problems));
+        errors.invalid("group", group, problems.join(","));
     } else if !group.contains('.') {
         errors.invalid("group", group, "should be a domain with at least one dot");
     }
 }
 
-fn check_versions(spec: &CustomResourceDefinitionSpec, errors: &mut FieldErrors) {
-    if spec.versions.is_empty() {
-        errors.required("versions", "must have at least one version");
+fn check_that_schemas_are_there(layout: &Layout<'_>, tolerance: &Tolerance, errors: &mut FieldErrors) {
+    if layout.common_schema().is_some() {
         return;
     }
-    let mut seen = BTreeSet::new();
-    let mut repeated = false;
-    for (index, version) in spec.versions.iter().enumerate() {
-        repeated |= !seen.insert(version.name.as_str());
-        let mut errors = errors.at_index("versions", index);
-        let problems = names::dns_label_1035(&version.name);
-        if !problems.is_empty() {
-            errors.invalid("name", version.name.as_str(), joined(problems));
+    for (index, version) in layout.spec.versions.iter().enumerate() {
+        let has_one = layout
+            .schema_of(version)
+            .is_some_and(|schema| schema.open_apiv3_schema.is_some());
+        let detail = match (tolerance.schemas_required, layout.spec.preserve_unknown_fields) {
+            (true, _) => "",
+            (false, false) if version.served => "because otherwise all fields are pruned",
+            (false, _) => continue,
+        };
+        if !has_one {
+            errors
+                .at_index("versions", index)
+                .required("schema.openAPIV3Schema", detail);
         }
-        let schema = version
-            .schema
-            .as_ref()
-            .and_then(|schema| schema.open_apiv3_schema.as_ref());
-        match schema {
-            None => errors.required("schema.openAPIV3Schema", "schemas are required"),
-            Some(schema) if schema.type_ != "object" => {
-                let detail = "must be object type at the root";
-                match schema.type_.as_str() {
-                    "" => errors.required("schema.openAPIV3Schema.type", "must not be empty at the root"),
-                    other => errors.invalid("schema.openAPIV3Schema.type", other, detail),
-                }
-            }
-            Some(_) => {}
-        }
-    }
-    let shown: Vec<&str> = spec.versions.iter().map(|version| version.name.as_str()).collect();
-    if repeated {
-        errors.invalid("versions", shown.join(","), "must contain unique version names");
-    }
-    if spec.versions.iter().filter(|version| version.storage).count() != 1 {
-        let detail = "must have exactly one version marked as storage version";
-        errors.invalid("versions", shown.join(","), detail);
     }
 }
 
-fn check_names(given: &CustomResourceDefinitionNames, errors: &mut FieldErrors) {
-    for (field, name) in [
-        ("plural", &given.plural),
-        ("singular", &given.singular),
-        ("kind", &given.kind),
-        ("listKind", &given.list_kind),
-    ] {
-        if name.is_empty() {
-            errors.required(field, "");
-            continue;
-        }
-        let mixed = field.to_lowercase().ends_with("kind");
-        let problems = if mixed {
-            names::dns_label_1035(&name.to_lowercase())
-        } else {
-            names::dns_label_1035(name)
-        };
-        if problems.is_empty() {
-            continue;
-        }
-        let problems = joined(problems);
-        let detail = match mixed {
-            true => format!("may have mixed case, but should otherwise match: {problems}"),
-            false => problems,
-        };
-        errors.invalid(field, name.as_str(), detail);
+fn check_versions(layout: &Layout<'_>, tolerance: &Tolerance, errors: &mut FieldErrors) {
+    let versions = &layout.spec.versions;
+    for (index, version) in versions.iter().enumerate() {
+        version::check(layout, version, tolerance, &mut errors.at_index("versions", index));
     }
-    for (field, listed) in [("shortNames", &given.short_names), ("categories", &given.categories)] {
-        for (index, name) in listed.iter().enumerate() {
-            let problems = names::dns_label_1035(name);
-            if !problems.is_empty() {
-                errors
-                    .at_index(field, index)
-                    .invalid("", name.as_str(), joined(problems));
-            }
-        }
+    let names: BTreeSet<&str> = versions.iter().map(|version| version.name.as_str()).collect();
+    let stored = versions.iter().filter(|version| version.storage).count();
+    let problems = [
+        (names.len() != versions.len(), "must contain unique version names"),
+        (stored != 1, "must have exactly one version marked as storage version"),
+    ];
+    for (_, detail) in problems.into_iter().filter(|(is_wrong, _)| *is_wrong) {
+        errors.invalid("versions", Json(&layout.shown_versions()), detail);
     }
-    if !given.kind.is_empty() && given.kind == given.list_kind {
-        let detail = "kind and listKind may not be the same";
-        errors.invalid("listKind", given.list_kind.as_str(), detail);
+    // The first version has a second place there.
+    if let Some(first) = versions.first() {
+        version::check_name("version", &first.name, errors);
     }
 }
 
-fn joined(problems: names::Complaints) -> String {
-    let problems: Vec<String> = problems.into_iter().map(|problem| problem.to_string()).collect();
-    problems.join(",")
+/// What is said once for all versions.
+fn check_what_versions_share(layout: &Layout<'_>, tolerance: &Tolerance, errors: &mut FieldErrors) {
+    let first = layout.spec.versions.first();
+    let has_status = layout.spec.versions.iter().any(|version| {
+        let subresources = version.subresources.as_ref();
+        subresources.is_some_and(|subresources| subresources.status.is_some())
+    });
+    if let Some(schema) = layout.schema {
+        schema::check(schema, has_status, tolerance, &mut errors.at("validation"));
+    }
+    if let Some(subresources) = layout.subresources {
+        version::check_subresources(subresources, &mut errors.at("subresources"));
+    }
+    for (index, column) in layout.columns.iter().enumerate() {
+        version::check_column(column, &mut errors.at_index("additionalPrinterColumns", index));
+    }
+    if layout.selectable.is_empty() {
+        return;
+    }
+    match layout.schema {
+        None => errors.invalid(
+            "selectableFields",
+            "",
+            "may only be set when validations.schema is included",
+        ),
+        Some(_) => {
+            let lets_many = first.is_some_and(|first| tolerance.lets_many_fields(&first.name));
+            selectable::check(layout.selectable, layout.common_schema(), lets_many, errors);
+        }
+    }
 }

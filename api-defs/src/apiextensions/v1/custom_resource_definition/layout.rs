@@ -1,0 +1,139 @@
+//! What kube-apiserver says once when all versions say the same: problems are reported where it stands there.
+
+use planesmith_machinery::field_error::Shown;
+use planesmith_machinery::go_value::GoValue;
+
+use super::CustomResourceDefinitionSpec;
+use crate::apiextensions::v1::{
+    CustomResourceColumnDefinition, CustomResourceDefinitionVersion, CustomResourceSubresources,
+    CustomResourceValidation, JSONSchemaProps, SelectableField,
+};
+
+/// A declaration with what all versions have in common taken out of them.
+pub(super) struct Layout<'d> {
+    pub(super) spec: &'d CustomResourceDefinitionSpec,
+    /// The schema of all versions. `None` when they differ or have none.
+    pub(super) schema: Option<&'d CustomResourceValidation>,
+    /// Subresources of all versions.
+    pub(super) subresources: Option<&'d CustomResourceSubresources>,
+    /// Columns of all versions.
+    pub(super) columns: &'d [CustomResourceColumnDefinition],
+    /// Selectable fields of all versions.
+    pub(super) selectable: &'d [SelectableField],
+    shared: Shared,
+}
+
+/// What is the same in all versions.
+#[derive(Clone, Copy)]
+struct Shared {
+    schema: bool,
+    subresources: bool,
+    columns: bool,
+    selectable: bool,
+}
+
+impl<'d> Layout<'d> {
+    pub(super) fn of(spec: &'d CustomResourceDefinitionSpec) -> Self {
+        let versions = &spec.versions;
+        let all = |same: fn(&CustomResourceDefinitionVersion, &CustomResourceDefinitionVersion) -> bool| {
+            versions.iter().all(|version| same(version, &versions[0]))
+        };
+        let shared = Shared {
+            schema: all(|version, first| version.schema == first.schema),
+            subresources: all(|version, first| version.subresources == first.subresources),
+            columns: all(|version, first| version.additional_printer_columns == first.additional_printer_columns),
+            selectable: all(|version, first| version.selectable_fields == first.selectable_fields),
+        };
+        let first = versions.first();
+        let columns = first.filter(|_| shared.columns);
+        let selectable = first.filter(|_| shared.selectable);
+        Self {
+            spec,
+            schema: first.filter(|_| shared.schema).and_then(|first| first.schema.as_ref()),
+            subresources: first
+                .filter(|_| shared.subresources)
+                .and_then(|first| first.subresources.as_ref()),
+            columns: columns.map_or(&[], |first| &first.additional_printer_columns),
+            selectable: selectable.map_or(&[], |first| &first.selectable_fields),
+            shared,
+        }
+    }
+
+    /// The schema that a version has of its own.
+    pub(super) fn schema_of(
+        &self,
+        version: &'d CustomResourceDefinitionVersion,
+    ) -> Option<&'d CustomResourceValidation> {
+        version.schema.as_ref().filter(|_| !self.shared.schema)
+    }
+
+    /// The subresources that a version has of its own.
+    pub(super) fn subresources_of(
+        &self,
+        version: &'d CustomResourceDefinitionVersion,
+    ) -> Option<&'d CustomResourceSubresources> {
+        version.subresources.as_ref().filter(|_| !self.shared.subresources)
+    }
+
+    /// The columns that a version has of its own.
+    pub(super) fn columns_of(
+        &self,
+        version: &'d CustomResourceDefinitionVersion,
+    ) -> &'d [CustomResourceColumnDefinition] {
+        match self.shared.columns {
+            true => &[],
+            false => &version.additional_printer_columns,
+        }
+    }
+
+    /// The selectable fields that a version has of its own.
+    pub(super) fn selectable_of(&self, version: &'d CustomResourceDefinitionVersion) -> &'d [SelectableField] {
+        match self.shared.selectable {
+            true => &[],
+            false => &version.selectable_fields,
+        }
+    }
+
+    /// The schema of all versions, without what holds it.
+    pub(super) fn common_schema(&self) -> Option<&'d JSONSchemaProps> {
+        self.schema?.open_apiv3_schema.as_ref()
+    }
+
+    /// `spec.versions` as a message shows it.
+    pub(super) fn shown_versions(&self) -> String {
+        let mut versions = self.spec.versions.clone();
+        for version in &mut versions {
+            if self.shared.schema {
+                version.schema = None;
+            }
+            if self.shared.subresources {
+                version.subresources = None;
+            }
+            if self.shared.columns {
+                version.additional_printer_columns.clear();
+            }
+            if self.shared.selectable {
+                version.selectable_fields.clear();
+            }
+        }
+        GoValue(&versions).shown()
+    }
+}
+
+impl CustomResourceDefinitionSpec {
+    /// All schemas, each once.
+    pub(super) fn schemas(&self) -> impl Iterator<Item = &JSONSchemaProps> {
+        let layout = Layout::of(self);
+        let common = layout.common_schema();
+        let shared = layout.shared.schema;
+        let own = self.versions.iter().filter(move |_| !shared);
+        common
+            .into_iter()
+            .chain(own.filter_map(|version| version.schema.as_ref()?.open_apiv3_schema.as_ref()))
+    }
+
+    /// Whether something holds of a schema, or of one inside it.
+    pub(super) fn any_schema(&self, mut holds: impl FnMut(&JSONSchemaProps) -> bool) -> bool {
+        self.schemas().any(|schema| schema.any(&mut holds))
+    }
+}

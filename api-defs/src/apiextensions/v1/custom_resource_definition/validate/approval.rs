@@ -1,0 +1,91 @@
+//! Groups of Kubernetes itself: their kinds have been approved, or say that they have not.
+
+use planesmith_machinery::field_error::FieldErrors;
+use planesmith_machinery::go_format::quote;
+
+use crate::apiextensions::v1::CustomResourceDefinition;
+
+/// The annotation that says so.
+const APPROVED: &str = "api-approved.kubernetes.io";
+const WHERE: &str = "see https://github.com/kubernetes/enhancements/pull/1111";
+
+/// Whether a kind may be in the group that it is in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ApprovalState {
+    /// The annotation is neither a URL nor says that there is no approval.
+    Invalid,
+    /// The annotation has the URL of the approval.
+    Approved,
+    /// The annotation says that there is none.
+    Bypassed,
+    /// There is no annotation.
+    Missing,
+}
+
+/// What is known of the approval of a kind.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Approval {
+    /// What the annotation says.
+    pub state: ApprovalState,
+    /// The same for people.
+    pub message: String,
+}
+
+impl CustomResourceDefinition {
+    /// Whether the kind was approved; `None` in groups where nobody asks.
+    #[must_use]
+    pub fn approval(&self) -> Option<Approval> {
+        let group = self.spec.group.as_str();
+        let is_protected = ["k8s.io", "kubernetes.io"].iter().any(|domain| {
+            let rest = group.strip_suffix(domain);
+            rest.is_some_and(|rest| rest.is_empty() || rest.ends_with('.'))
+        });
+        if !is_protected {
+            return None;
+        }
+        let value = self.metadata.annotations.get(APPROVED).map_or("", String::as_str);
+        let name = quote(APPROVED);
+        let (state, message) = if value.is_empty() {
+            let message = format!("protected groups must have approval annotation {name}, {WHERE}");
+            (ApprovalState::Missing, message)
+        } else if value.starts_with("unapproved") {
+            (ApprovalState::Bypassed, format!("not approved: {}", quote(value)))
+        } else if is_url(value) {
+            (ApprovalState::Approved, format!("approved in {value}"))
+        } else {
+            let either = "with either a URL or a reason starting with \"unapproved\"";
+            let message = format!("protected groups must have approval annotation {name} {either}, {WHERE}");
+            (ApprovalState::Invalid, message)
+        };
+        Some(Approval { state, message })
+    }
+}
+
+/// Whether text has a scheme and a host.
+fn is_url(text: &str) -> bool {
+    let Some((scheme, rest)) = text.split_once("://") else {
+        return false;
+    };
+    let host = rest.split(['/', '?']).next().unwrap_or_default();
+    let host = host.rsplit('@').next().unwrap_or_default();
+    let letter = |c: char| c.is_ascii_alphanumeric() || matches!(c, '+' | '-' | '.');
+    let has_scheme = scheme.starts_with(|c: char| c.is_ascii_alphabetic()) && scheme.chars().all(letter);
+    has_scheme && !host.is_empty() && !text.contains(|c: char| c.is_ascii_control() || c == ' ')
+}
+
+pub(super) fn check(new: &CustomResourceDefinition, old: Option<&CustomResourceDefinition>, errors: &mut FieldErrors) {
+    let Some(approval) = new.approval() else { return };
+    let before = old.and_then(CustomResourceDefinition::approval);
+    if before.is_some_and(|before| before.state == approval.state) {
+        return;
+    }
+    let mut errors = errors.at_key("metadata.annotations", APPROVED);
+    match approval.state {
+        ApprovalState::Approved | ApprovalState::Bypassed => {}
+        ApprovalState::Missing => errors.required("", approval.message),
+        ApprovalState::Invalid => {
+            let value = new.metadata.annotations.get(APPROVED).map_or("", String::as_str);
+            errors.invalid("", value, approval.message);
+        }
+    }
+}

@@ -1,0 +1,62 @@
+//! Defaults: values that the schema itself takes.
+
+use planesmith_machinery::field_error::FieldErrors;
+use planesmith_machinery::json::to_value;
+use planesmith_machinery::structural::Structural;
+
+use serde_json::{Value, json};
+
+use super::tolerance::Tolerance;
+use crate::apiextensions::v1::JSONSchemaProps;
+
+/// Looks at the defaults of a structural schema.
+pub(super) fn check(schema: &JSONSchemaProps, tolerance: &Tolerance, errors: &mut FieldErrors) {
+    check_below(schema, true, false, tolerance, errors);
+}
+
+/// Whether a default has fields that its schema does not know.
+pub(super) fn has_unknown_fields(schema: &JSONSchemaProps) -> bool {
+    let mut errors = FieldErrors::default();
+    check_below(schema, true, false, &Tolerance::NONE, &mut errors);
+    !errors.is_empty()
+}
+
+/// Whether a value has only fields that its schema knows.
+fn fits(schema: &JSONSchemaProps, value: &Value) -> bool {
+    let holder = Structural {
+        properties: [("value".into(), Structural::compile(&to_value(schema)))].into(),
+        ..Structural::default()
+    };
+    let dropped = holder.prune(&mut json!({"value": value}));
+    dropped.into_paths().is_empty()
+}
+
+fn check_below(
+    schema: &JSONSchemaProps,
+    is_object_of_api: bool,
+    is_metadata: bool,
+    tolerance: &Tolerance,
+    errors: &mut FieldErrors,
+) {
+    let is_metadata = is_metadata && !schema.x_kubernetes_embedded_resource;
+    if let Some(default) = schema
+        .default
+        .as_ref()
+        .filter(|_| !is_metadata && tolerance.pruned_defaults)
+    {
+        let default = default.to_value();
+        if !fits(schema, &default) {
+            errors.invalid("default", &default, "must not have unknown fields");
+        }
+    }
+    // Defaults are forbidden below additionalProperties.
+    if let Some(item) = schema.item() {
+        check_below(item, false, is_metadata, tolerance, &mut errors.at("items"));
+    }
+    let holds_metadata = is_object_of_api || schema.x_kubernetes_embedded_resource;
+    for (name, property) in &schema.properties {
+        let is_meta = holds_metadata && matches!(name.as_str(), "metadata" | "apiVersion" | "kind");
+        let mut errors = errors.at_key("properties", name);
+        check_below(property, false, is_metadata || is_meta, tolerance, &mut errors);
+    }
+}

@@ -1,0 +1,94 @@
+//! What a declaration is taken with, but probably not meant.
+
+use std::collections::BTreeSet;
+
+use planesmith_machinery::go_format::quote;
+
+use super::CustomResourceDefinitionSpec;
+use crate::apiextensions::v1::JSONSchemaProps;
+
+/// Formats of texts that are checked, without their hyphens; and two with them.
+const FORMATS: [&str; 26] = [
+    "bsonobjectid",
+    "uri",
+    "email",
+    "hostname",
+    "ipv4",
+    "ipv6",
+    "cidr",
+    "mac",
+    "uuid",
+    "uuid3",
+    "uuid4",
+    "uuid5",
+    "isbn",
+    "isbn10",
+    "isbn13",
+    "creditcard",
+    "ssn",
+    "hexcolor",
+    "rgbcolor",
+    "byte",
+    "password",
+    "date",
+    "duration",
+    "datetime",
+    "k8sshortname",
+    "k8slongname",
+];
+
+/// Warnings about a declaration; not those that `old` would give.
+pub(super) fn warnings(spec: &CustomResourceDefinitionSpec, old: Option<&CustomResourceDefinitionSpec>) -> Vec<String> {
+    let known: BTreeSet<String> = old.map(unknown_formats).unwrap_or_default().into_iter().collect();
+    let formats = unknown_formats(spec)
+        .into_iter()
+        .filter(|format| !known.contains(format));
+    let known_sets = old.map(odd_sets).unwrap_or_default();
+    let sets = odd_sets(spec)
+        .into_iter()
+        .filter(|warning| !known_sets.contains(warning));
+    formats
+        .map(|format| format!("unrecognized format {}", quote(&format)))
+        .chain(sets)
+        .collect()
+}
+
+/// Formats that nobody checks, each as often as it stands there.
+fn unknown_formats(spec: &CustomResourceDefinitionSpec) -> Vec<String> {
+    let mut found = Vec::new();
+    spec.any_schema(|schema| {
+        if !schema.format.is_empty() && !is_known_format(schema) {
+            found.push(schema.format.clone());
+        }
+        false
+    });
+    found
+}
+
+fn is_known_format(schema: &JSONSchemaProps) -> bool {
+    let format = schema.format.as_str();
+    match schema.type_.as_str() {
+        "" | "string" => FORMATS.contains(&format.replace('-', "").as_str()),
+        "integer" => matches!(format, "int32" | "int64"),
+        "number" => matches!(format, "float" | "double"),
+        _ => false,
+    }
+}
+
+/// Sets whose elements have parts of their own.
+fn odd_sets(spec: &CustomResourceDefinitionSpec) -> BTreeSet<String> {
+    let mut found = BTreeSet::new();
+    spec.any_schema(|schema| {
+        let is_set = schema.x_kubernetes_list_type.as_deref() == Some("set");
+        if let Some(item) = schema.item().filter(|_| is_set)
+            && matches!(item.type_.as_str(), "object" | "array")
+        {
+            found.insert(format!(
+                "x-kubernetes-list-type: set for items of type {} is not supported by server-side apply or CEL validation rules",
+                quote(&item.type_)
+            ));
+        }
+        false
+    });
+    found
+}

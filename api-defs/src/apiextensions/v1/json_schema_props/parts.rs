@@ -1,0 +1,63 @@
+//! The schemas inside a schema.
+
+use planesmith_machinery::schema_or::{SchemaOrArray, SchemaOrBool, SchemaOrStrings};
+
+use super::JSONSchemaProps;
+
+impl JSONSchemaProps {
+    /// The schema of all elements, if there is one for all.
+    #[must_use]
+    pub fn item(&self) -> Option<&JSONSchemaProps> {
+        match &self.items {
+            Some(SchemaOrArray::Schema(schema)) => Some(schema),
+            _ => None,
+        }
+    }
+
+    /// The schemas of elements, if there is one for each.
+    #[must_use]
+    pub fn item_list(&self) -> &[JSONSchemaProps] {
+        match &self.items {
+            Some(SchemaOrArray::Array(schemas)) => schemas,
+            _ => &[],
+        }
+    }
+
+    /// The schema of entries with names that are not known.
+    #[must_use]
+    pub fn additional(&self) -> Option<&JSONSchemaProps> {
+        of_bool(self.additional_properties.as_ref())
+    }
+
+    /// Whether something holds of the schema or of one inside it; the first one that it holds of ends the search.
+    pub fn any(&self, holds: &mut dyn FnMut(&JSONSchemaProps) -> bool) -> bool {
+        if holds(self) {
+            return true;
+        }
+        let dependencies = self.dependencies.values().filter_map(|dependency| match dependency {
+            SchemaOrStrings::Schema(schema) => Some(&**schema),
+            _ => None,
+        });
+        self.item()
+            .into_iter()
+            .chain(self.item_list())
+            .chain(&self.all_of)
+            .chain(&self.any_of)
+            .chain(&self.one_of)
+            .chain(self.not.as_deref())
+            .chain(self.properties.values())
+            .chain(self.additional())
+            .chain(self.pattern_properties.values())
+            .chain(of_bool(self.additional_items.as_ref()))
+            .chain(self.definitions.values())
+            .chain(dependencies)
+            .any(|schema| schema.any(holds))
+    }
+}
+
+fn of_bool(choice: Option<&SchemaOrBool<JSONSchemaProps>>) -> Option<&JSONSchemaProps> {
+    match choice {
+        Some(SchemaOrBool::Schema(schema)) => Some(schema),
+        _ => None,
+    }
+}

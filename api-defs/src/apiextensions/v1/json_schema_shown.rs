@@ -1,0 +1,118 @@
+//! Schemas as kube-apiserver's messages show them: with the names and the order of its own form, nothing left out.
+
+use planesmith_machinery::field_error::Shown;
+use planesmith_machinery::go_value::GoValue;
+use planesmith_machinery::json::to_value;
+use planesmith_machinery::schema_or::{SchemaOrArray, SchemaOrBool, SchemaOrStrings};
+use serde_json::Value;
+use std::collections::BTreeMap;
+
+use super::JSONSchemaProps;
+
+/// The whole schema.
+pub(super) fn shown(schema: &JSONSchemaProps) -> String {
+    let rest = to_value(schema);
+    let text = |value: &str| Value::from(value).to_string();
+    let plain = |name: &str| rest.get(name).unwrap_or(&Value::Null).to_string();
+    let flag = |value: bool| value.to_string();
+    let docs = schema.external_docs.as_ref();
+    let fields = [
+        ("ID", text(&schema.id)),
+        ("Schema", text(&schema.schema_)),
+        ("Ref", plain("$ref")),
+        ("Description", text(&schema.description)),
+        ("Type", text(&schema.type_)),
+        ("Nullable", flag(schema.nullable)),
+        ("Format", text(&schema.format)),
+        ("Title", text(&schema.title)),
+        ("Default", plain("default")),
+        ("Maximum", plain("maximum")),
+        ("ExclusiveMaximum", flag(schema.exclusive_maximum)),
+        ("Minimum", plain("minimum")),
+        ("ExclusiveMinimum", flag(schema.exclusive_minimum)),
+        ("MaxLength", plain("maxLength")),
+        ("MinLength", plain("minLength")),
+        ("Pattern", text(&schema.pattern)),
+        ("MaxItems", plain("maxItems")),
+        ("MinItems", plain("minItems")),
+        ("UniqueItems", flag(schema.unique_items)),
+        ("MultipleOf", plain("multipleOf")),
+        ("Enum", plain("enum")),
+        ("MaxProperties", plain("maxProperties")),
+        ("MinProperties", plain("minProperties")),
+        ("Required", plain("required")),
+        ("Items", shown_items(schema)),
+        ("AllOf", list(&schema.all_of)),
+        ("OneOf", list(&schema.one_of)),
+        ("AnyOf", list(&schema.any_of)),
+        ("Not", schema.not.as_deref().map_or("null".to_owned(), shown)),
+        ("Properties", map(&schema.properties, shown)),
+        ("AdditionalProperties", or_bool(schema.additional_properties.as_ref())),
+        ("PatternProperties", map(&schema.pattern_properties, shown)),
+        ("Dependencies", map(&schema.dependencies, or_strings)),
+        ("AdditionalItems", or_bool(schema.additional_items.as_ref())),
+        ("Definitions", map(&schema.definitions, shown)),
+        (
+            "ExternalDocs",
+            docs.map_or("null".to_owned(), |docs| GoValue(docs).shown()),
+        ),
+        ("Example", plain("example")),
+        ("XPreserveUnknownFields", plain("x-kubernetes-preserve-unknown-fields")),
+        ("XEmbeddedResource", flag(schema.x_kubernetes_embedded_resource)),
+        ("XIntOrString", flag(schema.x_kubernetes_int_or_string)),
+        ("XListMapKeys", plain("x-kubernetes-list-map-keys")),
+        ("XListType", plain("x-kubernetes-list-type")),
+        ("XMapType", plain("x-kubernetes-map-type")),
+        ("XValidations", GoValue(&schema.x_kubernetes_validations).shown()),
+    ];
+    object(fields.iter().map(|(name, value)| (*name, value.clone())))
+}
+
+/// The schemas of elements.
+pub(super) fn shown_items(schema: &JSONSchemaProps) -> String {
+    let (one, each) = match &schema.items {
+        None => return "null".to_owned(),
+        Some(SchemaOrArray::Nothing) => ("null".to_owned(), "null".to_owned()),
+        Some(SchemaOrArray::Schema(schema)) => (shown(schema), "null".to_owned()),
+        Some(SchemaOrArray::Array(schemas)) => ("null".to_owned(), list(schemas)),
+    };
+    object([("Schema", one), ("JSONSchemas", each)])
+}
+
+fn or_bool(choice: Option<&SchemaOrBool<JSONSchemaProps>>) -> String {
+    match choice {
+        None => "null".to_owned(),
+        Some(SchemaOrBool::Bool(allows)) => object([("Allows", allows.to_string()), ("Schema", "null".to_owned())]),
+        Some(SchemaOrBool::Schema(schema)) => object([("Allows", "true".to_owned()), ("Schema", shown(schema))]),
+    }
+}
+
+fn or_strings(choice: &SchemaOrStrings<JSONSchemaProps>) -> String {
+    let (schema, names) = match choice {
+        SchemaOrStrings::Nothing => ("null".to_owned(), "null".to_owned()),
+        SchemaOrStrings::Schema(schema) => (shown(schema), "null".to_owned()),
+        SchemaOrStrings::Strings(names) => ("null".to_owned(), Value::from(names.as_slice()).to_string()),
+    };
+    object([("Schema", schema), ("Property", names)])
+}
+
+fn list(schemas: &[JSONSchemaProps]) -> String {
+    match schemas {
+        [] => "null".to_owned(),
+        schemas => format!("[{}]", schemas.iter().map(shown).collect::<Vec<_>>().join(",")),
+    }
+}
+
+fn map<T>(entries: &BTreeMap<String, T>, shown: impl Fn(&T) -> String) -> String {
+    match entries.is_empty() {
+        true => "null".to_owned(),
+        false => object(entries.iter().map(|(name, value)| (name.as_str(), shown(value)))),
+    }
+}
+
+fn object<'n>(fields: impl IntoIterator<Item = (&'n str, String)>) -> String {
+    let fields = fields
+        .into_iter()
+        .map(|(name, value)| format!("{}:{value}", Value::from(name)));
+    format!("{{{}}}", fields.collect::<Vec<_>>().join(","))
+}
