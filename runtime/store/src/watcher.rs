@@ -89,10 +89,13 @@ impl Watcher {
     pub async fn next(&mut self) -> Result<Vec<Arc<Event>>, WatchError> {
         loop {
             // Marked as seen before reading, so that what comes later wakes again.
-            let closed = self.wake.borrow_and_update().closed;
-            let events = self.try_next()?;
-            if !events.is_empty() {
-                return Ok(events);
+            let Signal { end, closed } = *self.wake.borrow_and_update();
+            // Mostly the events of one signal were returned by the last call, and there is nothing to look for.
+            if end != self.cursor {
+                let events = self.try_next()?;
+                if !events.is_empty() {
+                    return Ok(events);
+                }
             }
             if closed || self.wake.changed().await.is_err() {
                 return Err(WatchError::Closed);
