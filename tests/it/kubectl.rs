@@ -337,6 +337,17 @@ async fn cluster_objects_show_their_columns() {
 }
 
 #[tokio::test]
+async fn workloads_are_made_changed_and_described() {
+    play(Binary::Planesmith, "workloads.txt", include_str!("kubectl/workloads.txt")).await;
+}
+
+#[tokio::test]
+async fn networks_volumes_roles_and_certificates_work() {
+    let session = include_str!("kubectl/network_and_access.txt");
+    play(Binary::Planesmith, "network_and_access.txt", session).await;
+}
+
+#[tokio::test]
 async fn an_autoscaler_is_one_object_in_two_versions() {
     play(
         Binary::Planesmith,

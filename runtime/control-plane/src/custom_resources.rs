@@ -14,7 +14,7 @@ use controller::DefinitionController;
 
 /// The API-extensions server; it serves what is defined if the program has definitions.
 #[must_use]
-pub fn extensions(stores: &Stores, loopback: &Loopback) -> ApiServer {
+pub(crate) fn extensions(stores: &Stores, loopback: &Loopback) -> ApiServer {
     let server = planesmith_extensions::server();
     let Some(kind) = definition_kind(stores.scheme()) else {
         return server;
