@@ -12,6 +12,7 @@ pub mod bare;
 pub mod bootstrap;
 mod certificate_requests;
 pub mod certificates;
+mod component_statuses;
 mod connect;
 pub mod controllers;
 mod convert;

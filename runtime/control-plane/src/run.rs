@@ -33,8 +33,8 @@ use crate::program::{GroupVersion, Program};
 use crate::service_accounts::ServiceAccountKeys;
 use crate::service_addresses::ServiceAddresses;
 use crate::{
-    bootstrap, certificate_requests, connect, controllers, custom_resources, namespaces, pods, reviews,
-    service_accounts,
+    bootstrap, certificate_requests, component_statuses, connect, controllers, custom_resources, namespaces, pods,
+    reviews, service_accounts,
 };
 
 /// Runs `program` with the flags of this process until it is told to stop; `PROGRAM convert` only converts files.
@@ -182,6 +182,7 @@ fn assemble(
     let addresses = ServiceAddresses::install(&stores, loopback, options);
     pods::handle_subresources(&stores);
     certificate_requests::handle_subresources(&stores);
+    component_statuses::show(&stores).context("questions to components")?;
     connect::handle_subresources(&stores, &options.kubelets).context("connections to kubelets")?;
     let enablement =
         Enablement::new(program.all_groups(), &options.runtime_config).map_err(|problem| anyhow::anyhow!(problem))?;

@@ -188,6 +188,7 @@ impl ResourceFacts {
             no_delete_collection: false,
             status_on_create: false,
             create_only: false,
+            read_only: false,
         },
         schema: || &StructFacts::NONE,
         new: || Box::new(CustomObject::of_no_kind()),

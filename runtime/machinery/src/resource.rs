@@ -138,6 +138,8 @@ pub struct Behavior {
     pub status_on_create: bool,
     /// Objects are questions: a POST is answered, and nothing is stored.
     pub create_only: bool,
+    /// Objects are made when they are asked for: they are read, one or all of them, and nothing is stored.
+    pub read_only: bool,
 }
 
 /// How to get to the storage version and back.
@@ -202,6 +204,14 @@ pub struct Column {
     pub priority: i32,
     /// Where the cells come from.
     pub source: CellSource,
+}
+
+impl Behavior {
+    /// Whether the objects of the kind are in the store.
+    #[must_use]
+    pub fn is_stored(&self) -> bool {
+        !self.create_only && !self.read_only
+    }
 }
 
 impl Column {

@@ -7,6 +7,7 @@ mod object_part;
 mod render;
 mod responder;
 mod served;
+mod source;
 mod subresource;
 
 use std::sync::Arc;
@@ -31,8 +32,9 @@ pub use crate::verbs::{Posted, Submission};
 pub(crate) use forms::{Form, Forms};
 pub use object_part::ObjectPart;
 pub(crate) use object_part::PartRules;
-pub(crate) use render::{PARTIAL_API_VERSION, PARTIAL_KIND, PARTIAL_OPEN, Subject, envelope};
+pub(crate) use render::{PARTIAL_API_VERSION, PARTIAL_KIND, PARTIAL_OPEN, Subject, envelope, no_list};
 pub use responder::Responder;
+pub use source::Source;
 pub use subresource::{Finalize, Subresource, Subresources};
 
 /// Answers the requests for one kind in one version.
@@ -44,6 +46,7 @@ pub struct Endpoint {
     forms: Forms,
     subresources: Subresources,
     responder: Option<Arc<dyn Responder>>,
+    source: Option<Arc<dyn Source>>,
     reservations: Option<Arc<dyn Reservations>>,
 }
 
@@ -101,6 +104,7 @@ impl Endpoint {
             served: served::served(facts, &subresources),
             forms: Forms::new(facts, Arc::clone(&store)),
             responder: stores.responder(facts),
+            source: stores.source(facts),
             reservations: stores.reservations(facts),
             stores: stores.clone(),
             store,
@@ -164,6 +168,15 @@ impl Endpoint {
         if !info.subresource().is_empty() {
             return Box::pin(self.answer_below(call, body)).await;
         }
+        if self.facts.behavior.read_only {
+            let source = self.source.as_deref().ok_or_else(ApiError::method_not_allowed)?;
+            return match info.verb() {
+                Verb::Get => self.get_made(call, source).await,
+                Verb::List => self.list_made(call, source).await,
+                Verb::Watch => Err(ApiError::verb_not_supported(&self.facts.group_resource(), "watch")),
+                _ => Err(ApiError::method_not_allowed()),
+            };
+        }
         match info.verb() {
             Verb::Get => self.get(call).await,
             Verb::List => self.list(call).await,
@@ -216,7 +229,7 @@ impl ResourceHandler for Endpoint {
     }
 
     fn stored(&self) -> Option<StoredCounts> {
-        if self.facts.behavior.create_only {
+        if !self.facts.behavior.is_stored() {
             return None;
         }
         let stats = self.store.collection().stats();

@@ -16,7 +16,7 @@ use planesmith_machinery::resource::ResourceFacts;
 use planesmith_machinery::scheme::Scheme;
 use planesmith_store::{Clock, Storage, SystemClock};
 
-use crate::endpoint::{Responder, Subresource, Subresources};
+use crate::endpoint::{Responder, Source, Subresource, Subresources};
 use crate::reservations::Reservations;
 
 pub use indexer::row_of;
@@ -48,6 +48,8 @@ struct Shared {
     handlers: Mutex<HashMap<(String, String), Subresources>>,
     /// By group and resource. Locked only while endpoints are made.
     responders: Mutex<HashMap<(String, String), Arc<dyn Responder>>>,
+    /// By group and resource. Locked only while endpoints are made.
+    sources: Mutex<HashMap<(String, String), Arc<dyn Source>>>,
 }
 
 /// How endpoints behave.
@@ -99,6 +101,7 @@ impl Stores {
             reservations: Mutex::default(),
             handlers: Mutex::default(),
             responders: Mutex::default(),
+            sources: Mutex::default(),
         };
         Self {
             shared: Arc::new(shared),
@@ -152,6 +155,21 @@ impl Stores {
         let responders = self.shared.responders.lock().unwrap_or_else(PoisonError::into_inner);
         let responder = responders.get(&(facts.group.to_owned(), facts.plural.to_owned()));
         responder.cloned()
+    }
+
+    /// Shows what `source` makes as `resource` of `group`, a kind that is declared `read_only`. Endpoints that are made before
+    /// do not know it.
+    pub fn show(&self, group: &str, resource: &str, source: Arc<dyn Source>) {
+        let mut sources = self.shared.sources.lock().unwrap_or_else(PoisonError::into_inner);
+        sources.insert((group.to_owned(), resource.to_owned()), source);
+    }
+
+    /// Who makes the objects of a kind that is not stored.
+    #[must_use]
+    pub fn source(&self, facts: &'static ResourceFacts) -> Option<Arc<dyn Source>> {
+        let sources = self.shared.sources.lock().unwrap_or_else(PoisonError::into_inner);
+        let source = sources.get(&(facts.group.to_owned(), facts.plural.to_owned()));
+        source.cloned()
     }
 
     /// Lets `reservations` take what the objects of a kind need around each write. Endpoints that are made before do not

@@ -2,10 +2,12 @@
 
 use std::sync::Arc;
 
+use planesmith_machinery::age;
 use planesmith_machinery::meta::ListMeta;
-use planesmith_machinery::resource::ResourceFacts;
+use planesmith_machinery::resource::{CellSource, Column, ResourceFacts};
+use planesmith_machinery::scale::v1::Scale;
 use planesmith_machinery::status::{ApiError, ApiResult};
-use planesmith_machinery::table::{RowObject, TableWriter};
+use planesmith_machinery::table::{Cell, RowObject, TableWriter};
 use planesmith_store::Entry;
 
 use crate::endpoint::{Forms, Subject};
@@ -69,4 +71,43 @@ pub(crate) fn of_list(
         }
     }
     Ok(table.finish())
+}
+
+/// The columns of Scales; their cells are made by hand, because a Scale is only a view of an object.
+const SCALE_COLUMNS: [Column; 4] = [
+    Column {
+        format: "",
+        ..Column::NAME
+    },
+    number("Desired", "How many replicas there should be."),
+    number("Available", "How many replicas there are."),
+    Column::AGE,
+];
+
+const fn number(name: &'static str, doc: &'static str) -> Column {
+    Column {
+        name,
+        ty: "integer",
+        format: "",
+        doc,
+        priority: 0,
+        source: CellSource::Path(""),
+    }
+}
+
+/// The table of a Scale.
+pub(crate) fn of_scale(scale: &Scale, shown: RowObject) -> Vec<u8> {
+    let meta = ListMeta {
+        resource_version: scale.metadata.resource_version.clone(),
+        ..ListMeta::default()
+    };
+    let cells = [
+        Cell::Text(scale.metadata.name.clone()),
+        Cell::Integer(scale.spec.replicas.into()),
+        Cell::Integer(scale.status.replicas.into()),
+        age::cell(scale.metadata.creation_timestamp.timestamp()),
+    ];
+    let mut table = TableWriter::of_columns(&SCALE_COLUMNS, &meta, true);
+    table.row_of(&cells, scale, &scale.metadata, shown);
+    table.finish()
 }

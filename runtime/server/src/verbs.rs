@@ -15,7 +15,7 @@ pub(crate) mod options;
 mod owners;
 mod patch;
 mod scale;
-mod selection;
+pub(crate) mod selection;
 mod submission;
 mod update;
 mod watch;

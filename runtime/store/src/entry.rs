@@ -33,6 +33,12 @@ impl Entry {
         }
     }
 
+    /// An object that no store holds, as if it came out of one: for lists of objects that are made when they are asked for.
+    #[must_use]
+    pub fn unstored(key: impl Into<Arc<str>>, bytes: Bytes, row: Row) -> Self {
+        Self::new(key.into(), Revision(0), Encoded { bytes, gap: None }, row, 0)
+    }
+
     /// The full key, with the prefix of its collection.
     #[must_use]
     pub fn key(&self) -> &Arc<str> {

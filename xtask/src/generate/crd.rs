@@ -45,7 +45,11 @@ fn kinds(group: &Group) -> BTreeMap<&str, Vec<&Kind>> {
     let mut kinds: BTreeMap<&str, Vec<&Kind>> = BTreeMap::new();
     for version in &group.versions {
         // What is not stored cannot be a custom resource either.
-        for kind in version.kinds.iter().filter(|kind| !kind.resource.behavior.create_only) {
+        for kind in version
+            .kinds
+            .iter()
+            .filter(|kind| !kind.resource.behavior.create_only && !kind.resource.behavior.read_only)
+        {
             kinds.entry(kind.resource.plural.as_str()).or_default().push(kind);
         }
     }

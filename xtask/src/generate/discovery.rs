@@ -136,6 +136,7 @@ fn entry(model: &Model, kind: &Kind) -> ApiResource {
     ];
     verbs.retain(|verb| *verb != "deletecollection" || !resource.behavior.no_delete_collection);
     verbs.retain(|verb| *verb == "create" || !resource.behavior.create_only);
+    verbs.retain(|verb| matches!(*verb, "get" | "list") || !resource.behavior.read_only);
     ApiResource {
         name: resource.plural.clone(),
         singular_name: resource.singular.clone(),
@@ -144,7 +145,7 @@ fn entry(model: &Model, kind: &Kind) -> ApiResource {
         verbs: Some(owned(&verbs)),
         short_names: resource.short_names.clone(),
         categories: resource.categories.clone(),
-        storage_version_hash: match resource.behavior.create_only {
+        storage_version_hash: match resource.behavior.create_only || resource.behavior.read_only {
             true => String::new(),
             false => storage_version_hash(model, kind),
         },

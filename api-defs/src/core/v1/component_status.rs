@@ -13,7 +13,7 @@ use planesmith_machinery::{Resource, Struct};
     cluster,
     plural = "componentstatuses",
     short("cs"),
-    unserved,
+    read_only,
     deprecated = "v1 ComponentStatus is deprecated in v1.19+"
 )]
 #[resource(

@@ -36,6 +36,7 @@ const RESOURCE: Grammar = Grammar {
         "no_delete_collection",
         "status_on_create",
         "create_only",
+        "read_only",
         "rules",
     ],
     repeated: &["subresource", "column"],
@@ -216,6 +217,7 @@ impl ResourceAttrs {
             "returns_deleted" => behavior.returns_deleted = entry.flag(diagnostics).is_some(),
             "no_delete_collection" => behavior.no_delete_collection = entry.flag(diagnostics).is_some(),
             "status_on_create" => behavior.status_on_create = entry.flag(diagnostics).is_some(),
+            "read_only" => behavior.read_only = entry.flag(diagnostics).is_some(),
             "create_only" => behavior.create_only = entry.flag(diagnostics).is_some(),
             _ => {}
         }

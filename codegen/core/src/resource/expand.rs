@@ -209,6 +209,7 @@ fn behavior(model: &ResourceModel) -> TokenStream {
     let (conditional_update, returns_deleted) = (behavior.conditional_update, behavior.returns_deleted);
     let (no_delete_collection, status_on_create) = (behavior.no_delete_collection, behavior.status_on_create);
     let create_only = behavior.create_only;
+    let read_only = behavior.read_only;
     quote! {
         ::planesmith_machinery::resource::Behavior {
             generation: #generation,
@@ -218,6 +219,7 @@ fn behavior(model: &ResourceModel) -> TokenStream {
             no_delete_collection: #no_delete_collection,
             status_on_create: #status_on_create,
             create_only: #create_only,
+            read_only: #read_only,
         }
     }
 }

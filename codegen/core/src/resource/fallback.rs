@@ -88,6 +88,7 @@ fn facts(name: &str) -> TokenStream {
                 no_delete_collection: false,
                 status_on_create: false,
                 create_only: false,
+                read_only: false,
             },
             schema: __facts,
             new: ::planesmith_machinery::rules::zero::<Self>,

@@ -144,4 +144,6 @@ pub struct BehaviorModel {
     pub status_on_create: bool,
     /// Objects are answered instead of stored.
     pub create_only: bool,
+    /// Objects are made when they are asked for.
+    pub read_only: bool,
 }

@@ -175,10 +175,12 @@ const _: () = {
             no_delete_collection: true,
             status_on_create: true,
             create_only: false,
+            read_only: false,
         },
         schema: __facts,
         new: ::planesmith_machinery::rules::zero::<Order>,
         rules: ::planesmith_machinery::rules::RulesTable::of::<Order>(),
+        custom: ::core::option::Option::None,
     };
     #[automatically_derived]
     impl ::planesmith_machinery::object::Object for Order {

@@ -106,10 +106,12 @@ const _: () = {
             no_delete_collection: false,
             status_on_create: false,
             create_only: false,
+            read_only: false,
         },
         schema: __facts,
         new: ::planesmith_machinery::rules::zero::<Thing>,
         rules: ::planesmith_machinery::rules::RulesTable::NONE,
+        custom: ::core::option::Option::None,
     };
     #[automatically_derived]
     impl ::planesmith_machinery::object::Object for Thing {

@@ -114,10 +114,12 @@ const _: () = {
                 no_delete_collection: false,
                 status_on_create: false,
                 create_only: false,
+                read_only: false,
             },
             schema: __facts,
             new: ::planesmith_machinery::rules::zero::<Self>,
             rules: ::planesmith_machinery::rules::RulesTable::of::<Self>(),
+            custom: ::core::option::Option::None,
         };
     }
 };

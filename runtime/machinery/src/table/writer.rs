@@ -2,9 +2,10 @@
 
 use super::{Cell, cells, columns};
 use crate::json::{encode, encode_item, encode_text, encode_value};
-use crate::meta::ListMeta;
+use crate::meta::{ListMeta, ObjectMeta};
 use crate::object::Object;
 use crate::resource::{Column, ResourceFacts};
+use crate::value::Struct;
 
 /// What a row shows of its object beside the cells.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -40,11 +41,17 @@ impl TableWriter {
     /// Starts a table. A client that watches is told the columns with the first table only (`with_columns`).
     #[must_use]
     pub fn new(kind: &'static ResourceFacts, meta: &ListMeta, with_columns: bool) -> Self {
+        Self::of_columns(columns(kind), meta, with_columns)
+    }
+
+    /// The same for rows of other things than objects of a kind; see [`TableWriter::row_of`].
+    #[must_use]
+    pub fn of_columns(columns: &[Column], meta: &ListMeta, with_columns: bool) -> Self {
         let mut out = br#"{"kind":"Table","apiVersion":"meta.k8s.io/v1","metadata":"#.to_vec();
         encode_item(meta, &mut out);
         out.extend_from_slice(br#","columnDefinitions":"#);
         if with_columns {
-            write_columns(columns(kind), &mut out);
+            write_columns(columns, &mut out);
         } else {
             out.extend_from_slice(b"null");
         }
@@ -56,13 +63,18 @@ impl TableWriter {
     ///
     /// The cells are those of `printed`, the same object in the version that [`super::printed`] says.
     pub fn row(&mut self, printed: &dyn Object, object: &dyn Object, shown: RowObject) {
+        self.row_of(&cells(printed), object, object.meta(), shown);
+    }
+
+    /// Appends a row; `meta` is the metadata of `object`.
+    pub fn row_of(&mut self, cells: &[Cell], object: &dyn Struct, meta: &ObjectMeta, shown: RowObject) {
         self.out.extend_from_slice(if self.rows == 0 {
             br#"[{"cells":["#
         } else {
             br#",{"cells":["#
         });
         self.rows += 1;
-        for (index, cell) in cells(printed).iter().enumerate() {
+        for (index, cell) in cells.iter().enumerate() {
             if index > 0 {
                 self.out.push(b',');
             }
@@ -75,7 +87,7 @@ impl TableWriter {
             RowObject::Metadata => {
                 let start = br#"{"kind":"PartialObjectMetadata","apiVersion":"meta.k8s.io/v1","metadata":"#;
                 self.out.extend_from_slice(start);
-                encode(object.meta(), &mut self.out);
+                encode(meta, &mut self.out);
                 self.out.push(b'}');
             }
         }

@@ -251,9 +251,7 @@ impl Endpoint {
     }
 
     fn is_no_list(&self) -> ApiError {
-        let kind = go_type(self.kind().group, self.kind().kind);
-        let why = "you requested PartialObjectMetadataList, but the requested object is not a list";
-        ApiError::new(Reason::NotAcceptable, format!("{why} ({kind})"))
+        no_list(self.kind().group, self.kind().kind)
     }
 
     fn is_a_list(&self) -> ApiError {
@@ -261,6 +259,13 @@ impl Endpoint {
         let why = "you requested PartialObjectMetadata, but the requested object is a list";
         ApiError::new(Reason::NotAcceptable, format!("{why} ({kind})"))
     }
+}
+
+/// 406: the metadata of many objects cannot be had of one.
+pub(crate) fn no_list(group: &str, kind: &str) -> ApiError {
+    let kind = go_type(group, kind);
+    let why = "you requested PartialObjectMetadataList, but the requested object is not a list";
+    ApiError::new(Reason::NotAcceptable, format!("{why} ({kind})"))
 }
 
 /// The Go type behind a kind, as messages show it.

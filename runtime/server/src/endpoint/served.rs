@@ -23,6 +23,9 @@ pub(super) fn served(facts: &'static ResourceFacts, handlers: &Subresources) -> 
     if facts.behavior.create_only {
         verbs = vec![Verb::Create];
     }
+    if facts.behavior.read_only {
+        verbs = vec![Verb::Get, Verb::List];
+    }
     if facts.behavior.no_delete_collection {
         verbs.retain(|verb| *verb != Verb::DeleteCollection);
     }
@@ -51,7 +54,7 @@ pub(super) fn served(facts: &'static ResourceFacts, handlers: &Subresources) -> 
     let mut subresources: Vec<ServedSubresource> = declared.collect();
     subresources.sort_by(|left, right| left.name.cmp(&right.name));
     let hub = facts.hub();
-    let stored_as = (!facts.behavior.create_only).then_some(ServedKind {
+    let stored_as = facts.behavior.is_stored().then_some(ServedKind {
         group: Cow::Borrowed(hub.group),
         version: Cow::Borrowed(hub.version),
         kind: Cow::Borrowed(hub.kind),

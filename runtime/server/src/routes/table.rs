@@ -198,6 +198,8 @@ fn admits(facts: &ServedResource, info: &RequestInfo) -> Admission {
         () if *info.method() == Method::HEAD => Admission::OtherMethod,
         () if info.verb() == Verb::Watch && *info.method() != Method::GET => Admission::OtherMethod,
         () if verbs.contains(&info.verb()) && possible.contains(&info.verb()) => Admission::Yes,
+        // Lists that cannot be watched say so themselves.
+        () if info.verb() == Verb::Watch && verbs.contains(&Verb::List) => Admission::Yes,
         () => Admission::OtherMethod,
     };
     match (name, info.subresource()) {

@@ -6,13 +6,13 @@ use http::StatusCode;
 use planesmith_machinery::field_error::FieldErrors;
 use planesmith_machinery::group_version::GroupKind;
 use planesmith_machinery::json::{self, Strictness};
-use planesmith_machinery::meta::{LabelSelector, ObjectMeta};
+use planesmith_machinery::meta::{LabelSelector, ObjectMeta, PartialObjectMetadata};
 use planesmith_machinery::object::Object;
 use planesmith_machinery::resource::ScaleFacts;
 use planesmith_machinery::scale::v1::{Scale, ScaleSpec, ScaleStatus};
 use planesmith_machinery::selector::{LabelQuery, Operator, Requirement};
 use planesmith_machinery::status::{ApiError, ApiResult};
-use planesmith_machinery::value::{self, Slot, Value, View};
+use planesmith_machinery::value::{self, Slot, Struct, Value, View};
 
 use super::decode::{Decoder, Expected};
 use super::options::WriteOptions;
@@ -20,9 +20,11 @@ use super::patch::{Patch, PatchKind};
 use super::update::{Change, Part};
 use super::write::{Outcome, Write};
 use crate::body;
-use crate::endpoint::{Call, Endpoint};
-use crate::negotiation::{Offer, Output, negotiate};
+use crate::endpoint::{Call, Endpoint, no_list};
+use crate::negotiation::{Offer, Output, Target, negotiate};
+use crate::request::Query;
 use crate::response;
+use crate::table;
 
 pub(super) const EXPECTED: Expected = Expected {
     group: "autoscaling",
@@ -33,7 +35,7 @@ pub(super) const EXPECTED: Expected = Expected {
 impl Endpoint {
     /// Reads the number of replicas.
     pub(crate) async fn get_scale(&self, call: &Call, facts: &'static ScaleFacts) -> ApiResult<Response> {
-        let output = negotiate(&call.parts, Offer::Plain)?;
+        let output = negotiate(&call.parts, Offer::Object)?;
         let key = self.store().key(call.namespace(), call.name())?;
         let entry = self
             .store()
@@ -41,7 +43,7 @@ impl Endpoint {
             .get(&key)
             .ok_or_else(|| self.not_found(call.name()))?;
         let scale = scale_of(&*self.forms().object(entry.bytes())?, facts);
-        Ok(response::structure(StatusCode::OK, output, &scale))
+        shown(output, call.query(), &scale)
     }
 
     /// Replaces the number of replicas.
@@ -51,7 +53,7 @@ impl Endpoint {
         body: Body,
         facts: &'static ScaleFacts,
     ) -> ApiResult<Response> {
-        let output = negotiate(&call.parts, Offer::Plain)?;
+        let output = negotiate(&call.parts, Offer::Object)?;
         let (format, body) = self.read_body(call, body).await?;
         let options = WriteOptions::for_update(call.query())?;
         let decoder = Decoder {
@@ -72,7 +74,7 @@ impl Endpoint {
     /// Changes the number of replicas.
     pub(crate) async fn patch_scale(&self, call: &Call, body: Body, facts: &'static ScaleFacts) -> ApiResult<Response> {
         let kind = PatchKind::of(call, self.kind())?;
-        let output = negotiate(&call.parts, Offer::Plain)?;
+        let output = negotiate(&call.parts, Offer::Object)?;
         let body = body::read(&call.parts, body, self.stores().options().body_limit).await?;
         let Some(kind) = kind else {
             return self.apply_scale(call, body, facts, output).await;
@@ -116,7 +118,28 @@ impl Endpoint {
             Outcome::Stored(entry) => self.forms().object(entry.bytes())?,
             Outcome::Unstored(object) => self.forms().in_version(object),
         };
-        Ok(response::structure(StatusCode::OK, output, &scale_of(&*object, facts)))
+        shown(output, write.call.query(), &scale_of(&*object, facts))
+    }
+}
+
+/// Answers with a Scale in the form that was agreed on.
+fn shown(output: Output, query: Query<'_>, scale: &Scale) -> ApiResult<Response> {
+    let answer = |object: &dyn Struct| response::structure(StatusCode::OK, output, object);
+    match output.target {
+        Target::Object => Ok(answer(scale)),
+        Target::PartialObject => Ok(answer(&PartialObjectMetadata {
+            metadata: scale.metadata.clone(),
+        })),
+        Target::PartialObjectList => Err(no_list(EXPECTED.group, EXPECTED.kind)),
+        Target::Table => {
+            let table = table::of_scale(scale, table::shown(query)?);
+            let media_type = output.format.media_type();
+            Ok(response::bytes(
+                StatusCode::OK,
+                media_type,
+                response::text(output, table),
+            ))
+        }
     }
 }
 

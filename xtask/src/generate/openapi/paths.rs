@@ -103,6 +103,12 @@ impl Paths<'_> {
             true => (format!("namespaces/{{namespace}}/{}", resource.plural), "Namespaced"),
             false => (resource.plural.clone(), ""),
         };
+        if resource.behavior.read_only {
+            self.add(kind, &plural, Action::List, Name("list", scope, ""));
+            let object = format!("{plural}/{{name}}");
+            self.add(kind, &object, Action::Get, Name("read", scope, ""));
+            return;
+        }
         self.add(kind, &plural, Action::Create, Name("create", scope, ""));
         if resource.behavior.create_only {
             return;
