@@ -1,9 +1,12 @@
 //! Objects that a control plane makes for itself at start, as hooks in a fixed order.
 
+mod default_roles;
+mod flow_control;
 mod kubernetes_service;
 mod service_range;
 mod system_namespaces;
 mod system_priority_classes;
+mod table;
 
 use std::net::{IpAddr, SocketAddr};
 
@@ -46,7 +49,10 @@ pub fn with_bootstrap(
         system_namespaces::hook(stores, loopback),
         system_priority_classes::hook(stores, loopback),
     ];
-    server = hooks.into_iter().flatten().fold(server, ApiServer::with_start_hook);
+    let hooks = hooks.into_iter().flatten();
+    let hooks = hooks.chain(flow_control::hooks(stores, loopback));
+    let hooks = hooks.chain(default_roles::hook(stores, loopback));
+    server = hooks.fold(server, ApiServer::with_start_hook);
     if let Some(addresses) = addresses {
         server = server
             .with_start_hook(service_range::hook(stores, loopback, &options.service_cluster_ip_range))

@@ -108,6 +108,27 @@ impl Loopback {
     ///
     /// Every answer outside 2xx is one, with the Status' message.
     pub async fn send(&self, method: Method, path: &str, body: Option<&Value>) -> Result<Value, LoopbackError> {
+        self.exchange(method, path, "application/json", body).await
+    }
+
+    /// Applies `body` to the object at `path`, in place of whoever has its fields (server-side apply).
+    ///
+    /// # Errors
+    ///
+    /// As [`Loopback::send`].
+    pub async fn apply(&self, path: &str, manager: &str, body: &Value) -> Result<Value, LoopbackError> {
+        let path = format!("{path}?fieldManager={manager}&force=true");
+        self.exchange(Method::PATCH, &path, "application/apply-patch+yaml", Some(body))
+            .await
+    }
+
+    async fn exchange(
+        &self,
+        method: Method,
+        path: &str,
+        content_type: &str,
+        body: Option<&Value>,
+    ) -> Result<Value, LoopbackError> {
         let front = self.inner.front.get().ok_or(LoopbackError::NotReady)?;
         let answer_error = || LoopbackError::Answer {
             method: method.clone(),
@@ -122,7 +143,7 @@ impl Loopback {
             .uri(path)
             .header(header::AUTHORIZATION, format!("Bearer {}", self.inner.token))
             .header(header::ACCEPT, "application/json")
-            .header(header::CONTENT_TYPE, "application/json")
+            .header(header::CONTENT_TYPE, content_type)
             .header(header::USER_AGENT, "kube-apiserver")
             .body(body)
             .map_err(|_| answer_error())?;

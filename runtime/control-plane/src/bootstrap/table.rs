@@ -1,0 +1,55 @@
+//! The tables of objects that the server makes, as they stand in the files beside this one.
+
+use planesmith_machinery::yaml;
+use serde_json::Value;
+
+pub(super) fn levels() -> Value {
+    read(include_str!("flow_control/levels.yaml"))
+}
+
+pub(super) fn schemas() -> Value {
+    read(include_str!("flow_control/schemas.yaml"))
+}
+
+pub(super) fn cluster_roles() -> Value {
+    read(include_str!("default_roles/cluster_roles.yaml"))
+}
+
+pub(super) fn controller_roles() -> Value {
+    read(include_str!("default_roles/controller_roles.yaml"))
+}
+
+pub(super) fn cluster_role_bindings() -> Value {
+    read(include_str!("default_roles/cluster_role_bindings.yaml"))
+}
+
+pub(super) fn namespaced_roles() -> Value {
+    read(include_str!("default_roles/namespaced_roles.yaml"))
+}
+
+/// A table is part of the program: tests see to it that it can be read.
+fn read(table: &str) -> Value {
+    let document = yaml::to_json(table.as_bytes()).ok();
+    document
+        .and_then(|document| serde_json::from_slice(&document.json).ok())
+        .unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tables_can_be_read() {
+        for table in [
+            levels(),
+            schemas(),
+            cluster_roles(),
+            controller_roles(),
+            cluster_role_bindings(),
+            namespaced_roles(),
+        ] {
+            assert!(table.as_object().is_some_and(|table| !table.is_empty()));
+        }
+    }
+}

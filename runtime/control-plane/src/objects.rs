@@ -1,0 +1,179 @@
+//! The objects of one kind, as the server's own work reads and writes them.
+//!
+//! Reads look into the store and cost no request; writes go through the whole server.
+
+use std::sync::Arc;
+
+use http::{Method, StatusCode};
+use planesmith_machinery::resource::{ResourceFacts, Scope};
+use planesmith_server::stores::{ResourceStore, Stores};
+use planesmith_store::{At, Entry, ListQuery, Watcher};
+use serde_json::Value;
+
+use crate::loopback::{Loopback, LoopbackError};
+
+/// The objects of one kind.
+#[derive(Clone)]
+pub(crate) struct Objects {
+    store: Arc<ResourceStore>,
+    loopback: Loopback,
+    /// Who the written fields belong to; the server itself unless it is told otherwise.
+    manager: Option<&'static str>,
+}
+
+impl Objects {
+    /// Those of a resource in the version that is stored; `None` when the server does not have it.
+    pub(crate) fn of(stores: &Stores, loopback: &Loopback, group: &str, version: &str, plural: &str) -> Option<Self> {
+        let facts = stores.scheme().resource(group, version, plural)?;
+        Some(Self {
+            store: stores.resource(facts),
+            loopback: loopback.clone(),
+            manager: None,
+        })
+    }
+
+    /// The same, written in the name of `manager`.
+    pub(crate) fn managed_by(mut self, manager: &'static str) -> Self {
+        self.manager = Some(manager);
+        self
+    }
+
+    /// The object as it is stored.
+    pub(crate) fn get(&self, namespace: &str, name: &str) -> Option<Value> {
+        let key = self.store.key(namespace, name).ok()?;
+        parse(&*self.store.collection().get(&key)?)
+    }
+
+    /// Whether there is such an object.
+    pub(crate) fn has(&self, namespace: &str, name: &str) -> bool {
+        let key = self.store.key(namespace, name);
+        key.is_ok_and(|key| self.store.collection().get(&key).is_some())
+    }
+
+    /// All objects in `namespace`; everywhere when it is empty.
+    pub(crate) fn all(&self, namespace: &str) -> Vec<Value> {
+        self.entries(namespace)
+            .iter()
+            .filter_map(|entry| parse(entry))
+            .collect()
+    }
+
+    /// The names of all objects.
+    pub(crate) fn names(&self) -> Vec<String> {
+        let entries = self.entries("");
+        let names = entries.iter().map(|entry| self.store.names(entry.key()).1.to_owned());
+        names.collect()
+    }
+
+    fn entries(&self, namespace: &str) -> Vec<Arc<Entry>> {
+        let prefix = self.store.prefix(namespace);
+        let query = ListQuery {
+            prefix: &prefix,
+            after: None,
+            limit: None,
+            at: At::Latest,
+            filter: None,
+        };
+        // The newest state is never compacted.
+        let page = self.store.collection().list(&query);
+        page.map(|page| page.entries).unwrap_or_default()
+    }
+
+    /// Namespace and name of what an event is about.
+    pub(crate) fn names_of<'e>(&self, entry: &'e Entry) -> (&'e str, &'e str) {
+        self.store.names(entry.key())
+    }
+
+    /// Follows the changes from now on.
+    pub(crate) fn watch(&self) -> Watcher {
+        let nothing = ListQuery {
+            prefix: self.store.collection().prefix(),
+            after: None,
+            limit: Some(1),
+            at: At::Latest,
+            filter: None,
+        };
+        self.store.collection().list_and_watch(&nothing).1
+    }
+
+    /// Makes an object; one that is there already is left as it is.
+    pub(crate) async fn create(&self, object: &Value) -> Result<(), LoopbackError> {
+        let path = self.path(text(object, "/metadata/namespace"), None, "");
+        match self.loopback.send(Method::POST, &path, Some(object)).await {
+            Err(error) if error.status() == Some(StatusCode::CONFLICT) => Ok(()),
+            other => other.map(drop),
+        }
+    }
+
+    /// Replaces an object by one that was made from what [`Objects::get`] gave; somebody else's change wins.
+    pub(crate) async fn replace(&self, object: &Value) -> Result<(), LoopbackError> {
+        self.put(object, "").await
+    }
+
+    /// Replaces the status of an object.
+    pub(crate) async fn replace_status(&self, object: &Value) -> Result<(), LoopbackError> {
+        self.put(object, "/status").await
+    }
+
+    async fn put(&self, object: &Value, part: &str) -> Result<(), LoopbackError> {
+        let name = Some(text(object, "/metadata/name"));
+        let path = self.path(text(object, "/metadata/namespace"), name, part);
+        gone_or_changed(self.loopback.send(Method::PUT, &path, Some(object)).await)
+    }
+
+    /// Sets fields of an object in the name of the manager, whoever has them; `part` is empty or `/status`.
+    pub(crate) async fn apply(&self, object: &Value, part: &str) -> Result<(), LoopbackError> {
+        let name = Some(text(object, "/metadata/name"));
+        let facts = self.store.facts();
+        let path = collection_path(facts, text(object, "/metadata/namespace"));
+        let path = format!("{path}/{}{part}", name.unwrap_or_default());
+        let manager = self.manager.unwrap_or("kube-apiserver");
+        gone_or_changed(self.loopback.apply(&path, manager, object).await)
+    }
+
+    /// Removes an object, if it is there.
+    pub(crate) async fn delete(&self, namespace: &str, name: &str) -> Result<(), LoopbackError> {
+        let path = self.path(namespace, Some(name), "");
+        gone_or_changed(self.loopback.send(Method::DELETE, &path, None).await)
+    }
+
+    fn path(&self, namespace: &str, name: Option<&str>, part: &str) -> String {
+        let mut path = collection_path(self.store.facts(), namespace);
+        if let Some(name) = name {
+            path.push('/');
+            path.push_str(name);
+        }
+        path.push_str(part);
+        if let Some(manager) = self.manager {
+            path.push_str("?fieldManager=");
+            path.push_str(manager);
+        }
+        path
+    }
+}
+
+/// Takes an object that is gone, or that somebody else just changed, for done: the change is seen next.
+fn gone_or_changed(answer: Result<Value, LoopbackError>) -> Result<(), LoopbackError> {
+    match answer {
+        Err(error) if matches!(error.status(), Some(StatusCode::CONFLICT | StatusCode::NOT_FOUND)) => Ok(()),
+        other => other.map(drop),
+    }
+}
+
+fn collection_path(facts: &ResourceFacts, namespace: &str) -> String {
+    let root = if facts.group.is_empty() { "/api" } else { "/apis" };
+    let plural = facts.plural;
+    match facts.scope {
+        Scope::Namespaced => format!("{root}/{}/namespaces/{namespace}/{plural}", facts.api_version),
+        Scope::Cluster => format!("{root}/{}/{plural}", facts.api_version),
+    }
+}
+
+fn parse(entry: &Entry) -> Option<Value> {
+    serde_json::from_slice(entry.bytes()).ok()
+}
+
+/// A text in a document; empty when it is not there.
+pub(crate) fn text<'d>(document: &'d Value, pointer: &str) -> &'d str {
+    document.pointer(pointer).and_then(Value::as_str).unwrap_or_default()
+}
