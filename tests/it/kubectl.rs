@@ -338,7 +338,12 @@ async fn cluster_objects_show_their_columns() {
 
 #[tokio::test]
 async fn workloads_are_made_changed_and_described() {
-    play(Binary::Planesmith, "workloads.txt", include_str!("kubectl/workloads.txt")).await;
+    play(
+        Binary::Planesmith,
+        "workloads.txt",
+        include_str!("kubectl/workloads.txt"),
+    )
+    .await;
 }
 
 #[tokio::test]

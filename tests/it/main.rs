@@ -6,6 +6,7 @@
 )]
 
 mod bad_input;
+mod cbor;
 mod crash;
 mod documents;
 mod full_disk;

@@ -37,6 +37,9 @@ use crate::{
     reviews, service_accounts,
 };
 
+/// The feature gate that lets clients use CBOR; off unless it is named, as in kube-apiserver.
+const CBOR_GATE: &str = "CBORServingAndStorage";
+
 /// Runs `program` with the flags of this process until it is told to stop; `PROGRAM convert` only converts files.
 #[must_use]
 pub fn run(program: &Program) -> ExitCode {
@@ -46,6 +49,9 @@ pub fn run(program: &Program) -> ExitCode {
     let options = Options::from_command_line();
     crate::logging::start_logging(options.logging_format, options.verbosity);
     warn_of_idle_switches(&options);
+    if options.feature_gates.get(CBOR_GATE) == Some(true) {
+        planesmith_server::negotiation::allow_cbor();
+    }
     let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
         Ok(runtime) => runtime,
         Err(error) => return fail(&error.into()),
@@ -67,7 +73,7 @@ pub(crate) fn fail(error: &anyhow::Error) -> ExitCode {
 
 /// Says which switches change nothing; they are no mistakes when flags written for a kube-apiserver are used here.
 fn warn_of_idle_switches(options: &Options) {
-    for name in options.feature_gates.names() {
+    for name in options.feature_gates.names().filter(|name| *name != CBOR_GATE) {
         tracing::warn!(name, "--feature-gates names a feature that this server cannot switch");
     }
 }

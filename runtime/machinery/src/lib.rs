@@ -9,6 +9,7 @@ pub mod age;
 pub mod apply;
 pub mod bridge;
 pub mod byte_string;
+pub mod cbor;
 pub mod conversion;
 pub mod custom;
 pub mod defaulting;

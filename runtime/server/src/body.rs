@@ -63,7 +63,7 @@ async fn drain(mut body: Body, limit: usize) {
 ///
 /// 415 when the form is none of those that objects have.
 pub fn format(request: &Parts) -> ApiResult<Format> {
-    let refused = || ApiError::unsupported_media_type(&Format::MEDIA_TYPES);
+    let refused = || ApiError::unsupported_media_type(Format::media_types());
     let media_type = media_type(request).ok_or_else(refused)?;
     if media_type.is_empty() {
         return Ok(Format::Json);

@@ -6,6 +6,8 @@
 
 mod accept;
 
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use http::header::{ACCEPT, USER_AGENT};
 use http::request::Parts;
 use planesmith_machinery::status::{ApiError, ApiResult, Details, Reason};
@@ -22,6 +24,23 @@ pub enum Format {
     Yaml,
     /// `application/vnd.kubernetes.protobuf`.
     Protobuf,
+    /// `application/cbor`; only where it is switched on.
+    Cbor,
+}
+
+/// The media type of documents in CBOR, one after the other.
+const CBOR_STREAM: &str = "application/cbor-seq";
+
+/// Whether clients may use CBOR.
+static CBOR: AtomicBool = AtomicBool::new(false);
+
+/// Lets clients use CBOR from now on: the feature gate `CBORServingAndStorage`, for the whole process.
+pub fn allow_cbor() {
+    CBOR.store(true, Ordering::Relaxed);
+}
+
+pub(crate) fn is_cbor_allowed() -> bool {
+    CBOR.load(Ordering::Relaxed)
 }
 
 /// As which kind of object the answer comes.
@@ -60,12 +79,23 @@ pub enum Offer {
 }
 
 impl Format {
-    const ALL: [Format; 3] = [Format::Json, Format::Yaml, Format::Protobuf];
-    pub(crate) const MEDIA_TYPES: [&'static str; 3] = [
+    const ALL: [Format; 4] = [Format::Json, Format::Yaml, Format::Protobuf, Format::Cbor];
+    const MEDIA_TYPES: [&'static str; 4] = [
         Format::Json.media_type(),
         Format::Yaml.media_type(),
         Format::Protobuf.media_type(),
+        Format::Cbor.media_type(),
     ];
+
+    /// The forms that clients may use.
+    pub(crate) fn all() -> &'static [Format] {
+        if is_cbor_allowed() { &Self::ALL } else { &Self::ALL[..3] }
+    }
+
+    /// Their media types.
+    pub(crate) fn media_types() -> &'static [&'static str] {
+        &Self::MEDIA_TYPES[..Self::all().len()]
+    }
 
     /// The media type as answers carry it.
     #[must_use]
@@ -74,6 +104,7 @@ impl Format {
             Format::Json => "application/json",
             Format::Yaml => "application/yaml",
             Format::Protobuf => "application/vnd.kubernetes.protobuf",
+            Format::Cbor => "application/cbor",
         }
     }
 
@@ -84,13 +115,15 @@ impl Format {
             Format::Json => Some("application/json"),
             Format::Yaml => None,
             Format::Protobuf => Some("application/vnd.kubernetes.protobuf;stream=watch"),
+            Format::Cbor => Some(CBOR_STREAM),
         }
     }
 
     /// The format of a media type without parameters.
     #[must_use]
     pub fn of_media_type(media_type: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|format| format.media_type() == media_type)
+        let mut all = Self::all().iter().copied();
+        all.find(|format| format.media_type() == media_type)
     }
 }
 
@@ -103,8 +136,12 @@ pub fn negotiate(request: &Parts, offer: Offer) -> ApiResult<Output> {
     let header = accept_header(request);
     let mut output = match header {
         "" | "application/json" | "*/*" => Output::json(),
-        _ if !accept::names_any(header, &Format::MEDIA_TYPES) => return Err(nothing_offered(offer)),
-        _ => choose(header, offer).ok_or_else(|| ApiError::not_acceptable(&Format::MEDIA_TYPES))?,
+        _ if !accept::names_any(header, Format::media_types())
+            && !(is_cbor_allowed() && accept::names_any(header, &[CBOR_STREAM])) =>
+        {
+            return Err(nothing_offered(offer));
+        }
+        _ => choose(header, offer).ok_or_else(|| ApiError::not_acceptable(Format::media_types()))?,
     };
     output.pretty |= wants_indentation(request);
     Ok(output)
@@ -156,14 +193,14 @@ fn accept_header(request: &Parts) -> &str {
 /// The first clause, best quality first, that one of the formats satisfies.
 fn choose(header: &str, offer: Offer) -> Option<Output> {
     accept::clauses(header).iter().find_map(|clause| {
-        Format::ALL
-            .into_iter()
-            .find_map(|format| satisfy(clause, format, offer))
+        let mut formats = Format::all().iter();
+        formats.find_map(|format| satisfy(clause, *format, offer))
     })
 }
 
 fn satisfy(clause: &Clause<'_>, format: Format, offer: Offer) -> Option<Output> {
-    if !clause.matches(format.media_type()) {
+    // What a stream of CBOR is called may be asked for by its own name.
+    if !clause.matches(format.media_type()) && !(format == Format::Cbor && clause.matches(CBOR_STREAM)) {
         return None;
     }
     let (mut kind, mut group, mut version) = (None, "", "");
@@ -220,7 +257,7 @@ fn nothing_offered(offer: Offer) -> ApiError {
             "application/vnd.kubernetes.protobuf;stream=watch",
         ],
     };
-    let offered = [&Format::MEDIA_TYPES[..], streams].concat().join(", ");
+    let offered = [Format::media_types(), streams].concat().join(", ");
     let message = format!("406: Not Acceptable\n\nAvailable representations: {offered}");
     with_empty_details(ApiError::new(Reason::NotAcceptable, message))
 }

@@ -8,7 +8,7 @@ use http::header::{CONTENT_TYPE, HeaderValue, RETRY_AFTER};
 use http::request::Parts;
 use planesmith_machinery::status::ApiError;
 use planesmith_machinery::value::Struct;
-use planesmith_machinery::{json, meta, protobuf, yaml};
+use planesmith_machinery::{cbor, json, meta, protobuf, yaml};
 
 use crate::negotiation::{self, Format, Output};
 
@@ -37,7 +37,7 @@ pub fn structure(code: StatusCode, output: Output, object: &dyn Struct) -> Respo
             protobuf::encode_enveloped(object, &mut body);
             body
         }
-        Format::Json | Format::Yaml => text(output, json::to_vec(object)),
+        Format::Json | Format::Yaml | Format::Cbor => text(output, json::to_vec(object)),
     };
     bytes(code, output.format.media_type(), body)
 }
@@ -57,6 +57,13 @@ pub fn text(output: Output, mut compact: Vec<u8>) -> Vec<u8> {
         }
         // What was just encoded is JSON.
         Format::Yaml => yaml::from_json(&compact).unwrap_or(compact),
+        Format::Cbor => {
+            let mut body = Vec::with_capacity(compact.len());
+            match cbor::from_json(&compact, &mut body) {
+                Ok(()) => body,
+                Err(_) => compact,
+            }
+        }
     }
 }
 

@@ -147,10 +147,10 @@ impl Endpoint {
                 let message = subject.metadata_message(self.forms())?;
                 envelope(PARTIAL_API_VERSION, PARTIAL_KIND, &message)
             }
-            (Target::Object, Format::Json | Format::Yaml) => {
+            (Target::Object, Format::Json | Format::Yaml | Format::Cbor) => {
                 response::text(output, with_room(&subject.json(self.forms())?))
             }
-            (Target::PartialObject, Format::Json | Format::Yaml) => {
+            (Target::PartialObject, Format::Json | Format::Yaml | Format::Cbor) => {
                 let metadata = subject.metadata(self.forms())?;
                 response::text(output, [PARTIAL_OPEN.as_bytes(), &metadata, b"}"].concat())
             }
@@ -186,8 +186,10 @@ impl Endpoint {
                     self.list_message(target, meta, &entries)?,
                 ));
             }
-            (Target::Object, Format::Json | Format::Yaml) => self.list_json(meta, entries)?,
-            (Target::PartialObjectList, Format::Json | Format::Yaml) => self.partial_list(meta, &entries)?,
+            (Target::Object, Format::Json | Format::Yaml | Format::Cbor) => self.list_json(meta, entries)?,
+            (Target::PartialObjectList, Format::Json | Format::Yaml | Format::Cbor) => {
+                self.partial_list(meta, &entries)?
+            }
         };
         if output.format == Format::Json && !output.pretty {
             return Ok(response::stream(StatusCode::OK, media_type, Body::new(body)));

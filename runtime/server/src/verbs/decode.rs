@@ -1,6 +1,7 @@
 //! From a request body to an object.
 
 use bytes::Bytes;
+use planesmith_machinery::cbor;
 use planesmith_machinery::custom;
 use planesmith_machinery::group_version::GroupVersion;
 use planesmith_machinery::json::{self, DecodeError, Findings, Strictness};
@@ -61,6 +62,10 @@ impl Decoder<'_> {
                 self.read_json(&document.json, body, &document.duplicates, target)
             }
             Format::Protobuf => self.read_protobuf(body, target),
+            Format::Cbor => {
+                let document = cbor::to_json(body).map_err(|error| self.unrecognized(&error, body))?;
+                self.read_json(&document, body, &[], target)
+            }
         }
     }
 

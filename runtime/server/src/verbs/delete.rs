@@ -12,7 +12,7 @@ use planesmith_machinery::object::Object;
 use planesmith_machinery::resource::ResourceFacts;
 use planesmith_machinery::rules::Dependents;
 use planesmith_machinery::status::{ApiError, ApiResult};
-use planesmith_machinery::{json, protobuf, yaml};
+use planesmith_machinery::{cbor, json, protobuf, yaml};
 use planesmith_store::{Entry, Expect, Op, WriteError};
 
 use self::grace::End;
@@ -102,6 +102,7 @@ fn decode_options(format: Format, body: &[u8]) -> ApiResult<meta::DeleteOptions>
             return Ok(options);
         }
         Format::Yaml => yaml::to_json(body).map_err(|error| refused(&error))?.json,
+        Format::Cbor => cbor::to_json(body).map_err(|error| refused(&error))?,
         Format::Json => body.to_vec(),
     };
     let sent = json::type_meta(&json)

@@ -4,13 +4,14 @@ use std::fmt;
 
 use axum::body::Body;
 use axum::response::Response;
+use bytes::Bytes;
 use http::StatusCode;
 use planesmith_machinery::json::{self, Strictness};
 use planesmith_machinery::resource::ResourceFacts;
 use planesmith_machinery::scheme::Scheme;
 use planesmith_machinery::status::{ApiError, ApiResult, Reason};
 use planesmith_machinery::value::Struct;
-use planesmith_machinery::{custom, defaulting, patch};
+use planesmith_machinery::{cbor, custom, defaulting, patch};
 
 use super::decode::{Expected, Mismatch, mismatch};
 use super::options::{FieldValidation, WriteOptions};
@@ -18,7 +19,7 @@ use super::update::{Change, Part};
 use super::write::Write;
 use crate::body;
 use crate::endpoint::{Call, Endpoint, PartRules};
-use crate::negotiation::{Offer, negotiate, with_empty_details};
+use crate::negotiation::{Offer, is_cbor_allowed, negotiate, with_empty_details};
 
 /// How a patch says what to change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,6 +36,7 @@ const JSON: &str = "application/json-patch+json";
 const MERGE: &str = "application/merge-patch+json";
 const STRATEGIC: &str = "application/strategic-merge-patch+json";
 const APPLY: &str = "application/apply-patch+yaml";
+const APPLY_CBOR: &str = "application/apply-patch+cbor";
 
 impl PatchKind {
     /// The kind of the patch in the body; `None` for an apply, which says all that a manager wants instead of what is to
@@ -53,6 +55,7 @@ impl PatchKind {
             }
             Some(STRATEGIC) => Some(PatchKind::Strategic),
             Some(APPLY) => None,
+            Some(APPLY_CBOR) if is_cbor_allowed() => None,
             _ => {
                 let error = ApiError::new(Reason::UnsupportedMediaType, "415: Unsupported Media Type");
                 return Err(with_empty_details(error));
@@ -83,7 +86,7 @@ impl Endpoint {
         let output = negotiate(&call.parts, Offer::Object)?;
         let body = body::read(&call.parts, body, self.stores().options().body_limit).await?;
         let Some(kind) = kind else {
-            return self.apply(call, body, part, output).await;
+            return self.apply(call, patch_text(call, body)?, part, output).await;
         };
         let options = WriteOptions::for_patch(call.query())?;
         let patch = Patch {
@@ -111,6 +114,15 @@ impl Endpoint {
         let changed = write.change(call.name(), &change).await?;
         write.respond(StatusCode::OK, output, changed.outcome)
     }
+}
+
+/// What an apply sends, as YAML or JSON.
+pub(super) fn patch_text(call: &Call, body: Bytes) -> ApiResult<Bytes> {
+    if body::media_type(&call.parts) != Some(APPLY_CBOR) {
+        return Ok(body);
+    }
+    let json = cbor::to_json(&body).map_err(|error| ApiError::bad_request(format!("error decoding CBOR: {error}")))?;
+    Ok(json.into())
 }
 
 /// A patch of an object, as it was sent.

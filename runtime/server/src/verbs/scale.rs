@@ -16,7 +16,7 @@ use planesmith_machinery::value::{self, Slot, Struct, Value, View};
 
 use super::decode::{Decoder, Expected};
 use super::options::WriteOptions;
-use super::patch::{Patch, PatchKind};
+use super::patch::{Patch, PatchKind, patch_text};
 use super::update::{Change, Part};
 use super::write::{Outcome, Write};
 use crate::body;
@@ -77,7 +77,7 @@ impl Endpoint {
         let output = negotiate(&call.parts, Offer::Object)?;
         let body = body::read(&call.parts, body, self.stores().options().body_limit).await?;
         let Some(kind) = kind else {
-            return self.apply_scale(call, body, facts, output).await;
+            return self.apply_scale(call, patch_text(call, body)?, facts, output).await;
         };
         let options = WriteOptions::for_patch(call.query())?;
         let patch = Patch {

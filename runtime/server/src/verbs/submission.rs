@@ -11,7 +11,7 @@ use planesmith_machinery::resource::ResourceFacts;
 use planesmith_machinery::status::{ApiError, ApiResult};
 use planesmith_machinery::time::Time;
 use planesmith_machinery::value::Struct;
-use planesmith_machinery::{conversion, defaulting, json, meta, protobuf, validation, yaml};
+use planesmith_machinery::{cbor, conversion, defaulting, json, meta, protobuf, validation, yaml};
 
 use super::create::wipe_system_fields;
 use super::decode::Decoder;
@@ -193,6 +193,7 @@ fn api_version(format: Format, body: &Bytes) -> Option<String> {
         Format::Json => json::type_meta(body).ok()?,
         Format::Yaml => json::type_meta(&yaml::to_json(body).ok()?.json).ok()?,
         Format::Protobuf => protobuf::open(body).ok()?.type_meta,
+        Format::Cbor => json::type_meta(&cbor::to_json(body).ok()?).ok()?,
     };
     Some(sent.api_version)
 }

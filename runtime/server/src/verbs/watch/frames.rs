@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
+use planesmith_machinery::cbor;
 use planesmith_machinery::json;
 use planesmith_machinery::meta;
 use planesmith_machinery::protobuf;
@@ -123,7 +124,7 @@ impl Frames {
                 protobuf::encode_enveloped(&status, &mut object);
                 protobuf::encode_watch_event("ERROR", &object, &mut out);
             }
-            Format::Json | Format::Yaml => json_frame("ERROR", &[&json::to_vec(&status)], &mut out),
+            format => text_frame(format, "ERROR", &[&json::to_vec(&status)], &mut out),
         }
         out.into()
     }
@@ -156,8 +157,10 @@ impl Frames {
             (Target::Table, _) => None,
             (Target::Object, Format::Protobuf) => Some(1),
             (Target::Object, Format::Json | Format::Yaml) => Some(0),
+            (Target::Object, Format::Cbor) => Some(4),
             (Target::PartialObject | Target::PartialObjectList, Format::Protobuf) => Some(3),
             (Target::PartialObject | Target::PartialObjectList, Format::Json | Format::Yaml) => Some(2),
+            (Target::PartialObject | Target::PartialObjectList, Format::Cbor) => Some(5),
         }
     }
 
@@ -167,7 +170,7 @@ impl Frames {
             (Target::Table, _) => {
                 let columns = !std::mem::replace(&mut self.columns_told, true);
                 let table = table::of_one(self.endpoint.kind(), subject, forms, self.shown, columns)?;
-                json_frame(kind, &[&table], out);
+                text_frame(self.output.format, kind, &[&table], out);
             }
             (Target::Object, Format::Protobuf) => {
                 let facts = self.endpoint.kind();
@@ -178,9 +181,10 @@ impl Frames {
                 let object = envelope(PARTIAL_API_VERSION, PARTIAL_KIND, &subject.metadata_message(forms)?);
                 protobuf::encode_watch_event(kind, &object, out);
             }
-            (Target::Object, Format::Json | Format::Yaml) => json_frame(kind, &[&subject.json(forms)?], out),
-            (Target::PartialObject | Target::PartialObjectList, Format::Json | Format::Yaml) => {
-                json_frame(kind, &[PARTIAL_OPEN.as_bytes(), &subject.metadata(forms)?, b"}"], out);
+            (Target::Object, format) => text_frame(format, kind, &[&subject.json(forms)?], out),
+            (Target::PartialObject | Target::PartialObjectList, format) => {
+                let pieces = [PARTIAL_OPEN.as_bytes(), &subject.metadata(forms)?, b"}"];
+                text_frame(format, kind, &pieces, out);
             }
         }
         Ok(())
@@ -192,6 +196,20 @@ fn subject(kind: Kind, event: &Arc<Event>) -> Subject<'_> {
     match (kind, event.previous()) {
         (Kind::Left, Some(previous)) => Subject::Former(previous, event.revision()),
         _ => Subject::Entry(event.entry()),
+    }
+}
+
+/// A frame made of JSON, in the form that the client takes.
+fn text_frame(format: Format, kind: &str, object: &[&[u8]], out: &mut Vec<u8>) {
+    if format != Format::Cbor {
+        json_frame(kind, object, out);
+        return;
+    }
+    let mut frame = Vec::new();
+    json_frame(kind, object, &mut frame);
+    if cbor::from_json(&frame, out).is_err() {
+        // The pieces are JSON.
+        tracing::error!("a watch event could not be written as CBOR");
     }
 }
 

@@ -1,0 +1,41 @@
+//! CBOR (RFC 8949) by way of JSON: what is stored is JSON, and every document has one form in each.
+//!
+//! Text is written as byte strings, as Go's clients of Kubernetes do, and read in either form.
+
+mod reader;
+mod writer;
+
+use crate::json::{self, Strictness};
+
+/// What every document starts with: the tag that says that this is CBOR.
+pub const SELF_DESCRIBED: [u8; 3] = [0xd9, 0xd9, 0xf7];
+
+/// Why bytes could not be read.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("cbor: {0}")]
+pub struct CborError(String);
+
+/// Appends a JSON document as CBOR.
+///
+/// # Errors
+///
+/// When `json` is not a JSON document.
+pub fn from_json(json: &[u8], out: &mut Vec<u8>) -> Result<(), json::DecodeError> {
+    let (tree, _) = json::parse_value(json, Strictness::Lenient)?;
+    out.extend_from_slice(&SELF_DESCRIBED);
+    writer::write(&tree, out);
+    Ok(())
+}
+
+/// A CBOR document as compact JSON. Byte strings that are tagged as base64 or base16 come out as such text.
+///
+/// # Errors
+///
+/// When the bytes are not one such document: cut off, of indefinite length, nested deeper than 64, with a key that
+/// stands twice or is no text, with text that is not UTF-8, or with values that JSON cannot hold.
+pub fn to_json(cbor: &[u8]) -> Result<Vec<u8>, CborError> {
+    reader::read(cbor.strip_prefix(&SELF_DESCRIBED).unwrap_or(cbor))
+}
+
+#[cfg(test)]
+mod tests;
