@@ -3,11 +3,15 @@
 mod daemon_set;
 mod deployment;
 mod deployment_rollback;
+mod ingress;
+mod network_policy;
 mod replica_set;
 mod scale;
 
 pub use daemon_set::{DaemonSet, DaemonSetSpec};
 pub use deployment::Deployment;
 pub use deployment_rollback::DeploymentRollback;
+pub use ingress::Ingress;
+pub use network_policy::NetworkPolicy;
 pub use replica_set::{ReplicaSet, ReplicaSetSpec};
 pub use scale::Scale;

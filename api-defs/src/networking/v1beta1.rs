@@ -9,5 +9,5 @@ pub use ingress::{
     HTTPIngressPath, HTTPIngressRuleValue, Ingress, IngressBackend, IngressRule, IngressRuleValue, IngressSpec,
 };
 pub use ingress_class::IngressClass;
-pub use ip_address::IPAddress;
-pub use service_cidr::ServiceCIDR;
+pub use ip_address::{IPAddress, IPAddressSpec, ParentReference};
+pub use service_cidr::{ServiceCIDR, ServiceCIDRSpec, ServiceCIDRStatus};

@@ -69,6 +69,8 @@ pub struct FieldFacts {
     pub list: ListType,
     /// A map or struct field that is owned and replaced as a whole.
     pub atomic: bool,
+    /// A map or struct field that is owned field by field, even if its type is atomic elsewhere.
+    pub granular: bool,
     /// How a strategic merge patch treats the field.
     pub patch: Option<PatchFacts>,
     /// Where the value lives in the storage version when not under the same name: a dotted path from the root.
@@ -90,6 +92,7 @@ impl FieldFacts {
         rules: &[],
         list: ListType::Unspecified,
         atomic: false,
+        granular: false,
         patch: None,
         moved_to: None,
     };

@@ -25,7 +25,7 @@ pub struct ValidatingAdmissionPolicyBinding {
     #[field(proto = 1)]
     pub metadata: ObjectMeta,
     /// What is demanded, and of what.
-    #[field(proto = 2)]
+    #[field(proto = 2, expected)]
     pub spec: ValidatingAdmissionPolicyBindingSpec,
 }
 

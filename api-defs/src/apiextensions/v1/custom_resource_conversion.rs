@@ -39,6 +39,18 @@ pub struct WebhookClientConfig {
     pub ca_bundle: ByteString,
 }
 
+impl WebhookClientConfig {
+    /// Fills in the port of the service.
+    pub(crate) fn default_values(&mut self) {
+        if let Some(service) = &mut self.service {
+            service.port.get_or_insert(HTTPS);
+        }
+    }
+}
+
+/// The port that services talk HTTPS on by default.
+const HTTPS: i32 = 443;
+
 /// A service by its name.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct ServiceReference {
@@ -52,6 +64,6 @@ pub struct ServiceReference {
     #[field(proto = 3)]
     pub path: Option<String>,
     /// Port of the service that talks HTTPS. Default: 443.
-    #[field(proto = 4, default = 443)]
+    #[field(proto = 4)]
     pub port: Option<i32>,
 }

@@ -30,7 +30,6 @@ const CLEANUP: &str = "customresourcecleanup.apiextensions.k8s.io";
     status,
     generation,
     conditional_update,
-    returns_deleted,
     short("crd", "crds"),
     categories("api-extensions"),
     storage_name = "apiextensions.k8s.io/customresourcedefinitions",
@@ -146,6 +145,14 @@ impl Rules for CustomResourceDefinition {
             strategy: "None".to_owned(),
             webhook: None,
         });
+        let webhook = self
+            .spec
+            .conversion
+            .as_mut()
+            .and_then(|conversion| conversion.webhook.as_mut());
+        if let Some(client) = webhook.and_then(|webhook| webhook.client_config.as_mut()) {
+            client.default_values();
+        }
         if self.status.stored_versions.is_empty() {
             self.note_storage();
         }

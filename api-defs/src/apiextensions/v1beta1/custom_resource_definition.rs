@@ -161,6 +161,10 @@ impl Rules for CustomResourceDefinition {
             strategy: "None".to_owned(),
             ..CustomResourceConversion::default()
         });
+        let conversion = spec.conversion.as_mut();
+        if let Some(client) = conversion.and_then(|conversion| conversion.webhook_client_config.as_mut()) {
+            client.default_values();
+        }
         spec.preserve_unknown_fields.get_or_insert(true);
     }
 

@@ -68,6 +68,18 @@ pub struct APIServiceSpec {
     pub version_priority: i32,
 }
 
+impl APIServiceSpec {
+    /// Fills in the port of the service.
+    pub(crate) fn default_values(&mut self) {
+        if let Some(service) = &mut self.service {
+            service.port.get_or_insert(HTTPS);
+        }
+    }
+}
+
+/// The port that services talk HTTPS on by default.
+const HTTPS: i32 = 443;
+
 /// A service by its name.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct ServiceReference {
@@ -78,7 +90,7 @@ pub struct ServiceReference {
     #[field(proto = 2)]
     pub name: String,
     /// Port of the service that talks HTTPS. Default: 443.
-    #[field(proto = 3, default = 443)]
+    #[field(proto = 3)]
     pub port: Option<i32>,
 }
 
@@ -117,6 +129,10 @@ const MAX_GROUP_PRIORITY: i32 = 20_000;
 const MAX_VERSION_PRIORITY: i32 = 1_000;
 
 impl Rules for APIService {
+    fn default_values(&mut self) {
+        self.spec.default_values();
+    }
+
     fn prepare_create(&mut self) {
         if self.spec.service.is_none() {
             self.status.conditions = vec![APIServiceCondition {

@@ -3,6 +3,7 @@
 use crate::apiregistration::v1::{APIServiceSpec, APIServiceStatus};
 use planesmith_machinery::Resource;
 use planesmith_machinery::meta::ObjectMeta;
+use planesmith_machinery::rules::Rules;
 
 /// A version of a group, and the server that answers for it: this one, or one behind a service.
 #[derive(Clone, Debug, Default, PartialEq, Resource)]
@@ -16,6 +17,7 @@ use planesmith_machinery::meta::ObjectMeta;
     name_rule = path_segment,
     storage_name = "apiregistration.k8s.io/apiservices",
     conditional_update,
+    rules,
     storage_version = crate::apiregistration::v1::APIService,
     unserved,
     deprecated = "apiregistration.k8s.io/v1beta1 APIService is deprecated in v1.19+, unavailable in v1.22+; use apiregistration.k8s.io/v1 APIService"
@@ -30,4 +32,10 @@ pub struct APIService {
     /// Whether the server was reached.
     #[field(proto = 3)]
     pub status: APIServiceStatus,
+}
+
+impl Rules for APIService {
+    fn default_values(&mut self) {
+        self.spec.default_values();
+    }
 }

@@ -74,7 +74,7 @@ pub struct PersistentVolumeSpec {
     pub access_modes: Vec<String>,
     /// The claim that the volume is bound to, or kept for when it is set beforehand. The volume counts as bound once
     /// the claim names it too.
-    #[field(proto = 4)]
+    #[field(proto = 4, granular)]
     pub claim_ref: Option<ObjectReference>,
     /// What becomes of the volume when its claim is deleted: Retain, the default of volumes made by hand, Delete, the
     /// default of those made on demand, or Recycle, which is deprecated.

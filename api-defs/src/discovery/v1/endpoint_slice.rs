@@ -57,7 +57,7 @@ pub struct EndpointSlice {
 pub struct Endpoint {
     /// Addresses of the endpoint, of the slice's type; they all mean the same, and consumers may use the first alone. One to
     /// 100.
-    #[field(proto = 1, keep, optional, list_type = set)]
+    #[field(proto = 1, keep, list_type = set)]
     pub addresses: Vec<String>,
     /// Whether traffic should go there.
     #[field(proto = 2)]

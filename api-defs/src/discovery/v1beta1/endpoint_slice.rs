@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use planesmith_machinery::meta::ObjectMeta;
-use planesmith_machinery::rules::Convert;
+use planesmith_machinery::rules::{Convert, Rules};
 use planesmith_machinery::{Resource, Struct};
 
 use crate::core::v1::ObjectReference;
@@ -16,7 +16,7 @@ const ZONE: &str = "topology.kubernetes.io/zone";
 
 /// Some of the addresses behind a service.
 #[derive(Clone, Debug, Default, PartialEq, Resource)]
-#[resource(group = "discovery.k8s.io", version = "v1beta1", unserved, generation)]
+#[resource(group = "discovery.k8s.io", version = "v1beta1", unserved, generation, rules)]
 #[resource(storage_version = v1::EndpointSlice, convert)]
 #[resource(
     deprecated = "discovery.k8s.io/v1beta1 EndpointSlice is deprecated in v1.21+, unavailable in v1.25+; use discovery.k8s.io/v1 EndpointSlice"
@@ -77,6 +77,15 @@ pub struct EndpointPort {
     /// What is spoken over the protocol.
     #[field(proto = 4)]
     pub app_protocol: Option<String>,
+}
+
+impl Rules for EndpointSlice {
+    fn default_values(&mut self) {
+        for port in &mut self.ports {
+            port.name.get_or_insert_default();
+            port.protocol.get_or_insert_with(|| "TCP".to_owned());
+        }
+    }
 }
 
 impl Convert<v1::EndpointSlice> for EndpointSlice {

@@ -50,9 +50,10 @@ pub struct PriorityLevelConfiguration {
 
 /// What the requests of a level get.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
+#[schema(union)]
 pub struct PriorityLevelConfigurationSpec {
     /// Limited, or Exempt for the level whose requests are never held up.
-    #[field(name = "type", proto = 1, keep)]
+    #[field(name = "type", proto = 1, keep, discriminator)]
     pub type_: String,
     /// How the level is limited.
     #[field(proto = 2)]
@@ -92,9 +93,10 @@ pub struct ExemptPriorityLevelConfiguration {
 
 /// What happens to requests that are too many.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
+#[schema(union)]
 pub struct LimitResponse {
     /// Queue: they wait. Reject: they are refused.
-    #[field(name = "type", proto = 1, keep)]
+    #[field(name = "type", proto = 1, keep, discriminator)]
     pub type_: String,
     /// How they wait.
     #[field(proto = 2)]

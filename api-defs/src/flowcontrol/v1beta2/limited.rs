@@ -6,9 +6,10 @@ use crate::flowcontrol::v1::{self, ExemptPriorityLevelConfiguration, LimitRespon
 
 /// What the requests of a level get.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
+#[schema(union)]
 pub struct PriorityLevelConfigurationSpec {
     /// Limited, or Exempt for the level whose requests are never held up.
-    #[field(name = "type", proto = 1, keep)]
+    #[field(name = "type", proto = 1, keep, discriminator)]
     pub type_: String,
     /// How the level is limited.
     #[field(proto = 2)]

@@ -75,11 +75,18 @@ fn parameters_cell(class: &IngressClass) -> Cell {
     })
 }
 
-impl Rules for IngressClass {
-    fn default_values(&mut self) {
-        if let Some(parameters) = &mut self.spec.parameters {
+impl IngressClassSpec {
+    /// Fills in the scope of parameters.
+    pub(crate) fn default_values(&mut self) {
+        if let Some(parameters) = &mut self.parameters {
             parameters.scope.get_or_insert_with(|| "Cluster".to_owned());
         }
+    }
+}
+
+impl Rules for IngressClass {
+    fn default_values(&mut self) {
+        self.spec.default_values();
     }
 
     fn validate(&self, errors: &mut FieldErrors) {

@@ -114,17 +114,7 @@ fn pod_selector_cell(policy: &NetworkPolicy) -> Cell {
 
 impl Rules for NetworkPolicy {
     fn default_values(&mut self) {
-        let spec = &mut self.spec;
-        let ports = spec.ingress.iter_mut().flat_map(|rule| &mut rule.ports);
-        for port in ports.chain(spec.egress.iter_mut().flat_map(|rule| &mut rule.ports)) {
-            port.protocol.get_or_insert_with(|| "TCP".to_owned());
-        }
-        if spec.policy_types.is_empty() {
-            spec.policy_types.push("Ingress".to_owned());
-            if !spec.egress.is_empty() {
-                spec.policy_types.push("Egress".to_owned());
-            }
-        }
+        self.spec.default_values();
     }
 
     fn validate(&self, errors: &mut FieldErrors) {
@@ -150,6 +140,20 @@ impl Rules for NetworkPolicy {
 }
 
 impl NetworkPolicySpec {
+    /// Fills in protocols, and what the policy is about.
+    pub(crate) fn default_values(&mut self) {
+        let ports = self.ingress.iter_mut().flat_map(|rule| &mut rule.ports);
+        for port in ports.chain(self.egress.iter_mut().flat_map(|rule| &mut rule.ports)) {
+            port.protocol.get_or_insert_with(|| "TCP".to_owned());
+        }
+        if self.policy_types.is_empty() {
+            self.policy_types.push("Ingress".to_owned());
+            if !self.egress.is_empty() {
+                self.policy_types.push("Egress".to_owned());
+            }
+        }
+    }
+
     /// All peers, each with where it stands.
     fn peers(&self) -> impl Iterator<Item = (String, &NetworkPolicyPeer)> {
         let incoming = self.ingress.iter().enumerate().flat_map(|(rule, ingress)| {

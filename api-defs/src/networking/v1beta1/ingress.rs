@@ -105,12 +105,52 @@ pub struct HTTPIngressPath {
 
 impl Rules for Ingress {
     fn default_values(&mut self) {
-        let rules = self.spec.rules.iter_mut();
+        self.spec.default_values();
+    }
+}
+
+impl IngressSpec {
+    /// Fills in how paths are compared.
+    pub(crate) fn default_values(&mut self) {
+        let rules = self.rules.iter_mut();
         let paths = rules.filter_map(|rule| rule.ingress_rule_value.http.as_mut());
         for path in paths.flat_map(|http| &mut http.paths) {
             path.path_type
                 .get_or_insert_with(|| "ImplementationSpecific".to_owned());
         }
+    }
+
+    /// Writes the backends in the form of v1.
+    pub(crate) fn backends_to_v1(&self, hub: &mut v1::IngressSpec) {
+        hub.default_backend = self.backend.as_ref().map(IngressBackend::to_v1);
+        for (old, new) in self.rules.iter().zip(&mut hub.rules) {
+            if let (Some(old), Some(new)) = (&old.ingress_rule_value.http, &mut new.ingress_rule_value.http) {
+                for (old, new) in old.paths.iter().zip(&mut new.paths) {
+                    new.backend = old.backend.to_v1();
+                }
+            }
+        }
+    }
+
+    /// Takes the backends from the form of v1.
+    pub(crate) fn backends_of_v1(&mut self, hub: &v1::IngressSpec) {
+        self.backend = hub.default_backend.as_ref().map(IngressBackend::of_v1);
+        for (old, new) in self.rules.iter_mut().zip(&hub.rules) {
+            if let (Some(old), Some(new)) = (&mut old.ingress_rule_value.http, &new.ingress_rule_value.http) {
+                for (old, new) in old.paths.iter_mut().zip(&new.paths) {
+                    old.backend = IngressBackend::of_v1(&new.backend);
+                }
+            }
+        }
+    }
+
+    /// Whether all backends survive in the old form.
+    pub(crate) fn can_hold(hub: &v1::IngressSpec) -> bool {
+        let rules = hub.rules.iter();
+        let paths = rules.filter_map(|rule| rule.ingress_rule_value.http.as_ref());
+        let backends = paths.flat_map(|http| &http.paths).map(|path| &path.backend);
+        let mut backends = backends.chain(&hub.default_backend);
+        backends.all(IngressBackend::can_hold)
     }
 }
 
@@ -161,32 +201,14 @@ impl IngressBackend {
 
 impl Convert<v1::Ingress> for Ingress {
     fn finish_to_hub(&self, hub: &mut v1::Ingress) {
-        hub.spec.default_backend = self.spec.backend.as_ref().map(IngressBackend::to_v1);
-        for (old, new) in self.spec.rules.iter().zip(&mut hub.spec.rules) {
-            if let (Some(old), Some(new)) = (&old.ingress_rule_value.http, &mut new.ingress_rule_value.http) {
-                for (old, new) in old.paths.iter().zip(&mut new.paths) {
-                    new.backend = old.backend.to_v1();
-                }
-            }
-        }
+        self.spec.backends_to_v1(&mut hub.spec);
     }
 
     fn finish_from_hub(&mut self, hub: &v1::Ingress) {
-        self.spec.backend = hub.spec.default_backend.as_ref().map(IngressBackend::of_v1);
-        for (old, new) in self.spec.rules.iter_mut().zip(&hub.spec.rules) {
-            if let (Some(old), Some(new)) = (&mut old.ingress_rule_value.http, &new.ingress_rule_value.http) {
-                for (old, new) in old.paths.iter_mut().zip(&new.paths) {
-                    old.backend = IngressBackend::of_v1(&new.backend);
-                }
-            }
-        }
+        self.spec.backends_of_v1(&hub.spec);
     }
 
     fn can_hold(hub: &v1::Ingress) -> bool {
-        let rules = hub.spec.rules.iter();
-        let paths = rules.filter_map(|rule| rule.ingress_rule_value.http.as_ref());
-        let backends = paths.flat_map(|http| &http.paths).map(|path| &path.backend);
-        let mut backends = backends.chain(&hub.spec.default_backend);
-        backends.all(IngressBackend::can_hold)
+        IngressSpec::can_hold(&hub.spec)
     }
 }

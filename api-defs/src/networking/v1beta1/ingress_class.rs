@@ -2,12 +2,20 @@
 
 use planesmith_machinery::Resource;
 use planesmith_machinery::meta::ObjectMeta;
+use planesmith_machinery::rules::Rules;
 
 use crate::networking::v1::{self, IngressClassSpec};
 
 /// A kind of controller for ingresses.
 #[derive(Clone, Debug, Default, PartialEq, Resource)]
-#[resource(group = "networking.k8s.io", version = "v1beta1", cluster, unserved, generation)]
+#[resource(
+    group = "networking.k8s.io",
+    version = "v1beta1",
+    cluster,
+    unserved,
+    generation,
+    rules
+)]
 #[resource(storage_version = v1::IngressClass)]
 pub struct IngressClass {
     /// Standard metadata.
@@ -16,4 +24,10 @@ pub struct IngressClass {
     /// What the class is.
     #[field(proto = 2)]
     pub spec: IngressClassSpec,
+}
+
+impl Rules for IngressClass {
+    fn default_values(&mut self) {
+        self.spec.default_values();
+    }
 }

@@ -1,9 +1,9 @@
 //! Addresses that are taken, in the version that came before v1.
 
-use planesmith_machinery::Resource;
 use planesmith_machinery::meta::ObjectMeta;
+use planesmith_machinery::{Resource, Struct};
 
-use crate::networking::v1::{self, IPAddressSpec};
+use crate::networking::v1;
 
 /// An address that is taken, under its own canonical form as the name. The server makes them for services.
 #[derive(Clone, Debug, Default, PartialEq, Resource)]
@@ -15,6 +15,31 @@ pub struct IPAddress {
     #[field(proto = 1)]
     pub metadata: ObjectMeta,
     /// Who has the address.
-    #[field(proto = 2)]
+    #[field(proto = 2, expected)]
     pub spec: IPAddressSpec,
+}
+
+/// Who has an address.
+#[derive(Clone, Debug, Default, PartialEq, Struct)]
+pub struct IPAddressSpec {
+    /// The object that has the address. Cannot change.
+    #[field(proto = 1, expected)]
+    pub parent_ref: Option<ParentReference>,
+}
+
+/// Points at an object by its resource.
+#[derive(Clone, Debug, Default, PartialEq, Struct)]
+pub struct ParentReference {
+    /// API group of the object.
+    #[field(proto = 1)]
+    pub group: String,
+    /// Resource of the object, such as services.
+    #[field(proto = 2, expected)]
+    pub resource: String,
+    /// Namespace of the object.
+    #[field(proto = 3)]
+    pub namespace: String,
+    /// Name of the object.
+    #[field(proto = 4, expected)]
+    pub name: String,
 }

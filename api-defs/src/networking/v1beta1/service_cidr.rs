@@ -1,9 +1,9 @@
 //! Ranges that services get their addresses from, in the version that came before v1.
 
-use planesmith_machinery::Resource;
-use planesmith_machinery::meta::ObjectMeta;
+use planesmith_machinery::meta::{Condition, ObjectMeta};
+use planesmith_machinery::{Resource, Struct};
 
-use crate::networking::v1::{self, ServiceCIDRSpec, ServiceCIDRStatus};
+use crate::networking::v1;
 
 /// A range, or one of each IP family, that services get their addresses from.
 #[derive(Clone, Debug, Default, PartialEq, Resource)]
@@ -20,4 +20,20 @@ pub struct ServiceCIDR {
     /// Whether addresses are taken from the ranges.
     #[field(proto = 3)]
     pub status: ServiceCIDRStatus,
+}
+
+/// Ranges for services.
+#[derive(Clone, Debug, Default, PartialEq, Struct)]
+pub struct ServiceCIDRSpec {
+    /// One range, or one of each IP family. Cannot change, but a second one can be added.
+    #[field(proto = 1, list_type = atomic)]
+    pub cidrs: Vec<String>,
+}
+
+/// Whether addresses are taken from ranges.
+#[derive(Clone, Debug, Default, PartialEq, Struct)]
+pub struct ServiceCIDRStatus {
+    /// Aspects of the state; Ready says whether addresses are taken from the ranges.
+    #[field(proto = 1, list_type = map, list_map_keys("type"), patch_strategy(merge), patch_merge_key = "type")]
+    pub conditions: Vec<Condition>,
 }

@@ -63,16 +63,16 @@ pub struct PodDisruptionBudgetStatus {
     #[field(proto = 2)]
     pub disrupted_pods: BTreeMap<String, Time>,
     /// How many pods may be evicted now.
-    #[field(proto = 3, keep)]
+    #[field(proto = 3, keep, optional)]
     pub disruptions_allowed: i32,
     /// How many pods are healthy.
-    #[field(proto = 4, keep)]
+    #[field(proto = 4, keep, optional)]
     pub current_healthy: i32,
     /// How many pods have to be healthy.
-    #[field(proto = 5, keep)]
+    #[field(proto = 5, keep, optional)]
     pub desired_healthy: i32,
     /// How many pods the budget is about.
-    #[field(proto = 6, keep)]
+    #[field(proto = 6, keep, optional)]
     pub expected_pods: i32,
     /// Aspects of the budget.
     #[field(proto = 7, list_type = map, list_map_keys("type"), patch_strategy(merge), patch_merge_key = "type")]

@@ -81,6 +81,7 @@ pub struct PodGroupResourceClaimStatus {
 
 /// Points at the template of a group. Exactly one field is set.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
+#[schema(union)]
 pub struct PodGroupTemplateReference {
     /// A template in a workload.
     #[field(proto = 1, keep, optional)]

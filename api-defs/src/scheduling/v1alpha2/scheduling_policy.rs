@@ -6,6 +6,7 @@ use planesmith_machinery::names;
 
 /// How the pods of a group are scheduled. Exactly one field is set.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
+#[schema(union)]
 pub struct PodGroupSchedulingPolicy {
     /// One by one.
     #[field(proto = 1)]

@@ -40,6 +40,7 @@ const FIELD: Grammar = Grammar {
         "list_type",
         "list_map_keys",
         "atomic",
+        "granular",
         "patch_strategy",
         "patch_merge_key",
         "moved_to",
@@ -96,6 +97,7 @@ pub(crate) struct FieldAttrs {
     pub(crate) has_list_type: bool,
     pub(crate) list_map_keys: Option<Spanned<Vec<Spanned<String>>>>,
     pub(crate) atomic: Option<Span>,
+    pub(crate) granular: Option<Span>,
     pub(crate) patch_strategy: Option<Spanned<Strategy>>,
     pub(crate) patch_merge_key: Option<Spanned<String>>,
     pub(crate) moved_to: Option<Spanned<String>>,
@@ -191,6 +193,7 @@ impl FieldAttrs {
                     });
                 }
                 "atomic" => field.atomic = entry.flag(diagnostics),
+                "granular" => field.granular = entry.flag(diagnostics),
                 "patch_strategy" => {
                     let words = entry.words(PATCH_STRATEGIES, diagnostics);
                     let has = |index| words.iter().any(|word| word.value == index);

@@ -181,6 +181,7 @@ fn field_facts(field: &FieldModel) -> TokenStream {
     set("rules", !field.rules.is_empty(), quote!(&[#(#rules),*]));
     set("list", field.list != ListType::Unspecified, list(&field.list));
     set("atomic", field.atomic, quote!(true));
+    set("granular", field.granular, quote!(true));
     set("patch", field.patch.is_some(), option(field.patch.as_ref().map(patch)));
     set("moved_to", moved_to.is_some(), option(moved_to.as_ref()));
     quote! {

@@ -63,6 +63,8 @@ pub struct FieldModel {
     pub list: ListType,
     /// A map or struct field that is replaced as a whole.
     pub atomic: bool,
+    /// A map or struct field that is never replaced as a whole, whatever its type says.
+    pub granular: bool,
     /// How a strategic merge patch treats the field.
     pub patch: Option<PatchModel>,
     /// Dotted path of the value in the storage version.

@@ -114,8 +114,9 @@ impl Schema {
             Schema::Unknown => Parts::None,
             Schema::Typed(ty, field) => {
                 let is_atomic = field.is_some_and(|field| field.atomic);
+                let is_granular = field.is_some_and(|field| field.granular);
                 match ty.present() {
-                    TypeFacts::Struct(facts) if is_atomic || facts().atomic => Parts::None,
+                    TypeFacts::Struct(facts) if is_atomic || (facts().atomic && !is_granular) => Parts::None,
                     TypeFacts::Map(_) if is_atomic => Parts::None,
                     TypeFacts::Struct(_) | TypeFacts::Map(_) => Parts::Entries,
                     TypeFacts::List(_) => field.map_or(Parts::None, list_parts),

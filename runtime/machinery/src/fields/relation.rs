@@ -35,10 +35,11 @@ impl Relation {
 
     fn resolve(ty: &'static TypeFacts, field: Option<&'static FieldFacts>) -> Self {
         let is_atomic = field.is_some_and(|field| field.atomic);
+        let is_granular = field.is_some_and(|field| field.granular);
         match ty {
             TypeFacts::Optional(inner) => Self::resolve(inner, field),
             TypeFacts::Struct(facts) => match facts() {
-                facts if is_atomic || facts.atomic => Self::Leaf,
+                facts if is_atomic || (facts.atomic && !is_granular) => Self::Leaf,
                 _ => Self::Struct,
             },
             TypeFacts::Map(_) if is_atomic => Self::Leaf,

@@ -98,8 +98,10 @@ impl Schemas<'_> {
         if let Some(list_type) = list_type {
             schema.insert("x-kubernetes-list-type".to_owned(), list_type.into());
         }
-        if field.atomic {
-            schema.insert("x-kubernetes-map-type".to_owned(), "atomic".into());
+        for (set, word) in [(field.atomic, "atomic"), (field.granular, "granular")] {
+            if set {
+                schema.insert("x-kubernetes-map-type".to_owned(), word.into());
+            }
         }
         schema
     }

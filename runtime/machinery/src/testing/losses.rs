@@ -26,27 +26,33 @@ fn search(part: &Value, whole: &Value, path: &mut String) -> Result<(), String> 
             Ok(())
         }
         (Value::Array(part), Value::Array(whole)) => {
-            let mut left: Vec<&Value> = whole.iter().collect();
+            let mut taken: Vec<Option<&Value>> = vec![None; whole.len()];
             for (index, value) in part.iter().enumerate() {
-                let length = path.len();
-                path.push_str(&format!("[{index}]"));
-                // What is equal comes first: an element that holds nothing is in each of the others.
-                let equal = left.iter().position(|other| *other == value);
-                let within = || {
-                    left.iter()
-                        .position(|other| search(value, other, &mut String::new()).is_ok())
-                };
-                match equal.or_else(within) {
-                    Some(found) => drop(left.swap_remove(found)),
-                    None => return Err(format!("{}: {value}", path.trim_start_matches('.'))),
+                if !place(value, whole, &mut taken, &mut vec![false; whole.len()]) {
+                    return Err(format!("{path}[{index}]: {value}").trim_start_matches('.').to_owned());
                 }
-                path.truncate(length);
             }
             Ok(())
         }
         _ if part == whole => Ok(()),
         _ => missing(path),
     }
+}
+
+/// Finds an element of `whole` that holds `value`, moving what was placed before where that helps: an element that holds
+/// little is in several others. False when there is none.
+fn place<'v>(value: &'v Value, whole: &[Value], taken: &mut [Option<&'v Value>], tried: &mut [bool]) -> bool {
+    for (index, other) in whole.iter().enumerate() {
+        if tried[index] || search(value, other, &mut String::new()).is_err() {
+            continue;
+        }
+        tried[index] = true;
+        if taken[index].is_none_or(|placed| place(placed, whole, taken, tried)) {
+            taken[index] = Some(value);
+            return true;
+        }
+    }
+    false
 }
 
 fn is_empty(value: &Value) -> bool {
@@ -74,6 +80,7 @@ mod tests {
             json!({"a": [{"d": 2}, {"b": 1}]}),
             json!({"f": {"g": ""}, "h": [], "i": 0}),
             json!({"a": [{"c": "x", "d": 2}, {}]}),
+            json!({"a": [{}, {"b": 1}]}),
         ] {
             assert_eq!(find(&part, &whole), Ok(()));
         }

@@ -82,10 +82,14 @@ fn register(scheme: &mut Scheme) {
     scheme.add::<Order>().add::<OldOrder>();
 }
 
+fn valid(facts: &'static ResourceFacts) -> Vec<Box<dyn Object>> {
+    samples(facts).expect("enough samples")
+}
+
 #[test]
 fn samples_are_valid_filled_and_the_same_each_time() {
     let facts = (Order::default()).resource();
-    let samples = samples(facts);
+    let samples = valid(facts);
     let orders: Vec<&Order> = samples.iter().filter_map(|sample| sample.downcast_ref()).collect();
     assert!(
         orders
@@ -107,9 +111,9 @@ fn samples_are_valid_filled_and_the_same_each_time() {
             .iter()
             .any(|order| !order.spec.currency.is_empty() && !order.labels.is_empty())
     );
-    assert_eq!(super::samples(facts).len(), samples.len());
+    assert_eq!(valid(facts).len(), samples.len());
     assert!(
-        super::samples(facts)
+        valid(facts)
             .iter()
             .zip(&samples)
             .all(|(again, sample)| shown(&**again) == shown(&**sample))
@@ -131,5 +135,5 @@ fn a_version_that_loses_a_field_is_found() {
 fn a_version_that_keeps_everything_passes() {
     let facts = Order::default();
     let same = |object: &dyn Object| round_trip(object, facts.resource());
-    assert!(samples(facts.resource()).iter().all(|object| same(&**object).is_ok()));
+    assert!(valid(facts.resource()).iter().all(|object| same(&**object).is_ok()));
 }

@@ -43,7 +43,9 @@ impl<'a> Document<'a> {
         for operation in operations {
             metadata.extend(operation.action.metadata_types());
         }
-        metadata.push("ListMeta");
+        if served(version).any(|kind| !kind.resource.behavior.create_only) {
+            metadata.push("ListMeta");
+        }
         metadata.sort_unstable();
         metadata.dedup();
         for name in metadata {
@@ -80,10 +82,18 @@ impl<'a> Document<'a> {
         };
         let mut definitions = BTreeMap::new();
         for (name, definition) in &self.structs {
-            let kind = self.kind(definition);
+            // Kinds of other groups can be part of those of this one, some in a form of their own.
+            let kind = self.model.kinds().find(|(_, _, kind)| {
+                let structure = self.model.structure(&kind.path);
+                kind.resource.served
+                    && structure.name == definition.name
+                    && names::definition(self.model, &kind.path, &structure.name) == *name
+            });
             let mut schema = schemas.structure(definition, kind.is_some());
             let kinds = match kind {
-                Some(kind) => vec![self.group_version_kind(&kind.resource.kind)],
+                Some((group, version, kind)) => {
+                    vec![group_version_kind(&group.name, &version.name, &kind.resource.kind)]
+                }
                 None => self.metadata_kinds(definition),
             };
             if !kinds.is_empty() {
@@ -91,7 +101,7 @@ impl<'a> Document<'a> {
             }
             definitions.insert(name.clone(), schema);
         }
-        for kind in served(self.version) {
+        for kind in served(self.version).filter(|kind| !kind.resource.behavior.create_only) {
             let item = names::definition(self.model, &kind.path, &self.model.structure(&kind.path).name);
             let mut schema = schemas.list(&item, &kind.resource.kind);
             let list = &kind.resource.list_kind;
@@ -154,10 +164,6 @@ impl<'a> Document<'a> {
         }
     }
 
-    fn kind(&self, definition: &Definition) -> Option<&'a Kind> {
-        self.version.kinds.iter().find(|kind| kind.path == definition.path)
-    }
-
     fn group_version_kind(&self, kind: &str) -> Value {
         group_version_kind(&self.group.name, &self.version.name, kind)
     }
@@ -199,7 +205,7 @@ fn own_kind(api_version: &str, kind: &str) -> Value {
 }
 
 fn is_metadata(definition: &Definition) -> bool {
-    definition.path.crate_name() == "planesmith_machinery"
+    definition.path.crate_name() == "planesmith_machinery" && !is_scale(definition)
 }
 
 /// The type of the scale subresource.

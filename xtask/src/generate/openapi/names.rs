@@ -9,10 +9,14 @@ pub(super) const META: &str = "io.k8s.apimachinery.pkg.apis.meta.v1";
 
 /// The name of the definition of the struct at `path`, which JSON calls `name`.
 pub(super) fn definition(model: &Model, path: &RustPath, name: &str) -> String {
-    let Some(package) = package_of(model, path) else {
-        return format!("{META}.{name}");
-    };
     let steps: Vec<&str> = path.0.iter().map(String::as_str).collect();
+    let Some(package) = package_of(model, path) else {
+        // One type of a group is needed by every server.
+        return match steps.as_slice() {
+            [_, "scale", version, ..] => format!("io.k8s.api.autoscaling.{version}.{name}"),
+            _ => format!("{META}.{name}"),
+        };
+    };
     let module = steps.get(1).copied().unwrap_or_default();
     let group = package.groups.iter().find(|group| group.module == module);
     match (package.package.role, group) {

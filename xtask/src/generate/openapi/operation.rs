@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 
 use super::names::META;
 use super::parameter::{self, Parameter};
+use super::schema::Dialect;
 
 /// What an operation does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,6 +20,8 @@ pub(super) enum Action {
     Patch,
     Delete,
     DeleteCollection,
+    /// Passes a connection on, under this method.
+    Connect(&'static str),
 }
 
 /// One method of a path.
@@ -29,10 +32,21 @@ pub(super) struct Operation {
     pub(super) doc: String,
     /// Definition of the object that is read or written.
     pub(super) subject: String,
-    /// Definition of the answer, when it is not the subject.
-    pub(super) answer: Option<String>,
+    /// The answer, when it is not the subject.
+    pub(super) answer: Option<Answer>,
     /// Group, version and kind of the subject; `None` for discovery.
     pub(super) kind: Option<(String, String, String)>,
+}
+
+/// What is answered.
+#[derive(Debug)]
+pub(super) enum Answer {
+    /// An object of a definition.
+    Object(String),
+    /// Lines of text.
+    Text,
+    /// Whatever is at the other end of a connection.
+    Anything,
 }
 
 /// What a request carries besides parameters.
@@ -55,6 +69,7 @@ impl Action {
             Self::Replace => "put",
             Self::Patch => "patch",
             Self::Delete | Self::DeleteCollection => "delete",
+            Self::Connect(method) => method,
         }
     }
 
@@ -71,13 +86,14 @@ impl Action {
             Self::Patch => "patch",
             Self::Delete => "delete",
             Self::DeleteCollection => "deletecollection",
+            Self::Connect(_) => "connect",
         }
     }
 
     /// Parameters besides those of the path.
     pub(super) fn parameters(self) -> &'static [Parameter] {
         match self {
-            Self::Discover | Self::Get => &[],
+            Self::Discover | Self::Get | Self::Connect(_) => &[],
             Self::List | Self::Watch | Self::WatchList => parameter::LIST,
             Self::Create | Self::Replace => parameter::WRITE,
             Self::Patch => parameter::PATCH,
@@ -92,9 +108,7 @@ impl Action {
             Self::Create => &["200", "201", "202"],
             Self::Replace | Self::Patch => &["200", "201"],
             Self::Delete => &["200", "202"],
-            Self::Discover | Self::Get | Self::List | Self::Watch | Self::WatchList | Self::DeleteCollection => {
-                &["200"]
-            }
+            _ => &["200"],
         }
     }
 
@@ -114,9 +128,13 @@ impl Action {
 }
 
 impl Operation {
-    /// The definition of the answer.
-    pub(super) fn answer(&self) -> &str {
-        self.answer.as_deref().unwrap_or(&self.subject)
+    /// The schema of the answer.
+    pub(super) fn answer(&self, dialect: Dialect) -> Value {
+        match &self.answer {
+            None => dialect.reference(&self.subject),
+            Some(Answer::Object(definition)) => dialect.reference(definition),
+            Some(Answer::Text | Answer::Anything) => json!({"type": "string"}),
+        }
     }
 
     /// What the request carries.
@@ -131,11 +149,16 @@ impl Operation {
 
     /// The media types of answers.
     pub(super) fn media_types(&self) -> Vec<&'static str> {
-        let mut types = vec![
+        let mut types = match self.answer {
+            Some(Answer::Anything) => return vec!["*/*"],
+            Some(Answer::Text) => vec!["text/plain"],
+            _ => Vec::new(),
+        };
+        types.extend([
             "application/json",
             "application/yaml",
             "application/vnd.kubernetes.protobuf",
-        ];
+        ]);
         if self.action.streams() {
             types.extend([
                 "application/json;stream=watch",

@@ -161,6 +161,91 @@ const WATCH: Parameter = query(
     "Answers with changes as they happen instead of a list.",
 );
 
+const PATH_BELOW: Parameter = path("path", "z6Ciiujn", "Path behind the proxy.");
+
+/// Of connections to the main process of a container.
+pub(super) const ATTACH: &[Parameter] = &[
+    query("container", "string", "_Q-EJ3nR", ONLY_CONTAINER),
+    query("stderr", "boolean", "26jJhFUR", "Connects standard error."),
+    query("stdin", "boolean", "sEFnN3IS", "Connects standard input."),
+    query("stdout", "boolean", "005YMKE6", "Connects standard output."),
+    query("tty", "boolean", "g7MlET_l", "The process has a terminal."),
+];
+
+const ONLY_CONTAINER: &str = "The container; may be left out when the pod has only one.";
+
+/// Of new processes in a container.
+pub(super) const EXEC: &[Parameter] = &[
+    query(
+        "command",
+        "string",
+        "Py3eQybp",
+        "The program and its arguments, one parameter each.",
+    ),
+    query("container", "string", "i5dOmRiM", ONLY_CONTAINER),
+    query("stderr", "boolean", "W_1TNlWc", "Connects standard error."),
+    query("stdin", "boolean", "PSzNhyUC", "Connects standard input."),
+    query("stdout", "boolean", "-EZLRwV1", "Connects standard output."),
+    query("tty", "boolean", "s0flW37O", "Gives the process a terminal."),
+];
+
+/// Of connections to ports of a pod.
+pub(super) const PORT_FORWARD: &[Parameter] = &[query(
+    "ports",
+    "integer",
+    "91KROJmm",
+    "The ports; needed with WebSockets only.",
+)];
+
+/// Of proxies to nodes, with what stands below them in the path.
+pub(super) const NODE_PROXY: &[Parameter] = &[query("path", "string", "rFDtV0x9", PROXIED_PATH), PATH_BELOW];
+
+/// Of proxies to pods, with what stands below them in the path.
+pub(super) const POD_PROXY: &[Parameter] = &[query("path", "string", "oPbzgLUj", PROXIED_PATH), PATH_BELOW];
+
+/// Of proxies to services, with what stands below them in the path.
+pub(super) const SERVICE_PROXY: &[Parameter] = &[query("path", "string", "QCf0eosM", PROXIED_PATH), PATH_BELOW];
+
+const PROXIED_PATH: &str = "Path of the request that is passed on.";
+
+/// Of logs.
+pub(super) const LOG: &[Parameter] = &[
+    query("container", "string", "1GeXxFDC", ONLY_CONTAINER),
+    query(
+        "follow",
+        "boolean",
+        "9OIXh_2R",
+        "Goes on with what is written from now on.",
+    ),
+    query(
+        "insecureSkipTLSVerifyBackend",
+        "boolean",
+        "gM00jVbe",
+        "Does not check who the kubelet is.",
+    ),
+    query("limitBytes", "integer", "zwd1RXuc", "No more than so many bytes."),
+    query(
+        "previous",
+        "boolean",
+        "1jxDPu3y",
+        "The log of the container that ran before the present one.",
+    ),
+    query(
+        "sinceSeconds",
+        "integer",
+        "vE2NLdnP",
+        "Only what is at most so many seconds old.",
+    ),
+    query("stream", "string", "l-48cgXv", "Which stream: All, Stdout or Stderr."),
+    query("tailLines", "integer", "9xQLWHMV", "Only so many lines from the end."),
+    query(
+        "timestamps",
+        "boolean",
+        "c17fW1w_",
+        "Puts the time in front of each line.",
+    ),
+];
+
 /// Of lists and watches.
 pub(super) const LIST: &[Parameter] = &[
     BOOKMARKS,

@@ -6,8 +6,8 @@ use planesmith_codegen_core::resource::{Subresource, SubresourceKind};
 
 use super::definitions::{is_scale, served};
 use super::names::{self, META};
-use super::operation::{Action, Operation};
-use super::parameter::{NAME, NAMESPACE, PRETTY, Parameter};
+use super::operation::{Action, Answer, Operation};
+use super::parameter::{self, NAME, NAMESPACE, PRETTY, Parameter};
 use crate::generate::model::{Group, Kind, Model, Version};
 
 /// What can be done under one path.
@@ -153,11 +153,11 @@ impl Paths<'_> {
         for subresource in &resource.subresources {
             let path = format!("{object}/{}", subresource.name);
             let ending = names::capitalized(&subresource.name);
-            // Connections have parameters of kinds of their own and any answer.
-            let connects = crate::generate::discovery::posted(kind, subresource)
-                .2
-                .ends_with("Options");
-            for action in actions(subresource).into_iter().filter(|_| !connects) {
+            if let Some(options) = connection(kind, subresource) {
+                self.add_connection(kind, &path, subresource, options);
+                continue;
+            }
+            for action in actions(subresource) {
                 let verb = match action {
                     Action::Get => "read",
                     Action::Create => "create",
@@ -191,9 +191,50 @@ impl Paths<'_> {
                 common.push(parameter);
             }
         }
+        if matches!(operation.answer, Some(Answer::Text)) {
+            common.extend(parameter::LOG);
+        }
         let item = self.items.entry(path).or_default();
         item.common = common;
         item.by_method.insert(action.method(), operation);
+    }
+
+    /// Adds what passes connections on; those of proxies can lead to any path below.
+    fn add_connection(&mut self, kind: &Kind, path: &str, below: &Subresource, options: &str) {
+        let proxies = below.name == "proxy";
+        let methods: &[&str] = match proxies {
+            true => &["delete", "get", "head", "options", "patch", "post", "put"],
+            false => &["get", "post"],
+        };
+        let infix = names::operation_infix(self.group, self.version);
+        let scope = if kind.resource.namespaced { "Namespaced" } else { "" };
+        let about = format!("{}{}", kind.resource.kind, names::capitalized(&below.name));
+        let endings: &[(&str, &str)] = if proxies {
+            &[("", ""), ("/{path}", "WithPath")]
+        } else {
+            &[("", "")]
+        };
+        for (further, ending) in endings {
+            let path = format!("{}/{path}{further}", self.root);
+            let item = self.items.entry(path.clone()).or_default();
+            item.common = [NAME, NAMESPACE]
+                .iter()
+                .chain(parameters(options))
+                .filter(|parameter| parameter.place == "query" || path.contains(&format!("{{{}}}", parameter.name)))
+                .copied()
+                .collect();
+            for method in methods.iter().copied() {
+                let operation = Operation {
+                    action: Action::Connect(method),
+                    id: format!("connect{infix}{}{scope}{about}{ending}", names::capitalized(method)),
+                    doc: format!("Connects to the {} of the {}.", below.name, kind.resource.kind),
+                    subject: String::new(),
+                    answer: Some(Answer::Anything),
+                    kind: Some((self.group.name.clone(), self.version.name.clone(), options.to_owned())),
+                };
+                item.by_method.insert(method, operation);
+            }
+        }
     }
 
     fn operation(&self, kind: &Kind, action: Action, id: String, below: Option<&Subresource>) -> Operation {
@@ -220,10 +261,17 @@ impl Paths<'_> {
             .iter()
             .any(|subresource| subresource.name == "finalize");
         let answer = match action {
-            Action::List => Some(names::definition(self.model, &kind.path, &resource.list_kind)),
-            Action::Watch | Action::WatchList => Some(format!("{META}.WatchEvent")),
-            Action::DeleteCollection => Some(format!("{META}.Status")),
-            Action::Delete if !resource.behavior.returns_deleted || lingers => Some(format!("{META}.Status")),
+            Action::List => Some(Answer::Object(names::definition(
+                self.model,
+                &kind.path,
+                &resource.list_kind,
+            ))),
+            Action::Watch | Action::WatchList => Some(Answer::Object(format!("{META}.WatchEvent"))),
+            Action::DeleteCollection => Some(Answer::Object(format!("{META}.Status"))),
+            Action::Delete if !resource.behavior.returns_deleted || lingers => {
+                Some(Answer::Object(format!("{META}.Status")))
+            }
+            Action::Get if below.is_some_and(|below| below.name == "log") => Some(Answer::Text),
             _ => None,
         };
         let doc = describe(action, &resource.kind, below);
@@ -263,6 +311,25 @@ impl Paths<'_> {
     }
 }
 
+/// The kind of the parameters, when the subresource passes connections on.
+fn connection<'k>(kind: &'k Kind, below: &Subresource) -> Option<&'k str> {
+    let (_, _, options) = crate::generate::discovery::posted(kind, below);
+    options.ends_with("Options").then_some(options)
+}
+
+/// The parameters of connections with `options`.
+fn parameters(options: &str) -> &'static [Parameter] {
+    match options {
+        "PodAttachOptions" => parameter::ATTACH,
+        "PodExecOptions" => parameter::EXEC,
+        "PodPortForwardOptions" => parameter::PORT_FORWARD,
+        "PodProxyOptions" => parameter::POD_PROXY,
+        "NodeProxyOptions" => parameter::NODE_PROXY,
+        "ServiceProxyOptions" => parameter::SERVICE_PROXY,
+        _ => &[],
+    }
+}
+
 /// What can be done to a subresource.
 fn actions(subresource: &Subresource) -> Vec<Action> {
     let verbs = crate::generate::discovery::subresource_verbs(subresource);
@@ -292,5 +359,6 @@ fn describe(action: Action, kind: &str, below: Option<&Subresource>) -> String {
         Action::Patch => format!("Changes the {part}{kind} as the patch says."),
         Action::Delete => format!("Deletes the {kind}."),
         Action::DeleteCollection => format!("Deletes the selected objects of kind {kind}."),
+        Action::Connect(_) => format!("Connects to the {part}{kind}."),
     }
 }

@@ -116,8 +116,10 @@ impl Schemas<'_> {
                 extend("list-map-keys", keys.as_slice().into());
             }
         }
-        if facts.atomic {
-            extend("map-type", "atomic".into());
+        for (set, word) in [(facts.atomic, "atomic"), (facts.granular, "granular")] {
+            if set {
+                extend("map-type", word.into());
+            }
         }
         if let Some(patch) = &facts.patch {
             let words = [

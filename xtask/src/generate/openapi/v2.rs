@@ -78,7 +78,7 @@ fn operation(operation: &Operation, parameters: &[Parameter], tag: &str, shared:
     }
     let mut responses = Map::new();
     for code in operation.action.codes() {
-        let schema = Dialect::V2.reference(operation.answer());
+        let schema = operation.answer(Dialect::V2);
         responses.insert(
             (*code).to_owned(),
             json!({"description": meaning(code), "schema": schema}),

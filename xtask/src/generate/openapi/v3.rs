@@ -60,7 +60,7 @@ fn operation(operation: &Operation, parameters: &[Parameter], tag: &str) -> Valu
     if let Some(body) = body(operation) {
         members.insert("requestBody".to_owned(), body);
     }
-    let answer = json!({"schema": Dialect::V3.reference(operation.answer())});
+    let answer = json!({"schema": operation.answer(Dialect::V3)});
     let content: Map<String, Value> = operation
         .media_types()
         .into_iter()

@@ -10,9 +10,10 @@ const GROUP: &str = "Group";
 
 /// Somebody who sends requests. The field that the kind names is set, the others are not.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
+#[schema(union)]
 pub struct Subject {
     /// User, Group or ServiceAccount.
-    #[field(proto = 1, keep)]
+    #[field(proto = 1, keep, discriminator)]
     pub kind: String,
     /// A user.
     #[field(proto = 2)]

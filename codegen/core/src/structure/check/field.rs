@@ -36,6 +36,7 @@ pub(super) fn check(field: &Field, attrs: FieldAttrs, diagnostics: &Diagnostics)
         rules: bounds::rules(&attrs, &shape, diagnostics),
         list: list(&attrs, &shape, diagnostics),
         atomic: atomic(&attrs, &shape, diagnostics),
+        granular: granular(&attrs, &shape, diagnostics),
         patch: patch(&attrs, &shape, diagnostics),
         moved_to: moved_to(&attrs, diagnostics),
         discriminator: attrs.discriminator.is_some(),
@@ -94,6 +95,7 @@ fn inline(attrs: &FieldAttrs, shape: &TypeRef, diagnostics: &Diagnostics) {
         ("default", span(&attrs.default)),
         ("immutable", attrs.immutable),
         ("atomic", attrs.atomic),
+        ("granular", attrs.granular),
         ("moved_to", span(&attrs.moved_to)),
         ("patch_merge_key", span(&attrs.patch_merge_key)),
         ("patch_strategy", attrs.patch_strategy.as_ref().map(|given| given.span)),
@@ -274,6 +276,20 @@ fn atomic(attrs: &FieldAttrs, shape: &TypeRef, diagnostics: &Diagnostics) -> boo
     };
     let problem = format_args!("`atomic` needs a map or a struct; this field is {}", shape.noun());
     diagnostics.report(atomic, problem, help);
+    true
+}
+
+fn granular(attrs: &FieldAttrs, shape: &TypeRef, diagnostics: &Diagnostics) -> bool {
+    let Some(granular) = attrs.granular else {
+        return false;
+    };
+    if attrs.atomic.is_some() {
+        contradiction("granular", granular, "atomic", "remove one", diagnostics);
+    }
+    if !matches!(shape.present(), TypeRef::Map(_) | TypeRef::Named(_) | TypeRef::Other) {
+        let problem = format_args!("`granular` needs a map or a struct; this field is {}", shape.noun());
+        diagnostics.report(granular, problem, "remove it");
+    }
     true
 }
 

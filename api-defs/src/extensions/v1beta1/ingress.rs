@@ -1,0 +1,53 @@
+//! Ways into the cluster for HTTP, in their first group.
+
+use planesmith_machinery::Resource;
+use planesmith_machinery::meta::ObjectMeta;
+use planesmith_machinery::rules::{Convert, Rules};
+
+use crate::networking::v1::{self, IngressStatus};
+use crate::networking::v1beta1::IngressSpec;
+
+/// Rules by which HTTP requests from outside reach services.
+#[derive(Clone, Debug, Default, PartialEq, Resource)]
+#[resource(
+    group = "extensions",
+    version = "v1beta1",
+    short("ing"),
+    status,
+    generation,
+    unserved,
+    storage_version = v1::Ingress,
+    convert,
+    rules
+)]
+pub struct Ingress {
+    /// Standard metadata.
+    #[field(proto = 1)]
+    pub metadata: ObjectMeta,
+    /// What is wanted of the ingress.
+    #[field(proto = 2)]
+    pub spec: IngressSpec,
+    /// What became of the ingress.
+    #[field(proto = 3)]
+    pub status: IngressStatus,
+}
+
+impl Rules for Ingress {
+    fn default_values(&mut self) {
+        self.spec.default_values();
+    }
+}
+
+impl Convert<v1::Ingress> for Ingress {
+    fn finish_to_hub(&self, hub: &mut v1::Ingress) {
+        self.spec.backends_to_v1(&mut hub.spec);
+    }
+
+    fn finish_from_hub(&mut self, hub: &v1::Ingress) {
+        self.spec.backends_of_v1(&hub.spec);
+    }
+
+    fn can_hold(hub: &v1::Ingress) -> bool {
+        IngressSpec::can_hold(&hub.spec)
+    }
+}

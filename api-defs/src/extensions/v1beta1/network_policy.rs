@@ -1,0 +1,40 @@
+//! Which traffic pods let in and out, in the first group of the kind.
+
+use planesmith_machinery::Resource;
+use planesmith_machinery::meta::ObjectMeta;
+use planesmith_machinery::rules::{Convert, Rules};
+
+use crate::networking::v1::{self, NetworkPolicySpec};
+
+/// Which traffic a set of pods lets in and out.
+#[derive(Clone, Debug, Default, PartialEq, Resource)]
+#[resource(
+    group = "extensions",
+    version = "v1beta1",
+    short("netpol"),
+    generation,
+    unserved,
+    storage_version = v1::NetworkPolicy,
+    convert,
+    rules
+)]
+pub struct NetworkPolicy {
+    /// Standard metadata.
+    #[field(proto = 1)]
+    pub metadata: ObjectMeta,
+    /// What passes.
+    #[field(proto = 2)]
+    pub spec: NetworkPolicySpec,
+}
+
+impl Rules for NetworkPolicy {
+    fn default_values(&mut self) {
+        self.spec.default_values();
+    }
+}
+
+impl Convert<v1::NetworkPolicy> for NetworkPolicy {
+    fn finish_to_hub(&self, _hub: &mut v1::NetworkPolicy) {}
+
+    fn finish_from_hub(&mut self, _hub: &v1::NetworkPolicy) {}
+}
