@@ -55,12 +55,9 @@ impl Components {
             query: String::new(),
         };
         let url = format!("https://{}/healthz", target.authority());
-        let answer = match tokio::time::timeout(PATIENCE, proxy::fetch(&target, &self.link)).await {
-            Ok(answer) => answer,
-            Err(_) => {
-                let why = "context deadline exceeded (Client.Timeout exceeded while awaiting headers)";
-                return status(name, false, format!("Get \"{url}\": {why}"));
-            }
+        let Ok(answer) = tokio::time::timeout(PATIENCE, proxy::fetch(&target, &self.link)).await else {
+            let why = "context deadline exceeded (Client.Timeout exceeded while awaiting headers)";
+            return status(name, false, format!("Get \"{url}\": {why}"));
         };
         let answer = match answer {
             Ok(answer) => answer,

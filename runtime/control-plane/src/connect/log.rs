@@ -145,11 +145,11 @@ fn query(options: &PodLogOptions) -> String {
     ];
     for (name, number) in numbers {
         if let Some(number) = number {
-            sent.add(name, number);
+            sent.add(name, &number);
         }
     }
     if let Some(time) = &options.since_time {
-        sent.add("sinceTime", time);
+        sent.add("sinceTime", &time);
     }
     sent.encode()
 }

@@ -66,14 +66,14 @@ pub(super) struct Sent(Vec<(&'static str, String)>);
 
 impl Sent {
     /// Adds a parameter.
-    pub(super) fn add(&mut self, name: &'static str, value: impl ToString) {
+    pub(super) fn add(&mut self, name: &'static str, value: &dyn std::fmt::Display) {
         self.0.push((name, value.to_string()));
     }
 
     /// Adds a parameter with the value `value` if `set`.
     pub(super) fn add_if(&mut self, set: bool, name: &'static str, value: &str) {
         if set {
-            self.add(name, value);
+            self.add(name, &value);
         }
     }
 

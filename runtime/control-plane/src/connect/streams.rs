@@ -136,7 +136,7 @@ impl Wishes {
             sent.add_if(set, name, "1");
         }
         for word in command {
-            sent.add("command", word);
+            sent.add("command", &word);
         }
         sent.encode()
     }

@@ -29,7 +29,9 @@ impl Pod {
         };
         let containers = merge(&new_spec.containers, &old_spec.containers);
         let init_containers = merge(&new_spec.init_containers, &old_spec.init_containers);
+        let of_pod = self.spec.resources.take();
         self.spec = old.spec.clone();
+        self.spec.resources = of_pod;
         self.status = old.status.clone();
         self.spec.containers = containers;
         self.spec.init_containers = init_containers;
@@ -39,15 +41,7 @@ impl Pod {
 
     /// Reports what a change of the resources of `old` may not be; metadata is checked by generic code.
     pub fn check_resize(&self, old: &Self, errors: &mut FieldErrors) {
-        let has_own = |pod: &Self| {
-            pod.spec
-                .resources
-                .as_ref()
-                .is_some_and(ResourceRequirements::has_amounts)
-        };
-        let refusal = if has_own(old) || has_own(self) {
-            Some("pods with pod-level resources cannot be resized")
-        } else if old.metadata.annotations.contains_key(MIRROR) {
+        let refusal = if old.metadata.annotations.contains_key(MIRROR) {
             Some("static pods cannot be resized")
         } else if old.spec.is_of("windows") {
             Some("windows pods cannot be resized")
@@ -74,6 +68,11 @@ impl Pod {
     }
 
     fn check_removals(&self, old: &Self, errors: &mut FieldErrors) {
+        if let Some(old) = &old.spec.resources {
+            let none = ResourceRequirements::default();
+            let new = self.spec.resources.as_ref().unwrap_or(&none);
+            new.check_removals(old, &mut errors.at("resources"));
+        }
         let pairs = self
             .spec
             .init_containers
@@ -81,10 +80,12 @@ impl Pod {
             .zip(&old.spec.init_containers)
             .enumerate();
         for (index, (new, old)) in pairs.filter(|(_, (_, old))| old.is_sidecar()) {
-            new.check_resize(old, &mut errors.at_index("initContainers", index).at("resources"));
+            let mut errors = errors.at_index("initContainers", index);
+            new.resources.check_removals(&old.resources, &mut errors.at("resources"));
         }
         for (index, (new, old)) in self.spec.containers.iter().zip(&old.spec.containers).enumerate() {
-            new.check_resize(old, &mut errors.at_index("containers", index).at("resources"));
+            let mut errors = errors.at_index("containers", index);
+            new.resources.check_removals(&old.resources, &mut errors.at("resources"));
         }
     }
 
@@ -92,6 +93,14 @@ impl Pod {
     fn check_other_changes(&self, old: &Self, before: usize, errors: &mut FieldErrors) {
         const ONLY: &str = "only cpu and memory resources are mutable";
         let mut rest = self.spec.clone();
+        let of_pod = old.spec.resources.clone().unwrap_or_default();
+        match &mut rest.resources {
+            Some(resources) => resources.take_back(&of_pod),
+            None => rest.resources.clone_from(&old.spec.resources),
+        }
+        if old.spec.resources.is_none() && rest.resources.as_ref().is_some_and(|left| !left.has_amounts()) {
+            rest.resources = None;
+        }
         for (container, old) in rest.containers.iter_mut().zip(&old.spec.containers) {
             container.take_back_resources(old);
             if container != old {
@@ -138,17 +147,23 @@ impl Container {
 
     /// Sets processor and memory back to what they were; claims and the policy do not count as resources here.
     fn take_back_resources(&mut self, old: &Self) {
-        take_back(&mut self.resources.limits, &old.resources.limits);
-        take_back(&mut self.resources.requests, &old.resources.requests);
-        self.resources.claims.clear();
+        self.resources.take_back(&old.resources);
+    }
+}
+
+impl ResourceRequirements {
+    fn take_back(&mut self, old: &Self) {
+        take_back(&mut self.limits, &old.limits);
+        take_back(&mut self.requests, &old.requests);
+        self.claims.clear();
     }
 
-    fn check_resize(&self, old: &Self, errors: &mut FieldErrors) {
+    fn check_removals(&self, old: &Self, errors: &mut FieldErrors) {
         let lacks = |new: &ResourceList, old: &ResourceList| old.keys().any(|name| !new.contains_key(name));
-        if lacks(&self.resources.requests, &old.resources.requests) {
+        if lacks(&self.requests, &old.requests) {
             errors.forbidden("requests", "resource requests cannot be removed");
         }
-        if lacks(&self.resources.limits, &old.resources.limits) {
+        if lacks(&self.limits, &old.limits) {
             errors.forbidden("limits", "resource limits cannot be removed");
         }
     }

@@ -108,6 +108,25 @@ fn processor_and_memory_can_be_resized() {
 }
 
 #[test]
+fn what_pods_ask_for_as_a_whole_can_be_resized() {
+    let spec = |resources: &Value| json!({"containers": [{"name": "c", "image": "i:1"}], "resources": resources});
+    let old = pod(spec(&json!({"requests": {"cpu": "1"}, "limits": {"cpu": "2"}})));
+    let cases = [
+        (json!({"requests": {"cpu": "1"}, "limits": {"cpu": "3"}}), ""),
+        (
+            json!({"requests": {"cpu": "1"}}),
+            "spec.resources.limits: Forbidden: resource limits cannot be removed",
+        ),
+    ];
+    for (after, expected) in cases {
+        let mut new = changed(&old, spec(&after));
+        new.keep_all_but_resources(&old);
+        let found = found(|errors| new.check_resize(&old, errors));
+        assert_eq!(found.lines().next().unwrap_or_default(), expected, "{after}");
+    }
+}
+
+#[test]
 fn ephemeral_containers_are_added_and_stay() {
     let old = pod(json!({}));
     let mut one = changed(
