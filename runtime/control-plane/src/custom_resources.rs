@@ -1,27 +1,34 @@
 //! Custom resources: what is defined is served, as soon as its names are accepted.
 
 mod controller;
+mod remover;
+mod webhook;
 
 use planesmith_extensions::{CustomResources, Definitions, KnownFacts, SchemaChecks};
 use planesmith_machinery::resource::ResourceFacts;
 use planesmith_machinery::scheme::Scheme;
 use planesmith_server::chain::ApiServer;
 use planesmith_server::hooks::Hook;
+use planesmith_server::openapi::OpenApi;
 use planesmith_server::stores::Stores;
 
 use crate::loopback::Loopback;
 use controller::DefinitionController;
+use webhook::Webhook;
 
 /// The API-extensions server; it serves what is defined if the program has definitions.
 #[must_use]
-pub(crate) fn extensions(stores: &Stores, loopback: &Loopback) -> ApiServer {
+pub(crate) fn extensions(stores: &Stores, loopback: &Loopback, openapi: &OpenApi) -> ApiServer {
     let server = planesmith_extensions::server();
     let Some(kind) = definition_kind(stores.scheme()) else {
         return server;
     };
-    let facts = KnownFacts::new(|| Box::new(SchemaChecks));
-    let definitions = Definitions::new(stores, CustomResources::of(&server), facts);
-    let controller = DefinitionController::new(stores.resource(kind), definitions, loopback);
+    let of_webhooks = stores.clone();
+    let facts =
+        KnownFacts::new(|| Box::new(SchemaChecks)).converting(move |definition| Webhook::of(definition, &of_webhooks));
+    let store = stores.resource(kind);
+    let definitions = Definitions::new(stores, &store, CustomResources::of(&server), facts, openapi);
+    let controller = DefinitionController::new(store, definitions, loopback);
     server.with_start_hook(Hook::new(
         "start-apiextensions-controllers",
         move |shutdown| async move {

@@ -15,6 +15,7 @@ use planesmith_server::filters::InFlightLimits;
 use planesmith_server::health::HealthCheck;
 use planesmith_server::lifecycle::{Config, Signals};
 use planesmith_server::listener::{Listener, Tls};
+use planesmith_server::openapi::OpenApi;
 use planesmith_server::routes::Routes;
 use planesmith_server::stores::{ObjectLister, Stores, StoresOptions};
 use planesmith_store::{MemoryLog, Storage, StorageOptions, WriteError};
@@ -106,7 +107,7 @@ async fn serve(program: &Program, options: &Options) -> Result<()> {
     config.request_timeout = options.request_timeout;
     config.shutdown_delay = options.shutdown_delay_duration;
     config.public_address = announcement.public_address();
-    config.openapi = program.openapi.of(&served);
+    config.openapi = assembled.openapi;
     config.metrics.show_storage(storage.clone());
     config.group_priorities = group_priorities();
     let server = config.complete()?.prepare(chain);
@@ -148,6 +149,8 @@ struct Assembled {
     chain: ApiServer,
     /// The group versions that it serves.
     served: Vec<GroupVersion>,
+    /// What it says that objects look like.
+    openapi: OpenApi,
     tokens: Arc<BearerTokens>,
     authorizer: Arc<dyn Authorizer>,
 }
@@ -202,7 +205,8 @@ fn assemble(
     for group_version in &served {
         (group_version.install)(&mut routes, &stores);
     }
-    let extensions = custom_resources::extensions(&stores, loopback);
+    let openapi = program.openapi.of(&served);
+    let extensions = custom_resources::extensions(&stores, loopback, &openapi);
     let core = ApiServer::new("core", routes)
         .in_front_of(extensions)
         .with_check(storage_check(storage));
@@ -213,6 +217,7 @@ fn assemble(
     Ok(Assembled {
         chain: planesmith_aggregator::server().in_front_of(core),
         served,
+        openapi,
         tokens,
         authorizer,
     })

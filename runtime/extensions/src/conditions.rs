@@ -32,6 +32,13 @@ impl Verdict {
     }
 }
 
+/// Says nothing in the condition `name` of a status any more.
+pub fn remove_condition(status: &mut Value, name: &str) {
+    if let Some(Value::Array(conditions)) = status.get_mut("conditions") {
+        conditions.retain(|condition| condition["type"] != name);
+    }
+}
+
 /// Says `verdict` in the condition `name` of a status. Its time is that of the last change of True to False or back.
 pub fn set_condition(status: &mut Value, name: &str, verdict: &Verdict, now: &str) {
     let word = if verdict.holds { "True" } else { "False" };

@@ -1,35 +1,59 @@
 //! Definitions that are served.
 
-use std::collections::BTreeSet;
-use std::sync::Arc;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use planesmith_machinery::resource::ResourceFacts;
 use planesmith_server::endpoint::Endpoint;
+use planesmith_server::openapi::OpenApi;
 use planesmith_server::routes::ResourceHandler;
-use planesmith_server::stores::Stores;
+use planesmith_server::stores::{ResourceStore, Stores};
 use planesmith_store::{At, Entry, ListQuery};
 use serde_json::Value;
 
 use crate::custom::CustomResources;
 use crate::definition::Definition;
 use crate::facts::KnownFacts;
+use crate::openapi;
 
 /// Turns definitions into resources that are served.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Definitions {
     stores: Stores,
     resources: CustomResources,
     facts: Arc<KnownFacts>,
+    openapi: OpenApi,
+    /// The definitions themselves.
+    store: Arc<ResourceStore>,
+    /// By name. Locked while one is changed.
+    served: Arc<Mutex<BTreeMap<String, Served>>>,
+}
+
+/// A definition that is served.
+struct Served {
+    facts: Arc<[&'static ResourceFacts]>,
+    leaves: bool,
 }
 
 impl Definitions {
-    /// Serves custom objects from `stores` as `resources`.
+    /// Serves custom objects from `stores` as `resources`, and what they look like as part of `openapi`. The definitions
+    /// are in `store`.
     #[must_use]
-    pub fn new(stores: &Stores, resources: CustomResources, facts: KnownFacts) -> Self {
+    pub fn new(
+        stores: &Stores,
+        store: &Arc<ResourceStore>,
+        resources: CustomResources,
+        facts: KnownFacts,
+        openapi: &OpenApi,
+    ) -> Self {
         Self {
             stores: stores.clone(),
             resources,
             facts: Arc::new(facts),
+            openapi: openapi.clone(),
+            store: Arc::clone(store),
+            served: Arc::default(),
         }
     }
 
@@ -37,19 +61,59 @@ impl Definitions {
     pub fn serve(&self, definition: &Value) {
         let definition = Definition::new(definition);
         let facts = self.facts.of(definition);
-        let served = facts.iter().filter(|facts| facts.served);
-        let handlers = served.map(|facts| Arc::new(Endpoint::new(facts, &self.stores)) as Arc<dyn ResourceHandler>);
+        let leaves = definition.is_leaving();
+        let mut served = self.served.lock().unwrap_or_else(PoisonError::into_inner);
+        let before = served.get(definition.name());
+        if before.is_some_and(|before| Arc::ptr_eq(&before.facts, &facts) && before.leaves == leaves) {
+            return;
+        }
+        let mut versions = before.map(versions_of).unwrap_or_default();
+        let handlers = facts.iter().filter(|facts| facts.served).map(|facts| {
+            let endpoint = Endpoint::new(facts, &self.stores);
+            let endpoint = if leaves { endpoint.leaving() } else { endpoint };
+            Arc::new(endpoint) as Arc<dyn ResourceHandler>
+        });
         self.resources.define(definition.name(), handlers.collect());
+        let now = Served { facts, leaves };
+        versions.extend(versions_of(&now));
+        served.insert(definition.name().to_owned(), now);
+        self.publish(&served, versions);
     }
 
     /// Serves a definition no more.
     pub fn remove(&self, name: &str) {
+        let mut served = self.served.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some(gone) = served.remove(name) else { return };
         self.resources.remove(name);
+        self.publish(&served, versions_of(&gone));
     }
 
-    /// The namespaces that hold objects of a kind, each once; `[""]` for objects in none.
+    /// Says anew what the objects of some versions look like.
+    fn publish(&self, served: &BTreeMap<String, Served>, versions: BTreeSet<&'static str>) {
+        for version in versions {
+            let all = served.values().flat_map(|served| served.facts.iter().copied());
+            let kinds: Vec<&'static ResourceFacts> = all
+                .filter(|facts| facts.served && facts.api_version == version)
+                .collect();
+            let path = format!("apis/{version}");
+            if kinds.is_empty() {
+                self.openapi.remove_v2(&path);
+                self.openapi.remove_v3(&path);
+            } else {
+                let shared = self.openapi.clone();
+                let kinds: Arc<[&'static ResourceFacts]> = kinds.into();
+                let again = Arc::clone(&kinds);
+                let (store, same_store) = (Arc::clone(&self.store), Arc::clone(&self.store));
+                self.openapi.make_v2(&path, move || openapi::v2(&kinds, &store));
+                self.openapi
+                    .make_v3(&path, move || openapi::v3(&again, &same_store, &shared));
+            }
+        }
+    }
+
+    /// Every stored object of a kind, whatever version it is stored in.
     #[must_use]
-    pub fn namespaces(&self, kind: &'static ResourceFacts) -> BTreeSet<String> {
+    pub fn entries(&self, kind: &'static ResourceFacts) -> Vec<Arc<Entry>> {
         let store = self.stores.resource(kind);
         let all = ListQuery {
             prefix: store.collection().prefix(),
@@ -58,18 +122,34 @@ impl Definitions {
             at: At::Latest,
             filter: None,
         };
-        let entries = store
-            .collection()
-            .list(&all)
-            .map(|page| page.entries)
-            .unwrap_or_default();
-        let namespace = |entry: &Arc<Entry>| store.names(entry.key()).0.to_owned();
-        entries.iter().map(namespace).collect()
+        // The newest state is never compacted.
+        let page = store.collection().list(&all);
+        page.map(|page| page.entries).unwrap_or_default()
+    }
+
+    /// Where everything is kept.
+    #[must_use]
+    pub fn stores(&self) -> &Stores {
+        &self.stores
     }
 
     /// The facts of each version of a definition.
     #[must_use]
     pub fn facts(&self, definition: &Value) -> Arc<[&'static ResourceFacts]> {
         self.facts.of(Definition::new(definition))
+    }
+}
+
+/// `group/version` of each version that clients reach.
+fn versions_of(served: &Served) -> BTreeSet<&'static str> {
+    let versions = served.facts.iter().filter(|facts| facts.served);
+    versions.map(|facts| facts.api_version).collect()
+}
+
+impl fmt::Debug for Definitions {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Definitions")
+            .field("resources", &self.resources)
+            .finish_non_exhaustive()
     }
 }

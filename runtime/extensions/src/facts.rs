@@ -6,7 +6,7 @@ use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use planesmith_machinery::custom::{Checks, CustomKind};
+use planesmith_machinery::custom::{Checks, Converter, CustomKind};
 use planesmith_machinery::resource::{
     Behavior, CellSource, Column, ResourceFacts, ScaleFacts, SubresourceFacts, SubresourceKind,
 };
@@ -20,7 +20,11 @@ pub struct KnownFacts {
     /// By a digest of what they were made of.
     known: Mutex<HashMap<(u64, u64), Versions>>,
     checks: fn() -> Box<dyn Checks>,
+    converter: ConverterOf,
 }
+
+/// What converts the objects of a definition, if it names anything.
+type ConverterOf = Box<dyn Fn(Definition<'_>) -> Option<Arc<dyn Converter>> + Send + Sync>;
 
 /// The facts of each version of a definition, in its order.
 type Versions = Arc<[&'static ResourceFacts]>;
@@ -32,7 +36,18 @@ impl KnownFacts {
         Self {
             known: Mutex::default(),
             checks,
+            converter: Box::new(|_| None),
         }
+    }
+
+    /// Converts objects between versions by what `converter` makes of their definition.
+    #[must_use]
+    pub fn converting(
+        mut self,
+        converter: impl Fn(Definition<'_>) -> Option<Arc<dyn Converter>> + Send + Sync + 'static,
+    ) -> Self {
+        self.converter = Box::new(converter);
+        self
     }
 
     /// The facts of each version of a definition, served or not, in the order of the definition; nothing for one
@@ -52,6 +67,9 @@ impl KnownFacts {
             return Arc::default();
         };
         CustomKind::join(&all, all[hub]);
+        if let Some(converter) = (self.converter)(definition) {
+            CustomKind::convert_by(&all, &converter);
+        }
         all.into()
     }
 }

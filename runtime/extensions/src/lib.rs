@@ -11,6 +11,7 @@ pub mod definition;
 mod definitions;
 mod facts;
 pub mod names;
+mod openapi;
 mod rules;
 mod status;
 

@@ -10,12 +10,13 @@ mod path;
 use std::collections::HashMap;
 use std::sync::{Arc, LazyLock, PoisonError, RwLock};
 
-use crate::custom::CustomObject;
+use crate::custom::{self, CustomObject};
 use crate::facts::{FieldFacts, StructFacts, TypeFacts};
 use crate::fields::Versions;
 use crate::object::Object;
 use crate::resource::ResourceFacts;
 use crate::scheme::Scheme;
+use crate::status::ApiResult;
 use crate::value::{Struct, Value, View};
 
 pub use lost::lost_fields;
@@ -30,6 +31,7 @@ pub fn convert(object: &dyn Object, target: &'static ResourceFacts) -> Box<dyn O
     if let (Some(object), Some(_)) = (object.as_custom(), target.custom) {
         let mut converted = CustomObject::new(target);
         converted.take_over(object);
+        converted.prune();
         return Box::new(converted);
     }
     let hub = match &source.conversion {
@@ -53,6 +55,20 @@ pub fn convert(object: &dyn Object, target: &'static ResourceFacts) -> Box<dyn O
     converted
 }
 
+/// As [`convert`], by what the kind names for it: a custom kind may leave that to others.
+///
+/// # Errors
+///
+/// 500 when these fail.
+pub fn try_convert(object: &dyn Object, target: &'static ResourceFacts) -> ApiResult<Box<dyn Object>> {
+    match (object.as_custom(), target.custom) {
+        (Some(object), Some(_)) if !std::ptr::eq(object.resource(), target) => {
+            Ok(Box::new(custom::convert(object, target)?))
+        }
+        _ => Ok(convert(object, target)),
+    }
+}
+
 impl Versions for Scheme {
     fn convert(&self, object: &dyn Object, api_version: &str) -> Option<Box<dyn Object>> {
         let kind = object.resource();
@@ -60,7 +76,7 @@ impl Versions for Scheme {
             Some(custom) => custom.version(api_version)?,
             None => self.object_kind(api_version, kind.kind)?,
         };
-        Some(convert(object, target))
+        try_convert(object, target).ok()
     }
 }
 

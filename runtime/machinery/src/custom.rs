@@ -6,11 +6,14 @@
 
 mod object;
 mod rules;
+mod versions;
 
 use std::fmt;
 use std::sync::OnceLock;
 
 pub use object::{CustomObject, decode, decode_stored};
+pub(crate) use versions::convert;
+pub use versions::{Converter, read};
 
 use crate::facts::{FieldFacts, Omit, StructFacts, TypeFacts, TypeMetaFacts};
 use crate::field_error::FieldErrors;
@@ -24,6 +27,7 @@ pub struct CustomKind {
     schema: Structural,
     fields: StructFacts,
     versions: OnceLock<Versions>,
+    converter: OnceLock<std::sync::Arc<dyn Converter>>,
     checks: Box<dyn Checks>,
 }
 
@@ -55,6 +59,7 @@ impl CustomKind {
             schema,
             fields,
             versions: OnceLock::new(),
+            converter: OnceLock::new(),
             checks,
         }));
         facts.rules = rules::TABLE;
@@ -68,6 +73,17 @@ impl CustomKind {
         for custom in all.iter().filter_map(|facts| facts.custom) {
             let _ = custom.versions.set(Versions { all: all.to_vec(), hub });
         }
+    }
+
+    /// Lets `converter` turn objects of one of these versions into another one. Only the first one counts.
+    pub fn convert_by(all: &[&'static ResourceFacts], converter: &std::sync::Arc<dyn Converter>) {
+        for custom in all.iter().filter_map(|facts| facts.custom) {
+            let _ = custom.converter.set(std::sync::Arc::clone(converter));
+        }
+    }
+
+    pub(crate) fn converter(&self) -> Option<&dyn Converter> {
+        self.converter.get().map(|converter| &**converter)
     }
 
     /// The version that is stored.

@@ -48,6 +48,8 @@ pub struct Endpoint {
     responder: Option<Arc<dyn Responder>>,
     source: Option<Arc<dyn Source>>,
     reservations: Option<Arc<dyn Reservations>>,
+    /// The kind is on its way out.
+    leaves: bool,
 }
 
 /// One request to an endpoint, without its body.
@@ -109,7 +111,27 @@ impl Endpoint {
             stores: stores.clone(),
             store,
             subresources,
+            leaves: false,
         }
+    }
+
+    /// The same for a kind that is on its way out: nothing is created any more, and discovery tells fewer verbs.
+    #[must_use]
+    pub fn leaving(mut self) -> Self {
+        self.leaves = true;
+        let told = [Verb::Delete, Verb::DeleteCollection, Verb::Get, Verb::List, Verb::Watch];
+        let verbs = std::mem::take(&mut self.served.verbs);
+        (self.served.verbs, self.served.untold_verbs) = verbs.into_iter().partition(|verb| told.contains(verb));
+        self
+    }
+
+    /// Refuses to create an object of a kind that is on its way out.
+    pub(crate) fn check_that_it_stays(&self, name: &str) -> ApiResult<()> {
+        if !self.leaves {
+            return Ok(());
+        }
+        let why = "create not allowed while custom resource definition is terminating";
+        Err(ApiError::forbidden(&self.facts.group_resource(), name, why))
     }
 
     /// The kind in the endpoint's version.

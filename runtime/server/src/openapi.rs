@@ -34,9 +34,36 @@ struct Documents {
 #[derive(Debug, Default)]
 struct V2 {
     /// The documents of group versions.
-    parts: BTreeMap<String, Bytes>,
+    parts: BTreeMap<String, Source>,
     json: OnceLock<OpenApiDocument>,
     protobuf: OnceLock<OpenApiDocument>,
+}
+
+/// Where a document comes from.
+#[derive(Clone)]
+pub(super) enum Source {
+    /// It is there.
+    Ready(Bytes),
+    /// It is made whenever somebody asks for it, because hardly anybody does.
+    Made(Arc<dyn Fn() -> Bytes + Send + Sync>),
+}
+
+impl Source {
+    pub(super) fn bytes(&self) -> Bytes {
+        match self {
+            Source::Ready(bytes) => bytes.clone(),
+            Source::Made(make) => make(),
+        }
+    }
+}
+
+impl std::fmt::Debug for Source {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Source::Ready(bytes) => write!(f, "Ready({} bytes)", bytes.len()),
+            Source::Made(_) => f.write_str("Made"),
+        }
+    }
 }
 
 /// The documents of one group version: its path (`api/v1`, `apis/apps/v1`) and compact JSON.
@@ -48,10 +75,13 @@ impl OpenApi {
     pub fn new(v2: impl IntoIterator<Item = Part>, v3: impl IntoIterator<Item = Part>) -> Self {
         let parts = v2
             .into_iter()
-            .map(|(path, json)| (path.to_owned(), Bytes::from_static(json)));
-        let v3 = v3
-            .into_iter()
-            .map(|(path, json)| (path.to_owned(), Arc::new(OpenApiDocument::new(json))));
+            .map(|(path, json)| (path.to_owned(), Source::Ready(Bytes::from_static(json))));
+        let v3 = v3.into_iter().map(|(path, json)| {
+            (
+                path.to_owned(),
+                Arc::new(OpenApiDocument::new(Bytes::from_static(json))),
+            )
+        });
         let documents = Documents {
             v2: Arc::new(V2::of(parts.collect())),
             v3: v3.collect(),
@@ -63,10 +93,18 @@ impl OpenApi {
 
     /// Adds or replaces what a group version adds to the version 2 document.
     pub fn set_v2(&self, path: &str, json: impl Into<Bytes>) {
-        let json = json.into();
+        self.put_v2(path, Source::Ready(json.into()));
+    }
+
+    /// As [`OpenApi::set_v2`], of a document that `make` makes whenever it is asked for.
+    pub fn make_v2(&self, path: &str, make: impl Fn() -> Bytes + Send + Sync + 'static) {
+        self.put_v2(path, Source::Made(Arc::new(make)));
+    }
+
+    fn put_v2(&self, path: &str, source: Source) {
         self.change(|documents| {
             let mut parts = documents.v2.parts.clone();
-            parts.insert(path.to_owned(), json.clone());
+            parts.insert(path.to_owned(), source.clone());
             documents.v2 = Arc::new(V2::of(parts));
         });
     }
@@ -82,7 +120,23 @@ impl OpenApi {
 
     /// Adds or replaces a version 3 document.
     pub fn set_v3(&self, path: &str, json: impl Into<Bytes>) {
-        let document = Arc::new(OpenApiDocument::new(json));
+        self.put_v3(path, OpenApiDocument::new(json));
+    }
+
+    /// As [`OpenApi::set_v3`], of a document that `make` makes whenever it is asked for. It makes the same one each time.
+    pub fn make_v3(&self, path: &str, make: impl Fn() -> Bytes + Send + Sync + 'static) {
+        self.put_v3(path, OpenApiDocument::made(Source::Made(Arc::new(make))));
+    }
+
+    /// The version 3 document of a group version.
+    #[must_use]
+    pub fn v3(&self, path: &str) -> Option<Bytes> {
+        let documents = self.current.load();
+        documents.v3.get(path).map(|document| document.bytes())
+    }
+
+    fn put_v3(&self, path: &str, document: OpenApiDocument) {
+        let document = Arc::new(document);
         self.change(|documents| {
             documents.v3.insert(path.to_owned(), Arc::clone(&document));
         });
@@ -108,7 +162,7 @@ impl OpenApi {
 }
 
 impl V2 {
-    fn of(parts: BTreeMap<String, Bytes>) -> Self {
+    fn of(parts: BTreeMap<String, Source>) -> Self {
         Self {
             parts,
             ..Self::default()
@@ -117,12 +171,12 @@ impl V2 {
 
     fn json(&self) -> &OpenApiDocument {
         self.json
-            .get_or_init(|| OpenApiDocument::new(v2::merge(self.parts.values()).to_string()))
+            .get_or_init(|| OpenApiDocument::new(v2::merge(self.parts.values().map(Source::bytes)).to_string()))
     }
 
     fn protobuf(&self) -> &OpenApiDocument {
         self.protobuf
-            .get_or_init(|| OpenApiDocument::new(gnostic::encode(&v2::merge(self.parts.values()))))
+            .get_or_init(|| OpenApiDocument::new(gnostic::encode(&v2::merge(self.parts.values().map(Source::bytes)))))
     }
 }
 

@@ -5,6 +5,7 @@
 
 mod link;
 mod page;
+mod post;
 mod rewrite;
 mod tags;
 mod trust;
@@ -25,8 +26,9 @@ use planesmith_machinery::status::{ApiError, ApiResult};
 use crate::endpoint::Call;
 
 pub use self::link::{Link, LinkError};
+pub use self::post::post;
 use self::rewrite::Rewriter;
-pub use self::trust::{ClientIdentity, TrustError, client_tls};
+pub use self::trust::{ClientIdentity, TrustError, client_tls, client_tls_by};
 pub use self::upgrade::tunnel;
 
 /// Headers that belong to one connection.

@@ -5,6 +5,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use http::{Method, StatusCode};
+use planesmith_api_defs::apiextensions::v1::{ApprovalState, CustomResourceDefinition};
+use planesmith_extensions::conditions::{Verdict, remove_condition, set_condition};
 use planesmith_extensions::definition::Definition;
 use planesmith_extensions::names::TakenNames;
 use planesmith_extensions::{Definitions, settled};
@@ -15,6 +17,7 @@ use planesmith_server::stores::ResourceStore;
 use planesmith_store::{At, Entry, EventKind, ListQuery, WatchError, Watcher};
 use serde_json::{Value, json};
 
+use super::remover;
 use crate::loopback::{Loopback, LoopbackError};
 
 /// The finalizer that stands for the objects of a definition.
@@ -123,9 +126,11 @@ impl DefinitionController {
         let definition = Definition::new(&document);
         let name = definition.name().to_owned();
         let outcome = if definition.is_leaving() {
+            self.serve(&document);
             self.empty(&document).await
         } else {
-            let status = settled(&document, &self.taken(definition), &now());
+            let mut status = settled(&document, &self.taken(definition), &now());
+            self.judge(entry, &mut status);
             let changed = document.get("status") != Some(&status);
             document["status"] = status;
             // Served before it says so: who reads that it is established can use it.
@@ -145,6 +150,32 @@ impl DefinitionController {
                 tracing::warn!(definition = name, %error, "a definition is not settled yet");
                 unfinished.insert(name);
             }
+        }
+    }
+
+    /// Says what is wrong with the definition itself, if it is one of those that were taken in earlier days.
+    fn judge(&self, entry: &Entry, status: &mut Value) {
+        let Some(definition) = self.store.typed::<CustomResourceDefinition>(entry) else {
+            return;
+        };
+        if let Some(problems) = definition.structural_problems() {
+            set_condition(
+                status,
+                "NonStructuralSchema",
+                &Verdict::yes("Violations", problems),
+                &now(),
+            );
+        } else {
+            remove_condition(status, "NonStructuralSchema");
+        }
+        if let Some(approval) = definition.approval() {
+            let verdict = match approval.state {
+                ApprovalState::Approved => Verdict::yes("ApprovedAnnotation", approval.message),
+                ApprovalState::Bypassed => Verdict::no("UnapprovedAnnotation", approval.message),
+                ApprovalState::Missing => Verdict::no("MissingAnnotation", approval.message),
+                ApprovalState::Invalid => Verdict::no("InvalidAnnotation", approval.message),
+            };
+            set_condition(status, "KubernetesAPIApprovalPolicyConformant", &verdict, &now());
         }
     }
 
@@ -179,12 +210,14 @@ impl DefinitionController {
     }
 
     async fn write_status(&self, document: &Value) -> Result<bool, LoopbackError> {
-        let path = format!(
-            "{}/status",
-            path_of(self.store.facts(), Definition::new(document).name())
-        );
-        self.loopback.send(Method::PUT, &path, Some(document)).await?;
-        Ok(true)
+        self.write(document).await.map(|_| true)
+    }
+
+    /// Writes the status, and what of the metadata may be written with it.
+    async fn write(&self, document: &Value) -> Result<Value, LoopbackError> {
+        let name = Definition::new(document).name();
+        let path = format!("{}/status", path_of(self.store.facts(), name));
+        self.loopback.send(Method::PUT, &path, Some(document)).await
     }
 
     /// Serves a definition no more that is gone; those that wait for its names are looked at again.
@@ -208,27 +241,33 @@ impl DefinitionController {
         if !finalizers.is_some_and(|finalizers| finalizers.contains(&json!(CLEANUP))) {
             return Ok(true);
         }
-        let facts = self.definitions.facts(document);
-        let Some(served) = facts.iter().find(|facts| facts.served).copied() else {
-            return self.let_go(document).await;
-        };
-        for namespace in self.definitions.namespaces(served) {
-            let path = collection_path(served, &namespace);
-            self.loopback.send(Method::DELETE, &path, None).await?;
-        }
-        if !self.definitions.namespaces(served).is_empty() {
-            return Ok(false);
-        }
-        self.let_go(document).await
-    }
-
-    async fn let_go(&self, document: &Value) -> Result<bool, LoopbackError> {
         let mut document = document.clone();
+        let under_way = Verdict::yes("InstanceDeletionInProgress", "CustomResource deletion is in progress");
+        let words = &under_way.reason;
+        let conditions = document.pointer("/status/conditions").and_then(Value::as_array);
+        let is_said = conditions
+            .is_some_and(|conditions| conditions.iter().any(|condition| condition["reason"] == words.as_str()));
+        if !is_said {
+            set_condition(&mut document["status"], "Terminating", &under_way, &now());
+            document = self.write(&document).await?;
+        }
+        let done = if Definition::new(&document).is("Established") {
+            let facts = self.definitions.facts(&document);
+            if let Some(kind) = facts.first() {
+                remover::remove_all(&self.definitions, kind).await;
+                if !self.definitions.entries(kind).is_empty() {
+                    return Ok(false);
+                }
+            }
+            Verdict::no("InstanceDeletionCompleted", "removed all instances")
+        } else {
+            Verdict::no("NeverEstablished", "resource was never established")
+        };
+        set_condition(&mut document["status"], "Terminating", &done, &now());
         if let Some(Value::Array(finalizers)) = document.pointer_mut("/metadata/finalizers") {
             finalizers.retain(|finalizer| *finalizer != json!(CLEANUP));
         }
-        let path = path_of(self.store.facts(), Definition::new(&document).name());
-        match self.loopback.send(Method::PUT, &path, Some(&document)).await {
+        match self.write(&document).await {
             Err(error) if error.status() == Some(StatusCode::NOT_FOUND) => Ok(true),
             other => other.map(|_| true),
         }
@@ -243,13 +282,4 @@ fn now() -> String {
 
 fn path_of(kind: &ResourceFacts, name: &str) -> String {
     format!("/apis/{}/{}/{name}", kind.api_version, kind.plural)
-}
-
-/// The objects of a kind in a namespace; of a kind that lives in none when it is empty.
-fn collection_path(kind: &ResourceFacts, namespace: &str) -> String {
-    let root = format!("/apis/{}", kind.api_version);
-    match namespace {
-        "" => format!("{root}/{}", kind.plural),
-        namespace => format!("{root}/namespaces/{namespace}/{}", kind.plural),
-    }
 }

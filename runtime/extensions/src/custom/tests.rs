@@ -38,6 +38,7 @@ fn widgets(version: &'static str) -> Arc<dyn ResourceHandler> {
         categories: vec![],
         scope: Scope::Namespaced,
         verbs: Verb::STORED.to_vec(),
+        untold_verbs: Vec::new(),
         stored_as: None,
         subresources: vec![],
     }))

@@ -59,6 +59,7 @@ fn table(names: &[&'static str]) -> RouteTable {
             categories: vec![],
             scope: Scope::Namespaced,
             verbs: Verb::STORED.to_vec(),
+            untold_verbs: Vec::new(),
             stored_as: Some(kind(group, version, name)),
             subresources: if plural == "deployments" { vec![scale] } else { vec![] },
         })));

@@ -8,8 +8,8 @@ use bytes::Bytes;
 use planesmith_machinery::object::Object;
 use planesmith_machinery::resource::ResourceFacts;
 use planesmith_machinery::status::{ApiError, ApiResult};
-use planesmith_machinery::{conversion, json, protobuf};
-use planesmith_store::{Entry, FormId};
+use planesmith_machinery::{conversion, custom, json, protobuf};
+use planesmith_store::{Entry, FormId, Revision};
 use serde_json::value::RawValue;
 
 use crate::stores::ResourceStore;
@@ -22,6 +22,8 @@ pub(crate) struct Forms {
     facts: &'static ResourceFacts,
     store: Arc<ResourceStore>,
     first: u32,
+    /// Custom objects that were written up to then may have been written for another definition.
+    since: Option<Revision>,
     prefix: Vec<u8>,
 }
 
@@ -48,9 +50,11 @@ impl Forms {
             json::encode_text(value, &mut prefix);
             prefix.push(b',');
         }
+        let since = facts.custom.map(|_| store.storage().revision());
         Self {
             facts,
             store,
+            since,
             first: NEXT.fetch_add(NUMBERS, Ordering::Relaxed),
             prefix,
         }
@@ -66,6 +70,16 @@ impl Forms {
         self.facts.is_hub()
     }
 
+    /// Whether the bytes of an object that was written at `revision` are its JSON in the endpoint's version.
+    pub(crate) fn is_as_stored(&self, revision: Revision) -> bool {
+        self.is_stored() && self.since.is_none_or(|since| revision > since)
+    }
+
+    /// Whether items of lists say what they are, which those of custom kinds do.
+    pub(crate) fn has_whole_items(&self) -> bool {
+        self.facts.custom.is_some()
+    }
+
     /// What the JSON of every object starts with; an item of a list is `{` and what stands behind it.
     pub(crate) fn prefix(&self) -> &[u8] {
         &self.prefix
@@ -78,22 +92,25 @@ impl Forms {
 
     /// The object of stored bytes in the endpoint's version.
     pub(crate) fn object(&self, stored: &[u8]) -> ApiResult<Box<dyn Object>> {
+        if self.facts.custom.is_some() {
+            return custom::read(stored, self.facts);
+        }
         let object = self.store.decode_bytes(stored)?;
-        Ok(self.in_version(object))
+        self.in_version(object)
     }
 
     /// An object of the storage version in the endpoint's version.
-    pub(crate) fn in_version(&self, hub: Box<dyn Object>) -> Box<dyn Object> {
+    pub(crate) fn in_version(&self, hub: Box<dyn Object>) -> ApiResult<Box<dyn Object>> {
         if self.is_stored() {
-            hub
+            Ok(hub)
         } else {
-            conversion::convert(&*hub, self.facts)
+            conversion::try_convert(&*hub, self.facts)
         }
     }
 
     /// JSON in the endpoint's version.
     pub(crate) fn json(&self, entry: &Arc<Entry>) -> ApiResult<Bytes> {
-        if self.is_stored() {
+        if self.is_as_stored(entry.revision()) {
             return Ok(entry.bytes().clone());
         }
         self.kept(entry, Form::Json, |object| json::to_vec(object))
@@ -120,10 +137,17 @@ impl Forms {
         })
     }
 
-    fn kept(&self, entry: &Arc<Entry>, form: Form, encode: impl FnOnce(&dyn Object) -> Vec<u8>) -> ApiResult<Bytes> {
+    fn kept(&self, entry: &Arc<Entry>, form: Form, encode: impl Fn(&dyn Object) -> Vec<u8>) -> ApiResult<Bytes> {
         let mut failure = None;
         let bytes = entry.form(self.id(form, 0), |entry| match self.object(entry.bytes()) {
-            Ok(object) => Bytes::from(encode(&*object)),
+            Ok(object) => {
+                let encoded = encode(&*object);
+                // What did not change is not held twice.
+                match encoded == **entry.bytes() {
+                    true => entry.bytes().clone(),
+                    false => Bytes::from(encoded),
+                }
+            }
             Err(error) => {
                 failure = Some(error);
                 Bytes::new()
@@ -131,8 +155,8 @@ impl Forms {
         });
         match failure {
             Some(error) => Err(error),
-            // What failed once is kept as nothing, which no object encodes to.
-            None if bytes.is_empty() => Err(ApiError::internal("unable to read the stored object")),
+            // What failed once is kept as nothing, which no object encodes to: it is tried again, past what is kept.
+            None if bytes.is_empty() => Ok(Bytes::from(encode(&*self.object(entry.bytes())?))),
             None => Ok(bytes),
         }
     }

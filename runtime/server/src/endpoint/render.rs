@@ -61,7 +61,7 @@ impl<'a> Subject<'a> {
     pub(crate) fn json(self, forms: &Forms) -> ApiResult<Bytes> {
         match self {
             Subject::Entry(entry) => forms.json(entry),
-            Subject::Former(entry, revision) if forms.is_stored() => Ok(entry.bytes_at(revision)),
+            Subject::Former(entry, revision) if forms.is_as_stored(entry.revision()) => Ok(entry.bytes_at(revision)),
             Subject::Former(..) => Ok(json::to_vec(&*self.object(forms)?).into()),
             Subject::Object(object) => Ok(json::to_vec(object).into()),
         }
@@ -85,7 +85,7 @@ impl<'a> Subject<'a> {
         match self {
             Subject::Entry(entry) => forms.stored(entry.bytes()),
             Subject::Former(entry, revision) => forms.stored(&entry.bytes_at(revision)),
-            Subject::Object(object) => Ok(conversion::convert(object, printed)),
+            Subject::Object(object) => conversion::try_convert(object, printed),
         }
         .map(Some)
     }
@@ -206,6 +206,9 @@ impl Endpoint {
 
     fn list_json(&self, meta: &ListMeta, entries: Vec<Arc<Entry>>) -> ApiResult<ListStream> {
         let prefix = self.forms().prefix();
+        if self.forms().has_whole_items() {
+            return self.whole_items(meta, entries);
+        }
         let head = list_head(self.kind().list_kind, self.kind().api_version, meta);
         let items = if self.forms().is_stored() && entries.iter().all(|entry| entry.bytes().starts_with(prefix)) {
             let skip = prefix.len();
@@ -226,6 +229,27 @@ impl Endpoint {
             Items::Bytes(entries.iter().map(item).collect::<ApiResult<_>>()?)
         };
         Ok(ListStream::new(head, items, ("{", ""), "]}\n"))
+    }
+
+    /// A list of custom objects.
+    fn whole_items(&self, meta: &ListMeta, entries: Vec<Arc<Entry>>) -> ApiResult<ListStream> {
+        let mut head = list_head(self.kind().list_kind, self.kind().api_version, meta);
+        if meta.r#continue.is_empty() {
+            // An empty token is told.
+            let told = b"\"metadata\":{";
+            if let Some(at) = head.windows(told.len()).position(|part| part == told) {
+                let empty = b"\"continue\":\"\",";
+                head.splice(at + told.len()..at + told.len(), empty.iter().copied());
+            }
+        }
+        let items = match entries.iter().all(|entry| self.forms().is_as_stored(entry.revision())) {
+            true => Items::Entries { entries, skip: 0 },
+            false => {
+                let items = entries.iter().map(|entry| self.forms().json(entry));
+                Items::Bytes(items.collect::<ApiResult<_>>()?)
+            }
+        };
+        Ok(ListStream::new(head, items, ("", ""), "]}\n"))
     }
 
     fn partial_list(&self, meta: &ListMeta, entries: &[Arc<Entry>]) -> ApiResult<ListStream> {

@@ -20,6 +20,11 @@ pub(super) fn served(facts: &'static ResourceFacts, handlers: &Subresources) -> 
         Verb::Update,
         Verb::Watch,
     ];
+    if facts.custom.is_some() {
+        // Custom kinds have an order of their own.
+        verbs.retain(|verb| *verb != Verb::Create);
+        verbs.insert(5, Verb::Create);
+    }
     if facts.behavior.create_only {
         verbs = vec![Verb::Create];
     }
@@ -69,6 +74,7 @@ pub(super) fn served(facts: &'static ResourceFacts, handlers: &Subresources) -> 
         categories: facts.categories.iter().map(|name| Cow::Borrowed(*name)).collect(),
         scope: facts.scope,
         verbs,
+        untold_verbs: Vec::new(),
         stored_as,
         subresources,
     }

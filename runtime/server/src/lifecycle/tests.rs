@@ -44,6 +44,7 @@ impl Echo {
             categories: vec![],
             scope,
             verbs: verbs.to_vec(),
+            untold_verbs: Vec::new(),
             stored_as: None,
             subresources: vec![ServedSubresource {
                 name: "status".into(),

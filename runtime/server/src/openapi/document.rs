@@ -16,6 +16,7 @@ use http::{Method, StatusCode};
 use jiff::Timestamp;
 use sha2::{Digest, Sha512};
 
+use super::Source;
 use crate::compression::accepts_gzip;
 
 /// Smaller documents are sent as they are.
@@ -24,7 +25,7 @@ const WORTH_COMPRESSING: usize = 1400;
 /// A document with its hash and its compressed form, made when they are first needed.
 #[derive(Debug)]
 pub(super) struct OpenApiDocument {
-    bytes: Bytes,
+    source: Source,
     hash: OnceLock<String>,
     compressed: OnceLock<Bytes>,
     changed: Timestamp,
@@ -32,18 +33,26 @@ pub(super) struct OpenApiDocument {
 
 impl OpenApiDocument {
     pub(super) fn new(bytes: impl Into<Bytes>) -> Self {
+        Self::made(Source::Ready(bytes.into()))
+    }
+
+    pub(super) fn made(source: Source) -> Self {
         Self {
-            bytes: bytes.into(),
+            source,
             hash: OnceLock::new(),
             compressed: OnceLock::new(),
             changed: Timestamp::now(),
         }
     }
 
+    pub(super) fn bytes(&self) -> Bytes {
+        self.source.bytes()
+    }
+
     /// SHA-512 in upper-case hexadecimal digits.
     pub(super) fn hash(&self) -> &str {
         self.hash.get_or_init(|| {
-            Sha512::digest(&self.bytes)
+            Sha512::digest(self.bytes())
                 .iter()
                 .map(|byte| format!("{byte:02X}"))
                 .collect()
@@ -60,13 +69,14 @@ impl OpenApiDocument {
         if has_copy(request, &tag, &modified) {
             *response.status_mut() = StatusCode::NOT_MODIFIED;
         } else {
-            let gzip = compress && self.bytes.len() >= WORTH_COMPRESSING && accepts_gzip(&request.headers);
+            let bytes = self.bytes();
+            let gzip = compress && bytes.len() >= WORTH_COMPRESSING && accepts_gzip(&request.headers);
             if gzip {
                 response
                     .headers_mut()
                     .insert(CONTENT_ENCODING, HeaderValue::from_static("gzip"));
             }
-            *response.body_mut() = Body::from(if gzip { self.compressed() } else { self.bytes.clone() });
+            *response.body_mut() = Body::from(if gzip { self.compressed() } else { bytes });
             response
                 .headers_mut()
                 .insert(CONTENT_TYPE, HeaderValue::from_static(media_type));
@@ -87,7 +97,7 @@ impl OpenApiDocument {
         let compress = || {
             let mut encoder = GzEncoder::new(Vec::new(), Compression::default());
             encoder
-                .write_all(&self.bytes)
+                .write_all(&self.bytes())
                 .and_then(|()| encoder.finish())
                 .unwrap_or_default()
                 .into()

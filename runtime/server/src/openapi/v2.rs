@@ -7,10 +7,10 @@ use serde_json::{Map, Value};
 const MERGED: [&str; 3] = ["definitions", "parameters", "paths"];
 
 /// One document out of those of group versions; members that are no maps of names are those of the first.
-pub(super) fn merge<'p>(parts: impl IntoIterator<Item = &'p Bytes>) -> Value {
+pub(super) fn merge(parts: impl IntoIterator<Item = Bytes>) -> Value {
     let mut whole = Map::new();
     for part in parts {
-        let Ok(Value::Object(part)) = serde_json::from_slice(part) else {
+        let Ok(Value::Object(part)) = serde_json::from_slice(&part) else {
             tracing::error!("an OpenAPI document is no JSON object and was left out");
             continue;
         };
@@ -45,6 +45,6 @@ mod tests {
             "paths": {"/api/v1/pods": {}, "/apis/apps/v1": {}},
             "definitions": {"x": {}, "y": {}},
         });
-        assert_eq!(merge(&[core, b"[]", apps].map(Bytes::from_static)), whole);
+        assert_eq!(merge([core, b"[]", apps].map(Bytes::from_static)), whole);
     }
 }

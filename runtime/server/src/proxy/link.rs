@@ -44,6 +44,12 @@ pub enum LinkError {
     /// The connection broke, or what came over it is no HTTP.
     #[error("{0}")]
     Http(#[from] hyper::Error),
+    /// The answer is too large, or broke off.
+    #[error("unexpected EOF")]
+    Cut,
+    /// There is no answer in time.
+    #[error("context deadline exceeded")]
+    Late,
     /// The address cannot be part of a request.
     #[error("invalid URL")]
     Address,
@@ -56,11 +62,21 @@ impl Link {
         target: &Target,
         request: Request<Body>,
     ) -> Result<http::Response<Incoming>, LinkError> {
+        self.send_as(target, &target.host, request).await
+    }
+
+    /// The same to somebody whose certificate is for `name`.
+    pub(super) async fn send_as(
+        &self,
+        target: &Target,
+        name: &str,
+        request: Request<Body>,
+    ) -> Result<http::Response<Incoming>, LinkError> {
         let stream = self.dial(target).await?;
         if !target.secure {
             return speak(stream, request).await;
         }
-        let name = ServerName::try_from(target.host.clone()).map_err(|_| LinkError::Address)?;
+        let name = ServerName::try_from(name.to_owned()).map_err(|_| LinkError::Address)?;
         let handshake = TlsConnector::from(Arc::clone(&self.tls)).connect(name, stream);
         let stream = tokio::time::timeout(self.patience, handshake).await;
         let stream = stream.unwrap_or_else(|_| Err(io::ErrorKind::TimedOut.into()));

@@ -72,6 +72,21 @@ pub fn client_tls(
     Ok(Arc::new(config))
 }
 
+/// TLS to somebody whose certificate is signed by one of the authorities in `pem`.
+///
+/// # Errors
+///
+/// When there is no authority that can be read.
+pub fn client_tls_by(pem: &[u8]) -> Result<Arc<ClientConfig>, TrustError> {
+    let mut roots = RootCertStore::empty();
+    for certificate in CertificateDer::pem_slice_iter(pem).flatten() {
+        roots.add(certificate)?;
+    }
+    let provider = Arc::new(ring::default_provider());
+    let builder = ClientConfig::builder_with_provider(provider).with_safe_default_protocol_versions()?;
+    Ok(Arc::new(builder.with_root_certificates(roots).with_no_client_auth()))
+}
+
 fn certificates(path: &Path) -> Result<Vec<CertificateDer<'static>>, TrustError> {
     let read = || CertificateDer::pem_file_iter(path)?.collect::<Result<Vec<_>, _>>();
     read().map_err(|source| TrustError::File {

@@ -30,6 +30,8 @@ pub struct ServedResource {
     pub scope: Scope,
     /// What can be done, in the order in which discovery lists it.
     pub verbs: Vec<Verb>,
+    /// What can be done though discovery does not tell.
+    pub untold_verbs: Vec<Verb>,
     /// The version in which objects are stored; `None` for resources that are not stored.
     pub stored_as: Option<ServedKind>,
     /// Paths below an object, in the order in which discovery lists them.

@@ -4,7 +4,9 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use http::Method;
+use planesmith_machinery::group_version::GroupResource;
 use planesmith_machinery::resource::Scope;
+use planesmith_machinery::status::ApiError;
 
 use super::{ResourceHandler, ServedResource, VersionHandler};
 use crate::discovery::{Document, resource_list};
@@ -46,6 +48,8 @@ pub(crate) enum Found {
     Version(Arc<dyn VersionHandler>),
     /// The path is that of a document about a version.
     Document(Arc<Document>),
+    /// The answer is this failure.
+    Refused(ApiError),
     /// The path exists, but not for this method.
     OtherMethod,
     /// The path would be here if it existed.
@@ -123,6 +127,7 @@ impl RouteTable {
         };
         match admits(handler.facts(), info) {
             Admission::Yes => Found::Handler(Arc::clone(handler)),
+            refused if group.open => refused_custom(handler.facts(), info, &refused),
             Admission::OtherMethod => Found::OtherMethod,
             Admission::NoSuchPath => nothing(),
         }
@@ -165,6 +170,26 @@ impl RouteTable {
     }
 }
 
+/// What is said of a custom kind where it does not take a request.
+fn refused_custom(facts: &ServedResource, info: &RequestInfo, refused: &Admission) -> Found {
+    let resource = GroupResource::new(facts.group.clone(), facts.plural.clone());
+    let is_everywhere = facts.scope == Scope::Namespaced && info.namespace().is_empty();
+    let knows = |name: &str| facts.subresources.iter().any(|subresource| subresource.name == name);
+    match (refused, info.subresource()) {
+        _ if is_everywhere || info.verb() == Verb::Proxy => Found::Elsewhere,
+        (_, wanted) if !wanted.is_empty() && !knows(wanted) => {
+            Found::Refused(ApiError::not_found(&resource, info.path_name()))
+        }
+        (Admission::OtherMethod, _) if *info.method() == Method::HEAD || info.verb() == Verb::Watch => {
+            Found::OtherMethod
+        }
+        (Admission::OtherMethod, _) => {
+            Found::Refused(ApiError::verb_not_supported(&resource, &info.verb().to_string()))
+        }
+        _ => Found::Elsewhere,
+    }
+}
+
 impl GroupRoutes {
     fn version(&self, name: &str) -> Option<&VersionRoutes> {
         self.versions.iter().find(|version| *version.name == *name)
@@ -198,6 +223,7 @@ fn admits(facts: &ServedResource, info: &RequestInfo) -> Admission {
         () if *info.method() == Method::HEAD => Admission::OtherMethod,
         () if info.verb() == Verb::Watch && *info.method() != Method::GET => Admission::OtherMethod,
         () if verbs.contains(&info.verb()) && possible.contains(&info.verb()) => Admission::Yes,
+        () if facts.untold_verbs.contains(&info.verb()) && possible.contains(&info.verb()) => Admission::Yes,
         // Lists that cannot be watched say so themselves.
         () if info.verb() == Verb::Watch && verbs.contains(&Verb::List) => Admission::Yes,
         () => Admission::OtherMethod,
@@ -229,6 +255,7 @@ impl std::fmt::Debug for Found {
             Found::Handler(handler) => f.debug_tuple("Handler").field(&handler.facts().plural).finish(),
             Found::Version(_) => f.write_str("Version"),
             Found::Document(document) => document.fmt(f),
+            Found::Refused(error) => f.debug_tuple("Refused").field(error).finish(),
             Found::OtherMethod => f.write_str("OtherMethod"),
             Found::Nothing => f.write_str("Nothing"),
             Found::Elsewhere => f.write_str("Elsewhere"),

@@ -160,6 +160,9 @@ impl ResourceStore {
     ///
     /// 500 when the bytes are not such an object.
     pub fn decode_bytes(&self, bytes: &[u8]) -> ApiResult<Box<dyn Object>> {
+        if self.facts.custom.is_some() {
+            return custom::read(bytes, self.facts);
+        }
         let mut object = self.facts.zero();
         match custom::decode_stored(bytes, &mut *object) {
             Ok(_) => Ok(object),

@@ -66,7 +66,8 @@ impl Write<'_> {
     }
 
     async fn create_once(&self, object: Box<dyn Object>) -> ApiResult<Outcome> {
-        let mut object = self.to_hub(object);
+        let mut object = self.to_hub(object)?;
+        self.endpoint.check_that_it_stays(&object.meta().name)?;
         self.mutate(Operation::Create, &mut object, None).await?;
         self.fill_system_fields(&mut *object);
         self.endpoint.place(object.meta_mut(), self.call.namespace())?;

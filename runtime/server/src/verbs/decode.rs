@@ -3,7 +3,8 @@
 use bytes::Bytes;
 use planesmith_machinery::cbor;
 use planesmith_machinery::custom;
-use planesmith_machinery::group_version::GroupVersion;
+use planesmith_machinery::field_error::FieldErrors;
+use planesmith_machinery::group_version::{GroupKind, GroupVersion};
 use planesmith_machinery::json::{self, DecodeError, Findings, Strictness};
 use planesmith_machinery::meta::TypeMeta;
 use planesmith_machinery::protobuf;
@@ -28,6 +29,8 @@ pub(super) struct Expected {
     pub(super) group: &'static str,
     pub(super) api_version: &'static str,
     pub(super) kind: &'static str,
+    /// The kind was defined while serving.
+    pub(super) is_custom: bool,
 }
 
 impl From<&'static ResourceFacts> for Expected {
@@ -36,6 +39,7 @@ impl From<&'static ResourceFacts> for Expected {
             group: facts.group,
             api_version: facts.api_version,
             kind: facts.kind,
+            is_custom: facts.custom.is_some(),
         }
     }
 }
@@ -115,11 +119,31 @@ impl Decoder<'_> {
     fn check_kind(&self, sent: TypeMeta, body: &[u8]) -> ApiResult<TypeMeta> {
         let version = GroupVersion::parse(&sent.api_version).map_err(|error| self.unrecognized(&error, body))?;
         let sent = complete(sent, &version, self.expected);
+        if self.expected.is_custom {
+            return self.check_custom_kind(sent, body);
+        }
         match mismatch(self.scheme, self.expected, &sent) {
             None => Ok(sent),
             Some(Mismatch::Version) => Err(ApiError::version_mismatch(&sent.api_version, self.expected.api_version)),
             Some(Mismatch::Kind(why)) => Err(self.unfit(&sent, &why)),
         }
+    }
+
+    /// Custom objects may say that they are of any kind of the version, until they are checked.
+    fn check_custom_kind(&self, sent: TypeMeta, body: &[u8]) -> ApiResult<TypeMeta> {
+        let expected = self.expected;
+        if sent.api_version != expected.api_version {
+            return Err(ApiError::version_mismatch(&sent.api_version, expected.api_version));
+        }
+        if sent.kind == expected.kind {
+            return Ok(sent);
+        }
+        let document: serde_json::Value = serde_json::from_slice(body).unwrap_or_default();
+        let name = document.pointer("/metadata/name").and_then(serde_json::Value::as_str);
+        let mut errors = FieldErrors::default();
+        errors.invalid("kind", &sent.kind, format!("must be {}", expected.kind));
+        let kind = GroupKind::new(expected.group, sent.kind);
+        Err(ApiError::invalid(&kind, name.unwrap_or_default(), &errors))
     }
 
     /// 400 about a body that is not known to be of any kind.

@@ -30,6 +30,7 @@ pub(super) const EXPECTED: Expected = Expected {
     group: "autoscaling",
     api_version: "autoscaling/v1",
     kind: "Scale",
+    is_custom: false,
 };
 
 impl Endpoint {
@@ -116,7 +117,7 @@ impl Endpoint {
         let changed = write.change(write.call.name(), &change).await?;
         let object = match changed.outcome {
             Outcome::Stored(entry) => self.forms().object(entry.bytes())?,
-            Outcome::Unstored(object) => self.forms().in_version(object),
+            Outcome::Unstored(object) => self.forms().in_version(object)?,
         };
         shown(output, write.call.query(), &scale_of(&*object, facts))
     }

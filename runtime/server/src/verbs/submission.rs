@@ -111,7 +111,7 @@ impl Endpoint {
         write.drop_repeated_owners(&mut *object, false);
         write.track(None, &mut *object);
         if std::ptr::eq(kind, self.kind()) {
-            object = write.to_hub(object);
+            object = write.to_hub(object)?;
         }
         write.mutate(Operation::Create, &mut object, None).await?;
         Ok(Submission { object, write, output })
@@ -182,7 +182,7 @@ impl Submission<'_> {
     /// When the object cannot be shown in the form that was agreed on.
     pub fn respond(&self, answer: &dyn Object) -> ApiResult<Response> {
         let (endpoint, query) = (self.write.endpoint, self.write.call.query());
-        let answer = endpoint.forms().in_version(answer.boxed());
+        let answer = endpoint.forms().in_version(answer.boxed())?;
         endpoint.render(StatusCode::CREATED, self.output, query, Subject::Object(&*answer))
     }
 }

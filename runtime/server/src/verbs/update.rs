@@ -6,7 +6,7 @@ use axum::body::Body;
 use axum::response::Response;
 use http::StatusCode;
 use planesmith_access::admission::Operation;
-use planesmith_machinery::conversion::convert;
+use planesmith_machinery::conversion::try_convert;
 use planesmith_machinery::field_error::FieldErrors;
 use planesmith_machinery::group_version::GroupKind;
 use planesmith_machinery::meta::ObjectMeta;
@@ -187,12 +187,18 @@ impl Write<'_> {
             return Err(ApiError::wrong_uid_on_update(&resource, name, key, change.uid, actual));
         }
         let mut new = {
-            let converted = (!self.endpoint.forms().is_stored()).then(|| convert(&*old, self.endpoint.kind()));
+            let converted = match self.endpoint.forms().is_stored() {
+                true => None,
+                false => Some(try_convert(&*old, self.endpoint.kind())?),
+            };
             let live = converted.as_deref().unwrap_or(&*old);
             let mut new = (change.make)(live)?;
             self.check_version(&mut *new, entry)?;
+            if matches!(change.part, Part::Status) && live.as_custom().is_some() {
+                keep_metadata(&mut *new, live);
+            }
             self.track(Some(live), &mut *new);
-            self.to_hub(new)
+            self.to_hub(new)?
         };
         self.mutate(Operation::Update, &mut new, Some(&*old)).await?;
         let held = match self.endpoint.reservations() {
@@ -247,7 +253,7 @@ impl Write<'_> {
             "" => 0,
             text => parse_version(text).map_err(|why| ApiError::unnamed(500, why))?,
         };
-        if sent == 0 && facts.behavior.conditional_update {
+        if sent == 0 && facts.behavior.conditional_update && !self.is_through_scale() {
             let mut errors = FieldErrors::default();
             errors.invalid("metadata.resourceVersion", 0_u64, "must be specified for an update");
             let resource = GroupKind::new(facts.group, facts.plural);
@@ -260,10 +266,10 @@ impl Write<'_> {
         Ok(())
     }
 
-    pub(super) fn to_hub(&self, object: Box<dyn Object>) -> Box<dyn Object> {
+    pub(super) fn to_hub(&self, object: Box<dyn Object>) -> ApiResult<Box<dyn Object>> {
         match self.endpoint.forms().is_stored() {
-            true => object,
-            false => convert(&*object, self.endpoint.kind().hub()),
+            true => Ok(object),
+            false => try_convert(&*object, self.endpoint.kind().hub()),
         }
     }
 
@@ -335,6 +341,13 @@ impl Write<'_> {
             Err(error) => Err(store_failure(&error)),
         }
     }
+}
+
+/// Keeps the metadata of an object whose status alone is written, but for who manages what.
+fn keep_metadata(new: &mut dyn Object, live: &dyn Object) {
+    let managed = std::mem::take(&mut new.meta_mut().managed_fields);
+    new.meta_mut().clone_from(live.meta());
+    new.meta_mut().managed_fields = managed;
 }
 
 /// Keeps what no update can change, whatever it says.

@@ -113,6 +113,11 @@ impl<'a> Write<'a> {
         }
     }
 
+    /// Whether the write comes through a Scale.
+    pub(super) fn is_through_scale(&self) -> bool {
+        matches!(self.managing, Managing::Replicas(_))
+    }
+
     /// The same for a write whose new object says itself who manages what.
     pub(super) fn with_managers(self) -> Self {
         Self {
@@ -288,7 +293,7 @@ impl<'a> Write<'a> {
         match outcome {
             Outcome::Stored(entry) => self.endpoint.render(code, output, query, Subject::Entry(&entry)),
             Outcome::Unstored(object) => {
-                let object = self.endpoint.forms().in_version(object);
+                let object = self.endpoint.forms().in_version(object)?;
                 self.endpoint.render(code, output, query, Subject::Object(&*object))
             }
         }

@@ -1,0 +1,187 @@
+//! Objects that a webhook converts.
+
+mod metadata;
+mod review;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use planesmith_api_defs::core::v1::Service;
+use planesmith_extensions::definition::Definition;
+use planesmith_machinery::custom::Converter;
+use planesmith_machinery::object::Resource;
+use planesmith_machinery::resource::ResourceFacts;
+use planesmith_server::proxy::{Link, LinkError, Target, client_tls_by, post};
+use planesmith_server::stores::Stores;
+use serde_json::Value;
+
+use self::review::Review;
+
+/// How long a webhook may take.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// Asks the webhook of a definition.
+pub(super) struct Webhook {
+    place: Place,
+    link: Result<Link, String>,
+    reviews: Vec<String>,
+    stores: Stores,
+}
+
+/// Where a webhook is.
+enum Place {
+    Url(String),
+    Service {
+        namespace: String,
+        name: String,
+        port: u16,
+        path: String,
+    },
+}
+
+/// Where a request goes, and whose certificate is expected there.
+struct Address {
+    url: String,
+    name: String,
+    target: Target,
+}
+
+impl Webhook {
+    /// The webhook of a definition that has one.
+    pub(super) fn of(definition: Definition<'_>, stores: &Stores) -> Option<Arc<dyn Converter>> {
+        let conversion = definition.spec().get("conversion")?;
+        if conversion.get("strategy").and_then(Value::as_str) != Some("Webhook") {
+            return None;
+        }
+        let config = conversion.pointer("/webhook/clientConfig")?;
+        let text = |pointer: &str| config.pointer(pointer).and_then(Value::as_str).map(str::to_owned);
+        let place = match text("/url") {
+            Some(url) => Place::Url(url),
+            None => Place::Service {
+                namespace: text("/service/namespace").unwrap_or_default(),
+                name: text("/service/name").unwrap_or_default(),
+                port: config
+                    .pointer("/service/port")
+                    .and_then(Value::as_u64)
+                    .and_then(|port| u16::try_from(port).ok())
+                    .unwrap_or(443),
+                path: text("/service/path").unwrap_or_default(),
+            },
+        };
+        let authorities = text("/caBundle")
+            .map(|encoded| review::decoded(&encoded))
+            .unwrap_or_default();
+        let link = client_tls_by(&authorities).map(|tls| Link {
+            tls,
+            patience: PATIENCE,
+        });
+        let reviews = conversion
+            .pointer("/webhook/conversionReviewVersions")
+            .and_then(Value::as_array);
+        let reviews = reviews.into_iter().flatten().filter_map(Value::as_str);
+        Some(Arc::new(Self {
+            place,
+            link: link.map_err(|error| error.to_string()),
+            reviews: reviews.map(str::to_owned).collect(),
+            stores: stores.clone(),
+        }))
+    }
+
+    fn address(&self) -> Result<Address, String> {
+        let query = format!("timeout={}s", PATIENCE.as_secs());
+        match &self.place {
+            Place::Url(url) => {
+                let uri: http::Uri = url.parse().map_err(|_| format!("parse {url:?}: invalid URL"))?;
+                let host = uri.host().unwrap_or_default().trim_matches(['[', ']']).to_owned();
+                Ok(Address {
+                    url: format!("{}?{query}", url.trim_end_matches('/')),
+                    name: host.clone(),
+                    target: Target {
+                        secure: true,
+                        host,
+                        port: uri.port_u16().unwrap_or(443),
+                        path: uri.path().to_owned(),
+                        query,
+                    },
+                })
+            }
+            Place::Service {
+                namespace,
+                name,
+                port,
+                path,
+            } => {
+                let host = format!("{name}.{namespace}.svc");
+                let url = format!("https://{host}:{port}{path}?{query}");
+                let found = service(&self.stores, namespace, name);
+                let address = found.map_err(|why| format!("Post \"{url}\": {why}"))?;
+                Ok(Address {
+                    url,
+                    name: host,
+                    target: Target {
+                        secure: true,
+                        host: address,
+                        port: *port,
+                        path: path.clone(),
+                        query,
+                    },
+                })
+            }
+        }
+    }
+
+    fn ask(&self, address: &Address, review: &Review) -> Result<Value, String> {
+        let failed = |why: &dyn std::fmt::Display| format!("Post \"{}\": {why}", address.url);
+        let link = self.link.as_ref().map_err(|why| failed(why))?;
+        let question = review.question().to_string().into_bytes();
+        let answer = post(&address.target, &address.name, link, PATIENCE, question);
+        // Objects are converted where no other task waits for the thread: it is given back to them meanwhile.
+        let answer = tokio::task::block_in_place(|| tokio::runtime::Handle::current().block_on(answer));
+        let (status, body) = answer.map_err(|error: LinkError| failed(&error))?;
+        if !status.is_success() {
+            return Err(review::refusal(status, &body));
+        }
+        serde_json::from_slice(&body).map_err(|error| error.to_string())
+    }
+}
+
+/// The address of a service inside the cluster.
+fn service(stores: &Stores, namespace: &str, name: &str) -> Result<String, String> {
+    let store = stores.resource(Service::RESOURCE);
+    let entry = store
+        .key(namespace, name)
+        .ok()
+        .and_then(|key| store.collection().get(&key));
+    let service: Option<Service> = entry.and_then(|entry| store.typed(&entry));
+    let service = service.ok_or_else(|| format!("service {name:?} not found"))?;
+    match service.spec.cluster_ip.as_str() {
+        "" | "None" => Err(format!("service {name:?} has no cluster address")),
+        address => Ok(address.to_owned()),
+    }
+}
+
+impl Converter for Webhook {
+    fn convert(&self, document: Value, from: &ResourceFacts, to: &ResourceFacts) -> Result<Value, String> {
+        let kind = format!("{}, Kind={}", from.api_version, from.kind);
+        let review = Review::new(&self.reviews, &document, to.api_version)?;
+        let failed = |why: String| format!("conversion webhook for {kind} failed: {why}");
+        let address = self.address().map_err(failed)?;
+        let answer = self.ask(&address, &review).map_err(failed)?;
+        let mut converted = review.answer(&answer).map_err(failed)?;
+        let [object] = converted.as_mut_slice() else {
+            let count = converted.len();
+            return Err(format!(
+                "conversion webhook for {kind} returned {count} objects, expected 1"
+            ));
+        };
+        let mut object = object.take();
+        metadata::check(&document, &object, to)
+            .map_err(|why| format!("conversion webhook for {kind} returned invalid object{why}"))?;
+        metadata::restore(&document, &mut object)
+            .map_err(|why| format!("conversion webhook for {kind} returned invalid metadata: {why}"))?;
+        Ok(object)
+    }
+}
+
+#[cfg(test)]
+mod tests;

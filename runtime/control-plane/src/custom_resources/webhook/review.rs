@@ -1,0 +1,84 @@
+//! The question to a webhook, and its answer.
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use http::StatusCode;
+use serde_json::{Value, json};
+
+/// A review of one object.
+pub(super) struct Review {
+    version: &'static str,
+    uid: String,
+    question: Value,
+}
+
+impl Review {
+    /// Asks for `object` in the version `wanted`, in the first version of reviews that both sides know.
+    pub(super) fn new(known: &[String], object: &Value, wanted: &str) -> Result<Self, String> {
+        let version = known.iter().find_map(|version| match version.as_str() {
+            "v1" => Some("v1"),
+            "v1beta1" => Some("v1beta1"),
+            _ => None,
+        });
+        let version = version.ok_or("no supported conversion review versions")?;
+        let uid = uuid::Uuid::new_v4().to_string();
+        let question = json!({
+            "kind": "ConversionReview",
+            "apiVersion": format!("apiextensions.k8s.io/{version}"),
+            "request": {"uid": uid, "desiredAPIVersion": wanted, "objects": [object]},
+        });
+        Ok(Self { version, uid, question })
+    }
+
+    pub(super) fn question(&self) -> &Value {
+        &self.question
+    }
+
+    /// The objects in an answer, unless it says that there are none.
+    pub(super) fn answer(&self, answer: &Value) -> Result<Vec<Value>, String> {
+        let text = |pointer: &str| answer.pointer(pointer).and_then(Value::as_str).unwrap_or_default();
+        if self.version == "v1"
+            && (text("/apiVersion"), text("/kind")) != ("apiextensions.k8s.io/v1", "ConversionReview")
+        {
+            return Err(format!(
+                "expected webhook response of apiextensions.k8s.io/v1, Kind=ConversionReview, got {}, Kind={}",
+                text("/apiVersion"),
+                text("/kind")
+            ));
+        }
+        if !answer.get("response").is_some_and(Value::is_object) {
+            return Err("no response provided".to_owned());
+        }
+        let uid = text("/response/uid");
+        if self.version == "v1" && uid != self.uid {
+            return Err(format!("expected response.uid={:?}, got {uid:?}", self.uid));
+        }
+        match (text("/response/result/status"), text("/response/result/message")) {
+            ("Success", _) => {}
+            (status, "") => return Err(format!("response.result.status was '{status}', not 'Success'")),
+            (_, message) => return Err(message.to_owned()),
+        }
+        let objects = answer.pointer("/response/convertedObjects").and_then(Value::as_array);
+        Ok(objects.cloned().unwrap_or_default())
+    }
+}
+
+/// What an answer without success says.
+pub(super) fn refusal(status: StatusCode, body: &[u8]) -> String {
+    match status {
+        StatusCode::NOT_FOUND => "the server could not find the requested resource".to_owned(),
+        StatusCode::METHOD_NOT_ALLOWED => "the server does not allow this method on the requested resource".to_owned(),
+        _ => {
+            let text = String::from_utf8_lossy(body);
+            format!(
+                "an error on the server ({:?}) has prevented the request from succeeding",
+                text.trim()
+            )
+        }
+    }
+}
+
+/// Bytes out of base64 text; none when it is none.
+pub(super) fn decoded(text: &str) -> Vec<u8> {
+    STANDARD.decode(text).unwrap_or_default()
+}

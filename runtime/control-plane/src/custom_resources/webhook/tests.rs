@@ -1,0 +1,64 @@
+use serde_json::json;
+
+use super::*;
+
+static V2: ResourceFacts = ResourceFacts {
+    api_version: "shop.example.com/v2",
+    kind: "Order",
+    ..ResourceFacts::CUSTOM
+};
+
+fn stored() -> Value {
+    json!({"apiVersion": "shop.example.com/v1", "kind": "Order", "metadata": {
+        "name": "a", "uid": "u", "generation": 3, "labels": {"old": "1"}, "finalizers": ["x/y"],
+    }})
+}
+
+#[test]
+fn only_labels_and_annotations_of_the_metadata_come_from_the_webhook() {
+    let mut answer = json!({"apiVersion": V2.api_version, "kind": "Order", "metadata": {
+        "name": "a", "uid": "u", "generation": 9, "labels": {"new": "2"},
+    }});
+    assert_eq!(metadata::check(&stored(), &answer, &V2), Ok(()));
+    assert_eq!(metadata::restore(&stored(), &mut answer), Ok(()));
+    let expected = json!({"name": "a", "uid": "u", "generation": 3, "labels": {"new": "2"}, "finalizers": ["x/y"]});
+    assert_eq!(answer["metadata"], expected);
+}
+
+#[test]
+fn another_object_is_no_answer() {
+    let problem = |patch: fn(&mut Value)| {
+        let mut answer = stored();
+        answer["apiVersion"] = json!(V2.api_version);
+        patch(&mut answer);
+        metadata::check(&stored(), &answer, &V2).unwrap_err()
+    };
+    assert_eq!(
+        problem(|object| object["metadata"]["name"] = json!("b")),
+        ": must have the same name: a != b"
+    );
+    assert_eq!(
+        problem(|object| object["metadata"]["uid"] = json!("")),
+        ": must have the same UID: u != "
+    );
+    assert_eq!(
+        problem(|object| object["apiVersion"] = json!("v9")),
+        " at index 0: invalid groupVersion (expected shop.example.com/v2, received v9)"
+    );
+}
+
+#[test]
+fn reviews_are_answered_in_their_version() {
+    let review = Review::new(&["v9".to_owned(), "v1".to_owned()], &stored(), V2.api_version).unwrap();
+    let uid = review.question()["request"]["uid"].clone();
+    let answer = |response: Value| {
+        review
+            .answer(&json!({"apiVersion": "apiextensions.k8s.io/v1", "kind": "ConversionReview", "response": response}))
+    };
+    let success = json!({"uid": uid, "result": {"status": "Success"}, "convertedObjects": [{}]});
+    assert_eq!(answer(success), Ok(vec![json!({})]));
+    let refused = json!({"uid": uid, "result": {"status": "Failed", "message": "no such color"}});
+    assert_eq!(answer(refused), Err("no such color".to_owned()));
+    assert!(answer(json!({"uid": "other", "result": {"status": "Success"}})).is_err());
+    assert!(Review::new(&["v9".to_owned()], &stored(), V2.api_version).is_err());
+}

@@ -1,0 +1,104 @@
+//! What custom objects look like, as OpenAPI tells clients.
+//!
+//! Documents are made when somebody asks for them: out of the definitions as they are stored, and of the document about
+//! definitions themselves, which has all that the paths and the metadata of every kind have in common.
+
+mod model;
+mod paths;
+
+use bytes::Bytes;
+use planesmith_machinery::resource::ResourceFacts;
+use planesmith_server::openapi::OpenApi;
+use planesmith_server::stores::ResourceStore;
+use serde_json::{Map, Value, json};
+
+use crate::definition::Definition;
+use model::Dialect;
+
+/// The document that the others are made after.
+const TEMPLATE: &str = "apis/apiextensions.k8s.io/v1";
+/// Where the model of scales stands, if anywhere.
+const SCALES: [&str; 2] = ["apis/autoscaling/v1", "apis/apps/v1"];
+const SCALE: &str = "io.k8s.api.autoscaling.v1.Scale";
+/// What models of definitions start with.
+const OWN: &str = "io.k8s.apiextensions-apiserver.";
+
+/// The version 3 document of one group version with these kinds.
+pub(crate) fn v3(kinds: &[&'static ResourceFacts], definitions: &ResourceStore, shared: &OpenApi) -> Bytes {
+    let template = parsed(shared, TEMPLATE);
+    let mut schemas: Map<String, Value> = template
+        .pointer("/components/schemas")
+        .and_then(Value::as_object)
+        .into_iter()
+        .flatten()
+        .filter(|(name, _)| !name.starts_with(OWN))
+        .map(|(name, schema)| (name.clone(), schema.clone()))
+        .collect();
+    let mut all_paths = Map::new();
+    for facts in kinds {
+        let Some(schema) = schema_of(facts, definitions) else {
+            continue;
+        };
+        let dialect = Dialect::V3 { template: &template };
+        schemas.insert(model::name(facts, facts.kind), model::of_kind(facts, &schema, dialect));
+        schemas.insert(model::name(facts, facts.list_kind), model::of_list(facts, dialect));
+        if facts.subresource("scale").is_some() {
+            schemas.extend(scale_models(shared));
+        }
+        all_paths.extend(paths::of_kind(facts, &template));
+    }
+    let document = json!({
+        "openapi": "3.0.0",
+        "info": {"title": "Kubernetes CRD Swagger", "version": "v0.1.0"},
+        "paths": all_paths,
+        "components": {"schemas": schemas},
+    });
+    document.to_string().into()
+}
+
+/// What kinds of a group version add to the version 2 document.
+pub(crate) fn v2(kinds: &[&'static ResourceFacts], definitions: &ResourceStore) -> Bytes {
+    let mut models = Map::new();
+    for facts in kinds {
+        let Some(schema) = schema_of(facts, definitions) else {
+            continue;
+        };
+        models.insert(
+            model::name(facts, facts.kind),
+            model::of_kind(facts, &schema, Dialect::V2),
+        );
+        models.insert(model::name(facts, facts.list_kind), model::of_list(facts, Dialect::V2));
+    }
+    json!({"definitions": models}).to_string().into()
+}
+
+/// The schema of a version, in the words of its definition; `None` when there is no definition any more.
+fn schema_of(facts: &ResourceFacts, definitions: &ResourceStore) -> Option<Value> {
+    let key = definitions.key("", &format!("{}.{}", facts.plural, facts.group)).ok()?;
+    let entry = definitions.collection().get(&key)?;
+    let document: Value = serde_json::from_slice(entry.bytes()).ok()?;
+    let version = Definition::new(&document)
+        .versions()
+        .find(|version| version.name() == facts.version)?;
+    Some(version.schema().clone())
+}
+
+fn scale_models(shared: &OpenApi) -> Map<String, Value> {
+    let found = SCALES.iter().find_map(|path| {
+        let document = parsed(shared, path);
+        let schemas = document.pointer("/components/schemas")?.as_object()?;
+        schemas.contains_key(SCALE).then(|| {
+            let models = schemas.iter().filter(|(name, _)| name.starts_with(SCALE));
+            models.map(|(name, schema)| (name.clone(), schema.clone())).collect()
+        })
+    });
+    found.unwrap_or_else(|| [(SCALE.to_owned(), json!({"type": "object"}))].into_iter().collect())
+}
+
+fn parsed(shared: &OpenApi, path: &str) -> Value {
+    let document = shared.v3(path).unwrap_or_default();
+    serde_json::from_slice(&document).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,59 @@
+use super::*;
+
+static FACTS: ResourceFacts = ResourceFacts {
+    group: "shop.example.com",
+    version: "v1",
+    api_version: "shop.example.com/v1",
+    kind: "Order",
+    list_kind: "OrderList",
+    plural: "orders",
+    ..ResourceFacts::CUSTOM
+};
+
+#[test]
+fn what_is_a_number_or_a_text_is_said_in_the_words_of_openapi() {
+    let schema = json!({"type": "object", "properties": {"port": {"x-kubernetes-int-or-string": true}}});
+    let model = model::of_kind(&FACTS, &schema, Dialect::V3 { template: &Value::Null });
+    let either = json!([{"type": "integer"}, {"type": "string"}]);
+    assert_eq!(model["properties"]["port"]["anyOf"], either);
+    let kind = json!([{"group": "shop.example.com", "kind": "Order", "version": "v1"}]);
+    assert_eq!(model["x-kubernetes-group-version-kind"], kind);
+    assert!(model["properties"]["metadata"]["allOf"][0]["$ref"].is_string());
+}
+
+#[test]
+fn version_2_has_nothing_that_its_readers_cannot_cope_with() {
+    let schema = json!({"type": "object", "properties": {"spec": {
+        "type": "object", "required": ["gone", "stays"],
+        "properties": {
+            "gone": {"type": "object", "nullable": true, "properties": {"a": {"type": "string"}}},
+            "stays": {"type": "string", "anyOf": [{"pattern": "a"}]},
+            "any": {"type": "object", "x-kubernetes-preserve-unknown-fields": true},
+        },
+    }}});
+    let model = model::of_kind(&FACTS, &schema, Dialect::V2);
+    let expected = json!({
+        "type": "object", "required": ["stays"],
+        "properties": {
+            "gone": {},
+            "stays": {"type": "string"},
+            "any": {"x-kubernetes-preserve-unknown-fields": true},
+        },
+    });
+    assert_eq!(model["properties"]["spec"], expected);
+}
+
+#[test]
+fn paths_are_named_after_the_group_the_version_and_the_kind() {
+    let paths = paths::of_kind(&FACTS, &Value::Null);
+    let id = |path: &str, method: &str| {
+        paths[path][method]["operationId"]
+            .as_str()
+            .unwrap_or_default()
+            .to_owned()
+    };
+    let one = "/apis/shop.example.com/v1/namespaces/{namespace}/orders/{name}";
+    assert_eq!(id(one, "put"), "replaceShopExampleComV1NamespacedOrder");
+    assert_eq!(paths[one]["put"]["tags"], json!(["shopExampleCom_v1"]));
+    assert!(paths.contains_key("/apis/shop.example.com/v1/orders"));
+}
