@@ -63,6 +63,9 @@ pub(super) fn certificates_complaint(pem: &[u8]) -> Option<String> {
 /// over.
 pub(crate) fn authorities_complaint(pem: &[u8]) -> Option<String> {
     let blocks = blocks(pem);
+    if blocks.is_empty() && !pem.is_empty() {
+        return Some("unable to parse bytes as PEM block".to_owned());
+    }
     let mut certificates = blocks
         .iter()
         .filter(|block| block.label == CERTIFICATE && !block.has_headers);

@@ -7,6 +7,7 @@ use std::str::CharIndices;
 use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 
 use regex::{Regex, RegexBuilder};
+use regex_syntax::ast::ErrorKind;
 
 /// How large a pattern may become in memory, in bytes.
 const MAX_SIZE: usize = 4 << 20;
@@ -41,6 +42,36 @@ pub fn compile(pattern: &str) -> Result<Arc<Regex>, String> {
     }
     patterns.insert(pattern.into(), Arc::clone(&read));
     Ok(read)
+}
+
+/// What is wrong with a pattern, in the words of Go; the pattern is not made ready to be used.
+#[must_use]
+pub fn problem(pattern: &str) -> Option<String> {
+    let translated = match translate(pattern) {
+        Ok(translated) => translated,
+        Err(problem) => return Some(problem),
+    };
+    let error = match regex_syntax::ast::parse::Parser::new().parse(&translated) {
+        Ok(_) => return None,
+        Err(error) => error,
+    };
+    let from = |offset: usize| translated.get(offset..).unwrap_or_default();
+    let span = translated
+        .get(error.span().start.offset..error.span().end.offset)
+        .unwrap_or_default();
+    let (words, part) = match error.kind() {
+        ErrorKind::ClassUnclosed => ("missing closing ]", from(error.span().start.offset)),
+        ErrorKind::GroupUnclosed => ("missing closing )", pattern),
+        ErrorKind::GroupUnopened => ("unexpected )", pattern),
+        ErrorKind::RepetitionMissing => ("missing argument to repetition operator", span),
+        ErrorKind::RepetitionCountInvalid => ("invalid repeat count", span),
+        ErrorKind::EscapeUnexpectedEof => ("trailing backslash at end of expression", ""),
+        ErrorKind::EscapeUnrecognized => ("invalid escape sequence", span),
+        ErrorKind::ClassRangeInvalid => ("invalid character class range", span),
+        ErrorKind::UnsupportedLookAround | ErrorKind::FlagUnrecognized => ("invalid or unsupported Perl syntax", span),
+        other => return Some(format!("error parsing regexp: {other}")),
+    };
+    Some(format!("error parsing regexp: {words}: `{part}`"))
 }
 
 /// The same pattern as the `regex` crate writes it.

@@ -57,7 +57,9 @@ pub(super) fn served(facts: &'static ResourceFacts, handlers: &Subresources) -> 
         })
     });
     let mut subresources: Vec<ServedSubresource> = declared.collect();
-    subresources.sort_by(|left, right| left.name.cmp(&right.name));
+    if facts.custom.is_none() {
+        subresources.sort_by(|left, right| left.name.cmp(&right.name));
+    }
     let hub = facts.hub();
     let stored_as = facts.behavior.is_stored().then_some(ServedKind {
         group: Cow::Borrowed(hub.group),

@@ -33,7 +33,7 @@ impl Endpoint {
         let output = negotiate(&call.parts, Offer::Object)?;
         let object = self
             .forms()
-            .in_version(source.one(call.namespace(), call.name()).await?);
+            .in_version(source.one(call.namespace(), call.name()).await?)?;
         self.render(StatusCode::OK, output, call.query(), Subject::Object(&*object))
     }
 

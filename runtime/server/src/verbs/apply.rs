@@ -74,6 +74,15 @@ impl Endpoint {
         output: Output,
     ) -> ApiResult<Response> {
         let options = WriteOptions::for_apply(call.query())?;
+        if self.kind().custom.is_some() {
+            // Nobody can: scales are no version of a custom kind.
+            let version = scale::EXPECTED.api_version;
+            let why = format!(
+                "failed to create manager for existing fields: failed to convert live object (/; {version}, Kind=Scale) to \
+                 proper version: request to convert CR to an invalid group/version: {version}"
+            );
+            return Err(ApiError::unnamed(500, why));
+        }
         let sent = Sent::read(&body)?;
         drop(body);
         let write = Write::new(self, call, &options).with_managers();

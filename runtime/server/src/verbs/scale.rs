@@ -169,7 +169,9 @@ pub(super) fn scale_of(object: &dyn Object, facts: &ScaleFacts) -> Scale {
 /// A copy of `live` with the number of replicas, and the identity, of `scale`.
 pub(super) fn scaled(live: &dyn Object, scale: &Scale, facts: &ScaleFacts) -> ApiResult<Box<dyn Object>> {
     let wanted = scale.spec.replicas;
-    if wanted < 0 {
+    let is_custom = live.as_custom().is_some();
+    // Custom objects are checked as a whole.
+    if wanted < 0 && !is_custom {
         let mut errors = FieldErrors::default();
         errors.invalid("spec.replicas", wanted, "must be greater than or equal to 0");
         let kind = GroupKind::new(EXPECTED.group, EXPECTED.kind);
@@ -180,10 +182,26 @@ pub(super) fn scaled(live: &dyn Object, scale: &Scale, facts: &ScaleFacts) -> Ap
         .metadata
         .resource_version
         .clone_into(&mut object.meta_mut().resource_version);
+    if let Some(object) = object.as_custom_mut() {
+        object.change(|document| set_number_at(document, facts.spec_replicas, wanted));
+        return Ok(object.boxed());
+    }
     value::change_at(&mut *object, facts.spec_replicas, &mut |value| {
         set_number(value, wanted)
     });
     Ok(object)
+}
+
+/// Sets the number at a dotted path, and makes what leads there.
+fn set_number_at(document: &mut serde_json::Value, path: &str, number: i32) {
+    let mut place = document;
+    for name in path.split('.') {
+        if !place.is_object() {
+            *place = serde_json::json!({});
+        }
+        place = &mut place[name];
+    }
+    *place = number.into();
 }
 
 fn set_number(value: &mut dyn Value, number: i32) {

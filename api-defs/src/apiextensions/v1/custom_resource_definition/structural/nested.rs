@@ -1,6 +1,7 @@
 //! Schemas under allOf, anyOf, oneOf and not: they restrict values and say no types.
 
 use planesmith_machinery::field_error::FieldErrors;
+use planesmith_machinery::go_pattern;
 use planesmith_machinery::schema_or::SchemaOrBool;
 
 use crate::apiextensions::v1::JSONSchemaProps;
@@ -41,6 +42,10 @@ fn check_junctors(schema: &JSONSchemaProps, lets_any_of: bool, lets_first: bool,
     }
     if let Some(not) = &schema.not {
         check_nested(not, false, &mut errors.at("not"));
+    }
+    if let Some(problem) = go_pattern::problem(&schema.pattern) {
+        let detail = format!("must be a valid regular expression, but isn't: {problem}");
+        errors.invalid("pattern", &schema.pattern, detail);
     }
 }
 
