@@ -353,6 +353,12 @@ async fn networks_volumes_roles_and_certificates_work() {
 }
 
 #[tokio::test]
+async fn a_kind_of_ones_own_is_defined_used_and_taken_away() {
+    let session = include_str!("kubectl/definitions.txt");
+    play(Binary::Planesmith, "definitions.txt", session).await;
+}
+
+#[tokio::test]
 async fn an_autoscaler_is_one_object_in_two_versions() {
     play(
         Binary::Planesmith,

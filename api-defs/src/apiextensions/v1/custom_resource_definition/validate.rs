@@ -208,3 +208,6 @@ fn check_what_versions_share(layout: &Layout<'_>, tolerance: &Tolerance, errors:
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

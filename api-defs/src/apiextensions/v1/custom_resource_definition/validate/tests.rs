@@ -1,0 +1,153 @@
+use planesmith_machinery::json::{Strictness, decode};
+use planesmith_machinery::rules::Rules;
+use serde_json::{Value, json};
+
+use super::*;
+
+/// A definition with `schema`, after `change`.
+fn definition(schema: Value, change: impl FnOnce(&mut Value)) -> CustomResourceDefinition {
+    let mut document = json!({
+        "metadata": {"name": "kites.play.example.com"},
+        "spec": {
+            "group": "play.example.com", "scope": "Namespaced",
+            "names": {"plural": "kites", "singular": "kite", "kind": "Kite", "listKind": "KiteList"},
+            "versions": [{"name": "v1", "served": true, "storage": true, "schema": {"openAPIV3Schema": schema}}],
+        },
+    });
+    change(&mut document);
+    let mut definition = CustomResourceDefinition::default();
+    decode(document.to_string().as_bytes(), &mut definition, Strictness::Lenient).unwrap();
+    definition.default_values();
+    definition
+}
+
+fn problems(definition: &CustomResourceDefinition) -> String {
+    let mut errors = FieldErrors::default();
+    check(definition, &mut errors);
+    errors.joined().unwrap_or_default()
+}
+
+#[track_caller]
+fn check_property(property: Value, expected: &str) {
+    let schema = json!({"type": "object", "properties": {"a": property}});
+    let expected = match expected {
+        "" => String::new(),
+        expected => format!("spec.validation.openAPIV3Schema.properties[a]{expected}"),
+    };
+    assert_eq!(problems(&definition(schema, |_| {})), expected);
+}
+
+#[test]
+fn schemas_say_the_type_of_everything() {
+    let either = json!([{"type": "integer"}, {"type": "string"}]);
+    for (property, expected) in [
+        (json!({"type": "string"}), ""),
+        (json!({"x-kubernetes-int-or-string": true, "anyOf": either}), ""),
+        (json!({"x-kubernetes-preserve-unknown-fields": true}), ""),
+        (
+            json!({}),
+            ".type: Required value: must not be empty for specified object fields",
+        ),
+        (json!({"type": "array"}), ".items: Required value: must be specified"),
+        (
+            json!({"type": "string", "anyOf": [{"type": "string"}]}),
+            ".anyOf[0].type: Forbidden: must be empty to be structural",
+        ),
+        (
+            json!({"type": "object", "x-kubernetes-embedded-resource": true}),
+            ".properties: Required value: must not be empty if x-kubernetes-embedded-resource is true without \
+             x-kubernetes-preserve-unknown-fields",
+        ),
+    ] {
+        check_property(property, expected);
+    }
+}
+
+#[test]
+fn lists_have_keys_that_are_there() {
+    let items = |required: Value| {
+        json!({
+            "type": "array", "x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": ["k"],
+            "items": {"type": "object", "required": required, "properties": {"k": {"type": "string"}}},
+        })
+    };
+    check_property(items(json!(["k"])), "");
+    check_property(
+        items(json!([])),
+        ".items.properties[k].default: Required value: this property is in x-kubernetes-list-map-keys, so it must have a \
+         default or be a required property",
+    );
+    check_property(
+        json!({"type": "string", "x-kubernetes-list-type": "set"}),
+        ".type: Invalid value: \"string\": must be array if x-kubernetes-list-type is specified",
+    );
+}
+
+#[test]
+fn defaults_fit_their_schema() {
+    check_property(json!({"type": "integer", "default": 1}), "");
+    check_property(
+        json!({"type": "object", "properties": {"b": {"type": "string"}}, "default": {"c": 1}}),
+        ".default: Invalid value: {\"c\":1}: must not have unknown fields",
+    );
+}
+
+#[test]
+fn what_all_versions_say_is_reported_once() {
+    let second = |document: &mut Value| {
+        let mut second = document["spec"]["versions"][0].clone();
+        second["name"] = json!("v2");
+        second["storage"] = json!(false);
+        second["schema"]["openAPIV3Schema"]["properties"] = json!({"b": {}});
+        document["spec"]["versions"].as_array_mut().unwrap().push(second);
+    };
+    assert_eq!(
+        problems(&definition(json!({"type": "object"}), second)),
+        "spec.versions[1].schema.openAPIV3Schema.properties[b].type: Required value: must not be empty for specified \
+         object fields"
+    );
+}
+
+#[test]
+fn names_and_scope_stay_once_the_kind_is_served() {
+    let old = definition(json!({"type": "object"}), |document| {
+        document["status"] =
+            json!({"conditions": [{"type": "Established", "status": "True"}], "storedVersions": ["v1"]});
+    });
+    let mut new = old.clone();
+    "Cluster".clone_into(&mut new.spec.scope);
+    let mut errors = FieldErrors::default();
+    check_change(&new, &old, &mut errors);
+    let expected = "spec.scope: Invalid value: \"Cluster\": field is immutable";
+    assert_eq!(errors.joined().as_deref(), Some(expected));
+}
+
+#[test]
+fn what_was_wrong_before_is_let_pass() {
+    let set = json!({"type": "object", "properties": {"a": {
+        "type": "array", "x-kubernetes-list-type": "set", "items": {"type": "object"},
+    }}});
+    let old = definition(set, |_| {});
+    assert_ne!(problems(&old), "");
+    let mut errors = FieldErrors::default();
+    check_change(&old, &old, &mut errors);
+    assert_eq!(errors.joined(), None);
+}
+
+#[test]
+fn groups_of_kubernetes_need_an_approval() {
+    let protected = |approval: Option<&str>| {
+        let mut definition = definition(json!({"type": "object"}), |_| {});
+        "play.k8s.io".clone_into(&mut definition.spec.group);
+        "kites.play.k8s.io".clone_into(&mut definition.metadata.name);
+        if let Some(approval) = approval {
+            let annotations = &mut definition.metadata.annotations;
+            annotations.insert("api-approved.kubernetes.io".to_owned(), approval.to_owned());
+        }
+        problems(&definition)
+    };
+    assert_eq!(protected(Some("https://example.com/1")), "");
+    assert_eq!(protected(Some("unapproved, a test")), "");
+    assert!(protected(None).contains("protected groups must have approval annotation"));
+    assert!(protected(Some("yes")).contains("with either a URL or a reason starting with"));
+}
