@@ -327,6 +327,16 @@ async fn the_server_describes_itself() {
 }
 
 #[tokio::test]
+async fn garbage_is_collected_and_namespaces_say_what_holds_them() {
+    play(
+        Binary::Planesmith,
+        "collector.txt",
+        include_str!("kubectl/collector.txt"),
+    )
+    .await;
+}
+
+#[tokio::test]
 async fn config_is_made_shown_and_refused() {
     play(Binary::Planesmith, "config.txt", include_str!("kubectl/config.txt")).await;
 }

@@ -3,7 +3,10 @@
 //! They run unless `--controllers` says otherwise; all of them are off when a kube-controller-manager runs beside the
 //! server.
 
+mod garbage_collector;
+mod metadata;
 mod namespace;
+mod served_kinds;
 mod service_range;
 
 use planesmith_server::chain::ApiServer;
@@ -17,8 +20,18 @@ use crate::options::Controllers;
 #[must_use]
 pub fn with_controllers(server: ApiServer, stores: &Stores, loopback: &Loopback, enabled: &Controllers) -> ApiServer {
     let mut server = server;
+    if enabled.enabled("garbage-collector-controller") {
+        let controller = garbage_collector::GarbageCollector::new(&server, loopback);
+        server = server.with_start_hook(Hook::new(
+            "start-garbage-collector-controller",
+            move |shutdown| async move {
+                tokio::spawn(controller.run(shutdown));
+                Ok(())
+            },
+        ));
+    }
     if enabled.enabled("namespace")
-        && let Some(controller) = namespace::NamespaceController::new(stores, loopback)
+        && let Some(controller) = namespace::NamespaceController::new(&server, stores, loopback)
     {
         server = server.with_start_hook(Hook::new("start-namespace-controller", move |shutdown| async move {
             tokio::spawn(controller.run(shutdown));

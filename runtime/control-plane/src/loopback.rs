@@ -64,6 +64,15 @@ impl LoopbackError {
             LoopbackError::NotReady | LoopbackError::Answer { .. } => None,
         }
     }
+
+    /// What clients may read of it: the message of the Status when the request was refused.
+    #[must_use]
+    pub fn client_message(&self) -> String {
+        match self {
+            LoopbackError::Refused { message, .. } => message.clone(),
+            LoopbackError::NotReady | LoopbackError::Answer { .. } => self.to_string(),
+        }
+    }
 }
 
 impl Loopback {
@@ -102,13 +111,17 @@ impl Loopback {
         let _ = self.inner.front.set(front);
     }
 
-    /// Sends a request with a JSON body and waits for the JSON answer.
+    /// Sends a request with a JSON body and waits for the JSON answer. The body of a PATCH is a merge patch.
     ///
     /// # Errors
     ///
     /// Every answer outside 2xx is one, with the Status' message.
     pub async fn send(&self, method: Method, path: &str, body: Option<&Value>) -> Result<Value, LoopbackError> {
-        self.exchange(method, path, "application/json", body).await
+        let content_type = match method {
+            Method::PATCH => "application/merge-patch+json",
+            _ => "application/json",
+        };
+        self.exchange(method, path, content_type, body).await
     }
 
     /// Applies `body` to the object at `path`, in place of whoever has its fields (server-side apply).

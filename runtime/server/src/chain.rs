@@ -6,20 +6,16 @@
 
 mod end;
 pub(crate) mod resources;
+mod shared_table;
 
-use std::sync::Arc;
-
-use arc_swap::ArcSwap;
 use axum::Router;
 use axum::routing::MethodRouter;
 
 pub use self::end::{Installation, Installing};
+pub use self::shared_table::SharedTable;
 use crate::health::HealthCheck;
 use crate::hooks::Hook;
-use crate::routes::{RouteTable, Routes};
-
-/// The table that a server looks into; swapping it changes what the server answers from the next request on.
-pub type SharedTable = Arc<ArcSwap<RouteTable>>;
+use crate::routes::Routes;
 
 /// One server of the chain with those that it delegates to, while they are put together.
 #[derive(Debug)]
@@ -54,7 +50,7 @@ impl ApiServer {
     pub fn new(name: &'static str, routes: Routes) -> Self {
         Self {
             name,
-            table: Arc::new(ArcSwap::from_pointee(routes.build())),
+            table: SharedTable::new(routes.build()),
             paths: Vec::new(),
             start_hooks: Vec::new(),
             stop_hooks: Vec::new(),
@@ -72,7 +68,19 @@ impl ApiServer {
     /// The table that the server looks into, to be swapped while serving.
     #[must_use]
     pub fn table(&self) -> SharedTable {
-        Arc::clone(&self.table)
+        self.table.clone()
+    }
+
+    /// The tables of this server and of those that it delegates to, outermost first.
+    #[must_use]
+    pub fn tables(&self) -> Vec<SharedTable> {
+        let mut tables = vec![self.table()];
+        let mut next = self.delegate.as_deref();
+        while let Some(server) = next {
+            tables.push(server.table());
+            next = server.delegate.as_deref();
+        }
+        tables
     }
 
     /// Adds a path outside `/api` and `/apis`, in axum's syntax, and lists it at `/`.

@@ -250,11 +250,12 @@ impl ResourceHandler for Endpoint {
         })
     }
 
+    fn objects(&self) -> Option<&Arc<ResourceStore>> {
+        self.facts.behavior.is_stored().then_some(&self.store)
+    }
+
     fn stored(&self) -> Option<StoredCounts> {
-        if !self.facts.behavior.is_stored() {
-            return None;
-        }
-        let stats = self.store.collection().stats();
+        let stats = self.objects()?.collection().stats();
         Some(StoredCounts {
             objects: stats.entries,
             watchers: stats.watchers,

@@ -19,6 +19,7 @@ pub(crate) use table::Found;
 pub use table::RouteTable;
 
 use crate::request::Context;
+use crate::stores::ResourceStore;
 
 /// Answers the requests for one resource in one version, subresources included.
 pub trait ResourceHandler: Send + Sync {
@@ -27,6 +28,11 @@ pub trait ResourceHandler: Send + Sync {
 
     /// Answers one request.
     fn serve(self: Arc<Self>, ctx: Context, request: Request<Body>) -> BoxFuture<'static, Response>;
+
+    /// Where the objects are; `None` for resources that are not stored here.
+    fn objects(&self) -> Option<&Arc<ResourceStore>> {
+        None
+    }
 
     /// How much is stored; `None` for resources that are not stored here.
     fn stored(&self) -> Option<StoredCounts> {

@@ -1,16 +1,22 @@
 //! Empties namespaces that are being deleted, and lets them go.
 
+mod conditions;
+mod contents;
+
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
 use http::{Method, StatusCode};
-use planesmith_machinery::resource::{ResourceFacts, Scope};
+use planesmith_machinery::time::Time;
+use planesmith_server::chain::ApiServer;
 use planesmith_server::shutdown::Shutdown;
 use planesmith_server::stores::{ResourceStore, Stores};
 use planesmith_store::{At, Entry, ListQuery, WatchError, Watcher};
 use serde_json::{Value, json};
 
+use self::contents::Contents;
+use super::served_kinds::ServedKinds;
 use crate::loopback::{Loopback, LoopbackError};
 
 /// The finalizer that stands for this controller.
@@ -21,17 +27,17 @@ const RETRY: Duration = Duration::from_secs(1);
 
 /// Deletes everything in terminating namespaces, then removes its finalizer from them.
 pub(super) struct NamespaceController {
-    stores: Stores,
+    kinds: ServedKinds,
     namespaces: Arc<ResourceStore>,
     loopback: Loopback,
 }
 
 impl NamespaceController {
-    /// `None` for a server without namespaces.
-    pub(super) fn new(stores: &Stores, loopback: &Loopback) -> Option<Self> {
+    /// Empties namespaces of what `server`, and those that it delegates to, store. `None` without namespaces.
+    pub(super) fn new(server: &ApiServer, stores: &Stores, loopback: &Loopback) -> Option<Self> {
         let namespaces = crate::namespaces::store(stores)?;
         Some(Self {
-            stores: stores.clone(),
+            kinds: ServedKinds::of(server),
             namespaces,
             loopback: loopback.clone(),
         })
@@ -46,6 +52,8 @@ impl NamespaceController {
                 match self.finish(name).await {
                     Ok(true) => {}
                     Ok(false) => drop(remaining.insert(name.clone())),
+                    // Somebody changed it meanwhile.
+                    Err(error) if error.status() == Some(StatusCode::CONFLICT) => drop(remaining.insert(name.clone())),
                     Err(error) => {
                         tracing::warn!(namespace = name, %error, "a namespace cannot be emptied yet");
                         remaining.insert(name.clone());
@@ -105,65 +113,45 @@ impl NamespaceController {
 
     /// Deletes what is in the namespace, and lets it go when nothing is left; whether it was let go.
     async fn finish(&self, name: &str) -> Result<bool, LoopbackError> {
-        let mut left = 0;
-        for facts in self.namespaced() {
-            let resource = self.stores.resource(facts);
-            if self.is_empty(&resource, name) {
-                continue;
-            }
-            self.loopback.send(Method::DELETE, &path(facts, name), None).await?;
-            left += usize::from(!self.is_empty(&resource, name));
+        let path = format!("/api/v1/namespaces/{name}");
+        let namespace = match self.loopback.send(Method::GET, &path, None).await {
+            Err(error) if error.status() == Some(StatusCode::NOT_FOUND) => return Ok(true),
+            other => other?,
+        };
+        let held = namespace.pointer("/spec/finalizers").and_then(Value::as_array);
+        if !held.is_some_and(|held| held.contains(&json!(FINALIZER))) {
+            return Ok(true);
         }
-        if left > 0 {
+        let contents = Contents::delete(&self.loopback, &self.kinds.now(), name).await;
+        let namespace = self.report(&path, namespace, &contents).await?;
+        if !contents.is_gone() {
             return Ok(false);
         }
-        self.let_go(name).await?;
+        self.let_go(&path, namespace).await?;
         Ok(true)
     }
 
-    /// Every namespaced kind, in its storage version.
-    fn namespaced(&self) -> impl Iterator<Item = &'static ResourceFacts> {
-        let kinds = self.stores.scheme().iter();
-        kinds.filter(|facts| facts.scope == Scope::Namespaced && facts.conversion.is_none() && facts.served)
+    /// Says in the conditions what is left. Returns the namespace as it is then.
+    async fn report(&self, path: &str, mut namespace: Value, contents: &Contents) -> Result<Value, LoopbackError> {
+        let conditions = namespace.pointer("/status/conditions").and_then(Value::as_array);
+        let before = conditions.cloned().unwrap_or_default();
+        let after = conditions::updated(before.clone(), contents, &Time::now().to_string());
+        if after == before {
+            return Ok(namespace);
+        }
+        namespace["status"]["conditions"] = Value::Array(after);
+        let path = format!("{path}/status");
+        self.loopback.send(Method::PUT, &path, Some(&namespace)).await
     }
 
-    fn is_empty(&self, resource: &ResourceStore, namespace: &str) -> bool {
-        let prefix = resource.prefix(namespace);
-        let one = ListQuery {
-            prefix: &prefix,
-            after: None,
-            limit: Some(1),
-            at: At::Latest,
-            filter: None,
-        };
-        resource
-            .collection()
-            .list(&one)
-            .is_ok_and(|page| page.entries.is_empty())
-    }
-
-    async fn let_go(&self, name: &str) -> Result<(), LoopbackError> {
-        let path = format!("/api/v1/namespaces/{name}");
-        let mut namespace = match self.loopback.send(Method::GET, &path, None).await {
-            Err(error) if error.status() == Some(StatusCode::NOT_FOUND) => return Ok(()),
-            other => other?,
-        };
+    async fn let_go(&self, path: &str, mut namespace: Value) -> Result<(), LoopbackError> {
         if let Some(Value::Array(finalizers)) = namespace.pointer_mut("/spec/finalizers") {
             finalizers.retain(|finalizer| *finalizer != json!(FINALIZER));
         }
-        match self
-            .loopback
-            .send(Method::PUT, &format!("{path}/finalize"), Some(&namespace))
-            .await
-        {
+        let path = format!("{path}/finalize");
+        match self.loopback.send(Method::PUT, &path, Some(&namespace)).await {
             Err(error) if error.status() == Some(StatusCode::NOT_FOUND) => Ok(()),
             other => other.map(drop),
         }
     }
-}
-
-/// The collection of a kind in a namespace.
-fn path(facts: &ResourceFacts, namespace: &str) -> String {
-    let root = if facts.group.is_empty() { "/api" } else { "/apis" };
-    format!("{root}/{}/namespaces/{namespace}/{}", facts.api_version, facts.plural)
 }

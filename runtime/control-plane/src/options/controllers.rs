@@ -3,7 +3,7 @@
 use std::str::FromStr;
 
 /// Names of the embedded controllers, as kube-controller-manager calls them.
-pub(super) const CONTROLLERS: &[&str] = &["namespace", "service-cidr-controller"];
+pub(super) const CONTROLLERS: &[&str] = &["garbage-collector-controller", "namespace", "service-cidr-controller"];
 
 /// Which embedded controllers run, in kube-controller-manager's syntax: `*`, `name`, `-name`, `-*`.
 #[derive(Clone, Debug, PartialEq, Eq)]

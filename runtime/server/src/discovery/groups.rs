@@ -118,7 +118,7 @@ impl Discovery {
 }
 
 fn load(tables: &[SharedTable]) -> Vec<Arc<RouteTable>> {
-    tables.iter().map(|table| table.load_full()).collect()
+    tables.iter().map(SharedTable::load_full).collect()
 }
 
 impl Current {

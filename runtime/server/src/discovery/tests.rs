@@ -1,6 +1,5 @@
 use std::sync::Arc;
 
-use arc_swap::ArcSwap;
 use axum::Router;
 use axum::body::Body;
 use axum::response::Response;
@@ -68,7 +67,7 @@ fn table(names: &[&'static str]) -> RouteTable {
 }
 
 fn shared(names: &[&'static str]) -> SharedTable {
-    Arc::new(ArcSwap::from_pointee(table(names)))
+    SharedTable::new(table(names))
 }
 
 fn discovery(tables: &[SharedTable]) -> Router {
@@ -146,7 +145,7 @@ async fn groups_stand_in_order_and_versions_best_first() {
 #[tokio::test]
 async fn a_swapped_table_shows_at_once() {
     let table_of_custom = shared(&[]);
-    let router = discovery(&[shared(&["apps/v1/a/A"]), Arc::clone(&table_of_custom)]);
+    let router = discovery(&[shared(&["apps/v1/a/A"]), table_of_custom.clone()]);
     let (_, before, _) = ask(&router, "/apis", &[("accept", ALL)]).await;
     table_of_custom.store(Arc::new(table(&["zoo.example.com/v1/a/A"])));
     assert_eq!(

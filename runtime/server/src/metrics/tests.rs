@@ -1,4 +1,3 @@
-use std::sync::Arc;
 use std::time::Duration;
 
 use http::{Method, StatusCode, Uri};
@@ -6,8 +5,10 @@ use http_body_util::BodyExt;
 
 use super::requests::Marks;
 use super::{Metrics, RequestMetrics};
+use crate::chain::SharedTable;
 use crate::filters::{InFlight, InFlightLimits};
 use crate::request::RequestInfo;
+use crate::routes::RouteTable;
 
 fn observe(metrics: &RequestMetrics, method: &Method, uri: &'static str, code: u16) {
     let info = RequestInfo::new(method, &Uri::from_static(uri));
@@ -23,7 +24,9 @@ async fn shown(metrics: &Metrics) -> String {
 #[tokio::test]
 async fn what_clients_invent_is_no_label() {
     let metrics = Metrics::new();
-    metrics.requests().set_tables(vec![Arc::default()]);
+    metrics
+        .requests()
+        .set_tables(vec![SharedTable::new(RouteTable::default())]);
     for path in ["/apis/g/v1/a1", "/apis/g/v1/a2", "/api/v1/namespaces/n/b/c"] {
         observe(metrics.requests(), &Method::GET, path, 404);
     }

@@ -1,0 +1,263 @@
+//! What a look at an object decides.
+
+use std::sync::Arc;
+
+use super::graph::ObjectId;
+use super::queue::Outcome;
+use super::request::{Object, Propagation};
+use super::{Shared, lock};
+use crate::controllers::metadata::{FOREGROUND, Metadata, ORPHAN, OwnerReference};
+use crate::controllers::served_kinds::{Kinds, ServedKind};
+use crate::loopback::LoopbackError;
+
+/// What an owner is at the moment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Owner {
+    /// There, and to stay.
+    Solid,
+    /// Deleted, and waiting for its dependents.
+    Waiting,
+    /// Not there.
+    Absent,
+    /// It lives in a namespace and the object does not, which cannot be.
+    Impossible,
+    /// Of a kind that is not served: nobody knows.
+    Unknown,
+}
+
+/// What is to be done with an object whose owners are known.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Verdict {
+    /// Nothing.
+    Keep,
+    /// Nothing before its owners' kinds are served.
+    Wait,
+    /// It keeps these owners.
+    SetOwners(Vec<OwnerReference>),
+    /// It goes.
+    Delete(Propagation),
+}
+
+impl Shared {
+    /// Looks at an object as it is now, and does what is to be done.
+    pub(super) async fn look_at(&self, id: &ObjectId) -> Result<Outcome, LoopbackError> {
+        let kinds = self.kinds();
+        let Some(object) = object(&kinds, id) else {
+            return Ok(Outcome::Done);
+        };
+        if object.metadata.deleted {
+            return match () {
+                () if object.metadata.is_held_by(ORPHAN) => self.orphan(&kinds, &object).await,
+                () if object.metadata.is_held_by(FOREGROUND) => self.finish(&kinds, &object).await,
+                () => Ok(Outcome::Done),
+            };
+        }
+        let owners = &object.metadata.owners;
+        let states: Vec<Owner> = owners.iter().map(|owner| state(&kinds, &object, owner)).collect();
+        self.report(&kinds, &object, &states).await;
+        let dependents = if states.contains(&Owner::Waiting) {
+            self.catch_up(object.entry.revision()).await;
+            self.graph().dependents(&object.metadata.uid)
+        } else {
+            Vec::new()
+        };
+        match judge(&object.metadata, &states, !dependents.is_empty()) {
+            Verdict::Keep => Ok(Outcome::Done),
+            Verdict::Wait => {
+                lock(&self.unresolved).insert(id.clone());
+                Ok(Outcome::Done)
+            }
+            Verdict::SetOwners(owners) => object.set_owners(&self.loopback, &owners).await,
+            Verdict::Delete(propagation) => {
+                let waits =
+                    |dependent: &ObjectId| metadata(&kinds, dependent).is_some_and(|it| it.waits_for_dependents());
+                // Two that wait for each other would wait for ever.
+                if dependents.iter().any(waits) && owners.iter().any(OwnerReference::blocks) {
+                    let outcome = object.set_owners(&self.loopback, &released(owners)).await?;
+                    // It is deleted at the next look, which reads its new state.
+                    self.queue.add([id.clone()]);
+                    return Ok(outcome);
+                }
+                object.delete(&self.loopback, propagation).await
+            }
+        }
+    }
+
+    /// Lets go of an object whose dependents no longer hold it.
+    async fn finish(&self, kinds: &Kinds, object: &Object) -> Result<Outcome, LoopbackError> {
+        self.catch_up(object.entry.revision()).await;
+        let blocking = self.graph().blocking(&object.metadata.uid);
+        if blocking.is_empty() {
+            return object.release(&self.loopback, FOREGROUND).await;
+        }
+        let idle = |dependent: &ObjectId| metadata(kinds, dependent).is_some_and(|it| !it.deleted);
+        self.queue.add(blocking.into_iter().filter(idle));
+        Ok(Outcome::Done)
+    }
+
+    /// Takes an object from the owners of its dependents, then lets go of it.
+    async fn orphan(&self, kinds: &Kinds, owner: &Object) -> Result<Outcome, LoopbackError> {
+        self.catch_up(owner.entry.revision()).await;
+        let uid = &owner.metadata.uid;
+        let dependents = self.graph().dependents(uid);
+        let mut outcome = Outcome::Done;
+        for dependent in dependents.iter().filter_map(|id| object(kinds, id)) {
+            let mut owners = dependent.metadata.owners.clone();
+            owners.retain(|other| other.uid != *uid);
+            if owners.len() < dependent.metadata.owners.len()
+                && dependent.set_owners(&self.loopback, &owners).await? == Outcome::Again
+            {
+                outcome = Outcome::Again;
+            }
+        }
+        match outcome {
+            Outcome::Done => owner.release(&self.loopback, ORPHAN).await,
+            Outcome::Again => Ok(Outcome::Again),
+        }
+    }
+
+    /// Reports owners that are there, but in another namespace.
+    async fn report(&self, kinds: &Kinds, object: &Object, states: &[Owner]) {
+        for (owner, state) in object.metadata.owners.iter().zip(states) {
+            if matches!(state, Owner::Absent | Owner::Impossible) && is_elsewhere(kinds, owner) {
+                object.report_owner_elsewhere(&self.loopback, owner).await;
+            }
+        }
+    }
+}
+
+/// The object as it is now, if there is one.
+fn object(kinds: &Kinds, id: &ObjectId) -> Option<Object> {
+    let kind = Arc::clone(kinds.under(&id.prefix)?);
+    let entry = kind.store.collection().get(&id.key)?;
+    let (namespace, name) = kind.store.names(&id.key);
+    Some(Object {
+        namespace: namespace.to_owned(),
+        name: name.to_owned(),
+        metadata: Metadata::read(entry.bytes()),
+        entry,
+        kind,
+    })
+}
+
+fn metadata(kinds: &Kinds, id: &ObjectId) -> Option<Metadata> {
+    object(kinds, id).map(|object| object.metadata)
+}
+
+/// What the owner of an object is now.
+fn state(kinds: &Kinds, object: &Object, owner: &OwnerReference) -> Owner {
+    let Some(kind) = kinds.named(&owner.api_version, &owner.kind) else {
+        return Owner::Unknown;
+    };
+    if kind.is_namespaced() && object.namespace.is_empty() {
+        return Owner::Impossible;
+    }
+    let found = kind.get(&object.namespace, &owner.name);
+    let found = found.map(|entry| Metadata::read(entry.bytes()));
+    match found.filter(|found| found.uid == owner.uid) {
+        None => Owner::Absent,
+        Some(found) if found.waits_for_dependents() => Owner::Waiting,
+        Some(_) => Owner::Solid,
+    }
+}
+
+/// Whether the owner is in any namespace.
+fn is_elsewhere(kinds: &Kinds, owner: &OwnerReference) -> bool {
+    let Some(kind) = kinds.named(&owner.api_version, &owner.kind) else {
+        return false;
+    };
+    let Some(namespaces) = kinds.named("v1", "Namespace").filter(|_| kind.is_namespaced()) else {
+        return false;
+    };
+    let is_owner = |namespace: &str, kind: &ServedKind| {
+        let entry = kind.get(namespace, &owner.name);
+        entry.is_some_and(|entry| Metadata::read(entry.bytes()).uid == owner.uid)
+    };
+    namespaces.names().iter().any(|namespace| is_owner(namespace, kind))
+}
+
+/// What is to be done with an object that is not deleted, by the states of its owners in their order.
+fn judge(object: &Metadata, owners: &[Owner], has_dependents: bool) -> Verdict {
+    let count = |state: Owner| owners.iter().filter(|owner| **owner == state).count();
+    match () {
+        () if owners.is_empty() || count(Owner::Impossible) > 0 => Verdict::Keep,
+        () if count(Owner::Unknown) > 0 => Verdict::Wait,
+        () if count(Owner::Solid) == owners.len() => Verdict::Keep,
+        () if count(Owner::Solid) > 0 => {
+            let kept = object.owners.iter().zip(owners);
+            let kept = kept.filter(|(_, state)| **state == Owner::Solid);
+            Verdict::SetOwners(kept.map(|(owner, _)| owner.clone()).collect())
+        }
+        () if count(Owner::Waiting) > 0 && has_dependents => Verdict::Delete(Propagation::Foreground),
+        () if object.is_held_by(ORPHAN) => Verdict::Delete(Propagation::Orphan),
+        () if object.is_held_by(FOREGROUND) => Verdict::Delete(Propagation::Foreground),
+        () => Verdict::Delete(Propagation::Background),
+    }
+}
+
+/// The owners, none of which waits for the object.
+fn released(owners: &[OwnerReference]) -> Vec<OwnerReference> {
+    let mut owners = owners.to_vec();
+    for owner in owners.iter_mut().filter(|owner| owner.blocks()) {
+        owner.block_owner_deletion = Some(false);
+    }
+    owners
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(owners: &[Owner], has_dependents: bool, expected: &Verdict) {
+        check_with(&[], owners, has_dependents, expected);
+    }
+
+    fn check_with(finalizers: &[&str], owners: &[Owner], has_dependents: bool, expected: &Verdict) {
+        let metadata = Metadata {
+            owners: (0..owners.len()).map(owner).collect(),
+            finalizers: finalizers.iter().map(|&finalizer| finalizer.to_owned()).collect(),
+            ..Metadata::default()
+        };
+        assert_eq!(judge(&metadata, owners, has_dependents), *expected, "{owners:?}");
+    }
+
+    fn owner(number: usize) -> OwnerReference {
+        OwnerReference {
+            uid: number.to_string(),
+            block_owner_deletion: (number > 0).then_some(true),
+            ..OwnerReference::default()
+        }
+    }
+
+    #[test]
+    fn an_object_stays_while_any_owner_does() {
+        use Owner::{Absent, Impossible, Solid, Unknown, Waiting};
+        check(&[], false, &Verdict::Keep);
+        check(&[Solid, Solid], false, &Verdict::Keep);
+        check(&[Absent, Solid, Waiting], true, &Verdict::SetOwners(vec![owner(1)]));
+        check(&[Absent, Unknown], false, &Verdict::Wait);
+        check(&[Absent, Impossible], false, &Verdict::Keep);
+    }
+
+    #[test]
+    fn an_object_without_owners_goes_as_its_finalizers_say() {
+        use Owner::{Absent, Waiting};
+        check(&[Absent, Absent], true, &Verdict::Delete(Propagation::Background));
+        check(&[Absent, Waiting], false, &Verdict::Delete(Propagation::Background));
+        check(&[Absent, Waiting], true, &Verdict::Delete(Propagation::Foreground));
+        check_with(&["x", ORPHAN], &[Absent], true, &Verdict::Delete(Propagation::Orphan));
+        check_with(
+            &[FOREGROUND],
+            &[Absent],
+            false,
+            &Verdict::Delete(Propagation::Foreground),
+        );
+    }
+
+    #[test]
+    fn a_released_object_holds_nobody() {
+        let released = released(&[owner(0), owner(1)]);
+        assert_eq!(released[0].block_owner_deletion, None);
+        assert_eq!(released[1].block_owner_deletion, Some(false));
+    }
+}

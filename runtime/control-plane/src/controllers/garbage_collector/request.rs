@@ -1,0 +1,151 @@
+//! What the collector asks of the server.
+
+use std::sync::Arc;
+
+use http::{Method, StatusCode};
+use planesmith_machinery::go_format::quote;
+use planesmith_machinery::time::Time;
+use planesmith_store::Entry;
+use serde_json::{Value, json};
+
+use super::queue::Outcome;
+use crate::controllers::metadata::{Metadata, OwnerReference};
+use crate::controllers::served_kinds::ServedKind;
+use crate::loopback::{Loopback, LoopbackError};
+
+/// Who reports events.
+const COMPONENT: &str = "garbage-collector-controller";
+
+/// An object as it is at the moment.
+#[derive(Debug)]
+pub(super) struct Object {
+    /// Its kind.
+    pub(super) kind: Arc<ServedKind>,
+    /// Its namespace; empty where there is none.
+    pub(super) namespace: String,
+    /// Its name.
+    pub(super) name: String,
+    /// Its state.
+    pub(super) entry: Arc<Entry>,
+    /// What counts of it.
+    pub(super) metadata: Metadata,
+}
+
+/// What becomes of the dependents of an object that is deleted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Propagation {
+    /// They are deleted first.
+    Foreground,
+    /// They are deleted when it is gone.
+    Background,
+    /// They stay.
+    Orphan,
+}
+
+impl Object {
+    /// Deletes it as it is: if it changed meanwhile it is looked at again.
+    pub(super) async fn delete(&self, loopback: &Loopback, propagation: Propagation) -> Result<Outcome, LoopbackError> {
+        let policy = match propagation {
+            Propagation::Foreground => "Foreground",
+            Propagation::Background => "Background",
+            Propagation::Orphan => "Orphan",
+        };
+        let options = json!({
+            "kind": "DeleteOptions",
+            "apiVersion": "v1",
+            "preconditions": {
+                "uid": self.metadata.uid,
+                "resourceVersion": self.entry.revision().to_string(),
+            },
+            "propagationPolicy": policy,
+        });
+        self.send(loopback, Method::DELETE, options).await
+    }
+
+    /// Sets its owners, unless it changed meanwhile.
+    pub(super) async fn set_owners(
+        &self,
+        loopback: &Loopback,
+        owners: &[OwnerReference],
+    ) -> Result<Outcome, LoopbackError> {
+        self.patch(loopback, "ownerReferences", list(owners)).await
+    }
+
+    /// Takes a finalizer from it, unless it changed meanwhile.
+    pub(super) async fn release(&self, loopback: &Loopback, finalizer: &str) -> Result<Outcome, LoopbackError> {
+        let mut finalizers = self.metadata.finalizers.clone();
+        finalizers.retain(|held| held != finalizer);
+        self.patch(loopback, "finalizers", list(&finalizers)).await
+    }
+
+    /// Reports that an owner is in another namespace, where it cannot be an owner. A report that fails is not repeated.
+    pub(super) async fn report_owner_elsewhere(&self, loopback: &Loopback, owner: &OwnerReference) {
+        let namespace = match self.namespace.as_str() {
+            "" => "default",
+            namespace => namespace,
+        };
+        let message = format!(
+            "ownerRef [{}/{}, namespace: {}, name: {}, uid: {}] does not exist in namespace {}",
+            owner.api_version,
+            owner.kind,
+            self.namespace,
+            owner.name,
+            owner.uid,
+            quote(&self.namespace)
+        );
+        let now = Time::now().to_string();
+        let event = json!({
+            "kind": "Event",
+            "apiVersion": "v1",
+            "metadata": {"generateName": format!("{}.", self.name), "namespace": namespace},
+            "involvedObject": {
+                "kind": self.kind.resource.kind,
+                "apiVersion": self.kind.api_version(),
+                "namespace": self.namespace,
+                "name": self.name,
+                "uid": self.metadata.uid,
+            },
+            "reason": "OwnerRefInvalidNamespace",
+            "message": message,
+            "source": {"component": COMPONENT},
+            "reportingComponent": COMPONENT,
+            "firstTimestamp": now,
+            "lastTimestamp": now,
+            "count": 1,
+            "type": "Warning",
+        });
+        let path = format!("/api/v1/namespaces/{namespace}/events");
+        if let Err(error) = loopback.send(Method::POST, &path, Some(&event)).await {
+            tracing::warn!(object = self.name, %error, "an event cannot be reported");
+        }
+    }
+
+    async fn patch(&self, loopback: &Loopback, field: &str, value: Value) -> Result<Outcome, LoopbackError> {
+        let mut metadata = json!({
+            "uid": self.metadata.uid,
+            "resourceVersion": self.entry.revision().to_string(),
+        });
+        metadata[field] = value;
+        self.send(loopback, Method::PATCH, json!({"metadata": metadata})).await
+    }
+
+    async fn send(&self, loopback: &Loopback, method: Method, body: Value) -> Result<Outcome, LoopbackError> {
+        let path = format!("{}/{}", self.kind.path(&self.namespace), self.name);
+        match loopback.send(method, &path, Some(&body)).await {
+            Ok(_) => Ok(Outcome::Done),
+            Err(error) => match error.status() {
+                Some(StatusCode::NOT_FOUND) => Ok(Outcome::Done),
+                Some(StatusCode::CONFLICT) => Ok(Outcome::Again),
+                _ => Err(error),
+            },
+        }
+    }
+}
+
+/// A list in a merge patch, which takes the field away when it is empty.
+fn list<T: serde::Serialize>(items: &[T]) -> Value {
+    match items {
+        [] => Value::Null,
+        items => json!(items),
+    }
+}

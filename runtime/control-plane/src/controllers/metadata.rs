@@ -1,0 +1,151 @@
+//! What counts of an object's metadata, read from its stored bytes without the rest.
+
+use std::fmt;
+
+use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, Visitor};
+use serde::{Deserialize, Serialize};
+
+/// The finalizer of an owner that waits until its dependents are gone.
+pub(super) const FOREGROUND: &str = "foregroundDeletion";
+
+/// The finalizer of an owner that waits until its dependents no longer name it.
+pub(super) const ORPHAN: &str = "orphan";
+
+/// What the collector knows of an object.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Metadata {
+    /// Who it is.
+    pub(super) uid: String,
+    /// Whether its deletion has begun.
+    pub(super) deleted: bool,
+    /// Who it belongs to.
+    pub(super) owners: Vec<OwnerReference>,
+    /// Who must let it go.
+    pub(super) finalizers: Vec<String>,
+}
+
+/// An owner, as an object names it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(rename_all = "camelCase", default)]
+pub(super) struct OwnerReference {
+    /// Version and group of the owner's kind.
+    pub(super) api_version: String,
+    /// The owner's kind.
+    pub(super) kind: String,
+    /// The owner's name.
+    pub(super) name: String,
+    /// Who the owner is.
+    pub(super) uid: String,
+    /// Whether the owner controls the object.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) controller: Option<bool>,
+    /// Whether an owner that is deleted in the foreground waits for the object.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) block_owner_deletion: Option<bool>,
+}
+
+impl Metadata {
+    /// Reads the stored JSON of an object as far as it must; what cannot be read is missing.
+    pub(super) fn read(bytes: &[u8]) -> Self {
+        let mut metadata = Self::default();
+        let mut json = serde_json::Deserializer::from_slice(bytes);
+        // An error is how reading stops early.
+        let _ = Part::Object(&mut metadata).deserialize(&mut json);
+        metadata
+    }
+
+    /// Whether it has the finalizer.
+    pub(super) fn is_held_by(&self, finalizer: &str) -> bool {
+        self.finalizers.iter().any(|held| held == finalizer)
+    }
+
+    /// Whether its deletion has begun and waits for its dependents.
+    pub(super) fn waits_for_dependents(&self) -> bool {
+        self.deleted && self.is_held_by(FOREGROUND)
+    }
+}
+
+impl OwnerReference {
+    /// Whether the owner waits for the object when it is deleted in the foreground.
+    pub(super) fn blocks(&self) -> bool {
+        self.block_owner_deletion == Some(true)
+    }
+}
+
+/// Where in the object the reader is.
+enum Part<'m> {
+    Object(&'m mut Metadata),
+    Metadata(&'m mut Metadata),
+}
+
+impl<'de> DeserializeSeed<'de> for Part<'_> {
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'de>>(self, json: D) -> Result<(), D::Error> {
+        json.deserialize_map(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Part<'_> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an object")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
+        match self {
+            Part::Object(metadata) => {
+                while let Some(key) = map.next_key::<String>()? {
+                    if key == "metadata" {
+                        return map.next_value_seed(Part::Metadata(metadata));
+                    }
+                    map.next_value::<IgnoredAny>()?;
+                }
+            }
+            Part::Metadata(metadata) => {
+                while let Some(key) = map.next_key::<String>()? {
+                    match key.as_str() {
+                        "uid" => metadata.uid = map.next_value()?,
+                        "deletionTimestamp" => metadata.deleted = map.next_value::<Option<IgnoredAny>>()?.is_some(),
+                        "ownerReferences" => metadata.owners = map.next_value::<Option<_>>()?.unwrap_or_default(),
+                        "finalizers" => metadata.finalizers = map.next_value::<Option<_>>()?.unwrap_or_default(),
+                        // The last of metadata, and often most of it.
+                        "managedFields" => return Ok(()),
+                        _ => drop(map.next_value::<IgnoredAny>()?),
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn metadata_is_read_up_to_what_follows_it() {
+        let json = br#"{"kind":"Pod","apiVersion":"v1","metadata":{"name":"a","uid":"u1","labels":{"uid":"no"},
+            "deletionTimestamp":"2026-01-02T03:04:05Z","ownerReferences":[{"apiVersion":"v1","kind":"Node","name":"n","uid":"u2",
+            "blockOwnerDeletion":true}],"finalizers":["orphan"],"managedFields":[{}]},"spec": not json"#;
+        let metadata = Metadata::read(json);
+        assert_eq!(metadata.uid, "u1");
+        assert!(metadata.deleted && metadata.is_held_by(ORPHAN) && !metadata.waits_for_dependents());
+        assert_eq!(metadata.owners[0].uid, "u2");
+        assert!(metadata.owners[0].blocks());
+    }
+
+    #[test]
+    fn what_is_no_object_has_no_metadata() {
+        for bytes in [
+            &b"[]"[..],
+            b"",
+            b"{\"metadata\":7}",
+            b"{\"metadata\":{\"finalizers\":null}}",
+        ] {
+            assert_eq!(Metadata::read(bytes), Metadata::default());
+        }
+    }
+}

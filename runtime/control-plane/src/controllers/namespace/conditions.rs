@@ -1,0 +1,167 @@
+//! What the conditions of a namespace on its way out say.
+
+use serde_json::{Value, json};
+
+use super::contents::Contents;
+
+/// A condition without its time.
+#[derive(Debug)]
+struct Said {
+    kind: &'static str,
+    status: &'static str,
+    reason: &'static str,
+    message: String,
+}
+
+/// The conditions of a namespace in the light of what is left in it. Conditions of other types stay, and so does one that
+/// says the same as before.
+pub(super) fn updated(mut conditions: Vec<Value>, contents: &Contents, now: &str) -> Vec<Value> {
+    for said in said(contents) {
+        let known = conditions.iter_mut().find(|condition| condition["type"] == said.kind);
+        let Some(known) = known else {
+            conditions.push(json!({
+                "type": said.kind,
+                "status": said.status,
+                "lastTransitionTime": now,
+                "reason": said.reason,
+                "message": said.message,
+            }));
+            continue;
+        };
+        if known["status"] != said.status {
+            known["lastTransitionTime"] = json!(now);
+        }
+        known["status"] = json!(said.status);
+        known["reason"] = json!(said.reason);
+        known["message"] = json!(said.message);
+    }
+    conditions
+}
+
+/// All conditions that say something about contents, in their order.
+fn said(contents: &Contents) -> [Said; 5] {
+    let fine = |kind, reason, message: &str| Said {
+        kind,
+        status: "False",
+        reason,
+        message: message.to_owned(),
+    };
+    let wrong = |kind, reason, message| Said {
+        kind,
+        status: "True",
+        reason,
+        message,
+    };
+    let removed = "All content successfully removed";
+    [
+        fine(
+            "NamespaceDeletionDiscoveryFailure",
+            "ResourcesDiscovered",
+            "All resources successfully discovered",
+        ),
+        fine(
+            "NamespaceDeletionGroupVersionParsingFailure",
+            "ParsedGroupVersions",
+            "All legacy kube types successfully parsed",
+        ),
+        match contents.failures.is_empty() {
+            true => fine(
+                "NamespaceDeletionContentFailure",
+                "ContentDeleted",
+                "All content successfully deleted, may be waiting on finalization",
+            ),
+            false => wrong(
+                "NamespaceDeletionContentFailure",
+                "ContentDeletionFailed",
+                failures(contents),
+            ),
+        },
+        match contents.remaining.is_empty() {
+            true => fine("NamespaceContentRemaining", "ContentRemoved", removed),
+            false => wrong("NamespaceContentRemaining", "SomeResourcesRemain", remaining(contents)),
+        },
+        match contents.finalizers.is_empty() {
+            true => fine("NamespaceFinalizersRemaining", "ContentRemoved", removed),
+            false => wrong(
+                "NamespaceFinalizersRemaining",
+                "SomeFinalizersRemain",
+                finalizers(contents),
+            ),
+        },
+    ]
+}
+
+fn failures(contents: &Contents) -> String {
+    let mut failures = contents.failures.clone();
+    failures.sort();
+    format!(
+        "Failed to delete all resource types, {} remaining: {}",
+        failures.len(),
+        failures.join(", ")
+    )
+}
+
+fn remaining(contents: &Contents) -> String {
+    let remaining = contents.remaining.iter();
+    let remaining = remaining.map(|(resource, count)| format!("{resource} has {count} resource instances"));
+    let remaining: Vec<String> = remaining.collect();
+    format!("Some resources are remaining: {}", remaining.join(", "))
+}
+
+fn finalizers(contents: &Contents) -> String {
+    let finalizers = contents.finalizers.iter();
+    let finalizers = finalizers.map(|(finalizer, count)| format!("{finalizer} in {count} resource instances"));
+    let finalizers: Vec<String> = finalizers.collect();
+    format!(
+        "Some content in the namespace has finalizers remaining: {}",
+        finalizers.join(", ")
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn held() -> Contents {
+        Contents {
+            remaining: [("configmaps.".to_owned(), 2)].into(),
+            finalizers: [("example.com/hold".to_owned(), 2)].into(),
+            failures: vec!["no b".to_owned(), "no a".to_owned()],
+        }
+    }
+
+    fn say(conditions: &[Value]) -> Vec<String> {
+        let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+        let line = |condition: &Value| {
+            let parts = ["type", "status", "reason", "message", "lastTransitionTime"];
+            parts.map(|part| text(&condition[part])).join(" | ")
+        };
+        conditions.iter().map(line).collect()
+    }
+
+    #[test]
+    fn what_is_left_is_said() {
+        let said = say(&updated(Vec::new(), &held(), "now"));
+        assert_eq!(
+            said[2..],
+            [
+                "NamespaceDeletionContentFailure | True | ContentDeletionFailed | Failed to delete all resource types, 2 \
+                 remaining: no a, no b | now",
+                "NamespaceContentRemaining | True | SomeResourcesRemain | Some resources are remaining: configmaps. has 2 \
+                 resource instances | now",
+                "NamespaceFinalizersRemaining | True | SomeFinalizersRemain | Some content in the namespace has \
+                 finalizers remaining: example.com/hold in 2 resource instances | now",
+            ]
+        );
+    }
+
+    #[test]
+    fn a_condition_keeps_its_time_until_its_status_changes() {
+        let first = updated(vec![json!({"type": "Mine", "status": "True"})], &held(), "then");
+        assert_eq!(updated(first.clone(), &held(), "now"), first);
+        let done = say(&updated(first, &Contents::default(), "now"));
+        assert_eq!(done[0], "Mine | True |  |  | ");
+        assert!(done[1].ends_with("| then"), "{done:?}");
+        assert!(done[5].ends_with("All content successfully removed | now"), "{done:?}");
+    }
+}

@@ -1,0 +1,123 @@
+//! What is in a namespace that is on its way out.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use http::{Method, StatusCode};
+use planesmith_server::request::Verb;
+use serde_json::{Value, json};
+
+use crate::controllers::metadata::Metadata;
+use crate::controllers::served_kinds::{Kinds, ServedKind};
+use crate::loopback::{Loopback, LoopbackError};
+
+/// Objects that one request deletes.
+const PAGE: usize = 500;
+
+/// What is left of a namespace's contents after everything was deleted that could be.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct Contents {
+    /// How many objects of each resource, which are called `plural.group`.
+    pub(super) remaining: BTreeMap<String, usize>,
+    /// How many objects each finalizer holds.
+    pub(super) finalizers: BTreeMap<String, usize>,
+    /// What could not be deleted, and why.
+    pub(super) failures: Vec<String>,
+}
+
+impl Contents {
+    /// Deletes what is in `namespace`: pods first, and the rest once they are gone, since they may need it to end.
+    pub(super) async fn delete(loopback: &Loopback, kinds: &Kinds, namespace: &str) -> Self {
+        let mut contents = Self::default();
+        let deletable = |kind: &&Arc<ServedKind>| kind.is_namespaced() && kind.allows(&[Verb::Delete, Verb::List]);
+        let is_pods = |kind: &&Arc<ServedKind>| kind.resource.group.is_empty() && kind.resource.plural == "pods";
+        for kind in kinds.iter().filter(deletable).filter(is_pods) {
+            contents.delete_kind(loopback, kind, namespace).await;
+        }
+        if !contents.remaining.is_empty() {
+            return contents;
+        }
+        for kind in kinds.iter().filter(deletable).filter(|kind| !is_pods(kind)) {
+            contents.delete_kind(loopback, kind, namespace).await;
+        }
+        contents
+    }
+
+    /// Whether nothing is left.
+    pub(super) fn is_gone(&self) -> bool {
+        self.remaining.is_empty() && self.failures.is_empty()
+    }
+
+    async fn delete_kind(&mut self, loopback: &Loopback, kind: &ServedKind, namespace: &str) {
+        if kind.is_empty_in(namespace) {
+            return;
+        }
+        if let Err(error) = delete_all(loopback, kind, namespace).await {
+            tracing::warn!(namespace, resource = %kind.resource.plural, %error, "objects cannot be deleted");
+            self.failures.push(error.client_message());
+        }
+        let left = kind.entries_in(namespace);
+        if left.is_empty() {
+            return;
+        }
+        let name = format!("{}.{}", kind.resource.plural, kind.resource.group);
+        self.remaining.insert(name, left.len());
+        let mut held = false;
+        let mut ending = false;
+        for entry in &left {
+            let metadata = Metadata::read(entry.bytes());
+            held |= !metadata.finalizers.is_empty();
+            ending |= metadata.deleted;
+            for finalizer in metadata.finalizers {
+                *self.finalizers.entry(finalizer).or_default() += 1;
+            }
+        }
+        if !held && !ending && self.failures.is_empty() {
+            self.failures.push(format!(
+                "unexpected items still remain in namespace: {namespace} for gvr: {}/{}, Resource={}",
+                kind.resource.group, kind.resource.version, kind.resource.plural
+            ));
+        }
+    }
+}
+
+async fn delete_all(loopback: &Loopback, kind: &ServedKind, namespace: &str) -> Result<(), LoopbackError> {
+    let options = json!({"kind": "DeleteOptions", "apiVersion": "v1", "propagationPolicy": "Background"});
+    let collection = kind.path(namespace);
+    if !kind.allows(&[Verb::DeleteCollection]) {
+        for entry in kind.entries_in(namespace) {
+            let (_, name) = kind.store.names(entry.key());
+            delete(loopback, &format!("{collection}/{name}"), &options).await?;
+        }
+        return Ok(());
+    }
+    let mut left = kind.entries_in(namespace).len();
+    loop {
+        // Objects that stay while they are ending would fill every page.
+        let limit = match left {
+            left if left > PAGE => format!("?limit={PAGE}"),
+            _ => String::new(),
+        };
+        delete(loopback, &format!("{collection}{limit}"), &options).await?;
+        let now = kind.entries_in(namespace).len();
+        if now == 0 || now >= left {
+            break;
+        }
+        left = now;
+    }
+    Ok(())
+}
+
+async fn delete(loopback: &Loopback, path: &str, options: &Value) -> Result<(), LoopbackError> {
+    match loopback.send(Method::DELETE, path, Some(options)).await {
+        Err(error)
+            if matches!(
+                error.status(),
+                Some(StatusCode::NOT_FOUND | StatusCode::METHOD_NOT_ALLOWED)
+            ) =>
+        {
+            Ok(())
+        }
+        other => other.map(drop),
+    }
+}
