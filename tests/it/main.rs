@@ -7,6 +7,7 @@
 
 mod bad_input;
 mod cbor;
+mod clients;
 mod crash;
 mod documents;
 mod full_disk;

@@ -1,0 +1,65 @@
+//! Unmodified client libraries against a running server: create, list and watch, an update after a conflict, apply, and
+//! leader election. Their programs are under `tests/clients`, one folder for each language.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use planesmith_e2e::skip::skip;
+use planesmith_e2e::{Binary, Home};
+use tokio::process::Command;
+
+/// How long a program may take, which waits for things itself.
+const WITHIN: Duration = Duration::from_secs(120);
+
+/// What every program prints.
+const PARTS: &[&str] = &["create", "list+watch", "update conflict", "apply", "leader election"];
+
+fn folder(language: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("clients").join(language)
+}
+
+/// Runs a program against a server of its own; it must print [`PARTS`].
+async fn check(program: &Path, script: &Path) {
+    let home = Home::new().unwrap();
+    let binary = Binary::Planesmith.path().unwrap();
+    let _server = home.start(&binary, &["--storage=memory"]).await.unwrap();
+    let mut command = Command::new(program);
+    command
+        .arg(script)
+        .current_dir(home.path())
+        .env("HOME", home.path())
+        .env("KUBECONFIG", home.kubeconfig())
+        .kill_on_drop(true);
+    let output = tokio::time::timeout(WITHIN, command.output()).await;
+    let output = output.expect("the program ends in time").unwrap();
+    let printed = String::from_utf8_lossy(&output.stdout);
+    let complaints = String::from_utf8_lossy(&output.stderr);
+    let parts: Vec<&str> = printed.lines().collect();
+    assert_eq!(parts, PARTS, "{complaints}");
+    assert!(output.status.success(), "{complaints}");
+}
+
+/// Whether a command can be run and ends well.
+async fn works(program: &Path, arguments: &[&str]) -> bool {
+    let output = Command::new(program).args(arguments).output().await;
+    output.is_ok_and(|output| output.status.success())
+}
+
+/// `PLANESMITH_PYTHON` names the interpreter of an environment that has the package.
+#[tokio::test]
+async fn python() {
+    let python = std::env::var_os("PLANESMITH_PYTHON").map_or_else(|| PathBuf::from("python3"), PathBuf::from);
+    if !works(&python, &["-c", "import kubernetes"]).await {
+        return skip("client of Python", "python3 has no package `kubernetes`");
+    }
+    check(&python, &folder("python").join("client.py")).await;
+}
+
+#[tokio::test]
+async fn javascript() {
+    let folder = folder("javascript");
+    if !folder.join("node_modules").is_dir() || !works(Path::new("node"), &["--version"]).await {
+        return skip("client of JavaScript", "run `npm ci` in tests/clients/javascript first");
+    }
+    check(Path::new("node"), &folder.join("client.mjs")).await;
+}
