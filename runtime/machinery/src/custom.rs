@@ -186,6 +186,7 @@ impl ResourceFacts {
         plural: "",
         singular: "",
         storage_name: "",
+        hashed_version: "",
         short_names: &[],
         categories: &[],
         scope: crate::resource::Scope::Namespaced,

@@ -25,6 +25,8 @@ pub struct ResourceFacts {
     pub singular: &'static str,
     /// Resource name in the keys of the store; that of the storage version counts.
     pub storage_name: &'static str,
+    /// The version that discovery says objects are stored in, by a hash; that of the storage version counts.
+    pub hashed_version: &'static str,
     /// Abbreviations that kubectl takes, e.g. `cm`.
     pub short_names: &'static [&'static str],
     /// Groups of resources, e.g. `all`.

@@ -212,6 +212,6 @@ fn storage_version_hash(model: &Model, kind: &Kind) -> String {
         .and_then(|hub| model.kinds().find(|(_, _, other)| other.path == *hub));
     let stored = stored.map_or(kind, |(_, _, stored)| stored);
     let resource = &stored.resource;
-    let name = format!("{}/{}/{}", resource.group, resource.version, resource.kind);
+    let name = format!("{}/{}/{}", resource.group, resource.hashed_version, resource.kind);
     STANDARD.encode(&Sha256::digest(name.as_bytes())[..8])
 }

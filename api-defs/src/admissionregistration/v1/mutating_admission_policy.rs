@@ -16,6 +16,7 @@ use super::{
 #[resource(
     group = "admissionregistration.k8s.io",
     version = "v1",
+    hashed_version = "v1beta1",
     categories("api-extensions"),
     cluster,
     generation,

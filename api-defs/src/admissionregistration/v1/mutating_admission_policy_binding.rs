@@ -14,6 +14,7 @@ use super::{MatchResources, ParamRef};
 #[resource(
     group = "admissionregistration.k8s.io",
     version = "v1",
+    hashed_version = "v1beta1",
     categories("api-extensions"),
     cluster,
     generation,

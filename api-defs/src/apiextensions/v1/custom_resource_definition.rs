@@ -26,6 +26,7 @@ const CLEANUP: &str = "customresourcecleanup.apiextensions.k8s.io";
 #[resource(
     group = "apiextensions.k8s.io",
     version = "v1",
+    hashed_version = "v1beta1",
     cluster,
     status,
     generation,

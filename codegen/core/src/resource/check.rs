@@ -52,6 +52,9 @@ pub(super) fn check(
         plural: names.plural,
         singular: names.singular,
         storage_name: names.storage,
+        hashed_version: attrs
+            .hashed_version
+            .map_or_else(|| version.clone(), |given| given.value),
         short_names: names.short,
         categories: values(&attrs.categories),
         namespaced: attrs.cluster.is_none(),

@@ -64,6 +64,7 @@ fn table(model: &ResourceModel) -> TokenStream {
         plural,
         singular,
         storage_name,
+        hashed_version,
         ..
     } = model;
     let ResourceModel {
@@ -99,6 +100,7 @@ fn table(model: &ResourceModel) -> TokenStream {
             plural: #plural,
             singular: #singular,
             storage_name: #storage_name,
+            hashed_version: #hashed_version,
             short_names: &[#(#short_names),*],
             categories: &[#(#categories),*],
             scope: ::planesmith_machinery::resource::Scope::#scope,

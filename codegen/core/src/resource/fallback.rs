@@ -70,6 +70,7 @@ fn facts(name: &str) -> TokenStream {
             plural: "",
             singular: "",
             storage_name: "",
+            hashed_version: "",
             short_names: &[],
             categories: &[],
             scope: ::planesmith_machinery::resource::Scope::Cluster,

@@ -25,6 +25,8 @@ pub struct ResourceModel {
     pub singular: String,
     /// Resource name in the keys of the store.
     pub storage_name: String,
+    /// The version that discovery says objects are stored in.
+    pub hashed_version: String,
     /// Abbreviations.
     pub short_names: Vec<String>,
     /// Groups of resources.

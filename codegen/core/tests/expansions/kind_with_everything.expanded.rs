@@ -106,6 +106,7 @@ const _: () = {
         plural: "orders",
         singular: "order",
         storage_name: "purchases",
+        hashed_version: "v1alpha1",
         short_names: &["ord", "o"],
         categories: &["all"],
         scope: ::planesmith_machinery::resource::Scope::Cluster,

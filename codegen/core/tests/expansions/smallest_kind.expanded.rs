@@ -88,6 +88,7 @@ const _: () = {
         plural: "things",
         singular: "thing",
         storage_name: "things",
+        hashed_version: "v1",
         short_names: &[],
         categories: &[],
         scope: ::planesmith_machinery::resource::Scope::Namespaced,

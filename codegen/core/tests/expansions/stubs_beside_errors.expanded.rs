@@ -96,6 +96,7 @@ const _: () = {
             plural: "",
             singular: "",
             storage_name: "",
+            hashed_version: "",
             short_names: &[],
             categories: &[],
             scope: ::planesmith_machinery::resource::Scope::Cluster,

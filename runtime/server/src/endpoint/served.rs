@@ -63,7 +63,7 @@ pub(super) fn served(facts: &'static ResourceFacts, handlers: &Subresources) -> 
     let hub = facts.hub();
     let stored_as = facts.behavior.is_stored().then_some(ServedKind {
         group: Cow::Borrowed(hub.group),
-        version: Cow::Borrowed(hub.version),
+        version: Cow::Borrowed(hub.hashed_version),
         kind: Cow::Borrowed(hub.kind),
     });
     ServedResource {
