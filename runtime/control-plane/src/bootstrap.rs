@@ -1,12 +1,15 @@
 //! Objects that a control plane makes for itself at start, as hooks in a fixed order.
 
+mod cluster_authentication;
 mod default_roles;
 mod flow_control;
+mod identity_lease;
 mod kubernetes_service;
 mod service_range;
 mod system_namespaces;
 mod system_priority_classes;
 mod table;
+mod token_tracking;
 
 use std::net::{IpAddr, SocketAddr};
 
@@ -24,6 +27,10 @@ pub struct Announcement {
     pub address: IpAddr,
     /// The port that it listens on.
     pub port: u16,
+    /// Who signed the certificates of clients, PEM.
+    pub client_authorities: String,
+    /// Who signed the serving certificate, PEM.
+    pub root_authority: String,
 }
 
 impl Announcement {
@@ -52,6 +59,13 @@ pub fn with_bootstrap(
     let hooks = hooks.into_iter().flatten();
     let hooks = hooks.chain(flow_control::hooks(stores, loopback));
     let hooks = hooks.chain(default_roles::hook(stores, loopback));
+    let hooks = hooks.chain(cluster_authentication::hook(
+        stores,
+        loopback,
+        &announcement.client_authorities,
+    ));
+    let hooks = hooks.chain(token_tracking::hook(stores, loopback));
+    let hooks = hooks.chain(identity_lease::hooks(stores, loopback, announcement));
     server = hooks.fold(server, ApiServer::with_start_hook);
     if let Some(addresses) = addresses {
         server = server

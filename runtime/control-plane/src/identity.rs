@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::net::IpAddr;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 use planesmith_server::listener::TlsFiles;
@@ -73,6 +73,32 @@ impl Identity {
         }
     }
 
+    /// Whom clients trust to be the server, PEM.
+    ///
+    /// # Errors
+    ///
+    /// When the file of a certificate that was given cannot be read.
+    pub fn root_authority(&self) -> Result<String> {
+        if self.own {
+            return Ok(self.authority.certificate_pem().to_owned());
+        }
+        // A certificate that was given may be signed by anyone; its own chain is what clients can trust.
+        read(&self.serving.certificate)
+    }
+
+    /// Whose client certificates are accepted, PEM.
+    ///
+    /// # Errors
+    ///
+    /// When the file that was given cannot be read.
+    pub fn client_authorities(&self) -> Result<String> {
+        let mut authorities = self.authority.certificate_pem().to_owned();
+        if let Some(file) = &self.client_ca_file {
+            authorities.push_str(&read(file)?);
+        }
+        Ok(authorities)
+    }
+
     /// Writes the administrator's kubeconfig for a server at `url` into the data folder.
     ///
     /// # Errors
@@ -80,16 +106,15 @@ impl Identity {
     /// When files cannot be read or written.
     pub fn write_admin_kubeconfig(&self, options: &Options, url: &str) -> Result<PathBuf> {
         let path = options.data_dir.join("admin.kubeconfig");
-        // A certificate that was given may be signed by anyone; its own chain is what clients can trust.
-        let authority = if self.own {
-            self.authority.certificate_pem().to_owned()
-        } else {
-            fs::read_to_string(&self.serving.certificate)?
-        };
+        let authority = self.root_authority()?;
         write_kubeconfig(&path, url, &authority, &self.admin)
             .with_context(|| format!("the admin kubeconfig {}", path.display()))?;
         Ok(path)
     }
+}
+
+fn read(file: &Path) -> Result<String> {
+    fs::read_to_string(file).with_context(|| format!("{} cannot be read", file.display()))
 }
 
 /// Addresses under which clients may reach the server.

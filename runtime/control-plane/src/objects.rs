@@ -98,7 +98,7 @@ impl Objects {
 
     /// Makes an object; one that is there already is left as it is.
     pub(crate) async fn create(&self, object: &Value) -> Result<(), LoopbackError> {
-        let path = self.path(text(object, "/metadata/namespace"), None, "");
+        let path = self.path(text(object, "/metadata/namespace"), None);
         match self.loopback.send(Method::POST, &path, Some(object)).await {
             Err(error) if error.status() == Some(StatusCode::CONFLICT) => Ok(()),
             other => other.map(drop),
@@ -107,17 +107,8 @@ impl Objects {
 
     /// Replaces an object by one that was made from what [`Objects::get`] gave; somebody else's change wins.
     pub(crate) async fn replace(&self, object: &Value) -> Result<(), LoopbackError> {
-        self.put(object, "").await
-    }
-
-    /// Replaces the status of an object.
-    pub(crate) async fn replace_status(&self, object: &Value) -> Result<(), LoopbackError> {
-        self.put(object, "/status").await
-    }
-
-    async fn put(&self, object: &Value, part: &str) -> Result<(), LoopbackError> {
         let name = Some(text(object, "/metadata/name"));
-        let path = self.path(text(object, "/metadata/namespace"), name, part);
+        let path = self.path(text(object, "/metadata/namespace"), name);
         gone_or_changed(self.loopback.send(Method::PUT, &path, Some(object)).await)
     }
 
@@ -133,17 +124,16 @@ impl Objects {
 
     /// Removes an object, if it is there.
     pub(crate) async fn delete(&self, namespace: &str, name: &str) -> Result<(), LoopbackError> {
-        let path = self.path(namespace, Some(name), "");
+        let path = self.path(namespace, Some(name));
         gone_or_changed(self.loopback.send(Method::DELETE, &path, None).await)
     }
 
-    fn path(&self, namespace: &str, name: Option<&str>, part: &str) -> String {
+    fn path(&self, namespace: &str, name: Option<&str>) -> String {
         let mut path = collection_path(self.store.facts(), namespace);
         if let Some(name) = name {
             path.push('/');
             path.push_str(name);
         }
-        path.push_str(part);
         if let Some(manager) = self.manager {
             path.push_str("?fieldManager=");
             path.push_str(manager);

@@ -93,6 +93,8 @@ async fn serve(program: &Program, options: &Options) -> Result<()> {
     let announcement = Announcement {
         address: options.client_address(),
         port: listener.local_addr()?.port(),
+        client_authorities: identity.client_authorities()?,
+        root_authority: identity.root_authority()?,
     };
     let url = format!("https://{}", announcement.public_address());
 
@@ -213,7 +215,7 @@ fn assemble(
     let keys_url = options.service_accounts.service_account_jwks_uri.as_deref();
     let core = service_accounts::with_openid(core, &keys, &announcement.public_address(), keys_url);
     let core = bootstrap::with_bootstrap(core, &stores, loopback, options, announcement, addresses.as_ref());
-    let core = controllers::with_controllers(core, &stores, loopback, &options.controllers);
+    let core = controllers::with_controllers(core, &stores, loopback, &options.controllers, announcement);
     Ok(Assembled {
         chain: planesmith_aggregator::server().in_front_of(core),
         served,

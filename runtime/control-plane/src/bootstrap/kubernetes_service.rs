@@ -191,7 +191,7 @@ impl KubernetesService {
     }
 
     fn endpoints_object(&self) -> Value {
-        let Announcement { address, port } = self.announcement;
+        let Announcement { address, port, .. } = self.announcement;
         json!({
             "apiVersion": "v1",
             "kind": "Endpoints",
@@ -208,7 +208,7 @@ impl KubernetesService {
     }
 
     fn slice(&self) -> Value {
-        let Announcement { address, port } = self.announcement;
+        let Announcement { address, port, .. } = self.announcement;
         json!({
             "apiVersion": "discovery.k8s.io/v1",
             "kind": "EndpointSlice",

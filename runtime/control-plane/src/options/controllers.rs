@@ -2,8 +2,18 @@
 
 use std::str::FromStr;
 
-/// Names of the embedded controllers, as kube-controller-manager calls them.
-pub(super) const CONTROLLERS: &[&str] = &["garbage-collector-controller", "namespace", "service-cidr-controller"];
+/// Names of the embedded controllers, as kube-controller-manager calls them; and what it called them before.
+const CONTROLLERS: [(&str, Option<&str>); 6] = [
+    ("clusterrole-aggregation-controller", Some("clusterrole-aggregation")),
+    ("garbage-collector-controller", Some("garbagecollector")),
+    ("namespace-controller", Some("namespace")),
+    (
+        "root-ca-certificate-publisher-controller",
+        Some("root-ca-cert-publisher"),
+    ),
+    ("service-cidr-controller", None),
+    ("serviceaccount-controller", Some("serviceaccount")),
+];
 
 /// Which embedded controllers run, in kube-controller-manager's syntax: `*`, `name`, `-name`, `-*`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -33,14 +43,21 @@ impl FromStr for Controllers {
     fn from_str(text: &str) -> Result<Self, String> {
         let mut terms = Vec::new();
         for term in text.split(',').map(str::trim).filter(|term| !term.is_empty()) {
-            let name = term.strip_prefix('-').unwrap_or(term);
-            if name != "*" && !CONTROLLERS.contains(&name) {
-                return Err(format!(
-                    "unknown controller `{name}`; there are: {}",
-                    CONTROLLERS.join(", ")
-                ));
+            let (minus, name) = match term.strip_prefix('-') {
+                Some(name) => ("-", name),
+                None => ("", term),
+            };
+            let known = CONTROLLERS
+                .iter()
+                .find(|(known, before)| *known == name || *before == Some(name));
+            match known {
+                Some((known, _)) => terms.push(format!("{minus}{known}")),
+                None if name == "*" => terms.push(term.to_owned()),
+                None => {
+                    let names = CONTROLLERS.map(|(known, _)| known).join(", ");
+                    return Err(format!("unknown controller `{name}`; there are: {names}"));
+                }
             }
-            terms.push(term.to_owned());
         }
         Ok(Self { terms })
     }
@@ -52,9 +69,10 @@ mod tests {
 
     #[test]
     fn a_named_controller_wins_over_the_star() {
-        let enabled = |text: &str| Controllers::from_str(text).unwrap().enabled("namespace");
+        let enabled = |text: &str| Controllers::from_str(text).unwrap().enabled("namespace-controller");
         assert!(enabled("*"));
         assert!(!enabled("*,-namespace"));
+        assert!(!enabled("*,-namespace-controller"));
         assert!(enabled("-*,namespace"));
         assert!(!enabled("-*"));
         assert!(!enabled(""));

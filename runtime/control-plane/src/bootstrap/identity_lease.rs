@@ -1,0 +1,200 @@
+//! Which servers there are: each holds a lease, and leases that were not renewed are removed.
+
+use std::time::Duration;
+
+use planesmith_machinery::micro_time::MicroTime;
+use planesmith_server::hooks::Hook;
+use planesmith_server::shutdown::Shutdown;
+use planesmith_server::stores::Stores;
+use serde_json::{Map, Value, json};
+use sha2::{Digest as _, Sha256};
+
+use super::Announcement;
+use crate::loopback::{Loopback, LoopbackError};
+use crate::objects::{Objects, text};
+
+const NAMESPACE: &str = "kube-system";
+
+/// The label of such leases, and its value.
+const LABEL: &str = "apiserver.kubernetes.io/identity";
+const LABEL_VALUE: &str = "kube-apiserver";
+
+/// How long a lease is good, in seconds.
+const LIFE: i64 = 3600;
+
+/// How often the server renews its lease.
+const RENEWAL: Duration = Duration::from_secs(10);
+
+/// How often leases are looked through for old ones.
+const COLLECTION: Duration = Duration::from_secs(3600);
+
+/// Holds the server's lease, and removes those of servers that are gone. Empty for a server without leases.
+pub(super) fn hooks(stores: &Stores, loopback: &Loopback, announcement: &Announcement) -> Vec<Hook> {
+    let Some(leases) = Objects::of(stores, loopback, "coordination.k8s.io", "v1", "leases") else {
+        return Vec::new();
+    };
+    let host = rustix::system::uname().nodename().to_string_lossy().into_owned();
+    let name = lease_name(&host);
+    let lease = IdentityLease {
+        leases: leases.clone(),
+        holder: format!("{name}_{}", uuid::Uuid::new_v4()),
+        name,
+        host,
+        address: announcement.public_address(),
+    };
+    let hold = Hook::new(
+        "start-kube-apiserver-identity-lease-controller",
+        move |shutdown| async move {
+            lease.renew_or_warn().await;
+            tokio::spawn(lease.hold(shutdown));
+            Ok(())
+        },
+    );
+    let collect = Hook::new(
+        "start-kube-apiserver-identity-lease-garbage-collector",
+        move |shutdown| async move {
+            tokio::spawn(collect(leases, shutdown));
+            Ok(())
+        },
+    );
+    vec![hold, collect]
+}
+
+struct IdentityLease {
+    leases: Objects,
+    name: String,
+    holder: String,
+    host: String,
+    address: String,
+}
+
+impl IdentityLease {
+    async fn hold(self, mut shutdown: Shutdown) {
+        loop {
+            tokio::select! {
+                () = shutdown.requested() => return,
+                () = tokio::time::sleep(RENEWAL) => self.renew_or_warn().await,
+            }
+        }
+    }
+
+    async fn renew_or_warn(&self) {
+        if let Err(error) = self.renew().await {
+            tracing::warn!(%error, "the server's own lease cannot be renewed");
+        }
+    }
+
+    async fn renew(&self) -> Result<(), LoopbackError> {
+        let now = MicroTime::now().to_string();
+        let Some(mut lease) = self.leases.get(NAMESPACE, &self.name) else {
+            return self.leases.create(&self.lease(&now)).await;
+        };
+        let wanted = self.lease(&now);
+        for map in ["labels", "annotations"] {
+            let metadata = lease["metadata"].as_object_mut();
+            let Some(have) = metadata.map(|metadata| metadata.entry(map).or_insert_with(|| Map::new().into())) else {
+                continue;
+            };
+            for (key, value) in wanted["metadata"][map].as_object().into_iter().flatten() {
+                have[key] = value.clone();
+            }
+        }
+        lease["spec"]["renewTime"] = now.into();
+        self.leases.replace(&lease).await
+    }
+
+    fn lease(&self, now: &str) -> Value {
+        json!({
+            "apiVersion": "coordination.k8s.io/v1",
+            "kind": "Lease",
+            "metadata": {
+                "name": self.name,
+                "namespace": NAMESPACE,
+                "labels": {LABEL: LABEL_VALUE, "kubernetes.io/hostname": self.host},
+                "annotations": {"kubernetes.io/peer-advertise-address": self.address},
+            },
+            "spec": {"holderIdentity": self.holder, "leaseDurationSeconds": LIFE, "renewTime": now},
+        })
+    }
+}
+
+/// The name of the lease of the server on a host, the same at every start.
+fn lease_name(host: &str) -> String {
+    let digest = Sha256::digest(host);
+    format!("apiserver-{}", base32(&digest[..16]))
+}
+
+/// RFC 4648, lower case, without padding.
+fn base32(bytes: &[u8]) -> String {
+    const DIGITS: &[u8; 32] = b"abcdefghijklmnopqrstuvwxyz234567";
+    let mut text = String::new();
+    let (mut held, mut bits) = (0_u32, 0);
+    for byte in bytes {
+        held = (held << 8) | u32::from(*byte);
+        bits += 8;
+        while bits >= 5 {
+            bits -= 5;
+            text.push(char::from(DIGITS[(held >> bits) as usize & 31]));
+        }
+    }
+    if bits > 0 {
+        text.push(char::from(DIGITS[(held << (5 - bits)) as usize & 31]));
+    }
+    text
+}
+
+async fn collect(leases: Objects, mut shutdown: Shutdown) {
+    loop {
+        let now = MicroTime::now();
+        for lease in leases.all(NAMESPACE) {
+            if lease["metadata"]["labels"][LABEL] != LABEL_VALUE || !is_over(&lease, now) {
+                continue;
+            }
+            let name = text(&lease, "/metadata/name");
+            if let Err(error) = leases.delete(NAMESPACE, name).await {
+                tracing::warn!(name, %error, "the lease of a server that is gone cannot be removed");
+            }
+        }
+        tokio::select! {
+            () = shutdown.requested() => return,
+            () = tokio::time::sleep(COLLECTION) => {}
+        }
+    }
+}
+
+/// Whether the lease was not renewed in time; one that does not say is over.
+fn is_over(lease: &Value, now: MicroTime) -> bool {
+    let second = |time: MicroTime| time.timestamp().map(|timestamp| timestamp.as_second());
+    let renewed = text(lease, "/spec/renewTime").parse().ok().and_then(second);
+    let life = lease["spec"]["leaseDurationSeconds"].as_i64();
+    let end = renewed.zip(life).map(|(renewed, life)| renewed.saturating_add(life));
+    end.is_none_or(|end| second(now).is_some_and(|now| end < now))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn base32_is_that_of_the_standard() {
+        for (text, encoded) in [("f", "my"), ("fo", "mzxq"), ("foobar", "mzxw6ytboi")] {
+            assert_eq!(base32(text.as_bytes()), encoded);
+        }
+    }
+
+    #[test]
+    fn a_host_has_one_lease() {
+        assert_eq!(lease_name("vm"), lease_name("vm"));
+        assert_ne!(lease_name("vm"), lease_name("other"));
+        assert_eq!(lease_name("vm").len(), "apiserver-".len() + 26);
+    }
+
+    #[test]
+    fn leases_end_when_they_are_not_renewed() {
+        let lease = |renewed: &str| json!({"spec": {"renewTime": renewed, "leaseDurationSeconds": 60}});
+        let now: MicroTime = "2026-01-01T00:01:01.000000Z".parse().unwrap();
+        assert!(is_over(&lease("2026-01-01T00:00:00.000000Z"), now));
+        assert!(!is_over(&lease("2026-01-01T00:00:30.000000Z"), now));
+        assert!(is_over(&json!({"spec": {}}), now));
+    }
+}
