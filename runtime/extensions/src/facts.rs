@@ -7,6 +7,7 @@ use std::hash::{Hash, Hasher};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use planesmith_machinery::custom::{Checks, Converter, CustomKind};
+use planesmith_machinery::json_path::JsonPath;
 use planesmith_machinery::resource::{
     Behavior, CellSource, Column, ResourceFacts, ScaleFacts, SubresourceFacts, SubresourceKind,
 };
@@ -170,7 +171,16 @@ fn column(column: PrintedColumn<'_>) -> Column {
             description => leak(description),
         },
         priority: column.priority(),
-        source: CellSource::Path(leak(column.path().trim_start_matches('.'))),
+        source: source(column),
+    }
+}
+
+fn source(column: PrintedColumn<'_>) -> CellSource {
+    match (column.ty(), column.path(), JsonPath::parse(column.path())) {
+        ("date", ".metadata.creationTimestamp", _) => Column::AGE.source,
+        (_, _, Ok(path)) => CellSource::JsonPath(Box::leak(Box::new(path))),
+        // Nothing is there to be shown.
+        (_, _, Err(_)) => CellSource::Path(""),
     }
 }
 

@@ -24,6 +24,7 @@ pub mod group_version;
 pub mod int_or_string;
 pub mod ip;
 pub mod json;
+pub mod json_path;
 pub mod json_schema;
 pub mod meta;
 pub mod micro_time;

@@ -2,6 +2,7 @@
 
 use crate::custom::{CustomKind, CustomObject};
 use crate::facts::StructFacts;
+use crate::json_path::JsonPath;
 use crate::object::Object;
 use crate::rules::RulesTable;
 use crate::table::Cell;
@@ -242,6 +243,8 @@ impl Column {
 pub enum CellSource {
     /// A dotted path into the object.
     Path(&'static str),
+    /// A path into the document of an object of a custom kind.
+    JsonPath(&'static JsonPath),
     /// A function beside the kind.
     Function(fn(&dyn Object) -> Cell),
 }

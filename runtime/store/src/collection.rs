@@ -21,7 +21,8 @@ use crate::{Entry, Event, EventKind, Indexer, Revision, WatchError, WatchFrom, W
 /// Reads never wait for the disk. They see what is durable, in the order of the revisions.
 pub struct Collection {
     prefix: Box<str>,
-    indexer: Arc<dyn Indexer>,
+    /// Replaced when the kind changes.
+    indexer: RwLock<Arc<dyn Indexer>>,
     horizon: Arc<Horizon>,
     sequencer: Arc<dyn Sequencer>,
     /// Guards entries and history together, so that a reader sees both at one revision. Only
@@ -53,7 +54,7 @@ impl Collection {
     pub fn new(prefix: &str, indexer: Arc<dyn Indexer>, horizon: Arc<Horizon>, sequencer: Arc<dyn Sequencer>) -> Self {
         Self {
             prefix: prefix.into(),
-            indexer,
+            indexer: RwLock::new(indexer),
             horizon,
             sequencer,
             state: RwLock::default(),
@@ -69,8 +70,30 @@ impl Collection {
 
     /// What makes the rows of loaded entries.
     #[must_use]
-    pub fn indexer(&self) -> &dyn Indexer {
-        &*self.indexer
+    pub fn indexer(&self) -> Arc<dyn Indexer> {
+        Arc::clone(&self.indexer.read().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Makes the rows of all entries anew, and their bytes where the kind makes others of them today. Revisions stay, so
+    /// that watchers notice nothing; what the backend holds stays as it is until the next write.
+    pub fn refit(&self, indexer: &Arc<dyn Indexer>) {
+        *self.indexer.write().unwrap_or_else(PoisonError::into_inner) = Arc::clone(indexer);
+        let all: Vec<Arc<Entry>> = self.read().entries.values().map(Arc::clone).collect();
+        // Readers go on meanwhile; what is written in between is looked at below.
+        let refitted = |entry: &Arc<Entry>| entry.refitted(&**indexer).map(Arc::new);
+        let all: Vec<_> = all.into_iter().map(|entry| (refitted(&entry), entry)).collect();
+        let mut all = all.into_iter().peekable();
+        let mut state = self.write_lock();
+        for (key, current) in &mut state.entries {
+            while all.next_if(|(_, entry)| entry.key() < key).is_some() {}
+            let new = match all.next_if(|(_, entry)| Arc::ptr_eq(entry, current)) {
+                Some((new, _)) => new,
+                None => refitted(current),
+            };
+            if let Some(new) = new {
+                *current = new;
+            }
+        }
     }
 
     /// The current state of `key`.

@@ -6,7 +6,7 @@ use bytes::Bytes;
 
 use crate::draft::Encoded;
 use crate::encodings::{Encodings, FormId, Holder};
-use crate::{Revision, Row};
+use crate::{Indexer, Revision, Row};
 
 /// The state of one key after one write: the bytes as they go over the wire, and what selectors
 /// read. Never changes.
@@ -37,6 +37,17 @@ impl Entry {
     #[must_use]
     pub fn unstored(key: impl Into<Arc<str>>, bytes: Bytes, row: Row) -> Self {
         Self::new(key.into(), Revision(0), Encoded { bytes, gap: None }, row, 0)
+    }
+
+    /// The same state of the key as `indexer` sees it; `None` if that is what it is.
+    pub(crate) fn refitted(&self, indexer: &dyn Indexer) -> Option<Self> {
+        let encoded = match indexer.refitted(&self.encoded.bytes) {
+            Some(draft) => draft.fill(self.revision),
+            None => self.encoded.clone(),
+        };
+        let row = indexer.row(&self.key, &encoded.bytes);
+        let is_new = row != self.row || encoded != self.encoded;
+        is_new.then(|| Self::new(Arc::clone(&self.key), self.revision, encoded, row, self.expires))
     }
 
     /// The full key, with the prefix of its collection.

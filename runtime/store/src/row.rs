@@ -1,5 +1,7 @@
 //! The part of an object that selectors read.
 
+use crate::Draft;
+
 /// The labels and the declared selectable fields of one object.
 ///
 /// Lists and watches with a selector read rows instead of decoding objects. All texts of a row
@@ -94,6 +96,11 @@ pub trait Indexer: Send + Sync {
     ///
     /// Bytes that it cannot read get an empty row: a store must open whatever it holds.
     fn row(&self, key: &str, bytes: &[u8]) -> Row;
+
+    /// The object that `bytes` encode as its kind is today; `None` if a kind never changes.
+    fn refitted(&self, _bytes: &[u8]) -> Option<Draft> {
+        None
+    }
 }
 
 /// Gives every entry an empty row.

@@ -1,6 +1,7 @@
 //! Objects of custom kinds.
 
 use std::any::Any;
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use serde_json::Value as Tree;
@@ -59,6 +60,23 @@ impl CustomObject {
         document.insert("kind".to_owned(), text(self.kind.kind));
         document.insert("metadata".to_owned(), json::to_value(&self.metadata));
         Tree::Object(document)
+    }
+
+    /// The value of the field `name` at the top of the document, `null` if it is not there; without a name all of it.
+    pub(crate) fn to_part(&self, name: Option<&str>) -> Cow<'_, Tree> {
+        let text = |text: &str| Cow::Owned(Tree::String(text.to_owned()));
+        match name {
+            None => Cow::Owned(self.to_document()),
+            Some("metadata") => Cow::Owned(json::to_value(&self.metadata)),
+            Some("apiVersion") => text(self.kind.api_version),
+            Some("kind") => text(self.kind.kind),
+            Some(name) => {
+                let fields = self.facts().fields;
+                let index = fields.iter().position(|field| field.name == name && !field.inline);
+                let field = index.and_then(|index| self.fields.get(index.checked_sub(1)?));
+                Cow::Borrowed(field.or_else(|| self.rest.get(name)).unwrap_or(&Tree::Null))
+            }
+        }
     }
 
     /// Lets `change` work on the parts of the object that its schema describes: all but its metadata.
@@ -194,13 +212,19 @@ pub fn decode(input: &[u8], target: &mut dyn Struct, strictness: Strictness) -> 
 }
 
 /// Reads the JSON of an object that was stored. What it holds was right once; what its schema or that of its metadata
-/// does not take any more is dropped.
+/// does not take any more is dropped, and what its schema has a default for by now is filled in.
 ///
 /// # Errors
 ///
 /// As [`json::decode`].
 pub fn decode_stored(input: &[u8], target: &mut dyn Struct) -> Result<Findings, DecodeError> {
-    read(input, target, Strictness::Lenient, Malformed::Dropped)
+    let findings = read(input, target, Strictness::Lenient, Malformed::Dropped)?;
+    if let Some(object) = (target as &mut dyn Any).downcast_mut::<CustomObject>()
+        && let Some(custom) = object.custom()
+    {
+        object.change(|document| custom.schema.fill_defaults(document));
+    }
+    Ok(findings)
 }
 
 fn read(

@@ -7,6 +7,12 @@ use crate::rules::{RulesTable, UpdateOrder};
 pub(super) const TABLE: RulesTable = RulesTable {
     update_order: UpdateOrder::ChangeOnly,
     default_values,
+    // A status comes alone; who manages what was found out before.
+    prepare_status_update: |new, old| {
+        let managed_fields = std::mem::take(&mut new.meta_mut().managed_fields);
+        new.meta_mut().clone_from(old.meta());
+        new.meta_mut().managed_fields = managed_fields;
+    },
     validate: |object, errors| {
         if let Some(object) = object.as_custom()
             && let Some(custom) = object.custom()

@@ -2,7 +2,7 @@
 
 use serde_json::Value as Tree;
 
-use super::{CustomObject, decode};
+use super::{CustomObject, decode, decode_stored};
 use crate::json::{self, Strictness};
 use crate::object::Object;
 use crate::resource::ResourceFacts;
@@ -64,8 +64,7 @@ pub fn read(bytes: &[u8], target: &'static ResourceFacts) -> ApiResult<Box<dyn O
         }
     };
     let mut object = CustomObject::new(source);
-    decode(bytes, &mut object, Strictness::Lenient).map_err(|_| unreadable())?;
-    (source.rules.default_values)(&mut object);
+    decode_stored(bytes, &mut object).map_err(|_| unreadable())?;
     if std::ptr::eq(source, target) {
         return Ok(Box::new(object));
     }

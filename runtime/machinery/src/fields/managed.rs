@@ -244,6 +244,7 @@ pub(crate) fn reset_fields(kind: &ResourceFacts, subresource: &str) -> Vec<&'sta
         return Vec::new();
     }
     match subresource {
+        "status" if kind.custom.is_some() => vec!["metadata", "spec"],
         "status" => {
             let fields = kind.fields().fields.iter().map(|field| field.name);
             fields.filter(|name| !matches!(*name, "status" | "metadata")).collect()

@@ -1,8 +1,12 @@
 //! The cells of an object.
 
+use serde_json::Value as Tree;
+
 use super::{Cell, columns};
 use crate::age;
+use crate::custom::CustomObject;
 use crate::json;
+use crate::json_path::{self, JsonPath};
 use crate::object::Object;
 use crate::resource::{CellSource, Column};
 use crate::time::Time;
@@ -30,6 +34,31 @@ fn cell(object: &dyn Object, column: &Column) -> Cell {
             None => Cell::Null,
             Some(value) => typed_cell(value, column.ty),
         },
+        CellSource::JsonPath(path) => object
+            .as_custom()
+            .map_or(Cell::Null, |object| json_cell(object, path, column.ty)),
+    }
+}
+
+/// The first value that a path leads to, as a cell of the column's type.
+fn json_cell(object: &CustomObject, path: &JsonPath, ty: &str) -> Cell {
+    let document = object.to_part(path.first_field());
+    let found = match path.first_field() {
+        Some(_) => path.find_below_first(&document),
+        None => path.find(&document),
+    };
+    let Some(value) = found.ok().and_then(|found| found.first().copied()) else {
+        return Cell::Null;
+    };
+    match (ty, value) {
+        ("string", value) => Cell::Text(json_path::print(value)),
+        ("date", Tree::String(text)) if matches!(text.as_str(), "" | "null") => age::cell(None),
+        ("date", Tree::String(text)) => match text.parse::<Time>() {
+            Ok(time) => age::cell(time.timestamp()),
+            Err(_) => Cell::Text("<invalid>".to_owned()),
+        },
+        ("date", _) => Cell::Null,
+        (ty, value) => typed_cell(value, ty),
     }
 }
 

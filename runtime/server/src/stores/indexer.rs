@@ -3,10 +3,12 @@
 use std::borrow::Cow;
 use std::fmt;
 
+use planesmith_machinery::custom;
+use planesmith_machinery::json;
 use planesmith_machinery::object::Object;
 use planesmith_machinery::resource::ResourceFacts;
 use planesmith_machinery::value::{self, View};
-use planesmith_store::{Indexer, Row};
+use planesmith_store::{Draft, Indexer, Row};
 use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, Visitor};
 
 /// The row of an object of the storage version.
@@ -68,6 +70,18 @@ impl Indexer for JsonIndexer {
         }
         let labels = found.labels.iter().map(|(key, value)| (&**key, &**value));
         Row::new(labels, found.fields.iter().map(|field| &**field))
+    }
+
+    fn refitted(&self, bytes: &[u8]) -> Option<Draft> {
+        self.hub.custom?;
+        // What was stored in another version is converted when it is read.
+        json::type_meta(bytes)
+            .ok()
+            .filter(|stored| stored.api_version == self.hub.api_version)?;
+        let mut object = self.hub.zero();
+        custom::decode_stored(bytes, &mut *object).ok()?;
+        let encoded = json::encode_for_storage(&*object);
+        Some(Draft::new(encoded.bytes, encoded.gap))
     }
 }
 

@@ -8,7 +8,7 @@ use planesmith_machinery::json;
 use planesmith_machinery::object::{Object, Resource};
 use planesmith_machinery::resource::{ResourceFacts, Scope};
 use planesmith_machinery::status::{ApiError, ApiResult};
-use planesmith_store::{At, Collection, Draft, Entry, Expect, ListQuery, Op, Storage, WriteError};
+use planesmith_store::{At, Collection, Draft, Entry, Expect, Indexer, ListQuery, Op, Storage, WriteError};
 
 use super::indexer::{JsonIndexer, row_of};
 use super::key;
@@ -23,10 +23,15 @@ pub struct ResourceStore {
 }
 
 impl ResourceStore {
-    /// The objects of the kind with the storage version `hub`. Opening it again gives the same objects.
+    /// The objects of the kind with the storage version `hub`. Opening it again gives the same objects; those of a custom
+    /// kind as the kind is now.
     #[must_use]
     pub fn open(storage: &Storage, hub: &'static ResourceFacts) -> Self {
-        let collection = storage.collection(&key::prefix(hub), Arc::new(JsonIndexer::new(hub)));
+        let indexer: Arc<dyn Indexer> = Arc::new(JsonIndexer::new(hub));
+        let collection = storage.collection(&key::prefix(hub), Arc::clone(&indexer));
+        if hub.custom.is_some() {
+            collection.refit(&indexer);
+        }
         Self {
             facts: hub,
             collection,

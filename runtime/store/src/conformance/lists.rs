@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::{Bench, OTHERS, THINGS, WordIndex, delete, put, set, show};
-use crate::{At, Collection, Entry, Expect, ListQuery, Page, Revision};
+use super::{Bench, OTHERS, THINGS, WordIndex, delete, draft, put, set, show};
+use crate::{At, Collection, Draft, Entry, Expect, Indexer, ListQuery, Page, Revision, Row};
 
 /// The names and words of a page.
 fn shown(page: &Page) -> Vec<String> {
@@ -60,6 +60,35 @@ pub async fn a_filter_selects(bench: Bench) {
     let second = list(&things, &query);
     assert_eq!(shown(&second), ["n7=odd@8", "n9=odd@10"]);
     assert_eq!((second.more, second.next()), (false, None));
+}
+
+/// Indexes a kind that became loud.
+struct LoudIndex;
+
+impl Indexer for LoudIndex {
+    fn row(&self, key: &str, bytes: &[u8]) -> Row {
+        WordIndex.row(key, bytes)
+    }
+
+    fn refitted(&self, bytes: &[u8]) -> Option<Draft> {
+        let text = std::str::from_utf8(bytes).expect("the scenarios write text");
+        let word = text.rsplit(' ').next().unwrap_or_default();
+        Some(draft(&word.to_uppercase()))
+    }
+}
+
+#[expect(missing_docs, reason = "the name is the scenario")]
+pub async fn a_refitted_collection_shows_what_the_kind_makes_of_it(bench: Bench) {
+    let (_storage, things) = bench.things();
+    for (name, word) in [("a", "one"), ("b", "TWO"), ("c", "three")] {
+        set(&things, name, word).await;
+    }
+    let loud: Arc<dyn Indexer> = Arc::new(LoudIndex);
+    things.refit(&loud);
+    set(&things, "d", "four").await;
+    let page = list(&things, &ListQuery::all(THINGS));
+    assert_eq!(shown(&page), ["a=ONE@1", "b=TWO@2", "c=THREE@3", "d=four@4"]);
+    assert_eq!(page.revision, Revision(4), "nothing was written");
 }
 
 #[expect(missing_docs, reason = "the name is the scenario")]
