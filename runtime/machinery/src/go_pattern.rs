@@ -51,9 +51,8 @@ pub fn problem(pattern: &str) -> Option<String> {
         Ok(translated) => translated,
         Err(problem) => return Some(problem),
     };
-    let error = match regex_syntax::ast::parse::Parser::new().parse(&translated) {
-        Ok(_) => return None,
-        Err(error) => error,
+    let Err(error) = regex_syntax::ast::parse::Parser::new().parse(&translated) else {
+        return None;
     };
     let from = |offset: usize| translated.get(offset..).unwrap_or_default();
     let span = translated

@@ -93,15 +93,15 @@ impl OpenApi {
 
     /// Adds or replaces what a group version adds to the version 2 document.
     pub fn set_v2(&self, path: &str, json: impl Into<Bytes>) {
-        self.put_v2(path, Source::Ready(json.into()));
+        self.put_v2(path, &Source::Ready(json.into()));
     }
 
     /// As [`OpenApi::set_v2`], of a document that `make` makes whenever it is asked for.
     pub fn make_v2(&self, path: &str, make: impl Fn() -> Bytes + Send + Sync + 'static) {
-        self.put_v2(path, Source::Made(Arc::new(make)));
+        self.put_v2(path, &Source::Made(Arc::new(make)));
     }
 
-    fn put_v2(&self, path: &str, source: Source) {
+    fn put_v2(&self, path: &str, source: &Source) {
         self.change(|documents| {
             let mut parts = documents.v2.parts.clone();
             parts.insert(path.to_owned(), source.clone());

@@ -81,7 +81,7 @@ impl DefinitionController {
                     Ok(events) => for event in events {
                         match event.kind() {
                             EventKind::Delete => self.forget(event.entry(), &mut unfinished).await,
-                            _ => self.settle(event.entry(), &mut unfinished).await,
+                            EventKind::Put { .. } => self.settle(event.entry(), &mut unfinished).await,
                         }
                     },
                     Err(WatchError::Closed) => return,
