@@ -199,13 +199,8 @@ impl ResourceFacts {
         name_rule: crate::resource::NameRule::DnsSubdomain,
         behavior: crate::resource::Behavior {
             generation: true,
-            create_on_update: false,
             conditional_update: true,
-            returns_deleted: false,
-            no_delete_collection: false,
-            status_on_create: false,
-            create_only: false,
-            read_only: false,
+            ..crate::resource::Behavior::NONE
         },
         schema: || &StructFacts::NONE,
         new: || Box::new(CustomObject::of_no_kind()),

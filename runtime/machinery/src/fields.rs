@@ -5,6 +5,7 @@
 
 mod compare;
 mod element;
+mod emptied;
 mod equality;
 mod extract;
 mod json;
@@ -15,6 +16,7 @@ mod set;
 
 pub use compare::{Comparison, Ignored, compare};
 pub use element::PathElement;
+pub use emptied::emptied;
 pub use equality::{equal, equal_structs};
 pub use extract::extract;
 pub use json::FieldsError;

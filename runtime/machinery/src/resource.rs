@@ -143,6 +143,26 @@ pub struct Behavior {
     pub create_only: bool,
     /// Objects are made when they are asked for: they are read, one or all of them, and nothing is stored.
     pub read_only: bool,
+    /// Dotted paths that writers of the object never come to manage, besides `status` where it has its own path.
+    pub resets: &'static [&'static str],
+    /// Dotted paths that writers of `/status` never come to manage, besides all that is outside metadata.
+    pub status_resets: &'static [&'static str],
+}
+
+impl Behavior {
+    /// No deviation.
+    pub const NONE: Self = Self {
+        generation: false,
+        create_on_update: false,
+        conditional_update: false,
+        returns_deleted: false,
+        no_delete_collection: false,
+        status_on_create: false,
+        create_only: false,
+        read_only: false,
+        resets: &[],
+        status_resets: &[],
+    };
 }
 
 /// How to get to the storage version and back.
@@ -195,7 +215,7 @@ pub struct ScaleFacts {
 /// One printed column.
 #[derive(Debug)]
 pub struct Column {
-    /// Heading in words, e.g. `Internal-IP`.
+    /// Heading in words, e.g. `Internal-IP`; a column without one has cells but is not announced.
     pub name: &'static str,
     /// OpenAPI type of the cells: `string`, `integer`, `number`, `boolean` or `date`.
     pub ty: &'static str,

@@ -25,9 +25,6 @@ pub trait Rules: Sized {
     /// Whether valid objects hold proofs, such as signatures, that random ones cannot have: tests take them without.
     const HOLDS_PROOFS: bool = false;
 
-    /// Fields besides the status that writes to the object leave alone; no manager has them.
-    const UNMANAGED: &'static [&'static str] = &[];
-
     /// Fills in values that depend on other fields; declared defaults are already set.
     fn default_values(&mut self) {}
 
@@ -52,6 +49,11 @@ pub trait Rules: Sized {
 
     /// Adjusts the object when its deletion begins but something holds it back.
     fn prepare_delete(&mut self) {}
+
+    /// Why nobody may delete the object; `None` when it can be deleted.
+    fn deletion_problem(&self) -> Option<&'static str> {
+        None
+    }
 
     /// Whether the object holds itself back from being removed, besides `metadata.finalizers`.
     fn holds_deletion(&self) -> bool {
@@ -175,8 +177,6 @@ pub struct RulesTable {
     pub dependents: Dependents,
     /// See [`Rules::HOLDS_PROOFS`].
     pub holds_proofs: bool,
-    /// See [`Rules::UNMANAGED`].
-    pub unmanaged: &'static [&'static str],
     /// See [`Rules::default_values`].
     pub default_values: fn(&mut dyn Object),
     /// See [`Rules::prepare_create`].
@@ -189,6 +189,8 @@ pub struct RulesTable {
     pub prepare_status_update: fn(&mut dyn Object, &dyn Object),
     /// See [`Rules::prepare_delete`].
     pub prepare_delete: fn(&mut dyn Object),
+    /// See [`Rules::deletion_problem`].
+    pub deletion_problem: fn(&dyn Object) -> Option<&'static str>,
     /// See [`Rules::holds_deletion`].
     pub holds_deletion: fn(&dyn Object) -> bool,
     /// See [`Rules::grace_period`].
@@ -223,13 +225,13 @@ impl RulesTable {
         update_order: UpdateOrder::ChangeFirst,
         dependents: Dependents::Collected,
         holds_proofs: false,
-        unmanaged: &[],
         default_values: |_| {},
         prepare_create: |_| {},
         note_creator: |_, _| {},
         prepare_update: |_, _| {},
         prepare_status_update: |_, _| {},
         prepare_delete: |_| {},
+        deletion_problem: |_| None,
         holds_deletion: |_| false,
         grace_period: |_, _| None,
         lifetime: |_| None,
@@ -252,7 +254,6 @@ impl RulesTable {
             update_order: R::UPDATE_ORDER,
             dependents: R::DEPENDENTS,
             holds_proofs: R::HOLDS_PROOFS,
-            unmanaged: R::UNMANAGED,
             default_values: |object| {
                 if let Some(object) = object.downcast_mut::<R>() {
                     object.default_values();
@@ -283,6 +284,7 @@ impl RulesTable {
                     object.prepare_delete();
                 }
             },
+            deletion_problem: |object| object.downcast_ref::<R>()?.deletion_problem(),
             holds_deletion: |object| object.downcast_ref::<R>().is_some_and(R::holds_deletion),
             grace_period: |object, requested| object.downcast_ref::<R>()?.grace_period(requested),
             lifetime: |object| object.downcast_ref::<R>().and_then(R::lifetime),

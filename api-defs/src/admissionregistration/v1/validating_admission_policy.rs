@@ -25,6 +25,7 @@ const MAX_ANNOTATIONS: usize = 20;
     categories("api-extensions"),
     cluster,
     status,
+    status_resets("metadata"),
     generation,
     conditional_update,
     rules

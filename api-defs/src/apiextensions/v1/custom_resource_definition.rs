@@ -29,6 +29,7 @@ const CLEANUP: &str = "customresourcecleanup.apiextensions.k8s.io";
     hashed_version = "v1beta1",
     cluster,
     status,
+    status_resets("metadata"),
     generation,
     conditional_update,
     short("crd", "crds"),

@@ -26,6 +26,7 @@ pub(crate) const ROLLBACK_TO: &str = "deprecated.deployment.rollback.to";
     short("deploy"),
     categories("all"),
     status,
+    status_resets("metadata.labels"),
     scale(spec = "spec.replicas", status = "status.replicas", selector = "spec.selector"),
     generation,
     rules

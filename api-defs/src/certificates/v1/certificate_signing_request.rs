@@ -28,6 +28,7 @@ use check::Part;
     name_rule = path_segment,
     subresource = "approval",
     status,
+    resets("spec"),
     selectable("spec.signerName"),
     rules
 )]
@@ -145,8 +146,6 @@ pub struct CertificateSigningRequestCondition {
 impl Rules for CertificateSigningRequest {
     const UPDATE_ORDER: UpdateOrder = UpdateOrder::ObjectOnly;
     const HOLDS_PROOFS: bool = true;
-    const UNMANAGED: &'static [&'static str] = &["spec"];
-
     fn note_creator(&mut self, creator: &Creator<'_>) {
         let spec = &mut self.spec;
         creator.name.clone_into(&mut spec.username);

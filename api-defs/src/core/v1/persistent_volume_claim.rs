@@ -97,6 +97,13 @@ impl Rules for PersistentVolumeClaim {
     }
 
     fn warnings(&self, _old: Option<&Self>) -> Vec<String> {
-        self.spec.warnings("spec")
+        let mut warnings = Vec::new();
+        if self.metadata.annotations.contains_key(BETA_CLASS) {
+            warnings.push(format!(
+                "metadata.annotations[{BETA_CLASS}]: deprecated since v1.8; use \"storageClassName\" attribute instead"
+            ));
+        }
+        warnings.extend(self.spec.warnings("spec"));
+        warnings
     }
 }

@@ -29,6 +29,7 @@ const PRECEDENCE: i32 = 1000;
     version = "v1",
     cluster,
     status,
+    status_resets("metadata"),
     generation,
     rules
 )]

@@ -24,6 +24,7 @@ pub(in crate::flowcontrol) const SHARES: i32 = 30;
     version = "v1",
     cluster,
     status,
+    status_resets("metadata"),
     generation,
     rules
 )]

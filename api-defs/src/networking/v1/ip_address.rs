@@ -14,7 +14,8 @@ use super::reference::check_path_segment;
 #[resource(group = "networking.k8s.io", version = "v1", cluster, short("ip"), name_rule = path_segment, rules)]
 #[resource(
     column(name),
-    column(name = "ParentRef", type = "string", doc = "What has the address.", with = parent_cell)
+    column(name = "ParentRef", type = "string", doc = "What has the address.", with = parent_cell),
+    column(name = "", type = "string", path = "metadata.creationTimestamp")
 )]
 pub struct IPAddress {
     /// Standard metadata.

@@ -18,6 +18,7 @@ use crate::resource::v1::{check_label, check_mark, check_pool};
     version = "v1alpha3",
     cluster,
     status,
+    status_resets("metadata"),
     generation,
     returns_deleted,
     rules

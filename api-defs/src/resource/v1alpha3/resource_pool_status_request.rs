@@ -18,6 +18,7 @@ use crate::resource::v1::{check_pool, check_subdomain};
     version = "v1alpha3",
     cluster,
     status,
+    status_resets("metadata"),
     returns_deleted,
     rules
 )]

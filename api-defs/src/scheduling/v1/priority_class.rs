@@ -71,6 +71,11 @@ impl Rules for PriorityClass {
         self.metadata.generation = 1;
     }
 
+    fn deletion_problem(&self) -> Option<&'static str> {
+        let is_system = SYSTEM_CLASSES.iter().any(|(name, _)| *name == self.metadata.name);
+        is_system.then_some("this is a system priority class and cannot be deleted")
+    }
+
     fn validate(&self, errors: &mut FieldErrors) {
         if self.metadata.name.starts_with(SYSTEM_PREFIX) {
             if let Some(problem) = self.system_problem() {

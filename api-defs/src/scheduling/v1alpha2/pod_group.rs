@@ -18,7 +18,13 @@ use super::PodGroupSchedulingPolicy;
 
 /// A group of pods that are scheduled together. An alpha feature.
 #[derive(Clone, Debug, Default, PartialEq, Resource)]
-#[resource(group = "scheduling.k8s.io", version = "v1alpha2", status, rules)]
+#[resource(
+    group = "scheduling.k8s.io",
+    version = "v1alpha2",
+    status,
+    status_resets("metadata"),
+    rules
+)]
 pub struct PodGroup {
     /// Standard metadata.
     #[field(proto = 1)]

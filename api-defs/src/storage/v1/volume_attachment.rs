@@ -20,6 +20,7 @@ use crate::core::v1::{PersistentVolumeSpec, check_driver_name};
     version = "v1",
     cluster,
     status,
+    status_resets("metadata"),
     conditional_update,
     returns_deleted,
     rules

@@ -11,7 +11,14 @@ use planesmith_machinery::{Resource, Struct};
 
 /// The wish that all stored objects of a resource be written anew in the version that is stored today.
 #[derive(Clone, Debug, Default, PartialEq, Resource)]
-#[resource(group = "storagemigration.k8s.io", version = "v1beta1", cluster, status, rules)]
+#[resource(
+    group = "storagemigration.k8s.io",
+    version = "v1beta1",
+    cluster,
+    status,
+    status_resets("metadata"),
+    rules
+)]
 pub struct StorageVersionMigration {
     /// Standard metadata.
     #[field(proto = 1)]

@@ -38,6 +38,8 @@ const RESOURCE: Grammar = Grammar {
         "status_on_create",
         "create_only",
         "read_only",
+        "resets",
+        "status_resets",
         "rules",
     ],
     repeated: &["subresource", "column"],
@@ -110,6 +112,8 @@ pub(crate) struct ResourceAttrs {
     pub(crate) columns: Vec<ColumnAttrs>,
     pub(crate) name_rule: Option<NameRule>,
     pub(crate) behavior: BehaviorModel,
+    pub(crate) resets: Vec<Spanned<String>>,
+    pub(crate) status_resets: Vec<Spanned<String>>,
     pub(crate) rules: bool,
     /// The keys that were met, also those whose value could not be read; they are not missing.
     pub(crate) keys: Vec<String>,
@@ -192,6 +196,8 @@ impl ResourceAttrs {
             }
             "subresource" => self.subresources.extend(entry.text("log", diagnostics)),
             "selectable" => self.selectable = entry.texts("spec.nodeName", diagnostics),
+            "resets" => self.resets = entry.texts("spec", diagnostics),
+            "status_resets" => self.status_resets = entry.texts("metadata.labels", diagnostics),
             "column" => {
                 let nested = entry.nested(&COLUMN, diagnostics);
                 self.columns

@@ -7,7 +7,7 @@ use proc_macro2::Span;
 use syn::DeriveInput;
 
 use super::attr::{ResourceAttrs, ScaleAttrs};
-use super::model::{NameRule, ResourceModel, ScaleModel, Subresource, SubresourceKind};
+use super::model::{BehaviorModel, NameRule, ResourceModel, ScaleModel, Subresource, SubresourceKind};
 use crate::diagnostics::Diagnostics;
 use crate::keys::Spanned;
 use crate::names;
@@ -41,6 +41,7 @@ pub(super) fn check(
     };
     let subresources = subresources(&attrs, &structure, diagnostics);
     path::selectable(&attrs, &structure, diagnostics);
+    path::resets(&attrs, &structure, diagnostics);
     let columns = column::columns(&attrs.columns, &structure, diagnostics);
     let names = Names::of(&attrs, kind.as_deref().unwrap_or_default(), diagnostics);
     let (group, version, kind) = (group?, version?, kind?);
@@ -66,7 +67,11 @@ pub(super) fn check(
         selectable: values(&attrs.selectable),
         columns,
         name_rule: attrs.name_rule.unwrap_or(NameRule::DnsSubdomain),
-        behavior: attrs.behavior,
+        behavior: BehaviorModel {
+            resets: values(&attrs.resets),
+            status_resets: values(&attrs.status_resets),
+            ..attrs.behavior
+        },
         rules: attrs.rules,
         group,
         version,

@@ -1,7 +1,7 @@
 //! Prints the table of a kind beside that of its struct.
 
 use proc_macro2::{Ident, TokenStream};
-use quote::quote;
+use quote::{format_ident, quote};
 
 use super::model::{CellSource, ColumnModel, NameRule, ResourceModel, Subresource, SubresourceKind};
 use crate::structure::expand::{items, option};
@@ -207,21 +207,33 @@ fn name_rule(rule: NameRule) -> TokenStream {
 
 fn behavior(model: &ResourceModel) -> TokenStream {
     let behavior = &model.behavior;
-    let (generation, create_on_update) = (behavior.generation, behavior.create_on_update);
-    let (conditional_update, returns_deleted) = (behavior.conditional_update, behavior.returns_deleted);
-    let (no_delete_collection, status_on_create) = (behavior.no_delete_collection, behavior.status_on_create);
-    let create_only = behavior.create_only;
-    let read_only = behavior.read_only;
+    let flags = [
+        ("generation", behavior.generation),
+        ("create_on_update", behavior.create_on_update),
+        ("conditional_update", behavior.conditional_update),
+        ("returns_deleted", behavior.returns_deleted),
+        ("no_delete_collection", behavior.no_delete_collection),
+        ("status_on_create", behavior.status_on_create),
+        ("create_only", behavior.create_only),
+        ("read_only", behavior.read_only),
+    ];
+    let flags = flags.iter().filter(|(_, set)| *set).map(|(name, _)| {
+        let name = format_ident!("{name}");
+        quote!(#name: true,)
+    });
+    let paths = [("resets", &behavior.resets), ("status_resets", &behavior.status_resets)];
+    let paths = paths
+        .iter()
+        .filter(|(_, paths)| !paths.is_empty())
+        .map(|(name, paths)| {
+            let name = format_ident!("{name}");
+            quote!(#name: &[#(#paths),*],)
+        });
     quote! {
         ::planesmith_machinery::resource::Behavior {
-            generation: #generation,
-            create_on_update: #create_on_update,
-            conditional_update: #conditional_update,
-            returns_deleted: #returns_deleted,
-            no_delete_collection: #no_delete_collection,
-            status_on_create: #status_on_create,
-            create_only: #create_only,
-            read_only: #read_only,
+            #(#flags)*
+            #(#paths)*
+            ..::planesmith_machinery::resource::Behavior::NONE
         }
     }
 }

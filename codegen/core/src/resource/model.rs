@@ -130,7 +130,7 @@ pub enum NameRule {
 }
 
 /// Deviations of a kind from the usual handling of writes.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct BehaviorModel {
     /// `metadata.generation` is counted.
     pub generation: bool,
@@ -148,4 +148,8 @@ pub struct BehaviorModel {
     pub create_only: bool,
     /// Objects are made when they are asked for.
     pub read_only: bool,
+    /// Paths that writers of the object never come to manage.
+    pub resets: Vec<String>,
+    /// Paths that writers of the status never come to manage.
+    pub status_resets: Vec<String>,
 }

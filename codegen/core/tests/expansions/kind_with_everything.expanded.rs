@@ -175,8 +175,7 @@ const _: () = {
             returns_deleted: true,
             no_delete_collection: true,
             status_on_create: true,
-            create_only: false,
-            read_only: false,
+            ..::planesmith_machinery::resource::Behavior::NONE
         },
         schema: __facts,
         new: ::planesmith_machinery::rules::zero::<Order>,

@@ -100,14 +100,7 @@ const _: () = {
         columns: &[],
         name_rule: ::planesmith_machinery::resource::NameRule::DnsSubdomain,
         behavior: ::planesmith_machinery::resource::Behavior {
-            generation: false,
-            create_on_update: false,
-            conditional_update: false,
-            returns_deleted: false,
-            no_delete_collection: false,
-            status_on_create: false,
-            create_only: false,
-            read_only: false,
+            ..::planesmith_machinery::resource::Behavior::NONE
         },
         schema: __facts,
         new: ::planesmith_machinery::rules::zero::<Thing>,

@@ -6,7 +6,7 @@ use super::last_applied;
 use super::managers::{Conversions, Target, unmanaged};
 use super::schema::Schema;
 use super::{Applied, ApplyError};
-use crate::fields::{Entries, PathElement, Set, Tracking, Versions, reset_fields, track_write};
+use crate::fields::{Entries, Tracking, Versions, reset_fields, track_write};
 use crate::json::{self, Strictness};
 use crate::meta::ManagedFieldsEntry;
 use crate::object::Object;
@@ -37,11 +37,7 @@ pub fn apply(
         api_version: kind.api_version,
         schema: Schema::of(live),
         conversions: &conversions,
-        ignored: Set::of(
-            reset_fields(kind, write.subresource)
-                .into_iter()
-                .map(|field| [PathElement::field(field)]),
-        ),
+        ignored: reset_fields(kind, write.subresource),
         unmanaged: unmanaged(),
         write: *write,
         force,

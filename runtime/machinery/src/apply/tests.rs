@@ -91,6 +91,7 @@ fn by(manager: &str) -> Tracking<'_> {
         subresource: "",
         now: Time::from_second(100),
         only: &[],
+        emptied: None,
     }
 }
 

@@ -145,6 +145,7 @@ fn lists_are_applied_as_the_schema_says() {
         subresource: "",
         now: Time::from_second(1),
         only: &[],
+        emptied: None,
     };
     let applied = |live: &dyn Object, manager, spec: Value| {
         let document =

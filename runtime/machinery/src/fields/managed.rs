@@ -49,6 +49,8 @@ pub struct Tracking<'a> {
     pub now: Time,
     /// The only fields that the write can change, as dotted paths with `*` for any step; empty for no such limit.
     pub only: &'a [&'a str],
+    /// Fields that the request sends empty; see [`super::emptied`].
+    pub emptied: Option<&'a Set<'static>>,
 }
 
 impl Tracking<'_> {
@@ -150,6 +152,13 @@ impl<'a> Update<'a> {
                 (version.as_str(), changes)
             })
             .collect();
+        let mut taken = changes.taken.clone();
+        if let Some(emptied) = self.write.emptied {
+            let mut emptied = emptied.clone();
+            emptied.remove_below(&reset_fields(self.new.resource(), self.write.subresource));
+            self.write.limit(&mut emptied);
+            taken = taken.union(emptied);
+        }
         let mut entries = entries;
         entries.retain(|entry| {
             let changes = if entry.api_version == api_version {
@@ -166,21 +175,14 @@ impl<'a> Update<'a> {
             entry.give_up(&changes.removed);
             !entry.set.is_empty()
         });
-        if !changes.taken.is_empty() {
+        if !taken.is_empty() {
             let Tracking {
                 manager,
                 subresource,
                 now,
                 ..
             } = *self.write;
-            entries.add(
-                manager,
-                Operation::Update,
-                api_version,
-                subresource,
-                changes.taken,
-                Some(now),
-            );
+            entries.add(manager, Operation::Update, api_version, subresource, taken, Some(now));
         }
         cap::limit_updates(&mut entries);
         entries.write()
@@ -194,9 +196,8 @@ impl<'a> Update<'a> {
     }
 
     fn all_changes<'o>(&self, live: &'o dyn Object, new: &'o dyn Object) -> Changes<'o> {
-        let ignored = reset_fields(new.resource(), self.write.subresource);
+        let mut ignored = reset_fields(new.resource(), self.write.subresource);
         if new.as_custom().is_some() {
-            let mut ignored = Set::of(ignored.into_iter().map(|field| [PathElement::field(field)]));
             for field in SYSTEM_FIELDS {
                 ignored.insert(["metadata", field].map(PathElement::field));
             }
@@ -208,21 +209,21 @@ impl<'a> Update<'a> {
         }
         let below = [("metadata", SYSTEM)];
         let Comparison {
-            removed,
+            mut removed,
             modified,
             added,
         } = compare(
             live,
             new,
             &Ignored {
-                fields: &ignored,
+                fields: &[],
                 below: &below,
             },
         );
-        Changes {
-            removed,
-            taken: modified.union(added),
-        }
+        let mut taken = modified.union(added);
+        removed.remove_below(&ignored);
+        taken.remove_below(&ignored);
+        Changes { removed, taken }
     }
 }
 
@@ -233,27 +234,33 @@ struct Changes<'a> {
     taken: Set<'a>,
 }
 
-/// Fields that a write does not change, whatever it says: only a write to `/status` changes the status, and it changes
-/// nothing else but metadata.
-pub(crate) fn reset_fields(kind: &ResourceFacts, subresource: &str) -> Vec<&'static str> {
-    if !kind
+/// Fields that a write does not change, whatever it says, so that its writer does not come to manage them: only a write
+/// to `/status` changes the status, and it changes nothing else but metadata. Kinds add to that.
+pub(crate) fn reset_fields(kind: &ResourceFacts, subresource: &str) -> Set<'static> {
+    let has_status = kind
         .subresources
         .iter()
-        .any(|subresource| matches!(subresource.kind, SubresourceKind::Status))
-    {
-        return Vec::new();
-    }
-    match subresource {
+        .any(|subresource| matches!(subresource.kind, SubresourceKind::Status));
+    let paths: Vec<&str> = match subresource {
+        // Other fields at the top of custom objects are left alone just so, but Kubernetes does not say so.
         "status" if kind.custom.is_some() => vec!["metadata", "spec"],
-        "status" => {
+        "status" if has_status => {
             let fields = kind.fields().fields.iter().map(|field| field.name);
-            fields.filter(|name| !matches!(*name, "status" | "metadata")).collect()
+            let fields = fields.filter(|name| !matches!(*name, "status" | "metadata"));
+            fields.chain(kind.behavior.status_resets.iter().copied()).collect()
         }
-        "" => [&["status"], kind.rules.unmanaged].concat(),
-        "finalize" => vec!["status"],
+        "" | "finalize" => {
+            let status = has_status.then_some("status");
+            let resets = kind.behavior.resets.iter().copied();
+            status
+                .into_iter()
+                .chain(resets.filter(|_| subresource.is_empty()))
+                .collect()
+        }
         // Writes to other parts say themselves what they change.
         _ => Vec::new(),
-    }
+    };
+    Set::of(paths.iter().map(|path| path.split('.').map(PathElement::field)))
 }
 
 #[cfg(test)]

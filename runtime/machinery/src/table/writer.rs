@@ -105,7 +105,8 @@ impl TableWriter {
 
 fn write_columns(columns: &[Column], out: &mut Vec<u8>) {
     out.push(b'[');
-    for (index, column) in columns.iter().enumerate() {
+    let announced = columns.iter().filter(|column| !column.name.is_empty());
+    for (index, column) in announced.enumerate() {
         if index > 0 {
             out.push(b',');
         }

@@ -37,11 +37,12 @@ impl Endpoint {
         };
         let mut object = self.kind().zero();
         decoder.read(format, &body, &mut *object)?;
+        let emptied = Decoder::emptied(format, &body, &*object);
         drop(body);
         wipe_system_fields(&mut *object);
         self.place(object.meta_mut(), call.namespace())?;
         defaulting::set_defaults(&mut *object);
-        let write = Write::new(self, call, &options);
+        let write = Write::new(self, call, &options).with_emptied(emptied);
         write.drop_repeated_owners(&mut *object, false);
         write.track(None, &mut *object);
         let outcome = write.create(object).await?;

@@ -4,6 +4,7 @@ use bytes::Bytes;
 use planesmith_machinery::cbor;
 use planesmith_machinery::custom;
 use planesmith_machinery::field_error::FieldErrors;
+use planesmith_machinery::fields::{self, Set};
 use planesmith_machinery::group_version::{GroupKind, GroupVersion};
 use planesmith_machinery::json::{self, DecodeError, Findings, Strictness};
 use planesmith_machinery::meta::TypeMeta;
@@ -71,6 +72,18 @@ impl Decoder<'_> {
                 self.read_json(&document, body, &[], target)
             }
         }
+    }
+
+    /// The fields of `target` that `body`, which could be read, sends empty.
+    pub(super) fn emptied(format: Format, body: &[u8], target: &dyn Struct) -> Set<'static> {
+        let json = match format {
+            Format::Json => return fields::emptied(target.facts(), body),
+            Format::Yaml => yaml::to_json(body).ok().map(|document| document.json),
+            Format::Cbor => cbor::to_json(body).ok(),
+            // Says as little about empty lists as objects do.
+            Format::Protobuf => None,
+        };
+        json.map_or_else(Set::new, |json| fields::emptied(target.facts(), &json))
     }
 
     fn read_json(&self, json: &[u8], body: &[u8], repeated: &[String], target: &mut dyn Struct) -> ApiResult<()> {

@@ -148,6 +148,10 @@ impl Write<'_> {
     /// One attempt on the state `entry`; `None` when somebody changed it meanwhile.
     async fn delete_once(&self, key: &str, entry: &Arc<Entry>, options: &DeleteOptions) -> ApiResult<Option<Deleted>> {
         let mut object = self.endpoint.store().decode(entry)?;
+        if let Some(problem) = (object.resource().rules.deletion_problem)(&*object) {
+            let resource = self.endpoint.kind().group_resource();
+            return Err(ApiError::forbidden(&resource, &object.meta().name, problem));
+        }
         check_preconditions(self.endpoint.kind(), &*object, entry, options)?;
         self.admit_removal(&object.meta().name, &*object).await?;
         let end = grace::begin(&mut *object, options.sent.grace_period_seconds, self.now);

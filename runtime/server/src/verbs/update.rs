@@ -94,10 +94,11 @@ impl Endpoint {
         };
         let mut object = self.kind().zero();
         decoder.read(format, &body, &mut *object)?;
+        let emptied = Decoder::emptied(format, &body, &*object);
         drop(body);
         self.check_own_names(object.meta_mut(), call)?;
         defaulting::set_defaults(&mut *object);
-        let write = Write::new(self, call, &options).of_part(part);
+        let write = Write::new(self, call, &options).of_part(part).with_emptied(emptied);
         write.drop_repeated_owners(&mut *object, false);
         let creates = matches!(part, Part::Object) && self.kind().behavior.create_on_update;
         let make_missing = || Ok(object.boxed());

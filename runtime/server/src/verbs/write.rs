@@ -9,7 +9,7 @@ use http::StatusCode;
 use http::header::USER_AGENT;
 use planesmith_access::admission::{Attributes, Objects, Operation, Phase};
 use planesmith_machinery::field_error::FieldErrors;
-use planesmith_machinery::fields::{self, Tracking};
+use planesmith_machinery::fields::{self, Set, Tracking};
 use planesmith_machinery::json;
 use planesmith_machinery::meta::ObjectMeta;
 use planesmith_machinery::object::Object;
@@ -40,6 +40,8 @@ pub(super) struct Write<'a> {
     only: &'static [&'static str],
     /// The parameters of the request, for plugins that pass them on.
     options: Box<dyn Struct>,
+    /// Fields that the request sends empty.
+    emptied: Set<'static>,
 }
 
 /// How managed fields are kept up to date.
@@ -93,6 +95,7 @@ impl<'a> Write<'a> {
             only: &[],
             now: Time::from_second(i64::try_from(millis / 1000).unwrap_or(i64::MAX)),
             options,
+            emptied: Set::new(),
         }
     }
 
@@ -103,6 +106,11 @@ impl<'a> Write<'a> {
             Part::Object | Part::Status | Part::Finalizers => &[],
         };
         Self { only, ..self }
+    }
+
+    /// The same for a request whose body is known to send some fields empty.
+    pub(super) fn with_emptied(self, emptied: Set<'static>) -> Self {
+        Self { emptied, ..self }
     }
 
     /// The same for a write that comes through a Scale and changes the number at `replicas`.
@@ -133,6 +141,7 @@ impl<'a> Write<'a> {
             subresource: self.subresource,
             now: self.now,
             only: self.only,
+            emptied: Some(&self.emptied),
         }
     }
 
@@ -256,7 +265,8 @@ impl<'a> Write<'a> {
         if errors.is_empty() {
             return Ok(());
         }
-        let kind = self.endpoint.kind().group_kind();
+        // A kind that moved to another group is still called by the group in which it is stored.
+        let kind = self.endpoint.kind().hub().group_kind();
         Err(ApiError::invalid(&kind, &object.meta().name, errors))
     }
 

@@ -81,11 +81,13 @@ impl Pod {
             .enumerate();
         for (index, (new, old)) in pairs.filter(|(_, (_, old))| old.is_sidecar()) {
             let mut errors = errors.at_index("initContainers", index);
-            new.resources.check_removals(&old.resources, &mut errors.at("resources"));
+            new.resources
+                .check_removals(&old.resources, &mut errors.at("resources"));
         }
         for (index, (new, old)) in self.spec.containers.iter().zip(&old.spec.containers).enumerate() {
             let mut errors = errors.at_index("containers", index);
-            new.resources.check_removals(&old.resources, &mut errors.at("resources"));
+            new.resources
+                .check_removals(&old.resources, &mut errors.at("resources"));
         }
     }
 

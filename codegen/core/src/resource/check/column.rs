@@ -73,13 +73,6 @@ fn column(attrs: &ColumnAttrs, structure: &StructModel, diagnostics: &Diagnostic
             "use 0 to show it always, 1 to show it with `-o wide`",
         );
     }
-    if let Some(name) = attrs.name.as_ref().filter(|name| name.value.is_empty()) {
-        diagnostics.report(
-            name.span,
-            "a column needs a heading",
-            "write words such as \"Internal-IP\"",
-        );
-    }
     match (met("path"), met("with")) {
         (None, None) => {
             let problem = "`column` needs `path` or `with`";

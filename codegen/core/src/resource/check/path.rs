@@ -24,6 +24,23 @@ pub(super) fn selectable(attrs: &ResourceAttrs, structure: &StructModel, diagnos
     repeated(&attrs.selectable, "selectable path", diagnostics);
 }
 
+/// The paths of `resets(...)` and `status_resets(...)`.
+pub(super) fn resets(attrs: &ResourceAttrs, structure: &StructModel, diagnostics: &Diagnostics) {
+    for paths in [&attrs.resets, &attrs.status_resets] {
+        for path in paths {
+            names_a_field(path, structure, diagnostics);
+        }
+        repeated(paths, "path", diagnostics);
+    }
+    if let (Some(path), None) = (attrs.status_resets.first(), attrs.status) {
+        diagnostics.report(
+            path.span,
+            "`status_resets` is about writes to `/status`, which this kind does not have",
+            "add `status`, or remove it",
+        );
+    }
+}
+
 /// Reports a path that cannot lead anywhere. Only the first step is known here: deeper types are elsewhere.
 pub(super) fn names_a_field(path: &Spanned<String>, structure: &StructModel, diagnostics: &Diagnostics) {
     let Spanned { value, span } = path;

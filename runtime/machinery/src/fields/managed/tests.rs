@@ -78,6 +78,7 @@ fn write_at(second: i64, manager: &str, live: Option<&Thing>, mut new: Thing) ->
             subresource: "",
             now: at(second),
             only: &[],
+            emptied: None,
         },
         &OneVersion,
     );
@@ -228,6 +229,7 @@ fn status_is_managed_through_its_subresource_only() {
         subresource: "status",
         now: at(2),
         only: &[],
+        emptied: None,
     };
     track_write(Some(&created), &mut new, &write, &OneVersion);
     let expected = [
@@ -247,6 +249,7 @@ fn a_part_is_all_that_its_writers_manage() {
         subresource: "part",
         now: at(2),
         only: &["data.b"],
+        emptied: None,
     };
     track_write(Some(&created), &mut new, &write, &OneVersion);
     let expected = [
