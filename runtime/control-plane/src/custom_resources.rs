@@ -24,8 +24,8 @@ pub(crate) fn extensions(stores: &Stores, loopback: &Loopback, openapi: &OpenApi
         return server;
     };
     let of_webhooks = stores.clone();
-    let facts =
-        KnownFacts::new(|| Box::new(SchemaChecks)).converting(move |definition| Webhook::of(definition, &of_webhooks));
+    let facts = KnownFacts::new(|| Box::new(SchemaChecks::default()))
+        .converting(move |definition| Webhook::of(definition, &of_webhooks));
     let store = stores.resource(kind);
     let definitions = Definitions::new(stores, &store, CustomResources::of(&server), facts, openapi);
     let controller = DefinitionController::new(store, definitions, loopback);

@@ -2,21 +2,25 @@
 
 mod scale;
 
+use std::sync::OnceLock;
+
+use planesmith_expressions::rules::Rules;
 use planesmith_machinery::custom::{Checks, CustomObject};
 use planesmith_machinery::field_error::{FieldError, FieldErrorKind, FieldErrors};
 use planesmith_machinery::object::Object as _;
 use planesmith_machinery::structural::Structural;
 use serde_json::Value;
 
-use crate::rules;
-
 /// What is reported in place of rules that could not be checked.
 const RULES_NOT_CHECKED: &str = "some validation rules were not checked because the object was invalid; correct the existing errors to complete validation";
 
 /// Checks objects by their schemas: values, scales, embedded objects, lists whose elements are told apart, and rules, in
 /// this order.
-#[derive(Clone, Copy, Debug)]
-pub struct SchemaChecks;
+#[derive(Debug, Default)]
+pub struct SchemaChecks {
+    /// Rules are compiled when the first object is checked, and then kept: one of these belongs to one schema.
+    rules: OnceLock<Rules>,
+}
 
 impl Checks for SchemaChecks {
     fn check(&self, schema: &Structural, object: &CustomObject, errors: &mut FieldErrors) {
@@ -25,7 +29,7 @@ impl Checks for SchemaChecks {
         scale::check(object.resource(), &document, errors);
         schema.check_embedded(&document, errors);
         schema.check_lists(&document, errors);
-        check_rules(schema, &document, None, errors);
+        self.check_rules(schema, &document, None, errors);
     }
 
     fn check_update(&self, schema: &Structural, object: &CustomObject, old: &CustomObject, errors: &mut FieldErrors) {
@@ -34,7 +38,7 @@ impl Checks for SchemaChecks {
         scale::check(object.resource(), &document, errors);
         schema.check_embedded(&document, errors);
         check_lists_again(schema, &document, &old, errors);
-        check_rules(schema, &document, Some(&old), errors);
+        self.check_rules(schema, &document, Some(&old), errors);
     }
 
     fn check_status(&self, schema: &Structural, object: &CustomObject, old: &CustomObject, errors: &mut FieldErrors) {
@@ -47,7 +51,27 @@ impl Checks for SchemaChecks {
         }
         scale::check_status(object.resource(), &document, errors);
         check_lists_again(schema, &document, &old, errors);
-        check_rules(schema, &document, Some(&old), errors);
+        self.check_rules(schema, &document, Some(&old), errors);
+    }
+}
+
+impl SchemaChecks {
+    /// Checks rules if the object is well-formed enough for them.
+    fn check_rules(&self, schema: &Structural, document: &Value, old: Option<&Value>, errors: &mut FieldErrors) {
+        if !schema.has_rules {
+            return;
+        }
+        if errors.as_slice().iter().any(hinders_rules) {
+            errors.report(FieldError {
+                field: "<nil>".to_owned(),
+                kind: FieldErrorKind::Invalid,
+                value: "null".to_owned(),
+                detail: RULES_NOT_CHECKED.to_owned(),
+            });
+        } else {
+            let rules = self.rules.get_or_init(|| Rules::compile(schema));
+            rules.check(schema, document, old, errors);
+        }
     }
 }
 
@@ -57,23 +81,6 @@ fn check_lists_again(schema: &Structural, document: &Value, old: &Value, errors:
     schema.check_lists(old, &mut before);
     if before.is_empty() {
         schema.check_lists(document, errors);
-    }
-}
-
-/// Checks rules if the object is well-formed enough for them.
-fn check_rules(schema: &Structural, document: &Value, old: Option<&Value>, errors: &mut FieldErrors) {
-    if !schema.has_rules {
-        return;
-    }
-    if errors.as_slice().iter().any(hinders_rules) {
-        errors.report(FieldError {
-            field: "<nil>".to_owned(),
-            kind: FieldErrorKind::Invalid,
-            value: "null".to_owned(),
-            detail: RULES_NOT_CHECKED.to_owned(),
-        });
-    } else {
-        rules::check(schema, document, old, errors);
     }
 }
 

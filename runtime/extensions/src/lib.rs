@@ -12,7 +12,6 @@ mod definitions;
 mod facts;
 pub mod names;
 mod openapi;
-mod rules;
 mod status;
 
 pub use checks::SchemaChecks;

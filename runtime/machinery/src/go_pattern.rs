@@ -31,11 +31,7 @@ pub fn compile(pattern: &str) -> Result<Arc<Regex>, String> {
     if let Some(known) = known(&KNOWN.lock().unwrap_or_else(PoisonError::into_inner)) {
         return Ok(known);
     }
-    let read = RegexBuilder::new(&translate(pattern)?)
-        .size_limit(MAX_SIZE)
-        .build()
-        .map_err(|error| error.to_string())?;
-    let read = Arc::new(read);
+    let read = Arc::new(compile_unknown(pattern)?);
     let mut patterns = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
     if patterns.len() >= MAX_KNOWN {
         patterns.clear();
@@ -71,6 +67,16 @@ pub fn problem(pattern: &str) -> Option<String> {
         other => return Some(format!("error parsing regexp: {other}")),
     };
     Some(format!("error parsing regexp: {words}: `{part}`"))
+}
+
+/// The same for a pattern that nobody will ask for again, and that is not to be remembered.
+///
+/// # Errors
+///
+/// As [`compile`] has them.
+pub fn compile_unknown(pattern: &str) -> Result<Regex, String> {
+    let read = RegexBuilder::new(&translate(pattern)?).size_limit(MAX_SIZE).build();
+    read.map_err(|error| error.to_string())
 }
 
 /// The same pattern as the `regex` crate writes it.

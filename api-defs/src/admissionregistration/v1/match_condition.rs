@@ -2,6 +2,8 @@
 
 use std::collections::BTreeSet;
 
+use planesmith_expressions::Type;
+use planesmith_expressions::policy::PolicyEnvironment;
 use planesmith_machinery::Struct;
 use planesmith_machinery::field_error::FieldErrors;
 use planesmith_machinery::names;
@@ -20,15 +22,20 @@ pub struct MatchCondition {
     pub expression: String,
 }
 
-/// Reports what is wrong with the list `field` of conditions.
-pub(super) fn check(field: &str, conditions: &[MatchCondition], errors: &mut FieldErrors) {
+/// Reports what is wrong with the list `field` of conditions, which know the names of `environment`.
+pub(super) fn check(
+    field: &str,
+    conditions: &[MatchCondition],
+    environment: &PolicyEnvironment,
+    errors: &mut FieldErrors,
+) {
     if conditions.len() > MAX {
         errors.too_many(field, conditions.len(), MAX as u64);
     }
     let mut names = BTreeSet::new();
     for (index, condition) in conditions.iter().enumerate() {
         let errors = &mut *errors.at_index(field, index);
-        condition.check(errors);
+        condition.check(environment, errors);
         if !condition.name.is_empty() && !names.insert(&condition.name) {
             errors.duplicate("name", &condition.name);
         }
@@ -36,9 +43,11 @@ pub(super) fn check(field: &str, conditions: &[MatchCondition], errors: &mut Fie
 }
 
 impl MatchCondition {
-    fn check(&self, errors: &mut FieldErrors) {
+    fn check(&self, environment: &PolicyEnvironment, errors: &mut FieldErrors) {
         if self.expression.trim().is_empty() {
             errors.required("expression", "");
+        } else if let Err(problem) = environment.compile(&self.expression, &[Type::Bool]) {
+            errors.invalid("expression", &self.expression, problem);
         }
         if self.name.is_empty() {
             errors.required("name", "");

@@ -1,5 +1,6 @@
 //! Changes of objects, in CEL.
 
+use planesmith_expressions::policy::{Known, PolicyEnvironment};
 use planesmith_machinery::field_error::FieldErrors;
 use planesmith_machinery::meta::ObjectMeta;
 use planesmith_machinery::rules::{Rules, UpdateOrder};
@@ -111,16 +112,23 @@ impl MutatingAdmissionPolicySpec {
         }
         let same = |old: &Self| old.param_kind == self.param_kind && old.match_conditions == self.match_conditions;
         if !old.is_some_and(same) {
-            match_condition::check("matchConditions", &self.match_conditions, errors);
+            match_condition::check(
+                "matchConditions",
+                &self.match_conditions,
+                &self.environment(false),
+                errors,
+            );
         }
+        let mut environment = self.environment(true);
+        environment.allow_objects();
         for (index, variable) in self.variables.iter().enumerate() {
-            variable.check(&mut errors.at_index("variables", index));
+            variable.check(&mut environment, &mut errors.at_index("variables", index));
         }
         if self.mutations.is_empty() {
             errors.required("mutations", "mutations must contain at least one item");
         }
         for (index, mutation) in self.mutations.iter().enumerate() {
-            mutation.check(&mut errors.at_index("mutations", index));
+            mutation.check(&environment, &mut errors.at_index("mutations", index));
         }
         match self.reinvocation_policy.as_str() {
             "" => errors.required("reinvocationPolicy", ""),
@@ -131,5 +139,14 @@ impl MutatingAdmissionPolicySpec {
                 errors,
             ),
         }
+    }
+
+    /// What expressions of the policy know.
+    fn environment(&self, variables: bool) -> PolicyEnvironment {
+        PolicyEnvironment::new(Known {
+            params: self.param_kind.is_some(),
+            authorizer: true,
+            variables,
+        })
     }
 }

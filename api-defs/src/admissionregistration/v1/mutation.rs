@@ -1,5 +1,9 @@
 //! How a policy changes objects.
 
+use std::collections::BTreeMap;
+
+use planesmith_expressions::Type;
+use planesmith_expressions::policy::PolicyEnvironment;
 use planesmith_machinery::Struct;
 use planesmith_machinery::field_error::FieldErrors;
 
@@ -34,7 +38,7 @@ pub struct JSONPatch {
 }
 
 impl Mutation {
-    pub(super) fn check(&self, errors: &mut FieldErrors) {
+    pub(super) fn check(&self, environment: &PolicyEnvironment, errors: &mut FieldErrors) {
         const APPLY: &str = "ApplyConfiguration";
         const PATCH: &str = "JSONPatch";
         let apply = self.apply_configuration.as_ref().map(|apply| &apply.expression);
@@ -45,6 +49,21 @@ impl Mutation {
             APPLY => check_union(APPLY, wanted, other, errors),
             PATCH => check_union(PATCH, other, wanted, errors),
             kind => errors.not_supported("patchType", kind, &[APPLY, PATCH]),
+        }
+        let object = || Type::object("Object", BTreeMap::new());
+        let (field, expression, result) = match self.patch_type.as_str() {
+            APPLY => ("applyConfiguration", apply, object()),
+            PATCH => (
+                "jsonPatch",
+                patch,
+                Type::list(Type::object("JSONPatch", BTreeMap::new())),
+            ),
+            _ => return,
+        };
+        if let Some(expression) = expression.filter(|text| !text.trim().is_empty())
+            && let Err(problem) = environment.compile(expression, &[result])
+        {
+            errors.at(field).invalid("expression", expression, problem);
         }
     }
 }

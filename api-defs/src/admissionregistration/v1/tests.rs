@@ -61,7 +61,9 @@ fn policy(spec: &Value) -> MutatingAdmissionPolicy {
         "matchConstraints": {"resourceRules": [
             {"operations": ["CREATE"], "apiGroups": [""], "apiVersions": ["v1"], "resources": ["pods"]},
         ]},
-        "mutations": [{"patchType": "JSONPatch", "jsonPatch": {"expression": "[]"}}],
+        "mutations": [{"patchType": "JSONPatch", "jsonPatch": {
+            "expression": "[JSONPatch{op: 'remove', path: '/metadata/labels/' + jsonpatch.escapeKey('a/b')}]",
+        }}],
         "reinvocationPolicy": "Never",
     });
     if let (Value::Object(whole), Value::Object(spec)) = (&mut whole, spec) {

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use planesmith_expressions::policy::{Known, PolicyEnvironment};
 use planesmith_machinery::field_error::FieldErrors;
 use planesmith_machinery::go_value::GoValue;
 use planesmith_machinery::meta::{Condition, ObjectMeta};
@@ -159,11 +160,19 @@ impl ValidatingAdmissionPolicySpec {
         }
         let same = |old: &Self| old.param_kind == self.param_kind && old.match_conditions == self.match_conditions;
         if !old.is_some_and(same) {
-            match_condition::check("matchConditions", &self.match_conditions, errors);
+            match_condition::check(
+                "matchConditions",
+                &self.match_conditions,
+                &self.environment(false, true),
+                errors,
+            );
         }
+        let mut environment = self.environment(true, true);
+        let mut for_messages = self.environment(true, false);
         for (index, variable) in self.variables.iter().enumerate() {
-            variable.check(&mut errors.at_index("variables", index));
+            variable.check(&mut environment, &mut errors.at_index("variables", index));
         }
+        for_messages.share_variables(&environment);
         if self.validations.is_empty() && self.audit_annotations.is_empty() {
             let detail = "validations or auditAnnotations must contain at least one item";
             errors.required("validations", detail);
@@ -171,12 +180,21 @@ impl ValidatingAdmissionPolicySpec {
             return;
         }
         for (index, validation) in self.validations.iter().enumerate() {
-            validation.check(&mut errors.at_index("validations", index));
+            validation.check(&environment, &for_messages, &mut errors.at_index("validations", index));
         }
-        self.check_annotations(name, errors);
+        self.check_annotations(name, &environment, errors);
     }
 
-    fn check_annotations(&self, name: &str, errors: &mut FieldErrors) {
+    /// What expressions of the policy know.
+    fn environment(&self, variables: bool, authorizer: bool) -> PolicyEnvironment {
+        PolicyEnvironment::new(Known {
+            params: self.param_kind.is_some(),
+            authorizer,
+            variables,
+        })
+    }
+
+    fn check_annotations(&self, name: &str, environment: &PolicyEnvironment, errors: &mut FieldErrors) {
         const FIELD: &str = "auditAnnotations";
         let annotations = &self.audit_annotations;
         if annotations.len() > MAX_ANNOTATIONS {
@@ -186,7 +204,7 @@ impl ValidatingAdmissionPolicySpec {
         let mut keys = BTreeSet::new();
         for (index, annotation) in annotations.iter().enumerate() {
             let errors = &mut *errors.at_index(FIELD, index);
-            annotation.check(name, errors);
+            annotation.check(name, environment, errors);
             if !keys.insert(&annotation.key) {
                 errors.duplicate("key", &annotation.key);
             }

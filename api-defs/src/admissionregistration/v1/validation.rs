@@ -1,5 +1,7 @@
 //! What a policy demands of objects, and what it notes about them.
 
+use planesmith_expressions::Type;
+use planesmith_expressions::policy::PolicyEnvironment;
 use planesmith_machinery::Struct;
 use planesmith_machinery::field_error::FieldErrors;
 use planesmith_machinery::names;
@@ -42,9 +44,22 @@ pub struct AuditAnnotation {
 }
 
 impl Validation {
-    pub(super) fn check(&self, errors: &mut FieldErrors) {
+    /// Reports what is wrong with it. Messages know the names of `for_messages`, which has no authorizer.
+    pub(super) fn check(
+        &self,
+        environment: &PolicyEnvironment,
+        for_messages: &PolicyEnvironment,
+        errors: &mut FieldErrors,
+    ) {
         if self.expression.trim().is_empty() {
             errors.required("expression", "expression is not specified");
+        } else if let Err(problem) = environment.compile(&self.expression, &[Type::Bool]) {
+            errors.invalid("expression", &self.expression, problem);
+        }
+        if !self.message_expression.trim().is_empty()
+            && let Err(problem) = for_messages.compile(&self.message_expression, &[Type::String])
+        {
+            errors.invalid("messageExpression", &self.message_expression, problem);
         }
         for (field, text) in [
             ("messageExpression", &self.message_expression),
@@ -63,7 +78,7 @@ impl Validation {
 
 impl AuditAnnotation {
     /// Reports what is wrong with an annotation of the policy called `policy`.
-    pub(super) fn check(&self, policy: &str, errors: &mut FieldErrors) {
+    pub(super) fn check(&self, policy: &str, environment: &PolicyEnvironment, errors: &mut FieldErrors) {
         if policy.is_empty() {
             errors.invalid("key", &self.key, "requires metadata.name be non-empty");
         } else {
@@ -78,6 +93,8 @@ impl AuditAnnotation {
         } else if expression.len() > MAX_VALUE_EXPRESSION {
             let detail = format!("must not exceed {MAX_VALUE_EXPRESSION} bytes in length");
             errors.required("valueExpression", detail);
+        } else if let Err(problem) = environment.compile(&self.value_expression, &[Type::String, Type::Null]) {
+            errors.invalid("valueExpression", &self.value_expression, problem);
         }
     }
 }

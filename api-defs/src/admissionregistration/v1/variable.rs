@@ -1,5 +1,6 @@
 //! Values that expressions of a policy share.
 
+use planesmith_expressions::policy::PolicyEnvironment;
 use planesmith_machinery::Struct;
 use planesmith_machinery::field_error::FieldErrors;
 
@@ -18,7 +19,8 @@ pub struct Variable {
 }
 
 impl Variable {
-    pub(super) fn check(&self, errors: &mut FieldErrors) {
+    /// Reports what is wrong with the value, and lets later expressions know it.
+    pub(super) fn check(&self, environment: &mut PolicyEnvironment, errors: &mut FieldErrors) {
         if self.name.trim().is_empty() {
             errors.required("name", "name is not specified");
         } else if !is_identifier(&self.name) {
@@ -26,6 +28,11 @@ impl Variable {
         }
         if self.expression.trim().is_empty() {
             errors.required("expression", "expression is not specified");
+            return;
+        }
+        match environment.compile(&self.expression, &[]) {
+            Ok(program) => environment.declare(&self.name, program.result_type().clone()),
+            Err(problem) => errors.invalid("expression", &self.expression, problem),
         }
     }
 }

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use planesmith_expressions::policy::{Known, PolicyEnvironment};
 use planesmith_machinery::field_error::FieldErrors;
 use planesmith_machinery::meta::LabelSelector;
 use planesmith_machinery::names;
@@ -129,7 +130,11 @@ impl Webhook<'_> {
         );
         self.client_config.check(errors);
         if strictness.conditions {
-            match_condition::check("matchConditions", self.match_conditions, errors);
+            let environment = PolicyEnvironment::new(Known {
+                authorizer: true,
+                ..Known::default()
+            });
+            match_condition::check("matchConditions", self.match_conditions, &environment, errors);
         }
     }
 

@@ -1,5 +1,6 @@
 //! Conditions on devices.
 
+use planesmith_expressions::devices;
 use planesmith_machinery::Struct;
 use planesmith_machinery::field_error::FieldErrors;
 
@@ -29,6 +30,11 @@ impl DeviceSelector {
             None => errors.required("cel", ""),
             Some(cel) if !stored && cel.expression.len() > MAX_EXPRESSION => {
                 errors.too_long("cel.expression", MAX_EXPRESSION as u64);
+            }
+            Some(cel) if !stored => {
+                if let Err(problem) = devices::compile(&cel.expression) {
+                    errors.invalid("cel.expression", &cel.expression, problem);
+                }
             }
             Some(_) => {}
         }

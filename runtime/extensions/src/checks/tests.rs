@@ -36,7 +36,7 @@ fn kind() -> &'static ResourceFacts {
         subresources: &[STATUS, SCALE],
         ..ResourceFacts::CUSTOM
     };
-    let kind = CustomKind::leak(facts, schema, Box::new(SchemaChecks));
+    let kind = CustomKind::leak(facts, schema, Box::new(SchemaChecks::default()));
     CustomKind::join(&[kind], kind);
     kind
 }

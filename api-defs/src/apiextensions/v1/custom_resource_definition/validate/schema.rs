@@ -1,6 +1,8 @@
 //! The schema of a version.
 
+use planesmith_expressions::definition;
 use planesmith_machinery::field_error::{FieldErrors, Json};
+use planesmith_machinery::json::to_value;
 use planesmith_machinery::schema_or::{SchemaOrBool, SchemaOrStrings};
 
 use super::super::structural::{structural_errors, unsupported};
@@ -48,10 +50,13 @@ pub(super) fn check(
         is_inside_metadata: false,
     }
     .check(schema, true, &mut errors);
-    if let Some(problem) = cannot_be_read
-        && errors.count() == before
-    {
-        errors.invalid("", "", problem);
+    if errors.count() > before {
+        return;
+    }
+    match cannot_be_read {
+        Some(problem) => errors.invalid("", "", problem),
+        None if tolerance.structural => definition::check(&to_value(schema), &mut errors),
+        None => {}
     }
 }
 

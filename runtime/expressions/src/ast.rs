@@ -1,0 +1,186 @@
+//! Expressions as trees, with macros already written out.
+
+use crate::source::Position;
+
+/// What tells expressions of one tree apart; a place in side tables.
+pub(crate) type Id = usize;
+
+/// One expression.
+#[derive(Clone, Debug)]
+pub(crate) struct Expr {
+    pub(crate) id: Id,
+    pub(crate) at: Position,
+    /// How many expressions are in each other, this one included.
+    pub(crate) depth: u16,
+    pub(crate) node: Node,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) enum Node {
+    Literal(Literal),
+    Ident(String),
+    Select(Box<Select>),
+    Call(Box<Call>),
+    List(Vec<Element>),
+    Map(Vec<Entry>),
+    Struct(Box<Struct>),
+    Fold(Box<Fold>),
+    /// What could not be read; a problem was reported.
+    Broken,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Literal {
+    Null,
+    Bool(bool),
+    Int(i64),
+    Uint(u64),
+    Double(f64),
+    String(String),
+    Bytes(Vec<u8>),
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct Select {
+    pub(crate) operand: Expr,
+    pub(crate) field: String,
+    /// Asks whether the field is there: `has(operand.field)`.
+    pub(crate) is_test: bool,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct Call {
+    pub(crate) function: String,
+    pub(crate) target: Option<Expr>,
+    pub(crate) args: Vec<Expr>,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct Element {
+    pub(crate) value: Expr,
+    pub(crate) is_optional: bool,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct Entry {
+    pub(crate) key: Expr,
+    pub(crate) value: Expr,
+    pub(crate) is_optional: bool,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct Struct {
+    pub(crate) name: String,
+    pub(crate) fields: Vec<Field>,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct Field {
+    pub(crate) at: Position,
+    pub(crate) name: String,
+    pub(crate) value: Expr,
+    pub(crate) is_optional: bool,
+}
+
+/// What most macros become: a loop over a list or the keys of a map that makes one value.
+#[derive(Clone, Debug)]
+pub(crate) struct Fold {
+    pub(crate) range: Expr,
+    pub(crate) variable: String,
+    /// With it, the first variable is the index or key, and this one the element or value.
+    pub(crate) second: Option<String>,
+    pub(crate) accumulator: String,
+    pub(crate) start: Expr,
+    pub(crate) condition: Expr,
+    pub(crate) step: Expr,
+    pub(crate) result: Expr,
+}
+
+/// What a loop gathers in, where no name of the expression's own is needed.
+pub(crate) const ACCUMULATOR: &str = "@result";
+
+/// Names of operators as functions.
+pub(crate) mod operator {
+    pub(crate) const AND: &str = "_&&_";
+    pub(crate) const OR: &str = "_||_";
+    pub(crate) const NOT: &str = "!_";
+    pub(crate) const NEGATE: &str = "-_";
+    pub(crate) const CONDITIONAL: &str = "_?_:_";
+    pub(crate) const EQUALS: &str = "_==_";
+    pub(crate) const ADD: &str = "_+_";
+    pub(crate) const INDEX: &str = "_[_]";
+    pub(crate) const OPTIONAL_INDEX: &str = "_[?_]";
+    pub(crate) const OPTIONAL_SELECT: &str = "_?._";
+    pub(crate) const NOT_STRICTLY_FALSE: &str = "@not_strictly_false";
+    pub(crate) const INSERT: &str = "cel.@mapInsert";
+}
+
+impl Node {
+    /// How many expressions are in each other.
+    pub(crate) fn depth(&self) -> u16 {
+        let deepest = match self {
+            Node::Literal(_) | Node::Ident(_) | Node::Broken => None,
+            Node::Select(select) => Some(select.operand.depth),
+            Node::Call(call) => call.target.iter().chain(&call.args).map(|part| part.depth).max(),
+            Node::List(elements) => elements.iter().map(|element| element.value.depth).max(),
+            Node::Map(entries) => entries.iter().map(|entry| entry.key.depth.max(entry.value.depth)).max(),
+            Node::Struct(object) => object.fields.iter().map(|field| field.value.depth).max(),
+            Node::Fold(fold) => {
+                let parts = [&fold.range, &fold.start, &fold.condition, &fold.step, &fold.result];
+                parts.into_iter().map(|part| part.depth).max()
+            }
+        };
+        deepest.unwrap_or_default().saturating_add(1)
+    }
+}
+
+impl Expr {
+    /// The dotted name that the expression may be, `a.b.c`.
+    pub(crate) fn qualified_name(&self) -> Option<String> {
+        match &self.node {
+            Node::Ident(name) => Some(name.clone()),
+            Node::Select(select) if !select.is_test => {
+                let mut name = select.operand.qualified_name()?;
+                name.push('.');
+                name.push_str(&select.field);
+                Some(name)
+            }
+            _ => None,
+        }
+    }
+
+    /// A loop that is no loop: it names a value for one expression.
+    pub(crate) fn as_binding(&self) -> Option<&Fold> {
+        match &self.node {
+            Node::Fold(fold) => {
+                let empty = matches!(&fold.range.node, Node::List(elements) if elements.is_empty());
+                let never = matches!(fold.condition.node, Node::Literal(Literal::Bool(false)));
+                (empty && never && fold.accumulator != ACCUMULATOR).then_some(&**fold)
+            }
+            _ => None,
+        }
+    }
+}
+
+/// Calls `visit` with the expression and everything in it.
+pub(crate) fn walk<'e>(expr: &'e Expr, visit: &mut dyn FnMut(&'e Expr)) {
+    visit(expr);
+    match &expr.node {
+        Node::Literal(_) | Node::Ident(_) | Node::Broken => {}
+        Node::Select(select) => walk(&select.operand, visit),
+        Node::Call(call) => call.target.iter().chain(&call.args).for_each(|part| walk(part, visit)),
+        Node::List(elements) => elements.iter().for_each(|element| walk(&element.value, visit)),
+        Node::Map(entries) => {
+            for entry in entries {
+                walk(&entry.key, visit);
+                walk(&entry.value, visit);
+            }
+        }
+        Node::Struct(object) => object.fields.iter().for_each(|field| walk(&field.value, visit)),
+        Node::Fold(fold) => {
+            for part in [&fold.range, &fold.start, &fold.condition, &fold.step, &fold.result] {
+                walk(part, visit);
+            }
+        }
+    }
+}

@@ -1,0 +1,284 @@
+//! What a schema declares to expressions: types, and how large values can get.
+
+use std::collections::BTreeMap;
+
+use planesmith_machinery::structural::{Additional, Form, Format, Limits, Structural};
+
+use crate::types::Type;
+
+/// The largest request that is taken, in bytes; no document is longer.
+pub(crate) const MAX_REQUEST: u64 = 3 * 1024 * 1024;
+
+/// Words that field names are escaped for.
+const RESERVED: [&str; 21] = [
+    "true",
+    "false",
+    "null",
+    "in",
+    "as",
+    "break",
+    "const",
+    "continue",
+    "else",
+    "for",
+    "function",
+    "if",
+    "import",
+    "let",
+    "loop",
+    "package",
+    "namespace",
+    "return",
+    "var",
+    "void",
+    "while",
+];
+
+/// What expressions know of one part of a document.
+#[derive(Clone, Debug)]
+pub struct Declared {
+    /// The type.
+    pub(crate) ty: Type,
+    /// The most characters, elements or entries.
+    pub(crate) max_elements: u64,
+    /// The fewest bytes that it takes in a document.
+    pub(crate) min_size: u64,
+    /// Fields by their names in expressions.
+    pub(crate) fields: BTreeMap<String, Declared>,
+    /// Elements of a list, values of a map.
+    pub(crate) element: Option<Box<Declared>>,
+}
+
+impl Declared {
+    /// What `schema` declares; none when expressions cannot see such values. The type and all below it are named
+    /// after `name`; `is_root` for objects of the API with a kind and metadata.
+    #[must_use]
+    pub fn of(schema: &Structural, is_root: bool, name: &str) -> Option<Self> {
+        if is_root {
+            return Self::of_plain(&with_object_meta(schema), name);
+        }
+        Self::of_plain(schema, name)
+    }
+
+    fn of_plain(schema: &Structural, name: &str) -> Option<Self> {
+        let none = Limits::default();
+        let limits = schema.limits.as_deref().unwrap_or(&none);
+        Some(match schema.form {
+            Form::IntOrString => {
+                let most = limits
+                    .max_length
+                    .map_or(MAX_REQUEST - 2, |length| length.saturating_mul(4));
+                Self::simple(Type::Dyn, most, 1)
+            }
+            Form::Array => {
+                let items = schema.items.as_deref()?;
+                let element = Self::of(items, items.embedded, &format!("{name}.@idx"))?;
+                let most = limits.max_items.unwrap_or((MAX_REQUEST - 2) / (element.min_size + 1));
+                Self {
+                    ty: Type::list(element.ty.clone()),
+                    max_elements: most,
+                    min_size: 2,
+                    fields: BTreeMap::new(),
+                    element: Some(Box::new(element)),
+                }
+            }
+            Form::Object => match &schema.additional {
+                Additional::Typed(values) => {
+                    let element = Self::of(values, values.embedded, &format!("{name}.@elem"))?;
+                    let most = limits
+                        .max_properties
+                        .unwrap_or((MAX_REQUEST - 2) / (element.min_size + 6));
+                    Self {
+                        ty: Type::map(element.ty.clone()),
+                        max_elements: most,
+                        min_size: 2,
+                        fields: BTreeMap::new(),
+                        element: Some(Box::new(element)),
+                    }
+                }
+                Additional::None | Additional::Any => Self::object(schema, limits, name),
+            },
+            Form::String => Self::string(limits),
+            Form::Boolean => Self::simple(Type::Bool, 0, 4),
+            Form::Number => Self::simple(Type::Double, 0, 1),
+            Form::Integer => Self::simple(Type::Int, 0, 1),
+            Form::Any => return None,
+        })
+    }
+
+    fn simple(ty: Type, max_elements: u64, min_size: u64) -> Self {
+        Self {
+            ty,
+            max_elements,
+            min_size,
+            fields: BTreeMap::new(),
+            element: None,
+        }
+    }
+
+    fn string(limits: &Limits) -> Self {
+        match limits.format.as_ref().map_or("", Format::name) {
+            "byte" => Self::simple(Type::Bytes, limits.max_length.unwrap_or(MAX_REQUEST - 2), 2),
+            "duration" => Self::simple(Type::Duration, 32, 3),
+            "date" => Self::simple(Type::Timestamp, 12, 12),
+            "date-time" => Self::simple(Type::Timestamp, 32, 21),
+            _ => {
+                let longest = limits
+                    .allowed
+                    .iter()
+                    .filter_map(|value| value.as_str())
+                    .map(str::len)
+                    .max();
+                let most = match (limits.max_length, longest) {
+                    // A character can have four bytes.
+                    (Some(length), _) => length.saturating_mul(4),
+                    (None, Some(longest)) => longest as u64,
+                    (None, None) if !limits.allowed.is_empty() => 0,
+                    (None, None) => MAX_REQUEST - 2,
+                };
+                Self::simple(Type::String, most, 2)
+            }
+        }
+    }
+
+    fn object(schema: &Structural, limits: &Limits, name: &str) -> Self {
+        let mut fields = BTreeMap::new();
+        let mut min_size = 2;
+        for (property, schema) in &schema.properties {
+            let Some(declared) = Self::of(schema, schema.embedded, &format!("{name}.{property}")) else {
+                continue;
+            };
+            if limits.required.contains(property) && schema.default.is_none() {
+                min_size += property.len() as u64 + declared.min_size + 4;
+            }
+            if let Some(escaped) = escape(property) {
+                fields.insert(escaped, declared);
+            }
+        }
+        let types = fields
+            .iter()
+            .map(|(name, field)| (name.clone(), field.ty.clone()))
+            .collect();
+        Self {
+            ty: Type::object(name, types),
+            max_elements: 0,
+            min_size,
+            fields,
+            element: None,
+        }
+    }
+
+    /// How many values of this kind a document can hold.
+    pub(crate) fn max_cardinality(&self) -> u64 {
+        MAX_REQUEST / (self.min_size + 1)
+    }
+}
+
+/// Every object of the API has a kind and a name, whatever its schema says.
+pub(crate) fn with_object_meta(schema: &Structural) -> Structural {
+    let text = || Structural {
+        form: Form::String,
+        ..Structural::default()
+    };
+    let bounded = |name: &str, most: u64| {
+        let declared = schema
+            .properties
+            .get("metadata")
+            .and_then(|metadata| metadata.properties.get(name));
+        let known = declared.and_then(|name| name.limits.as_ref()?.max_length);
+        Structural {
+            limits: Some(Box::new(Limits {
+                max_length: Some(known.map_or(most, |known| known.min(most))),
+                ..Limits::default()
+            })),
+            ..text()
+        }
+    };
+    let metadata = Structural {
+        form: Form::Object,
+        // What is appended to a generated name takes a character at least.
+        properties: [
+            ("name", bounded("name", 253)),
+            ("generateName", bounded("generateName", 252)),
+        ]
+        .map(|(name, schema)| (name.into(), schema))
+        .into(),
+        ..Structural::default()
+    };
+    let mut schema = schema.clone();
+    schema.properties.insert("apiVersion".into(), text());
+    schema.properties.insert("kind".into(), text());
+    schema.properties.insert("metadata".into(), metadata);
+    schema
+}
+
+/// A field name as expressions can have it; none when they cannot.
+pub(crate) fn escape(name: &str) -> Option<String> {
+    if name.is_empty() || name.starts_with(|c: char| c.is_ascii_digit()) {
+        return None;
+    }
+    if RESERVED.contains(&name) {
+        return Some(format!("__{name}__"));
+    }
+    if !name
+        .chars()
+        .all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.' | '/'))
+    {
+        return None;
+    }
+    let escaped = name
+        .replace("__", "\0")
+        .replace('.', "__dot__")
+        .replace('-', "__dash__");
+    Some(escaped.replace('/', "__slash__").replace('\0', "__underscores__"))
+}
+
+/// The field name that an escaped one stands for.
+pub(crate) fn unescape(escaped: &str) -> Option<String> {
+    if !escaped.contains("__") {
+        return None;
+    }
+    if let Some(word) = escaped.strip_prefix("__").and_then(|rest| rest.strip_suffix("__"))
+        && RESERVED.contains(&word)
+    {
+        return Some(word.to_owned());
+    }
+    let mut name = String::new();
+    let mut rest = escaped;
+    while let Some(start) = rest.find("__") {
+        let (before, after) = rest.split_at(start);
+        let (word, after) = after[2..].split_once("__")?;
+        name.push_str(before);
+        name.push_str(match word {
+            "underscores" => "__",
+            "dot" => ".",
+            "dash" => "-",
+            "slash" => "/",
+            _ => return None,
+        });
+        rest = after;
+    }
+    name.push_str(rest);
+    Some(name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_escaped_and_back() {
+        for (name, escaped) in [
+            ("plain", "plain"),
+            ("namespace", "__namespace__"),
+            ("a.b", "a__dot__b"),
+            ("a-b/c", "a__dash__b__slash__c"),
+            ("a__b", "a__underscores__b"),
+        ] {
+            assert_eq!(escape(name).as_deref(), Some(escaped));
+            assert_eq!(unescape(escaped).unwrap_or_else(|| escaped.to_owned()), name);
+        }
+        assert_eq!(escape("1a"), None);
+        assert_eq!(escape("a b"), None);
+    }
+}

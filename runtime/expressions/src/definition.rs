@@ -1,0 +1,197 @@
+//! Rules when they are written: whether they compile, and cost little enough.
+
+use planesmith_machinery::field_error::{FieldErrors, Json as Shown};
+use planesmith_machinery::go_format::quote;
+use planesmith_machinery::structural::Structural;
+use serde_json::Value as Json;
+
+use crate::rules::{Compiled, Rule, compile};
+
+/// What one rule may be estimated to cost, over all values it stands for.
+const RULE_LIMIT: u64 = 10_000_000;
+
+/// What all rules of a schema may be estimated to cost together.
+const SCHEMA_LIMIT: u64 = 100_000_000;
+
+/// The costliest rules are named when all together cost too much.
+const MAX_NAMED: usize = 4;
+
+/// Reports rules of `schema`, the JSON form of the schema of a custom kind, that do not compile or cost too much. The
+/// schema is structural, and nothing else is wrong with it.
+pub fn check(schema: &Json, errors: &mut FieldErrors) {
+    let mut checker = Checker {
+        errors,
+        total: 0,
+        costly: Vec::new(),
+    };
+    let place = Place {
+        is_root: true,
+        cardinality: Some(1),
+        uncorrelatable: None,
+    };
+    checker.schema(schema, "", &place);
+    checker.finish();
+}
+
+/// Where a schema stands in the whole.
+#[derive(Clone)]
+struct Place {
+    is_root: bool,
+    /// How many values it stands for at most; none when that has no bound.
+    cardinality: Option<u64>,
+    /// The outermost list whose elements have no counterpart in an older object.
+    uncorrelatable: Option<String>,
+}
+
+struct Checker<'e> {
+    errors: &'e mut FieldErrors,
+    total: u64,
+    costly: Vec<(String, u64)>,
+}
+
+impl Checker<'_> {
+    fn schema(&mut self, schema: &Json, path: &str, place: &Place) {
+        let inner = Place {
+            is_root: false,
+            cardinality: match (place.cardinality, max_elements(schema)) {
+                (Some(outer), Some(own)) => Some(outer.saturating_mul(own)),
+                _ => None,
+            },
+            ..place.clone()
+        };
+        if let Some(additional) = schema.get("additionalProperties").filter(|schema| schema.is_object()) {
+            self.schema(additional, &below(path, "additionalProperties"), &inner);
+        }
+        for (name, property) in schema.get("properties").and_then(Json::as_object).into_iter().flatten() {
+            self.schema(property, &below(path, &format!("properties[{name}]")), &inner);
+        }
+        if let Some(items) = schema.get("items").filter(|items| items.is_object()) {
+            let is_map = schema.get("x-kubernetes-list-type").and_then(Json::as_str) == Some("map");
+            let mut inner = inner;
+            if !is_map && inner.uncorrelatable.is_none() {
+                inner.uncorrelatable = Some(below(self.errors.prefix(), path));
+            }
+            self.schema(items, &below(path, "items"), &inner);
+        }
+        self.rules(schema, path, place);
+    }
+
+    fn rules(&mut self, schema: &Json, path: &str, place: &Place) {
+        let rules = schema
+            .get("x-kubernetes-validations")
+            .map(Rule::all)
+            .unwrap_or_default();
+        if rules.is_empty() {
+            return;
+        }
+        let path = below(path, "x-kubernetes-validations");
+        let structural = Structural::compile(schema);
+        let Some((declared, compiled)) = compile(&structural, rules, place.is_root || structural.embedded) else {
+            let detail = "internal error: failed to construct type information for x-kubernetes-validations rules: \
+                          unable to convert structural schema to CEL declarations";
+            self.errors.internal(&path, detail);
+            return;
+        };
+        let cardinality = place.cardinality.unwrap_or_else(|| declared.max_cardinality());
+        for (index, compiled) in compiled.iter().enumerate() {
+            self.compiled(compiled, &format!("{path}[{index}]"), cardinality, place);
+        }
+    }
+
+    /// Checks what became of a rule.
+    fn compiled(&mut self, compiled: &Compiled, path: &str, cardinality: u64, place: &Place) {
+        let rule = &compiled.rule;
+        let (rule_path, message_path) = (format!("{path}.rule"), format!("{path}.messageExpression"));
+        let program = compiled.program.as_ref();
+        let cost = program
+            .and_then(|program| program.as_ref().ok())
+            .map_or(0, |program| program.max_cost());
+        self.cost(&rule_path, cost.saturating_mul(cardinality), "estimated rule cost");
+        if let Some(Err(problem)) = program {
+            self.invalid(&rule_path, &rule.shown(), problem);
+        }
+        match &compiled.message {
+            Some(Err(problem)) => self.invalid(&message_path, &rule.shown(), problem),
+            Some(Ok(message)) => self.cost(&message_path, message.max_cost(), "estimated messageExpression cost"),
+            None => {}
+        }
+        if compiled.uses_old_self {
+            if let Some(list) = &place.uncorrelatable {
+                let detail =
+                    format!("oldSelf cannot be used on the uncorrelatable portion of the schema within {list}");
+                self.invalid(&rule_path, &quote(&rule.rule), &detail);
+            }
+        } else if let Some(optional) = rule.optional_old_self {
+            let detail = "may not be set if oldSelf is not used in rule";
+            self.invalid(&format!("{path}.optionalOldSelf"), &optional.to_string(), detail);
+        }
+    }
+
+    fn invalid(&mut self, path: &str, value: &str, detail: &str) {
+        self.errors.invalid(path, Shown(value), detail);
+    }
+
+    fn cost(&mut self, path: &str, cost: u64, name: &str) {
+        if cost > RULE_LIMIT {
+            let detail = too_expensive(name, cost, RULE_LIMIT);
+            self.errors.forbidden(path, detail);
+        }
+        self.total = self.total.saturating_add(cost);
+        if cost >= SCHEMA_LIMIT / 100 {
+            self.costly.push((path.to_owned(), cost));
+            self.costly.sort_by_key(|(_, cost)| std::cmp::Reverse(*cost));
+            self.costly.truncate(MAX_NAMED);
+        }
+    }
+
+    fn finish(self) {
+        if self.total <= SCHEMA_LIMIT {
+            return;
+        }
+        for (path, _) in &self.costly {
+            let detail = "contributed to estimated rule cost total exceeding cost limit for entire OpenAPIv3 schema";
+            self.errors.forbidden(path, detail);
+        }
+        let name = "x-kubernetes-validations estimated rule cost total for entire OpenAPIv3 schema";
+        self.errors.forbidden("", too_expensive(name, self.total, SCHEMA_LIMIT));
+    }
+}
+
+fn below(path: &str, name: &str) -> String {
+    if path.is_empty() {
+        name.to_owned()
+    } else if name.is_empty() {
+        path.to_owned()
+    } else {
+        format!("{path}.{name}")
+    }
+}
+
+#[expect(clippy::cast_precision_loss, reason = "a factor is shown with a digit or a few")]
+fn too_expensive(name: &str, cost: u64, limit: u64) -> String {
+    let factor = cost as f64 / limit as f64;
+    let factor = match factor {
+        factor if factor > 100.0 => "more than 100x".to_owned(),
+        factor if factor < 1.5 => format!("{factor:.6}x"),
+        factor => format!("{factor:.1}x"),
+    };
+    format!(
+        "{name} exceeds budget by factor of {factor} (try simplifying the rule, or adding maxItems, maxProperties, and \
+         maxLength where arrays, maps, and strings are declared)"
+    )
+}
+
+/// How many values are right inside one value; none when that has no bound.
+fn max_elements(schema: &Json) -> Option<u64> {
+    let bound = |name: &str| {
+        schema
+            .get(name)
+            .and_then(Json::as_i64)
+            .map(|bound| u64::try_from(bound).unwrap_or(0))
+    };
+    match schema.get("type").and_then(Json::as_str) {
+        Some("object") if schema.get("additionalProperties").is_some() => bound("maxProperties"),
+        Some("array") => bound("maxItems"),
+        _ => Some(1),
+    }
+}

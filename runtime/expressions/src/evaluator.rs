@@ -1,0 +1,392 @@
+//! Evaluates expressions, and counts what that costs.
+
+use std::collections::{BTreeMap, HashMap};
+use std::rc::Rc;
+
+use crate::ast::{ACCUMULATOR, Call, Element, Entry, Expr, Fold, Literal, Node, operator};
+use crate::cost::{LIST, MAP, actual_after, actual_before};
+use crate::functions::{Context, no_such_overload};
+use crate::program::Program;
+use crate::types::Type;
+use crate::value::{Evaluated, Fault, Key, Map, Text, Value, field_of};
+
+pub(crate) struct Evaluator<'p, 'd> {
+    program: &'d Program,
+    variables: &'p [(&'p str, Evaluated<'d>)],
+    locals: Vec<Local<'d>>,
+    context: Context<'d>,
+    limit: u64,
+    cost: u64,
+}
+
+struct Local<'d> {
+    name: &'d str,
+    value: Value<'d>,
+    /// Whoever asks for the value gets it, and nothing is left: what a loop gathers in is used once in each round, and
+    /// grows where it is while nobody else holds it.
+    is_moved: bool,
+}
+
+impl<'p, 'd> Evaluator<'p, 'd> {
+    pub(crate) fn new(program: &'d Program, variables: &'p [(&'p str, Evaluated<'d>)], limit: u64) -> Self {
+        Self {
+            program,
+            variables,
+            locals: Vec::new(),
+            context: Context {
+                patterns: &program.patterns,
+                made: HashMap::new(),
+                budget: limit,
+            },
+            limit,
+            cost: 0,
+        }
+    }
+
+    pub(crate) fn cost(&self) -> u64 {
+        self.cost
+    }
+
+    pub(crate) fn run(&mut self) -> Evaluated<'d> {
+        self.eval(&self.program.expr)
+    }
+
+    fn charge(&mut self, cost: u64) -> Result<(), Fault> {
+        self.cost = self.cost.saturating_add(cost);
+        self.context.budget = self.limit.saturating_sub(self.cost);
+        if self.cost > self.limit {
+            Err(Fault::TooExpensive)
+        } else {
+            Ok(())
+        }
+    }
+
+    fn eval(&mut self, expr: &'d Expr) -> Evaluated<'d> {
+        match &expr.node {
+            Node::Literal(literal) => Ok(constant(literal)),
+            Node::Ident(name) => {
+                self.charge(1)?;
+                self.variable(name)
+            }
+            Node::Select(select) => {
+                if let Some(name) = self.program.checked.qualified.get(&expr.id) {
+                    self.charge(1)?;
+                    return self.variable(name);
+                }
+                let operand = self.eval(&select.operand)?;
+                if select.is_test {
+                    return has_field(&operand, &select.field).map(Value::Bool);
+                }
+                self.charge(1)?;
+                if let Value::Optional(_) = operand {
+                    return optional_field(operand, &select.field);
+                }
+                field_of(&operand, &select.field)?.ok_or_else(|| Fault::new(format!("no such key: {}", select.field)))
+            }
+            Node::Call(call) => self.call(expr, call),
+            Node::List(elements) => self.list(elements),
+            Node::Map(entries) => self.map(entries),
+            Node::Struct(object) => Err(Fault::new(format!("unknown type: {}", object.name))),
+            Node::Fold(fold) => self.fold(expr, fold),
+            Node::Broken => Err(Fault::new("the expression is incomplete")),
+        }
+    }
+
+    fn variable(&mut self, name: &str) -> Evaluated<'d> {
+        let name = name.strip_prefix('.').unwrap_or(name);
+        if let Some(local) = self.locals.iter_mut().rev().find(|local| local.name == name) {
+            return Ok(match local.is_moved {
+                true => std::mem::replace(&mut local.value, Value::Null),
+                false => local.value.clone(),
+            });
+        }
+        if let Some((_, value)) = self.variables.iter().find(|(variable, _)| *variable == name) {
+            return value.clone();
+        }
+        Type::named(name)
+            .map(Value::Type)
+            .ok_or_else(|| Fault::new(format!("no such attribute(s): {name}")))
+    }
+
+    fn call(&mut self, expr: &'d Expr, call: &'d Call) -> Evaluated<'d> {
+        let qualified = self.program.checked.qualified.get(&expr.id);
+        match (call.function.as_str(), call.args.as_slice()) {
+            (operator::AND, [left, right]) => return self.logical(left, right, false),
+            (operator::OR, [left, right]) => return self.logical(left, right, true),
+            (operator::CONDITIONAL, [condition, yes, no]) => {
+                return match self.eval(condition)? {
+                    Value::Bool(true) => self.eval(yes),
+                    Value::Bool(false) => self.eval(no),
+                    other => Err(no_such_overload(&call.function, &[other])),
+                };
+            }
+            (operator::NOT_STRICTLY_FALSE, [arg]) => {
+                return match self.eval(arg) {
+                    Err(Fault::TooExpensive) => Err(Fault::TooExpensive),
+                    Ok(Value::Bool(false)) => Ok(Value::Bool(false)),
+                    _ => Ok(Value::Bool(true)),
+                };
+            }
+            (operator::OPTIONAL_SELECT, [operand, field]) => {
+                let operand = self.eval(operand)?;
+                self.charge(1)?;
+                let Node::Literal(Literal::String(name)) = &field.node else {
+                    return Err(Fault::new("no such overload"));
+                };
+                return optional_field(operand, name);
+            }
+            ("or" | "orValue", [other]) if qualified.is_none() => {
+                if let Some(target) = &call.target {
+                    let value = self.eval(target)?;
+                    self.charge(1)?;
+                    return match value {
+                        Value::Optional(None) => self.eval(other),
+                        Value::Optional(Some(value)) if call.function == "orValue" => Ok(*value),
+                        Value::Optional(value) => Ok(Value::Optional(value)),
+                        value => Err(no_such_overload(&call.function, &[value])),
+                    };
+                }
+            }
+            _ => {}
+        }
+        let mut args = Vec::with_capacity(call.args.len() + 1);
+        if qualified.is_none() {
+            if let Some(target) = &call.target {
+                args.push(self.eval(target)?);
+            }
+        }
+        for arg in &call.args {
+            args.push(self.eval(arg)?);
+        }
+        let overloads = self.program.checked.overloads(expr);
+        let fits = |args: &[Value<'_>], wanted: &[Type]| args.iter().zip(wanted).all(|(arg, ty)| arg.is_a(ty));
+        let Some(overload) = overloads.iter().find(|overload| fits(&args, &overload.args)) else {
+            return Err(no_such_overload(qualified.unwrap_or(&call.function), &args));
+        };
+        self.charge(actual_before(overload, &args))?;
+        let result = (overload.run)(&mut self.context, args)?;
+        self.charge(actual_after(overload, &result))?;
+        Ok(result)
+    }
+
+    /// `&&` and `||`: one side is enough when it is `decisive`, whatever is wrong with the other.
+    fn logical(&mut self, left: &'d Expr, right: &'d Expr, decisive: bool) -> Evaluated<'d> {
+        let left = self.eval(left);
+        match left {
+            Ok(Value::Bool(value)) if value == decisive => return Ok(Value::Bool(value)),
+            Err(Fault::TooExpensive) => return left,
+            _ => {}
+        }
+        let right = self.eval(right);
+        match (&left, &right) {
+            (_, Ok(Value::Bool(value))) if *value == decisive => right,
+            (_, Err(Fault::TooExpensive)) | (Ok(Value::Bool(_)), Err(_) | Ok(Value::Bool(_))) => right,
+            (Err(_), _) => left,
+            _ => Err(Fault::new("no such overload")),
+        }
+    }
+
+    fn list(&mut self, elements: &'d [Element]) -> Evaluated<'d> {
+        let mut values = Vec::with_capacity(elements.len());
+        for element in elements {
+            let value = self.eval(&element.value)?;
+            match value {
+                Value::Optional(value) if element.is_optional => values.extend(value.map(|value| *value)),
+                value => values.push(value),
+            }
+        }
+        self.charge(LIST)?;
+        Ok(Value::list(values))
+    }
+
+    fn map(&mut self, entries: &'d [Entry]) -> Evaluated<'d> {
+        let mut values = BTreeMap::new();
+        for entry in entries {
+            let key = self.eval(&entry.key)?;
+            let place = Key::of(&key).ok_or_else(|| Fault::new("unsupported key type"))?;
+            let value = match self.eval(&entry.value)? {
+                Value::Optional(None) if entry.is_optional => continue,
+                Value::Optional(Some(value)) if entry.is_optional => *value,
+                value => value,
+            };
+            if values.insert(place, value).is_some() {
+                let shown = crate::functions::format::plain(&key);
+                return Err(Fault::new(format!("Failed with repeated key: {shown}")));
+            }
+        }
+        self.charge(MAP)?;
+        Ok(Value::Map(Map::Made(Rc::new(values))))
+    }
+
+    fn fold(&mut self, expr: &'d Expr, fold: &'d Fold) -> Evaluated<'d> {
+        let start = |evaluator: &mut Self, name: &'d str| {
+            let value = evaluator.eval(&fold.start)?;
+            evaluator.locals.push(Local {
+                name,
+                value,
+                is_moved: false,
+            });
+            Ok(())
+        };
+        if expr.as_binding().is_some() {
+            self.charge(LIST)?;
+            start(self, &fold.accumulator)?;
+            let result = self.eval(&fold.result);
+            self.locals.pop();
+            return result;
+        }
+        let range = self.eval(&fold.range)?;
+        start(self, &fold.accumulator)?;
+        let depth = self.locals.len();
+        let done = self.rounds(fold, &range);
+        self.locals.truncate(depth);
+        let is_search = matches!(fold.start.node, Node::Literal(Literal::Bool(_)));
+        let mut done = done;
+        if let Some(gathered) = self.locals.last_mut() {
+            gathered.is_moved = fold.accumulator == ACCUMULATOR;
+            if let (true, Value::String(why)) = (is_search && done.is_ok(), &gathered.value) {
+                done = Err(Fault::new(&**why));
+            }
+        }
+        let result = done.and_then(|()| self.eval(&fold.result));
+        self.locals.pop();
+        result
+    }
+
+    fn rounds(&mut self, fold: &'d Fold, range: &Value<'d>) -> Result<(), Fault> {
+        let (keys, count) = match range {
+            Value::List(list) => (None, list.len()),
+            Value::Map(map) => {
+                let keys = map.keys();
+                let count = keys.len();
+                (Some(keys), count)
+            }
+            other => return Err(no_such_overload("range", std::slice::from_ref(other))),
+        };
+        for index in 0..count {
+            let (first, second) = round(fold, range, keys.as_deref(), index)?;
+            if !self.one_round(fold, first, second)? {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether the loop went on.
+    fn one_round(&mut self, fold: &'d Fold, first: Value<'d>, second: Option<Value<'d>>) -> Result<bool, Fault> {
+        let gathered = self.locals.len() - 1;
+        let variables = [Some(first), second];
+        let names = [Some(fold.variable.as_str()), fold.second.as_deref()];
+        for (name, value) in names.into_iter().zip(variables) {
+            if let (Some(name), Some(value)) = (name, value) {
+                self.locals.push(Local {
+                    name,
+                    value,
+                    is_moved: false,
+                });
+            }
+        }
+        let goes_on = !matches!(self.eval(&fold.condition)?, Value::Bool(false));
+        if goes_on {
+            self.locals[gathered].is_moved = fold.accumulator == ACCUMULATOR;
+            let value = self.step(fold, gathered)?;
+            self.locals[gathered].value = value;
+            self.locals[gathered].is_moved = false;
+        }
+        self.locals.truncate(gathered + 1);
+        Ok(goes_on)
+    }
+
+    /// A step of `all` and `exists` whose predicate fails for one element does not fail before another decides.
+    fn step(&mut self, fold: &'d Fold, gathered: usize) -> Evaluated<'d> {
+        let Node::Call(call) = &fold.step.node else {
+            return self.eval(&fold.step);
+        };
+        let decisive = match call.function.as_str() {
+            operator::AND => false,
+            operator::OR => true,
+            _ => return self.eval(&fold.step),
+        };
+        let before = self.locals[gathered].value.clone();
+        let [_, predicate] = call.args.as_slice() else {
+            return self.eval(&fold.step);
+        };
+        self.charge(1)?;
+        let depth = self.locals.len();
+        let found = self.eval(predicate);
+        self.locals.truncate(depth);
+        Ok(match found {
+            Ok(Value::Bool(value)) if value == decisive => Value::Bool(value),
+            Ok(Value::Bool(_)) => before,
+            Err(Fault::TooExpensive) => return Err(Fault::TooExpensive),
+            // What went wrong is kept as a text until the end; no truth can be mistaken for it.
+            Err(Fault::Failed(why)) => failure(before, why),
+            Ok(_) => failure(before, "no such overload".to_owned()),
+        })
+    }
+}
+
+/// The first thing that went wrong in a loop that looks for an element.
+fn failure<'d>(before: Value<'d>, why: String) -> Value<'d> {
+    match before {
+        Value::Bool(_) => Value::text(why),
+        earlier => earlier,
+    }
+}
+
+fn round<'d>(
+    fold: &Fold,
+    range: &Value<'d>,
+    keys: Option<&[Value<'d>]>,
+    index: usize,
+) -> Result<(Value<'d>, Option<Value<'d>>), Fault> {
+    let missing = || Fault::new("index out of bounds");
+    match (range, keys) {
+        (Value::Map(map), Some(keys)) => {
+            let key = keys.get(index).cloned().ok_or_else(missing)?;
+            let value = match fold.second {
+                Some(_) => Some(map.get(&key).ok_or_else(missing)??),
+                None => None,
+            };
+            Ok((key, value))
+        }
+        (Value::List(list), _) => {
+            let element = list.get(index).ok_or_else(missing)??;
+            match fold.second {
+                Some(_) => Ok((Value::Int(i64::try_from(index).unwrap_or(i64::MAX)), Some(element))),
+                None => Ok((element, None)),
+            }
+        }
+        _ => Err(missing()),
+    }
+}
+
+fn constant(literal: &Literal) -> Value<'_> {
+    match literal {
+        Literal::Null => Value::Null,
+        Literal::Bool(value) => Value::Bool(*value),
+        Literal::Int(value) => Value::Int(*value),
+        Literal::Uint(value) => Value::Uint(*value),
+        Literal::Double(value) => Value::Double(*value),
+        Literal::String(text) => Value::String(Text::Borrowed(text)),
+        Literal::Bytes(bytes) => Value::Bytes(bytes.as_slice().into()),
+    }
+}
+
+fn has_field(operand: &Value<'_>, field: &str) -> Result<bool, Fault> {
+    match operand {
+        Value::Optional(None) => Ok(false),
+        Value::Optional(Some(inner)) => has_field(inner, field),
+        Value::Map(map) => Ok(map.get(&Value::String(Text::Borrowed(field))).is_some()),
+        other => Err(no_such_overload("has", std::slice::from_ref(other))),
+    }
+}
+
+fn optional_field<'d>(operand: Value<'d>, field: &str) -> Evaluated<'d> {
+    let operand = match operand {
+        Value::Optional(None) => return Ok(Value::Optional(None)),
+        Value::Optional(Some(inner)) => *inner,
+        other => other,
+    };
+    Ok(Value::Optional(field_of(&operand, field)?.map(Box::new)))
+}

@@ -1,0 +1,226 @@
+//! Functions that expressions can call, with what they take and give.
+
+mod addresses;
+mod authorizer;
+mod conversions;
+pub(crate) mod format;
+pub(crate) mod formats;
+mod lists;
+mod operators;
+mod optionals;
+mod quantities;
+mod regexes;
+pub(crate) mod semver;
+mod strings;
+pub(crate) mod times;
+pub(crate) mod urls;
+
+use std::collections::HashMap;
+use std::sync::{Arc, LazyLock};
+
+use regex::Regex;
+
+use crate::types::Type;
+use crate::value::{Evaluated, Fault, Value};
+
+/// What a function does with arguments that fit its signature.
+pub(crate) type Run = for<'d> fn(&mut Context<'_>, Vec<Value<'d>>) -> Evaluated<'d>;
+
+/// What functions share during one evaluation.
+#[derive(Debug)]
+pub(crate) struct Context<'p> {
+    /// Patterns that stand in the expression.
+    pub(crate) patterns: &'p HashMap<String, Arc<Regex>>,
+    /// Patterns that were made while evaluating.
+    pub(crate) made: HashMap<String, Regex>,
+    /// What evaluation may still cost.
+    pub(crate) budget: u64,
+}
+
+/// One form of a function.
+pub(crate) struct Overload {
+    /// What cost tables know it by.
+    pub(crate) id: &'static str,
+    pub(crate) name: &'static str,
+    /// Called as `args[0].name(..)`.
+    pub(crate) is_member: bool,
+    pub(crate) args: Vec<Type>,
+    pub(crate) result: Type,
+    /// How many types are open: `Type::Param` below that number.
+    pub(crate) params: u32,
+    pub(crate) run: Run,
+}
+
+/// A signature such as `charAt: string.(int) string`, the id, and the function.
+type Entry = (&'static str, &'static str, Run);
+
+static OVERLOADS: LazyLock<HashMap<&'static str, Vec<Overload>>> = LazyLock::new(|| {
+    let tables = [
+        operators::FUNCTIONS,
+        conversions::FUNCTIONS,
+        strings::FUNCTIONS,
+        regexes::FUNCTIONS,
+        lists::FUNCTIONS,
+        optionals::FUNCTIONS,
+        times::FUNCTIONS,
+        urls::FUNCTIONS,
+        addresses::FUNCTIONS,
+        quantities::FUNCTIONS,
+        semver::FUNCTIONS,
+        formats::FUNCTIONS,
+        authorizer::FUNCTIONS,
+    ];
+    let mut overloads: HashMap<&str, Vec<Overload>> = HashMap::new();
+    for (signature, id, run) in tables.into_iter().flatten() {
+        let overload = read(signature, id, *run);
+        overloads.entry(overload.name).or_default().push(overload);
+    }
+    overloads
+});
+
+/// All forms of the function called `name`; none when there is no such function.
+pub(crate) fn overloads(name: &str) -> Option<&'static [Overload]> {
+    OVERLOADS.get(name.strip_prefix('.').unwrap_or(name)).map(Vec::as_slice)
+}
+
+fn read(signature: &'static str, id: &'static str, run: Run) -> Overload {
+    let (name, rest) = signature.split_once(": ").unwrap_or((signature, "() dyn"));
+    let mut reader = Reader { rest, params: 0 };
+    let mut args = Vec::new();
+    let is_member = !reader.rest.starts_with('(');
+    if is_member {
+        args.push(reader.ty());
+        reader.skip(".");
+    }
+    reader.skip("(");
+    while !reader.skip(")") {
+        args.push(reader.ty());
+        reader.skip(", ");
+    }
+    reader.skip(" ");
+    let result = reader.ty();
+    Overload {
+        id,
+        name,
+        is_member,
+        args,
+        result,
+        params: reader.params,
+        run,
+    }
+}
+
+struct Reader {
+    rest: &'static str,
+    params: u32,
+}
+
+impl Reader {
+    fn skip(&mut self, text: &str) -> bool {
+        match self.rest.strip_prefix(text) {
+            Some(rest) => {
+                self.rest = rest;
+                true
+            }
+            // The end stands for everything, so that a signature with a mistake ends too.
+            None => self.rest.is_empty(),
+        }
+    }
+
+    fn ty(&mut self) -> Type {
+        let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '/';
+        let end = self.rest.find(|c| !is_part(c)).unwrap_or(self.rest.len());
+        let (name, rest) = self.rest.split_at(end);
+        self.rest = rest;
+        let mut inner = Vec::new();
+        if matches!(name, "list" | "map" | "optional" | "type") && self.skip("(") {
+            while !self.skip(")") {
+                inner.push(self.ty());
+                self.skip(", ");
+            }
+        }
+        let mut inner = inner.into_iter();
+        let mut next = || Arc::new(inner.next().unwrap_or(Type::Dyn));
+        match name {
+            "list" => Type::List(next()),
+            "map" => Type::Map(next(), next()),
+            "optional" => Type::Optional(next()),
+            "type" => Type::Type(next()),
+            "dyn" => Type::Dyn,
+            "null" => Type::Null,
+            "duration" => Type::Duration,
+            "timestamp" => Type::Timestamp,
+            "url" => Type::Library("kubernetes.URL"),
+            "ip" => Type::Library("net.IP"),
+            "cidr" => Type::Library("net.CIDR"),
+            "quantity" => Type::Library("kubernetes.Quantity"),
+            "semver" => Type::Library("kubernetes.Semver"),
+            "format" => Type::Library("kubernetes.NamedFormat"),
+            "authorizer" => Type::Library("kubernetes.authorization.Authorizer"),
+            "path_check" => Type::Library("kubernetes.authorization.PathCheck"),
+            "group_check" => Type::Library("kubernetes.authorization.GroupCheck"),
+            "resource_check" => Type::Library("kubernetes.authorization.ResourceCheck"),
+            "decision" => Type::Library("kubernetes.authorization.Decision"),
+            "A" | "B" => {
+                let number = u32::from(name == "B");
+                self.params = self.params.max(number + 1);
+                Type::Param(number)
+            }
+            other => Type::named(other).unwrap_or(Type::Dyn),
+        }
+    }
+}
+
+/// The fault of arguments that no form of a function takes.
+pub(crate) fn no_such_overload(function: &str, args: &[Value<'_>]) -> Fault {
+    let types: Vec<&str> = args.iter().map(Value::type_name).collect();
+    Fault::new(format!("no such overload: {function}({})", types.join(", ")))
+}
+
+/// What arguments must be, when they are not.
+fn unfit() -> Fault {
+    Fault::new("no such overload")
+}
+
+fn text<'a>(args: &'a [Value<'_>], index: usize) -> Result<&'a str, Fault> {
+    match args.get(index) {
+        Some(Value::String(text)) => Ok(text),
+        _ => Err(unfit()),
+    }
+}
+
+fn int(args: &[Value<'_>], index: usize) -> Result<i64, Fault> {
+    match args.get(index) {
+        Some(Value::Int(number)) => Ok(*number),
+        _ => Err(unfit()),
+    }
+}
+
+/// A count as an `int`.
+fn count(number: usize) -> Value<'static> {
+    Value::Int(i64::try_from(number).unwrap_or(i64::MAX))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_signature_reads() {
+        for overload in OVERLOADS.values().flatten() {
+            let shown = |ty: &Type| ty.to_string();
+            let args: Vec<String> = overload.args.iter().map(shown).collect();
+            assert!(
+                !overload.name.is_empty() && !overload.name.contains(' '),
+                "{}",
+                overload.id
+            );
+            assert!(args.len() < 5, "{} {args:?}", overload.id);
+        }
+        let find_all = &overloads("findAll").unwrap()[1];
+        assert_eq!(find_all.args, [Type::String, Type::String, Type::Int]);
+        assert_eq!(find_all.result, Type::list(Type::String));
+        assert!(find_all.is_member);
+        assert!(!overloads("sets.contains").unwrap()[0].is_member);
+    }
+}

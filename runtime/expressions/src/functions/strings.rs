@@ -1,0 +1,238 @@
+//! Texts.
+
+use planesmith_machinery::go_format::quote;
+
+use super::{Context, Entry, count, format, int, text, unfit};
+use crate::value::{Evaluated, Fault, Value};
+
+pub(super) const FUNCTIONS: &[Entry] = &[
+    ("contains: string.(string) bool", "contains_string", contains),
+    ("endsWith: string.(string) bool", "ends_with_string", ends_with),
+    ("startsWith: string.(string) bool", "starts_with_string", starts_with),
+    ("charAt: string.(int) string", "string_char_at_int", char_at),
+    ("indexOf: string.(string) int", "string_index_of_string", index_of),
+    (
+        "indexOf: string.(string, int) int",
+        "string_index_of_string_int",
+        index_of,
+    ),
+    (
+        "lastIndexOf: string.(string) int",
+        "string_last_index_of_string",
+        last_index_of,
+    ),
+    (
+        "lastIndexOf: string.(string, int) int",
+        "string_last_index_of_string_int",
+        last_index_of,
+    ),
+    ("lowerAscii: string.() string", "string_lower_ascii", lower_ascii),
+    ("upperAscii: string.() string", "string_upper_ascii", upper_ascii),
+    (
+        "replace: string.(string, string) string",
+        "string_replace_string_string",
+        replace,
+    ),
+    (
+        "replace: string.(string, string, int) string",
+        "string_replace_string_string_int",
+        replace,
+    ),
+    ("split: string.(string) list(string)", "string_split_string", split),
+    (
+        "split: string.(string, int) list(string)",
+        "string_split_string_int",
+        split,
+    ),
+    ("substring: string.(int) string", "string_substring_int", substring),
+    (
+        "substring: string.(int, int) string",
+        "string_substring_int_int",
+        substring,
+    ),
+    ("trim: string.() string", "string_trim", trim),
+    ("reverse: string.() string", "string_reverse", reverse),
+    ("format: string.(list(dyn)) string", "string_format", formatted),
+    ("strings.quote: (string) string", "strings_quote", quoted),
+    ("join: list(string).() string", "list_join", join),
+    ("join: list(string).(string) string", "list_join_string", join),
+    (
+        "jsonpatch.escapeKey: (string) string",
+        "string_jsonpatch_escapeKey_string",
+        escape_key,
+    ),
+];
+
+/// A replacement may make a text at most this long.
+const MAX_BYTES: usize = 16 << 20;
+
+fn contains<'d>(_: &mut Context<'_>, args: Vec<Value<'d>>) -> Evaluated<'d> {
+    Ok(Value::Bool(text(&args, 0)?.contains(text(&args, 1)?)))
+}
+
+fn ends_with<'d>(_: &mut Context<'_>, args: Vec<Value<'d>>) -> Evaluated<'d> {
+    Ok(Value::Bool(text(&args, 0)?.ends_with(text(&args, 1)?)))
+}
+
+fn starts_with<'d>(_: &mut Context<'_>, args: Vec<Value<'d>>) -> Evaluated<'d> {
+    Ok(Value::Bool(text(&args, 0)?.starts_with(text(&args, 1)?)))
+}
+
+fn out_of_range(index: i64) -> Fault {
+    Fault::new(format!("index out of range: {index}"))
+}
+
+fn char_at<'d>(_: &mut Context<'_>, args: Vec<Value<'d>>) -> Evaluated<'d> {
+    let (text, index) = (text(&args, 0)?, int(&args, 1)?);
+    let place = usize::try_from(index).map_err(|_| out_of_range(index))?;
+    match text.chars().nth(place) {
+        Some(c) => Ok(Value::text(c.to_string())),
+        None if place == text.chars().count() => Ok(Value::text("")),
+        None => Err(out_of_range(index)),
+    }
+}
+
+/// Where the character with number `index` begins.
+fn offset(text: &str, index: usize) -> Option<usize> {
+    let end = std::iter::once(text.len());
+    text.char_indices().map(|(at, _)| at).chain(end).nth(index)
+}
+
+fn index_of<'d>(_: &mut Context<'_>, args: Vec<Value<'d>>) -> Evaluated<'d> {
+    let (text, part) = (text(&args, 0)?, text(&args, 1)?);
+    let from = if args.len() > 2 { int(&args, 2)? } else { 0 };
+    if part.is_empty() {
+        return Ok(Value::Int(from));
+    }
+    let start = usize::try_from(from).ok().and_then(|from| offset(text, from));
+    let start = start.ok_or_else(|| out_of_range(from))?;
+    let found = text[start..].find(part).map(|at| text[..start + at].chars().count());
+    Ok(found.map_or(Value::Int(-1), count))
+}
+
+fn last_index_of<'d>(_: &mut Context<'_>, args: Vec<Value<'d>>) -> Evaluated<'d> {
+    let (text, part) = (text(&args, 0)?, text(&args, 1)?);
+    let length = text.chars().count();
+    let from = match args.get(2) {
+        Some(_) => int(&args, 2)?,
+        None => i64::try_from(length).unwrap_or(i64::MAX),
+    };
+    if part.is_empty() {
+        return Ok(Value::Int(from));
+    }
+    let last = usize::try_from(from).ok().and_then(|from| offset(text, from));
+    let last = last.ok_or_else(|| out_of_range(from))?;
+    let end = (last + part.len()).min(text.len());
+    let end = (end..=text.len())
+        .find(|end| text.is_char_boundary(*end))
+        .unwrap_or(text.len());
+    let found = text[..end].rfind(part).filter(|at| *at <= last);
+    Ok(found.map_or(Value::Int(-1), |at| count(text[..at].chars().count())))
+}
+
+fn lower_ascii<'d>(_: &mut Context<'_>, args: Vec<Value<'d>>) -> Evaluated<'d> {
+    Ok(Value::text(text(&args, 0)?.to_ascii_lowercase()))
+}
+
+fn upper_ascii<'d>(_: &mut Context<'_>, args: Vec<Value<'d>>) -> Evaluated<'d> {
+    Ok(Value::text(text(&args, 0)?.to_ascii_uppercase()))
+}
+
+fn replace<'d>(_: &mut Context<'_>, args: Vec<Value<'d>>) -> Evaluated<'d> {
+    let (text, old, new) = (text(&args, 0)?, text(&args, 1)?, text(&args, 2)?);
+    let limit = if args.len() > 3 { int(&args, 3)? } else { -1 };
+    let limit = usize::try_from(limit).unwrap_or(usize::MAX);
+    let places = text.matches(old).take(limit).count();
+    if text.len().saturating_add(places.saturating_mul(new.len())) > MAX_BYTES {
+        return Err(Fault::TooExpensive);
+    }
+    Ok(Value::text(text.replacen(old, new, limit)))
+}
+
+fn split<'d>(_: &mut Context<'_>, args: Vec<Value<'d>>) -> Evaluated<'d> {
+    let (text, separator) = (text(&args, 0)?, text(&args, 1)?);
+    let limit = if args.len() > 2 { int(&args, 2)? } else { -1 };
+    let limit = usize::try_from(limit).unwrap_or(usize::MAX);
+    if limit == 0 {
+        return Ok(Value::list(Vec::new()));
+    }
+    if !separator.is_empty() {
+        return Ok(Value::texts(text.splitn(limit, separator)));
+    }
+    let mut parts: Vec<&str> = Vec::new();
+    let mut rest = text;
+    while let Some(first) = rest.chars().next() {
+        if parts.len() + 1 == limit {
+            parts.push(rest);
+            break;
+        }
+        let (part, after) = rest.split_at(first.len_utf8());
+        parts.push(part);
+        rest = after;
+    }
+    Ok(Value::texts(parts))
+}
+
+fn substring<'d>(_: &mut Context<'_>, args: Vec<Value<'d>>) -> Evaluated<'d> {
+    let (text, start) = (text(&args, 0)?, int(&args, 1)?);
+    let first = usize::try_from(start).ok().and_then(|start| offset(text, start));
+    let Some(_) = args.get(2) else {
+        let first = first.ok_or_else(|| out_of_range(start))?;
+        return Ok(Value::text(&text[first..]));
+    };
+    let end = int(&args, 2)?;
+    if start > end {
+        return Err(Fault::new(format!(
+            "invalid substring range. start: {start}, end: {end}"
+        )));
+    }
+    let first = first.ok_or_else(|| out_of_range(start))?;
+    let last = usize::try_from(end).ok().and_then(|end| offset(text, end));
+    let last = last.ok_or_else(|| out_of_range(end))?;
+    Ok(Value::text(&text[first..last]))
+}
+
+fn trim<'d>(_: &mut Context<'_>, args: Vec<Value<'d>>) -> Evaluated<'d> {
+    Ok(Value::text(text(&args, 0)?.trim()))
+}
+
+fn reverse<'d>(_: &mut Context<'_>, args: Vec<Value<'d>>) -> Evaluated<'d> {
+    Ok(Value::text(text(&args, 0)?.chars().rev().collect::<String>()))
+}
+
+fn formatted<'d>(_: &mut Context<'_>, args: Vec<Value<'d>>) -> Evaluated<'d> {
+    match args.get(1) {
+        Some(Value::List(values)) => format::format(text(&args, 0)?, &values.elements()?).map(Value::text),
+        _ => Err(unfit()),
+    }
+}
+
+fn quoted<'d>(_: &mut Context<'_>, args: Vec<Value<'d>>) -> Evaluated<'d> {
+    Ok(Value::text(quote(text(&args, 0)?)))
+}
+
+fn join<'d>(_: &mut Context<'_>, args: Vec<Value<'d>>) -> Evaluated<'d> {
+    let separator = if args.len() > 1 { text(&args, 1)? } else { "" };
+    let Some(Value::List(parts)) = args.first() else {
+        return Err(unfit());
+    };
+    let parts = parts.elements()?;
+    let mut joined = String::new();
+    for (index, part) in parts.iter().enumerate() {
+        let Value::String(part) = part else {
+            return Err(Fault::new(format!("join: invalid input: {}", format::plain(part))));
+        };
+        if index > 0 {
+            joined.push_str(separator);
+        }
+        joined.push_str(part);
+        if joined.len() > MAX_BYTES {
+            return Err(Fault::TooExpensive);
+        }
+    }
+    Ok(Value::text(joined))
+}
+
+fn escape_key<'d>(_: &mut Context<'_>, args: Vec<Value<'d>>) -> Evaluated<'d> {
+    Ok(Value::text(text(&args, 0)?.replace('~', "~0").replace('/', "~1")))
+}

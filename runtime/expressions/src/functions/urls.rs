@@ -1,0 +1,164 @@
+//! URLs.
+
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+use super::{Context, Entry, text, unfit};
+use crate::value::{Evaluated, Fault, Key, Library, Map, Value};
+
+pub(super) const FUNCTIONS: &[Entry] = &[
+    ("url: (string) url", "string_to_url", url),
+    ("isURL: (string) bool", "is_url_string", is_url),
+    ("getScheme: url.() string", "url_get_scheme", scheme),
+    ("getHost: url.() string", "url_get_host", host),
+    ("getHostname: url.() string", "url_get_hostname", hostname),
+    ("getPort: url.() string", "url_get_port", port),
+    ("getEscapedPath: url.() string", "url_get_escaped_path", path),
+    ("getQuery: url.() map(string, list(string))", "url_get_query", query),
+];
+
+/// A URL in its parts.
+#[derive(Debug)]
+pub struct Url {
+    pub(crate) text: String,
+    scheme: String,
+    host: String,
+    path: String,
+    query: String,
+}
+
+impl Url {
+    /// The URL that a text is: one with a scheme, or an absolute path.
+    pub(crate) fn parse(text: &str) -> Result<Self, String> {
+        let refused = |why: &str| {
+            let shown = planesmith_machinery::go_format::quote(text);
+            format!("parse {shown}: {why}")
+        };
+        if text.is_empty() {
+            return Err(refused("empty url"));
+        }
+        if text.chars().any(|c| c.is_ascii_control()) {
+            return Err(refused("net/url: invalid control character in URL"));
+        }
+        let is_scheme = |scheme: &&str| {
+            scheme.starts_with(|c: char| c.is_ascii_alphabetic())
+                && scheme
+                    .chars()
+                    .all(|c| c.is_ascii_alphanumeric() || matches!(c, '+' | '-' | '.'))
+        };
+        let scheme = text.split_once(':').map(|(scheme, _)| scheme).filter(is_scheme);
+        if scheme.is_none() && !text.starts_with('/') {
+            return Err(match text.starts_with(':') {
+                true => refused("missing protocol scheme"),
+                false => refused("invalid URI for request"),
+            });
+        }
+        let rest = scheme.map_or(text, |scheme| &text[scheme.len() + 1..]);
+        let (rest, query) = rest.split_once('?').unwrap_or((rest, ""));
+        let (host, path) = match rest.strip_prefix("//") {
+            Some(rest) if scheme.is_some() || !rest.starts_with('/') => {
+                let end = rest.find('/').unwrap_or(rest.len());
+                rest.split_at(end)
+            }
+            _ => ("", rest),
+        };
+        let host = host.rsplit_once('@').map_or(host, |(_, host)| host);
+        if host.contains(' ') {
+            return Err(refused("invalid character \" \" in host name"));
+        }
+        let port = port_of(host);
+        if !port.bytes().all(|byte| byte.is_ascii_digit()) {
+            return Err(refused(&format!("invalid port \":{port}\" after host")));
+        }
+        Ok(Self {
+            text: text.to_owned(),
+            scheme: scheme.unwrap_or_default().to_ascii_lowercase(),
+            host: host.to_owned(),
+            path: path.replace(' ', "%20"),
+            query: query.to_owned(),
+        })
+    }
+}
+
+fn port_of(host: &str) -> &str {
+    let end = host.rfind(']').unwrap_or(0);
+    host[end..].split_once(':').map_or("", |(_, port)| port)
+}
+
+fn unescape(text: &str) -> String {
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text.bytes();
+    while let Some(byte) = rest.next() {
+        let hex = |byte: Option<u8>| byte.and_then(|byte| char::from(byte).to_digit(16));
+        match byte {
+            b'+' => bytes.push(b' '),
+            b'%' => {
+                let code = hex(rest.next())
+                    .zip(hex(rest.next()))
+                    .map(|(high, low)| high * 16 + low);
+                bytes.extend(code.and_then(|code| u8::try_from(code).ok()));
+            }
+            byte => bytes.push(byte),
+        }
+    }
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+fn url<'d>(_: &mut Context<'_>, args: Vec<Value<'d>>) -> Evaluated<'d> {
+    let url = Url::parse(text(&args, 0)?);
+    let url = url.map_err(|why| Fault::new(format!("URL parse error during conversion from string: {why}")))?;
+    Ok(Value::Library(Library::Url(Rc::new(url))))
+}
+
+fn is_url<'d>(_: &mut Context<'_>, args: Vec<Value<'d>>) -> Evaluated<'d> {
+    Ok(Value::Bool(Url::parse(text(&args, 0)?).is_ok()))
+}
+
+fn part<'d>(args: &[Value<'d>], part: impl FnOnce(&Url) -> &str) -> Evaluated<'d> {
+    match args.first() {
+        Some(Value::Library(Library::Url(url))) => Ok(Value::text(part(url))),
+        _ => Err(unfit()),
+    }
+}
+
+fn scheme<'d>(_: &mut Context<'_>, args: Vec<Value<'d>>) -> Evaluated<'d> {
+    part(&args, |url| &url.scheme)
+}
+
+fn host<'d>(_: &mut Context<'_>, args: Vec<Value<'d>>) -> Evaluated<'d> {
+    part(&args, |url| &url.host)
+}
+
+fn hostname<'d>(_: &mut Context<'_>, args: Vec<Value<'d>>) -> Evaluated<'d> {
+    part(&args, |url| {
+        let port = port_of(&url.host);
+        let name = url.host.strip_suffix(port).unwrap_or(&url.host).trim_end_matches(':');
+        let name = if port.is_empty() {
+            url.host.trim_end_matches(':')
+        } else {
+            name
+        };
+        name.trim_start_matches('[').trim_end_matches(']')
+    })
+}
+
+fn port<'d>(_: &mut Context<'_>, args: Vec<Value<'d>>) -> Evaluated<'d> {
+    part(&args, |url| port_of(&url.host))
+}
+
+fn path<'d>(_: &mut Context<'_>, args: Vec<Value<'d>>) -> Evaluated<'d> {
+    part(&args, |url| &url.path)
+}
+
+fn query<'d>(_: &mut Context<'_>, args: Vec<Value<'d>>) -> Evaluated<'d> {
+    let Some(Value::Library(Library::Url(url))) = args.first() else {
+        return Err(unfit());
+    };
+    let mut values: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    for pair in url.query.split('&').filter(|pair| !pair.is_empty()) {
+        let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
+        values.entry(unescape(name)).or_default().push(unescape(value));
+    }
+    let entry = |(name, values): (String, Vec<String>)| (Key::from(name.as_str()), Value::texts(values));
+    Ok(Value::Map(Map::Made(Rc::new(values.into_iter().map(entry).collect()))))
+}

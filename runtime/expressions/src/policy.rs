@@ -1,0 +1,181 @@
+//! Expressions of admission policies and webhooks: what they know, and what must come out.
+
+use std::collections::BTreeMap;
+
+use crate::checker::ANY_OBJECT;
+use crate::program::{Environment, Program};
+use crate::types::Type;
+
+/// What an expression of a policy may know beyond the request.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Known {
+    /// `params`: the policy has parameters.
+    pub params: bool,
+    /// `authorizer`.
+    pub authorizer: bool,
+    /// `variables`: values that the policy declares.
+    pub variables: bool,
+}
+
+/// The names that an expression of a policy knows, and the variables that were declared so far.
+#[derive(Clone, Debug)]
+pub struct PolicyEnvironment {
+    base: Environment,
+    variables: Option<BTreeMap<String, Type>>,
+}
+
+impl PolicyEnvironment {
+    /// The names that the server gives.
+    #[must_use]
+    pub fn new(known: Known) -> Self {
+        let mut base = Environment::new()
+            .with("object", Type::Dyn)
+            .with("oldObject", Type::Dyn)
+            .with("request", request())
+            .with("namespaceObject", namespace());
+        if known.params {
+            base = base.with("params", Type::Dyn);
+        }
+        if known.authorizer {
+            let authorizer = Type::Library("kubernetes.authorization.Authorizer");
+            let check = Type::Library("kubernetes.authorization.ResourceCheck");
+            base = base
+                .with("authorizer", authorizer)
+                .with("authorizer.requestResource", check);
+        }
+        Self {
+            base,
+            variables: known.variables.then(BTreeMap::new),
+        }
+    }
+
+    /// Declares `variables.name`; later expressions know it.
+    pub fn declare(&mut self, name: &str, ty: Type) {
+        self.variables.get_or_insert_default().insert(name.to_owned(), ty);
+    }
+
+    /// Knows the same variables as `other`.
+    pub fn share_variables(&mut self, other: &Self) {
+        self.variables.clone_from(&other.variables);
+    }
+
+    /// Names the objects that mutations make: `Object{..}` and `JSONPatch{..}`.
+    pub fn allow_objects(&mut self) {
+        let patch = [
+            ("op", Type::String),
+            ("path", Type::String),
+            ("from", Type::String),
+            ("value", Type::Dyn),
+        ];
+        let fields = patch.map(|(name, ty)| (name.to_owned(), ty)).into();
+        self.base = std::mem::take(&mut self.base)
+            .with_object(Type::object("JSONPatch", fields))
+            .with_object(Type::object(ANY_OBJECT, BTreeMap::new()));
+    }
+
+    /// The program of an expression.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong with it, in the words of kube-apiserver: it does not compile, or what comes out is none of
+    /// `results` (of which an empty list allows all).
+    pub fn compile(&self, expression: &str, results: &[Type]) -> Result<Program, String> {
+        let mut environment = self.base.clone();
+        if let Some(variables) = &self.variables {
+            environment = environment.with("variables", Type::object("kubernetes.variables", variables.clone()));
+        }
+        let program = environment
+            .compile(expression)
+            .map_err(|problems| format!("compilation failed: {problems}"))?;
+        let found = program.result_type();
+        if results.is_empty() || results.contains(found) {
+            return Ok(program);
+        }
+        let name = |ty: &Type| match ty {
+            Type::Null => "null_type".to_owned(),
+            other => other.to_string(),
+        };
+        Err(match results {
+            [only] => format!("must evaluate to {} but got {}", name(only), name(found)),
+            several => {
+                let names: Vec<String> = several.iter().map(name).collect();
+                format!("must evaluate to one of [{}] but got {}", names.join(" "), name(found))
+            }
+        })
+    }
+}
+
+fn object<const N: usize>(name: &str, fields: [(&str, Type); N]) -> Type {
+    Type::object(name, fields.map(|(name, ty)| (name.to_owned(), ty)).into())
+}
+
+fn request() -> Type {
+    let kind = object(
+        "kubernetes.GroupVersionKind",
+        [
+            ("group", Type::String),
+            ("version", Type::String),
+            ("kind", Type::String),
+        ],
+    );
+    let resource = object(
+        "kubernetes.GroupVersionResource",
+        [
+            ("group", Type::String),
+            ("version", Type::String),
+            ("resource", Type::String),
+        ],
+    );
+    let user = object(
+        "kubernetes.UserInfo",
+        [
+            ("username", Type::String),
+            ("uid", Type::String),
+            ("groups", Type::list(Type::String)),
+            ("extra", Type::map(Type::list(Type::String))),
+        ],
+    );
+    object(
+        "kubernetes.AdmissionRequest",
+        [
+            ("kind", kind.clone()),
+            ("resource", resource.clone()),
+            ("subResource", Type::String),
+            ("requestKind", kind),
+            ("requestResource", resource),
+            ("requestSubResource", Type::String),
+            ("name", Type::String),
+            ("namespace", Type::String),
+            ("operation", Type::String),
+            ("userInfo", user),
+            ("dryRun", Type::Bool),
+            ("options", Type::Dyn),
+        ],
+    )
+}
+
+fn namespace() -> Type {
+    let metadata = object(
+        "kubernetes.NamespaceMetadata",
+        [
+            ("name", Type::String),
+            ("generateName", Type::String),
+            ("namespace", Type::String),
+            ("labels", Type::map(Type::String)),
+            ("annotations", Type::map(Type::String)),
+            ("UID", Type::String),
+            ("creationTimestamp", Type::Timestamp),
+            ("deletionGracePeriodSeconds", Type::Int),
+            ("deletionTimestamp", Type::Timestamp),
+            ("generation", Type::Int),
+            ("resourceVersion", Type::String),
+            ("finalizers", Type::list(Type::String)),
+        ],
+    );
+    let spec = object("kubernetes.NamespaceSpec", [("finalizers", Type::list(Type::String))]);
+    let status = object("kubernetes.NamespaceStatus", [("phase", Type::String)]);
+    object(
+        "kubernetes.Namespace",
+        [("metadata", metadata), ("spec", spec), ("status", status)],
+    )
+}

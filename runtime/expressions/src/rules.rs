@@ -1,0 +1,264 @@
+//! The rules of a schema (`x-kubernetes-validations`), and objects that must meet them.
+
+mod correlation;
+mod evaluate;
+
+use std::collections::BTreeMap;
+
+use planesmith_machinery::field_error::FieldErrors;
+use planesmith_machinery::structural::{Additional, Form, Structural};
+use serde_json::Value as Json;
+
+use crate::declared::Declared;
+use crate::field_path::{Notation, follow};
+use crate::program::{Environment, Program};
+use crate::types::Type;
+
+/// What all rules of one object may cost together. About a second.
+pub const OBJECT_BUDGET: u64 = 20_000_000;
+
+/// The root of type names in messages.
+const SELF_TYPE: &str = "selfType";
+
+/// A rule as it is written.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Rule {
+    /// What has to hold.
+    pub rule: String,
+    /// What is said otherwise.
+    pub message: String,
+    /// What is said otherwise, as an expression; wins over `message`.
+    pub message_expression: String,
+    /// The reason of the error.
+    pub reason: Option<String>,
+    /// The field that the error names, below where the rule stands.
+    pub field_path: String,
+    /// The rule holds for new values too, and `oldSelf` is optional.
+    pub optional_old_self: Option<bool>,
+}
+
+impl Rule {
+    /// The rules in the JSON form of a schema's `x-kubernetes-validations`.
+    #[must_use]
+    pub fn all(rules: &Json) -> Vec<Rule> {
+        let text = |rule: &Json, name: &str| rule.get(name).and_then(Json::as_str).unwrap_or_default().to_owned();
+        let rule = |rule: &Json| Rule {
+            rule: text(rule, "rule"),
+            message: text(rule, "message"),
+            message_expression: text(rule, "messageExpression"),
+            reason: rule.get("reason").and_then(Json::as_str).map(str::to_owned),
+            field_path: text(rule, "fieldPath"),
+            optional_old_self: rule.get("optionalOldSelf").and_then(Json::as_bool),
+        };
+        rules.as_array().into_iter().flatten().map(rule).collect()
+    }
+
+    /// As messages about a rule that does not compile show it.
+    #[must_use]
+    pub fn shown(&self) -> String {
+        let json = |text: &str| {
+            let json = Json::from(text).to_string();
+            json.replace('<', "\\u003c")
+                .replace('>', "\\u003e")
+                .replace('&', "\\u0026")
+        };
+        let optional = |value: Option<String>| value.unwrap_or_else(|| "null".to_owned());
+        format!(
+            "{{\"Rule\":{},\"Message\":{},\"MessageExpression\":{},\"Reason\":{},\"FieldPath\":{},\"OptionalOldSelf\":{}}}",
+            json(&self.rule),
+            json(&self.message),
+            json(&self.message_expression),
+            optional(self.reason.as_deref().map(json)),
+            json(&self.field_path),
+            optional(self.optional_old_self.map(|value| value.to_string())),
+        )
+    }
+
+    /// What messages call the rule.
+    fn named(&self) -> &str {
+        if self.message.is_empty() {
+            self.rule.trim()
+        } else {
+            self.message.trim()
+        }
+    }
+}
+
+/// A rule that is ready to be evaluated, or what is wrong with it.
+#[derive(Debug)]
+pub(crate) struct Compiled {
+    pub(crate) rule: Rule,
+    /// None for an empty rule.
+    pub(crate) program: Option<Result<Program, String>>,
+    pub(crate) message: Option<Result<Program, String>>,
+    pub(crate) uses_old_self: bool,
+    /// The field that errors name, below where the rule stands.
+    field: String,
+}
+
+/// Compiles the rules of one schema; none when expressions cannot see its values.
+pub(crate) fn compile(schema: &Structural, rules: Vec<Rule>, is_root: bool) -> Option<(Declared, Vec<Compiled>)> {
+    let declared = Declared::of(schema, is_root, SELF_TYPE)?;
+    let base = Environment::new()
+        .with("self", declared.ty.clone())
+        .bounded_by(&declared);
+    let plain = base.clone().with("oldSelf", declared.ty.clone());
+    let optional = base.with("oldSelf", Type::optional(declared.ty.clone()));
+    let compiled = rules.into_iter().map(|rule| {
+        let environment = if rule.optional_old_self == Some(true) {
+            &optional
+        } else {
+            &plain
+        };
+        one(schema, rule, environment)
+    });
+    let compiled = compiled.collect();
+    Some((declared, compiled))
+}
+
+fn one(schema: &Structural, rule: Rule, environment: &Environment) -> Compiled {
+    let mut compiled = Compiled {
+        program: None,
+        message: None,
+        uses_old_self: false,
+        field: String::new(),
+        rule,
+    };
+    let rule = &compiled.rule;
+    if rule.rule.trim().is_empty() {
+        return compiled;
+    }
+    let program = match environment.compile(&rule.rule) {
+        Err(problems) => Err(format!("compilation failed: {problems}")),
+        Ok(program) if *program.result_type() != Type::Bool => Err("cel expression must evaluate to a bool".to_owned()),
+        Ok(program) => Ok(program),
+    };
+    let Ok(sound) = &program else {
+        compiled.program = Some(program);
+        return compiled;
+    };
+    compiled.uses_old_self = sound.uses("oldSelf");
+    if !rule.message_expression.is_empty() {
+        compiled.message = Some(match environment.compile(&rule.message_expression) {
+            Err(problems) => Err(format!("messageExpression compilation failed: {problems}")),
+            Ok(message) if *message.result_type() != Type::String => {
+                Err("messageExpression must evaluate to a string".to_owned())
+            }
+            Ok(message) => Ok(message),
+        });
+    }
+    if let Ok(path) = field_of_errors(&rule.field_path, schema) {
+        compiled.field = path;
+    }
+    compiled.program = Some(program);
+    compiled
+}
+
+/// A path below a value as errors write it: fields behind dots, entries of maps in brackets.
+fn field_of_errors(path: &str, schema: &Structural) -> Result<String, String> {
+    let mut shown = String::new();
+    let mut here = Some(schema);
+    let (names, ()) = follow(path, Notation::DotsAndBrackets, (), |(), _| Ok(()))?;
+    for name in names {
+        let Some(schema) = here.filter(|schema| schema.field(&name).is_some()) else {
+            return Err("does not refer to a valid field".to_owned());
+        };
+        match (schema.properties.contains_key(name.as_str()), shown.is_empty()) {
+            (true, true) => shown.push_str(&name),
+            (true, false) => shown.extend([".", &name]),
+            (false, _) => shown.extend(["[", &name, "]"]),
+        }
+        here = schema.field(&name);
+    }
+    Ok(shown)
+}
+
+/// All rules of a schema, compiled.
+#[derive(Debug, Default)]
+pub struct Rules {
+    root: Option<Node>,
+}
+
+/// The rules of one part of a schema and of what is in it.
+#[derive(Debug)]
+struct Node {
+    rules: Vec<Compiled>,
+    is_root: bool,
+    properties: BTreeMap<Box<str>, Node>,
+    additional: Option<Box<Node>>,
+    items: Option<Box<Node>>,
+    all_of: Vec<Node>,
+}
+
+impl Rules {
+    /// Compiles the rules of the schema of an object of the API.
+    #[must_use]
+    pub fn compile(schema: &Structural) -> Self {
+        Self {
+            root: node(schema, schema, true),
+        }
+    }
+
+    /// Whether there are no rules.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.root.is_none()
+    }
+
+    /// Reports the rules that `document` does not meet. What is the same in `old` may stay as it is, unless a rule
+    /// compares the two.
+    pub fn check(&self, schema: &Structural, document: &Json, old: Option<&Json>, errors: &mut FieldErrors) {
+        if let Some(root) = &self.root {
+            evaluate::check(root, schema, document, old, errors);
+        }
+    }
+}
+
+/// The rules of `rules` for values that `schema` describes; the two differ inside `allOf`.
+fn node(rules: &Structural, schema: &Structural, is_root: bool) -> Option<Node> {
+    if !has_rules(rules) {
+        return None;
+    }
+    let written = rules.rules.as_deref().map(Rule::all).unwrap_or_default();
+    let compiled = match written.is_empty() {
+        true => Vec::new(),
+        false => compile(schema, written, is_root)
+            .map(|(_, compiled)| compiled)
+            .unwrap_or_default(),
+    };
+    let inner = |rules: &Structural, schema: &Structural| node(rules, schema, schema.embedded);
+    let properties = rules.properties.iter().filter_map(|(name, rules)| {
+        let schema = schema.properties.get(name)?;
+        Some((name.clone(), inner(rules, schema)?))
+    });
+    let additional = match (&rules.additional, &schema.additional) {
+        (Additional::Typed(rules), Additional::Typed(schema)) => inner(rules, schema).map(Box::new),
+        _ => None,
+    };
+    let items = rules.items.as_deref().zip(schema.items.as_deref());
+    let all_of = rules.limits.iter().flat_map(|limits| &limits.all_of);
+    Some(Node {
+        rules: compiled,
+        is_root,
+        properties: properties.collect(),
+        additional,
+        items: items.and_then(|(rules, schema)| inner(rules, schema)).map(Box::new),
+        all_of: all_of.filter_map(|rules| node(rules, schema, is_root)).collect(),
+    })
+}
+
+fn has_rules(schema: &Structural) -> bool {
+    // What is neither a type nor known has no values that rules could see.
+    if schema.form == Form::Any && schema.preserve_unknown && schema.properties.is_empty() {
+        return false;
+    }
+    let typed = match &schema.additional {
+        Additional::Typed(additional) => Some(&**additional),
+        Additional::None | Additional::Any => None,
+    };
+    schema.rules.is_some()
+        || schema.items.as_deref().is_some_and(has_rules)
+        || typed.is_some_and(has_rules)
+        || schema.properties.values().any(has_rules)
+        || schema.limits.iter().flat_map(|limits| &limits.all_of).any(has_rules)
+}

@@ -1,0 +1,283 @@
+//! Evaluates rules along a document.
+
+use planesmith_machinery::field_error::{FieldError, FieldErrorKind, FieldErrors, Shown};
+use planesmith_machinery::structural::{Additional, Structural};
+use serde_json::Value as Json;
+
+use super::correlation::{Correlation, old_element};
+use super::{Compiled, Node, OBJECT_BUDGET};
+use crate::program::{PER_CALL_LIMIT, Program};
+use crate::value::{Evaluated, Fault, Map, Value, from_json};
+
+/// Longer messages of expressions are not taken, in bytes.
+const MAX_MESSAGE: usize = 5 * 1024;
+
+pub(super) fn check(root: &Node, schema: &Structural, document: &Json, old: Option<&Json>, errors: &mut FieldErrors) {
+    let mut walk = Walk {
+        errors,
+        budget: OBJECT_BUDGET,
+    };
+    // It stops when the budget is spent; that is among the errors then.
+    let _ = walk.node(root, schema, "", document, old, Correlation::new(document, old));
+}
+
+/// The budget is spent; nothing more is evaluated.
+struct Spent;
+
+struct Walk<'e> {
+    errors: &'e mut FieldErrors,
+    budget: u64,
+}
+
+/// What rules are evaluated with.
+struct Subject<'d> {
+    path: &'d str,
+    json: &'d Json,
+    value: Evaluated<'d>,
+    old: Option<Evaluated<'d>>,
+}
+
+impl Walk<'_> {
+    fn node<'d>(
+        &mut self,
+        node: &'d Node,
+        schema: &'d Structural,
+        path: &str,
+        json: &'d Json,
+        old: Option<&'d Json>,
+        correlation: Correlation<'d>,
+    ) -> Result<(), Spent> {
+        if json.is_null() {
+            return Ok(());
+        }
+        self.rules(node, schema, path, json, old, correlation)?;
+        for inner in &node.all_of {
+            self.node(inner, schema, path, json, old, correlation.without_current())?;
+        }
+        match json {
+            Json::Array(elements) => {
+                let (Some(inner), Some(items)) = (&node.items, &schema.items) else {
+                    return Ok(());
+                };
+                for (index, element) in elements.iter().enumerate() {
+                    let path = format!("{path}[{index}]");
+                    let old = old_element(element, old, schema);
+                    self.node(inner, items, &path, element, old, correlation.element(element, schema))?;
+                }
+            }
+            Json::Object(entries) => {
+                for (name, value) in entries {
+                    let old = old.and_then(|old| old.get(name));
+                    if let (Some(inner), Additional::Typed(values)) = (&node.additional, &schema.additional) {
+                        self.node(
+                            inner,
+                            values,
+                            &format!("{path}[{name}]"),
+                            value,
+                            old,
+                            correlation.key(name),
+                        )?;
+                    }
+                    if let (Some(inner), Some(property)) =
+                        (node.properties.get(name.as_str()), schema.properties.get(name.as_str()))
+                    {
+                        self.node(inner, property, &joined(path, name), value, old, correlation.key(name))?;
+                    }
+                }
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn rules<'d>(
+        &mut self,
+        node: &'d Node,
+        schema: &'d Structural,
+        path: &str,
+        json: &'d Json,
+        old: Option<&'d Json>,
+        correlation: Correlation<'d>,
+    ) -> Result<(), Spent> {
+        if node.rules.is_empty() {
+            return Ok(());
+        }
+        // A null that was there before is no value to compare with.
+        let old = old.filter(|old| !old.is_null());
+        for compiled in &node.rules {
+            let subject = Subject {
+                path,
+                json,
+                value: value(json, schema, node.is_root),
+                old: old.map(|old| value(old, schema, node.is_root)),
+            };
+            let before = self.errors.count();
+            if let Some(error) = self.rule(compiled, &subject)? {
+                let may_stay = !compiled.uses_old_self && correlation.is_unchanged();
+                if !may_stay && before == self.errors.count() {
+                    self.errors.report(error);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Evaluates one rule. An error of the rule itself is reported at once; that it does not hold is returned, because
+    /// it may be let pass.
+    fn rule<'d>(&mut self, compiled: &'d Compiled, subject: &Subject<'d>) -> Result<Option<FieldError>, Spent> {
+        let invalid = |detail: String| error(subject, None, FieldErrorKind::Invalid, detail);
+        let rule = &compiled.rule;
+        let is_optional = rule.optional_old_self == Some(true);
+        let program = match &compiled.program {
+            None => return Ok(None),
+            Some(Err(problem)) => {
+                self.errors.report(invalid(format!("rule compile error: {problem}")));
+                return Ok(None);
+            }
+            Some(Ok(program)) => program,
+        };
+        if compiled.uses_old_self && subject.old.is_none() && !is_optional {
+            return Ok(None);
+        }
+        if self.budget == 0 {
+            self.errors.report(invalid(SPENT.to_owned()));
+            return Err(Spent);
+        }
+        let variables = variables(subject, is_optional);
+        let evaluation = program.evaluate(&variables, PER_CALL_LIMIT);
+        let Some(left) = self.budget.checked_sub(evaluation.cost) else {
+            self.errors.report(invalid(SPENT.to_owned()));
+            return Err(Spent);
+        };
+        self.budget = left;
+        match evaluation.result {
+            Ok(Value::Bool(true)) => return Ok(None),
+            Ok(_) => {}
+            Err(fault) => {
+                let (why, name) = (fault.message(), rule.named());
+                let is_overload = why.starts_with("no such overload");
+                let detail = match &fault {
+                    Fault::TooExpensive => format!(
+                        "'{why}': no further validation rules will be run due to call cost exceeds limit for rule: {name}"
+                    ),
+                    Fault::Failed(_) if is_overload => format!(
+                        "'{why}': call arguments did not match a supported operator, function or macro signature for \
+                         rule: {name}"
+                    ),
+                    Fault::Failed(_) => format!("{why} evaluating rule: {name}"),
+                };
+                self.errors.report(invalid(detail));
+                return if fault == Fault::TooExpensive {
+                    Err(Spent)
+                } else {
+                    Ok(None)
+                };
+            }
+        }
+        let said = match &compiled.message {
+            Some(Ok(message)) => self.message(message, compiled, subject, &variables)?,
+            _ => None,
+        };
+        let detail = said.unwrap_or_else(|| match rule.message.is_empty() {
+            true => format!("failed rule: {}", rule.rule.trim()),
+            false => rule.message.trim().to_owned(),
+        });
+        let kind = match rule.reason.as_deref() {
+            Some("FieldValueForbidden") => FieldErrorKind::Forbidden,
+            Some("FieldValueRequired") => FieldErrorKind::Required,
+            Some("FieldValueDuplicate") => FieldErrorKind::Duplicate,
+            _ => FieldErrorKind::Invalid,
+        };
+        Ok(Some(error(subject, Some(&compiled.field), kind, detail)))
+    }
+
+    /// The message that an expression makes, when it makes a useful one.
+    fn message<'d>(
+        &mut self,
+        message: &'d Program,
+        compiled: &'d Compiled,
+        subject: &Subject<'d>,
+        variables: &[(&str, Evaluated<'d>)],
+    ) -> Result<Option<String>, Spent> {
+        let evaluation = message.evaluate(variables, PER_CALL_LIMIT);
+        let field = Some(&compiled.field);
+        let Some(left) = self.budget.checked_sub(evaluation.cost) else {
+            let detail = "messageExpression evaluation failed due to running out of cost budget, no further validation \
+                          rules will be run";
+            self.errors
+                .report(error(subject, field, FieldErrorKind::Invalid, detail.to_owned()));
+            return Err(Spent);
+        };
+        if matches!(evaluation.result, Err(Fault::TooExpensive)) {
+            let shown = planesmith_machinery::go_format::quote(&compiled.rule.message_expression);
+            let detail = format!(
+                "no further validation rules will be run due to call cost exceeds limit for messageExpression: {shown}"
+            );
+            self.errors
+                .report(error(subject, field, FieldErrorKind::Invalid, detail));
+            return Err(Spent);
+        }
+        self.budget = left;
+        let Ok(Value::String(text)) = evaluation.result else {
+            return Ok(None);
+        };
+        let text = text.trim();
+        let is_useful = !text.is_empty() && text.len() <= MAX_MESSAGE && !text.contains('\n');
+        Ok(is_useful.then(|| text.to_owned()))
+    }
+}
+
+const SPENT: &str = "validation failed due to running out of cost budget, no further validation rules will be run";
+
+fn variables<'d>(subject: &Subject<'d>, is_optional: bool) -> Vec<(&'static str, Evaluated<'d>)> {
+    let mut variables = vec![("self", subject.value.clone())];
+    match (&subject.old, is_optional) {
+        (Some(old), true) => variables.push(("oldSelf", old.clone().map(Value::some))),
+        (Some(old), false) => variables.push(("oldSelf", old.clone())),
+        (None, true) => variables.push(("oldSelf", Ok(Value::Optional(None)))),
+        (None, false) => {}
+    }
+    variables
+}
+
+fn value<'d>(json: &'d Json, schema: &'d Structural, is_root: bool) -> Evaluated<'d> {
+    match from_json(json, schema)? {
+        Value::Map(Map::View { entries, schema, .. }) => Ok(Value::Map(Map::View {
+            entries,
+            schema,
+            is_root,
+        })),
+        other => Ok(other),
+    }
+}
+
+fn joined(path: &str, name: &str) -> String {
+    match (path, name) {
+        ("", name) => name.to_owned(),
+        (path, "") => path.to_owned(),
+        (path, name) if name.starts_with('[') => format!("{path}{name}"),
+        (path, name) => format!("{path}.{name}"),
+    }
+}
+
+/// The error of a rule. Values are shown when they are short: no objects and no lists.
+fn error(subject: &Subject<'_>, field: Option<&String>, kind: FieldErrorKind, detail: String) -> FieldError {
+    let path = joined(subject.path, field.map_or("", String::as_str));
+    let has_value = matches!(kind, FieldErrorKind::Invalid | FieldErrorKind::Duplicate);
+    let is_short = !matches!(subject.json, Json::Object(_) | Json::Array(_));
+    let value = if has_value && is_short {
+        subject.json.shown()
+    } else {
+        String::new()
+    };
+    FieldError {
+        field: if path.is_empty() { "<nil>".to_owned() } else { path },
+        kind,
+        value,
+        detail: if kind == FieldErrorKind::Duplicate {
+            String::new()
+        } else {
+            detail
+        },
+    }
+}

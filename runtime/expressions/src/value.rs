@@ -1,0 +1,305 @@
+//! Values while an expression is evaluated.
+
+mod compare;
+mod view;
+
+use std::collections::BTreeMap;
+use std::net::IpAddr;
+use std::rc::Rc;
+
+use planesmith_machinery::quantity::Quantity;
+use planesmith_machinery::structural::{ListKind, Structural};
+use serde_json::Value as Json;
+
+use crate::functions::formats::Format;
+use crate::functions::semver::Semver;
+use crate::functions::urls::Url;
+use crate::types::Type;
+
+pub(crate) use compare::{compare, equals};
+pub(crate) use view::{field_of, from_json, unescaped};
+
+/// A value. What comes from documents is looked at where it lies.
+#[derive(Clone, Debug)]
+pub enum Value<'d> {
+    /// `null`.
+    Null,
+    /// A truth.
+    Bool(bool),
+    /// A number with a sign.
+    Int(i64),
+    /// A number without one.
+    Uint(u64),
+    /// A number with a fraction.
+    Double(f64),
+    /// A text.
+    String(Text<'d>),
+    /// Bytes.
+    Bytes(Rc<[u8]>),
+    /// Nanoseconds.
+    Duration(i64),
+    /// A point in time.
+    Timestamp(jiff::Timestamp),
+    /// A list.
+    List(List<'d>),
+    /// A map or an object.
+    Map(Map<'d>),
+    /// A type.
+    Type(Type),
+    /// A value that may be missing.
+    Optional(Option<Box<Value<'d>>>),
+    /// What a schema keeps but does not know; it can only be compared.
+    Unknown(&'d Json),
+    /// A value of one of Kubernetes' libraries.
+    Library(Library),
+}
+
+/// A text.
+#[derive(Clone, Debug)]
+pub enum Text<'d> {
+    /// Part of a document or of the expression.
+    Borrowed(&'d str),
+    /// Made while evaluating.
+    Made(Rc<str>),
+}
+
+impl std::ops::Deref for Text<'_> {
+    type Target = str;
+
+    fn deref(&self) -> &str {
+        match self {
+            Text::Borrowed(text) => text,
+            Text::Made(text) => text,
+        }
+    }
+}
+
+/// A list.
+#[derive(Clone, Debug)]
+pub enum List<'d> {
+    /// Made while evaluating.
+    Made(Rc<Vec<Value<'d>>>),
+    /// Part of a document.
+    View {
+        /// The elements.
+        elements: &'d [Json],
+        /// What they are; without it they are what they look like.
+        items: Option<&'d Structural>,
+        /// How they are told apart.
+        kind: &'d ListKind,
+    },
+}
+
+/// A map or an object.
+#[derive(Clone, Debug)]
+pub enum Map<'d> {
+    /// Made while evaluating.
+    Made(Rc<BTreeMap<Key, Value<'d>>>),
+    /// Part of a document.
+    View {
+        /// The entries.
+        entries: &'d serde_json::Map<String, Json>,
+        /// What they are; without it they are what they look like.
+        schema: Option<&'d Structural>,
+        /// It is an object of the API, with a kind and metadata.
+        is_root: bool,
+    },
+}
+
+/// A key of a map.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Key {
+    /// A truth.
+    Bool(bool),
+    /// A whole number.
+    Int(i128),
+    /// A text.
+    String(Rc<str>),
+}
+
+/// A value of one of Kubernetes' libraries.
+#[derive(Clone, Debug)]
+pub enum Library {
+    /// `kubernetes.URL`.
+    Url(Rc<Url>),
+    /// `net.IP`.
+    Ip(IpAddr),
+    /// `net.CIDR`: the address as written, and how many bits are the network.
+    Cidr(IpAddr, u8),
+    /// `kubernetes.Quantity`.
+    Quantity(Rc<Quantity>),
+    /// `kubernetes.Semver`.
+    Semver(Rc<Semver>),
+    /// `kubernetes.NamedFormat`.
+    Format(&'static Format),
+}
+
+/// Why there is no value.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Fault {
+    /// What went wrong, such as a missing key.
+    Failed(String),
+    /// Evaluation cost too much.
+    TooExpensive,
+}
+
+impl Fault {
+    pub(crate) fn new(message: impl Into<String>) -> Self {
+        Fault::Failed(message.into())
+    }
+
+    /// The message, as kube-apiserver words it.
+    #[must_use]
+    pub fn message(&self) -> &str {
+        match self {
+            Fault::Failed(message) => message,
+            Fault::TooExpensive => "operation cancelled: actual cost limit exceeded",
+        }
+    }
+}
+
+/// A value, or why there is none.
+pub type Evaluated<'d> = Result<Value<'d>, Fault>;
+
+impl<'d> Value<'d> {
+    pub(crate) fn text(text: impl Into<Rc<str>>) -> Self {
+        Value::String(Text::Made(text.into()))
+    }
+
+    pub(crate) fn list(elements: Vec<Value<'d>>) -> Self {
+        Value::List(List::Made(Rc::new(elements)))
+    }
+
+    pub(crate) fn some(self) -> Self {
+        Value::Optional(Some(Box::new(self)))
+    }
+
+    pub(crate) fn texts<T: Into<Rc<str>>>(texts: impl IntoIterator<Item = T>) -> Self {
+        Value::list(texts.into_iter().map(Value::text).collect())
+    }
+
+    /// How messages call the type at run time.
+    pub(crate) fn type_name(&self) -> &'static str {
+        match self {
+            Value::Null => "null_type",
+            Value::Bool(_) => "bool",
+            Value::Int(_) => "int",
+            Value::Uint(_) => "uint",
+            Value::Double(_) => "double",
+            Value::String(_) => "string",
+            Value::Bytes(_) => "bytes",
+            Value::Duration(_) => "google.protobuf.Duration",
+            Value::Timestamp(_) => "google.protobuf.Timestamp",
+            Value::List(_) => "list",
+            Value::Map(_) => "map",
+            Value::Type(_) => "type",
+            Value::Optional(_) => "optional_type",
+            Value::Unknown(_) => "unknown",
+            Value::Library(library) => library.type_name(),
+        }
+    }
+
+    /// The type at run time, without types of elements.
+    pub(crate) fn type_of(&self) -> Type {
+        Type::named(self.type_name()).unwrap_or(Type::Dyn)
+    }
+
+    /// Size as cost is counted: characters, bytes, elements or entries; anything else is 1.
+    pub(crate) fn size(&self) -> u64 {
+        let size = match self {
+            Value::String(text) => text.chars().count(),
+            Value::Bytes(bytes) => bytes.len(),
+            Value::List(list) => list.len(),
+            Value::Map(map) => map.len(),
+            Value::Optional(Some(value)) => return value.size(),
+            Value::Library(Library::Ip(address)) => {
+                if address.is_ipv4() {
+                    4
+                } else {
+                    16
+                }
+            }
+            Value::Library(Library::Cidr(_, bits)) => usize::from(*bits).div_ceil(8),
+            _ => 1,
+        };
+        size as u64
+    }
+
+    /// Whether a value of this kind counts as one of type `ty` where functions are chosen.
+    pub(crate) fn is_a(&self, ty: &Type) -> bool {
+        match ty {
+            Type::Dyn | Type::Error | Type::Param(_) => true,
+            Type::Null => matches!(self, Value::Null),
+            Type::Bool => matches!(self, Value::Bool(_)),
+            Type::Int => matches!(self, Value::Int(_)),
+            Type::Uint => matches!(self, Value::Uint(_)),
+            Type::Double => matches!(self, Value::Double(_)),
+            Type::String => matches!(self, Value::String(_)),
+            Type::Bytes => matches!(self, Value::Bytes(_)),
+            Type::Duration => matches!(self, Value::Duration(_)),
+            Type::Timestamp => matches!(self, Value::Timestamp(_)),
+            Type::List(_) => matches!(self, Value::List(_)),
+            Type::Map(..) | Type::Struct(_) => matches!(self, Value::Map(_)),
+            Type::Type(_) => matches!(self, Value::Type(_)),
+            Type::Optional(_) => matches!(self, Value::Optional(_)),
+            Type::Library(name) => self.type_name() == *name,
+        }
+    }
+
+    /// Empty, zero, false or missing.
+    pub(crate) fn is_zero(&self) -> bool {
+        match self {
+            Value::Null | Value::Bool(false) | Value::Int(0) | Value::Uint(0) | Value::Duration(0) => true,
+            Value::Double(number) => *number == 0.0,
+            Value::String(text) => text.is_empty(),
+            Value::Bytes(bytes) => bytes.is_empty(),
+            Value::List(list) => list.len() == 0,
+            Value::Map(map) => map.len() == 0,
+            Value::Optional(value) => value.as_ref().is_none_or(|value| value.is_zero()),
+            _ => false,
+        }
+    }
+}
+
+impl Library {
+    fn type_name(&self) -> &'static str {
+        match self {
+            Library::Url(_) => "kubernetes.URL",
+            Library::Ip(_) => "net.IP",
+            Library::Cidr(..) => "net.CIDR",
+            Library::Quantity(_) => "kubernetes.Quantity",
+            Library::Semver(_) => "kubernetes.Semver",
+            Library::Format(_) => "kubernetes.NamedFormat",
+        }
+    }
+}
+
+impl Key {
+    /// The key that a value is; whole numbers of all kinds are the same key.
+    pub(crate) fn of(value: &Value<'_>) -> Option<Key> {
+        Some(match value {
+            Value::Bool(value) => Key::Bool(*value),
+            Value::Int(value) => Key::Int(i128::from(*value)),
+            Value::Uint(value) => Key::Int(i128::from(*value)),
+            #[expect(
+                clippy::cast_possible_truncation,
+                reason = "it is whole, and saturates where it is too large"
+            )]
+            Value::Double(value) if value.fract() == 0.0 => Key::Int(*value as i128),
+            Value::String(text) => Key::String((&**text).into()),
+            _ => return None,
+        })
+    }
+
+    /// The value that a key is.
+    pub(crate) fn value<'d>(&self) -> Value<'d> {
+        match self {
+            Key::Bool(value) => Value::Bool(*value),
+            Key::Int(value) => match i64::try_from(*value) {
+                Ok(value) => Value::Int(value),
+                Err(_) => Value::Uint(u64::try_from(*value).unwrap_or(u64::MAX)),
+            },
+            Key::String(text) => Value::String(Text::Made(text.clone())),
+        }
+    }
+}

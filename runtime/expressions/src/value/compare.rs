@@ -1,0 +1,191 @@
+//! Which values are the same, and which is greater.
+
+use std::cmp::Ordering;
+use std::collections::BTreeMap;
+
+use planesmith_machinery::structural::ListKind;
+use serde_json::Value as Json;
+
+use super::{Fault, Key, Library, List, Map, Value, unescaped};
+
+/// Whether two values are the same. Numbers of different kinds are when they have the same value; other values of
+/// different kinds never are.
+pub(crate) fn equals(one: &Value<'_>, other: &Value<'_>) -> Result<bool, Fault> {
+    Ok(match (one, other) {
+        (Value::Null, Value::Null) => true,
+        (Value::Bool(one), Value::Bool(other)) => one == other,
+        (Value::String(one), Value::String(other)) => **one == **other,
+        (Value::Bytes(one), Value::Bytes(other)) => one == other,
+        (Value::Duration(one), Value::Duration(other)) => one == other,
+        (Value::Timestamp(one), Value::Timestamp(other)) => one == other,
+        (Value::Type(_), Value::Type(_)) => one.type_value() == other.type_value(),
+        (Value::Optional(one), Value::Optional(other)) => match (one, other) {
+            (Some(one), Some(other)) => equals(one, other)?,
+            (one, other) => one.is_none() && other.is_none(),
+        },
+        (Value::List(one), Value::List(other)) => lists(one, other)?,
+        (Value::Map(one), Value::Map(other)) => maps(one, other)?,
+        (Value::Unknown(one), Value::Unknown(other)) => one == other,
+        (Value::Library(one), Value::Library(other)) => libraries(one, other),
+        (one, other) if is_number(one) && is_number(other) => numbers(one, other) == Some(Ordering::Equal),
+        _ => false,
+    })
+}
+
+impl Value<'_> {
+    fn type_value(&self) -> Option<String> {
+        let Value::Type(ty) = self else { return None };
+        let shown = ty.to_string();
+        // `type([1])` and `list` are the same, whatever the elements.
+        Some(shown.split('(').next().unwrap_or_default().to_owned())
+    }
+}
+
+fn is_number(value: &Value<'_>) -> bool {
+    matches!(value, Value::Int(_) | Value::Uint(_) | Value::Double(_))
+}
+
+#[expect(
+    clippy::cast_precision_loss,
+    reason = "exact comparison follows where rounding could matter"
+)]
+fn numbers(one: &Value<'_>, other: &Value<'_>) -> Option<Ordering> {
+    let whole = |value: &Value<'_>| match value {
+        Value::Int(value) => Some(i128::from(*value)),
+        Value::Uint(value) => Some(i128::from(*value)),
+        _ => None,
+    };
+    let double = |value: &Value<'_>| match value {
+        Value::Double(value) => *value,
+        other => whole(other).unwrap_or_default() as f64,
+    };
+    match (whole(one), whole(other)) {
+        (Some(one), Some(other)) => Some(one.cmp(&other)),
+        _ => double(one).partial_cmp(&double(other)),
+    }
+}
+
+fn lists(one: &List<'_>, other: &List<'_>) -> Result<bool, Fault> {
+    if one.len() != other.len() {
+        return Ok(false);
+    }
+    match (one, other) {
+        (List::View { elements, kind, .. }, List::View { elements: others, .. }) => match kind {
+            ListKind::Set => return Ok(same_set(elements, others)),
+            ListKind::Map(keys) => return same_by_key(one, other, keys),
+            ListKind::Atomic => {}
+        },
+        (
+            List::View {
+                kind: ListKind::Set, ..
+            },
+            List::Made(_),
+        ) => {
+            return contains_all(one, other);
+        }
+        _ => {}
+    }
+    for (one, other) in one.iter().zip(other.iter()) {
+        if !equals(&one?, &other?)? {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+fn contains_all(one: &List<'_>, other: &List<'_>) -> Result<bool, Fault> {
+    for element in other.iter() {
+        let element = element?;
+        let mut found = false;
+        for candidate in one.iter() {
+            found |= equals(&candidate?, &element)?;
+        }
+        if !found {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+fn same_set(one: &[Json], other: &[Json]) -> bool {
+    let texts = |elements: &[Json]| {
+        elements
+            .iter()
+            .map(Json::to_string)
+            .collect::<std::collections::BTreeSet<_>>()
+    };
+    texts(one) == texts(other)
+}
+
+fn same_by_key(one: &List<'_>, other: &List<'_>, keys: &[Box<str>]) -> Result<bool, Fault> {
+    let (List::View { elements, .. }, List::View { elements: others, .. }) = (one, other) else {
+        return Ok(false);
+    };
+    let key = |element: &Json| -> String {
+        let parts = keys.iter().map(|key| element.get(unescaped(key)).map(Json::to_string));
+        parts.map(|part| part.unwrap_or_default() + "\0").collect()
+    };
+    let places: BTreeMap<String, usize> = elements.iter().enumerate().map(|(place, e)| (key(e), place)).collect();
+    for (index, element) in others.iter().enumerate() {
+        let Some(place) = places.get(&key(element)) else {
+            return Ok(false);
+        };
+        if let (Some(one), Some(other)) = (one.get(*place), other.get(index))
+            && !equals(&one?, &other?)?
+        {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+fn maps(one: &Map<'_>, other: &Map<'_>) -> Result<bool, Fault> {
+    if one.len() != other.len() {
+        return Ok(false);
+    }
+    if let (Map::View { entries, .. }, Map::View { entries: others, .. }) = (one, other)
+        && !entries.keys().eq(others.keys())
+    {
+        return Ok(false);
+    }
+    for (key, value) in one.entries()? {
+        let Some(other) = other.get(&key) else {
+            return Ok(false);
+        };
+        if !equals(&value, &other?)? {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+fn libraries(one: &Library, other: &Library) -> bool {
+    match (one, other) {
+        (Library::Url(one), Library::Url(other)) => one.text == other.text,
+        (Library::Ip(one), Library::Ip(other)) => one == other,
+        (Library::Cidr(one, bits), Library::Cidr(other, other_bits)) => one == other && bits == other_bits,
+        (Library::Quantity(one), Library::Quantity(other)) => one.cmp(other) == Ordering::Equal,
+        (Library::Semver(one), Library::Semver(other)) => one.cmp(other) == Ordering::Equal,
+        (Library::Format(one), Library::Format(other)) => std::ptr::eq(*one, *other),
+        _ => false,
+    }
+}
+
+/// Which of two values is greater; none when they cannot be compared.
+pub(crate) fn compare(one: &Value<'_>, other: &Value<'_>) -> Option<Ordering> {
+    match (one, other) {
+        (Value::Bool(one), Value::Bool(other)) => Some(one.cmp(other)),
+        (Value::String(one), Value::String(other)) => Some((**one).cmp(&**other)),
+        (Value::Bytes(one), Value::Bytes(other)) => Some(one.cmp(other)),
+        (Value::Duration(one), Value::Duration(other)) => Some(one.cmp(other)),
+        (Value::Timestamp(one), Value::Timestamp(other)) => Some(one.cmp(other)),
+        (one, other) if is_number(one) && is_number(other) => numbers(one, other),
+        _ => None,
+    }
+}
+
+impl From<&str> for Key {
+    fn from(text: &str) -> Self {
+        Key::String(text.into())
+    }
+}

@@ -1,0 +1,224 @@
+//! Documents as values: what a schema says of each part decides what it is.
+
+use base64::Engine;
+use planesmith_machinery::structural::{Additional, Form, Format, ListKind, Structural};
+use serde_json::Value as Json;
+
+use super::{Evaluated, Fault, Key, List, Map, Text, Value};
+use crate::declared::unescape;
+use crate::functions::times;
+
+const ATOMIC: &ListKind = &ListKind::Atomic;
+
+/// The value of a part of a document that `schema` describes.
+pub(crate) fn from_json<'d>(json: &'d Json, schema: &'d Structural) -> Evaluated<'d> {
+    match (json, schema.form) {
+        (Json::Null, _) if schema.nullable => Ok(Value::Null),
+        (Json::Null, _) => Err(Fault::new("invalid data, got null for schema with nullable=false")),
+        (Json::String(text), Form::IntOrString) => Ok(Value::String(Text::Borrowed(text))),
+        (Json::Number(number), Form::IntOrString | Form::Integer) => integer(number),
+        (Json::Number(number), Form::Number) => Ok(Value::Double(number.as_f64().unwrap_or(f64::NAN))),
+        (Json::Object(entries), Form::Object) => Ok(Value::Map(Map::View {
+            entries,
+            schema: Some(schema),
+            is_root: schema.embedded,
+        })),
+        (Json::Array(elements), Form::Array) => Ok(Value::List(List::View {
+            elements,
+            items: schema.items.as_deref(),
+            kind: &schema.list,
+        })),
+        (Json::String(text), Form::String) => string(text, schema),
+        (Json::Bool(value), Form::Boolean) => Ok(Value::Bool(*value)),
+        (json, Form::Any) if schema.preserve_unknown => Ok(Value::Unknown(json)),
+        (_, form) => Err(Fault::new(format!("invalid data, expected {}", form_name(form)))),
+    }
+}
+
+fn form_name(form: Form) -> &'static str {
+    match form {
+        Form::Any => "a known type",
+        Form::Object => "a map for the provided schema with type=object",
+        Form::Array => "an array for the provided schema with type=array",
+        Form::String => "string",
+        Form::Integer => "int",
+        Form::Number => "float",
+        Form::Boolean => "bool",
+        Form::IntOrString => "XIntOrString value to be either a string or integer",
+    }
+}
+
+fn integer<'d>(number: &serde_json::Number) -> Evaluated<'d> {
+    let whole = number.as_i64();
+    let whole = whole.or_else(|| {
+        #[expect(
+            clippy::cast_possible_truncation,
+            reason = "it is whole, and saturates where it is too large"
+        )]
+        number
+            .as_f64()
+            .filter(|value| value.fract() == 0.0)
+            .map(|value| value as i64)
+    });
+    whole
+        .map(Value::Int)
+        .ok_or_else(|| Fault::new("invalid data, expected int, got float64"))
+}
+
+fn string<'d>(text: &'d str, schema: &Structural) -> Evaluated<'d> {
+    let format = schema.limits.as_ref().and_then(|limits| limits.format.as_ref());
+    match format.map_or("", Format::name) {
+        "duration" => times::parse_duration(text)
+            .map(Value::Duration)
+            .ok_or_else(|| Fault::new(format!("Invalid duration {text}"))),
+        "date" => times::parse_timestamp(&format!("{text}T00:00:00Z"))
+            .map(Value::Timestamp)
+            .ok_or_else(|| Fault::new(format!("Invalid date formatted string {text}"))),
+        "date-time" => times::parse_timestamp(text)
+            .map(Value::Timestamp)
+            .ok_or_else(|| Fault::new(format!("Invalid date-time formatted string {text}"))),
+        "byte" => base64::engine::general_purpose::STANDARD
+            .decode(text)
+            .map(|bytes| Value::Bytes(bytes.into()))
+            .map_err(|_| Fault::new(format!("Invalid byte formatted string {text}"))),
+        _ => Ok(Value::String(Text::Borrowed(text))),
+    }
+}
+
+/// The value of a document that nothing is known about.
+fn from_plain_json(json: &Json) -> Value<'_> {
+    match json {
+        Json::Null => Value::Null,
+        Json::Bool(value) => Value::Bool(*value),
+        Json::Number(number) => match number.as_i64() {
+            Some(value) => Value::Int(value),
+            None => Value::Double(number.as_f64().unwrap_or(f64::NAN)),
+        },
+        Json::String(text) => Value::String(Text::Borrowed(text)),
+        Json::Array(elements) => Value::List(List::View {
+            elements,
+            items: None,
+            kind: ATOMIC,
+        }),
+        Json::Object(entries) => Value::Map(Map::View {
+            entries,
+            schema: None,
+            is_root: false,
+        }),
+    }
+}
+
+impl<'d> List<'d> {
+    pub(crate) fn len(&self) -> usize {
+        match self {
+            List::Made(elements) => elements.len(),
+            List::View { elements, .. } => elements.len(),
+        }
+    }
+
+    /// The element at `index`; none behind the end.
+    pub(crate) fn get(&self, index: usize) -> Option<Evaluated<'d>> {
+        match self {
+            List::Made(elements) => elements.get(index).cloned().map(Ok),
+            List::View { elements, items, .. } => elements.get(index).map(|element| match items {
+                Some(items) => from_json(element, items),
+                None => Ok(from_plain_json(element)),
+            }),
+        }
+    }
+
+    pub(crate) fn iter(&self) -> impl DoubleEndedIterator<Item = Evaluated<'d>> + '_ {
+        (0..self.len()).filter_map(|index| self.get(index))
+    }
+
+    /// All elements.
+    pub(crate) fn elements(&self) -> Result<Vec<Value<'d>>, Fault> {
+        self.iter().collect()
+    }
+}
+
+/// The name of a field of a document that `escaped` stands for in expressions.
+pub(crate) fn unescaped(escaped: &str) -> String {
+    unescape(escaped).unwrap_or_else(|| escaped.to_owned())
+}
+
+impl<'d> Map<'d> {
+    pub(crate) fn len(&self) -> usize {
+        match self {
+            Map::Made(entries) => entries.len(),
+            Map::View { entries, .. } => entries.len(),
+        }
+    }
+
+    /// The entry under `key`.
+    pub(crate) fn get(&self, key: &Value<'_>) -> Option<Evaluated<'d>> {
+        match self {
+            Map::Made(entries) => entries.get(&Key::of(key)?).cloned().map(Ok),
+            Map::View {
+                entries,
+                schema,
+                is_root,
+            } => {
+                let Value::String(name) = key else { return None };
+                entry(entries, *schema, *is_root, name)
+            }
+        }
+    }
+
+    /// Keys, in order.
+    pub(crate) fn keys(&self) -> Vec<Value<'d>> {
+        match self {
+            Map::Made(entries) => entries.keys().map(Key::value).collect(),
+            Map::View { entries, .. } => entries.keys().map(|key| Value::String(Text::Borrowed(key))).collect(),
+        }
+    }
+
+    pub(crate) fn entries(&self) -> Result<Vec<(Value<'d>, Value<'d>)>, Fault> {
+        let entry = |key: Value<'d>| {
+            let value = self.get(&key).transpose()?;
+            Ok(value.map(|value| (key, value)))
+        };
+        self.keys()
+            .into_iter()
+            .filter_map(|key| entry(key).transpose())
+            .collect()
+    }
+}
+
+fn entry<'d>(
+    entries: &'d serde_json::Map<String, Json>,
+    schema: Option<&'d Structural>,
+    is_root: bool,
+    name: &str,
+) -> Option<Evaluated<'d>> {
+    let Some(schema) = schema else {
+        return entries.get(name).map(|value| Ok(from_plain_json(value)));
+    };
+    if let Additional::Typed(values) = &schema.additional
+        && schema.properties.is_empty()
+    {
+        return entries.get(name).map(|value| from_json(value, values));
+    }
+    let unescaped = unescaped(name);
+    let value = entries.get(&unescaped)?;
+    if is_root {
+        match (unescaped.as_str(), value) {
+            ("apiVersion" | "kind", Json::String(text)) => return Some(Ok(Value::String(Text::Borrowed(text)))),
+            ("metadata", Json::Object(_)) => return Some(Ok(from_plain_json(value))),
+            _ => {}
+        }
+    }
+    let property = schema.properties.get(unescaped.as_str())?;
+    Some(from_json(value, property))
+}
+
+/// The field `name` of a value; none when it has no such field.
+pub(crate) fn field_of<'d>(value: &Value<'d>, name: &str) -> Result<Option<Value<'d>>, Fault> {
+    match value {
+        Value::Map(map) => map.get(&Value::String(Text::Borrowed(name))).transpose(),
+        other => Err(Fault::new(format!(
+            "unsupported type for field selection: {}",
+            other.type_name()
+        ))),
+    }
+}
