@@ -136,11 +136,7 @@ pub fn negotiate(request: &Parts, offer: Offer) -> ApiResult<Output> {
     let header = accept_header(request);
     let mut output = match header {
         "" | "application/json" | "*/*" => Output::json(),
-        _ if !accept::names_any(header, Format::media_types())
-            && !(is_cbor_allowed() && accept::names_any(header, &[CBOR_STREAM])) =>
-        {
-            return Err(nothing_offered(offer));
-        }
+        _ if !names_something_offered(header) => return Err(nothing_offered(offer)),
         _ => choose(header, offer).ok_or_else(|| ApiError::not_acceptable(Format::media_types()))?,
     };
     output.pretty |= wants_indentation(request);
@@ -185,6 +181,11 @@ impl Output {
     }
 }
 
+fn names_something_offered(header: &str) -> bool {
+    accept::names_any(header, Format::media_types())
+        || is_cbor_allowed() && accept::names_any(header, &[CBOR_STREAM])
+}
+
 fn accept_header(request: &Parts) -> &str {
     let value = request.headers.get(ACCEPT);
     value.and_then(|value| value.to_str().ok()).unwrap_or_default().trim()
@@ -200,7 +201,8 @@ fn choose(header: &str, offer: Offer) -> Option<Output> {
 
 fn satisfy(clause: &Clause<'_>, format: Format, offer: Offer) -> Option<Output> {
     // What a stream of CBOR is called may be asked for by its own name.
-    if !clause.matches(format.media_type()) && !(format == Format::Cbor && clause.matches(CBOR_STREAM)) {
+    let is_named = clause.matches(format.media_type()) || format == Format::Cbor && clause.matches(CBOR_STREAM);
+    if !is_named {
         return None;
     }
     let (mut kind, mut group, mut version) = (None, "", "");
