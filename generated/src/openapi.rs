@@ -6,8 +6,14 @@
 pub static V3: &[(&str, &[u8])] = &[
     ("api/v1", CORE_V1_V3),
     ("apis/admissionregistration.k8s.io/v1", ADMISSIONREGISTRATION_V1_V3),
-    ("apis/admissionregistration.k8s.io/v1beta1", ADMISSIONREGISTRATION_V1BETA1_V3),
-    ("apis/admissionregistration.k8s.io/v1alpha1", ADMISSIONREGISTRATION_V1ALPHA1_V3),
+    (
+        "apis/admissionregistration.k8s.io/v1beta1",
+        ADMISSIONREGISTRATION_V1BETA1_V3,
+    ),
+    (
+        "apis/admissionregistration.k8s.io/v1alpha1",
+        ADMISSIONREGISTRATION_V1ALPHA1_V3,
+    ),
     ("apis/apiextensions.k8s.io/v1", APIEXTENSIONS_V1_V3),
     ("apis/apiregistration.k8s.io/v1", APIREGISTRATION_V1_V3),
     ("apis/apps/v1", APPS_V1_V3),
@@ -86,8 +92,14 @@ const STORAGEMIGRATION_V1BETA1_V3: &[u8] = include_bytes!("../openapi/v3/apis__s
 pub static V2: &[(&str, &[u8])] = &[
     ("api/v1", CORE_V1_V2),
     ("apis/admissionregistration.k8s.io/v1", ADMISSIONREGISTRATION_V1_V2),
-    ("apis/admissionregistration.k8s.io/v1beta1", ADMISSIONREGISTRATION_V1BETA1_V2),
-    ("apis/admissionregistration.k8s.io/v1alpha1", ADMISSIONREGISTRATION_V1ALPHA1_V2),
+    (
+        "apis/admissionregistration.k8s.io/v1beta1",
+        ADMISSIONREGISTRATION_V1BETA1_V2,
+    ),
+    (
+        "apis/admissionregistration.k8s.io/v1alpha1",
+        ADMISSIONREGISTRATION_V1ALPHA1_V2,
+    ),
     ("apis/apiextensions.k8s.io/v1", APIEXTENSIONS_V1_V2),
     ("apis/apiregistration.k8s.io/v1", APIREGISTRATION_V1_V2),
     ("apis/apps/v1", APPS_V1_V2),

@@ -182,8 +182,7 @@ impl Output {
 }
 
 fn names_something_offered(header: &str) -> bool {
-    accept::names_any(header, Format::media_types())
-        || is_cbor_allowed() && accept::names_any(header, &[CBOR_STREAM])
+    accept::names_any(header, Format::media_types()) || is_cbor_allowed() && accept::names_any(header, &[CBOR_STREAM])
 }
 
 fn accept_header(request: &Parts) -> &str {

@@ -11,7 +11,8 @@ pub(super) fn use_line(path: &str, names: &[&str]) -> String {
         return format!("use {path}::{name};\n");
     }
     let line = format!("use {path}::{{{}}};\n", names.join(", "));
-    if line.trim_end().len() <= WIDTH {
+    // Rustfmt leaves room for a comma and a bracket.
+    if line.trim_end().len() <= WIDTH - 2 {
         return line;
     }
     let mut text = format!("use {path}::{{\n");
@@ -29,14 +30,17 @@ pub(super) fn use_line(path: &str, names: &[&str]) -> String {
     format!("{text}{row}\n}};\n")
 }
 
-/// The most that rustfmt puts between the brackets of an array in one line.
+/// The most that rustfmt puts between the brackets of an array or a tuple in one line.
 const ARRAY: usize = WIDTH * 60 / 100;
 
 /// `&[(first, second), ...]` as the value of an item at the start of a line.
 pub(in crate::generate) fn pairs(pairs: &[(String, String)]) -> String {
     let listed: Vec<String> = pairs
         .iter()
-        .map(|(first, second)| format!("({first}, {second})"))
+        .map(|(first, second)| match first.len() + second.len() + 2 {
+            0..=ARRAY => format!("({first}, {second})"),
+            _ => format!("(\n        {first},\n        {second},\n    )"),
+        })
         .collect();
     let line = listed.join(", ");
     if line.len() <= ARRAY {

@@ -89,7 +89,7 @@ impl CertificateSigningRequest {
             errors.required(FIELD, "");
         }
         let known = |usage: &String| USAGES.contains(&usage.as_str());
-        if !old.is_some_and(|old| !old.spec.usages.iter().all(known)) {
+        if old.is_none_or(|old| old.spec.usages.iter().all(known)) {
             for (index, usage) in usages.iter().enumerate().filter(|(_, usage)| !known(usage)) {
                 errors.at_index(FIELD, index).not_supported("", usage, &USAGES);
             }
