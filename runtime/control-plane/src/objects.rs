@@ -114,10 +114,9 @@ impl Objects {
 
     /// Sets fields of an object in the name of the manager, whoever has them; `part` is empty or `/status`.
     pub(crate) async fn apply(&self, object: &Value, part: &str) -> Result<(), LoopbackError> {
-        let name = Some(text(object, "/metadata/name"));
         let facts = self.store.facts();
         let path = collection_path(facts, text(object, "/metadata/namespace"));
-        let path = format!("{path}/{}{part}", name.unwrap_or_default());
+        let path = format!("{path}/{}{part}", text(object, "/metadata/name"));
         let manager = self.manager.unwrap_or("kube-apiserver");
         gone_or_changed(self.loopback.apply(&path, manager, object).await)
     }

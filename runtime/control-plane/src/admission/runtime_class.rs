@@ -119,6 +119,7 @@ mod tests {
     use super::*;
     use crate::admission::testing::{Few, Request, object};
 
+    #[expect(clippy::needless_pass_by_value, reason = "cases are written in place")]
     fn created(spec: Value) -> Result<Pod, String> {
         let scheduling = json!({"nodeSelector": {"vm": "yes"}, "tolerations": [{"key": "vm", "operator": "Exists"}]});
         let overhead = json!({"podFixed": {"memory": "64Mi"}});

@@ -46,6 +46,7 @@ impl Lister for Few {
 }
 
 /// An object of a kind, written as JSON.
+#[expect(clippy::needless_pass_by_value, reason = "cases are written in place")]
 pub(super) fn object<R: Resource>(value: Value) -> R {
     let mut object = R::default();
     json::decode(value.to_string().as_bytes(), &mut object, Strictness::Strict).expect("a well-formed object");

@@ -45,6 +45,7 @@ mod tests {
 
     use super::*;
 
+    #[expect(clippy::needless_pass_by_value, reason = "cases are written in place")]
     fn tolerations(value: Value) -> Vec<Toleration> {
         let value = json!({"metadata": {"name": "p"}, "spec": {"tolerations": value}});
         let pod: planesmith_api_defs::core::v1::Pod = crate::admission::testing::object(value);

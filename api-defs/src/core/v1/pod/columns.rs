@@ -185,6 +185,7 @@ mod tests {
     use super::*;
 
     /// Ready, status and restarts of a pod with this status.
+    #[expect(clippy::needless_pass_by_value, reason = "cases are written in place")]
     fn cells(init: &Value, status: Value) -> [String; 3] {
         let document = json!({
             "spec": {"containers": [{"name": "c", "image": "i"}, {"name": "d", "image": "i"}], "initContainers": init},

@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 use super::*;
 
 /// A definition with `schema`, after `change`.
+#[expect(clippy::needless_pass_by_value, reason = "cases are written in place")]
 fn definition(schema: Value, change: impl FnOnce(&mut Value)) -> CustomResourceDefinition {
     let mut document = json!({
         "metadata": {"name": "kites.play.example.com"},
@@ -28,6 +29,7 @@ fn problems(definition: &CustomResourceDefinition) -> String {
 }
 
 #[track_caller]
+#[expect(clippy::needless_pass_by_value, reason = "cases are written in place")]
 fn check_property(property: Value, expected: &str) {
     let schema = json!({"type": "object", "properties": {"a": property}});
     let expected = match expected {
