@@ -150,10 +150,10 @@ impl<'p, 'd> Evaluator<'p, 'd> {
             _ => {}
         }
         let mut args = Vec::with_capacity(call.args.len() + 1);
-        if qualified.is_none() {
-            if let Some(target) = &call.target {
-                args.push(self.eval(target)?);
-            }
+        if qualified.is_none()
+            && let Some(target) = &call.target
+        {
+            args.push(self.eval(target)?);
         }
         for arg in &call.args {
             args.push(self.eval(arg)?);

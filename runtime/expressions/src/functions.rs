@@ -1,5 +1,11 @@
 //! Functions that expressions can call, with what they take and give.
 
+#![expect(
+    clippy::needless_pass_by_value,
+    clippy::unnecessary_wraps,
+    reason = "all functions have one signature, so that a table can hold them"
+)]
+
 mod addresses;
 mod authorizer;
 mod conversions;

@@ -253,6 +253,7 @@ fn bind(parser: &mut Parser<'_>, at: Position, name: &str, value: Expr, expr: Ex
     parser.expr(at, Node::Fold(Box::new(fold)))
 }
 
+#[expect(clippy::needless_pass_by_value, reason = "as every macro with a variable has it")]
 fn optional(
     parser: &mut Parser<'_>,
     at: Position,

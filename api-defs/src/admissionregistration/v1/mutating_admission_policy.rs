@@ -84,6 +84,23 @@ impl Rules for MutatingAdmissionPolicy {
         }
     }
 
+    fn settle_sample(&mut self) {
+        for variable in &mut self.spec.variables {
+            "true".clone_into(&mut variable.expression);
+        }
+        for condition in &mut self.spec.match_conditions {
+            "true".clone_into(&mut condition.expression);
+        }
+        for mutation in &mut self.spec.mutations {
+            if let Some(configuration) = &mut mutation.apply_configuration {
+                "Object{}".clone_into(&mut configuration.expression);
+            }
+            if let Some(patch) = &mut mutation.json_patch {
+                r#"[JSONPatch{op: "remove", path: "/spec"}]"#.clone_into(&mut patch.expression);
+            }
+        }
+    }
+
     fn validate(&self, errors: &mut FieldErrors) {
         self.spec.check(None, &mut errors.at("spec"));
     }

@@ -123,6 +123,24 @@ impl Rules for ValidatingAdmissionPolicy {
         self.spec.default_values();
     }
 
+    fn settle_sample(&mut self) {
+        for variable in &mut self.spec.variables {
+            "true".clone_into(&mut variable.expression);
+        }
+        for condition in &mut self.spec.match_conditions {
+            "true".clone_into(&mut condition.expression);
+        }
+        for validation in &mut self.spec.validations {
+            "true".clone_into(&mut validation.expression);
+            if !validation.message_expression.is_empty() {
+                "'text'".clone_into(&mut validation.message_expression);
+            }
+        }
+        for annotation in &mut self.spec.audit_annotations {
+            "'text'".clone_into(&mut annotation.value_expression);
+        }
+    }
+
     fn validate(&self, errors: &mut FieldErrors) {
         self.spec.check(&self.metadata.name, None, &mut errors.at("spec"));
     }

@@ -71,8 +71,8 @@ pub(super) fn fill_struct(target: &mut dyn Struct, depth: u32, random: &mut Rand
         return;
     };
     let facts = target.facts();
-    // A struct that holds itself, once more in each of several fields, would grow beyond measure.
-    if random.open.iter().filter(|open| std::ptr::eq(**open, facts)).count() > 1 {
+    // A struct that holds itself in each of several fields would grow beyond measure.
+    if random.open.iter().any(|open| std::ptr::eq(*open, facts)) {
         return;
     }
     random.open.push(facts);
