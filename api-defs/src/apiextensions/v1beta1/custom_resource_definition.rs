@@ -178,6 +178,8 @@ impl Rules for CustomResourceDefinition {
         }
         // Said for each version or for all of them, not both.
         "v1".clone_into(&mut spec.version);
+        // Older servers always wrote it.
+        self.status.stored_versions = vec!["v1".to_owned()];
         spec.validation = None;
         spec.subresources = None;
         spec.additional_printer_columns.clear();

@@ -10,7 +10,7 @@ use crate::object::Object;
 use crate::resource::{ResourceFacts, Scope};
 use crate::scalar::{Scalar, Token};
 use crate::validation::check_create;
-use crate::value::{Slot, Struct, Value};
+use crate::value::{Slot, Struct, Value, View};
 
 /// Repairs of one object before it is given up.
 const REPAIRS: u32 = 400;
@@ -87,6 +87,13 @@ pub(super) fn fill_struct(target: &mut dyn Struct, depth: u32, random: &mut Rand
     random.open.pop();
 }
 
+fn is_null(view: &View<'_>) -> bool {
+    let View::Scalar(leaf) = view else { return false };
+    let mut json = Vec::new();
+    leaf.write_json(&mut json);
+    json == b"null"
+}
+
 /// Puts something into a value. Declared rules are followed as far as that is easy.
 pub(super) fn fill(value: &mut dyn Value, field: Option<&FieldFacts>, depth: u32, random: &mut Random) {
     let rules = field.map_or(&[] as &[Rule], |field| field.rules);
@@ -99,7 +106,13 @@ pub(super) fn fill(value: &mut dyn Value, field: Option<&FieldFacts>, depth: u32
         Slot::Bytes(bytes) => *bytes = text(&[], random).into_bytes(),
         Slot::Scalar(scalar) => leaf(scalar, random),
         Slot::Struct(inner) => fill_struct(inner, depth, random),
-        Slot::Optional(optional) => fill(optional.insert(), field, depth, random),
+        Slot::Optional(optional) => {
+            fill(optional.insert(), field, depth, random);
+            // JSON does not tell a leaf that is null from none.
+            if optional.get_mut().is_some_and(|value| is_null(&value.view())) {
+                optional.clear();
+            }
+        }
         Slot::List(list) => {
             list.clear();
             let known = rules.iter().find_map(|rule| match rule {
