@@ -191,6 +191,14 @@ impl Rules for CustomResourceDefinition {
         for (index, version) in spec.versions.iter_mut().enumerate() {
             version.name = format!("v{}", index + 1);
             version.storage = index == 0;
+            let schema = version
+                .schema
+                .as_mut()
+                .and_then(|schema| schema.open_apiv3_schema.as_mut());
+            if let Some(schema) = schema {
+                // What was repaired may be empty, which is no schema.
+                schema.items = None;
+            }
         }
         self.metadata.name = format!("{}.{}", spec.names.plural, spec.group);
     }
