@@ -121,7 +121,7 @@ const KINDS: &[(&str, Kind)] = &[
     (
         "event",
         Kind {
-            resource: "ev",
+            resource: "event",
             printed: "event",
             plural: "events",
             kind: "Event",
