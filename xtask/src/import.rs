@@ -1,7 +1,7 @@
 //! `cargo xtask import`: the first draft of a group's Rust files, from a description of its types.
 //!
 //! [`crd`] and [`openapi`] read schemas ([`schema`] has what they share), [`facts`] reads lists of Go types; all make a
-//! [`draft::Draft`], which [`write`] turns into files. What is written is edited by hand from then on.
+//! [`draft::Draft`], which [`mod@write`] turns into files. What is written is edited by hand from then on.
 
 use std::path::PathBuf;
 

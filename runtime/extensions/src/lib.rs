@@ -1,6 +1,6 @@
 //! The API-extensions server: the last one of the chain that knows resources, those that are defined while serving.
 //!
-//! Reading order: [`definition`] (what a definition says), [`facts`] (a kind out of it), [`SchemaChecks`] (what is
+//! Reading order: [`definition`] (what a definition says), `facts` (a kind out of it), [`SchemaChecks`] (what is
 //! checked of its objects), [`Definitions`] (kinds that are served). It must not know how a definition is stored or who
 //! watches it; it is told which there are.
 
