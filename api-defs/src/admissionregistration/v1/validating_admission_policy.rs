@@ -100,7 +100,7 @@ pub struct TypeChecking {
 /// A warning about one expression.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct ExpressionWarning {
-    /// The path of the expression, such as spec.validations[0].expression.
+    /// The path of the expression, such as `spec.validations[0].expression`.
     #[field(proto = 2, keep)]
     pub field_ref: String,
     /// What does not fit, type by type.

@@ -1,6 +1,6 @@
 //! Tokens of service accounts: signed statements that end with an object.
 //!
-//! Reading order: [`claims`] (what a token states), [`keys`] (who signed it), then what is done with both here.
+//! Reading order: `claims` (what a token states), `keys` (who signed it), then what is done with both here.
 
 mod claims;
 mod keys;
