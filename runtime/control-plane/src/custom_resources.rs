@@ -4,6 +4,8 @@ mod controller;
 mod remover;
 mod webhook;
 
+use std::sync::Arc;
+
 use planesmith_extensions::{CustomResources, Definitions, KnownFacts, SchemaChecks};
 use planesmith_machinery::resource::ResourceFacts;
 use planesmith_machinery::scheme::Scheme;
@@ -24,7 +26,7 @@ pub(crate) fn extensions(stores: &Stores, loopback: &Loopback, openapi: &OpenApi
         return server;
     };
     let of_webhooks = stores.clone();
-    let facts = KnownFacts::new(|| Box::new(SchemaChecks::default()))
+    let facts = KnownFacts::new(|| Arc::new(SchemaChecks::default()))
         .converting(move |definition| Webhook::of(definition, &of_webhooks));
     let store = stores.resource(kind);
     let definitions = Definitions::new(stores, &store, CustomResources::of(&server), facts, openapi);

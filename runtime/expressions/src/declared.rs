@@ -1,6 +1,7 @@
 //! What a schema declares to expressions: types, and how large values can get.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use planesmith_machinery::structural::{Additional, Form, Format, Limits, Structural};
 
@@ -144,11 +145,11 @@ impl Declared {
     fn object(schema: &Structural, limits: &Limits, name: &str) -> Self {
         let mut fields = BTreeMap::new();
         let mut min_size = 2;
-        for (property, schema) in &schema.properties {
+        for (property, schema) in schema.properties.iter() {
             let Some(declared) = Self::of(schema, schema.embedded, &format!("{name}.{property}")) else {
                 continue;
             };
-            if limits.required.contains(property) && schema.default.is_none() {
+            if limits.required.iter().any(|required| **required == *property) && schema.default.is_none() {
                 min_size += property.len() as u64 + declared.min_size + 4;
             }
             if let Some(escaped) = escape(property) {
@@ -201,15 +202,18 @@ pub(crate) fn with_object_meta(schema: &Structural) -> Structural {
             ("name", bounded("name", 253)),
             ("generateName", bounded("generateName", 252)),
         ]
-        .map(|(name, schema)| (name.into(), schema))
-        .into(),
+        .map(|(name, schema)| (name.into(), Arc::new(schema)))
+        .into_iter()
+        .collect(),
         ..Structural::default()
     };
-    let mut schema = schema.clone();
-    schema.properties.insert("apiVersion".into(), text());
-    schema.properties.insert("kind".into(), text());
-    schema.properties.insert("metadata".into(), metadata);
-    schema
+    let of_all = [("apiVersion", text()), ("kind", text()), ("metadata", metadata)];
+    Structural {
+        properties: schema
+            .properties
+            .with(of_all.map(|(name, schema)| (name.into(), Arc::new(schema)))),
+        ..schema.clone()
+    }
 }
 
 /// A field name as expressions can have it; none when they cannot.

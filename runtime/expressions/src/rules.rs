@@ -163,7 +163,7 @@ fn field_of_errors(path: &str, schema: &Structural) -> Result<String, String> {
         let Some(schema) = here.filter(|schema| schema.field(&name).is_some()) else {
             return Err("does not refer to a valid field".to_owned());
         };
-        match (schema.properties.contains_key(name.as_str()), shown.is_empty()) {
+        match (schema.properties.contains(&name), shown.is_empty()) {
             (true, true) => shown.push_str(&name),
             (true, false) => shown.extend([".", &name]),
             (false, _) => shown.extend(["[", &name, "]"]),
@@ -229,7 +229,7 @@ fn node(rules: &Structural, schema: &Structural, is_root: bool) -> Option<Node> 
     let inner = |rules: &Structural, schema: &Structural| node(rules, schema, schema.embedded);
     let properties = rules.properties.iter().filter_map(|(name, rules)| {
         let schema = schema.properties.get(name)?;
-        Some((name.clone(), inner(rules, schema)?))
+        Some((name.into(), inner(rules, schema)?))
     });
     let additional = match (&rules.additional, &schema.additional) {
         (Additional::Typed(rules), Additional::Typed(schema)) => inner(rules, schema).map(Box::new),
@@ -259,6 +259,10 @@ fn has_rules(schema: &Structural) -> bool {
     schema.rules.is_some()
         || schema.items.as_deref().is_some_and(has_rules)
         || typed.is_some_and(has_rules)
-        || schema.properties.values().any(has_rules)
-        || schema.limits.iter().flat_map(|limits| &limits.all_of).any(has_rules)
+        || schema.properties.schemas().any(has_rules)
+        || schema
+            .limits
+            .iter()
+            .flat_map(|limits| &limits.all_of)
+            .any(|schema| has_rules(schema))
 }

@@ -1,5 +1,6 @@
 //! The facts of a custom kind, out of its definition.
 
+use std::cmp::Ordering;
 use std::collections::HashMap;
 use std::collections::hash_map::DefaultHasher;
 use std::fmt;
@@ -7,21 +8,32 @@ use std::hash::{Hash, Hasher};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use planesmith_machinery::custom::{Checks, Converter, CustomKind};
+use planesmith_machinery::group_version::compare_versions;
 use planesmith_machinery::json_path::JsonPath;
 use planesmith_machinery::resource::{
     Behavior, CellSource, Column, ResourceFacts, ScaleFacts, SubresourceFacts, SubresourceKind,
 };
-use planesmith_machinery::structural::Structural;
+use planesmith_machinery::structural::{SharedSchemas, Structural};
 
 use crate::definition::{Definition, PrintedColumn, Version};
 
 /// The facts of all definitions that were ever served. Facts live as long as the process, so a definition that comes
 /// back unchanged is given those that it had.
 pub struct KnownFacts {
-    /// By a digest of what they were made of.
-    known: Mutex<HashMap<(u64, u64), Versions>>,
-    checks: fn() -> Box<dyn Checks>,
+    known: Mutex<Known>,
+    checks: fn() -> Arc<dyn Checks>,
     converter: ConverterOf,
+}
+
+/// What was made, and what is made anew out of it.
+#[derive(Default)]
+struct Known {
+    /// Facts by a digest of what they were made of.
+    versions: HashMap<(u64, u64), Versions>,
+    /// The parts of all their schemas.
+    schemas: SharedSchemas,
+    /// By the place of a schema: versions of the same schema share what its rules became.
+    checks: HashMap<usize, Arc<dyn Checks>>,
 }
 
 /// What converts the objects of a definition, if it names anything.
@@ -31,9 +43,9 @@ type ConverterOf = Box<dyn Fn(Definition<'_>) -> Option<Arc<dyn Converter>> + Se
 type Versions = Arc<[&'static ResourceFacts]>;
 
 impl KnownFacts {
-    /// No facts. `checks` makes what is checked of the objects of a version.
+    /// No facts. `checks` makes what is checked of the objects of a schema.
     #[must_use]
-    pub fn new(checks: fn() -> Box<dyn Checks>) -> Self {
+    pub fn new(checks: fn() -> Arc<dyn Checks>) -> Self {
         Self {
             known: Mutex::default(),
             checks,
@@ -57,12 +69,21 @@ impl KnownFacts {
     pub fn of(&self, definition: Definition<'_>) -> Arc<[&'static ResourceFacts]> {
         let digest = digest(definition);
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
-        let facts = known.entry(digest).or_insert_with(|| self.make(definition));
-        Arc::clone(facts)
+        if let Some(facts) = known.versions.get(&digest) {
+            return Arc::clone(facts);
+        }
+        let facts = self.make(definition, &mut known);
+        known.versions.insert(digest, Arc::clone(&facts));
+        facts
     }
 
-    fn make(&self, definition: Definition<'_>) -> Versions {
-        let make = |version| CustomKind::leak(facts(definition, version), schema(version), (self.checks)());
+    fn make(&self, definition: Definition<'_>, known: &mut Known) -> Versions {
+        let make = |version: Version<'_>| {
+            let schema = Structural::compile_shared(version.schema(), &mut known.schemas);
+            let place = Arc::as_ptr(&schema).addr();
+            let checks = known.checks.entry(place).or_insert_with(self.checks);
+            CustomKind::leak(facts(definition, version), schema, Arc::clone(checks))
+        };
         let all: Vec<&'static ResourceFacts> = definition.versions().map(make).collect();
         let Some(hub) = definition.versions().position(Version::is_stored) else {
             return Arc::default();
@@ -94,10 +115,6 @@ fn digest(definition: Definition<'_>) -> (u64, u64) {
     (hash(0), hash(1))
 }
 
-fn schema(version: Version<'_>) -> Structural {
-    Structural::compile(version.schema())
-}
-
 fn facts(definition: Definition<'_>, version: Version<'_>) -> ResourceFacts {
     let group = leak(definition.group());
     let kind = leak(definition.accepted("kind"));
@@ -116,8 +133,9 @@ fn facts(definition: Definition<'_>, version: Version<'_>) -> ResourceFacts {
         categories: leak_all(definition.accepted_list("categories")),
         scope: definition.scope(),
         served: version.is_served(),
+        hashed_version: version_name,
         deprecated: version.deprecation().map(|warning| match warning {
-            "" => leak(&format!("{group}/{version_name} {kind} is deprecated")),
+            "" => leak(&usual_deprecation(definition, version)),
             warning => leak(warning),
         }),
         subresources: subresources(version),
@@ -148,10 +166,30 @@ fn subresources(version: Version<'_>) -> &'static [SubresourceFacts] {
     leak_slice(status.into_iter().chain(scale).collect())
 }
 
+/// The warning about a deprecated version that has none of its own. It names the newest version that is better.
+fn usual_deprecation(definition: Definition<'_>, version: Version<'_>) -> String {
+    let (group, kind, old) = (definition.group(), definition.accepted("kind"), version.name());
+    let better = definition
+        .versions()
+        .filter(|other| other.is_served() && other.deprecation().is_none())
+        .map(Version::name)
+        .filter(|other| compare_versions(other, old) == Ordering::Less)
+        .min_by(|left, right| compare_versions(left, right));
+    let advice = better.map_or(String::new(), |better| format!("; use {group}/{better} {kind}"));
+    format!("{group}/{old} {kind} is deprecated{advice}")
+}
+
 fn columns(version: Version<'_>) -> &'static [Column] {
+    const USUAL: &[Column] = &[
+        Column::NAME,
+        Column {
+            ty: "date",
+            ..Column::AGE
+        },
+    ];
     let columns: Vec<Column> = version.columns().map(column).collect();
     if columns.is_empty() {
-        return &[];
+        return USUAL;
     }
     let mut all = vec![Column::NAME];
     all.extend(columns);

@@ -9,7 +9,7 @@ mod rules;
 mod versions;
 
 use std::fmt;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 pub use object::{CustomObject, decode, decode_stored};
 pub(crate) use versions::convert;
@@ -24,11 +24,11 @@ use crate::value::Shape;
 
 /// What a custom kind has beyond the facts of every kind.
 pub struct CustomKind {
-    schema: Structural,
+    schema: Arc<Structural>,
     fields: StructFacts,
     versions: OnceLock<Versions>,
-    converter: OnceLock<std::sync::Arc<dyn Converter>>,
-    checks: Box<dyn Checks>,
+    converter: OnceLock<Arc<dyn Converter>>,
+    checks: Arc<dyn Checks>,
 }
 
 struct Versions {
@@ -53,7 +53,7 @@ impl CustomKind {
     /// `schema`, `new`, `rules` and `custom`.
     ///
     /// [`CustomKind::join`] must follow before the facts are used.
-    pub fn leak(mut facts: ResourceFacts, schema: Structural, checks: Box<dyn Checks>) -> &'static ResourceFacts {
+    pub fn leak(mut facts: ResourceFacts, schema: Arc<Structural>, checks: Arc<dyn Checks>) -> &'static ResourceFacts {
         let fields = fields(&facts, &schema);
         let kind: &'static CustomKind = Box::leak(Box::new(CustomKind {
             schema,
@@ -76,10 +76,16 @@ impl CustomKind {
     }
 
     /// Lets `converter` turn objects of one of these versions into another one. Only the first one counts.
-    pub fn convert_by(all: &[&'static ResourceFacts], converter: &std::sync::Arc<dyn Converter>) {
+    pub fn convert_by(all: &[&'static ResourceFacts], converter: &Arc<dyn Converter>) {
         for custom in all.iter().filter_map(|facts| facts.custom) {
-            let _ = custom.converter.set(std::sync::Arc::clone(converter));
+            let _ = custom.converter.set(Arc::clone(converter));
         }
+    }
+
+    /// Whether somebody converts objects of one version into another one.
+    #[must_use]
+    pub fn is_converted(&self) -> bool {
+        self.converter.get().is_some()
     }
 
     pub(crate) fn converter(&self) -> Option<&dyn Converter> {
@@ -132,7 +138,7 @@ impl fmt::Debug for CustomKind {
 fn fields(facts: &ResourceFacts, schema: &Structural) -> StructFacts {
     const TREE: TypeFacts = TypeFacts::Optional(&<serde_json::Value as Shape>::TYPE);
     const REST: TypeFacts = TypeFacts::Map(&<serde_json::Value as Shape>::TYPE);
-    let mut names: Vec<&str> = schema.properties.keys().map(|name| &**name).collect();
+    let mut names: Vec<&str> = schema.properties.names().collect();
     let has_status = facts
         .subresources
         .iter()

@@ -12,10 +12,12 @@ mod limits;
 mod lists;
 mod pattern;
 mod place;
+mod properties;
 mod prune;
+mod shared;
 mod validate;
 
-use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use serde_json::Value;
 
@@ -23,10 +25,12 @@ pub use embedded::Malformed;
 pub use format::Format;
 pub use limits::Limits;
 pub use pattern::Pattern;
+pub use properties::Properties;
 pub use prune::PrunedPaths;
+pub use shared::SharedSchemas;
 
-/// What a schema says about one value. Made by [`Structural::compile`].
-#[derive(Clone, Debug, Default, PartialEq)]
+/// What a schema says about one value. Made by [`Structural::compile`]; what is below it can be shared by many.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Structural {
     /// The declared type.
     pub form: Form,
@@ -37,11 +41,11 @@ pub struct Structural {
     /// The value is an object of the API with metadata of its own (`x-kubernetes-embedded-resource`).
     pub embedded: bool,
     /// Fields of an object by name.
-    pub properties: BTreeMap<Box<str>, Structural>,
+    pub properties: Properties,
     /// Fields that `properties` does not name.
     pub additional: Additional,
     /// Elements of a list.
-    pub items: Option<Box<Structural>>,
+    pub items: Option<Arc<Structural>>,
     /// How elements of a list are told apart.
     pub list: ListKind,
     /// An object is owned and replaced as a whole.
@@ -61,7 +65,7 @@ pub struct Structural {
 }
 
 /// The declared type of a value.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Form {
     /// Not declared.
     #[default]
@@ -83,7 +87,7 @@ pub enum Form {
 }
 
 /// What a schema says about fields that it does not name.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Additional {
     /// There are none.
     #[default]
@@ -91,7 +95,7 @@ pub enum Additional {
     /// They can be anything.
     Any,
     /// They are of this type.
-    Typed(Box<Structural>),
+    Typed(Arc<Structural>),
 }
 
 /// How elements of a list are told apart.
@@ -103,7 +107,7 @@ pub enum ListKind {
     /// By value.
     Set,
     /// By these fields.
-    Map(Vec<Box<str>>),
+    Map(Box<[Box<str>]>),
 }
 
 impl Structural {
@@ -113,7 +117,7 @@ impl Structural {
             Additional::Typed(additional) => Some(&**additional),
             Additional::None | Additional::Any => None,
         };
-        self.properties.values().chain(additional).chain(self.items.as_deref())
+        self.properties.schemas().chain(additional).chain(self.items.as_deref())
     }
 
     /// The schema of the field called `name`, and whether the field is one of a map.

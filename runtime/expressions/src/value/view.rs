@@ -208,7 +208,7 @@ fn entry<'d>(
             _ => {}
         }
     }
-    let property = schema.properties.get(unescaped.as_str())?;
+    let property = schema.properties.get(&unescaped)?;
     Some(from_json(value, property))
 }
 

@@ -36,7 +36,11 @@ fn kind() -> &'static ResourceFacts {
         subresources: &[STATUS, SCALE],
         ..ResourceFacts::CUSTOM
     };
-    let kind = CustomKind::leak(facts, schema, Box::new(SchemaChecks::default()));
+    let kind = CustomKind::leak(
+        facts,
+        std::sync::Arc::new(schema),
+        std::sync::Arc::new(SchemaChecks::default()),
+    );
     CustomKind::join(&[kind], kind);
     kind
 }

@@ -34,11 +34,12 @@ fn facts_say_what_the_definition_says() {
         "status": {"acceptedNames": {
             "plural": "widgets", "singular": "widget", "kind": "Widget", "listKind": "WidgetList", "shortNames": ["wi"]}}
     });
-    let known = KnownFacts::new(|| Box::new(Unchecked));
+    let known = KnownFacts::new(|| Arc::new(Unchecked));
     let facts = known.of(Definition::new(&document));
     let [old, new] = &facts[..] else { panic!("two versions") };
     assert!(std::ptr::eq(old.hub(), *new) && new.is_hub());
-    assert_eq!(old.deprecated, Some("example.com/v1beta1 Widget is deprecated"));
+    let warning = "example.com/v1beta1 Widget is deprecated; use example.com/v1 Widget";
+    assert_eq!(old.deprecated, Some(warning));
     assert_eq!(new.api_version, "example.com/v1");
     assert_eq!((new.plural, new.short_names), ("widgets", &["wi"][..]));
     assert_eq!(new.selectable, ["spec.color"]);

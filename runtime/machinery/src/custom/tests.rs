@@ -42,8 +42,8 @@ fn kind(extra: &Value) -> [&'static ResourceFacts; 2] {
                 plural: "widgets",
                 ..ResourceFacts::CUSTOM
             },
-            Structural::compile(&schema),
-            Box::new(Unchecked),
+            Arc::new(Structural::compile(&schema)),
+            Arc::new(Unchecked),
         )
     };
     let versions = [facts("v1", "example.com/v1"), facts("v1beta1", "example.com/v1beta1")];
@@ -77,11 +77,27 @@ fn objects_are_pruned_and_written_back() {
     assert_eq!(
         findings,
         [
-            r#"unknown field "data""#,
             r#"unknown field "metadata.nope""#,
+            r#"unknown field "data""#,
             r#"unknown field "spec.other""#
         ]
     );
+}
+
+#[test]
+fn what_is_wrong_with_metadata_is_told_as_if_it_stood_alone() {
+    let [kind, _] = kind(&Value::Null);
+    let problem = |metadata: Value| {
+        let document = json!({"metadata": metadata}).to_string();
+        let read = decode(document.as_bytes(), &mut *kind.zero(), Strictness::Lenient);
+        read.unwrap_err().to_string()
+    };
+    let at = "json: cannot unmarshal bool into Go";
+    assert_eq!(
+        problem(json!({"name": true})),
+        format!("{at} struct field ObjectMeta.name of type string")
+    );
+    assert_eq!(problem(json!(true)), format!("{at} value of type v1.ObjectMeta"));
 }
 
 #[test]

@@ -1,39 +1,67 @@
 //! From the JSON form of a schema.
 
+use std::sync::Arc;
+
 use serde_json::{Map, Value};
 
-use super::{Additional, Form, Format, Limits, ListKind, Pattern, Structural};
+use super::{Additional, Form, Format, Limits, ListKind, Pattern, Properties, SharedSchemas, Structural};
 
 impl Structural {
     /// The schema in its JSON form, `openAPIV3Schema` of a definition. What is not understood is passed over: whether a
     /// schema makes sense is checked before, when its definition is written.
     #[must_use]
     pub fn compile(schema: &Value) -> Self {
+        Compiler(&mut SharedSchemas::default()).structural(schema)
+    }
+
+    /// As [`Structural::compile`], made of the parts that `shared` knows already.
+    #[must_use]
+    pub fn compile_shared(schema: &Value, shared: &mut SharedSchemas) -> Arc<Self> {
+        Compiler(shared).compile(schema)
+    }
+
+    fn any(&self, here: bool, below: fn(&Structural) -> bool) -> bool {
+        here || self.children().any(below)
+    }
+}
+
+/// Compiles with what was compiled before.
+struct Compiler<'s>(&'s mut SharedSchemas);
+
+impl Compiler<'_> {
+    fn compile(&mut self, schema: &Value) -> Arc<Structural> {
+        let compiled = self.structural(schema);
+        self.0.share(compiled)
+    }
+
+    fn structural(&mut self, schema: &Value) -> Structural {
         let Value::Object(schema) = schema else {
-            return Self::default();
+            return Structural::default();
         };
         let flag = |name: &str| schema.get(name).and_then(Value::as_bool).unwrap_or_default();
         let rules = schema
             .get("x-kubernetes-validations")
             .filter(|rules| rules.as_array().is_some_and(|rules| !rules.is_empty()));
         let form = form(schema);
-        let limits = limits(schema, form);
-        let mut compiled = Self {
+        let limits = self.limits(schema, form);
+        let mut compiled = Structural {
             form,
             nullable: flag("nullable"),
             preserve_unknown: flag("x-kubernetes-preserve-unknown-fields"),
             embedded: flag("x-kubernetes-embedded-resource"),
-            properties: properties(schema),
-            additional: additional(schema.get("additionalProperties")),
-            items: schema.get("items").map(|items| Box::new(Self::compile(items))),
+            properties: self.properties(schema),
+            additional: self.additional(schema.get("additionalProperties")),
+            items: schema.get("items").map(|items| self.compile(items)),
             list: list(schema),
             atomic: text(schema, "x-kubernetes-map-type") == "atomic",
             default: None,
             limits: (limits != Limits::default()).then(|| Box::new(limits)),
             rules: rules.cloned().map(Box::new),
-            ..Self::default()
+            ..Structural::default()
         };
-        compiled.has_rules = compiled.any(compiled.rules.is_some(), |schema| schema.has_rules);
+        let all_of = compiled.limits.iter().flat_map(|limits| &limits.all_of);
+        let is_ruled = compiled.rules.is_some() || all_of.into_iter().any(|schema| schema.has_rules);
+        compiled.has_rules = compiled.any(is_ruled, |schema| schema.has_rules);
         compiled.has_embedded = compiled.any(compiled.embedded, |schema| schema.has_embedded);
         let is_keyed = compiled.list != ListKind::Atomic;
         compiled.has_keyed_lists = compiled.any(is_keyed, |schema| schema.has_keyed_lists);
@@ -45,8 +73,60 @@ impl Structural {
         compiled
     }
 
-    fn any(&self, here: bool, below: fn(&Structural) -> bool) -> bool {
-        here || self.children().any(below)
+    fn properties(&mut self, schema: &Map<String, Value>) -> Properties {
+        let properties = schema.get("properties").and_then(Value::as_object);
+        let compiled = |(name, schema): (&String, &Value)| (name.as_str().into(), self.compile(schema));
+        properties.into_iter().flatten().map(compiled).collect()
+    }
+
+    fn additional(&mut self, schema: Option<&Value>) -> Additional {
+        match schema {
+            Some(Value::Bool(true)) => Additional::Any,
+            Some(schema @ Value::Object(_)) => Additional::Typed(self.compile(schema)),
+            _ => Additional::None,
+        }
+    }
+
+    fn all(&mut self, schemas: Option<&Value>) -> Box<[Arc<Structural>]> {
+        let schemas = schemas.and_then(Value::as_array);
+        schemas
+            .into_iter()
+            .flatten()
+            .map(|schema| self.compile(schema))
+            .collect()
+    }
+
+    fn limits(&mut self, schema: &Map<String, Value>, form: Form) -> Limits {
+        let flag = |name: &str| schema.get(name).and_then(Value::as_bool).unwrap_or_default();
+        let count = |name: &str| schema.get(name).and_then(Value::as_u64);
+        let number = |name: &str| schema.get(name).and_then(Value::as_f64);
+        Limits {
+            format: Format::of(form, text(schema, "format")),
+            maximum: number("maximum"),
+            exclusive_maximum: flag("exclusiveMaximum"),
+            minimum: number("minimum"),
+            exclusive_minimum: flag("exclusiveMinimum"),
+            multiple_of: number("multipleOf"),
+            max_length: count("maxLength"),
+            min_length: count("minLength"),
+            pattern: Some(text(schema, "pattern"))
+                .filter(|pattern| !pattern.is_empty())
+                .map(Pattern::new),
+            max_items: count("maxItems"),
+            min_items: count("minItems"),
+            unique_items: flag("uniqueItems"),
+            max_properties: count("maxProperties"),
+            min_properties: count("minProperties"),
+            allowed: schema
+                .get("enum")
+                .and_then(Value::as_array)
+                .map_or_else(Box::default, |allowed| allowed.as_slice().into()),
+            required: texts(schema, "required"),
+            all_of: self.all(schema.get("allOf")),
+            any_of: self.all(schema.get("anyOf")),
+            one_of: self.all(schema.get("oneOf")),
+            not: schema.get("not").map(|not| self.compile(not)),
+        }
     }
 }
 
@@ -65,20 +145,6 @@ fn form(schema: &Map<String, Value>) -> Form {
     }
 }
 
-fn properties(schema: &Map<String, Value>) -> std::collections::BTreeMap<Box<str>, Structural> {
-    let properties = schema.get("properties").and_then(Value::as_object);
-    let compiled = |(name, schema): (&String, &Value)| (name.as_str().into(), Structural::compile(schema));
-    properties.into_iter().flatten().map(compiled).collect()
-}
-
-fn additional(schema: Option<&Value>) -> Additional {
-    match schema {
-        Some(Value::Bool(true)) => Additional::Any,
-        Some(schema @ Value::Object(_)) => Additional::Typed(Box::new(Structural::compile(schema))),
-        _ => Additional::None,
-    }
-}
-
 fn list(schema: &Map<String, Value>) -> ListKind {
     match text(schema, "x-kubernetes-list-type") {
         "set" => ListKind::Set,
@@ -87,49 +153,11 @@ fn list(schema: &Map<String, Value>) -> ListKind {
     }
 }
 
-fn limits(schema: &Map<String, Value>, form: Form) -> Limits {
-    let flag = |name: &str| schema.get(name).and_then(Value::as_bool).unwrap_or_default();
-    let count = |name: &str| schema.get(name).and_then(Value::as_u64);
-    let number = |name: &str| schema.get(name).and_then(Value::as_f64);
-    let all = |name: &str| {
-        let schemas = schema.get(name).and_then(Value::as_array);
-        schemas.into_iter().flatten().map(Structural::compile).collect()
-    };
-    Limits {
-        format: Format::of(form, text(schema, "format")),
-        maximum: number("maximum"),
-        exclusive_maximum: flag("exclusiveMaximum"),
-        minimum: number("minimum"),
-        exclusive_minimum: flag("exclusiveMinimum"),
-        multiple_of: number("multipleOf"),
-        max_length: count("maxLength"),
-        min_length: count("minLength"),
-        pattern: Some(text(schema, "pattern"))
-            .filter(|pattern| !pattern.is_empty())
-            .map(Pattern::new),
-        max_items: count("maxItems"),
-        min_items: count("minItems"),
-        unique_items: flag("uniqueItems"),
-        max_properties: count("maxProperties"),
-        min_properties: count("minProperties"),
-        allowed: schema
-            .get("enum")
-            .and_then(Value::as_array)
-            .cloned()
-            .unwrap_or_default(),
-        required: texts(schema, "required"),
-        all_of: all("allOf"),
-        any_of: all("anyOf"),
-        one_of: all("oneOf"),
-        not: schema.get("not").map(|not| Box::new(Structural::compile(not))),
-    }
-}
-
 fn text<'s>(schema: &'s Map<String, Value>, name: &str) -> &'s str {
     schema.get(name).and_then(Value::as_str).unwrap_or_default()
 }
 
-fn texts(schema: &Map<String, Value>, name: &str) -> Vec<Box<str>> {
+fn texts(schema: &Map<String, Value>, name: &str) -> Box<[Box<str>]> {
     let texts = schema.get(name).and_then(Value::as_array);
     texts
         .into_iter()

@@ -14,9 +14,9 @@ impl Structural {
     fn fill(&self, value: &mut Value) {
         match value {
             Value::Object(entries) => {
-                for (name, property) in &self.properties {
+                for (name, property) in self.properties.iter() {
                     let Some(default) = &property.default else { continue };
-                    match entries.get_mut(&**name) {
+                    match entries.get_mut(name) {
                         None => {
                             entries.insert(name.to_string(), (**default).clone());
                         }

@@ -1,5 +1,7 @@
 //! What must hold of a value beyond its type.
 
+use std::sync::Arc;
+
 use serde_json::Value;
 
 use super::{Format, Pattern};
@@ -36,15 +38,15 @@ pub struct Limits {
     /// The fewest fields of an object.
     pub min_properties: Option<u64>,
     /// The values that are allowed; all when empty.
-    pub allowed: Vec<Value>,
+    pub allowed: Box<[Value]>,
     /// Fields that an object must have.
-    pub required: Vec<Box<str>>,
+    pub required: Box<[Box<str>]>,
     /// All of these hold.
-    pub all_of: Vec<super::Structural>,
+    pub all_of: Box<[Arc<super::Structural>]>,
     /// At least one of these holds.
-    pub any_of: Vec<super::Structural>,
+    pub any_of: Box<[Arc<super::Structural>]>,
     /// Exactly one of these holds.
-    pub one_of: Vec<super::Structural>,
+    pub one_of: Box<[Arc<super::Structural>]>,
     /// This does not hold.
-    pub not: Option<Box<super::Structural>>,
+    pub not: Option<Arc<super::Structural>>,
 }

@@ -1,5 +1,7 @@
 //! Schemas out of schemas: `allOf`, `anyOf`, `oneOf` and `not`.
 
+use std::sync::Arc;
+
 use super::{Outcome, Structural, Subject};
 use crate::go_format::quote;
 
@@ -20,7 +22,7 @@ impl Structural {
     }
 }
 
-fn check_any(schemas: &[Structural], subject: Subject<'_, '_>, outcome: &mut Outcome) {
+fn check_any(schemas: &[Arc<Structural>], subject: Subject<'_, '_>, outcome: &mut Outcome) {
     let mut best: Option<Outcome> = None;
     for schema in schemas {
         let tried = schema.check(subject);
@@ -36,7 +38,7 @@ fn check_any(schemas: &[Structural], subject: Subject<'_, '_>, outcome: &mut Out
     }
 }
 
-fn check_one(schemas: &[Structural], subject: Subject<'_, '_>, outcome: &mut Outcome) {
+fn check_one(schemas: &[Arc<Structural>], subject: Subject<'_, '_>, outcome: &mut Outcome) {
     if schemas.is_empty() {
         return;
     }
@@ -70,7 +72,7 @@ fn check_one(schemas: &[Structural], subject: Subject<'_, '_>, outcome: &mut Out
     }
 }
 
-fn check_all(schemas: &[Structural], subject: Subject<'_, '_>, outcome: &mut Outcome) {
+fn check_all(schemas: &[Arc<Structural>], subject: Subject<'_, '_>, outcome: &mut Outcome) {
     let mut valid = 0;
     for schema in schemas {
         let tried = schema.check(subject);

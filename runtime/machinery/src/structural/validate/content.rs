@@ -97,7 +97,7 @@ impl Structural {
         };
         if let Additional::Typed(additional) = &self.additional {
             for (name, value) in entries {
-                if !self.properties.contains_key(&**name) {
+                if !self.properties.contains(name) {
                     outcome.merge(additional.check(Subject {
                         value,
                         old: old(name),
@@ -108,7 +108,7 @@ impl Structural {
         }
         if !self.properties.is_empty() {
             for (name, value) in entries {
-                if let Some(property) = self.properties.get(&**name) {
+                if let Some(property) = self.properties.get(name) {
                     outcome.merge(property.check(Subject {
                         value,
                         old: old(name),

@@ -2,6 +2,7 @@ use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 
 use super::*;
+use crate::structural::SharedSchemas;
 
 /// The errors of a document whose field `x` has a schema, each with its field and reason.
 fn errors(x: &Value, document: &Value) -> Vec<String> {
@@ -417,6 +418,26 @@ proptest! {
         let _ = schema.prune(&mut document);
         schema.fill_defaults(&mut document);
         let _ = schema.complete_embedded(&mut document, crate::structural::Malformed::Dropped);
+    }
+
+    /// What pruning leaves is known.
+    #[test]
+    fn pruning_leaves_what_is_known(schema in any_schema(), mut document in anything()) {
+        let schema = Structural::compile(&schema);
+        let _ = schema.prune(&mut document);
+        let mut again = document.clone();
+        prop_assert_eq!(schema.prune(&mut again).into_paths(), Vec::<String>::new());
+        prop_assert_eq!(again, document);
+    }
+
+    /// Parts that are shared are what they would be alone.
+    #[test]
+    fn sharing_changes_nothing(first in any_schema(), second in any_schema()) {
+        let mut shared = SharedSchemas::default();
+        let both = json!({"type": "object", "properties": {"first": first, "second": second}, "items": first});
+        for schema in [&first, &second, &both] {
+            prop_assert_eq!(&*Structural::compile_shared(schema, &mut shared), &Structural::compile(schema));
+        }
     }
 
     /// A list that is as it was has no errors that its elements had before.

@@ -1,5 +1,7 @@
 //! Defaults: values that the schema itself takes.
 
+use std::sync::Arc;
+
 use planesmith_machinery::field_error::{FieldError, FieldErrors};
 use planesmith_machinery::json::to_value;
 use planesmith_machinery::structural::{Malformed, Structural};
@@ -47,7 +49,7 @@ fn check_value(schema: &Structural, value: &Value, errors: &mut FieldErrors) {
 /// Whether a value has only fields that its schema knows.
 fn fits(schema: &Structural, value: &Value) -> bool {
     let holder = Structural {
-        properties: [("value".into(), schema.clone())].into(),
+        properties: [("value".into(), Arc::new(schema.clone()))].into_iter().collect(),
         ..Structural::default()
     };
     let dropped = holder.prune(&mut json!({"value": value}));

@@ -1,0 +1,91 @@
+//! The fields of an object that a schema names.
+
+use std::sync::Arc;
+
+use super::Structural;
+
+/// Schemas of fields by name.
+///
+/// Kept sorted in one piece: there are thousands of these in a definition, most of a few fields only. What a field looks
+/// like may be shared with other fields.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Properties(Box<[(Box<str>, Arc<Structural>)]>);
+
+impl Properties {
+    /// The schema of the field `name`.
+    #[must_use]
+    pub fn get(&self, name: &str) -> Option<&Structural> {
+        let found = self.0.binary_search_by(|(known, _)| (**known).cmp(name)).ok()?;
+        self.0.get(found).map(|(_, schema)| &**schema)
+    }
+
+    /// Whether there is a field `name`.
+    #[must_use]
+    pub fn contains(&self, name: &str) -> bool {
+        self.get(name).is_some()
+    }
+
+    /// Whether no field is named.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Fields in the order of their names.
+    pub fn iter(&self) -> impl Iterator<Item = (&str, &Structural)> {
+        self.0.iter().map(|(name, schema)| (&**name, &**schema))
+    }
+
+    /// The names, in order.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.iter().map(|(name, _)| name)
+    }
+
+    /// What the fields look like, in the order of their names.
+    pub fn schemas(&self) -> impl Iterator<Item = &Structural> {
+        self.iter().map(|(_, schema)| schema)
+    }
+
+    /// These fields, and others in place of those of the same name.
+    #[must_use]
+    pub fn with(&self, others: impl IntoIterator<Item = (Box<str>, Arc<Structural>)>) -> Self {
+        self.0.iter().cloned().chain(others).collect()
+    }
+}
+
+/// Of several fields of one name the last one counts.
+impl FromIterator<(Box<str>, Arc<Structural>)> for Properties {
+    fn from_iter<I: IntoIterator<Item = (Box<str>, Arc<Structural>)>>(fields: I) -> Self {
+        let mut fields: Vec<_> = fields.into_iter().collect();
+        fields.reverse();
+        // Equal names stay in their (reversed) order.
+        fields.sort_by(|(left, _), (right, _)| left.cmp(right));
+        fields.dedup_by(|(later, _), (kept, _)| later == kept);
+        Self(fields.into())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::structural::Form;
+
+    fn schema(form: Form) -> Arc<Structural> {
+        Arc::new(Structural {
+            form,
+            ..Structural::default()
+        })
+    }
+
+    #[test]
+    fn the_last_field_of_a_name_counts() {
+        let fields: Properties = [("b", Form::Object), ("a", Form::String), ("b", Form::Array)]
+            .map(|(name, form)| (name.into(), schema(form)))
+            .into_iter()
+            .collect();
+        let fields = fields.with([("a".into(), schema(Form::Integer)), ("c".into(), schema(Form::Any))]);
+        let forms: Vec<(&str, Form)> = fields.iter().map(|(name, schema)| (name, schema.form)).collect();
+        assert_eq!(forms, [("a", Form::Integer), ("b", Form::Array), ("c", Form::Any)]);
+        assert!(fields.get("d").is_none());
+    }
+}

@@ -1,0 +1,102 @@
+//! Schemas that are alike, kept once.
+
+use std::collections::HashSet;
+use std::hash::{Hash, Hasher};
+use std::sync::Arc;
+
+use super::{Limits, Structural};
+
+/// Parts of schemas that were compiled before.
+///
+/// A definition says the same things many times: in each of its versions, in each place that takes a Pod, and `type: string`
+/// everywhere. What is compiled with the same `SharedSchemas` shares all of that.
+#[derive(Debug, Default)]
+pub struct SharedSchemas(HashSet<Arc<Structural>>);
+
+impl SharedSchemas {
+    /// The schema that is kept of those that are equal to `schema`.
+    pub(super) fn share(&mut self, schema: Structural) -> Arc<Structural> {
+        if let Some(known) = self.0.get(&schema) {
+            return Arc::clone(known);
+        }
+        let schema = Arc::new(schema);
+        self.0.insert(Arc::clone(&schema));
+        schema
+    }
+}
+
+/// Only what is cheap to look at: names tell most schemas apart, and equality looks at the rest.
+impl Hash for Structural {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        (self.form, self.nullable, self.preserve_unknown, self.rules.is_some()).hash(state);
+        for (name, property) in self.properties.iter() {
+            (name, property.form).hash(state);
+        }
+        self.items.hash(state);
+        self.default.hash(state);
+        self.limits.hash(state);
+    }
+}
+
+impl Hash for Limits {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.pattern.as_ref().map(super::Pattern::text).hash(state);
+        (&self.required, &self.allowed).hash(state);
+        (self.max_length, self.min_length, self.max_items).hash(state);
+        (self.minimum.map(f64::to_bits), self.maximum.map(f64::to_bits)).hash(state);
+    }
+}
+
+/// Numbers in schemas come from JSON, so that none differs from itself.
+impl Eq for Limits {}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn what_is_alike_is_kept_once() {
+        let mut shared = SharedSchemas::default();
+        let part = json!({"type": "object", "properties": {"name": {"type": "string"}, "size": {"type": "integer"}}});
+        let first = Structural::compile_shared(
+            &json!({"type": "object", "properties": {"a": part, "b": part}}),
+            &mut shared,
+        );
+        let second = Structural::compile_shared(&json!({"type": "object", "properties": {"c": part}}), &mut shared);
+        let part_of = |schema: &Structural, name: &str| std::ptr::from_ref(schema.field(name).expect("declared"));
+        assert_eq!(part_of(&first, "a"), part_of(&first, "b"));
+        assert_eq!(part_of(&first, "a"), part_of(&second, "c"));
+        // The two, the part, and what its two fields are.
+        assert_eq!(shared.0.len(), 5);
+    }
+
+    #[test]
+    fn what_differs_in_anything_is_not_the_same() {
+        let mut shared = SharedSchemas::default();
+        let schemas = [
+            json!({"type": "string"}),
+            json!({"type": "string", "nullable": true}),
+            json!({"type": "string", "maxLength": 3}),
+            json!({"type": "string", "format": "date"}),
+            json!({"type": "string", "default": "a"}),
+            json!({"type": "string", "x-kubernetes-validations": [{"rule": "true"}]}),
+            json!({"type": "string", "x-kubernetes-validations": [{"rule": "false"}]}),
+            json!({"type": "string", "not": {"enum": ["a"]}}),
+            json!({"type": "string", "anyOf": [{"enum": ["a"]}]}),
+            json!({"type": "array", "items": {"type": "string"}}),
+            json!({"type": "array", "items": {"type": "string"}, "x-kubernetes-list-type": "set"}),
+            json!({"type": "object", "additionalProperties": true}),
+            json!({"type": "object", "additionalProperties": {"type": "string"}}),
+            json!({"type": "object", "x-kubernetes-embedded-resource": true}),
+            json!({"type": "object", "x-kubernetes-map-type": "atomic"}),
+        ];
+        let compiled: Vec<_> = schemas
+            .iter()
+            .map(|schema| Structural::compile_shared(schema, &mut shared))
+            .collect();
+        let different: HashSet<_> = compiled.iter().map(Arc::as_ptr).collect();
+        assert_eq!(different.len(), schemas.len());
+    }
+}
