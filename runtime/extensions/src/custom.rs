@@ -9,8 +9,8 @@ use planesmith_server::routes::{ResourceHandler, Routes};
 
 /// The custom resources of a server, to be changed while it serves. Clones are about the same server.
 ///
-/// Every change swaps the server's whole table: a request sees the resources as they were before or after it, and
-/// discovery follows at once.
+/// Every change swaps the server's table: a request sees the resources as they were before or after it, and discovery
+/// follows at once. Only the group that changed is made anew.
 #[derive(Clone)]
 pub struct CustomResources {
     table: SharedTable,
@@ -18,8 +18,8 @@ pub struct CustomResources {
     defined: Arc<Mutex<Defined>>,
 }
 
-/// Versions by the name of their definition.
-type Defined = BTreeMap<String, Vec<Arc<dyn ResourceHandler>>>;
+/// Versions by group and by the name of their definition.
+type Defined = BTreeMap<String, BTreeMap<String, Vec<Arc<dyn ResourceHandler>>>>;
 
 impl CustomResources {
     /// The custom resources of `server`, which are none.
@@ -31,29 +31,35 @@ impl CustomResources {
         }
     }
 
-    /// Serves the versions of one definition, in place of those that it had before.
-    pub fn define(&self, name: impl Into<String>, versions: Vec<Arc<dyn ResourceHandler>>) {
-        self.change(|defined| {
-            defined.insert(name.into(), versions);
+    /// Serves the versions of the definition `PLURAL.GROUP`, in place of those that it had before.
+    pub fn define(&self, name: &str, versions: Vec<Arc<dyn ResourceHandler>>) {
+        self.change(name, |definitions| {
+            definitions.insert(name.to_owned(), versions);
         });
     }
 
     /// Serves a definition no more.
     pub fn remove(&self, name: &str) {
-        self.change(|defined| {
-            defined.remove(name);
+        self.change(name, |definitions| {
+            definitions.remove(name);
         });
     }
 
-    fn change(&self, change: impl FnOnce(&mut Defined)) {
+    fn change(&self, name: &str, change: impl FnOnce(&mut BTreeMap<String, Vec<Arc<dyn ResourceHandler>>>)) {
+        let group = name.split_once('.').map_or(name, |(_, group)| group);
         let mut defined = self.defined.lock().unwrap_or_else(PoisonError::into_inner);
-        change(&mut defined);
+        let definitions = defined.entry(group.to_owned()).or_default();
+        change(definitions);
         let mut routes = Routes::new();
-        for handler in defined.values().flatten() {
-            routes.open_group(handler.facts().group.as_ref());
+        routes.open_group(group);
+        for handler in definitions.values().flatten() {
             routes.add(Arc::clone(handler));
         }
-        self.table.store(Arc::new(routes.build()));
+        if definitions.is_empty() {
+            defined.remove(group);
+        }
+        let table = self.table.load().with_group(group, &routes.build());
+        self.table.store(Arc::new(table));
     }
 }
 

@@ -127,6 +127,12 @@ impl Definitions {
         page.map(|page| page.entries).unwrap_or_default()
     }
 
+    /// Whether no object of a kind is stored.
+    #[must_use]
+    pub fn has_no_objects(&self, kind: &'static ResourceFacts) -> bool {
+        self.stores.resource(kind).collection().stats().entries == 0
+    }
+
     /// Where everything is kept.
     #[must_use]
     pub fn stores(&self) -> &Stores {

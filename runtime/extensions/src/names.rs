@@ -1,6 +1,6 @@
 //! Which names a definition may have: no two definitions of a group share one.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use planesmith_machinery::go_format::quote;
 use serde_json::{Map, Value, json};
@@ -8,29 +8,57 @@ use serde_json::{Map, Value, json};
 use crate::conditions::Verdict;
 use crate::definition::Definition;
 
-/// The names that definitions of a group have been given.
+/// The names that the definitions of a group have been given.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TakenNames {
-    resources: BTreeSet<String>,
-    kinds: BTreeSet<String>,
+    resources: Owners,
+    kinds: Owners,
+    /// By definition: the names of its resource and of its kind.
+    given: BTreeMap<String, [Vec<String>; 2]>,
 }
 
+/// The definitions that have a name. These are several when they were accepted before anybody compared names.
+type Owners = BTreeMap<String, BTreeSet<String>>;
+
 impl TakenNames {
-    /// Adds the names that a definition has been given.
-    pub fn add(&mut self, definition: Definition<'_>) {
+    /// Takes the names that a definition has been given, in place of those that it had before.
+    pub fn take(&mut self, definition: Definition<'_>) {
+        self.give_back(definition.name());
         let short = definition.accepted_list("shortNames");
         let resources = ["plural", "singular"].map(|name| definition.accepted(name));
-        self.resources
-            .extend(resources.into_iter().chain(short).map(str::to_owned));
-        self.kinds
-            .extend(["kind", "listKind"].map(|name| definition.accepted(name).to_owned()));
+        let resources: Vec<String> = resources.into_iter().chain(short).map(str::to_owned).collect();
+        let kinds: Vec<String> = ["kind", "listKind"]
+            .map(|name| definition.accepted(name).to_owned())
+            .into();
+        let owner = definition.name();
+        for (owners, names) in [(&mut self.resources, &resources), (&mut self.kinds, &kinds)] {
+            for name in names {
+                owners.entry(name.clone()).or_default().insert(owner.to_owned());
+            }
+        }
+        self.given.insert(owner.to_owned(), [resources, kinds]);
     }
 
-    /// Adds the names in `other`.
-    pub fn add_all(&mut self, other: &TakenNames) {
-        self.resources.extend(other.resources.iter().cloned());
-        self.kinds.extend(other.kinds.iter().cloned());
+    /// Frees the names of the definition `owner`.
+    pub fn give_back(&mut self, owner: &str) {
+        let [resources, kinds] = self.given.remove(owner).unwrap_or_default();
+        for (owners, names) in [(&mut self.resources, resources), (&mut self.kinds, kinds)] {
+            for name in names {
+                if let Some(known) = owners.get_mut(&name) {
+                    known.remove(owner);
+                    if known.is_empty() {
+                        owners.remove(&name);
+                    }
+                }
+            }
+        }
     }
+}
+
+/// Whether anybody but `definition` has a name.
+fn is_taken(owners: &Owners, name: &str, definition: Definition<'_>) -> bool {
+    let others = owners.get(name).into_iter().flatten();
+    others.into_iter().any(|owner| owner != definition.name())
 }
 
 /// What a definition is given of the names that it wants.
@@ -42,7 +70,7 @@ pub struct NamesVerdict {
     pub condition: Verdict,
 }
 
-/// Judges the names of a definition; `taken` are those of the others in its group.
+/// Judges the names of a definition; `taken` are those of its group.
 ///
 /// A name that somebody else has stays what it was before; the others are given. Of several problems the last one is
 /// told.
@@ -67,7 +95,7 @@ pub fn judge(definition: Definition<'_>, taken: &TakenNames) -> NamesVerdict {
             continue;
         }
         let (wanted, before) = (definition.wanted(name), definition.accepted(name));
-        let is_free = wanted == before || !taken.contains(wanted);
+        let is_free = wanted == before || !is_taken(taken, wanted, definition);
         if !is_free {
             problem = Some((reason, format!("{} is already in use", quote(wanted))));
         }
@@ -89,7 +117,7 @@ pub fn judge(definition: Definition<'_>, taken: &TakenNames) -> NamesVerdict {
     }
 }
 
-fn short_names<'d>(definition: Definition<'d>, taken: &BTreeSet<String>) -> (Vec<&'d str>, Option<String>) {
+fn short_names<'d>(definition: Definition<'d>, taken: &Owners) -> (Vec<&'d str>, Option<String>) {
     let wanted: Vec<&str> = definition
         .spec()
         .pointer("/names/shortNames")
@@ -107,7 +135,7 @@ fn short_names<'d>(definition: Definition<'d>, taken: &BTreeSet<String>) -> (Vec
     }
     let conflicts: BTreeSet<String> = wanted
         .iter()
-        .filter(|name| !before.contains(name) && taken.contains(**name))
+        .filter(|name| !before.contains(name) && is_taken(taken, name, definition))
         .map(|name| format!("{} is already in use", quote(name)))
         .collect();
     if conflicts.is_empty() {

@@ -6,7 +6,7 @@ use crate::conditions::{Verdict, set_condition};
 use crate::definition::Definition;
 use crate::names::{TakenNames, judge};
 
-/// The status that a definition should have; `taken` are the names of the others in its group, `now` is the time.
+/// The status that a definition should have; `taken` are the names of its group, `now` is the time.
 ///
 /// A definition whose names are accepted is established and stays so, whatever it wants to be called later.
 #[must_use]
@@ -47,10 +47,11 @@ mod tests {
 
     #[test]
     fn it_stays_established_when_it_wants_names_that_are_taken() {
-        let other = json!({"status": {"acceptedNames": {"plural": "gadgets", "kind": "Gadget"}}});
+        let other = json!({"metadata": {"name": "gadgets"}, "status": {"acceptedNames": {"plural": "gadgets", "kind": "Gadget"}}});
         let mut taken = TakenNames::default();
-        taken.add(Definition::new(&other));
-        let mut definition = json!({"spec": {"names": {"plural": "widgets", "kind": "Widget"}}});
+        taken.take(Definition::new(&other));
+        let mut definition =
+            json!({"metadata": {"name": "widgets"}, "spec": {"names": {"plural": "widgets", "kind": "Widget"}}});
         definition["status"] = settled(&definition, &taken, "2026-01-01T00:00:00Z");
         definition["spec"]["names"]["kind"] = json!("Gadget");
         definition["status"] = settled(&definition, &taken, "2027-01-01T00:00:00Z");

@@ -14,8 +14,10 @@ use planesmith_machinery::resource::ResourceFacts;
 use planesmith_machinery::time::Time;
 use planesmith_server::shutdown::Shutdown;
 use planesmith_server::stores::ResourceStore;
-use planesmith_store::{At, Entry, EventKind, ListQuery, WatchError, Watcher};
+use planesmith_store::{At, Entry, EventKind, ListQuery, Revision, WatchError, Watcher};
 use serde_json::{Value, json};
+use tokio::task::JoinSet;
+use tokio::time::MissedTickBehavior;
 
 use super::remover;
 use crate::loopback::{Loopback, LoopbackError};
@@ -31,15 +33,21 @@ pub(super) struct DefinitionController {
     store: Arc<ResourceStore>,
     definitions: Definitions,
     loopback: Loopback,
-    /// By definition: its group, and the names that it has been given.
+    /// By group: the names that definitions have been given.
+    names: BTreeMap<String, TakenNames>,
     known: BTreeMap<String, Known>,
+    /// Definitions whose objects are being removed, which can be many: nobody else waits for that.
+    removals: JoinSet<String>,
+    removing: BTreeSet<String>,
 }
 
+/// What is known of a definition.
 struct Known {
     group: String,
-    names: TakenNames,
     /// It wants names that others have.
     waits: bool,
+    /// When the controller wrote its status: nothing is to be done about that event.
+    written: Option<Revision>,
 }
 
 impl DefinitionController {
@@ -48,7 +56,10 @@ impl DefinitionController {
             store,
             definitions,
             loopback: loopback.clone(),
+            names: BTreeMap::new(),
             known: BTreeMap::new(),
+            removals: JoinSet::new(),
+            removing: BTreeSet::new(),
         }
     }
 
@@ -63,24 +74,25 @@ impl DefinitionController {
     }
 
     async fn follow(mut self, mut watcher: Watcher, mut unfinished: BTreeSet<String>, mut shutdown: Shutdown) {
+        let mut retry = tokio::time::interval(RETRY);
+        retry.set_missed_tick_behavior(MissedTickBehavior::Delay);
         loop {
-            let retry = async {
-                if unfinished.is_empty() {
-                    std::future::pending::<()>().await;
-                }
-                tokio::time::sleep(RETRY).await;
-            };
             tokio::select! {
                 () = shutdown.requested() => return,
-                () = retry => {
+                _ = retry.tick(), if !unfinished.is_empty() => {
                     for name in std::mem::take(&mut unfinished) {
                         self.settle_named(&name, &mut unfinished).await;
                     }
+                }
+                Some(Ok(name)) = self.removals.join_next() => {
+                    self.removing.remove(&name);
+                    self.removed(&name, &mut unfinished).await;
                 }
                 events = watcher.next() => match events {
                     Ok(events) => for event in events {
                         match event.kind() {
                             EventKind::Delete => self.forget(event.entry(), &mut unfinished).await,
+                            EventKind::Put { .. } if self.wrote(event.entry()) => {}
                             EventKind::Put { .. } => self.settle(event.entry(), &mut unfinished).await,
                         }
                     },
@@ -111,9 +123,26 @@ impl DefinitionController {
         (page.entries, watcher)
     }
 
+    /// Goes on with a definition whose objects were removed, as far as nothing holds them.
+    async fn removed(&mut self, name: &str, unfinished: &mut BTreeSet<String>) {
+        let stays = self.stored(name).and_then(|entry| {
+            let document: Value = serde_json::from_slice(entry.bytes()).ok()?;
+            let facts = self.definitions.facts(&document);
+            facts.first().map(|kind| !self.definitions.has_no_objects(kind))
+        });
+        match stays {
+            Some(true) => drop(unfinished.insert(name.to_owned())),
+            _ => self.settle_named(name, unfinished).await,
+        }
+    }
+
+    fn stored(&self, name: &str) -> Option<Arc<Entry>> {
+        let key = self.store.key("", name).ok()?;
+        self.store.collection().get(&key)
+    }
+
     async fn settle_named(&mut self, name: &str, unfinished: &mut BTreeSet<String>) {
-        let key = self.store.key("", name);
-        if let Some(entry) = key.ok().and_then(|key| self.store.collection().get(&key)) {
+        if let Some(entry) = self.stored(name) {
             self.settle(&entry, unfinished).await;
         }
     }
@@ -129,7 +158,11 @@ impl DefinitionController {
             self.serve(&document);
             self.empty(&document).await
         } else {
-            let mut status = settled(&document, &self.taken(definition), &now());
+            let mut status = settled(
+                &document,
+                self.names.entry(definition.group().to_owned()).or_default(),
+                &now(),
+            );
             self.judge(entry, &mut status);
             let changed = document.get("status") != Some(&status);
             document["status"] = status;
@@ -138,12 +171,11 @@ impl DefinitionController {
             if changed {
                 self.write_status(&document).await
             } else {
-                Ok(true)
+                Ok(())
             }
         };
         match outcome {
-            Ok(true) => {}
-            Ok(false) => drop(unfinished.insert(name)),
+            Ok(()) => {}
             // Somebody was faster; the next event tells.
             Err(error) if error.status() == Some(StatusCode::CONFLICT) => {}
             Err(error) => {
@@ -181,12 +213,12 @@ impl DefinitionController {
 
     fn serve(&mut self, document: &Value) {
         let definition = Definition::new(document);
-        let mut names = TakenNames::default();
-        names.add(definition);
+        let names = self.names.entry(definition.group().to_owned()).or_default();
+        names.take(definition);
         let known = Known {
             group: definition.group().to_owned(),
-            names,
             waits: !definition.is("NamesAccepted"),
+            written: None,
         };
         self.known.insert(definition.name().to_owned(), known);
         if definition.is("Established") {
@@ -196,21 +228,20 @@ impl DefinitionController {
         }
     }
 
-    /// The names that others in the group have.
-    fn taken(&self, definition: Definition<'_>) -> TakenNames {
-        let mut taken = TakenNames::default();
-        let others = self
-            .known
-            .iter()
-            .filter(|(name, known)| name.as_str() != definition.name() && known.group == definition.group());
-        for (_, other) in others {
-            taken.add_all(&other.names);
-        }
-        taken
+    /// Whether this is the state of a definition that the controller itself wrote.
+    fn wrote(&self, entry: &Entry) -> bool {
+        let (_, name) = self.store.names(entry.key());
+        let known = self.known.get(name);
+        known.is_some_and(|known| known.written == Some(entry.revision()))
     }
 
-    async fn write_status(&self, document: &Value) -> Result<bool, LoopbackError> {
-        self.write(document).await.map(|_| true)
+    async fn write_status(&mut self, document: &Value) -> Result<(), LoopbackError> {
+        let written = self.write(document).await?;
+        if let Some(known) = self.known.get_mut(Definition::new(document).name()) {
+            let version = written.pointer("/metadata/resourceVersion").and_then(Value::as_str);
+            known.written = version.and_then(|version| version.parse().ok()).map(Revision);
+        }
+        Ok(())
     }
 
     /// Writes the status, and what of the metadata may be written with it.
@@ -225,6 +256,9 @@ impl DefinitionController {
         let (_, name) = self.store.names(entry.key());
         self.definitions.remove(name);
         let Some(gone) = self.known.remove(name) else { return };
+        if let Some(names) = self.names.get_mut(&gone.group) {
+            names.give_back(name);
+        }
         let waiting = self
             .known
             .iter()
@@ -235,11 +269,11 @@ impl DefinitionController {
         }
     }
 
-    /// Deletes the objects of a definition that is on its way out, and lets it go when none is left; whether it was.
-    async fn empty(&mut self, document: &Value) -> Result<bool, LoopbackError> {
+    /// Begins to delete the objects of a definition that is on its way out, or lets it go when none is left.
+    async fn empty(&mut self, document: &Value) -> Result<(), LoopbackError> {
         let finalizers = document.pointer("/metadata/finalizers").and_then(Value::as_array);
         if !finalizers.is_some_and(|finalizers| finalizers.contains(&json!(CLEANUP))) {
-            return Ok(true);
+            return Ok(());
         }
         let mut document = document.clone();
         let under_way = Verdict::yes("InstanceDeletionInProgress", "CustomResource deletion is in progress");
@@ -253,11 +287,18 @@ impl DefinitionController {
         }
         let done = if Definition::new(&document).is("Established") {
             let facts = self.definitions.facts(&document);
-            if let Some(kind) = facts.first() {
-                remover::remove_all(&self.definitions, kind).await;
-                if !self.definitions.entries(kind).is_empty() {
-                    return Ok(false);
+            if let Some(&kind) = facts.first()
+                && !self.definitions.has_no_objects(kind)
+            {
+                let name = Definition::new(&document).name().to_owned();
+                if self.removing.insert(name.clone()) {
+                    let definitions = self.definitions.clone();
+                    self.removals.spawn(async move {
+                        remover::remove_all(&definitions, kind).await;
+                        name
+                    });
                 }
+                return Ok(());
             }
             Verdict::no("InstanceDeletionCompleted", "removed all instances")
         } else {
@@ -268,8 +309,8 @@ impl DefinitionController {
             finalizers.retain(|finalizer| *finalizer != json!(CLEANUP));
         }
         match self.write(&document).await {
-            Err(error) if error.status() == Some(StatusCode::NOT_FOUND) => Ok(true),
-            other => other.map(|_| true),
+            Err(error) if error.status() == Some(StatusCode::NOT_FOUND) => Ok(()),
+            other => other.map(drop),
         }
     }
 }

@@ -2,6 +2,9 @@
 //!
 //! They are removed as they are stored, in whatever version that is: a webhook that does not answer cannot hold them.
 
+use std::sync::Arc;
+
+use futures_util::{StreamExt, stream};
 use planesmith_extensions::Definitions;
 use planesmith_machinery::custom;
 use planesmith_machinery::json;
@@ -11,18 +14,23 @@ use planesmith_server::stores::{ResourceStore, row_of};
 use planesmith_store::{Draft, Entry, Expect, Op};
 use serde_json::Value;
 
+/// How many objects are removed at once: writes that wait together become durable together.
+const AT_ONCE: usize = 256;
+
 /// Removes the objects of a kind; those with finalizers are marked, and go when nothing holds them any more.
 pub(super) async fn remove_all(definitions: &Definitions, kind: &'static ResourceFacts) {
-    let store = definitions.stores().resource(kind);
-    for entry in definitions.entries(kind) {
-        let Some(op) = removal(definitions, &store, kind, &entry) else {
-            continue;
+    let store = &definitions.stores().resource(kind);
+    let remove = |entry: Arc<Entry>| async move {
+        let Some(op) = removal(definitions, store, kind, &entry) else {
+            return;
         };
         // Who was faster is found the next time.
         if let Err(error) = store.collection().write(op).await {
             tracing::debug!(kind = kind.kind, %error, "an object is not removed yet");
         }
-    }
+    };
+    let entries = stream::iter(definitions.entries(kind));
+    entries.for_each_concurrent(AT_ONCE, remove).await;
 }
 
 /// What to do about an object; nothing if that was done.

@@ -1,7 +1,7 @@
 use super::*;
 
 fn definition(plural: &str, kind: &str, short: &[&str]) -> Value {
-    json!({"spec": {"group": "example.com", "names": {
+    json!({"metadata": {"name": format!("{plural}.example.com")}, "spec": {"group": "example.com", "names": {
         "plural": plural, "singular": kind.to_lowercase(), "kind": kind, "listKind": format!("{kind}List"),
         "shortNames": short}}})
 }
@@ -14,7 +14,7 @@ fn accepted(mut definition: Value) -> Value {
 
 fn taken(definition: &Value) -> TakenNames {
     let mut taken = TakenNames::default();
-    taken.add(Definition::new(definition));
+    taken.take(Definition::new(definition));
     taken
 }
 
@@ -61,4 +61,17 @@ fn names_that_were_given_before_stay() {
     let first = accepted(definition("widgets", "Widget", &["wi"]));
     let verdict = judge(Definition::new(&first), &taken(&first));
     assert_eq!(verdict.condition, Verdict::yes("NoConflicts", "no conflicts found"));
+}
+
+#[test]
+fn names_are_free_again_when_their_definition_goes_or_is_renamed() {
+    let mut first = accepted(definition("widgets", "Widget", &["wi"]));
+    let mut names = taken(&first);
+    let second = definition("gadgets", "Widget", &["wi"]);
+    assert!(!judge(Definition::new(&second), &names).condition.holds);
+    first["status"]["acceptedNames"] = json!({"plural": "widgets", "kind": "Other", "listKind": "OtherList"});
+    names.take(Definition::new(&first));
+    assert!(judge(Definition::new(&second), &names).condition.holds);
+    names.give_back("widgets.example.com");
+    assert_eq!(names, TakenNames::default());
 }

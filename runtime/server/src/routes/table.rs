@@ -1,7 +1,7 @@
 //! The compiled table.
 
 use std::collections::{BTreeMap, HashMap};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use http::Method;
 use planesmith_machinery::group_version::GroupResource;
@@ -13,9 +13,10 @@ use crate::discovery::{Document, resource_list};
 use crate::request::{RequestInfo, Verb};
 
 /// Handlers by group, version and resource; never changes.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub struct RouteTable {
-    groups: HashMap<Box<str>, GroupRoutes>,
+    /// Shared by the tables that follow one another.
+    groups: HashMap<Arc<str>, Arc<GroupRoutes>>,
 }
 
 struct GroupRoutes {
@@ -27,7 +28,8 @@ struct GroupRoutes {
 struct VersionRoutes {
     name: Box<str>,
     resources: ByResource,
-    document: Arc<Document>,
+    /// Made when somebody asks for it: tables of custom resources are swapped more often than that.
+    document: OnceLock<Arc<Document>>,
     /// Answers instead of the resources and the document.
     claim: Option<Arc<dyn VersionHandler>>,
 }
@@ -73,7 +75,6 @@ impl RouteTable {
         }
         let mut groups: HashMap<Box<str>, GroupRoutes> = HashMap::new();
         for ((group, name), (resources, claim)) in by_version {
-            let document = Arc::new(resource_list(&group, &name, &by_name(&resources)));
             let open = open_groups.iter().any(|open| **open == *group);
             let group = groups.entry(group).or_insert_with(|| GroupRoutes {
                 open,
@@ -82,11 +83,26 @@ impl RouteTable {
             group.versions.push(VersionRoutes {
                 name,
                 resources,
-                document,
+                document: OnceLock::new(),
                 claim,
             });
         }
-        Self { groups }
+        let groups = groups.into_iter().map(|(name, group)| (name.into(), Arc::new(group)));
+        Self {
+            groups: groups.collect(),
+        }
+    }
+
+    /// The same table with the routes of `group` as they are in `other`, or without that group if it is not there. What is
+    /// said of other groups is shared, so that a change costs no more than its group.
+    #[must_use]
+    pub fn with_group(&self, group: &str, other: &RouteTable) -> Self {
+        let mut table = self.clone();
+        match other.groups.get_key_value(group) {
+            Some((name, routes)) => drop(table.groups.insert(Arc::clone(name), Arc::clone(routes))),
+            None => drop(table.groups.remove(group)),
+        }
+        table
     }
 
     /// The handler of a resource, whatever the request does with it.
@@ -142,13 +158,13 @@ impl RouteTable {
             _ => None,
         };
         let version = parts.next().unwrap_or_default();
-        let Some(group) = group.and_then(|group| self.groups.get(group)) else {
+        let Some((group_name, group)) = group.and_then(|group| self.groups.get_key_value(group)) else {
             return Found::Elsewhere;
         };
         match group.version(version) {
             Some(VersionRoutes { claim: Some(claim), .. }) => Found::Version(Arc::clone(claim)),
             Some(_) if *info.method() != Method::GET => Found::OtherMethod,
-            Some(version) => Found::Document(Arc::clone(&version.document)),
+            Some(version) => Found::Document(version.document(group_name)),
             None if group.open => Found::Elsewhere,
             None => Found::Nothing,
         }
@@ -193,6 +209,13 @@ fn refused_custom(facts: &ServedResource, info: &RequestInfo, refused: &Admissio
 impl GroupRoutes {
     fn version(&self, name: &str) -> Option<&VersionRoutes> {
         self.versions.iter().find(|version| *version.name == *name)
+    }
+}
+
+impl VersionRoutes {
+    fn document(&self, group: &str) -> Arc<Document> {
+        let make = || Arc::new(resource_list(group, &self.name, &by_name(&self.resources)));
+        Arc::clone(self.document.get_or_init(make))
     }
 }
 
