@@ -8,6 +8,7 @@
 mod bad_input;
 mod cbor;
 mod clients;
+mod conversion;
 mod crash;
 mod documents;
 mod full_disk;

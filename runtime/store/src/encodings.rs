@@ -42,28 +42,39 @@ impl Encodings {
         make: impl FnOnce() -> Bytes,
     ) -> Bytes {
         let mut slot = self.lock();
-        if let Some(kept) = slot.as_ref()
-            && let Some((_, bytes)) = kept.forms.iter().find(|(known, _)| *known == id)
-        {
-            kept.hot.store(true, Ordering::Relaxed);
-            return bytes.clone();
+        if let Some(bytes) = found(slot.as_deref(), id) {
+            return bytes;
         }
         let bytes = make();
-        let kept = slot.get_or_insert_with(|| {
-            Box::new(Kept {
-                forms: Vec::with_capacity(1),
-                hot: AtomicBool::new(false),
-            })
-        });
-        kept.forms.push((id, bytes.clone()));
+        let weight = add(&mut slot, id, &bytes);
         // The budget locks slots, so it is told without this slot's lock.
         drop(slot);
         BUDGET_IN_USE.admit(Ticket {
             holder: holder(),
             id,
-            weight: bytes.len(),
+            weight,
         });
         bytes
+    }
+
+    /// The encoding `id`, if it is kept.
+    pub(crate) fn kept(&self, id: FormId) -> Option<Bytes> {
+        found(self.lock().as_deref(), id)
+    }
+
+    /// Keeps an encoding that was made without the lock, unless somebody was faster.
+    pub(crate) fn keep(&self, holder: impl FnOnce() -> Weak<dyn Holder>, id: FormId, bytes: &Bytes) {
+        let mut slot = self.lock();
+        if found(slot.as_deref(), id).is_some() {
+            return;
+        }
+        let weight = add(&mut slot, id, bytes);
+        drop(slot);
+        BUDGET_IN_USE.admit(Ticket {
+            holder: holder(),
+            id,
+            weight,
+        });
     }
 
     fn lock(&self) -> MutexGuard<'_, Option<Box<Kept>>> {
@@ -86,6 +97,25 @@ impl Encodings {
         }
         true
     }
+}
+
+fn found(kept: Option<&Kept>, id: FormId) -> Option<Bytes> {
+    let kept = kept?;
+    let (_, bytes) = kept.forms.iter().find(|(known, _)| *known == id)?;
+    kept.hot.store(true, Ordering::Relaxed);
+    Some(bytes.clone())
+}
+
+/// Adds an encoding that is not there; its weight.
+fn add(slot: &mut Option<Box<Kept>>, id: FormId, bytes: &Bytes) -> usize {
+    let kept = slot.get_or_insert_with(|| {
+        Box::new(Kept {
+            forms: Vec::with_capacity(1),
+            hot: AtomicBool::new(false),
+        })
+    });
+    kept.forms.push((id, bytes.clone()));
+    bytes.len()
 }
 
 static BUDGET_IN_USE: Budget = Budget {

@@ -96,6 +96,18 @@ impl Entry {
         self.encodings.get(holder, id, || make(self))
     }
 
+    /// The encoding `id` of this state, if it is kept.
+    #[must_use]
+    pub fn kept_form(&self, id: FormId) -> Option<Bytes> {
+        self.encodings.kept(id)
+    }
+
+    /// Keeps an encoding that takes long to make, or can fail: made before, while nobody waited for it here.
+    pub fn keep_form(self: &Arc<Self>, id: FormId, bytes: &Bytes) {
+        let holder = || -> Weak<dyn Holder> { Arc::downgrade(self) as Weak<Self> };
+        self.encodings.keep(holder, id, bytes);
+    }
+
     pub(crate) fn encoded(&self) -> &Encoded {
         &self.encoded
     }

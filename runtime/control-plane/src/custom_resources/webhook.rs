@@ -17,13 +17,15 @@ use serde_json::Value;
 
 use self::review::Review;
 
-/// How long a webhook may take.
+/// How long a webhook may take, as it is told.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 /// Asks the webhook of a definition.
 pub(super) struct Webhook {
     place: Place,
     link: Result<Link, String>,
+    /// How long it may take.
+    patience: Duration,
     reviews: Vec<String>,
     stores: Stores,
 }
@@ -65,7 +67,7 @@ impl Webhook {
                     .and_then(Value::as_u64)
                     .and_then(|port| u16::try_from(port).ok())
                     .unwrap_or(443),
-                path: text("/service/path").unwrap_or_default(),
+                path: text("/service/path").unwrap_or_else(|| "/".to_owned()),
             },
         };
         let authorities = text("/caBundle")
@@ -82,6 +84,7 @@ impl Webhook {
         Some(Arc::new(Self {
             place,
             link: link.map_err(|error| error.to_string()),
+            patience: PATIENCE,
             reviews: reviews.map(str::to_owned).collect(),
             stores: stores.clone(),
         }))
@@ -94,7 +97,10 @@ impl Webhook {
                 let uri: http::Uri = url.parse().map_err(|_| format!("parse {url:?}: invalid URL"))?;
                 let host = uri.host().unwrap_or_default().trim_matches(['[', ']']).to_owned();
                 Ok(Address {
-                    url: format!("{}?{query}", url.trim_end_matches('/')),
+                    url: match uri.path() {
+                        "/" => format!("{}/?{query}", url.trim_end_matches('/')),
+                        _ => format!("{}?{query}", url.trim_end_matches('/')),
+                    },
                     name: host.clone(),
                     target: Target {
                         secure: true,
@@ -113,15 +119,15 @@ impl Webhook {
             } => {
                 let host = format!("{name}.{namespace}.svc");
                 let url = format!("https://{host}:{port}{path}?{query}");
-                let found = service(&self.stores, namespace, name);
-                let address = found.map_err(|why| format!("Post \"{url}\": {why}"))?;
+                let found = service(&self.stores, namespace, name, *port);
+                let (address, port) = found.map_err(|why| format!("Post \"{url}\": {why}"))?;
                 Ok(Address {
                     url,
                     name: host,
                     target: Target {
                         secure: true,
                         host: address,
-                        port: *port,
+                        port,
                         path: path.clone(),
                         query,
                     },
@@ -134,7 +140,7 @@ impl Webhook {
         let failed = |why: &dyn std::fmt::Display| format!("Post \"{}\": {why}", address.url);
         let link = self.link.as_ref().map_err(|why| failed(why))?;
         let question = review.question().to_string().into_bytes();
-        let answer = post(&address.target, &address.name, link, PATIENCE, question);
+        let answer = post(&address.target, &address.name, link, self.patience, question);
         // Objects are converted where no other task waits for the thread: it is given back to them meanwhile.
         let answer = tokio::task::block_in_place(|| tokio::runtime::Handle::current().block_on(answer));
         let (status, body) = answer.map_err(|error: LinkError| failed(&error))?;
@@ -145,18 +151,26 @@ impl Webhook {
     }
 }
 
-/// The address of a service inside the cluster.
-fn service(stores: &Stores, namespace: &str, name: &str) -> Result<String, String> {
+/// Where a service is reached: at its address inside the cluster, or at the name that it stands for.
+fn service(stores: &Stores, namespace: &str, name: &str, port: u16) -> Result<(String, u16), String> {
     let store = stores.resource(Service::RESOURCE);
     let entry = store
         .key(namespace, name)
         .ok()
         .and_then(|key| store.collection().get(&key));
     let service: Option<Service> = entry.and_then(|entry| store.typed(&entry));
-    let service = service.ok_or_else(|| format!("service {name:?} not found"))?;
-    match service.spec.cluster_ip.as_str() {
-        "" | "None" => Err(format!("service {name:?} has no cluster address")),
-        address => Ok(address.to_owned()),
+    let spec = service.ok_or_else(|| format!("service {name:?} not found"))?.spec;
+    match (spec.type_.as_str(), spec.cluster_ip.as_str()) {
+        ("ClusterIP", "None") => Err("cannot route to service with ClusterIP \"None\"".to_owned()),
+        ("ClusterIP" | "LoadBalancer" | "NodePort", address) => {
+            let is_known = spec.ports.iter().any(|known| known.port == i32::from(port));
+            match is_known {
+                true => Ok((address.to_owned(), port)),
+                false => Err(format!("no service port {port} found for service {name:?}")),
+            }
+        }
+        ("ExternalName", _) => Ok((spec.external_name, port)),
+        (other, _) => Err(format!("unsupported service type {other:?}")),
     }
 }
 

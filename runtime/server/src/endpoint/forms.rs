@@ -137,9 +137,25 @@ impl Forms {
         })
     }
 
+    /// Whether somebody else converts the objects, who may take long or not answer.
+    pub(crate) fn are_made_elsewhere(&self) -> bool {
+        self.facts
+            .custom
+            .is_some_and(planesmith_machinery::custom::CustomKind::is_converted)
+    }
+
     fn kept(&self, entry: &Arc<Entry>, form: Form, encode: impl Fn(&dyn Object) -> Vec<u8>) -> ApiResult<Bytes> {
+        let id = self.id(form, 0);
+        if self.are_made_elsewhere() {
+            if let Some(bytes) = entry.kept_form(id) {
+                return Ok(bytes);
+            }
+            let bytes = Bytes::from(encode(&*self.object(entry.bytes())?));
+            entry.keep_form(id, &bytes);
+            return Ok(bytes);
+        }
         let mut failure = None;
-        let bytes = entry.form(self.id(form, 0), |entry| match self.object(entry.bytes()) {
+        let bytes = entry.form(id, |entry| match self.object(entry.bytes()) {
             Ok(object) => {
                 let encoded = encode(&*object);
                 // What did not change is not held twice.

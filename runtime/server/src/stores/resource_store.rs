@@ -136,6 +136,21 @@ impl ResourceStore {
         self.decode_bytes(entry.bytes())
     }
 
+    /// The object of an entry that is to go: in the version in which it was stored if it cannot be had in the storage version,
+    /// because whoever converts it does not answer.
+    ///
+    /// # Errors
+    ///
+    /// As [`ResourceStore::decode`].
+    pub(crate) fn decode_to_delete(&self, entry: &Entry) -> ApiResult<Box<dyn Object>> {
+        self.decode(entry).or_else(|error| {
+            let api_version = json::type_meta(entry.bytes()).map(|known| known.api_version);
+            let custom = self.facts.custom.ok_or_else(|| error.clone())?;
+            let version = api_version.ok().and_then(|version| custom.version(&version));
+            custom::read(entry.bytes(), version.ok_or(error)?)
+        })
+    }
+
     /// All objects, as the type of the storage version; what cannot be read is passed over. For kinds of which there are
     /// few enough to hold them all.
     #[must_use]

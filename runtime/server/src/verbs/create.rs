@@ -67,7 +67,7 @@ impl Write<'_> {
     }
 
     async fn create_once(&self, object: Box<dyn Object>) -> ApiResult<Outcome> {
-        let mut object = self.to_hub(object)?;
+        let mut object = self.to_working_version(object)?;
         self.endpoint.check_that_it_stays(&object.meta().name)?;
         self.mutate(Operation::Create, &mut object, None).await?;
         self.fill_system_fields(&mut *object);
@@ -97,6 +97,10 @@ impl Write<'_> {
         self.refuse_invalid(&*object, &errors)?;
         self.warn_about(&*object, None);
         self.admit(Operation::Create, &mut object, None).await?;
+        if object.as_custom().is_some() {
+            // A status that clients do not set has its defaults from the beginning.
+            defaulting::set_defaults(&mut *object);
+        }
         let key = self.endpoint.store().key(self.call.namespace(), &object.meta().name)?;
         let collection = self.endpoint.store().collection();
         if self.dry_run {
@@ -109,7 +113,9 @@ impl Write<'_> {
         if parse_version(&object.meta().resource_version).is_ok_and(|version| version != 0) {
             return Err(ApiError::version_on_create());
         }
-        match collection.write(self.put(&key, &*object, Expect::Absent)).await {
+        let converted = self.to_store(&*object)?;
+        let stored = converted.as_deref().unwrap_or(&*object);
+        match collection.write(self.put(&key, stored, Expect::Absent)).await {
             Ok(written) => Ok(Outcome::Stored(written.entry)),
             Err(WriteError::Conflict { current }) => {
                 let current = current.and_then(|entry| self.endpoint.store().decode(&entry).ok());

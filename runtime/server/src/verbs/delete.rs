@@ -147,7 +147,7 @@ impl Write<'_> {
 
     /// One attempt on the state `entry`; `None` when somebody changed it meanwhile.
     async fn delete_once(&self, key: &str, entry: &Arc<Entry>, options: &DeleteOptions) -> ApiResult<Option<Deleted>> {
-        let mut object = self.endpoint.store().decode(entry)?;
+        let mut object = self.endpoint.store().decode_to_delete(entry)?;
         if let Some(problem) = (object.resource().rules.deletion_problem)(&*object) {
             let resource = self.endpoint.kind().group_resource();
             return Err(ApiError::forbidden(&resource, &object.meta().name, problem));
@@ -245,7 +245,12 @@ impl Write<'_> {
         if shows(entry, &encoded) {
             return Ok(Some(Deleted::Marked(Outcome::Stored(Arc::clone(entry)))));
         }
-        let op = self.put_encoded(key, &*object, encoded, Expect::Revision(entry.revision()));
+        let mut op = self.put_encoded(key, &*object, encoded, Expect::Revision(entry.revision()));
+        if let (Op::Put { row, .. }, false) = (&mut op, std::ptr::eq(object.resource(), self.endpoint.store().facts()))
+        {
+            // It stays in the version in which it was stored; what selectors see does not change.
+            row.clone_from(entry.row());
+        }
         match self.endpoint.store().collection().write(op).await {
             Ok(written) => Ok(Some(Deleted::Marked(Outcome::Stored(written.entry)))),
             Err(WriteError::Conflict { .. }) => Ok(None),

@@ -111,7 +111,7 @@ impl Endpoint {
         write.drop_repeated_owners(&mut *object, false);
         write.track(None, &mut *object);
         if std::ptr::eq(kind, self.kind()) {
-            object = write.to_hub(object)?;
+            object = write.to_working_version(object)?;
         }
         write.mutate(Operation::Create, &mut object, None).await?;
         Ok(Submission { object, write, output })

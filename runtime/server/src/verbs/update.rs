@@ -180,7 +180,10 @@ impl Write<'_> {
 
     /// One attempt on the state `entry`; `None` when somebody was faster.
     async fn change_once(&self, key: &str, entry: &Arc<Entry>, change: &Change<'_>) -> ApiResult<Option<Outcome>> {
-        let old = self.endpoint.store().decode(entry)?;
+        let old = match self.endpoint.kind().custom {
+            Some(_) => self.endpoint.forms().object(entry.bytes())?,
+            None => self.endpoint.store().decode(entry)?,
+        };
         let name = old.meta().name.as_str();
         if !change.uid.is_empty() && change.uid != old.meta().uid {
             let resource = self.endpoint.kind().group_resource();
@@ -188,7 +191,7 @@ impl Write<'_> {
             return Err(ApiError::wrong_uid_on_update(&resource, name, key, change.uid, actual));
         }
         let mut new = {
-            let converted = match self.endpoint.forms().is_stored() {
+            let converted = match self.works_as_sent() {
                 true => None,
                 false => Some(try_convert(&*old, self.endpoint.kind())?),
             };
@@ -199,7 +202,7 @@ impl Write<'_> {
                 keep_metadata(&mut *new, live);
             }
             self.track(Some(live), &mut *new);
-            self.to_hub(new)?
+            self.to_working_version(new)?
         };
         self.mutate(Operation::Update, &mut new, Some(&*old)).await?;
         let held = match self.endpoint.reservations() {
@@ -223,7 +226,7 @@ impl Write<'_> {
         old: &dyn Object,
     ) -> ApiResult<Option<Outcome>> {
         self.prepare_update(part, &mut new, old);
-        let errors = match part {
+        let mut errors = match part {
             Part::Object | Part::Finalizers => {
                 let mut errors = validation::check_update(&*new, old);
                 validation::check_update_as_sent(&*new, old, self.endpoint.kind(), &mut errors);
@@ -232,6 +235,7 @@ impl Write<'_> {
             Part::Status => validation::check_status_update(&*new, old),
             Part::Own(part) => validation::check_part_update(&*new, old, |errors| part.check(&*new, old, errors)),
         };
+        self.pass_on(errors.take_tolerated());
         self.refuse_invalid(&*new, &errors)?;
         match part {
             Part::Status => self.pass_on((new.resource().rules.status_warnings)(&*new, old)),
@@ -267,10 +271,28 @@ impl Write<'_> {
         Ok(())
     }
 
-    pub(super) fn to_hub(&self, object: Box<dyn Object>) -> ApiResult<Box<dyn Object>> {
-        match self.endpoint.forms().is_stored() {
+    /// The object in the version that is worked on: that of the store, or for custom kinds that of the endpoint, because
+    /// each of their versions has rules of its own.
+    pub(super) fn to_working_version(&self, object: Box<dyn Object>) -> ApiResult<Box<dyn Object>> {
+        match self.works_as_sent() {
             true => Ok(object),
             false => try_convert(&*object, self.endpoint.kind().hub()),
+        }
+    }
+
+    fn works_as_sent(&self) -> bool {
+        self.endpoint.forms().is_stored() || self.endpoint.kind().custom.is_some()
+    }
+
+    /// The object as it is to be stored, if that is not what it is.
+    pub(super) fn to_store(&self, object: &dyn Object) -> ApiResult<Option<Box<dyn Object>>> {
+        match self.endpoint.forms().is_stored() || self.endpoint.kind().custom.is_none() {
+            true => Ok(None),
+            false => {
+                let mut converted = try_convert(object, self.endpoint.kind().hub())?;
+                defaulting::set_defaults(&mut *converted);
+                Ok(Some(converted))
+            }
         }
     }
 
@@ -310,11 +332,13 @@ impl Write<'_> {
         if self.dry_run {
             return Ok(Some(Outcome::Unstored(new)));
         }
-        let encoded = json::encode_for_storage(&*new);
+        let converted = self.to_store(&*new)?;
+        let new = converted.as_deref().unwrap_or(&*new);
+        let encoded = json::encode_for_storage(new);
         if shows(entry, &encoded) {
             return Ok(Some(Outcome::Stored(Arc::clone(entry))));
         }
-        let op = self.put_encoded(key, &*new, encoded, Expect::Revision(entry.revision()));
+        let op = self.put_encoded(key, new, encoded, Expect::Revision(entry.revision()));
         match self.endpoint.store().collection().write(op).await {
             Ok(written) => Ok(Some(Outcome::Stored(written.entry))),
             Err(WriteError::Conflict { .. }) => Ok(None),

@@ -59,7 +59,7 @@ enum Managing {
 pub(super) enum Outcome {
     /// What the store holds now.
     Stored(Arc<Entry>),
-    /// What it would hold, or held last; in the storage version.
+    /// What it would hold, or held last; in the storage version, or the endpoint's.
     Unstored(Box<dyn Object>),
 }
 
@@ -153,8 +153,11 @@ impl<'a> Write<'a> {
             }
             Managing::Replicas(path) => {
                 let stored = live.map_or(&[][..], |live| &live.meta().managed_fields);
-                let api_version = self.endpoint.kind().api_version;
-                new.meta_mut().managed_fields = fields::track_scale(stored, &self.manager, api_version, path);
+                let kind = self.endpoint.kind();
+                new.meta_mut().managed_fields = match kind.custom {
+                    Some(custom) => fields::forget_replicas(stored, custom),
+                    None => fields::track_scale(stored, &self.manager, kind.api_version, path),
+                };
             }
             Managing::Done => {}
         }

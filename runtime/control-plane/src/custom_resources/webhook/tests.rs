@@ -1,6 +1,12 @@
+use planesmith_store::{MemoryLog, Storage, StorageOptions};
 use serde_json::json;
 
 use super::*;
+
+static V1: ResourceFacts = ResourceFacts {
+    api_version: "shop.example.com/v1",
+    ..V2
+};
 
 static V2: ResourceFacts = ResourceFacts {
     api_version: "shop.example.com/v2",
@@ -61,4 +67,31 @@ fn reviews_are_answered_in_their_version() {
     assert_eq!(answer(refused), Err("no such color".to_owned()));
     assert!(answer(json!({"uid": "other", "result": {"status": "Success"}})).is_err());
     assert!(Review::new(&["v9".to_owned()], &stored(), V2.api_version).is_err());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_webhook_that_does_not_answer_is_not_waited_for_forever() {
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("https://{}/convert", listener.local_addr().unwrap());
+    let storage = Storage::open(MemoryLog::new(), &StorageOptions::default()).unwrap();
+    let link = client_tls_by(&[]).map(|tls| Link {
+        tls,
+        patience: PATIENCE,
+    });
+    let webhook = Webhook {
+        place: Place::Url(url.clone()),
+        link: link.map_err(|error| error.to_string()),
+        patience: Duration::from_millis(20),
+        reviews: vec!["v1".to_owned()],
+        stores: Stores::new(storage, Arc::default()),
+    };
+    let converted = tokio::spawn(async move { webhook.convert(stored(), &V1, &V2) });
+    // The connection is there, but nobody speaks.
+    let (_silent, _) = listener.accept().await.unwrap();
+    let why = converted.await.unwrap().unwrap_err();
+    let expected = "conversion webhook for shop.example.com/v1, Kind=Order failed";
+    assert_eq!(
+        why,
+        format!("{expected}: Post \"{url}?timeout=30s\": context deadline exceeded")
+    );
 }

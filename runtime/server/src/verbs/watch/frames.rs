@@ -151,8 +151,12 @@ impl Frames {
         }
     }
 
-    /// Under which number frames of this form are kept; tables differ from client to client.
+    /// Under which number frames of this form are kept; tables differ from client to client, and for frames that somebody
+    /// else has a part in nobody should wait but who asked.
     fn kept_as(&self) -> Option<u32> {
+        if self.endpoint.forms().are_made_elsewhere() {
+            return None;
+        }
         match (self.output.target, self.output.format) {
             (Target::Table, _) => None,
             (Target::Object, Format::Protobuf) => Some(1),

@@ -1,0 +1,437 @@
+//! Custom objects that a webhook converts.
+
+mod hook;
+
+use std::time::Duration;
+
+use http::{Method, StatusCode};
+use planesmith_e2e::{Answer, Binary, Connection, Home, Server};
+use serde_json::{Value, json};
+
+use hook::{Hook, SERVICE, Spoil};
+
+const DEFINITIONS: &str = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
+const DEFINITION: &str = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/sails.conv.example.com";
+const V1: &str = "/apis/conv.example.com/v1/namespaces/default/sails";
+const V2: &str = "/apis/conv.example.com/v2/namespaces/default/sails";
+
+/// How long something may take that happens in the background. Far above what anything takes.
+const WITHIN: Duration = Duration::from_secs(30);
+
+struct Setting {
+    connection: Connection,
+    hook: Hook,
+    _server: Server,
+    _home: Home,
+}
+
+/// Base64, as a definition has certificates.
+fn encoded(bytes: &[u8]) -> String {
+    const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    let mut text = String::new();
+    for group in bytes.chunks(3) {
+        let bits = group.iter().fold(0_u32, |bits, byte| bits << 8 | u32::from(*byte)) << (8 * (3 - group.len()));
+        for digit in 0..4 {
+            let value = (bits >> (18 - 6 * digit)) & 63;
+            text.push(match digit <= group.len() {
+                true => char::from(DIGITS[value as usize]),
+                false => '=',
+            });
+        }
+    }
+    text
+}
+
+/// The definition; of its versions the one called `stored` is stored.
+fn definition(client: &Value, stored: &str) -> Value {
+    let spec = |properties: Value| {
+        json!({"openAPIV3Schema": {"type": "object", "properties": {"spec": {
+            "type": "object", "properties": properties}}}})
+    };
+    json!({
+        "apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition",
+        "metadata": {"name": "sails.conv.example.com"},
+        "spec": {
+            "group": "conv.example.com", "scope": "Namespaced",
+            "names": {"plural": "sails", "singular": "sail", "kind": "Sail", "listKind": "SailList"},
+            "versions": [
+                {"name": "v1", "served": true, "storage": stored == "v1",
+                 "schema": spec(json!({"size": {"type": "string", "pattern": "^[0-9]+x[0-9]+$"},
+                                  "mast": {"type": "string", "default": "oak"}}))},
+                {"name": "v2", "served": true, "storage": stored == "v2",
+                 "schema": spec(json!({"width": {"type": "integer"}, "height": {"type": "integer", "maximum": 100}}))},
+            ],
+            "conversion": {"strategy": "Webhook", "webhook": {
+                "conversionReviewVersions": ["v1"], "clientConfig": client}},
+        },
+    })
+}
+
+impl Setting {
+    /// A server that knows sails, which are stored in the version v1, and the webhook that converts them.
+    async fn new() -> Self {
+        let home = Home::new().unwrap();
+        let binary = Binary::Planesmith.path().unwrap();
+        let server = home.start(&binary, &["--storage=memory"]).await.unwrap();
+        let connection = server.connect().await.unwrap();
+        let hook = Hook::start().await;
+        let setting = Self {
+            connection,
+            hook,
+            _server: server,
+            _home: home,
+        };
+        let definition = definition(&setting.by_url(), "v1");
+        setting.send(Method::POST, DEFINITIONS, &definition, 201).await;
+        setting.until(V1, |answer| answer.status == 200).await;
+        setting
+    }
+
+    /// How a definition names the webhook by its address.
+    fn by_url(&self) -> Value {
+        let url = format!("https://127.0.0.1:{}/convert", self.hook.port);
+        json!({"url": url, "caBundle": encoded(self.hook.certificate.as_bytes())})
+    }
+
+    async fn call(&self, method: Method, path: &str, body: &Value) -> Answer {
+        let body = match body {
+            Value::Null => String::new(),
+            body => body.to_string(),
+        };
+        self.connection.call(method, path, body).await.unwrap()
+    }
+
+    async fn send(&self, method: Method, path: &str, body: &Value, status: u16) -> Value {
+        self.call(method, path, body)
+            .await
+            .expect(status)
+            .unwrap()
+            .json()
+            .unwrap()
+    }
+
+    async fn get(&self, path: &str) -> Value {
+        self.send(Method::GET, path, &Value::Null, 200).await
+    }
+
+    /// The message of an answer that is an error.
+    async fn refused(&self, method: Method, path: &str, body: &Value, status: u16) -> String {
+        let answer = self.send(method, path, body, status).await;
+        answer["message"].as_str().unwrap().to_owned()
+    }
+
+    /// Reads again and again, until the answer is the wanted one.
+    async fn until(&self, path: &str, wanted: impl Fn(&Answer) -> bool) -> Answer {
+        let read = async {
+            loop {
+                let answer = self.connection.get(path).await.unwrap();
+                if wanted(&answer) {
+                    return answer;
+                }
+                tokio::task::yield_now().await;
+            }
+        };
+        tokio::time::timeout(WITHIN, read)
+            .await
+            .expect("the answer comes in time")
+    }
+
+    /// Puts another definition in place of the one that there is, and waits until it is in effect.
+    async fn redefine(&self, definition: &Value) {
+        let patch = self.connection.request(Method::PATCH, DEFINITION);
+        let patch = patch.header("content-type", "application/merge-patch+json");
+        let patch = patch
+            .body(json!({"spec": definition["spec"]}).to_string().into())
+            .unwrap();
+        self.connection.finish(patch).await.unwrap().expect(200).unwrap();
+    }
+}
+
+fn sail(name: &str, version: &str, spec: &Value) -> Value {
+    json!({"apiVersion": format!("conv.example.com/{version}"), "kind": "Sail", "metadata": {"name": name}, "spec": spec})
+}
+
+#[tokio::test]
+async fn objects_lists_and_watches_are_shown_in_each_version() {
+    let setting = Setting::new().await;
+    let old = sail("a", "v1", &json!({"size": "2x3"}));
+    setting.send(Method::POST, V1, &old, 201).await;
+    assert!(
+        setting.hook.questions().is_empty(),
+        "nothing is converted that is stored as it came"
+    );
+
+    let shown = setting.get(&format!("{V2}/a")).await;
+    assert_eq!(
+        (&shown["apiVersion"], &shown["spec"]),
+        (&json!("conv.example.com/v2"), &json!({"width": 2, "height": 3}))
+    );
+    let [question] = &setting.hook.questions()[..] else {
+        panic!("one question")
+    };
+    assert_eq!(question["path"], "/convert?timeout=30s");
+    assert_eq!(
+        question["review"]["request"]["desiredAPIVersion"],
+        "conv.example.com/v2"
+    );
+    assert_eq!(
+        question["review"]["request"]["objects"][0]["metadata"]["uid"],
+        shown["metadata"]["uid"]
+    );
+
+    let mut watch = setting
+        .connection
+        .watch(&format!("{V2}?watch=1&resourceVersion=0"))
+        .await
+        .unwrap();
+    assert_eq!(
+        watch.event().await.unwrap().unwrap()["object"]["spec"],
+        json!({"width": 2, "height": 3})
+    );
+    let new = sail("b", "v2", &json!({"width": 4, "height": 5}));
+    let made = setting.send(Method::POST, V2, &new, 201).await;
+    assert_eq!(made["spec"], new["spec"]);
+    assert_eq!(watch.event().await.unwrap().unwrap()["object"]["spec"], new["spec"]);
+    let stored = json!({"size": "4x5", "mast": "oak"});
+    assert_eq!(
+        setting.get(&format!("{V1}/b")).await["spec"],
+        stored,
+        "the defaults are those of its version"
+    );
+
+    let listed = setting.get(V2).await;
+    let specs: Vec<&Value> = listed["items"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|item| &item["spec"])
+        .collect();
+    assert_eq!(
+        specs,
+        [&json!({"width": 2, "height": 3}), &json!({"width": 4, "height": 5})]
+    );
+    assert_eq!(setting.get(V1).await["items"][1]["spec"], stored);
+}
+
+#[tokio::test]
+async fn changes_in_either_version_are_those_of_one_object() {
+    let setting = Setting::new().await;
+    setting
+        .send(Method::POST, V1, &sail("a", "v1", &json!({"size": "2x3"})), 201)
+        .await;
+    let path = format!("{V2}/a");
+    let request = setting.connection.request(Method::PATCH, &path);
+    let request = request.header("content-type", "application/merge-patch+json");
+    let request = request.body(
+        json!({"spec": {"height": 7}, "metadata": {"labels": {"a": "b"}}})
+            .to_string()
+            .into(),
+    );
+    setting
+        .connection
+        .finish(request.unwrap())
+        .await
+        .unwrap()
+        .expect(200)
+        .unwrap();
+    let old = setting.get(&format!("{V1}/a")).await;
+    assert_eq!(
+        (&old["spec"]["size"], &old["metadata"]["labels"]["a"]),
+        (&json!("2x7"), &json!("b"))
+    );
+
+    let applied = sail("a", "v2", &json!({"width": 9}));
+    let request = setting
+        .connection
+        .request(Method::PATCH, &format!("{path}?fieldManager=me&force=true"));
+    let request = request.header("content-type", "application/apply-patch+yaml");
+    let request = request.body(applied.to_string().into()).unwrap();
+    setting.connection.finish(request).await.unwrap().expect(200).unwrap();
+    assert_eq!(setting.get(&format!("{V1}/a")).await["spec"]["size"], "9x7");
+
+    // The rules are those of the version that is written.
+    let too_high = sail("c", "v2", &json!({"width": 1, "height": 101}));
+    let why = setting.refused(Method::POST, V2, &too_high, 422).await;
+    assert!(
+        why.ends_with("spec.height: Invalid value: 101: spec.height in body should be less than or equal to 100"),
+        "{why}"
+    );
+    setting
+        .send(Method::POST, V1, &sail("c", "v1", &json!({"size": "1x101"})), 201)
+        .await;
+}
+
+#[tokio::test]
+async fn answers_that_are_wrong_are_told() {
+    let setting = Setting::new().await;
+    setting
+        .send(Method::POST, V1, &sail("a", "v1", &json!({"size": "2x3"})), 201)
+        .await;
+    let path = format!("{V2}/a");
+    let cases: [(Spoil, &str); 9] = [
+        (
+            |answer| answer["response"]["result"] = json!({"status": "Failed", "message": "no such sail"}),
+            "failed: no such sail",
+        ),
+        (
+            |answer| answer["response"]["result"] = json!({"status": "Failed"}),
+            "failed: response.result.status was 'Failed', not 'Success'",
+        ),
+        (
+            |answer| answer["response"]["convertedObjects"] = json!([]),
+            "returned 0 objects, expected 1",
+        ),
+        (
+            |answer| answer["response"]["convertedObjects"][0]["apiVersion"] = json!("conv.example.com/v1"),
+            "returned invalid object at index 0: invalid groupVersion (expected conv.example.com/v2, received \
+             conv.example.com/v1)",
+        ),
+        (
+            |answer| answer["response"]["convertedObjects"][0]["kind"] = json!("Boat"),
+            "returned invalid object at index 0: invalid kind (expected Sail, received Boat)",
+        ),
+        (
+            |answer| answer["response"]["convertedObjects"][0]["metadata"]["name"] = json!("b"),
+            "returned invalid object: must have the same name: a != b",
+        ),
+        (
+            |answer| answer["response"]["convertedObjects"][0]["metadata"]["labels"] = json!(["a"]),
+            "returned invalid metadata: invalid metadata.labels of type []interface {} in converted object",
+        ),
+        (
+            |answer| answer["response"]["convertedObjects"][0]["metadata"]["labels"] = json!({"a b": ""}),
+            "returned invalid metadata: metadata.labels: Invalid value: \"a b\": ",
+        ),
+        (|answer| drop(answer["response"].take()), "failed: no response provided"),
+    ];
+    for (spoil, expected) in cases {
+        setting.hook.spoil(Some(spoil));
+        let why = setting.refused(Method::GET, &path, &Value::Null, 500).await;
+        let expected = format!("conversion webhook for conv.example.com/v1, Kind=Sail {expected}");
+        assert!(why.starts_with(&expected), "{why}\n{expected}");
+    }
+    setting
+        .hook
+        .spoil(Some(|answer| answer["response"]["uid"] = json!("other")));
+    let why = setting.refused(Method::GET, &path, &Value::Null, 500).await;
+    assert!(
+        why.contains("failed: expected response.uid=") && why.ends_with(", got \"other\""),
+        "{why}"
+    );
+    setting.hook.refuse(StatusCode::INTERNAL_SERVER_ERROR, "out of cloth");
+    let why = setting.refused(Method::GET, &path, &Value::Null, 500).await;
+    assert!(
+        why.ends_with("an error on the server (\"out of cloth\") has prevented the request from succeeding"),
+        "{why}"
+    );
+
+    // Labels and annotations may change; everything else of the metadata stays what it was.
+    setting.hook.spoil(Some(|answer| {
+        answer["response"]["convertedObjects"][0]["metadata"]["labels"] = json!({"by": "hook"});
+        answer["response"]["convertedObjects"][0]["metadata"]["generation"] = json!(77);
+    }));
+    let shown = setting.get(&path).await;
+    assert_eq!(
+        (&shown["metadata"]["labels"]["by"], &shown["metadata"]["generation"]),
+        (&json!("hook"), &json!(1))
+    );
+}
+
+#[tokio::test]
+async fn a_webhook_is_found_by_its_service_and_only_with_the_right_certificate() {
+    let setting = Setting::new().await;
+    setting
+        .send(Method::POST, V1, &sail("a", "v1", &json!({"size": "2x3"})), 201)
+        .await;
+    let path = format!("{V2}/a");
+    let by_service = |bundle: &str| {
+        json!({"caBundle": encoded(bundle.as_bytes()), "service": {
+            "namespace": "default", "name": SERVICE, "path": "/by/service", "port": setting.hook.port}})
+    };
+    setting
+        .redefine(&definition(
+            &json!({"url": null, "service": by_service("")["service"],
+        "caBundle": encoded(setting.hook.certificate.as_bytes())}),
+            "v1",
+        ))
+        .await;
+    let missing = |answer: &Answer| answer.excerpt().contains("service \\\"sails\\\" not found");
+    setting.until(&path, missing).await;
+
+    let service = json!({"apiVersion": "v1", "kind": "Service", "metadata": {"name": SERVICE},
+                         "spec": {"type": "ExternalName", "externalName": "localhost"}});
+    setting
+        .send(Method::POST, "/api/v1/namespaces/default/services", &service, 201)
+        .await;
+    setting.hook.questions();
+    assert_eq!(setting.get(&path).await["spec"]["width"], 2);
+    assert_eq!(setting.hook.questions()[0]["path"], "/by/service?timeout=30s");
+
+    let other = Hook::start().await;
+    setting
+        .redefine(&definition(&by_service(&other.certificate), "v1"))
+        .await;
+    let refused = |answer: &Answer| answer.status == 500 && answer.excerpt().contains("conversion webhook for");
+    setting.until(&path, refused).await;
+}
+
+#[tokio::test]
+async fn nothing_waits_for_a_webhook_that_is_gone_to_be_deleted() {
+    let setting = Setting::new().await;
+    let namespace = json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "yard"}});
+    setting.send(Method::POST, "/api/v1/namespaces", &namespace, 201).await;
+    let yard = V1.replace("default", "yard");
+    for (path, name) in [(V1, "a"), (V1, "held"), (&yard, "a")] {
+        let mut object = sail(name, "v1", &json!({"size": "2x3"}));
+        if name == "held" {
+            object["metadata"]["finalizers"] = json!(["conv.example.com/hold"]);
+        }
+        setting.send(Method::POST, path, &object, 201).await;
+    }
+    // From now on what is stored is of another version than the one that objects are stored in.
+    let client = setting.by_url();
+    setting.redefine(&definition(&client, "v2")).await;
+    setting
+        .until(DEFINITION, |answer| {
+            answer.json().unwrap()["status"]["storedVersions"] == json!(["v1", "v2"])
+        })
+        .await;
+    let Setting {
+        connection,
+        hook,
+        _server,
+        _home,
+    } = setting;
+    hook.stop().await;
+    let setting = Setting {
+        connection,
+        hook: Hook::start().await,
+        _server,
+        _home,
+    };
+    setting.until(&format!("{V2}/a"), |answer| answer.status == 500).await;
+
+    setting
+        .send(Method::DELETE, &format!("{V1}/a"), &Value::Null, 200)
+        .await;
+    setting.until(&format!("{V1}/a"), |answer| answer.status == 404).await;
+    setting
+        .send(Method::DELETE, "/api/v1/namespaces/yard", &Value::Null, 200)
+        .await;
+    setting
+        .until("/api/v1/namespaces/yard", |answer| answer.status == 404)
+        .await;
+
+    setting.send(Method::DELETE, DEFINITION, &Value::Null, 200).await;
+    let is_marked = |answer: &Answer| {
+        answer
+            .json()
+            .is_ok_and(|object| object["metadata"]["deletionTimestamp"].is_string())
+    };
+    let held = setting.until(&format!("{V1}/held"), is_marked).await.json().unwrap();
+    assert_eq!(held["spec"]["size"], "2x3", "what was stored is still there");
+    let mut free = held.clone();
+    free["metadata"]["finalizers"] = json!([]);
+    setting.call(Method::PUT, &format!("{V1}/held"), &free).await;
+    setting.until(DEFINITION, |answer| answer.status == 404).await;
+}
