@@ -231,7 +231,10 @@ fn complaints(rules: &Json, document: &Json, old: Option<&Json>) -> Vec<String> 
     let rules = Rules::compile(&schema);
     let mut errors = FieldErrors::default();
     rules.check(&schema, document, old, &mut errors);
-    errors.as_slice().iter().map(|error| error.message()).collect()
+    let warnings = errors.take_tolerated();
+    let warnings = warnings.iter().map(|warning| format!("warning: {warning}"));
+    let errors = errors.as_slice().iter().map(|error| error.message());
+    errors.chain(warnings).collect()
 }
 
 #[test]
@@ -269,7 +272,10 @@ fn unchanged_parts_may_stay_wrong() {
         json!([{"rule": "self.a > 5", "message": "small"}, {"rule": "self.a >= oldSelf.a", "message": "shrinks"}]);
     let (one, two) = (json!({"spec": {"a": 1}}), json!({"spec": {"a": 2}}));
     assert_eq!(complaints(&rules, &one, None), ["spec: Invalid value: small"]);
-    assert_eq!(complaints(&rules, &one, Some(&one)), [""; 0]);
+    assert_eq!(
+        complaints(&rules, &one, Some(&one)),
+        ["warning: spec: Invalid value: small"]
+    );
     assert_eq!(complaints(&rules, &two, Some(&one)), ["spec: Invalid value: small"]);
     assert_eq!(
         complaints(&rules, &one, Some(&two)),

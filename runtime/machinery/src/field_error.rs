@@ -27,6 +27,8 @@ pub struct FieldErrors {
     size: usize,
     /// Errors that are not in `errors`, because it was full.
     left_out: usize,
+    /// What was wrong before and may stay.
+    tolerated: Vec<FieldError>,
 }
 
 /// One error.
@@ -148,6 +150,19 @@ impl FieldErrors {
             self.push(error);
         }
         self.left_out += other.left_out;
+        self.tolerated.extend(other.tolerated);
+    }
+
+    /// Adds what is wrong but may stay, because it was so before: the client is warned of it. It does not count as an
+    /// error.
+    pub fn tolerate(&mut self, error: FieldError) {
+        self.tolerated.push(error);
+    }
+
+    /// Takes out what is wrong but may stay, each as the text of a warning.
+    pub fn take_tolerated(&mut self) -> Vec<String> {
+        let tolerated = std::mem::take(&mut self.tolerated);
+        tolerated.iter().map(FieldError::message).collect()
     }
 
     /// The errors so far.

@@ -45,7 +45,7 @@ pub fn compile(pattern: &str) -> Result<Arc<Regex>, String> {
 pub fn problem(pattern: &str) -> Option<String> {
     let translated = match translate(pattern) {
         Ok(translated) => translated,
-        Err(problem) => return Some(problem),
+        Err(problem) => return Some(format!("error parsing regexp: {problem}")),
     };
     let Err(error) = regex_syntax::ast::parse::Parser::new().parse(&translated) else {
         return None;

@@ -29,6 +29,8 @@ pub struct Patched {
     pub findings: Vec<String>,
     /// What an error about the patch shows.
     shown: Option<String>,
+    /// Errors show the fields of the document by name.
+    is_custom: bool,
 }
 
 impl Patched {
@@ -37,13 +39,21 @@ impl Patched {
             document,
             findings,
             shown: None,
+            is_custom: false,
         }
+    }
+
+    /// The same as an object of a custom kind, whose fields have no order but that of their names.
+    #[must_use]
+    pub fn of_custom_kind(self, is_custom: bool) -> Self {
+        Self { is_custom, ..self }
     }
 
     /// 422: the new document is not an object of its kind.
     #[must_use]
     pub fn refuse(&self, why: impl fmt::Display) -> ApiError {
-        let document = String::from_utf8_lossy(&self.document);
+        let sorted = self.is_custom.then(|| sorted(&self.document)).flatten();
+        let document = String::from_utf8_lossy(sorted.as_deref().unwrap_or(&self.document));
         let mut errors = FieldErrors::default();
         errors.invalid("patch", self.shown.as_deref().unwrap_or(&document), why.to_string());
         ApiError::invalid(&GroupKind::default(), "", &errors)
@@ -56,6 +66,14 @@ impl Patched {
         findings.extend(decoded.messages().iter().cloned());
         (!findings.is_empty()).then(|| self.refuse(format_args!("strict decoding error: {}", findings.join(", "))))
     }
+}
+
+/// The same JSON with all fields in the order of their names.
+fn sorted(document: &[u8]) -> Option<Vec<u8>> {
+    let document: serde_json::Value = serde_json::from_slice(document).ok()?;
+    let mut sorted = Vec::new();
+    json::encode_value(&document, &mut sorted);
+    Some(sorted)
 }
 
 /// Reads a patch as a tree, with what strict reading noticed.

@@ -79,7 +79,7 @@ impl Walk<'_> {
                         )?;
                     }
                     if let (Some(inner), Some(property)) =
-                        (node.properties.get(name.as_str()), schema.properties.get(name.as_str()))
+                        (node.properties.get(name.as_str()), schema.properties.get(name))
                     {
                         self.node(inner, property, &joined(path, name), value, old, correlation.key(name))?;
                     }
@@ -114,8 +114,11 @@ impl Walk<'_> {
             let before = self.errors.count();
             if let Some(error) = self.rule(compiled, &subject)? {
                 let may_stay = !compiled.uses_old_self && correlation.is_unchanged();
-                if !may_stay && before == self.errors.count() {
-                    self.errors.report(error);
+                if before == self.errors.count() {
+                    match may_stay {
+                        true => self.errors.tolerate(error),
+                        false => self.errors.report(error),
+                    }
                 }
             }
         }

@@ -233,16 +233,48 @@ fn read(
     strictness: Strictness,
     malformed: Malformed,
 ) -> Result<Findings, DecodeError> {
-    let mut findings = json::decode(input, target, strictness)?;
-    if let Some(object) = (target as &mut dyn Any).downcast_mut::<CustomObject>() {
-        let mut dropped = object.prune();
-        dropped.extend(object.complete_embedded(malformed)?);
-        if strictness == Strictness::Strict {
-            // Inside trees the reader notices no field that stands twice.
-            let (_, noticed) = json::parse_value(input, strictness)?;
-            findings.add_all(noticed.messages().iter().cloned());
-            findings.add_all(dropped);
-        }
+    let decoded = json::decode(input, target, strictness);
+    let Some(object) = (target as &mut dyn Any).downcast_mut::<CustomObject>() else {
+        return decoded;
+    };
+    let noticed = decoded.map_err(of_metadata_alone)?;
+    let mut pruned = object.prune();
+    let embedded = object.complete_embedded(malformed)?;
+    if strictness != Strictness::Strict {
+        return Ok(noticed);
     }
+    // The reader notices no field that stands twice inside trees; unknown fields are told after those, first those of the
+    // metadata, then all others by their path.
+    let (_, mut findings) = json::parse_value(input, strictness)?;
+    let (of_metadata, at_top): (Vec<String>, Vec<String>) = noticed
+        .messages()
+        .iter()
+        .filter(|message| message.starts_with("unknown field"))
+        .cloned()
+        .partition(|message| message.starts_with("unknown field \"metadata."));
+    pruned.extend(at_top);
+    pruned.sort_unstable();
+    findings.add_all(of_metadata.into_iter().chain(pruned).chain(embedded));
     Ok(findings)
+}
+
+/// An error in the metadata of a custom object, which kube-apiserver reads by itself.
+fn of_metadata_alone(error: DecodeError) -> DecodeError {
+    let DecodeError::Type(message) = error else {
+        return error;
+    };
+    const INTO: &str = "into Go struct field ";
+    let alone = || {
+        let (before, place) = message.split_once(INTO)?;
+        let (owner, field) = place.split_once(".metadata")?;
+        if owner.contains(' ') {
+            return None;
+        }
+        if let Some(below) = field.strip_prefix('.') {
+            return Some(format!("{before}{INTO}{owner}.{below}"));
+        }
+        let ty = field.strip_prefix(" of type ")?;
+        Some(format!("{before}into Go value of type {ty}"))
+    };
+    DecodeError::Type(alone().unwrap_or(message))
 }

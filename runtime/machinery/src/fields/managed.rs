@@ -18,7 +18,7 @@ use super::set::Set;
 pub(crate) use entries::{Entries, Entry, Operation};
 
 pub use manager::manager_name;
-pub use scale::track_scale;
+pub use scale::{forget_replicas, track_scale};
 pub use times::keep_times;
 
 /// Fields of metadata that nobody can manage.

@@ -35,6 +35,8 @@ pub enum RowObject {
 pub struct TableWriter {
     out: Vec<u8>,
     rows: usize,
+    /// What a table without rows has.
+    no_rows: &'static [u8],
 }
 
 impl TableWriter {
@@ -56,7 +58,8 @@ impl TableWriter {
             out.extend_from_slice(b"null");
         }
         out.extend_from_slice(br#","rows":"#);
-        Self { out, rows: 0 }
+        let no_rows: &[u8] = if is_nobodys_own(columns) { b"null}" } else { b"[]}" };
+        Self { out, rows: 0, no_rows }
     }
 
     /// Appends the row of an object of the kind and version that the table was started with.
@@ -98,9 +101,14 @@ impl TableWriter {
     #[must_use]
     pub fn finish(mut self) -> Vec<u8> {
         self.out
-            .extend_from_slice(if self.rows == 0 { b"null}" } else { b"]}" });
+            .extend_from_slice(if self.rows == 0 { self.no_rows } else { b"]}" });
         self.out
     }
+}
+
+/// Whether these are the columns of kinds that nobody made columns for; their tables start as nil in kube-apiserver.
+fn is_nobodys_own(columns: &[Column]) -> bool {
+    matches!(columns, [name, made] if (name.name, made.name) == ("Name", "Created At"))
 }
 
 fn write_columns(columns: &[Column], out: &mut Vec<u8>) {

@@ -147,6 +147,7 @@ impl Patch<'_> {
             PatchKind::Merge => patch::merge_patch(&document, self.body, strictness)?,
             PatchKind::Strategic => patch::strategic_merge_patch(live.facts(), &document, self.body, strictness)?,
         };
+        let patched = patched.of_custom_kind(self.expected.is_custom);
         let refuse = |why: &dyn fmt::Display| patched.refuse(why);
         let sent = json::type_meta(&patched.document).map_err(|error| refuse(&error))?;
         match mismatch(self.scheme, self.expected, &sent) {

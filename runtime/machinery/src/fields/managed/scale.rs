@@ -1,9 +1,11 @@
 //! Managers of the number of replicas, when it is written through the scale subresource.
 
 use super::entries::{Entries, Operation};
+use crate::custom::CustomKind;
 use crate::fields::element::PathElement;
 use crate::fields::set::Set;
 use crate::meta::ManagedFieldsEntry;
+use crate::resource::{ResourceFacts, SubresourceKind};
 
 /// Brings managed fields up to date with a write to `/scale` that changed the number of replicas, which lives at the
 /// dotted `path` of the object in the version `api_version`.
@@ -27,4 +29,30 @@ pub fn track_scale(
     });
     entries.add(manager, Operation::Update, api_version, "scale", replicas, None);
     entries.write()
+}
+
+/// The same of a custom kind. kube-apiserver cannot see a Scale as one of its versions, so that nobody manages the number
+/// of replicas any more; what was managed in a version that is gone is forgotten.
+#[must_use]
+pub fn forget_replicas(stored: &[ManagedFieldsEntry], kind: &CustomKind) -> Vec<ManagedFieldsEntry> {
+    let Some(mut entries) = Entries::read(stored).filter(|entries| !entries.is_empty()) else {
+        return stored.to_vec();
+    };
+    entries.retain(|entry| {
+        let Some(version) = kind.version(&entry.api_version) else {
+            return false;
+        };
+        if let Some(path) = replicas_of(version) {
+            entry.give_up(&Set::of([path.split('.').map(PathElement::field).collect::<Vec<_>>()]));
+        }
+        !entry.set.is_empty()
+    });
+    entries.write()
+}
+
+fn replicas_of(version: &ResourceFacts) -> Option<&'static str> {
+    match &version.subresource("scale")?.kind {
+        SubresourceKind::Scale(scale) => Some(scale.spec_replicas),
+        _ => None,
+    }
 }
