@@ -14,6 +14,7 @@ use steady::Steady;
 use subject::{Program, Subject};
 
 mod budget;
+mod definitions;
 mod lifecycle;
 pub(crate) mod limit;
 mod load;
@@ -55,6 +56,10 @@ pub(crate) struct Bench {
     /// Measure this binary instead of building ours.
     #[arg(long, value_name = "FILE", conflicts_with = "url")]
     server: Option<PathBuf>,
+
+    /// Where real definitions are, for the memory that they take.
+    #[arg(long, value_name = "FOLDER", default_value = "../shared/crds")]
+    definitions: PathBuf,
 
     /// Where the servers started here keep their data. Its file system decides what a durable
     /// write costs.
@@ -138,6 +143,7 @@ impl Bench {
             for (side, program) in [(Side::Ours, ours), (Side::Limit, &limit)] {
                 self.measure_fresh(&mut report, side, program).await?;
             }
+            self.measure_definitions(&mut report, ours).await;
         }
         let rows: Vec<_> = ROWS.iter().filter(|row| self.wanted(row)).collect();
         if !rows.iter().any(|row| steady::measures(row.name)) {
@@ -195,6 +201,20 @@ impl Bench {
             }
         }
         Ok(())
+    }
+
+    /// What kinds of one's own cost; the limit has none.
+    async fn measure_definitions(&self, report: &mut Report, program: &Program) {
+        for row in ["definitions-memory", "definitions-install"] {
+            let Some(row) = budget::find(row).filter(|row| self.wanted(row)) else {
+                continue;
+            };
+            eprintln!("{}", row.title);
+            match definitions::measure(row.name, program, &self.definitions).await {
+                Ok(values) => report.add(Side::Ours, &values),
+                Err(error) => report.fail(Side::Ours, row, &error),
+            }
+        }
     }
 
     fn running(&self) -> Result<Subject> {

@@ -81,7 +81,7 @@ fn drafts_of(document: &Value) -> Result<Vec<draft::Draft>> {
 }
 
 /// The documents of a YAML stream; JSON is YAML too.
-fn documents(text: &[u8]) -> Result<Vec<Value>> {
+pub(crate) fn documents(text: &[u8]) -> Result<Vec<Value>> {
     let text = std::str::from_utf8(text).context("not UTF-8")?;
     if text.trim_start().starts_with('{') {
         return Ok(vec![serde_json::from_str(text).context("not JSON")?]);
