@@ -82,12 +82,6 @@ impl CustomKind {
         }
     }
 
-    /// Whether somebody converts objects of one version into another one.
-    #[must_use]
-    pub fn is_converted(&self) -> bool {
-        self.converter.get().is_some()
-    }
-
     pub(crate) fn converter(&self) -> Option<&dyn Converter> {
         self.converter.get().map(|converter| &**converter)
     }

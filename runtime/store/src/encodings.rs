@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError, Weak};
 
 use bytes::Bytes;
 
@@ -34,57 +34,54 @@ pub(crate) trait Holder: Send + Sync {
 }
 
 impl Encodings {
-    /// The encoding `id`, made once: callers at the same moment wait for the first one.
-    pub(crate) fn get(
+    /// The encoding `id`, made when it is not kept. What cannot be made is not kept either.
+    ///
+    /// No lock is held while it is made, because that may take long and may need whoever waits for the same: callers at
+    /// the same moment each make their own, and the first one is kept.
+    pub(crate) fn get<E>(
         &self,
         holder: impl FnOnce() -> Weak<dyn Holder>,
         id: FormId,
-        make: impl FnOnce() -> Bytes,
-    ) -> Bytes {
-        let mut slot = self.lock();
-        if let Some(bytes) = found(slot.as_deref(), id) {
-            return bytes;
+        make: impl FnOnce() -> Result<Bytes, E>,
+    ) -> Result<Bytes, E> {
+        if let Some(bytes) = self.lock().as_ref().and_then(|kept| kept.find(id)) {
+            return Ok(bytes);
         }
-        let bytes = make();
-        let weight = add(&mut slot, id, &bytes);
-        // The budget locks slots, so it is told without this slot's lock.
+        let made = make()?;
+        let mut slot = self.lock();
+        let kept = slot.get_or_insert_with(|| {
+            Box::new(Kept {
+                forms: Vec::with_capacity(1),
+                hot: AtomicBool::new(false),
+            })
+        });
+        if let Some(bytes) = kept.find(id) {
+            return Ok(bytes);
+        }
+        kept.forms.push((id, made.clone()));
+        // The budget looks into slots, so it is told without this slot's lock.
         drop(slot);
         BUDGET_IN_USE.admit(Ticket {
             holder: holder(),
             id,
-            weight,
+            weight: made.len(),
         });
-        bytes
-    }
-
-    /// The encoding `id`, if it is kept.
-    pub(crate) fn kept(&self, id: FormId) -> Option<Bytes> {
-        found(self.lock().as_deref(), id)
-    }
-
-    /// Keeps an encoding that was made without the lock, unless somebody was faster.
-    pub(crate) fn keep(&self, holder: impl FnOnce() -> Weak<dyn Holder>, id: FormId, bytes: &Bytes) {
-        let mut slot = self.lock();
-        if found(slot.as_deref(), id).is_some() {
-            return;
-        }
-        let weight = add(&mut slot, id, bytes);
-        drop(slot);
-        BUDGET_IN_USE.admit(Ticket {
-            holder: holder(),
-            id,
-            weight,
-        });
+        Ok(made)
     }
 
     fn lock(&self) -> MutexGuard<'_, Option<Box<Kept>>> {
-        // A panicking `make` leaves the slot as it was.
+        // Nothing panics half way through a change of the slot.
         self.slot.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Drops the encoding `id`, unless it was used since the last call.
+    /// Drops the encoding `id`, unless it was used since the last call or somebody looks at it right now.
     fn release(&self, id: FormId) -> bool {
-        let mut slot = self.lock();
+        // The budget is locked for the whole process, and waits for nobody.
+        let mut slot = match self.slot.try_lock() {
+            Ok(slot) => slot,
+            Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
+            Err(TryLockError::WouldBlock) => return false,
+        };
         let Some(kept) = slot.as_mut() else {
             return true;
         };
@@ -99,23 +96,13 @@ impl Encodings {
     }
 }
 
-fn found(kept: Option<&Kept>, id: FormId) -> Option<Bytes> {
-    let kept = kept?;
-    let (_, bytes) = kept.forms.iter().find(|(known, _)| *known == id)?;
-    kept.hot.store(true, Ordering::Relaxed);
-    Some(bytes.clone())
-}
-
-/// Adds an encoding that is not there; its weight.
-fn add(slot: &mut Option<Box<Kept>>, id: FormId, bytes: &Bytes) -> usize {
-    let kept = slot.get_or_insert_with(|| {
-        Box::new(Kept {
-            forms: Vec::with_capacity(1),
-            hot: AtomicBool::new(false),
-        })
-    });
-    kept.forms.push((id, bytes.clone()));
-    bytes.len()
+impl Kept {
+    /// The encoding `id`, which counts as used then.
+    fn find(&self, id: FormId) -> Option<Bytes> {
+        let (_, bytes) = self.forms.iter().find(|(known, _)| *known == id)?;
+        self.hot.store(true, Ordering::Relaxed);
+        Some(bytes.clone())
+    }
 }
 
 static BUDGET_IN_USE: Budget = Budget {
@@ -155,5 +142,56 @@ impl Budget {
                 tickets.push_back(oldest);
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::convert::Infallible;
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::{Entry, Row};
+
+    /// With a lock held meanwhile, the readers that wait for it take all workers from the one that holds it.
+    #[test]
+    fn readers_whose_encodings_wait_for_each_other_get_on_with_few_workers() {
+        const READERS: usize = 5;
+        let runtime = tokio::runtime::Builder::new_multi_thread()
+            .worker_threads(2)
+            .build()
+            .unwrap();
+        let entry = Arc::new(Entry::unstored("/a", Bytes::from_static(b"{}"), Row::default()));
+        let all = Arc::new(tokio::sync::Barrier::new(READERS));
+        let (done, outcome) = std::sync::mpsc::channel();
+        for _ in 0..READERS {
+            let (entry, all, done) = (Arc::clone(&entry), Arc::clone(&all), done.clone());
+            runtime.spawn(async move {
+                let made = entry.form(FormId(1), |_| {
+                    tokio::task::block_in_place(|| tokio::runtime::Handle::current().block_on(all.wait()));
+                    Ok::<_, Infallible>(Bytes::from_static(b"made"))
+                });
+                let _ = done.send(made);
+            });
+        }
+        for _ in 0..READERS {
+            let made = outcome.recv_timeout(std::time::Duration::from_secs(20));
+            assert_eq!(
+                made,
+                Ok(Ok(Bytes::from_static(b"made"))),
+                "readers wait for each other for ever"
+            );
+        }
+        let kept = entry.form(FormId(1), |_| Err(()));
+        assert_eq!(kept, Ok(Bytes::from_static(b"made")));
+        runtime.shutdown_background();
+    }
+
+    #[test]
+    fn what_cannot_be_made_is_tried_again() {
+        let entry = Arc::new(Entry::unstored("/a", Bytes::from_static(b"{}"), Row::default()));
+        assert_eq!(entry.form(FormId(1), |_| Err("no")), Err("no"));
+        assert_eq!(entry.form(FormId(1), |_| Ok::<_, &str>(Bytes::new())), Ok(Bytes::new()));
+        assert_eq!(entry.form(FormId(1), |_| Err("no")), Ok(Bytes::new()));
     }
 }

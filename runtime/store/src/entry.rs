@@ -90,22 +90,14 @@ impl Entry {
     /// The encoding `id` of this state: made by `make` on first use and kept while it is hot.
     ///
     /// All kept encodings of the process share a fixed number of bytes; what was not used lately
-    /// is dropped and made again when needed.
-    pub fn form(self: &Arc<Self>, id: FormId, make: impl FnOnce(&Self) -> Bytes) -> Bytes {
+    /// is dropped and made again when needed. Callers at the same moment may each make it.
+    ///
+    /// # Errors
+    ///
+    /// Those of `make`, which is called again next time.
+    pub fn form<E>(self: &Arc<Self>, id: FormId, make: impl FnOnce(&Self) -> Result<Bytes, E>) -> Result<Bytes, E> {
         let holder = || -> Weak<dyn Holder> { Arc::downgrade(self) as Weak<Self> };
         self.encodings.get(holder, id, || make(self))
-    }
-
-    /// The encoding `id` of this state, if it is kept.
-    #[must_use]
-    pub fn kept_form(&self, id: FormId) -> Option<Bytes> {
-        self.encodings.kept(id)
-    }
-
-    /// Keeps an encoding that takes long to make, or can fail: made before, while nobody waited for it here.
-    pub fn keep_form(self: &Arc<Self>, id: FormId, bytes: &Bytes) {
-        let holder = || -> Weak<dyn Holder> { Arc::downgrade(self) as Weak<Self> };
-        self.encodings.keep(holder, id, bytes);
     }
 
     pub(crate) fn encoded(&self) -> &Encoded {

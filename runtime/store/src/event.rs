@@ -62,10 +62,14 @@ impl Event {
         self.previous.as_ref()
     }
 
-    /// The frame `id` of this event: encoded once by `make` and shared by all watchers.
+    /// The frame `id` of this event: encoded by `make` and shared by all watchers.
     ///
     /// Frames share the budget of [`Entry::form`].
-    pub fn frame(self: &Arc<Self>, id: FormId, make: impl FnOnce(&Self) -> Bytes) -> Bytes {
+    ///
+    /// # Errors
+    ///
+    /// Those of `make`, which is called again next time.
+    pub fn frame<E>(self: &Arc<Self>, id: FormId, make: impl FnOnce(&Self) -> Result<Bytes, E>) -> Result<Bytes, E> {
         let holder = || -> Weak<dyn Holder> { Arc::downgrade(self) as Weak<Self> };
         self.encodings.get(holder, id, || make(self))
     }

@@ -1,5 +1,6 @@
 //! Objects that a webhook converts.
 
+mod apart;
 mod metadata;
 mod review;
 
@@ -138,11 +139,11 @@ impl Webhook {
 
     fn ask(&self, address: &Address, review: &Review) -> Result<Value, String> {
         let failed = |why: &dyn std::fmt::Display| format!("Post \"{}\": {why}", address.url);
-        let link = self.link.as_ref().map_err(|why| failed(why))?;
+        let link = self.link.clone().map_err(|why| failed(&why))?;
         let question = review.question().to_string().into_bytes();
-        let answer = post(&address.target, &address.name, link, self.patience, question);
-        // Objects are converted where no other task waits for the thread: it is given back to them meanwhile.
-        let answer = tokio::task::block_in_place(|| tokio::runtime::Handle::current().block_on(answer));
+        let (target, name, patience) = (address.target.clone(), address.name.clone(), self.patience);
+        let answer = apart::wait_for(async move { post(&target, &name, &link, patience, question).await });
+        let answer = answer.map_err(|why| failed(&why))?;
         let (status, body) = answer.map_err(|error: LinkError| failed(&error))?;
         if !status.is_success() {
             return Err(review::refusal(status, &body));

@@ -137,44 +137,15 @@ impl Forms {
         })
     }
 
-    /// Whether somebody else converts the objects, who may take long or not answer.
-    pub(crate) fn are_made_elsewhere(&self) -> bool {
-        self.facts
-            .custom
-            .is_some_and(planesmith_machinery::custom::CustomKind::is_converted)
-    }
-
     fn kept(&self, entry: &Arc<Entry>, form: Form, encode: impl Fn(&dyn Object) -> Vec<u8>) -> ApiResult<Bytes> {
-        let id = self.id(form, 0);
-        if self.are_made_elsewhere() {
-            if let Some(bytes) = entry.kept_form(id) {
-                return Ok(bytes);
-            }
-            let bytes = Bytes::from(encode(&*self.object(entry.bytes())?));
-            entry.keep_form(id, &bytes);
-            return Ok(bytes);
-        }
-        let mut failure = None;
-        let bytes = entry.form(id, |entry| match self.object(entry.bytes()) {
-            Ok(object) => {
-                let encoded = encode(&*object);
-                // What did not change is not held twice.
-                match encoded == **entry.bytes() {
-                    true => entry.bytes().clone(),
-                    false => Bytes::from(encoded),
-                }
-            }
-            Err(error) => {
-                failure = Some(error);
-                Bytes::new()
-            }
-        });
-        match failure {
-            Some(error) => Err(error),
-            // What failed once is kept as nothing, which no object encodes to: it is tried again, past what is kept.
-            None if bytes.is_empty() => Ok(Bytes::from(encode(&*self.object(entry.bytes())?))),
-            None => Ok(bytes),
-        }
+        entry.form(self.id(form, 0), |entry| {
+            let encoded = encode(&*self.object(entry.bytes())?);
+            // What did not change is not held twice.
+            Ok(match encoded == **entry.bytes() {
+                true => entry.bytes().clone(),
+                false => Bytes::from(encoded),
+            })
+        })
     }
 }
 

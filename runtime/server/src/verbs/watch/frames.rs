@@ -81,23 +81,12 @@ impl Frames {
             return Ok(Some(out.into()));
         };
         let id = self.endpoint.forms().id(Form::Frames, offset * 4 + kind as u32);
-        let mut failure = None;
         let frame = event.frame(id, |_| {
             let mut out = Vec::with_capacity(event.entry().bytes().len() + 64);
-            match self.push(kind.as_str(), subject(kind, event), &mut out) {
-                Ok(()) => out.into(),
-                Err(error) => {
-                    failure = Some(error);
-                    Bytes::new()
-                }
-            }
+            self.push(kind.as_str(), subject(kind, event), &mut out)?;
+            Ok(out.into())
         });
-        match failure {
-            Some(error) => Err(error),
-            // What failed once is kept as nothing.
-            None if frame.is_empty() => Err(ApiError::internal("unable to read the stored object")),
-            None => Ok(Some(frame)),
-        }
+        frame.map(Some)
     }
 
     /// The frame of a bookmark; `last_initial` marks the one behind the initial events.
@@ -151,12 +140,8 @@ impl Frames {
         }
     }
 
-    /// Under which number frames of this form are kept; tables differ from client to client, and for frames that somebody
-    /// else has a part in nobody should wait but who asked.
+    /// Under which number frames of this form are kept; tables differ from client to client.
     fn kept_as(&self) -> Option<u32> {
-        if self.endpoint.forms().are_made_elsewhere() {
-            return None;
-        }
         match (self.output.target, self.output.format) {
             (Target::Table, _) => None,
             (Target::Object, Format::Protobuf) => Some(1),

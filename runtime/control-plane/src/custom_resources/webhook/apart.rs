@@ -1,0 +1,72 @@
+//! Waiting for an answer where nothing can be awaited.
+
+use std::sync::{OnceLock, mpsc};
+
+use tokio::runtime::{Builder, Handle, Runtime, RuntimeFlavor};
+
+/// Waits for `work`, which goes on in a runtime of its own: it gets on however many threads of the server's wait here.
+///
+/// The calling thread gives its tasks to others meanwhile where it can.
+///
+/// # Errors
+///
+/// When the work cannot be done, because the system gives no thread for it or because it panicked.
+pub(super) fn wait_for<T: Send + 'static>(work: impl Future<Output = T> + Send + 'static) -> Result<T, String> {
+    let (answer, answered) = mpsc::sync_channel(1);
+    runtime()?.spawn(async move {
+        // Whoever asked is waiting.
+        let _ = answer.send(work.await);
+    });
+    let wait = || answered.recv().map_err(|_| "it was given up".to_owned());
+    match Handle::try_current().map(|here| here.runtime_flavor()) {
+        Ok(RuntimeFlavor::MultiThread) => tokio::task::block_in_place(wait),
+        _ => wait(),
+    }
+}
+
+fn runtime() -> Result<&'static Runtime, String> {
+    static RUNTIME: OnceLock<Result<Runtime, String>> = OnceLock::new();
+    let start = || {
+        let mut runtime = Builder::new_multi_thread();
+        runtime.worker_threads(1).thread_name("webhooks").enable_all();
+        runtime.build().map_err(|error| error.to_string())
+    };
+    RUNTIME.get_or_init(start).as_ref().map_err(Clone::clone)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+    use std::time::Duration;
+
+    use tokio::sync::Barrier;
+
+    use super::*;
+
+    #[test]
+    fn more_wait_than_there_are_workers_and_all_get_on() {
+        const READERS: usize = 6;
+        let runtime = Builder::new_multi_thread().worker_threads(2).build().unwrap();
+        let all = Arc::new(Barrier::new(READERS));
+        let (done, outcome) = mpsc::channel();
+        for _ in 0..READERS {
+            let (all, done) = (Arc::clone(&all), done.clone());
+            runtime.spawn(async move {
+                let waited = wait_for(async move { drop(all.wait().await) });
+                let _ = done.send(waited);
+            });
+        }
+        for _ in 0..READERS {
+            assert_eq!(outcome.recv_timeout(Duration::from_secs(20)), Ok(Ok(())));
+        }
+        runtime.shutdown_background();
+    }
+
+    #[test]
+    fn the_only_thread_of_a_runtime_can_wait() {
+        let runtime = Builder::new_current_thread().build().unwrap();
+        let waited = runtime.block_on(async { wait_for(std::future::ready(7)) });
+        assert_eq!(waited, Ok(7));
+        assert_eq!(wait_for(std::future::ready(8)), Ok(8));
+    }
+}
