@@ -12,7 +12,7 @@ use tokio::sync::{oneshot, watch};
 pub use self::list::{At, Compacted, ListQuery, Page};
 use crate::history::History;
 use crate::horizon::Horizon;
-use crate::watcher::{HistoryRead, Signal};
+use crate::watcher::{HistoryRead, Position, Signal};
 use crate::write::{Op, Sequencer, Submission, WriteError, WriteResult};
 use crate::{Entry, Event, EventKind, Indexer, Revision, WatchError, WatchFrom, Watcher};
 
@@ -143,6 +143,16 @@ impl Collection {
             progress,
             self.wake.subscribe(),
         ))
+    }
+
+    /// Whether anything changed up to `until` that a watcher at `position` had not seen. Changes that are gone count: nobody
+    /// knows any more.
+    #[must_use]
+    pub fn has_changed(&self, position: Position, until: Revision) -> bool {
+        match self.read().history.since(position.0) {
+            Some(mut unseen) => unseen.next().is_some_and(|event| event.revision() <= until),
+            None => true,
+        }
     }
 
     /// The newest entries that `query` selects, and a watcher of every change after them under

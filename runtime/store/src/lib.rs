@@ -42,5 +42,5 @@ pub use memory::MemoryLog;
 pub use revision::Revision;
 pub use row::{Indexer, NoIndex, Row};
 pub use storage::{OpenError, Storage, StorageOptions, StorageStats};
-pub use watcher::{WatchError, WatchFrom, Watcher};
+pub use watcher::{Position, WatchError, WatchFrom, Watcher};
 pub use write::{Expect, Op, Sequencer, Submission, WriteError, WriteResult, Written};

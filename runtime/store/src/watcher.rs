@@ -52,6 +52,10 @@ pub struct Watcher {
     wake: watch::Receiver<Signal>,
 }
 
+/// How far a watcher got with the changes of its collection. Unlike its revision it stays good while nothing changes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Position(pub(crate) u64);
+
 /// What wakes watchers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Signal {
@@ -117,6 +121,12 @@ impl Watcher {
                 return Ok(read.events);
             }
         }
+    }
+
+    /// How far it got, for [`Collection::has_changed`].
+    #[must_use]
+    pub fn position(&self) -> Position {
+        Position(self.cursor)
     }
 
     pub(crate) fn cursor(&self) -> u64 {

@@ -68,7 +68,16 @@ pub async fn an_up_to_date_watcher_does_not_notice(bench: Bench) {
         let written = set(&things, "a", word).await;
         assert_eq!(read(&mut watcher, 1).await[0].revision(), written.revision());
         compact(&storage, written.revision()).await;
+        assert!(!things.has_changed(watcher.position(), written.revision()));
     }
+    let before = watcher.position();
+    let unseen = set(&things, "a", "four").await;
+    assert!(things.has_changed(before, unseen.revision()));
+    assert!(!things.has_changed(before, Revision(unseen.revision().0 - 1)));
+    compact(&storage, unseen.revision()).await;
+    // What was missed is known to have been something.
+    assert!(things.has_changed(before, unseen.revision()));
+    watcher = things.watch(THINGS, WatchFrom::Now).expect("a watch starts");
     assert!(watcher.try_next().expect("the watch goes on").is_empty());
 }
 

@@ -1,14 +1,11 @@
 //! How the graph keeps up with the objects of one kind.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
 
-use planesmith_store::{
-    At, Collection, Entry, Event, EventKind, ListQuery, Page, Revision, WatchError, WatchFrom, Watcher,
-};
+use planesmith_store::{Collection, Entry, Event, EventKind, ListQuery, Position, Revision, WatchError, Watcher};
 
-use super::Shared;
 use super::graph::ObjectId;
+use super::{Shared, lock};
 use crate::controllers::metadata::Metadata;
 
 /// Objects that are read before others get a turn.
@@ -19,8 +16,10 @@ const BATCH: usize = 512;
 pub(super) struct Follower {
     prefix: Arc<str>,
     collection: Arc<Collection>,
-    /// The revision up to which the graph knows everything of the kind.
-    known: AtomicU64,
+    /// Up to where the graph knows all changes of the kind; `None` before it knows the kind at all.
+    ///
+    /// No revision: a quiet kind's falls behind the history, although nothing happened that the graph does not know.
+    known: Mutex<Option<Position>>,
 }
 
 impl Follower {
@@ -29,15 +28,17 @@ impl Follower {
         Self {
             prefix,
             collection,
-            known: AtomicU64::new(0),
+            known: Mutex::default(),
         }
     }
 
     /// Keeps the graph up to date until the store is closed.
     pub(super) async fn run(self: Arc<Self>, shared: Arc<Shared>) {
         loop {
-            let (page, mut watcher) = self.look();
-            if self.known.load(Ordering::Acquire) > 0 {
+            let (page, mut watcher) = self
+                .collection
+                .list_and_watch(&ListQuery::all(self.collection.prefix()));
+            if lock(&self.known).is_some() {
                 // Changes were missed: whoever was an owner may be gone.
                 let others = shared.graph().forget(&self.prefix);
                 shared.queue.add(others);
@@ -50,7 +51,7 @@ impl Follower {
             }
             drop(page);
             loop {
-                self.known.store(watcher.progress().0, Ordering::Release);
+                self.note(&watcher);
                 shared.progress.notify_waiters();
                 match watcher.next().await {
                     Ok(events) => events.iter().for_each(|event| self.apply(&shared, event)),
@@ -61,28 +62,15 @@ impl Follower {
         }
     }
 
-    fn look(&self) -> (Page, Watcher) {
-        let all = ListQuery {
-            prefix: self.collection.prefix(),
-            after: None,
-            limit: None,
-            at: At::Latest,
-            filter: None,
-        };
-        self.collection.list_and_watch(&all)
+    /// The graph knows all that the watcher returned.
+    fn note(&self, watcher: &Watcher) {
+        *lock(&self.known) = Some(watcher.position());
     }
 
     /// Whether something happened up to `revision` that the graph does not know.
     pub(super) fn is_behind(&self, revision: Revision) -> bool {
-        let known = Revision(self.known.load(Ordering::Acquire));
-        if known >= revision {
-            return false;
-        }
-        let watcher = self.collection.watch(self.collection.prefix(), WatchFrom::After(known));
-        let events = watcher.and_then(|mut watcher| watcher.try_next());
-        events.map_or(true, |events| {
-            events.first().is_some_and(|event| event.revision() <= revision)
-        })
+        let known = *lock(&self.known);
+        known.is_none_or(|known| self.collection.has_changed(known, revision))
     }
 
     fn apply(&self, shared: &Shared, event: &Event) {
@@ -125,7 +113,48 @@ impl Shared {
     }
 
     fn is_behind(&self, revision: Revision) -> bool {
-        let followers = super::lock(&self.followers);
+        let followers = lock(&self.followers);
         followers.values().any(|follower| follower.is_behind(revision))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use planesmith_store::{Draft, Expect, MemoryLog, NoIndex, Op, Row, Storage, StorageOptions};
+
+    use super::*;
+
+    async fn write(collection: &Arc<Collection>, name: &str) -> Revision {
+        let op = Op::Put {
+            key: format!("{}{name}", collection.prefix()).into(),
+            draft: Draft::new(b"{}".to_vec(), 1),
+            row: Row::default(),
+            expect: Expect::Any,
+            ttl: None,
+        };
+        collection.write(op).await.unwrap().entry.revision()
+    }
+
+    #[tokio::test]
+    async fn a_quiet_kind_is_not_behind_when_the_history_moves_past_it() {
+        let storage = Storage::open(MemoryLog::new(), &StorageOptions::default()).unwrap();
+        let quiet = storage.collection("/quiet/", Arc::new(NoIndex));
+        let busy = storage.collection("/busy/", Arc::new(NoIndex));
+        write(&quiet, "a").await;
+        let follower = Follower::new("/quiet/".into(), Arc::clone(&quiet));
+        assert!(follower.is_behind(Revision(1)), "it knows nothing yet");
+        let (_, watcher) = quiet.list_and_watch(&ListQuery::all("/quiet/"));
+        follower.note(&watcher);
+        for _ in 0..3 {
+            write(&busy, "b").await;
+        }
+        let newest = storage.revision();
+        storage.compact(newest);
+        storage.compacted(newest).await;
+        let later = write(&busy, "b").await;
+        assert!(!follower.is_behind(later));
+        let unknown = write(&quiet, "a").await;
+        assert!(!follower.is_behind(later));
+        assert!(follower.is_behind(unknown));
     }
 }
