@@ -128,6 +128,34 @@ impl Quantity {
         Some(Quantity::from_parts(left.checked_add(right)?, exponent, notation))
     }
 
+    /// The sum however large it is, in the notation of [`Quantity::checked_add`]: what has more digits than can be held is
+    /// rounded away from zero.
+    #[must_use]
+    pub fn rounded_add(&self, other: &Quantity) -> Quantity {
+        if let Some(sum) = self.checked_add(other) {
+            return sum;
+        }
+        let notation = if self.is_zero() { other.notation } else { self.notation };
+        let (least, most) = (self.exponent.min(other.exponent), self.exponent.max(other.exponent));
+        // More digits than that do not fit below the coarser of the two; one less leaves room for their sum.
+        let (least, most) = (least.max(most.saturating_sub(40)), most.saturating_add(1));
+        let coarser = (least..=most).find_map(|exponent| {
+            let (left, _) = canonical::rescale(self.mantissa, self.exponent, exponent)?;
+            let (right, _) = canonical::rescale(other.mantissa, other.exponent, exponent)?;
+            Some(Quantity::from_parts(left.checked_add(right)?, exponent, notation))
+        });
+        coarser.unwrap_or_else(|| self.max(other).clone())
+    }
+
+    /// The difference, as [`Quantity::rounded_add`].
+    #[must_use]
+    pub fn rounded_sub(&self, other: &Quantity) -> Quantity {
+        self.rounded_add(&Quantity {
+            mantissa: other.mantissa.saturating_neg(),
+            ..other.clone()
+        })
+    }
+
     /// The difference, as [`Quantity::checked_add`].
     #[must_use]
     pub fn checked_sub(&self, other: &Quantity) -> Option<Quantity> {

@@ -1,7 +1,6 @@
 //! What a pod asks for as a whole.
 
 use planesmith_api_defs::core::v1::{Pod, PodSpec, ResourceList, ResourceRequirements};
-use planesmith_machinery::quantity::Quantity;
 
 /// Which side of what is asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,7 +39,7 @@ pub(super) fn total_with_overhead(spec: &PodSpec, side: Side) -> ResourceList {
     let mut total = total(spec, side);
     for (name, amount) in &spec.overhead {
         match (side, total.get_mut(name)) {
-            (_, Some(own)) if side == Side::Requests || !own.is_zero() => *own = sum(own, amount),
+            (_, Some(own)) if side == Side::Requests || !own.is_zero() => *own = own.rounded_add(amount),
             (Side::Requests, None) => drop(total.insert(name.clone(), amount.clone())),
             _ => {}
         }
@@ -59,11 +58,6 @@ pub(super) fn is_set_for_pod(spec: &PodSpec) -> bool {
 /// Whether nothing that counts is asked for: such pods go first when a node runs short.
 pub(super) fn is_best_effort(pod: &Pod) -> bool {
     pod.quality_class() == "BestEffort"
-}
-
-/// The sum; the first when it is out of range.
-pub(super) fn sum(first: &Quantity, second: &Quantity) -> Quantity {
-    first.checked_add(second).unwrap_or_else(|| first.clone())
 }
 
 fn is_for_pods(name: &str) -> bool {

@@ -112,6 +112,19 @@ fn sums_keep_the_notation_of_what_was_there_first() {
 }
 
 #[test]
+fn sums_that_cannot_be_held_are_rounded_away_from_zero() {
+    let (huge, small) = (quantity("1e40"), quantity("1"));
+    assert!(small.rounded_add(&huge) > huge);
+    assert!(huge.rounded_add(&small) > huge);
+    assert!(huge.rounded_sub(&small) <= huge && huge.rounded_sub(&small) > quantity("9e39"));
+    assert!(small.rounded_sub(&huge) < quantity("-9e39"));
+    assert!(quantity("1e2147483647").rounded_add(&small) >= quantity("1e2147483647"));
+    assert_eq!(quantity("100m").rounded_add(&quantity("900m")).to_string(), "1");
+    let large = quantity("100000000000000000000000000001e9");
+    assert!(large.rounded_add(&large) >= quantity("2e38"));
+}
+
+#[test]
 fn numbers_are_rounded_away_from_zero() {
     assert_eq!(quantity("1500m").value(), 2);
     assert_eq!(quantity("-1500m").value(), -2);

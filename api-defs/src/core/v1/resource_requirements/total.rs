@@ -39,7 +39,7 @@ impl PodSpec {
     }
 }
 
-/// Adds amounts to those of the same name. Sums that nobody could count stay as they are.
+/// Adds amounts to those of the same name.
 pub(crate) fn add(sum: &mut ResourceList, list: &ResourceList) {
     for (name, amount) in list {
         match sum.entry(name.clone()) {
@@ -47,9 +47,8 @@ pub(crate) fn add(sum: &mut ResourceList, list: &ResourceList) {
                 entry.insert(amount.clone());
             }
             Entry::Occupied(mut entry) => {
-                if let Some(total) = entry.get().checked_add(amount) {
-                    entry.insert(total);
-                }
+                let total = entry.get().rounded_add(amount);
+                entry.insert(total);
             }
         }
     }

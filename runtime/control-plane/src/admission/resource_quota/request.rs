@@ -7,7 +7,6 @@ use planesmith_api_defs::core::v1::{ResourceList, ResourceQuota, ScopedResourceS
 use planesmith_machinery::object::Object;
 use planesmith_machinery::status::{ApiError, ApiResult};
 
-use super::super::pod_amounts::sum;
 use super::configuration::LimitedResource;
 use super::evaluator::{Evaluator, number};
 
@@ -183,7 +182,7 @@ fn add_to(quota: &mut ResourceQuota, charge: &ResourceList, asked: &Asked<'_>) -
     let mut used = quota.status.used.clone();
     for (name, amount) in &requested {
         let own = used.entry(name.clone()).or_insert_with(|| number(0));
-        *own = sum(own, amount);
+        *own = own.rounded_add(amount);
     }
     let exceeded: Vec<&str> = requested
         .keys()
@@ -222,7 +221,7 @@ fn scopes_of(quota: &ResourceQuota) -> impl Iterator<Item = ScopedResourceSelect
 fn grown(now: &ResourceList, before: &ResourceList) -> ResourceList {
     let difference = now.iter().map(|(name, amount)| {
         let amount = match before.get(name) {
-            Some(before) => amount.checked_sub(before).unwrap_or_else(|| number(0)),
+            Some(before) => amount.rounded_sub(before),
             None => amount.clone(),
         };
         let grew = !amount.is_negative();

@@ -117,6 +117,20 @@ fn too_much_is_refused() {
 }
 
 #[test]
+fn amounts_that_nobody_can_count_are_too_much() {
+    let used = || quota(json!({"requests.cpu": "1"}), json!({"requests.cpu": "300m"}));
+    for cpu in ["1e40", "1e2147483647"] {
+        let refusal = Scene::new(used()).create(asking(cpu)).unwrap_err();
+        assert!(refusal.contains("exceeded quota: q"), "{refusal}");
+        let beside = json!({"containers": [
+            {"name": "a", "resources": {"requests": {"cpu": "1n"}}}, {"name": "b", "resources": {"requests": {"cpu": cpu}}},
+        ]});
+        let refusal = Scene::new(used()).create(beside).unwrap_err();
+        assert!(refusal.contains("exceeded quota: q"), "{refusal}");
+    }
+}
+
+#[test]
 fn quotas_count_once_their_usage_is_known() {
     let scene = Scene::new(quota(json!({"pods": "9"}), json!({})));
     assert_eq!(
