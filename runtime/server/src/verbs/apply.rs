@@ -31,6 +31,7 @@ impl Endpoint {
             let versions = &**self.stores().scheme();
             let applied = apply::apply(live, &sent.document, &write.tracking(), options.force, versions)
                 .map_err(|error| error.to_api_error(&sent.subject()))?;
+            judge(call, &sent, options.field_validation)?;
             let mut object = self.kind().zero();
             read(&applied, &sent, &mut *object)?;
             object.meta_mut().managed_fields = applied.managed_fields;
@@ -56,7 +57,6 @@ impl Endpoint {
             uid: "",
         };
         let changed = write.change(call.name(), &change).await?;
-        judge(call, &sent, options.field_validation)?;
         let code = if changed.created {
             StatusCode::CREATED
         } else {
@@ -98,6 +98,7 @@ impl Endpoint {
                 options.force,
             )
             .map_err(|error| error.to_api_error(&sent.subject()))?;
+            judge(call, &sent, options.field_validation)?;
             let mut wanted = Scale::default();
             read(&applied, &sent, &mut wanted)?;
             self.check_own_names(&mut wanted.metadata, call)?;
@@ -105,9 +106,7 @@ impl Endpoint {
             object.meta_mut().managed_fields = applied.managed_fields;
             Ok(object)
         };
-        let answer = self.write_scale(&write, output, facts, "", &make).await?;
-        judge(call, &sent, options.field_validation)?;
-        Ok(answer)
+        self.write_scale(&write, output, facts, "", &make).await
     }
 }
 
@@ -120,7 +119,7 @@ fn read(applied: &Applied, sent: &Sent, target: &mut dyn Struct) -> ApiResult<()
         .map_err(|error| apply::ApplyError::Unconvertible(error.to_string()).to_api_error(&sent.subject()))
 }
 
-/// What to make of keys that stand twice in the document.
+/// What to make of keys that stand twice in a document that can be applied.
 fn judge(call: &Call, sent: &Sent, validation: FieldValidation) -> ApiResult<()> {
     match (validation, sent.finding()) {
         (FieldValidation::Strict, Some(finding)) => {

@@ -134,6 +134,15 @@ impl Server {
             .await
     }
 
+    pub(crate) async fn apply(&self, path: &str, body: &str) -> Answer {
+        let request = Request::builder()
+            .method(Method::PATCH)
+            .uri(path)
+            .header("content-type", "application/apply-patch+yaml");
+        self.send(request.body(Body::from(body.to_owned())).expect("legal"))
+            .await
+    }
+
     /// Creates an object that must be accepted.
     pub(crate) async fn create(&self, path: &str, body: &str) -> Value {
         let answer = self.post(path, body).await;

@@ -179,3 +179,23 @@ async fn a_dry_run_shows_the_change_and_leaves_the_object() {
     assert_eq!(dry.at("/data/n"), "new");
     assert_eq!(server.get(&format!("{NOTES}/n")).await.at("/data/n"), "n");
 }
+
+#[tokio::test]
+async fn what_is_refused_for_its_keys_is_not_stored() {
+    let server = Server::with_places().await;
+    let twice = "apiVersion: v1\nkind: Note\nmetadata: {name: twice}\ndata: {a: one, a: two}\n";
+    let path = format!("{NOTES}/twice?fieldManager=me&fieldValidation=Strict");
+    let refused = server.apply(&path, twice).await;
+    assert_eq!(refused.code, 400, "{}", refused.text);
+    assert_eq!(server.get(&format!("{NOTES}/twice")).await.code, 404);
+    let warned = server.apply(&path.replace("Strict", "Warn"), twice).await;
+    assert_eq!((warned.code, warned.warnings.len()), (201, 1), "{}", warned.text);
+    let sized = "apiVersion: autoscaling/v1\nkind: Scale\nmetadata: {name: s}\nspec: {replicas: 3, replicas: 3}\n";
+    server
+        .create(SHELVES, r#"{"metadata":{"name":"s"},"spec":{"size":1}}"#)
+        .await;
+    let scale = format!("{SHELVES}/s/scale?fieldManager=me&fieldValidation=Strict&force=true");
+    let refused = server.apply(&scale, sized).await;
+    assert_eq!(refused.code, 400, "{}", refused.text);
+    assert_eq!(server.get(&format!("{SHELVES}/s")).await.at("/spec/size"), json!(1));
+}
