@@ -17,13 +17,13 @@ use axum::response::Response;
 use futures_util::future::BoxFuture;
 use http::Request;
 use http::request::Parts;
-use planesmith_machinery::object::Resource;
+use planesmith_machinery::object::{Object, Resource};
 use planesmith_machinery::resource::{ResourceFacts, SubresourceKind};
 use planesmith_machinery::status::{ApiError, ApiResult};
 use planesmith_store::Revision;
 
 use crate::request::{Context, Query, Verb};
-use crate::reservations::Reservations;
+use crate::reservations::{Gone, Reservations};
 use crate::response;
 use crate::routes::{ResourceHandler, Routes, ServedResource, StoredCounts};
 use crate::stores::{ResourceStore, Stores};
@@ -158,6 +158,13 @@ impl Endpoint {
 
     pub(crate) fn reservations(&self) -> Option<&dyn Reservations> {
         self.reservations.as_deref()
+    }
+
+    /// What has to be given back once `object` is gone; `None` for a kind that takes nothing.
+    pub(crate) fn gone(&self, object: &dyn Object) -> Option<Gone> {
+        let pool = Arc::clone(self.reservations.as_ref()?);
+        let object = object.boxed();
+        Some(Gone { pool, object })
     }
 
     pub(crate) fn forms(&self) -> &Forms {

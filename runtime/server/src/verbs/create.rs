@@ -72,17 +72,17 @@ impl Write<'_> {
         self.mutate(Operation::Create, &mut object, None).await?;
         self.fill_system_fields(&mut *object);
         self.endpoint.place(object.meta_mut(), self.call.namespace())?;
-        let held = match self.endpoint.reservations() {
+        let mut held = match self.endpoint.reservations() {
             Some(pool) => Held::new(pool.begin_create(&mut *object, self.dry_run).await?),
             None => Held::nothing(),
         };
-        let outcome = self.create_held(object).await;
-        held.settle(outcome.is_ok()).await;
+        let outcome = self.create_held(object, &mut held).await;
+        held.give_back().await;
         outcome
     }
 
     /// Checks and stores an object that has everything that was reserved for it.
-    async fn create_held(&self, mut object: Box<dyn Object>) -> ApiResult<Outcome> {
+    async fn create_held(&self, mut object: Box<dyn Object>, held: &mut Held) -> ApiResult<Outcome> {
         prepare(&mut *object);
         let user = &self.call.ctx.user;
         let creator = Creator {
@@ -115,7 +115,10 @@ impl Write<'_> {
         }
         let converted = self.to_store(&*object)?;
         let stored = converted.as_deref().unwrap_or(&*object);
-        match collection.write(self.put(&key, stored, Expect::Absent)).await {
+        match held
+            .write(collection, self.put(&key, stored, Expect::Absent), None)
+            .await
+        {
             Ok(written) => Ok(Outcome::Stored(written.entry)),
             Err(WriteError::Conflict { current }) => {
                 let current = current.and_then(|entry| self.endpoint.store().decode(&entry).ok());

@@ -21,6 +21,7 @@ use super::update::shows;
 use super::write::{Outcome, Write, store_failure};
 use crate::endpoint::{Call, Endpoint};
 use crate::negotiation::{Format, Offer, Output, negotiate};
+use crate::reservations::Held;
 use crate::response;
 
 /// How often a removal is repeated because somebody changed the object meanwhile.
@@ -190,11 +191,12 @@ impl Write<'_> {
             expect: Expect::Revision(entry.revision()),
             last: None,
         };
-        match self.endpoint.store().collection().write(op).await {
-            Ok(written) => {
-                self.give_back(&*object).await;
-                Ok(Some(Deleted::Gone(Outcome::Stored(written.entry), details)))
-            }
+        let gone = self.endpoint.gone(&*object);
+        match Held::nothing()
+            .write(self.endpoint.store().collection(), op, gone)
+            .await
+        {
+            Ok(written) => Ok(Some(Deleted::Gone(Outcome::Stored(written.entry), details))),
             Err(WriteError::Conflict { .. }) => Ok(None),
             Err(error) => Err(store_failure(&error)),
         }
@@ -215,13 +217,6 @@ impl Write<'_> {
         match self.dry_run {
             true => Outcome::Unstored(object),
             false => Outcome::Stored(Arc::clone(entry)),
-        }
-    }
-
-    /// Gives back what was reserved for an object that is gone.
-    pub(super) async fn give_back(&self, object: &dyn Object) {
-        if let Some(pool) = self.endpoint.reservations() {
-            pool.after_delete(object).await;
         }
     }
 

@@ -1,8 +1,10 @@
 //! Removing many objects.
 
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use axum::body::Body;
 use axum::response::Response;
-use futures_util::{StreamExt as _, TryStreamExt as _, stream};
+use futures_util::{StreamExt as _, stream};
 use planesmith_machinery::status::{ApiResult, Reason};
 
 use super::options::{DeleteOptions, ListOptions};
@@ -24,24 +26,40 @@ impl Endpoint {
         self.warn_about_dependents(call, &options);
         let page = self.page(&list, &selection, call.namespace()).await?;
         let write = Write::removal(self, call, &options);
+        let failed = AtomicBool::new(false);
         // Collected at once, so that the stream holds futures and no closure over borrowed names.
         let mut removals = Vec::with_capacity(page.entries.len());
         for entry in &page.entries {
             let (namespace, name) = self.store().names(entry.key());
-            removals.push(write.remove_one_of_many(namespace, name, &options));
+            removals.push(write.remove_one_of_many(namespace, name, &options, &failed));
         }
-        stream::iter(removals).buffered(AT_ONCE).try_collect::<()>().await?;
+        // What has begun is finished, whatever becomes of the others.
+        let outcomes: Vec<ApiResult<()>> = stream::iter(removals).buffered(AT_ONCE).collect().await;
+        outcomes.into_iter().collect::<ApiResult<()>>()?;
         self.render_list(output, call.query(), &page.meta, page.entries)
     }
 }
 
 impl Write<'_> {
-    async fn remove_one_of_many(&self, namespace: &str, name: &str, options: &DeleteOptions) -> ApiResult<()> {
+    /// Removes an object, unless the removal of another one `failed` before this one began.
+    async fn remove_one_of_many(
+        &self,
+        namespace: &str,
+        name: &str,
+        options: &DeleteOptions,
+        failed: &AtomicBool,
+    ) -> ApiResult<()> {
+        if failed.load(Ordering::Relaxed) {
+            return Ok(());
+        }
         match self.delete_in(namespace, name, options).await {
             Ok(_) => Ok(()),
             // Somebody else was faster.
             Err(error) if error.reason() == Some(Reason::NotFound) => Ok(()),
-            Err(error) => Err(error),
+            Err(error) => {
+                failed.store(true, Ordering::Relaxed);
+                Err(error)
+            }
         }
     }
 }

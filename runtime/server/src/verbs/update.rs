@@ -205,14 +205,14 @@ impl Write<'_> {
             self.to_working_version(new)?
         };
         self.mutate(Operation::Update, &mut new, Some(&*old)).await?;
-        let held = match self.endpoint.reservations() {
+        let mut held = match self.endpoint.reservations() {
             Some(pool) if matches!(change.part, Part::Object) => {
                 Held::new(pool.begin_update(&mut *new, &*old, self.dry_run).await?)
             }
             _ => Held::nothing(),
         };
-        let outcome = self.change_held(key, entry, change.part, new, &*old).await;
-        held.settle(matches!(outcome, Ok(Some(_)))).await;
+        let outcome = self.change_held(key, entry, change.part, new, &*old, &mut held).await;
+        held.give_back().await;
         outcome
     }
 
@@ -224,6 +224,7 @@ impl Write<'_> {
         part: Part<'_>,
         mut new: Box<dyn Object>,
         old: &dyn Object,
+        held: &mut Held,
     ) -> ApiResult<Option<Outcome>> {
         self.prepare_update(part, &mut new, old);
         let mut errors = match part {
@@ -245,9 +246,9 @@ impl Write<'_> {
         fields::keep_times(old, &mut *new);
         self.admit(Operation::Update, &mut new, Some(old)).await?;
         if is_released(&*new, old) {
-            return self.remove_released(key, entry, new).await;
+            return self.remove_released(key, entry, new, held).await;
         }
-        self.store_change(key, entry, new).await
+        self.store_change(key, entry, new, held).await
     }
 
     /// Checks the resourceVersion of the new object against the state that it replaces.
@@ -328,7 +329,13 @@ impl Write<'_> {
         }
     }
 
-    async fn store_change(&self, key: &str, entry: &Arc<Entry>, new: Box<dyn Object>) -> ApiResult<Option<Outcome>> {
+    async fn store_change(
+        &self,
+        key: &str,
+        entry: &Arc<Entry>,
+        new: Box<dyn Object>,
+        held: &mut Held,
+    ) -> ApiResult<Option<Outcome>> {
         if self.dry_run {
             return Ok(Some(Outcome::Unstored(new)));
         }
@@ -339,7 +346,7 @@ impl Write<'_> {
             return Ok(Some(Outcome::Stored(Arc::clone(entry))));
         }
         let op = self.put_encoded(key, new, encoded, Expect::Revision(entry.revision()));
-        match self.endpoint.store().collection().write(op).await {
+        match held.write(self.endpoint.store().collection(), op, None).await {
             Ok(written) => Ok(Some(Outcome::Stored(written.entry))),
             Err(WriteError::Conflict { .. }) => Ok(None),
             Err(error) => Err(store_failure(&error)),
@@ -347,7 +354,13 @@ impl Write<'_> {
     }
 
     /// Removes an object that the update let go of; the client sees it as the update left it.
-    async fn remove_released(&self, key: &str, entry: &Arc<Entry>, new: Box<dyn Object>) -> ApiResult<Option<Outcome>> {
+    async fn remove_released(
+        &self,
+        key: &str,
+        entry: &Arc<Entry>,
+        new: Box<dyn Object>,
+        held: &mut Held,
+    ) -> ApiResult<Option<Outcome>> {
         if self.dry_run {
             return Ok(Some(Outcome::Unstored(new)));
         }
@@ -357,11 +370,9 @@ impl Write<'_> {
             expect: Expect::Revision(entry.revision()),
             last: None,
         };
-        match self.endpoint.store().collection().write(op).await {
-            Ok(_) => {
-                self.give_back(&*new).await;
-                Ok(Some(Outcome::Unstored(new)))
-            }
+        let gone = self.endpoint.gone(&*new);
+        match held.write(self.endpoint.store().collection(), op, gone).await {
+            Ok(_) => Ok(Some(Outcome::Unstored(new))),
             Err(WriteError::Conflict { .. }) => Ok(None),
             Err(error) => Err(store_failure(&error)),
         }
