@@ -104,7 +104,7 @@ impl NodePorts {
         PortChange {
             ports: self.clone(),
             dry_run,
-            taken: Vec::new(),
+            taken: BTreeSet::new(),
             released: Vec::new(),
         }
     }
@@ -115,7 +115,7 @@ impl NodePorts {
 pub(super) struct PortChange {
     ports: NodePorts,
     dry_run: bool,
-    taken: Vec<i32>,
+    taken: BTreeSet<i32>,
     released: Vec<i32>,
 }
 
@@ -126,17 +126,22 @@ impl PortChange {
         } else if self.ports.is_taken(port) || self.taken.contains(&port) {
             return Err(PortError::Taken);
         }
-        self.taken.push(port);
+        self.taken.insert(port);
         Ok(())
+    }
+
+    /// Whether so many ports could be had if nobody had any. In a dry run ports are invented, as many as are asked for.
+    pub(super) fn could_take(&self, count: usize) -> bool {
+        self.dry_run || count <= self.ports.range.ports().len()
     }
 
     /// Takes any port; in a dry run it is invented.
     pub(super) fn take_any(&mut self) -> Result<i32, PortError> {
         let port = match self.dry_run {
             false => self.ports.take_any()?,
-            true => self.taken.iter().max().map_or(INVENTED, |last| last + 1),
+            true => self.taken.last().map_or(INVENTED, |last| last.saturating_add(1)),
         };
-        self.taken.push(port);
+        self.taken.insert(port);
         Ok(port)
     }
 
@@ -159,8 +164,8 @@ impl PortChange {
 impl Drop for PortChange {
     fn drop(&mut self) {
         if !self.dry_run {
-            for port in self.taken.drain(..) {
-                self.ports.release(port);
+            for port in &self.taken {
+                self.ports.release(*port);
             }
         }
     }
@@ -225,6 +230,8 @@ mod tests {
         change.take(30_002).unwrap();
         assert_eq!(change.take(30_002), Err(PortError::Taken));
         assert_eq!(ports.begin(true).take_any(), Ok(INVENTED));
+        change.take(i32::MAX).unwrap();
+        assert_eq!(change.take_any(), Ok(i32::MAX));
         change.commit();
         assert_eq!(ports.all(), BTreeSet::from([30_001]));
     }

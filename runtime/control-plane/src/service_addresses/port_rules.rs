@@ -1,5 +1,7 @@
 //! Which ports of nodes a service takes and gives up.
 
+use std::collections::{HashMap, HashSet};
+
 use planesmith_api_defs::core::v1::Service;
 use planesmith_machinery::field_error::FieldErrors;
 use planesmith_machinery::group_version::GroupKind;
@@ -31,34 +33,39 @@ pub(super) fn take_new(service: &mut Service, change: &mut PortChange) -> ApiRes
 /// Takes a port for each port of the service; ports of one number share it, as those of different protocols may.
 fn take_all(service: &mut Service, change: &mut PortChange) -> ApiResult<()> {
     let allocates = service.spec.allocates_node_ports();
-    let mut taken: Vec<(i32, i32)> = Vec::new();
+    // A port of the same number further behind may say which one it is to be.
+    let mut said: HashMap<i32, i32> = HashMap::new();
+    for port in service.spec.ports.iter().filter(|port| port.node_port != 0) {
+        said.entry(port.port).or_insert(port.node_port);
+    }
+    let unsaid = service
+        .spec
+        .ports
+        .iter()
+        .filter(|port| allocates && !said.contains_key(&port.port));
+    check_room(unsaid.map(|port| port.port).collect::<HashSet<_>>().len(), change)?;
+    let mut taken: HashMap<i32, i32> = HashMap::new();
     for index in 0..service.spec.ports.len() {
         let port = &service.spec.ports[index];
         let (number, wanted) = (port.port, port.node_port);
         if wanted == 0 && !allocates {
             continue;
         }
-        let shared = taken
-            .iter()
-            .find(|(of, _)| *of == number)
-            .map(|(_, node_port)| *node_port);
-        let chosen = match shared {
+        let chosen = match taken.get(&number).copied() {
             Some(shared) if wanted == shared || wanted == 0 => shared,
             Some(_) => {
                 take_wanted(service, index, wanted, change)?;
                 wanted
             }
             None => {
-                // A port of the same number further behind may say which one it is to be.
-                let mut same = service.spec.ports.iter().filter(|port| port.port == number);
-                let chosen = match same.find_map(|port| (port.node_port != 0).then_some(port.node_port)) {
+                let chosen = match said.get(&number).copied() {
                     Some(wanted) => {
                         take_wanted(service, index, wanted, change)?;
                         wanted
                     }
                     None => take_any(change)?,
                 };
-                taken.push((number, chosen));
+                taken.insert(number, chosen);
                 chosen
             }
         };
@@ -67,10 +74,20 @@ fn take_all(service: &mut Service, change: &mut PortChange) -> ApiResult<()> {
     Ok(())
 }
 
+/// Refuses a service that needs more ports than there are before any are taken for it.
+fn check_room(count: usize, change: &PortChange) -> ApiResult<()> {
+    match change.could_take(count) {
+        true => Ok(()),
+        false => Err(unallocated(&PortError::Full)),
+    }
+}
+
 fn take_any(change: &mut PortChange) -> ApiResult<i32> {
-    change
-        .take_any()
-        .map_err(|error| ApiError::internal(format!("failed to allocate a nodePort: {error}")))
+    change.take_any().map_err(|error| unallocated(&error))
+}
+
+fn unallocated(error: &PortError) -> ApiError {
+    ApiError::internal(format!("failed to allocate a nodePort: {error}"))
 }
 
 fn take_wanted(service: &Service, index: usize, wanted: i32, change: &mut PortChange) -> ApiResult<()> {
@@ -120,8 +137,10 @@ pub(super) fn change(new: &mut Service, old: &Service, change: &mut PortChange) 
 fn change_node_ports(new: &mut Service, old: &Service, change: &mut PortChange) -> ApiResult<()> {
     let before = old.node_ports();
     let allocates = new.spec.allocates_node_ports();
-    let mut taken: Vec<i32> = Vec::new();
-    let mut seen: Vec<(String, i32)> = Vec::new();
+    let unsaid = new.spec.ports.iter().filter(|port| allocates && port.node_port == 0);
+    check_room(unsaid.count(), change)?;
+    let mut taken: HashSet<i32> = HashSet::new();
+    let mut seen: HashSet<(String, i32)> = HashSet::new();
     for index in 0..new.spec.ports.len() {
         let port = &new.spec.ports[index];
         let (protocol, wanted) = (port.protocol.clone(), port.node_port);
@@ -129,21 +148,17 @@ fn change_node_ports(new: &mut Service, old: &Service, change: &mut PortChange) 
             0 if !allocates => continue,
             0 => take_any(change)?,
             wanted => {
-                if !before.contains(&wanted) && !taken.contains(&wanted) {
+                if !before.contains(&wanted) && taken.insert(wanted) {
                     take_wanted(new, index, wanted, change)?;
-                    taken.push(wanted);
                 }
                 wanted
             }
         };
         new.spec.ports[index].node_port = chosen;
-        if seen.contains(&(protocol.clone(), chosen)) {
-            return Err(ApiError::unnamed(
-                500,
-                format!("duplicate nodePort: {{{protocol} {chosen}}}"),
-            ));
+        let duplicate = || ApiError::unnamed(500, format!("duplicate nodePort: {{{protocol} {chosen}}}"));
+        if !seen.insert((protocol.clone(), chosen)) {
+            return Err(duplicate());
         }
-        seen.push((protocol, chosen));
     }
     let after = new.node_ports();
     for port in before.difference(&after) {
@@ -204,6 +219,23 @@ mod tests {
                 .contains("spec.ports[1].nodePort: Invalid value: 30001: provided port is already allocated")
         );
         assert_eq!(ports.all(), BTreeSet::from([30_001]));
+    }
+
+    #[test]
+    fn more_ports_than_there_are_take_none() {
+        let ports = ports();
+        let many: Vec<Value> = (1..=60_000)
+            .map(|port| json!({"protocol": "TCP", "port": port}))
+            .collect();
+        let mut greedy = service(&json!({"type": "NodePort", "ports": many}));
+        let error = take_new(&mut greedy, &mut ports.begin(false)).unwrap_err();
+        assert!(error.message().contains("failed to allocate a nodePort: range is full"));
+        assert!(greedy.node_ports().is_empty());
+        let old = service(&json!({"type": "ClusterIP"}));
+        assert!(change(&mut greedy, &old, &mut ports.begin(false)).is_err());
+        take_new(&mut greedy, &mut ports.begin(true)).unwrap();
+        assert_eq!(greedy.node_ports().len(), 60_000);
+        assert!(ports.all().is_empty());
     }
 
     #[test]
