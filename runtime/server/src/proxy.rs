@@ -24,6 +24,7 @@ use hyper::body::Incoming;
 use planesmith_machinery::status::{ApiError, ApiResult};
 
 use crate::endpoint::Call;
+use crate::request::RequestInfo;
 
 pub use self::link::{Link, LinkError};
 pub use self::post::post;
@@ -107,7 +108,8 @@ pub async fn forward(call: &Call, body: Body, target: &Target, link: &Link) -> A
     let answer = answer.map_err(unreachable)?;
     let (mut head, body) = answer.into_parts();
     head.headers = end_to_end(&head.headers);
-    let rewrite = |link: &str| rewriter.rewrite(link, target);
+    let there = target.clone();
+    let rewrite = move |link: &str| rewriter.rewrite(link, &there);
     let body = match head.headers.get(LOCATION).and_then(|location| location.to_str().ok()) {
         Some(location) => {
             if let Ok(location) = HeaderValue::try_from(rewrite(location)) {
@@ -204,16 +206,11 @@ fn redirect_to_slash(request: &Parts) -> Response {
     response
 }
 
-/// What stands behind `/proxy` in the encoded path of a request, with its slash in front.
+/// What stands behind the subresource `proxy` in the encoded path of a request, with its slash in front.
 #[must_use]
 pub fn rest_of_path(request: &Parts) -> String {
-    const MARK: &str = "/proxy";
-    let path = request.uri.path();
-    let rest = path.match_indices(MARK).find_map(|(start, _)| {
-        let rest = &path[start + MARK.len()..];
-        (rest.is_empty() || rest.starts_with('/')).then_some(rest)
-    });
-    rest.unwrap_or_default().to_owned()
+    let info = RequestInfo::new(&request.method, &request.uri);
+    info.encoded_rest(&request.uri).to_owned()
 }
 
 #[cfg(test)]

@@ -12,12 +12,19 @@ use http::HeaderMap;
 use http::header::{CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE};
 use http_body_util::BodyExt as _;
 use hyper::body::Incoming;
+use tokio::sync::{Semaphore, SemaphorePermit};
 
 use super::link::LinkError;
 use super::tags::with_links;
 
 /// Bytes that a page may have, packed or not; larger ones go through as they are.
-const LIMIT: usize = 32 << 20;
+const LIMIT: usize = 8 << 20;
+
+/// KiB that the pages of all requests may have together while they come in; the others go through as they are.
+static GATHERED: Semaphore = Semaphore::const_new(64 << 10);
+
+/// Pages that are unpacked, changed and packed at the same time.
+static AT_WORK: Semaphore = Semaphore::const_new(2);
 
 /// How a page is packed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -76,36 +83,56 @@ pub(super) fn is_page(headers: &HeaderMap) -> bool {
     media_type.is_some_and(|media_type| media_type.trim() == "text/html")
 }
 
-/// The page with `link` applied to its links. One that is too large, or packed in an unknown way, stays as it is.
+/// The page with `link` applied to its links. One that is too large, or packed in an unknown way, stays as it is, and so
+/// does one for which there is no room.
 pub(super) async fn rewritten(
     headers: &mut HeaderMap,
     mut body: Incoming,
-    link: impl Fn(&str) -> String,
+    link: impl Fn(&str) -> String + Send + 'static,
 ) -> Result<Body, LinkError> {
     let Some(coding) = Coding::of(headers) else {
         return Ok(Body::new(body));
     };
     let mut page = BytesMut::new();
+    let mut room: Option<SemaphorePermit<'_>> = None;
     while let Some(frame) = body.frame().await {
         let Ok(data) = frame?.into_data() else { continue };
+        let needed = u32::try_from(data.len().div_ceil(1 << 10)).unwrap_or(u32::MAX);
+        let more = GATHERED.try_acquire_many(needed).ok();
+        let has_room = more.is_some();
+        match (&mut room, more) {
+            (Some(room), Some(more)) => room.merge(more),
+            (room, more) => *room = room.take().or(more),
+        }
         page.extend_from_slice(&data);
-        if page.len() > LIMIT {
+        if page.len() > LIMIT || !has_room {
             let read = stream::iter([Ok(page.freeze())]);
             return Ok(Body::from_stream(read.chain(Body::new(body).into_data_stream())));
         }
     }
-    let changed = coding
-        .unpack(&page)
-        .and_then(|plain| coding.pack(with_links(&plain, &link)));
-    let page = match changed {
+    let page = page.freeze();
+    let changed = at_work(page.clone(), move |page| {
+        let plain = coding.unpack(page)?;
+        coding.pack(with_links(&plain, &link))
+    });
+    let page = match changed.await {
         Ok(changed) => {
             headers.remove(CONTENT_LENGTH);
             Bytes::from(changed)
         }
         Err(error) => {
             tracing::debug!(%error, "a page keeps its links");
-            page.freeze()
+            page
         }
     };
+    drop(room);
     Ok(Body::from(page))
+}
+
+/// Does what takes long where no other request waits for it.
+async fn at_work(page: Bytes, work: impl FnOnce(&[u8]) -> io::Result<Vec<u8>> + Send + 'static) -> io::Result<Vec<u8>> {
+    let _turn = AT_WORK.acquire().await.map_err(io::Error::other)?;
+    tokio::task::spawn_blocking(move || work(&page))
+        .await
+        .map_err(io::Error::other)?
 }

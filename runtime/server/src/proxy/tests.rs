@@ -160,4 +160,10 @@ fn the_rest_of_the_path_stays_encoded() {
     assert_eq!(rest("/api/v1/namespaces/n/pods/p/proxy/a%2Fb/"), "/a%2Fb/");
     assert_eq!(rest("/api/v1/nodes/n/proxy"), "");
     assert_eq!(rest("/api/v1/nodes/n/proxy?path=logs"), "");
+    for name in ["proxy", "proxy%3Aweb", "proxy%C3%A4"] {
+        let path = format!("/api/v1/namespaces/proxy/services/{name}/proxy/proxy/%2Fa");
+        assert_eq!(rest(&path), "/proxy/%2Fa");
+        assert_eq!(rest(&format!("/api/v1/namespaces/proxy/pods/{name}/proxy/")), "/");
+    }
+    assert_eq!(rest("/api/v1/nodes/proxy"), "");
 }

@@ -245,6 +245,26 @@ impl RequestInfo {
         self.slice(self.rest)
     }
 
+    /// What stands behind the subresource in the path of `uri`, the one that this was read from: still encoded, with its
+    /// slash in front. Empty when there is nothing, or no subresource.
+    #[must_use]
+    pub fn encoded_rest<'u>(&self, uri: &'u Uri) -> &'u str {
+        let subresource = self.subresource.range();
+        if subresource.is_empty() {
+            return "";
+        }
+        let path = uri.path();
+        let mut at = 0;
+        for _ in 0..subresource.end {
+            // A byte is one character or `%` and two digits.
+            let digits = path.as_bytes().get(at + 1..at + 3);
+            let is_encoded = path.as_bytes().get(at) == Some(&b'%')
+                && digits.is_some_and(|digits| digits.iter().all(u8::is_ascii_hexdigit));
+            at += if is_encoded { 3 } else { 1 };
+        }
+        path.get(at..).unwrap_or_default()
+    }
+
     /// Whether the answer lasts as long as the client wants: watches and streams into a workload.
     ///
     /// Such requests have no deadline and do not count as in flight.
