@@ -48,6 +48,7 @@ use planesmith_access::authorization::Authorizer;
 use planesmith_machinery::scheme::Scheme;
 use planesmith_store::Storage;
 
+use crate::live_kinds::LiveKinds;
 use crate::loopback::Loopback;
 use crate::options::Options;
 
@@ -80,6 +81,8 @@ pub struct Setup<'a> {
     pub storage: &'a Storage,
     /// The kinds of the server.
     pub scheme: &'a Scheme,
+    /// The kinds that are served, custom ones included.
+    pub kinds: &'a LiveKinds,
     /// Reads objects of any kind.
     pub objects: Arc<dyn Lister>,
     /// Decides who may do what.

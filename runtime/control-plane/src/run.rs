@@ -27,6 +27,7 @@ use crate::bootstrap::Announcement;
 use crate::enablement::Enablement;
 use crate::group_priority::group_priorities;
 use crate::identity::Identity;
+use crate::live_kinds::LiveKinds;
 use crate::loopback::Loopback;
 use crate::options::{Options, StorageKind};
 use crate::private_file::make_private_dir;
@@ -174,8 +175,10 @@ fn assemble(
     }
     let scheme = Arc::new(scheme);
     let authorizer = authorizer(options);
+    let kinds = LiveKinds::default();
     let setup = Setup {
         storage,
+        kinds: &kinds,
         scheme: &scheme,
         objects: Arc::new(ObjectLister::new(storage, &scheme)),
         authorizer: Arc::clone(&authorizer),
@@ -213,6 +216,7 @@ fn assemble(
         .in_front_of(extensions)
         .with_check(storage_check(storage));
     let keys_url = options.service_accounts.service_account_jwks_uri.as_deref();
+    kinds.connect(&core);
     let core = service_accounts::with_openid(core, &keys, &announcement.public_address(), keys_url);
     let core = bootstrap::with_bootstrap(core, &stores, loopback, options, announcement, addresses.as_ref());
     let core = controllers::with_controllers(core, &stores, loopback, &options.controllers, announcement);

@@ -98,7 +98,7 @@ pub const KUBERNETES: &[Registration] = &[
     Registration::off("OwnerReferencesPermissionEnforcement", |setup| {
         made(OwnerReferencesPermissionEnforcement {
             authorizer: authorizer(setup),
-            kinds: setup.scheme.iter().collect(),
+            kinds: setup.kinds.clone(),
         })
     }),
     Registration::on("PersistentVolumeClaimResize", |setup| {

@@ -5,14 +5,16 @@ use std::sync::Arc;
 use planesmith_access::admission::{Attributes, Objects, Operation, Phase, Plugin, Verdict, decided};
 use planesmith_access::authorization::{self, Authorizer, Decision, Target};
 use planesmith_machinery::meta::OwnerReference;
-use planesmith_machinery::resource::{ResourceFacts, Scope};
+use planesmith_machinery::resource::Scope;
 use planesmith_machinery::status::ApiResult;
+
+use crate::live_kinds::LiveKinds;
 
 /// Checks who changes owners.
 pub(super) struct OwnerReferencesPermissionEnforcement {
     pub(super) authorizer: Arc<dyn Authorizer>,
-    /// The kinds of the server, to find those of owners.
-    pub(super) kinds: Vec<&'static ResourceFacts>,
+    /// Where the kinds of owners are found.
+    pub(super) kinds: LiveKinds,
 }
 
 impl OwnerReferencesPermissionEnforcement {
@@ -59,9 +61,7 @@ impl OwnerReferencesPermissionEnforcement {
     ) -> ApiResult<()> {
         let refuse = |why: String| Err(attributes.forbidden(objects.new.as_deref(), why));
         let (group, version) = owner.api_version.rsplit_once('/').unwrap_or(("", &owner.api_version));
-        let mut kinds = self.kinds.iter();
-        let kind = kinds.find(|kind| (kind.group, kind.version, kind.kind) == (group, version, owner.kind.as_str()));
-        let Some(kind) = kind else {
+        let Some(kind) = self.kinds.find(group, version, &owner.kind) else {
             let (version, kind) = (&owner.api_version, &owner.kind);
             return refuse(format!(
                 "cannot set blockOwnerDeletion in this case because cannot find RESTMapping for APIVersion {version} Kind \
@@ -69,9 +69,9 @@ impl OwnerReferencesPermissionEnforcement {
             ));
         };
         let target = Target::Resource {
-            group: kind.group,
-            version: kind.version,
-            resource: kind.plural,
+            group: &kind.group,
+            version: &kind.version,
+            resource: &kind.plural,
             subresource: "finalizers",
             namespace: match kind.scope {
                 Scope::Namespaced => attributes.namespace,
@@ -123,8 +123,13 @@ impl Plugin for OwnerReferencesPermissionEnforcement {
 
 #[cfg(test)]
 mod tests {
-    use planesmith_api_defs::core::v1::{ConfigMap, Node};
-    use planesmith_machinery::object::Resource as _;
+    use axum::body::Body;
+    use axum::response::Response;
+    use futures_util::future::BoxFuture;
+    use planesmith_api_defs::core::v1::ConfigMap;
+    use planesmith_server::chain::ApiServer;
+    use planesmith_server::request::Context;
+    use planesmith_server::routes::{ResourceHandler, Routes, ServedResource};
     use serde_json::{Value, json};
 
     use super::*;
@@ -150,10 +155,52 @@ mod tests {
         }
     }
 
+    /// A kind that is served.
+    struct Served(ServedResource);
+
+    impl ResourceHandler for Served {
+        fn facts(&self) -> &ServedResource {
+            &self.0
+        }
+
+        fn serve(self: Arc<Self>, _ctx: Context, _request: http::Request<Body>) -> BoxFuture<'static, Response> {
+            Box::pin(async { Response::default() })
+        }
+    }
+
+    fn serve(routes: &mut Routes, group: &'static str, kind: &'static str, plural: &'static str) {
+        routes.add(Arc::new(Served(ServedResource {
+            group: group.into(),
+            version: "v1".into(),
+            plural: plural.into(),
+            singular: "".into(),
+            kind: kind.into(),
+            short_names: Vec::new(),
+            categories: Vec::new(),
+            scope: Scope::Cluster,
+            verbs: Vec::new(),
+            untold_verbs: Vec::new(),
+            stored_as: None,
+            subresources: Vec::new(),
+        })));
+    }
+
+    fn server() -> ApiServer {
+        let mut routes = Routes::new();
+        serve(&mut routes, "", "Node", "nodes");
+        ApiServer::new("test", routes)
+    }
+
     fn plugin(allowed: &'static [&'static str]) -> OwnerReferencesPermissionEnforcement {
+        plugin_of(&server(), allowed)
+    }
+
+    fn plugin_of(server: &ApiServer, allowed: &'static [&'static str]) -> OwnerReferencesPermissionEnforcement {
+        let kinds = LiveKinds::default();
+        kinds.connect(server);
         OwnerReferencesPermissionEnforcement {
             authorizer: Arc::new(Allowing(allowed)),
-            kinds: vec![Node::RESOURCE],
+            kinds,
         }
     }
 
@@ -191,5 +238,22 @@ mod tests {
             refused.contains("cannot find RESTMapping for APIVersion v1 Kind Rock"),
             "{refused}"
         );
+    }
+
+    #[test]
+    fn owners_can_be_of_kinds_that_were_defined_later() {
+        let server = server();
+        let plugin = plugin_of(&server, &["update rocks finalizers"]);
+        let owned = || {
+            let owner = json!({
+                "apiVersion": "shop.example.com/v1", "kind": "Rock", "name": "n", "uid": "1", "blockOwnerDeletion": true,
+            });
+            object::<ConfigMap>(json!({"metadata": {"name": "c", "ownerReferences": [owner]}}))
+        };
+        assert!(Request::create::<ConfigMap>().created(&plugin, owned()).is_err());
+        let mut routes = Routes::new();
+        serve(&mut routes, "shop.example.com", "Rock", "rocks");
+        server.table().store(Arc::new(routes.build()));
+        assert!(Request::create::<ConfigMap>().created(&plugin, owned()).is_ok());
     }
 }

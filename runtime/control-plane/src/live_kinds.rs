@@ -1,0 +1,40 @@
+//! Which kinds are served right now, for those that are made before the servers are.
+
+use std::fmt;
+use std::sync::{Arc, OnceLock};
+
+use planesmith_server::chain::{ApiServer, SharedTable};
+use planesmith_server::routes::ServedResource;
+
+/// The kinds that a chain of servers serves, custom ones included. Clones share it; it knows none until it is connected.
+#[derive(Clone, Default)]
+pub struct LiveKinds {
+    tables: Arc<OnceLock<Vec<SharedTable>>>,
+}
+
+impl LiveKinds {
+    /// Looks into the tables of `server`, and of those that it delegates to, from now on.
+    pub fn connect(&self, server: &ApiServer) {
+        // A second chain would be the same.
+        let _ = self.tables.set(server.tables());
+    }
+
+    /// The resource whose objects are of this kind.
+    pub(crate) fn find(&self, group: &str, version: &str, kind: &str) -> Option<ServedResource> {
+        let is_it = |facts: &ServedResource| facts.group == group && facts.version == version && facts.kind == kind;
+        self.tables.get()?.iter().find_map(|table| {
+            let table = table.load();
+            let found = table
+                .handlers()
+                .map(|handler| handler.facts())
+                .find(|facts| is_it(facts));
+            found.cloned()
+        })
+    }
+}
+
+impl fmt::Debug for LiveKinds {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("LiveKinds").finish_non_exhaustive()
+    }
+}
