@@ -3,42 +3,42 @@
 mod claims;
 mod configuration;
 mod evaluator;
+mod ledger;
 mod pods;
 mod request;
 mod services;
 mod writer;
 
+use std::collections::BTreeSet;
 use std::hash::{BuildHasher as _, RandomState};
 use std::sync::Arc;
-use std::time::Duration;
 
 use anyhow::Result;
 use planesmith_access::admission::{Attributes, Lister, Objects, Operation, Phase, Plugin, Verdict};
 use planesmith_api_defs::core::v1::ResourceQuota;
-use planesmith_machinery::status::{ApiError, ApiResult};
-use tokio::sync::Mutex;
+use planesmith_machinery::status::ApiResult;
 
 use crate::loopback::Loopback;
 use configuration::LimitedResource;
 use evaluator::Evaluator;
+use ledger::{Ledger, Void};
 pub(super) use pods::is_extended;
 use request::{Asked, charged};
 use writer::{ThroughLoopback, Writer};
 
 /// How often a quota is looked at again because somebody else changed it meanwhile.
 const RETRIES: usize = 3;
-/// How long a write waits for others of its namespace.
-const PATIENCE: Duration = Duration::from_secs(10);
-/// Namespaces share this many locks.
-const LOCKS: usize = 64;
+/// Namespaces share this many ledgers.
+const LEDGERS: usize = 64;
 
 /// Charges writes to the quotas of their namespace, and refuses those that are too much.
 pub(super) struct ResourceQuotas {
     objects: Arc<dyn Lister>,
     writer: Box<dyn Writer>,
     limited: Vec<LimitedResource>,
-    /// Writes of one namespace are charged one after the other, so that they do not compete for its quotas.
-    locks: [Mutex<()>; LOCKS],
+    /// Writes of one namespace are charged one after the other and stored together, so that they do not compete for its
+    /// quotas.
+    ledgers: [Ledger; LEDGERS],
     hasher: RandomState,
 }
 
@@ -62,7 +62,7 @@ impl ResourceQuotas {
             objects,
             writer,
             limited,
-            locks: std::array::from_fn(|_| Mutex::default()),
+            ledgers: std::array::from_fn(|_| Ledger::default()),
             hasher: RandomState::new(),
         }
     }
@@ -80,43 +80,32 @@ impl ResourceQuotas {
         if self.limited.is_empty() && self.objects.all::<ResourceQuota>(attributes.namespace)?.is_empty() {
             return Ok(());
         }
-        let lock = self.hasher.hash_one(attributes.namespace) % LOCKS as u64;
-        let lock = usize::try_from(lock).unwrap_or_default();
-        let Ok(_guard) = tokio::time::timeout(PATIENCE, self.locks[lock].lock()).await else {
-            return Err(ApiError::internal("resource quota evaluation timed out"));
-        };
-        self.charge_locked(attributes, &asked).await
-    }
-
-    async fn charge_locked(&self, attributes: &Attributes<'_>, asked: &Asked<'_>) -> ApiResult<()> {
-        let mut quotas = self.quotas(attributes.namespace)?;
+        let ledger = self.hasher.hash_one(attributes.namespace) % LEDGERS as u64;
+        let ledger = &self.ledgers[usize::try_from(ledger).unwrap_or_default()];
+        let mut only = None;
         let mut retries = RETRIES;
         loop {
-            let charged = charged(&quotas, asked, &self.limited)?;
-            if attributes.dry_run {
+            let stored = || {
+                let mut quotas = self.quotas(attributes.namespace)?;
+                // The others are charged already; one that is gone does not count any more.
+                quotas.retain(|quota| {
+                    only.as_ref()
+                        .is_none_or(|only: &BTreeSet<_>| only.contains(&ledger::key(quota)))
+                });
+                Ok(quotas)
+            };
+            let work = |quotas: &[ResourceQuota]| charged(quotas, &asked, &self.limited);
+            let Some(charge) = ledger.charge(stored, work, attributes.dry_run)? else {
                 return Ok(());
-            }
-            let mut failed = Vec::new();
-            let mut last = None;
-            for (quota, before) in charged.iter().zip(&quotas) {
-                if quota.status.used == before.status.used {
-                    continue;
-                }
-                if let Err(error) = self.writer.write(quota).await {
-                    failed.push(quota.metadata.name.clone());
-                    last = Some(error);
-                }
-            }
-            let Some(error) = last else {
+            };
+            let Err(Void { quotas, why }) = ledger.store(&charge, &*self.writer).await? else {
                 return Ok(());
             };
             if retries == 0 {
-                return Err(error);
+                return Err(why);
             }
             retries -= 1;
-            // The others are charged already; one that is gone does not count any more.
-            quotas = self.quotas(attributes.namespace)?;
-            quotas.retain(|quota| failed.contains(&quota.metadata.name));
+            only = Some(quotas);
         }
     }
 

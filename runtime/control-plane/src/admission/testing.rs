@@ -101,6 +101,16 @@ impl Request {
         new: Option<&mut dyn Object>,
         old: Option<&dyn Object>,
     ) -> Result<(), String> {
+        finish(self.answer(plugin, new, old))
+    }
+
+    /// The same for a plugin that waits for others.
+    pub(super) async fn answer(
+        &self,
+        plugin: &dyn Plugin,
+        new: Option<&mut dyn Object>,
+        old: Option<&dyn Object>,
+    ) -> Result<(), String> {
         let name = old.map(|old| old.meta().name.clone()).unwrap_or_default();
         let warn = |text: String| self.warnings.lock().unwrap().push(text);
         let attributes = Attributes {
@@ -111,7 +121,7 @@ impl Request {
             ..Attributes::new(self.operation, self.resource, &self.user)
         };
         let mut objects = Objects { new, old };
-        let answer = finish(async {
+        let answer = async {
             if plugin.handles(self.operation, Phase::Mutating) {
                 plugin.mutate(&attributes, &mut objects).await?;
             }
@@ -119,8 +129,10 @@ impl Request {
                 plugin.validate(&attributes, &objects).await?;
             }
             Ok(())
-        });
-        answer.map_err(|error: planesmith_machinery::status::ApiError| error.message().to_owned())
+        };
+        answer
+            .await
+            .map_err(|error: planesmith_machinery::status::ApiError| error.message().to_owned())
     }
 
     /// Creates `object` and returns it as the plugin left it.

@@ -3,8 +3,10 @@ use std::pin::Pin;
 use std::sync::Mutex as StdMutex;
 
 use planesmith_api_defs::core::v1::{ConfigMap, PersistentVolumeClaim, Pod, Service};
-use planesmith_machinery::status::Reason;
+use planesmith_machinery::object::Object;
+use planesmith_machinery::status::{ApiError, Reason};
 use serde_json::{Value, json};
+use tokio::sync::Notify;
 
 use super::*;
 use crate::admission::testing::{Few, Request, object};
@@ -13,11 +15,22 @@ use crate::admission::testing::{Few, Request, object};
 #[derive(Default)]
 struct Book {
     refusals: StdMutex<usize>,
+    /// Opened once, and stays open.
+    gate: Option<Arc<Notify>>,
     written: Arc<StdMutex<Vec<String>>>,
 }
 
+impl Book {
+    fn refusing(refusals: usize) -> Self {
+        Self {
+            refusals: StdMutex::new(refusals),
+            ..Self::default()
+        }
+    }
+}
+
 impl Writer for Book {
-    fn write<'a>(&'a self, quota: &'a ResourceQuota) -> Pin<Box<dyn Future<Output = ApiResult<()>> + Send + 'a>> {
+    fn write<'a>(&'a self, quota: &'a ResourceQuota) -> Pin<Box<dyn Future<Output = ApiResult<String>> + Send + 'a>> {
         let mut refusals = self.refusals.lock().unwrap();
         let answer = if *refusals > 0 {
             *refusals -= 1;
@@ -29,9 +42,16 @@ impl Writer for Book {
                 .iter()
                 .map(|(name, amount)| format!("{name}={amount}"));
             self.written.lock().unwrap().push(used.collect::<Vec<_>>().join(","));
-            Ok(())
+            Ok("2".to_owned())
         };
-        Box::pin(std::future::ready(answer))
+        let gate = self.gate.clone();
+        Box::pin(async move {
+            if let Some(gate) = gate {
+                gate.notified().await;
+                gate.notify_one();
+            }
+            answer
+        })
     }
 }
 
@@ -45,13 +65,13 @@ impl Scene {
         Self::with(quota, 0, None)
     }
 
-    fn with(mut quota: Value, refusals: usize, configuration: Option<Value>) -> Self {
+    fn with(quota: Value, refusals: usize, configuration: Option<Value>) -> Self {
+        Self::through(quota, Book::refusing(refusals), configuration)
+    }
+
+    fn through(mut quota: Value, book: Book, configuration: Option<Value>) -> Self {
         quota["metadata"] = json!({"name": "q", "namespace": "ns"});
         let few = Few::default().with::<ResourceQuota>(quota);
-        let book = Book {
-            refusals: StdMutex::new(refusals),
-            ..Book::default()
-        };
         let written = Arc::clone(&book.written);
         let limited = configuration::read(configuration.as_ref()).unwrap();
         let plugin = ResourceQuotas::with_writer(few.lister(), Box::new(book), limited);
@@ -66,6 +86,10 @@ impl Scene {
     fn written(&self) -> Vec<String> {
         self.written.lock().unwrap().clone()
     }
+}
+
+fn pod(cpu: &str) -> Pod {
+    object(json!({"metadata": {"name": "p"}, "spec": asking(cpu)}))
 }
 
 /// Locks have a deadline, which needs a runtime's clock.
@@ -189,7 +213,6 @@ fn scopes_select_what_is_counted() {
 #[test]
 fn resizing_charges_the_difference() {
     let scene = Scene::new(quota(json!({"requests.cpu": "3"}), json!({"requests.cpu": "1"})));
-    let pod = |cpu: &str| -> Pod { object(json!({"metadata": {"name": "p"}, "spec": asking(cpu)})) };
     let resize = |from: &str, to: &str| {
         in_runtime(|| {
             Request::update::<Pod>()
@@ -201,6 +224,43 @@ fn resizing_charges_the_difference() {
     resize("1", "500m").unwrap();
     assert_eq!(scene.written(), ["requests.cpu=2500m"]);
     assert!(resize("1", "4").is_err());
+}
+
+/// How pods that come while the first is stored are charged: what was written, and what each of them got.
+async fn crowd(refusals: usize, hard: &str) -> (Vec<String>, Vec<bool>) {
+    const PODS: usize = 16;
+    let gate = Arc::new(Notify::new());
+    let book = Book {
+        gate: Some(Arc::clone(&gate)),
+        ..Book::refusing(refusals)
+    };
+    let scene = Scene::through(quota(json!({"pods": hard}), json!({"pods": "0"})), book, None);
+    let request = Request::create::<Pod>();
+    let mut pods: Vec<Pod> = (0..PODS).map(|_| pod("1")).collect();
+    let all = pods
+        .iter_mut()
+        .map(|pod| request.answer(&scene.plugin, Some(pod as &mut dyn Object), None));
+    let open = async {
+        // All are under way by then.
+        gate.notify_one();
+    };
+    let (outcomes, ()) = tokio::join!(futures_util::future::join_all(all), open);
+    (scene.written(), outcomes.iter().map(Result::is_ok).collect())
+}
+
+#[tokio::test]
+async fn those_who_come_while_one_is_stored_are_stored_together() {
+    let (written, outcomes) = crowd(0, "99").await;
+    assert_eq!(written, ["pods=1", "pods=16"]);
+    assert!(outcomes.iter().all(|allowed| *allowed));
+}
+
+#[tokio::test]
+async fn charges_on_what_could_not_be_stored_are_made_again() {
+    let (written, outcomes) = crowd(2, "3").await;
+    // Before that the first two attempts were refused.
+    assert_eq!(written.last().map(String::as_str), Some("pods=3"), "{written:?}");
+    assert_eq!(outcomes.iter().filter(|allowed| **allowed).count(), 3);
 }
 
 #[test]
