@@ -7,13 +7,14 @@ use std::fmt;
 use std::sync::{Arc, OnceLock};
 
 use axum::body::{Body, to_bytes};
+use axum::response::Response;
 use http::{Method, Request, StatusCode, header};
 use planesmith_access::user::{PRIVILEGED_GROUP, UserInfo};
 use planesmith_server::connection::Connection;
 use planesmith_server::lifecycle::Front;
 use serde_json::Value;
 
-/// The largest answer that is read; a list of everything in a namespace is not.
+/// The largest answer that is read; what only has to succeed is not read at all.
 const ANSWER_LIMIT: usize = 16 << 20;
 
 /// A client of the server inside the server's process.
@@ -117,11 +118,21 @@ impl Loopback {
     ///
     /// Every answer outside 2xx is one, with the Status' message.
     pub async fn send(&self, method: Method, path: &str, body: Option<&Value>) -> Result<Value, LoopbackError> {
-        let content_type = match method {
-            Method::PATCH => "application/merge-patch+json",
-            _ => "application/json",
-        };
+        let content_type = content_type(&method);
         self.exchange(method, path, content_type, body).await
+    }
+
+    /// Sends a request as [`Loopback::send`] whose answer does not matter when it is a success, however large.
+    ///
+    /// # Errors
+    ///
+    /// As [`Loopback::send`].
+    pub async fn call(&self, method: Method, path: &str, body: Option<&Value>) -> Result<(), LoopbackError> {
+        let response = self.open(&method, path, content_type(&method), body).await?;
+        match response.status().is_success() {
+            true => Ok(()),
+            false => Err(refusal(method, path, response).await),
+        }
     }
 
     /// Applies `body` to the object at `path`, in place of whoever has its fields (server-side apply).
@@ -142,6 +153,27 @@ impl Loopback {
         content_type: &str,
         body: Option<&Value>,
     ) -> Result<Value, LoopbackError> {
+        let response = self.open(&method, path, content_type, body).await?;
+        if !response.status().is_success() {
+            return Err(refusal(method, path, response).await);
+        }
+        let unread = || LoopbackError::Answer {
+            method: method.clone(),
+            path: path.to_owned(),
+        };
+        let bytes = to_bytes(response.into_body(), ANSWER_LIMIT)
+            .await
+            .map_err(|_| unread())?;
+        Ok(serde_json::from_slice(&bytes).unwrap_or_default())
+    }
+
+    async fn open(
+        &self,
+        method: &Method,
+        path: &str,
+        content_type: &str,
+        body: Option<&Value>,
+    ) -> Result<Response, LoopbackError> {
         let front = self.inner.front.get().ok_or(LoopbackError::NotReady)?;
         let answer_error = || LoopbackError::Answer {
             method: method.clone(),
@@ -160,26 +192,28 @@ impl Loopback {
             .header(header::USER_AGENT, "kube-apiserver")
             .body(body)
             .map_err(|_| answer_error())?;
-        let response = front.serve(request, Arc::new(Connection::default())).await;
-        let status = response.status();
-        let bytes = to_bytes(response.into_body(), ANSWER_LIMIT)
-            .await
-            .map_err(|_| answer_error())?;
-        let value: Value = serde_json::from_slice(&bytes).unwrap_or_default();
-        if status.is_success() {
-            return Ok(value);
-        }
-        let message = value
-            .get("message")
-            .and_then(Value::as_str)
-            .unwrap_or_default()
-            .to_owned();
-        Err(LoopbackError::Refused {
-            method,
-            path: path.to_owned(),
-            status,
-            message,
-        })
+        Ok(front.serve(request, Arc::new(Connection::default())).await)
+    }
+}
+
+fn content_type(method: &Method) -> &'static str {
+    match *method {
+        Method::PATCH => "application/merge-patch+json",
+        _ => "application/json",
+    }
+}
+
+/// The error that an answer tells of.
+async fn refusal(method: Method, path: &str, response: Response) -> LoopbackError {
+    let status = response.status();
+    let body = to_bytes(response.into_body(), ANSWER_LIMIT).await.unwrap_or_default();
+    let body: Value = serde_json::from_slice(&body).unwrap_or_default();
+    let message = body.get("message").and_then(Value::as_str).unwrap_or_default();
+    LoopbackError::Refused {
+        method,
+        path: path.to_owned(),
+        status,
+        message: message.to_owned(),
     }
 }
 

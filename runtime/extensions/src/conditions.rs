@@ -42,6 +42,9 @@ pub fn remove_condition(status: &mut Value, name: &str) {
 /// Says `verdict` in the condition `name` of a status. Its time is that of the last change of True to False or back.
 pub fn set_condition(status: &mut Value, name: &str, verdict: &Verdict, now: &str) {
     let word = if verdict.holds { "True" } else { "False" };
+    if status.is_null() {
+        *status = json!({});
+    }
     let conditions = status
         .as_object_mut()
         .map(|status| status.entry("conditions").or_insert(Value::Null));

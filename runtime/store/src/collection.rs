@@ -102,6 +102,12 @@ impl Collection {
         self.read().entries.get(key).cloned()
     }
 
+    /// Whether no key starts with `prefix`.
+    #[must_use]
+    pub fn is_empty(&self, prefix: &str) -> bool {
+        self.read().range(prefix, None).next().is_none()
+    }
+
     /// One page of the entries that `query` selects, all of them as they were at one revision.
     ///
     /// A list of the newest state costs one clone of a pointer per entry; an older state costs

@@ -1,5 +1,7 @@
 //! Fills roles that are made of other roles.
 
+use std::collections::HashSet;
+
 use planesmith_machinery::json::{self, Strictness};
 use planesmith_machinery::meta::LabelSelector;
 use planesmith_machinery::selector::LabelQuery;
@@ -9,6 +11,9 @@ use serde_json::{Value, json};
 use crate::loopback::{Loopback, LoopbackError};
 use crate::objects::{Objects, text};
 use crate::reconciler::Reconcile;
+
+/// What is looked at: all roles at once, since any role may be selected by any other, or was until now.
+const ALL: &str = "all";
 
 /// Whose the rules are that were gathered.
 const MANAGER: &str = "clusterrole-aggregation-controller";
@@ -36,43 +41,47 @@ impl Reconcile for ClusterRoleAggregation {
     }
 
     fn all(&self) -> Vec<String> {
-        let roles = self.roles.all("");
-        let aggregated = roles.iter().filter(|role| !role["aggregationRule"].is_null());
-        aggregated.map(|role| text(role, "/metadata/name").to_owned()).collect()
+        vec![ALL.to_owned()]
     }
 
     fn touched(&self, _kind: usize, _namespace: &str, _name: &str) -> Vec<String> {
-        // Any role may be selected, or was until now.
         self.all()
     }
 
-    async fn reconcile(&self, key: &str) -> Result<(), LoopbackError> {
-        let Some(role) = self.roles.get("", key) else {
-            return Ok(());
-        };
-        let Some(selectors) = role
-            .pointer("/aggregationRule/clusterRoleSelectors")
-            .and_then(Value::as_array)
-        else {
-            return Ok(());
-        };
-        let rules = gathered(key, selectors, &self.roles.all(""));
-        if role["rules"].as_array().map(Vec::as_slice).unwrap_or_default() == rules {
-            return Ok(());
+    async fn reconcile(&self, _key: &str) -> Result<(), LoopbackError> {
+        let roles = self.roles.all("");
+        let mut outcome = Ok(());
+        for wanted in changed(&roles) {
+            // A role that cannot be written does not keep the others from it.
+            outcome = outcome.and(self.roles.apply(&wanted, "").await);
         }
-        let wanted = json!({
-            "apiVersion": "rbac.authorization.k8s.io/v1",
-            "kind": "ClusterRole",
-            "metadata": {"name": key},
-            "rules": rules,
-        });
-        self.roles.apply(&wanted, "").await
+        outcome
     }
+}
+
+/// The roles with an aggregation rule that do not have the rules that it selects, with those.
+fn changed(roles: &[Value]) -> Vec<Value> {
+    let changed = roles.iter().filter_map(|role| {
+        let selectors = role.pointer("/aggregationRule/clusterRoleSelectors")?.as_array()?;
+        let name = text(role, "/metadata/name");
+        let rules = gathered(name, selectors, roles);
+        let has = role["rules"].as_array().map(Vec::as_slice).unwrap_or_default();
+        (has != rules).then(|| {
+            json!({
+                "apiVersion": "rbac.authorization.k8s.io/v1",
+                "kind": "ClusterRole",
+                "metadata": {"name": name},
+                "rules": rules,
+            })
+        })
+    });
+    changed.collect()
 }
 
 /// The rules of the roles that are selected, each once: by selector, then by name.
 fn gathered(name: &str, selectors: &[Value], roles: &[Value]) -> Vec<Value> {
     let mut rules: Vec<Value> = Vec::new();
+    let mut known: HashSet<String> = HashSet::new();
     for selector in selectors {
         let Some(query) = query(selector) else { continue };
         for role in roles {
@@ -81,7 +90,7 @@ fn gathered(name: &str, selectors: &[Value], roles: &[Value]) -> Vec<Value> {
                 continue;
             }
             for rule in role["rules"].as_array().into_iter().flatten() {
-                if !rules.contains(rule) {
+                if known.insert(rule.to_string()) {
                     rules.push(rule.clone());
                 }
             }
@@ -119,5 +128,21 @@ mod tests {
         let rules = gathered("all", &selectors, &roles);
         let verbs: Vec<&str> = rules.iter().filter_map(|rule| rule["verbs"][0].as_str()).collect();
         assert_eq!(verbs, ["get", "list", "watch"]);
+    }
+
+    #[test]
+    fn roles_that_have_what_they_select_are_left_alone() {
+        let part = json!({"metadata": {"name": "part", "labels": {"to": "view"}}, "rules": [{"verbs": ["get"]}]});
+        let whole = |rules: Value| {
+            let selectors = json!([{"matchLabels": {"to": "view"}}]);
+            json!({"metadata": {"name": "whole"}, "aggregationRule": {"clusterRoleSelectors": selectors}, "rules": rules})
+        };
+        let stale = changed(&[part.clone(), whole(Value::Null)]);
+        assert_eq!(stale.len(), 1);
+        assert_eq!(
+            (text(&stale[0], "/metadata/name"), &stale[0]["rules"]),
+            ("whole", &part["rules"])
+        );
+        assert!(changed(&[part.clone(), whole(part["rules"].clone())]).is_empty());
     }
 }

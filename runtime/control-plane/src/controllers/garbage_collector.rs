@@ -1,7 +1,7 @@
 //! Deletes what belongs to nobody any more.
 //!
 //! Reading order: [`metadata`](super::metadata) (what counts of an object), [`graph`] (who belongs to whom), `follow` (how the graph keeps
-//! up), [`queue`] (what is to be looked at) and `look` (what a look at an object decides).
+//! up), the [`work_queue`](crate::work_queue) (what is to be looked at) and `look` (what a look at an object decides).
 //!
 //! The graph holds identities of objects that have owners and nothing else: whatever else a decision needs is read from
 //! the caches when it is made, so it is never made on an old state.
@@ -9,15 +9,12 @@
 mod follow;
 mod graph;
 mod look;
-mod queue;
 mod request;
 
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Instant;
+use std::time::Duration;
 
-use futures_util::StreamExt as _;
-use futures_util::stream::FuturesUnordered;
 use planesmith_server::chain::ApiServer;
 use planesmith_server::request::Verb;
 use planesmith_server::shutdown::Shutdown;
@@ -26,12 +23,19 @@ use tokio::task::JoinSet;
 
 use self::follow::Follower;
 use self::graph::{Graph, ObjectId};
-use self::queue::{Outcome, Queue};
+use self::look::Nowhere;
 use super::served_kinds::{Kinds, ServedKind, ServedKinds};
 use crate::loopback::{Loopback, LoopbackError};
+use crate::work_queue::{Delays, Outcome, WorkQueue};
 
 /// Objects that are looked at at the same time.
 const AT_ONCE: usize = 20;
+
+/// How long objects wait that cannot be dealt with yet.
+const DELAYS: Delays = Delays {
+    first: Duration::from_millis(5),
+    longest: Duration::from_secs(60),
+};
 
 /// What must be possible with objects for them to be collected.
 const NEEDED: &[Verb] = &[Verb::Delete, Verb::List, Verb::Watch];
@@ -47,13 +51,15 @@ struct Shared {
     loopback: Loopback,
     kinds: Mutex<Arc<Kinds>>,
     graph: Mutex<Graph>,
-    queue: Queue,
+    queue: WorkQueue<ObjectId>,
     /// By what the keys of their kind start with.
     followers: Mutex<HashMap<Arc<str>, Arc<Follower>>>,
     /// Says that a follower got further.
     progress: Notify,
     /// Objects with an owner of a kind that is not served.
     unresolved: Mutex<HashSet<ObjectId>>,
+    /// Owners that are in no namespace, of which many objects may ask.
+    nowhere: Mutex<Nowhere>,
 }
 
 impl GarbageCollector {
@@ -65,10 +71,11 @@ impl GarbageCollector {
                 loopback: loopback.clone(),
                 kinds: Mutex::default(),
                 graph: Mutex::default(),
-                queue: Queue::default(),
+                queue: WorkQueue::new(DELAYS),
                 followers: Mutex::default(),
                 progress: Notify::new(),
                 unresolved: Mutex::default(),
+                nowhere: Mutex::default(),
             }),
         }
     }
@@ -81,6 +88,8 @@ impl GarbageCollector {
             for follower in self.shared.learn(self.served.now()) {
                 tasks.spawn(follower.run(Arc::clone(&self.shared)));
             }
+            // Followers of kinds that are forgotten.
+            while tasks.try_join_next().is_some() {}
             tokio::select! {
                 () = shutdown.requested() => return,
                 () = self.served.changed() => {}
@@ -90,7 +99,8 @@ impl GarbageCollector {
 }
 
 impl Shared {
-    /// Takes in which kinds are served now. Returns followers for those that are new.
+    /// Takes in which kinds are served now, and stops to follow those that are forgotten. Returns followers for those that
+    /// are new.
     fn learn(&self, now: Kinds) -> Vec<Arc<Follower>> {
         let mut new = Vec::new();
         let mut followers = lock(&self.followers);
@@ -102,43 +112,24 @@ impl Shared {
                 follower
             });
         }
+        let forgotten = Arc::make_mut(&mut lock(&self.kinds)).learn(now);
+        for prefix in forgotten {
+            if let Some(follower) = followers.remove(&prefix) {
+                follower.stop();
+            }
+        }
         drop(followers);
-        let mut known = lock(&self.kinds);
-        Arc::make_mut(&mut known).learn(now);
-        drop(known);
         self.queue.add(lock(&self.unresolved).drain());
         new
     }
 
     /// Looks at what is in the queue, for ever.
     async fn work(self: Arc<Self>) {
-        let mut under_way = FuturesUnordered::new();
-        loop {
-            while under_way.len() < AT_ONCE
-                && let Some(object) = self.queue.take(Instant::now())
-            {
-                let shared = Arc::clone(&self);
-                under_way.push(async move {
-                    let result = shared.look_at(&object).await;
-                    (object, result)
-                });
-            }
-            let next_time = self.queue.next_time();
-            let delayed = async {
-                match next_time {
-                    Some(at) => tokio::time::sleep_until(at.into()).await,
-                    None => std::future::pending().await,
-                }
-            };
-            tokio::select! {
-                Some((object, result)) = under_way.next() => {
-                    let outcome = outcome_of(&object, result);
-                    self.queue.finish(object, outcome, Instant::now());
-                }
-                () = self.queue.woken() => {}
-                () = delayed => {}
-            }
-        }
+        let look = |object: ObjectId| {
+            let shared = Arc::clone(&self);
+            async move { outcome_of(&object, shared.look_at(&object).await) }
+        };
+        self.queue.work(AT_ONCE, look).await;
     }
 
     fn kinds(&self) -> Arc<Kinds> {

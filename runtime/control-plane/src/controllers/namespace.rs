@@ -3,7 +3,6 @@
 mod conditions;
 mod contents;
 
-use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -12,18 +11,25 @@ use planesmith_machinery::time::Time;
 use planesmith_server::chain::ApiServer;
 use planesmith_server::shutdown::Shutdown;
 use planesmith_server::stores::{ResourceStore, Stores};
-use planesmith_store::{At, Entry, ListQuery, WatchError, Watcher};
+use planesmith_store::{Entry, Event, ListQuery, WatchError};
 use serde_json::{Value, json};
 
 use self::contents::Contents;
 use super::served_kinds::ServedKinds;
 use crate::loopback::{Loopback, LoopbackError};
+use crate::work_queue::{Delays, Outcome, WorkQueue};
 
 /// The finalizer that stands for this controller.
 const FINALIZER: &str = "kubernetes";
 
-/// How often a namespace is looked at again whose content is held by finalizers.
-const RETRY: Duration = Duration::from_secs(1);
+/// Namespaces that are emptied at the same time.
+const AT_ONCE: usize = 10;
+
+/// When a namespace is looked at again whose content is held by finalizers, or ends later.
+const DELAYS: Delays = Delays {
+    first: Duration::from_millis(500),
+    longest: Duration::from_secs(8),
+};
 
 /// Deletes everything in terminating namespaces, then removes its finalizer from them.
 pub(super) struct NamespaceController {
@@ -45,58 +51,50 @@ impl NamespaceController {
 
     /// Works until the server stops.
     pub(super) async fn run(self, mut shutdown: Shutdown) {
-        let (mut waiting, mut watcher) = self.look();
+        let queue = WorkQueue::new(DELAYS);
+        tokio::select! {
+            () = shutdown.requested() => {}
+            () = queue.work(AT_ONCE, |name| self.look_at(name)) => {}
+            () = self.follow(&queue) => {}
+        }
+    }
+
+    /// Adds namespaces that are on their way out, until the store is closed.
+    async fn follow(&self, queue: &WorkQueue<String>) {
+        let collection = self.namespaces.collection();
         loop {
-            let mut remaining = BTreeSet::new();
-            for name in &waiting {
-                match self.finish(name).await {
-                    Ok(true) => {}
-                    Ok(false) => drop(remaining.insert(name.clone())),
-                    // Somebody changed it meanwhile.
-                    Err(error) if error.status() == Some(StatusCode::CONFLICT) => drop(remaining.insert(name.clone())),
-                    Err(error) => {
-                        tracing::warn!(namespace = name, %error, "a namespace cannot be emptied yet");
-                        remaining.insert(name.clone());
-                    }
-                }
-            }
-            waiting = remaining;
-            let retry = async {
-                if waiting.is_empty() {
-                    std::future::pending::<()>().await;
-                }
-                tokio::time::sleep(RETRY).await;
-            };
-            tokio::select! {
-                () = shutdown.requested() => return,
-                () = retry => {}
-                events = watcher.next() => match events {
-                    Ok(events) => waiting.extend(events.iter().filter_map(|event| self.terminating(event.entry()))),
+            let (page, mut watcher) = collection.list_and_watch(&ListQuery::all(collection.prefix()));
+            queue.add(page.entries.iter().filter_map(|entry| self.terminating(entry)));
+            drop(page);
+            loop {
+                match watcher.next().await {
+                    Ok(events) => queue.add(events.iter().filter_map(|event| self.starts_to_end(event))),
                     Err(WatchError::Closed) => return,
-                    Err(_) => (waiting, watcher) = self.look(),
-                },
+                    // Changes were missed.
+                    Err(_) => break,
+                }
             }
         }
     }
 
-    /// The namespaces that are terminating now, and what happens from now on.
-    fn look(&self) -> (BTreeSet<String>, Watcher) {
-        let collection = self.namespaces.collection();
-        let all = ListQuery {
-            prefix: collection.prefix(),
-            after: None,
-            limit: None,
-            at: At::Latest,
-            filter: None,
-        };
-        let (page, watcher) = collection.list_and_watch(&all);
-        (
-            page.entries
-                .iter()
-                .filter_map(|entry| self.terminating(entry))
-                .collect(),
-            watcher,
-        )
+    async fn look_at(&self, name: String) -> Outcome {
+        match self.finish(&name).await {
+            Ok(true) => Outcome::Done,
+            Ok(false) => Outcome::Again,
+            // Somebody changed it meanwhile.
+            Err(error) if error.status() == Some(StatusCode::CONFLICT) => Outcome::Again,
+            Err(error) => {
+                tracing::warn!(namespace = name, %error, "a namespace cannot be emptied yet");
+                Outcome::Again
+            }
+        }
+    }
+
+    /// The name, if the event is the first that shows the namespace terminating: those that follow are mostly of what is
+    /// said about it here.
+    fn starts_to_end(&self, event: &Event) -> Option<String> {
+        let was = event.previous().and_then(|previous| self.terminating(previous));
+        self.terminating(event.entry()).filter(|_| was.is_none())
     }
 
     /// The name, if the namespace is terminating.

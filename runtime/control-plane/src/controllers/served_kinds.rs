@@ -1,6 +1,6 @@
 //! The kinds that are served and stored, built-in and custom, as they come and go.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::fmt;
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use planesmith_server::chain::{ApiServer, SharedTable};
 use planesmith_server::request::Verb;
 use planesmith_server::routes::ServedResource;
 use planesmith_server::stores::ResourceStore;
-use planesmith_store::{At, Entry, ListQuery};
+use planesmith_store::{Entry, ListQuery};
 use tokio::sync::watch;
 
 /// Follows which kinds the servers of a chain serve.
@@ -26,7 +26,12 @@ pub(super) struct Kinds {
     by_prefix: BTreeMap<Arc<str>, Arc<ServedKind>>,
     /// API version and kind of each version that is served.
     by_name: HashMap<(String, String), Arc<str>>,
+    /// Kinds that are served no more and have no objects, those that went first in front.
+    gone: VecDeque<Arc<str>>,
 }
+
+/// How many kinds are remembered that are gone: what belonged to their objects may still have to be looked at.
+const GONE: usize = 64;
 
 /// A stored kind and one version to reach it by.
 #[derive(Clone, Debug)]
@@ -84,10 +89,29 @@ impl Kinds {
         }
     }
 
-    /// Takes in newer kinds; those that are gone stay known.
-    pub(super) fn learn(&mut self, newer: Kinds) {
+    /// Takes in newer kinds; those that are gone stay known for a while. Returns the prefixes of those that do not.
+    pub(super) fn learn(&mut self, newer: Kinds) -> Vec<Arc<str>> {
+        let is_over = |(prefix, kind): &(&Arc<str>, &Arc<ServedKind>)| {
+            !newer.by_prefix.contains_key(*prefix) && kind.store.collection().is_empty(prefix)
+        };
+        let over: Vec<Arc<str>> = self
+            .by_prefix
+            .iter()
+            .filter(is_over)
+            .map(|(prefix, _)| Arc::clone(prefix))
+            .collect();
+        self.gone.retain(|prefix| over.contains(prefix));
+        let since_now = over.into_iter().filter(|prefix| !self.gone.contains(prefix));
+        let since_now: Vec<Arc<str>> = since_now.collect();
+        self.gone.extend(since_now);
+        let forgotten: Vec<Arc<str>> = self.gone.drain(..self.gone.len().saturating_sub(GONE)).collect();
+        for prefix in &forgotten {
+            self.by_prefix.remove(prefix);
+        }
+        self.by_name.retain(|_, prefix| !forgotten.contains(prefix));
         self.by_prefix.extend(newer.by_prefix);
         self.by_name.extend(newer.by_name);
+        forgotten
     }
 
     /// Every kind once, however many versions it has.
@@ -150,31 +174,24 @@ impl ServedKind {
 
     /// The names of all objects of a kind that lives in no namespace.
     pub(super) fn names(&self) -> Vec<String> {
-        let entries = self.entries(self.prefix(), None);
+        let entries = self.entries(self.prefix());
         let names = entries.iter().map(|entry| self.store.names(entry.key()).1.to_owned());
         names.collect()
     }
 
     /// The objects in a namespace.
     pub(super) fn entries_in(&self, namespace: &str) -> Vec<Arc<Entry>> {
-        self.entries(&self.store.prefix(namespace), None)
+        self.entries(&self.store.prefix(namespace))
     }
 
     /// Whether nothing is in a namespace.
     pub(super) fn is_empty_in(&self, namespace: &str) -> bool {
-        self.entries(&self.store.prefix(namespace), Some(1)).is_empty()
+        self.store.collection().is_empty(&self.store.prefix(namespace))
     }
 
-    fn entries(&self, prefix: &str, limit: Option<usize>) -> Vec<Arc<Entry>> {
-        let query = ListQuery {
-            prefix,
-            after: None,
-            limit,
-            at: At::Latest,
-            filter: None,
-        };
+    fn entries(&self, prefix: &str) -> Vec<Arc<Entry>> {
         // The newest state is never compacted.
-        let page = self.store.collection().list(&query);
+        let page = self.store.collection().list(&ListQuery::all(prefix));
         page.map_or_else(|_| Vec::new(), |page| page.entries)
     }
 
@@ -194,5 +211,63 @@ fn api_version(resource: &ServedResource) -> String {
 impl fmt::Debug for ServedKinds {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("ServedKinds").finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use planesmith_api_defs::core::v1::{ConfigMap, Node};
+    use planesmith_machinery::object::Resource as _;
+    use planesmith_machinery::resource::ResourceFacts;
+    use planesmith_store::{MemoryLog, Storage, StorageOptions};
+
+    use super::*;
+
+    fn kinds(stores: impl IntoIterator<Item = Arc<ResourceStore>>) -> Kinds {
+        let mut kinds = Kinds::default();
+        for store in stores {
+            let facts = store.facts();
+            let resource = ServedResource {
+                group: facts.group.into(),
+                version: facts.version.into(),
+                plural: facts.plural.into(),
+                singular: "".into(),
+                kind: facts.kind.into(),
+                short_names: Vec::new(),
+                categories: Vec::new(),
+                scope: facts.scope,
+                verbs: Vec::new(),
+                untold_verbs: Vec::new(),
+                stored_as: None,
+                subresources: Vec::new(),
+            };
+            kinds.add(&store, &resource);
+        }
+        kinds
+    }
+
+    /// A kind of its own group, as a definition makes it.
+    fn custom(number: usize) -> &'static ResourceFacts {
+        let group = &*Box::leak(format!("g{number}.example.com").into_boxed_str());
+        Box::leak(Box::new(ResourceFacts {
+            group,
+            plural: "rocks",
+            ..ResourceFacts::CUSTOM
+        }))
+    }
+
+    #[test]
+    fn kinds_that_are_gone_are_known_for_a_while() {
+        let storage = Storage::open(MemoryLog::new(), &StorageOptions::default()).unwrap();
+        let open = |facts| Arc::new(ResourceStore::open(&storage, facts));
+        let builtin = || [open(ConfigMap::RESOURCE), open(Node::RESOURCE)];
+        let mut known = Kinds::default();
+        let mut forgotten = Vec::new();
+        for number in 0..GONE + 2 {
+            forgotten.extend(known.learn(kinds(builtin().into_iter().chain([open(custom(number))]))));
+        }
+        assert_eq!(known.iter().count(), 2 + GONE + 1);
+        assert_eq!(forgotten.len(), 1);
+        assert!(known.under(&forgotten[0]).is_none() && known.named("v1", "ConfigMap").is_some());
     }
 }

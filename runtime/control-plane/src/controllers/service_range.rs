@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use http::{Method, StatusCode};
 use planesmith_api_defs::networking::v1::{IPAddress, ServiceCIDR};
+use planesmith_extensions::conditions::{Verdict, set_condition};
 use planesmith_machinery::ip::{IpRange, parse_range};
 use planesmith_machinery::object::Resource as _;
 use planesmith_machinery::time::Time;
@@ -80,26 +81,25 @@ impl ServiceRangeController {
         let held = range.metadata.finalizers.iter().any(|finalizer| finalizer == FINALIZER);
         let Some(deleted) = range.metadata.deletion_timestamp else {
             if !held {
-                self.change(range, |object| {
+                self.change(range, "", |object| {
                     let mut finalizers = range.metadata.finalizers.clone();
                     finalizers.push(FINALIZER.to_owned());
                     object["metadata"]["finalizers"] = json!(finalizers);
                 })
                 .await?;
             }
-            return self
-                .say(range, "True", "Ready", "Kubernetes Service CIDR is ready")
-                .await;
+            let ready = Verdict::yes("Ready", "Kubernetes Service CIDR is ready");
+            return self.say(range, &ready).await;
         };
         if self.is_needed(range, all) {
             let message = "There are still IPAddresses referencing the ServiceCIDR, please remove them or create a new ServiceCIDR";
-            return self.say(range, "False", "Terminating", message).await;
+            return self.say(range, &Verdict::no("Terminating", message)).await;
         }
         let seconds = |time: Time| time.timestamp().map_or(0, |time| time.as_second());
         if !held || seconds(Time::now()) - seconds(deleted) < GRACE {
             return Ok(());
         }
-        self.change(range, |object| {
+        self.change(range, "", |object| {
             let finalizers = range.metadata.finalizers.iter();
             let others: Vec<&String> = finalizers.filter(|finalizer| *finalizer != FINALIZER).collect();
             object["metadata"]["finalizers"] = json!(others);
@@ -128,40 +128,37 @@ impl ServiceRangeController {
         addresses.any(|address: IpAddr| holds(&own, address) && !holds(&others, address))
     }
 
-    async fn change(&self, range: &ServiceCIDR, change: impl FnOnce(&mut Value)) -> Result<(), LoopbackError> {
+    /// Sets the condition Ready, unless it says so already.
+    async fn say(&self, range: &ServiceCIDR, verdict: &Verdict) -> Result<(), LoopbackError> {
+        let mut ready = range
+            .status
+            .conditions
+            .iter()
+            .filter(|condition| condition.r#type == "Ready");
+        if ready.any(|ready| (ready.status == "True") == verdict.holds) {
+            return Ok(());
+        }
+        self.change(range, "/status", |object| {
+            set_condition(&mut object["status"], "Ready", verdict, &Time::now().to_string());
+        })
+        .await
+    }
+
+    /// Changes a range, or the part of it that has a path of its own.
+    async fn change(
+        &self,
+        range: &ServiceCIDR,
+        part: &str,
+        change: impl FnOnce(&mut Value),
+    ) -> Result<(), LoopbackError> {
         let path = format!("{PATH}/{}", range.metadata.name);
         let mut object = match self.loopback.send(Method::GET, &path, None).await {
             Err(error) if error.status() == Some(StatusCode::NOT_FOUND) => return Ok(()),
             other => other?,
         };
         change(&mut object);
-        self.loopback.send(Method::PUT, &path, Some(&object)).await.map(drop)
-    }
-
-    /// Sets the condition Ready, unless it says so already.
-    async fn say(&self, range: &ServiceCIDR, status: &str, reason: &str, message: &str) -> Result<(), LoopbackError> {
-        let ready = range
-            .status
-            .conditions
-            .iter()
-            .find(|condition| condition.r#type == "Ready");
-        if ready.is_some_and(|ready| ready.status == status) {
-            return Ok(());
-        }
-        let condition = json!({
-            "type": "Ready",
-            "status": status,
-            "reason": reason,
-            "message": message,
-            "lastTransitionTime": Time::now().to_string(),
-        });
-        let path = format!("{PATH}/{}", range.metadata.name);
-        let mut object = match self.loopback.send(Method::GET, &path, None).await {
-            Err(error) if error.status() == Some(StatusCode::NOT_FOUND) => return Ok(()),
-            other => other?,
-        };
-        object["status"] = json!({"conditions": [condition]});
-        let path = format!("{path}/status");
-        self.loopback.send(Method::PUT, &path, Some(&object)).await.map(drop)
+        self.loopback
+            .call(Method::PUT, &format!("{path}{part}"), Some(&object))
+            .await
     }
 }

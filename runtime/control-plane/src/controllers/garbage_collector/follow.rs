@@ -5,6 +5,8 @@ use std::sync::{Arc, Mutex};
 use planesmith_store::{Collection, Entry, Event, EventKind, ListQuery, Position, Revision, WatchError, Watcher};
 
 use super::graph::ObjectId;
+use tokio::sync::Notify;
+
 use super::{Shared, lock};
 use crate::controllers::metadata::Metadata;
 
@@ -20,6 +22,7 @@ pub(super) struct Follower {
     ///
     /// No revision: a quiet kind's falls behind the history, although nothing happened that the graph does not know.
     known: Mutex<Option<Position>>,
+    stopped: Notify,
 }
 
 impl Follower {
@@ -29,10 +32,16 @@ impl Follower {
             prefix,
             collection,
             known: Mutex::default(),
+            stopped: Notify::new(),
         }
     }
 
-    /// Keeps the graph up to date until the store is closed.
+    /// Ends the work: the kind is gone.
+    pub(super) fn stop(&self) {
+        self.stopped.notify_one();
+    }
+
+    /// Keeps the graph up to date until the store is closed or the kind is gone.
     pub(super) async fn run(self: Arc<Self>, shared: Arc<Shared>) {
         loop {
             let (page, mut watcher) = self
@@ -53,7 +62,11 @@ impl Follower {
             loop {
                 self.note(&watcher);
                 shared.progress.notify_waiters();
-                match watcher.next().await {
+                let next = tokio::select! {
+                    next = watcher.next() => next,
+                    () = self.stopped.notified() => return,
+                };
+                match next {
                     Ok(events) => events.iter().for_each(|event| self.apply(&shared, event)),
                     Err(WatchError::Closed) => return,
                     Err(WatchError::Compacted { .. }) => break,
@@ -78,7 +91,10 @@ impl Follower {
             EventKind::Put { .. } => self.put(shared, event.entry()),
             EventKind::Delete => {
                 let uid = Metadata::read(event.entry().bytes()).uid;
-                let attention = shared.graph().remove(&self.id(event.entry()), &uid);
+                let id = self.id(event.entry());
+                let attention = shared.graph().remove(&id, &uid);
+                // Nobody waits for its owners any more.
+                lock(&shared.unresolved).remove(&id);
                 shared.queue.add(attention);
             }
         }

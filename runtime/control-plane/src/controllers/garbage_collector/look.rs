@@ -1,14 +1,15 @@
 //! What a look at an object decides.
 
+use std::collections::{HashSet, VecDeque};
 use std::sync::Arc;
 
 use super::graph::ObjectId;
-use super::queue::Outcome;
 use super::request::{Object, Propagation};
 use super::{Shared, lock};
 use crate::controllers::metadata::{FOREGROUND, Metadata, ORPHAN, OwnerReference};
 use crate::controllers::served_kinds::{Kinds, ServedKind};
 use crate::loopback::LoopbackError;
+use crate::work_queue::Outcome;
 
 /// What an owner is at the moment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -119,9 +120,50 @@ impl Shared {
     /// Reports owners that are there, but in another namespace.
     async fn report(&self, kinds: &Kinds, object: &Object, states: &[Owner]) {
         for (owner, state) in object.metadata.owners.iter().zip(states) {
-            if matches!(state, Owner::Absent | Owner::Impossible) && is_elsewhere(kinds, owner) {
+            if matches!(state, Owner::Absent | Owner::Impossible) && self.is_elsewhere(kinds, owner) {
                 object.report_owner_elsewhere(&self.loopback, owner).await;
             }
+        }
+    }
+
+    /// Whether the owner is in any namespace. That takes a look into all of them, once for all who name the owner: who is
+    /// nowhere stays so.
+    fn is_elsewhere(&self, kinds: &Kinds, owner: &OwnerReference) -> bool {
+        if lock(&self.nowhere).has(&owner.uid) {
+            return false;
+        }
+        let found = is_elsewhere(kinds, owner);
+        if !found {
+            lock(&self.nowhere).add(&owner.uid);
+        }
+        found
+    }
+}
+
+/// The last owners that were found nowhere.
+#[derive(Debug, Default)]
+pub(super) struct Nowhere {
+    known: HashSet<String>,
+    oldest_first: VecDeque<String>,
+}
+
+impl Nowhere {
+    /// How many are remembered.
+    const KEPT: usize = 512;
+
+    fn has(&self, uid: &str) -> bool {
+        self.known.contains(uid)
+    }
+
+    fn add(&mut self, uid: &str) {
+        if !self.known.insert(uid.to_owned()) {
+            return;
+        }
+        self.oldest_first.push_back(uid.to_owned());
+        if self.oldest_first.len() > Self::KEPT
+            && let Some(oldest) = self.oldest_first.pop_front()
+        {
+            self.known.remove(&oldest);
         }
     }
 }
@@ -252,6 +294,17 @@ mod tests {
             false,
             &Verdict::Delete(Propagation::Foreground),
         );
+    }
+
+    #[test]
+    fn only_the_last_who_are_nowhere_are_remembered() {
+        let mut nowhere = Nowhere::default();
+        for uid in 0..=Nowhere::KEPT {
+            nowhere.add(&uid.to_string());
+            nowhere.add("1");
+        }
+        assert!(!nowhere.has("0") && nowhere.has("1") && nowhere.has(&Nowhere::KEPT.to_string()));
+        assert_eq!(nowhere.known.len(), Nowhere::KEPT);
     }
 
     #[test]

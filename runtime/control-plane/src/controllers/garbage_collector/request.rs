@@ -8,10 +8,11 @@ use planesmith_machinery::time::Time;
 use planesmith_store::Entry;
 use serde_json::{Value, json};
 
-use super::queue::Outcome;
 use crate::controllers::metadata::{Metadata, OwnerReference};
 use crate::controllers::served_kinds::ServedKind;
+use crate::event_post;
 use crate::loopback::{Loopback, LoopbackError};
+use crate::work_queue::Outcome;
 
 /// Who reports events.
 const COMPONENT: &str = "garbage-collector-controller";
@@ -80,10 +81,6 @@ impl Object {
 
     /// Reports that an owner is in another namespace, where it cannot be an owner. A report that fails is not repeated.
     pub(super) async fn report_owner_elsewhere(&self, loopback: &Loopback, owner: &OwnerReference) {
-        let namespace = match self.namespace.as_str() {
-            "" => "default",
-            namespace => namespace,
-        };
         let message = format!(
             "ownerRef [{}/{}, namespace: {}, name: {}, uid: {}] does not exist in namespace {}",
             owner.api_version,
@@ -95,16 +92,6 @@ impl Object {
         );
         let now = Time::now().to_string();
         let event = json!({
-            "kind": "Event",
-            "apiVersion": "v1",
-            "metadata": {"generateName": format!("{}.", self.name), "namespace": namespace},
-            "involvedObject": {
-                "kind": self.kind.resource.kind,
-                "apiVersion": self.kind.api_version(),
-                "namespace": self.namespace,
-                "name": self.name,
-                "uid": self.metadata.uid,
-            },
             "reason": "OwnerRefInvalidNamespace",
             "message": message,
             "source": {"component": COMPONENT},
@@ -114,8 +101,15 @@ impl Object {
             "count": 1,
             "type": "Warning",
         });
-        let path = format!("/api/v1/namespaces/{namespace}/events");
-        if let Err(error) = loopback.send(Method::POST, &path, Some(&event)).await {
+        let about = event_post::About {
+            api_version: &self.kind.api_version(),
+            kind: &self.kind.resource.kind,
+            namespace: &self.namespace,
+            name: &self.name,
+            uid: &self.metadata.uid,
+            resource_version: "",
+        };
+        if let Err(error) = event_post::post(loopback, about, event).await {
             tracing::warn!(object = self.name, %error, "an event cannot be reported");
         }
     }
@@ -131,8 +125,8 @@ impl Object {
 
     async fn send(&self, loopback: &Loopback, method: Method, body: Value) -> Result<Outcome, LoopbackError> {
         let path = format!("{}/{}", self.kind.path(&self.namespace), self.name);
-        match loopback.send(method, &path, Some(&body)).await {
-            Ok(_) => Ok(Outcome::Done),
+        match loopback.call(method, &path, Some(&body)).await {
+            Ok(()) => Ok(Outcome::Done),
             Err(error) => match error.status() {
                 Some(StatusCode::NOT_FOUND) => Ok(Outcome::Done),
                 Some(StatusCode::CONFLICT) => Ok(Outcome::Again),

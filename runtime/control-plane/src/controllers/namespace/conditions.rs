@@ -1,57 +1,27 @@
 //! What the conditions of a namespace on its way out say.
 
+use planesmith_extensions::conditions::{Verdict, set_condition};
 use serde_json::{Value, json};
 
 use super::contents::Contents;
 
-/// A condition without its time.
-#[derive(Debug)]
-struct Said {
-    kind: &'static str,
-    status: &'static str,
-    reason: &'static str,
-    message: String,
-}
-
 /// The conditions of a namespace in the light of what is left in it. Conditions of other types stay, and so does one that
 /// says the same as before.
-pub(super) fn updated(mut conditions: Vec<Value>, contents: &Contents, now: &str) -> Vec<Value> {
-    for said in said(contents) {
-        let known = conditions.iter_mut().find(|condition| condition["type"] == said.kind);
-        let Some(known) = known else {
-            conditions.push(json!({
-                "type": said.kind,
-                "status": said.status,
-                "lastTransitionTime": now,
-                "reason": said.reason,
-                "message": said.message,
-            }));
-            continue;
-        };
-        if known["status"] != said.status {
-            known["lastTransitionTime"] = json!(now);
-        }
-        known["status"] = json!(said.status);
-        known["reason"] = json!(said.reason);
-        known["message"] = json!(said.message);
+pub(super) fn updated(conditions: Vec<Value>, contents: &Contents, now: &str) -> Vec<Value> {
+    let mut status = json!({"conditions": conditions});
+    for (name, verdict) in said(contents) {
+        set_condition(&mut status, name, &verdict, now);
     }
-    conditions
+    match status["conditions"].take() {
+        Value::Array(conditions) => conditions,
+        _ => Vec::new(),
+    }
 }
 
 /// All conditions that say something about contents, in their order.
-fn said(contents: &Contents) -> [Said; 5] {
-    let fine = |kind, reason, message: &str| Said {
-        kind,
-        status: "False",
-        reason,
-        message: message.to_owned(),
-    };
-    let wrong = |kind, reason, message| Said {
-        kind,
-        status: "True",
-        reason,
-        message,
-    };
+fn said(contents: &Contents) -> [(&'static str, Verdict); 5] {
+    let fine = |name, reason: &str, message: &str| (name, Verdict::no(reason, message));
+    let wrong = |name, reason: &str, message: String| (name, Verdict::yes(reason, message));
     let removed = "All content successfully removed";
     [
         fine(

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use http::{Method, StatusCode};
 use planesmith_server::request::Verb;
+use planesmith_store::Entry;
 use serde_json::{Value, json};
 
 use crate::controllers::metadata::Metadata;
@@ -52,7 +53,11 @@ impl Contents {
         if kind.is_empty_in(namespace) {
             return;
         }
-        if let Err(error) = delete_all(loopback, kind, namespace).await {
+        let is_ending = |entry: &Arc<Entry>| Metadata::read(entry.bytes()).deleted;
+        // What has been told to go is not told again.
+        if !kind.entries_in(namespace).iter().all(is_ending)
+            && let Err(error) = delete_all(loopback, kind, namespace).await
+        {
             tracing::warn!(namespace, resource = %kind.resource.plural, %error, "objects cannot be deleted");
             self.failures.push(error.client_message());
         }
@@ -109,7 +114,7 @@ async fn delete_all(loopback: &Loopback, kind: &ServedKind, namespace: &str) -> 
 }
 
 async fn delete(loopback: &Loopback, path: &str, options: &Value) -> Result<(), LoopbackError> {
-    match loopback.send(Method::DELETE, path, Some(options)).await {
+    match loopback.call(Method::DELETE, path, Some(options)).await {
         Err(error)
             if matches!(
                 error.status(),
@@ -118,6 +123,6 @@ async fn delete(loopback: &Loopback, path: &str, options: &Value) -> Result<(), 
         {
             Ok(())
         }
-        other => other.map(drop),
+        other => other,
     }
 }

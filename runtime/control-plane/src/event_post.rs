@@ -1,0 +1,76 @@
+//! Events: what the server itself tells about objects.
+
+use http::Method;
+use planesmith_machinery::micro_time::MicroTime;
+use planesmith_machinery::names;
+use serde_json::{Value, json};
+
+use crate::loopback::{Loopback, LoopbackError};
+
+/// What an event is about.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct About<'o> {
+    /// Version and group of its kind.
+    pub(crate) api_version: &'o str,
+    /// Its kind.
+    pub(crate) kind: &'o str,
+    /// Its namespace; empty where there is none.
+    pub(crate) namespace: &'o str,
+    /// Its name.
+    pub(crate) name: &'o str,
+    /// Who it is.
+    pub(crate) uid: &'o str,
+    /// The state that was looked at; empty when it does not matter.
+    pub(crate) resource_version: &'o str,
+}
+
+/// Stores `event`, which says what happened and who reports it; its metadata and the object are filled in.
+///
+/// # Errors
+///
+/// When it is refused. Whoever reports goes on nevertheless.
+pub(crate) async fn post(loopback: &Loopback, about: About<'_>, mut event: Value) -> Result<(), LoopbackError> {
+    // Events about objects without a namespace live in the default one.
+    let namespace = match about.namespace {
+        "" => "default",
+        namespace => namespace,
+    };
+    let stamp = MicroTime::now().timestamp().map_or(0, |time| time.as_nanosecond());
+    event["apiVersion"] = json!("v1");
+    event["kind"] = json!("Event");
+    event["metadata"] = json!({"name": name_of(about.name, stamp), "namespace": namespace});
+    event["involvedObject"] = json!({
+        "apiVersion": about.api_version,
+        "kind": about.kind,
+        "namespace": about.namespace,
+        "name": about.name,
+        "uid": about.uid,
+        "resourceVersion": about.resource_version,
+    });
+    let path = format!("/api/v1/namespaces/{namespace}/events");
+    loopback.call(Method::POST, &path, Some(&event)).await
+}
+
+/// The name of an event: that of the object and the time, unless the object's cannot be part of one, as that of an IPv6
+/// address.
+fn name_of(object: &str, stamp: i128) -> String {
+    let name = format!("{object}.{stamp:x}");
+    match names::dns_subdomain(&name).is_empty() {
+        true => name,
+        false => uuid::Uuid::new_v4().to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn events_have_legal_names_whatever_they_are_about() {
+        assert_eq!(name_of("web", 0x1234), "web.1234");
+        for odd in ["2001:db8::1", "Upper", &"x".repeat(250)] {
+            let name = name_of(odd, 0x1234);
+            assert!(names::dns_subdomain(&name).is_empty(), "{name}");
+        }
+    }
+}

@@ -1,0 +1,239 @@
+//! What is to be looked at, each once at a time, and again after a while when that did not help.
+
+use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
+use std::hash::Hash;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use futures_util::StreamExt as _;
+use futures_util::stream::FuturesUnordered;
+use tokio::sync::Notify;
+
+/// Keys in the order in which what they stand for is to be looked at.
+#[derive(Debug)]
+pub(crate) struct WorkQueue<K> {
+    state: Mutex<State<K>>,
+    woken: Notify,
+    delays: Delays,
+}
+
+/// How long a key waits that has to be looked at again.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Delays {
+    /// After the first look; twice as long after each further one.
+    pub(crate) first: Duration,
+    /// At most.
+    pub(crate) longest: Duration,
+}
+
+#[derive(Debug)]
+struct State<K> {
+    ready: VecDeque<K>,
+    queued: HashSet<K>,
+    /// Looked at now; `true` when it is to be looked at once more.
+    under_way: HashMap<K, bool>,
+    later: BTreeMap<(Instant, u64), K>,
+    failures: HashMap<K, u32>,
+    serial: u64,
+}
+
+/// What became of a look.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Outcome {
+    /// Nothing is left to do.
+    Done,
+    /// It is to be looked at again, the later the more often that was so.
+    Again,
+}
+
+impl<K: Clone + Eq + Hash> WorkQueue<K> {
+    /// An empty queue.
+    pub(crate) fn new(delays: Delays) -> Self {
+        Self {
+            state: Mutex::new(State {
+                ready: VecDeque::new(),
+                queued: HashSet::new(),
+                under_way: HashMap::new(),
+                later: BTreeMap::new(),
+                failures: HashMap::new(),
+                serial: 0,
+            }),
+            woken: Notify::new(),
+            delays,
+        }
+    }
+
+    /// Looks at what is in the queue, for ever; at so many keys at once.
+    pub(crate) async fn work<W: Future<Output = Outcome>>(&self, at_once: usize, look: impl Fn(K) -> W) {
+        let mut under_way = FuturesUnordered::new();
+        loop {
+            while under_way.len() < at_once
+                && let Some(key) = self.take(Instant::now())
+            {
+                let looked = look(key.clone());
+                under_way.push(async move { (key, looked.await) });
+            }
+            let next_time = self.next_time();
+            let delayed = async {
+                match next_time {
+                    Some(at) => tokio::time::sleep_until(at.into()).await,
+                    None => std::future::pending().await,
+                }
+            };
+            let is_full = under_way.len() >= at_once;
+            tokio::select! {
+                Some((key, outcome)) = under_way.next() => self.finish(key, outcome, Instant::now()),
+                () = self.woken.notified(), if !is_full => {}
+                () = delayed, if !is_full => {}
+            }
+        }
+    }
+
+    /// Adds keys that are not in the queue already.
+    pub(crate) fn add(&self, keys: impl IntoIterator<Item = K>) {
+        let mut state = self.lock();
+        let mut added = false;
+        for key in keys {
+            added |= state.add(key);
+        }
+        drop(state);
+        if added {
+            self.woken.notify_one();
+        }
+    }
+
+    /// The next key, until [`WorkQueue::finish`] of nobody else.
+    fn take(&self, now: Instant) -> Option<K> {
+        let mut state = self.lock();
+        while let Some(entry) = state.later.first_entry()
+            && entry.key().0 <= now
+        {
+            let key = entry.remove();
+            state.add(key);
+        }
+        let key = state.ready.pop_front()?;
+        state.queued.remove(&key);
+        state.under_way.insert(key.clone(), false);
+        Some(key)
+    }
+
+    /// Says what became of a key that was taken.
+    fn finish(&self, key: K, outcome: Outcome, now: Instant) {
+        let mut state = self.lock();
+        let again = state.under_way.remove(&key) == Some(true);
+        match outcome {
+            Outcome::Done => drop(state.failures.remove(&key)),
+            Outcome::Again => {
+                let failures = state.failures.entry(key.clone()).or_default();
+                let Delays { first, longest } = self.delays;
+                let delay = first.saturating_mul(1 << (*failures).min(20)).min(longest);
+                *failures += 1;
+                state.serial += 1;
+                let at = (now + delay, state.serial);
+                if !again {
+                    state.later.insert(at, key);
+                    return;
+                }
+            }
+        }
+        if again {
+            state.add(key);
+        }
+    }
+
+    /// When the next one is to be looked at again.
+    fn next_time(&self) -> Option<Instant> {
+        self.lock().later.keys().next().map(|(at, _)| *at)
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State<K>> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl<K: Clone + Eq + Hash> State<K> {
+    fn add(&mut self, key: K) -> bool {
+        if let Some(again) = self.under_way.get_mut(&key) {
+            *again = true;
+            return false;
+        }
+        if !self.queued.insert(key.clone()) {
+            return false;
+        }
+        self.ready.push_back(key);
+        true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const DELAYS: Delays = Delays {
+        first: Duration::from_millis(5),
+        longest: Duration::from_millis(15),
+    };
+
+    #[test]
+    fn a_key_is_looked_at_by_one_at_a_time() {
+        let queue = WorkQueue::new(DELAYS);
+        let now = Instant::now();
+        queue.add(["a", "b", "a"]);
+        assert_eq!(queue.take(now), Some("a"));
+        queue.add(["a"]);
+        assert_eq!(queue.take(now), Some("b"));
+        assert_eq!(queue.take(now), None);
+        queue.finish("a", Outcome::Done, now);
+        assert_eq!(queue.take(now), Some("a"));
+        queue.finish("a", Outcome::Done, now);
+        assert_eq!(queue.take(now), None);
+    }
+
+    #[test]
+    fn failures_wait_longer_each_time() {
+        let queue = WorkQueue::new(DELAYS);
+        let mut now = Instant::now();
+        queue.add(["a"]);
+        for round in 0..3 {
+            assert_eq!(queue.take(now), Some("a"));
+            queue.finish("a", Outcome::Again, now);
+            assert_eq!(queue.take(now), None);
+            let next = queue.next_time().unwrap();
+            assert_eq!(next - now, (DELAYS.first * (1 << round)).min(DELAYS.longest));
+            now = next;
+        }
+        assert_eq!(queue.take(now), Some("a"));
+        queue.finish("a", Outcome::Done, now);
+        assert_eq!(queue.next_time(), None);
+    }
+
+    #[tokio::test]
+    async fn others_get_on_while_one_is_tried_again() {
+        let queue = WorkQueue::new(DELAYS);
+        let (tell, mut told) = tokio::sync::mpsc::unbounded_channel();
+        queue.add(["bad", "good"]);
+        let looking = queue.work(2, |key| {
+            let _ = tell.send(key);
+            let outcome = if key == "bad" { Outcome::Again } else { Outcome::Done };
+            std::future::ready(outcome)
+        });
+        let watching = async {
+            let (mut bad, mut good) = (0, 0);
+            while bad < 3 || good < 3 {
+                match told.recv().await {
+                    Some("bad") => bad += 1,
+                    // What always happens does not put off what is to be tried again.
+                    _ => {
+                        good += 1;
+                        tokio::task::yield_now().await;
+                        queue.add(["good"]);
+                    }
+                }
+            }
+        };
+        tokio::select! {
+            () = looking => {}
+            () = watching => {}
+        }
+    }
+}
