@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use http::{Method, StatusCode};
 use planesmith_api_defs::networking::v1::ServiceCIDR;
+use planesmith_extensions::conditions::{Verdict, set_condition};
 use planesmith_machinery::object::Resource as _;
 use planesmith_machinery::time::Time;
 use planesmith_server::hooks::{Hook, HookError};
@@ -90,14 +91,8 @@ impl DefaultRange {
             );
             return Ok(());
         }
-        let ready = json!({
-            "type": "Ready",
-            "status": "True",
-            "reason": "Configured",
-            "message": "Kubernetes default Service CIDR is ready",
-            "lastTransitionTime": Time::now().to_string(),
-        });
-        range["status"] = json!({"conditions": [ready]});
+        let ready = Verdict::yes("Configured", "Kubernetes default Service CIDR is ready");
+        set_condition(&mut range["status"], "Ready", &ready, &Time::now().to_string());
         let status = format!("{path}/status");
         self.loopback.send(Method::PUT, &status, Some(&range)).await.map(drop)
     }

@@ -7,7 +7,7 @@ use http::{Method, StatusCode};
 use planesmith_server::hooks::{Hook, HookError};
 use planesmith_server::shutdown::Shutdown;
 use planesmith_server::stores::{ResourceStore, Stores};
-use planesmith_store::{EventKind, WatchFrom};
+use planesmith_store::{EventKind, WatchFrom, Watcher};
 use serde_json::json;
 
 use crate::loopback::{Loopback, LoopbackError};
@@ -25,10 +25,15 @@ pub(super) fn hook(stores: &Stores, loopback: &Loopback) -> Option<Hook> {
     Some(Hook::new(
         "start-system-namespaces-controller",
         move |shutdown| async move {
+            let refused = |error: &dyn std::fmt::Display| HookError(error.to_string());
+            // Before they are made, so that none goes unnoticed in between.
+            let collection = namespaces.collection();
+            let watcher = collection.watch(collection.prefix(), WatchFrom::Now);
+            let watcher = watcher.map_err(|error| refused(&error))?;
             make_all(&namespaces, &loopback)
                 .await
-                .map_err(|error| HookError(error.to_string()))?;
-            tokio::spawn(keep(namespaces, loopback, shutdown));
+                .map_err(|error| refused(&error))?;
+            tokio::spawn(keep(namespaces, watcher, loopback, shutdown));
             Ok(())
         },
     ))
@@ -54,11 +59,8 @@ async fn make_all(namespaces: &ResourceStore, loopback: &Loopback) -> Result<(),
     Ok(())
 }
 
-async fn keep(namespaces: Arc<ResourceStore>, loopback: Loopback, mut shutdown: Shutdown) {
+async fn keep(namespaces: Arc<ResourceStore>, mut watcher: Watcher, loopback: Loopback, mut shutdown: Shutdown) {
     let collection = namespaces.collection();
-    let Ok(mut watcher) = collection.watch(collection.prefix(), WatchFrom::Now) else {
-        return;
-    };
     loop {
         let missing = tokio::select! {
             () = shutdown.requested() => return,

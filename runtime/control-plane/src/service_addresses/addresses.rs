@@ -7,6 +7,7 @@ use http::{Method, StatusCode};
 use planesmith_api_defs::core::v1::Service;
 use planesmith_api_defs::networking::v1::{IPAddress, ServiceCIDR};
 use planesmith_machinery::ip::{Family, parse_range};
+use planesmith_machinery::meta::ObjectMeta;
 use planesmith_machinery::object::Resource as _;
 use planesmith_server::stores::{ResourceStore, Stores};
 use serde_json::{Value, json};
@@ -14,6 +15,7 @@ use thiserror::Error;
 
 use super::pool::Pool;
 use crate::loopback::{Loopback, LoopbackError};
+use crate::objects::text;
 
 /// The label with the family of an address.
 const FAMILY: &str = "ipaddress.kubernetes.io/ip-family";
@@ -109,7 +111,7 @@ impl Addresses {
     }
 
     /// Takes `address` for a service.
-    pub(super) async fn take(&self, address: IpAddr, service: &Service, dry_run: bool) -> Result<(), AddressError> {
+    pub(super) async fn take(&self, address: IpAddr, service: &Service, dry_run: bool) -> Result<Taken, AddressError> {
         let pools = self.pools(Family::of(address));
         if dry_run {
             // Whether it is free is not looked at, as kube-apiserver does.
@@ -117,7 +119,7 @@ impl Addresses {
                 Some(pool) if !pool.contains(address) => {
                     Err(AddressError::OutOfRange(address, pool.range().to_string()))
                 }
-                _ => Ok(()),
+                _ => Ok(Taken::invented(address)),
             };
         }
         match pools.iter().any(|pool| pool.contains(address)) {
@@ -132,13 +134,11 @@ impl Addresses {
         family: Family,
         service: &Service,
         dry_run: bool,
-    ) -> Result<IpAddr, AddressError> {
+    ) -> Result<Taken, AddressError> {
         let pools = self.pools(family);
         if dry_run {
-            return pools
-                .first()
-                .map(|pool| pool.range().network())
-                .ok_or(AddressError::Full);
+            let invented = pools.first().map(|pool| Taken::invented(pool.range().network()));
+            return invented.ok_or(AddressError::Full);
         }
         for address in pools.iter().flat_map(Pool::candidates) {
             let key = self.taken.key("", &address.to_string());
@@ -146,7 +146,7 @@ impl Addresses {
                 continue;
             }
             match self.create(address, service).await {
-                Ok(()) => return Ok(address),
+                Ok(taken) => return Ok(taken),
                 // Somebody was faster.
                 Err(AddressError::Taken) => {}
                 Err(error) => return Err(error),
@@ -156,22 +156,57 @@ impl Addresses {
     }
 
     /// Makes the object of an address.
-    pub(super) async fn create(&self, address: IpAddr, service: &Service) -> Result<(), AddressError> {
+    pub(super) async fn create(&self, address: IpAddr, service: &Service) -> Result<Taken, AddressError> {
         let object = object(address, service);
         match self.loopback.send(Method::POST, PATH, Some(&object)).await {
-            Ok(_) => Ok(()),
+            Ok(created) => Ok(Taken {
+                address,
+                uid: text(&created, "/metadata/uid").to_owned(),
+            }),
             Err(error) if error.status() == Some(StatusCode::CONFLICT) => Err(AddressError::Taken),
             Err(error) => Err(error.into()),
         }
     }
 
-    /// Gives `address` back. What fails is found by the repair.
-    pub(super) async fn release(&self, address: IpAddr) {
+    /// Gives back the address whose object has this name and identity: by now somebody else may have the address. What
+    /// fails is found by the repair.
+    pub(super) async fn release(&self, address: &str, uid: &str) {
         let path = format!("{PATH}/{address}");
-        match self.loopback.send(Method::DELETE, &path, None).await {
-            Ok(_) => {}
-            Err(error) if error.status() == Some(StatusCode::NOT_FOUND) => {}
-            Err(error) => tracing::warn!(%address, %error, "an address of a service cannot be given back"),
+        let options = json!({"kind": "DeleteOptions", "apiVersion": "v1", "preconditions": {"uid": uid}});
+        match self.loopback.call(Method::DELETE, &path, Some(&options)).await {
+            Err(error) if !matches!(error.status(), Some(StatusCode::NOT_FOUND | StatusCode::CONFLICT)) => {
+                tracing::warn!(address, %error, "an address of a service cannot be given back");
+            }
+            _ => {}
+        }
+    }
+
+    /// Gives back an address that a service had, unless it is another one's now.
+    pub(super) async fn release_of(&self, address: IpAddr, service: &ObjectMeta) {
+        let Some(object) = self.owner(address) else { return };
+        let owner = &object.spec.parent_ref;
+        if owner
+            .as_ref()
+            .is_some_and(|owner| owner.namespace == service.namespace && owner.name == service.name)
+        {
+            self.release(&object.metadata.name, &object.metadata.uid).await;
+        }
+    }
+}
+
+/// An address that was taken.
+#[derive(Clone, Debug)]
+pub(super) struct Taken {
+    pub(super) address: IpAddr,
+    /// Who its object is; empty when a dry run only says that it was taken.
+    pub(super) uid: String,
+}
+
+impl Taken {
+    fn invented(address: IpAddr) -> Self {
+        Self {
+            address,
+            uid: String::new(),
         }
     }
 }

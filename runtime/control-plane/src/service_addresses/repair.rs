@@ -206,7 +206,9 @@ impl ServiceAddresses {
                     meta.namespace, meta.name
                 );
                 self.warn_service(service, NOT_ALLOCATED, &message).await;
-                self.addresses.release(address).await;
+                self.addresses
+                    .release(&object.metadata.name, &object.metadata.uid)
+                    .await;
                 return self.make_again(service, address).await;
             };
             if other.spec.cluster_ips.contains(&object.metadata.name) {
@@ -221,7 +223,9 @@ impl ServiceAddresses {
             }
         }
         if !has_labels(&object) {
-            self.addresses.release(address).await;
+            self.addresses
+                .release(&object.metadata.name, &object.metadata.uid)
+                .await;
             self.make_again(service, address).await;
         }
     }
@@ -229,7 +233,7 @@ impl ServiceAddresses {
     async fn make_again(&self, service: &Service, address: IpAddr) {
         match self.addresses.create(address, service).await {
             // Somebody was faster; the change is checked by itself.
-            Ok(()) | Err(AddressError::Taken) => {}
+            Ok(_) | Err(AddressError::Taken) => {}
             Err(error) => tracing::warn!(%address, %error, "an address of a service cannot be taken again"),
         }
     }
@@ -266,9 +270,7 @@ impl ServiceAddresses {
             meta: &object.metadata,
         };
         warn(&self.loopback, CONTROLLER, about, finding, &message).await;
-        if let Ok(address) = name.parse() {
-            self.addresses.release(address).await;
-        }
+        self.addresses.release(name, &object.metadata.uid).await;
     }
 
     async fn warn_service(&self, service: &Service, finding: Finding, message: &str) {

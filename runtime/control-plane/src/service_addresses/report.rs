@@ -1,10 +1,10 @@
 //! Events about services and addresses that were found wrong.
 
-use http::Method;
 use planesmith_machinery::meta::ObjectMeta;
 use planesmith_machinery::micro_time::MicroTime;
 use serde_json::json;
 
+use crate::event_post;
 use crate::loopback::Loopback;
 
 /// What is wrong, in one word, and what was being checked.
@@ -31,36 +31,24 @@ pub(super) async fn warn(loopback: &Loopback, controller: &str, about: About<'_>
         name = meta.name,
         "{message}"
     );
-    let now = MicroTime::now();
-    // Events about objects without a namespace live in the default one.
-    let namespace = if meta.namespace.is_empty() {
-        "default"
-    } else {
-        &meta.namespace
-    };
-    let stamp = now.timestamp().map_or(0, |time| time.as_nanosecond());
     let event = json!({
-        "apiVersion": "v1",
-        "kind": "Event",
-        "metadata": {"name": format!("{}.{stamp:x}", meta.name), "namespace": namespace},
-        "involvedObject": {
-            "apiVersion": about.api_version,
-            "kind": about.kind,
-            "namespace": meta.namespace,
-            "name": meta.name,
-            "uid": meta.uid,
-            "resourceVersion": meta.resource_version,
-        },
         "type": "Warning",
         "reason": finding.reason,
         "action": finding.action,
         "message": message,
-        "eventTime": now.to_string(),
+        "eventTime": MicroTime::now().to_string(),
         "reportingComponent": controller,
         "reportingInstance": controller,
     });
-    let path = format!("/api/v1/namespaces/{namespace}/events");
-    if let Err(error) = loopback.send(Method::POST, &path, Some(&event)).await {
+    let about = event_post::About {
+        api_version: about.api_version,
+        kind: about.kind,
+        namespace: &meta.namespace,
+        name: &meta.name,
+        uid: &meta.uid,
+        resource_version: &meta.resource_version,
+    };
+    if let Err(error) = event_post::post(loopback, about, event).await {
         tracing::debug!(%error, "an event cannot be recorded");
     }
 }

@@ -8,19 +8,22 @@ use planesmith_api_defs::core::v1::Service;
 use planesmith_machinery::field_error::FieldErrors;
 use planesmith_machinery::group_version::GroupKind;
 use planesmith_machinery::ip::{self, Family};
+use planesmith_machinery::meta::ObjectMeta;
 use planesmith_machinery::status::{ApiError, ApiResult};
 use planesmith_server::reservations::Reservation;
 
-use super::addresses::{AddressError, Addresses};
+use super::addresses::{AddressError, Addresses, Taken};
 use super::node_ports::PortChange;
 use super::{ServiceAddresses, families, port_rules};
 
 /// What was taken for one write of a service.
 struct ServiceReservation {
     addresses: Addresses,
-    taken: Vec<IpAddr>,
+    taken: Vec<Taken>,
     /// Given back once the write is stored.
     given_up: Vec<IpAddr>,
+    /// Whose they are.
+    service: ObjectMeta,
     ports: PortChange,
     dry_run: bool,
 }
@@ -30,7 +33,11 @@ impl Reservation for ServiceReservation {
         Box::pin(async move {
             let this = *self;
             this.ports.commit();
-            release(&this.addresses, &this.given_up, this.dry_run).await;
+            if !this.dry_run {
+                for address in this.given_up {
+                    this.addresses.release_of(address, &this.service).await;
+                }
+            }
         })
     }
 
@@ -38,16 +45,12 @@ impl Reservation for ServiceReservation {
         Box::pin(async move {
             let this = *self;
             drop(this.ports);
-            release(&this.addresses, &this.taken, this.dry_run).await;
+            if !this.dry_run {
+                for taken in this.taken {
+                    this.addresses.release(&taken.address.to_string(), &taken.uid).await;
+                }
+            }
         })
-    }
-}
-
-async fn release(addresses: &Addresses, released: &[IpAddr], dry_run: bool) {
-    if !dry_run {
-        for address in released {
-            addresses.release(*address).await;
-        }
     }
 }
 
@@ -55,7 +58,7 @@ impl ServiceAddresses {
     pub(super) async fn reserve_new(&self, service: &mut Service, dry_run: bool) -> ApiResult<Box<dyn Reservation>> {
         service.unite_new_addresses();
         families::settle(service, None, &self.families).map_err(|errors| invalid(service, &errors))?;
-        let mut reservation = self.start(dry_run);
+        let mut reservation = self.start(&service.metadata, dry_run);
         let taken = self.take_all_addresses(service, &mut reservation).await;
         let taken = taken.and_then(|()| port_rules::take_new(service, &mut reservation.ports));
         settled(reservation, taken).await
@@ -72,7 +75,7 @@ impl ServiceAddresses {
         new.keep_allocated_values(&old);
         new.unite_changed_addresses(&old);
         families::settle(new, Some(&old), &self.families).map_err(|errors| invalid(new, &errors))?;
-        let mut reservation = self.start(dry_run);
+        let mut reservation = self.start(&new.metadata, dry_run);
         let taken = self.change_addresses(new, &old, &mut reservation).await;
         let taken = taken.and_then(|()| port_rules::change(new, &old, &mut reservation.ports));
         settled(reservation, taken).await
@@ -85,7 +88,7 @@ impl ServiceAddresses {
         self.remove_endpoints(&meta.namespace, &meta.name).await;
         if !service.is_external_name() && !service.is_headless() {
             for address in service.spec.cluster_ips.iter().filter_map(|address| ip::parse(address)) {
-                self.addresses.release(address).await;
+                self.addresses.release_of(address, meta).await;
             }
         }
         for port in port_rules::ports_of(service) {
@@ -102,18 +105,19 @@ impl ServiceAddresses {
             return;
         }
         let path = format!("/api/v1/namespaces/{namespace}/endpoints/{name}");
-        match self.loopback.send(Method::DELETE, &path, None).await {
+        match self.loopback.call(Method::DELETE, &path, None).await {
             Ok(_) => {}
             Err(error) if error.status() == Some(StatusCode::NOT_FOUND) => {}
             Err(error) => tracing::warn!(namespace, name, %error, "endpoints of a deleted service cannot be removed"),
         }
     }
 
-    fn start(&self, dry_run: bool) -> ServiceReservation {
+    fn start(&self, service: &ObjectMeta, dry_run: bool) -> ServiceReservation {
         ServiceReservation {
             addresses: self.addresses.clone(),
             taken: Vec::new(),
             given_up: Vec::new(),
+            service: service.clone(),
             ports: self.ports.begin(dry_run),
             dry_run,
         }
@@ -150,15 +154,14 @@ impl ServiceAddresses {
                 return Ok(());
             };
             let taken = self.addresses.take(address, service, taking.dry_run).await;
-            taken.map_err(|error| refused(service, &wanted, &error))?;
-            taking.taken.push(address);
+            let taken = taken.map_err(|error| refused(service, &wanted, &error))?;
+            taking.taken.push(taken);
             return Ok(());
         }
-        let address = self.addresses.take_any(family, service, taking.dry_run).await;
-        let address =
-            address.map_err(|error| ApiError::internal(format!("failed to allocate a serviceIP: {error}")))?;
-        taking.taken.push(address);
-        let text = address.to_string();
+        let taken = self.addresses.take_any(family, service, taking.dry_run).await;
+        let taken = taken.map_err(|error| ApiError::internal(format!("failed to allocate a serviceIP: {error}")))?;
+        let text = taken.address.to_string();
+        taking.taken.push(taken);
         match service.spec.cluster_ips.get_mut(index) {
             Some(place) => *place = text,
             None => service.spec.cluster_ips.push(text),
