@@ -2,7 +2,7 @@
 
 use std::fs::{self, OpenOptions};
 use std::io::{self, Write};
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
 use std::path::Path;
 
 /// Makes `dir` and its missing parents, for the owner only.
@@ -48,13 +48,28 @@ fn replace(path: &Path, content: &[u8], mode: u32) -> io::Result<()> {
         .open(&fresh)?;
     file.write_all(content)?;
     file.sync_all()?;
-    fs::rename(&fresh, path)
+    fs::rename(&fresh, path)?;
+    // The new name is durable once the folder is.
+    let dir = path.parent().filter(|dir| !dir.as_os_str().is_empty());
+    fs::File::open(dir.unwrap_or(Path::new(".")))?.sync_all()
+}
+
+/// Takes the rights to a file from all but its owner, if others have any.
+///
+/// # Errors
+///
+/// When it is not there, or belongs to somebody else.
+pub fn make_private(path: &Path) -> io::Result<()> {
+    let mut rights = fs::metadata(path)?.permissions();
+    if rights.mode() & 0o077 == 0 {
+        return Ok(());
+    }
+    rights.set_mode(rights.mode() & !0o077);
+    fs::set_permissions(path, rights)
 }
 
 #[cfg(test)]
 mod tests {
-    use std::os::unix::fs::PermissionsExt;
-
     use super::*;
 
     #[test]
@@ -66,5 +81,15 @@ mod tests {
         assert_eq!(fs::read(&path).unwrap(), b"new");
         assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
         assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn a_file_that_others_could_read_is_made_private() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("key");
+        write_public(&path, b"key").unwrap();
+        make_private(&path).unwrap();
+        assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
+        assert!(make_private(&dir.path().join("none")).is_err());
     }
 }

@@ -9,7 +9,7 @@ use planesmith_server::endpoint::Endpoint;
 use planesmith_server::openapi::OpenApi;
 use planesmith_server::routes::ResourceHandler;
 use planesmith_server::stores::{ResourceStore, Stores};
-use planesmith_store::{At, Entry, ListQuery};
+use planesmith_store::{Entry, ListQuery};
 use serde_json::Value;
 
 use crate::custom::CustomResources;
@@ -115,15 +115,9 @@ impl Definitions {
     #[must_use]
     pub fn entries(&self, kind: &'static ResourceFacts) -> Vec<Arc<Entry>> {
         let store = self.stores.resource(kind);
-        let all = ListQuery {
-            prefix: store.collection().prefix(),
-            after: None,
-            limit: None,
-            at: At::Latest,
-            filter: None,
-        };
+        let collection = store.collection();
         // The newest state is never compacted.
-        let page = store.collection().list(&all);
+        let page = collection.list(&ListQuery::all(collection.prefix()));
         page.map(|page| page.entries).unwrap_or_default()
     }
 

@@ -39,8 +39,8 @@ pub struct Attributes<'a> {
     /// Takes words of warning for the client.
     pub warn: &'a (dyn Fn(String) + Sync),
     /// Takes what the audit record of the request shall say: a key such as `pod-security.kubernetes.io/enforce-policy`,
-    /// and its value.
-    pub annotate: &'a (dyn Fn(&str, String) + Sync),
+    /// and its value; `None` when there is no such record.
+    pub annotate: Option<&'a (dyn Fn(&str, String) + Sync)>,
     /// Where a plugin asks for a second round; `None` outside a chain.
     pub reinvocation: Option<&'a Reinvocation>,
 }
@@ -60,7 +60,7 @@ impl<'a> Attributes<'a> {
             options: None,
             connection: None,
             warn: &|_| {},
-            annotate: &|_, _| {},
+            annotate: None,
             reinvocation: None,
         }
     }

@@ -178,6 +178,9 @@ impl PodSecurity {
     }
 
     fn audit(&self, attributes: &Attributes<'_>, pod: Checked<'_>, policy: &Policy) {
+        if attributes.annotate.is_none() {
+            return;
+        }
         let found = violations(pod, policy.audit);
         if !found.is_empty() {
             annotate(attributes, "audit-violations", would_violate(policy.audit, &found));
@@ -302,7 +305,9 @@ impl PodSecurity {
 }
 
 fn annotate(attributes: &Attributes<'_>, key: &str, value: String) {
-    (attributes.annotate)(&format!("{PREFIX}{key}"), value);
+    if let Some(annotate) = attributes.annotate {
+        annotate(&format!("{PREFIX}{key}"), value);
+    }
 }
 
 fn would_violate(level: LevelVersion, found: &[Violation]) -> String {

@@ -14,7 +14,7 @@ use planesmith_machinery::resource::ResourceFacts;
 use planesmith_machinery::time::Time;
 use planesmith_server::shutdown::Shutdown;
 use planesmith_server::stores::ResourceStore;
-use planesmith_store::{At, Entry, EventKind, ListQuery, Revision, WatchError, Watcher};
+use planesmith_store::{Entry, EventKind, ListQuery, Revision, WatchError, Watcher};
 use serde_json::{Value, json};
 use tokio::task::JoinSet;
 use tokio::time::MissedTickBehavior;
@@ -112,14 +112,7 @@ impl DefinitionController {
     /// The definitions that there are, and what happens from now on.
     fn look(&self) -> (Vec<Arc<Entry>>, Watcher) {
         let collection = self.store.collection();
-        let all = ListQuery {
-            prefix: collection.prefix(),
-            after: None,
-            limit: None,
-            at: At::Latest,
-            filter: None,
-        };
-        let (page, watcher) = collection.list_and_watch(&all);
+        let (page, watcher) = collection.list_and_watch(&ListQuery::all(collection.prefix()));
         (page.entries, watcher)
     }
 

@@ -17,7 +17,7 @@ use planesmith_server::endpoint::{Call, Endpoint, Posted, Subresource};
 use planesmith_server::request::Verb;
 use planesmith_server::routes::{ServedKind, ServedSubresource};
 use planesmith_server::stores::ResourceStore;
-use planesmith_store::{At, ListQuery};
+use planesmith_store::ListQuery;
 
 use super::conditions::set_condition;
 
@@ -168,14 +168,8 @@ impl Evictions {
         let Some(store) = &self.budgets else {
             return Ok(Vec::new());
         };
-        let all = ListQuery {
-            prefix: &store.prefix(&pod.metadata.namespace),
-            after: None,
-            limit: None,
-            at: At::Latest,
-            filter: None,
-        };
-        let page = store.collection().list(&all);
+        let prefix = store.prefix(&pod.metadata.namespace);
+        let page = store.collection().list(&ListQuery::all(&prefix));
         let page = page.map_err(|_| ApiError::internal("the disruption budgets cannot be listed"))?;
         let mut selecting = Vec::new();
         for entry in &page.entries {
@@ -280,23 +274,7 @@ fn spend(budget: &mut PodDisruptionBudget, pod: &str, now: Time) -> ApiResult<()
             reason: "InsufficientPods".to_owned(),
             ..Condition::default()
         };
-        let existing = status
-            .conditions
-            .iter_mut()
-            .find(|existing| existing.r#type == condition.r#type);
-        match existing {
-            None => status.conditions.push(condition),
-            Some(existing) => {
-                let since = match existing.status == condition.status {
-                    true => existing.last_transition_time,
-                    false => now,
-                };
-                *existing = Condition {
-                    last_transition_time: since,
-                    ..condition
-                };
-            }
-        }
+        condition.set_in(&mut status.conditions);
     }
     status.disrupted_pods.insert(pod.to_owned(), now);
     Ok(())

@@ -9,7 +9,7 @@ use anyhow::{Context, Result};
 use planesmith_access::authentication::service_account::{PublicKey, SigningKey, TokenIssuer};
 
 use crate::options::Options;
-use crate::private_file::write_private;
+use crate::private_file::{make_private, write_private};
 
 /// Name of the key that the server makes for itself, among its certificates.
 const OWN_KEY: &str = "sa.key";
@@ -74,7 +74,11 @@ fn read_signing_key(path: &Path) -> Result<SigningKey> {
 /// The key that the server made for itself, when it started for the first time or now.
 fn own_key(path: &Path) -> Result<SigningKey> {
     match fs::read(path) {
-        Ok(pem) => Ok(SigningKey::from_pem(&pem)?),
+        Ok(pem) => {
+            // It may come out of a copy or an archive that did not keep the rights.
+            make_private(path)?;
+            Ok(SigningKey::from_pem(&pem)?)
+        }
         Err(error) if error.kind() == ErrorKind::NotFound => {
             let pem = SigningKey::make_pem()?;
             write_private(path, pem.as_bytes())?;

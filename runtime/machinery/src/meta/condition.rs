@@ -26,3 +26,43 @@ pub struct Condition {
     #[field(keep, proto = 6)]
     pub message: String,
 }
+
+impl Condition {
+    /// Takes the place of the condition of its type, or the last place. The time of the last change stays when the status
+    /// does.
+    pub fn set_in(mut self, conditions: &mut Vec<Self>) {
+        match conditions.iter_mut().find(|known| known.r#type == self.r#type) {
+            None => conditions.push(self),
+            Some(known) => {
+                if known.status == self.status {
+                    self.last_transition_time = known.last_transition_time;
+                }
+                *known = self;
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_condition_keeps_its_time_while_its_status_stays() {
+        let condition = |kind: &str, status: &str, second| Condition {
+            r#type: kind.to_owned(),
+            status: status.to_owned(),
+            last_transition_time: Time::from_second(second),
+            ..Condition::default()
+        };
+        let mut conditions = vec![condition("Ready", "True", 1)];
+        condition("Ready", "True", 2).set_in(&mut conditions);
+        condition("Fine", "True", 3).set_in(&mut conditions);
+        assert_eq!(
+            conditions,
+            [condition("Ready", "True", 1), condition("Fine", "True", 3)]
+        );
+        condition("Ready", "False", 4).set_in(&mut conditions);
+        assert_eq!(conditions[0], condition("Ready", "False", 4));
+    }
+}

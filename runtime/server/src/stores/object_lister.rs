@@ -1,5 +1,7 @@
 //! Objects for admission plugins, from the cache.
 
+mod decoded;
+
 use std::collections::HashMap;
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -9,26 +11,22 @@ use planesmith_machinery::object::Object;
 use planesmith_machinery::resource::ResourceFacts;
 use planesmith_machinery::scheme::Scheme;
 use planesmith_machinery::status::ApiResult;
-use planesmith_store::{At, Entry, ListQuery, Revision, Storage};
+use planesmith_store::{Entry, ListQuery, Storage};
 
+use self::decoded::DecodedObjects;
 use super::ResourceStore;
 
-/// Decoded objects that are kept. Plugins read few kinds, of which there are few objects; lists that would push all others
-/// out are decoded anew each time.
-const KEPT: usize = 1024;
-const KEPT_OF_A_LIST: usize = 64;
+/// Bytes, as they are stored, of the decoded objects that are kept. Plugins read few kinds, of which there are few objects.
+const KEPT: usize = 16 << 20;
+/// Lists of more than that, which would push all others out, are decoded anew each time.
+const KEPT_OF_A_LIST: usize = KEPT / 4;
 
 /// Reads the objects of a server's kinds.
 pub struct ObjectLister {
     /// By group and kind of the storage version.
     stores: HashMap<(&'static str, &'static str), ResourceStore>,
-    /// By key: the objects as they were read last. Locked for a lookup at a time.
-    decoded: Mutex<HashMap<Arc<str>, Decoded>>,
-}
-
-struct Decoded {
-    revision: Revision,
-    object: Arc<dyn Object>,
+    /// The objects as they were read last. Locked for a lookup at a time.
+    decoded: Mutex<DecodedObjects>,
 }
 
 impl ObjectLister {
@@ -39,7 +37,7 @@ impl ObjectLister {
         let stores = hubs.map(|hub| ((hub.group, hub.kind), ResourceStore::open(storage, hub)));
         Self {
             stores: stores.collect(),
-            decoded: Mutex::default(),
+            decoded: Mutex::new(DecodedObjects::new(KEPT)),
         }
     }
 
@@ -50,23 +48,13 @@ impl ObjectLister {
 
     /// The object of an entry: kept if it is read again soon.
     fn object(&self, store: &ResourceStore, entry: &Entry) -> ApiResult<Arc<dyn Object>> {
-        let kept = self.decoded.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(found) = kept.get(entry.key())
-            && found.revision == entry.revision()
-        {
-            return Ok(Arc::clone(&found.object));
+        let decoded = || self.decoded.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(found) = decoded().get(entry) {
+            return Ok(found);
         }
-        drop(kept);
+        // Without the lock: others need not wait for it.
         let object: Arc<dyn Object> = store.decode(entry)?.into();
-        let decoded = Decoded {
-            revision: entry.revision(),
-            object: Arc::clone(&object),
-        };
-        let mut kept = self.decoded.lock().unwrap_or_else(PoisonError::into_inner);
-        if kept.len() >= KEPT {
-            kept.clear();
-        }
-        kept.insert(Arc::clone(entry.key()), decoded);
+        decoded().put(entry, &object);
         Ok(object)
     }
 }
@@ -84,17 +72,14 @@ impl Lister for ObjectLister {
         let Some(store) = self.store(kind) else {
             return Ok(Vec::new());
         };
-        let query = ListQuery {
-            prefix: &store.prefix(namespace),
-            after: None,
-            limit: None,
-            at: At::Latest,
-            filter: None,
-        };
+        let prefix = store.prefix(namespace);
         // The newest state is never compacted.
-        let entries = store.collection().list(&query).map(|page| page.entries);
+        let entries = store
+            .collection()
+            .list(&ListQuery::all(&prefix))
+            .map(|page| page.entries);
         let entries = entries.unwrap_or_default();
-        let keep = entries.len() <= KEPT_OF_A_LIST;
+        let keep = entries.iter().map(|entry| entry.bytes().len()).sum::<usize>() <= KEPT_OF_A_LIST;
         let objects = entries.iter().map(|entry| match keep {
             true => self.object(store, entry),
             false => Ok(store.decode(entry)?.into()),

@@ -8,7 +8,7 @@ use planesmith_machinery::json;
 use planesmith_machinery::object::{Object, Resource};
 use planesmith_machinery::resource::{ResourceFacts, Scope};
 use planesmith_machinery::status::{ApiError, ApiResult};
-use planesmith_store::{At, Collection, Draft, Entry, Expect, Indexer, ListQuery, Op, Storage, WriteError};
+use planesmith_store::{Collection, Draft, Entry, Expect, Indexer, ListQuery, Op, Storage, WriteError};
 
 use super::indexer::{JsonIndexer, row_of};
 use super::key;
@@ -155,15 +155,9 @@ impl ResourceStore {
     /// few enough to hold them all.
     #[must_use]
     pub fn all<R: Resource>(&self) -> Vec<R> {
-        let query = ListQuery {
-            prefix: self.collection.prefix(),
-            after: None,
-            limit: None,
-            at: At::Latest,
-            filter: None,
-        };
         // The newest state is never compacted.
-        let entries = self.collection.list(&query).map(|page| page.entries);
+        let entries = self.collection.list(&ListQuery::all(self.collection.prefix()));
+        let entries = entries.map(|page| page.entries);
         let entries = entries.unwrap_or_default();
         entries.iter().filter_map(|entry| self.typed(entry)).collect()
     }

@@ -1,0 +1,107 @@
+//! Objects that were decoded lately.
+
+use std::collections::{HashMap, VecDeque};
+use std::sync::Arc;
+
+use planesmith_machinery::object::Object;
+use planesmith_store::{Entry, Revision};
+
+/// Decoded objects by key, bounded by the bytes of their stored form: first in, first out, with a second chance for what was
+/// used meanwhile.
+pub(super) struct DecodedObjects {
+    budget: usize,
+    weight: usize,
+    by_key: HashMap<Arc<str>, Decoded>,
+    /// The keys, each once.
+    order: VecDeque<Arc<str>>,
+}
+
+struct Decoded {
+    revision: Revision,
+    object: Arc<dyn Object>,
+    weight: usize,
+    /// Used since it was looked at last.
+    hot: bool,
+}
+
+impl DecodedObjects {
+    /// Keeps objects of `budget` bytes.
+    pub(super) fn new(budget: usize) -> Self {
+        Self {
+            budget,
+            weight: 0,
+            by_key: HashMap::new(),
+            order: VecDeque::new(),
+        }
+    }
+
+    /// The object of this state.
+    pub(super) fn get(&mut self, entry: &Entry) -> Option<Arc<dyn Object>> {
+        let found = self.by_key.get_mut(entry.key())?;
+        if found.revision != entry.revision() {
+            return None;
+        }
+        found.hot = true;
+        Some(Arc::clone(&found.object))
+    }
+
+    /// Keeps the object of this state in the place of an older one, and lets others go for it.
+    pub(super) fn put(&mut self, entry: &Entry, object: &Arc<dyn Object>) {
+        let new = Decoded {
+            revision: entry.revision(),
+            object: Arc::clone(object),
+            weight: entry.bytes().len(),
+            hot: false,
+        };
+        self.weight += new.weight;
+        match self.by_key.insert(Arc::clone(entry.key()), new) {
+            Some(old) => self.weight -= old.weight,
+            None => self.order.push_back(Arc::clone(entry.key())),
+        }
+        while self.weight > self.budget
+            && let Some(oldest) = self.order.pop_front()
+        {
+            match self.by_key.get_mut(&oldest) {
+                Some(kept) if kept.hot => {
+                    kept.hot = false;
+                    self.order.push_back(oldest);
+                }
+                Some(kept) => {
+                    self.weight -= kept.weight;
+                    self.by_key.remove(&oldest);
+                }
+                None => {}
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use bytes::Bytes;
+    use planesmith_machinery::custom::CustomObject;
+    use planesmith_machinery::resource::ResourceFacts;
+    use planesmith_store::Row;
+
+    use super::*;
+
+    static KIND: ResourceFacts = ResourceFacts::CUSTOM;
+
+    fn entry(name: usize) -> Entry {
+        Entry::unstored(name.to_string(), Bytes::from(vec![b' '; 10]), Row::default())
+    }
+
+    #[test]
+    fn what_is_used_stays_and_one_too_many_costs_one() {
+        let object: Arc<dyn Object> = Arc::new(CustomObject::new(&KIND));
+        let mut kept = DecodedObjects::new(100);
+        for name in 0..10 {
+            kept.put(&entry(name), &object);
+        }
+        assert!(kept.get(&entry(0)).is_some());
+        kept.put(&entry(10), &object);
+        let missing: Vec<usize> = (0..=10).filter(|name| kept.get(&entry(*name)).is_none()).collect();
+        assert_eq!(missing, [1]);
+        assert_eq!((kept.weight, kept.by_key.len(), kept.order.len()), (100, 10, 10));
+    }
+}
