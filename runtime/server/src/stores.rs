@@ -44,12 +44,32 @@ struct Shared {
     resources: Mutex<ByKind<Arc<ResourceStore>>>,
     /// Locked only while endpoints are made.
     reservations: Mutex<ByKind<Arc<dyn Reservations>>>,
-    /// By group and resource. Locked only while endpoints are made.
-    handlers: Mutex<HashMap<(String, String), Subresources>>,
-    /// By group and resource. Locked only while endpoints are made.
-    responders: Mutex<HashMap<(String, String), Arc<dyn Responder>>>,
-    /// By group and resource. Locked only while endpoints are made.
-    sources: Mutex<HashMap<(String, String), Arc<dyn Source>>>,
+    handlers: Registry<Subresources>,
+    responders: Registry<Arc<dyn Responder>>,
+    sources: Registry<Arc<dyn Source>>,
+}
+
+/// What endpoints of some kinds have of their own, by group and resource. Locked only while endpoints are made.
+struct Registry<T>(Mutex<HashMap<(String, String), T>>);
+
+impl<T: Clone> Registry<T> {
+    fn change(&self, group: &str, resource: &str, change: impl FnOnce(Option<T>) -> T) {
+        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let key = (group.to_owned(), resource.to_owned());
+        let known = all.remove(&key);
+        all.insert(key, change(known));
+    }
+
+    fn of(&self, facts: &ResourceFacts) -> Option<T> {
+        let all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        all.get(&(facts.group.to_owned(), facts.plural.to_owned())).cloned()
+    }
+}
+
+impl<T> Default for Registry<T> {
+    fn default() -> Self {
+        Self(Mutex::default())
+    }
 }
 
 /// How endpoints behave.
@@ -99,9 +119,9 @@ impl Stores {
             options,
             resources: Mutex::default(),
             reservations: Mutex::default(),
-            handlers: Mutex::default(),
-            responders: Mutex::default(),
-            sources: Mutex::default(),
+            handlers: Registry::default(),
+            responders: Registry::default(),
+            sources: Registry::default(),
         };
         Self {
             shared: Arc::new(shared),
@@ -125,51 +145,41 @@ impl Stores {
     /// Handles the subresource `name` of the kind behind `resource` of `group` with `handler`, in every version that
     /// declares it. Endpoints that are made before do not know it.
     pub fn handle(&self, group: &str, resource: &str, name: &'static str, handler: Arc<dyn Subresource>) {
-        let mut handlers = self.shared.handlers.lock().unwrap_or_else(PoisonError::into_inner);
-        handlers
-            .entry((group.to_owned(), resource.to_owned()))
-            .or_default()
-            .insert(name, handler);
+        self.shared.handlers.change(group, resource, |known| {
+            let mut handlers = known.unwrap_or_default();
+            handlers.insert(name, handler);
+            handlers
+        });
     }
 
     /// The handlers of subresources of a kind.
     #[must_use]
     pub fn subresources(&self, facts: &'static ResourceFacts) -> Subresources {
-        let handlers = self.shared.handlers.lock().unwrap_or_else(PoisonError::into_inner);
-        handlers
-            .get(&(facts.group.to_owned(), facts.plural.to_owned()))
-            .cloned()
-            .unwrap_or_default()
+        self.shared.handlers.of(facts).unwrap_or_default()
     }
 
     /// Answers what is posted to `resource` of `group`, a kind that is declared `create_only`. Endpoints that are made
     /// before do not know it.
     pub fn answer(&self, group: &str, resource: &str, responder: Arc<dyn Responder>) {
-        let mut responders = self.shared.responders.lock().unwrap_or_else(PoisonError::into_inner);
-        responders.insert((group.to_owned(), resource.to_owned()), responder);
+        self.shared.responders.change(group, resource, |_| responder);
     }
 
     /// Who answers what is posted to a kind that is not stored.
     #[must_use]
     pub fn responder(&self, facts: &'static ResourceFacts) -> Option<Arc<dyn Responder>> {
-        let responders = self.shared.responders.lock().unwrap_or_else(PoisonError::into_inner);
-        let responder = responders.get(&(facts.group.to_owned(), facts.plural.to_owned()));
-        responder.cloned()
+        self.shared.responders.of(facts)
     }
 
     /// Shows what `source` makes as `resource` of `group`, a kind that is declared `read_only`. Endpoints that are made before
     /// do not know it.
     pub fn show(&self, group: &str, resource: &str, source: Arc<dyn Source>) {
-        let mut sources = self.shared.sources.lock().unwrap_or_else(PoisonError::into_inner);
-        sources.insert((group.to_owned(), resource.to_owned()), source);
+        self.shared.sources.change(group, resource, |_| source);
     }
 
     /// Who makes the objects of a kind that is not stored.
     #[must_use]
     pub fn source(&self, facts: &'static ResourceFacts) -> Option<Arc<dyn Source>> {
-        let sources = self.shared.sources.lock().unwrap_or_else(PoisonError::into_inner);
-        let source = sources.get(&(facts.group.to_owned(), facts.plural.to_owned()));
-        source.cloned()
+        self.shared.sources.of(facts)
     }
 
     /// Lets `reservations` take what the objects of a kind need around each write. Endpoints that are made before do not
