@@ -301,3 +301,28 @@ async fn a_thousand_idle_watchers_all_see_the_next_event() {
     }
     assert_no_panic(&home);
 }
+
+/// A connection can be used again after a request that nobody took, though its body came later than its head.
+#[tokio::test]
+async fn a_body_that_nobody_wants_does_not_cost_the_connection() {
+    let (server, _home) = server().await;
+    let mut stream = server.endpoint().open("http/1.1").await.unwrap();
+    let token = server.endpoint().token().to_owned();
+    for _ in 0..2 {
+        let head = format!(
+            "POST /apis/nobody.example.com/v1/things HTTP/1.1\r\nhost: a\r\nauthorization: Bearer {token}\r\ncontent-length: 2\r\n\r\n"
+        );
+        stream.write_all(head.as_bytes()).await.unwrap();
+        stream.flush().await.unwrap();
+        // The server has seen the head before the body is sent.
+        let connection = server.connect().await.unwrap();
+        assert_eq!(connection.get("/readyz").await.unwrap().status, 200);
+        stream.write_all(b"{}").await.unwrap();
+        stream.flush().await.unwrap();
+        let mut answer = Vec::new();
+        while !answer.ends_with(b"404 page not found\n") {
+            let read = stream.read_buf(&mut answer).await.unwrap();
+            assert!(read > 0, "{}", String::from_utf8_lossy(&answer));
+        }
+    }
+}

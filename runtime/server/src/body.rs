@@ -2,7 +2,7 @@
 
 use axum::body::Body;
 use bytes::{Bytes, BytesMut};
-use http::header::{CONTENT_LENGTH, CONTENT_TYPE};
+use http::header::{CONTENT_LENGTH, CONTENT_TYPE, EXPECT};
 use http::request::Parts;
 use http_body_util::BodyExt as _;
 use planesmith_machinery::status::{ApiError, ApiResult};
@@ -44,6 +44,18 @@ pub async fn read(request: &Parts, mut body: Body, limit: usize) -> ApiResult<By
         }
     }
     Ok(whole.unwrap_or_else(|| gathered.freeze()))
+}
+
+/// How much is read of a body that nobody wants; Go's servers read as much.
+const UNWANTED: usize = 256 << 10;
+
+/// Reads a body that nobody wants. A connection with a body in the way cannot be used for the next request, and is closed
+/// before the client knows that.
+pub(crate) async fn ignore(request: &Parts, body: Body) {
+    // Who asks first whether the body is wanted has not sent it.
+    if !request.headers.contains_key(EXPECT) {
+        drain(body, UNWANTED).await;
+    }
 }
 
 /// Reads up to `limit` further bytes and forgets them.

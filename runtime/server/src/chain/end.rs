@@ -10,7 +10,7 @@ use http::Request;
 use http::request::Parts;
 use planesmith_machinery::status::ApiError;
 
-use crate::failure;
+use crate::{body, failure};
 
 /// Whether every path is installed.
 ///
@@ -48,12 +48,14 @@ impl Installation {
         let installation = self.clone();
         Router::new().fallback(move |request: Request<Body>| {
             let complete = installation.is_complete();
-            let answer = if complete {
-                failure::page_not_found()
-            } else {
-                not_yet_installed(&request.into_parts().0)
-            };
-            std::future::ready(answer)
+            async move {
+                let (request, body) = request.into_parts();
+                body::ignore(&request, body).await;
+                match complete {
+                    true => failure::page_not_found(),
+                    false => not_yet_installed(&request),
+                }
+            }
         })
     }
 }
