@@ -23,7 +23,8 @@ fn below<'s>(schema: Option<&'s JSONSchemaProps>, name: &str) -> Result<Option<&
     const NOWHERE: &str = "does not refer to a valid field";
     let schema = schema.ok_or(NOWHERE)?;
     if !schema.properties.is_empty() {
-        return schema.properties.get(name).map(Some).ok_or_else(|| NOWHERE.to_owned());
+        let property = schema.properties.get(name).map(|schema| Some(&**schema));
+        return property.ok_or_else(|| NOWHERE.to_owned());
     }
     match &schema.additional_properties {
         Some(_) => Ok(schema.additional()),

@@ -95,9 +95,10 @@ pub struct JSONSchemaProps {
     /// This does not fit.
     #[field(proto = 28)]
     pub not: Option<Box<JSONSchemaProps>>,
+    // Boxed because a map has room for eleven, and most objects have a few fields only.
     /// What fields are, by name.
     #[field(proto = 29)]
-    pub properties: BTreeMap<String, JSONSchemaProps>,
+    pub properties: BTreeMap<String, Box<JSONSchemaProps>>,
     /// What fields with other names are; for maps.
     #[field(proto = 30)]
     pub additional_properties: Option<SchemaOrBool<JSONSchemaProps>>,

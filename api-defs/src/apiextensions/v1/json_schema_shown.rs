@@ -46,7 +46,7 @@ pub(super) fn shown(schema: &JSONSchemaProps) -> String {
         ("OneOf", list(&schema.one_of)),
         ("AnyOf", list(&schema.any_of)),
         ("Not", schema.not.as_deref().map_or("null".to_owned(), shown)),
-        ("Properties", map(&schema.properties, shown)),
+        ("Properties", map(&schema.properties, |schema| shown(schema))),
         ("AdditionalProperties", or_bool(schema.additional_properties.as_ref())),
         ("PatternProperties", map(&schema.pattern_properties, shown)),
         ("Dependencies", map(&schema.dependencies, or_strings)),

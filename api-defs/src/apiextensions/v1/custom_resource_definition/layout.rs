@@ -101,10 +101,6 @@ impl<'d> Layout<'d> {
 
     /// `spec.versions` as a message shows it.
     pub(super) fn shown_versions(&self) -> String {
-        if self.spec.versions.is_empty() {
-            // Who sends none sends an empty list.
-            return "[]".to_owned();
-        }
         let mut versions = self.spec.versions.clone();
         for version in &mut versions {
             if self.shared.schema {

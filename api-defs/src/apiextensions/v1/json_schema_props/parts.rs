@@ -45,7 +45,7 @@ impl JSONSchemaProps {
             .chain(&self.any_of)
             .chain(&self.one_of)
             .chain(self.not.as_deref())
-            .chain(self.properties.values())
+            .chain(self.properties.values().map(|schema| &**schema))
             .chain(self.additional())
             .chain(self.pattern_properties.values())
             .chain(of_bool(self.additional_items.as_ref()))

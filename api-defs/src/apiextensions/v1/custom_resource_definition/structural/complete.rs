@@ -57,7 +57,7 @@ fn check_nested(
         let step = format!("properties[{name}]");
         check_nested(
             property,
-            schema.properties.get(name),
+            schema.properties.get(name).map(|schema| &**schema),
             &below(place, &step),
             &below(here, &step),
             errors,
