@@ -16,7 +16,7 @@ const V1: &str = "/apis/conv.example.com/v1/namespaces/default/sails";
 const V2: &str = "/apis/conv.example.com/v2/namespaces/default/sails";
 
 /// How long something may take that happens in the background. Far above what anything takes.
-const WITHIN: Duration = Duration::from_secs(30);
+const WITHIN: Duration = Duration::from_secs(120);
 
 struct Setting {
     connection: Connection,

@@ -19,6 +19,7 @@ pub use conditions::check_conditions;
 pub use declared::check_declared;
 pub use int_or_percent::{check_at_most_100_percent, check_int_or_percent};
 pub use labels::{SelectorValues, check_annotations, check_label_key, check_label_selector, check_labels};
+pub(crate) use object_meta::STANDARD_FINALIZERS;
 pub use object_meta::{check_on_create, check_on_update, check_standard_finalizers};
 pub use options::{check_delete_options, check_write_options};
 pub use template_metadata::check_template_metadata;
@@ -109,7 +110,9 @@ pub fn check_update_as_sent(
 fn check_kind(object: &dyn Object, old: Option<&dyn Object>, errors: &mut FieldErrors) {
     let kind = object.resource();
     check_on_create(object.meta(), kind.scope, kind.name_rule, errors);
-    check_standard_finalizers(object.meta(), errors);
+    if kind.custom.is_none() {
+        check_standard_finalizers(object.meta(), errors);
+    }
     check_declared(object, errors);
     match old {
         Some(old) => (kind.rules.validate_replacement)(object, old, errors),

@@ -1,7 +1,13 @@
 //! The rules of all custom kinds: what their schemas say.
 
+use std::collections::BTreeSet;
+
+use crate::go_format::quote;
+use crate::meta::ObjectMeta;
+use crate::names;
 use crate::object::Object;
 use crate::rules::{RulesTable, UpdateOrder};
+use crate::validation::STANDARD_FINALIZERS;
 
 /// The rules of every custom kind.
 pub(super) const TABLE: RulesTable = RulesTable {
@@ -13,6 +19,7 @@ pub(super) const TABLE: RulesTable = RulesTable {
         new.meta_mut().clone_from(old.meta());
         new.meta_mut().managed_fields = managed_fields;
     },
+    warnings: |object, old| finalizer_warnings(&object.meta().finalizers, old.map(|old| old.meta())),
     validate: |object, errors| {
         if let Some(object) = object.as_custom()
             && let Some(custom) = object.custom()
@@ -36,6 +43,26 @@ pub(super) const TABLE: RulesTable = RulesTable {
     },
     ..RulesTable::NONE
 };
+
+/// What is said of finalizers that are new. Those of custom objects need not be qualified by a domain, but should be.
+fn finalizer_warnings(finalizers: &[String], old: Option<&ObjectMeta>) -> Vec<String> {
+    let is_new = |finalizer: &&String| old.is_none_or(|old| !old.finalizers.contains(finalizer));
+    let new: BTreeSet<&String> = finalizers.iter().filter(is_new).collect();
+    let mut warnings = Vec::new();
+    for finalizer in new {
+        let mut warn = |what: &str| warnings.push(format!("metadata.finalizers: {}: {what}", quote(finalizer)));
+        for complaint in names::qualified_name(finalizer) {
+            warn(&complaint);
+        }
+        if !finalizer.contains('/') && !STANDARD_FINALIZERS.contains(&finalizer.as_str()) {
+            warn(
+                "prefer a domain-qualified finalizer name including a path (/) to avoid accidental conflicts with other \
+                 finalizer writers",
+            );
+        }
+    }
+    warnings
+}
 
 fn default_values(object: &mut dyn Object) {
     if let Some(object) = object.as_custom_mut()

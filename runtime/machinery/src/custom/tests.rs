@@ -200,3 +200,18 @@ fn lists_are_applied_as_the_schema_says() {
         .map(|fields| fields.as_str().to_owned());
     assert_eq!(last.as_deref(), Some(r#"{"f:spec":{"f:replicas":{}}}"#));
 }
+
+#[test]
+fn finalizers_need_no_domain_but_should_have_one() {
+    let [kind, _] = kind(&Value::Null);
+    let object = |finalizers: &[&str]| {
+        let metadata = json!({"name": "w", "namespace": "n", "finalizers": finalizers});
+        read(kind, &json!({"metadata": metadata})).0
+    };
+    let (old, new) = (object(&["a"]), object(&["a", "parts.example.com", "example.com/held"]));
+    assert_eq!(crate::validation::check_create(&*new).joined(), None);
+    let warning = "metadata.finalizers: \"parts.example.com\": prefer a domain-qualified finalizer name including a path (/) to \
+                   avoid accidental conflicts with other finalizer writers";
+    assert_eq!((kind.rules.warnings)(&*new, Some(&*old)), [warning]);
+    assert_eq!((kind.rules.warnings)(&*new, Some(&*new)), [""; 0]);
+}

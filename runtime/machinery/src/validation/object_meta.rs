@@ -18,7 +18,7 @@ const MAX_MANAGER: usize = 128;
 const MAX_SUBRESOURCE: usize = 256;
 
 /// The finalizers that name no domain.
-const STANDARD_FINALIZERS: [&str; 3] = ["kubernetes", "orphan", "foregroundDeletion"];
+pub(crate) const STANDARD_FINALIZERS: [&str; 3] = ["kubernetes", "orphan", "foregroundDeletion"];
 
 /// Checks metadata by itself.
 pub fn check_on_create(meta: &ObjectMeta, scope: Scope, rule: NameRule, errors: &mut FieldErrors) {

@@ -33,6 +33,9 @@ pub(super) const EXPECTED: Expected = Expected {
     is_custom: false,
 };
 
+/// Stands for the number of replicas of a custom object that has none, while it is changed.
+const NOT_SET: i32 = i32::MIN;
+
 impl Endpoint {
     /// Reads the number of replicas.
     pub(crate) async fn get_scale(&self, call: &Call, facts: &'static ScaleFacts) -> ApiResult<Response> {
@@ -43,8 +46,14 @@ impl Endpoint {
             .collection()
             .get(&key)
             .ok_or_else(|| self.not_found(call.name()))?;
-        let scale = scale_of(&*self.forms().object(entry.bytes())?, facts);
-        shown(output, call.query(), &scale)
+        let object = self.forms().object(entry.bytes())?;
+        if object.as_custom().is_some() && found_at(&*object, facts.spec_replicas).is_none() {
+            let path = facts.spec_replicas;
+            return Err(ApiError::internal(format!(
+                "the spec replicas field \".{path}\" does not exist"
+            )));
+        }
+        shown(output, call.query(), &scale_of(&*object, facts))
     }
 
     /// Replaces the number of replicas.
@@ -91,7 +100,11 @@ impl Endpoint {
         let write = Write::new(self, call, &options).through_scale(facts.spec_replicas);
         let make = |live: &dyn Object| {
             let mut scale = Scale::default();
-            for warning in patch.apply(&scale_of(live, facts), &mut scale)? {
+            let mut before = scale_of(live, facts);
+            if live.as_custom().is_some() && found_at(live, facts.spec_replicas).is_none() {
+                before.spec.replicas = NOT_SET;
+            }
+            for warning in patch.apply(&before, &mut scale)? {
                 call.ctx.warnings.add(warning);
             }
             self.check_own_names(&mut scale.metadata, call)?;
@@ -170,6 +183,10 @@ pub(super) fn scale_of(object: &dyn Object, facts: &ScaleFacts) -> Scale {
 pub(super) fn scaled(live: &dyn Object, scale: &Scale, facts: &ScaleFacts) -> ApiResult<Box<dyn Object>> {
     let wanted = scale.spec.replicas;
     let is_custom = live.as_custom().is_some();
+    if wanted == NOT_SET && is_custom {
+        let why = format!("the spec replicas field \".{}\" cannot be empty", facts.spec_replicas);
+        return Err(ApiError::bad_request(why));
+    }
     // Custom objects are checked as a whole.
     if wanted < 0 && !is_custom {
         let mut errors = FieldErrors::default();
@@ -214,9 +231,13 @@ fn set_number(value: &mut dyn Value, number: i32) {
 }
 
 fn number_at(object: &dyn Object, path: &str) -> i32 {
-    match value::get_at(object, path).map(|value| value.view()) {
-        Some(View::Int(number)) => i32::try_from(number).unwrap_or(i32::MAX),
-        _ => 0,
+    found_at(object, path).unwrap_or_default()
+}
+
+fn found_at(object: &dyn Object, path: &str) -> Option<i32> {
+    match value::get_at(object, path)?.view() {
+        View::Int(number) => Some(i32::try_from(number).unwrap_or(i32::MAX)),
+        _ => None,
     }
 }
 

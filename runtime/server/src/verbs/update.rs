@@ -403,10 +403,12 @@ fn keep_system_fields(new: &mut dyn Object, old: &dyn Object) {
     }
 }
 
-/// Whether anything but metadata and status differs.
+/// Whether anything but metadata and status differs. The status of a custom kind counts that has no path for it.
 fn changes_content(new: &dyn Object, old: &dyn Object) -> bool {
+    let status_counts = new.as_custom().is_some() && new.resource().subresource("status").is_none();
     new.facts().fields.iter().enumerate().any(|(index, field)| {
-        !matches!(field.name, "metadata" | "status")
+        field.name != "metadata"
+            && (field.name != "status" || status_counts)
             && !fields::equal(&new.field(index).view(), &old.field(index).view())
     })
 }
