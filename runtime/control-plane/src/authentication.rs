@@ -35,7 +35,7 @@ pub fn bearer_tokens(
     tokens.add(loopback.token(), Loopback::user());
     let service_accounts = ServiceAccountTokens {
         issuers: keys.issuers.clone(),
-        keys: keys.public.clone(),
+        keys: keys.keys.clone(),
         audiences: keys.audiences.clone(),
         objects: Arc::new(StoredObjects::new(stores)),
         now: SystemTime::now,

@@ -58,19 +58,17 @@ pub fn with_bootstrap(
     ];
     let hooks = hooks.into_iter().flatten();
     let hooks = hooks.chain(flow_control::hooks(stores, loopback));
-    let hooks = hooks.chain(default_roles::hook(stores, loopback));
-    let hooks = hooks.chain(cluster_authentication::hook(
-        stores,
-        loopback,
-        &announcement.client_authorities,
-    ));
-    let hooks = hooks.chain(token_tracking::hook(stores, loopback));
-    let hooks = hooks.chain(identity_lease::hooks(stores, loopback, announcement));
+    let in_namespaces = default_roles::hook(stores, loopback).into_iter();
+    let authorities = &announcement.client_authorities;
+    let in_namespaces = in_namespaces.chain(cluster_authentication::hook(stores, loopback, authorities));
+    let in_namespaces = in_namespaces.chain(token_tracking::hook(stores, loopback));
+    let in_namespaces = in_namespaces.chain(identity_lease::hooks(stores, loopback, announcement));
+    let hooks = hooks.chain(in_namespaces.map(|hook| hook.after(system_namespaces::HOOK)));
     server = hooks.fold(server, ApiServer::with_start_hook);
     if let Some(addresses) = addresses {
         server = server
             .with_start_hook(service_range::hook(stores, loopback, &options.service_cluster_ip_range))
-            .with_start_hook(addresses.repair_hook());
+            .with_start_hook(addresses.repair_hook().after(service_range::HOOK));
         server = kubernetes_service::with_hooks(server, stores, loopback, options, announcement);
     }
     server

@@ -11,7 +11,7 @@ mod families;
 mod node_ports;
 mod pool;
 mod port_rules;
-mod repair;
+pub(crate) mod repair;
 mod report;
 mod reservation;
 

@@ -1,11 +1,13 @@
 //! What runs when a server has started and before it stops.
 
+use std::collections::HashMap;
 use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use futures_util::future::BoxFuture;
 use thiserror::Error;
+use tokio::sync::watch;
 
 use crate::health::HealthCheck;
 use crate::shutdown::Shutdown;
@@ -21,6 +23,7 @@ type Work = Box<dyn FnOnce(Shutdown) -> BoxFuture<'static, Result<(), HookError>
 pub struct Hook {
     name: &'static str,
     work: Work,
+    after: Vec<&'static str>,
     done: Arc<AtomicBool>,
 }
 
@@ -37,8 +40,16 @@ impl Hook {
         Self {
             name,
             work: Box::new(move |shutdown| Box::pin(work(shutdown))),
+            after: Vec::new(),
             done: Arc::default(),
         }
+    }
+
+    /// The same, begun when the hook called `name` is done; at once when there is none of this name before it.
+    #[must_use]
+    pub fn after(mut self, name: &'static str) -> Self {
+        self.after.push(name);
+        self
     }
 
     /// Name, unique in a chain.
@@ -72,11 +83,76 @@ impl Hook {
     }
 }
 
+/// Names of hooks, and their work: each begins when those are done that it comes after.
+pub fn in_order(
+    hooks: Vec<Hook>,
+    shutdown: &Shutdown,
+) -> Vec<(&'static str, BoxFuture<'static, Result<(), HookError>>)> {
+    let mut ends: HashMap<&'static str, watch::Receiver<bool>> = HashMap::new();
+    let ordered = hooks.into_iter().map(|hook| {
+        let name = hook.name;
+        let before: Vec<_> = hook.after.iter().filter_map(|name| ends.get(name).cloned()).collect();
+        let (done, end) = watch::channel(false);
+        ends.insert(name, end);
+        let shutdown = shutdown.clone();
+        let work = async move {
+            for mut earlier in before {
+                if earlier.wait_for(|done| *done).await.is_err() {
+                    // It failed, which is what stops the server.
+                    std::future::pending::<()>().await;
+                }
+            }
+            hook.run(shutdown).await?;
+            done.send_replace(true);
+            tracing::debug!(name, "start hook done");
+            Ok(())
+        };
+        let work: BoxFuture<'static, _> = Box::pin(work);
+        (name, work)
+    });
+    ordered.collect()
+}
+
 impl fmt::Debug for Hook {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Hook")
             .field("name", &self.name)
             .field("done", &self.done)
             .finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Mutex;
+
+    use futures_util::future::join_all;
+
+    use super::*;
+    use crate::shutdown::Stop;
+
+    #[tokio::test]
+    async fn hooks_begin_when_those_before_them_are_done() {
+        let (_stop, shutdown) = Stop::new();
+        let log = Arc::new(Mutex::new(Vec::new()));
+        let hook = |name: &'static str| {
+            let log = Arc::clone(&log);
+            Hook::new(name, move |_| async move {
+                log.lock().unwrap().push(format!("{name} begins"));
+                tokio::task::yield_now().await;
+                log.lock().unwrap().push(format!("{name} ends"));
+                Ok(())
+            })
+        };
+        let hooks = vec![
+            hook("namespaces"),
+            hook("roles").after("namespaces"),
+            hook("classes").after("nobody"),
+        ];
+        join_all(in_order(hooks, &shutdown).into_iter().map(|(_, work)| work)).await;
+        let log = log.lock().unwrap();
+        let at = |line: &str| log.iter().position(|logged| logged == line).unwrap();
+        assert!(at("namespaces ends") < at("roles begins"));
+        assert!(at("classes begins") < at("namespaces ends"), "{log:?}");
     }
 }

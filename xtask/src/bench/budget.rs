@@ -85,15 +85,21 @@ pub(crate) const ROWS: &[Row] = &[
     Row::new("list", "LIST 5,000 objects (7 MB)", CpuMillis, 5.0).against(3.3),
     Row::new("page", "LIST page of 500", CpuMillis, 0.6),
     Row::new("selector", "LIST by label, 312 of 5,000", CpuMillis, 0.6),
+    Row::new("table", "Table of 500", CpuMillis, 1.5),
+    Row::new("list-pods", "LIST 5,000 Pods (16 MB)", CpuMillis, 12.0).against(7.5),
     Row::new("create", "create, durable, 16 writers", CpuMicros, 110.0).against(34.0),
     Row::new("latency", "create, durable, one writer, p50", Millis, 1.0).against(0.5),
     Row::new("update", "update, 16 writers", CpuMicros, 130.0).against(34.0),
     Row::new("patch", "merge patch, 16 writers", CpuMicros, 150.0).against(34.0),
     Row::new("apply", "apply, 16 writers", CpuMicros, 200.0).against(34.0),
+    Row::new("create-custom", "create custom resource", CpuMicros, 150.0).against(34.0),
+    Row::new("create-pod", "create Pod", CpuMicros, 200.0).against(34.0),
     Row::new("watch", "watch, per event, 200 watchers", CpuMicros, 4.0),
     Row::new("watch-p99", "watch, event latency p99", Millis, 3.0),
     Row::new("fan-out", "2,000 watchers, 100 rapid events", Delivered, 100.0),
     Row::new("burst", "2,000 watchers, per event", CpuMicros, 4.0),
+    Row::new("fan-out-5000", "5,000 watchers, 100 rapid events", Delivered, 100.0),
+    Row::new("burst-5000", "5,000 watchers, per event", CpuMicros, 4.0),
 ];
 
 /// The row called `name`.

@@ -5,7 +5,7 @@ use std::time::Duration;
 use anyhow::Result;
 
 use super::load::{Pool, Write, Writes};
-use super::objects;
+use super::objects::{self, Sample};
 use super::subject::{Program, Subject};
 
 /// How long a server that is ready may still tidy up before it counts as idle.
@@ -43,6 +43,7 @@ pub(crate) async fn used_memory(subject: &Subject, objects: usize) -> Result<f64
     for how in [Write::Create, Write::Update] {
         let writes = Writes {
             how,
+            sample: Sample::ConfigMap,
             namespace: objects::READ,
             prefix: "",
             objects,

@@ -6,13 +6,13 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Result, ensure};
 use bytes::Bytes;
-use http::header::CONTENT_TYPE;
+use http::header::{ACCEPT, CONTENT_TYPE};
 use http::{Method, StatusCode};
 use http_body_util::BodyExt as _;
 use planesmith_e2e::{Connection, Endpoint};
 use tokio::task::JoinSet;
 
-use super::objects;
+use super::objects::{self, Sample};
 
 /// Open connections, used in turn.
 #[derive(Clone, Debug)]
@@ -33,18 +33,31 @@ impl Pool {
     }
 }
 
-/// Reads `path` `total` times, `at_once` at a time.
-pub(crate) async fn read(pool: &Pool, path: &str, total: usize, at_once: usize) -> Result<()> {
+/// What a reader asks for.
+#[derive(Clone, Debug)]
+pub(crate) struct Read {
+    pub(crate) path: String,
+    /// The media type that is accepted.
+    pub(crate) accept: &'static str,
+}
+
+/// Reads the same `total` times, `at_once` at a time.
+pub(crate) async fn read(pool: &Pool, read: &Read, total: usize, at_once: usize) -> Result<()> {
     let turn = Arc::new(AtomicUsize::new(0));
     let mut workers = JoinSet::new();
     for worker in 0..at_once {
         let connection = pool.connection(worker).clone();
-        let (path, turn) = (path.to_owned(), Arc::clone(&turn));
+        let (read, turn) = (read.clone(), Arc::clone(&turn));
         workers.spawn(async move {
             while turn.fetch_add(1, Ordering::Relaxed) < total {
-                let request = connection.request(Method::GET, &path).body(Bytes::new().into())?;
-                let mut answer = connection.send(request).await?;
-                ensure!(answer.status() == StatusCode::OK, "GET {path}: {}", answer.status());
+                let request = connection.request(Method::GET, &read.path).header(ACCEPT, read.accept);
+                let mut answer = connection.send(request.body(Bytes::new().into())?).await?;
+                ensure!(
+                    answer.status() == StatusCode::OK,
+                    "GET {}: {}",
+                    read.path,
+                    answer.status()
+                );
                 while let Some(frame) = answer.body_mut().frame().await {
                     frame?;
                 }
@@ -81,17 +94,17 @@ impl Write {
         }
     }
 
-    fn path(self, namespace: &str, name: &str) -> String {
+    fn path(self, sample: Sample, namespace: &str, name: &str) -> String {
         match self {
-            Self::Create => objects::collection(namespace),
-            Self::Update | Self::MergePatch => objects::object(namespace, name),
-            Self::Apply => objects::object(namespace, name) + "?fieldManager=bench&force=true",
+            Self::Create => sample.collection(namespace),
+            Self::Update | Self::MergePatch => sample.object(namespace, name),
+            Self::Apply => sample.object(namespace, name) + "?fieldManager=bench&force=true",
         }
     }
 
-    fn body(self, name: &str, number: usize, turn: usize) -> Bytes {
+    fn body(self, sample: Sample, name: &str, number: usize, turn: usize) -> Bytes {
         match self {
-            Self::Create | Self::Update | Self::Apply => objects::config_map(name, number, turn).into(),
+            Self::Create | Self::Update | Self::Apply => sample.body(name, number, turn).into(),
             Self::MergePatch => format!(r#"{{"data":{{"turn":"{turn}"}}}}"#).into(),
         }
     }
@@ -101,6 +114,7 @@ impl Write {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Writes<'a> {
     pub(crate) how: Write,
+    pub(crate) sample: Sample,
     pub(crate) namespace: &'a str,
     /// What names begin with.
     pub(crate) prefix: &'a str,
@@ -130,8 +144,10 @@ impl Writes<'_> {
                     }
                     let number = turn % self.objects;
                     let name = format!("{prefix}{}", objects::name(number));
-                    let body = self.how.body(&name, number, self.round * self.total + turn);
-                    let path = self.how.path(&namespace, &name);
+                    let body = self
+                        .how
+                        .body(self.sample, &name, number, self.round * self.total + turn);
+                    let path = self.how.path(self.sample, &namespace, &name);
                     let started = Instant::now();
                     write(&connection, self.how, &path, body).await?;
                     taken.push(started.elapsed());

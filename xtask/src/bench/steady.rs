@@ -4,14 +4,17 @@ use std::future::Future;
 use std::time::Duration;
 
 use anyhow::{Context as _, Result, ensure};
+use bytes::Bytes;
 use http::Method;
+use http::header::ACCEPT;
 use planesmith_e2e::{Connection, Watch};
 
-use super::load::{self, Pool, Write, Writes};
+use super::limit;
+use super::load::{self, Pool, Read, Write, Writes};
+use super::objects::{self, Sample};
 use super::report::Side;
 use super::subject::Subject;
 use super::watchers;
-use super::{limit, objects};
 
 /// How many objects are there to be listed.
 pub(crate) const OBJECTS: usize = 5000;
@@ -61,10 +64,19 @@ impl Steady {
     pub(crate) async fn prepare(&self) -> Result<()> {
         eprintln!("filling the server with {OBJECTS} objects");
         self.ours.prepare().await?;
-        self.ours.clear(objects::READ).await?;
         let pool = Pool::open(&self.ours.endpoint, CONNECTIONS).await?;
+        self.fill(Sample::ConfigMap, &pool).await?;
+        for row in ["get", "list", "page", "selector", "table"] {
+            self.mirror(row, &pool).await?;
+        }
+        Ok(())
+    }
+
+    async fn fill(&self, sample: Sample, pool: &Pool) -> Result<()> {
+        self.ours.clear(sample, objects::READ).await?;
         let fill = Writes {
             how: Write::Create,
+            sample,
             namespace: objects::READ,
             prefix: "",
             objects: OBJECTS,
@@ -72,15 +84,22 @@ impl Steady {
             writers: WRITERS,
             round: 0,
         };
-        fill.run(&pool).await?;
+        fill.run(pool).await.map(drop)
+    }
+
+    /// Gives the limit server our answer of the row called `row`.
+    async fn mirror(&self, row: &str, pool: &Pool) -> Result<()> {
+        let read = what(row).context("a row that reads has a path")?;
+        let connection = pool.connection(0);
+        let request = connection.request(Method::GET, &read.path).header(ACCEPT, read.accept);
+        let answer = connection
+            .finish(request.body(Bytes::new().into())?)
+            .await?
+            .expect(200)?;
+        eprintln!("    {}: {} bytes", read.path, answer.body.len());
         let limit = Connection::open(&self.limit.endpoint).await?;
-        for row in ["get", "list", "page", "selector"] {
-            let path = read_path(row).context("a row that reads has a path")?;
-            let answer = pool.connection(0).get(&path).await?.expect(200)?;
-            eprintln!("    {path}: {} bytes", answer.body.len());
-            let mirror = format!("{}{path}", limit::MIRROR);
-            limit.call(Method::PUT, &mirror, answer.body).await?.expect(200)?;
-        }
+        let mirror = format!("{}{}", limit::MIRROR, read.path);
+        limit.call(Method::PUT, &mirror, answer.body).await?.expect(200)?;
         Ok(())
     }
 
@@ -93,13 +112,27 @@ impl Steady {
             "list" => self.read("list", subject, &pool, 40, 2, Millis).await,
             "page" => self.read("page", subject, &pool, 400, 4, Millis).await,
             "selector" => self.read("selector", subject, &pool, 400, 4, Millis).await,
-            "create" => self.create(subject, &pool, round).await,
+            "table" => self.read("table", subject, &pool, 200, 4, Millis).await,
+            "list-pods" => {
+                if round == 0 && side == Side::Ours {
+                    self.fill(Sample::Pod, &pool).await?;
+                    self.mirror("list-pods", &pool).await?;
+                }
+                self.read("list-pods", subject, &pool, 40, 2, Millis).await
+            }
+            "create" => self.create("create", Sample::ConfigMap, subject, &pool, round).await,
+            "create-custom" => {
+                self.create("create-custom", Sample::Gadget, subject, &pool, round)
+                    .await
+            }
+            "create-pod" => self.create("create-pod", Sample::Pod, subject, &pool, round).await,
             "latency" => self.latency(subject, &pool, round).await,
             "update" => self.change("update", Write::Update, subject, &pool, round).await,
             "patch" => self.change("patch", Write::MergePatch, subject, &pool, round).await,
             "apply" => self.change("apply", Write::Apply, subject, &pool, round).await,
             "watch" | "watch-p99" => self.watch(subject, &pool).await,
-            "fan-out" | "burst" => self.fan_out(subject, &pool).await,
+            "fan-out" | "burst" => self.fan_out(["fan-out", "burst"], 2000, subject, &pool).await,
+            "fan-out-5000" | "burst-5000" => self.fan_out(["fan-out-5000", "burst-5000"], 5000, subject, &pool).await,
             other => unreachable!("{other} is no steady row"),
         }
     }
@@ -113,26 +146,34 @@ impl Steady {
         at_once: usize,
         unit: CpuUnit,
     ) -> Result<Vec<(&'static str, f64)>> {
-        let path = read_path(row).context("a row that reads has a path")?;
+        let read = what(row).context("a row that reads has a path")?;
         let total = total / self.divisor;
-        let (cpu, ()) = cpu_of(subject, load::read(pool, &path, total, at_once)).await?;
+        let (cpu, ()) = cpu_of(subject, load::read(pool, &read, total, at_once)).await?;
         Ok(vec![(row, unit.per(cpu, total))])
     }
 
-    async fn create(&self, subject: &Subject, pool: &Pool, round: usize) -> Result<Vec<(&'static str, f64)>> {
+    async fn create(
+        &self,
+        row: &'static str,
+        sample: Sample,
+        subject: &Subject,
+        pool: &Pool,
+        round: usize,
+    ) -> Result<Vec<(&'static str, f64)>> {
         let total = 4000 / self.divisor;
         let prefix = format!("round-{round}-");
-        let writes = writes(Write::Create, &prefix, total, WRITERS, round);
+        let mut writes = writes(Write::Create, &prefix, total, WRITERS, round);
+        writes.sample = sample;
         let (cpu, _) = cpu_of(subject, writes.run(pool)).await?;
-        subject.clear(objects::WRITTEN).await?;
-        Ok(vec![("create", Micros.per(cpu, total))])
+        subject.clear(sample, objects::WRITTEN).await?;
+        Ok(vec![(row, Micros.per(cpu, total))])
     }
 
     async fn latency(&self, subject: &Subject, pool: &Pool, round: usize) -> Result<Vec<(&'static str, f64)>> {
         let prefix = format!("alone-{round}-");
         let writes = writes(Write::Create, &prefix, 500 / self.divisor, 1, round);
         let taken = writes.run(pool).await?;
-        subject.clear(objects::WRITTEN).await?;
+        subject.clear(Sample::ConfigMap, objects::WRITTEN).await?;
         Ok(vec![("latency", percentile(taken, 50).as_secs_f64() * 1e3)])
     }
 
@@ -145,7 +186,7 @@ impl Steady {
         round: usize,
     ) -> Result<Vec<(&'static str, f64)>> {
         if round == 0 {
-            subject.clear(objects::WRITTEN).await?;
+            subject.clear(Sample::ConfigMap, objects::WRITTEN).await?;
             writes(Write::Create, row, WRITTEN, WRITERS, 0).run(pool).await?;
         }
         let total = 4000 / self.divisor;
@@ -156,7 +197,7 @@ impl Steady {
     }
 
     async fn watch(&self, subject: &Subject, pool: &Pool) -> Result<Vec<(&'static str, f64)>> {
-        subject.clear(objects::WATCHED).await?;
+        subject.clear(Sample::ConfigMap, objects::WATCHED).await?;
         let opened = self.open_watches(subject, 200).await?;
         let events = 100 / self.divisor;
         let paced = watchers::paced(pool.connection(0), opened, events);
@@ -171,14 +212,21 @@ impl Steady {
         Ok(vec![("watch", Micros.per(cpu, delivery.delivered)), ("watch-p99", p99)])
     }
 
-    async fn fan_out(&self, subject: &Subject, pool: &Pool) -> Result<Vec<(&'static str, f64)>> {
-        subject.clear(objects::WATCHED).await?;
-        let opened = self.open_watches(subject, 2000 / self.divisor).await?;
+    /// So many watchers of rapid events: the share that arrives, and what each costs.
+    async fn fan_out(
+        &self,
+        [share, each]: [&'static str; 2],
+        watchers: usize,
+        subject: &Subject,
+        pool: &Pool,
+    ) -> Result<Vec<(&'static str, f64)>> {
+        subject.clear(Sample::ConfigMap, objects::WATCHED).await?;
+        let opened = self.open_watches(subject, watchers / self.divisor).await?;
         let rapid = watchers::rapid(pool, opened, 100);
         let (cpu, delivery) = cpu_of(subject, rapid).await?;
         let percent = delivery.delivered as f64 / delivery.expected as f64 * 100.0;
-        let each = Micros.per(cpu, delivery.delivered.max(1));
-        Ok(vec![("fan-out", percent), ("burst", each)])
+        let cost = Micros.per(cpu, delivery.delivered.max(1));
+        Ok(vec![(share, percent), (each, cost)])
     }
 
     async fn open_watches(&self, subject: &Subject, watchers: usize) -> Result<Vec<Watch>> {
@@ -192,6 +240,7 @@ fn writes(how: Write, prefix: &str, total: usize, writers: usize, round: usize) 
     let namespace = objects::WRITTEN;
     Writes {
         how,
+        sample: Sample::ConfigMap,
         namespace,
         prefix,
         objects: total,
@@ -202,15 +251,23 @@ fn writes(how: Write, prefix: &str, total: usize, writers: usize, round: usize) 
 }
 
 /// What the row called `row` reads.
-fn read_path(row: &str) -> Option<String> {
-    let all = objects::collection(objects::READ);
-    match row {
-        "get" => Some(objects::object(objects::READ, &objects::name(OBJECTS / 2))),
-        "list" => Some(all),
-        "page" => Some(all + "?limit=500"),
-        "selector" => Some(all + "?labelSelector=tier%3Dgold"),
-        _ => None,
-    }
+fn what(row: &str) -> Option<Read> {
+    let all = Sample::ConfigMap.collection(objects::READ);
+    let path = match row {
+        "get" => Sample::ConfigMap.object(objects::READ, &objects::name(OBJECTS / 2)),
+        "list" => all,
+        "page" => all + "?limit=500",
+        "selector" => all + "?labelSelector=tier%3Dgold",
+        // The part is the default; named, the path is another one for the limit server.
+        "table" => all + "?limit=500&includeObject=Metadata",
+        "list-pods" => Sample::Pod.collection(objects::READ),
+        _ => return None,
+    };
+    let accept = match row {
+        "table" => "application/json;as=Table;v=v1;g=meta.k8s.io",
+        _ => "application/json",
+    };
+    Some(Read { path, accept })
 }
 
 /// In which unit processor time is shown.

@@ -1,14 +1,17 @@
 //! A server that is measured: one started here, or one that runs already.
 
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use anyhow::Result;
+use anyhow::{Result, ensure};
 use http::Method;
 use planesmith_e2e::{Connection, Endpoint, Home, Server};
 
-use super::objects;
+use super::objects::{self, Sample};
 use super::process::Processes;
+
+/// How long a new definition may take to be served.
+const PATIENCE: Duration = Duration::from_secs(10);
 
 /// How to start a server.
 #[derive(Clone, Debug)]
@@ -74,26 +77,43 @@ impl Subject {
         }
     }
 
-    /// Creates the namespaces of the load; what is left there from an earlier run stays.
+    /// Creates the namespaces and the definition of the load; what is left there from an earlier run stays.
     pub(crate) async fn prepare(&self) -> Result<()> {
         let connection = Connection::open(&self.endpoint).await?;
         for namespace in [objects::READ, objects::WRITTEN, objects::WATCHED] {
             let body = objects::namespace(namespace);
-            let answer = connection.call(Method::POST, "/api/v1/namespaces", body).await?;
-            if answer.status != 409 {
-                answer.expect(201)?;
-            }
+            create(&connection, "/api/v1/namespaces", body).await?;
+            // Pods are refused until their account is there; a server that makes none is given one.
+            let accounts = format!("/api/v1/namespaces/{namespace}/serviceaccounts");
+            create(&connection, &accounts, objects::service_account()).await?;
+        }
+        let definitions = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
+        create(&connection, definitions, objects::definition()).await?;
+        let served = Sample::Gadget.collection(objects::READ);
+        let started = Instant::now();
+        while connection.get(&served).await?.status != 200 {
+            ensure!(started.elapsed() < PATIENCE, "{served} is not served");
+            tokio::time::sleep(Duration::from_millis(20)).await;
         }
         Ok(())
     }
 
-    /// Removes every config map of `namespace`.
-    pub(crate) async fn clear(&self, namespace: &str) -> Result<()> {
+    /// Removes every object of a kind in `namespace`.
+    pub(crate) async fn clear(&self, sample: Sample, namespace: &str) -> Result<()> {
         let connection = Connection::open(&self.endpoint).await?;
         connection
-            .call(Method::DELETE, &objects::collection(namespace), "")
+            .call(Method::DELETE, &sample.collection(namespace), "")
             .await?
             .expect(200)?;
         Ok(())
     }
+}
+
+/// Makes an object that may be there already.
+async fn create(connection: &Connection, path: &str, body: Vec<u8>) -> Result<()> {
+    let answer = connection.call(Method::POST, path, body).await?;
+    if answer.status != 409 {
+        answer.expect(201)?;
+    }
+    Ok(())
 }

@@ -10,7 +10,7 @@ use tokio::sync::watch;
 use tokio::task::JoinSet;
 
 use super::load::{Pool, Write, Writes};
-use super::objects;
+use super::objects::{self, Sample};
 
 /// How long nothing may arrive before the watchers count as left behind.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -29,7 +29,7 @@ pub(crate) struct Delivery {
 
 /// Opens `watchers` watches of `namespace` that begin after what is there now.
 pub(crate) async fn open(pool: &Pool, namespace: &str, watchers: usize) -> Result<Vec<Watch>> {
-    let path = objects::collection(namespace);
+    let path = Sample::ConfigMap.collection(namespace);
     let list = pool
         .connection(0)
         .get(&format!("{path}?limit=1"))
@@ -69,9 +69,9 @@ pub(crate) async fn paced(writer: &Connection, watchers: Vec<Watch>, events: usi
     let mut clock = tokio::time::interval(PACE);
     for number in 0..events {
         clock.tick().await;
-        let body = objects::config_map(&objects::name(number), number, 0);
+        let body = Sample::ConfigMap.body(&objects::name(number), number, 0);
         sent.send_modify(|times| times.push(Instant::now()));
-        let path = objects::collection(objects::WATCHED);
+        let path = Sample::ConfigMap.collection(objects::WATCHED);
         writer.call(http::Method::POST, &path, body).await?.expect(201)?;
     }
     let mut latencies = Vec::with_capacity(expected);
@@ -104,6 +104,7 @@ pub(crate) async fn rapid(writers: &Pool, watchers: Vec<Watch>, events: usize) -
     }
     let writes = Writes {
         how: Write::Create,
+        sample: Sample::ConfigMap,
         namespace: objects::WATCHED,
         prefix: "rapid-",
         objects: events,

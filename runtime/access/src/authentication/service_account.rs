@@ -1,8 +1,9 @@
 //! Tokens of service accounts: signed statements that end with an object.
 //!
-//! Reading order: `claims` (what a token states), `keys` (who signed it), then what is done with both here.
+//! Reading order: `claims` (what a token states), `keys` (who signed it), `key_ring` (all keys of a server), then what is done with both here.
 
 mod claims;
+mod key_ring;
 mod keys;
 
 use std::fmt;
@@ -10,8 +11,10 @@ use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use jsonwebtoken::{Header, Validation};
+use thiserror::Error;
 
 pub use claims::{Bound, Claims, Private, Reference};
+pub use key_ring::KeyRing;
 pub use keys::{KeyError, PublicKey, SigningKey, key_set};
 
 use super::token::common;
@@ -29,7 +32,18 @@ const LEEWAY: i64 = 60;
 #[derive(Debug)]
 pub struct TokenIssuer {
     issuer: String,
-    key: SigningKey,
+    keys: KeyRing,
+}
+
+/// Why there is no token.
+#[derive(Debug, Error)]
+pub enum SignError {
+    /// There is no key.
+    #[error(transparent)]
+    Key(#[from] KeyError),
+    /// It cannot be written.
+    #[error(transparent)]
+    Token(#[from] jsonwebtoken::errors::Error),
 }
 
 /// Tells whether the objects still exist that tokens end with.
@@ -52,7 +66,7 @@ pub struct ServiceAccountTokens {
     /// Who signs; tokens of others are someone else's.
     pub issuers: Vec<String>,
     /// What tokens are signed with.
-    pub keys: Vec<PublicKey>,
+    pub keys: KeyRing,
     /// The names of this server: whom tokens are meant for that do not say it.
     pub audiences: Vec<String>,
     /// Where accounts, pods, secrets and nodes are.
@@ -62,12 +76,12 @@ pub struct ServiceAccountTokens {
 }
 
 impl TokenIssuer {
-    /// Signs with `key` in the name of `issuer`.
+    /// Signs with the key of `keys` in the name of `issuer`.
     #[must_use]
-    pub fn new(issuer: impl Into<String>, key: SigningKey) -> Self {
+    pub fn new(issuer: impl Into<String>, keys: KeyRing) -> Self {
         Self {
             issuer: issuer.into(),
-            key,
+            keys,
         }
     }
 
@@ -76,15 +90,16 @@ impl TokenIssuer {
     /// # Errors
     ///
     /// When it cannot be signed.
-    pub fn sign(&self, claims: Claims) -> Result<String, jsonwebtoken::errors::Error> {
+    pub fn sign(&self, claims: Claims) -> Result<String, SignError> {
+        let key = self.keys.signing()?;
         let claims = Claims {
             issuer: self.issuer.clone(),
             ..claims
         };
-        let mut header = Header::new(self.key.public().algorithm());
+        let mut header = Header::new(key.public().algorithm());
         header.typ = None;
-        header.kid = Some(self.key.public().id().to_owned());
-        jsonwebtoken::encode(&header, &claims, self.key.encoding())
+        header.kid = Some(key.public().id().to_owned());
+        Ok(jsonwebtoken::encode(&header, &claims, key.encoding())?)
     }
 }
 
@@ -142,7 +157,7 @@ impl ServiceAccountTokens {
     fn verify(&self, token: &str) -> Result<Claims, String> {
         let header = jsonwebtoken::decode_header(token).map_err(|error| error.to_string())?;
         let fits = |key: &&PublicKey| header.kid.as_deref().is_none_or(|id| id.is_empty() || id == key.id());
-        let mut keys = self.keys.iter().filter(fits).peekable();
+        let mut keys = self.keys.public().iter().filter(fits).peekable();
         if keys.peek().is_none() {
             return Err("invalid signature, no keys found".to_owned());
         }

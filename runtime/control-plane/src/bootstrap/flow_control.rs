@@ -23,6 +23,8 @@ const AUTO_UPDATE: &str = "apf.kubernetes.io/autoupdate-spec";
 /// Whose fields those of the objects are.
 const PRODUCER: &str = "api-priority-and-fairness-config-producer-v1";
 
+const PRODUCER_HOOK: &str = "priority-and-fairness-config-producer";
+
 /// How often the objects are looked at.
 const INTERVAL: Duration = Duration::from_secs(60);
 
@@ -44,19 +46,16 @@ pub(super) fn hooks(stores: &Stores, loopback: &Loopback) -> Vec<Hook> {
             table: table::schemas(),
         },
     ];
-    let producer = Hook::new("priority-and-fairness-config-producer", move |shutdown| async move {
-        for kind in &kinds {
-            let made = kind.make(MANDATORY).await;
-            made.map_err(|error| HookError(error.to_string()))?;
-        }
-        for kind in &kinds {
-            let made = kind.make(SUGGESTED).await;
-            made.map_err(|error| HookError(error.to_string()))?;
-        }
+    let producer = Hook::new(PRODUCER_HOOK, move |shutdown| async move {
+        let parts = kinds
+            .iter()
+            .flat_map(|kind| [kind.make(MANDATORY), kind.make(SUGGESTED)]);
+        let made = try_join_all(parts).await;
+        made.map_err(|error| HookError(error.to_string()))?;
         tokio::spawn(keep(kinds, shutdown));
         Ok(())
     });
-    vec![producer, dangling::hook(schemas, levels)]
+    vec![producer, dangling::hook(schemas, levels).after(PRODUCER_HOOK)]
 }
 
 const MANDATORY: &str = "mandatory";

@@ -17,9 +17,10 @@ use planesmith_server::stores::{ResourceStore, Stores};
 use planesmith_store::WatchFrom;
 use serde_json::{Value, json};
 
-use super::Announcement;
+use super::{Announcement, system_namespaces};
 use crate::loopback::{Loopback, LoopbackError};
 use crate::options::Options;
+use crate::service_addresses::repair;
 
 const NAME: &str = "kubernetes";
 const NAMESPACE: &str = "default";
@@ -51,12 +52,13 @@ pub(super) fn with_hooks(
         withdrawn: Arc::default(),
     };
     let last = kept.clone();
+    let make = Hook::new("bootstrap-controller", move |shutdown| async move {
+        kept.sync(true).await.map_err(|error| HookError(error.to_string()))?;
+        tokio::spawn(kept.keep(shutdown));
+        Ok(())
+    });
     server
-        .with_start_hook(Hook::new("bootstrap-controller", move |shutdown| async move {
-            kept.sync(true).await.map_err(|error| HookError(error.to_string()))?;
-            tokio::spawn(kept.keep(shutdown));
-            Ok(())
-        }))
+        .with_start_hook(make.after(system_namespaces::HOOK).after(repair::HOOK))
         .with_stop_hook(Hook::new("stop-kubernetes-service-controller", move |_| async move {
             last.withdraw().await;
             Ok(())

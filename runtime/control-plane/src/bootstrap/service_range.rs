@@ -23,6 +23,9 @@ const PATH: &str = "/apis/networking.k8s.io/v1/servicecidrs";
 /// How often the range is looked at although nothing changed.
 const INTERVAL: Duration = Duration::from_secs(10 * 60);
 
+/// The hook; what asks for addresses comes after it.
+pub(super) const HOOK: &str = "start-kubernetes-service-cidr-controller";
+
 /// Makes the range of the server's flags, says that it is ready, and makes it again when it is deleted.
 pub(super) fn hook(stores: &Stores, loopback: &Loopback, ranges: &[AddressRange]) -> Hook {
     let range = DefaultRange {
@@ -30,7 +33,7 @@ pub(super) fn hook(stores: &Stores, loopback: &Loopback, ranges: &[AddressRange]
         loopback: loopback.clone(),
         cidrs: ranges.iter().map(ToString::to_string).collect(),
     };
-    Hook::new("start-kubernetes-service-cidr-controller", move |shutdown| async move {
+    Hook::new(HOOK, move |shutdown| async move {
         range.sync().await.map_err(|error| HookError(error.to_string()))?;
         tokio::spawn(range.keep(shutdown));
         Ok(())

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use futures_util::future::try_join_all;
 use http::{Method, StatusCode};
 use planesmith_server::hooks::{Hook, HookError};
 use planesmith_server::shutdown::Shutdown;
@@ -12,51 +13,45 @@ use serde_json::json;
 
 use crate::loopback::{Loopback, LoopbackError};
 
-/// In the order in which they are made.
 const NAMESPACES: [&str; 4] = ["kube-system", "kube-public", "kube-node-lease", "default"];
 
 /// How long to wait before a failed attempt is repeated.
 const RETRY: Duration = Duration::from_secs(5);
 
+/// The hook; what makes objects in the namespaces comes after it.
+pub(super) const HOOK: &str = "start-system-namespaces-controller";
+
 /// Makes the namespaces, and makes them again when they are deleted; `None` for a server without namespaces.
 pub(super) fn hook(stores: &Stores, loopback: &Loopback) -> Option<Hook> {
     let namespaces = crate::namespaces::store(stores)?;
     let loopback = loopback.clone();
-    Some(Hook::new(
-        "start-system-namespaces-controller",
-        move |shutdown| async move {
-            let refused = |error: &dyn std::fmt::Display| HookError(error.to_string());
-            // Before they are made, so that none goes unnoticed in between.
-            let collection = namespaces.collection();
-            let watcher = collection.watch(collection.prefix(), WatchFrom::Now);
-            let watcher = watcher.map_err(|error| refused(&error))?;
-            make_all(&namespaces, &loopback)
-                .await
-                .map_err(|error| refused(&error))?;
-            tokio::spawn(keep(namespaces, watcher, loopback, shutdown));
-            Ok(())
-        },
-    ))
+    Some(Hook::new(HOOK, move |shutdown| async move {
+        let refused = |error: &dyn std::fmt::Display| HookError(error.to_string());
+        // Before they are made, so that none goes unnoticed in between.
+        let collection = namespaces.collection();
+        let watcher = collection.watch(collection.prefix(), WatchFrom::Now);
+        let watcher = watcher.map_err(|error| refused(&error))?;
+        let made = make_all(&namespaces, &loopback).await;
+        made.map_err(|error| refused(&error))?;
+        tokio::spawn(keep(namespaces, watcher, loopback, shutdown));
+        Ok(())
+    }))
 }
 
 async fn make_all(namespaces: &ResourceStore, loopback: &Loopback) -> Result<(), LoopbackError> {
-    for name in NAMESPACES {
-        if namespaces
-            .key("", name)
-            .is_ok_and(|key| namespaces.collection().get(&key).is_some())
-        {
-            continue;
-        }
+    let is_missing = |name: &&str| {
+        let key = namespaces.key("", name);
+        key.is_ok_and(|key| namespaces.collection().get(&key).is_none())
+    };
+    let each = NAMESPACES.into_iter().filter(is_missing).map(|name| async move {
         let namespace = json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}});
-        match loopback
-            .send(Method::POST, "/api/v1/namespaces", Some(&namespace))
-            .await
-        {
-            Err(error) if error.status() == Some(StatusCode::CONFLICT) => {}
-            other => drop(other?),
+        let path = "/api/v1/namespaces";
+        match loopback.send(Method::POST, path, Some(&namespace)).await {
+            Err(error) if error.status() == Some(StatusCode::CONFLICT) => Ok(()),
+            other => other.map(drop),
         }
-    }
-    Ok(())
+    });
+    try_join_all(each).await.map(drop)
 }
 
 async fn keep(namespaces: Arc<ResourceStore>, mut watcher: Watcher, loopback: Loopback, mut shutdown: Shutdown) {

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use anyhow::{Context, Result};
-use planesmith_access::authentication::service_account::{PublicKey, SigningKey, TokenIssuer};
+use planesmith_access::authentication::service_account::{KeyError, KeyRing, PublicKey, SigningKey, TokenIssuer};
 
 use crate::options::Options;
 use crate::private_file::{make_private, write_private};
@@ -20,7 +20,7 @@ pub struct ServiceAccountKeys {
     /// Signs tokens.
     pub issuer: Arc<TokenIssuer>,
     /// Keys of tokens that are accepted.
-    pub public: Vec<PublicKey>,
+    pub keys: KeyRing,
     /// In whose name tokens are signed; tokens of all of them are accepted.
     pub issuers: Vec<String>,
     /// By which names the server is called, which is whom tokens are meant for that name nobody else.
@@ -35,23 +35,23 @@ impl ServiceAccountKeys {
     /// When files cannot be read or written, or hold no keys.
     pub fn open(options: &Options) -> Result<Self> {
         let flags = &options.service_accounts;
-        let signing = match &flags.service_account_signing_key_file {
-            Some(path) => read_signing_key(path)
-                .with_context(|| format!("--service-account-signing-key-file {}", path.display()))?,
-            None => {
-                let path = options.cert_dir().join(OWN_KEY);
-                own_key(&path).with_context(|| format!("the key of service account tokens {}", path.display()))?
-            }
-        };
         let mut public = Vec::new();
         for path in &flags.service_account_key_file {
             let read = || anyhow::Ok(PublicKey::all_from_pem(&fs::read(path)?)?);
             public.extend(read().with_context(|| format!("--service-account-key-file {}", path.display()))?);
         }
-        if public.iter().all(|key| key.id() != signing.public().id()) {
-            // What the server signs it also accepts, whatever other keys it is told.
-            public.insert(0, signing.public().clone());
-        }
+        let keys = match &flags.service_account_signing_key_file {
+            Some(path) => {
+                let key = read_signing_key(path)
+                    .with_context(|| format!("--service-account-signing-key-file {}", path.display()))?;
+                KeyRing::new(key, public)
+            }
+            None => {
+                let path = options.cert_dir().join(OWN_KEY);
+                own_key(&path, public)
+                    .with_context(|| format!("the key of service account tokens {}", path.display()))?
+            }
+        };
         let issuers = flags.service_account_issuer.clone();
         let audiences = match flags.api_audiences.as_slice() {
             [] => issuers.clone(),
@@ -59,8 +59,8 @@ impl ServiceAccountKeys {
         };
         let first = issuers.first().cloned().unwrap_or_default();
         Ok(Self {
-            issuer: Arc::new(TokenIssuer::new(first, signing)),
-            public,
+            issuer: Arc::new(TokenIssuer::new(first, keys.clone())),
+            keys,
             issuers,
             audiences,
         })
@@ -71,19 +71,28 @@ fn read_signing_key(path: &Path) -> Result<SigningKey> {
     Ok(SigningKey::from_pem(&fs::read(path)?)?)
 }
 
-/// The key that the server made for itself, when it started for the first time or now.
-fn own_key(path: &Path) -> Result<SigningKey> {
+/// The key that the server made for itself, when it started for the first time; now it is made while the server starts.
+fn own_key(path: &Path, others: Vec<PublicKey>) -> Result<KeyRing> {
     match fs::read(path) {
         Ok(pem) => {
             // It may come out of a copy or an archive that did not keep the rights.
             make_private(path)?;
-            Ok(SigningKey::from_pem(&pem)?)
+            Ok(KeyRing::new(SigningKey::from_pem(&pem)?, others))
         }
         Err(error) if error.kind() == ErrorKind::NotFound => {
-            let pem = SigningKey::make_pem()?;
-            write_private(path, pem.as_bytes())?;
-            Ok(SigningKey::from_pem(pem.as_bytes())?)
+            let path = path.to_owned();
+            Ok(KeyRing::in_the_making(move || make_own_key(&path), others)?)
         }
         Err(error) => Err(error.into()),
     }
+}
+
+/// Makes the key and keeps it; one that cannot be kept signs nothing, or the next start would refuse its tokens.
+fn make_own_key(path: &Path) -> Result<SigningKey, KeyError> {
+    let pem = SigningKey::make_pem()?;
+    if let Err(error) = write_private(path, pem.as_bytes()) {
+        tracing::error!(path = %path.display(), %error, "the key of service account tokens cannot be kept");
+        return Err(KeyError::NotMade);
+    }
+    SigningKey::from_pem(pem.as_bytes())
 }

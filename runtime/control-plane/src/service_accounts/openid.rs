@@ -1,5 +1,7 @@
 //! What others need to check tokens themselves: the documents of OpenID Connect discovery.
 
+use std::sync::Arc;
+
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use http::header::{ACCEPT, CACHE_CONTROL, CONTENT_TYPE};
@@ -17,11 +19,11 @@ const CONFIGURATION_PATH: &str = "/.well-known/openid-configuration";
 const KEYS_PATH: &str = "/openid/v1/jwks";
 const KEYS_TYPE: &str = "application/jwk-set+json";
 
-/// A document that never changes while the server runs.
+/// A document that is written when it is asked for: at start the keys may still be in the making.
 #[derive(Clone)]
 struct Document {
     media_type: &'static str,
-    text: String,
+    write: Arc<dyn Fn() -> String + Send + Sync>,
 }
 
 /// Serves the documents, where the issuer is an address at which clients can ask for them. `keys_url` is where the keys are
@@ -35,10 +37,27 @@ pub(crate) fn with_openid(
     let Some(issuer) = keys.issuers.first().filter(|issuer| issuer.starts_with("https://")) else {
         return server;
     };
-    let mut algorithms: Vec<&str> = keys.public.iter().map(PublicKey::algorithm_name).collect();
+    let keys_url = keys_url.map_or_else(|| format!("https://{public_address}{KEYS_PATH}"), str::to_owned);
+    let (issuer, ring) = (issuer.clone(), keys.keys.clone());
+    let configuration = Document {
+        media_type: "application/json",
+        write: Arc::new(move || configuration(&issuer, &keys_url, ring.public())),
+    };
+    let ring = keys.keys.clone();
+    let keys = Document {
+        media_type: KEYS_TYPE,
+        write: Arc::new(move || key_set(ring.public()).to_string()),
+    };
+    let route = |document: Document| get(move |headers: HeaderMap| std::future::ready(document.answer(&headers)));
+    server
+        .with_path(CONFIGURATION_PATH, route(configuration))
+        .with_path(KEYS_PATH, route(keys))
+}
+
+fn configuration(issuer: &str, keys_url: &str, keys: &[PublicKey]) -> String {
+    let mut algorithms: Vec<&str> = keys.iter().map(PublicKey::algorithm_name).collect();
     algorithms.sort_unstable();
     algorithms.dedup();
-    let keys_url = keys_url.map_or_else(|| format!("https://{public_address}{KEYS_PATH}"), str::to_owned);
     let configuration = json!({
         "issuer": issuer,
         "jwks_uri": keys_url,
@@ -46,18 +65,7 @@ pub(crate) fn with_openid(
         "subject_types_supported": ["public"],
         "id_token_signing_alg_values_supported": algorithms,
     });
-    let configuration = Document {
-        media_type: "application/json",
-        text: configuration.to_string(),
-    };
-    let keys = Document {
-        media_type: KEYS_TYPE,
-        text: key_set(&keys.public).to_string(),
-    };
-    let route = |document: Document| get(move |headers: HeaderMap| std::future::ready(document.answer(&headers)));
-    server
-        .with_path(CONFIGURATION_PATH, route(configuration))
-        .with_path(KEYS_PATH, route(keys))
+    configuration.to_string()
 }
 
 impl Document {
@@ -69,7 +77,7 @@ impl Document {
             return response::failure_as(Output::json(), &error);
         }
         let headers = [(CONTENT_TYPE, self.media_type), (CACHE_CONTROL, "public, max-age=3600")];
-        (StatusCode::OK, headers, self.text.clone()).into_response()
+        (StatusCode::OK, headers, (self.write)()).into_response()
     }
 
     fn is_accepted(&self, headers: &HeaderMap) -> bool {

@@ -39,9 +39,12 @@ const NOT_ALLOCATED: Finding = Finding {
     action: ALLOCATION,
 };
 
+/// Its name.
+pub(crate) const HOOK: &str = "start-service-ip-repair-controllers";
+
 /// The hook that checks everything once, and then goes on in the background.
 pub(super) fn hook(addresses: ServiceAddresses) -> Hook {
-    Hook::new("start-service-ip-repair-controllers", move |shutdown| async move {
+    Hook::new(HOOK, move |shutdown| async move {
         let mut ports = PortRepair::default();
         // Watched from before the first check, so that no change is missed.
         let watchers = watch(addresses.services()).zip(watch(addresses.taken()));

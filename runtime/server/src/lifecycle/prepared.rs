@@ -4,13 +4,14 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use thiserror::Error;
+use tokio::task::JoinSet;
 
 use super::config::{CompletedConfig, Config};
 use super::front::Front;
 use super::outside::outside;
 use super::signals::Signals;
 use crate::chain::{ApiServer, Installing};
-use crate::hooks::{Hook, HookError};
+use crate::hooks::{self, Hook, HookError};
 use crate::listener::Listener;
 use crate::shutdown::{Shutdown, Stop};
 
@@ -144,14 +145,17 @@ fn stop_now(stop: &Stop, close: &Stop) -> Result<(), RunError> {
     Err(RunError::Interrupted)
 }
 
-/// Runs the start hooks one after the other.
+/// Runs the start hooks, all at once but for those that come after others.
 async fn start(hooks: Vec<Hook>, shutdown: &Shutdown) -> Result<(), RunError> {
-    for hook in hooks {
-        let name = hook.name();
-        hook.run(shutdown.clone())
-            .await
-            .map_err(|source| RunError::Hook { name, source })?;
-        tracing::debug!(name, "start hook done");
+    let mut running = JoinSet::new();
+    for (name, work) in hooks::in_order(hooks, shutdown) {
+        running.spawn(async move { work.await.map_err(|source| RunError::Hook { name, source }) });
+    }
+    while let Some(ended) = running.join_next().await {
+        match ended {
+            Ok(result) => result?,
+            Err(error) => std::panic::resume_unwind(error.into_panic()),
+        }
     }
     Ok(())
 }

@@ -20,7 +20,7 @@ use x509_parser::prelude::{FromDer, X509Certificate};
 const RSA_BITS: usize = 2048;
 
 /// Why a key cannot be used. None of the messages holds a part of a key.
-#[derive(Debug, Error, PartialEq, Eq)]
+#[derive(Clone, Debug, Error, PartialEq, Eq)]
 pub enum KeyError {
     /// There is none.
     #[error("no RSA or ECDSA key in PEM form was found")]

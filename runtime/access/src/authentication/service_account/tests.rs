@@ -31,6 +31,10 @@ fn key() -> SigningKey {
     SigningKey::from_pem(pem.as_bytes()).unwrap()
 }
 
+fn ring() -> KeyRing {
+    KeyRing::new(key(), Vec::new())
+}
+
 fn claims() -> Claims {
     Claims {
         audiences: vec!["api".to_owned(), "vault".to_owned()],
@@ -52,14 +56,14 @@ fn claims() -> Claims {
 }
 
 fn token(claims: Claims) -> String {
-    TokenIssuer::new("https://issuer", key()).sign(claims).unwrap()
+    TokenIssuer::new("https://issuer", ring()).sign(claims).unwrap()
 }
 
 /// User and audiences, or what is said instead.
 fn ask(token: &str, audiences: &[&str]) -> String {
     let tokens = ServiceAccountTokens {
         issuers: vec!["https://issuer".to_owned()],
-        keys: vec![key().public().clone()],
+        keys: ring(),
         audiences: vec!["api".to_owned()],
         objects: Arc::new(Two),
         now: || UNIX_EPOCH + Duration::from_secs(NOW.unsigned_abs()),
@@ -142,7 +146,7 @@ fn foreign_and_forged_tokens_are_told_apart() {
         ask(&format!("{head}.{signature}"), &["api"]),
         "go-jose/go-jose: error in cryptographic primitive"
     );
-    let foreign = TokenIssuer::new("https://other", key()).sign(claims()).unwrap();
+    let foreign = TokenIssuer::new("https://other", ring()).sign(claims()).unwrap();
     assert_eq!(ask(&foreign, &["api"]), "no opinion");
     for text in ["", "a.b.c", "{}", "secret", &format!("{good}.x")] {
         assert_eq!(ask(text, &["api"]), "no opinion", "{text}");
@@ -159,4 +163,25 @@ fn keys_are_published_without_their_private_half() {
     );
     assert!(key["x"].is_string() && key["y"].is_string() && key.get("d").is_none());
     assert!(SigningKey::from_pem(b"nothing").is_err());
+}
+
+#[test]
+fn whoever_needs_a_key_waits_until_it_is_made() {
+    let (go, gone) = std::sync::mpsc::channel();
+    let make = move || {
+        gone.recv().unwrap();
+        Ok(key())
+    };
+    let ring = KeyRing::in_the_making(make, Vec::new()).unwrap();
+    let issuer = TokenIssuer::new("https://issuer", ring);
+    let signing = std::thread::spawn(move || issuer.sign(claims()).unwrap());
+    go.send(()).unwrap();
+    assert_eq!(ask(&signing.join().unwrap(), &[]), ask(&token(claims()), &[]));
+}
+
+#[test]
+fn without_a_key_nothing_is_signed_and_nothing_is_valid() {
+    let ring = KeyRing::in_the_making(|| Err(KeyError::NotMade), Vec::new()).unwrap();
+    assert!(ring.public().is_empty());
+    assert!(TokenIssuer::new("https://issuer", ring).sign(claims()).is_err());
 }
