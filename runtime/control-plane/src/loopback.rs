@@ -217,6 +217,24 @@ async fn refusal(method: Method, path: &str, response: Response) -> LoopbackErro
     }
 }
 
+/// Does `work` again for as long as somebody else's write comes between what it reads and what it writes.
+///
+/// # Errors
+///
+/// Those of `work`, other than 409.
+pub async fn despite_others<W, F>(work: W) -> Result<(), LoopbackError>
+where
+    W: Fn() -> F,
+    F: Future<Output = Result<(), LoopbackError>>,
+{
+    loop {
+        match work().await {
+            Err(error) if error.status() == Some(StatusCode::CONFLICT) => {}
+            other => return other,
+        }
+    }
+}
+
 impl Default for Loopback {
     fn default() -> Self {
         Self::new()

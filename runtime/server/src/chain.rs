@@ -90,7 +90,8 @@ impl ApiServer {
         self
     }
 
-    /// Adds work to be done when the server listens; hooks of delegates run first, then in the order of adding.
+    /// Adds work to be done when the server listens. Hooks run at once, but for those that come [`Hook::after`] others;
+    /// checks show those of delegates first, then in the order of adding.
     ///
     /// Until it is done `/readyz` and `/livez` fail with `poststarthook/NAME`; if it fails the server stops.
     #[must_use]

@@ -18,7 +18,7 @@ use planesmith_store::WatchFrom;
 use serde_json::{Value, json};
 
 use super::{Announcement, system_namespaces};
-use crate::loopback::{Loopback, LoopbackError};
+use crate::loopback::{Loopback, LoopbackError, despite_others};
 use crate::options::Options;
 use crate::service_addresses::repair;
 
@@ -53,7 +53,8 @@ pub(super) fn with_hooks(
     };
     let last = kept.clone();
     let make = Hook::new("bootstrap-controller", move |shutdown| async move {
-        kept.sync(true).await.map_err(|error| HookError(error.to_string()))?;
+        let made = despite_others(|| kept.sync(true)).await;
+        made.map_err(|error| HookError(error.to_string()))?;
         tokio::spawn(kept.keep(shutdown));
         Ok(())
     });

@@ -14,7 +14,7 @@ use planesmith_server::stores::{ResourceStore, Stores};
 use planesmith_store::WatchFrom;
 use serde_json::{Value, json};
 
-use crate::loopback::{Loopback, LoopbackError};
+use crate::loopback::{Loopback, LoopbackError, despite_others};
 use crate::options::AddressRange;
 
 const NAME: &str = "kubernetes";
@@ -34,7 +34,8 @@ pub(super) fn hook(stores: &Stores, loopback: &Loopback, ranges: &[AddressRange]
         cidrs: ranges.iter().map(ToString::to_string).collect(),
     };
     Hook::new(HOOK, move |shutdown| async move {
-        range.sync().await.map_err(|error| HookError(error.to_string()))?;
+        let made = despite_others(|| range.sync()).await;
+        made.map_err(|error| HookError(error.to_string()))?;
         tokio::spawn(range.keep(shutdown));
         Ok(())
     })
