@@ -12,7 +12,7 @@ use planesmith_e2e::Connection;
 use serde_json::{Value, json};
 use tokio::task::JoinSet;
 
-use super::load::{Pool, read};
+use super::load::{Pool, Read, read};
 use super::subject::{Program, Subject};
 use crate::import::documents;
 
@@ -70,7 +70,8 @@ async fn many(subject: &Subject) -> Result<Vec<(&'static str, f64)>> {
     let created = (subject.processes.cpu()? - cpu).as_secs_f64() / OBJECTS as f64;
     let with_objects = settled(subject).await?;
     let cpu = subject.processes.cpu()?;
-    read(&pool, &path_of(0), 3, 1).await?;
+    let all = Read::json(path_of(0));
+    read(&pool, &all, 3, 1).await?;
     let listed = (subject.processes.cpu()? - cpu).as_secs_f64() / 3.0;
     Ok(vec![
         ("definitions-install", installed.as_secs_f64() * 1e3),

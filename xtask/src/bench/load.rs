@@ -41,6 +41,16 @@ pub(crate) struct Read {
     pub(crate) accept: &'static str,
 }
 
+impl Read {
+    /// `path` as JSON.
+    pub(crate) fn json(path: impl Into<String>) -> Self {
+        Self {
+            path: path.into(),
+            accept: "application/json",
+        }
+    }
+}
+
 /// Reads the same `total` times, `at_once` at a time.
 pub(crate) async fn read(pool: &Pool, read: &Read, total: usize, at_once: usize) -> Result<()> {
     let turn = Arc::new(AtomicUsize::new(0));

@@ -263,11 +263,11 @@ fn what(row: &str) -> Option<Read> {
         "list-pods" => Sample::Pod.collection(objects::READ),
         _ => return None,
     };
-    let accept = match row {
-        "table" => "application/json;as=Table;v=v1;g=meta.k8s.io",
-        _ => "application/json",
-    };
-    Some(Read { path, accept })
+    let mut read = Read::json(path);
+    if row == "table" {
+        read.accept = "application/json;as=Table;v=v1;g=meta.k8s.io";
+    }
+    Some(read)
 }
 
 /// In which unit processor time is shown.
