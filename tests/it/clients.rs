@@ -18,14 +18,12 @@ fn folder(language: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("clients").join(language)
 }
 
-/// Runs a program against a server of its own; it must print [`PARTS`].
-async fn check(program: &Path, script: &Path) {
+/// Runs a program against a server of its own; it must print [`PARTS`] and then `more`.
+async fn check(mut command: Command, more: &[&str]) {
     let home = Home::new().unwrap();
     let binary = Binary::Planesmith.path().unwrap();
     let _server = home.start(&binary, &["--storage=memory"]).await.unwrap();
-    let mut command = Command::new(program);
     command
-        .arg(script)
         .current_dir(home.path())
         .env("HOME", home.path())
         .env("KUBECONFIG", home.kubeconfig())
@@ -35,8 +33,15 @@ async fn check(program: &Path, script: &Path) {
     let printed = String::from_utf8_lossy(&output.stdout);
     let complaints = String::from_utf8_lossy(&output.stderr);
     let parts: Vec<&str> = printed.lines().collect();
-    assert_eq!(parts, PARTS, "{complaints}");
+    assert_eq!(parts, [PARTS, more].concat(), "{complaints}");
     assert!(output.status.success(), "{complaints}");
+}
+
+/// A program that an interpreter runs.
+fn script(interpreter: &Path, path: &Path) -> Command {
+    let mut command = Command::new(interpreter);
+    command.arg(path);
+    command
 }
 
 /// Whether a command can be run and ends well.
@@ -52,7 +57,7 @@ async fn python() {
     if !works(&python, &["-c", "import kubernetes"]).await {
         return skip("client of Python", "python3 has no package `kubernetes`");
     }
-    check(&python, &folder("python").join("client.py")).await;
+    check(script(&python, &folder("python").join("client.py")), &[]).await;
 }
 
 #[tokio::test]
@@ -61,5 +66,28 @@ async fn javascript() {
     if !folder.join("node_modules").is_dir() || !works(Path::new("node"), &["--version"]).await {
         return skip("client of JavaScript", "run `npm ci` in tests/clients/javascript first");
     }
-    check(Path::new("node"), &folder.join("client.mjs")).await;
+    check(script(Path::new("node"), &folder.join("client.mjs")), &[]).await;
+}
+
+/// The program is a workspace of its own, and is built here, where the server is built too.
+#[tokio::test]
+async fn rust() {
+    let manifest = folder("rust").join("Cargo.toml");
+    let test = std::env::current_exe().unwrap();
+    let target = test.ancestors().nth(3).unwrap();
+    let cargo = |task: &str| {
+        let mut cargo = Command::from(planesmith_e2e::binary::cargo());
+        cargo
+            .args([task, "--locked", "--quiet"])
+            .arg("--manifest-path")
+            .arg(&manifest);
+        cargo
+    };
+    if !cargo("fetch").status().await.unwrap().success() {
+        return skip("client of Rust", "the registry of crates cannot be reached");
+    }
+    let build = cargo("build").arg("--target-dir").arg(target).status().await;
+    assert!(build.unwrap().success(), "the client builds");
+    let program = target.join("debug/planesmith-rust-client");
+    check(Command::new(program), &["controller"]).await;
 }

@@ -13,6 +13,8 @@ mod crash;
 mod documents;
 mod full_disk;
 mod kubectl;
+mod metrics;
 mod objects;
 mod shutdown;
+mod traces;
 mod transcript;

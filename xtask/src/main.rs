@@ -11,6 +11,7 @@ use clap::{Parser, Subcommand};
 
 mod bench;
 mod cargo;
+mod fuzz;
 mod generate;
 mod import;
 mod new_group;
@@ -33,6 +34,7 @@ enum Task {
     Serve(serve::Serve),
     Test(test::Test),
     Bench(bench::Bench),
+    Fuzz(fuzz::Fuzz),
     #[command(hide = true)]
     BenchLimitServer(bench::limit::LimitServer),
 }
@@ -52,6 +54,7 @@ fn run(task: Task) -> anyhow::Result<ExitCode> {
         Task::Serve(task) => task.run(),
         Task::Test(task) => task.run(),
         Task::Bench(task) => task.run(),
+        Task::Fuzz(task) => task.run(),
         Task::BenchLimitServer(task) => task.run(),
     }?;
     Ok(ExitCode::SUCCESS)

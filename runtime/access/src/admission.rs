@@ -7,6 +7,7 @@ mod attributes;
 mod chain;
 mod lister;
 mod namespace_lifecycle;
+mod observer;
 
 use std::pin::Pin;
 
@@ -17,6 +18,7 @@ pub use attributes::{Attributes, Reinvocation};
 pub use chain::Chain;
 pub use lister::Lister;
 pub use namespace_lifecycle::{NamespaceLifecycle, NamespacePhase, Namespaces};
+pub use observer::{Asked, Observer};
 
 /// What a write does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -52,6 +52,7 @@ use crate::live_kinds::LiveKinds;
 use crate::loopback::Loopback;
 use crate::options::Options;
 
+pub(crate) use configuration::read_document;
 pub use configuration::{Configuration, parse_configuration};
 pub use generic::{ALWAYS_ADMIT, ALWAYS_DENY, GENERIC, NAMESPACE_LIFECYCLE};
 pub use kubernetes::KUBERNETES;

@@ -36,6 +36,7 @@ pub mod reviews;
 mod run;
 pub mod service_accounts;
 pub mod service_addresses;
+mod trace_export;
 mod work_queue;
 
 pub use program::{Documents, GroupVersion, Program};

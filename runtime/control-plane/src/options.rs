@@ -145,6 +145,10 @@ pub struct Options {
     #[arg(long, value_delimiter = ',', value_parser = parse_watch_cache_size, value_name = "RESOURCE#SIZE,...")]
     pub watch_cache_sizes: Vec<String>,
 
+    /// File that says where traces of requests go, and of how many (a TracingConfiguration).
+    #[arg(long, value_name = "FILE")]
+    pub tracing_config_file: Option<PathBuf>,
+
     /// How much to log: 0 warnings, 2 usual, 4 debug, 6 every request, 8 all.
     #[arg(short = 'v', long = "v", default_value_t = 2, value_name = "LEVEL")]
     pub verbosity: u8,
@@ -245,6 +249,7 @@ impl Options {
             ("--client-ca-file", &self.client_ca_file),
             ("--token-auth-file", &self.token_auth_file),
             ("--admission-control-config-file", &self.admission_control_config_file),
+            ("--tracing-config-file", &self.tracing_config_file),
         ] {
             if let Some(file) = file
                 && let Err(error) = std::fs::File::open(file)

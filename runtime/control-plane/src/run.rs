@@ -15,9 +15,11 @@ use planesmith_server::filters::InFlightLimits;
 use planesmith_server::health::HealthCheck;
 use planesmith_server::lifecycle::{Config, Signals};
 use planesmith_server::listener::{Listener, Tls};
+use planesmith_server::metrics::SharedMetrics;
 use planesmith_server::openapi::OpenApi;
 use planesmith_server::routes::Routes;
 use planesmith_server::stores::{ObjectLister, Stores, StoresOptions};
+use planesmith_server::trace::Tracer;
 use planesmith_store::{MemoryLog, Storage, StorageOptions, WriteError};
 use planesmith_store_sled::SledLog;
 
@@ -34,6 +36,7 @@ use crate::private_file::make_private_dir;
 use crate::program::{GroupVersion, Program};
 use crate::service_accounts::ServiceAccountKeys;
 use crate::service_addresses::ServiceAddresses;
+use crate::trace_export::TraceExport;
 use crate::{
     bootstrap, certificate_requests, component_statuses, connect, controllers, custom_resources, namespaces, pods,
     reviews, service_accounts,
@@ -111,7 +114,16 @@ async fn serve(program: &Program, options: &Options) -> Result<()> {
     config.shutdown_delay = options.shutdown_delay_duration;
     config.public_address = announcement.public_address();
     config.openapi = assembled.openapi;
+    config.metrics = assembled.metrics;
+    let traces = options
+        .tracing_config_file
+        .as_deref()
+        .map(TraceExport::open)
+        .transpose()?;
+    config.tracer = traces.clone().map(|traces| traces as Arc<dyn Tracer>);
     config.metrics.show_storage(storage.clone());
+    let cbor = options.feature_gates.get(CBOR_GATE) == Some(true);
+    config.metrics.show_feature(CBOR_GATE, "ALPHA", cbor);
     config.group_priorities = group_priorities();
     let server = config.complete()?.prepare(chain);
     loopback.connect(server.front());
@@ -121,6 +133,9 @@ async fn serve(program: &Program, options: &Options) -> Result<()> {
     let kubeconfig = std::path::absolute(&kubeconfig).unwrap_or(kubeconfig);
     announce(program, options, &served, &url, &kubeconfig.display().to_string());
     let result = server.run(listener, signals).await;
+    if let Some(traces) = traces {
+        traces.close().await;
+    }
     storage.close().await;
     result.context("the server stopped out of order")
 }
@@ -156,6 +171,7 @@ struct Assembled {
     openapi: OpenApi,
     tokens: Arc<BearerTokens>,
     authorizer: Arc<dyn Authorizer>,
+    metrics: SharedMetrics,
 }
 
 fn assemble(
@@ -226,6 +242,7 @@ fn assemble(
         openapi,
         tokens,
         authorizer,
+        metrics: Arc::clone(&stores.options().metrics),
     })
 }
 

@@ -1,4 +1,6 @@
-//! Request bodies: how big they may be, and in which form they come.
+//! Request bodies: how big they may be, and in which form they come. And answers that are watched until they are sent.
+
+mod watched;
 
 use axum::body::Body;
 use bytes::{Bytes, BytesMut};
@@ -8,6 +10,7 @@ use http_body_util::BodyExt as _;
 use planesmith_machinery::status::{ApiError, ApiResult};
 
 use crate::negotiation::Format;
+pub(crate) use watched::{AtEnd, Watched};
 
 /// Reads a whole body.
 ///

@@ -22,7 +22,8 @@ use planesmith_machinery::resource::{ResourceFacts, SubresourceKind};
 use planesmith_machinery::status::{ApiError, ApiResult};
 use planesmith_store::Revision;
 
-use crate::request::{Context, Query, Verb};
+use crate::metrics::ResourceMetrics;
+use crate::request::{Context, Query, Stage, Verb};
 use crate::reservations::{Gone, Reservations};
 use crate::response;
 use crate::routes::{ResourceHandler, Routes, ServedResource, StoredCounts};
@@ -48,6 +49,7 @@ pub struct Endpoint {
     responder: Option<Arc<dyn Responder>>,
     source: Option<Arc<dyn Source>>,
     reservations: Option<Arc<dyn Reservations>>,
+    metrics: ResourceMetrics,
     /// The kind is on its way out.
     leaves: bool,
 }
@@ -108,6 +110,7 @@ impl Endpoint {
             responder: stores.responder(facts),
             source: stores.source(facts),
             reservations: stores.reservations(facts),
+            metrics: stores.options().metrics.resource(facts),
             stores: stores.clone(),
             store,
             subresources,
@@ -167,6 +170,10 @@ impl Endpoint {
         Some(Gone { pool, object })
     }
 
+    pub(crate) fn metrics(&self) -> &ResourceMetrics {
+        &self.metrics
+    }
+
     pub(crate) fn forms(&self) -> &Forms {
         &self.forms
     }
@@ -180,10 +187,14 @@ impl Endpoint {
     /// # Errors
     ///
     /// 504 when it is still to come.
-    pub(crate) async fn wait_for(&self, version: u64) -> ApiResult<()> {
+    pub(crate) async fn wait_for(&self, call: &Call, version: u64) -> ApiResult<()> {
         let storage = self.store.storage();
+        if storage.revision() >= Revision(version) {
+            return Ok(());
+        }
         let patience = self.stores.options().freshness_wait;
-        if storage.wait_for(Revision(version), patience).await {
+        let wait = storage.wait_for(Revision(version), patience);
+        if call.ctx.timeline.wait(Stage::Freshness, wait).await {
             return Ok(());
         }
         Err(ApiError::too_large_resource_version(version, storage.revision().0))
@@ -192,6 +203,8 @@ impl Endpoint {
     async fn answer(self: &Arc<Self>, call: &Call, body: Body) -> ApiResult<Response> {
         if let Some(warning) = self.facts.deprecated {
             call.ctx.warnings.add(warning);
+            let requests = self.stores.options().metrics.requests();
+            requests.note_deprecated(&call.ctx.info, warning);
         }
         let info = &call.ctx.info;
         if !info.subresource().is_empty() {
@@ -263,10 +276,7 @@ impl ResourceHandler for Endpoint {
 
     fn stored(&self) -> Option<StoredCounts> {
         let stats = self.objects()?.collection().stats();
-        Some(StoredCounts {
-            objects: stats.entries,
-            watchers: stats.watchers,
-        })
+        Some(StoredCounts { objects: stats.entries })
     }
 }
 

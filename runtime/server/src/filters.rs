@@ -19,7 +19,9 @@ mod in_flight;
 mod panic_guard;
 mod request_id;
 mod request_info;
+mod slow_requests;
 mod strict_transport;
+mod trace;
 mod warning_headers;
 
 use std::any::Any;
@@ -50,9 +52,12 @@ pub use self::in_flight::{InFlight, InFlightLimits, Permit};
 pub use self::panic_guard::PanicGuard;
 pub use self::request_id::AssignId;
 pub use self::request_info::ReadInfo;
+pub use self::slow_requests::SlowRequests;
 pub use self::strict_transport::StrictTransport;
+pub use self::trace::Trace;
 pub use self::warning_headers::WarningHeaders;
 
+use self::trace::Traced;
 use crate::connection::Connection;
 use crate::failure;
 use crate::metrics::Marks;
@@ -117,6 +122,8 @@ pub struct Exchange {
     pub permit: Option<Permit>,
     /// What the request is counted under.
     pub(crate) marks: Marks,
+    /// What is kept for the tracing system.
+    pub(crate) traced: Option<Traced>,
     /// Whether the answer may be compressed.
     pub(crate) gzip: bool,
 }
@@ -136,6 +143,7 @@ impl Exchange {
             headers: HeaderMap::new(),
             permit: None,
             marks: Marks::default(),
+            traced: None,
             gzip: false,
         }
     }

@@ -29,5 +29,6 @@ pub mod routes;
 pub mod shutdown;
 pub mod stores;
 mod table;
+pub mod trace;
 mod verbs;
 pub mod version;

@@ -67,6 +67,9 @@ pub trait Service: Send + Sync + 'static {
         request: Request<Body>,
         connection: Arc<Connection>,
     ) -> impl Future<Output = Response> + Send + 'static;
+
+    /// A client did not get through the TLS handshake.
+    fn handshake_failed(&self) {}
 }
 
 /// A socket that accepts connections.

@@ -1,20 +1,31 @@
 //! `/metrics`: what the server counts, under the names that kube-apiserver's dashboards and alerts use.
 
+mod access;
+mod admission;
+mod labels;
 mod process;
 mod requests;
+mod resource;
 mod storage;
 
 use std::sync::Arc;
 
 use axum::response::Response;
 use http::header::{CONTENT_TYPE, HeaderValue};
+use planesmith_access::admission::Observer;
+use planesmith_machinery::resource::ResourceFacts;
 use planesmith_store::Storage;
 use prometheus::core::Collector;
-use prometheus::{Gauge, GaugeVec, IntCounterVec, IntGaugeVec, Opts, Registry, TextEncoder};
+use prometheus::{
+    Gauge, GaugeVec, HistogramOpts, HistogramVec, IntCounter, IntCounterVec, IntGaugeVec, Opts, Registry, TextEncoder,
+};
 
 use crate::filters::InFlight;
 use crate::version::Version;
-pub(crate) use requests::{Marks, RequestMetrics};
+pub(crate) use access::{AccessMetrics, Credentials, Judgement};
+pub(crate) use labels::Marks;
+pub(crate) use requests::{LongRequest, RequestMetrics};
+pub(crate) use resource::{BodyUse, ResourceMetrics, StoreUse, WatchMetrics};
 
 /// Everything that a chain of servers counts.
 #[derive(Debug)]
@@ -23,6 +34,11 @@ pub struct Metrics {
     /// What is shown at `/metrics/slis`: whether the server was well.
     service_levels: Registry,
     requests: RequestMetrics,
+    access: AccessMetrics,
+    admission: admission::AdmissionMetrics,
+    resources: Arc<resource::AllResources>,
+    failed_handshakes: IntCounter,
+    features: IntGaugeVec,
     in_flight: IntGaugeVec,
     process: process::ProcessMetrics,
     storage: storage::StorageMetrics,
@@ -43,10 +59,22 @@ impl Metrics {
         let registry = Registry::new();
         let service_levels = Registry::new();
         let in_flight = gauges(
+            &registry,
             "apiserver_current_inflight_requests",
             "Requests being handled now, by kind.",
             &["request_kind"],
         );
+        let features = gauges(
+            &registry,
+            "kubernetes_feature_enabled",
+            "Features that can be switched: 1 for those that are on.",
+            &["name", "stage"],
+        );
+        let failed_handshakes = IntCounter::new(
+            "apiserver_tls_handshake_errors_total",
+            "Connections whose TLS handshake failed.",
+        );
+        let failed_handshakes = failed_handshakes.expect(VALID);
         let check_state = GaugeVec::new(
             Opts::new(
                 "kubernetes_healthcheck",
@@ -62,6 +90,11 @@ impl Metrics {
         let check_runs = check_runs.expect(VALID);
         let metrics = Self {
             requests: RequestMetrics::new(&registry),
+            access: AccessMetrics::new(&registry),
+            admission: admission::AdmissionMetrics::new(&registry),
+            resources: Arc::new(resource::AllResources::new(&registry)),
+            failed_handshakes,
+            features,
             process: process::ProcessMetrics::new(&registry),
             storage: storage::StorageMetrics::new(&registry),
             in_flight,
@@ -70,7 +103,7 @@ impl Metrics {
             registry,
             service_levels,
         };
-        metrics.register(metrics.in_flight.clone());
+        metrics.register(metrics.failed_handshakes.clone());
         add(&metrics.service_levels, metrics.check_state.clone());
         add(&metrics.service_levels, metrics.check_runs.clone());
         metrics
@@ -90,12 +123,41 @@ impl Metrics {
         &self.requests
     }
 
+    pub(crate) fn access(&self) -> &AccessMetrics {
+        &self.access
+    }
+
+    /// The metrics of a resource in one version.
+    pub(crate) fn resource(&self, facts: &'static ResourceFacts) -> ResourceMetrics {
+        ResourceMetrics::new(&self.resources, facts)
+    }
+
+    /// Counts what a chain of the plugins `names` does.
+    pub(crate) fn observe_admission(&self, names: &[&'static str]) -> Arc<dyn Observer> {
+        self.admission.of_chain(names)
+    }
+
+    /// Counts a connection whose TLS handshake failed.
+    pub(crate) fn count_failed_handshake(&self) {
+        self.failed_handshakes.inc();
+    }
+
+    /// Shows whether a feature is on; `stage` is `ALPHA`, `BETA` or empty.
+    pub fn show_feature(&self, name: &str, stage: &str, enabled: bool) {
+        self.features.with_label_values(&[name, stage]).set(i64::from(enabled));
+    }
+
     /// Shows which build this is.
     pub(crate) fn show_version(&self, version: &Version) {
         let labels = [
             ("major", &version.major),
             ("minor", &version.minor),
             ("git_version", &version.git_version),
+            ("git_commit", &version.git_commit),
+            ("git_tree_state", &version.git_tree_state),
+            ("build_date", &version.build_date),
+            ("go_version", &version.go_version),
+            ("compiler", &version.compiler),
             ("platform", &version.platform),
         ];
         let mut opts = Opts::new("kubernetes_build_info", "The build; always 1.");
@@ -141,8 +203,23 @@ pub type SharedMetrics = Arc<Metrics>;
 /// Why building a metric cannot fail.
 const VALID: &str = "names and labels are constants that follow the rules";
 
-fn gauges(name: &str, help: &str, labels: &[&str]) -> IntGaugeVec {
-    IntGaugeVec::new(Opts::new(name, help), labels).expect(VALID)
+fn gauges(registry: &Registry, name: &str, help: &str, labels: &[&str]) -> IntGaugeVec {
+    let gauges = IntGaugeVec::new(Opts::new(name, help), labels).expect(VALID);
+    add(registry, gauges.clone());
+    gauges
+}
+
+fn counters(registry: &Registry, name: &str, help: &str, labels: &[&str]) -> IntCounterVec {
+    let counters = IntCounterVec::new(Opts::new(name, help), labels).expect(VALID);
+    add(registry, counters.clone());
+    counters
+}
+
+fn histograms(registry: &Registry, name: &str, help: &str, buckets: &[f64], labels: &[&str]) -> HistogramVec {
+    let options = HistogramOpts::new(name, help).buckets(buckets.to_vec());
+    let histograms = HistogramVec::new(options, labels).expect(VALID);
+    add(registry, histograms.clone());
+    histograms
 }
 
 fn add(registry: &Registry, collector: impl Collector + 'static) {

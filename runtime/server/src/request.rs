@@ -4,6 +4,7 @@ mod context;
 mod duration;
 mod info;
 mod query;
+mod timeline;
 mod verb;
 mod warnings;
 
@@ -12,6 +13,7 @@ pub use duration::{InvalidDuration, parse_duration};
 pub use info::RequestInfo;
 pub(crate) use info::{decode, parameter};
 pub use query::Query;
+pub use timeline::{Stage, Step, Timeline};
 pub use verb::Verb;
 pub use warnings::Warnings;
 

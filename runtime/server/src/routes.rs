@@ -45,8 +45,6 @@ pub trait ResourceHandler: Send + Sync {
 pub struct StoredCounts {
     /// Objects.
     pub objects: usize,
-    /// Open watches.
-    pub watchers: usize,
 }
 
 /// Answers everything below one version of a group: its resources, whichever they are, and its discovery document.

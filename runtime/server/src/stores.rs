@@ -17,6 +17,7 @@ use planesmith_machinery::scheme::Scheme;
 use planesmith_store::{Clock, Storage, SystemClock};
 
 use crate::endpoint::{Responder, Source, Subresource, Subresources};
+use crate::metrics::SharedMetrics;
 use crate::reservations::Reservations;
 
 pub use indexer::row_of;
@@ -87,6 +88,8 @@ pub struct StoresOptions {
     pub bookmark_interval: Duration,
     /// How long a read waits for a revision that is still to come. Default: 3 seconds.
     pub freshness_wait: Duration,
+    /// Where requests are counted.
+    pub metrics: SharedMetrics,
 }
 
 impl Default for StoresOptions {
@@ -98,6 +101,7 @@ impl Default for StoresOptions {
             min_watch: Duration::from_secs(30 * 60),
             bookmark_interval: Duration::from_secs(60),
             freshness_wait: Duration::from_secs(3),
+            metrics: SharedMetrics::default(),
         }
     }
 }
@@ -112,6 +116,9 @@ impl Stores {
     /// The stores of the kinds in `scheme` on `storage`.
     #[must_use]
     pub fn with_options(storage: Storage, scheme: Arc<Scheme>, admission: Chain, options: StoresOptions) -> Self {
+        let plugins: Vec<_> = admission.names().collect();
+        let observer = options.metrics.observe_admission(&plugins);
+        let admission = admission.observed_by(observer);
         let shared = Shared {
             storage,
             scheme,

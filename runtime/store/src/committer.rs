@@ -4,6 +4,7 @@ mod plan;
 mod queue;
 
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use self::plan::Plan;
 pub(crate) use self::queue::{Expiry, Queue};
@@ -69,6 +70,8 @@ impl Committer {
 
     fn commit(&self, plan: Plan, now: u64) {
         let (records, outcome) = plan.finish();
+        let begin = Instant::now();
+        let mut synced = Duration::ZERO;
         if !records.is_empty() {
             let batch = Batch { at: now, records };
             if let Err(error) = self.log.append(&batch) {
@@ -79,6 +82,7 @@ impl Committer {
                 self.queue.note(Some(refusal));
                 return;
             }
+            synced = begin.elapsed();
             self.queue.note(None);
             let memory = outcome.publish();
             self.horizon.advance(self.last);
@@ -88,7 +92,7 @@ impl Committer {
                 self.marks.push(mark);
             }
         }
-        outcome.answer();
+        outcome.answer(synced);
     }
 }
 

@@ -76,6 +76,8 @@ pub struct Written {
     pub entry: Arc<Entry>,
     /// The state before; `None` when the write created the key.
     pub previous: Option<Arc<Entry>>,
+    /// How long the batch took to become durable.
+    pub synced: Duration,
 }
 
 impl Written {

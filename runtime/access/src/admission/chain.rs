@@ -1,22 +1,36 @@
 //! The plugins of a server, in order.
 
 use std::sync::Arc;
+use std::time::Instant;
 
 use planesmith_machinery::status::ApiResult;
 
-use super::{Attributes, Objects, Operation, Phase, Plugin, Reinvocation};
+use super::{Asked, Attributes, Objects, Observer, Operation, Phase, Plugin, Reinvocation};
 
 /// The plugins of a server, in the order in which they are asked. The empty chain admits everything.
 #[derive(Clone, Default)]
 pub struct Chain {
     plugins: Vec<Arc<dyn Plugin>>,
+    observer: Option<Arc<dyn Observer>>,
 }
 
 impl Chain {
     /// A chain of these plugins.
     #[must_use]
     pub fn new(plugins: Vec<Arc<dyn Plugin>>) -> Self {
-        Self { plugins }
+        Self {
+            plugins,
+            observer: None,
+        }
+    }
+
+    /// The same chain, which tells `observer` how long its plugins take.
+    #[must_use]
+    pub fn observed_by(self, observer: Arc<dyn Observer>) -> Self {
+        Self {
+            observer: Some(observer),
+            ..self
+        }
     }
 
     /// Appends a plugin.
@@ -46,16 +60,21 @@ impl Chain {
             reinvocation: Some(&reinvocation),
             ..*attributes
         };
-        self.mutate_once(&attributes, objects).await?;
-        if reinvocation.begin_second() {
-            self.mutate_once(&attributes, objects).await?;
+        let begin = Instant::now();
+        let mut answer = self.mutate_once(&attributes, objects).await;
+        if answer.is_ok() && reinvocation.begin_second() {
+            answer = self.mutate_once(&attributes, objects).await;
         }
-        Ok(())
+        self.tell(Phase::Mutating, attributes.operation, &answer, None, begin);
+        answer
     }
 
     async fn mutate_once(&self, attributes: &Attributes<'_>, objects: &mut Objects<'_>) -> ApiResult<()> {
-        for plugin in self.asked(attributes.operation, Phase::Mutating) {
-            plugin.mutate(attributes, objects).await?;
+        let mut begin = Instant::now();
+        for (index, plugin) in self.asked(attributes.operation, Phase::Mutating) {
+            let answer = plugin.mutate(attributes, objects).await;
+            begin = self.tell(Phase::Mutating, attributes.operation, &answer, Some(index), begin);
+            answer?;
         }
         Ok(())
     }
@@ -66,16 +85,48 @@ impl Chain {
     ///
     /// That of the first plugin that refuses.
     pub async fn validate(&self, attributes: &Attributes<'_>, objects: &Objects<'_>) -> ApiResult<()> {
-        for plugin in self.asked(attributes.operation, Phase::Validating) {
-            plugin.validate(attributes, objects).await?;
+        let begin = Instant::now();
+        let answer = self.validate_once(attributes, objects).await;
+        self.tell(Phase::Validating, attributes.operation, &answer, None, begin);
+        answer
+    }
+
+    async fn validate_once(&self, attributes: &Attributes<'_>, objects: &Objects<'_>) -> ApiResult<()> {
+        let mut begin = Instant::now();
+        for (index, plugin) in self.asked(attributes.operation, Phase::Validating) {
+            let answer = plugin.validate(attributes, objects).await;
+            begin = self.tell(Phase::Validating, attributes.operation, &answer, Some(index), begin);
+            answer?;
         }
         Ok(())
     }
 
-    fn asked(&self, operation: Operation, phase: Phase) -> impl Iterator<Item = &Arc<dyn Plugin>> {
-        self.plugins
-            .iter()
-            .filter(move |plugin| plugin.handles(operation, phase))
+    /// Tells the observer about the answer of a plugin, or of all of them; returns when that was.
+    fn tell(
+        &self,
+        phase: Phase,
+        operation: Operation,
+        answer: &ApiResult<()>,
+        plugin: Option<usize>,
+        begin: Instant,
+    ) -> Instant {
+        let Some(observer) = &self.observer else { return begin };
+        let now = Instant::now();
+        let asked = Asked {
+            phase,
+            operation,
+            rejected: answer.is_err(),
+        };
+        match plugin {
+            Some(index) => observer.plugin(index, asked, now - begin),
+            None => observer.step(asked, now - begin),
+        }
+        now
+    }
+
+    fn asked(&self, operation: Operation, phase: Phase) -> impl Iterator<Item = (usize, &Arc<dyn Plugin>)> {
+        let plugins = self.plugins.iter().enumerate();
+        plugins.filter(move |(_, plugin)| plugin.handles(operation, phase))
     }
 }
 

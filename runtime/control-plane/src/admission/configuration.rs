@@ -46,7 +46,7 @@ impl Configuration {
     /// What cannot be read, and why.
     pub fn open(path: &Path) -> Result<Self> {
         let shown = path.display();
-        let value = read(path).with_context(|| format!("--admission-control-config-file {shown}"))?;
+        let value = read_document(path).with_context(|| format!("--admission-control-config-file {shown}"))?;
         let file: AdmissionConfiguration =
             serde_json::from_value(value).with_context(|| format!("--admission-control-config-file {shown}"))?;
         if file.kind != "AdmissionConfiguration" || !VERSIONS.contains(&file.api_version.as_str()) {
@@ -65,7 +65,8 @@ impl Configuration {
                 None if plugin.path.is_empty() => continue,
                 None => {
                     let path = folder.join(&plugin.path);
-                    read(&path).with_context(|| format!("configuration of {}: {}", plugin.name, path.display()))?
+                    read_document(&path)
+                        .with_context(|| format!("configuration of {}: {}", plugin.name, path.display()))?
                 }
             };
             plugins.push((plugin.name, value));
@@ -81,7 +82,8 @@ impl Configuration {
     }
 }
 
-fn read(path: &Path) -> Result<Value> {
+/// The YAML or JSON document in a file.
+pub(crate) fn read_document(path: &Path) -> Result<Value> {
     let text = fs::read(path)?;
     let document = yaml::to_json(&text)?;
     Ok(serde_json::from_slice(&document.json)?)

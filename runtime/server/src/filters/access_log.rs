@@ -15,11 +15,7 @@ impl Filter for AccessLog {
     }
 
     fn enter<'a>(&'a self, exchange: &'a mut Exchange) -> Step<'a> {
-        if tracing::enabled!(target: "http", tracing::Level::DEBUG)
-            && let Some(agent) = exchange.request.headers().get(USER_AGENT)
-        {
-            exchange.ctx.agent = Some(agent.clone());
-        }
+        exchange.ctx.agent = exchange.request.headers().get(USER_AGENT).cloned();
         Step::Continue
     }
 

@@ -1,12 +1,15 @@
 //! Who asks.
 
 use std::sync::Arc;
+use std::time::Instant;
 
 use http::header::AUTHORIZATION;
 use planesmith_access::authentication::{Authenticator, Credentials, Verdict};
 use planesmith_machinery::status::ApiError;
 
 use super::{Exchange, Filter, Step};
+use crate::metrics::{Credentials as Judged, SharedMetrics};
+use crate::request::Stage;
 
 /// Finds out who asks, or answers 401.
 ///
@@ -14,13 +17,14 @@ use super::{Exchange, Filter, Step};
 #[derive(Clone, Debug)]
 pub struct Authentication {
     authenticator: Arc<dyn Authenticator>,
+    metrics: SharedMetrics,
 }
 
 impl Authentication {
-    /// Asks `authenticator`.
+    /// Asks `authenticator`, and counts in `metrics` what it says.
     #[must_use]
-    pub fn new(authenticator: Arc<dyn Authenticator>) -> Self {
-        Self { authenticator }
+    pub fn new(authenticator: Arc<dyn Authenticator>, metrics: SharedMetrics) -> Self {
+        Self { authenticator, metrics }
     }
 }
 
@@ -34,14 +38,21 @@ impl Filter for Authentication {
             headers: exchange.request.headers(),
             certificate: exchange.connection.certificate.as_ref(),
         };
-        match self.authenticator.authenticate(&credentials) {
+        let begin = Instant::now();
+        let verdict = self.authenticator.authenticate(&credentials);
+        let (access, took) = (self.metrics.access(), begin.elapsed());
+        exchange.ctx.timeline.add(Stage::Authentication, begin, took);
+        match verdict {
             Verdict::User(user) => {
+                access.authenticated(Judged::Known, took);
+                access.user(&user.name);
                 exchange.ctx.user = user;
                 exchange.request.headers_mut().remove(AUTHORIZATION);
                 return Step::Continue;
             }
-            Verdict::NoOpinion => {}
+            Verdict::NoOpinion => access.authenticated(Judged::Absent, took),
             Verdict::Invalid(reason) => {
+                access.authenticated(Judged::Invalid, took);
                 tracing::warn!(request = %exchange.ctx.id, peer = ?exchange.connection.peer, reason, "authentication failed");
             }
         }

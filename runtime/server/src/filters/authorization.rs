@@ -1,6 +1,7 @@
 //! Whether the user may do what it asks for.
 
 use std::sync::Arc;
+use std::time::Instant;
 
 use http::header::{HeaderValue, X_CONTENT_TYPE_OPTIONS};
 use planesmith_access::authorization::{Attributes, Authorizer, Decision, Target};
@@ -9,19 +10,21 @@ use planesmith_machinery::group_version::GroupResource;
 use planesmith_machinery::status::{ApiError, Details};
 
 use super::{Exchange, Filter, Step};
-use crate::request::{Context, RequestInfo};
+use crate::metrics::{Judgement, SharedMetrics};
+use crate::request::{Context, RequestInfo, Stage};
 
 /// Lets pass what the user may do; answers 403 to everything else.
 #[derive(Clone, Debug)]
 pub struct Authorization {
     authorizer: Arc<dyn Authorizer>,
+    metrics: SharedMetrics,
 }
 
 impl Authorization {
-    /// Asks `authorizer`.
+    /// Asks `authorizer`, and counts in `metrics` what it says.
     #[must_use]
-    pub fn new(authorizer: Arc<dyn Authorizer>) -> Self {
-        Self { authorizer }
+    pub fn new(authorizer: Arc<dyn Authorizer>, metrics: SharedMetrics) -> Self {
+        Self { authorizer, metrics }
     }
 }
 
@@ -38,7 +41,17 @@ impl Filter for Authorization {
             verb: &verb,
             target: target(&ctx.info),
         };
-        let reason = match self.authorizer.authorize(&attributes) {
+        let begin = Instant::now();
+        let decision = self.authorizer.authorize(&attributes);
+        let took = begin.elapsed();
+        ctx.timeline.add(Stage::Authorization, begin, took);
+        let judgement = match &decision {
+            Decision::Allow => Judgement::Allowed,
+            Decision::Deny(_) => Judgement::Denied,
+            Decision::NoOpinion(_) => Judgement::NoOpinion,
+        };
+        self.metrics.access().authorized(judgement, took);
+        let reason = match decision {
             Decision::Allow => return Step::Continue,
             Decision::Deny(reason) | Decision::NoOpinion(reason) => reason,
         };

@@ -2,13 +2,15 @@
 
 use std::sync::Arc;
 
+use axum::body::Body;
 use axum::response::Response;
-use http_body::Body;
+use http_body::Body as _;
 
 use super::{Exchange, Filter, Step};
-use crate::metrics::{Marks, Metrics};
+use crate::body::{AtEnd, Watched};
+use crate::metrics::{LongRequest, Marks, Metrics};
 
-/// Counts each request when it is answered.
+/// Counts each request when it is answered; one that lasts as long as its client wants, when it is over.
 #[derive(Clone, Debug)]
 pub struct Count {
     metrics: Arc<Metrics>,
@@ -35,10 +37,18 @@ impl Filter for Count {
 
     fn leave(&self, exchange: &mut Exchange, response: &mut Response) {
         let ctx = &exchange.ctx;
-        let size = response.body().size_hint().exact();
-        let took = ctx.received.elapsed();
-        self.metrics
-            .requests()
-            .observe(&ctx.info, exchange.marks, response.status(), took, size);
+        let (requests, code) = (self.metrics.requests(), response.status());
+        if !ctx.info.is_long_running() || !(code.is_success() || code.is_informational()) {
+            let size = response.body().size_hint().exact();
+            return requests.observe(ctx, exchange.marks, code, size);
+        }
+        let running = requests.begin(ctx, exchange.marks, code);
+        let body = std::mem::take(response.body_mut());
+        *response.body_mut() = Body::new(Watched::new(body, running));
     }
+}
+
+impl AtEnd for LongRequest {
+    /// Dropping it counts it.
+    fn at_end(self) {}
 }

@@ -12,12 +12,13 @@ use super::prepared::PreparedServer;
 use crate::chain::{ApiServer, Installation};
 use crate::filters::{
     AccessLog, AssignId, Authentication, Authorization, CacheControl, Compress, Cors, CorsPatternError, Count,
-    Deadline, Filter, Filters, Impersonation, InFlight, InFlightLimits, PanicGuard, ReadInfo, StrictTransport,
-    WarningHeaders,
+    Deadline, Filter, Filters, Impersonation, InFlight, InFlightLimits, PanicGuard, ReadInfo, SlowRequests,
+    StrictTransport, Trace, WarningHeaders,
 };
 use crate::listener::ConnectionLimits;
 use crate::metrics::SharedMetrics;
 use crate::openapi::OpenApi;
+use crate::trace::Tracer;
 use crate::version::Version;
 
 /// What can be set about a chain of servers as a whole.
@@ -50,6 +51,10 @@ pub struct Config {
     pub openapi: OpenApi,
     /// Where everything is counted.
     pub metrics: SharedMetrics,
+    /// Requests that take longer are logged, with where their time went.
+    pub slow_request: Duration,
+    /// Gets requests for a tracing system.
+    pub tracer: Option<Arc<dyn Tracer>>,
 }
 
 /// What is wrong with a [`Config`].
@@ -93,6 +98,8 @@ impl Config {
             group_priorities: Vec::new(),
             openapi: OpenApi::default(),
             metrics: SharedMetrics::default(),
+            slow_request: Duration::from_millis(500),
+            tracer: None,
         }
     }
 
@@ -120,9 +127,15 @@ impl Config {
         let mut list: Vec<Box<dyn Filter>> = vec![
             Box::new(AssignId),
             Box::new(AccessLog),
+            Box::new(SlowRequests {
+                threshold: self.slow_request,
+            }),
             Box::new(Count::new(Arc::clone(&self.metrics))),
             Box::new(PanicGuard),
         ];
+        if let Some(tracer) = &self.tracer {
+            list.push(Box::new(Trace::new(Arc::clone(tracer))));
+        }
         if !self.cors_allowed_origins.is_empty() {
             list.push(Box::new(Cors::new(&self.cors_allowed_origins)?));
         }
@@ -136,11 +149,18 @@ impl Config {
         list.push(Box::new(Deadline {
             limit: self.request_timeout,
         }));
-        list.push(Box::new(Authentication::new(Arc::clone(&self.authenticator))));
+        let metrics = &self.metrics;
+        list.push(Box::new(Authentication::new(
+            Arc::clone(&self.authenticator),
+            Arc::clone(metrics),
+        )));
         // Audit stands here, before everything that may see an impersonated user.
         list.push(Box::new(Impersonation));
         list.push(Box::new(in_flight.clone()));
-        list.push(Box::new(Authorization::new(Arc::clone(&self.authorizer))));
+        list.push(Box::new(Authorization::new(
+            Arc::clone(&self.authorizer),
+            Arc::clone(metrics),
+        )));
         list.push(Box::new(WarningHeaders));
         list.push(Box::new(Compress::default()));
         Ok(Filters::new(list))

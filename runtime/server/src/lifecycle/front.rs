@@ -10,6 +10,7 @@ use http::Request;
 use crate::connection::Connection;
 use crate::filters::{Exchange, Filters};
 use crate::listener::Service;
+use crate::metrics::SharedMetrics;
 use crate::shutdown::Shutdown;
 
 /// The outside of a chain: the filters and, behind them, the outermost server.
@@ -18,6 +19,7 @@ pub struct Front {
     pub(super) filters: Filters,
     pub(super) router: Router,
     pub(super) shutdown: Shutdown,
+    pub(super) metrics: SharedMetrics,
 }
 
 impl Front {
@@ -31,5 +33,9 @@ impl Front {
 impl Service for Front {
     async fn serve(self: Arc<Self>, request: Request<Body>, connection: Arc<Connection>) -> Response {
         Front::serve(&self, request, connection).await
+    }
+
+    fn handshake_failed(&self) {
+        self.metrics.count_failed_handshake();
     }
 }

@@ -61,6 +61,7 @@ impl PreparedServer {
                 filters,
                 router,
                 shutdown: shutdown.clone(),
+                metrics: Arc::clone(&config.metrics),
             }),
             config,
             start_hooks: merged.start_hooks,

@@ -83,8 +83,14 @@ impl<S: Service> Sessions<S> {
             tls.accept(stream).await
         };
         match at_most(self.limits.handshake, handshake).await {
-            None => tracing::debug!(%peer, "the TLS handshake took too long"),
-            Some(Err(error)) => tracing::debug!(%peer, %error, "the TLS handshake failed"),
+            None => {
+                self.service.handshake_failed();
+                tracing::debug!(%peer, "the TLS handshake took too long");
+            }
+            Some(Err(error)) => {
+                self.service.handshake_failed();
+                tracing::debug!(%peer, %error, "the TLS handshake failed");
+            }
             Some(Ok((stream, certificate))) => {
                 let connection = Connection {
                     peer: Some(peer),

@@ -3,7 +3,7 @@
 use std::fs;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use prometheus::{Gauge, Registry};
+use prometheus::{Counter, Gauge, Registry};
 
 use super::{VALID, add};
 
@@ -13,7 +13,7 @@ const TICKS_PER_SECOND: f64 = 100.0;
 /// Cost of the process; refreshed when it is shown. Stays zero where there is no `/proc`.
 #[derive(Debug)]
 pub(super) struct ProcessMetrics {
-    cpu_seconds: Gauge,
+    cpu_seconds: Counter,
     resident_bytes: Gauge,
     virtual_bytes: Gauge,
     open_files: Gauge,
@@ -32,12 +32,24 @@ impl ProcessMetrics {
                 .duration_since(UNIX_EPOCH)
                 .map_or(0.0, |time| time.as_secs_f64()),
         );
+        let cpu_seconds = Counter::new("process_cpu_seconds_total", "Processor time used, in seconds.");
+        let cpu_seconds = cpu_seconds.expect(VALID);
+        add(registry, cpu_seconds.clone());
+        let limits = fs::read_to_string("/proc/self/limits").unwrap_or_default();
+        let max_files = gauge(
+            registry,
+            "process_max_fds",
+            "Files and sockets that may be open at once.",
+        );
+        max_files.set(limit(&limits, "Max open files"));
+        let max_memory = gauge(
+            registry,
+            "process_virtual_memory_max_bytes",
+            "Address space that may be used, in bytes.",
+        );
+        max_memory.set(limit(&limits, "Max address space"));
         Self {
-            cpu_seconds: gauge(
-                registry,
-                "process_cpu_seconds_total",
-                "Processor time used, in seconds.",
-            ),
+            cpu_seconds,
             resident_bytes: gauge(registry, "process_resident_memory_bytes", "Memory in use, in bytes."),
             virtual_bytes: gauge(
                 registry,
@@ -60,7 +72,8 @@ impl ProcessMetrics {
             .map(|field| field.parse().unwrap_or(0.0))
             .collect();
         if let Some(&[user, system]) = fields.get(11..13) {
-            self.cpu_seconds.set((user + system) / TICKS_PER_SECOND);
+            let more = (user + system) / TICKS_PER_SECOND - self.cpu_seconds.get();
+            self.cpu_seconds.inc_by(more.max(0.0));
         }
         self.threads.set(fields.get(17).copied().unwrap_or_default());
         let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
@@ -82,4 +95,16 @@ fn kilobytes(status: &str, name: &str) -> f64 {
     let line = status.lines().find_map(|line| line.strip_prefix(name));
     line.and_then(|line| line.trim().trim_end_matches(" kB").parse().ok())
         .unwrap_or(0.0)
+}
+
+/// The limit `name` in `/proc/self/limits`; none at all is shown as the largest number.
+#[expect(clippy::cast_precision_loss, reason = "metrics are floating point numbers")]
+fn limit(limits: &str, name: &str) -> f64 {
+    let line = limits.lines().find_map(|line| line.strip_prefix(name));
+    let soft = line.and_then(|line| line.split_ascii_whitespace().next());
+    match soft {
+        Some("unlimited") => u64::MAX as f64,
+        Some(number) => number.parse().unwrap_or(0.0),
+        None => 0.0,
+    }
 }

@@ -1,4 +1,4 @@
-//! What requests are counted under.
+//! Requests by what they ask for and how they were answered.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasher, RandomState};
@@ -6,16 +6,19 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use arc_swap::ArcSwap;
-use http::header::CONTENT_TYPE;
-use http::{HeaderMap, Method, StatusCode};
-use prometheus::{Histogram, HistogramOpts, HistogramVec, IntCounter, IntCounterVec, Opts, Registry};
+use http::StatusCode;
+use prometheus::{Histogram, HistogramVec, IntCounter, IntCounterVec, IntGauge, IntGaugeVec, Registry};
 
-use super::{VALID, add};
+use super::labels::{Labels, Marks, PLACE};
+use super::{counters, gauges, histograms};
 use crate::chain::SharedTable;
-use crate::request::{RequestInfo, Verb};
+use crate::request::{Context, RequestInfo, Verb};
+
+/// The user as which the server asks itself.
+const SELF: &str = "system:apiserver";
 
 /// kube-apiserver's buckets, in seconds.
-const SECONDS: [f64; 23] = [
+pub(super) const SECONDS: [f64; 23] = [
     0.005, 0.025, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1.0, 1.25, 1.5, 2.0, 3.0, 4.0, 5.0, 6.0, 8.0, 10.0, 15.0, 20.0, 30.0,
     45.0, 60.0,
 ];
@@ -30,8 +33,12 @@ const BYTES: [f64; 7] = [1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9];
 pub(crate) struct RequestMetrics {
     total: IntCounterVec,
     seconds: HistogramVec,
+    level_seconds: HistogramVec,
     bytes: HistogramVec,
-    refused: IntCounterVec,
+    running: IntGaugeVec,
+    terminated: IntCounterVec,
+    own: IntCounterVec,
+    deprecated: IntGaugeVec,
     tables: OnceLock<Vec<SharedTable>>,
     hasher: RandomState,
     cells: ArcSwap<HashMap<u64, Arc<Cell>>>,
@@ -42,94 +49,101 @@ pub(crate) struct RequestMetrics {
 struct Cell {
     total: IntCounter,
     seconds: Histogram,
-    bytes: Histogram,
+    /// Only requests that change something count.
+    level_seconds: Option<Histogram>,
+    /// Only answers to reads are measured.
+    bytes: Option<Histogram>,
+    running: Option<IntGauge>,
+    own: OnceLock<IntCounter>,
+    labels: [Box<str>; 3],
 }
 
-/// What a request is counted under.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-struct Labels<'a> {
-    verb: &'static str,
-    dry_run: &'static str,
-    group: &'a str,
-    version: &'a str,
-    resource: &'a str,
-    subresource: &'a str,
-    scope: &'static str,
-    code: StatusCode,
+/// A request that lasts as long as its client wants; counted when this is dropped.
+#[derive(Debug)]
+pub(crate) struct LongRequest {
+    cell: Arc<Cell>,
+    received: std::time::Instant,
 }
 
-/// What is needed of a request's head to count it.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Marks {
-    dry_run: bool,
-    apply: bool,
-}
-
-impl Marks {
-    /// Looks at a request that is about to be handled.
-    pub(crate) fn of(method: &Method, query: Option<&str>, headers: &HeaderMap) -> Self {
-        if *method == Method::GET {
-            return Self::default();
+impl Drop for LongRequest {
+    fn drop(&mut self) {
+        if let Some(running) = &self.cell.running {
+            running.dec();
         }
-        let content_type = headers.get(CONTENT_TYPE).map_or(&b""[..], |value| value.as_bytes());
-        Self {
-            dry_run: query.is_some_and(|query| query.contains("dryRun=All")),
-            apply: *method == Method::PATCH && content_type.starts_with(b"application/apply-patch+"),
+        self.cell.count(self.received.elapsed());
+    }
+}
+
+impl Cell {
+    fn count(&self, took: Duration) {
+        let seconds = took.as_secs_f64();
+        self.total.inc();
+        self.seconds.observe(seconds);
+        if let Some(level) = &self.level_seconds {
+            level.observe(seconds);
         }
     }
 }
 
 impl RequestMetrics {
     pub(super) fn new(registry: &Registry) -> Self {
-        let place = [
-            "verb",
-            "group",
-            "version",
-            "resource",
-            "subresource",
-            "scope",
-            "component",
-        ];
-        let with = |more: &[&'static str]| [&place[..], more].concat();
-        let histogram = |name: &str, help: &str, buckets: &[f64], labels: &[&str]| {
-            let options = HistogramOpts::new(name, help).buckets(buckets.to_vec());
-            HistogramVec::new(options, labels).expect(VALID)
-        };
-        let metrics = Self {
-            total: IntCounterVec::new(
-                Opts::new("apiserver_request_total", "Requests answered."),
+        let with = |more: &[&'static str]| [&PLACE[..], more].concat();
+        Self {
+            total: counters(
+                registry,
+                "apiserver_request_total",
+                "Requests answered.",
                 &with(&["dry_run", "code"]),
-            )
-            .expect(VALID),
-            seconds: histogram(
+            ),
+            seconds: histograms(
+                registry,
                 "apiserver_request_duration_seconds",
-                "Time to the start of the answer, in seconds.",
+                "Time to the answer, in seconds; of watches, all the time that they last.",
                 &SECONDS,
                 &with(&["dry_run"]),
             ),
-            bytes: histogram(
+            level_seconds: histograms(
+                registry,
+                "apiserver_request_sli_duration_seconds",
+                "Time to the answer, in seconds, of requests that are no dry runs.",
+                &SECONDS[2..],
+                &PLACE,
+            ),
+            bytes: histograms(
+                registry,
                 "apiserver_response_sizes",
                 "Size of answers to reads, in bytes.",
                 &BYTES,
-                &place,
+                &PLACE,
             ),
-            refused: IntCounterVec::new(
-                Opts::new(
-                    "apiserver_request_terminations_total",
-                    "Requests refused to protect the server.",
-                ),
-                &["code"],
-            )
-            .expect(VALID),
+            running: gauges(
+                registry,
+                "apiserver_longrunning_requests",
+                "Watches, streams and proxied requests that are going on.",
+                &PLACE,
+            ),
+            terminated: counters(
+                registry,
+                "apiserver_request_terminations_total",
+                "Requests refused or given up to protect the server.",
+                &with(&["code"]),
+            ),
+            own: counters(
+                registry,
+                "apiserver_selfrequest_total",
+                "Requests that the server sends to itself.",
+                &["verb", "group", "resource", "subresource"],
+            ),
+            deprecated: gauges(
+                registry,
+                "apiserver_requested_deprecated_apis",
+                "Deprecated versions that were asked for; always 1.",
+                &["group", "version", "resource", "subresource", "removed_release"],
+            ),
             tables: OnceLock::new(),
             hasher: RandomState::new(),
             cells: ArcSwap::default(),
-        };
-        add(registry, metrics.total.clone());
-        add(registry, metrics.seconds.clone());
-        add(registry, metrics.bytes.clone());
-        add(registry, metrics.refused.clone());
-        metrics
+        }
     }
 
     /// Learns which resources are served.
@@ -143,57 +157,108 @@ impl RequestMetrics {
     }
 
     /// Counts a request that has been answered, with the size of the answer if it is known.
-    pub(crate) fn observe(
-        &self,
-        info: &RequestInfo,
-        marks: Marks,
-        code: StatusCode,
-        took: Duration,
-        bytes: Option<u64>,
-    ) {
+    pub(crate) fn observe(&self, ctx: &Context, marks: Marks, code: StatusCode, bytes: Option<u64>) {
+        let cell = self.cell(&ctx.info, marks, code);
+        cell.count(ctx.received.elapsed());
+        if let (Some(bytes), Some(sizes)) = (bytes, &cell.bytes) {
+            #[expect(clippy::cast_precision_loss, reason = "the bucket does not change by a byte")]
+            sizes.observe(bytes as f64);
+        }
+        if ctx.user.name == SELF {
+            self.count_own(&cell);
+        }
+        if matches!(code, StatusCode::TOO_MANY_REQUESTS | StatusCode::GATEWAY_TIMEOUT) {
+            let labels = self.shown(Labels::of(&ctx.info, marks, code), &ctx.info);
+            let values = [&labels.place()[..], &[code.as_str()]].concat();
+            self.terminated.with_label_values(&values).inc();
+        }
+    }
+
+    /// Begins to count a request that lasts as long as its client wants.
+    pub(crate) fn begin(&self, ctx: &Context, marks: Marks, code: StatusCode) -> LongRequest {
+        let cell = self.cell(&ctx.info, marks, code);
+        if ctx.user.name == SELF {
+            self.count_own(&cell);
+        }
+        if let Some(running) = &cell.running {
+            running.inc();
+        }
+        LongRequest {
+            cell,
+            received: ctx.received,
+        }
+    }
+
+    fn count_own(&self, cell: &Cell) {
+        let own = cell.own.get_or_init(|| {
+            let [verb, group, rest] = &cell.labels;
+            let (resource, subresource) = rest.split_once('/').unwrap_or((rest, ""));
+            self.own.with_label_values(&[&**verb, &**group, resource, subresource])
+        });
+        own.inc();
+    }
+
+    /// Notes that a deprecated version of a resource was asked for; `warning` is what clients are told about it.
+    pub(crate) fn note_deprecated(&self, info: &RequestInfo, warning: &str) {
+        let removed = warning.split_once("unavailable in v").map_or("", |(_, rest)| {
+            let end = rest.find(|letter: char| letter != '.' && !letter.is_ascii_digit());
+            &rest[..end.unwrap_or(rest.len())]
+        });
+        let labels = [
+            info.group(),
+            info.version(),
+            info.resource(),
+            info.subresource(),
+            removed,
+        ];
+        self.deprecated.with_label_values(&labels).set(1);
+    }
+
+    fn cell(&self, info: &RequestInfo, marks: Marks, code: StatusCode) -> Arc<Cell> {
         let labels = Labels::of(info, marks, code);
         let hash = self.hasher.hash_one(labels);
         let known = self.cells.load().get(&hash).cloned();
-        let cell = known.unwrap_or_else(|| self.make_cell(hash, labels, info));
-        cell.total.inc();
-        if info.verb() != Verb::Watch {
-            cell.seconds.observe(took.as_secs_f64());
-        }
-        if let (Some(bytes), Verb::Get | Verb::List) = (bytes, info.verb()) {
-            #[expect(clippy::cast_precision_loss, reason = "the bucket does not change by a byte")]
-            cell.bytes.observe(bytes as f64);
-        }
-        if matches!(code, StatusCode::TOO_MANY_REQUESTS | StatusCode::GATEWAY_TIMEOUT) {
-            self.refused.with_label_values(&[code.as_str()]).inc();
+        known.unwrap_or_else(|| self.make_cell(hash, labels, info))
+    }
+
+    fn is_served(&self, info: &RequestInfo) -> bool {
+        self.tables().iter().any(|table| table.load().serves(info))
+    }
+
+    fn shown<'l>(&self, labels: Labels<'l>, info: &RequestInfo) -> Labels<'l> {
+        if info.is_resource() && !self.is_served(info) {
+            labels.without_resource()
+        } else {
+            labels
         }
     }
 
     /// Makes the counters of `labels`. Two hashes that are equal would be counted together, once in 2^64 times.
     fn make_cell(&self, hash: u64, labels: Labels<'_>, info: &RequestInfo) -> Arc<Cell> {
-        let served = self
-            .tables
-            .get()
-            .is_some_and(|tables| tables.iter().any(|table| table.load().serves(info)));
+        let served = !info.is_resource() || self.is_served(info);
         let shown = if served { labels } else { labels.without_resource() };
-        let place = [
-            shown.verb,
-            shown.group,
-            shown.version,
-            shown.resource,
-            shown.subresource,
-            shown.scope,
-            "apiserver",
-        ];
+        let place = shown.place();
         let with = |more: &[&'static str]| [&place[..], more].concat();
-        let code = labels.code;
+        let is_read = matches!(info.verb(), Verb::Get | Verb::List);
         let cell = Arc::new(Cell {
             total: self
                 .total
-                .with_label_values(&[&with(&[labels.dry_run])[..], &[code.as_str()]].concat()),
+                .with_label_values(&[&with(&[labels.dry_run])[..], &[labels.code.as_str()]].concat()),
             seconds: self.seconds.with_label_values(&with(&[labels.dry_run])),
-            bytes: self.bytes.with_label_values(&place),
+            level_seconds: labels
+                .dry_run
+                .is_empty()
+                .then(|| self.level_seconds.with_label_values(&place)),
+            bytes: is_read.then(|| self.bytes.with_label_values(&place)),
+            running: info.is_long_running().then(|| self.running.with_label_values(&place)),
+            own: OnceLock::new(),
+            labels: [
+                shown.verb.into(),
+                shown.group.into(),
+                format!("{}/{}", shown.resource, shown.subresource).into(),
+            ],
         });
-        if served || !info.is_resource() {
+        if served {
             self.cells.rcu(|cells| {
                 let mut cells = HashMap::clone(cells);
                 cells.insert(hash, Arc::clone(&cell));
@@ -201,62 +266,5 @@ impl RequestMetrics {
             });
         }
         cell
-    }
-}
-
-impl<'a> Labels<'a> {
-    fn of(info: &'a RequestInfo, marks: Marks, code: StatusCode) -> Self {
-        Self {
-            verb: verb(info.verb(), marks.apply),
-            dry_run: if marks.dry_run { "All" } else { "" },
-            group: info.group(),
-            version: info.version(),
-            resource: info.resource(),
-            subresource: info.subresource(),
-            scope: scope(info),
-            code,
-        }
-    }
-
-    fn without_resource(self) -> Self {
-        Self {
-            group: "",
-            version: "",
-            resource: "",
-            subresource: "",
-            scope: "",
-            ..self
-        }
-    }
-}
-
-/// The verb as metrics have it: mostly the method.
-fn verb(verb: Verb, apply: bool) -> &'static str {
-    match verb {
-        Verb::Get => "GET",
-        Verb::List => "LIST",
-        Verb::Watch => "WATCH",
-        Verb::Create | Verb::Post => "POST",
-        Verb::Update | Verb::Put => "PUT",
-        Verb::Patch if apply => "APPLY",
-        Verb::Patch => "PATCH",
-        Verb::Delete => "DELETE",
-        Verb::DeleteCollection => "DELETECOLLECTION",
-        Verb::Proxy => "CONNECT",
-        Verb::Head => "HEAD",
-        Verb::Options => "OPTIONS",
-        Verb::Unknown => "other",
-    }
-}
-
-fn scope(info: &RequestInfo) -> &'static str {
-    if !info.is_resource() {
-        ""
-    } else if !info.name().is_empty() || info.verb() == Verb::Create {
-        "resource"
-    } else if !info.namespace().is_empty() {
-        "namespace"
-    } else {
-        "cluster"
     }
 }

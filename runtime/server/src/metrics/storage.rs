@@ -4,43 +4,44 @@ use std::collections::BTreeMap;
 use std::sync::OnceLock;
 
 use planesmith_store::Storage;
-use prometheus::{IntGauge, IntGaugeVec, Registry};
+use prometheus::{IntGaugeVec, Registry};
 
-use super::{VALID, add, gauges};
+use super::gauges;
 use crate::chain::SharedTable;
 
-/// Objects, watchers and bytes.
+/// Objects and bytes.
 #[derive(Debug)]
 pub(super) struct StorageMetrics {
+    /// Under the name that is on its way out, with group and resource in one.
+    named_objects: IntGaugeVec,
     objects: IntGaugeVec,
-    watchers: IntGaugeVec,
-    bytes: IntGauge,
+    bytes: IntGaugeVec,
     storage: OnceLock<Storage>,
 }
 
 impl StorageMetrics {
     pub(super) fn new(registry: &Registry) -> Self {
-        let objects = gauges(
-            "apiserver_storage_objects",
-            "Stored objects, by resource.",
-            &["resource"],
-        );
-        let watchers = gauges(
-            "apiserver_registered_watchers",
-            "Open watches, by resource.",
-            &["group", "resource"],
-        );
-        let bytes = IntGauge::new("apiserver_storage_size_bytes", "Size of the store on disk, in bytes.");
-        let metrics = Self {
-            objects,
-            watchers,
-            bytes: bytes.expect(VALID),
+        Self {
+            named_objects: gauges(
+                registry,
+                "apiserver_storage_objects",
+                "Stored objects; use apiserver_resource_objects instead.",
+                &["resource"],
+            ),
+            objects: gauges(
+                registry,
+                "apiserver_resource_objects",
+                "Stored objects.",
+                &["group", "resource"],
+            ),
+            bytes: gauges(
+                registry,
+                "apiserver_storage_size_bytes",
+                "Size of the store on disk, in bytes.",
+                &["storage_cluster_id"],
+            ),
             storage: OnceLock::new(),
-        };
-        add(registry, metrics.objects.clone());
-        add(registry, metrics.watchers.clone());
-        add(registry, metrics.bytes.clone());
-        metrics
+        }
     }
 
     pub(super) fn set_storage(&self, storage: Storage) {
@@ -61,21 +62,20 @@ impl StorageMetrics {
             }
         }
         self.objects.reset();
-        self.watchers.reset();
+        self.named_objects.reset();
         for ((group, resource), counts) in stored {
             let name = if group.is_empty() {
                 resource.clone()
             } else {
                 format!("{resource}.{group}")
             };
-            self.objects.with_label_values(&[&name]).set(number(counts.objects));
-            self.watchers
-                .with_label_values(&[&group, &resource])
-                .set(number(counts.watchers));
+            let objects = number(counts.objects);
+            self.named_objects.with_label_values(&[&name]).set(objects);
+            self.objects.with_label_values(&[&group, &resource]).set(objects);
         }
         if let Some(storage) = self.storage.get() {
-            self.bytes
-                .set(i64::try_from(storage.stats().disk_bytes).unwrap_or(i64::MAX));
+            let bytes = i64::try_from(storage.stats().disk_bytes).unwrap_or(i64::MAX);
+            self.bytes.with_label_values(&["etcd-0"]).set(bytes);
         }
     }
 }

@@ -1,19 +1,29 @@
-use std::time::Duration;
+use std::sync::Arc;
 
-use http::{Method, StatusCode, Uri};
+use http::{HeaderMap, Method, StatusCode, Uri};
 use http_body_util::BodyExt;
 
-use super::requests::Marks;
-use super::{Metrics, RequestMetrics};
+use super::{Marks, Metrics, RequestMetrics};
 use crate::chain::SharedTable;
 use crate::filters::{InFlight, InFlightLimits};
-use crate::request::RequestInfo;
+use crate::request::{Context, RequestInfo};
 use crate::routes::RouteTable;
+use crate::shutdown::Stop;
 
 fn observe(metrics: &RequestMetrics, method: &Method, uri: &'static str, code: u16) {
-    let info = RequestInfo::new(method, &Uri::from_static(uri));
+    let uri = Uri::from_static(uri);
+    let (_stop, shutdown) = Stop::new();
+    let ctx = Context {
+        info: Arc::new(RequestInfo::new(method, &uri)),
+        ..Context::unknown(shutdown)
+    };
+    let marks = Marks::of(method, uri.query(), &HeaderMap::new());
     let code = StatusCode::from_u16(code).unwrap();
-    metrics.observe(&info, Marks::default(), code, Duration::from_millis(30), Some(2_000));
+    if ctx.info.is_long_running() {
+        drop(metrics.begin(&ctx, marks, code));
+    } else {
+        metrics.observe(&ctx, marks, code, Some(2_000));
+    }
 }
 
 async fn shown(metrics: &Metrics) -> String {
@@ -30,14 +40,20 @@ async fn what_clients_invent_is_no_label() {
     for path in ["/apis/g/v1/a1", "/apis/g/v1/a2", "/api/v1/namespaces/n/b/c"] {
         observe(metrics.requests(), &Method::GET, path, 404);
     }
-    observe(metrics.requests(), &Method::GET, "/healthz", 200);
+    observe(metrics.requests(), &Method::GET, "/version", 200);
+    observe(metrics.requests(), &Method::GET, "/livez", 429);
+    observe(metrics.requests(), &Method::POST, "/apis/g/v1/a?dryRun=x", 200);
+    observe(metrics.requests(), &Method::GET, "/apis/g/v1/a?watch=1", 200);
     let text = shown(&metrics).await;
     let labels = r#"component="apiserver",dry_run="",group="",resource="",scope="",subresource="""#;
     for line in [
         format!(r#"apiserver_request_total{{code="404",{labels},verb="LIST",version=""}} 2"#),
         format!(r#"apiserver_request_total{{code="404",{labels},verb="GET",version=""}} 1"#),
         format!(r#"apiserver_request_total{{code="200",{labels},verb="GET",version=""}} 1"#),
-        format!(r#"apiserver_request_duration_seconds_bucket{{{labels},verb="LIST",version="",le="0.05"}} 2"#),
+        format!(r#"apiserver_request_duration_seconds_bucket{{{labels},verb="LIST",version="",le="60"}} 2"#),
+        r#"apiserver_request_total{code="200",component="apiserver",dry_run="invalid",group="",resource="",scope="",subresource="",verb="POST",version=""} 1"#.to_owned(),
+        r#"apiserver_request_terminations_total{code="429",component="apiserver",group="",resource="",scope="",subresource="/livez",verb="GET",version=""} 1"#.to_owned(),
+        r#"apiserver_longrunning_requests{component="apiserver",group="",resource="",scope="",subresource="",verb="WATCH",version=""} 0"#.to_owned(),
         r#"apiserver_current_inflight_requests{request_kind="mutating"} 0"#.to_owned(),
     ] {
         assert!(text.contains(&line), "{line}\n{text}");

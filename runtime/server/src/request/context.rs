@@ -9,7 +9,7 @@ use http::HeaderValue;
 use planesmith_access::user::UserInfo;
 use uuid::Uuid;
 
-use super::{RequestInfo, Warnings};
+use super::{RequestInfo, Timeline, Warnings};
 use crate::shutdown::Shutdown;
 
 /// What travels with a request from the filters to the handler; cheap to clone.
@@ -29,9 +29,11 @@ pub struct Context {
     pub shutdown: Shutdown,
     /// When the request's head had arrived.
     pub received: Instant,
+    /// Where the time goes.
+    pub timeline: Timeline,
     /// Address of the client; `None` for requests made inside the process.
     pub peer: Option<IpAddr>,
-    /// The client program, when requests are logged.
+    /// The client program.
     pub(crate) agent: Option<HeaderValue>,
 }
 
@@ -41,6 +43,7 @@ impl Context {
     pub fn unknown(shutdown: Shutdown) -> Self {
         static INFO: LazyLock<Arc<RequestInfo>> = LazyLock::new(Arc::default);
         static USER: LazyLock<Arc<UserInfo>> = LazyLock::new(|| Arc::new(UserInfo::anonymous()));
+        let received = Instant::now();
         Self {
             info: Arc::clone(&INFO),
             user: Arc::clone(&USER),
@@ -48,7 +51,8 @@ impl Context {
             deadline: None,
             warnings: Warnings::default(),
             shutdown,
-            received: Instant::now(),
+            received,
+            timeline: Timeline::new(received),
             peer: None,
             agent: None,
         }

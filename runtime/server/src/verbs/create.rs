@@ -17,7 +17,9 @@ use super::options::{WriteOptions, parse_version};
 use super::write::{Outcome, Write, store_failure};
 use crate::endpoint::{Call, Endpoint};
 use crate::generated_name::generated_name;
+use crate::metrics::{BodyUse, StoreUse};
 use crate::negotiation::{Offer, negotiate};
+use crate::request::Stage;
 use crate::reservations::Held;
 
 /// How often a generated name may turn out to be taken.
@@ -27,7 +29,7 @@ impl Endpoint {
     /// Creates an object.
     pub(crate) async fn create(&self, call: &Call, body: Body) -> ApiResult<Response> {
         let output = negotiate(&call.parts, Offer::Object)?;
-        let (format, body) = self.read_body(call, body).await?;
+        let (format, body) = self.read_body(call, body, BodyUse::Create).await?;
         let options = WriteOptions::for_create(call.query())?;
         let decoder = Decoder {
             scheme: self.stores().scheme(),
@@ -36,7 +38,9 @@ impl Endpoint {
             warnings: &call.ctx.warnings,
         };
         let mut object = self.kind().zero();
-        decoder.read(format, &body, &mut *object)?;
+        call.ctx
+            .timeline
+            .time(Stage::Decode, || decoder.read(format, &body, &mut *object))?;
         let emptied = Decoder::emptied(format, &body, &*object);
         drop(body);
         wipe_system_fields(&mut *object);
@@ -92,8 +96,11 @@ impl Write<'_> {
             extra: &user.extra,
         };
         (object.resource().rules.note_creator)(&mut *object, &creator);
-        let mut errors = validation::check_create(&*object);
-        validation::check_create_as_sent(&*object, self.endpoint.kind(), &mut errors);
+        let errors = self.validate(|| {
+            let mut errors = validation::check_create(&*object);
+            validation::check_create_as_sent(&*object, self.endpoint.kind(), &mut errors);
+            errors
+        });
         self.refuse_invalid(&*object, &errors)?;
         self.warn_about(&*object, None);
         self.admit(Operation::Create, &mut object, None).await?;
@@ -115,10 +122,8 @@ impl Write<'_> {
         }
         let converted = self.to_store(&*object)?;
         let stored = converted.as_deref().unwrap_or(&*object);
-        match held
-            .write(collection, self.put(&key, stored, Expect::Absent), None)
-            .await
-        {
+        let write = held.write(collection, self.put(&key, stored, Expect::Absent), None);
+        match self.stored(StoreUse::Create, write).await {
             Ok(written) => Ok(Outcome::Stored(written.entry)),
             Err(WriteError::Conflict { current }) => {
                 let current = current.and_then(|entry| self.endpoint.store().decode(&entry).ok());

@@ -20,6 +20,7 @@ use super::options::{DeleteOptions, Propagation};
 use super::update::shows;
 use super::write::{Outcome, Write, store_failure};
 use crate::endpoint::{Call, Endpoint};
+use crate::metrics::{BodyUse, StoreUse};
 use crate::negotiation::{Format, Offer, Output, negotiate};
 use crate::reservations::Held;
 use crate::response;
@@ -42,7 +43,7 @@ impl Endpoint {
     /// Deletes an object.
     pub(crate) async fn delete(&self, call: &Call, body: Body) -> ApiResult<Response> {
         let output = negotiate(&call.parts, Offer::Object)?;
-        let options = self.delete_options(call, body).await?;
+        let options = self.delete_options(call, body, BodyUse::Delete).await?;
         self.warn_about_dependents(call, &options);
         let write = Write::removal(self, call, &options);
         let deleted = write.delete(call.name(), &options).await?;
@@ -81,9 +82,8 @@ impl Endpoint {
     }
 
     /// The options in the body, or in the query when there is no body.
-    pub(super) async fn delete_options(&self, call: &Call, body: Body) -> ApiResult<DeleteOptions> {
-        let limit = self.stores().options().body_limit;
-        let body = crate::body::read(&call.parts, body, limit).await?;
+    pub(super) async fn delete_options(&self, call: &Call, body: Body, used: BodyUse) -> ApiResult<DeleteOptions> {
+        let body = self.read_bytes(call, body, used).await?;
         if body.is_empty() {
             return DeleteOptions::from_query(call.query());
         }
@@ -192,10 +192,9 @@ impl Write<'_> {
             last: None,
         };
         let gone = self.endpoint.gone(&*object);
-        match Held::nothing()
-            .write(self.endpoint.store().collection(), op, gone)
-            .await
-        {
+        let mut held = Held::nothing();
+        let write = held.write(self.endpoint.store().collection(), op, gone);
+        match self.stored(StoreUse::Delete, write).await {
             Ok(written) => Ok(Some(Deleted::Gone(Outcome::Stored(written.entry), details))),
             Err(WriteError::Conflict { .. }) => Ok(None),
             Err(error) => Err(store_failure(&error)),
@@ -246,7 +245,8 @@ impl Write<'_> {
             // It stays in the version in which it was stored; what selectors see does not change.
             row.clone_from(entry.row());
         }
-        match self.endpoint.store().collection().write(op).await {
+        let write = self.endpoint.store().collection().write(op);
+        match self.stored(StoreUse::Update, write).await {
             Ok(written) => Ok(Some(Deleted::Marked(Outcome::Stored(written.entry)))),
             Err(WriteError::Conflict { .. }) => Ok(None),
             Err(error) => Err(store_failure(&error)),

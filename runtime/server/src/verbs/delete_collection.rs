@@ -11,6 +11,7 @@ use super::options::{DeleteOptions, ListOptions};
 use super::selection::Selection;
 use super::write::Write;
 use crate::endpoint::{Call, Endpoint};
+use crate::metrics::BodyUse;
 use crate::negotiation::{Offer, negotiate};
 
 /// Removals under way at the same time: enough to share the store's durable batches.
@@ -22,9 +23,9 @@ impl Endpoint {
         let output = negotiate(&call.parts, Offer::Collection)?;
         let list = ListOptions::for_list(call.query())?;
         let selection = Selection::new(&list, self.kind(), "")?;
-        let options = self.delete_options(call, body).await?;
+        let options = self.delete_options(call, body, BodyUse::DeleteCollection).await?;
         self.warn_about_dependents(call, &options);
-        let page = self.page(&list, &selection, call.namespace()).await?;
+        let page = self.page(call, &list, &selection).await?;
         let write = Write::removal(self, call, &options);
         let failed = AtomicBool::new(false);
         // Collected at once, so that the stream holds futures and no closure over borrowed names.

@@ -7,6 +7,7 @@ use planesmith_machinery::status::{ApiError, ApiResult};
 use super::options::parse_version_field;
 use crate::endpoint::{Call, Endpoint, Subject};
 use crate::negotiation::{Offer, negotiate};
+use crate::request::Stage;
 
 impl Endpoint {
     /// Answers with the object as the cache holds it.
@@ -16,13 +17,14 @@ impl Endpoint {
         let key = self.store().key(call.namespace(), call.name())?;
         if let Some(version) = query.first("resourceVersion") {
             let version = parse_version_field(&version).map_err(|why| ApiError::unnamed(500, why))?;
-            self.wait_for(version).await?;
+            self.wait_for(call, version).await?;
         }
         let entry = self
             .store()
             .collection()
             .get(&key)
             .ok_or_else(|| self.not_found(call.name()))?;
-        self.render(StatusCode::OK, output, query, Subject::Entry(&entry))
+        let encode = || self.render(StatusCode::OK, output, query, Subject::Entry(&entry));
+        call.ctx.timeline.time(Stage::Encode, encode)
     }
 }

@@ -12,6 +12,7 @@ use super::options::{ListOptions, VersionMatch, parse_version_field};
 use super::selection::Selection;
 use crate::endpoint::{Call, Endpoint};
 use crate::negotiation::{Offer, negotiate};
+use crate::request::Stage;
 
 /// One page of a list.
 pub(crate) struct ListPage {
@@ -34,19 +35,21 @@ impl Endpoint {
         let query = call.query();
         let options = ListOptions::for_list(query)?;
         let selection = Selection::new(&options, self.kind(), call.name())?;
-        let page = self.page(&options, &selection, call.namespace()).await?;
-        self.render_list(output, query, &page.meta, page.entries)
+        let page = self.page(call, &options, &selection).await?;
+        let encode = || self.render_list(output, query, &page.meta, page.entries);
+        call.ctx.timeline.time(Stage::Encode, encode)
     }
 
     /// The objects that `options` ask for.
     pub(crate) async fn page(
         &self,
+        call: &Call,
         options: &ListOptions<'_>,
         selection: &Selection,
-        namespace: &str,
     ) -> ApiResult<ListPage> {
+        let namespace = call.namespace();
         let base = self.store().prefix(namespace);
-        let window = self.window(options, &base).await?;
+        let window = self.window(call, options, &base).await?;
         let store = &**self.store();
         let matches = |entry: &Entry| selection.matches(store, entry);
         let filter: Option<&dyn Fn(&Entry) -> bool> = if selection.is_everything() {
@@ -61,8 +64,12 @@ impl Endpoint {
             at: window.at,
             filter,
         };
-        let page = store.collection().list(&query);
-        let page = page.map_err(|_| expired(window.after.as_deref(), &base))?;
+        let page = call
+            .ctx
+            .timeline
+            .time(Stage::Select, || store.collection().list(&query))
+            .map_err(|_| expired(window.after.as_deref(), &base))?;
+        self.metrics().list(page.entries.len());
         let next = page.next().map(|last| ContinueToken {
             state: PageState::At(page.revision),
             after: below(last, &base),
@@ -78,7 +85,7 @@ impl Endpoint {
         Ok(ListPage { meta, entries })
     }
 
-    async fn window(&self, options: &ListOptions<'_>, base: &str) -> ApiResult<Window> {
+    async fn window(&self, call: &Call, options: &ListOptions<'_>, base: &str) -> ApiResult<Window> {
         let limit = options.limit.map(|limit| usize::try_from(limit).unwrap_or(usize::MAX));
         let any = options.resource_version == "0";
         if !options.continue_token.is_empty() {
@@ -89,7 +96,7 @@ impl Endpoint {
             let token = ContinueToken::decode(&options.continue_token)?;
             let at = match token.state {
                 PageState::At(revision) => {
-                    self.wait_for(revision.0).await?;
+                    self.wait_for(call, revision.0).await?;
                     At::Exact(revision)
                 }
                 PageState::Newest => At::Latest,
@@ -108,7 +115,7 @@ impl Endpoint {
                 limit: limit.filter(|_| !any),
             });
         }
-        self.wait_for(version).await?;
+        self.wait_for(call, version).await?;
         let at = match options.version_match {
             Some(VersionMatch::Exact) => At::Exact(Revision(version)),
             // Pages have always been of exactly the revision that was asked for.

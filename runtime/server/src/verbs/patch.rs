@@ -19,6 +19,7 @@ use super::update::{Change, Part};
 use super::write::Write;
 use crate::body;
 use crate::endpoint::{Call, Endpoint, PartRules};
+use crate::metrics::BodyUse;
 use crate::negotiation::{Offer, is_cbor_allowed, negotiate, with_empty_details};
 
 /// How a patch says what to change.
@@ -84,7 +85,7 @@ impl Endpoint {
     async fn patch_part(&self, call: &Call, body: Body, part: Part<'_>) -> ApiResult<Response> {
         let kind = PatchKind::of(call, self.kind())?;
         let output = negotiate(&call.parts, Offer::Object)?;
-        let body = body::read(&call.parts, body, self.stores().options().body_limit).await?;
+        let body = self.read_bytes(call, body, BodyUse::Patch).await?;
         let Some(kind) = kind else {
             return self.apply(call, patch_text(call, body)?, part, output).await;
         };

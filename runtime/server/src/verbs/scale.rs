@@ -19,8 +19,8 @@ use super::options::WriteOptions;
 use super::patch::{Patch, PatchKind, patch_text};
 use super::update::{Change, Part};
 use super::write::{Outcome, Write};
-use crate::body;
 use crate::endpoint::{Call, Endpoint, no_list};
+use crate::metrics::BodyUse;
 use crate::negotiation::{Offer, Output, Target, negotiate};
 use crate::request::Query;
 use crate::response;
@@ -64,7 +64,7 @@ impl Endpoint {
         facts: &'static ScaleFacts,
     ) -> ApiResult<Response> {
         let output = negotiate(&call.parts, Offer::Object)?;
-        let (format, body) = self.read_body(call, body).await?;
+        let (format, body) = self.read_body(call, body, BodyUse::Update).await?;
         let options = WriteOptions::for_update(call.query())?;
         let decoder = Decoder {
             scheme: self.stores().scheme(),
@@ -85,7 +85,7 @@ impl Endpoint {
     pub(crate) async fn patch_scale(&self, call: &Call, body: Body, facts: &'static ScaleFacts) -> ApiResult<Response> {
         let kind = PatchKind::of(call, self.kind())?;
         let output = negotiate(&call.parts, Offer::Object)?;
-        let body = body::read(&call.parts, body, self.stores().options().body_limit).await?;
+        let body = self.read_bytes(call, body, BodyUse::Patch).await?;
         let Some(kind) = kind else {
             return self.apply_scale(call, patch_text(call, body)?, facts, output).await;
         };

@@ -18,8 +18,9 @@ use super::decode::Decoder;
 use super::options::WriteOptions;
 use super::write::Write;
 use crate::endpoint::{Call, Endpoint, Subject};
+use crate::metrics::BodyUse;
 use crate::negotiation::{Format, Offer, Output, negotiate};
-use crate::request::Query;
+use crate::request::{Query, Stage};
 use crate::response;
 
 /// An object that a client posted to get an answer, decoded, defaulted and past the plugins that may change it.
@@ -56,8 +57,7 @@ impl Endpoint {
     /// When it is not of a kind that is expected, its names are not those of the path, or a plugin refuses it.
     pub async fn posted<'a>(&'a self, call: &'a Call, body: Body, posted: Posted) -> ApiResult<Submission<'a>> {
         let format = crate::body::format(&call.parts)?;
-        let limit = self.stores().options().body_limit;
-        let body = crate::body::read(&call.parts, body, limit).await?;
+        let body = self.read_bytes(call, body, BodyUse::Create).await?;
         let [first, others @ ..] = posted.kinds else {
             return Err(ApiError::method_not_allowed());
         };
@@ -92,7 +92,7 @@ impl Endpoint {
         keeps_system_fields: bool,
     ) -> ApiResult<Submission<'a>> {
         let output = negotiate(&call.parts, offer)?;
-        let (format, body) = self.read_body(call, body).await?;
+        let (format, body) = self.read_body(call, body, BodyUse::Create).await?;
         let options = WriteOptions::for_create(call.query())?;
         let decoder = Decoder {
             scheme: self.stores().scheme(),
@@ -101,7 +101,9 @@ impl Endpoint {
             warnings: &call.ctx.warnings,
         };
         let mut object = kind.zero();
-        decoder.read(format, &body, &mut *object)?;
+        call.ctx
+            .timeline
+            .time(Stage::Decode, || decoder.read(format, &body, &mut *object))?;
         if !keeps_system_fields {
             wipe_system_fields(&mut *object);
         }

@@ -20,7 +20,9 @@ use super::decode::Decoder;
 use super::options::{WriteOptions, parse_version};
 use super::write::{Outcome, Write, store_failure};
 use crate::endpoint::{Call, Endpoint, PartRules};
+use crate::metrics::{BodyUse, StoreUse};
 use crate::negotiation::{Offer, negotiate};
+use crate::request::Stage;
 use crate::reservations::Held;
 
 /// How often a change is repeated because somebody else was faster. Somebody else got on with it every time.
@@ -84,7 +86,7 @@ impl Endpoint {
 
     async fn replace(&self, call: &Call, body: Body, part: Part<'_>) -> ApiResult<Response> {
         let output = negotiate(&call.parts, Offer::Object)?;
-        let (format, body) = self.read_body(call, body).await?;
+        let (format, body) = self.read_body(call, body, BodyUse::Update).await?;
         let options = WriteOptions::for_update(call.query())?;
         let decoder = Decoder {
             scheme: self.stores().scheme(),
@@ -93,7 +95,9 @@ impl Endpoint {
             warnings: &call.ctx.warnings,
         };
         let mut object = self.kind().zero();
-        decoder.read(format, &body, &mut *object)?;
+        call.ctx
+            .timeline
+            .time(Stage::Decode, || decoder.read(format, &body, &mut *object))?;
         let emptied = Decoder::emptied(format, &body, &*object);
         drop(body);
         self.check_own_names(object.meta_mut(), call)?;
@@ -196,7 +200,7 @@ impl Write<'_> {
                 false => Some(try_convert(&*old, self.endpoint.kind())?),
             };
             let live = converted.as_deref().unwrap_or(&*old);
-            let mut new = (change.make)(live)?;
+            let mut new = self.call.ctx.timeline.time(Stage::Patch, || (change.make)(live))?;
             self.check_version(&mut *new, entry)?;
             if matches!(change.part, Part::Status) && live.as_custom().is_some() {
                 keep_metadata(&mut *new, live);
@@ -227,7 +231,7 @@ impl Write<'_> {
         held: &mut Held,
     ) -> ApiResult<Option<Outcome>> {
         self.prepare_update(part, &mut new, old);
-        let mut errors = match part {
+        let mut errors = self.validate(|| match part {
             Part::Object | Part::Finalizers => {
                 let mut errors = validation::check_update(&*new, old);
                 validation::check_update_as_sent(&*new, old, self.endpoint.kind(), &mut errors);
@@ -235,7 +239,7 @@ impl Write<'_> {
             }
             Part::Status => validation::check_status_update(&*new, old),
             Part::Own(part) => validation::check_part_update(&*new, old, |errors| part.check(&*new, old, errors)),
-        };
+        });
         self.pass_on(errors.take_tolerated());
         self.refuse_invalid(&*new, &errors)?;
         match part {
@@ -346,7 +350,8 @@ impl Write<'_> {
             return Ok(Some(Outcome::Stored(Arc::clone(entry))));
         }
         let op = self.put_encoded(key, new, encoded, Expect::Revision(entry.revision()));
-        match held.write(self.endpoint.store().collection(), op, None).await {
+        let write = held.write(self.endpoint.store().collection(), op, None);
+        match self.stored(StoreUse::Update, write).await {
             Ok(written) => Ok(Some(Outcome::Stored(written.entry))),
             Err(WriteError::Conflict { .. }) => Ok(None),
             Err(error) => Err(store_failure(&error)),
@@ -371,7 +376,8 @@ impl Write<'_> {
             last: None,
         };
         let gone = self.endpoint.gone(&*new);
-        match held.write(self.endpoint.store().collection(), op, gone).await {
+        let write = held.write(self.endpoint.store().collection(), op, gone);
+        match self.stored(StoreUse::Delete, write).await {
             Ok(_) => Ok(Some(Outcome::Unstored(new))),
             Err(WriteError::Conflict { .. }) => Ok(None),
             Err(error) => Err(store_failure(&error)),

@@ -36,7 +36,7 @@ impl Endpoint {
             _ => RowObject::default(),
         };
         let frames = Frames::new(Arc::clone(self), output, shown, selection);
-        let watch = self.begin(&options, version, &frames, call.namespace()).await;
+        let watch = self.begin(call, &options, version, &frames).await;
         let (initial, watcher) = match watch {
             Ok(started) => started,
             Err(error) => return Ok(stream_of(output, Body::from(frames.error(&error)))),
@@ -51,18 +51,18 @@ impl Endpoint {
 
     async fn begin(
         &self,
+        call: &Call,
         options: &ListOptions<'_>,
         version: u64,
         frames: &Frames,
-        namespace: &str,
     ) -> ApiResult<(Initial, planesmith_store::Watcher)> {
         let store = &**self.store();
-        let prefix = frames.selection().prefix(store, namespace);
+        let prefix = frames.selection().prefix(store, call.namespace());
         let collection = store.collection();
         match options.start() {
             Start::State => {
                 if version > 0 {
-                    self.wait_for(version).await?;
+                    self.wait_for(call, version).await?;
                 }
                 let matches = |entry: &planesmith_store::Entry| frames.selection().matches(store, entry);
                 let mut query = ListQuery::all(&prefix);
@@ -71,8 +71,14 @@ impl Endpoint {
                 }
                 let (page, watcher) = collection.list_and_watch(&query);
                 let initial = Initial {
-                    entries: page.entries,
+                    entries: page.entries.into(),
                     end: options.bookmarks.then_some(page.revision),
+                    scope: if call.namespace().is_empty() {
+                        "cluster"
+                    } else {
+                        "namespace"
+                    },
+                    received: Some(call.ctx.received),
                 };
                 Ok((initial, watcher))
             }

@@ -1,6 +1,7 @@
 //! What all writes have in common.
 
 use std::sync::Arc;
+use std::time::Instant;
 
 use axum::body::Body;
 use axum::response::Response;
@@ -17,14 +18,16 @@ use planesmith_machinery::resource::Scope;
 use planesmith_machinery::status::{ApiError, ApiResult};
 use planesmith_machinery::time::Time;
 use planesmith_machinery::value::Struct;
-use planesmith_store::{Draft, Entry, Expect, Op, WriteError};
+use planesmith_store::{Draft, Entry, Expect, Op, WriteError, WriteResult};
 
 use super::options::{DeleteOptions, WriteOptions};
 use super::owners;
 use super::update::Part;
 use crate::body;
 use crate::endpoint::{Call, Endpoint, Subject};
+use crate::metrics::{BodyUse, StoreUse};
 use crate::negotiation::{Format, Output};
+use crate::request::Stage;
 use crate::stores::row_of;
 
 /// A write under way.
@@ -179,9 +182,9 @@ impl<'a> Write<'a> {
                 old,
             };
             let warn = |text: String| self.call.ctx.warnings.add(text);
-            chain
-                .mutate(&self.attributes(operation, &name, &warn), &mut objects)
-                .await?;
+            let attributes = self.attributes(operation, &name, &warn);
+            let mutate = chain.mutate(&attributes, &mut objects);
+            self.call.ctx.timeline.wait(Stage::Admission, mutate).await?;
         }
         self.drop_repeated_owners(&mut **new, true);
         Ok(())
@@ -204,9 +207,9 @@ impl<'a> Write<'a> {
             old,
         };
         let warn = |text: String| self.call.ctx.warnings.add(text);
-        chain
-            .validate(&self.attributes(operation, &name, &warn), &objects)
-            .await
+        let attributes = self.attributes(operation, &name, &warn);
+        let validate = chain.validate(&attributes, &objects);
+        self.call.ctx.timeline.wait(Stage::Admission, validate).await
     }
 
     /// Asks the plugins about the removal of an object.
@@ -218,8 +221,11 @@ impl<'a> Write<'a> {
             new: None,
             old: Some(old),
         };
-        chain.mutate(&attributes, &mut objects).await?;
-        chain.validate(&attributes, &objects).await
+        let timeline = &self.call.ctx.timeline;
+        let mutate = chain.mutate(&attributes, &mut objects);
+        timeline.wait(Stage::Admission, mutate).await?;
+        let validate = chain.validate(&attributes, &objects);
+        timeline.wait(Stage::Admission, validate).await
     }
 
     /// Asks the plugins about a connection to the object in the path.
@@ -300,25 +306,50 @@ impl<'a> Write<'a> {
         }
     }
 
+    /// Checks what is to be stored.
+    pub(super) fn validate<T>(&self, check: impl FnOnce() -> T) -> T {
+        self.call.ctx.timeline.time(Stage::Validation, check)
+    }
+
+    /// Waits until the store has carried out `write`, or refused it.
+    pub(super) async fn stored(&self, used: StoreUse, write: impl Future<Output = WriteResult>) -> WriteResult {
+        let begin = Instant::now();
+        let result = write.await;
+        let took = begin.elapsed();
+        let timeline = &self.call.ctx.timeline;
+        let sync = result.as_ref().map_or(took, |written| written.synced.min(took));
+        timeline.add(Stage::Queue, begin, took - sync);
+        timeline.add(Stage::Sync, begin + (took - sync), sync);
+        self.endpoint.metrics().store(used, took, result.is_err());
+        result
+    }
+
     /// Answers with what was written.
     pub(super) fn respond(&self, code: StatusCode, output: Output, outcome: Outcome) -> ApiResult<Response> {
         let query = self.call.query();
-        match outcome {
+        self.call.ctx.timeline.time(Stage::Encode, || match outcome {
             Outcome::Stored(entry) => self.endpoint.render(code, output, query, Subject::Entry(&entry)),
             Outcome::Unstored(object) => {
                 let object = self.endpoint.forms().in_version(object)?;
                 self.endpoint.render(code, output, query, Subject::Object(&*object))
             }
-        }
+        })
     }
 }
 
 impl Endpoint {
     /// The body of a write and its form.
-    pub(super) async fn read_body(&self, call: &Call, body: Body) -> ApiResult<(Format, Bytes)> {
+    pub(super) async fn read_body(&self, call: &Call, body: Body, used: BodyUse) -> ApiResult<(Format, Bytes)> {
         let format = body::format(&call.parts)?;
-        let limit = self.stores().options().body_limit;
-        Ok((format, body::read(&call.parts, body, limit).await?))
+        Ok((format, self.read_bytes(call, body, used).await?))
+    }
+
+    /// The body of a write.
+    pub(super) async fn read_bytes(&self, call: &Call, body: Body, used: BodyUse) -> ApiResult<Bytes> {
+        let read = body::read(&call.parts, body, self.stores().options().body_limit);
+        let body = call.ctx.timeline.wait(Stage::Read, read).await?;
+        self.metrics().body(used, body.len());
+        Ok(body)
     }
 
     /// Gives an object the namespace of the path, and none to an object that lives in none.

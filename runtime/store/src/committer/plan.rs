@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::sync::Arc;
+use std::time::Duration;
 
 use tokio::sync::oneshot;
 
@@ -151,7 +152,11 @@ impl Plan {
         self.overlay.insert(Arc::clone(entry.key()), now);
         let event = Arc::new(Event::new(kind, Arc::clone(&entry), previous.clone()));
         self.outcome.push(collection, event);
-        Written { entry, previous }
+        Written {
+            entry,
+            previous,
+            synced: Duration::ZERO,
+        }
     }
 
     fn current(&self, collection: &Collection, key: &str) -> Option<Arc<Entry>> {
@@ -202,8 +207,12 @@ impl Outcome {
         self.expired.clone()
     }
 
-    pub(super) fn answer(self) {
-        for (reply, result) in self.answers {
+    /// Answers every write; the batch was durable after `synced`.
+    pub(super) fn answer(self, synced: Duration) {
+        for (reply, mut result) in self.answers {
+            if let Ok(written) = &mut result {
+                written.synced = synced;
+            }
             // Nobody may be waiting any more.
             let _ = reply.send(result);
         }

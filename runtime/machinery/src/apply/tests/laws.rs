@@ -117,6 +117,70 @@ proptest! {
         }
     }
 
+    /// Who lets go leaves what the others said, as if it had never been there.
+    #[test]
+    fn letting_go_undoes(first in spec(), second in spec(), third in spec()) {
+        let alone = applied(&Thing::default(), "a", &first);
+        let Ok(both) = run(&alone, "b", &second, false) else { return Ok(()) };
+        let Ok(both) = run(&both, "b", &third, false) else { return Ok(()) };
+        let after = applied(&both, "b", &json!({}));
+        prop_assert_eq!(sorted(spec_of(&after)), sorted(spec_of(&alone)));
+        prop_assert_eq!(owner(&after, "a"), owner(&alone, "a"));
+    }
+
+    /// What a manager owns is what it said, whoever else is there.
+    #[test]
+    fn what_is_said_is_owned(first in spec(), second in spec(), force in any::<bool>()) {
+        let fresh = applied(&Thing::default(), "b", &second);
+        let live = applied(&Thing::default(), "a", &first);
+        if let Ok(both) = run(&live, "b", &second, force) {
+            prop_assert_eq!(owner(&both, "b"), owner(&fresh, "b"));
+        }
+    }
+
+    /// Three managers end up with the same, whatever their order.
+    #[test]
+    fn three_managers_agree(specs in proptest::array::uniform3(spec())) {
+        let orders = [[0, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]];
+        let outcomes = orders.map(|order| {
+            order.into_iter().try_fold(Thing::default(), |live, index| run(&live, ["a", "b", "c"][index], &specs[index], false))
+        });
+        let agreed = outcomes.iter().filter(|outcome| outcome.is_ok()).count();
+        prop_assert!(agreed == 0 || agreed == orders.len());
+        let mut states = outcomes.iter().flatten().map(|thing| (sorted(spec_of(thing)), owners(thing)));
+        if let Some(first) = states.next() {
+            prop_assert!(states.all(|state| state == first));
+        }
+    }
+
+    /// Force takes what the refusal names, and nothing else.
+    #[test]
+    fn force_takes_what_conflicts(first in spec(), second in spec()) {
+        let live = applied(&Thing::default(), "a", &first);
+        let named = match run(&live, "b", &second, false) {
+            Ok(_) => 0,
+            Err(ApplyError::Conflicts(conflicts)) => conflicts.len(),
+            Err(error) => return Err(TestCaseError::fail(error.to_string())),
+        };
+        let taken = forced(&live, "b", &second);
+        prop_assert_eq!(fields_of(&live, "a").len() - fields_of(&taken, "a").len(), named);
+    }
+
+    /// A change by hand takes from appliers what it changes, and nothing else; they get it back only by force.
+    #[test]
+    fn a_change_by_hand_takes_what_it_changes(first in spec(), label in "[a-c]", value in "[12]") {
+        let live = applied(&Thing::default(), "a", &first);
+        let changes = live.spec.labels.get(&label).is_some_and(|before| *before != value);
+        let after = updated(&live, "hand", |thing| {
+            thing.spec.labels.insert(label.clone(), value.clone());
+        });
+        let (before, left) = (fields_of(&live, "a"), fields_of(&after, "a"));
+        prop_assert_eq!(before.len() - left.len(), usize::from(changes));
+        prop_assert_eq!(run(&after, "a", &first, false).is_err(), changes);
+        let back = forced(&after, "a", &first);
+        prop_assert_eq!(fields_of(&back, "a"), before);
+    }
+
     /// With force the applier always gets what it says.
     #[test]
     fn force_wins(first in spec(), second in spec()) {
@@ -128,6 +192,22 @@ proptest! {
         let live = applied(&applied(&live, "a", &json!({})), "b", &json!({}));
         prop_assert_eq!(spec_of(&live), json!({}));
     }
+}
+
+/// What a manager owns, as it is stored.
+fn owner(thing: &Thing, manager: &str) -> Option<String> {
+    owners(thing)
+        .into_iter()
+        .find(|owner| owner.split(' ').next() == Some(manager))
+}
+
+/// What a manager owns.
+fn fields_of(thing: &Thing, manager: &str) -> Set<'static> {
+    let mut entries = thing.metadata.managed_fields.iter();
+    let entry = entries.find(|entry| entry.manager == manager);
+    let fields = entry.and_then(|entry| entry.fields_v1.as_ref());
+    let read = fields.and_then(|fields| Set::from_json(fields.as_str().as_bytes()).ok());
+    read.map(Set::into_owned).unwrap_or_default()
 }
 
 /// The document with lists that are told apart in a fixed order.

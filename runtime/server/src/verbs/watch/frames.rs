@@ -61,6 +61,10 @@ impl Frames {
         }
     }
 
+    pub(super) fn endpoint(&self) -> &Endpoint {
+        &self.endpoint
+    }
+
     pub(super) fn selection(&self) -> &Selection {
         &self.selection
     }

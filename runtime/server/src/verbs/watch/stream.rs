@@ -5,6 +5,7 @@ use std::convert::Infallible;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
+use std::time::Instant as Moment;
 
 use bytes::{Bytes, BytesMut};
 use futures_core::Stream;
@@ -16,6 +17,7 @@ use tokio::time::{Instant, Sleep, sleep_until};
 
 use super::failure;
 use super::frames::Frames;
+use crate::metrics::WatchMetrics;
 use crate::shutdown::Shutdown;
 
 /// Bytes of initial events that make a chunk.
@@ -25,9 +27,13 @@ const CHUNK: usize = 64 << 10;
 #[derive(Debug, Default)]
 pub(super) struct Initial {
     /// The objects that are there.
-    pub(super) entries: Vec<Arc<Entry>>,
+    pub(super) entries: VecDeque<Arc<Entry>>,
     /// Their revision, when a bookmark closes them.
     pub(super) end: Option<Revision>,
+    /// How much of the collection is watched, as metrics say it.
+    pub(super) scope: &'static str,
+    /// When the request arrived.
+    pub(super) received: Option<Moment>,
 }
 
 /// A watch under way.
@@ -42,11 +48,12 @@ pub(super) struct WatchStream {
     /// Made once and polled again and again: registering a timer costs more than telling an event.
     timer: Pin<Box<Sleep>>,
     stopping: BoxFuture<'static, ()>,
+    metrics: WatchMetrics,
 }
 
 /// How far a watch is.
 enum Phase {
-    Initial(VecDeque<Arc<Entry>>, Option<Revision>),
+    Initial(Initial),
     Changes,
     Over,
 }
@@ -67,6 +74,7 @@ impl WatchStream {
         mut shutdown: Shutdown,
     ) -> Self {
         let mut watch = Self {
+            metrics: frames.endpoint().metrics().watch(),
             frames,
             watcher,
             after,
@@ -81,7 +89,8 @@ impl WatchStream {
 
     /// The chunks of the body. What was there at one moment is one chunk.
     pub(super) fn run(self, initial: Initial) -> impl Stream<Item = Result<Bytes, Infallible>> + Send {
-        let phase = Phase::Initial(initial.entries.into(), initial.end);
+        self.metrics.initial(initial.entries.len());
+        let phase = Phase::Initial(initial);
         stream::unfold((self, phase), |(mut watch, phase)| async move {
             let (chunk, phase) = watch.next(phase).await?;
             Some((Ok(chunk), (watch, phase)))
@@ -91,7 +100,7 @@ impl WatchStream {
     /// The next chunk; `None` at the end.
     async fn next(&mut self, phase: Phase) -> Option<(Bytes, Phase)> {
         match phase {
-            Phase::Initial(entries, end) => match self.initial(entries, end) {
+            Phase::Initial(initial) => match self.initial(initial) {
                 Ok((chunk, phase)) if !chunk.is_empty() => return Some((chunk, phase)),
                 Ok(_) => {}
                 Err(error) => return Some((self.frames.error(&error), Phase::Over)),
@@ -104,6 +113,7 @@ impl WatchStream {
                 Wake::Events(Ok(events)) => self.events(&events),
                 Wake::Events(Err(WatchError::Closed)) => return None,
                 Wake::Events(Err(error)) => {
+                    self.metrics.ended();
                     let error = failure(&error, self.watcher.progress().0);
                     return Some((self.frames.error(&error), Phase::Over));
                 }
@@ -144,18 +154,24 @@ impl WatchStream {
     }
 
     /// A chunk of initial events; empty when there is nothing left to tell.
-    fn initial(&mut self, mut entries: VecDeque<Arc<Entry>>, end: Option<Revision>) -> ApiResult<(Bytes, Phase)> {
+    fn initial(&mut self, mut initial: Initial) -> ApiResult<(Bytes, Phase)> {
         let mut chunk = Vec::new();
         while chunk.len() < CHUNK
-            && let Some(entry) = entries.pop_front()
+            && let Some(entry) = initial.entries.pop_front()
         {
+            let before = chunk.len();
             self.frames.push_initial(&entry, &mut chunk)?;
+            self.metrics.event(chunk.len() - before);
         }
-        if !entries.is_empty() {
-            return Ok((chunk.into(), Phase::Initial(entries, end)));
+        if !initial.entries.is_empty() {
+            return Ok((chunk.into(), Phase::Initial(initial)));
         }
-        if let Some(revision) = end {
+        if let Some(revision) = initial.end {
             chunk.extend_from_slice(&self.frames.bookmark(revision, true)?);
+            if let Some(received) = initial.received {
+                let metrics = self.frames.endpoint().metrics();
+                metrics.watch_list(initial.scope, received.elapsed());
+            }
         }
         Ok((chunk.into(), Phase::Changes))
     }
@@ -166,6 +182,7 @@ impl WatchStream {
             if event.revision() > self.after
                 && let Some(frame) = self.frames.event(event)?
             {
+                self.metrics.event(frame.len());
                 chunk.push(frame);
             }
         }

@@ -1,0 +1,142 @@
+//! Who asks, and whether it may.
+
+use std::time::Duration;
+
+use prometheus::{Histogram, HistogramVec, IntCounter, Registry};
+
+use super::{counters, histograms};
+
+/// kube-apiserver's buckets, in seconds: a millisecond, and twice as long each.
+fn seconds() -> Vec<f64> {
+    (0..15).map(|step| 0.001 * f64::from(1 << step)).collect()
+}
+
+/// kube-apiserver's buckets for the time in filters, in seconds.
+const FILTER_SECONDS: [f64; 13] = [
+    0.0001, 0.0003, 0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0, 5.0, 10.0, 15.0, 30.0,
+];
+
+/// Users that are counted by their names; all others have one name together.
+const USERS: [&str; 7] = [
+    "admin",
+    "client",
+    "kube_proxy",
+    "kubelet",
+    "system:serviceaccount:kube-system:default",
+    "email_id",
+    "other",
+];
+
+/// How the credentials of a request were judged.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Credentials {
+    /// They belong to a user.
+    Known = 0,
+    /// There are none.
+    Absent = 1,
+    /// They are not valid.
+    Invalid = 2,
+}
+
+/// How a request was judged.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Judgement {
+    /// It may go on.
+    Allowed = 0,
+    /// It may not.
+    Denied = 1,
+    /// Nobody says that it may.
+    NoOpinion = 2,
+}
+
+/// Attempts to get in.
+#[derive(Debug)]
+pub(crate) struct AccessMetrics {
+    authentications: [Outcome; 3],
+    authorizations: [Outcome; 3],
+    users: [IntCounter; 7],
+    authentication_filter: Histogram,
+    authorization_filter: Histogram,
+}
+
+#[derive(Debug)]
+struct Outcome {
+    attempts: IntCounter,
+    seconds: Histogram,
+}
+
+impl Outcome {
+    fn count(&self, took: Duration) {
+        self.attempts.inc();
+        self.seconds.observe(took.as_secs_f64());
+    }
+}
+
+impl AccessMetrics {
+    pub(super) fn new(registry: &Registry) -> Self {
+        let attempts = counters(
+            registry,
+            "authentication_attempts",
+            "Requests by whether it was found out who sent them.",
+            &["result"],
+        );
+        let timed = |name: &str, help: &str| histograms(registry, name, help, &seconds(), &["result"]);
+        let took = timed(
+            "authentication_duration_seconds",
+            "Time to find out who asks, in seconds.",
+        );
+        let decisions = counters(
+            registry,
+            "authorization_attempts_total",
+            "Requests by whether they were allowed.",
+            &["result"],
+        );
+        let decided = timed(
+            "authorization_duration_seconds",
+            "Time to decide whether a request is allowed, in seconds.",
+        );
+        let users = counters(
+            registry,
+            "authenticated_user_requests",
+            "Requests by user; few users are told apart.",
+            &["username"],
+        );
+        let filters: HistogramVec = histograms(
+            registry,
+            "apiserver_request_filter_duration_seconds",
+            "Time that requests spend in filters, in seconds.",
+            &FILTER_SECONDS,
+            &["filter"],
+        );
+        let outcome = |attempts: &prometheus::IntCounterVec, seconds: &HistogramVec, result: &str| Outcome {
+            attempts: attempts.with_label_values(&[result]),
+            seconds: seconds.with_label_values(&[result]),
+        };
+        Self {
+            authentications: ["success", "failure", "error"].map(|result| outcome(&attempts, &took, result)),
+            authorizations: ["allowed", "denied", "no-opinion"].map(|result| outcome(&decisions, &decided, result)),
+            users: USERS.map(|user| users.with_label_values(&[user])),
+            authentication_filter: filters.with_label_values(&["authentication"]),
+            authorization_filter: filters.with_label_values(&["authorization"]),
+        }
+    }
+
+    /// Counts an attempt to find out who asks.
+    pub(crate) fn authenticated(&self, credentials: Credentials, took: Duration) {
+        self.authentications[credentials as usize].count(took);
+        self.authentication_filter.observe(took.as_secs_f64());
+    }
+
+    /// Counts a request of a user.
+    pub(crate) fn user(&self, name: &str) {
+        let known = USERS[..5].iter().position(|user| *user == name);
+        let index = known.unwrap_or(if name.contains('@') { 5 } else { 6 });
+        self.users[index].inc();
+    }
+
+    /// Counts a decision.
+    pub(crate) fn authorized(&self, judgement: Judgement, took: Duration) {
+        self.authorizations[judgement as usize].count(took);
+        self.authorization_filter.observe(took.as_secs_f64());
+    }
+}

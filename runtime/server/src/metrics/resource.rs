@@ -1,0 +1,269 @@
+//! What is counted for each resource where its requests are handled.
+
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
+
+use planesmith_machinery::resource::ResourceFacts;
+use prometheus::{Histogram, HistogramVec, IntCounter, IntCounterVec, Registry};
+
+use super::requests::SECONDS;
+use super::{counters, histograms};
+
+/// kube-apiserver's buckets for request bodies, in bytes: from 50 kB on, every 100 kB.
+fn body_bytes() -> Vec<f64> {
+    (0..31).map(|step| 50e3 + 100e3 * f64::from(step)).collect()
+}
+
+/// kube-apiserver's buckets for watch events, in bytes.
+const EVENT_BYTES: [f64; 8] = [1024.0, 2048.0, 4096.0, 8192.0, 16384.0, 32768.0, 65536.0, 131_072.0];
+
+/// kube-apiserver's buckets for lists that come as watches, in seconds.
+fn watch_list_seconds() -> Vec<f64> {
+    [&SECONDS[2..], &[90.0, 120.0, 180.0, 300.0]].concat()
+}
+
+/// The metrics of all resources.
+#[derive(Debug)]
+pub(super) struct AllResources {
+    body_bytes: HistogramVec,
+    watch_events: IntCounterVec,
+    event_bytes: HistogramVec,
+    watch_list_seconds: HistogramVec,
+    initial_events: IntCounterVec,
+    ended_watchers: IntCounterVec,
+    lists: IntCounterVec,
+    listed: IntCounterVec,
+    store_seconds: HistogramVec,
+    store_requests: IntCounterVec,
+    store_errors: IntCounterVec,
+}
+
+impl AllResources {
+    pub(super) fn new(registry: &Registry) -> Self {
+        let resource = ["group", "resource"];
+        let version = ["group", "version", "resource"];
+        let operation = ["operation", "group", "resource"];
+        Self {
+            body_bytes: histograms(
+                registry,
+                "apiserver_request_body_size_bytes",
+                "Size of the bodies of writes, in bytes.",
+                &body_bytes(),
+                &["group", "resource", "verb"],
+            ),
+            watch_events: counters(
+                registry,
+                "apiserver_watch_events_total",
+                "Events sent to watches.",
+                &version,
+            ),
+            event_bytes: histograms(
+                registry,
+                "apiserver_watch_events_sizes",
+                "Size of events sent to watches, in bytes.",
+                &EVENT_BYTES,
+                &version,
+            ),
+            watch_list_seconds: histograms(
+                registry,
+                "apiserver_watch_list_duration_seconds",
+                "Time until a watch that begins with what is there has told all of it, in seconds.",
+                &watch_list_seconds(),
+                &["group", "version", "resource", "scope"],
+            ),
+            initial_events: counters(
+                registry,
+                "apiserver_init_events_total",
+                "Objects told to watches when they began.",
+                &resource,
+            ),
+            ended_watchers: counters(
+                registry,
+                "apiserver_terminated_watchers_total",
+                "Watches ended because their clients were too slow.",
+                &resource,
+            ),
+            lists: counters(
+                registry,
+                "apiserver_cache_list_total",
+                "Lists answered from the cache.",
+                &["group", "resource", "index"],
+            ),
+            listed: counters(
+                registry,
+                "apiserver_cache_list_returned_objects_total",
+                "Objects in lists answered from the cache.",
+                &resource,
+            ),
+            store_seconds: histograms(
+                registry,
+                "etcd_request_duration_seconds",
+                "Time until the store has a write, or refuses it, in seconds.",
+                &SECONDS,
+                &operation,
+            ),
+            store_requests: counters(
+                registry,
+                "etcd_requests_total",
+                "Writes asked of the store.",
+                &operation,
+            ),
+            store_errors: counters(
+                registry,
+                "etcd_request_errors_total",
+                "Writes that the store refused.",
+                &operation,
+            ),
+        }
+    }
+}
+
+/// What a request body is for.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum BodyUse {
+    Create = 0,
+    Update = 1,
+    Patch = 2,
+    Delete = 3,
+    DeleteCollection = 4,
+}
+
+/// What the store is asked to do.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum StoreUse {
+    Create = 0,
+    Update = 1,
+    Delete = 2,
+}
+
+/// The metrics of one version of a resource. A series is made when it is first counted, and found without looking for it
+/// from then on.
+#[derive(Debug)]
+pub(crate) struct ResourceMetrics {
+    all: Arc<AllResources>,
+    group: &'static str,
+    version: &'static str,
+    resource: &'static str,
+    body_bytes: [OnceLock<Histogram>; 5],
+    watch: OnceLock<WatchMetrics>,
+    lists: OnceLock<(IntCounter, IntCounter)>,
+    store: [OnceLock<StoreMetrics>; 3],
+}
+
+/// What is counted of watches.
+#[derive(Clone, Debug)]
+pub(crate) struct WatchMetrics {
+    events: IntCounter,
+    bytes: Histogram,
+    initial: IntCounter,
+    ended: IntCounter,
+}
+
+#[derive(Debug)]
+struct StoreMetrics {
+    seconds: Histogram,
+    requests: IntCounter,
+    errors: IntCounter,
+}
+
+impl ResourceMetrics {
+    pub(super) fn new(all: &Arc<AllResources>, facts: &'static ResourceFacts) -> Self {
+        Self {
+            all: Arc::clone(all),
+            group: facts.group,
+            version: facts.version,
+            resource: facts.plural,
+            body_bytes: Default::default(),
+            watch: OnceLock::new(),
+            lists: OnceLock::new(),
+            store: Default::default(),
+        }
+    }
+
+    /// Counts a request body.
+    pub(crate) fn body(&self, used: BodyUse, bytes: usize) {
+        let verb = match used {
+            BodyUse::Create => "create",
+            BodyUse::Update => "update",
+            BodyUse::Patch => "patch",
+            BodyUse::Delete => "delete",
+            BodyUse::DeleteCollection => "delete_collection",
+        };
+        let labels = [self.group, self.resource, verb];
+        let sizes = self.body_bytes[used as usize].get_or_init(|| self.all.body_bytes.with_label_values(&labels));
+        #[expect(clippy::cast_precision_loss, reason = "the bucket does not change by a byte")]
+        sizes.observe(bytes as f64);
+    }
+
+    /// What to count a watch with.
+    pub(crate) fn watch(&self) -> WatchMetrics {
+        let watch = self.watch.get_or_init(|| {
+            let (version, resource) = ([self.group, self.version, self.resource], [self.group, self.resource]);
+            WatchMetrics {
+                events: self.all.watch_events.with_label_values(&version),
+                bytes: self.all.event_bytes.with_label_values(&version),
+                initial: self.all.initial_events.with_label_values(&resource),
+                ended: self.all.ended_watchers.with_label_values(&resource),
+            }
+        });
+        watch.clone()
+    }
+
+    /// Counts a watch that has told what was there when it began.
+    pub(crate) fn watch_list(&self, scope: &'static str, took: Duration) {
+        let labels = [self.group, self.version, self.resource, scope];
+        let seconds = self.all.watch_list_seconds.with_label_values(&labels);
+        seconds.observe(took.as_secs_f64());
+    }
+
+    /// Counts a list of so many objects.
+    pub(crate) fn list(&self, objects: usize) {
+        let (lists, listed) = self.lists.get_or_init(|| {
+            let lists = self.all.lists.with_label_values(&[self.group, self.resource, ""]);
+            (lists, self.all.listed.with_label_values(&[self.group, self.resource]))
+        });
+        lists.inc();
+        listed.inc_by(objects as u64);
+    }
+
+    /// Counts a write that the store has carried out or refused.
+    pub(crate) fn store(&self, used: StoreUse, took: Duration, refused: bool) {
+        let operation = match used {
+            StoreUse::Create => "create",
+            StoreUse::Update => "update",
+            StoreUse::Delete => "delete",
+        };
+        let store = self.store[used as usize].get_or_init(|| {
+            let labels = [operation, self.group, self.resource];
+            StoreMetrics {
+                seconds: self.all.store_seconds.with_label_values(&labels),
+                requests: self.all.store_requests.with_label_values(&labels),
+                errors: self.all.store_errors.with_label_values(&labels),
+            }
+        });
+        store.seconds.observe(took.as_secs_f64());
+        store.requests.inc();
+        if refused {
+            store.errors.inc();
+        }
+    }
+}
+
+impl WatchMetrics {
+    /// Counts an event.
+    pub(crate) fn event(&self, bytes: usize) {
+        self.events.inc();
+        #[expect(clippy::cast_precision_loss, reason = "the bucket does not change by a byte")]
+        self.bytes.observe(bytes as f64);
+    }
+
+    /// Counts objects told when the watch began.
+    pub(crate) fn initial(&self, objects: usize) {
+        self.initial.inc_by(objects as u64);
+    }
+
+    /// Counts that the client was too slow.
+    pub(crate) fn ended(&self) {
+        self.ended.inc();
+    }
+}

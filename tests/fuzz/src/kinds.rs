@@ -1,0 +1,58 @@
+//! Kinds that stand for all others, and objects of them.
+
+use planesmith_api_defs::admissionregistration::v1::ValidatingAdmissionPolicy;
+use planesmith_api_defs::apiextensions::v1::CustomResourceDefinition;
+use planesmith_api_defs::apps::v1::Deployment;
+use planesmith_api_defs::autoscaling::v2::HorizontalPodAutoscaler;
+use planesmith_api_defs::core::v1::{ConfigMap, Event, Node, Pod, Secret, Service};
+use planesmith_api_defs::networking::v1::NetworkPolicy;
+use planesmith_api_defs::resource::v1::ResourceClaim;
+use planesmith_machinery::object::{Object, Resource};
+use planesmith_machinery::resource::ResourceFacts;
+use planesmith_machinery::testing::sample;
+
+/// Between them they have every shape of field that there is.
+pub(crate) const KINDS: [&ResourceFacts; 12] = [
+    Pod::RESOURCE,
+    Service::RESOURCE,
+    ConfigMap::RESOURCE,
+    Secret::RESOURCE,
+    Node::RESOURCE,
+    Event::RESOURCE,
+    Deployment::RESOURCE,
+    CustomResourceDefinition::RESOURCE,
+    HorizontalPodAutoscaler::RESOURCE,
+    NetworkPolicy::RESOURCE,
+    ResourceClaim::RESOURCE,
+    ValidatingAdmissionPolicy::RESOURCE,
+];
+
+/// Samples of each kind.
+const SAMPLES: u64 = 2;
+
+/// The kind that the first byte of `input` chooses, and the rest.
+pub(crate) fn choose(input: &[u8]) -> Option<(&'static ResourceFacts, &[u8])> {
+    let (first, rest) = input.split_first()?;
+    Some((KINDS[usize::from(*first) % KINDS.len()], rest))
+}
+
+/// Objects of all kinds, each behind the byte that chooses its kind.
+pub(crate) fn samples(encode: impl Fn(&dyn Object) -> Vec<u8>) -> Vec<Vec<u8>> {
+    let mut samples = Vec::new();
+    for (index, kind) in (0u8..).zip(KINDS) {
+        let objects = (0..SAMPLES).filter_map(|seed| sample(kind, seed).ok());
+        samples.extend(objects.map(|object| [vec![index], encode(&*object)].concat()));
+    }
+    samples
+}
+
+/// The pieces of an input that says several things, divided by zero bytes.
+pub(crate) fn pieces<const N: usize>(input: &[u8]) -> Option<[&[u8]; N]> {
+    let pieces: Vec<_> = input.splitn(N, |byte| *byte == 0).collect();
+    pieces.try_into().ok()
+}
+
+/// An input that says several things.
+pub(crate) fn join(pieces: &[&[u8]]) -> Vec<u8> {
+    pieces.join(&0)
+}

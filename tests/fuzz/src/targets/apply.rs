@@ -1,0 +1,113 @@
+//! Server-side apply.
+
+use planesmith_machinery::apply::{self, Sent};
+use planesmith_machinery::fields::{Tracking, Versions};
+use planesmith_machinery::json::{self, Strictness};
+use planesmith_machinery::object::Object;
+use planesmith_machinery::time::Time;
+use planesmith_machinery::{defaulting, yaml};
+
+use crate::kinds::{choose, join, pieces, samples};
+
+/// No other versions.
+struct OneVersion;
+
+impl Versions for OneVersion {
+    fn convert(&self, _: &dyn Object, _: &str) -> Option<Box<dyn Object>> {
+        None
+    }
+}
+
+/// Two managers apply to an object. What is applied again changes nothing, and nobody touches what others own unless it
+/// takes it from them.
+pub(crate) fn run(input: &[u8]) {
+    let Some((kind, rest)) = choose(input) else { return };
+    let Some((mode, [first, second])) = rest.split_first().and_then(|(mode, rest)| Some((mode, pieces(rest)?))) else {
+        return;
+    };
+    let force = mode % 2 == 1;
+    let Some(live) = applied(&*kind.zero(), "one", first, false) else {
+        return;
+    };
+    if live.meta().managed_fields.is_empty() {
+        // Who applies nothing owns nothing, and what is there then is said to come from before.
+        return;
+    }
+    let again = applied(&*live, "one", first, false);
+    assert_eq!(again.as_deref().map(shown), Some(shown(&*live)), "once and twice");
+    let Some(both) = applied(&*live, "two", second, force) else {
+        return;
+    };
+    let again = applied(&*both, "two", second, false);
+    assert_eq!(again.as_deref().map(shown), Some(shown(&*both)), "once and twice");
+    if !force {
+        let owners = |object: &dyn Object| {
+            let mut entries = object.meta().managed_fields.iter();
+            entries
+                .find(|entry| entry.manager == "one")
+                .map(|entry| format!("{:?}", entry.fields_v1))
+        };
+        assert_eq!(owners(&*live), owners(&*both), "nothing of others was taken");
+        assert!(
+            applied(&*both, "one", first, false).is_some(),
+            "nothing of others was changed"
+        );
+    }
+}
+
+/// What `live` becomes when `manager` applies `body`, as the server does it.
+fn applied(live: &dyn Object, manager: &str, body: &[u8], force: bool) -> Option<Box<dyn Object>> {
+    let kind = live.resource();
+    let sent = Sent::read(body).ok()?;
+    sent.check(kind.api_version, kind.kind).ok()?;
+    let write = Tracking {
+        manager,
+        subresource: "",
+        now: Time::from_second(100),
+        only: &[],
+        emptied: None,
+    };
+    let applied = apply::apply(live, &sent.document, &write, force, &OneVersion);
+    let applied = applied.map_err(|error| error.to_api_error(&sent.subject())).ok()?;
+    let mut object = kind.zero();
+    json::from_value(&applied.document, &mut *object, Strictness::Lenient).ok()?;
+    object.meta_mut().managed_fields = applied.managed_fields;
+    "there".clone_into(&mut object.meta_mut().uid);
+    defaulting::set_defaults(&mut *object);
+    // As it comes back from the store.
+    let stored = json::to_vec(&*object);
+    let mut object = kind.zero();
+    json::decode(&stored, &mut *object, Strictness::Lenient).expect("what was written is read");
+    Some(object)
+}
+
+fn shown(object: &dyn Object) -> String {
+    String::from_utf8_lossy(&json::to_vec(object)).into_owned()
+}
+
+pub(crate) fn seeds() -> Vec<Vec<u8>> {
+    let mut seeds = Vec::new();
+    let all = samples(|object| {
+        let mut object = object.boxed();
+        object.meta_mut().managed_fields.clear();
+        object.meta_mut().uid.clear();
+        json::to_vec(&*object)
+    });
+    for pair in all.chunks(2) {
+        let [first, second] = pair else { continue };
+        let (kind, first) = first.split_at(1);
+        let small = yaml::from_json(&second[1..]).unwrap_or_default();
+        for mode in [0, 1] {
+            seeds.push([kind, &[mode], &join(&[first, &second[1..]])].concat());
+            seeds.push([kind, &[mode], &join(&[first, &small])].concat());
+            seeds.push([kind, &[mode], &join(&[first, first])].concat());
+        }
+    }
+    let (one, two) = (
+        r#"{"apiVersion":"v1","kind":"Service","metadata":{"name":"x"},"spec":{"ports":[{"port":80,"name":"a"},{"port":81,"protocol":"UDP"}],"selector":{"a":"b"},"externalIPs":["1.2.3.4"]}}"#,
+        r#"{"apiVersion":"v1","kind":"Service","metadata":{"name":"x","finalizers":["a"]},"spec":{"ports":[{"port":82}],"type":"ClusterIP"}}"#,
+    );
+    seeds.push([&[1, 0], &join(&[one.as_bytes(), two.as_bytes()])[..]].concat());
+    seeds.push([&[1, 1], &join(&[two.as_bytes(), one.as_bytes()])[..]].concat());
+    seeds
+}

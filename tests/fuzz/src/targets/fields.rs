@@ -1,0 +1,56 @@
+//! Sets of fields.
+
+use planesmith_machinery::fields::{Set, extract};
+
+use crate::kinds::{join, pieces, samples};
+
+/// A set is written so that it is read as the same set; and the algebra of sets holds.
+pub(crate) fn run(input: &[u8]) {
+    let (first, second) = match pieces(input) {
+        Some([first, second]) => (first, second),
+        None => (input, &b"{}"[..]),
+    };
+    let (Some(first), Some(second)) = (read(first), read(second)) else {
+        return;
+    };
+    let mut text = Vec::new();
+    first.write_json(&mut text);
+    let shown = String::from_utf8_lossy(&text);
+    assert_eq!(Set::from_json(&text).as_ref(), Ok(&first), "{shown}");
+    let both = first.clone().union(second.clone());
+    let common = first.clone().intersection(&second);
+    assert_eq!(both.len() + common.len(), first.len() + second.len(), "{shown}");
+    assert_eq!(both, second.clone().union(first.clone()), "{shown}");
+    assert_eq!(first.intersects(&second), !common.is_empty(), "{shown}");
+    let mut rest = first.clone();
+    rest.remove(&second);
+    assert!(!rest.intersects(&second), "{shown}");
+    assert_eq!(rest.union(common), first, "{shown}");
+    let (mut kept, mut dropped) = (first.clone(), first.clone());
+    kept.keep_below(&second);
+    dropped.remove_below(&second);
+    assert_eq!(kept.len() + dropped.len(), first.len(), "{shown}");
+}
+
+/// The set, as it is once members without a meaning are gone.
+fn read(text: &[u8]) -> Option<Set<'static>> {
+    Set::from_json(text).ok().map(Set::into_owned)
+}
+
+pub(crate) fn seeds() -> Vec<Vec<u8>> {
+    let sets: Vec<_> = samples(|object| {
+        let mut text = Vec::new();
+        extract(object).write_json(&mut text);
+        text
+    })
+    .into_iter()
+    .map(|seed| seed[1..].to_vec())
+    .collect();
+    let mut seeds: Vec<_> = sets.chunks(2).map(|pair| pair.join(&0)).collect();
+    let small: [&[u8]; 2] = [
+        br#"{"f:spec":{".":{},"f:ports":{"k:{\"port\":80,\"protocol\":\"TCP\"}":{".":{},"f:port":{}}},"f:set":{"v:\"a\"":{},"v:1":{},"v:1.5":{},"v:true":{},"v:null":{}},"f:list":{"i:0":{}}}}"#,
+        br#"{"f:spec":{"f:ports":{"k:{\"port\":80}":{}},"f:set":{"v:{\"a\":[1]}":{}}}}"#,
+    ];
+    seeds.push(join(&small));
+    seeds
+}

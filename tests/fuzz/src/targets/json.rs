@@ -1,0 +1,55 @@
+//! Objects in JSON.
+
+use planesmith_machinery::json::{self, Strictness};
+
+use crate::kinds::{choose, samples};
+
+/// What is read as an object is written so that it is read as the same object; and the same for documents.
+pub(crate) fn run(input: &[u8]) {
+    let Some((kind, text)) = choose(input) else { return };
+    let _ = json::type_meta(text);
+    let mut object = kind.zero();
+    if json::decode(text, &mut *object, Strictness::Strict).is_ok() {
+        let mut lenient = kind.zero();
+        json::decode(text, &mut *lenient, Strictness::Lenient).expect("strictness only adds findings");
+        let written = json::to_vec(&*object);
+        assert_eq!(written, json::to_vec(&*lenient));
+        let mut again = kind.zero();
+        let findings = json::decode(&written, &mut *again, Strictness::Strict).expect("what was written is read");
+        assert!(findings.is_empty(), "{findings}");
+        assert_eq!(shown(&written), shown(&json::to_vec(&*again)));
+        indented(&written);
+    }
+    if let Ok((tree, _)) = json::parse_value(text, Strictness::Strict) {
+        let mut written = Vec::new();
+        json::encode_value(&tree, &mut written);
+        let (again, _) = json::parse_value(&written, Strictness::Strict).expect("what was written is read");
+        // A number without a fraction is a whole one when it is read again.
+        let mut rewritten = Vec::new();
+        json::encode_value(&again, &mut rewritten);
+        assert_eq!(shown(&written), shown(&rewritten));
+        let mut compact = Vec::new();
+        json::compact(text, &mut compact).expect("a document has a compact form");
+        indented(&compact);
+    }
+}
+
+/// White space says nothing.
+fn indented(compact: &[u8]) {
+    let mut indented = Vec::new();
+    json::indent(compact, &mut indented);
+    let mut back = Vec::new();
+    json::compact(&indented, &mut back).expect("indented JSON is JSON");
+    assert_eq!(shown(compact), shown(&back));
+}
+
+fn shown(text: &[u8]) -> std::borrow::Cow<'_, str> {
+    String::from_utf8_lossy(text)
+}
+
+pub(crate) fn seeds() -> Vec<Vec<u8>> {
+    let mut seeds = samples(|object| json::to_vec(object));
+    seeds.push([b"\0", "[".repeat(20_000).as_bytes()].concat());
+    seeds.push([b"\0", "{\"metadata\":".repeat(5_000).as_bytes()].concat());
+    seeds
+}

@@ -1,0 +1,57 @@
+//! What monitoring reads, and what the log says about slow requests.
+
+use http::Method;
+use planesmith_e2e::{Binary, Home};
+
+use crate::objects::{CONFIG_MAPS, config_map};
+
+/// Metrics that dashboards and alerts for kube-apiserver are built on, with labels that tell whether all are there.
+const EXPECTED: &[&str] = &[
+    r#"apiserver_request_total{code="201",component="apiserver",dry_run="",group="",resource="configmaps",scope="resource",subresource="",verb="POST",version="v1"} 1"#,
+    r#"apiserver_request_total{code="200",component="apiserver",dry_run="",group="",resource="configmaps",scope="namespace",subresource="",verb="LIST",version="v1"} 1"#,
+    r#"apiserver_request_duration_seconds_bucket{component="apiserver",dry_run="",group="",resource="configmaps",scope="namespace",subresource="",verb="LIST",version="v1",le="0.005"}"#,
+    r#"apiserver_request_sli_duration_seconds_bucket{component="apiserver",group="",resource="configmaps",scope="resource",subresource="",verb="POST",version="v1",le="0.05"}"#,
+    r#"apiserver_response_sizes_bucket{component="apiserver",group="",resource="configmaps",scope="namespace",subresource="",verb="LIST",version="v1",le="1000"}"#,
+    r#"apiserver_request_body_size_bytes_count{group="",resource="configmaps",verb="create"} 1"#,
+    r#"apiserver_longrunning_requests{component="apiserver",group="",resource="configmaps",scope="cluster",subresource="",verb="WATCH",version="v1"} 1"#,
+    r#"apiserver_watch_events_total{group="",resource="configmaps",version="v1"} "#,
+    r#"apiserver_watch_events_sizes_bucket{group="",resource="configmaps",version="v1",le="1024"} "#,
+    r#"apiserver_init_events_total{group="",resource="configmaps"} "#,
+    r#"apiserver_resource_objects{group="apps",resource="deployments"} 0"#,
+    r#"apiserver_storage_objects{resource="deployments.apps"} 0"#,
+    r#"apiserver_storage_size_bytes{storage_cluster_id="etcd-0"} "#,
+    r#"etcd_request_duration_seconds_count{group="",operation="create",resource="configmaps"} "#,
+    r#"apiserver_admission_controller_admission_duration_seconds_count{name="NamespaceLifecycle",operation="CREATE",rejected="false",type="admit"} "#,
+    r#"apiserver_admission_step_admission_duration_seconds_count{operation="CREATE",rejected="false",type="validate"} "#,
+    r#"authentication_attempts{result="success"} "#,
+    r#"authenticated_user_requests{username="admin"} "#,
+    r#"authorization_attempts_total{result="allowed"} "#,
+    r#"apiserver_current_inflight_requests{request_kind="mutating"} 0"#,
+    "# TYPE process_cpu_seconds_total counter",
+    "process_max_fds ",
+    r#"kubernetes_feature_enabled{name="CBORServingAndStorage",stage="ALPHA"} 0"#,
+    "kubernetes_build_info{",
+];
+
+#[tokio::test]
+async fn dashboards_find_what_they_know() {
+    let home = Home::new().unwrap();
+    let server = home
+        .start(&Binary::Planesmith.path().unwrap(), &["--storage=memory"])
+        .await
+        .unwrap();
+    let connection = server.connect().await.unwrap();
+    let made = connection
+        .call(Method::POST, CONFIG_MAPS, config_map("a", "b"))
+        .await
+        .unwrap();
+    assert_eq!(made.status, 201, "{}", made.excerpt());
+    connection.get(CONFIG_MAPS).await.unwrap().expect(200).unwrap();
+    let mut watch = connection.watch("/api/v1/configmaps?watch=1").await.unwrap();
+    watch.event().await.unwrap().unwrap();
+    let text = connection.get("/metrics").await.unwrap().body;
+    let text = String::from_utf8_lossy(&text);
+    for line in EXPECTED {
+        assert!(text.lines().any(|shown| shown.starts_with(line)), "{line}\n{text}");
+    }
+}
