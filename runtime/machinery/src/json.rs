@@ -18,6 +18,7 @@ mod writer;
 
 pub use findings::Findings;
 pub use type_meta::type_meta;
+pub(crate) use unescape::lossy;
 pub use value::{encode_value, from_value, name_of, parse_value, to_value};
 
 use crate::object::Object;

@@ -1,5 +1,7 @@
 //! Escapes inside JSON text.
 
+use std::borrow::Cow;
+
 use super::reader::Malformed;
 
 /// Checks what follows each backslash.
@@ -78,6 +80,16 @@ fn hex(digits: &[u8]) -> Option<u32> {
     digits
         .iter()
         .try_fold(0, |code, digit| Some(code * 16 + char::from(*digit).to_digit(16)?))
+}
+
+/// `bytes` as text; each byte that is not part of valid UTF-8 becomes one U+FFFD, as in Go.
+pub(crate) fn lossy(bytes: &[u8]) -> Cow<'_, str> {
+    if let Ok(text) = str::from_utf8(bytes) {
+        return Cow::Borrowed(text);
+    }
+    let mut text = String::with_capacity(bytes.len() + 16);
+    push_lossy(&mut text, bytes);
+    Cow::Owned(text)
 }
 
 /// Appends `bytes`; each byte that is not part of valid UTF-8 becomes one U+FFFD, as in Go.

@@ -6,7 +6,7 @@ use serde_json::Value;
 use super::document::Node;
 use super::{Patched, mark_reset, read};
 use crate::go_format::quote;
-use crate::json::{DecodeError, Strictness, name_of};
+use crate::json::{self, DecodeError, Strictness, name_of};
 use crate::status::ApiError;
 
 /// How many operations a patch may have.
@@ -35,7 +35,7 @@ pub fn json_patch(document: &[u8], patch: &[u8], strictness: Strictness) -> Resu
         let message = format!("The allowed maximum operations in a JSON patch is {MAX_OPERATIONS}, got {operations}");
         return Err(ApiError::too_large(&message));
     }
-    let (document, patch) = (String::from_utf8_lossy(document), String::from_utf8_lossy(patch));
+    let (document, patch) = (json::lossy(document), json::lossy(patch));
     let mut target = Target {
         root: Node::stored(&document),
         copied: 0,

@@ -2,7 +2,7 @@
 
 use super::document::Node;
 use super::{Patched, mark_reset, read};
-use crate::json::{DecodeError, Strictness, name_of};
+use crate::json::{self, DecodeError, Strictness, name_of};
 use crate::status::ApiError;
 
 /// Applies a merge patch to a JSON document, which is compact as the codecs write it.
@@ -24,7 +24,7 @@ pub fn merge_patch(document: &[u8], patch: &[u8], strictness: Strictness) -> Res
             return Err(ApiError::bad_request(message));
         }
     }
-    let (document, patch) = (String::from_utf8_lossy(document), String::from_utf8_lossy(patch));
+    let (document, patch) = (json::lossy(document), json::lossy(patch));
     let mut target = Node::stored(&document);
     merge(&mut target, Node::sent(&patch));
     mark_reset(&mut target);
