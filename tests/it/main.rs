@@ -5,6 +5,7 @@
     reason = "all of this is test code: a failure may stop it anywhere, and its seed is printed"
 )]
 
+mod aggregation;
 mod bad_input;
 mod cbor;
 mod clients;

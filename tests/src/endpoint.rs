@@ -69,6 +69,12 @@ impl Endpoint {
         }
     }
 
+    /// The port.
+    #[must_use]
+    pub fn port(&self) -> u16 {
+        self.port
+    }
+
     /// The address as a URL without a path.
     #[must_use]
     pub fn url(&self) -> String {

@@ -26,6 +26,7 @@ const END_WITHIN: Duration = Duration::from_secs(60);
 pub struct Home {
     root: TempDir,
     data: PathBuf,
+    port: u16,
 }
 
 impl Home {
@@ -49,13 +50,20 @@ impl Home {
         let data = root.path().join("data");
         let tokens = format!("{ADMIN_TOKEN},admin,admin-uid,\"system:masters\"\n");
         std::fs::write(root.path().join("tokens.csv"), tokens)?;
-        Ok(Self { root, data })
+        Ok(Self { root, data, port: 0 })
     }
 
     /// The same home with the data folder at `data`, which another file system may hold.
     #[must_use]
     pub fn with_data(mut self, data: PathBuf) -> Self {
         self.data = data;
+        self
+    }
+
+    /// The same home, whose servers listen on `port`: for one that comes back where it was.
+    #[must_use]
+    pub fn with_port(mut self, port: u16) -> Self {
+        self.port = port;
         self
     }
 
@@ -109,7 +117,7 @@ impl Home {
         let printed_before = log.metadata()?.len();
         let child = Command::new(binary)
             .args(flags)
-            .args(["--secure-port=0", "--bind-address=127.0.0.1"])
+            .args([&format!("--secure-port={}", self.port), "--bind-address=127.0.0.1"])
             .arg(format!("--data-dir={}", self.data.display()))
             .arg(format!(
                 "--token-auth-file={}",

@@ -5,6 +5,7 @@
 
 mod bearer;
 mod certificate;
+mod request_header;
 pub mod service_account;
 mod token;
 mod token_file;
@@ -15,6 +16,7 @@ use http::HeaderMap;
 
 pub use bearer::bearer_token;
 pub use certificate::{CertificateAuthenticator, CertificateError, ClientCertificate};
+pub use request_header::{ProxyCertificate, RequestHeaderAuthenticator, RequestHeaders};
 pub use token::{BearerTokens, TokenAuthenticator, TokenUser, TokenVerdict};
 pub use token_file::{TokenFile, TokenFileError};
 
@@ -27,6 +29,8 @@ pub struct Credentials<'a> {
     pub headers: &'a HeaderMap,
     /// The certificate that the connection was opened with.
     pub certificate: Option<&'a ClientCertificate>,
+    /// The same, when it is that of a proxy.
+    pub proxy: Option<&'a ProxyCertificate>,
 }
 
 /// What one authenticator says.

@@ -33,21 +33,24 @@ impl Claims {
 
     /// Lets `handler` answer for a group version, in place of the one that did before.
     pub fn claim(&self, group: impl Into<String>, version: impl Into<String>, handler: Arc<dyn VersionHandler>) {
+        let place = (group.into(), version.into());
         self.change(|claimed| {
-            claimed.insert((group.into(), version.into()), handler);
+            claimed.insert(place, handler);
+            true
         });
     }
 
     /// Leaves a group version to the servers further in.
     pub fn release(&self, group: &str, version: &str) {
-        self.change(|claimed| {
-            claimed.remove(&(group.to_owned(), version.to_owned()));
-        });
+        self.change(|claimed| claimed.remove(&(group.to_owned(), version.to_owned())).is_some());
     }
 
-    fn change(&self, change: impl FnOnce(&mut Claimed)) {
+    /// Swaps the table, if `change` changes something.
+    fn change(&self, change: impl FnOnce(&mut Claimed) -> bool) {
         let mut claimed = self.claimed.lock().unwrap_or_else(PoisonError::into_inner);
-        change(&mut claimed);
+        if !change(&mut claimed) {
+            return;
+        }
         let mut routes = Routes::new();
         for ((group, version), handler) in &*claimed {
             routes.open_group(group);

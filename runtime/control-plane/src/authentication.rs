@@ -6,10 +6,14 @@ use std::time::SystemTime;
 
 use anyhow::{Context, Result};
 use planesmith_access::authentication::service_account::ServiceAccountTokens;
-use planesmith_access::authentication::{Authenticator, BearerTokens, CertificateAuthenticator, Chain, TokenFile};
-use planesmith_access::authorization::{AlwaysAllow, AlwaysDeny, Authorizer, PrivilegedGroup, Union};
+use planesmith_access::authentication::{
+    Authenticator, BearerTokens, CertificateAuthenticator, Chain, RequestHeaderAuthenticator, TokenAuthenticator,
+    TokenFile,
+};
+use planesmith_access::authorization::{AllowedPaths, AlwaysAllow, AlwaysDeny, Authorizer, PrivilegedGroup, Union};
 use planesmith_server::stores::Stores;
 
+use crate::delegation::{AccessReviews, Host, TokenReviews};
 use crate::loopback::Loopback;
 use crate::options::{AuthorizationMode, Options};
 use crate::service_accounts::{ServiceAccountKeys, StoredObjects};
@@ -18,7 +22,7 @@ use crate::service_accounts::{ServiceAccountKeys, StoredObjects};
 ///
 /// # Errors
 ///
-/// When the token file cannot be read or is malformed.
+/// When the token file, or a kubeconfig, cannot be read or is malformed.
 pub fn bearer_tokens(
     options: &Options,
     loopback: &Loopback,
@@ -40,32 +44,50 @@ pub fn bearer_tokens(
         objects: Arc::new(StoredObjects::new(stores)),
         now: SystemTime::now,
     };
-    Ok(Arc::new(BearerTokens::new(
-        vec![Box::new(tokens), Box::new(service_accounts)],
-        keys.audiences.clone(),
-    )))
+    let mut known: Vec<Box<dyn TokenAuthenticator>> = vec![Box::new(tokens), Box::new(service_accounts)];
+    if let Some(kubeconfig) = &options.aggregation.authentication_kubeconfig {
+        known.push(Box::new(TokenReviews::new(Host::open(kubeconfig)?)));
+    }
+    Ok(Arc::new(BearerTokens::new(known, keys.audiences.clone())))
 }
 
-/// Client certificates, then tokens.
+/// Proxies, then client certificates, then tokens.
 #[must_use]
-pub fn authenticator(options: &Options, tokens: &Arc<BearerTokens>) -> Arc<dyn Authenticator> {
+pub fn authenticator(
+    options: &Options,
+    proxies: &RequestHeaderAuthenticator,
+    tokens: &Arc<BearerTokens>,
+) -> Arc<dyn Authenticator> {
     let certificates = CertificateAuthenticator { now: SystemTime::now };
     let chain = Chain::new(
-        vec![Box::new(certificates), Box::new(Arc::clone(tokens))],
+        vec![
+            Box::new(proxies.clone()),
+            Box::new(certificates),
+            Box::new(Arc::clone(tokens)),
+        ],
         options.anonymous_allowed(),
     );
     Arc::new(chain)
 }
 
-/// Members of `system:masters` may do everything; for others the modes are asked in order.
-#[must_use]
-pub fn authorizer(options: &Options) -> Arc<dyn Authorizer> {
+/// Members of `system:masters` may do everything; for others the modes are asked in order, or the server in front.
+///
+/// # Errors
+///
+/// When the kubeconfig of that server cannot be read.
+pub fn authorizer(options: &Options) -> Result<Arc<dyn Authorizer>> {
     let mut authorizers: Vec<Box<dyn Authorizer>> = vec![Box::new(PrivilegedGroup)];
+    if let Some(kubeconfig) = &options.aggregation.authorization_kubeconfig {
+        let allowed = options.aggregation.authorization_always_allow_paths.iter();
+        authorizers.push(Box::new(AllowedPaths::new(allowed.map(String::as_str))));
+        authorizers.push(Box::new(AccessReviews::new(Host::open(kubeconfig)?)));
+        return Ok(Arc::new(Union::new(authorizers)));
+    }
     for mode in &options.authorization_mode {
         authorizers.push(match mode {
             AuthorizationMode::AlwaysAllow => Box::new(AlwaysAllow),
             AuthorizationMode::AlwaysDeny => Box::new(AlwaysDeny),
         });
     }
-    Arc::new(Union::new(authorizers))
+    Ok(Arc::new(Union::new(authorizers)))
 }

@@ -1,6 +1,6 @@
 //! Objects that a control plane makes for itself at start, as hooks in a fixed order.
 
-mod cluster_authentication;
+pub(crate) mod cluster_authentication;
 mod default_roles;
 mod flow_control;
 mod identity_lease;
@@ -16,6 +16,7 @@ use std::net::{IpAddr, SocketAddr};
 use planesmith_server::chain::ApiServer;
 use planesmith_server::stores::Stores;
 
+pub use self::cluster_authentication::Believed;
 use crate::loopback::Loopback;
 use crate::options::Options;
 use crate::service_addresses::ServiceAddresses;
@@ -27,8 +28,8 @@ pub struct Announcement {
     pub address: IpAddr,
     /// The port that it listens on.
     pub port: u16,
-    /// Who signed the certificates of clients, PEM.
-    pub client_authorities: String,
+    /// Whom servers behind it can believe.
+    pub believed: Believed,
     /// Who signed the serving certificate, PEM.
     pub root_authority: String,
 }
@@ -59,8 +60,7 @@ pub fn with_bootstrap(
     let hooks = hooks.into_iter().flatten();
     let hooks = hooks.chain(flow_control::hooks(stores, loopback));
     let in_namespaces = default_roles::hook(stores, loopback).into_iter();
-    let authorities = &announcement.client_authorities;
-    let in_namespaces = in_namespaces.chain(cluster_authentication::hook(stores, loopback, authorities));
+    let in_namespaces = in_namespaces.chain(cluster_authentication::hook(stores, loopback, &announcement.believed));
     let in_namespaces = in_namespaces.chain(token_tracking::hook(stores, loopback));
     let in_namespaces = in_namespaces.chain(identity_lease::hooks(stores, loopback, announcement));
     let hooks = hooks.chain(in_namespaces.map(|hook| hook.after(system_namespaces::HOOK)));

@@ -81,8 +81,17 @@ impl Authority {
     ///
     /// When the folder or its files cannot be read or written.
     pub fn open(dir: &Path) -> Result<Self, CertificateError> {
+        Self::open_as(dir, "ca")
+    }
+
+    /// The same under another name than `ca`.
+    ///
+    /// # Errors
+    ///
+    /// As [`Authority::open`].
+    pub fn open_as(dir: &Path, file: &str) -> Result<Self, CertificateError> {
         make_private_dir(dir).map_err(|source| file_error(dir, "written", source))?;
-        let pair = pair_in(dir, "ca");
+        let pair = pair_in(dir, file);
         if !pair.key.exists() {
             make_authority(&pair)?;
         }
@@ -138,14 +147,32 @@ impl Authority {
     ///
     /// When files cannot be read or written.
     pub fn client(&self, file: &str, user: &str, group: &str) -> Result<CertificatePair, CertificateError> {
+        let mut subject = DistinguishedName::new();
+        subject.push(DnType::OrganizationName, group);
+        self.client_of(file, user, subject)
+    }
+
+    /// The same for a proxy, which is in no group.
+    ///
+    /// # Errors
+    ///
+    /// When files cannot be read or written.
+    pub fn proxy(&self, file: &str, name: &str) -> Result<CertificatePair, CertificateError> {
+        self.client_of(file, name, DistinguishedName::new())
+    }
+
+    fn client_of(
+        &self,
+        file: &str,
+        name: &str,
+        subject: DistinguishedName,
+    ) -> Result<CertificatePair, CertificateError> {
         let pair = pair_in(&self.dir, file);
         if is_current(&pair, &[], &[]) {
             keep_private(&pair.key)?;
             return Ok(pair);
         }
-        let mut subject = DistinguishedName::new();
-        subject.push(DnType::OrganizationName, group);
-        self.sign(&pair, user, subject, Vec::new(), ExtendedKeyUsagePurpose::ClientAuth)?;
+        self.sign(&pair, name, subject, Vec::new(), ExtendedKeyUsagePurpose::ClientAuth)?;
         Ok(pair)
     }
 

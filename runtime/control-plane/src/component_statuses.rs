@@ -37,10 +37,7 @@ struct Components {
 ///
 /// When there is no TLS to ask them.
 pub(crate) fn show(stores: &Stores) -> Result<(), TrustError> {
-    let link = Link {
-        tls: client_tls(None, None)?,
-        patience: PATIENCE,
-    };
+    let link = Link::new(client_tls(None, None)?, PATIENCE);
     stores.show("", "componentstatuses", Arc::new(Components { link }));
     Ok(())
 }

@@ -41,10 +41,7 @@ const PATIENCE: Duration = Duration::from_secs(30);
 pub(crate) fn handle_subresources(stores: &Stores, flags: &KubeletOptions) -> Result<(), TrustError> {
     let objects = Arc::new(Stored::new(stores));
     let kubelets = Arc::new(Kubelets::new(flags, Arc::clone(&objects))?);
-    let link = Link {
-        tls: client_tls(None, None)?,
-        patience: PATIENCE,
-    };
+    let link = Link::new(client_tls(None, None)?, PATIENCE);
     let pod = |name, handler| stores.handle("", "pods", name, handler);
     pod("log", Arc::new(Logs::new(Arc::clone(&objects), Arc::clone(&kubelets))));
     for stream in [Stream::Exec, Stream::Attach, Stream::PortForward] {

@@ -13,6 +13,7 @@ mod service_account;
 mod service_range;
 
 use planesmith_server::chain::ApiServer;
+use planesmith_server::discovery::GroupDirectory;
 use planesmith_server::hooks::Hook;
 use planesmith_server::stores::Stores;
 
@@ -36,6 +37,7 @@ pub fn with_controllers(
     loopback: &Loopback,
     enabled: &Controllers,
     announcement: &Announcement,
+    directory: &GroupDirectory,
 ) -> ApiServer {
     let mut server = server;
     if enabled.enabled("garbage-collector-controller") {
@@ -49,7 +51,7 @@ pub fn with_controllers(
         ));
     }
     if enabled.enabled("namespace-controller")
-        && let Some(controller) = namespace::NamespaceController::new(&server, stores, loopback)
+        && let Some(controller) = namespace::NamespaceController::new(&server, stores, loopback, directory)
     {
         server = server.with_start_hook(Hook::new("start-namespace-controller", move |shutdown| async move {
             tokio::spawn(controller.run(shutdown));

@@ -15,17 +15,18 @@ use planesmith_server::openapi::OpenApi;
 use planesmith_server::stores::Stores;
 
 use crate::loopback::Loopback;
+use crate::services::Services;
 use controller::DefinitionController;
 use webhook::Webhook;
 
 /// The API-extensions server; it serves what is defined if the program has definitions.
 #[must_use]
-pub(crate) fn extensions(stores: &Stores, loopback: &Loopback, openapi: &OpenApi) -> ApiServer {
+pub(crate) fn extensions(stores: &Stores, loopback: &Loopback, openapi: &OpenApi, services: &Services) -> ApiServer {
     let server = planesmith_extensions::server();
     let Some(kind) = definition_kind(stores.scheme()) else {
         return server;
     };
-    let of_webhooks = stores.clone();
+    let of_webhooks = services.clone();
     let facts = KnownFacts::new(|| Arc::new(SchemaChecks::default()))
         .converting(move |definition| Webhook::of(definition, &of_webhooks));
     let store = stores.resource(kind);

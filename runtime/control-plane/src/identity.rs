@@ -5,11 +5,14 @@ use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
+use planesmith_access::authentication::RequestHeaders;
 use planesmith_server::listener::TlsFiles;
+use planesmith_server::proxy::ClientIdentity;
 
+use crate::bootstrap::Believed;
 use crate::certificates::{Authority, CertificatePair};
 use crate::kubeconfig::write_kubeconfig;
-use crate::options::Options;
+use crate::options::{AggregationOptions, Options};
 
 /// DNS names that a serving certificate covers, as kubeadm's do.
 const NAMES: [&str; 5] = [
@@ -30,7 +33,19 @@ pub struct Identity {
     /// Whether the serving certificate is the server's own.
     own: bool,
     authority_file: PathBuf,
+    proxy: ProxyIdentity,
 }
+
+/// How the server shows that it may say who asks, and whom it believes that.
+#[derive(Debug)]
+struct ProxyIdentity {
+    client: CertificatePair,
+    authority_file: PathBuf,
+    headers: RequestHeaders,
+}
+
+/// The name in the certificate that the server makes for itself; kubeadm's choice.
+const PROXY: &str = "front-proxy-client";
 
 impl Identity {
     /// Reads the certificates that the flags name, and makes those that they do not.
@@ -52,6 +67,7 @@ impl Identity {
         };
         let admin = authority.client("admin", "kubernetes-admin", "system:masters")?;
         let client_ca_file = options.client_ca_file.clone();
+        let proxy = ProxyIdentity::open(&dir, &options.aggregation)?;
         Ok(Self {
             authority,
             serving,
@@ -59,6 +75,35 @@ impl Identity {
             client_ca_file,
             own,
             authority_file: dir.join("ca.crt"),
+            proxy,
+        })
+    }
+
+    /// Who the server is to those behind it.
+    #[must_use]
+    pub fn proxy_client(&self) -> ClientIdentity {
+        ClientIdentity {
+            certificate: self.proxy.client.certificate.clone().into(),
+            key: self.proxy.client.key.clone().into(),
+        }
+    }
+
+    /// In which headers proxies say who asks.
+    #[must_use]
+    pub fn request_headers(&self) -> &RequestHeaders {
+        &self.proxy.headers
+    }
+
+    /// Whom servers behind this one can believe.
+    ///
+    /// # Errors
+    ///
+    /// When a file that was given cannot be read.
+    pub fn believed(&self) -> Result<Believed> {
+        Ok(Believed {
+            client_authorities: self.client_authorities()?,
+            proxy_authorities: read(&self.proxy.authority_file)?,
+            headers: self.proxy.headers.clone(),
         })
     }
 
@@ -70,6 +115,7 @@ impl Identity {
             certificate: self.serving.certificate.clone(),
             key: self.serving.key.clone(),
             client_authorities: own.chain(self.client_ca_file.clone()).collect(),
+            proxy_authorities: vec![self.proxy.authority_file.clone()],
         }
     }
 
@@ -87,11 +133,7 @@ impl Identity {
     }
 
     /// Whose client certificates are accepted, PEM.
-    ///
-    /// # Errors
-    ///
-    /// When the file that was given cannot be read.
-    pub fn client_authorities(&self) -> Result<String> {
+    fn client_authorities(&self) -> Result<String> {
         let mut authorities = self.authority.certificate_pem().to_owned();
         if let Some(file) = &self.client_ca_file {
             authorities.push_str(&read(file)?);
@@ -110,6 +152,43 @@ impl Identity {
         write_kubeconfig(&path, url, &authority, &self.admin)
             .with_context(|| format!("the admin kubeconfig {}", path.display()))?;
         Ok(path)
+    }
+}
+
+impl ProxyIdentity {
+    /// What the flags name; what they do not name is made.
+    fn open(dir: &Path, flags: &AggregationOptions) -> Result<Self> {
+        let own = Authority::open_as(dir, "front-proxy-ca")?;
+        let given = flags
+            .proxy_client_cert_file
+            .clone()
+            .zip(flags.proxy_client_key_file.clone());
+        let client = match given {
+            Some((certificate, key)) => CertificatePair { certificate, key },
+            None => own.proxy(PROXY, PROXY)?,
+        };
+        let (authority_file, allowed_names) = match &flags.requestheader_client_ca_file {
+            Some(file) => (file.clone(), flags.requestheader_allowed_names.clone()),
+            None => {
+                let names = flags.requestheader_allowed_names.iter().cloned();
+                (
+                    dir.join("front-proxy-ca.crt"),
+                    std::iter::once(PROXY.to_owned()).chain(names).collect(),
+                )
+            }
+        };
+        let headers = RequestHeaders {
+            username: flags.requestheader_username_headers.clone(),
+            uid: flags.requestheader_uid_headers.clone(),
+            group: flags.requestheader_group_headers.clone(),
+            extra_prefix: flags.requestheader_extra_headers_prefix.clone(),
+            allowed_names,
+        };
+        Ok(Self {
+            client,
+            authority_file,
+            headers,
+        })
     }
 }
 

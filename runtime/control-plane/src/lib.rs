@@ -7,6 +7,8 @@
 
 pub mod admission;
 mod allocator;
+mod apart;
+mod api_services;
 pub mod authentication;
 pub mod bare;
 pub mod bootstrap;
@@ -17,9 +19,9 @@ mod connect;
 pub mod controllers;
 mod convert;
 mod custom_resources;
+mod delegation;
 pub mod enablement;
 mod event_post;
-mod group_priority;
 pub mod identity;
 pub mod kubeconfig;
 pub mod live_kinds;
@@ -36,6 +38,7 @@ pub mod reviews;
 mod run;
 pub mod service_accounts;
 pub mod service_addresses;
+mod services;
 mod trace_export;
 mod work_queue;
 

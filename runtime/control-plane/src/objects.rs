@@ -8,7 +8,8 @@ use http::{Method, StatusCode};
 use planesmith_machinery::resource::{ResourceFacts, Scope};
 use planesmith_server::stores::{ResourceStore, Stores};
 use planesmith_store::{At, Entry, ListQuery, Watcher};
-use serde_json::Value;
+use serde::de::DeserializeOwned;
+use serde_json::{Value, json};
 
 use crate::loopback::{Loopback, LoopbackError};
 
@@ -42,6 +43,19 @@ impl Objects {
     pub(crate) fn get(&self, namespace: &str, name: &str) -> Option<Value> {
         let key = self.store.key(namespace, name).ok()?;
         parse(&*self.store.collection().get(&key)?)
+    }
+
+    /// What `T` takes from the object as it is stored.
+    pub(crate) fn read<T: DeserializeOwned>(&self, namespace: &str, name: &str) -> Option<T> {
+        let key = self.store.key(namespace, name).ok()?;
+        serde_json::from_slice(self.store.collection().get(&key)?.bytes()).ok()
+    }
+
+    /// The value of a label of an object; empty when it has none, `None` when there is no such object.
+    pub(crate) fn label(&self, namespace: &str, name: &str, label: &str) -> Option<String> {
+        let key = self.store.key(namespace, name).ok()?;
+        let entry = self.store.collection().get(&key)?;
+        Some(entry.row().label(label).unwrap_or_default().to_owned())
     }
 
     /// Whether there is such an object.
@@ -112,6 +126,13 @@ impl Objects {
         gone_or_changed(self.loopback.send(Method::PUT, &path, Some(object)).await)
     }
 
+    /// The same for the status alone.
+    pub(crate) async fn replace_status(&self, object: &Value) -> Result<(), LoopbackError> {
+        let path = collection_path(self.store.facts(), text(object, "/metadata/namespace"));
+        let path = format!("{path}/{}/status", text(object, "/metadata/name"));
+        gone_or_changed(self.loopback.send(Method::PUT, &path, Some(object)).await)
+    }
+
     /// Sets fields of an object in the name of the manager, whoever has them; `part` is empty or `/status`.
     pub(crate) async fn apply(&self, object: &Value, part: &str) -> Result<(), LoopbackError> {
         let facts = self.store.facts();
@@ -125,6 +146,20 @@ impl Objects {
     pub(crate) async fn delete(&self, namespace: &str, name: &str) -> Result<(), LoopbackError> {
         let path = self.path(namespace, Some(name));
         gone_or_changed(self.loopback.send(Method::DELETE, &path, None).await)
+    }
+
+    /// Removes an object that [`Objects::get`] gave, and none that was made in its place.
+    pub(crate) async fn delete_this(&self, object: &Value) -> Result<(), LoopbackError> {
+        let path = self.path(
+            text(object, "/metadata/namespace"),
+            Some(text(object, "/metadata/name")),
+        );
+        let options = json!({
+            "kind": "DeleteOptions",
+            "apiVersion": "v1",
+            "preconditions": {"uid": text(object, "/metadata/uid")},
+        });
+        gone_or_changed(self.loopback.send(Method::DELETE, &path, Some(&options)).await)
     }
 
     fn path(&self, namespace: &str, name: Option<&str>) -> String {

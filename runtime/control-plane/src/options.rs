@@ -1,6 +1,7 @@
 //! The server's flags: kube-apiserver's names where the feature exists there, and a few of our own.
 
 mod address_range;
+mod aggregation;
 mod controllers;
 mod go_duration;
 mod key_value;
@@ -16,6 +17,7 @@ use clap::error::ErrorKind;
 use clap::{ArgAction, CommandFactory, FromArgMatches, Parser, ValueEnum};
 
 pub use self::address_range::AddressRange;
+pub use self::aggregation::AggregationOptions;
 pub use self::controllers::Controllers;
 use self::go_duration::parse_go_duration;
 pub use self::key_value::Switches;
@@ -115,6 +117,10 @@ pub struct Options {
     /// Tokens of service accounts.
     #[command(flatten)]
     pub service_accounts: ServiceAccountOptions,
+
+    /// Servers behind this one, and in front of it.
+    #[command(flatten)]
+    pub aggregation: AggregationOptions,
 
     /// Group versions and resources to switch on or off: apps/v1=false, apps/v1/deployments=false, api/beta=true. Also
     /// api/all, api/ga and api/alpha. Alpha and beta versions of Kubernetes are off unless they are named.
@@ -250,6 +256,18 @@ impl Options {
             ("--token-auth-file", &self.token_auth_file),
             ("--admission-control-config-file", &self.admission_control_config_file),
             ("--tracing-config-file", &self.tracing_config_file),
+            ("--proxy-client-cert-file", &self.aggregation.proxy_client_cert_file),
+            ("--proxy-client-key-file", &self.aggregation.proxy_client_key_file),
+            (
+                "--requestheader-client-ca-file",
+                &self.aggregation.requestheader_client_ca_file,
+            ),
+            (
+                "--authentication-kubeconfig",
+                &self.aggregation.authentication_kubeconfig,
+            ),
+            ("--authorization-kubeconfig", &self.aggregation.authorization_kubeconfig),
+            ("--kubeconfig", &self.aggregation.kubeconfig),
         ] {
             if let Some(file) = file
                 && let Err(error) = std::fs::File::open(file)
@@ -269,7 +287,9 @@ impl Options {
     /// Whether requests without credentials are served: never when everything is allowed, as in kube-apiserver.
     #[must_use]
     pub fn anonymous_allowed(&self) -> bool {
-        self.anonymous_auth && !self.authorization_mode.contains(&AuthorizationMode::AlwaysAllow)
+        let is_delegated = self.aggregation.authorization_kubeconfig.is_some();
+        let all_is_allowed = self.authorization_mode.contains(&AuthorizationMode::AlwaysAllow);
+        self.anonymous_auth && (is_delegated || !all_is_allowed)
     }
 
     /// The address that clients are told.

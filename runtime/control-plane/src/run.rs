@@ -4,13 +4,15 @@ use std::fmt::Write as _;
 use std::net::SocketAddr;
 use std::process::ExitCode;
 use std::sync::Arc;
+use std::time::SystemTime;
 
 use anyhow::{Context, Result};
-use planesmith_access::authentication::BearerTokens;
+use planesmith_access::authentication::{BearerTokens, RequestHeaderAuthenticator};
 use planesmith_access::authorization::Authorizer;
 use planesmith_api_defs::core::v1::allow_privileged_containers;
 use planesmith_machinery::scheme::Scheme;
 use planesmith_server::chain::ApiServer;
+use planesmith_server::discovery::GroupDirectory;
 use planesmith_server::filters::InFlightLimits;
 use planesmith_server::health::HealthCheck;
 use planesmith_server::lifecycle::{Config, Signals};
@@ -24,10 +26,11 @@ use planesmith_store::{MemoryLog, Storage, StorageOptions, WriteError};
 use planesmith_store_sled::SledLog;
 
 use crate::admission::{self, Setup};
+use crate::api_services::{self, Aggregation};
 use crate::authentication::{authenticator, authorizer, bearer_tokens};
 use crate::bootstrap::Announcement;
+use crate::delegation::{Host, TrustedProxies};
 use crate::enablement::Enablement;
-use crate::group_priority::group_priorities;
 use crate::identity::Identity;
 use crate::live_kinds::LiveKinds;
 use crate::loopback::Loopback;
@@ -36,6 +39,7 @@ use crate::private_file::make_private_dir;
 use crate::program::{GroupVersion, Program};
 use crate::service_accounts::ServiceAccountKeys;
 use crate::service_addresses::ServiceAddresses;
+use crate::services::Services;
 use crate::trace_export::TraceExport;
 use crate::{
     bootstrap, certificate_requests, component_statuses, connect, controllers, custom_resources, namespaces, pods,
@@ -97,15 +101,21 @@ async fn serve(program: &Program, options: &Options) -> Result<()> {
     let announcement = Announcement {
         address: options.client_address(),
         port: listener.local_addr()?.port(),
-        client_authorities: identity.client_authorities()?,
+        believed: identity.believed()?,
         root_authority: identity.root_authority()?,
     };
     let url = format!("https://{}", announcement.public_address());
 
     let loopback = Loopback::new();
-    let assembled = assemble(program, options, &storage, &loopback, &announcement)?;
+    let assembled = assemble(program, options, &storage, &loopback, &announcement, &identity)?;
     let Assembled { chain, served, .. } = assembled;
-    let mut config = Config::new(authenticator(options, &assembled.tokens), assembled.authorizer);
+    let proxies = RequestHeaderAuthenticator::new(identity.request_headers().clone(), SystemTime::now);
+    let chain = match trusted_proxies(options, &identity, &listener, &proxies)? {
+        Some(trusted) => chain.with_start_hook(trusted.hook()),
+        None => chain,
+    };
+    let authenticator = authenticator(options, &proxies, &assembled.tokens);
+    let mut config = Config::new(authenticator, assembled.authorizer);
     config.in_flight = InFlightLimits {
         reading: options.max_requests_inflight,
         writing: options.max_mutating_requests_inflight,
@@ -122,9 +132,10 @@ async fn serve(program: &Program, options: &Options) -> Result<()> {
         .transpose()?;
     config.tracer = traces.clone().map(|traces| traces as Arc<dyn Tracer>);
     config.metrics.show_storage(storage.clone());
+    config.priorities = api_services::priorities();
+    config.directory = assembled.directory;
     let cbor = options.feature_gates.get(CBOR_GATE) == Some(true);
     config.metrics.show_feature(CBOR_GATE, "ALPHA", cbor);
-    config.group_priorities = group_priorities();
     let server = config.complete()?.prepare(chain);
     loopback.connect(server.front());
 
@@ -161,6 +172,27 @@ async fn listen(options: &Options, identity: &Identity) -> Result<Listener> {
         .with_context(|| format!("cannot listen on {address}; choose another --secure-port, or 0 for any free one"))
 }
 
+/// Follows whom the server in front believes, if there is one.
+fn trusted_proxies(
+    options: &Options,
+    identity: &Identity,
+    listener: &Listener,
+    authenticator: &RequestHeaderAuthenticator,
+) -> Result<Option<TrustedProxies>> {
+    let flags = &options.aggregation;
+    let kubeconfig = flags.authentication_kubeconfig.as_ref();
+    let (Some(kubeconfig), Some(tls), false) = (kubeconfig, listener.tls(), flags.authentication_skip_lookup) else {
+        return Ok(None);
+    };
+    Ok(Some(TrustedProxies {
+        host: Host::open(kubeconfig)?,
+        tls: Arc::clone(tls),
+        authenticator: authenticator.clone(),
+        own: identity.request_headers().clone(),
+        tolerant: flags.authentication_tolerate_lookup_failure,
+    }))
+}
+
 /// What is put together before the server starts.
 struct Assembled {
     /// The chain of servers.
@@ -169,6 +201,8 @@ struct Assembled {
     served: Vec<GroupVersion>,
     /// What it says that objects look like.
     openapi: OpenApi,
+    /// What is registered about groups.
+    directory: GroupDirectory,
     tokens: Arc<BearerTokens>,
     authorizer: Arc<dyn Authorizer>,
     metrics: SharedMetrics,
@@ -180,6 +214,7 @@ fn assemble(
     storage: &Storage,
     loopback: &Loopback,
     announcement: &Announcement,
+    identity: &Identity,
 ) -> Result<Assembled> {
     let mut scheme = Scheme::new();
     for group_version in program.all_groups() {
@@ -190,7 +225,7 @@ fn assemble(
         anyhow::bail!("the kinds of this program do not go together: {}", problems.join("; "));
     }
     let scheme = Arc::new(scheme);
-    let authorizer = authorizer(options);
+    let authorizer = authorizer(options)?;
     let kinds = LiveKinds::default();
     let setup = Setup {
         storage,
@@ -227,7 +262,9 @@ fn assemble(
         (group_version.install)(&mut routes, &stores);
     }
     let openapi = program.openapi.of(&served);
-    let extensions = custom_resources::extensions(&stores, loopback, &openapi);
+    let services = Services::new(&stores, options.aggregation.enable_aggregator_routing);
+    let directory = GroupDirectory::default();
+    let extensions = custom_resources::extensions(&stores, loopback, &openapi, &services);
     let core = ApiServer::new("core", routes)
         .in_front_of(extensions)
         .with_check(storage_check(storage));
@@ -235,11 +272,21 @@ fn assemble(
     kinds.connect(&core);
     let core = service_accounts::with_openid(core, &keys, &announcement.public_address(), keys_url);
     let core = bootstrap::with_bootstrap(core, &stores, loopback, options, announcement, addresses.as_ref());
-    let core = controllers::with_controllers(core, &stores, loopback, &options.controllers, announcement);
+    let core = controllers::with_controllers(core, &stores, loopback, &options.controllers, announcement, &directory);
+    let aggregation = Aggregation {
+        stores: &stores,
+        loopback,
+        served: &served,
+        directory: &directory,
+        openapi: &openapi,
+        services,
+        identity: Some(identity.proxy_client()),
+    };
     Ok(Assembled {
-        chain: planesmith_aggregator::server().in_front_of(core),
+        chain: aggregation.in_front_of(core),
         served,
         openapi,
+        directory,
         tokens,
         authorizer,
         metrics: Arc::clone(&stores.options().metrics),

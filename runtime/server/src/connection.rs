@@ -2,7 +2,7 @@
 
 use std::net::SocketAddr;
 
-use planesmith_access::authentication::ClientCertificate;
+use planesmith_access::authentication::{ClientCertificate, ProxyCertificate};
 
 /// What is known about a client's connection, found out once when it is opened.
 #[derive(Clone, Debug, Default)]
@@ -11,4 +11,6 @@ pub struct Connection {
     pub peer: Option<SocketAddr>,
     /// The certificate that the client showed, judged.
     pub certificate: Option<ClientCertificate>,
+    /// The same, when it is that of a proxy that says itself who asks.
+    pub proxy: Option<ProxyCertificate>,
 }

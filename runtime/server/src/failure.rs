@@ -18,7 +18,8 @@ pub(crate) fn page_not_found() -> Response {
 }
 
 /// A plain text answer that browsers must not take for anything else.
-pub(crate) fn text(code: StatusCode, body: impl Into<Body>) -> Response {
+#[must_use]
+pub fn text(code: StatusCode, body: impl Into<Body>) -> Response {
     let mut response = Response::new(body.into());
     *response.status_mut() = code;
     let headers = response.headers_mut();

@@ -8,7 +8,7 @@ pub mod body;
 pub mod chain;
 mod compression;
 pub mod connection;
-mod discovery;
+pub mod discovery;
 pub mod endpoint;
 mod failure;
 pub mod filters;

@@ -3,6 +3,7 @@
 mod activity;
 mod client_certificate;
 mod gather;
+mod peer;
 mod session;
 mod tls;
 
@@ -19,7 +20,7 @@ use hyper_util::server::graceful::GracefulShutdown;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Semaphore;
 
-pub use self::tls::{Tls, TlsError, TlsFiles};
+pub use self::tls::{Authorities, Tls, TlsError, TlsFiles};
 
 use self::session::Sessions;
 use crate::connection::Connection;
@@ -101,6 +102,12 @@ impl Listener {
         self.socket.local_addr()
     }
 
+    /// Its certificates; `None` when it speaks plain HTTP.
+    #[must_use]
+    pub fn tls(&self) -> Option<&Arc<Tls>> {
+        self.tls.as_ref()
+    }
+
     /// Serves until `stop` is said, then lets running requests finish for at most `drain`.
     ///
     /// New connections are refused from the word on; open ones are told to go away when their requests are answered.
@@ -129,7 +136,7 @@ impl Listener {
             };
             let (sessions, tls, watcher) = (Arc::clone(&sessions), self.tls.clone(), graceful.watcher());
             tokio::spawn(async move {
-                sessions.run(stream, peer, tls.as_deref(), watcher).await;
+                sessions.run(stream, peer, tls.as_ref(), watcher).await;
                 drop(place);
             });
         }

@@ -1,11 +1,13 @@
 //! Requests that somebody else answers: programs in pods, agents on nodes.
 //!
 //! Reading order: [`Target`] (whom), [`Link`] (how to get there), [`forward`] (request and answer), [`tunnel`] (connections
-//! that change their protocol, for streams), [`fetch`] (one answer, as it comes).
+//! that change their protocol, for streams), [`fetch`] (one answer, as it comes), [`ask`] (one
+//! answer, whole).
 
+mod ask;
+mod kept;
 mod link;
 mod page;
-mod post;
 mod rewrite;
 mod tags;
 mod trust;
@@ -26,10 +28,10 @@ use planesmith_machinery::status::{ApiError, ApiResult};
 use crate::endpoint::Call;
 use crate::request::RequestInfo;
 
+pub use self::ask::{Question, Reply, ask, post};
 pub use self::link::{Link, LinkError};
-pub use self::post::post;
 use self::rewrite::Rewriter;
-pub use self::trust::{ClientIdentity, TrustError, client_tls, client_tls_by};
+pub use self::trust::{ClientIdentity, Pem, Trust, TrustError, client_tls, client_tls_by, client_tls_to};
 pub use self::upgrade::tunnel;
 
 /// Headers that belong to one connection.
@@ -65,10 +67,7 @@ impl Target {
     /// `host:port`, as it stands in headers.
     #[must_use]
     pub fn authority(&self) -> String {
-        match self.host.contains(':') {
-            true => format!("[{}]:{}", self.host, self.port),
-            false => format!("{}:{}", self.host, self.port),
-        }
+        link::authority(&self.host, self.port)
     }
 
     fn uri(&self) -> Result<Uri, http::Error> {

@@ -10,6 +10,7 @@ use planesmith_machinery::status::ApiError;
 use planesmith_machinery::value::Struct;
 use planesmith_machinery::{cbor, json, meta, protobuf, yaml};
 
+pub use crate::failure::text as plain_text;
 use crate::negotiation::{self, Format, Output};
 
 /// An answer whose body is all there.

@@ -20,6 +20,7 @@ fn ask(chain: &Chain, authorization: Option<&'static str>, certificate: Option<&
     match chain.authenticate(&Credentials {
         headers: &headers(authorization),
         certificate,
+        proxy: None,
     }) {
         Verdict::User(user) => format!("{} {:?}", user.name, user.groups),
         Verdict::NoOpinion => "no opinion".to_owned(),
@@ -103,6 +104,7 @@ fn a_certificate_ends_while_its_connection_lives() {
         let credentials = Credentials {
             headers: &headers,
             certificate: Some(&certificate),
+            proxy: None,
         };
         matches!(
             CertificateAuthenticator { now }.authenticate(&credentials),

@@ -3,19 +3,25 @@
 use std::sync::Arc;
 
 use planesmith_access::admission::{
-    Attributes, NamespaceLifecycle, Objects, Operation, Phase, Plugin, Verdict, decided,
+    Attributes, NamespaceLifecycle, Namespaces, Objects, Operation, Phase, Plugin, Verdict, decided,
 };
 use planesmith_server::stores::ResourceStore;
 
 use super::Registration;
+use crate::delegation::{Host, HostNamespaces};
 use crate::namespaces;
 
 /// Nothing is made in namespaces that are missing or on their way out.
 pub const NAMESPACE_LIFECYCLE: Registration = Registration::on("NamespaceLifecycle", |setup| {
-    Ok(namespaces::facts(setup.scheme).map(|facts| -> Arc<dyn Plugin> {
-        let namespaces = ResourceStore::open(setup.storage, facts);
-        Arc::new(NamespaceLifecycle::new(Arc::new(namespaces)))
-    }))
+    let Some(facts) = namespaces::facts(setup.scheme) else {
+        return Ok(None);
+    };
+    let own = ResourceStore::open(setup.storage, facts);
+    let namespaces: Arc<dyn Namespaces> = match setup.options.aggregation.core_kubeconfig() {
+        Some(kubeconfig) => Arc::new(HostNamespaces::new(own, Host::open(kubeconfig)?)),
+        None => Arc::new(own),
+    };
+    Ok(Some(Arc::new(NamespaceLifecycle::new(namespaces))))
 });
 
 /// Admits everything; there so that old flags can name it.

@@ -1,24 +1,51 @@
 //! What servers behind this one need to know to trust its clients.
 
+use planesmith_access::authentication::RequestHeaders;
 use planesmith_server::hooks::Hook;
 use planesmith_server::stores::Stores;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use x509_parser::pem::Pem;
 
 use crate::loopback::{Loopback, LoopbackError};
-use crate::objects::{Objects, text};
+use crate::objects::Objects;
 use crate::reconciler::{self, Reconcile};
 
 const NAMESPACE: &str = "kube-system";
 const NAME: &str = "extension-apiserver-authentication";
-const CLIENT_AUTHORITIES: &str = "client-ca-file";
+/// The key with the authorities of client certificates.
+pub(crate) const CLIENT_AUTHORITIES: &str = "client-ca-file";
+/// The key with the authorities of proxies.
+pub(crate) const PROXY_AUTHORITIES: &str = "requestheader-client-ca-file";
+/// The key with the names of proxies.
+pub(crate) const ALLOWED_NAMES: &str = "requestheader-allowed-names";
 
-/// Makes the ConfigMap with the authorities of client certificates, PEM, and keeps it; `None` for a server without
-/// ConfigMaps.
-pub(super) fn hook(stores: &Stores, loopback: &Loopback, client_authorities: &str) -> Option<Hook> {
+/// Whom servers behind this one can believe.
+#[derive(Clone, Debug, Default)]
+pub struct Believed {
+    /// Who signed the certificates of clients, PEM.
+    pub client_authorities: String,
+    /// Who signed the certificate with which this server says who asks, PEM.
+    pub proxy_authorities: String,
+    /// In which headers it says so.
+    pub headers: RequestHeaders,
+}
+
+/// The lists of `headers`, under their keys.
+pub(crate) fn lists(headers: &mut RequestHeaders) -> [(&'static str, &mut Vec<String>); 5] {
+    [
+        (ALLOWED_NAMES, &mut headers.allowed_names),
+        ("requestheader-extra-headers-prefix", &mut headers.extra_prefix),
+        ("requestheader-group-headers", &mut headers.group),
+        ("requestheader-uid-headers", &mut headers.uid),
+        ("requestheader-username-headers", &mut headers.username),
+    ]
+}
+
+/// Makes the ConfigMap with what is `believed`, and keeps it; `None` for a server without ConfigMaps.
+pub(super) fn hook(stores: &Stores, loopback: &Loopback, believed: &Believed) -> Option<Hook> {
     let work = ClusterAuthentication {
         config_maps: Objects::of(stores, loopback, "", "v1", "configmaps")?,
-        client_authorities: client_authorities.to_owned(),
+        believed: believed.clone(),
     };
     Some(Hook::new(
         "start-cluster-authentication-info-controller",
@@ -31,7 +58,7 @@ pub(super) fn hook(stores: &Stores, loopback: &Loopback, client_authorities: &st
 
 struct ClusterAuthentication {
     config_maps: Objects,
-    client_authorities: String,
+    believed: Believed,
 }
 
 impl Reconcile for ClusterAuthentication {
@@ -59,20 +86,54 @@ impl Reconcile for ClusterAuthentication {
                 "apiVersion": "v1",
                 "kind": "ConfigMap",
                 "metadata": {"name": NAME, "namespace": NAMESPACE},
-                "data": {CLIENT_AUTHORITIES: united(&self.client_authorities, "")},
+                "data": self.believed.completed(&Map::new()),
             });
             return self.config_maps.create(&made).await;
         };
-        let have = text(&stored, "/data/client-ca-file");
-        let wanted = united(&self.client_authorities, have);
+        let have = stored
+            .get("data")
+            .and_then(Value::as_object)
+            .cloned()
+            .unwrap_or_default();
+        let wanted = self.believed.completed(&have);
         if have == wanted {
             return Ok(());
         }
-        if !stored["data"].is_object() {
-            stored["data"] = json!({});
-        }
-        stored["data"][CLIENT_AUTHORITIES] = Value::String(wanted);
+        stored["data"] = Value::Object(wanted);
         self.config_maps.replace(&stored).await
+    }
+}
+
+impl Believed {
+    /// The data of the ConfigMap, with what others have added.
+    fn completed(&self, have: &Map<String, Value>) -> Map<String, Value> {
+        let others = |key: &str| have.get(key).and_then(Value::as_str).unwrap_or_default();
+        let mut data = have.clone();
+        for (key, ours) in [
+            (CLIENT_AUTHORITIES, &self.client_authorities),
+            (PROXY_AUTHORITIES, &self.proxy_authorities),
+        ] {
+            if !ours.is_empty() {
+                data.insert(key.to_owned(), united(ours, others(key)).into());
+            }
+        }
+        if self.proxy_authorities.is_empty() {
+            return data;
+        }
+        let mut headers = self.headers.clone();
+        for (key, list) in lists(&mut headers) {
+            let known: Vec<String> = serde_json::from_str(others(key)).unwrap_or_default();
+            for value in known {
+                if !list.contains(&value) {
+                    list.push(value);
+                }
+            }
+            // Older servers know nothing of uids, and are told nothing of them unless there is something to tell.
+            if !(key.contains("uid") && list.is_empty()) {
+                data.insert(key.to_owned(), json!(list).to_string().into());
+            }
+        }
+        data
     }
 }
 
@@ -113,6 +174,34 @@ mod tests {
     fn authority() -> String {
         let dir = tempfile::tempdir().unwrap();
         Authority::open(dir.path()).unwrap().certificate_pem().trim().to_owned() + "\n"
+    }
+
+    #[test]
+    fn what_others_believe_is_kept() {
+        let believed = Believed {
+            client_authorities: String::new(),
+            proxy_authorities: authority(),
+            headers: RequestHeaders {
+                username: vec!["X-Remote-User".to_owned()],
+                ..RequestHeaders::default()
+            },
+        };
+        let have = json!({"mine": "x", "requestheader-username-headers": "[\"X-User\"]"});
+        let data = believed.completed(have.as_object().unwrap());
+        let keys: Vec<&String> = data.keys().collect();
+        assert_eq!(
+            keys,
+            [
+                "mine",
+                "requestheader-allowed-names",
+                "requestheader-client-ca-file",
+                "requestheader-extra-headers-prefix",
+                "requestheader-group-headers",
+                "requestheader-username-headers",
+            ]
+        );
+        assert_eq!(data["requestheader-username-headers"], r#"["X-Remote-User","X-User"]"#);
+        assert_eq!(believed.completed(&data), data);
     }
 
     #[test]

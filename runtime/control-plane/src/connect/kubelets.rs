@@ -25,12 +25,15 @@ impl Kubelets {
             .kubelet_client_certificate
             .clone()
             .zip(flags.kubelet_client_key.clone());
-        let identity = files.map(|(certificate, key)| ClientIdentity { certificate, key });
+        let identity = files.map(|(certificate, key)| ClientIdentity {
+            certificate: certificate.into(),
+            key: key.into(),
+        });
         let link = |authority| {
-            Ok::<_, TrustError>(Link {
-                tls: client_tls(authority, identity.as_ref())?,
-                patience: flags.kubelet_timeout,
-            })
+            Ok::<_, TrustError>(Link::new(
+                client_tls(authority, identity.as_ref())?,
+                flags.kubelet_timeout,
+            ))
         };
         Ok(Self {
             objects,

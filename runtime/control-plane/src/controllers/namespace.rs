@@ -2,6 +2,7 @@
 
 mod conditions;
 mod contents;
+mod remote;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -9,6 +10,7 @@ use std::time::Duration;
 use http::{Method, StatusCode};
 use planesmith_machinery::time::Time;
 use planesmith_server::chain::ApiServer;
+use planesmith_server::discovery::GroupDirectory;
 use planesmith_server::shutdown::Shutdown;
 use planesmith_server::stores::{ResourceStore, Stores};
 use planesmith_store::{Entry, Event, ListQuery, WatchError};
@@ -34,16 +36,24 @@ const DELAYS: Delays = Delays {
 /// Deletes everything in terminating namespaces, then removes its finalizer from them.
 pub(super) struct NamespaceController {
     kinds: ServedKinds,
+    directory: GroupDirectory,
     namespaces: Arc<ResourceStore>,
     loopback: Loopback,
 }
 
 impl NamespaceController {
-    /// Empties namespaces of what `server`, and those that it delegates to, store. `None` without namespaces.
-    pub(super) fn new(server: &ApiServer, stores: &Stores, loopback: &Loopback) -> Option<Self> {
+    /// Empties namespaces of what `server`, and those that it delegates to, store, and of what servers in `directory` have
+    /// in them. `None` without namespaces.
+    pub(super) fn new(
+        server: &ApiServer,
+        stores: &Stores,
+        loopback: &Loopback,
+        directory: &GroupDirectory,
+    ) -> Option<Self> {
         let namespaces = crate::namespaces::store(stores)?;
         Some(Self {
             kinds: ServedKinds::of(server),
+            directory: directory.clone(),
             namespaces,
             loopback: loopback.clone(),
         })
@@ -120,7 +130,10 @@ impl NamespaceController {
         if !held.is_some_and(|held| held.contains(&json!(FINALIZER))) {
             return Ok(true);
         }
-        let contents = Contents::delete(&self.loopback, &self.kinds.now(), name).await;
+        let mut contents = Contents::delete(&self.loopback, &self.kinds.now(), name).await;
+        if contents.is_gone() {
+            remote::delete(&mut contents, &self.loopback, &self.directory.load().remote, name).await;
+        }
         let namespace = self.report(&path, namespace, &contents).await?;
         if !contents.is_gone() {
             return Ok(false);

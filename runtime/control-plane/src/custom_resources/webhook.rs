@@ -1,22 +1,20 @@
 //! Objects that a webhook converts.
 
-mod apart;
 mod metadata;
 mod review;
 
 use std::sync::Arc;
 use std::time::Duration;
 
-use planesmith_api_defs::core::v1::Service;
 use planesmith_extensions::definition::Definition;
 use planesmith_machinery::custom::Converter;
-use planesmith_machinery::object::Resource;
 use planesmith_machinery::resource::ResourceFacts;
 use planesmith_server::proxy::{Link, LinkError, Target, client_tls_by, post};
-use planesmith_server::stores::Stores;
 use serde_json::Value;
 
 use self::review::Review;
+use crate::apart;
+use crate::services::Services;
 
 /// How long a webhook may take, as it is told.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -28,7 +26,7 @@ pub(super) struct Webhook {
     /// How long it may take.
     patience: Duration,
     reviews: Vec<String>,
-    stores: Stores,
+    services: Services,
 }
 
 /// Where a webhook is.
@@ -51,7 +49,7 @@ struct Address {
 
 impl Webhook {
     /// The webhook of a definition that has one.
-    pub(super) fn of(definition: Definition<'_>, stores: &Stores) -> Option<Arc<dyn Converter>> {
+    pub(super) fn of(definition: Definition<'_>, services: &Services) -> Option<Arc<dyn Converter>> {
         let conversion = definition.spec().get("conversion")?;
         if conversion.get("strategy").and_then(Value::as_str) != Some("Webhook") {
             return None;
@@ -74,10 +72,7 @@ impl Webhook {
         let authorities = text("/caBundle")
             .map(|encoded| review::decoded(&encoded))
             .unwrap_or_default();
-        let link = client_tls_by(&authorities).map(|tls| Link {
-            tls,
-            patience: PATIENCE,
-        });
+        let link = client_tls_by(&authorities).map(|tls| Link::new(tls, PATIENCE));
         let reviews = conversion
             .pointer("/webhook/conversionReviewVersions")
             .and_then(Value::as_array);
@@ -87,7 +82,7 @@ impl Webhook {
             link: link.map_err(|error| error.to_string()),
             patience: PATIENCE,
             reviews: reviews.map(str::to_owned).collect(),
-            stores: stores.clone(),
+            services: services.clone(),
         }))
     }
 
@@ -120,7 +115,7 @@ impl Webhook {
             } => {
                 let host = format!("{name}.{namespace}.svc");
                 let url = format!("https://{host}:{port}{path}?{query}");
-                let found = service(&self.stores, namespace, name, *port);
+                let found = self.services.address(namespace, name, *port);
                 let (address, port) = found.map_err(|why| format!("Post \"{url}\": {why}"))?;
                 Ok(Address {
                     url,
@@ -149,29 +144,6 @@ impl Webhook {
             return Err(review::refusal(status, &body));
         }
         serde_json::from_slice(&body).map_err(|error| error.to_string())
-    }
-}
-
-/// Where a service is reached: at its address inside the cluster, or at the name that it stands for.
-fn service(stores: &Stores, namespace: &str, name: &str, port: u16) -> Result<(String, u16), String> {
-    let store = stores.resource(Service::RESOURCE);
-    let entry = store
-        .key(namespace, name)
-        .ok()
-        .and_then(|key| store.collection().get(&key));
-    let service: Option<Service> = entry.and_then(|entry| store.typed(&entry));
-    let spec = service.ok_or_else(|| format!("service {name:?} not found"))?.spec;
-    match (spec.type_.as_str(), spec.cluster_ip.as_str()) {
-        ("ClusterIP", "None") => Err("cannot route to service with ClusterIP \"None\"".to_owned()),
-        ("ClusterIP" | "LoadBalancer" | "NodePort", address) => {
-            let is_known = spec.ports.iter().any(|known| known.port == i32::from(port));
-            match is_known {
-                true => Ok((address.to_owned(), port)),
-                false => Err(format!("no service port {port} found for service {name:?}")),
-            }
-        }
-        ("ExternalName", _) => Ok((spec.external_name, port)),
-        (other, _) => Err(format!("unsupported service type {other:?}")),
     }
 }
 

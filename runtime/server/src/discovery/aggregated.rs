@@ -1,9 +1,10 @@
 //! All groups, versions and resources in one document (`apidiscovery.k8s.io/v2`).
 
 use planesmith_machinery::Struct;
-use planesmith_machinery::meta::{ListMeta, ObjectMeta};
+use planesmith_machinery::meta::{ApiResource, ListMeta, ObjectMeta};
 use planesmith_machinery::resource::Scope;
 
+use super::RemoteVersion;
 use super::resource_list::names;
 use crate::routes::{ServedKind, ServedResource};
 
@@ -28,10 +29,10 @@ pub(super) struct GroupList {
 pub(super) struct Group {
     /// Holds the name of the group.
     #[field(keep, proto = 1)]
-    metadata: ObjectMeta,
+    pub(super) metadata: ObjectMeta,
     /// Versions, best first.
     #[field(proto = 2)]
-    versions: Vec<Version>,
+    pub(super) versions: Vec<Version>,
 }
 
 /// A version of a group.
@@ -40,10 +41,10 @@ pub(super) struct Group {
 pub(super) struct Version {
     /// E.g. `v1`.
     #[field(keep, proto = 1)]
-    version: String,
+    pub(super) version: String,
     /// Resources by name.
     #[field(proto = 2)]
-    resources: Vec<Resource>,
+    pub(super) resources: Vec<Resource>,
     /// `Current`, or `Stale` when another server answers for the version and cannot be reached.
     #[field(proto = 3)]
     freshness: String,
@@ -55,7 +56,7 @@ pub(super) struct Version {
 pub(super) struct Resource {
     /// Plural name, as in paths.
     #[field(keep, proto = 1)]
-    resource: String,
+    pub(super) resource: String,
     /// The kind of the objects.
     #[field(proto = 2)]
     response_kind: Option<Kind>,
@@ -67,7 +68,7 @@ pub(super) struct Resource {
     singular_resource: String,
     /// What can be done.
     #[field(keep, proto = 5)]
-    verbs: Option<Vec<String>>,
+    pub(super) verbs: Option<Vec<String>>,
     /// Abbreviations.
     #[field(proto = 6)]
     short_names: Vec<String>,
@@ -113,19 +114,34 @@ pub(super) struct Kind {
 }
 
 impl Group {
-    /// A group with its versions, best first, each with its resources by name.
-    pub(super) fn new(name: &str, versions: &[(&str, Vec<&ServedResource>)]) -> Self {
-        let versions = versions.iter().map(|(version, resources)| Version {
-            version: (*version).to_owned(),
-            resources: resources.iter().map(|resource| Resource::new(resource)).collect(),
-            freshness: "Current".to_owned(),
-        });
+    /// A group with its versions, best first.
+    pub(super) fn new(name: &str, versions: Vec<Version>) -> Self {
         Self {
             metadata: ObjectMeta {
                 name: name.to_owned(),
                 ..ObjectMeta::default()
             },
-            versions: versions.collect(),
+            versions,
+        }
+    }
+}
+
+impl Version {
+    /// A version with its resources by name.
+    pub(super) fn local(version: &str, resources: &[&ServedResource]) -> Self {
+        Self {
+            version: version.to_owned(),
+            resources: resources.iter().map(|resource| Resource::new(resource)).collect(),
+            freshness: "Current".to_owned(),
+        }
+    }
+
+    /// A version that another server answers for.
+    pub(super) fn remote(remote: &RemoteVersion) -> Self {
+        Self {
+            version: remote.priority.version.clone(),
+            resources: remote.resources.0.clone(),
+            freshness: if remote.is_current { "Current" } else { "Stale" }.to_owned(),
         }
     }
 }
@@ -145,10 +161,7 @@ impl Resource {
         Self {
             resource: served.plural.to_string(),
             response_kind: Some(own()),
-            scope: match served.scope {
-                Scope::Namespaced => "Namespaced".to_owned(),
-                Scope::Cluster => "Cluster".to_owned(),
-            },
+            scope: scope(served.scope == Scope::Namespaced),
             singular_resource: served.singular.to_string(),
             verbs: Some(names(&served.verbs)),
             short_names: served.short_names.iter().map(ToString::to_string).collect(),
@@ -156,6 +169,56 @@ impl Resource {
             subresources: subresources.collect(),
         }
     }
+
+    /// The resources of a plain list, where subresources stand beside them.
+    pub(super) fn of_plain(list: Vec<ApiResource>) -> Vec<Self> {
+        let mut resources: Vec<Self> = Vec::new();
+        for listed in list {
+            let kind = Kind {
+                group: listed.group,
+                version: listed.version,
+                kind: listed.kind,
+            };
+            let (name, subresource) = match listed.name.split_once('/') {
+                Some((name, subresource)) => (name, Some(subresource)),
+                None => (listed.name.as_str(), None),
+            };
+            let at = resources.iter().position(|known| known.resource == name);
+            let at = at.unwrap_or_else(|| {
+                resources.push(Self {
+                    resource: name.to_owned(),
+                    scope: scope(listed.namespaced),
+                    ..Self::default()
+                });
+                resources.len() - 1
+            });
+            let resource = &mut resources[at];
+            if let Some(subresource) = subresource {
+                resource.subresources.push(Subresource {
+                    subresource: subresource.to_owned(),
+                    response_kind: Some(kind),
+                    accepted_types: Vec::new(),
+                    verbs: listed.verbs,
+                });
+                continue;
+            }
+            resource.response_kind = Some(kind);
+            resource.singular_resource = listed.singular_name;
+            resource.verbs = listed.verbs;
+            resource.short_names = listed.short_names;
+            resource.categories = listed.categories;
+        }
+        resources
+    }
+
+    /// Whether objects live in namespaces.
+    pub(super) fn is_namespaced(&self) -> bool {
+        self.scope == scope(true)
+    }
+}
+
+fn scope(namespaced: bool) -> String {
+    if namespaced { "Namespaced" } else { "Cluster" }.to_owned()
 }
 
 impl From<&ServedKind> for Kind {

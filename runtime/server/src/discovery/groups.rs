@@ -17,31 +17,37 @@ use planesmith_machinery::meta::{ApiGroup, ApiVersions, GroupVersionForDiscovery
 use planesmith_machinery::status::ApiError;
 use sha2::{Digest, Sha512};
 
-use super::Document;
 use super::accept::Form;
-use super::aggregated::{Group, GroupList};
+use super::aggregated::{Group, GroupList, Version};
 use super::plain::PlainList;
+use super::{Document, GroupDirectory, Groups, RemoteVersion, VersionPriority};
 use crate::chain::SharedTable;
 use crate::failure;
 use crate::routes::{RouteTable, ServedResource};
 
-/// Place of a group that is not told where it stands.
-const USUAL_PRIORITY: i32 = 1000;
+/// Place of a version that is not told where it stands: the one of custom resources.
+const USUAL: (i32, i32) = (1000, 100);
 
 /// What the chain as a whole says about its groups.
 #[derive(Debug)]
 pub(crate) struct Discovery {
     tables: Vec<SharedTable>,
-    priorities: HashMap<String, i32>,
+    directory: GroupDirectory,
+    priorities: Priorities,
     public_address: String,
     current: ArcSwap<Current>,
 }
+
+/// Places of groups, and of versions in them, by group and version.
+type Priorities = HashMap<(String, String), (i32, i32)>;
 
 /// The documents of one state of the tables.
 #[derive(Debug)]
 struct Current {
     /// The tables that they were made of.
     tables: Vec<Arc<RouteTable>>,
+    /// What was registered then.
+    registered: Arc<Groups>,
     core_versions: Document,
     groups: Document,
     group: HashMap<String, Arc<Document>>,
@@ -56,22 +62,49 @@ struct Tagged {
     tag: HeaderValue,
 }
 
-type Versions<'t> = Vec<(&'t str, Vec<&'t ServedResource>)>;
+/// A group of the chain with its versions, best first.
+struct Merged<'t> {
+    name: &'t str,
+    versions: Vec<MergedVersion<'t>>,
+}
+
+struct MergedVersion<'t> {
+    name: &'t str,
+    /// Place of the group, and of the version in it.
+    priority: (i32, i32),
+    contents: Contents<'t>,
+}
+
+enum Contents<'t> {
+    /// Resources by name.
+    Local(Vec<&'t ServedResource>),
+    Remote(&'t RemoteVersion),
+}
 
 impl Discovery {
-    /// Reads the tables of a chain, outermost first.
-    pub(crate) fn new(tables: Vec<SharedTable>, priorities: &[(String, i32)], public_address: String) -> Self {
-        let priorities = priorities.iter().cloned().collect();
-        let current = ArcSwap::from_pointee(Current::new(load(&tables), &priorities, &public_address));
+    /// Reads the tables of a chain, outermost first, and what is registered beside them.
+    pub(crate) fn new(
+        tables: Vec<SharedTable>,
+        directory: GroupDirectory,
+        priorities: &[VersionPriority],
+        public_address: String,
+    ) -> Self {
+        let priorities = priorities.iter().map(|place| {
+            let name = (place.group.clone(), place.version.clone());
+            (name, (place.group_priority, place.version_priority))
+        });
+        let priorities: Priorities = priorities.collect();
+        let current = Current::new(load(&tables), directory.load(), &priorities, &public_address);
         Self {
             tables,
+            directory,
             priorities,
             public_address,
-            current,
+            current: ArcSwap::from_pointee(current),
         }
     }
 
-    /// The document at `/apis/GROUP`, if the path is of that form and the group is served.
+    /// The document at `/apis/GROUP`, if the path is of that form and the group is known.
     pub(crate) fn group(&self, path: &str) -> Option<Arc<Document>> {
         let name = path.strip_prefix("/apis/")?.trim_end_matches('/');
         self.current().group.get(name).cloned()
@@ -92,26 +125,29 @@ impl Discovery {
     pub(crate) fn paths(&self) -> Vec<String> {
         let current = self.current();
         let mut paths = vec!["/apis".to_owned(), "/apis/".to_owned()];
-        for (group, versions) in merge(&current.tables) {
-            let start = if group.is_empty() {
+        for group in merge(&current.tables, &current.registered, &self.priorities) {
+            let start = if group.name.is_empty() {
                 "/api".to_owned()
             } else {
-                format!("/apis/{group}")
+                format!("/apis/{}", group.name)
             };
-            paths.extend(versions.iter().map(|(version, _)| format!("{start}/{version}")));
+            let versions = group.versions.iter();
+            paths.extend(versions.map(|version| format!("{start}/{}", version.name)));
             paths.push(start);
         }
         paths
     }
 
-    /// The documents for the tables as they are now.
+    /// The documents for the tables, and what is registered, as they are now.
     fn current(&self) -> Arc<Current> {
         let current = self.current.load_full();
+        let registered = self.directory.load();
         let same = |(table, old): (&SharedTable, &Arc<RouteTable>)| Arc::ptr_eq(&table.load(), old);
-        if self.tables.iter().zip(&current.tables).all(same) {
+        if Arc::ptr_eq(&registered, &current.registered) && self.tables.iter().zip(&current.tables).all(same) {
             return current;
         }
-        let renewed = Arc::new(Current::new(load(&self.tables), &self.priorities, &self.public_address));
+        let renewed = Current::new(load(&self.tables), registered, &self.priorities, &self.public_address);
+        let renewed = Arc::new(renewed);
         self.current.store(Arc::clone(&renewed));
         renewed
     }
@@ -122,63 +158,108 @@ fn load(tables: &[SharedTable]) -> Vec<Arc<RouteTable>> {
 }
 
 impl Current {
-    fn new(tables: Vec<Arc<RouteTable>>, priorities: &HashMap<String, i32>, public_address: &str) -> Self {
-        let merged = merge(&tables);
-        let mut names: Vec<&str> = merged.keys().copied().filter(|name| !name.is_empty()).collect();
-        names.sort_by_key(|name| (-priorities.get(*name).unwrap_or(&USUAL_PRIORITY), *name));
-        let core = merged.get("");
+    fn new(
+        tables: Vec<Arc<RouteTable>>,
+        registered: Arc<Groups>,
+        priorities: &Priorities,
+        public_address: &str,
+    ) -> Self {
+        let merged = merge(&tables, &registered, priorities);
+        let (core, named): (Vec<&Merged<'_>>, Vec<_>) = merged.iter().partition(|group| group.name.is_empty());
         let core_versions = ApiVersions {
-            versions: core
-                .into_iter()
-                .flatten()
-                .map(|(version, _)| (*version).to_owned())
-                .collect(),
+            versions: core.iter().flat_map(|group| group.version_names()).collect(),
             server_address_by_client_cidrs: vec![ServerAddressByClientCidr {
                 client_cidr: "0.0.0.0/0".to_owned(),
                 server_address: public_address.to_owned(),
             }],
         };
-        let groups: Vec<ApiGroup> = names.iter().map(|name| api_group(name, &merged[name])).collect();
-        let all_of_groups = names.iter().map(|name| Group::new(name, &merged[name])).collect();
-        let all_of_core = core.into_iter().map(|versions| Group::new("", versions)).collect();
-        let group = groups
-            .iter()
-            .map(|group| (group.name.clone(), Arc::new(Document::new(group.clone()))))
-            .collect();
+        let served = named.iter().map(|group| api_group(group.name, group.version_names()));
+        let served: Vec<ApiGroup> = served.collect();
+        let listed = registered.listed.as_ref().map(|listed| {
+            let listed = listed.iter().filter(|group| !group.name.is_empty());
+            let groups = listed.map(|group| api_group(&group.name, group.versions.clone()));
+            groups.collect::<Vec<ApiGroup>>()
+        });
+        let groups = PlainList::new(listed.as_ref().unwrap_or(&served));
+        let group = served.iter().chain(listed.iter().flatten());
+        let group = group.map(|group| (group.name.clone(), Arc::new(Document::new(group.clone()))));
         Self {
             core_versions: Document::new(core_versions),
-            groups: Document::new(PlainList::new(&groups)),
-            group,
-            all_of_core: Tagged::new(all_of_core),
-            all_of_groups: Tagged::new(all_of_groups),
+            groups: Document::new(groups),
+            group: group.collect(),
+            all_of_core: Tagged::new(core.iter().map(|group| group.in_full()).collect()),
+            all_of_groups: Tagged::new(named.iter().map(|group| group.in_full()).collect()),
+            registered,
             tables,
         }
     }
 }
 
-/// Versions by group, best first, each with its resources by name. Outer servers hide inner ones.
-fn merge(tables: &[Arc<RouteTable>]) -> HashMap<&str, Versions<'_>> {
-    let mut merged: HashMap<&str, Versions<'_>> = HashMap::new();
+impl Merged<'_> {
+    fn version_names(&self) -> Vec<String> {
+        self.versions.iter().map(|version| version.name.to_owned()).collect()
+    }
+
+    fn in_full(&self) -> Group {
+        let versions = self.versions.iter().map(|version| match &version.contents {
+            Contents::Local(resources) => Version::local(version.name, resources),
+            Contents::Remote(remote) => Version::remote(remote),
+        });
+        Group::new(self.name, versions.collect())
+    }
+
+    /// The best place that any of its versions asks for.
+    fn priority(&self) -> i32 {
+        let places = self.versions.iter().map(|version| version.priority.0);
+        places.max().unwrap_or_default()
+    }
+}
+
+/// All groups, best first. Outer servers hide inner ones.
+fn merge<'t>(tables: &'t [Arc<RouteTable>], registered: &'t Groups, priorities: &Priorities) -> Vec<Merged<'t>> {
+    let mut merged: HashMap<&str, Vec<MergedVersion<'t>>> = HashMap::new();
+    for remote in &registered.remote {
+        let place = &remote.priority;
+        merged.entry(&place.group).or_default().push(MergedVersion {
+            name: &place.version,
+            priority: (place.group_priority, place.version_priority),
+            contents: Contents::Remote(remote),
+        });
+    }
     for table in tables {
         for (group, version, resources) in table.versions() {
             let versions = merged.entry(group).or_default();
-            if !versions.iter().any(|(known, _)| *known == version) {
-                versions.push((version, resources));
+            if versions.iter().any(|known| known.name == version) {
+                continue;
             }
+            let name = (group.to_owned(), version.to_owned());
+            versions.push(MergedVersion {
+                name: version,
+                priority: priorities.get(&name).copied().unwrap_or(USUAL),
+                contents: Contents::Local(resources),
+            });
         }
     }
-    for versions in merged.values_mut() {
-        versions.sort_by(|(left, _), (right, _)| compare_versions(left, right));
+    let mut groups: Vec<Merged<'t>> = merged
+        .into_iter()
+        .map(|(name, versions)| Merged { name, versions })
+        .collect();
+    for group in &mut groups {
+        group.versions.sort_by(|left, right| {
+            let by_place = right.priority.1.cmp(&left.priority.1);
+            by_place.then_with(|| compare_versions(left.name, right.name))
+        });
     }
-    merged
+    groups.sort_by(|left, right| (-left.priority(), left.name).cmp(&(-right.priority(), right.name)));
+    groups
 }
 
-fn api_group(name: &str, versions: &Versions<'_>) -> ApiGroup {
+fn api_group(name: &str, versions: Vec<String>) -> ApiGroup {
     let versions: Vec<GroupVersionForDiscovery> = versions
-        .iter()
-        .map(|(version, _)| GroupVersionForDiscovery {
+        .into_iter()
+        .map(|version| GroupVersionForDiscovery {
             group_version: format!("{name}/{version}"),
-            version: (*version).to_owned(),
+            version,
         })
         .collect();
     ApiGroup {

@@ -10,7 +10,7 @@ use planesmith_machinery::resource::Scope;
 use serde_json::Value;
 use tower::ServiceExt;
 
-use super::Discovery;
+use super::{Discovery, GroupDirectory, Groups, ListedGroup, RemoteResources, RemoteVersion, VersionPriority};
 use crate::chain::SharedTable;
 use crate::request::{Context, Verb};
 use crate::routes::{ResourceHandler, RouteTable, Routes, ServedKind, ServedResource, ServedSubresource};
@@ -71,9 +71,18 @@ fn shared(names: &[&'static str]) -> SharedTable {
 }
 
 fn discovery(tables: &[SharedTable]) -> Router {
-    let priorities = [("apps".to_owned(), 2000)];
+    with_directory(tables, GroupDirectory::default())
+}
+
+fn with_directory(tables: &[SharedTable], directory: GroupDirectory) -> Router {
+    let priorities = [VersionPriority {
+        group: "apps".to_owned(),
+        version: "v1".to_owned(),
+        group_priority: 2000,
+        version_priority: 15,
+    }];
     let address = "192.0.2.1:6443".to_owned();
-    let discovery = Arc::new(Discovery::new(tables.to_vec(), &priorities, address));
+    let discovery = Arc::new(Discovery::new(tables.to_vec(), directory, &priorities, address));
     let groups = Arc::clone(&discovery);
     let group = move |request: Request<Body>| async move {
         let document = groups.group(request.uri().path()).unwrap();
@@ -140,6 +149,44 @@ async fn groups_stand_in_order_and_versions_best_first() {
     let core = json(&router, "/api/").await;
     let expected = r#"{"kind":"APIVersions","serverAddressByClientCIDRs":[{"clientCIDR":"0.0.0.0/0","serverAddress":"192.0.2.1:6443"}],"versions":["v1"]}"#;
     assert_eq!(core.to_string(), expected);
+}
+
+#[tokio::test]
+async fn what_is_registered_orders_the_plain_list_and_adds_other_servers() {
+    let directory = GroupDirectory::default();
+    let router = with_directory(&[shared(&["apps/v1/a/A", "zoo.example.com/v1/a/A"])], directory.clone());
+    let listed = |name: &str, versions: &[&str]| ListedGroup {
+        name: name.to_owned(),
+        versions: versions.iter().map(ToString::to_string).collect(),
+    };
+    directory.store(Groups {
+        listed: Some(vec![listed("far.example.com", &["v2", "v1"]), listed("apps", &["v1"])]),
+        remote: vec![RemoteVersion {
+            priority: VersionPriority {
+                group: "far.example.com".to_owned(),
+                version: "v1".to_owned(),
+                group_priority: 1500,
+                version_priority: 1,
+            },
+            resources: Arc::new(RemoteResources::default()),
+            is_current: false,
+        }],
+    });
+    let groups = json(&router, "/apis").await;
+    assert_eq!(texts(&groups["groups"], "name"), ["far.example.com", "apps"]);
+    assert_eq!(groups["groups"][0]["preferredVersion"]["version"], "v2");
+    let unlisted = json(&router, "/apis/zoo.example.com").await;
+    assert_eq!(texts(&unlisted["versions"], "version"), ["v1"]);
+    let (_, _, all) = ask(&router, "/apis", &[("accept", ALL)]).await;
+    let all: Value = serde_json::from_slice(&all).unwrap();
+    let names: Vec<_> = all["items"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|item| &item["metadata"]["name"])
+        .collect();
+    assert_eq!(names, ["apps", "far.example.com", "zoo.example.com"]);
+    assert_eq!(all["items"][1]["versions"][0]["freshness"], "Stale");
 }
 
 #[tokio::test]

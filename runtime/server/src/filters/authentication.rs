@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use http::header::AUTHORIZATION;
+use http::header::{AUTHORIZATION, HeaderMap, HeaderName};
 use planesmith_access::authentication::{Authenticator, Credentials, Verdict};
 use planesmith_machinery::status::ApiError;
 
@@ -13,7 +13,7 @@ use crate::request::Stage;
 
 /// Finds out who asks, or answers 401.
 ///
-/// Tokens do not travel further: the `Authorization` header is gone afterwards.
+/// Credentials do not travel further: the `Authorization` header and those of proxies are gone afterwards.
 #[derive(Clone, Debug)]
 pub struct Authentication {
     authenticator: Arc<dyn Authenticator>,
@@ -37,6 +37,7 @@ impl Filter for Authentication {
         let credentials = Credentials {
             headers: exchange.request.headers(),
             certificate: exchange.connection.certificate.as_ref(),
+            proxy: exchange.connection.proxy.as_ref(),
         };
         let begin = Instant::now();
         let verdict = self.authenticator.authenticate(&credentials);
@@ -47,7 +48,7 @@ impl Filter for Authentication {
                 access.authenticated(Judged::Known, took);
                 access.user(&user.name);
                 exchange.ctx.user = user;
-                exchange.request.headers_mut().remove(AUTHORIZATION);
+                forget_credentials(exchange.request.headers_mut());
                 return Step::Continue;
             }
             Verdict::NoOpinion => access.authenticated(Judged::Absent, took),
@@ -57,5 +58,16 @@ impl Filter for Authentication {
             }
         }
         exchange.refuse(&ApiError::unauthorized())
+    }
+}
+
+/// Removes what proved who asks.
+fn forget_credentials(headers: &mut HeaderMap) {
+    const OF_PROXIES: &str = "x-remote-";
+    headers.remove(AUTHORIZATION);
+    let of_proxies = headers.keys().filter(|name| name.as_str().starts_with(OF_PROXIES));
+    let of_proxies: Vec<HeaderName> = of_proxies.cloned().collect();
+    for name in of_proxies {
+        headers.remove(name);
     }
 }

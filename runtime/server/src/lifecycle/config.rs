@@ -10,6 +10,7 @@ use thiserror::Error;
 
 use super::prepared::PreparedServer;
 use crate::chain::{ApiServer, Installation};
+use crate::discovery::{GroupDirectory, VersionPriority};
 use crate::filters::{
     AccessLog, AssignId, Authentication, Authorization, CacheControl, Compress, Cors, CorsPatternError, Count,
     Deadline, Filter, Filters, Impersonation, InFlight, InFlightLimits, PanicGuard, ReadInfo, SlowRequests,
@@ -44,9 +45,10 @@ pub struct Config {
     pub version: Version,
     /// `host:port` that clients use to reach the server.
     pub public_address: String,
-    /// Groups that discovery lists before or after others: higher numbers first, 1000 for groups that are not here, then
-    /// by name.
-    pub group_priorities: Vec<(String, i32)>,
+    /// Where discovery lists groups and versions; those that are not here stand where custom resources do.
+    pub priorities: Vec<VersionPriority>,
+    /// What is registered about groups beside what the chain serves.
+    pub directory: GroupDirectory,
     /// The documents that say what fields there are.
     pub openapi: OpenApi,
     /// Where everything is counted.
@@ -95,7 +97,8 @@ impl Config {
             strict_transport: Vec::new(),
             version: Version::default(),
             public_address: "127.0.0.1:6443".to_owned(),
-            group_priorities: Vec::new(),
+            priorities: Vec::new(),
+            directory: GroupDirectory::default(),
             openapi: OpenApi::default(),
             metrics: SharedMetrics::default(),
             slow_request: Duration::from_millis(500),

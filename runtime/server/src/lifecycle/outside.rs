@@ -54,7 +54,8 @@ pub(super) fn outside(config: &Config, in_flight: InFlight, stopping: &Arc<Atomi
     ]);
     let discovery = Discovery::new(
         merged.tables.clone(),
-        &config.group_priorities,
+        config.directory.clone(),
+        &config.priorities,
         config.public_address.clone(),
     );
     let discovery = Arc::new(discovery);

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use planesmith_access::authentication::ClientCertificate;
+use planesmith_access::authentication::{ClientCertificate, ProxyCertificate};
 use rustls::client::danger::HandshakeSignatureValid;
 use rustls::crypto::{CryptoProvider, verify_tls12_signature, verify_tls13_signature};
 use rustls::pki_types::{CertificateDer, UnixTime};
@@ -11,6 +11,7 @@ use rustls::server::danger::{ClientCertVerified, ClientCertVerifier};
 use rustls::{DigitallySignedStruct, DistinguishedName, RootCertStore, SignatureScheme};
 
 use super::TlsError;
+use crate::connection::Connection;
 
 /// Takes any client certificate whose key the client has.
 ///
@@ -18,30 +19,63 @@ use super::TlsError;
 /// authentication that failed (401), which the client can read, not a handshake that broke.
 #[derive(Debug)]
 pub(super) struct AnyCertificate {
-    judge: Arc<dyn ClientCertVerifier>,
+    clients: Option<Arc<dyn ClientCertVerifier>>,
+    proxies: Option<Arc<dyn ClientCertVerifier>>,
+    /// Whose certificates clients are asked for.
+    hints: Vec<DistinguishedName>,
     provider: Arc<CryptoProvider>,
 }
 
 impl AnyCertificate {
-    pub(super) fn new(authorities: RootCertStore, provider: &Arc<CryptoProvider>) -> Result<Self, TlsError> {
-        let judge = WebPkiClientVerifier::builder_with_provider(Arc::new(authorities), Arc::clone(provider))
-            .allow_unauthenticated()
-            .build()
-            .map_err(TlsError::Authorities)?;
-        Ok(Self {
-            judge,
+    /// Judges by the authorities of clients and of proxies; `None` when there are none of either.
+    pub(super) fn new(
+        clients: RootCertStore,
+        proxies: RootCertStore,
+        provider: &Arc<CryptoProvider>,
+    ) -> Result<Option<Self>, TlsError> {
+        let mut hints = clients.subjects();
+        hints.extend(proxies.subjects());
+        let judge = |authorities: RootCertStore| {
+            if authorities.is_empty() {
+                return Ok(None);
+            }
+            let builder = WebPkiClientVerifier::builder_with_provider(Arc::new(authorities), Arc::clone(provider));
+            let judge = builder.allow_unauthenticated().build();
+            judge.map(Some).map_err(TlsError::Authorities)
+        };
+        let (clients, proxies) = (judge(clients)?, judge(proxies)?);
+        let judges_nobody = clients.is_none() && proxies.is_none();
+        let any = Self {
+            clients,
+            proxies,
+            hints,
             provider: Arc::clone(provider),
-        })
+        };
+        Ok((!judges_nobody).then_some(any))
     }
 
-    /// Who a client is by the certificates that it sent, its own first.
-    pub(super) fn judge(&self, sent: &[CertificateDer<'_>]) -> Option<ClientCertificate> {
-        let (own, intermediates) = sent.split_first()?;
-        let verdict = match self.judge.verify_client_cert(own, intermediates, UnixTime::now()) {
-            Ok(_) => ClientCertificate::trusted(own).map_err(|error| error.to_string()),
-            Err(error) => Err(error.to_string()),
+    /// What the certificates say that a client sent, its own first.
+    pub(super) fn judge(&self, sent: &[CertificateDer<'_>]) -> Connection {
+        let Some((own, intermediates)) = sent.split_first() else {
+            return Connection::default();
         };
-        Some(verdict.unwrap_or_else(ClientCertificate::Untrusted))
+        let verify = |judge: &Arc<dyn ClientCertVerifier>| {
+            let verdict = judge.verify_client_cert(own, intermediates, UnixTime::now());
+            verdict.map_err(|error| error.to_string())
+        };
+        let client = self.clients.as_ref().map(|judge| {
+            let certificate = verify(judge).and_then(|_| ClientCertificate::trusted(own).map_err(|e| e.to_string()));
+            certificate.unwrap_or_else(ClientCertificate::Untrusted)
+        });
+        let proxy = self.proxies.as_ref().and_then(|judge| {
+            verify(judge).ok()?;
+            ProxyCertificate::trusted(own).ok()
+        });
+        Connection {
+            peer: None,
+            certificate: client,
+            proxy,
+        }
     }
 }
 
@@ -51,7 +85,7 @@ impl ClientCertVerifier for AnyCertificate {
     }
 
     fn root_hint_subjects(&self) -> &[DistinguishedName] {
-        self.judge.root_hint_subjects()
+        &self.hints
     }
 
     fn verify_client_cert(

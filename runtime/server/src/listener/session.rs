@@ -18,8 +18,8 @@ use tokio::net::TcpStream;
 
 use super::activity::{Activity, RunningBody};
 use super::gather::gather;
+use super::peer::Peer;
 use super::{ConnectionLimits, Service, Tls, at_most};
-use crate::connection::Connection;
 
 /// What a client hears that speaks plain HTTP to the TLS port: the words of kube-apiserver.
 const PLAIN_HTTP: &[u8] = b"HTTP/1.0 400 Bad Request\r\n\r\nClient sent an HTTP request to an HTTPS server.\n";
@@ -63,16 +63,12 @@ impl<S: Service> Sessions<S> {
     }
 
     /// Serves a connection until it ends; what goes wrong with it is the client's business and only worth a debug line.
-    pub(super) async fn run(&self, stream: TcpStream, peer: SocketAddr, tls: Option<&Tls>, watcher: Watcher) {
+    pub(super) async fn run(&self, stream: TcpStream, peer: SocketAddr, tls: Option<&Arc<Tls>>, watcher: Watcher) {
         if let Err(error) = stream.set_nodelay(true) {
             tracing::debug!(%peer, %error, "cannot send small answers at once");
         }
         let Some(tls) = tls else {
-            let connection = Connection {
-                peer: Some(peer),
-                certificate: None,
-            };
-            return self.speak(stream, connection, watcher).await;
+            return self.speak(stream, Peer::at(peer), watcher).await;
         };
         let handshake = async {
             let mut stream = stream;
@@ -80,7 +76,7 @@ impl<S: Service> Sessions<S> {
                 stream.write_all(PLAIN_HTTP).await?;
                 return Err(io::Error::other("the client speaks plain HTTP"));
             }
-            tls.accept(stream).await
+            tls.accept(stream, peer).await
         };
         match at_most(self.limits.handshake, handshake).await {
             None => {
@@ -91,27 +87,20 @@ impl<S: Service> Sessions<S> {
                 self.service.handshake_failed();
                 tracing::debug!(%peer, %error, "the TLS handshake failed");
             }
-            Some(Ok((stream, certificate))) => {
-                let connection = Connection {
-                    peer: Some(peer),
-                    certificate,
-                };
-                // The stream is large and would otherwise be part of each future around it.
-                Box::pin(self.speak(stream, connection, watcher)).await;
-            }
+            // The stream is large and would otherwise be part of each future around it.
+            Some(Ok((stream, client))) => Box::pin(self.speak(stream, client, watcher)).await,
         }
     }
 
-    async fn speak<IO>(&self, io: IO, connection: Connection, watcher: Watcher)
+    async fn speak<IO>(&self, io: IO, client: Peer, watcher: Watcher)
     where
         IO: AsyncRead + AsyncWrite + Unpin + Send + 'static,
     {
-        let peer = connection.peer;
-        let connection = Arc::new(connection);
+        let peer = client.connection().peer;
         let activity = Arc::new(Activity::new());
         let service = service_fn(|request: Request<Incoming>| {
             let running = activity.begin();
-            let answer = Arc::clone(&self.service).serve(request.map(Body::new), Arc::clone(&connection));
+            let answer = Arc::clone(&self.service).serve(request.map(Body::new), client.connection());
             async move {
                 Ok::<_, Infallible>(answer.await.map(|body| RunningBody {
                     body,

@@ -22,7 +22,7 @@ use tokio::net::TcpStream;
 use tokio_rustls::TlsConnector;
 use tokio_rustls::client::TlsStream;
 
-use super::{ConnectionLimits, Listener, Service, Tls, TlsFiles};
+use super::{Authorities, ConnectionLimits, Listener, Service, Tls, TlsFiles};
 use crate::connection::Connection;
 use crate::shutdown::Stop;
 
@@ -47,6 +47,8 @@ impl Service for WhoAmI {
             Some(ClientCertificate::Untrusted(_)) => "stranger".to_owned(),
             Some(ClientCertificate::Trusted { user, .. }) => format!("{} {:?}", user.name, user.groups),
         };
+        let proxy = connection.proxy.as_ref();
+        let text = proxy.map_or_else(|| text.clone(), |proxy| format!("proxy {}", proxy.name));
         Response::new(text.into())
     }
 }
@@ -54,13 +56,19 @@ impl Service for WhoAmI {
 /// A listener that serves until it is dropped.
 struct Serving {
     address: SocketAddr,
+    tls: Option<Arc<Tls>>,
     _stop: Stop,
 }
 
 async fn serve(tls: Option<Tls>, limits: ConnectionLimits) -> Serving {
     let listener = Listener::bind("127.0.0.1:0".parse().unwrap(), tls).await.unwrap();
     let address = listener.local_addr().unwrap();
+    let tls = listener.tls().cloned();
     let (stop, stopped) = Stop::new();
     tokio::spawn(listener.serve(Arc::new(WhoAmI), limits, stopped, Duration::ZERO));
-    Serving { address, _stop: stop }
+    Serving {
+        address,
+        tls,
+        _stop: stop,
+    }
 }

@@ -2,12 +2,12 @@
 
 use std::fs::File;
 use std::io;
+use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use arc_swap::ArcSwap;
-use planesmith_access::authentication::ClientCertificate;
 use rustls::pki_types::pem::{self, PemObject};
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use rustls::server::{VerifierBuilderError, WebPkiClientVerifier};
@@ -18,6 +18,8 @@ use tokio_rustls::TlsAcceptor;
 use tokio_rustls::server::TlsStream;
 
 use super::client_certificate::AnyCertificate;
+use super::peer::Peer;
+use crate::connection::Connection;
 
 /// How often the files are looked at for a change. Certificates are replaced days before they end.
 const LOOK_EVERY: Duration = Duration::from_secs(60);
@@ -29,8 +31,19 @@ pub struct TlsFiles {
     pub certificate: PathBuf,
     /// The key of the server's certificate.
     pub key: PathBuf,
-    /// Authorities whose client certificates are accepted; without any, clients are not asked for one.
+    /// Authorities whose client certificates are accepted; without any, and without proxies, clients are not asked for one.
     pub client_authorities: Vec<PathBuf>,
+    /// Authorities that sign the certificates of proxies, which say themselves who asks.
+    pub proxy_authorities: Vec<PathBuf>,
+}
+
+/// Authorities that are found out while serving, PEM.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Authorities {
+    /// Whose client certificates are accepted.
+    pub clients: Vec<u8>,
+    /// Who signs the certificates of proxies.
+    pub proxies: Vec<u8>,
 }
 
 /// Why there is no TLS.
@@ -71,6 +84,7 @@ pub enum TlsError {
 #[derive(Debug)]
 pub struct Tls {
     files: TlsFiles,
+    more: ArcSwap<Authorities>,
     pub(super) current: ArcSwap<Loaded>,
 }
 
@@ -88,20 +102,38 @@ impl Tls {
     ///
     /// One of them cannot be used; the message names it.
     pub fn open(files: TlsFiles) -> Result<Self, TlsError> {
-        let current = ArcSwap::from_pointee(Loaded::open(&files)?);
-        Ok(Self { files, current })
+        let more = Authorities::default();
+        let current = ArcSwap::from_pointee(Loaded::open(&files, &more)?);
+        let more = ArcSwap::from_pointee(more);
+        Ok(Self { files, more, current })
     }
 
-    /// Opens a connection, and says who the client is by its certificate.
+    /// Believes `more` from the next connection on, besides the authorities in the files.
+    ///
+    /// # Errors
+    ///
+    /// They cannot be used; everything stays as it is.
+    pub fn trust(&self, more: Authorities) -> Result<(), TlsError> {
+        if **self.more.load() == more {
+            return Ok(());
+        }
+        let loaded = Loaded::open(&self.files, &more)?;
+        self.more.store(Arc::new(more));
+        self.current.store(Arc::new(loaded));
+        Ok(())
+    }
+
+    /// Opens a connection, and says who the client is.
     pub(super) async fn accept(
-        &self,
+        self: &Arc<Self>,
         stream: TcpStream,
-    ) -> io::Result<(TlsStream<TcpStream>, Option<ClientCertificate>)> {
+        address: SocketAddr,
+    ) -> io::Result<(TlsStream<TcpStream>, Peer)> {
         let loaded = self.current.load_full();
         let stream = loaded.acceptor.accept(stream).await?;
         let sent = stream.get_ref().1.peer_certificates().unwrap_or_default();
-        let certificate = loaded.clients.as_ref().and_then(|clients| clients.judge(sent));
-        Ok((stream, certificate))
+        let peer = Peer::showing(address, sent.to_vec(), self, loaded);
+        Ok((stream, peer))
     }
 
     /// Looks at the files from time to time, for as long as it is polled.
@@ -117,7 +149,7 @@ impl Tls {
         if self.current.load().changed == times(&self.files) {
             return;
         }
-        match Loaded::open(&self.files) {
+        match Loaded::open(&self.files, &self.more.load()) {
             Ok(loaded) => {
                 tracing::info!(certificate = %self.files.certificate.display(), "certificates read again");
                 self.current.store(Arc::new(loaded));
@@ -133,15 +165,22 @@ impl Tls {
 }
 
 impl Loaded {
-    fn open(files: &TlsFiles) -> Result<Self, TlsError> {
+    /// What the certificates say that a client at `address` sent, its own first.
+    pub(super) fn judge(&self, sent: &[CertificateDer<'_>], address: Option<SocketAddr>) -> Connection {
+        let judged = self.clients.as_ref().map(|clients| clients.judge(sent));
+        Connection {
+            peer: address,
+            ..judged.unwrap_or_default()
+        }
+    }
+
+    fn open(files: &TlsFiles, more: &Authorities) -> Result<Self, TlsError> {
         // Taken before reading: a change in between is found at the next look.
         let changed = times(files);
         let provider = Arc::new(rustls::crypto::ring::default_provider());
-        let clients = authorities(&files.client_authorities)?;
-        let clients = clients
-            .map(|authorities| AnyCertificate::new(authorities, &provider))
-            .transpose()?;
-        let clients = clients.map(Arc::new);
+        let clients = authorities(&files.client_authorities, &more.clients)?;
+        let proxies = authorities(&files.proxy_authorities, &more.proxies)?;
+        let clients = AnyCertificate::new(clients, proxies, &provider)?.map(Arc::new);
         let unusable = |source| TlsError::Certificate {
             path: files.certificate.clone(),
             source,
@@ -167,16 +206,14 @@ impl Loaded {
 fn times(files: &TlsFiles) -> Vec<Option<SystemTime>> {
     let paths = [&files.certificate, &files.key]
         .into_iter()
-        .chain(&files.client_authorities);
+        .chain(&files.client_authorities)
+        .chain(&files.proxy_authorities);
     paths
         .map(|path| path.metadata().and_then(|file| file.modified()).ok())
         .collect()
 }
 
-fn authorities(paths: &[PathBuf]) -> Result<Option<RootCertStore>, TlsError> {
-    if paths.is_empty() {
-        return Ok(None);
-    }
+fn authorities(paths: &[PathBuf], more: &[u8]) -> Result<RootCertStore, TlsError> {
     let mut store = RootCertStore::empty();
     for path in paths {
         for certificate in certificates(path)? {
@@ -187,7 +224,8 @@ fn authorities(paths: &[PathBuf]) -> Result<Option<RootCertStore>, TlsError> {
             store.add(certificate).map_err(unusable)?;
         }
     }
-    Ok(Some(store))
+    store.add_parsable_certificates(CertificateDer::pem_slice_iter(more).flatten());
+    Ok(store)
 }
 
 fn certificates(path: &Path) -> Result<Vec<CertificateDer<'static>>, TlsError> {

@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 /// Members that are maps from names to what group versions have in common or alone.
 const MERGED: [&str; 3] = ["definitions", "parameters", "paths"];
 
-/// One document out of those of group versions; members that are no maps of names are those of the first.
+/// One document out of those of group versions; what several have under one name is that of the first.
 pub(super) fn merge(parts: impl IntoIterator<Item = Bytes>) -> Value {
     let mut whole = Map::new();
     for part in parts {
@@ -17,7 +17,9 @@ pub(super) fn merge(parts: impl IntoIterator<Item = Bytes>) -> Value {
         for (name, value) in part {
             match (whole.get_mut(&name), value) {
                 (Some(Value::Object(have)), Value::Object(more)) if MERGED.contains(&name.as_str()) => {
-                    have.extend(more)
+                    for (name, value) in more {
+                        have.entry(name).or_insert(value);
+                    }
                 }
                 (Some(_), _) => {}
                 (None, value) => drop(whole.insert(name, value)),

@@ -15,8 +15,10 @@ use thiserror::Error;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpStream;
 use tokio_rustls::TlsConnector;
+use tokio_rustls::client::TlsStream;
 
 use super::Target;
+use super::kept::Kept;
 
 /// How connections to others are opened; cheap to clone.
 #[derive(Clone, Debug)]
@@ -25,6 +27,9 @@ pub struct Link {
     pub tls: Arc<ClientConfig>,
     /// How long opening a connection may take.
     pub patience: Duration,
+    /// Whose certificate is expected; that of the host unless it is told otherwise.
+    name: Option<String>,
+    kept: Option<Kept>,
 }
 
 /// Why nobody answered, in the words of Go, which clients know.
@@ -53,45 +58,107 @@ pub enum LinkError {
     /// The address cannot be part of a request.
     #[error("invalid URL")]
     Address,
+    /// A request over a connection that is kept failed.
+    #[error("{0}")]
+    Kept(String),
 }
 
 impl Link {
-    /// Sends a request over a connection of its own.
+    /// Connections that take no longer than `patience` to open.
+    #[must_use]
+    pub fn new(tls: Arc<ClientConfig>, patience: Duration) -> Self {
+        Self {
+            tls,
+            patience,
+            name: None,
+            kept: None,
+        }
+    }
+
+    /// The same to servers whose certificate is for `name`, wherever they are.
+    #[must_use]
+    pub fn expecting(self, name: impl Into<String>) -> Self {
+        let kept = None;
+        let name = Some(name.into());
+        Self { name, kept, ..self }
+    }
+
+    /// The same with connections that are kept for the next request, over HTTP/2 where the other side speaks it.
+    #[must_use]
+    pub fn keeping(self) -> Self {
+        let kept = Some(Kept::new(&self));
+        Self { kept, ..self }
+    }
+
+    /// Sends a request, over a connection of its own unless connections are kept.
     pub(super) async fn send(
         &self,
         target: &Target,
         request: Request<Body>,
     ) -> Result<http::Response<Incoming>, LinkError> {
-        self.send_as(target, &target.host, request).await
+        match &self.kept {
+            Some(kept) => kept.send(target, request).await,
+            None => self.send_alone(target, request).await,
+        }
     }
 
-    /// The same to somebody whose certificate is for `name`.
-    pub(super) async fn send_as(
+    /// Sends a request over a connection of its own, which may then change its protocol.
+    pub(super) async fn send_alone(
         &self,
         target: &Target,
-        name: &str,
         request: Request<Body>,
     ) -> Result<http::Response<Incoming>, LinkError> {
-        let stream = self.dial(target).await?;
-        if !target.secure {
-            return speak(stream, request).await;
+        let stream = self.dial(&target.host, target.port).await?;
+        match target.secure {
+            true => speak(self.secure(stream, &target.host, &self.tls).await?, request).await,
+            false => speak(stream, request).await,
         }
-        let name = ServerName::try_from(name.to_owned()).map_err(|_| LinkError::Address)?;
-        let handshake = TlsConnector::from(Arc::clone(&self.tls)).connect(name, stream);
-        let stream = tokio::time::timeout(self.patience, handshake).await;
-        let stream = stream.unwrap_or_else(|_| Err(io::ErrorKind::TimedOut.into()));
-        speak(stream.map_err(LinkError::Tls)?, request).await
     }
 
-    async fn dial(&self, target: &Target) -> Result<TcpStream, LinkError> {
-        let connect = TcpStream::connect((target.host.as_str(), target.port));
-        let stream = tokio::time::timeout(self.patience, connect).await;
-        stream
+    /// A TLS connection that speaks one of the protocols of `tls`.
+    pub(super) async fn open(
+        &self,
+        host: &str,
+        port: u16,
+        tls: &Arc<ClientConfig>,
+    ) -> Result<TlsStream<TcpStream>, LinkError> {
+        let stream = self.dial(host, port).await?;
+        self.secure(stream, host, tls).await
+    }
+
+    async fn secure(
+        &self,
+        stream: TcpStream,
+        host: &str,
+        tls: &Arc<ClientConfig>,
+    ) -> Result<TlsStream<TcpStream>, LinkError> {
+        let name = self.name.as_deref().unwrap_or(host).to_owned();
+        let name = ServerName::try_from(name).map_err(|_| LinkError::Address)?;
+        let handshake = TlsConnector::from(Arc::clone(tls)).connect(name, stream);
+        let stream = tokio::time::timeout(self.patience, handshake).await;
+        let stream = stream.unwrap_or_else(|_| Err(io::ErrorKind::TimedOut.into()));
+        stream.map_err(LinkError::Tls)
+    }
+
+    async fn dial(&self, host: &str, port: u16) -> Result<TcpStream, LinkError> {
+        let stream = tokio::time::timeout(self.patience, TcpStream::connect((host, port))).await;
+        let stream = stream
             .unwrap_or_else(|_| Err(io::ErrorKind::TimedOut.into()))
             .map_err(|source| LinkError::Dial {
-                address: target.authority(),
+                address: authority(host, port),
                 source,
-            })
+            })?;
+        // Small requests go out at once; without it they only go out a little later.
+        let _ = stream.set_nodelay(true);
+        Ok(stream)
+    }
+}
+
+/// `host:port`, as it stands in headers.
+pub(super) fn authority(host: &str, port: u16) -> String {
+    match host.contains(':') {
+        true => format!("[{host}]:{port}"),
+        false => format!("{host}:{port}"),
     }
 }
 

@@ -12,10 +12,7 @@ mod secure;
 mod tunnels;
 
 fn link() -> Link {
-    Link {
-        tls: client_tls(None, None).unwrap(),
-        patience: Duration::from_secs(5),
-    }
+    Link::new(client_tls(None, None).unwrap(), Duration::from_secs(5))
 }
 
 fn request(method: Method, uri: &str) -> Parts {

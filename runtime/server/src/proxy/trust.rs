@@ -10,13 +10,38 @@ use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName, UnixTime};
 use rustls::{ClientConfig, DigitallySignedStruct, RootCertStore, SignatureScheme};
 use thiserror::Error;
 
-/// Who we are to others; PEM files.
+/// Who we are to others.
 #[derive(Clone, Debug)]
 pub struct ClientIdentity {
     /// The certificate, with its chain.
-    pub certificate: PathBuf,
+    pub certificate: Pem,
     /// Its key.
-    pub key: PathBuf,
+    pub key: Pem,
+}
+
+/// A PEM text, or the file that has it.
+#[derive(Clone)]
+pub enum Pem {
+    /// The file.
+    File(PathBuf),
+    /// The text.
+    Text(Vec<u8>),
+}
+
+impl From<PathBuf> for Pem {
+    fn from(path: PathBuf) -> Self {
+        Pem::File(path)
+    }
+}
+
+impl std::fmt::Debug for Pem {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        // It may be a key.
+        match self {
+            Pem::File(path) => path.fmt(f),
+            Pem::Text(text) => write!(f, "{} bytes", text.len()),
+        }
+    }
 }
 
 /// Why there is no TLS to others.
@@ -30,13 +55,38 @@ pub enum TrustError {
         /// What is wrong with it.
         source: pem::Error,
     },
+    /// A text that holds something else.
+    #[error("the certificate or key cannot be read as PEM")]
+    Text(#[source] pem::Error),
     /// A certificate or key that cannot be used.
     #[error("the certificates cannot be used")]
     Tls(#[from] rustls::Error),
 }
 
-/// TLS to others. Without an authority any certificate is believed, as kube-apiserver does with kubelets and pods: who is
-/// reached is then known by the address alone.
+/// Whom a connection believes.
+#[derive(Clone, Copy, Debug)]
+pub enum Trust<'a> {
+    /// Any certificate whose owner has its key: who is reached is then known by the address alone.
+    Anyone,
+    /// Certificates that the authorities in a PEM file have signed.
+    File(&'a Path),
+    /// Certificates that the authorities in a PEM text have signed.
+    Bundle(&'a [u8]),
+    /// Certificates that the authorities of the operating system have signed.
+    System,
+}
+
+/// Where operating systems keep their authorities; the first that is there counts. The places where Go looks.
+const SYSTEM_AUTHORITIES: [&str; 6] = [
+    "/etc/ssl/certs/ca-certificates.crt",
+    "/etc/pki/tls/certs/ca-bundle.crt",
+    "/etc/ssl/ca-bundle.pem",
+    "/etc/pki/tls/cacert.pem",
+    "/etc/pki/ca-trust/extracted/pem/tls-ca-bundle.pem",
+    "/etc/ssl/cert.pem",
+];
+
+/// TLS to others. Without an authority any certificate is believed, as kube-apiserver does with kubelets and pods.
 ///
 /// # Errors
 ///
@@ -45,31 +95,7 @@ pub fn client_tls(
     authority: Option<&Path>,
     identity: Option<&ClientIdentity>,
 ) -> Result<Arc<ClientConfig>, TrustError> {
-    let provider = Arc::new(ring::default_provider());
-    let builder = ClientConfig::builder_with_provider(Arc::clone(&provider)).with_safe_default_protocol_versions()?;
-    let builder = match authority {
-        Some(path) => {
-            let mut roots = RootCertStore::empty();
-            for certificate in certificates(path)? {
-                roots.add(certificate)?;
-            }
-            builder.with_root_certificates(roots)
-        }
-        None => builder
-            .dangerous()
-            .with_custom_certificate_verifier(Arc::new(Anyone { provider })),
-    };
-    let config = match identity {
-        None => builder.with_no_client_auth(),
-        Some(identity) => {
-            let key = PrivateKeyDer::from_pem_file(&identity.key).map_err(|source| TrustError::File {
-                path: identity.key.clone(),
-                source,
-            })?;
-            builder.with_client_auth_cert(certificates(&identity.certificate)?, key)?
-        }
-    };
-    Ok(Arc::new(config))
+    client_tls_to(authority.map_or(Trust::Anyone, Trust::File), identity)
 }
 
 /// TLS to somebody whose certificate is signed by one of the authorities in `pem`.
@@ -78,13 +104,61 @@ pub fn client_tls(
 ///
 /// When there is no authority that can be read.
 pub fn client_tls_by(pem: &[u8]) -> Result<Arc<ClientConfig>, TrustError> {
-    let mut roots = RootCertStore::empty();
-    for certificate in CertificateDer::pem_slice_iter(pem).flatten() {
-        roots.add(certificate)?;
-    }
+    client_tls_to(Trust::Bundle(pem), None)
+}
+
+/// TLS to those whom `trust` believes, who get to see the certificate of `identity`.
+///
+/// # Errors
+///
+/// When a file cannot be read, an authority cannot be used, or a key does not fit its certificate.
+pub fn client_tls_to(trust: Trust<'_>, identity: Option<&ClientIdentity>) -> Result<Arc<ClientConfig>, TrustError> {
     let provider = Arc::new(ring::default_provider());
-    let builder = ClientConfig::builder_with_provider(provider).with_safe_default_protocol_versions()?;
-    Ok(Arc::new(builder.with_root_certificates(roots).with_no_client_auth()))
+    let builder = ClientConfig::builder_with_provider(Arc::clone(&provider)).with_safe_default_protocol_versions()?;
+    let mut roots = RootCertStore::empty();
+    match trust {
+        Trust::Anyone => {}
+        Trust::File(path) => {
+            for certificate in certificates(path)? {
+                roots.add(certificate)?;
+            }
+        }
+        Trust::Bundle(pem) => {
+            for certificate in CertificateDer::pem_slice_iter(pem).flatten() {
+                roots.add(certificate)?;
+            }
+        }
+        Trust::System => {
+            let bundle = SYSTEM_AUTHORITIES.iter().find_map(|path| std::fs::read(path).ok());
+            let bundle = bundle.unwrap_or_default();
+            // Some of an operating system's authorities may be older than what is accepted here.
+            roots.add_parsable_certificates(CertificateDer::pem_slice_iter(&bundle).flatten());
+        }
+    }
+    let builder = match trust {
+        Trust::Anyone => builder
+            .dangerous()
+            .with_custom_certificate_verifier(Arc::new(Anyone { provider })),
+        Trust::File(_) | Trust::Bundle(_) | Trust::System => builder.with_root_certificates(roots),
+    };
+    let config = match identity {
+        None => builder.with_no_client_auth(),
+        Some(identity) => {
+            let key = match &identity.key {
+                Pem::Text(text) => PrivateKeyDer::from_pem_slice(text).map_err(TrustError::Text)?,
+                Pem::File(path) => PrivateKeyDer::from_pem_file(path).map_err(|source| TrustError::File {
+                    path: path.clone(),
+                    source,
+                })?,
+            };
+            let chain = match &identity.certificate {
+                Pem::Text(text) => CertificateDer::pem_slice_iter(text).collect::<Result<Vec<_>, _>>(),
+                Pem::File(path) => Ok(certificates(path)?),
+            };
+            builder.with_client_auth_cert(chain.map_err(TrustError::Text)?, key)?
+        }
+    };
+    Ok(Arc::new(config))
 }
 
 fn certificates(path: &Path) -> Result<Vec<CertificateDer<'static>>, TrustError> {

@@ -48,7 +48,7 @@ pub async fn tunnel(call: &Call, target: &Target, link: &Link) -> ApiResult<Resp
     outward.method_mut().clone_from(&request.method);
     *outward.uri_mut() = target.uri().map_err(|_| ApiError::bad_request("invalid URL"))?;
     *outward.headers_mut() = headers;
-    let answer = link.send(target, outward).await;
+    let answer = link.send_alone(target, outward).await;
     let mut answer = answer.map_err(|error| ApiError::unnamed(500, format!("error dialing backend: {error}")))?;
     let status = answer.status();
     if status != StatusCode::SWITCHING_PROTOCOLS {

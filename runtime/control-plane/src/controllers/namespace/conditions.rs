@@ -24,11 +24,18 @@ fn said(contents: &Contents) -> [(&'static str, Verdict); 5] {
     let wrong = |name, reason: &str, message: String| (name, Verdict::yes(reason, message));
     let removed = "All content successfully removed";
     [
-        fine(
-            "NamespaceDeletionDiscoveryFailure",
-            "ResourcesDiscovered",
-            "All resources successfully discovered",
-        ),
+        match contents.undiscovered.is_empty() {
+            true => fine(
+                "NamespaceDeletionDiscoveryFailure",
+                "ResourcesDiscovered",
+                "All resources successfully discovered",
+            ),
+            false => wrong(
+                "NamespaceDeletionDiscoveryFailure",
+                "DiscoveryFailed",
+                undiscovered(contents),
+            ),
+        },
         fine(
             "NamespaceDeletionGroupVersionParsingFailure",
             "ParsedGroupVersions",
@@ -59,6 +66,17 @@ fn said(contents: &Contents) -> [(&'static str, Verdict); 5] {
             ),
         },
     ]
+}
+
+fn undiscovered(contents: &Contents) -> String {
+    let stale = contents.undiscovered.iter();
+    let stale = stale.map(|version| format!("{version}: stale GroupVersion discovery: {version}"));
+    let stale: Vec<String> = stale.collect();
+    format!(
+        "Discovery failed for some groups, {} failing: unable to retrieve the complete list of server APIs: {}",
+        stale.len(),
+        stale.join(", ")
+    )
 }
 
 fn failures(contents: &Contents) -> String {
@@ -97,6 +115,7 @@ mod tests {
             remaining: [("configmaps.".to_owned(), 2)].into(),
             finalizers: [("example.com/hold".to_owned(), 2)].into(),
             failures: vec!["no b".to_owned(), "no a".to_owned()],
+            undiscovered: Vec::new(),
         }
     }
 

@@ -24,6 +24,8 @@ pub(super) struct Contents {
     pub(super) finalizers: BTreeMap<String, usize>,
     /// What could not be deleted, and why.
     pub(super) failures: Vec<String>,
+    /// Group versions of other servers that could not be reached.
+    pub(super) undiscovered: Vec<String>,
 }
 
 impl Contents {
@@ -47,6 +49,17 @@ impl Contents {
     /// Whether nothing is left.
     pub(super) fn is_gone(&self) -> bool {
         self.remaining.is_empty() && self.failures.is_empty()
+    }
+
+    /// Counts objects of another server that are left.
+    pub(super) fn add(&mut self, resource: String, left: &[Value]) {
+        self.remaining.insert(resource, left.len());
+        for object in left {
+            let finalizers = object.pointer("/metadata/finalizers").and_then(Value::as_array);
+            for finalizer in finalizers.into_iter().flatten().filter_map(Value::as_str) {
+                *self.finalizers.entry(finalizer.to_owned()).or_default() += 1;
+            }
+        }
     }
 
     async fn delete_kind(&mut self, loopback: &Loopback, kind: &ServedKind, namespace: &str) {

@@ -1,3 +1,4 @@
+use planesmith_server::stores::Stores;
 use planesmith_store::{MemoryLog, Storage, StorageOptions};
 use serde_json::json;
 
@@ -74,16 +75,13 @@ async fn a_webhook_that_does_not_answer_is_not_waited_for_forever() {
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("https://{}/convert", listener.local_addr().unwrap());
     let storage = Storage::open(MemoryLog::new(), &StorageOptions::default()).unwrap();
-    let link = client_tls_by(&[]).map(|tls| Link {
-        tls,
-        patience: PATIENCE,
-    });
+    let link = client_tls_by(&[]).map(|tls| Link::new(tls, PATIENCE));
     let webhook = Webhook {
         place: Place::Url(url.clone()),
         link: link.map_err(|error| error.to_string()),
         patience: Duration::from_millis(20),
         reviews: vec!["v1".to_owned()],
-        stores: Stores::new(storage, Arc::default()),
+        services: Services::new(&Stores::new(storage, Arc::default()), None),
     };
     let converted = tokio::spawn(async move { webhook.convert(stored(), &V1, &V2) });
     // The connection is there, but nobody speaks.

@@ -61,6 +61,7 @@ impl Pki {
             certificate: self.path("server.crt"),
             key: self.path("server.key"),
             client_authorities: vec![self.path("ca.crt")],
+            proxy_authorities: Vec::new(),
         };
         Tls::open(files).unwrap()
     }
@@ -95,6 +96,10 @@ impl Pki {
 async fn ask_h1(stream: TlsStream<TcpStream>) -> String {
     let (mut sender, connection) = http1::handshake(TokioIo::new(stream)).await.unwrap();
     tokio::spawn(connection);
+    ask_again(&mut sender).await
+}
+
+async fn ask_again(sender: &mut http1::SendRequest<Body>) -> String {
     let request = Request::get("/")
         .header("host", "localhost")
         .body(Body::empty())
@@ -127,6 +132,24 @@ async fn client_certificates_name_users_and_groups() {
         let stream = pki.connect(&serving, client, b"http/1.1").await;
         assert_eq!(ask_h1(stream).await, expected);
     }
+}
+
+#[tokio::test]
+async fn a_proxy_is_believed_over_a_connection_that_is_older_than_its_authority() {
+    let (pki, other) = (Pki::new(), Pki::new());
+    let serving = serve(Some(pki.tls()), ConnectionLimits::default()).await;
+    let stream = pki
+        .connect(&serving, Some(other.client("front", "")), b"http/1.1")
+        .await;
+    let (mut sender, connection) = http1::handshake(TokioIo::new(stream)).await.unwrap();
+    tokio::spawn(connection);
+    assert_eq!(ask_again(&mut sender).await, "stranger");
+    let learned = Authorities {
+        clients: Vec::new(),
+        proxies: std::fs::read(other.path("ca.crt")).unwrap(),
+    };
+    serving.tls.as_ref().unwrap().trust(learned).unwrap();
+    assert_eq!(ask_again(&mut sender).await, "proxy front");
 }
 
 #[tokio::test]
@@ -218,6 +241,7 @@ fn wrong_files_are_named() {
             certificate: pki.path(certificate),
             key: pki.path(key),
             client_authorities: vec![],
+            proxy_authorities: Vec::new(),
         };
         Tls::open(files).unwrap_err().to_string()
     };

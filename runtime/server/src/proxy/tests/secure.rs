@@ -64,9 +64,9 @@ async fn anybody_is_believed_without_an_authority() {
 async fn with_an_authority_only_its_own_are_believed() {
     let (folder, target) = secure_backend().await;
     let (other, _) = secure_backend().await;
-    let trusting = |folder: &TempDir| Link {
-        tls: client_tls(Some(&folder.path().join("ca.pem")), None).unwrap(),
-        ..link()
+    let trusting = |folder: &TempDir| {
+        let tls = client_tls(Some(&folder.path().join("ca.pem")), None).unwrap();
+        Link::new(tls, Duration::from_secs(5))
     };
     let answer = fetch(&target, &trusting(&folder)).await.unwrap();
     assert_eq!(answer.status(), StatusCode::OK);

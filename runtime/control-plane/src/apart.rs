@@ -11,7 +11,7 @@ use tokio::runtime::{Builder, Handle, Runtime, RuntimeFlavor};
 /// # Errors
 ///
 /// When the work cannot be done, because the system gives no thread for it or because it panicked.
-pub(super) fn wait_for<T: Send + 'static>(work: impl Future<Output = T> + Send + 'static) -> Result<T, String> {
+pub(crate) fn wait_for<T: Send + 'static>(work: impl Future<Output = T> + Send + 'static) -> Result<T, String> {
     let (answer, answered) = mpsc::sync_channel(1);
     runtime()?.spawn(async move {
         // Whoever asked is waiting.
@@ -28,7 +28,7 @@ fn runtime() -> Result<&'static Runtime, String> {
     static RUNTIME: OnceLock<Result<Runtime, String>> = OnceLock::new();
     let start = || {
         let mut runtime = Builder::new_multi_thread();
-        runtime.worker_threads(1).thread_name("webhooks").enable_all();
+        runtime.worker_threads(1).thread_name("questions").enable_all();
         runtime.build().map_err(|error| error.to_string())
     };
     RUNTIME.get_or_init(start).as_ref().map_err(Clone::clone)

@@ -1,0 +1,205 @@
+//! Users that a proxy in front of the server has authenticated, and names in headers.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, PoisonError, RwLock};
+use std::time::{Duration, SystemTime};
+
+use http::HeaderMap;
+use percent_encoding::percent_decode_str;
+use x509_parser::certificate::X509Certificate;
+use x509_parser::prelude::FromDer;
+
+use super::{Authenticator, CertificateError, Credentials, Verdict, authenticated};
+use crate::user::UserInfo;
+
+/// The certificate of a proxy, signed by an authority whose word counts for that.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ProxyCertificate {
+    /// Its common name.
+    pub name: String,
+    /// When it ends; connections may outlive it.
+    pub not_after: SystemTime,
+}
+
+impl ProxyCertificate {
+    /// Reads a certificate whose signature has been checked.
+    ///
+    /// # Errors
+    ///
+    /// The certificate is malformed.
+    pub fn trusted(der: &[u8]) -> Result<Self, CertificateError> {
+        let (_, certificate) = X509Certificate::from_der(der).map_err(|_| CertificateError::Malformed)?;
+        let names = certificate.subject().iter_common_name();
+        let name = names.filter_map(|name| name.as_str().ok()).last();
+        let not_after = u64::try_from(certificate.validity().not_after.timestamp()).unwrap_or(0);
+        Ok(Self {
+            name: name.unwrap_or_default().to_owned(),
+            not_after: SystemTime::UNIX_EPOCH + Duration::from_secs(not_after),
+        })
+    }
+}
+
+/// In which headers a proxy says who asks, and who may be a proxy.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct RequestHeaders {
+    /// Headers with the name of the user; the first that is there counts.
+    pub username: Vec<String>,
+    /// Headers with the uid of the user; the first that is there counts.
+    pub uid: Vec<String>,
+    /// Headers with groups; all count.
+    pub group: Vec<String>,
+    /// What the names of headers with further facts start with.
+    pub extra_prefix: Vec<String>,
+    /// Common names of proxies; without any, each certificate that the authority has signed is one.
+    pub allowed_names: Vec<String>,
+}
+
+/// Believes proxies. What it believes can be exchanged while serving; clones share it.
+#[derive(Clone, Debug)]
+pub struct RequestHeaderAuthenticator {
+    headers: Arc<RwLock<Arc<RequestHeaders>>>,
+    now: fn() -> SystemTime,
+}
+
+impl RequestHeaderAuthenticator {
+    /// Reads `headers` of requests that come from proxies; without names of users it has no opinion on any.
+    #[must_use]
+    pub fn new(headers: RequestHeaders, now: fn() -> SystemTime) -> Self {
+        Self {
+            headers: Arc::new(RwLock::new(Arc::new(headers))),
+            now,
+        }
+    }
+
+    /// Reads other headers from now on.
+    pub fn set(&self, headers: RequestHeaders) {
+        *self.headers.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(headers);
+    }
+
+    fn headers(&self) -> Arc<RequestHeaders> {
+        Arc::clone(&self.headers.read().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+impl Authenticator for RequestHeaderAuthenticator {
+    fn authenticate(&self, credentials: &Credentials<'_>) -> Verdict {
+        let Some(proxy) = credentials.proxy else {
+            return Verdict::NoOpinion;
+        };
+        if (self.now)() > proxy.not_after {
+            return Verdict::Invalid("the certificate of the proxy has expired".to_owned());
+        }
+        let wanted = self.headers();
+        let (name, allowed) = (&proxy.name, &wanted.allowed_names);
+        if !allowed.is_empty() && !allowed.contains(name) {
+            return Verdict::Invalid(format!("x509: subject with cn={name} is not in the allowed list"));
+        }
+        let Some(name) = first(credentials.headers, &wanted.username) else {
+            return Verdict::NoOpinion;
+        };
+        Verdict::User(authenticated(UserInfo {
+            name,
+            uid: first(credentials.headers, &wanted.uid).unwrap_or_default(),
+            groups: all(credentials.headers, &wanted.group),
+            extra: extra(credentials.headers, &wanted.extra_prefix),
+        }))
+    }
+}
+
+/// The first of the headers that says something.
+fn first(headers: &HeaderMap, names: &[String]) -> Option<String> {
+    let mut values = names.iter().filter_map(|name| headers.get(name.as_str()));
+    values.find_map(|value| text(value.as_bytes()))
+}
+
+/// Everything that the headers say.
+fn all(headers: &HeaderMap, names: &[String]) -> Vec<String> {
+    let values = names.iter().flat_map(|name| headers.get_all(name.as_str()));
+    values.filter_map(|value| text(value.as_bytes())).collect()
+}
+
+/// What headers whose names start with one of `prefixes` say, under the rest of their names, which is percent-encoded.
+fn extra(headers: &HeaderMap, prefixes: &[String]) -> BTreeMap<String, Vec<String>> {
+    let mut extra: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    for prefix in prefixes.iter().map(|prefix| prefix.to_ascii_lowercase()) {
+        for (name, value) in headers {
+            let (Some(key), Some(value)) = (name.as_str().strip_prefix(&prefix), text(value.as_bytes())) else {
+                continue;
+            };
+            let key = percent_decode_str(key).decode_utf8().map_or(key.into(), |key| key);
+            extra.entry(key.into_owned()).or_default().push(value);
+        }
+    }
+    extra
+}
+
+/// The value, if it is one.
+fn text(value: &[u8]) -> Option<String> {
+    let text = String::from_utf8_lossy(value).into_owned();
+    (!text.is_empty()).then_some(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use http::HeaderName;
+
+    use super::*;
+
+    fn authenticator(allowed: &[&str]) -> RequestHeaderAuthenticator {
+        let headers = RequestHeaders {
+            username: vec!["X-Remote-User".to_owned(), "X-User".to_owned()],
+            uid: vec!["X-Remote-Uid".to_owned()],
+            group: vec!["X-Remote-Group".to_owned()],
+            extra_prefix: vec!["X-Remote-Extra-".to_owned()],
+            allowed_names: allowed.iter().map(ToString::to_string).collect(),
+        };
+        RequestHeaderAuthenticator::new(headers, || SystemTime::UNIX_EPOCH)
+    }
+
+    fn ask(allowed: &[&str], proxy: Option<&str>, sent: &[(&str, &str)]) -> Verdict {
+        let mut headers = HeaderMap::new();
+        for (name, value) in sent {
+            headers.append(name.parse::<HeaderName>().unwrap(), value.parse().unwrap());
+        }
+        let proxy = proxy.map(|name| ProxyCertificate {
+            name: name.to_owned(),
+            not_after: SystemTime::UNIX_EPOCH,
+        });
+        authenticator(allowed).authenticate(&Credentials {
+            headers: &headers,
+            certificate: None,
+            proxy: proxy.as_ref(),
+        })
+    }
+
+    #[test]
+    fn a_proxy_says_who_asks() {
+        let sent = [
+            ("x-user", "second"),
+            ("x-remote-user", "carol"),
+            ("x-remote-uid", "7"),
+            ("x-remote-group", "dev"),
+            ("x-remote-group", "ops"),
+            ("x-remote-extra-example.com%2fscope", "read"),
+            ("x-remote-extra-example.com%2fscope", "write"),
+        ];
+        let Verdict::User(user) = ask(&[], Some("front"), &sent) else {
+            panic!("the proxy is not believed")
+        };
+        assert_eq!((user.name.as_str(), user.uid.as_str()), ("carol", "7"));
+        assert_eq!(user.groups, ["dev", "ops", "system:authenticated"]);
+        assert_eq!(user.extra["example.com/scope"], ["read", "write"]);
+    }
+
+    #[test]
+    fn headers_of_others_mean_nothing() {
+        let sent = [("x-remote-user", "carol")];
+        assert_eq!(ask(&[], None, &sent), Verdict::NoOpinion);
+        assert_eq!(ask(&["front"], Some("front"), &[]), Verdict::NoOpinion);
+        let refused = "x509: subject with cn=other is not in the allowed list";
+        assert_eq!(
+            ask(&["front"], Some("other"), &sent),
+            Verdict::Invalid(refused.to_owned())
+        );
+    }
+}

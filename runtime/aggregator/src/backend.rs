@@ -1,0 +1,216 @@
+//! Another server: requests to it, and whether it is well.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use axum::body::Body;
+use axum::response::Response;
+use futures_util::StreamExt as _;
+use futures_util::future::BoxFuture;
+use futures_util::stream::FuturesUnordered;
+use http::header::{HOST, HeaderMap, HeaderName, HeaderValue};
+use http::{Request, StatusCode};
+use planesmith_server::endpoint::Call;
+use planesmith_server::proxy::{
+    ClientIdentity, Link, LinkError, Question, Reply, Target, Trust, ask, client_tls_to, forward,
+};
+use planesmith_server::request::Context;
+use planesmith_server::response::plain_text;
+use planesmith_server::routes::VersionHandler;
+use tokio::sync::Notify;
+
+use crate::documents::Documents;
+use crate::identity;
+use crate::registration::{Remote, RemoteTrust, ServicePort};
+
+/// How long another server may take to take a connection.
+const DIAL: Duration = Duration::from_secs(30);
+
+/// How long another server may take to say that it is well, or what it serves.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// How often it is asked before it is taken for dead: not all of its endpoints may be.
+const ATTEMPTS: usize = 5;
+
+const AUDIT_ID: HeaderName = HeaderName::from_static("audit-id");
+
+/// Finds one of the addresses of a service.
+pub trait Resolver: Send + Sync {
+    /// An address and port behind a port of a service.
+    ///
+    /// # Errors
+    ///
+    /// Why there is none, in the words of kube-apiserver.
+    fn resolve(&self, service: &ServicePort) -> Result<(String, u16), String>;
+}
+
+/// A server that answers for one group version.
+pub struct Backend {
+    /// `/apis/GROUP/VERSION`.
+    path: String,
+    service: ServicePort,
+    resolver: Arc<dyn Resolver>,
+    /// The way of requests.
+    link: Result<Link, String>,
+    /// The way of looks at its health, which believe anybody: a wrong certificate is told by the requests.
+    look: Result<Link, String>,
+    is_available: AtomicBool,
+    doubts: Notify,
+    pub(crate) documents: Mutex<Documents>,
+}
+
+impl Backend {
+    /// The server at `remote` answers for `group` and `version`; it gets to see the certificate of `identity`.
+    pub(crate) fn new(
+        (group, version): (&str, &str),
+        remote: &Remote,
+        resolver: &Arc<dyn Resolver>,
+        identity: Option<&ClientIdentity>,
+    ) -> Self {
+        let trust = match &remote.trust {
+            RemoteTrust::Anyone => Trust::Anyone,
+            RemoteTrust::Bundle(pem) => Trust::Bundle(pem),
+            RemoteTrust::System => Trust::System,
+        };
+        let link = |trust: Trust<'_>, patience: Duration| {
+            let tls = client_tls_to(trust, identity).map_err(|error| error.to_string())?;
+            let link = Link::new(tls, patience).expecting(remote.service.host_name());
+            Ok::<_, String>(link.keeping())
+        };
+        Self {
+            path: match group {
+                "" => format!("/api/{version}"),
+                _ => format!("/apis/{group}/{version}"),
+            },
+            service: remote.service.clone(),
+            resolver: Arc::clone(resolver),
+            link: link(trust, DIAL),
+            look: link(Trust::Anyone, PATIENCE),
+            is_available: AtomicBool::new(remote.is_available),
+            doubts: Notify::new(),
+            documents: Mutex::default(),
+        }
+    }
+
+    /// `/apis/GROUP/VERSION`.
+    #[must_use]
+    pub fn path(&self) -> &str {
+        &self.path
+    }
+
+    pub(crate) fn set_available(&self, is_available: bool) {
+        self.is_available.store(is_available, Ordering::Release);
+    }
+
+    /// Waits until a request could not be passed on.
+    pub async fn doubted(&self) {
+        self.doubts.notified().await;
+    }
+
+    /// Whether the server answers.
+    ///
+    /// # Errors
+    ///
+    /// Why not, as kube-apiserver says it.
+    pub async fn look(&self) -> Result<(), String> {
+        if self.attempt().await.is_ok() {
+            return Ok(());
+        }
+        let mut others: FuturesUnordered<_> = (1..ATTEMPTS).map(|_| self.attempt()).collect();
+        let mut last = Ok(());
+        while let Some(outcome) = others.next().await {
+            last = outcome;
+            if last.is_ok() {
+                break;
+            }
+        }
+        last
+    }
+
+    async fn attempt(&self) -> Result<(), String> {
+        let link = self.look.as_ref().map_err(Clone::clone)?;
+        let target = self.target(&self.path, "")?;
+        let url = format!("https://{}{}", target.authority(), target.path);
+        let failed = |why: String| format!("failing or missing response from {url}: {why}");
+        let reply = put(&target, link, HeaderMap::new()).await;
+        let reply = reply.map_err(|error| failed(format!("Get \"{url}\": {error}")))?;
+        match reply.status.is_success() {
+            true => Ok(()),
+            false => Err(failed(format!("bad status from {url}: {}", reply.status.as_u16()))),
+        }
+    }
+
+    /// Reads a path in the name of the aggregator.
+    pub(crate) async fn read(&self, path: &str, headers: HeaderMap) -> Result<Reply, String> {
+        let link = self.link.as_ref().map_err(Clone::clone)?;
+        let target = self.target(path, "")?;
+        put(&target, link, headers).await.map_err(|error| error.to_string())
+    }
+
+    fn target(&self, path: &str, query: &str) -> Result<Target, String> {
+        let (host, port) = self.resolver.resolve(&self.service)?;
+        Ok(Target {
+            secure: true,
+            host,
+            port,
+            path: path.to_owned(),
+            query: query.to_owned(),
+        })
+    }
+
+    async fn pass_on(&self, ctx: Context, request: Request<Body>) -> Response {
+        if !self.is_available.load(Ordering::Acquire) {
+            return unavailable();
+        }
+        let link = match &self.link {
+            Ok(link) => link,
+            Err(why) => return plain_text(StatusCode::INTERNAL_SERVER_ERROR, format!("{why}\n")),
+        };
+        let (mut parts, body) = request.into_parts();
+        let target = match self.target(parts.uri.path(), parts.uri.query().unwrap_or_default()) {
+            Ok(target) => target,
+            Err(why) => {
+                tracing::warn!(path = self.path, why, "a server behind a service cannot be found");
+                self.doubts.notify_one();
+                return unavailable();
+            }
+        };
+        identity::announce(&ctx.user, &mut parts.headers);
+        for (name, value) in [(HOST, target.authority()), (AUDIT_ID, ctx.id.to_string())] {
+            if let Ok(value) = HeaderValue::try_from(value) {
+                parts.headers.insert(name, value);
+            }
+        }
+        let call = Call { ctx, parts };
+        forward(&call, body, &target, link).await.unwrap_or_else(|error| {
+            self.doubts.notify_one();
+            plain_text(StatusCode::SERVICE_UNAVAILABLE, format!("{}\n", error.message()))
+        })
+    }
+}
+
+/// Reads in the name of the aggregator.
+async fn put(target: &Target, link: &Link, mut headers: HeaderMap) -> Result<Reply, LinkError> {
+    identity::announce(&identity::aggregator(), &mut headers);
+    ask(target, link, PATIENCE, Question::get(headers)).await
+}
+
+fn unavailable() -> Response {
+    plain_text(StatusCode::SERVICE_UNAVAILABLE, "service unavailable\n")
+}
+
+impl VersionHandler for Backend {
+    fn serve(self: Arc<Self>, ctx: Context, request: Request<Body>) -> BoxFuture<'static, Response> {
+        Box::pin(async move { self.pass_on(ctx, request).await })
+    }
+}
+
+impl std::fmt::Debug for Backend {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Backend")
+            .field("path", &self.path)
+            .field("service", &self.service)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,132 @@
+//! What another server says that it serves.
+
+use std::sync::{Arc, PoisonError};
+
+use bytes::Bytes;
+use http::StatusCode;
+use http::header::{ACCEPT, CONTENT_TYPE, ETAG, HeaderMap, HeaderValue, IF_NONE_MATCH};
+use planesmith_server::discovery::RemoteResources;
+use planesmith_server::proxy::Reply;
+
+use crate::backend::Backend;
+use crate::openapi;
+
+/// All groups at once, in the versions of that document that there are.
+const ALL: &str = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList,\
+                   application/json;g=apidiscovery.k8s.io;v=v2beta1;as=APIGroupDiscoveryList";
+const JSON: &str = "application/json";
+
+/// What is known of a server's documents.
+#[derive(Debug, Default)]
+pub(crate) struct Documents {
+    resources: Kept<Arc<RemoteResources>>,
+    v2: Kept<()>,
+    v3: Kept<()>,
+}
+
+/// A document, or what was made of it, and the tag that it had.
+#[derive(Debug, Default)]
+struct Kept<T> {
+    value: T,
+    tag: Option<HeaderValue>,
+}
+
+/// What has changed since the last look.
+#[derive(Debug, Default)]
+pub(crate) struct Changes {
+    /// Other resources.
+    pub(crate) resources: bool,
+    /// What it adds to the version 2 document.
+    pub(crate) v2: Option<Bytes>,
+    /// Its version 3 document.
+    pub(crate) v3: Option<Bytes>,
+}
+
+impl Backend {
+    /// The resources that it said it serves last.
+    pub(crate) fn resources(&self) -> Arc<RemoteResources> {
+        Arc::clone(&self.known().resources.value)
+    }
+
+    fn known(&self) -> std::sync::MutexGuard<'_, Documents> {
+        self.documents.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Looks for changes in its documents. What cannot be read stays as it is.
+    pub(crate) async fn read_documents(&self, group: &str, version: &str) -> Changes {
+        let (resources, v2, v3) = tokio::join!(self.read_resources(group, version), self.read_v2(), self.read_v3());
+        Changes { resources, v2, v3 }
+    }
+
+    async fn read_resources(&self, group: &str, version: &str) -> bool {
+        let tag = self.known().resources.tag.clone();
+        let Some(reply) = self.newer("/apis", ALL, tag).await else {
+            return false;
+        };
+        let media_type = reply.headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok());
+        let says_all = media_type.is_some_and(|media_type| media_type.contains("APIGroupDiscoveryList"));
+        let found = match (reply.status, says_all) {
+            (StatusCode::OK, true) => RemoteResources::of_all(&reply.body).map(|mut all| {
+                let name = (group.to_owned(), version.to_owned());
+                (all.remove(&name).unwrap_or_default(), reply.headers.get(ETAG).cloned())
+            }),
+            // A server that knows only the plain documents.
+            _ => self.read_plain().await.map(|resources| (resources, None)),
+        };
+        let Some((resources, tag)) = found else {
+            return false;
+        };
+        let mut known = self.known();
+        let known = &mut known.resources;
+        let changed = *known.value != resources;
+        if changed {
+            known.value = Arc::new(resources);
+        }
+        known.tag = tag;
+        changed
+    }
+
+    async fn read_plain(&self) -> Option<RemoteResources> {
+        let reply = self.newer(self.path(), JSON, None).await?;
+        match reply.status {
+            StatusCode::OK => RemoteResources::of_version(&reply.body),
+            _ => None,
+        }
+    }
+
+    async fn read_v2(&self) -> Option<Bytes> {
+        let tag = self.known().v2.tag.clone();
+        let reply = self.newer("/openapi/v2", JSON, tag).await?;
+        let part = openapi::part_of_v2(&reply.body, self.path())?;
+        self.known().v2.tag = reply.headers.get(ETAG).cloned();
+        Some(part)
+    }
+
+    async fn read_v3(&self) -> Option<Bytes> {
+        let tag = self.known().v3.tag.clone();
+        let reply = self.newer(&format!("/openapi/v3{}", self.path()), JSON, tag).await?;
+        let is_document = reply.status == StatusCode::OK && openapi::is_document(&reply.body);
+        if !is_document {
+            return None;
+        }
+        self.known().v3.tag = reply.headers.get(ETAG).cloned();
+        Some(reply.body)
+    }
+
+    /// The answer at a path, unless it is the one that has `tag`.
+    async fn newer(&self, path: &str, accept: &'static str, tag: Option<HeaderValue>) -> Option<Reply> {
+        let mut headers = HeaderMap::new();
+        headers.insert(ACCEPT, HeaderValue::from_static(accept));
+        if let Some(tag) = tag {
+            headers.insert(IF_NONE_MATCH, tag);
+        }
+        match self.read(path, headers).await {
+            Ok(reply) if reply.status == StatusCode::NOT_MODIFIED => None,
+            Ok(reply) => Some(reply),
+            Err(error) => {
+                tracing::debug!(path, error, "a document of another server cannot be read");
+                None
+            }
+        }
+    }
+}

@@ -1,0 +1,136 @@
+//! Group versions and who answers for them, as APIServices say it.
+//!
+//! Reading order: [`registration`] (those of this chain of servers), [`follower`] (what follows from any),
+//! [`availability`] (whether a server of somebody else is there).
+
+mod availability;
+mod follower;
+mod priorities;
+mod registration;
+
+use std::collections::BTreeSet;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use planesmith_aggregator::{Aggregator, Ways};
+use planesmith_server::chain::ApiServer;
+use planesmith_server::discovery::{GroupDirectory, ListedGroup};
+use planesmith_server::health::HealthCheck;
+use planesmith_server::hooks::Hook;
+use planesmith_server::openapi::OpenApi;
+use planesmith_server::proxy::ClientIdentity;
+use planesmith_server::stores::{ResourceStore, Stores};
+
+use self::follower::Follower;
+pub(crate) use self::priorities::priorities;
+use self::registration::Registration;
+use crate::loopback::Loopback;
+use crate::objects::Objects;
+use crate::program::GroupVersion;
+use crate::reconciler;
+use crate::services::Services;
+
+const GROUP: &str = "apiregistration.k8s.io";
+const API_VERSION: &str = "apiregistration.k8s.io/v1";
+
+/// What the aggregation server works with.
+pub(crate) struct Aggregation<'a> {
+    pub(crate) stores: &'a Stores,
+    pub(crate) loopback: &'a Loopback,
+    /// The group versions that the servers further in serve.
+    pub(crate) served: &'a [GroupVersion],
+    pub(crate) directory: &'a GroupDirectory,
+    pub(crate) openapi: &'a OpenApi,
+    pub(crate) services: Services,
+    pub(crate) identity: Option<ClientIdentity>,
+}
+
+impl Aggregation<'_> {
+    /// The aggregation server in front of `core`. In a server without APIServices it passes everything on.
+    pub(crate) fn in_front_of(self, core: ApiServer) -> ApiServer {
+        let server = planesmith_aggregator::server().in_front_of(core);
+        let Some(facts) = self.stores.scheme().resource(GROUP, "v1", "apiservices") else {
+            return server;
+        };
+        let of = |group, version, plural| Objects::of(self.stores, self.loopback, group, version, plural);
+        let Some(api_services) = of(GROUP, "v1", "apiservices") else {
+            return server;
+        };
+        let store = self.stores.resource(facts);
+        let own = self.served.iter().filter(|version| version.group == GROUP);
+        let own = ListedGroup {
+            name: GROUP.to_owned(),
+            versions: own.map(|version| version.version.to_owned()).collect(),
+        };
+        let ways = Ways {
+            directory: self.directory.clone(),
+            openapi: self.openapi.clone(),
+            resolver: Arc::new(self.services.clone()),
+            identity: self.identity,
+        };
+        let aggregator = Aggregator::new(&server, own, ways);
+        // Before the first request: what is registered with others is not missing here.
+        register_all(&aggregator, &store);
+        let others = [of("", "v1", "services"), of("discovery.k8s.io", "v1", "endpointslices")];
+        let watched = std::iter::once(api_services.clone()).chain(others.into_iter().flatten());
+        let watched: Vec<Objects> = watched.collect();
+        let registration = Registration::new(self.stores, self.loopback, &api_services, self.served);
+        let registration = Arc::new(registration);
+        let check = completion_check(registration.built_in(), Arc::clone(&store));
+        let (services, following) = (self.services, aggregator.clone());
+        let stored = Arc::clone(&store);
+        server
+            .with_start_hook(Hook::new(
+                "apiservice-registration-controller",
+                move |shutdown| async move {
+                    let follower = Follower {
+                        api_services,
+                        store,
+                        watched,
+                        aggregator: following,
+                        services,
+                        shutdown: shutdown.clone(),
+                        lookouts: Mutex::default(),
+                    };
+                    reconciler::start(follower, shutdown).await;
+                    Ok(())
+                },
+            ))
+            .with_start_hook(Hook::new(
+                "kube-apiserver-autoregistration",
+                move |shutdown| async move {
+                    reconciler::start(registration, shutdown).await;
+                    register_all(&aggregator, &stored);
+                    aggregator.complete();
+                    Ok(())
+                },
+            ))
+            .with_check(check)
+    }
+}
+
+/// Tells the aggregator what is registered now, without waiting for those who follow it.
+fn register_all(aggregator: &Aggregator, store: &ResourceStore) {
+    for api_service in store.all() {
+        aggregator.set(follower::registration(&api_service));
+    }
+}
+
+/// Fails until each of the APIServices in `names` was available once.
+fn completion_check(names: Vec<String>, store: Arc<ResourceStore>) -> HealthCheck {
+    let pending: Mutex<BTreeSet<String>> = Mutex::new(names.into_iter().collect());
+    HealthCheck::new("autoregister-completion", move || {
+        let mut pending = pending.lock().unwrap_or_else(PoisonError::into_inner);
+        pending.retain(|name| {
+            let entry = store.key("", name).ok().and_then(|key| store.collection().get(&key));
+            let api_service = entry.and_then(|entry| store.typed(&entry));
+            !api_service.is_some_and(|api_service| follower::is_available(&api_service))
+        });
+        match pending.is_empty() {
+            true => Ok(()),
+            false => {
+                let missing: Vec<&str> = pending.iter().map(String::as_str).collect();
+                Err(format!("missing APIService: [{}]", missing.join(" ")))
+            }
+        }
+    })
+}

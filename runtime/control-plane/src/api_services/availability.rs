@@ -1,0 +1,158 @@
+//! Whether a server behind a service gets requests, and how that is said.
+
+use planesmith_aggregator::{Backend, ServicePort};
+use planesmith_extensions::conditions::{Verdict, set_condition};
+use planesmith_machinery::go_format::quote;
+use planesmith_machinery::time::Time;
+use serde_json::Value;
+
+use crate::loopback::LoopbackError;
+use crate::objects::Objects;
+use crate::services::Services;
+
+/// How often a status is written anew that others change at the same time.
+const ATTEMPTS: usize = 5;
+
+/// The condition Available.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Availability {
+    is_available: bool,
+    reason: &'static str,
+    message: String,
+    /// Whether it may be different soon, without a change of any object.
+    passes: bool,
+}
+
+impl Availability {
+    /// That of a group version that this chain of servers answers for.
+    pub(super) fn local() -> Self {
+        Self {
+            is_available: true,
+            reason: "Local",
+            message: "Local APIServices are always available".to_owned(),
+            passes: false,
+        }
+    }
+
+    fn no(reason: &'static str, message: String) -> Self {
+        Self {
+            is_available: false,
+            reason,
+            message,
+            passes: false,
+        }
+    }
+
+    /// Looks at the service, at its endpoints, and then at the server.
+    pub(super) async fn of(services: &Services, service: &ServicePort, backend: &Backend) -> Self {
+        if let Some(missing) = Self::missing(services, service) {
+            return missing;
+        }
+        match backend.look().await {
+            Ok(()) => Self {
+                is_available: true,
+                reason: "Passed",
+                message: "all checks passed".to_owned(),
+                passes: true,
+            },
+            Err(message) => Self {
+                passes: true,
+                ..Self::no("FailedDiscoveryCheck", message)
+            },
+        }
+    }
+
+    /// What is missing on the way to the server.
+    fn missing(services: &Services, service: &ServicePort) -> Option<Self> {
+        let ServicePort { namespace, name, port } = service;
+        let place = format!("service/{name} in {}", quote(namespace));
+        let Some(found) = services.get(namespace, name) else {
+            return Some(Self::no("ServiceNotFound", format!("{place} is not present")));
+        };
+        if found.spec.type_ != "ClusterIP" {
+            return None;
+        }
+        let known = found.spec.ports.iter().find(|known| known.port == i32::from(*port));
+        let Some(known) = known else {
+            let message = format!("{place} is not listening on port {port}");
+            return Some(Self::no("ServicePortError", message));
+        };
+        let behind = services.behind(namespace, name, &known.name);
+        if !behind.is_known {
+            let message = format!("cannot find endpointslices for {place}");
+            return Some(Self::no("EndpointsNotFound", message));
+        }
+        behind.ready.is_empty().then(|| {
+            let port = quote(&known.name);
+            let message = format!("endpointslices for {place} have no addresses with port name {port}");
+            Self::no("MissingEndpoints", message)
+        })
+    }
+
+    /// Whether the server gets requests.
+    pub(super) fn is_available(&self) -> bool {
+        self.is_available
+    }
+
+    /// Whether it may be different soon, without a change of any object.
+    pub(super) fn passes(&self) -> bool {
+        self.passes
+    }
+
+    /// Says it in the status of the APIService, if it is not said there yet.
+    pub(super) async fn tell(&self, api_services: &Objects, name: &str) -> Result<(), LoopbackError> {
+        // Somebody else may change the object between reading and writing; then it is looked at again.
+        for _ in 0..ATTEMPTS {
+            let Some(mut object) = api_services.get("", name) else {
+                return Ok(());
+            };
+            if !self.update(&mut object, &Time::now().to_string()) {
+                return Ok(());
+            }
+            api_services.replace_status(&object).await?;
+        }
+        Ok(())
+    }
+
+    /// Puts the condition into an object; whether that changes it.
+    fn update(&self, object: &mut Value, now: &str) -> bool {
+        let verdict = match self.is_available {
+            true => Verdict::yes(self.reason, self.message.as_str()),
+            false => Verdict::no(self.reason, self.message.as_str()),
+        };
+        let before = object["status"].clone();
+        set_condition(&mut object["status"], "Available", &verdict, now);
+        object["status"] != before
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_condition_is_told_once() {
+        let mut object = json!({"status": {"conditions": [{"type": "Other", "status": "True"}]}});
+        let (up, down) = (
+            Availability::local(),
+            Availability::no("ServiceNotFound", "gone".to_owned()),
+        );
+        assert!(down.update(&mut object, "then"));
+        assert!(!down.update(&mut object, "now"));
+        let moved = Availability::no("MissingEndpoints", "none".to_owned());
+        assert!(moved.update(&mut object, "now"));
+        let condition = |object: &Value| object["status"]["conditions"][1].clone();
+        assert_eq!(condition(&object)["lastTransitionTime"], "then");
+        assert!(up.update(&mut object, "later"));
+        let expected = json!({
+            "type": "Available",
+            "status": "True",
+            "lastTransitionTime": "later",
+            "reason": "Local",
+            "message": "Local APIServices are always available",
+        });
+        assert_eq!(condition(&object), expected);
+    }
+}

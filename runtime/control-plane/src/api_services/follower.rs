@@ -1,0 +1,221 @@
+//! Follows APIServices: tells the aggregator, and keeps an eye on the servers of others.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use planesmith_aggregator::{Aggregator, Backend, Registration, Remote, RemoteTrust, ServicePort};
+use planesmith_api_defs::apiregistration::v1::APIService;
+use planesmith_server::discovery::VersionPriority;
+use planesmith_server::shutdown::Shutdown;
+use planesmith_server::stores::ResourceStore;
+use tokio::sync::Notify;
+use tokio::task::AbortHandle;
+
+use super::availability::Availability;
+use crate::loopback::LoopbackError;
+use crate::objects::Objects;
+use crate::reconciler::Reconcile;
+use crate::services::{SERVICE_NAME, Services};
+
+/// How often a server is looked at that answers, or that a change of objects must bring back.
+const RARELY: Duration = Duration::from_secs(10);
+
+/// How often a server is looked at that does not answer: it may be back at any moment.
+const OFTEN: Duration = Duration::from_secs(1);
+
+/// How long after a look the next one comes at the earliest, however many requests fail.
+const PAUSE: Duration = Duration::from_millis(100);
+
+/// Turns APIServices into routes, and says in their status whether these lead anywhere.
+pub(super) struct Follower {
+    pub(super) api_services: Objects,
+    pub(super) store: Arc<ResourceStore>,
+    pub(super) watched: Vec<Objects>,
+    pub(super) aggregator: Aggregator,
+    pub(super) services: Services,
+    pub(super) shutdown: Shutdown,
+    pub(super) lookouts: Mutex<BTreeMap<String, Lookout>>,
+}
+
+/// Who keeps an eye on one server, for as long as it lives.
+pub(super) struct Lookout {
+    service: ServicePort,
+    backend: Arc<Backend>,
+    nudge: Arc<Notify>,
+    task: AbortHandle,
+}
+
+impl Drop for Lookout {
+    fn drop(&mut self) {
+        self.task.abort();
+    }
+}
+
+impl Follower {
+    /// The kind at this place among those that are watched are APIServices.
+    const API_SERVICES: usize = 0;
+    /// Services.
+    const SERVICES: usize = 1;
+
+    fn get(&self, name: &str) -> Option<APIService> {
+        let key = self.store.key("", name).ok()?;
+        self.store.typed(&*self.store.collection().get(&key)?)
+    }
+
+    fn lookouts(&self) -> MutexGuard<'_, BTreeMap<String, Lookout>> {
+        self.lookouts.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Keeps an eye on the server of an APIService from now on, and on none that was it before.
+    fn watch_over(&self, name: &str, service: ServicePort, backend: Arc<Backend>) {
+        let mut lookouts = self.lookouts();
+        let known = lookouts.get(name);
+        if known.is_some_and(|known| Arc::ptr_eq(&known.backend, &backend)) {
+            return;
+        }
+        let nudge = Arc::new(Notify::new());
+        let watch = Watch {
+            name: name.to_owned(),
+            service: service.clone(),
+            backend: Arc::clone(&backend),
+            nudge: Arc::clone(&nudge),
+            api_services: self.api_services.clone(),
+            services: self.services.clone(),
+            aggregator: self.aggregator.clone(),
+        };
+        let task = tokio::spawn(watch.run(self.shutdown.clone())).abort_handle();
+        let lookout = Lookout {
+            service,
+            backend,
+            nudge,
+            task,
+        };
+        lookouts.insert(name.to_owned(), lookout);
+    }
+
+    /// Has servers behind a service of the namespace looked at, whose name may not be known.
+    fn nudge(&self, namespace: &str, service: Option<&str>) {
+        for lookout in self.lookouts().values() {
+            let place = &lookout.service;
+            if place.namespace == namespace && service.is_none_or(|name| name == place.name) {
+                lookout.nudge.notify_one();
+            }
+        }
+    }
+}
+
+impl Reconcile for Follower {
+    const NAME: &'static str = "availability of a group version";
+
+    fn watched(&self) -> Vec<&Objects> {
+        self.watched.iter().collect()
+    }
+
+    fn all(&self) -> Vec<String> {
+        self.api_services.names()
+    }
+
+    fn touched(&self, kind: usize, namespace: &str, name: &str) -> Vec<String> {
+        match kind {
+            Self::API_SERVICES => return vec![name.to_owned()],
+            Self::SERVICES => self.nudge(namespace, Some(name)),
+            kind => {
+                let service = self.watched[kind].label(namespace, name, SERVICE_NAME);
+                self.nudge(namespace, service.as_deref());
+            }
+        }
+        Vec::new()
+    }
+
+    async fn reconcile(&self, name: &str) -> Result<(), LoopbackError> {
+        let Some(api_service) = self.get(name) else {
+            self.lookouts().remove(name);
+            self.aggregator.remove(name);
+            return Ok(());
+        };
+        let registration = registration(&api_service);
+        let service = registration.remote.as_ref().map(|remote| remote.service.clone());
+        match self.aggregator.set(registration).zip(service) {
+            Some((backend, service)) => {
+                self.watch_over(name, service, backend);
+                Ok(())
+            }
+            None => {
+                self.lookouts().remove(name);
+                Availability::local().tell(&self.api_services, name).await
+            }
+        }
+    }
+}
+
+/// What an APIService tells the aggregator.
+pub(super) fn registration(api_service: &APIService) -> Registration {
+    let spec = &api_service.spec;
+    let remote = spec.service.as_ref().map(|service| Remote {
+        service: ServicePort {
+            namespace: service.namespace.clone(),
+            name: service.name.clone(),
+            port: service.port.and_then(|port| u16::try_from(port).ok()).unwrap_or(443),
+        },
+        trust: match (spec.insecure_skip_tls_verify, spec.ca_bundle.is_empty()) {
+            (true, _) => RemoteTrust::Anyone,
+            (false, true) => RemoteTrust::System,
+            (false, false) => RemoteTrust::Bundle(spec.ca_bundle.to_vec()),
+        },
+        is_available: is_available(api_service),
+    });
+    Registration {
+        name: api_service.metadata.name.clone(),
+        priority: VersionPriority {
+            group: spec.group.clone(),
+            version: spec.version.clone(),
+            group_priority: spec.group_priority_minimum,
+            version_priority: spec.version_priority,
+        },
+        remote,
+    }
+}
+
+/// Whether the status says that the server gets requests.
+pub(super) fn is_available(api_service: &APIService) -> bool {
+    let mut conditions = api_service.status.conditions.iter();
+    conditions.any(|condition| condition.type_ == "Available" && condition.status == "True")
+}
+
+/// Looks at one server again and again.
+struct Watch {
+    name: String,
+    service: ServicePort,
+    backend: Arc<Backend>,
+    nudge: Arc<Notify>,
+    api_services: Objects,
+    services: Services,
+    aggregator: Aggregator,
+}
+
+impl Watch {
+    async fn run(self, mut shutdown: Shutdown) {
+        loop {
+            let availability = Availability::of(&self.services, &self.service, &self.backend).await;
+            if availability.is_available() {
+                // Whoever reads that it is there finds its resources.
+                self.aggregator.refresh(&self.name).await;
+            }
+            let told = availability.tell(&self.api_services, &self.name).await;
+            if let Err(error) = &told {
+                tracing::warn!(name = self.name, %error, "the status of an APIService cannot be written");
+            }
+            let wait = match told.is_err() || (availability.passes() && !availability.is_available()) {
+                true => OFTEN,
+                false => RARELY,
+            };
+            tokio::select! {
+                () = shutdown.requested() => return,
+                () = tokio::time::sleep(wait) => {}
+                () = self.nudge.notified() => {}
+                () = self.backend.doubted() => tokio::time::sleep(PAUSE).await,
+            }
+        }
+    }
+}

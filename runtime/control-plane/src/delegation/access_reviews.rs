@@ -1,0 +1,141 @@
+//! What somebody may do in the eyes of the server in front.
+
+use std::time::Instant;
+
+use http::Method;
+use planesmith_access::authorization::{Attributes, Authorizer, Decision, Target};
+use serde_json::{Value, json};
+
+use super::Host;
+use super::remembered::Remembered;
+use crate::objects::text;
+
+const PATH: &str = "/apis/authorization.k8s.io/v1/subjectaccessreviews";
+
+/// Has actions reviewed.
+#[derive(Debug)]
+pub(crate) struct AccessReviews {
+    host: Host,
+    known: Remembered<Decision>,
+}
+
+impl AccessReviews {
+    /// Asks `host`.
+    pub(crate) fn new(host: Host) -> Self {
+        Self {
+            host,
+            known: Remembered::new(),
+        }
+    }
+}
+
+impl Authorizer for AccessReviews {
+    fn authorize(&self, attributes: &Attributes<'_>) -> Decision {
+        let now = Instant::now();
+        let review = json!({
+            "apiVersion": "authorization.k8s.io/v1",
+            "kind": "SubjectAccessReview",
+            "spec": spec(attributes),
+        });
+        let question = review.to_string();
+        if let Some(decision) = self.known.get(&question, now) {
+            return decision;
+        }
+        match self.host.send_now(Method::POST, PATH, Some(&review)) {
+            Ok(answer) => {
+                let decision = decision(&answer);
+                self.known.put(question, decision.clone(), now);
+                decision
+            }
+            Err(error) => {
+                tracing::warn!(error, "an action cannot be reviewed");
+                Decision::NoOpinion(String::new())
+            }
+        }
+    }
+}
+
+fn spec(attributes: &Attributes<'_>) -> Value {
+    let user = attributes.user;
+    let mut spec = json!({"user": user.name, "uid": user.uid, "groups": user.groups, "extra": user.extra});
+    match attributes.target {
+        Target::Path(path) => {
+            spec["nonResourceAttributes"] = json!({"path": path, "verb": attributes.verb});
+        }
+        Target::Resource {
+            group,
+            version,
+            resource,
+            subresource,
+            namespace,
+            name,
+        } => {
+            spec["resourceAttributes"] = json!({
+                "verb": attributes.verb,
+                "group": group,
+                "version": version,
+                "resource": resource,
+                "subresource": subresource,
+                "namespace": namespace,
+                "name": name,
+            });
+        }
+    }
+    spec
+}
+
+fn decision(answer: &Value) -> Decision {
+    let says = |field| answer.pointer(field) == Some(&Value::Bool(true));
+    let reason = text(answer, "/status/reason").to_owned();
+    match (says("/status/allowed"), says("/status/denied")) {
+        (true, _) => Decision::Allow,
+        (false, true) => Decision::Deny(reason),
+        (false, false) => Decision::NoOpinion(reason),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use planesmith_access::user::UserInfo;
+
+    use super::*;
+
+    #[test]
+    fn the_whole_question_is_passed_on() {
+        let user = UserInfo {
+            name: "carol".to_owned(),
+            groups: vec!["dev".to_owned()],
+            ..UserInfo::default()
+        };
+        let asked = |target| {
+            spec(&Attributes {
+                user: &user,
+                verb: "get",
+                target,
+            })
+        };
+        let path = asked(Target::Path("/version"));
+        assert_eq!(
+            path["nonResourceAttributes"],
+            json!({"path": "/version", "verb": "get"})
+        );
+        assert_eq!((&path["user"], &path["groups"]), (&json!("carol"), &json!(["dev"])));
+        let resource = asked(Target::Resource {
+            group: "shop.example.com",
+            version: "v1",
+            resource: "orders",
+            subresource: "status",
+            namespace: "a",
+            name: "o",
+        });
+        assert_eq!(resource["resourceAttributes"]["subresource"], "status");
+    }
+
+    #[test]
+    fn no_answer_is_no_permission() {
+        assert_eq!(decision(&json!({"status": {"allowed": true}})), Decision::Allow);
+        let denied = json!({"status": {"denied": true, "reason": "never"}});
+        assert_eq!(decision(&denied), Decision::Deny("never".to_owned()));
+        assert_eq!(decision(&json!({})), Decision::NoOpinion(String::new()));
+    }
+}

@@ -1,0 +1,57 @@
+//! Answers that hold for a while.
+
+use std::collections::HashMap;
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+/// How long an answer holds; kube-apiserver's value for servers behind it.
+const HOLDS: Duration = Duration::from_secs(10);
+
+/// Answers that are kept at once. They are forgotten together when there are more.
+const ROOM: usize = 4096;
+
+/// Answers by question.
+#[derive(Debug)]
+pub(super) struct Remembered<T> {
+    answers: Mutex<HashMap<String, (Instant, T)>>,
+}
+
+impl<T: Clone> Remembered<T> {
+    /// None so far.
+    pub(super) fn new() -> Self {
+        Self {
+            answers: Mutex::default(),
+        }
+    }
+
+    /// The answer, if it still holds at `now`.
+    pub(super) fn get(&self, question: &str, now: Instant) -> Option<T> {
+        let answers = self.answers.lock().unwrap_or_else(PoisonError::into_inner);
+        let (since, answer) = answers.get(question)?;
+        (now.saturating_duration_since(*since) < HOLDS).then(|| answer.clone())
+    }
+
+    /// Keeps an answer that was given at `now`.
+    pub(super) fn put(&self, question: String, answer: T, now: Instant) {
+        let mut answers = self.answers.lock().unwrap_or_else(PoisonError::into_inner);
+        if answers.len() >= ROOM {
+            answers.clear();
+        }
+        answers.insert(question, (now, answer));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_answer_holds_for_a_while() {
+        let remembered = Remembered::new();
+        let now = Instant::now();
+        remembered.put("q".to_owned(), 1, now);
+        assert_eq!(remembered.get("q", now + HOLDS / 2), Some(1));
+        assert_eq!(remembered.get("q", now + HOLDS), None);
+        assert_eq!(remembered.get("other", now), None);
+    }
+}

@@ -1,0 +1,96 @@
+//! Flags about servers behind this one, and in front of it.
+
+use std::path::{Path, PathBuf};
+
+use clap::{ArgAction, Args};
+
+/// Flags about servers behind this one, and in front of it.
+#[derive(Args, Clone, Debug)]
+pub struct AggregationOptions {
+    /// Certificate, PEM, that shows to servers behind this one that it may say who asks; needs --proxy-client-key-file
+    /// [default: one that the server makes].
+    #[arg(long, value_name = "FILE", requires = "proxy_client_key_file")]
+    pub proxy_client_cert_file: Option<PathBuf>,
+
+    /// Key of that certificate, PEM; needs --proxy-client-cert-file.
+    #[arg(long, value_name = "FILE", requires = "proxy_client_cert_file")]
+    pub proxy_client_key_file: Option<PathBuf>,
+
+    /// Reach servers behind Services at their endpoints only, or at the Service's address only, which takes a kube-proxy on
+    /// this machine [default: at endpoints when there are any].
+    #[arg(long, action = ArgAction::Set, num_args = 0..=1, default_missing_value = "true", value_name = "BOOL")]
+    pub enable_aggregator_routing: Option<bool>,
+
+    /// Authorities, PEM, of the certificates of proxies, which say in headers who asks [default: the one that the server
+    /// makes for itself].
+    #[arg(long, value_name = "FILE")]
+    pub requestheader_client_ca_file: Option<PathBuf>,
+
+    /// Common names of proxies; without any, each certificate of their authorities is one.
+    #[arg(long, value_delimiter = ',', value_name = "NAMES")]
+    pub requestheader_allowed_names: Vec<String>,
+
+    /// Headers in which proxies name the user.
+    #[arg(long, value_delimiter = ',', default_value = "X-Remote-User", value_name = "HEADERS")]
+    pub requestheader_username_headers: Vec<String>,
+
+    /// Headers in which proxies give the user's uid.
+    #[arg(long, value_delimiter = ',', value_name = "HEADERS")]
+    pub requestheader_uid_headers: Vec<String>,
+
+    /// Headers in which proxies name the user's groups.
+    #[arg(
+        long,
+        value_delimiter = ',',
+        default_value = "X-Remote-Group",
+        value_name = "HEADERS"
+    )]
+    pub requestheader_group_headers: Vec<String>,
+
+    /// What the names of headers start with in which proxies tell more about the user.
+    #[arg(
+        long,
+        value_delimiter = ',',
+        default_value = "X-Remote-Extra-",
+        value_name = "PREFIXES"
+    )]
+    pub requestheader_extra_headers_prefix: Vec<String>,
+
+    /// Kubeconfig of the server in front of this one: it reviews tokens, and tells in a ConfigMap whom to believe.
+    #[arg(long, value_name = "FILE")]
+    pub authentication_kubeconfig: Option<PathBuf>,
+
+    /// Kubeconfig of the server whose namespaces count for objects here [default: --authentication-kubeconfig].
+    #[arg(long, value_name = "FILE")]
+    pub kubeconfig: Option<PathBuf>,
+
+    /// Do not look for that ConfigMap: flags say whom to believe.
+    #[arg(long, action = ArgAction::Set, num_args = 0..=1, default_missing_value = "true", default_value_t = false, value_name = "BOOL")]
+    pub authentication_skip_lookup: bool,
+
+    /// Start even if that ConfigMap cannot be read.
+    #[arg(long, action = ArgAction::Set, num_args = 0..=1, default_missing_value = "true", default_value_t = false, value_name = "BOOL")]
+    pub authentication_tolerate_lookup_failure: bool,
+
+    /// Kubeconfig of the server that decides who may do what, instead of --authorization-mode.
+    #[arg(long, value_name = "FILE")]
+    pub authorization_kubeconfig: Option<PathBuf>,
+
+    /// Paths that everybody may read without that server being asked.
+    #[arg(
+        long,
+        value_delimiter = ',',
+        default_value = "/healthz,/readyz,/livez",
+        value_name = "PATHS"
+    )]
+    pub authorization_always_allow_paths: Vec<String>,
+}
+
+impl AggregationOptions {
+    /// Who tells of namespaces that this server does not have itself.
+    #[must_use]
+    pub fn core_kubeconfig(&self) -> Option<&Path> {
+        let kubeconfig = self.kubeconfig.as_ref().or(self.authentication_kubeconfig.as_ref());
+        kubeconfig.map(PathBuf::as_path)
+    }
+}

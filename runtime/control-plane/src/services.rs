@@ -1,0 +1,239 @@
+//! Where services are.
+
+use std::sync::Arc;
+
+use planesmith_aggregator::{Resolver, ServicePort};
+use planesmith_api_defs::core::v1::{Endpoints, Service};
+use planesmith_api_defs::discovery::v1::EndpointSlice;
+use planesmith_machinery::go_format::quote;
+use planesmith_machinery::object::Resource;
+use planesmith_server::stores::{ResourceStore, Stores};
+use planesmith_store::ListQuery;
+
+/// The label of a slice that names its service.
+pub(crate) const SERVICE_NAME: &str = "kubernetes.io/service-name";
+
+/// Finds servers behind services.
+#[derive(Clone)]
+pub(crate) struct Services {
+    services: Option<Arc<ResourceStore>>,
+    slices: Option<Arc<ResourceStore>>,
+    endpoints: Option<Arc<ResourceStore>>,
+    /// Whether requests go to endpoints themselves, or to the service's address; `None` takes what there is.
+    to_endpoints: Option<bool>,
+}
+
+/// What stands behind a service at the moment.
+pub(crate) struct Behind {
+    /// Whether anything tells of endpoints at all.
+    pub(crate) is_known: bool,
+    /// Addresses with their ports that are ready, for the name of a port.
+    pub(crate) ready: Vec<(String, u16)>,
+}
+
+impl Services {
+    /// The services of a server, which may have none. They are reached at their endpoints or at their own addresses, as
+    /// `to_endpoints` says; otherwise at endpoints when there are any.
+    pub(crate) fn new(stores: &Stores, to_endpoints: Option<bool>) -> Self {
+        let of = |group, version, plural| {
+            let facts = stores.scheme().resource(group, version, plural)?;
+            Some(stores.resource(facts))
+        };
+        Self {
+            services: of("", "v1", "services"),
+            slices: of("discovery.k8s.io", "v1", "endpointslices"),
+            endpoints: of("", "v1", "endpoints"),
+            to_endpoints,
+        }
+    }
+
+    /// The service.
+    pub(crate) fn get(&self, namespace: &str, name: &str) -> Option<Service> {
+        get(self.services.as_ref()?, namespace, name)
+    }
+
+    /// An address behind a port of a service.
+    pub(crate) fn address(&self, namespace: &str, name: &str, port: u16) -> Result<(String, u16), String> {
+        let quoted = quote(name);
+        let service = self.get(namespace, name);
+        let service = service.ok_or_else(|| format!("service {quoted} not found"))?;
+        let spec = &service.spec;
+        match spec.type_.as_str() {
+            "ExternalName" => return Ok((spec.external_name.clone(), port)),
+            "" | "ClusterIP" | "NodePort" | "LoadBalancer" => {}
+            other => return Err(format!("unsupported service type {}", quote(other))),
+        }
+        let found = spec.ports.iter().find(|known| known.port == i32::from(port));
+        if self.to_endpoints != Some(false)
+            && let Some(found) = found
+            && let Some(ready) = fastrand::choice(self.behind(namespace, name, &found.name).ready)
+        {
+            return Ok(ready);
+        }
+        match (self.to_endpoints, spec.cluster_ip.as_str(), found) {
+            (Some(true), _, Some(_)) => Err(format!("no endpoints available for service {quoted}")),
+            (None | Some(false), "None", _) => Err(r#"cannot route to service with ClusterIP "None""#.to_owned()),
+            (_, _, None) => Err(format!("no service port {port} found for service {quoted}")),
+            (_, address, Some(_)) => Ok((address.to_owned(), port)),
+        }
+    }
+
+    /// What is behind the port of a service that is called `port`.
+    pub(crate) fn behind(&self, namespace: &str, name: &str, port: &str) -> Behind {
+        let slices = self.slices_of(namespace, name);
+        if !slices.is_empty() {
+            return Behind {
+                is_known: true,
+                ready: slices.iter().flat_map(|slice| ready_in(slice, port)).collect(),
+            };
+        }
+        // Where nothing makes slices of them, endpoints tell the same.
+        let endpoints = self.endpoints.as_ref();
+        let endpoints: Option<Endpoints> = endpoints.and_then(|store| get(store, namespace, name));
+        let Some(endpoints) = endpoints else {
+            return Behind {
+                is_known: false,
+                ready: Vec::new(),
+            };
+        };
+        let ready = endpoints.subsets.iter().flat_map(|subset| {
+            let number = subset.ports.iter().find(|known| known.name == port);
+            let number = number.and_then(|known| u16::try_from(known.port).ok());
+            let addresses = subset.addresses.iter();
+            addresses.filter_map(move |address| Some((address.ip.clone(), number?)))
+        });
+        Behind {
+            is_known: true,
+            ready: ready.collect(),
+        }
+    }
+
+    fn slices_of(&self, namespace: &str, name: &str) -> Vec<EndpointSlice> {
+        let Some(store) = &self.slices else { return Vec::new() };
+        let prefix = store.prefix(namespace);
+        // The newest state is never compacted.
+        let page = store.collection().list(&ListQuery::all(&prefix));
+        let entries = page.map(|page| page.entries).unwrap_or_default();
+        let own = entries
+            .iter()
+            .filter(|entry| entry.row().label(SERVICE_NAME) == Some(name));
+        own.filter_map(|entry| store.typed(entry)).collect()
+    }
+}
+
+fn get<R: Resource>(store: &ResourceStore, namespace: &str, name: &str) -> Option<R> {
+    let key = store.key(namespace, name).ok()?;
+    store.typed(&*store.collection().get(&key)?)
+}
+
+/// The addresses of a slice that are ready, at the port of that name.
+fn ready_in(slice: &EndpointSlice, port: &str) -> Vec<(String, u16)> {
+    let number = slice.ports.iter().find(|known| known.name.as_deref() == Some(port));
+    let Some(number) = number.and_then(|known| u16::try_from(known.port?).ok()) else {
+        return Vec::new();
+    };
+    let ready = slice
+        .endpoints
+        .iter()
+        .filter(|endpoint| endpoint.conditions.ready != Some(false));
+    let addresses = ready.filter_map(|endpoint| endpoint.addresses.first());
+    addresses.map(|address| (address.clone(), number)).collect()
+}
+
+impl Resolver for Services {
+    fn resolve(&self, service: &ServicePort) -> Result<(String, u16), String> {
+        self.address(&service.namespace, &service.name, service.port)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use planesmith_machinery::json::{self, Strictness};
+    use planesmith_machinery::scheme::Scheme;
+    use planesmith_server::stores::row_of;
+    use planesmith_store::{Draft, Expect, MemoryLog, Op, Storage, StorageOptions};
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    fn stores() -> Stores {
+        let mut scheme = Scheme::new();
+        scheme.add::<Service>();
+        scheme.add::<Endpoints>();
+        scheme.add::<EndpointSlice>();
+        let storage = Storage::open(MemoryLog::new(), &StorageOptions::default()).unwrap();
+        Stores::new(storage, Arc::new(scheme))
+    }
+
+    async fn put<R: Resource>(stores: &Stores, object: Value) {
+        let mut typed = R::default();
+        json::from_value(&object, &mut typed, Strictness::Lenient).unwrap();
+        let store = stores.resource(R::RESOURCE);
+        let encoded = json::encode_for_storage(&typed);
+        let key = store.key("a", object["metadata"]["name"].as_str().unwrap()).unwrap();
+        let op = Op::Put {
+            key: key.into(),
+            draft: Draft::new(encoded.bytes, encoded.gap),
+            row: row_of(&typed),
+            expect: Expect::Any,
+            ttl: None,
+        };
+        store.collection().write(op).await.unwrap();
+    }
+
+    fn service(spec: &Value) -> Value {
+        json!({"metadata": {"name": "s", "namespace": "a"}, "spec": spec})
+    }
+
+    #[tokio::test]
+    async fn a_service_leads_to_what_is_ready_behind_its_port() {
+        let stores = stores();
+        let (near, far) = (Services::new(&stores, Some(true)), Services::new(&stores, Some(false)));
+        let address = |services: &Services, port| services.address("a", "s", port);
+        assert_eq!(address(&near, 443).unwrap_err(), r#"service "s" not found"#);
+
+        let spec = json!({"type": "ClusterIP", "clusterIP": "10.0.0.9", "ports": [{"name": "https", "port": 443}]});
+        put::<Service>(&stores, service(&spec)).await;
+        assert_eq!(address(&far, 443).unwrap(), ("10.0.0.9".to_owned(), 443));
+        assert_eq!(
+            address(&near, 80).unwrap_err(),
+            r#"no service port 80 found for service "s""#
+        );
+        assert_eq!(
+            address(&near, 443).unwrap_err(),
+            r#"no endpoints available for service "s""#
+        );
+        assert!(!near.behind("a", "s", "https").is_known);
+        let either = Services::new(&stores, None);
+        assert_eq!(address(&either, 443).unwrap(), ("10.0.0.9".to_owned(), 443));
+
+        let subset = json!({"addresses": [{"ip": "192.0.2.1"}], "ports": [{"name": "https", "port": 6443}]});
+        let endpoints = json!({"metadata": {"name": "s", "namespace": "a"}, "subsets": [subset]});
+        put::<Endpoints>(&stores, endpoints).await;
+        assert_eq!(address(&near, 443).unwrap(), ("192.0.2.1".to_owned(), 6443));
+
+        let slice = json!({
+            "metadata": {"name": "s-1", "namespace": "a", "labels": {SERVICE_NAME: "s"}},
+            "ports": [{"name": "https", "port": 7443}],
+            "endpoints": [
+                {"addresses": ["192.0.2.2"], "conditions": {"ready": false}},
+                {"addresses": ["192.0.2.3"], "conditions": {}},
+            ],
+        });
+        put::<EndpointSlice>(&stores, slice).await;
+        assert_eq!(address(&near, 443).unwrap(), ("192.0.2.3".to_owned(), 7443));
+        assert_eq!(address(&either, 443).unwrap(), ("192.0.2.3".to_owned(), 7443));
+    }
+
+    #[tokio::test]
+    async fn names_outside_are_reached_by_their_name() {
+        let stores = stores();
+        let spec = json!({"type": "ExternalName", "externalName": "far.example.com"});
+        put::<Service>(&stores, service(&spec)).await;
+        let services = Services::new(&stores, None);
+        assert_eq!(
+            services.address("a", "s", 8443).unwrap(),
+            ("far.example.com".to_owned(), 8443)
+        );
+    }
+}

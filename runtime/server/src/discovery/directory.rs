@@ -1,0 +1,132 @@
+//! What is registered beside the route tables: the order of groups, and versions that other servers answer for.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use arc_swap::ArcSwap;
+use planesmith_machinery::json::{self, Strictness};
+use planesmith_machinery::meta::ApiResourceList;
+
+use super::aggregated::{self, GroupList};
+
+/// What is registered; can be exchanged while serving, and clones share it.
+#[derive(Clone, Debug, Default)]
+pub struct GroupDirectory {
+    current: Arc<ArcSwap<Groups>>,
+}
+
+/// What is registered at one time.
+#[derive(Clone, Debug, Default)]
+pub struct Groups {
+    /// The plain list of groups, in its order; without one it follows from what is served.
+    pub listed: Option<Vec<ListedGroup>>,
+    /// Versions that other servers answer for.
+    pub remote: Vec<RemoteVersion>,
+}
+
+/// A group of the plain list.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ListedGroup {
+    /// Name of the group.
+    pub name: String,
+    /// Its versions, best first.
+    pub versions: Vec<String>,
+}
+
+/// A version that another server answers for.
+#[derive(Clone, Debug)]
+pub struct RemoteVersion {
+    /// Its place.
+    pub priority: VersionPriority,
+    /// What the server says that it serves.
+    pub resources: Arc<RemoteResources>,
+    /// Whether the server still says so.
+    pub is_current: bool,
+}
+
+/// How much a version is wanted.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct VersionPriority {
+    /// API group.
+    pub group: String,
+    /// Version in the group.
+    pub version: String,
+    /// How much the group is wanted: larger numbers stand first.
+    pub group_priority: i32,
+    /// How much the version is wanted in its group.
+    pub version_priority: i32,
+}
+
+/// The resources of a version of another server.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct RemoteResources(pub(super) Vec<aggregated::Resource>);
+
+impl GroupDirectory {
+    /// Shows other groups from now on.
+    pub fn store(&self, groups: Groups) {
+        self.current.store(Arc::new(groups));
+    }
+
+    /// What is registered now.
+    #[must_use]
+    pub fn load(&self) -> Arc<Groups> {
+        self.current.load_full()
+    }
+}
+
+impl RemoteResources {
+    /// Reads a document with all groups, by group and version; `None` when it is none.
+    #[must_use]
+    pub fn of_all(document: &[u8]) -> Option<BTreeMap<(String, String), Self>> {
+        let mut all = GroupList::default();
+        json::decode(document, &mut all, Strictness::Lenient).ok()?;
+        let versions = all.items.into_iter().flat_map(|group| {
+            let name = group.metadata.name;
+            let versions = group.versions.into_iter();
+            versions.map(move |version| ((name.clone(), version.version), Self(version.resources)))
+        });
+        Some(versions.collect())
+    }
+
+    /// Reads the plain document of one version; `None` when it is none.
+    #[must_use]
+    pub fn of_version(document: &[u8]) -> Option<Self> {
+        let mut list = ApiResourceList::default();
+        json::decode(document, &mut list, Strictness::Lenient).ok()?;
+        Some(Self(aggregated::Resource::of_plain(list.resources)))
+    }
+
+    /// The resources that live in namespaces: their names, and what can be done with them.
+    pub fn namespaced(&self) -> impl Iterator<Item = (&str, &[String])> {
+        let namespaced = self.0.iter().filter(|resource| resource.is_namespaced());
+        namespaced.map(|resource| {
+            (
+                resource.resource.as_str(),
+                resource.verbs.as_deref().unwrap_or_default(),
+            )
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn both_kinds_of_documents_say_the_same() {
+        let plain = br#"{"kind":"APIResourceList","apiVersion":"v1","groupVersion":"a.example/v1","resources":[
+            {"name":"carts","singularName":"cart","namespaced":true,"kind":"Cart","verbs":["get","list"],"shortNames":["ca"]},
+            {"name":"carts/scale","singularName":"","namespaced":true,"group":"autoscaling","version":"v1","kind":"Scale","verbs":["get"]}]}"#;
+        let all = br#"{"kind":"APIGroupDiscoveryList","apiVersion":"apidiscovery.k8s.io/v2","metadata":{},"items":[
+            {"metadata":{"name":"a.example"},"versions":[{"version":"v1","freshness":"Current","resources":[
+            {"resource":"carts","responseKind":{"group":"","version":"","kind":"Cart"},"scope":"Namespaced","singularResource":"cart",
+            "verbs":["get","list"],"shortNames":["ca"],"subresources":[{"subresource":"scale",
+            "responseKind":{"group":"autoscaling","version":"v1","kind":"Scale"},"verbs":["get"]}]}]}]}]}"#;
+        let plain = RemoteResources::of_version(plain).expect("the list is one");
+        let all = RemoteResources::of_all(all).expect("the document is one");
+        assert_eq!(all[&("a.example".to_owned(), "v1".to_owned())], plain);
+        let namespaced: Vec<_> = plain.namespaced().map(|(name, _)| name).collect();
+        assert_eq!(namespaced, ["carts"]);
+        assert!(RemoteResources::of_version(b"404 page not found\n").is_none());
+    }
+}

@@ -1,0 +1,104 @@
+//! Questions that the server itself asks.
+
+use std::time::Duration;
+
+use axum::body::Body;
+use bytes::Bytes;
+use http::header::{ACCEPT, CONTENT_TYPE, HOST, HeaderMap, HeaderValue};
+use http::{Method, Request, StatusCode};
+use http_body_util::{BodyExt, Limited};
+
+use super::{Link, LinkError, Target};
+
+/// Bytes that an answer may have.
+const LIMIT: usize = 64 << 20;
+
+/// What is asked.
+#[derive(Clone, Debug)]
+pub struct Question {
+    /// Method.
+    pub method: Method,
+    /// Headers; `Host` follows from whom it is for.
+    pub headers: HeaderMap,
+    /// Body; may be empty.
+    pub body: Vec<u8>,
+}
+
+/// The whole answer.
+#[derive(Clone, Debug)]
+pub struct Reply {
+    /// Status code.
+    pub status: StatusCode,
+    /// Headers.
+    pub headers: HeaderMap,
+    /// Body.
+    pub body: Bytes,
+}
+
+impl Question {
+    /// Reads.
+    #[must_use]
+    pub fn get(headers: HeaderMap) -> Self {
+        Self {
+            method: Method::GET,
+            headers,
+            body: Vec::new(),
+        }
+    }
+
+    /// Sends JSON and takes JSON.
+    #[must_use]
+    pub fn post(mut headers: HeaderMap, json: Vec<u8>) -> Self {
+        for name in [ACCEPT, CONTENT_TYPE] {
+            headers.insert(name, HeaderValue::from_static("application/json"));
+        }
+        Self {
+            method: Method::POST,
+            headers,
+            body: json,
+        }
+    }
+}
+
+/// Asks `target` and waits for the whole answer.
+///
+/// # Errors
+///
+/// When nobody answers in time.
+pub async fn ask(target: &Target, link: &Link, patience: Duration, question: Question) -> Result<Reply, LinkError> {
+    let mut request = Request::new(Body::from(question.body));
+    *request.method_mut() = question.method;
+    *request.uri_mut() = target.uri().map_err(|_| LinkError::Address)?;
+    *request.headers_mut() = question.headers;
+    let host = HeaderValue::try_from(target.authority()).map_err(|_| LinkError::Address)?;
+    request.headers_mut().insert(HOST, host);
+    let answer = async {
+        let response = link.send(target, request).await?;
+        let (head, body) = response.into_parts();
+        let body = Limited::new(body, LIMIT).collect().await;
+        Ok(Reply {
+            status: head.status,
+            headers: head.headers,
+            body: body.map_err(|_| LinkError::Cut)?.to_bytes(),
+        })
+    };
+    let answer = tokio::time::timeout(patience, answer).await;
+    answer.unwrap_or(Err(LinkError::Late))
+}
+
+/// Sends JSON to `target`, whose certificate is for `name`, and waits for the whole answer.
+///
+/// # Errors
+///
+/// When nobody answers in time.
+pub async fn post(
+    target: &Target,
+    name: &str,
+    link: &Link,
+    patience: Duration,
+    json: Vec<u8>,
+) -> Result<(StatusCode, Bytes), LinkError> {
+    let link = link.clone().expecting(name);
+    let reply = ask(target, &link, patience, Question::post(HeaderMap::new(), json)).await?;
+    Ok((reply.status, reply.body))
+}

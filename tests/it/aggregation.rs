@@ -1,0 +1,283 @@
+//! A server with a group of its own behind one with all built-in groups.
+
+use std::time::{Duration, Instant};
+
+use bytes::Bytes;
+use http::Method;
+use planesmith_e2e::{Binary, Connection, Home, Server, Watch};
+use serde_json::{Value, json};
+
+use crate::transcript::{has_kubectl, run};
+
+const API_SERVICES: &str = "/apis/apiregistration.k8s.io/v1/apiservices";
+const ORDERS: &str = "/apis/shop.example.com/v1/namespaces/default/orders";
+const NAMESPACES: &str = "/api/v1/namespaces";
+const ALL_GROUPS: &str = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList";
+
+/// How long a server that is there again may be missing in the one in front of it.
+const BACK_WITHIN: Duration = Duration::from_secs(2);
+
+/// How long anything else may take that has no limit of its own.
+const SHOWN_WITHIN: Duration = Duration::from_secs(30);
+
+/// The server in front, and the home of the one behind it.
+struct Pair {
+    front: Server,
+    front_home: Home,
+    behind: Home,
+}
+
+impl Pair {
+    async fn start() -> (Self, Server) {
+        let front_home = Home::new().unwrap();
+        let binary = Binary::Planesmith.path().unwrap();
+        let front = front_home.start(&binary, &["--storage=memory"]).await.unwrap();
+        let pair = Self {
+            front,
+            front_home,
+            behind: Home::new().unwrap(),
+        };
+        let behind = pair.start_behind(&pair.behind).await;
+        let port = behind.endpoint().port();
+        let behind_home = pair.behind.with_port(port);
+        let pair = Self {
+            behind: behind_home,
+            ..pair
+        };
+        pair.register(port).await;
+        (pair, behind)
+    }
+
+    /// The shop, which asks the server in front who somebody is and what they may do.
+    async fn start_behind(&self, home: &Home) -> Server {
+        let kubeconfig = self.front_home.kubeconfig();
+        let flag = |name: &str| format!("--{name}={}", kubeconfig.display());
+        let flags = [flag("authentication-kubeconfig"), flag("authorization-kubeconfig")];
+        let flags: Vec<&str> = flags.iter().map(String::as_str).collect();
+        home.start(&Binary::Shop.path().unwrap(), &flags).await.unwrap()
+    }
+
+    async fn connect(&self) -> Connection {
+        self.front.connect().await.unwrap()
+    }
+
+    /// Registers both versions of the shop, and waits until they are there.
+    async fn register(&self, port: u16) {
+        let front = self.connect().await;
+        let service = json!({
+            "apiVersion": "v1",
+            "kind": "Service",
+            "metadata": {"name": "shop"},
+            "spec": {"type": "ExternalName", "externalName": "localhost"},
+        });
+        create(&front, "/api/v1/namespaces/default/services", &service).await;
+        for (version, priority) in [("v1", 20), ("v1alpha1", 10)] {
+            let api_service = json!({
+                "apiVersion": "apiregistration.k8s.io/v1",
+                "kind": "APIService",
+                "metadata": {"name": format!("{version}.shop.example.com")},
+                "spec": {
+                    "group": "shop.example.com",
+                    "version": version,
+                    "groupPriorityMinimum": 2000,
+                    "versionPriority": priority,
+                    "service": {"namespace": "default", "name": "shop", "port": port},
+                    "insecureSkipTLSVerify": true,
+                },
+            });
+            create(&front, API_SERVICES, &api_service).await;
+        }
+        for version in ["v1", "v1alpha1"] {
+            self.wait_for(version, "True").await;
+        }
+    }
+
+    /// Waits until the condition Available of a version of the shop has this status.
+    async fn wait_for(&self, version: &str, status: &str) {
+        let front = self.connect().await;
+        let path = format!("{API_SERVICES}?watch=1&fieldSelector=metadata.name={version}.shop.example.com");
+        let mut watch = front.watch(&path).await.unwrap();
+        let shown = async {
+            loop {
+                let event = next(&mut watch).await;
+                let conditions = event["object"]["status"]["conditions"]
+                    .as_array()
+                    .cloned()
+                    .unwrap_or_default();
+                if conditions.iter().any(|condition| condition["status"] == status) {
+                    return;
+                }
+            }
+        };
+        let shown = tokio::time::timeout(SHOWN_WITHIN, shown).await;
+        shown.unwrap_or_else(|_| panic!("{version} does not become {status}:\n{}", self.front.log()));
+    }
+}
+
+async fn next(watch: &mut Watch) -> Value {
+    watch.event().await.unwrap().expect("the watch goes on")
+}
+
+async fn create(connection: &Connection, path: &str, object: &Value) -> Value {
+    let answer = connection.call(Method::POST, path, object.to_string()).await.unwrap();
+    answer.expect(201).unwrap().json().unwrap()
+}
+
+fn order(name: &str) -> Value {
+    json!({
+        "apiVersion": "shop.example.com/v1",
+        "kind": "Order",
+        "metadata": {"name": name},
+        "spec": {"customer": {"givenName": "Ada", "familyName": "L"}, "items": [{"product": "tea", "quantity": 1}]},
+    })
+}
+
+async fn all_groups(connection: &Connection) -> Value {
+    let request = connection.request(Method::GET, "/apis").header("accept", ALL_GROUPS);
+    let request = request.body(Bytes::new().into()).unwrap();
+    connection.finish(request).await.unwrap().json().unwrap()
+}
+
+/// What the document of all groups says about a version of the shop.
+fn shop<'d>(groups: &'d Value, version: &str) -> &'d Value {
+    let groups = groups["items"].as_array().unwrap();
+    let shop = groups
+        .iter()
+        .find(|group| group["metadata"]["name"] == "shop.example.com");
+    let versions = shop.expect("the group is listed")["versions"].as_array().unwrap();
+    let version = versions.iter().find(|known| known["version"] == version);
+    version.expect("the version is listed")
+}
+
+#[tokio::test]
+async fn objects_of_the_server_behind_are_used_through_the_one_in_front() {
+    let (pair, _behind) = Pair::start().await;
+    let front = pair.connect().await;
+    let mut watch = front.watch(&format!("{ORDERS}?watch=1")).await.unwrap();
+    let made = create(&front, ORDERS, &order("first")).await;
+    assert_eq!(
+        made["spec"]["priority"], "Normal",
+        "defaults are those of the server behind"
+    );
+    let event = tokio::time::timeout(SHOWN_WITHIN, next(&mut watch)).await.unwrap();
+    assert_eq!(
+        (&event["type"], &event["object"]["metadata"]["name"]),
+        (&json!("ADDED"), &json!("first"))
+    );
+
+    let older = ORDERS.replace("/v1/", "/v1alpha1/");
+    let older = front.get(&format!("{older}/first")).await.unwrap().expect(200).unwrap();
+    assert_eq!(older.json().unwrap()["apiVersion"], "shop.example.com/v1alpha1");
+
+    let groups = all_groups(&front).await;
+    let version = shop(&groups, "v1");
+    assert_eq!(version["freshness"], "Current");
+    assert!(
+        version["resources"]
+            .as_array()
+            .is_some_and(|resources| !resources.is_empty())
+    );
+    let documents = front.get("/openapi/v3").await.unwrap().json().unwrap();
+    assert!(
+        documents["paths"]["apis/shop.example.com/v1"].is_object(),
+        "{documents}"
+    );
+    let plain = front.get("/apis/shop.example.com").await.unwrap().json().unwrap();
+    assert_eq!(plain["preferredVersion"]["version"], "v1");
+}
+
+#[tokio::test]
+async fn kubectl_sees_one_server() {
+    if !has_kubectl() {
+        return planesmith_e2e::skip::skip("kubectl", "no kubectl is on PATH");
+    }
+    let (pair, _behind) = Pair::start().await;
+    let home = &pair.front_home;
+    std::fs::write(home.path().join("order.json"), order("typed").to_string()).unwrap();
+    for (script, expected) in [
+        ("kubectl apply -f order.json", "order.shop.example.com/typed created"),
+        (
+            "kubectl apply --server-side --force-conflicts -f order.json",
+            "serverside-applied",
+        ),
+        ("kubectl get orders", "typed"),
+        ("kubectl get ord typed -o jsonpath={.spec.currency}", "EUR"),
+        ("kubectl explain order.spec", "customer"),
+        ("kubectl api-resources --api-group=shop.example.com", "orders"),
+        ("kubectl get apiservice v1.shop.example.com", "default/shop"),
+        ("kubectl delete order typed", "deleted"),
+    ] {
+        let (output, status) = run(home, script, &[]).await;
+        assert!(status == 0 && output.contains(expected), "{script}: {output}");
+    }
+}
+
+#[tokio::test]
+async fn a_dead_server_costs_its_own_group_and_comes_back() {
+    let (pair, behind) = Pair::start().await;
+    let front = pair.connect().await;
+    create(&front, ORDERS, &order("kept")).await;
+    behind.kill().await.unwrap();
+
+    let answer = front.get(ORDERS).await.unwrap();
+    assert_eq!(answer.status, 503, "{}", answer.excerpt());
+    pair.wait_for("v1", "False").await;
+    let answer = front.get(ORDERS).await.unwrap();
+    assert_eq!(
+        (answer.status.as_u16(), answer.excerpt()),
+        (503, "service unavailable\n".to_owned())
+    );
+    let groups = all_groups(&front).await;
+    assert_eq!(shop(&groups, "v1")["freshness"], "Stale");
+    for path in [
+        "/api/v1/pods",
+        "/apis/apps/v1/deployments",
+        "/apis",
+        "/openapi/v2",
+        "/readyz",
+    ] {
+        front.get(path).await.unwrap().expect(200).unwrap();
+    }
+    namespace_comes_and_goes(&front, &[]).await;
+
+    let start = pair.start_behind(&pair.behind).await;
+    let since = Instant::now();
+    pair.wait_for("v1", "True").await;
+    assert!(since.elapsed() < BACK_WITHIN, "{:?}", since.elapsed());
+    front.get(&format!("{ORDERS}/kept")).await.unwrap().expect(200).unwrap();
+    drop(start);
+}
+
+#[tokio::test]
+async fn a_namespace_takes_along_what_other_servers_have_in_it() {
+    let (pair, _behind) = Pair::start().await;
+    let front = pair.connect().await;
+    namespace_comes_and_goes(&front, &[order("left")]).await;
+    let orders = front
+        .get("/apis/shop.example.com/v1/orders")
+        .await
+        .unwrap()
+        .expect(200)
+        .unwrap();
+    assert_eq!(orders.json().unwrap()["items"], json!([]));
+}
+
+/// Makes a namespace with orders in it, deletes it, and waits until it is gone.
+async fn namespace_comes_and_goes(front: &Connection, orders: &[Value]) {
+    let namespace = json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "passing"}});
+    create(front, NAMESPACES, &namespace).await;
+    for order in orders {
+        create(front, &ORDERS.replace("default", "passing"), order).await;
+    }
+    let path = format!("{NAMESPACES}?watch=1&fieldSelector=metadata.name=passing");
+    let mut watch = front.watch(&path).await.unwrap();
+    let gone = front
+        .call(Method::DELETE, &format!("{NAMESPACES}/passing"), "")
+        .await
+        .unwrap();
+    gone.expect(200).unwrap();
+    let deleted = async { while next(&mut watch).await["type"] != "DELETED" {} };
+    tokio::time::timeout(SHOWN_WITHIN, deleted)
+        .await
+        .expect("the namespace goes");
+}
