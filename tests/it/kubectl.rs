@@ -384,6 +384,20 @@ async fn service_accounts_get_tokens_and_everybody_learns_who_they_are() {
 }
 
 #[tokio::test]
+async fn a_cluster_looks_after_itself() {
+    let Some((_server, home)) = server(Binary::Planesmith).await else {
+        return;
+    };
+    let binary = Binary::Planesmith.path().unwrap();
+    let variables = [
+        ("SERVER", binary.to_str().unwrap()),
+        ("DATA", home.data().to_str().unwrap()),
+    ];
+    let text = include_str!("kubectl/lifecycle.txt");
+    Transcript::read("lifecycle.txt", text).play(&home, &variables).await;
+}
+
+#[tokio::test]
 async fn an_own_group_is_served_in_both_versions() {
     play(Binary::Shop, "shop.txt", include_str!("kubectl/shop.txt")).await;
 }

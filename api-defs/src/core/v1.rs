@@ -63,7 +63,7 @@ pub use container::{
     VolumeMount, VolumeMountStatus, VolumeStatus, WindowsSecurityContextOptions, allow_privileged_containers,
 };
 pub use endpoints::{EndpointAddress, EndpointPort, EndpointSubset, Endpoints};
-pub use event::{Event, EventSeries, EventSource};
+pub use event::{Event, EventSeries, EventSource, keep_events_for};
 pub use limit_range::{LimitRange, LimitRangeItem, LimitRangeSpec};
 pub use local_object_reference::LocalObjectReference;
 pub use namespace::{Namespace, NamespaceCondition, NamespaceSpec, NamespaceStatus};

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::SystemTime;
 
 use anyhow::{Context, Result};
-use planesmith_access::authentication::service_account::ServiceAccountTokens;
+use planesmith_access::authentication::service_account::{BoundObjects, LegacyTokens, ServiceAccountTokens};
 use planesmith_access::authentication::{
     Authenticator, BearerTokens, CertificateAuthenticator, Chain, RequestHeaderAuthenticator, TokenAuthenticator,
     TokenFile,
@@ -16,7 +16,7 @@ use planesmith_server::stores::Stores;
 use crate::delegation::{AccessReviews, Host, TokenReviews};
 use crate::loopback::Loopback;
 use crate::options::{AuthorizationMode, Options};
-use crate::service_accounts::{ServiceAccountKeys, StoredObjects};
+use crate::service_accounts::{ServiceAccountKeys, StoredObjects, StoredTokenSecrets};
 
 /// Tokens of the file, the server's own, and those of service accounts.
 ///
@@ -37,18 +37,27 @@ pub fn bearer_tokens(
         }
     };
     tokens.add(loopback.token(), Loopback::user());
-    let service_accounts = ServiceAccountTokens {
+    let objects: Arc<dyn BoundObjects> = Arc::new(StoredObjects::new(stores));
+    let mut authenticators: Vec<Box<dyn TokenAuthenticator>> = vec![Box::new(tokens)];
+    if let Some(secrets) = StoredTokenSecrets::new(stores, loopback) {
+        authenticators.push(Box::new(LegacyTokens {
+            keys: keys.keys.clone(),
+            audiences: keys.audiences.clone(),
+            objects: Arc::clone(&objects),
+            secrets: Arc::new(secrets),
+        }));
+    }
+    authenticators.push(Box::new(ServiceAccountTokens {
         issuers: keys.issuers.clone(),
         keys: keys.keys.clone(),
         audiences: keys.audiences.clone(),
-        objects: Arc::new(StoredObjects::new(stores)),
+        objects,
         now: SystemTime::now,
-    };
-    let mut known: Vec<Box<dyn TokenAuthenticator>> = vec![Box::new(tokens), Box::new(service_accounts)];
+    }));
     if let Some(kubeconfig) = &options.aggregation.authentication_kubeconfig {
-        known.push(Box::new(TokenReviews::new(Host::open(kubeconfig)?)));
+        authenticators.push(Box::new(TokenReviews::new(Host::open(kubeconfig)?)));
     }
-    Ok(Arc::new(BearerTokens::new(known, keys.audiences.clone())))
+    Ok(Arc::new(BearerTokens::new(authenticators, keys.audiences.clone())))
 }
 
 /// Proxies, then client certificates, then tokens.

@@ -5,11 +5,13 @@ mod default_roles;
 mod flow_control;
 mod identity_lease;
 mod kubernetes_service;
+mod server_leases;
 mod service_range;
+pub(crate) mod storage_versions;
 mod system_namespaces;
 mod system_priority_classes;
 mod table;
-mod token_tracking;
+pub(crate) mod token_tracking;
 
 use std::net::{IpAddr, SocketAddr};
 
@@ -52,6 +54,7 @@ pub fn with_bootstrap(
     announcement: &Announcement,
     addresses: Option<&ServiceAddresses>,
 ) -> ApiServer {
+    let storage_versions = storage_versions::hook(&server, stores, loopback, &options.feature_gates);
     let mut server = server;
     let hooks = [
         system_namespaces::hook(stores, loopback),
@@ -64,6 +67,7 @@ pub fn with_bootstrap(
     let in_namespaces = in_namespaces.chain(token_tracking::hook(stores, loopback));
     let in_namespaces = in_namespaces.chain(identity_lease::hooks(stores, loopback, announcement));
     let hooks = hooks.chain(in_namespaces.map(|hook| hook.after(system_namespaces::HOOK)));
+    let hooks = hooks.chain(storage_versions);
     server = hooks.fold(server, ApiServer::with_start_hook);
     if let Some(addresses) = addresses {
         server = server

@@ -1,10 +1,15 @@
-//! What can be done with requests for certificates beyond reading and writing them: they are approved and denied.
+//! Requests for certificates: what they ask for, which signers there are, and how they are approved and denied.
+
+mod request;
+pub(crate) mod signers;
 
 use std::sync::Arc;
 
 use planesmith_api_defs::certificates::v1::CertificateSigningRequest;
 use planesmith_server::endpoint::ObjectPart;
 use planesmith_server::stores::Stores;
+
+pub(crate) use request::Request;
 
 /// `certificatesigningrequests/approval`.
 const APPROVAL: ObjectPart<CertificateSigningRequest> = ObjectPart {

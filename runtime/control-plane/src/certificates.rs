@@ -4,6 +4,8 @@
 //! client certificate. File names are kubeadm's, so that existing scripts find them. A certificate is made anew at start
 //! when it is about to expire or no longer covers the server's addresses.
 
+pub(crate) mod issue;
+
 use std::fs;
 use std::net::IpAddr;
 use std::os::unix::fs::PermissionsExt;
@@ -11,14 +13,21 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 use rcgen::{
-    BasicConstraints, CertificateParams, DistinguishedName, DnType, ExtendedKeyUsagePurpose, IsCa, Issuer, KeyPair,
-    KeyUsagePurpose, SerialNumber,
+    BasicConstraints, CertificateParams, DistinguishedName, DnType, IsCa, KeyPair, KeyUsagePurpose, SerialNumber,
 };
+use x509_cert::Certificate;
+use x509_cert::der::oid::{ObjectIdentifier, db};
+use x509_cert::ext::pkix::KeyUsages;
+use x509_cert::name::Name;
 use x509_parser::extensions::GeneralName;
+
+use self::issue::{Contents, IssueError, Usages};
 
 use crate::private_file::{make_private_dir, write_private, write_public};
 
 const DAY: Duration = Duration::from_secs(24 * 3600);
+/// What the server's own authority is called.
+const AUTHORITY: &str = "planesmith";
 /// How long the authority lives; kubeadm's choice.
 const AUTHORITY_LIFE: Duration = DAY.saturating_mul(3650);
 /// How long a signed certificate lives; kubeadm's choice.
@@ -39,7 +48,8 @@ pub struct CertificatePair {
 #[derive(Debug)]
 pub struct Authority {
     dir: PathBuf,
-    issuer: Issuer<'static, KeyPair>,
+    key: KeyPair,
+    certificate: Certificate,
     certificate_pem: String,
 }
 
@@ -62,15 +72,15 @@ pub enum CertificateError {
         /// The file.
         path: String,
         /// The parser's reason.
-        source: rcgen::Error,
+        source: Box<dyn std::error::Error + Send + Sync>,
     },
     /// A certificate could not be made.
     #[error("a certificate for {subject} cannot be made")]
     Make {
         /// The common name.
         subject: String,
-        /// The library's reason.
-        source: rcgen::Error,
+        /// What went wrong.
+        source: IssueError,
     },
 }
 
@@ -93,19 +103,30 @@ impl Authority {
         make_private_dir(dir).map_err(|source| file_error(dir, "written", source))?;
         let pair = pair_in(dir, file);
         if !pair.key.exists() {
-            make_authority(&pair)?;
+            let key = KeyPair::generate().map_err(|source| make_error(AUTHORITY, source.into()))?;
+            make_authority(&pair, &key)?;
         }
         keep_private(&pair.key)?;
         let key_pem = read(&pair.key)?;
         let certificate_pem = read(&pair.certificate)?;
         let key = KeyPair::from_pem(&key_pem).map_err(|source| pem_error(&pair.key, source))?;
-        let issuer =
-            Issuer::from_ca_cert_pem(&certificate_pem, key).map_err(|source| pem_error(&pair.certificate, source))?;
+        let certificates = Certificate::load_pem_chain(certificate_pem.as_bytes());
+        let mut certificates = certificates.map_err(|source| pem_error(&pair.certificate, source))?;
+        if certificates.is_empty() {
+            return Err(pem_error(&pair.certificate, "it holds no certificate"));
+        }
         Ok(Self {
             dir: dir.to_owned(),
-            issuer,
+            key,
+            certificate: certificates.swap_remove(0),
             certificate_pem,
         })
+    }
+
+    /// Whether there is an authority in `dir`.
+    #[must_use]
+    pub fn is_in(dir: &Path) -> bool {
+        pair_in(dir, "ca").key.exists()
     }
 
     /// The authority's certificate, PEM.
@@ -125,19 +146,13 @@ impl Authority {
             keep_private(&pair.key)?;
             return Ok(pair);
         }
-        let subject = DistinguishedName::new();
-        let all: Vec<String> = names
-            .iter()
-            .cloned()
-            .chain(addresses.iter().map(IpAddr::to_string))
-            .collect();
-        self.sign(
-            &pair,
-            "kube-apiserver",
-            subject,
-            all,
-            ExtendedKeyUsagePurpose::ServerAuth,
-        )?;
+        let make = |source| make_error("kube-apiserver", source);
+        let subject = issue::subject("kube-apiserver", []).map_err(make)?;
+        let names = issue::server_names(names, addresses).map_err(make)?;
+        let (certificate, key) = self
+            .sign(subject, names, db::rfc5280::ID_KP_SERVER_AUTH)
+            .map_err(make)?;
+        write_pair(&pair, &certificate, &key)?;
         Ok(pair)
     }
 
@@ -147,9 +162,7 @@ impl Authority {
     ///
     /// When files cannot be read or written.
     pub fn client(&self, file: &str, user: &str, group: &str) -> Result<CertificatePair, CertificateError> {
-        let mut subject = DistinguishedName::new();
-        subject.push(DnType::OrganizationName, group);
-        self.client_of(file, user, subject)
+        self.client_of(file, user, &[group])
     }
 
     /// The same for a proxy, which is in no group.
@@ -158,70 +171,73 @@ impl Authority {
     ///
     /// When files cannot be read or written.
     pub fn proxy(&self, file: &str, name: &str) -> Result<CertificatePair, CertificateError> {
-        self.client_of(file, name, DistinguishedName::new())
+        self.client_of(file, name, &[])
     }
 
-    fn client_of(
-        &self,
-        file: &str,
-        name: &str,
-        subject: DistinguishedName,
-    ) -> Result<CertificatePair, CertificateError> {
+    fn client_of(&self, file: &str, name: &str, groups: &[&str]) -> Result<CertificatePair, CertificateError> {
         let pair = pair_in(&self.dir, file);
         if is_current(&pair, &[], &[]) {
             keep_private(&pair.key)?;
             return Ok(pair);
         }
-        self.sign(&pair, name, subject, Vec::new(), ExtendedKeyUsagePurpose::ClientAuth)?;
+        let (certificate, key) = self.client_pair(name, groups)?;
+        write_pair(&pair, &certificate, &key)?;
         Ok(pair)
+    }
+
+    /// A new client certificate for a user in groups, and its key.
+    ///
+    /// # Errors
+    ///
+    /// When a name has no place in a certificate, or the key cannot sign.
+    pub fn client_pair(&self, user: &str, groups: &[&str]) -> Result<(String, KeyPair), CertificateError> {
+        let subject = issue::subject(user, groups.iter().copied());
+        subject
+            .and_then(|subject| self.sign(subject, Vec::new(), db::rfc5280::ID_KP_CLIENT_AUTH))
+            .map_err(|source| make_error(user, source))
     }
 
     fn sign(
         &self,
-        pair: &CertificatePair,
-        common_name: &str,
-        mut subject: DistinguishedName,
-        names: Vec<String>,
-        usage: ExtendedKeyUsagePurpose,
-    ) -> Result<(), CertificateError> {
-        let make = |source| CertificateError::Make {
-            subject: common_name.to_owned(),
-            source,
-        };
-        let key = KeyPair::generate().map_err(make)?;
-        let mut params = CertificateParams::new(names).map_err(make)?;
-        subject.push(DnType::CommonName, common_name);
-        params.distinguished_name = subject;
-        params.serial_number = Some(serial_number());
-        params.key_usages = vec![KeyUsagePurpose::DigitalSignature, KeyUsagePurpose::KeyEncipherment];
-        params.extended_key_usages = vec![usage];
-        params.use_authority_key_identifier_extension = true;
-        set_life(&mut params, CERTIFICATE_LIFE);
-        let certificate = params.signed_by(&key, &self.issuer).map_err(make)?;
-        write_pair(pair, &certificate.pem(), &key)
+        subject: Name,
+        names: Vec<x509_cert::ext::pkix::name::GeneralName>,
+        usage: ObjectIdentifier,
+    ) -> Result<(String, KeyPair), IssueError> {
+        let key = KeyPair::generate()?;
+        let (not_before, not_after) = life(CERTIFICATE_LIFE);
+        let certificate = self.issue(Contents {
+            subject,
+            public_key: issue::public_key(&key)?,
+            names,
+            usages: Usages {
+                key: KeyUsages::DigitalSignature | KeyUsages::KeyEncipherment,
+                extended: vec![usage],
+            },
+            not_before,
+            not_after,
+        })?;
+        Ok((certificate, key))
     }
 }
 
-fn make_authority(pair: &CertificatePair) -> Result<(), CertificateError> {
-    let make = |source| CertificateError::Make {
-        subject: "planesmith".to_owned(),
-        source,
-    };
-    let key = KeyPair::generate().map_err(make)?;
+fn make_authority(pair: &CertificatePair, key: &KeyPair) -> Result<(), CertificateError> {
+    let make = |source: rcgen::Error| make_error(AUTHORITY, source.into());
     let mut params = CertificateParams::new(Vec::new()).map_err(make)?;
     let mut subject = DistinguishedName::new();
-    subject.push(DnType::CommonName, "planesmith");
+    subject.push(DnType::CommonName, AUTHORITY);
     params.distinguished_name = subject;
-    params.serial_number = Some(serial_number());
+    params.serial_number = Some(SerialNumber::from_slice(&issue::serial_bytes()));
     params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
     params.key_usages = vec![
         KeyUsagePurpose::DigitalSignature,
         KeyUsagePurpose::KeyCertSign,
         KeyUsagePurpose::CrlSign,
     ];
-    set_life(&mut params, AUTHORITY_LIFE);
-    let certificate = params.self_signed(&key).map_err(make)?;
-    write_pair(pair, &certificate.pem(), &key)
+    let (not_before, not_after) = life(AUTHORITY_LIFE);
+    params.not_before = not_before.into();
+    params.not_after = not_after.into();
+    let certificate = params.self_signed(key).map_err(make)?;
+    write_pair(pair, &certificate.pem(), key)
 }
 
 /// The key goes last: its presence says that the pair is whole.
@@ -231,18 +247,11 @@ fn write_pair(pair: &CertificatePair, certificate: &str, key: &KeyPair) -> Resul
     write_private(&pair.key, key.serialize_pem().as_bytes()).map_err(|source| file_error(&pair.key, "written", source))
 }
 
-fn set_life(params: &mut CertificateParams, life: Duration) {
+/// Beginning and end of something that lives for `life` from now on.
+fn life(life: Duration) -> (SystemTime, SystemTime) {
     let now = SystemTime::now();
     // Clocks of clients may be a little behind.
-    params.not_before = (now - Duration::from_secs(300)).into();
-    params.not_after = (now + life).into();
-}
-
-/// 127 random bits: positive as RFC 5280 wants it, and never the same twice.
-fn serial_number() -> SerialNumber {
-    let mut bytes = *uuid::Uuid::new_v4().as_bytes();
-    bytes[0] &= 0x7f;
-    SerialNumber::from_slice(&bytes)
+    (now - Duration::from_secs(300), now + life)
 }
 
 /// Whether the certificate at `pair` still lives long enough and names everything asked for.
@@ -312,9 +321,16 @@ fn file_error(path: &Path, what: &'static str, source: std::io::Error) -> Certif
     }
 }
 
-fn pem_error(path: &Path, source: rcgen::Error) -> CertificateError {
+fn pem_error(path: &Path, source: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> CertificateError {
     CertificateError::Pem {
         path: path.display().to_string(),
+        source: source.into(),
+    }
+}
+
+fn make_error(subject: &str, source: IssueError) -> CertificateError {
+    CertificateError::Make {
+        subject: subject.to_owned(),
         source,
     }
 }
@@ -351,6 +367,28 @@ mod tests {
         fs::write(&admin.key, "nonsense").unwrap();
         authority.client("admin", "admin", "system:masters").unwrap();
         assert!(KeyPair::from_pem(&fs::read_to_string(&admin.key).unwrap()).is_ok());
+    }
+
+    #[test]
+    fn a_client_certificate_names_all_groups_whatever_key_signs_it() {
+        for algorithm in [
+            &rcgen::PKCS_ECDSA_P256_SHA256,
+            &rcgen::PKCS_ECDSA_P384_SHA384,
+            &rcgen::PKCS_ED25519,
+        ] {
+            let dir = tempfile::tempdir().unwrap();
+            make_authority(&pair_in(dir.path(), "ca"), &KeyPair::generate_for(algorithm).unwrap()).unwrap();
+            let authority = Authority::open(dir.path()).unwrap();
+            let (pem, _) = authority.client_pair("ann", &["people", "testers"]).unwrap();
+            let parse = |pem: &str| x509_parser::pem::parse_x509_pem(pem.as_bytes()).unwrap().1;
+            let (client, own) = (parse(&pem), parse(authority.certificate_pem()));
+            let (client, own) = (client.parse_x509().unwrap(), own.parse_x509().unwrap());
+            let groups = client.subject().iter_organization();
+            let groups: Vec<&str> = groups.map(|group| group.as_str().unwrap()).collect();
+            assert_eq!(groups, ["people", "testers"]);
+            client.verify_signature(Some(own.public_key())).unwrap();
+            assert_eq!(client.issuer(), own.subject());
+        }
     }
 
     #[test]

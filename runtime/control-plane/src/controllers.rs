@@ -3,110 +3,175 @@
 //! They run unless `--controllers` says otherwise; all of them are off when a kube-controller-manager runs beside the
 //! server.
 
+mod certificates;
 mod cluster_role_aggregation;
+mod finished_jobs;
 mod garbage_collector;
 mod metadata;
 mod namespace;
+mod resource_quota;
 mod root_certificate;
 mod served_kinds;
 mod service_account;
+mod service_account_tokens;
 mod service_range;
+mod unused_tokens;
 
+use std::sync::Arc;
+
+use futures_util::future::BoxFuture;
+use planesmith_access::authentication::service_account::TokenIssuer;
+use planesmith_access::authorization::Authorizer;
 use planesmith_server::chain::ApiServer;
 use planesmith_server::discovery::GroupDirectory;
 use planesmith_server::hooks::Hook;
+use planesmith_server::shutdown::Shutdown;
 use planesmith_server::stores::Stores;
 
 use self::cluster_role_aggregation::ClusterRoleAggregation;
+use self::finished_jobs::FinishedJobs;
+use self::garbage_collector::GarbageCollector;
+use self::namespace::NamespaceController;
+use self::resource_quota::QuotaController;
 use self::root_certificate::RootCertificatePublisher;
 use self::service_account::ServiceAccountController;
+use self::service_account_tokens::TokenController;
+use self::service_range::ServiceRangeController;
+use self::unused_tokens::UnusedTokens;
 use crate::bootstrap::Announcement;
+use crate::certificates::Authority;
 use crate::loopback::Loopback;
 use crate::objects::{Objects, text};
 use crate::options::Controllers;
+use crate::periodic::{self, Periodic};
 use crate::reconciler::{self, Reconcile};
 
 /// Whose fields those are that controllers write: the same as with a kube-controller-manager.
 const MANAGER: &str = "kube-controller-manager";
 
-/// Adds the controllers that are switched on, as start hooks.
-#[must_use]
-pub fn with_controllers(
-    server: ApiServer,
-    stores: &Stores,
-    loopback: &Loopback,
-    enabled: &Controllers,
-    announcement: &Announcement,
-    directory: &GroupDirectory,
-) -> ApiServer {
-    let mut server = server;
-    if enabled.enabled("garbage-collector-controller") {
-        let controller = garbage_collector::GarbageCollector::new(&server, loopback);
-        server = server.with_start_hook(Hook::new(
-            "start-garbage-collector-controller",
-            move |shutdown| async move {
-                tokio::spawn(controller.run(shutdown));
-                Ok(())
-            },
-        ));
-    }
-    if enabled.enabled("namespace-controller")
-        && let Some(controller) = namespace::NamespaceController::new(&server, stores, loopback, directory)
-    {
-        server = server.with_start_hook(Hook::new("start-namespace-controller", move |shutdown| async move {
-            tokio::spawn(controller.run(shutdown));
-            Ok(())
-        }));
-    }
-    if enabled.enabled("service-cidr-controller")
-        && let Some(controller) = service_range::ServiceRangeController::new(stores, loopback)
-    {
-        server = server.with_start_hook(Hook::new("start-service-cidr-controller", move |shutdown| async move {
-            tokio::spawn(controller.run(shutdown));
-            Ok(())
-        }));
-    }
-    let accounts = || ServiceAccountController::new(stores, loopback);
-    let certificates = || RootCertificatePublisher::new(stores, loopback, &announcement.root_authority);
-    let roles = || ClusterRoleAggregation::new(stores, loopback);
-    let hooks = [
-        hook(
-            enabled,
-            "serviceaccount-controller",
-            "start-serviceaccount-controller",
-            accounts,
-        ),
-        hook(
-            enabled,
-            "root-ca-certificate-publisher-controller",
-            "start-root-ca-certificate-publisher-controller",
-            certificates,
-        ),
-        hook(
-            enabled,
-            "clusterrole-aggregation-controller",
-            "start-clusterrole-aggregation-controller",
-            roles,
-        ),
-    ];
-    hooks.into_iter().flatten().fold(server, ApiServer::with_start_hook)
+/// What controllers work with.
+#[derive(Clone, Copy, Debug)]
+pub struct Means<'m> {
+    /// The objects of the server.
+    pub stores: &'m Stores,
+    /// The server itself.
+    pub loopback: &'m Loopback,
+    /// What is said about the server in objects.
+    pub announcement: &'m Announcement,
+    /// Signs certificates of clients.
+    pub authority: &'m Arc<Authority>,
+    /// Signs tokens of service accounts.
+    pub issuer: &'m Arc<TokenIssuer>,
+    /// Decides what clients may do.
+    pub authorizer: &'m Arc<dyn Authorizer>,
+    /// What is served, by this server and by those that it passes requests on to.
+    pub directory: &'m GroupDirectory,
 }
 
-/// The hook that starts a controller in the background, if it is switched on and has something to do.
-fn hook<R: Reconcile>(
-    enabled: &Controllers,
-    name: &str,
-    hook: &'static str,
-    controller: impl FnOnce() -> Option<R>,
-) -> Option<Hook> {
-    if !enabled.enabled(name) {
-        return None;
+/// What a controller does until the server stops.
+type Work = Box<dyn FnOnce(Shutdown) -> BoxFuture<'static, ()> + Send>;
+
+/// Adds the controllers that are switched on, as start hooks.
+#[must_use]
+pub fn with_controllers(server: ApiServer, means: Means<'_>, enabled: &Controllers) -> ApiServer {
+    let Means {
+        stores,
+        loopback,
+        announcement,
+        authority,
+        issuer,
+        authorizer,
+        directory,
+    } = means;
+    let root = &announcement.root_authority;
+    Switched { server, enabled }
+        .add("start-garbage-collector-controller", |server| {
+            let collector = GarbageCollector::new(server, loopback);
+            Some(work(|shutdown| collector.run(shutdown)))
+        })
+        .add("start-namespace-controller", |server| {
+            let controller = NamespaceController::new(server, stores, loopback, directory)?;
+            Some(work(|shutdown| controller.run(shutdown)))
+        })
+        .add("start-service-cidr-controller", |_| {
+            let controller = ServiceRangeController::new(stores, loopback)?;
+            Some(work(|shutdown| controller.run(shutdown)))
+        })
+        .add("start-serviceaccount-controller", |_| {
+            reconciling(ServiceAccountController::new(stores, loopback))
+        })
+        .add("start-serviceaccount-token-controller", |_| {
+            reconciling(TokenController::new(stores, loopback, issuer, root))
+        })
+        .add("start-root-ca-certificate-publisher-controller", |_| {
+            reconciling(RootCertificatePublisher::new(stores, loopback, root))
+        })
+        .add("start-clusterrole-aggregation-controller", |_| {
+            reconciling(ClusterRoleAggregation::new(stores, loopback))
+        })
+        .add("start-resourcequota-controller", |server| {
+            let controller = QuotaController::new(server, stores, loopback)?;
+            Some(work(|shutdown| controller.run(shutdown)))
+        })
+        .add("start-certificatesigningrequest-approving-controller", |_| {
+            reconciling(certificates::Approver::new(stores, loopback, authorizer))
+        })
+        .add("start-certificatesigningrequest-signing-controller", |_| {
+            reconciling(certificates::Signer::new(stores, loopback, authority))
+        })
+        .add("start-certificatesigningrequest-cleaner-controller", |_| {
+            repeating(certificates::Cleaner::new(stores, loopback))
+        })
+        .add("start-ttl-after-finished-controller", |_| {
+            reconciling(FinishedJobs::new(stores, loopback))
+        })
+        .add("start-legacy-serviceaccount-token-cleaner-controller", |_| {
+            repeating(UnusedTokens::new(stores, loopback))
+        })
+        .server
+}
+
+/// A server, and which controllers it is to have.
+struct Switched<'s> {
+    server: ApiServer,
+    enabled: &'s Controllers,
+}
+
+impl Switched<'_> {
+    /// Adds the hook `start-NAME` for the controller NAME, if it is switched on and has something to do.
+    fn add(self, hook: &'static str, controller: impl FnOnce(&ApiServer) -> Option<Work>) -> Self {
+        let name = hook.trim_start_matches("start-");
+        let work = match self.enabled.enabled(name) {
+            true => controller(&self.server),
+            false => None,
+        };
+        let Some(work) = work else { return self };
+        let hook = Hook::new(hook, move |shutdown| async move {
+            tokio::spawn(work(shutdown));
+            Ok(())
+        });
+        Self {
+            server: self.server.with_start_hook(hook),
+            ..self
+        }
     }
-    let controller = controller()?;
-    Some(Hook::new(hook, move |shutdown| async move {
-        tokio::spawn(reconciler::start(controller, shutdown));
-        Ok(())
-    }))
+}
+
+fn work<F>(run: impl FnOnce(Shutdown) -> F + Send + 'static) -> Work
+where
+    F: Future<Output = ()> + Send + 'static,
+{
+    Box::new(move |shutdown| Box::pin(run(shutdown)))
+}
+
+fn reconciling<R: Reconcile>(controller: Option<R>) -> Option<Work> {
+    let controller = controller?;
+    Some(work(|shutdown| reconciler::start(controller, shutdown)))
+}
+
+fn repeating<P: Periodic>(controller: Option<P>) -> Option<Work> {
+    let controller = controller?;
+    Some(work(|shutdown| periodic::run(controller, shutdown)))
 }
 
 /// Whether a namespace is there to stay, so that things can be made in it.

@@ -3,6 +3,7 @@
 use std::fs;
 use std::net::IpAddr;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use anyhow::{Context, Result};
 use planesmith_access::authentication::RequestHeaders;
@@ -11,8 +12,9 @@ use planesmith_server::proxy::ClientIdentity;
 
 use crate::bootstrap::Believed;
 use crate::certificates::{Authority, CertificatePair};
-use crate::kubeconfig::write_kubeconfig;
+use crate::kubeconfig::{self, Access};
 use crate::options::{AggregationOptions, Options};
+use crate::private_file::write_private;
 
 /// DNS names that a serving certificate covers, as kubeadm's do.
 const NAMES: [&str; 5] = [
@@ -23,10 +25,13 @@ const NAMES: [&str; 5] = [
     "kubernetes.default.svc.cluster.local",
 ];
 
+/// The administrator's kubeconfig in the data folder.
+pub(crate) const ADMIN_KUBECONFIG: &str = "admin.kubeconfig";
+
 /// Certificates of one server.
 #[derive(Debug)]
 pub struct Identity {
-    authority: Authority,
+    authority: Arc<Authority>,
     serving: CertificatePair,
     admin: CertificatePair,
     client_ca_file: Option<PathBuf>,
@@ -55,7 +60,7 @@ impl Identity {
     /// When files cannot be read or written.
     pub fn open(options: &Options) -> Result<Self> {
         let dir = options.cert_dir();
-        let authority = Authority::open(&dir)?;
+        let authority = Arc::new(Authority::open(&dir)?);
         let given = options.tls_cert_file.clone().zip(options.tls_private_key_file.clone());
         let own = given.is_none();
         let serving = match given {
@@ -107,6 +112,12 @@ impl Identity {
         })
     }
 
+    /// Signs certificates of clients that the server takes.
+    #[must_use]
+    pub fn authority(&self) -> &Arc<Authority> {
+        &self.authority
+    }
+
     /// The files for TLS.
     #[must_use]
     pub fn tls_files(&self) -> TlsFiles {
@@ -132,6 +143,20 @@ impl Identity {
         read(&self.serving.certificate)
     }
 
+    /// The same as a file. A certificate that was given is its own.
+    pub(crate) fn root_authority_file(&self) -> &Path {
+        if self.own {
+            &self.authority_file
+        } else {
+            &self.serving.certificate
+        }
+    }
+
+    /// The administrator's certificate.
+    pub(crate) fn admin(&self) -> &CertificatePair {
+        &self.admin
+    }
+
     /// Whose client certificates are accepted, PEM.
     fn client_authorities(&self) -> Result<String> {
         let mut authorities = self.authority.certificate_pem().to_owned();
@@ -147,10 +172,15 @@ impl Identity {
     ///
     /// When files cannot be read or written.
     pub fn write_admin_kubeconfig(&self, options: &Options, url: &str) -> Result<PathBuf> {
-        let path = options.data_dir.join("admin.kubeconfig");
-        let authority = self.root_authority()?;
-        write_kubeconfig(&path, url, &authority, &self.admin)
-            .with_context(|| format!("the admin kubeconfig {}", path.display()))?;
+        let path = options.data_dir.join(ADMIN_KUBECONFIG);
+        let text = kubeconfig::text(&Access {
+            server: url,
+            authority: &self.root_authority()?,
+            user: "admin",
+            certificate: &read(&self.admin.certificate)?,
+            key: &read(&self.admin.key)?,
+        });
+        write_private(&path, text.as_bytes()).with_context(|| format!("the admin kubeconfig {}", path.display()))?;
         Ok(path)
     }
 }

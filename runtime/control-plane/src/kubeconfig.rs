@@ -1,25 +1,32 @@
-//! The administrator's kubeconfig.
-
-use std::fs;
-use std::io;
-use std::path::Path;
+//! Kubeconfigs: where a server is, whom to trust to be it, and who somebody is.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 
-use crate::certificates::CertificatePair;
-use crate::private_file::write_private;
+/// How somebody gets in.
+#[derive(Clone, Copy, Debug)]
+pub struct Access<'a> {
+    /// URL of the server.
+    pub server: &'a str,
+    /// Whom to trust to be the server, PEM.
+    pub authority: &'a str,
+    /// Name of the user.
+    pub user: &'a str,
+    /// The user's certificate, PEM.
+    pub certificate: &'a str,
+    /// Its key, PEM.
+    pub key: &'a str,
+}
 
-/// Writes a kubeconfig for `server` with the client certificate inside (0600).
-///
-/// # Errors
-///
-/// When the certificate cannot be read or the file cannot be written.
-pub fn write_kubeconfig(path: &Path, server: &str, authority_pem: &str, client: &CertificatePair) -> io::Result<()> {
-    let authority = STANDARD.encode(authority_pem);
-    let certificate = STANDARD.encode(fs::read(&client.certificate)?);
-    let key = STANDARD.encode(fs::read(&client.key)?);
-    let text = format!(
+/// A kubeconfig with everything inside; to be kept private.
+#[must_use]
+pub fn text(access: &Access<'_>) -> String {
+    let authority = STANDARD.encode(access.authority);
+    let certificate = STANDARD.encode(access.certificate);
+    let key = STANDARD.encode(access.key);
+    let user = quoted(access.user);
+    let server = access.server;
+    format!(
         "apiVersion: v1\n\
          kind: Config\n\
          clusters:\n\
@@ -28,7 +35,7 @@ pub fn write_kubeconfig(path: &Path, server: &str, authority_pem: &str, client: 
              server: {server}\n    \
              certificate-authority-data: {authority}\n\
          users:\n\
-         - name: admin\n  \
+         - name: {user}\n  \
            user:\n    \
              client-certificate-data: {certificate}\n    \
              client-key-data: {key}\n\
@@ -36,8 +43,38 @@ pub fn write_kubeconfig(path: &Path, server: &str, authority_pem: &str, client: 
          - name: planesmith\n  \
            context:\n    \
              cluster: planesmith\n    \
-             user: admin\n\
+             user: {user}\n\
          current-context: planesmith\n"
-    );
-    write_private(path, text.as_bytes())
+    )
+}
+
+/// A text as YAML takes it for one, whatever is in it.
+fn quoted(text: &str) -> String {
+    // JSON is YAML.
+    serde_json::Value::from(text).to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use planesmith_machinery::yaml;
+    use serde_json::Value;
+
+    use super::*;
+
+    #[test]
+    fn users_may_be_called_anything() {
+        for user in ["admin", "yes", "system:node:a", "a\"b\\c: #d"] {
+            let text = text(&Access {
+                server: "https://[::1]:6443",
+                authority: "A",
+                user,
+                certificate: "C",
+                key: "K",
+            });
+            let document: Value = serde_json::from_slice(&yaml::to_json(text.as_bytes()).unwrap().json).unwrap();
+            assert_eq!(document["users"][0]["name"], user);
+            assert_eq!(document["contexts"][0]["context"]["user"], user);
+            assert_eq!(document["clusters"][0]["cluster"]["server"], "https://[::1]:6443");
+        }
+    }
 }

@@ -5,6 +5,7 @@
 use std::sync::Arc;
 
 use http::{Method, StatusCode};
+use planesmith_machinery::object::Resource;
 use planesmith_machinery::resource::{ResourceFacts, Scope};
 use planesmith_server::stores::{ResourceStore, Stores};
 use planesmith_store::{At, Entry, ListQuery, Watcher};
@@ -58,6 +59,12 @@ impl Objects {
         Some(entry.row().label(label).unwrap_or_default().to_owned())
     }
 
+    /// What selectors read of an entry under the name of a field.
+    pub(crate) fn field<'e>(&self, entry: &'e Entry, field: &str) -> Option<&'e str> {
+        let position = self.store.facts().selectable.iter().position(|own| *own == field)?;
+        entry.row().field(position)
+    }
+
     /// Whether there is such an object.
     pub(crate) fn has(&self, namespace: &str, name: &str) -> bool {
         let key = self.store.key(namespace, name);
@@ -77,6 +84,45 @@ impl Objects {
         let entries = self.entries("");
         let names = entries.iter().map(|entry| self.store.names(entry.key()).1.to_owned());
         names.collect()
+    }
+
+    /// As [`Objects::all`], as the type of the storage version.
+    pub(crate) fn all_typed<R: Resource>(&self, namespace: &str) -> Vec<R> {
+        self.entries(namespace)
+            .iter()
+            .filter_map(|entry| self.typed(entry))
+            .collect()
+    }
+
+    /// As [`Objects::get`], as the type of the storage version.
+    pub(crate) fn get_typed<R: Resource>(&self, namespace: &str, name: &str) -> Option<R> {
+        let key = self.store.key(namespace, name).ok()?;
+        self.typed(&*self.store.collection().get(&key)?)
+    }
+
+    /// The object of an entry, as the type of the storage version.
+    pub(crate) fn typed<R: Resource>(&self, entry: &Entry) -> Option<R> {
+        self.store.typed(entry)
+    }
+
+    /// Namespace and name of all objects, with a slash between.
+    pub(crate) fn keys(&self) -> Vec<String> {
+        let entries = self.entries("");
+        let keys = entries.iter().map(|entry| self.key_of(entry));
+        keys.collect()
+    }
+
+    /// Namespace and name of an entry, with a slash between.
+    pub(crate) fn key_of(&self, entry: &Entry) -> String {
+        let (namespace, name) = self.names_of(entry);
+        format!("{namespace}/{name}")
+    }
+
+    /// The objects in `namespace`, or everywhere when it is empty, of which selectors read `value` under the name `field`.
+    pub(crate) fn selected_by(&self, namespace: &str, field: &str, value: &str) -> Vec<Value> {
+        let entries = self.entries(namespace);
+        let wanted = entries.iter().filter(|entry| self.field(entry, field) == Some(value));
+        wanted.filter_map(|entry| parse(entry)).collect()
     }
 
     fn entries(&self, namespace: &str) -> Vec<Arc<Entry>> {
@@ -100,14 +146,7 @@ impl Objects {
 
     /// Follows the changes from now on.
     pub(crate) fn watch(&self) -> Watcher {
-        let nothing = ListQuery {
-            prefix: self.store.collection().prefix(),
-            after: None,
-            limit: Some(1),
-            at: At::Latest,
-            filter: None,
-        };
-        self.store.collection().list_and_watch(&nothing).1
+        self.store.watch()
     }
 
     /// Makes an object; one that is there already is left as it is.
@@ -121,16 +160,25 @@ impl Objects {
 
     /// Replaces an object by one that was made from what [`Objects::get`] gave; somebody else's change wins.
     pub(crate) async fn replace(&self, object: &Value) -> Result<(), LoopbackError> {
-        let name = Some(text(object, "/metadata/name"));
-        let path = self.path(text(object, "/metadata/namespace"), name);
-        gone_or_changed(self.loopback.send(Method::PUT, &path, Some(object)).await)
+        self.replace_part(object, "").await
     }
 
-    /// The same for the status alone.
-    pub(crate) async fn replace_status(&self, object: &Value) -> Result<(), LoopbackError> {
-        let path = collection_path(self.store.facts(), text(object, "/metadata/namespace"));
-        let path = format!("{path}/{}/status", text(object, "/metadata/name"));
-        gone_or_changed(self.loopback.send(Method::PUT, &path, Some(object)).await)
+    /// As [`Objects::replace`], for a part with a path of its own such as `/status`.
+    pub(crate) async fn replace_part(&self, object: &Value, part: &str) -> Result<(), LoopbackError> {
+        gone_or_changed(self.try_replace_part(object, part).await)
+    }
+
+    /// As [`Objects::replace_part`], where it matters that the object is gone or was changed.
+    pub(crate) async fn try_replace_part(&self, object: &Value, part: &str) -> Result<(), LoopbackError> {
+        let name = format!("{}{part}", text(object, "/metadata/name"));
+        let path = self.path(text(object, "/metadata/namespace"), Some(&name));
+        self.loopback.send(Method::PUT, &path, Some(object)).await.map(drop)
+    }
+
+    /// Changes an object by a merge patch.
+    pub(crate) async fn merge(&self, namespace: &str, name: &str, change: &Value) -> Result<(), LoopbackError> {
+        let path = self.path(namespace, Some(name));
+        gone_or_changed(self.loopback.send(Method::PATCH, &path, Some(change)).await)
     }
 
     /// Sets fields of an object in the name of the manager, whoever has them; `part` is empty or `/status`.
@@ -148,16 +196,16 @@ impl Objects {
         gone_or_changed(self.loopback.send(Method::DELETE, &path, None).await)
     }
 
-    /// Removes an object that [`Objects::get`] gave, and none that was made in its place.
-    pub(crate) async fn delete_this(&self, object: &Value) -> Result<(), LoopbackError> {
-        let path = self.path(
-            text(object, "/metadata/namespace"),
-            Some(text(object, "/metadata/name")),
-        );
+    /// Removes exactly this object, not another one that has its name by now. `propagation` says what becomes of those that
+    /// belong to it.
+    pub(crate) async fn delete_exactly(&self, object: &Value, propagation: Option<&str>) -> Result<(), LoopbackError> {
+        let name = Some(text(object, "/metadata/name"));
+        let path = self.path(text(object, "/metadata/namespace"), name);
         let options = json!({
-            "kind": "DeleteOptions",
             "apiVersion": "v1",
+            "kind": "DeleteOptions",
             "preconditions": {"uid": text(object, "/metadata/uid")},
+            "propagationPolicy": propagation,
         });
         gone_or_changed(self.loopback.send(Method::DELETE, &path, Some(&options)).await)
     }
@@ -177,7 +225,7 @@ impl Objects {
 }
 
 /// Takes an object that is gone, or that somebody else just changed, for done: the change is seen next.
-fn gone_or_changed(answer: Result<Value, LoopbackError>) -> Result<(), LoopbackError> {
+fn gone_or_changed<T>(answer: Result<T, LoopbackError>) -> Result<(), LoopbackError> {
     match answer {
         Err(error) if matches!(error.status(), Some(StatusCode::CONFLICT | StatusCode::NOT_FOUND)) => Ok(()),
         other => other.map(drop),
@@ -193,7 +241,8 @@ fn collection_path(facts: &ResourceFacts, namespace: &str) -> String {
     }
 }
 
-fn parse(entry: &Entry) -> Option<Value> {
+/// The object of an entry, as it is stored.
+pub(crate) fn parse(entry: &Entry) -> Option<Value> {
     serde_json::from_slice(entry.bytes()).ok()
 }
 

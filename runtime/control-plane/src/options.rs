@@ -13,8 +13,7 @@ use std::net::{IpAddr, Ipv4Addr};
 use std::path::PathBuf;
 use std::time::Duration;
 
-use clap::error::ErrorKind;
-use clap::{ArgAction, CommandFactory, FromArgMatches, Parser, ValueEnum};
+use clap::{ArgAction, Parser, ValueEnum};
 
 pub use self::address_range::AddressRange;
 pub use self::aggregation::AggregationOptions;
@@ -25,11 +24,8 @@ pub use self::kubelets::KubeletOptions;
 pub use self::port_range::PortRange;
 pub use self::service_accounts::ServiceAccountOptions;
 
-/// Serves the Kubernetes API from one binary, on an embedded store.
-///
-/// Without flags it makes its certificates, writes an admin kubeconfig, listens on loopback and prints the next command.
+/// The flags of a server.
 #[derive(Clone, Debug, Parser)]
-#[command(version, disable_help_subcommand = true, max_term_width = 100)]
 pub struct Options {
     /// Port for HTTPS; 0 takes any free one.
     #[arg(long, default_value_t = 6443, value_name = "PORT")]
@@ -98,6 +94,10 @@ pub struct Options {
     #[arg(long, default_value_t = 300, value_name = "SECONDS")]
     pub default_unreachable_toleration_seconds: i64,
 
+    /// How long events are kept after they were written last; 0s is for ever.
+    #[arg(long, default_value = "1h0m0s", value_parser = parse_go_duration, value_name = "DURATION")]
+    pub event_ttl: Duration,
+
     /// Let containers be privileged: as powerful as root on their node.
     #[arg(long, action = ArgAction::Set, num_args = 0..=1, default_missing_value = "true", default_value_t = false, value_name = "BOOL")]
     pub allow_privileged: bool,
@@ -127,7 +127,8 @@ pub struct Options {
     #[arg(long, default_value = "", hide_default_value = true, value_name = "KEY=BOOL,...")]
     pub runtime_config: Switches,
 
-    /// Accepted for compatibility: no feature of this version can be switched (Name=true).
+    /// Features to switch on or off: CBORServingAndStorage and StorageVersionAPI, both off. Others are accepted and change
+    /// nothing.
     #[arg(long, default_value = "", hide_default_value = true, value_name = "NAME=BOOL,...")]
     pub feature_gates: Switches,
 
@@ -206,19 +207,6 @@ pub enum LogFormat {
 
 /// Checks what a single flag cannot know.
 impl Options {
-    /// Reads the flags of this process; on a mistake prints what is wrong and exits with 2.
-    #[must_use]
-    pub fn from_command_line() -> Self {
-        // One command for both kinds of mistakes: it knows under which name the program was started.
-        let mut command = Self::command();
-        let options = Self::from_arg_matches(&command.get_matches_mut());
-        let options = options.unwrap_or_else(|error| error.format(&mut command).exit());
-        if let Err(error) = options.check() {
-            command.error(ErrorKind::ValueValidation, error).exit()
-        }
-        options
-    }
-
     /// What is wrong with the flags taken together.
     ///
     /// # Errors

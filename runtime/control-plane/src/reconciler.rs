@@ -1,7 +1,9 @@
 //! Work that follows objects: what changed is looked at, and brought to what it should be.
 
+pub(crate) mod later;
+
 use std::collections::BTreeSet;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use futures_util::StreamExt as _;
 use futures_util::future::select_all;
@@ -10,6 +12,7 @@ use planesmith_server::shutdown::Shutdown;
 use planesmith_store::{Event, WatchError, Watcher};
 use std::sync::Arc;
 
+use self::later::Later;
 use crate::loopback::LoopbackError;
 use crate::objects::Objects;
 
@@ -33,21 +36,34 @@ pub(crate) trait Reconcile: Send + Sync + 'static {
     /// What to look at when an object of the kind at `kind` in [`Reconcile::watched`] has changed.
     fn touched(&self, kind: usize, namespace: &str, name: &str) -> Vec<String>;
 
+    /// The same for those who must know more of what happened than whom it happened to.
+    fn touched_by(&self, kind: usize, event: &Event) -> Vec<String> {
+        let (namespace, name) = self.watched()[kind].names_of(event.entry());
+        self.touched(kind, namespace, name)
+    }
+
     /// Brings what the key stands for to what it should be.
     fn reconcile(&self, key: &str) -> impl Future<Output = Result<(), LoopbackError>> + Send;
+
+    /// How long after that to look at it again although nothing changed; `None` for never.
+    fn again_in(&self, _key: &str) -> Option<Duration> {
+        None
+    }
 }
 
 /// Looks at everything once, and then follows the changes in the background.
 pub(crate) async fn start<R: Reconcile>(work: R, shutdown: Shutdown) {
     let watchers: Vec<Watcher> = work.watched().into_iter().map(Objects::watch).collect();
-    let unfinished = look(&work, work.all().into_iter().collect()).await;
-    tokio::spawn(follow(work, watchers, unfinished, shutdown));
+    let mut later = Later::default();
+    let unfinished = look(&work, work.all().into_iter().collect(), &mut later).await;
+    tokio::spawn(follow(work, watchers, unfinished, later, shutdown));
 }
 
 async fn follow<R: Reconcile>(
     work: R,
     mut watchers: Vec<Watcher>,
     mut unfinished: BTreeSet<String>,
+    mut later: Later,
     mut shutdown: Shutdown,
 ) {
     loop {
@@ -57,18 +73,20 @@ async fn follow<R: Reconcile>(
             }
             tokio::time::sleep(RETRY).await;
         };
+        let next_time = later.next_time();
+        let delayed = async {
+            match next_time {
+                Some(at) => tokio::time::sleep_until(at.into()).await,
+                None => std::future::pending().await,
+            }
+        };
         let mut due = BTreeSet::new();
         tokio::select! {
             () = shutdown.requested() => return,
             () = retry => due.append(&mut unfinished),
+            () = delayed => due.extend(later.take(Instant::now())),
             (kind, events) = next_of(&mut watchers) => match events {
-                Ok(events) => {
-                    let objects = work.watched();
-                    for event in events {
-                        let (namespace, name) = objects[kind].names_of(event.entry());
-                        due.extend(work.touched(kind, namespace, name));
-                    }
-                }
+                Ok(events) => due.extend(events.iter().flat_map(|event| work.touched_by(kind, event))),
                 Err(WatchError::Closed) => return,
                 Err(_) => {
                     // Changes were missed.
@@ -77,28 +95,34 @@ async fn follow<R: Reconcile>(
                 }
             },
         }
-        unfinished.append(&mut look(&work, due).await);
+        unfinished.append(&mut look(&work, due, &mut later).await);
     }
 }
 
 /// What happened next to any of the kinds.
-async fn next_of(watchers: &mut [Watcher]) -> (usize, Result<Vec<Arc<Event>>, WatchError>) {
+pub(crate) async fn next_of(watchers: &mut [Watcher]) -> (usize, Result<Vec<Arc<Event>>, WatchError>) {
     let next = watchers.iter_mut().map(|watcher| Box::pin(watcher.next()));
     let (events, kind, _) = select_all(next).await;
     (kind, events)
 }
 
 /// Works on all of `due`; those that failed.
-async fn look<R: Reconcile>(work: &R, due: BTreeSet<String>) -> BTreeSet<String> {
+async fn look<R: Reconcile>(work: &R, due: BTreeSet<String>, later: &mut Later) -> BTreeSet<String> {
     let each = stream::iter(due).map(|key| async move {
         let outcome = work.reconcile(&key).await;
-        outcome.err().map(|error| {
+        if let Err(error) = &outcome {
             tracing::warn!(what = R::NAME, key, %error, "work of the server itself failed and is tried again");
-            key
-        })
+        }
+        (key, outcome.is_ok())
     });
-    each.buffer_unordered(AT_ONCE)
-        .filter_map(std::future::ready)
-        .collect()
-        .await
+    let done: Vec<(String, bool)> = each.buffer_unordered(AT_ONCE).collect().await;
+    let mut failed = BTreeSet::new();
+    for (key, is_done) in done {
+        match work.again_in(&key).filter(|_| is_done) {
+            Some(delay) => later.put(key, Instant::now() + delay),
+            None if is_done => later.forget(&key),
+            None => drop(failed.insert(key)),
+        }
+    }
+    failed
 }

@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::SystemTime;
@@ -9,8 +10,9 @@ use std::time::SystemTime;
 use anyhow::{Context, Result};
 use planesmith_access::authentication::{BearerTokens, RequestHeaderAuthenticator};
 use planesmith_access::authorization::Authorizer;
-use planesmith_api_defs::core::v1::allow_privileged_containers;
+use planesmith_api_defs::core::v1::{allow_privileged_containers, keep_events_for};
 use planesmith_machinery::scheme::Scheme;
+use planesmith_machinery::time::Time;
 use planesmith_server::chain::ApiServer;
 use planesmith_server::discovery::GroupDirectory;
 use planesmith_server::filters::InFlightLimits;
@@ -29,6 +31,9 @@ use crate::admission::{self, Setup};
 use crate::api_services::{self, Aggregation};
 use crate::authentication::{authenticator, authorizer, bearer_tokens};
 use crate::bootstrap::Announcement;
+use crate::bootstrap::storage_versions::GATE as STORAGE_VERSION_GATE;
+use crate::commands::{self, Asked};
+use crate::controllers::Means;
 use crate::delegation::{Host, TrustedProxies};
 use crate::enablement::Enablement;
 use crate::identity::Identity;
@@ -37,6 +42,7 @@ use crate::loopback::Loopback;
 use crate::options::{Options, StorageKind};
 use crate::private_file::make_private_dir;
 use crate::program::{GroupVersion, Program};
+use crate::running::Running;
 use crate::service_accounts::ServiceAccountKeys;
 use crate::service_addresses::ServiceAddresses;
 use crate::services::Services;
@@ -49,13 +55,13 @@ use crate::{
 /// The feature gate that lets clients use CBOR; off unless it is named, as in kube-apiserver.
 const CBOR_GATE: &str = "CBORServingAndStorage";
 
-/// Runs `program` with the flags of this process until it is told to stop; `PROGRAM convert` only converts files.
+/// Does what the command line of this process says: runs `program` until it is told to stop, unless it names a command.
 #[must_use]
 pub fn run(program: &Program) -> ExitCode {
-    if let Some(code) = crate::convert::run_if_asked(program) {
-        return code;
-    }
-    let options = Options::from_command_line();
+    let options = match commands::read(program) {
+        Asked::Serve(options) => options,
+        Asked::Done(code) => return code,
+    };
     crate::logging::start_logging(options.logging_format, options.verbosity);
     warn_of_idle_switches(&options);
     if options.feature_gates.get(CBOR_GATE) == Some(true) {
@@ -82,7 +88,8 @@ pub(crate) fn fail(error: &anyhow::Error) -> ExitCode {
 
 /// Says which switches change nothing; they are no mistakes when flags written for a kube-apiserver are used here.
 fn warn_of_idle_switches(options: &Options) {
-    for name in options.feature_gates.names().filter(|name| *name != CBOR_GATE) {
+    let known = [CBOR_GATE, STORAGE_VERSION_GATE];
+    for name in options.feature_gates.names().filter(|name| !known.contains(name)) {
         tracing::warn!(name, "--feature-gates names a feature that this server cannot switch");
     }
 }
@@ -93,6 +100,7 @@ async fn serve(program: &Program, options: &Options) -> Result<()> {
     if options.allow_privileged {
         allow_privileged_containers();
     }
+    keep_events_for(options.event_ttl);
     make_private_dir(&options.data_dir)
         .with_context(|| format!("--data-dir {} cannot be made", options.data_dir.display()))?;
     let identity = Identity::open(options)?;
@@ -143,12 +151,42 @@ async fn serve(program: &Program, options: &Options) -> Result<()> {
     // The next command is typed in another terminal, which may be in another folder.
     let kubeconfig = std::path::absolute(&kubeconfig).unwrap_or(kubeconfig);
     announce(program, options, &served, &url, &kubeconfig.display().to_string());
+    let running = running(program, options, &identity, &url);
+    running
+        .write(&options.data_dir)
+        .with_context(|| format!("--data-dir {} cannot be written", options.data_dir.display()))?;
     let result = server.run(listener, signals).await;
     if let Some(traces) = traces {
         traces.close().await;
     }
     storage.close().await;
+    Running::remove(&options.data_dir);
     result.context("the server stopped out of order")
+}
+
+/// What whoever asks for the status of the server is told.
+fn running(program: &Program, options: &Options, identity: &Identity, url: &str) -> Running {
+    let absolute = |path: &Path| std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+    let store = match options.storage {
+        StorageKind::Sled => store_dir(options).display().to_string(),
+        StorageKind::Memory => String::new(),
+    };
+    let admin = identity.admin();
+    Running {
+        name: program.name.to_owned(),
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        pid: rustix::process::getpid().as_raw_nonzero().get(),
+        since: Time::now().to_string(),
+        url: url.to_owned(),
+        store,
+        authority: absolute(identity.root_authority_file()),
+        client_certificate: absolute(&admin.certificate),
+        client_key: absolute(&admin.key),
+    }
+}
+
+fn store_dir(options: &Options) -> PathBuf {
+    options.data_dir.join("store")
 }
 
 fn open_storage(options: &Options) -> Result<Storage> {
@@ -156,7 +194,7 @@ fn open_storage(options: &Options) -> Result<Storage> {
     let storage = match options.storage {
         StorageKind::Memory => Storage::open(MemoryLog::new(), &settings)?,
         StorageKind::Sled => {
-            let dir = options.data_dir.join("store");
+            let dir = store_dir(options);
             let log = SledLog::open(&dir).with_context(|| format!("the store in {}", dir.display()))?;
             Storage::open(log, &settings).with_context(|| format!("the store in {}", dir.display()))?
         }
@@ -272,7 +310,16 @@ fn assemble(
     kinds.connect(&core);
     let core = service_accounts::with_openid(core, &keys, &announcement.public_address(), keys_url);
     let core = bootstrap::with_bootstrap(core, &stores, loopback, options, announcement, addresses.as_ref());
-    let core = controllers::with_controllers(core, &stores, loopback, &options.controllers, announcement, &directory);
+    let means = Means {
+        stores: &stores,
+        loopback,
+        announcement,
+        authority: identity.authority(),
+        issuer: &keys.issuer,
+        authorizer: &authorizer,
+        directory: &directory,
+    };
+    let core = controllers::with_controllers(core, means, &options.controllers);
     let aggregation = Aggregation {
         stores: &stores,
         loopback,
@@ -307,7 +354,7 @@ fn storage_check(storage: &Storage) -> HealthCheck {
 #[expect(clippy::print_stdout, reason = "the answer to starting the program")]
 fn announce(program: &Program, options: &Options, served: &[GroupVersion], url: &str, kubeconfig: &str) {
     let store = match options.storage {
-        StorageKind::Sled => format!("{} (sled)", options.data_dir.join("store").display()),
+        StorageKind::Sled => format!("{} (sled)", store_dir(options).display()),
         StorageKind::Memory => "in memory, gone at exit".to_owned(),
     };
     let mut text = format!(

@@ -4,6 +4,7 @@ mod bound_objects;
 mod keys;
 mod openid;
 mod token_request;
+pub(crate) mod token_secrets;
 
 use std::sync::Arc;
 
@@ -14,6 +15,7 @@ use crate::options::ServiceAccountOptions;
 pub(crate) use bound_objects::StoredObjects;
 pub use keys::ServiceAccountKeys;
 pub(crate) use openid::with_openid;
+pub(crate) use token_secrets::StoredTokenSecrets;
 
 /// Answers requests for tokens. To be called before service accounts are installed.
 pub(crate) fn handle_subresources(stores: &Stores, keys: &ServiceAccountKeys, flags: &ServiceAccountOptions) {

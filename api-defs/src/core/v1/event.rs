@@ -2,6 +2,7 @@
 
 mod columns;
 
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use planesmith_machinery::field_error::FieldErrors;
@@ -15,8 +16,9 @@ use planesmith_machinery::{Resource, Struct};
 
 use super::ObjectReference;
 
-/// How long events are kept.
-const LIFETIME: Duration = Duration::from_secs(60 * 60);
+/// For how many seconds events are kept, 0 for ever. One setting for the whole program: it is made before the first request
+/// and does not change afterwards.
+static LIFETIME: AtomicU64 = AtomicU64::new(60 * 60);
 
 /// The most bytes of `reportingInstance`, `action` and `reason` of an event with an event time.
 const MAX_WORD: usize = 128;
@@ -122,9 +124,18 @@ pub struct EventSeries {
     pub last_observed_time: MicroTime,
 }
 
+/// Keeps events that are written from now on for `lifetime` after they were written last; for ever when it is zero. An hour
+/// without it.
+pub fn keep_events_for(lifetime: Duration) {
+    // Less than a second is not for ever.
+    let seconds = lifetime.as_secs().max(u64::from(!lifetime.is_zero()));
+    LIFETIME.store(seconds, Ordering::Relaxed);
+}
+
 impl Rules for Event {
     fn lifetime(&self) -> Option<Duration> {
-        Some(LIFETIME)
+        let seconds = LIFETIME.load(Ordering::Relaxed);
+        (seconds > 0).then(|| Duration::from_secs(seconds))
     }
 
     fn validate(&self, errors: &mut FieldErrors) {

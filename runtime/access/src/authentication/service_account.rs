@@ -1,21 +1,27 @@
 //! Tokens of service accounts: signed statements that end with an object.
 //!
-//! Reading order: `claims` (what a token states), `keys` (who signed it), `key_ring` (all keys of a server), then what is done with both here.
+//! Reading order: `claims` (what a token states), `keys` (who signed it), `key_ring` (all keys of a server), then what is
+//! done with both here; and `legacy`, tokens of the older kind, which are kept in secrets.
 
 mod claims;
 mod key_ring;
 mod keys;
+mod legacy;
 
 use std::fmt;
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use jsonwebtoken::{Header, Validation};
+use planesmith_machinery::names;
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 pub use claims::{Bound, Claims, Private, Reference};
 pub use key_ring::KeyRing;
 pub use keys::{KeyError, PublicKey, SigningKey, key_set};
+pub use legacy::{LegacyClaims, LegacyTokens, TokenSecret, TokenSecrets};
 
 use super::token::common;
 use super::{TokenAuthenticator, TokenUser, TokenVerdict, authenticated};
@@ -91,21 +97,24 @@ impl TokenIssuer {
     ///
     /// When it cannot be signed.
     pub fn sign(&self, claims: Claims) -> Result<String, SignError> {
-        let key = self.keys.signing()?;
-        let claims = Claims {
+        self.encode(&Claims {
             issuer: self.issuer.clone(),
             ..claims
-        };
+        })
+    }
+
+    fn encode(&self, claims: &impl Serialize) -> Result<String, SignError> {
+        let key = self.keys.signing()?;
         let mut header = Header::new(key.public().algorithm());
         header.typ = None;
         header.kid = Some(key.public().id().to_owned());
-        Ok(jsonwebtoken::encode(&header, &claims, key.encoding())?)
+        Ok(jsonwebtoken::encode(&header, claims, key.encoding())?)
     }
 }
 
 impl TokenAuthenticator for ServiceAccountTokens {
     fn authenticate_token(&self, token: &str, audiences: &[String]) -> TokenVerdict {
-        if !self.is_issued_here(token) {
+        if !is_issued_by(token, &self.issuers) {
             return TokenVerdict::NoOpinion;
         }
         match self.check(token, audiences) {
@@ -116,62 +125,15 @@ impl TokenAuthenticator for ServiceAccountTokens {
 }
 
 impl ServiceAccountTokens {
-    /// Whether the token says that it is of one of our issuers, be it true or not.
-    fn is_issued_here(&self, token: &str) -> bool {
-        #[derive(serde::Deserialize)]
-        struct Issued {
-            #[serde(default)]
-            iss: String,
-        }
-        token.split('.').count() == 3
-            && jsonwebtoken::decode_header(token).is_ok()
-            && jsonwebtoken::dangerous::insecure_decode_claims::<Issued>(token)
-                .is_ok_and(|issued| self.issuers.contains(&issued.iss))
-    }
-
     fn check(&self, token: &str, wanted: &[String]) -> Result<TokenUser, String> {
-        let claims = self.verify(token)?;
-        let own = match claims.audiences.as_slice() {
-            [] => &self.audiences,
-            own => own,
-        };
-        let audiences = match wanted {
-            [] => own.to_vec(),
-            wanted => common(own, wanted),
-        };
-        if audiences.is_empty() && !self.audiences.is_empty() {
-            let (own, wanted) = (shown(own), shown(wanted));
-            return Err(format!(
-                "token audiences {own} is invalid for the target audiences {wanted}"
-            ));
-        }
+        let claims: Claims = verify(token, self.keys.public())?;
+        let audiences = meant_for(&claims.audiences, &self.audiences, wanted)?;
         self.check_times(&claims)?;
         self.check_objects(&claims.private)?;
         Ok(TokenUser {
             user: authenticated(user_of(&claims)),
             audiences: Some(audiences),
         })
-    }
-
-    /// The claims, when one of the keys signed them.
-    fn verify(&self, token: &str) -> Result<Claims, String> {
-        let header = jsonwebtoken::decode_header(token).map_err(|error| error.to_string())?;
-        let fits = |key: &&PublicKey| header.kid.as_deref().is_none_or(|id| id.is_empty() || id == key.id());
-        let mut keys = self.keys.public().iter().filter(fits).peekable();
-        if keys.peek().is_none() {
-            return Err("invalid signature, no keys found".to_owned());
-        }
-        keys.find_map(|key| {
-            let mut validation = Validation::new(key.algorithm());
-            // Times and audiences are checked here, in the words of kube-apiserver.
-            validation.validate_exp = false;
-            validation.validate_nbf = false;
-            validation.validate_aud = false;
-            validation.required_spec_claims.clear();
-            let verified = jsonwebtoken::decode::<Claims>(token, key.decoding(), &validation);
-            verified.ok().map(|verified| verified.claims)
-        })
-        .ok_or_else(|| "go-jose/go-jose: error in cryptographic primitive".to_owned())
     }
 
     fn now(&self) -> i64 {
@@ -237,6 +199,56 @@ impl ServiceAccountTokens {
     }
 }
 
+/// Whether the token says that it is of one of these issuers, be it true or not.
+fn is_issued_by(token: &str, issuers: &[impl AsRef<str>]) -> bool {
+    #[derive(Deserialize)]
+    struct Issued {
+        #[serde(default)]
+        iss: String,
+    }
+    token.split('.').count() == 3
+        && jsonwebtoken::decode_header(token).is_ok()
+        && jsonwebtoken::dangerous::insecure_decode_claims::<Issued>(token)
+            .is_ok_and(|issued| issuers.iter().any(|issuer| issuer.as_ref() == issued.iss))
+}
+
+/// The claims, when one of the keys signed them.
+fn verify<C: DeserializeOwned + Clone>(token: &str, keys: &[PublicKey]) -> Result<C, String> {
+    let header = jsonwebtoken::decode_header(token).map_err(|error| error.to_string())?;
+    let fits = |key: &&PublicKey| header.kid.as_deref().is_none_or(|id| id.is_empty() || id == key.id());
+    let mut keys = keys.iter().filter(fits).peekable();
+    if keys.peek().is_none() {
+        return Err("invalid signature, no keys found".to_owned());
+    }
+    keys.find_map(|key| {
+        let mut validation = Validation::new(key.algorithm());
+        // Times and audiences are checked here, in the words of kube-apiserver.
+        validation.validate_exp = false;
+        validation.validate_nbf = false;
+        validation.validate_aud = false;
+        validation.required_spec_claims.clear();
+        let verified = jsonwebtoken::decode::<C>(token, key.decoding(), &validation);
+        verified.ok().map(|verified| verified.claims)
+    })
+    .ok_or_else(|| "go-jose/go-jose: error in cryptographic primitive".to_owned())
+}
+
+/// For whom of `wanted` a token is good that is meant for `own`; for the server itself when it says nothing.
+fn meant_for(own: &[String], server: &[String], wanted: &[String]) -> Result<Vec<String>, String> {
+    let own = if own.is_empty() { server } else { own };
+    let audiences = match wanted {
+        [] => own.to_vec(),
+        wanted => common(own, wanted),
+    };
+    if audiences.is_empty() && !server.is_empty() {
+        let (own, wanted) = (shown(own), shown(wanted));
+        return Err(format!(
+            "token audiences {own} is invalid for the target audiences {wanted}"
+        ));
+    }
+    Ok(audiences)
+}
+
 /// The user that a token stands for.
 fn user_of(claims: &Claims) -> UserInfo {
     let private = &claims.private;
@@ -273,6 +285,14 @@ pub fn service_account_user(namespace: &str, name: &str) -> UserInfo {
 #[must_use]
 pub fn service_account_name(namespace: &str, name: &str) -> String {
     format!("{USER_PREFIX}{namespace}:{name}")
+}
+
+/// Namespace and name of the service account that a user name stands for; `None` for other names.
+#[must_use]
+pub fn split_service_account_name(user: &str) -> Option<(&str, &str)> {
+    let (namespace, name) = user.strip_prefix(USER_PREFIX)?.split_once(':')?;
+    let is_well_formed = names::dns_label(namespace).is_empty() && names::dns_subdomain(name).is_empty();
+    is_well_formed.then_some((namespace, name))
 }
 
 /// A list of texts as Go prints it.

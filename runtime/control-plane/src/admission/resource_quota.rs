@@ -5,6 +5,7 @@ mod configuration;
 mod evaluator;
 mod ledger;
 mod pods;
+pub(crate) mod recount;
 mod request;
 mod services;
 mod writer;

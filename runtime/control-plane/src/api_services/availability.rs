@@ -109,7 +109,7 @@ impl Availability {
             if !self.update(&mut object, &Time::now().to_string()) {
                 return Ok(());
             }
-            api_services.replace_status(&object).await?;
+            api_services.replace_part(&object, "/status").await?;
         }
         Ok(())
     }

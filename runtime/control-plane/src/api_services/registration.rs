@@ -182,7 +182,7 @@ impl Registration {
             return Ok(());
         }
         let Some(desired) = desired else {
-            return self.api_services.delete_this(&stored).await;
+            return self.api_services.delete_exactly(&stored, None).await;
         };
         if stored["spec"] == desired["spec"] {
             return Ok(());

@@ -12,6 +12,7 @@ use sha2::{Digest as _, Sha256};
 use super::Announcement;
 use crate::loopback::{Loopback, LoopbackError};
 use crate::objects::{Objects, text};
+use crate::periodic::{self, Periodic};
 
 const NAMESPACE: &str = "kube-system";
 
@@ -25,15 +26,12 @@ const LIFE: i64 = 3600;
 /// How often the server renews its lease.
 const RENEWAL: Duration = Duration::from_secs(10);
 
-/// How often leases are looked through for old ones.
-const COLLECTION: Duration = Duration::from_secs(3600);
-
 /// Holds the server's lease, and removes those of servers that are gone. Empty for a server without leases.
 pub(super) fn hooks(stores: &Stores, loopback: &Loopback, announcement: &Announcement) -> Vec<Hook> {
     let Some(leases) = Objects::of(stores, loopback, "coordination.k8s.io", "v1", "leases") else {
         return Vec::new();
     };
-    let host = rustix::system::uname().nodename().to_string_lossy().into_owned();
+    let host = own_host();
     let name = lease_name(&host);
     let lease = IdentityLease {
         leases: leases.clone(),
@@ -53,7 +51,7 @@ pub(super) fn hooks(stores: &Stores, loopback: &Loopback, announcement: &Announc
     let collect = Hook::new(
         "start-kube-apiserver-identity-lease-garbage-collector",
         move |shutdown| async move {
-            tokio::spawn(collect(leases, shutdown));
+            tokio::spawn(periodic::run(OldLeases { leases }, shutdown));
             Ok(())
         },
     );
@@ -118,6 +116,15 @@ impl IdentityLease {
     }
 }
 
+/// What the server calls itself where several are told apart.
+pub(super) fn own_name() -> String {
+    lease_name(&own_host())
+}
+
+fn own_host() -> String {
+    rustix::system::uname().nodename().to_string_lossy().into_owned()
+}
+
 /// The name of the lease of the server on a host, the same at every start.
 fn lease_name(host: &str) -> String {
     let digest = Sha256::digest(host);
@@ -143,22 +150,23 @@ fn base32(bytes: &[u8]) -> String {
     text
 }
 
-async fn collect(leases: Objects, mut shutdown: Shutdown) {
-    loop {
+/// Removes leases that were not renewed.
+struct OldLeases {
+    leases: Objects,
+}
+
+impl Periodic for OldLeases {
+    const NAME: &'static str = "removal of leases of servers that are gone";
+    const INTERVAL: Duration = Duration::from_secs(3600);
+
+    async fn work(&self) -> Result<(), LoopbackError> {
         let now = MicroTime::now();
-        for lease in leases.all(NAMESPACE) {
-            if lease["metadata"]["labels"][LABEL] != LABEL_VALUE || !is_over(&lease, now) {
-                continue;
-            }
-            let name = text(&lease, "/metadata/name");
-            if let Err(error) = leases.delete(NAMESPACE, name).await {
-                tracing::warn!(name, %error, "the lease of a server that is gone cannot be removed");
+        for lease in self.leases.all(NAMESPACE) {
+            if lease["metadata"]["labels"][LABEL] == LABEL_VALUE && is_over(&lease, now) {
+                self.leases.delete(NAMESPACE, text(&lease, "/metadata/name")).await?;
             }
         }
-        tokio::select! {
-            () = shutdown.requested() => return,
-            () = tokio::time::sleep(COLLECTION) => {}
-        }
+        Ok(())
     }
 }
 

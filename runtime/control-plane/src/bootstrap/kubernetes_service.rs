@@ -17,6 +17,7 @@ use planesmith_server::stores::{ResourceStore, Stores};
 use planesmith_store::WatchFrom;
 use serde_json::{Value, json};
 
+use super::server_leases::ServerLeases;
 use super::{Announcement, system_namespaces};
 use crate::loopback::{Loopback, LoopbackError, despite_others};
 use crate::options::Options;
@@ -36,11 +37,13 @@ pub(super) fn with_hooks(
     options: &Options,
     announcement: &Announcement,
 ) -> ApiServer {
+    let services = stores.resource(Service::RESOURCE);
     let Some(range) = options.service_cluster_ip_range.first() else {
         return server;
     };
     let kept = KubernetesService {
-        services: stores.resource(Service::RESOURCE),
+        leases: ServerLeases::new(services.storage()),
+        services,
         endpoints: stores.resource(Endpoints::RESOURCE),
         loopback: loopback.clone(),
         service_address: range.first(),
@@ -73,6 +76,7 @@ struct KubernetesService {
     loopback: Loopback,
     service_address: IpAddr,
     announcement: Announcement,
+    leases: ServerLeases,
     has_slices: bool,
     /// Set when the server stops: its address is not to come back.
     withdrawn: Arc<AtomicBool>,
@@ -94,7 +98,13 @@ impl KubernetesService {
             Some(_) => {}
         }
         if self.is_reachable() && !self.withdrawn.load(Ordering::Acquire) {
-            self.publish().await?;
+            if let Err(error) = self.leases.renew(self.announcement.address).await {
+                tracing::warn!(%error, "other servers cannot be told that this one is there");
+            }
+            let addresses = self.addresses();
+            if !addresses.is_empty() {
+                self.publish(&addresses).await?;
+            }
         }
         Ok(())
     }
@@ -104,10 +114,19 @@ impl KubernetesService {
         !self.announcement.address.is_loopback() && !self.announcement.address.is_unspecified()
     }
 
-    async fn publish(&self) -> Result<(), LoopbackError> {
-        let mut wanted = vec![(self.endpoints_path(), self.endpoints_object())];
+    /// Where this server and the others on its store are reached.
+    fn addresses(&self) -> Vec<IpAddr> {
+        let own = self.announcement.address;
+        let mut addresses = self.leases.addresses();
+        // One service has addresses of one family.
+        addresses.retain(|address| address.is_ipv4() == own.is_ipv4());
+        addresses
+    }
+
+    async fn publish(&self, addresses: &[IpAddr]) -> Result<(), LoopbackError> {
+        let mut wanted = vec![(self.endpoints_path(), self.endpoints_object(addresses))];
         if self.has_slices {
-            wanted.push((self.slices_path(), self.slice()));
+            wanted.push((self.slices_path(), self.slice(addresses)));
         }
         for (path, object) in wanted {
             let stored = self.get(&path).await?;
@@ -140,11 +159,24 @@ impl KubernetesService {
         if !self.is_reachable() {
             return;
         }
-        for path in [self.endpoints_path(), self.slices_path()] {
-            if let Err(error) = self.remove(&path).await {
-                tracing::warn!(%error, "the server's address cannot be taken out of the service kubernetes");
-            }
+        if let Err(error) = self.leases.give_up(self.announcement.address).await {
+            tracing::warn!(%error, "other servers cannot be told that this one is gone");
         }
+        if let Err(error) = self.publish_others().await {
+            tracing::warn!(%error, "the server's address cannot be taken out of the service kubernetes");
+        }
+    }
+
+    /// Leaves the addresses of the other servers, or nothing at all.
+    async fn publish_others(&self) -> Result<(), LoopbackError> {
+        let others = self.addresses();
+        if !others.is_empty() {
+            return self.publish(&others).await;
+        }
+        for path in [self.endpoints_path(), self.slices_path()] {
+            self.remove(&path).await?;
+        }
+        Ok(())
     }
 
     async fn get(&self, path: &str) -> Result<Option<Value>, LoopbackError> {
@@ -193,8 +225,8 @@ impl KubernetesService {
         })
     }
 
-    fn endpoints_object(&self) -> Value {
-        let Announcement { address, port, .. } = self.announcement;
+    fn endpoints_object(&self, addresses: &[IpAddr]) -> Value {
+        let addresses = addresses.iter().map(|address| json!({"ip": address.to_string()}));
         json!({
             "apiVersion": "v1",
             "kind": "Endpoints",
@@ -204,14 +236,17 @@ impl KubernetesService {
                 "labels": {"endpointslice.kubernetes.io/skip-mirror": "true"},
             },
             "subsets": [{
-                "addresses": [{"ip": address.to_string()}],
-                "ports": [{"name": "https", "port": port, "protocol": "TCP"}],
+                "addresses": addresses.collect::<Vec<_>>(),
+                "ports": [{"name": "https", "port": self.announcement.port, "protocol": "TCP"}],
             }],
         })
     }
 
-    fn slice(&self) -> Value {
+    fn slice(&self, addresses: &[IpAddr]) -> Value {
         let Announcement { address, port, .. } = self.announcement;
+        let endpoints = addresses
+            .iter()
+            .map(|address| json!({"addresses": [address.to_string()], "conditions": {"ready": true}}));
         json!({
             "apiVersion": "discovery.k8s.io/v1",
             "kind": "EndpointSlice",
@@ -220,7 +255,7 @@ impl KubernetesService {
                 "labels": {"kubernetes.io/service-name": NAME},
             },
             "addressType": Family::of(address).name(),
-            "endpoints": [{"addresses": [address.to_string()], "conditions": {"ready": true}}],
+            "endpoints": endpoints.collect::<Vec<_>>(),
             "ports": [{"name": "https", "protocol": "TCP", "port": port}],
         })
     }

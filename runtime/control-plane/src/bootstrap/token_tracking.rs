@@ -8,9 +8,10 @@ use serde_json::json;
 use crate::loopback::{Loopback, LoopbackError};
 use crate::objects::{Objects, text};
 use crate::reconciler::{self, Reconcile};
+use crate::service_accounts::token_secrets::{day, start_of};
 
-const NAMESPACE: &str = "kube-system";
-const NAME: &str = "kube-apiserver-legacy-service-account-token-tracking";
+pub(crate) const NAMESPACE: &str = "kube-system";
+pub(crate) const NAME: &str = "kube-apiserver-legacy-service-account-token-tracking";
 
 /// Makes the ConfigMap that holds the day, and keeps it; `None` for a server without ConfigMaps.
 pub(super) fn hook(stores: &Stores, loopback: &Loopback) -> Option<Hook> {
@@ -48,9 +49,7 @@ impl Reconcile for TokenTracking {
     }
 
     async fn reconcile(&self, _key: &str) -> Result<(), LoopbackError> {
-        let now = Time::now().to_string();
-        let today = now.split_once('T').map_or(now.as_str(), |(day, _)| day);
-        let data = json!({"since": today});
+        let data = json!({"since": day(Time::now())});
         match self.config_maps.get(NAMESPACE, NAME) {
             None => {
                 let made = json!({
@@ -61,29 +60,11 @@ impl Reconcile for TokenTracking {
                 });
                 self.config_maps.create(&made).await
             }
-            Some(stored) if is_day(text(&stored, "/data/since")) => Ok(()),
+            Some(stored) if start_of(text(&stored, "/data/since")).is_some() => Ok(()),
             Some(mut stored) => {
                 stored["data"] = data;
                 self.config_maps.replace(&stored).await
             }
-        }
-    }
-}
-
-/// Whether the text is a day such as 2026-01-31.
-fn is_day(text: &str) -> bool {
-    format!("{text}T00:00:00Z").parse::<Time>().is_ok()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn days_are_told_from_other_texts() {
-        assert!(is_day("2026-02-28"));
-        for text in ["", "2026-02-30", "yesterday", "2026-02-28T00:00:00Z"] {
-            assert!(!is_day(text), "{text}");
         }
     }
 }

@@ -3,16 +3,26 @@
 use std::str::FromStr;
 
 /// Names of the embedded controllers, as kube-controller-manager calls them; and what it called them before.
-const CONTROLLERS: [(&str, Option<&str>); 6] = [
+const CONTROLLERS: [(&str, Option<&str>); 13] = [
+    ("certificatesigningrequest-approving-controller", Some("csrapproving")),
+    ("certificatesigningrequest-cleaner-controller", Some("csrcleaner")),
+    ("certificatesigningrequest-signing-controller", Some("csrsigning")),
     ("clusterrole-aggregation-controller", Some("clusterrole-aggregation")),
     ("garbage-collector-controller", Some("garbagecollector")),
+    (
+        "legacy-serviceaccount-token-cleaner-controller",
+        Some("legacy-service-account-token-cleaner"),
+    ),
     ("namespace-controller", Some("namespace")),
+    ("resourcequota-controller", Some("resourcequota")),
     (
         "root-ca-certificate-publisher-controller",
         Some("root-ca-cert-publisher"),
     ),
     ("service-cidr-controller", None),
     ("serviceaccount-controller", Some("serviceaccount")),
+    ("serviceaccount-token-controller", Some("serviceaccount-token")),
+    ("ttl-after-finished-controller", Some("ttl-after-finished")),
 ];
 
 /// Which embedded controllers run, in kube-controller-manager's syntax: `*`, `name`, `-name`, `-*`.

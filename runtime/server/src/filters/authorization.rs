@@ -63,7 +63,8 @@ impl Filter for Authorization {
     }
 }
 
-fn target(info: &RequestInfo) -> Target<'_> {
+/// What a request is about.
+pub(super) fn target(info: &RequestInfo) -> Target<'_> {
     if !info.is_resource() {
         return Target::Path(info.path());
     }
@@ -79,32 +80,42 @@ fn target(info: &RequestInfo) -> Target<'_> {
 
 /// The refusal, with an authorizer's words if it has any.
 pub(crate) fn forbidden(ctx: &Context, reason: &str) -> ApiError {
-    let info = &ctx.info;
-    let (user, verb) = (quote(&ctx.user.name), info.verb_text());
-    let mut why = if info.is_resource() {
-        let resource = match info.subresource() {
-            "" => quote(info.resource()),
-            subresource => quote(&format!("{}/{subresource}", info.resource())),
-        };
-        let place = match info.namespace() {
-            "" => "at the cluster scope".to_owned(),
-            namespace => format!("in the namespace {}", quote(namespace)),
-        };
-        format!(
-            "User {user} cannot {verb} resource {resource} in API group {} {place}",
-            quote(info.group())
-        )
-    } else {
-        format!("User {user} cannot {verb} path {}", quote(info.path()))
+    refusal(&ctx.user.name, &ctx.info.verb_text(), &target(&ctx.info), reason)
+}
+
+/// Says that somebody may not do something.
+pub(super) fn refusal(user: &str, verb: &str, target: &Target<'_>, reason: &str) -> ApiError {
+    let user = quote(user);
+    let (mut why, resource, name) = match *target {
+        Target::Path(path) => {
+            let why = format!("User {user} cannot {verb} path {}", quote(path));
+            (why, GroupResource::new("", ""), "")
+        }
+        Target::Resource {
+            group,
+            resource,
+            subresource,
+            namespace,
+            name,
+            ..
+        } => {
+            let shown = match subresource {
+                "" => quote(resource),
+                subresource => quote(&format!("{resource}/{subresource}")),
+            };
+            let place = match namespace {
+                "" => "at the cluster scope".to_owned(),
+                namespace => format!("in the namespace {}", quote(namespace)),
+            };
+            let group_shown = quote(group);
+            let why = format!("User {user} cannot {verb} resource {shown} in API group {group_shown} {place}");
+            (why, GroupResource::new(group.to_owned(), resource.to_owned()), name)
+        }
     };
     if !reason.is_empty() {
         why = format!("{why}: {reason}");
     }
-    let resource = GroupResource {
-        group: info.group().to_owned().into(),
-        resource: info.resource().to_owned().into(),
-    };
-    let mut error = ApiError::forbidden(&resource, info.name(), why);
+    let mut error = ApiError::forbidden(&resource, name, why);
     error.status_mut().details.get_or_insert_with(Details::default);
     error
 }

@@ -1,15 +1,44 @@
 //! Whom the client wants to be taken for.
 
-use planesmith_machinery::group_version::GroupResource;
+mod modes;
+#[cfg(test)]
+mod tests;
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use http::header::{HeaderName, HeaderValue};
+use http::{HeaderMap, header};
+use percent_encoding::percent_decode_str;
+use planesmith_access::authorization::Authorizer;
+use planesmith_access::user::UserInfo;
+use planesmith_machinery::go_format::quote;
 use planesmith_machinery::status::ApiError;
 
+use self::modes::{Asking, Modes};
 use super::{Exchange, Filter, Step};
 
-/// Refuses requests in somebody else's name, which this server does not serve.
-///
-/// Serving them as if nothing had been said would act with more rights than the client asked for.
-#[derive(Clone, Copy, Debug)]
-pub struct Impersonation;
+const PREFIX: &str = "impersonate-";
+const USER: HeaderName = HeaderName::from_static("impersonate-user");
+const UID: HeaderName = HeaderName::from_static("impersonate-uid");
+const GROUP: HeaderName = HeaderName::from_static("impersonate-group");
+const EXTRA_PREFIX: &str = "impersonate-extra-";
+
+/// Lets a client act in somebody else's name, if it may: from here on the request is that other user's.
+#[derive(Debug)]
+pub struct Impersonation {
+    modes: Modes,
+}
+
+impl Impersonation {
+    /// Asks `authorizer` who may act in whose name.
+    #[must_use]
+    pub fn new(authorizer: Arc<dyn Authorizer>) -> Self {
+        Self {
+            modes: Modes::new(authorizer),
+        }
+    }
+}
 
 impl Filter for Impersonation {
     fn name(&self) -> &'static str {
@@ -17,14 +46,97 @@ impl Filter for Impersonation {
     }
 
     fn enter<'a>(&'a self, exchange: &'a mut Exchange) -> Step<'a> {
-        let headers = exchange.request.headers();
-        let Some(header) = headers.keys().find(|name| name.as_str().starts_with("impersonate-")) else {
-            return Step::Continue;
+        let headers = exchange.request.headers_mut();
+        let wanted = match wanted(headers) {
+            Ok(None) => return Step::Continue,
+            Ok(Some(wanted)) => wanted,
+            Err(error) => return exchange.refuse(&error),
         };
-        let user = headers.get("impersonate-user").and_then(|user| user.to_str().ok());
-        let why = format!("this server does not impersonate; repeat the request without the header {header:?}");
-        let users = GroupResource::new("", "users");
-        let refused = ApiError::forbidden(&users, user.unwrap_or_default(), why);
-        exchange.refuse(&refused)
+        // Nobody further in sees that the user is not the one who asks.
+        let named: Vec<HeaderName> = headers.keys().filter(|name| is_ours(name)).cloned().collect();
+        for name in named {
+            headers.remove(name);
+        }
+        let ctx = &exchange.ctx;
+        let asking = Asking {
+            user: &ctx.user,
+            info: &ctx.info,
+        };
+        match self.modes.impersonate(&asking, &wanted) {
+            Ok(user) => {
+                tracing::debug!(request = %ctx.id, by = ctx.user.name, user = user.name, "impersonation");
+                exchange.ctx.user = Arc::new(user);
+                Step::Continue
+            }
+            Err(error) => {
+                let nosniff = HeaderValue::from_static("nosniff");
+                exchange.headers.insert(header::X_CONTENT_TYPE_OPTIONS, nosniff);
+                exchange.refuse(&error)
+            }
+        }
     }
+}
+
+fn is_ours(name: &HeaderName) -> bool {
+    name.as_str().starts_with(PREFIX)
+}
+
+/// The user that the headers describe, as they do it; `None` when they name nobody.
+fn wanted(headers: &HeaderMap) -> Result<Option<UserInfo>, ApiError> {
+    if !headers.keys().any(is_ours) {
+        return Ok(None);
+    }
+    let one = |name: HeaderName| headers.get(name).map(text).unwrap_or_default();
+    let mut wanted = UserInfo {
+        name: one(USER),
+        uid: one(UID),
+        groups: headers.get_all(GROUP).iter().map(text).collect(),
+        extra: BTreeMap::new(),
+    };
+    for (name, value) in headers {
+        if let Some(key) = name.as_str().strip_prefix(EXTRA_PREFIX) {
+            let key = percent_decode_str(key).decode_utf8();
+            // A key that is no text stays as it was sent.
+            let key = key.map_or_else(
+                |_| name.as_str()[EXTRA_PREFIX.len()..].to_owned(),
+                |key| key.into_owned(),
+            );
+            wanted.extra.entry(key).or_default().push(text(value));
+        }
+    }
+    if !wanted.name.is_empty() {
+        return Ok(Some(wanted));
+    }
+    if wanted.uid.is_empty() && wanted.groups.is_empty() && wanted.extra.is_empty() {
+        return Ok(None);
+    }
+    let why = format!("requested {} without impersonating a user name", shown(&wanted));
+    Err(ApiError::bad_request(why))
+}
+
+fn text(value: &HeaderValue) -> String {
+    String::from_utf8_lossy(value.as_bytes()).into_owned()
+}
+
+/// A user as Go shows it.
+fn shown(user: &UserInfo) -> String {
+    let list = |texts: &[String]| {
+        let texts: Vec<String> = texts.iter().map(|text| quote(text)).collect();
+        format!("[]string{{{}}}", texts.join(", "))
+    };
+    let groups = match user.groups.as_slice() {
+        [] => "[]string(nil)".to_owned(),
+        groups => list(groups),
+    };
+    let extra = if user.extra.is_empty() {
+        "map[string][]string(nil)".to_owned()
+    } else {
+        let entries = user.extra.iter();
+        let entries: Vec<String> = entries
+            .map(|(key, values)| format!("{}:{}", quote(key), list(values)))
+            .collect();
+        format!("map[string][]string{{{}}}", entries.join(", "))
+    };
+    let (name, uid) = (quote(&user.name), quote(&user.uid));
+    format!("&user.DefaultInfo{{Name:{name}, UID:{uid}, Groups:{groups}, Extra:{extra}}}")
 }

@@ -158,7 +158,7 @@ impl Config {
             Arc::clone(metrics),
         )));
         // Audit stands here, before everything that may see an impersonated user.
-        list.push(Box::new(Impersonation));
+        list.push(Box::new(Impersonation::new(Arc::clone(&self.authorizer))));
         list.push(Box::new(in_flight.clone()));
         list.push(Box::new(Authorization::new(
             Arc::clone(&self.authorizer),

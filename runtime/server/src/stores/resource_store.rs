@@ -8,7 +8,7 @@ use planesmith_machinery::json;
 use planesmith_machinery::object::{Object, Resource};
 use planesmith_machinery::resource::{ResourceFacts, Scope};
 use planesmith_machinery::status::{ApiError, ApiResult};
-use planesmith_store::{Collection, Draft, Entry, Expect, Indexer, ListQuery, Op, Storage, WriteError};
+use planesmith_store::{Collection, Draft, Entry, Expect, Indexer, ListQuery, Op, Storage, Watcher, WriteError};
 
 use super::indexer::{JsonIndexer, row_of};
 use super::key;
@@ -81,6 +81,16 @@ impl ResourceStore {
             prefix.push_str(part);
         }
         prefix
+    }
+
+    /// Follows the changes of all objects from now on.
+    #[must_use]
+    pub fn watch(&self) -> Watcher {
+        let nothing = ListQuery {
+            limit: Some(1),
+            ..ListQuery::all(self.collection.prefix())
+        };
+        self.collection.list_and_watch(&nothing).1
     }
 
     /// Namespace and name of the object under `key`.

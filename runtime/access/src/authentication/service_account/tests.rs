@@ -22,13 +22,14 @@ impl BoundObjects for Two {
     }
 }
 
+pub(super) const KEY: &str = "-----BEGIN PRIVATE KEY-----\n\
+                              MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgevZzL1gdAFr88hb2\n\
+                              OF/2NxApJCzGCEDdfSp6VQO30hyhRANCAAQRWz+jn65BtOMvdyHKcvjBeBSDZH2r\n\
+                              1RTwjmYSi9R/zpBnuQ4EiMnCqfMPWiZqB4QdbAd0E7oH50VpuZ1P087G\n\
+                              -----END PRIVATE KEY-----\n";
+
 fn key() -> SigningKey {
-    let pem = "-----BEGIN PRIVATE KEY-----\n\
-               MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgevZzL1gdAFr88hb2\n\
-               OF/2NxApJCzGCEDdfSp6VQO30hyhRANCAAQRWz+jn65BtOMvdyHKcvjBeBSDZH2r\n\
-               1RTwjmYSi9R/zpBnuQ4EiMnCqfMPWiZqB4QdbAd0E7oH50VpuZ1P087G\n\
-               -----END PRIVATE KEY-----\n";
-    SigningKey::from_pem(pem.as_bytes()).unwrap()
+    SigningKey::from_pem(KEY.as_bytes()).unwrap()
 }
 
 fn ring() -> KeyRing {

@@ -4,14 +4,10 @@ use planesmith_access::admission::{Attributes, Objects, Operation, Phase, Plugin
 use planesmith_access::user::PRIVILEGED_GROUP;
 use planesmith_machinery::object::Object;
 use planesmith_machinery::value::{self, View};
-use x509_parser::certification_request::X509CertificationRequest;
-use x509_parser::pem::parse_x509_pem;
-use x509_parser::prelude::FromDer as _;
 
 use super::{is_for_requests, signer_of};
-
-/// The signer of certificates that the server takes for users.
-const CLIENT_SIGNER: &str = "kubernetes.io/kube-apiserver-client";
+use crate::certificate_requests::Request;
+use crate::certificate_requests::signers::CLIENT as CLIENT_SIGNER;
 
 /// Refuses requests for that group.
 pub(in super::super) struct CertificateSubjectRestriction;
@@ -48,14 +44,8 @@ fn request_of(object: &dyn Object) -> Vec<u8> {
 }
 
 fn check(pem: &[u8]) -> Result<(), String> {
-    let failed = |why: &dyn std::fmt::Display| format!("failed to parse CSR: {why}");
-    let (_, pem) = parse_x509_pem(pem).map_err(|_| failed(&"PEM block type must be CERTIFICATE REQUEST"))?;
-    if pem.label != "CERTIFICATE REQUEST" {
-        return Err(failed(&"PEM block type must be CERTIFICATE REQUEST"));
-    }
-    let (_, request) = X509CertificationRequest::from_der(&pem.contents).map_err(|error| failed(&error))?;
-    let mut organizations = request.certification_request_info.subject.iter_organization();
-    if organizations.any(|name| name.as_str() == Ok(PRIVILEGED_GROUP)) {
+    let request = Request::read(pem).map_err(|why| format!("failed to parse CSR: {why}"))?;
+    if request.organizations().iter().any(|name| name == PRIVILEGED_GROUP) {
         return Err(format!(
             "use of {CLIENT_SIGNER} signer with {PRIVILEGED_GROUP} group is not allowed"
         ));

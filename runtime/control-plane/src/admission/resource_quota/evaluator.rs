@@ -27,22 +27,23 @@ pub(super) enum Evaluator {
 impl Evaluator {
     /// The evaluator for the kind that is written.
     pub(super) fn of(attributes: &Attributes<'_>) -> Self {
-        let resource = attributes.resource;
-        if attributes.is_for("", "pods") {
-            return Evaluator::Pods;
+        Self::of_kind(attributes.resource.group, attributes.resource.plural)
+    }
+
+    /// The evaluator for a kind.
+    pub(super) fn of_kind(group: &str, plural: &str) -> Self {
+        match (group, plural) {
+            ("", "pods") => return Evaluator::Pods,
+            ("", "services") => return Evaluator::Services,
+            ("", "persistentvolumeclaims") => return Evaluator::Claims,
+            _ => {}
         }
-        if attributes.is_for("", "services") {
-            return Evaluator::Services;
-        }
-        if attributes.is_for("", "persistentvolumeclaims") {
-            return Evaluator::Claims;
-        }
-        let mut names = vec![match resource.group {
-            "" => format!("count/{}", resource.plural),
-            group => format!("count/{}.{group}", resource.plural),
+        let mut names = vec![match group {
+            "" => format!("count/{plural}"),
+            group => format!("count/{plural}.{group}"),
         }];
-        if resource.group.is_empty() && PLAIN.contains(&resource.plural) {
-            names.push(resource.plural.to_owned());
+        if group.is_empty() && PLAIN.contains(&plural) {
+            names.push(plural.to_owned());
         }
         Evaluator::Objects(names)
     }

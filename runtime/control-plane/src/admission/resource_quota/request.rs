@@ -207,7 +207,8 @@ fn add_to(quota: &mut ResourceQuota, charge: &ResourceList, asked: &Asked<'_>) -
     Ok(())
 }
 
-fn scopes_of(quota: &ResourceQuota) -> impl Iterator<Item = ScopedResourceSelectorRequirement> {
+/// What must hold for an object to be counted.
+pub(super) fn scopes_of(quota: &ResourceQuota) -> impl Iterator<Item = ScopedResourceSelectorRequirement> {
     let plain = quota.spec.scopes.iter().map(|scope| ScopedResourceSelectorRequirement {
         scope_name: scope.clone(),
         operator: "Exists".to_owned(),

@@ -218,25 +218,6 @@ fn filters_run_in_the_recorded_order() {
 }
 
 #[tokio::test]
-async fn nobody_is_impersonated() {
-    let mut server = prepared(config(AlwaysAllow));
-    server.set_installed();
-    let request = Request::builder()
-        .uri("/api/v1/echoes")
-        .header("authorization", "Bearer root")
-        .header("impersonate-user", "bob");
-    let request = request.body(Body::empty()).unwrap();
-    let response = server.front().serve(request, Arc::new(Connection::default())).await;
-    assert_eq!(response.status(), StatusCode::FORBIDDEN);
-    let body = response.into_body().collect().await.unwrap().to_bytes();
-    let body = String::from_utf8_lossy(&body);
-    assert!(
-        body.contains(r#"users \"bob\" is forbidden: this server does not impersonate"#),
-        "{body}"
-    );
-}
-
-#[tokio::test]
 async fn pages_of_allowed_origins_may_ask() {
     let mut config = config(AlwaysAllow);
     config.cors_allowed_origins = vec!["^https://ui[.]example[.]com$".to_owned()];

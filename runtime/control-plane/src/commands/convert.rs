@@ -1,8 +1,7 @@
 //! `convert`: objects in files, from one version of their kind to another, without a server.
 
 use std::fmt::Write as _;
-use std::io::{Read as _, Write as _};
-use std::process::ExitCode;
+use std::io::Read as _;
 
 use anyhow::{Context, Result, bail};
 use clap::{Parser, ValueEnum};
@@ -21,8 +20,8 @@ use crate::program::Program;
 ///
 /// Values that the version of an object implies are filled in, because another version may imply others.
 #[derive(Debug, Parser)]
-#[command(disable_version_flag = true, max_term_width = 100)]
-struct Convert {
+#[command(disable_version_flag = true)]
+pub(super) struct Convert {
     /// YAML or JSON with one or more objects, or lists of them; - for the standard input.
     #[arg(short = 'f', long, required = true, value_name = "FILE")]
     filename: Vec<String>,
@@ -42,24 +41,8 @@ enum Form {
     Json,
 }
 
-/// Runs `PROGRAM convert` when that is what was typed.
-pub(crate) fn run_if_asked(program: &Program) -> Option<ExitCode> {
-    let mut arguments = std::env::args_os();
-    let name = arguments.next()?;
-    if arguments.next()? != "convert" {
-        return None;
-    }
-    let mut name = name;
-    name.push(" convert");
-    let convert = Convert::parse_from(std::iter::once(name).chain(arguments));
-    Some(match convert.run(program) {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => crate::run::fail(&error),
-    })
-}
-
 impl Convert {
-    fn run(&self, program: &Program) -> Result<()> {
+    pub(super) fn run(&self, program: &Program) -> Result<()> {
         let mut scheme = Scheme::new();
         for group_version in program.all_groups() {
             (group_version.register)(&mut scheme);
@@ -75,10 +58,7 @@ impl Convert {
         if converted.is_empty() {
             bail!("there is no object in {}", self.filename.join(", "));
         }
-        let text = print(&converted, self.output)?;
-        std::io::stdout()
-            .write_all(&text)
-            .context("the output cannot be written")
+        super::print(&print(&converted, self.output)?)
     }
 
     /// Converts the object of a document, or those of the list that it is.

@@ -1,0 +1,295 @@
+//! Tokens that are kept in secrets: they have no time, and end with their secret.
+
+use std::fmt;
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use super::{
+    Bound, BoundObject, BoundObjects, KeyRing, SignError, TokenIssuer, is_issued_by, meant_for, service_account_name,
+    service_account_user, verify,
+};
+use crate::authentication::{TokenAuthenticator, TokenUser, TokenVerdict, authenticated};
+
+/// Who signs such tokens, whatever the server's issuers are called.
+const ISSUER: &str = "kubernetes/serviceaccount";
+
+/// The label of a secret whose token is not good any more.
+const INVALID_SINCE: &str = "kubernetes.io/legacy-token-invalid-since";
+
+/// What a token in a secret states, in the order in which kube-controller-manager writes it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct LegacyClaims {
+    /// Who made it; filled in by the issuer.
+    #[serde(rename = "iss")]
+    pub issuer: String,
+    /// Namespace of account and secret.
+    #[serde(rename = "kubernetes.io/serviceaccount/namespace")]
+    pub namespace: String,
+    /// The secret.
+    #[serde(rename = "kubernetes.io/serviceaccount/secret.name")]
+    pub secret: String,
+    /// The account.
+    #[serde(rename = "kubernetes.io/serviceaccount/service-account.name")]
+    pub account: String,
+    /// The account's UID.
+    #[serde(rename = "kubernetes.io/serviceaccount/service-account.uid")]
+    pub account_uid: String,
+    /// The user name; filled in by the issuer.
+    #[serde(rename = "sub")]
+    pub subject: String,
+}
+
+/// A secret with a token.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct TokenSecret {
+    /// The token in it.
+    pub token: Vec<u8>,
+    /// Whether its deletion has begun.
+    pub is_deleted: bool,
+    /// Whether somebody said that its token is not to be used any more.
+    pub is_invalid: bool,
+}
+
+/// Where secrets with tokens are.
+pub trait TokenSecrets: Send + Sync + fmt::Debug {
+    /// The secret; `None` when there is none of this name.
+    fn find(&self, namespace: &str, name: &str) -> Option<TokenSecret>;
+
+    /// Is told that the token of a secret was used.
+    fn note_use(&self, namespace: &str, name: &str);
+}
+
+/// Knows tokens that are kept in secrets.
+pub struct LegacyTokens {
+    /// What tokens are signed with.
+    pub keys: KeyRing,
+    /// The names of this server, for which such tokens are meant.
+    pub audiences: Vec<String>,
+    /// Where accounts are.
+    pub objects: Arc<dyn BoundObjects>,
+    /// Where the secrets are.
+    pub secrets: Arc<dyn TokenSecrets>,
+}
+
+impl TokenIssuer {
+    /// The token that states `claims`, to be kept in a secret.
+    ///
+    /// # Errors
+    ///
+    /// When it cannot be signed.
+    pub fn sign_legacy(&self, claims: LegacyClaims) -> Result<String, SignError> {
+        self.encode(&LegacyClaims {
+            issuer: ISSUER.to_owned(),
+            subject: service_account_name(&claims.namespace, &claims.account),
+            ..claims
+        })
+    }
+}
+
+impl TokenAuthenticator for LegacyTokens {
+    fn authenticate_token(&self, token: &str, audiences: &[String]) -> TokenVerdict {
+        if !is_issued_by(token, &[ISSUER]) {
+            return TokenVerdict::NoOpinion;
+        }
+        match self.check(token, audiences) {
+            Ok(user) => TokenVerdict::Valid(user),
+            Err(reason) => TokenVerdict::Invalid(reason),
+        }
+    }
+}
+
+impl LegacyTokens {
+    fn check(&self, token: &str, wanted: &[String]) -> Result<TokenUser, String> {
+        let claims: LegacyClaims = verify(token, self.keys.public())?;
+        let audiences = meant_for(&[], &self.audiences, wanted)?;
+        claims.check()?;
+        let LegacyClaims {
+            namespace,
+            secret,
+            account,
+            ..
+        } = &claims;
+        let invalidated = || "Token has been invalidated".to_owned();
+        let found = self.secrets.find(namespace, secret).ok_or_else(invalidated)?;
+        if found.is_deleted {
+            return Err(invalidated());
+        }
+        if found.token != token.as_bytes() {
+            return Err("Token does not match server's copy".to_owned());
+        }
+        self.check_account(&claims)?;
+        self.secrets.note_use(namespace, secret);
+        if found.is_invalid {
+            return Err(format!(
+                "the token in secret {namespace}/{secret} for service account {namespace}/{account} has been marked invalid. \
+                 Use tokens from the TokenRequest API or manually created secret-based tokens, or remove the \
+                 '{INVALID_SINCE}' label from the secret to temporarily allow use of this token"
+            ));
+        }
+        let mut user = service_account_user(namespace, account);
+        user.uid.clone_from(&claims.account_uid);
+        Ok(TokenUser {
+            user: authenticated(user),
+            audiences: Some(audiences),
+        })
+    }
+
+    fn check_account(&self, claims: &LegacyClaims) -> Result<(), String> {
+        let LegacyClaims {
+            namespace,
+            account,
+            account_uid,
+            ..
+        } = claims;
+        let found = self.objects.find(Bound::ServiceAccount, namespace, account);
+        let BoundObject { uid, deleted } = found.ok_or_else(|| format!("serviceaccounts \"{account}\" not found"))?;
+        if deleted.is_some() {
+            return Err(format!("ServiceAccount {namespace}/{account} has been deleted"));
+        }
+        if uid != *account_uid {
+            return Err(format!(
+                "ServiceAccount UID ({uid}) does not match claim ({account_uid})"
+            ));
+        }
+        Ok(())
+    }
+}
+
+impl LegacyClaims {
+    /// Refuses claims that do not say all that they must.
+    fn check(&self) -> Result<(), String> {
+        for (claim, name) in [
+            (&self.subject, "sub"),
+            (&self.namespace, "namespace"),
+            (&self.secret, "secretName"),
+            (&self.account, "serviceAccountName"),
+            (&self.account_uid, "serviceAccountUID"),
+        ] {
+            if claim.is_empty() {
+                return Err(format!("{name} claim is missing"));
+            }
+        }
+        if self.subject != service_account_name(&self.namespace, &self.account) {
+            return Err("sub claim is invalid".to_owned());
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Debug for LegacyTokens {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("LegacyTokens")
+            .field("audiences", &self.audiences)
+            .finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Mutex;
+
+    use super::*;
+    use crate::authentication::service_account::SigningKey;
+
+    /// One account and one secret.
+    #[derive(Debug, Default)]
+    struct One {
+        secret: Mutex<Option<TokenSecret>>,
+        used: Mutex<Vec<String>>,
+    }
+
+    impl BoundObjects for One {
+        fn find(&self, _: Bound, _: &str, name: &str) -> Option<BoundObject> {
+            (name == "bot").then(|| BoundObject {
+                uid: "uid".to_owned(),
+                deleted: None,
+            })
+        }
+    }
+
+    impl TokenSecrets for One {
+        fn find(&self, _: &str, _: &str) -> Option<TokenSecret> {
+            self.secret.lock().unwrap().clone()
+        }
+
+        fn note_use(&self, namespace: &str, name: &str) {
+            self.used.lock().unwrap().push(format!("{namespace}/{name}"));
+        }
+    }
+
+    fn claims() -> LegacyClaims {
+        LegacyClaims {
+            namespace: "ns".to_owned(),
+            secret: "key".to_owned(),
+            account: "bot".to_owned(),
+            account_uid: "uid".to_owned(),
+            ..LegacyClaims::default()
+        }
+    }
+
+    /// What is said of a token with `claims` whose secret was `changed`; and how often its use was noted.
+    fn said(claims: LegacyClaims, changed: impl FnOnce(&mut TokenSecret)) -> (String, usize) {
+        let pem = super::super::tests::KEY;
+        let keys = KeyRing::new(SigningKey::from_pem(pem.as_bytes()).unwrap(), Vec::new());
+        let issuer = TokenIssuer::new("https://issuer", keys.clone());
+        let token = issuer.sign_legacy(claims).unwrap();
+        let one = Arc::new(One::default());
+        let mut secret = TokenSecret {
+            token: token.clone().into_bytes(),
+            ..TokenSecret::default()
+        };
+        changed(&mut secret);
+        *one.secret.lock().unwrap() = Some(secret);
+        let tokens = LegacyTokens {
+            keys,
+            audiences: vec!["api".to_owned()],
+            objects: Arc::clone(&one) as Arc<dyn BoundObjects>,
+            secrets: Arc::clone(&one) as Arc<dyn TokenSecrets>,
+        };
+        let verdict = tokens.authenticate_token(&token, &["api".to_owned()]);
+        let said = match verdict {
+            TokenVerdict::Valid(found) => format!("{} {}", found.user.name, found.user.uid),
+            TokenVerdict::NoOpinion => "no opinion".to_owned(),
+            TokenVerdict::Invalid(reason) => reason,
+        };
+        let used = one.used.lock().unwrap().len();
+        (said, used)
+    }
+
+    #[test]
+    fn a_token_is_good_while_its_secret_holds_it() {
+        assert_eq!(
+            said(claims(), |_| {}),
+            ("system:serviceaccount:ns:bot uid".to_owned(), 1)
+        );
+        let (other, used) = said(claims(), |secret| secret.token.push(b'x'));
+        assert_eq!((other.as_str(), used), ("Token does not match server's copy", 0));
+        let (deleted, _) = said(claims(), |secret| secret.is_deleted = true);
+        assert_eq!(deleted, "Token has been invalidated");
+    }
+
+    #[test]
+    fn the_use_of_an_invalid_token_is_noted_and_refused() {
+        let (invalid, used) = said(claims(), |secret| secret.is_invalid = true);
+        assert!(invalid.starts_with("the token in secret ns/key for service account ns/bot has been marked invalid. "));
+        assert_eq!(used, 1);
+    }
+
+    #[test]
+    fn a_token_is_of_its_account() {
+        let mut other = claims();
+        other.account_uid = "other".to_owned();
+        assert_eq!(
+            said(other, |_| {}).0,
+            "ServiceAccount UID (uid) does not match claim (other)"
+        );
+        let mut nobody = claims();
+        nobody.account = "nobody".to_owned();
+        assert_eq!(said(nobody, |_| {}).0, "serviceaccounts \"nobody\" not found");
+        let mut empty = claims();
+        empty.secret.clear();
+        assert_eq!(said(empty, |_| {}).0, "secretName claim is missing");
+    }
+}

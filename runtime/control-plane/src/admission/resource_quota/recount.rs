@@ -1,0 +1,148 @@
+//! What is used of a quota, counted anew: what is given back when objects go is not seen by writes.
+
+use planesmith_api_defs::core::v1::{ResourceList, ResourceQuota};
+use planesmith_machinery::object::Object;
+
+use super::evaluator::{Evaluator, number};
+use super::request::scopes_of;
+
+/// A count that is under way.
+pub(crate) struct Recount<'q> {
+    quota: &'q ResourceQuota,
+    used: ResourceList,
+}
+
+impl<'q> Recount<'q> {
+    /// Begins with what was known of the bounds that `quota` sets.
+    pub(crate) fn new(quota: &'q ResourceQuota) -> Self {
+        let hard = &quota.spec.hard;
+        let known = quota.status.used.iter().filter(|(name, _)| hard.contains_key(*name));
+        Self {
+            quota,
+            used: known.map(|(name, amount)| (name.clone(), amount.clone())).collect(),
+        }
+    }
+
+    /// Counts objects of one kind: their number, or, for kinds of which more is counted, each of them.
+    pub(crate) fn add<O>(
+        &mut self,
+        group: &str,
+        plural: &str,
+        objects: &[O],
+        decode: impl Fn(&O) -> Option<Box<dyn Object>>,
+    ) {
+        let evaluator = Evaluator::of_kind(group, plural);
+        let hard = self.quota.spec.hard.keys();
+        let counted: Vec<&String> = hard.filter(|name| evaluator.counts(name)).collect();
+        let mut used: ResourceList = counted.iter().map(|name| ((*name).clone(), number(0))).collect();
+        let mut charge = |usage: &ResourceList| {
+            for (name, amount) in usage {
+                if let Some(own) = used.get_mut(name) {
+                    *own = own.rounded_add(amount);
+                }
+            }
+        };
+        match &evaluator {
+            Evaluator::Objects(names) if scopes_of(self.quota).next().is_none() => {
+                let amount = number(i64::try_from(objects.len()).unwrap_or(i64::MAX));
+                charge(&names.iter().map(|name| (name.clone(), amount.clone())).collect());
+            }
+            // None of the scopes is about other kinds.
+            Evaluator::Objects(_) => {}
+            Evaluator::Pods | Evaluator::Services | Evaluator::Claims => {
+                for object in objects.iter().filter_map(decode) {
+                    if scopes_of(self.quota).all(|scope| evaluator.is_in_scope(&*object, &scope)) {
+                        charge(&evaluator.usage(&*object));
+                    }
+                }
+            }
+        }
+        self.used.extend(used);
+    }
+
+    /// What is used.
+    pub(crate) fn used(self) -> ResourceList {
+        self.used
+    }
+}
+
+/// Whether a quota bounds something of a kind.
+pub(crate) fn bounds(quota: &ResourceQuota, group: &str, plural: &str) -> bool {
+    let evaluator = Evaluator::of_kind(group, plural);
+    quota.spec.hard.keys().any(|name| evaluator.counts(name))
+}
+
+/// Whether more than the number is counted of a kind, so that objects can use more or less while they stay.
+pub(crate) fn can_change(group: &str, plural: &str) -> bool {
+    !matches!(Evaluator::of_kind(group, plural), Evaluator::Objects(_))
+}
+
+/// Whether an object uses something else than it did.
+pub(crate) fn changed(group: &str, plural: &str, before: &dyn Object, now: &dyn Object) -> bool {
+    let evaluator = Evaluator::of_kind(group, plural);
+    evaluator.usage(before) != evaluator.usage(now)
+}
+
+#[cfg(test)]
+mod tests {
+    use planesmith_api_defs::core::v1::Pod;
+    use planesmith_machinery::object::Resource as _;
+    use serde_json::{Value, json};
+
+    use super::*;
+    use crate::admission::testing::object;
+
+    fn quota(spec: &Value, used: &Value) -> ResourceQuota {
+        object(json!({"metadata": {"name": "q"}, "spec": spec, "status": {"used": used}}))
+    }
+
+    fn pod(cpu: &str, phase: &str) -> Value {
+        json!({
+            "metadata": {"name": "p"},
+            "spec": {"containers": [{"name": "c", "resources": {"requests": {"cpu": cpu}}}]},
+            "status": {"phase": phase},
+        })
+    }
+
+    fn shown(list: &ResourceList) -> String {
+        let amounts: Vec<String> = list.iter().map(|(name, amount)| format!("{name}={amount}")).collect();
+        amounts.join(",")
+    }
+
+    #[test]
+    fn pods_are_counted_by_what_they_ask_for() {
+        let spec = json!({"hard": {"requests.cpu": "2", "pods": "5", "count/pods": "9", "count/secrets": "1"}});
+        let quota = quota(&spec, &json!({"pods": "4", "count/secrets": "1", "gone": "1"}));
+        let mut recount = Recount::new(&quota);
+        let pods = vec![pod("500m", "Running"), pod("1", "Pending"), pod("1", "Failed")];
+        assert!(bounds(&quota, "", Pod::RESOURCE.plural));
+        recount.add("", "pods", &pods, |pod| Some(Box::new(object::<Pod>(pod.clone()))));
+        assert_eq!(
+            shown(&recount.used()),
+            "count/pods=3,count/secrets=1,pods=2,requests.cpu=1500m"
+        );
+    }
+
+    #[test]
+    fn other_objects_are_counted_where_no_scope_is_set() {
+        let count = |spec: &Value| {
+            let quota = quota(spec, &json!({}));
+            let mut recount = Recount::new(&quota);
+            recount.add("apps", "deployments", &[(), ()], |()| None);
+            shown(&recount.used())
+        };
+        let hard = json!({"count/deployments.apps": "5", "count/secrets": "2"});
+        assert_eq!(count(&json!({"hard": hard})), "count/deployments.apps=2");
+        assert_eq!(
+            count(&json!({"hard": hard, "scopes": ["BestEffort"]})),
+            "count/deployments.apps=0"
+        );
+    }
+
+    #[test]
+    fn a_pod_that_ends_gives_back() {
+        let (runs, failed) = (object::<Pod>(pod("1", "Running")), object::<Pod>(pod("1", "Failed")));
+        assert!(changed("", "pods", &runs, &failed) && !changed("", "pods", &runs, &runs));
+        assert!(can_change("", "services") && !can_change("", "secrets"));
+    }
+}

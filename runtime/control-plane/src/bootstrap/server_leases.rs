@@ -1,0 +1,95 @@
+//! Which servers share the store: each renews a lease under its address, and leases that nobody renews go by themselves.
+
+use std::net::IpAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use planesmith_store::{Collection, Draft, Expect, ListQuery, NoIndex, Op, Row, Storage, WriteError};
+use serde_json::json;
+
+/// Where kube-apiserver keeps them, so that both can work on one store.
+const PREFIX: &str = "/registry/masterleases/";
+
+/// How long a lease is good: half as long again as the time between renewals.
+const LIFE: Duration = Duration::from_secs(15);
+
+/// The leases of all servers on one store.
+#[derive(Clone, Debug)]
+pub(super) struct ServerLeases {
+    leases: Arc<Collection>,
+}
+
+impl ServerLeases {
+    pub(super) fn new(storage: &Storage) -> Self {
+        Self {
+            leases: storage.collection(PREFIX, Arc::new(NoIndex)),
+        }
+    }
+
+    /// Says that there is a server at an address.
+    pub(super) async fn renew(&self, address: IpAddr) -> Result<(), WriteError> {
+        let text = address.to_string();
+        let lease = json!({
+            "kind": "Endpoints",
+            "apiVersion": "v1",
+            "metadata": {},
+            "subsets": [{"addresses": [{"ip": text}]}],
+        });
+        let op = Op::Put {
+            key: key(address),
+            draft: Draft::gapless(lease.to_string().into_bytes()),
+            row: Row::default(),
+            expect: Expect::Any,
+            ttl: Some(LIFE),
+        };
+        self.leases.write(op).await.map(drop)
+    }
+
+    /// Says that there is none any more.
+    pub(super) async fn give_up(&self, address: IpAddr) -> Result<(), WriteError> {
+        let op = Op::Delete {
+            key: key(address),
+            expect: Expect::Any,
+            last: None,
+        };
+        self.leases.write(op).await.map(drop)
+    }
+
+    /// The addresses of all servers, in the order of their texts.
+    pub(super) fn addresses(&self) -> Vec<IpAddr> {
+        // The newest state is never compacted.
+        let entries = self
+            .leases
+            .list(&ListQuery::all(PREFIX))
+            .map(|page| page.entries)
+            .unwrap_or_default();
+        let addresses = entries
+            .iter()
+            .filter_map(|entry| entry.key().strip_prefix(PREFIX)?.parse().ok());
+        addresses.collect()
+    }
+}
+
+fn key(address: IpAddr) -> Arc<str> {
+    format!("{PREFIX}{address}").into()
+}
+
+#[cfg(test)]
+mod tests {
+    use planesmith_store::{MemoryLog, StorageOptions};
+
+    use super::*;
+
+    #[tokio::test]
+    async fn servers_on_one_store_know_each_other() {
+        let storage = Storage::open(MemoryLog::new(), &StorageOptions::default()).unwrap();
+        let (one, other) = (ServerLeases::new(&storage), ServerLeases::new(&storage));
+        let (first, second) = (IpAddr::from([10, 0, 0, 10]), IpAddr::from([10, 0, 0, 9]));
+        one.renew(first).await.unwrap();
+        other.renew(second).await.unwrap();
+        one.renew(first).await.unwrap();
+        assert_eq!(other.addresses(), [first, second]);
+        one.give_up(first).await.unwrap();
+        assert_eq!(other.addresses(), [second]);
+    }
+}

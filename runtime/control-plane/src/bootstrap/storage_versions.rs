@@ -1,0 +1,177 @@
+//! In which version each built-in resource is stored, written down for whoever migrates objects.
+
+use std::collections::BTreeMap;
+
+use planesmith_machinery::time::Time;
+use planesmith_server::chain::{ApiServer, SharedTable};
+use planesmith_server::hooks::{Hook, HookError};
+use planesmith_server::stores::Stores;
+use serde_json::{Value, json};
+
+use super::identity_lease;
+use crate::loopback::{Loopback, LoopbackError};
+use crate::objects::{Objects, text};
+use crate::options::Switches;
+
+/// The feature gate; off unless it is named, as in kube-apiserver.
+pub(crate) const GATE: &str = "StorageVersionAPI";
+
+const GROUP: &str = "internal.apiserver.k8s.io";
+const VERSION: &str = "v1alpha1";
+const CONDITION: &str = "AllEncodingVersionsEqual";
+
+/// Writes down what `server` stores; `None` unless the gate is on and the kind is served.
+pub(super) fn hook(server: &ApiServer, stores: &Stores, loopback: &Loopback, gates: &Switches) -> Option<Hook> {
+    if gates.get(GATE) != Some(true) {
+        return None;
+    }
+    let table = server.table();
+    let is_served = table.load().handlers().any(|handler| {
+        let facts = handler.facts();
+        facts.group == GROUP && facts.plural == "storageversions"
+    });
+    if !is_served {
+        tracing::warn!("--feature-gates has {GATE}, but --runtime-config does not have {GROUP}/{VERSION}");
+        return None;
+    }
+    let versions = StorageVersions {
+        objects: Objects::of(stores, loopback, GROUP, VERSION, "storageversions")?,
+        server: identity_lease::own_name(),
+        resources: resources(&table, stores),
+    };
+    Some(Hook::new(
+        "built-in-resources-storage-version-updater",
+        move |_| async move {
+            let written = versions.write().await;
+            written.map_err(|error| HookError(error.to_string()))
+        },
+    ))
+}
+
+struct StorageVersions {
+    objects: Objects,
+    /// What the server calls itself.
+    server: String,
+    resources: BTreeMap<String, Versions>,
+}
+
+/// The versions of one resource.
+#[derive(Debug, Default)]
+struct Versions {
+    encoding: String,
+    decodable: Vec<String>,
+    served: Vec<String>,
+}
+
+/// What is stored, by `group.resource`.
+fn resources(table: &SharedTable, stores: &Stores) -> BTreeMap<String, Versions> {
+    let mut resources: BTreeMap<String, Versions> = BTreeMap::new();
+    for handler in table.load().handlers() {
+        let (Some(store), served) = (handler.objects(), handler.facts()) else {
+            continue;
+        };
+        let (group, version) = match &*served.group {
+            "" => ("core", served.version.to_string()),
+            group => (group, format!("{group}/{}", served.version)),
+        };
+        let hub = store.facts();
+        let versions = resources.entry(format!("{group}.{}", served.plural)).or_default();
+        hub.api_version.clone_into(&mut versions.encoding);
+        let related = stores.scheme().iter().filter(|facts| std::ptr::eq(facts.hub(), hub));
+        versions.decodable = related.map(|facts| facts.api_version.to_owned()).collect();
+        versions.served.push(version);
+    }
+    for versions in resources.values_mut() {
+        versions.served.sort();
+        versions.decodable.sort();
+    }
+    resources
+}
+
+impl StorageVersions {
+    async fn write(&self) -> Result<(), LoopbackError> {
+        for (name, versions) in &self.resources {
+            if self.objects.get("", name).is_none() {
+                let object = json!({
+                    "apiVersion": format!("{GROUP}/{VERSION}"),
+                    "kind": "StorageVersion",
+                    "metadata": {"name": name},
+                    "spec": {},
+                });
+                self.objects.create(&object).await?;
+            }
+            let Some(mut object) = self.objects.get("", name) else {
+                continue;
+            };
+            let status = status(&object["status"], &self.server, versions, &Time::now().to_string());
+            if object["status"] != status {
+                object["status"] = status;
+                self.objects.replace_part(&object, "/status").await?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The status with what one server says; others keep what they said.
+fn status(before: &Value, server: &str, versions: &Versions, now: &str) -> Value {
+    let own = json!({
+        "apiServerID": server,
+        "encodingVersion": versions.encoding,
+        "decodableVersions": versions.decodable,
+        "servedVersions": versions.served,
+    });
+    let mut servers = before["storageVersions"].as_array().cloned().unwrap_or_default();
+    match servers.iter_mut().find(|said| said["apiServerID"] == server) {
+        Some(said) => *said = own,
+        None => servers.push(own),
+    }
+    let is_common = servers
+        .iter()
+        .all(|said| text(said, "/encodingVersion") == versions.encoding);
+    let (holds, word) = if is_common { ("True", "Set") } else { ("False", "Unset") };
+    let conditions = before["conditions"].as_array().into_iter().flatten();
+    let mut conditions = conditions.filter(|condition| condition["type"] == CONDITION && condition["status"] == holds);
+    let condition = conditions.next().cloned().unwrap_or_else(|| {
+        json!({
+            "type": CONDITION,
+            "status": holds,
+            "lastTransitionTime": now,
+            "reason": format!("CommonEncodingVersion{word}"),
+            "message": format!("Common encoding version {}", word.to_lowercase()),
+        })
+    });
+    let mut status = json!({"storageVersions": servers, "conditions": [condition]});
+    if is_common {
+        status["commonEncodingVersion"] = versions.encoding.as_str().into();
+    }
+    status
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn versions(encoding: &str) -> Versions {
+        Versions {
+            encoding: encoding.to_owned(),
+            ..Versions::default()
+        }
+    }
+
+    #[test]
+    fn servers_agree_or_do_not() {
+        let first = status(&Value::Null, "a", &versions("apps/v1"), "then");
+        assert_eq!(first["commonEncodingVersion"], "apps/v1");
+        assert_eq!(first["conditions"][0]["reason"], "CommonEncodingVersionSet");
+
+        let second = status(&first, "b", &versions("apps/v2"), "now");
+        assert_eq!(second["commonEncodingVersion"], Value::Null);
+        assert_eq!(second["conditions"][0]["message"], "Common encoding version unset");
+        assert_eq!(second["storageVersions"][0], first["storageVersions"][0]);
+
+        let third = status(&first, "b", &versions("apps/v1"), "now");
+        assert_eq!(third["conditions"][0]["lastTransitionTime"], "then");
+        assert_eq!(status(&third, "b", &versions("apps/v1"), "later"), third);
+    }
+}

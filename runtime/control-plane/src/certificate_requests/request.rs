@@ -1,0 +1,115 @@
+//! What somebody asks for who asks for a certificate (PKCS #10).
+
+use x509_cert::attr::AttributeTypeAndValue;
+use x509_cert::der::oid::{AssociatedOid as _, ObjectIdentifier, db};
+use x509_cert::der::{Decode as _, Encode as _, Tag};
+use x509_cert::ext::pkix::SubjectAltName;
+use x509_cert::ext::pkix::name::GeneralName;
+use x509_cert::name::Name;
+use x509_cert::request::{CertReq, ExtensionReq};
+use x509_cert::spki::SubjectPublicKeyInfoOwned;
+use x509_parser::certification_request::X509CertificationRequest;
+use x509_parser::pem::parse_x509_pem;
+use x509_parser::prelude::FromDer as _;
+
+const LABEL: &str = "CERTIFICATE REQUEST";
+
+/// What somebody asks for who asks for a certificate.
+#[derive(Debug)]
+pub(crate) struct Request {
+    asked: CertReq,
+    der: Vec<u8>,
+    /// Names other than the subject: DNS names, mail addresses, IP addresses and URIs, in this order.
+    pub(crate) names: Vec<GeneralName>,
+}
+
+impl Request {
+    /// Reads the first block of a PEM text.
+    ///
+    /// # Errors
+    ///
+    /// What it is that cannot be read.
+    pub(crate) fn read(pem: &[u8]) -> Result<Self, String> {
+        let block = parse_x509_pem(pem).ok().map(|(_, block)| block);
+        let block = block.filter(|block| block.label == LABEL);
+        let der = block.ok_or_else(|| format!("PEM block type must be {LABEL}"))?.contents;
+        let asked = CertReq::from_der(&der).map_err(|error| error.to_string())?;
+        let names = names_of(&asked).map_err(|error| error.to_string())?;
+        Ok(Self { asked, der, names })
+    }
+
+    /// Whose the certificate shall be.
+    pub(crate) fn subject(&self) -> &Name {
+        &self.asked.info.subject
+    }
+
+    /// The key that the certificate is for.
+    pub(crate) fn public_key(&self) -> &SubjectPublicKeyInfoOwned {
+        &self.asked.info.public_key
+    }
+
+    /// The user name that the certificate would stand for. With several the last one counts, as in Go.
+    pub(crate) fn common_name(&self) -> String {
+        self.texts(db::rfc4519::CN).pop().unwrap_or_default()
+    }
+
+    /// The groups that the certificate would stand for.
+    pub(crate) fn organizations(&self) -> Vec<String> {
+        self.texts(db::rfc4519::O)
+    }
+
+    /// Whether whoever asks has the key.
+    pub(crate) fn is_signed(&self) -> bool {
+        let request = X509CertificationRequest::from_der(&self.der);
+        request.is_ok_and(|(_, request)| request.verify_signature().is_ok())
+    }
+
+    fn texts(&self, oid: ObjectIdentifier) -> Vec<String> {
+        let attributes = self.subject().0.iter().flat_map(|part| part.0.iter());
+        let wanted = attributes.filter(|attribute| attribute.oid == oid);
+        wanted.filter_map(text).collect()
+    }
+}
+
+fn text(attribute: &AttributeTypeAndValue) -> Option<String> {
+    let is_text = matches!(
+        x509_cert::der::Tagged::tag(&attribute.value),
+        Tag::Utf8String | Tag::PrintableString | Tag::Ia5String | Tag::TeletexString
+    );
+    let bytes = is_text.then(|| attribute.value.value().to_vec())?;
+    String::from_utf8(bytes).ok()
+}
+
+fn names_of(asked: &CertReq) -> x509_cert::der::Result<Vec<GeneralName>> {
+    let mut names = Vec::new();
+    for attribute in asked.info.attributes.iter() {
+        if attribute.oid != ExtensionReq::OID {
+            continue;
+        }
+        for value in attribute.values.iter() {
+            let extensions = ExtensionReq::from_der(&value.to_der()?)?.0;
+            for extension in extensions {
+                if extension.extn_id == SubjectAltName::OID {
+                    names.extend(SubjectAltName::from_der(extension.extn_value.as_bytes())?.0);
+                }
+            }
+        }
+    }
+    names.retain(|name| rank(name).is_some());
+    names.sort_by_key(rank);
+    Ok(names)
+}
+
+/// Where a name stands among those of other kinds; `None` for kinds that no certificate is issued for.
+fn rank(name: &GeneralName) -> Option<u8> {
+    match name {
+        GeneralName::DnsName(_) => Some(0),
+        GeneralName::Rfc822Name(_) => Some(1),
+        GeneralName::IpAddress(_) => Some(2),
+        GeneralName::UniformResourceIdentifier(_) => Some(3),
+        GeneralName::OtherName(_)
+        | GeneralName::DirectoryName(_)
+        | GeneralName::EdiPartyName(_)
+        | GeneralName::RegisteredId(_) => None,
+    }
+}

@@ -1,0 +1,209 @@
+//! What the authority signs: any subject, any key, in the form of RFC 5280.
+
+use std::net::IpAddr;
+use std::time::SystemTime;
+
+use rcgen::{KeyPair, PublicKeyData as _, SigningKey as _};
+use x509_cert::der::asn1::{Any, BitString, Ia5String, OctetString, SetOfVec, UtcTime};
+use x509_cert::der::flagset::FlagSet;
+use x509_cert::der::oid::{AssociatedOid as _, ObjectIdentifier, db};
+use x509_cert::der::pem::LineEnding;
+use x509_cert::der::{Decode as _, Encode as _, EncodePem as _, Tag};
+use x509_cert::ext::pkix::name::GeneralName;
+use x509_cert::ext::pkix::{
+    AuthorityKeyIdentifier, BasicConstraints, ExtendedKeyUsage, KeyUsage, KeyUsages, SubjectAltName,
+    SubjectKeyIdentifier,
+};
+use x509_cert::ext::{AsExtension, Extension};
+use x509_cert::name::{Name, RdnSequence, RelativeDistinguishedName};
+use x509_cert::serial_number::SerialNumber;
+use x509_cert::spki::{AlgorithmIdentifierOwned, SubjectPublicKeyInfoOwned};
+use x509_cert::time::{Time, Validity};
+use x509_cert::{Certificate, TbsCertificate, Version};
+
+use super::Authority;
+
+/// What a certificate says, besides who signed it.
+#[derive(Debug)]
+pub(crate) struct Contents {
+    /// Whose it is.
+    pub(crate) subject: Name,
+    /// The key of whose it is.
+    pub(crate) public_key: SubjectPublicKeyInfoOwned,
+    /// Further names of whose it is.
+    pub(crate) names: Vec<GeneralName>,
+    /// What the key may be used for.
+    pub(crate) usages: Usages,
+    /// From when on it is valid.
+    pub(crate) not_before: SystemTime,
+    /// Until when it is valid; never longer than the authority itself.
+    pub(crate) not_after: SystemTime,
+}
+
+/// What a key may be used for.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Usages {
+    /// What can be done with it.
+    pub(crate) key: FlagSet<KeyUsages>,
+    /// What for.
+    pub(crate) extended: Vec<ObjectIdentifier>,
+}
+
+/// Why a certificate cannot be issued.
+#[derive(Debug, thiserror::Error)]
+pub enum IssueError {
+    /// A part of it has no form.
+    #[error("a part of the certificate cannot be encoded")]
+    Encoding(#[from] x509_cert::der::Error),
+    /// The authority cannot sign.
+    #[error("the authority's key cannot sign")]
+    Signing(#[from] rcgen::Error),
+    /// The authority's key is of a kind that is not known.
+    #[error("the authority's key is neither RSA nor ECDSA nor Ed25519")]
+    Algorithm,
+}
+
+/// A subject with a common name, and with organizations, which stand for groups.
+pub(crate) fn subject<'o>(
+    common_name: &str,
+    organizations: impl IntoIterator<Item = &'o str>,
+) -> Result<Name, IssueError> {
+    let attribute = |oid, text: &str| {
+        let value = Any::new(Tag::Utf8String, text.as_bytes())?;
+        let values = SetOfVec::try_from(vec![x509_cert::attr::AttributeTypeAndValue { oid, value }])?;
+        Ok(RelativeDistinguishedName(values))
+    };
+    let organizations = organizations
+        .into_iter()
+        .map(|organization| attribute(db::rfc4519::O, organization));
+    let parts = organizations.chain([attribute(db::rfc4519::CN, common_name)]);
+    Ok(RdnSequence(parts.collect::<Result<_, IssueError>>()?))
+}
+
+/// The public half of a key.
+pub(crate) fn public_key(key: &KeyPair) -> Result<SubjectPublicKeyInfoOwned, IssueError> {
+    Ok(SubjectPublicKeyInfoOwned::from_der(&key.subject_public_key_info())?)
+}
+
+/// DNS names and addresses as certificates hold them.
+pub(crate) fn server_names(names: &[String], addresses: &[IpAddr]) -> Result<Vec<GeneralName>, IssueError> {
+    let names = names.iter().map(|name| Ok(GeneralName::DnsName(Ia5String::new(name)?)));
+    let addresses = addresses.iter().map(|address| Ok(GeneralName::from(*address)));
+    names.chain(addresses).collect()
+}
+
+impl Authority {
+    /// Signs a certificate with these contents; PEM.
+    ///
+    /// # Errors
+    ///
+    /// When a part has no encoding, or the key cannot sign.
+    pub(crate) fn issue(&self, contents: Contents) -> Result<String, IssueError> {
+        let own = &self.certificate.tbs_certificate;
+        let algorithm = algorithm_of(&self.key)?;
+        let end = contents.not_after.min(own.validity.not_after.to_system_time());
+        let extensions = self.extensions(&contents)?;
+        let tbs_certificate = TbsCertificate {
+            version: Version::V3,
+            serial_number: SerialNumber::new(&serial_bytes())?,
+            signature: algorithm.clone(),
+            issuer: own.subject.clone(),
+            validity: Validity {
+                not_before: time(contents.not_before)?,
+                not_after: time(end)?,
+            },
+            subject: contents.subject,
+            subject_public_key_info: contents.public_key,
+            issuer_unique_id: None,
+            subject_unique_id: None,
+            extensions: Some(extensions),
+        };
+        let signature = self.key.sign(&tbs_certificate.to_der()?)?;
+        let certificate = Certificate {
+            tbs_certificate,
+            signature_algorithm: algorithm,
+            signature: BitString::from_bytes(&signature)?,
+        };
+        Ok(certificate.to_pem(LineEnding::LF)?)
+    }
+
+    fn extensions(&self, contents: &Contents) -> Result<Vec<Extension>, IssueError> {
+        let mut extensions = Vec::new();
+        let mut add = |extension: &dyn ToExtension| -> Result<(), IssueError> {
+            extensions.push(extension.to_extension(&contents.subject)?);
+            Ok(())
+        };
+        let usages = &contents.usages;
+        if !usages.key.is_empty() {
+            add(&KeyUsage(usages.key))?;
+        }
+        if !usages.extended.is_empty() {
+            add(&ExtendedKeyUsage(usages.extended.clone()))?;
+        }
+        add(&BasicConstraints {
+            ca: false,
+            path_len_constraint: None,
+        })?;
+        if let Some(id) = self.key_id() {
+            add(&AuthorityKeyIdentifier {
+                key_identifier: Some(id),
+                ..AuthorityKeyIdentifier::default()
+            })?;
+        }
+        if !contents.names.is_empty() {
+            add(&SubjectAltName(contents.names.clone()))?;
+        }
+        for extension in &mut extensions {
+            // As Go marks what is not to be overlooked; names are not where there is a subject.
+            let is_only_name = extension.extn_id == SubjectAltName::OID && contents.subject.is_empty();
+            let is_use = [KeyUsage::OID, BasicConstraints::OID].contains(&extension.extn_id);
+            extension.critical = is_use || is_only_name;
+        }
+        Ok(extensions)
+    }
+
+    /// By which the authority's key is told from others of its name.
+    fn key_id(&self) -> Option<OctetString> {
+        let mut extensions = self.certificate.tbs_certificate.extensions.iter().flatten();
+        let found = extensions.find(|extension| extension.extn_id == SubjectKeyIdentifier::OID)?;
+        let id = SubjectKeyIdentifier::from_der(found.extn_value.as_bytes()).ok()?;
+        Some(id.0)
+    }
+}
+
+/// [`AsExtension`] for values of several types.
+trait ToExtension {
+    fn to_extension(&self, subject: &Name) -> Result<Extension, IssueError>;
+}
+
+impl<E: AsExtension> ToExtension for E {
+    fn to_extension(&self, subject: &Name) -> Result<Extension, IssueError> {
+        Ok(AsExtension::to_extension(self, subject, &[])?)
+    }
+}
+
+fn algorithm_of(key: &KeyPair) -> Result<AlgorithmIdentifierOwned, IssueError> {
+    let (oid, parameters) = match key.algorithm() {
+        known if known == &rcgen::PKCS_ECDSA_P256_SHA256 => (db::rfc5912::ECDSA_WITH_SHA_256, None),
+        known if known == &rcgen::PKCS_ECDSA_P384_SHA384 => (db::rfc5912::ECDSA_WITH_SHA_384, None),
+        known if known == &rcgen::PKCS_ED25519 => (db::rfc8410::ID_ED_25519, None),
+        known if known == &rcgen::PKCS_RSA_SHA256 => (db::rfc5912::SHA_256_WITH_RSA_ENCRYPTION, Some(Any::null())),
+        _ => return Err(IssueError::Algorithm),
+    };
+    Ok(AlgorithmIdentifierOwned { oid, parameters })
+}
+
+/// In the form that RFC 5280 wants: with two digits of the year while these are enough.
+fn time(time: SystemTime) -> Result<Time, IssueError> {
+    Ok(match UtcTime::from_system_time(time) {
+        Ok(short) => Time::UtcTime(short),
+        Err(_) => Time::try_from(time)?,
+    })
+}
+
+/// 127 random bits: positive as RFC 5280 wants it, and never the same twice.
+pub(super) fn serial_bytes() -> [u8; 16] {
+    let mut bytes = *uuid::Uuid::new_v4().as_bytes();
+    bytes[0] &= 0x7f;
+    bytes
+}

@@ -1,0 +1,102 @@
+//! The command line of a server binary: it serves, unless a command says otherwise.
+
+mod completion;
+mod config;
+mod convert;
+mod help;
+mod status;
+
+use std::process::ExitCode;
+
+use anyhow::Result;
+use clap::error::ErrorKind;
+use clap::{CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
+
+use crate::options::Options;
+use crate::program::Program;
+
+/// Serves the Kubernetes API from one binary, on an embedded store.
+///
+/// Without flags it makes its certificates, writes an admin kubeconfig, listens on loopback and prints the next command.
+#[derive(Debug, Parser)]
+#[command(version, disable_help_subcommand = true, max_term_width = 100)]
+#[command(args_conflicts_with_subcommands = true)]
+struct CommandLine {
+    #[command(flatten)]
+    options: Options,
+    #[command(subcommand)]
+    command: Option<Command>,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    Convert(convert::Convert),
+    Config(config::Config),
+    Status(status::Status),
+    Completion(completion::Completion),
+}
+
+/// What a command line asks for.
+#[derive(Debug)]
+pub(crate) enum Asked {
+    /// To serve.
+    Serve(Box<Options>),
+    /// Something that is done already, with this end.
+    Done(ExitCode),
+}
+
+/// Reads the command line of this process, and does what it says unless that is to serve. On a mistake prints what is wrong
+/// and exits with 2.
+pub(crate) fn read(program: &Program) -> Asked {
+    // One command for both kinds of mistakes: it knows under which name the program was started.
+    let mut command = help::in_sections(CommandLine::command().name(program.name));
+    let line = CommandLine::from_arg_matches(&command.get_matches_mut());
+    let line = line.unwrap_or_else(|error| error.format(&mut command).exit());
+    let result = match line.command {
+        None => {
+            if let Err(error) = line.options.check() {
+                command.error(ErrorKind::ValueValidation, error).exit()
+            }
+            return Asked::Serve(Box::new(line.options));
+        }
+        Some(Command::Convert(convert)) => convert.run(program),
+        Some(Command::Config(config)) => config.run(program),
+        Some(Command::Status(status)) => status.run(program),
+        Some(Command::Completion(completion)) => completion.run(program, &mut command),
+    };
+    Asked::Done(result.map_or_else(|error| crate::run::fail(&error), |()| ExitCode::SUCCESS))
+}
+
+/// Writes the result of a command, which may go into a pipe that is closed early.
+fn print(text: &[u8]) -> Result<()> {
+    use std::io::Write as _;
+    match std::io::stdout().write_all(text) {
+        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
+            Err(anyhow::Error::new(error).context("the output cannot be written"))
+        }
+        _ => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn line(words: &[&str]) -> Result<CommandLine, String> {
+        let words = std::iter::once(&"planesmith").chain(words);
+        CommandLine::try_parse_from(words).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn the_command_line_is_put_together_well() {
+        CommandLine::command().debug_assert();
+    }
+
+    #[test]
+    fn flags_of_the_server_and_commands_do_not_mix() {
+        assert!(line(&["--secure-port=0"]).unwrap().command.is_none());
+        assert!(line(&["status", "--data-dir=d"]).unwrap().command.is_some());
+        assert!(line(&["--secure-port=0", "status"]).is_err());
+        assert!(line(&["config"]).is_err());
+    }
+}

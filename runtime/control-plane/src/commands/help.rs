@@ -1,0 +1,96 @@
+//! The flags of a server in sections, for people who read `--help`.
+
+use clap::Command;
+
+/// Titles, and how the flags begin that stand below them; others stand below "Options".
+const SECTIONS: [(&str, &[&str]); 9] = [
+    (
+        "Serving",
+        &[
+            "advertise_",
+            "bind_",
+            "cert_dir",
+            "cors_",
+            "secure_",
+            "strict_transport",
+            "tls_",
+        ],
+    ),
+    (
+        "Who asks, and what they may do",
+        &[
+            "anonymous_",
+            "authentication_",
+            "authorization_",
+            "client_ca_",
+            "requestheader_",
+            "token_auth_",
+        ],
+    ),
+    ("Service accounts", &["api_audiences", "service_account_"]),
+    (
+        "Admission",
+        &[
+            "admission_",
+            "allow_privileged",
+            "default_",
+            "disable_admission_",
+            "enable_admission_",
+        ],
+    ),
+    (
+        "Services and nodes",
+        &["kubelet_", "proxy_client_", "service_cluster_", "service_node_"],
+    ),
+    ("What is served", &["feature_gates", "runtime_config"]),
+    (
+        "Limits",
+        &[
+            "event_ttl",
+            "goaway_",
+            "max_",
+            "min_",
+            "request_timeout",
+            "shutdown_",
+            "watch_cache_",
+        ],
+    ),
+    (
+        "What happens, for people and machines",
+        &["audit_", "logging_", "slow_", "tracing_", "verbosity"],
+    ),
+    ("Storage and controllers", &["controllers", "data_dir", "storage"]),
+];
+
+/// Puts the flags below their titles.
+pub(super) fn in_sections(command: Command) -> Command {
+    command.mut_args(|flag| {
+        let section = SECTIONS.iter().find(|(_, beginnings)| {
+            let id = flag.get_id().as_str();
+            beginnings.iter().any(|beginning| id.starts_with(beginning))
+        });
+        match section {
+            Some((title, _)) => flag.help_heading(*title),
+            None => flag,
+        }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory as _;
+
+    use super::*;
+
+    #[test]
+    fn flags_stand_below_their_titles() {
+        let mut command = in_sections(super::super::CommandLine::command());
+        let help = command.render_long_help().to_string();
+        let at = |text: &str| help.find(text).unwrap_or_else(|| panic!("{text} in {help}"));
+        assert!(at("Commands:") < at("completion") && at("completion") < at("\nServing:"));
+        assert!(at("\nServing:") < at("--secure-port"));
+        assert!(at("--secure-port") < at("\nStorage and controllers:"));
+        assert!(at("\nStorage and controllers:") < at("--controllers"));
+        assert!(help.starts_with("Serves the Kubernetes API"), "{help}");
+    }
+}

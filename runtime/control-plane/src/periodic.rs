@@ -1,0 +1,32 @@
+//! Work that is done every now and then, whatever happens.
+
+use std::time::Duration;
+
+use planesmith_server::shutdown::Shutdown;
+
+use crate::loopback::LoopbackError;
+
+/// One kind of work.
+pub(crate) trait Periodic: Send + Sync + 'static {
+    /// What the log calls the work.
+    const NAME: &'static str;
+
+    /// How long to wait between one time and the next.
+    const INTERVAL: Duration;
+
+    /// Does it once.
+    fn work(&self) -> impl Future<Output = Result<(), LoopbackError>> + Send;
+}
+
+/// Does the work now, and then again and again until the server stops. A failure waits for the next time.
+pub(crate) async fn run<P: Periodic>(periodic: P, mut shutdown: Shutdown) {
+    loop {
+        if let Err(error) = periodic.work().await {
+            tracing::warn!(what = P::NAME, %error, "work of the server itself failed; it is tried again later");
+        }
+        tokio::select! {
+            () = shutdown.requested() => return,
+            () = tokio::time::sleep(P::INTERVAL) => {}
+        }
+    }
+}

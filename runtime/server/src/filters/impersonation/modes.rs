@@ -1,0 +1,349 @@
+//! Ways in which one user may act in another's name.
+//!
+//! The narrow ones need two permissions: for whom somebody wants to be taken, and for what it wants to do under that name.
+//! The older one needs only the first, for everything.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use planesmith_access::authentication::service_account::{service_account_user, split_service_account_name};
+use planesmith_access::authorization::{Attributes, Authorizer, Decision, Target};
+use planesmith_access::user::{ANONYMOUS, AUTHENTICATED_GROUP, PRIVILEGED_GROUP, UNAUTHENTICATED_GROUP, UserInfo};
+use planesmith_machinery::names;
+use planesmith_machinery::status::{ApiError, ApiResult};
+
+use super::super::authorization::{refusal, target};
+use crate::request::RequestInfo;
+
+const NODE_PREFIX: &str = "system:node:";
+const NODES_GROUP: &str = "system:nodes";
+/// Says on which node a service account's pod runs.
+const NODE_NAME: &str = "authentication.kubernetes.io/node-name";
+/// Stands for all that is known of a service account that acts for its node.
+const NODE_KEYS: &str = "authentication.kubernetes.io/associated-node-keys";
+
+/// From so many values on it is asked first whether all are allowed.
+const MANY: usize = 4;
+/// Users of whom it is remembered which way was theirs.
+const REMEMBERED: usize = 1024;
+
+/// Who asks, and what for.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Asking<'a> {
+    pub(super) user: &'a UserInfo,
+    pub(super) info: &'a RequestInfo,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Mode {
+    /// A service account takes the name of the node that its pod runs on.
+    AssociatedNode,
+    ArbitraryNode,
+    ServiceAccount,
+    UserInfo,
+    /// For everything.
+    Legacy,
+}
+
+/// In the order in which they are tried.
+const MODES: [Mode; 5] = [
+    Mode::AssociatedNode,
+    Mode::ArbitraryNode,
+    Mode::ServiceAccount,
+    Mode::UserInfo,
+    Mode::Legacy,
+];
+
+/// Tries one way after the other; the one that worked last for a user is tried first.
+#[derive(Debug)]
+pub(super) struct Modes {
+    authorizer: Arc<dyn Authorizer>,
+    last: Mutex<HashMap<String, Mode>>,
+}
+
+impl Modes {
+    pub(super) fn new(authorizer: Arc<dyn Authorizer>) -> Self {
+        Self {
+            authorizer,
+            last: Mutex::default(),
+        }
+    }
+
+    /// The user that the request is taken for.
+    ///
+    /// # Errors
+    ///
+    /// 403 when no way is open; for the reason of the first that was tried.
+    pub(super) fn impersonate(&self, asking: &Asking<'_>, wanted: &UserInfo) -> ApiResult<UserInfo> {
+        let last = self.last().get(&asking.user.name).copied();
+        let others = MODES.into_iter().filter(|mode| Some(*mode) != last);
+        let mut refused = None;
+        for mode in last
+            .into_iter()
+            .chain(others)
+            .filter(|mode| mode.is_for(asking.user, wanted))
+        {
+            match self.check(mode, asking, wanted) {
+                Ok(user) => {
+                    self.remember(&asking.user.name, mode);
+                    return Ok(user);
+                }
+                Err(error) => refused = refused.or(Some(error)),
+            }
+        }
+        // The older way is for everybody.
+        Err(refused.unwrap_or_else(|| ApiError::internal("all impersonation modes failed")))
+    }
+
+    fn last(&self) -> std::sync::MutexGuard<'_, HashMap<String, Mode>> {
+        self.last.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn remember(&self, user: &str, mode: Mode) {
+        let mut last = self.last();
+        if last.get(user) == Some(&mode) {
+            return;
+        }
+        if last.len() >= REMEMBERED {
+            last.clear();
+        }
+        last.insert(user.to_owned(), mode);
+    }
+
+    fn check(&self, mode: Mode, asking: &Asking<'_>, wanted: &UserInfo) -> ApiResult<UserInfo> {
+        let ask = Ask {
+            authorizer: &*self.authorizer,
+            user: &mode.requestor(asking.user),
+            verb: mode.verb(),
+            mode,
+        };
+        if let Some(word) = mode.word() {
+            let verb = format!("impersonate-on:{word}:{}", asking.info.verb_text());
+            ask.may(&verb, target(asking.info))?;
+        }
+        let mut user = wanted.clone();
+        ask.name(wanted, &mut user)?;
+        ask.uid(&wanted.uid)?;
+        ask.groups(&wanted.groups)?;
+        ask.extra(&wanted.extra)?;
+        let group = if user.name == ANONYMOUS {
+            Some(UNAUTHENTICATED_GROUP)
+        } else {
+            (!user.is_in(UNAUTHENTICATED_GROUP)).then_some(AUTHENTICATED_GROUP)
+        };
+        if let Some(group) = group.filter(|group| !user.is_in(group)) {
+            user.groups.push(group.to_owned());
+        }
+        Ok(user)
+    }
+}
+
+impl Mode {
+    /// How permissions call the way; the older one has no name.
+    fn word(self) -> Option<&'static str> {
+        match self {
+            Mode::AssociatedNode => Some("associated-node"),
+            Mode::ArbitraryNode => Some("arbitrary-node"),
+            Mode::ServiceAccount => Some("serviceaccount"),
+            Mode::UserInfo => Some("user-info"),
+            Mode::Legacy => None,
+        }
+    }
+
+    fn verb(self) -> String {
+        match self.word() {
+            Some(word) => format!("impersonate:{word}"),
+            None => "impersonate".to_owned(),
+        }
+    }
+
+    /// Whether this is a way from one user to the other.
+    fn is_for(self, requestor: &UserInfo, wanted: &UserInfo) -> bool {
+        let only_name = wanted.uid.is_empty() && wanted.groups.is_empty() && wanted.extra.is_empty();
+        let node = node_name(&wanted.name);
+        let is_account = |user: &UserInfo| split_service_account_name(&user.name).is_some();
+        match self {
+            Mode::AssociatedNode => {
+                let own = requestor.extra.get(NODE_NAME).map(Vec::as_slice);
+                let is_own = matches!((own, node), (Some([own]), Some(node)) if own == node);
+                only_name && is_account(requestor) && is_own
+            }
+            Mode::ArbitraryNode => only_name && node.is_some(),
+            Mode::ServiceAccount => only_name && is_account(wanted),
+            Mode::UserInfo => node.is_none() && !is_account(wanted),
+            Mode::Legacy => true,
+        }
+    }
+
+    /// Who is asked about: a service account that acts for its node is the same on every node.
+    fn requestor(self, user: &UserInfo) -> UserInfo {
+        let mut requestor = user.clone();
+        if self == Mode::AssociatedNode {
+            let keys = user.extra.keys().cloned().collect();
+            requestor.extra = BTreeMap::from([(NODE_KEYS.to_owned(), keys)]);
+        }
+        requestor
+    }
+}
+
+/// Questions about one way.
+struct Ask<'a> {
+    authorizer: &'a dyn Authorizer,
+    user: &'a UserInfo,
+    verb: String,
+    mode: Mode,
+}
+
+/// What somebody wants to be taken for.
+struct Identity<'a> {
+    group: &'a str,
+    resource: &'a str,
+    subresource: &'a str,
+    namespace: &'a str,
+    name: &'a str,
+}
+
+impl Ask<'_> {
+    fn may(&self, verb: &str, target: Target<'_>) -> ApiResult<()> {
+        let attributes = Attributes {
+            user: self.user,
+            verb,
+            target,
+        };
+        match self.authorizer.authorize(&attributes) {
+            Decision::Allow => Ok(()),
+            Decision::Deny(reason) | Decision::NoOpinion(reason) => {
+                Err(refusal(&self.user.name, verb, &target, &reason))
+            }
+        }
+    }
+
+    fn may_be(&self, identity: &Identity<'_>) -> ApiResult<()> {
+        self.may(&self.verb, identity.target())
+    }
+
+    fn refuse(&self, identity: &Identity<'_>, reason: &str) -> ApiResult<()> {
+        Err(refusal(&self.user.name, &self.verb, &identity.target(), reason))
+    }
+
+    fn is_narrow(&self) -> bool {
+        self.mode != Mode::Legacy
+    }
+
+    /// The group of the resources that stand for names of users and groups.
+    fn group_of_names(&self) -> &'static str {
+        match self.is_narrow() {
+            true => AUTHENTICATION,
+            false => "",
+        }
+    }
+
+    /// Checks the name, and fills in the groups that come with it.
+    fn name(&self, wanted: &UserInfo, user: &mut UserInfo) -> ApiResult<()> {
+        let mut identity = Identity {
+            group: self.group_of_names(),
+            resource: "users",
+            subresource: "",
+            namespace: "",
+            name: &wanted.name,
+        };
+        if let Some(node) = node_name(&wanted.name).filter(|_| self.is_narrow()) {
+            identity.resource = "nodes";
+            // One permission is for the node of every pod.
+            identity.name = if self.mode == Mode::AssociatedNode { "*" } else { node };
+            user.groups = vec![NODES_GROUP.to_owned()];
+        }
+        if let Some((namespace, name)) = split_service_account_name(&wanted.name) {
+            identity.resource = "serviceaccounts";
+            identity.namespace = namespace;
+            identity.name = name;
+            if wanted.groups.is_empty() {
+                user.groups = service_account_user(namespace, name).groups;
+            }
+        }
+        self.may_be(&identity)
+    }
+
+    fn uid(&self, uid: &str) -> ApiResult<()> {
+        if uid.is_empty() {
+            return Ok(());
+        }
+        self.may_be(&Identity::of(AUTHENTICATION, "uids", uid))
+    }
+
+    fn groups(&self, groups: &[String]) -> ApiResult<()> {
+        let identity = |name| Identity::of(self.group_of_names(), "groups", name);
+        if self.is_narrow() {
+            if groups.iter().any(String::is_empty) {
+                return self.refuse(&identity(""), "impersonating the empty string group is not allowed");
+            }
+            if groups.iter().any(|group| group == PRIVILEGED_GROUP) {
+                let reason = "impersonating the system:masters group is not allowed";
+                return self.refuse(&identity(PRIVILEGED_GROUP), reason);
+            }
+            if groups.len() >= MANY && self.may_be(&identity("*")).is_ok() {
+                return Ok(());
+            }
+        }
+        groups.iter().try_for_each(|group| self.may_be(&identity(group)))
+    }
+
+    fn extra(&self, extra: &BTreeMap<String, Vec<String>>) -> ApiResult<()> {
+        let identity = |key, value| Identity {
+            subresource: key,
+            ..Identity::of(AUTHENTICATION, "userextras", value)
+        };
+        if self.is_narrow() && !extra.is_empty() {
+            if let Some(problem) = extra.iter().find_map(|(key, values)| problem_of_extra(key, values)) {
+                return self.refuse(&identity("", ""), problem);
+            }
+            let number: usize = extra.values().map(Vec::len).sum();
+            if number.max(extra.len()) >= MANY && self.may_be(&identity("*", "*")).is_ok() {
+                return Ok(());
+            }
+        }
+        let mut values = extra
+            .iter()
+            .flat_map(|(key, values)| values.iter().map(move |value| (key, value)));
+        values.try_for_each(|(key, value)| self.may_be(&identity(key, value)))
+    }
+}
+
+const AUTHENTICATION: &str = "authentication.k8s.io";
+
+impl<'a> Identity<'a> {
+    fn of(group: &'a str, resource: &'a str, name: &'a str) -> Self {
+        Self {
+            group,
+            resource,
+            subresource: "",
+            namespace: "",
+            name,
+        }
+    }
+
+    fn target(&self) -> Target<'a> {
+        Target::Resource {
+            group: self.group,
+            version: "v1",
+            resource: self.resource,
+            subresource: self.subresource,
+            namespace: self.namespace,
+            name: self.name,
+        }
+    }
+}
+
+fn problem_of_extra(key: &str, values: &[String]) -> Option<&'static str> {
+    if key.is_empty() {
+        return Some("impersonating the empty string key in extra is not allowed");
+    }
+    let is_empty = values.iter().any(String::is_empty);
+    is_empty.then_some("impersonating the empty string value in extra is not allowed")
+}
+
+/// The node whose name in the cluster a user name is.
+fn node_name(user: &str) -> Option<&str> {
+    let name = user.strip_prefix(NODE_PREFIX)?;
+    names::dns_subdomain(name).is_empty().then_some(name)
+}
