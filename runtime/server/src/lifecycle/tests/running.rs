@@ -68,6 +68,7 @@ async fn start_hooks_run_in_order_and_show_at_readyz() {
                 Err(HookError("out of order".to_owned()))
             }
         });
+        let hook = hook.after("first");
         server.in_front_of(inner).with_start_hook(hook)
     })
     .await;
