@@ -40,10 +40,13 @@ pub struct Attributes<'a> {
     pub warn: &'a (dyn Fn(String) + Sync),
     /// Takes what the audit record of the request shall say: a key such as `pod-security.kubernetes.io/enforce-policy`,
     /// and its value; `None` when there is no such record.
-    pub annotate: Option<&'a (dyn Fn(&str, String) + Sync)>,
+    pub annotate: Option<Annotate<'a>>,
     /// Where a plugin asks for a second round; `None` outside a chain.
     pub reinvocation: Option<&'a Reinvocation>,
 }
+
+/// Takes a key and a value for the audit record.
+pub type Annotate<'a> = &'a (dyn Fn(&str, String) + Sync);
 
 impl<'a> Attributes<'a> {
     /// A request for the kind itself in no namespace, of which nothing is heard: nobody takes warnings and annotations.

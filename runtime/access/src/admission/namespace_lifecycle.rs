@@ -30,13 +30,25 @@ pub trait Namespaces: Send + Sync {
 /// needs.
 pub struct NamespaceLifecycle {
     namespaces: Arc<dyn Namespaces>,
+    /// Group and resource of questions.
+    questions: &'static [(&'static str, &'static str)],
 }
 
 impl NamespaceLifecycle {
     /// The plugin over `namespaces`.
     #[must_use]
     pub fn new(namespaces: Arc<dyn Namespaces>) -> Self {
-        Self { namespaces }
+        Self {
+            namespaces,
+            questions: &[],
+        }
+    }
+
+    /// The same, but these resources, by group, can be posted anywhere: whoever asks what others may do in a namespace must
+    /// not learn thereby whether there is one.
+    #[must_use]
+    pub fn with_questions(self, questions: &'static [(&'static str, &'static str)]) -> Self {
+        Self { questions, ..self }
     }
 
     fn check(&self, attributes: &Attributes<'_>, objects: &Objects<'_>) -> ApiResult<()> {
@@ -48,8 +60,11 @@ impl NamespaceLifecycle {
         if is_namespace || resource.scope == Scope::Cluster || attributes.operation != Operation::Create {
             return Ok(());
         }
-        // Whoever may ask what others may do in a namespace may not learn thereby whether there is one.
-        if attributes.is_for("authorization.k8s.io", "localsubjectaccessreviews") {
+        if self
+            .questions
+            .iter()
+            .any(|(group, plural)| attributes.is_for(group, plural))
+        {
             return Ok(());
         }
         let namespace = attributes.namespace;
@@ -110,6 +125,15 @@ mod tests {
         metadata: ObjectMeta,
     }
 
+    /// A question about a namespace.
+    #[derive(Clone, Debug, Default, PartialEq, Resource)]
+    #[resource(group = "example.com", version = "v1", kind = "Question")]
+    struct Question {
+        /// Metadata.
+        #[field(proto = 1)]
+        metadata: ObjectMeta,
+    }
+
     /// The place that things are in.
     #[derive(Clone, Debug, Default, PartialEq, Resource)]
     #[resource(group = "", version = "v1", kind = "Namespace", cluster)]
@@ -141,7 +165,8 @@ mod tests {
         let mut thing = Thing::default();
         thing.metadata.name = "late".to_owned();
         let new = (operation == Operation::Create).then_some(&mut thing as &mut dyn Object);
-        NamespaceLifecycle::new(Arc::new(Two)).check(&attributes, &Objects { new, old: None })
+        let plugin = NamespaceLifecycle::new(Arc::new(Two)).with_questions(&[("example.com", "questions")]);
+        plugin.check(&attributes, &Objects { new, old: None })
     }
 
     #[test]
@@ -159,6 +184,11 @@ mod tests {
         assert_eq!((leaving.code(), leaving.message()), (403, message));
         let details = leaving.status().details.as_ref().expect("details");
         assert_eq!(details.causes[0].reason, "NamespaceTerminating");
+    }
+
+    #[test]
+    fn questions_are_asked_anywhere() {
+        assert_eq!(ask(Operation::Create, Question::RESOURCE, "nowhere", ""), Ok(()));
     }
 
     #[test]

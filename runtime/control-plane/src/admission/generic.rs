@@ -11,6 +11,9 @@ use super::Registration;
 use crate::delegation::{Host, HostNamespaces};
 use crate::namespaces;
 
+/// What may be asked about namespaces that are not there.
+const QUESTIONS: &[(&str, &str)] = &[("authorization.k8s.io", "localsubjectaccessreviews")];
+
 /// Nothing is made in namespaces that are missing or on their way out.
 pub const NAMESPACE_LIFECYCLE: Registration = Registration::on("NamespaceLifecycle", |setup| {
     let Some(facts) = namespaces::facts(setup.scheme) else {
@@ -21,7 +24,8 @@ pub const NAMESPACE_LIFECYCLE: Registration = Registration::on("NamespaceLifecyc
         Some(kubeconfig) => Arc::new(HostNamespaces::new(own, Host::open(kubeconfig)?)),
         None => Arc::new(own),
     };
-    Ok(Some(Arc::new(NamespaceLifecycle::new(namespaces))))
+    let plugin = NamespaceLifecycle::new(namespaces).with_questions(QUESTIONS);
+    Ok(Some(Arc::new(plugin)))
 });
 
 /// Admits everything; there so that old flags can name it.
