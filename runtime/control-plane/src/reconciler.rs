@@ -16,9 +16,6 @@ use self::later::Later;
 use crate::loopback::LoopbackError;
 use crate::objects::Objects;
 
-/// How long after a failure the same is tried again.
-const RETRY: Duration = Duration::from_secs(1);
-
 /// How many objects are worked on at once; writes that wait for the disk together are one write.
 const AT_ONCE: usize = 64;
 
@@ -55,24 +52,12 @@ pub(crate) trait Reconcile: Send + Sync + 'static {
 pub(crate) async fn start<R: Reconcile>(work: R, shutdown: Shutdown) {
     let watchers: Vec<Watcher> = work.watched().into_iter().map(Objects::watch).collect();
     let mut later = Later::default();
-    let unfinished = look(&work, work.all().into_iter().collect(), &mut later).await;
-    tokio::spawn(follow(work, watchers, unfinished, later, shutdown));
+    look(&work, work.all().into_iter().collect(), &mut later).await;
+    tokio::spawn(follow(work, watchers, later, shutdown));
 }
 
-async fn follow<R: Reconcile>(
-    work: R,
-    mut watchers: Vec<Watcher>,
-    mut unfinished: BTreeSet<String>,
-    mut later: Later,
-    mut shutdown: Shutdown,
-) {
+async fn follow<R: Reconcile>(work: R, mut watchers: Vec<Watcher>, mut later: Later, mut shutdown: Shutdown) {
     loop {
-        let retry = async {
-            if unfinished.is_empty() {
-                std::future::pending::<()>().await;
-            }
-            tokio::time::sleep(RETRY).await;
-        };
         let next_time = later.next_time();
         let delayed = async {
             match next_time {
@@ -83,7 +68,6 @@ async fn follow<R: Reconcile>(
         let mut due = BTreeSet::new();
         tokio::select! {
             () = shutdown.requested() => return,
-            () = retry => due.append(&mut unfinished),
             () = delayed => due.extend(later.take(Instant::now())),
             (kind, events) = next_of(&mut watchers) => match events {
                 Ok(events) => due.extend(events.iter().flat_map(|event| work.touched_by(kind, event))),
@@ -95,7 +79,7 @@ async fn follow<R: Reconcile>(
                 }
             },
         }
-        unfinished.append(&mut look(&work, due, &mut later).await);
+        look(&work, due, &mut later).await;
     }
 }
 
@@ -106,8 +90,8 @@ pub(crate) async fn next_of(watchers: &mut [Watcher]) -> (usize, Result<Vec<Arc<
     (kind, events)
 }
 
-/// Works on all of `due`; those that failed.
-async fn look<R: Reconcile>(work: &R, due: BTreeSet<String>, later: &mut Later) -> BTreeSet<String> {
+/// Works on all of `due`. Those that failed are tried again later.
+async fn look<R: Reconcile>(work: &R, due: BTreeSet<String>, later: &mut Later) {
     let each = stream::iter(due).map(|key| async move {
         let outcome = work.reconcile(&key).await;
         if let Err(error) = &outcome {
@@ -116,13 +100,15 @@ async fn look<R: Reconcile>(work: &R, due: BTreeSet<String>, later: &mut Later) 
         (key, outcome.is_ok())
     });
     let done: Vec<(String, bool)> = each.buffer_unordered(AT_ONCE).collect().await;
-    let mut failed = BTreeSet::new();
+    let now = Instant::now();
     for (key, is_done) in done {
-        match work.again_in(&key).filter(|_| is_done) {
-            Some(delay) => later.put(key, Instant::now() + delay),
-            None if is_done => later.forget(&key),
-            None => drop(failed.insert(key)),
+        if !is_done {
+            later.retry(key, now);
+            continue;
+        }
+        later.forget(&key);
+        if let Some(delay) = work.again_in(&key) {
+            later.put(key, now + delay);
         }
     }
-    failed
 }

@@ -179,9 +179,8 @@ impl ServiceAccountTokens {
                 .find(kind, namespace, &reference.name)
                 .ok_or_else(invalidated)?;
             if found.uid != reference.uid {
-                let word = if kind == Bound::Node { "node" } else { noun };
                 return Err(format!(
-                    "{} UID ({}) does not match service account {word} ref claim ({})",
+                    "{} UID ({}) does not match service account {noun} ref claim ({})",
                     kind.title(),
                     found.uid,
                     reference.uid

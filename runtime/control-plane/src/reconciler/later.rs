@@ -1,19 +1,27 @@
 //! What is to be looked at when a time has come.
 
 use std::collections::{BTreeSet, HashMap};
-use std::time::Instant;
+use std::time::{Duration, Instant};
+
+/// How long after its first failure a key comes again; twice as long after each further one.
+const FIRST_RETRY: Duration = Duration::from_secs(1);
+
+/// How long it waits at most.
+const LONGEST_RETRY: Duration = Duration::from_secs(60);
 
 /// Keys and when their time comes; each has one.
 #[derive(Debug, Default)]
 pub(crate) struct Later {
     by_time: BTreeSet<(Instant, String)>,
     times: HashMap<String, Instant>,
+    /// How often in a row keys have failed.
+    failures: HashMap<String, u32>,
 }
 
 impl Later {
     /// Sets the time of a key, in place of the one that it had.
     pub(crate) fn put(&mut self, key: String, at: Instant) {
-        self.forget(&key);
+        self.drop_time(&key);
         self.times.insert(key.clone(), at);
         self.by_time.insert((at, key));
     }
@@ -25,8 +33,22 @@ impl Later {
         }
     }
 
-    /// The key has no time any more.
+    /// Sets the time of a key that failed, the later the more often that was so. What happens to other keys, or to this
+    /// one, does not put it off.
+    pub(crate) fn retry(&mut self, key: String, now: Instant) {
+        let failures = self.failures.entry(key.clone()).or_default();
+        let delay = FIRST_RETRY.saturating_mul(1 << (*failures).min(10)).min(LONGEST_RETRY);
+        *failures += 1;
+        self.put(key, now + delay);
+    }
+
+    /// The key has no time any more, and has not failed.
     pub(crate) fn forget(&mut self, key: &str) {
+        self.failures.remove(key);
+        self.drop_time(key);
+    }
+
+    fn drop_time(&mut self, key: &str) {
         if let Some((key, at)) = self.times.remove_entry(key) {
             self.by_time.remove(&(at, key));
         }
@@ -53,8 +75,6 @@ impl Later {
 
 #[cfg(test)]
 mod tests {
-    use std::time::Duration;
-
     use super::*;
 
     #[test]
@@ -71,5 +91,20 @@ mod tests {
         assert_eq!(later.take(at(2)), ["b"]);
         assert_eq!(later.take(at(9)), ["a"]);
         assert_eq!(later.next_time(), None);
+    }
+
+    #[test]
+    fn what_fails_comes_again_later_each_time() {
+        let start = Instant::now();
+        let mut later = Later::default();
+        let mut waits = Vec::new();
+        for _ in 0..8 {
+            later.retry("a".to_owned(), start);
+            waits.push((later.next_time().unwrap() - start).as_secs());
+        }
+        assert_eq!(waits, [1, 2, 4, 8, 16, 32, 60, 60]);
+        later.forget("a");
+        later.retry("a".to_owned(), start);
+        assert_eq!(later.next_time(), Some(start + FIRST_RETRY));
     }
 }
