@@ -142,7 +142,9 @@ impl Aggregator {
             Some((place, registered.backend.clone()?))
         });
         let Some((place, backend)) = found else { return };
-        let changes = backend.read_documents(&place.group, &place.version).await;
+        let read = backend.read_documents(&place.group, &place.version);
+        // On the heap: three requests under way are a large future.
+        let changes = Box::pin(read).await;
         let registered = self.registered();
         let current = registered.get(name);
         let current = current.filter(|current| current.backend.as_ref().is_some_and(|b| Arc::ptr_eq(b, &backend)));

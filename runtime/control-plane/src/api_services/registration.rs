@@ -112,9 +112,10 @@ impl Registration {
 
 impl State {
     fn follow(&mut self, definition: &str, served: Vec<(String, String)>) -> Vec<String> {
+        let now: Vec<String> = served.iter().map(name_of).collect();
         let before = match served.is_empty() {
             true => self.served.remove(definition),
-            false => self.served.insert(definition.to_owned(), served.clone()),
+            false => self.served.insert(definition.to_owned(), served),
         };
         let before: Vec<String> = before.unwrap_or_default().iter().map(name_of).collect();
         for name in &before {
@@ -125,7 +126,6 @@ impl State {
                 }
             }
         }
-        let now: Vec<String> = served.iter().map(name_of).collect();
         for name in &now {
             let wanting = self.wanted.entry(name.clone()).or_default();
             wanting.insert(definition.to_owned());

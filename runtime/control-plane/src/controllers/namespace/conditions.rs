@@ -7,7 +7,7 @@ use super::contents::Contents;
 
 /// The conditions of a namespace in the light of what is left in it. Conditions of other types stay, and so does one that
 /// says the same as before.
-pub(super) fn updated(conditions: Vec<Value>, contents: &Contents, now: &str) -> Vec<Value> {
+pub(super) fn updated(conditions: &[Value], contents: &Contents, now: &str) -> Vec<Value> {
     let mut status = json!({"conditions": conditions});
     for (name, verdict) in said(contents) {
         set_condition(&mut status, name, &verdict, now);
@@ -130,7 +130,7 @@ mod tests {
 
     #[test]
     fn what_is_left_is_said() {
-        let said = say(&updated(Vec::new(), &held(), "now"));
+        let said = say(&updated(&[], &held(), "now"));
         assert_eq!(
             said[2..],
             [
@@ -146,9 +146,9 @@ mod tests {
 
     #[test]
     fn a_condition_keeps_its_time_until_its_status_changes() {
-        let first = updated(vec![json!({"type": "Mine", "status": "True"})], &held(), "then");
-        assert_eq!(updated(first.clone(), &held(), "now"), first);
-        let done = say(&updated(first, &Contents::default(), "now"));
+        let first = updated(&[json!({"type": "Mine", "status": "True"})], &held(), "then");
+        assert_eq!(updated(&first, &held(), "now"), first);
+        let done = say(&updated(&first, &Contents::default(), "now"));
         assert_eq!(done[0], "Mine | True |  |  | ");
         assert!(done[1].ends_with("| then"), "{done:?}");
         assert!(done[5].ends_with("All content successfully removed | now"), "{done:?}");
