@@ -1,9 +1,11 @@
 //! `certificates.k8s.io`: who is trusted, and whom others ask to be.
 
+mod key_pair;
 mod pem;
 mod signer_name;
 pub mod v1;
 pub mod v1alpha1;
 pub mod v1beta1;
 
+pub(crate) use key_pair::key_pair_complaint;
 pub(crate) use pem::authorities_complaint;

@@ -7,7 +7,7 @@ use x509_parser::pem::Pem;
 use x509_parser::prelude::{FromDer, X509Certificate};
 
 const REQUEST: &str = "CERTIFICATE REQUEST";
-const CERTIFICATE: &str = "CERTIFICATE";
+pub(super) const CERTIFICATE: &str = "CERTIFICATE";
 
 /// What is wrong with a request for a certificate: its form, or its signature.
 pub(super) fn request_complaint(pem: &[u8]) -> Option<String> {
@@ -134,14 +134,14 @@ fn anchor_complaint(block: &Block) -> Option<String> {
 }
 
 /// A block of a PEM text.
-struct Block {
-    label: String,
-    contents: Vec<u8>,
+pub(super) struct Block {
+    pub(super) label: String,
+    pub(super) contents: Vec<u8>,
     has_headers: bool,
 }
 
 /// The blocks that can be read; what stands between them does not count.
-fn blocks(pem: &[u8]) -> Vec<Block> {
+pub(super) fn blocks(pem: &[u8]) -> Vec<Block> {
     let readable = Pem::iter_from_buffer(pem).map_while(Result::ok);
     let mut blocks: Vec<Block> = readable
         .map(|block| Block {

@@ -17,6 +17,7 @@ mod namespace;
 mod node;
 mod node_selector;
 mod object_reference;
+mod old_node_label;
 mod one_of;
 mod persistent_volume;
 mod persistent_volume_claim;
@@ -126,7 +127,7 @@ pub use volume::{
     Volume, VolumeProjection, VolumeSource, VsphereVirtualDiskVolumeSource,
 };
 
-pub(crate) use pod::{of_node_selector_term, old_node_label};
+pub(crate) use old_node_label::{of_node_label_selector, of_node_selector_term, old_node_label};
 pub(crate) use resource_list::round_up_to_milli;
 pub(crate) use resource_name::is_extended_resource;
 pub(crate) use resource_requirements::check_amount;

@@ -12,6 +12,7 @@ mod default_ingress_class;
 mod default_storage_class;
 mod default_toleration_seconds;
 mod deny_service_external_ips;
+mod device_admin_access;
 mod event_rate_limit;
 mod extended_resource_toleration;
 mod generic;
@@ -45,9 +46,13 @@ use std::sync::Arc;
 use anyhow::{Context, Result};
 use planesmith_access::admission::{Chain, Lister, Plugin};
 use planesmith_access::authorization::Authorizer;
+use planesmith_api_defs::resource::v1::ResourceClaim;
+use planesmith_machinery::object::Resource;
+use planesmith_machinery::resource::ResourceFacts;
 use planesmith_machinery::scheme::Scheme;
 use planesmith_store::Storage;
 
+use self::device_admin_access::DeviceAdminAccess;
 use crate::live_kinds::LiveKinds;
 use crate::loopback::Loopback;
 use crate::options::Options;
@@ -168,6 +173,11 @@ pub fn chain(registrations: &[Registration], setup: &Setup<'_>) -> Result<Chain>
         if let Some(plugin) = plugin {
             chain.push(plugin);
         }
+    }
+    let has_claims = |kind: &'static ResourceFacts| std::ptr::eq(kind, ResourceClaim::RESOURCE);
+    if setup.scheme.iter().any(has_claims) {
+        let objects = Arc::clone(&setup.objects);
+        chain.push(Arc::new(DeviceAdminAccess { objects }));
     }
     tracing::debug!(plugins = ?chain, "admission");
     Ok(chain)

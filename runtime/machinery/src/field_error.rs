@@ -1,5 +1,6 @@
 //! What is wrong with fields of an object, as causes of an `Invalid` Status.
 
+mod sent_empty;
 mod shown;
 
 use std::collections::HashSet;
@@ -9,6 +10,8 @@ use std::ops::{Deref, DerefMut};
 use crate::go_format::quote;
 use crate::status::Cause;
 
+pub use sent_empty::SentEmpty;
+pub(crate) use sent_empty::holds_empty;
 pub use shown::{Json, Shown};
 
 /// Bytes of errors after which further ones are only counted. A list of owners can break one rule in each element, and

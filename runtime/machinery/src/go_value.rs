@@ -4,6 +4,7 @@
 //! kinds only: metadata and other types of machinery have JSON names there as well.
 
 mod diff;
+mod layout;
 mod name;
 
 use crate::field_error::Shown;
@@ -76,12 +77,24 @@ fn has_json_names(object: &dyn Struct) -> bool {
 
 fn write_fields(object: &dyn Struct, first: &mut bool, out: &mut Vec<u8>) {
     let facts = object.facts();
-    for (index, field) in facts.fields.iter().enumerate() {
-        let value = object.field(index);
+    for index in layout::fields(object) {
+        let (field, value) = (&facts.fields[index], object.field(index));
+        let lent = layout::lent(object, field.name);
         match value.view() {
             // Embedded in Go, so that its fields stand here.
             View::Struct(inner) if field.inline => write_fields(inner, first, out),
             View::Struct(inner) if field.name == "metadata" => write_members(inner, first, out),
+            View::Struct(inner) if !lent.is_empty() => {
+                write_name(&name::of_field(facts.name, field.name), first, out);
+                out.push(b'{');
+                let mut first = true;
+                for index in lent {
+                    write_name(&name::of_field(facts.name, facts.fields[index].name), &mut first, out);
+                    write(object.field(index), out);
+                }
+                write_fields(inner, &mut first, out);
+                out.push(b'}');
+            }
             _ => {
                 write_name(&name::of_field(facts.name, field.name), first, out);
                 write(value, out);

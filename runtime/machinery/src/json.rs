@@ -122,6 +122,15 @@ pub fn decode(input: &[u8], target: &mut dyn Struct, strictness: Strictness) -> 
     decode::decode(input, target, strictness)
 }
 
+/// Checks that a text is JSON.
+///
+/// # Errors
+///
+/// What is wrong with it, in the words of Go.
+pub fn check_syntax(input: &[u8]) -> Result<(), String> {
+    syntax::explain(input).map_or(Ok(()), Err)
+}
+
 /// The words for malformed input.
 #[cold]
 fn syntax_error(input: &[u8]) -> DecodeError {

@@ -6,6 +6,7 @@ use std::time::Duration;
 use crate::field_error::FieldErrors;
 use crate::object::{Object, Resource};
 use crate::resource::{Column, ResourceFacts};
+use crate::selector::FieldLabels;
 use crate::table::Cell;
 
 /// What a kind does beyond its declarations. Every function has an empty default.
@@ -18,6 +19,9 @@ use crate::table::Cell;
 pub trait Rules: Sized {
     /// In which order an update is checked.
     const UPDATE_ORDER: UpdateOrder = UpdateOrder::ChangeFirst;
+
+    /// What field selectors take besides the selectable paths, and how they refuse a field.
+    const FIELD_LABELS: FieldLabels = FieldLabels::NONE;
 
     /// What becomes of dependents when a client deletes the object and does not say.
     const DEPENDENTS: Dependents = Dependents::Collected;
@@ -173,6 +177,8 @@ pub struct Creator<'a> {
 pub struct RulesTable {
     /// See [`Rules::UPDATE_ORDER`].
     pub update_order: UpdateOrder,
+    /// [`Rules::FIELD_LABELS`].
+    pub field_labels: FieldLabels,
     /// See [`Rules::DEPENDENTS`].
     pub dependents: Dependents,
     /// See [`Rules::HOLDS_PROOFS`].
@@ -223,6 +229,7 @@ impl RulesTable {
     /// The table of every kind without rules of its own.
     pub const NONE: Self = Self {
         update_order: UpdateOrder::ChangeFirst,
+        field_labels: FieldLabels::NONE,
         dependents: Dependents::Collected,
         holds_proofs: false,
         default_values: |_| {},
@@ -252,6 +259,7 @@ impl RulesTable {
     pub const fn of<R: Resource>() -> Self {
         Self {
             update_order: R::UPDATE_ORDER,
+            field_labels: R::FIELD_LABELS,
             dependents: R::DEPENDENTS,
             holds_proofs: R::HOLDS_PROOFS,
             default_values: |object| {

@@ -122,7 +122,7 @@ fn samples(facts: &'static ResourceFacts) -> Result<Vec<Box<dyn Object>>, String
     let mut problems = None;
     let mut keep = |made: Result<Box<dyn Object>, String>| made.map_err(|problem| problems = Some(problem)).ok();
     let objects: Vec<_> = (0..SAMPLES).filter_map(|seed| keep(sample(facts, seed))).collect();
-    if objects.len() as u64 * 3 >= SAMPLES * 2 {
+    if objects.len() as u64 * 4 >= SAMPLES * 3 {
         return Ok(objects);
     }
     Err(format!(

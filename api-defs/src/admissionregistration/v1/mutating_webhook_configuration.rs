@@ -29,7 +29,8 @@ pub struct MutatingWebhookConfiguration {
     /// Standard metadata.
     #[field(proto = 1)]
     pub metadata: ObjectMeta,
-    /// The webhooks.
+    /// The webhooks of this configuration, each with the requests that it wants to see. Each needs a name of its own in
+    /// the list. They are asked one after the other.
     #[field(proto = 2, list_type = map, list_map_keys("name"), patch_strategy(merge), patch_merge_key = "name")]
     pub webhooks: Vec<MutatingWebhook>,
 }

@@ -16,7 +16,7 @@ pub struct Mutation {
     /// Fields that are merged into the object.
     #[field(proto = 3)]
     pub apply_configuration: Option<ApplyConfiguration>,
-    /// Operations on the object.
+    /// Changes the object by the operations of a JSON patch that an expression computes.
     #[field(proto = 4)]
     pub json_patch: Option<JSONPatch>,
 }

@@ -17,7 +17,7 @@ pub struct ParamKind {
     /// Group and version, as group/version.
     #[field(proto = 1)]
     pub api_version: String,
-    /// The kind.
+    /// Kind of the objects that hold parameters, such as ConfigMap or a custom kind.
     #[field(proto = 2)]
     pub kind: String,
 }

@@ -15,7 +15,7 @@ pub struct RuleWithOperations {
     /// The operations: CREATE, UPDATE, DELETE, CONNECT, or * for all of them.
     #[field(proto = 1, list_type = atomic, known("*", "CONNECT", "CREATE", "DELETE", "UPDATE"))]
     pub operations: Vec<String>,
-    /// The resources.
+    /// Which resources the operations are about, by group, version, resource and scope.
     #[field(inline, proto = 2)]
     pub rule: Rule,
 }
@@ -46,7 +46,7 @@ pub struct NamedRuleWithOperations {
     /// The names of the objects; all objects when empty.
     #[field(proto = 1, list_type = atomic)]
     pub resource_names: Vec<String>,
-    /// The operations on resources.
+    /// Which operations on which resources are meant.
     #[field(inline, proto = 2)]
     pub rule_with_operations: RuleWithOperations,
 }

@@ -84,7 +84,7 @@ pub struct ValidatingAdmissionPolicyStatus {
     /// Where the rules do not fit the types they are about; absent until they were checked.
     #[field(proto = 2)]
     pub type_checking: Option<TypeChecking>,
-    /// Aspects of the policy.
+    /// What the controllers that look after policies report about this one.
     #[field(proto = 3, list_type = map, list_map_keys("type"))]
     pub conditions: Vec<Condition>,
 }
@@ -92,7 +92,7 @@ pub struct ValidatingAdmissionPolicyStatus {
 /// Where rules do not fit the types they are about.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct TypeChecking {
-    /// One warning per expression.
+    /// What looks wrong, at most one element for each expression of the policy.
     #[field(proto = 1, list_type = atomic)]
     pub expression_warnings: Vec<ExpressionWarning>,
 }

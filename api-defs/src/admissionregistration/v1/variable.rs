@@ -13,7 +13,8 @@ pub struct Variable {
     /// The name, as identifiers of CEL are.
     #[field(proto = 1, keep)]
     pub name: String,
-    /// The value, in CEL.
+    /// CEL expression that gives the value. It can use everything that the policy's other expressions can, and the
+    /// variables before it.
     #[field(proto = 2, keep)]
     pub expression: String,
 }

@@ -8,10 +8,10 @@ use planesmith_machinery::raw::RawExtension;
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 #[schema(type_meta("apiextensions.k8s.io/v1", "ConversionReview"))]
 pub struct ConversionReview {
-    /// The question.
+    /// What the API server asks: the objects to convert and the version that is wanted.
     #[field(proto = 1)]
     pub request: Option<ConversionRequest>,
-    /// The answer.
+    /// What the webhook answers: the converted objects, or why it could not convert them.
     #[field(proto = 2)]
     pub response: Option<ConversionResponse>,
 }
@@ -25,7 +25,7 @@ pub struct ConversionRequest {
     /// The version that is wanted, such as example.com/v1.
     #[field(name = "desiredAPIVersion", proto = 2, keep)]
     pub desired_api_version: String,
-    /// The objects.
+    /// The objects to convert, whole, in any of the kind's versions.
     #[field(proto = 3, keep, list_type = atomic)]
     pub objects: Vec<RawExtension>,
 }
@@ -33,13 +33,13 @@ pub struct ConversionRequest {
 /// Objects in another version.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct ConversionResponse {
-    /// That of the question.
+    /// The uid of the request that this answers; an answer with another one is refused.
     #[field(proto = 1, keep)]
     pub uid: String,
     /// The objects in the order of the question; empty when the result is a failure.
     #[field(proto = 2, keep, list_type = atomic)]
     pub converted_objects: Vec<RawExtension>,
-    /// Whether it worked.
+    /// Success, or the reason of the failure in its message, which the client of the API server is shown.
     #[field(proto = 3, keep)]
     pub result: Status,
 }

@@ -9,7 +9,7 @@ pub struct CustomResourceConversion {
     /// None changes only apiVersion; Webhook asks a webhook.
     #[field(proto = 1, keep)]
     pub strategy: String,
-    /// The webhook.
+    /// How the webhook is called that converts objects. Needed when strategy is Webhook, forbidden otherwise.
     #[field(proto = 2)]
     pub webhook: Option<WebhookConversion>,
 }
@@ -17,7 +17,7 @@ pub struct CustomResourceConversion {
 /// A webhook that converts objects.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct WebhookConversion {
-    /// How it is reached.
+    /// Where the API server reaches the webhook, and how it knows that it is the right one.
     #[field(proto = 2)]
     pub client_config: Option<WebhookClientConfig>,
     /// The versions of ConversionReview that it knows, the most wanted first.
@@ -54,13 +54,13 @@ const HTTPS: i32 = 443;
 /// A service by its name.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct ServiceReference {
-    /// Namespace of the service.
+    /// Namespace in which the webhook's service lives.
     #[field(proto = 1, keep)]
     pub namespace: String,
-    /// Name of the service.
+    /// Name of the service in front of the webhook.
     #[field(proto = 2, keep)]
     pub name: String,
-    /// Path in the URL.
+    /// Path of the URL at which the service is called; "/" when absent.
     #[field(proto = 3)]
     pub path: Option<String>,
     /// Port of the service that talks HTTPS. Default: 443.

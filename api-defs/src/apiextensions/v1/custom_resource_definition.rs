@@ -82,7 +82,7 @@ pub struct CustomResourceDefinitionNames {
     /// The singular that kubectl takes. Default: the kind in lower case.
     #[field(proto = 2)]
     pub singular: String,
-    /// Abbreviations that kubectl takes.
+    /// Short forms of the resource name that kubectl takes, in lower case, such as "po" for pods.
     #[field(proto = 3, list_type = atomic)]
     pub short_names: Vec<String>,
     /// The kind, in upper camel case.
@@ -121,7 +121,7 @@ pub struct CustomResourceDefinitionCondition {
     /// KubernetesAPIApprovalPolicyConformant.
     #[field(proto = 1, keep)]
     pub type_: String,
-    /// True, False or Unknown.
+    /// Whether the aspect named by type holds: True, False, or Unknown while nobody can tell.
     #[field(proto = 2, keep)]
     pub status: String,
     /// When the status changed last.
@@ -130,7 +130,7 @@ pub struct CustomResourceDefinitionCondition {
     /// One word for programs on why.
     #[field(proto = 4)]
     pub reason: String,
-    /// Why, for people.
+    /// Explanation of the last change for people to read; its wording may differ between releases.
     #[field(proto = 5)]
     pub message: String,
     /// The generation that it was found for.

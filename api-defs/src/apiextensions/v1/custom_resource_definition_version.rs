@@ -10,7 +10,7 @@ pub struct CustomResourceDefinitionVersion {
     /// The version, such as v1 or v2beta1.
     #[field(proto = 1, keep)]
     pub name: String,
-    /// Whether clients reach it.
+    /// Whether clients can read and write objects in this version.
     #[field(proto = 2, keep)]
     pub served: bool,
     /// Whether objects are stored in it. True for exactly one version.
@@ -25,7 +25,7 @@ pub struct CustomResourceDefinitionVersion {
     /// What objects of the version hold.
     #[field(proto = 4)]
     pub schema: Option<CustomResourceValidation>,
-    /// Which subresources objects have.
+    /// Paths below the objects of this version for their status and their scale.
     #[field(proto = 5)]
     pub subresources: Option<CustomResourceSubresources>,
     /// What kubectl get prints besides the name. Default: the age.
@@ -39,7 +39,7 @@ pub struct CustomResourceDefinitionVersion {
 /// What objects hold.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct CustomResourceValidation {
-    /// The schema.
+    /// The schema that objects must fit, in a subset of OpenAPI v3; the server prunes and defaults by it too.
     #[field(name = "openAPIV3Schema", proto = 1)]
     pub open_apiv3_schema: Option<JSONSchemaProps>,
 }
@@ -47,7 +47,7 @@ pub struct CustomResourceValidation {
 /// A column that kubectl get prints.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct CustomResourceColumnDefinition {
-    /// The heading.
+    /// Heading of the column as kubectl prints it.
     #[field(proto = 1, keep)]
     pub name: String,
     /// The OpenAPI type of the cells: integer, number, string, boolean or date.
@@ -56,7 +56,7 @@ pub struct CustomResourceColumnDefinition {
     /// The OpenAPI format of the cells, such as int32, password or date-time.
     #[field(proto = 3)]
     pub format: String,
-    /// What the column shows.
+    /// What the column shows, for clients that explain their tables.
     #[field(proto = 4)]
     pub description: String,
     /// 0 for always; larger numbers only in wide output.
@@ -73,7 +73,7 @@ pub struct CustomResourceSubresources {
     /// Objects have /status: writes there change only the status, writes to the object everything else.
     #[field(proto = 1)]
     pub status: Option<CustomResourceSubresourceStatus>,
-    /// Objects have /scale.
+    /// Gives each object a /scale subresource, through which autoscalers and kubectl scale set its replicas.
     #[field(proto = 2)]
     pub scale: Option<CustomResourceSubresourceScale>,
 }

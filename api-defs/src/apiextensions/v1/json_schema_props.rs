@@ -11,13 +11,13 @@ use planesmith_machinery::schema_or::{SchemaOrArray, SchemaOrBool, SchemaOrStrin
 /// A JSON schema, in the draft that OpenAPI 3.0 builds on, with the words of Kubernetes beside.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct JSONSchemaProps {
-    /// Not used.
+    /// Identifies a schema in JSON schema; takes no effect here and is refused in definitions.
     #[field(proto = 1)]
     pub id: String,
-    /// Not used.
+    /// Names the dialect of JSON schema; takes no effect here and is refused in definitions.
     #[field(name = "$schema", proto = 2)]
     pub schema_: String,
-    /// Not allowed.
+    /// Refers to another schema. Structural schemas have to be written out, so definitions refuse it.
     #[field(name = "$ref", proto = 3)]
     pub ref_: Option<String>,
     /// What the value means, for people.
@@ -35,31 +35,31 @@ pub struct JSONSchemaProps {
     /// What is taken when the value is absent.
     #[field(proto = 8)]
     pub default: Option<AnyJson>,
-    /// The greatest number.
+    /// The greatest number that is allowed; not itself when exclusiveMaximum is true.
     #[field(proto = 9)]
     pub maximum: Option<f64>,
     /// The greatest number itself is too much.
     #[field(proto = 10)]
     pub exclusive_maximum: bool,
-    /// The least number.
+    /// The least number that is allowed; not itself when exclusiveMinimum is true.
     #[field(proto = 11)]
     pub minimum: Option<f64>,
     /// The least number itself is too little.
     #[field(proto = 12)]
     pub exclusive_minimum: bool,
-    /// The most characters.
+    /// The most characters that a text can have.
     #[field(proto = 13)]
     pub max_length: Option<i64>,
-    /// The least characters.
+    /// The fewest characters that a text can have.
     #[field(proto = 14)]
     pub min_length: Option<i64>,
     /// A regular expression that the text matches somewhere.
     #[field(proto = 15)]
     pub pattern: String,
-    /// The most elements.
+    /// The most elements that a list can have. A bound keeps the estimated cost of expressions low.
     #[field(proto = 16)]
     pub max_items: Option<i64>,
-    /// The least elements.
+    /// The fewest elements that a list can have.
     #[field(proto = 17)]
     pub min_items: Option<i64>,
     /// Not allowed: checking it takes too long. Use x-kubernetes-list-type set.
@@ -71,19 +71,19 @@ pub struct JSONSchemaProps {
     /// The values that are allowed.
     #[field(proto = 20, list_type = atomic)]
     pub enum_: Vec<AnyJson>,
-    /// The most entries.
+    /// The most entries that an object can have. A bound keeps the estimated cost of expressions low.
     #[field(proto = 21)]
     pub max_properties: Option<i64>,
-    /// The least entries.
+    /// The fewest entries that an object can have.
     #[field(proto = 22)]
     pub min_properties: Option<i64>,
     /// Fields that have to be there.
     #[field(proto = 23, list_type = atomic)]
     pub required: Vec<String>,
-    /// What elements are.
+    /// The schema of each element of a list.
     #[field(proto = 24)]
     pub items: Option<SchemaOrArray<JSONSchemaProps>>,
-    /// All of these fit.
+    /// Schemas that all have to fit as well.
     #[field(proto = 25, list_type = atomic)]
     pub all_of: Vec<JSONSchemaProps>,
     /// Exactly one of these fits.
@@ -92,7 +92,7 @@ pub struct JSONSchemaProps {
     /// At least one of these fits.
     #[field(proto = 27, list_type = atomic)]
     pub any_of: Vec<JSONSchemaProps>,
-    /// This does not fit.
+    /// A schema that must not fit.
     #[field(proto = 28)]
     pub not: Option<Box<JSONSchemaProps>>,
     // Boxed because a map has room for eleven, and most objects have a few fields only.
@@ -102,25 +102,25 @@ pub struct JSONSchemaProps {
     /// What fields with other names are; for maps.
     #[field(proto = 30)]
     pub additional_properties: Option<SchemaOrBool<JSONSchemaProps>>,
-    /// Not allowed.
+    /// Schemas for properties whose names match patterns; definitions refuse it, use additionalProperties.
     #[field(proto = 31)]
     pub pattern_properties: BTreeMap<String, JSONSchemaProps>,
-    /// Not allowed.
+    /// Properties that need others; definitions refuse it, write a rule for it.
     #[field(proto = 32)]
     pub dependencies: BTreeMap<String, SchemaOrStrings<JSONSchemaProps>>,
-    /// Not allowed.
+    /// Schema of elements behind a fixed list of them; definitions refuse it.
     #[field(proto = 33)]
     pub additional_items: Option<SchemaOrBool<JSONSchemaProps>>,
-    /// Not allowed.
+    /// Schemas to refer to; definitions refuse it as there are no references.
     #[field(proto = 34)]
     pub definitions: BTreeMap<String, JSONSchemaProps>,
-    /// Documentation elsewhere.
+    /// Where more is written about the value.
     #[field(proto = 35)]
     pub external_docs: Option<ExternalDocumentation>,
-    /// A value that fits.
+    /// A value that fits, for documentation; the server does not look at it.
     #[field(proto = 36)]
     pub example: Option<AnyJson>,
-    /// null is allowed.
+    /// Whether null is a value of its own here, besides being absent.
     #[field(proto = 37)]
     pub nullable: bool,
     /// Fields that the schema does not know are kept.
@@ -149,10 +149,10 @@ pub struct JSONSchemaProps {
 /// Documentation elsewhere.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct ExternalDocumentation {
-    /// What is there.
+    /// What a reader finds there.
     #[field(proto = 1)]
     pub description: String,
-    /// Where it is.
+    /// Address of the documentation.
     #[field(proto = 2)]
     pub url: String,
 }

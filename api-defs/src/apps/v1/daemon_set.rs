@@ -139,7 +139,8 @@ pub struct DaemonSetStatus {
 /// One aspect of how a daemon set fares.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct DaemonSetCondition {
-    /// Which aspect.
+    /// Which aspect of the daemon set this is about. Kubernetes itself reports none; the field is for other
+    /// controllers.
     #[field(name = "type", proto = 1, keep)]
     pub type_: String,
     /// Whether it holds: True, False or Unknown.
@@ -151,7 +152,7 @@ pub struct DaemonSetCondition {
     /// One word for programs on why it last changed.
     #[field(proto = 4)]
     pub reason: String,
-    /// The same for people.
+    /// Explanation of the last change for people to read; its wording may differ between releases.
     #[field(proto = 5)]
     pub message: String,
 }

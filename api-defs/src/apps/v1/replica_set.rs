@@ -106,7 +106,7 @@ pub struct ReplicaSetCondition {
     /// One word for programs on why it last changed.
     #[field(proto = 4)]
     pub reason: String,
-    /// The same for people.
+    /// Explanation of the last change for people to read; its wording may differ between releases.
     #[field(proto = 5)]
     pub message: String,
 }

@@ -83,10 +83,10 @@ pub struct HorizontalPodAutoscalerSpec {
 /// Points at an object in the same namespace.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct CrossVersionObjectReference {
-    /// Kind of the object.
+    /// Kind of the object, such as Deployment.
     #[field(proto = 1, keep)]
     pub kind: String,
-    /// Name of the object.
+    /// Name of the object, which lives in the same namespace.
     #[field(proto = 2, keep)]
     pub name: String,
     /// Group and version of the object.
@@ -132,7 +132,7 @@ pub struct HorizontalPodAutoscalerCondition {
     /// One word for programs on why it last changed.
     #[field(proto = 4)]
     pub reason: String,
-    /// The same for people.
+    /// Explanation of the last change for people to read; its wording may differ between releases.
     #[field(proto = 5)]
     pub message: String,
 }

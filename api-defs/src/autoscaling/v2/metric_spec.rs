@@ -34,13 +34,13 @@ pub struct MetricSpec {
 /// A metric of one object.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct ObjectMetricSource {
-    /// The object.
+    /// The object in the same namespace that the metric describes.
     #[field(proto = 1, keep)]
     pub described_object: CrossVersionObjectReference,
-    /// The value to keep.
+    /// The value to keep the metric at, as such or divided by the number of pods.
     #[field(proto = 2, keep)]
     pub target: MetricTarget,
-    /// The metric.
+    /// Which metric of the object it is.
     #[field(proto = 3, keep)]
     pub metric: MetricIdentifier,
 }
@@ -48,10 +48,10 @@ pub struct ObjectMetricSource {
 /// A metric of each of the pods.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct PodsMetricSource {
-    /// The metric.
+    /// Which metric of the pods it is.
     #[field(proto = 1, keep)]
     pub metric: MetricIdentifier,
-    /// The average to keep.
+    /// The average over all pods to keep the metric at.
     #[field(proto = 2, keep)]
     pub target: MetricTarget,
 }
@@ -62,7 +62,7 @@ pub struct ResourceMetricSource {
     /// The resource, such as cpu.
     #[field(proto = 1, keep)]
     pub name: String,
-    /// The use to keep.
+    /// How much the pods should use on average: part of their requests, or an amount.
     #[field(proto = 2, keep)]
     pub target: MetricTarget,
 }
@@ -73,10 +73,10 @@ pub struct ContainerResourceMetricSource {
     /// The resource, such as cpu.
     #[field(proto = 1, keep)]
     pub name: String,
-    /// The use to keep.
+    /// How much the container should use on average over the pods: part of its requests, or an amount.
     #[field(proto = 2, keep)]
     pub target: MetricTarget,
-    /// Name of the container.
+    /// Name of the container in the pods of the scaled object that is looked at.
     #[field(proto = 3, keep)]
     pub container: String,
 }
@@ -84,10 +84,10 @@ pub struct ContainerResourceMetricSource {
 /// A metric of something outside the cluster.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct ExternalMetricSource {
-    /// The metric.
+    /// Which metric it is; a selector may narrow it down.
     #[field(proto = 1, keep)]
     pub metric: MetricIdentifier,
-    /// The value to keep.
+    /// The value to keep the metric at, as such or divided by the number of pods.
     #[field(proto = 2, keep)]
     pub target: MetricTarget,
 }
@@ -95,7 +95,7 @@ pub struct ExternalMetricSource {
 /// A metric by its name.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct MetricIdentifier {
-    /// Name of the metric.
+    /// Name of the metric as the metrics API knows it.
     #[field(proto = 1, keep)]
     pub name: String,
     /// Narrows the metric down, in the words of the system that provides it.

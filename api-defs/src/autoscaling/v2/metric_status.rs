@@ -31,13 +31,13 @@ pub struct MetricStatus {
 /// What was last seen of a metric of one object.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct ObjectMetricStatus {
-    /// The metric.
+    /// Which metric of the object it is.
     #[field(proto = 1, keep)]
     pub metric: MetricIdentifier,
-    /// Its value.
+    /// The value that the metric had last.
     #[field(proto = 2, keep)]
     pub current: MetricValueStatus,
-    /// The object.
+    /// The object in the same namespace that the metric describes.
     #[field(proto = 3, keep)]
     pub described_object: CrossVersionObjectReference,
 }
@@ -45,10 +45,10 @@ pub struct ObjectMetricStatus {
 /// What was last seen of a metric of each of the pods.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct PodsMetricStatus {
-    /// The metric.
+    /// Which metric of the pods it is.
     #[field(proto = 1, keep)]
     pub metric: MetricIdentifier,
-    /// Its value.
+    /// The average over all pods that the metric had last.
     #[field(proto = 2, keep)]
     pub current: MetricValueStatus,
 }
@@ -59,7 +59,7 @@ pub struct ResourceMetricStatus {
     /// The resource, such as cpu.
     #[field(proto = 1, keep)]
     pub name: String,
-    /// Its use.
+    /// How much the pods used on average when they were looked at last.
     #[field(proto = 2, keep)]
     pub current: MetricValueStatus,
 }
@@ -70,10 +70,10 @@ pub struct ContainerResourceMetricStatus {
     /// The resource, such as cpu.
     #[field(proto = 1, keep)]
     pub name: String,
-    /// Its use.
+    /// How much the container used on average when the pods were looked at last.
     #[field(proto = 2, keep)]
     pub current: MetricValueStatus,
-    /// Name of the container.
+    /// Name of the container in the pods of the scaled object.
     #[field(proto = 3, keep)]
     pub container: String,
 }
@@ -81,10 +81,10 @@ pub struct ContainerResourceMetricStatus {
 /// What was last seen of a metric of something outside the cluster.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct ExternalMetricStatus {
-    /// The metric.
+    /// Which metric it is.
     #[field(proto = 1, keep)]
     pub metric: MetricIdentifier,
-    /// Its value.
+    /// The value that the metric had last.
     #[field(proto = 2, keep)]
     pub current: MetricValueStatus,
 }
@@ -92,7 +92,7 @@ pub struct ExternalMetricStatus {
 /// The value of a metric.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct MetricValueStatus {
-    /// The value itself.
+    /// The value as it is, neither divided by the number of pods nor compared with requests.
     #[field(proto = 1)]
     pub value: Option<Quantity>,
     /// The value divided by the number of pods.

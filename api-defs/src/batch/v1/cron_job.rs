@@ -45,7 +45,7 @@ pub struct CronJob {
     /// Which jobs are started, and when.
     #[field(proto = 2, expected)]
     pub spec: CronJobSpec,
-    /// Which jobs run.
+    /// The jobs that are running now, and when jobs were last started and last succeeded.
     #[field(proto = 3)]
     pub status: CronJobStatus,
 }
@@ -95,7 +95,7 @@ pub struct JobTemplateSpec {
 /// Which jobs run.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct CronJobStatus {
-    /// The jobs that run.
+    /// References to the jobs of this cron job that have not ended yet.
     #[field(proto = 1, list_type = atomic)]
     pub active: Vec<ObjectReference>,
     /// When a job was last due and started.

@@ -16,6 +16,7 @@ use planesmith_machinery::Resource;
 use planesmith_machinery::field_error::FieldErrors;
 use planesmith_machinery::meta::ObjectMeta;
 use planesmith_machinery::rules::{Dependents, Rules, UpdateOrder};
+use planesmith_machinery::selector::{FieldAlias, FieldLabels, FieldRefusal};
 
 use crate::workload::template::name_warning;
 
@@ -53,6 +54,13 @@ pub struct Job {
 }
 
 impl Rules for Job {
+    const FIELD_LABELS: FieldLabels = FieldLabels {
+        aliases: &[FieldAlias {
+            name: "status.successful",
+            paths: &["status.succeeded"],
+        }],
+        refusal: FieldRefusal::Quoted("batchv1.Job"),
+    };
     const UPDATE_ORDER: UpdateOrder = UpdateOrder::ObjectFirst;
     const DEPENDENTS: Dependents = Dependents::Orphaned {
         warning: "child pods are preserved by default when jobs are deleted; set propagationPolicy=Background to remove \

@@ -14,7 +14,7 @@ pub struct Binding {
     /// Name and namespace of the pod. A UID or resourceVersion must be the pod's.
     #[field(proto = 1)]
     pub metadata: ObjectMeta,
-    /// The node.
+    /// The node that the pod is to run on.
     #[field(proto = 2, keep)]
     pub target: ObjectReference,
 }
@@ -23,7 +23,7 @@ impl Rules for Binding {
     fn validate(&self, errors: &mut FieldErrors) {
         let kind = self.target.kind.as_str();
         if !matches!(kind, "" | "Node") {
-            errors.not_supported("target.kind", kind, &["Node", "<empty>"]);
+            errors.not_supported_in_order("target.kind", kind, &["Node", "<empty>"]);
         }
         if self.target.name.is_empty() {
             errors.required("target.name", "");

@@ -43,13 +43,13 @@ pub struct PodLogOptions {
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 #[schema(type_meta("v1", "PodExecOptions"))]
 pub struct PodExecOptions {
-    /// Standard input.
+    /// Passes what the client sends on to the standard input of the process.
     #[field(proto = 1)]
     pub stdin: bool,
-    /// Standard output.
+    /// Passes the standard output of the process on to the client.
     #[field(proto = 2)]
     pub stdout: bool,
-    /// Standard error.
+    /// Passes the standard error of the process on to the client; not with a terminal, which has one stream.
     #[field(proto = 3)]
     pub stderr: bool,
     /// Give the process a terminal.
@@ -67,13 +67,13 @@ pub struct PodExecOptions {
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 #[schema(type_meta("v1", "PodAttachOptions"))]
 pub struct PodAttachOptions {
-    /// Standard input.
+    /// Passes what the client sends on to the standard input of the process.
     #[field(proto = 1)]
     pub stdin: bool,
-    /// Standard output.
+    /// Passes the standard output of the process on to the client.
     #[field(proto = 2)]
     pub stdout: bool,
-    /// Standard error.
+    /// Passes the standard error of the process on to the client; not with a terminal, which has one stream.
     #[field(proto = 3)]
     pub stderr: bool,
     /// The process has a terminal.
@@ -97,7 +97,7 @@ pub struct PodPortForwardOptions {
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 #[schema(type_meta("v1", "PodProxyOptions"))]
 pub struct PodProxyOptions {
-    /// The path there.
+    /// Path and query of the request that the pod gets.
     #[field(proto = 1)]
     pub path: String,
 }
@@ -106,7 +106,7 @@ pub struct PodProxyOptions {
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 #[schema(type_meta("v1", "NodeProxyOptions"))]
 pub struct NodeProxyOptions {
-    /// The path there.
+    /// Path and query of the request that the node gets.
     #[field(proto = 1)]
     pub path: String,
 }
@@ -115,7 +115,7 @@ pub struct NodeProxyOptions {
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 #[schema(type_meta("v1", "ServiceProxyOptions"))]
 pub struct ServiceProxyOptions {
-    /// The path there.
+    /// Path and query of the request that the service gets.
     #[field(proto = 1)]
     pub path: String,
 }

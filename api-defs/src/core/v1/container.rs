@@ -179,7 +179,7 @@ pub struct ContainerRestartRuleOnExitCodes {
 /// Where a container sees a volume.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct VolumeMount {
-    /// Name of the volume.
+    /// Name of the volume, as the pod lists it.
     #[field(proto = 1, keep)]
     pub name: String,
     /// Whether the container can only read it.

@@ -50,7 +50,7 @@ pub struct EndpointSubset {
     /// Addresses that are not ready: still starting, or failing a check.
     #[field(proto = 2, list_type = atomic)]
     pub not_ready_addresses: Vec<EndpointAddress>,
-    /// Ports at these addresses.
+    /// Ports that are open at each of these addresses.
     #[field(proto = 3, list_type = atomic)]
     pub ports: Vec<EndpointPort>,
 }
@@ -80,7 +80,7 @@ pub struct EndpointPort {
     /// Name of the port, that of the service's port: a DNS label. May be left out when there is only one.
     #[field(proto = 1)]
     pub name: String,
-    /// Number of the port.
+    /// Number of the port, from 1 to 65535.
     #[field(proto = 2, keep)]
     pub port: i32,
     /// The protocol: TCP (the default), UDP or SCTP.

@@ -11,6 +11,7 @@ use planesmith_machinery::meta::ObjectMeta;
 use planesmith_machinery::micro_time::MicroTime;
 use planesmith_machinery::names;
 use planesmith_machinery::rules::Rules;
+use planesmith_machinery::selector::{FieldAlias, FieldLabels, FieldRefusal};
 use planesmith_machinery::time::Time;
 use planesmith_machinery::{Resource, Struct};
 
@@ -133,6 +134,14 @@ pub fn keep_events_for(lifetime: Duration) {
 }
 
 impl Rules for Event {
+    const FIELD_LABELS: FieldLabels = FieldLabels {
+        aliases: &[FieldAlias {
+            name: "source",
+            paths: &["source.component", "reportingComponent"],
+        }],
+        refusal: FieldRefusal::Field,
+    };
+
     fn lifetime(&self) -> Option<Duration> {
         let seconds = LIFETIME.load(Ordering::Relaxed);
         (seconds > 0).then(|| Duration::from_secs(seconds))

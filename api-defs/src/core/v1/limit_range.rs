@@ -26,7 +26,7 @@ pub struct LimitRange {
     /// Standard metadata.
     #[field(proto = 1)]
     pub metadata: ObjectMeta,
-    /// The bounds.
+    /// The bounds, one element for each type of object that is bounded.
     #[field(proto = 2)]
     pub spec: LimitRangeSpec,
 }

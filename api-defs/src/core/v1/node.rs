@@ -10,7 +10,7 @@ mod taint;
 use planesmith_machinery::field_error::FieldErrors;
 use planesmith_machinery::meta::ObjectMeta;
 use planesmith_machinery::rules::Rules;
-use planesmith_machinery::{Resource, Struct};
+use planesmith_machinery::{Resource, Struct, ip};
 
 pub use config_source::{ConfigMapNodeConfigSource, NodeConfigSource, NodeConfigStatus};
 pub use status::{
@@ -135,6 +135,20 @@ impl Rules for Node {
 
     fn validate_status_update(&self, old: &Self, errors: &mut FieldErrors) {
         self.validate_update(old, errors);
+    }
+
+    fn warnings(&self, _old: Option<&Self>) -> Vec<String> {
+        let mut warnings = Vec::new();
+        if self.spec.config_source.is_some() {
+            warnings.push("spec.configSource: the feature is removed".to_owned());
+        }
+        if !self.spec.external_id.is_empty() {
+            warnings.push("spec.externalID: this field is deprecated, and is unused by Kubernetes".to_owned());
+        }
+        for (index, cidr) in self.spec.pod_cidrs.iter().enumerate() {
+            warnings.extend(ip::range_warnings(&format!("spec.podCIDRs[{index}]"), cidr));
+        }
+        warnings
     }
 }
 

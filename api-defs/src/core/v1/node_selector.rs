@@ -9,7 +9,7 @@ use planesmith_machinery::validation::check_label_key;
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 #[schema(atomic)]
 pub struct NodeSelector {
-    /// The terms.
+    /// Alternatives: a node is selected when it meets one of them.
     #[field(proto = 1, keep, list_type = atomic)]
     pub node_selector_terms: Vec<NodeSelectorTerm>,
 }
@@ -18,7 +18,7 @@ pub struct NodeSelector {
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 #[schema(atomic)]
 pub struct NodeSelectorTerm {
-    /// Requirements on labels.
+    /// Requirements on labels of the node, all of which have to be met.
     #[field(proto = 1, list_type = atomic)]
     pub match_expressions: Vec<NodeSelectorRequirement>,
     /// Requirements on fields; only metadata.name is known.
@@ -29,7 +29,7 @@ pub struct NodeSelectorTerm {
 /// A requirement on a label or field of nodes.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct NodeSelectorRequirement {
-    /// The label or field.
+    /// The label or, in matchFields, the field that is looked at.
     #[field(proto = 1, keep)]
     pub key: String,
     /// How it relates to the values: In, NotIn, Exists, DoesNotExist, Gt or Lt.

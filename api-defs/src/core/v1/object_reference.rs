@@ -12,7 +12,7 @@ pub struct ObjectReference {
     /// Namespace of the object; empty for cluster-scoped kinds.
     #[field(proto = 2)]
     pub namespace: String,
-    /// Name of the object.
+    /// Name of the object that is meant.
     #[field(proto = 3)]
     pub name: String,
     /// UID of the object, which tells it from a later one of the same name.

@@ -38,10 +38,10 @@ pub struct PersistentVolumeClaim {
     /// Standard metadata.
     #[field(proto = 1)]
     pub metadata: ObjectMeta,
-    /// What storage is wanted.
+    /// The storage that is asked for: how much, of which class, with which way of access.
     #[field(proto = 2)]
     pub spec: PersistentVolumeClaimSpec,
-    /// What storage was found.
+    /// What was found for the claim, and how far a change of its size is.
     #[field(proto = 3)]
     pub status: PersistentVolumeClaimStatus,
 }

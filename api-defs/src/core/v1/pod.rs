@@ -23,6 +23,7 @@ use planesmith_machinery::Resource;
 use planesmith_machinery::field_error::FieldErrors;
 use planesmith_machinery::meta::ObjectMeta;
 use planesmith_machinery::rules::Rules;
+use planesmith_machinery::selector::{FieldAlias, FieldLabels, FieldRefusal};
 
 pub use dns::{HostAlias, PodDNSConfig, PodDNSConfigOption};
 pub use options::PodOptions;
@@ -34,7 +35,6 @@ pub use security_context::{PodSecurityContext, Sysctl};
 pub use spec::{PodOS, PodReadinessGate, PodSchedulingGate, PodSchedulingGroup, PodSpec};
 pub use status::{HostIP, PodCondition, PodIP, PodStatus};
 pub use topology_spread::TopologySpreadConstraint;
-pub(crate) use warnings::{of_node_selector_term, old_node_label};
 
 pub(crate) use annotations::{check as check_annotations, check_app_armor_fields, check_seccomp_fields};
 
@@ -97,6 +97,21 @@ pub struct Pod {
 }
 
 impl Rules for Pod {
+    const FIELD_LABELS: FieldLabels = FieldLabels {
+        aliases: &[
+            FieldAlias {
+                name: "spec.host",
+                paths: &["spec.nodeName"],
+            },
+            // Taken, but nothing is ever found there.
+            FieldAlias {
+                name: "status.podIPs",
+                paths: &[],
+            },
+        ],
+        refusal: FieldRefusal::Field,
+    };
+
     fn default_values(&mut self) {
         self.fill_in();
     }

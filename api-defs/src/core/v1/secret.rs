@@ -5,14 +5,21 @@ use std::collections::BTreeMap;
 use planesmith_machinery::Resource;
 use planesmith_machinery::byte_string::ByteString;
 use planesmith_machinery::field_error::FieldErrors;
+use planesmith_machinery::json;
 use planesmith_machinery::meta::ObjectMeta;
 use planesmith_machinery::rules::Rules;
 use planesmith_machinery::table::Cell;
 
 use super::config_map::{MAX_DATA_BYTES, SEALED, check_key};
+use crate::certificates::key_pair_complaint;
 
 /// Type of secrets that hold whatever their owner likes.
 const OPAQUE: &str = "Opaque";
+
+/// Type of secrets that hold a certificate and its key.
+const TLS: &str = "kubernetes.io/tls";
+const TLS_CERTIFICATE: &str = "tls.crt";
+const TLS_KEY: &str = "tls.key";
 
 /// Names the service account that a token belongs to.
 const ACCOUNT_NAME: &str = "kubernetes.io/service-account.name";
@@ -71,6 +78,16 @@ impl Rules for Secret {
         self.check_type(errors);
     }
 
+    fn warnings(&self, _old: Option<&Self>) -> Vec<String> {
+        if self.type_ != TLS {
+            return Vec::new();
+        }
+        let data = |key: &str| self.data.get(key).map_or(&[][..], |value| value);
+        key_pair_complaint(data(TLS_CERTIFICATE), data(TLS_KEY))
+            .into_iter()
+            .collect()
+    }
+
     fn validate_update(&self, old: &Self, errors: &mut FieldErrors) {
         if self.type_ != old.type_ {
             errors.invalid("type", self.type_.as_str(), "field is immutable");
@@ -106,8 +123,8 @@ impl Secret {
             "kubernetes.io/ssh-auth" if self.data.get("ssh-privatekey").is_none_or(|key| key.is_empty()) => {
                 errors.at_key("data", "ssh-privatekey").required("", "");
             }
-            "kubernetes.io/tls" => {
-                for key in ["tls.crt", "tls.key"] {
+            TLS => {
+                for key in [TLS_CERTIFICATE, TLS_KEY] {
                     if !has(key) {
                         errors.at_key("data", key).required("", "");
                     }
@@ -131,12 +148,20 @@ impl Secret {
     }
 }
 
-/// Why `text` is not a JSON object.
+/// Why `text` is not a JSON object, in the words of Go.
 fn json_problem(text: &[u8]) -> Option<String> {
-    let error = serde_json::from_slice::<BTreeMap<String, serde::de::IgnoredAny>>(text).err()?;
-    Some(if error.is_eof() {
-        "unexpected end of JSON input".to_owned()
-    } else {
-        "invalid JSON object".to_owned()
-    })
+    use serde_json::Value;
+    let found = match json::check_syntax(text) {
+        Err(problem) => return Some(problem),
+        Ok(()) => match serde_json::from_slice::<Value>(text).ok()? {
+            Value::Object(_) | Value::Null => return None,
+            Value::Array(_) => "array",
+            Value::String(_) => "string",
+            Value::Number(_) => "number",
+            Value::Bool(_) => "bool",
+        },
+    };
+    Some(format!(
+        "json: cannot unmarshal {found} into Go value of type map[string]interface {{}}"
+    ))
 }

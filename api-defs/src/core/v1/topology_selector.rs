@@ -6,7 +6,7 @@ use planesmith_machinery::Struct;
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 #[schema(atomic)]
 pub struct TopologySelectorTerm {
-    /// Requirements on labels.
+    /// Requirements on labels of the place, all of which have to be met.
     #[field(proto = 1, list_type = atomic)]
     pub match_label_expressions: Vec<TopologySelectorLabelRequirement>,
 }
@@ -14,7 +14,7 @@ pub struct TopologySelectorTerm {
 /// A requirement on a label of nodes.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct TopologySelectorLabelRequirement {
-    /// The label.
+    /// The label that is looked at, such as topology.kubernetes.io/zone.
     #[field(proto = 1, keep)]
     pub key: String,
     /// The values, one of which the label must have.

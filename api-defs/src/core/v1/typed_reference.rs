@@ -9,10 +9,10 @@ pub struct TypedLocalObjectReference {
     /// API group of the kind; the core group when absent.
     #[field(proto = 1, keep, optional)]
     pub api_group: Option<String>,
-    /// Kind of the object.
+    /// Kind of the object, such as VolumeSnapshot or PersistentVolumeClaim.
     #[field(proto = 2, keep)]
     pub kind: String,
-    /// Name of the object.
+    /// Name of the object that is meant.
     #[field(proto = 3, keep)]
     pub name: String,
 }
@@ -23,10 +23,10 @@ pub struct TypedObjectReference {
     /// API group of the kind; the core group when absent.
     #[field(proto = 1, keep, optional)]
     pub api_group: Option<String>,
-    /// Kind of the object.
+    /// Kind of the object, such as VolumeSnapshot or PersistentVolumeClaim.
     #[field(proto = 2, keep)]
     pub kind: String,
-    /// Name of the object.
+    /// Name of the object that is meant.
     #[field(proto = 3, keep)]
     pub name: String,
     /// Namespace of the object. Another one than one's own must be permitted by a ReferenceGrant there.
@@ -38,10 +38,10 @@ pub struct TypedObjectReference {
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 #[schema(atomic)]
 pub struct SecretReference {
-    /// Name of the secret.
+    /// Name of the secret; no two secrets of a namespace share one.
     #[field(proto = 1)]
     pub name: String,
-    /// Namespace of the secret.
+    /// Namespace that the secret lives in.
     #[field(proto = 2)]
     pub namespace: String,
 }

@@ -60,10 +60,10 @@ pub struct IngressSpec {
     /// Where requests go that no rule takes.
     #[field(proto = 1)]
     pub default_backend: Option<IngressBackend>,
-    /// Certificates by host.
+    /// Certificates with the hosts that they are for; the secure port serves them by the name that a client asks for.
     #[field(proto = 2, list_type = atomic)]
     pub tls: Vec<IngressTLS>,
-    /// Rules by host.
+    /// Where requests go, by host and path. What no rule takes goes to the default backend.
     #[field(proto = 3, list_type = atomic)]
     pub rules: Vec<IngressRule>,
 }

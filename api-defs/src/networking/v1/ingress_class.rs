@@ -29,7 +29,7 @@ pub struct IngressClass {
     /// Standard metadata.
     #[field(proto = 1)]
     pub metadata: ObjectMeta,
-    /// What the class is.
+    /// Which controller looks after ingresses of the class, and with which parameters.
     #[field(proto = 2)]
     pub spec: IngressClassSpec,
 }
@@ -51,10 +51,10 @@ pub struct IngressClassParametersReference {
     /// API group of the object; the core group when absent.
     #[field(proto = 1, name = "apiGroup")]
     pub api_group: Option<String>,
-    /// Kind of the object.
+    /// Kind of the object that holds the parameters.
     #[field(proto = 2, keep)]
     pub kind: String,
-    /// Name of the object.
+    /// Name of the object that holds the parameters.
     #[field(proto = 3, keep)]
     pub name: String,
     /// Whether the object lives in a namespace: Namespace or Cluster (the default).

@@ -21,7 +21,7 @@ pub struct IPAddress {
     /// Standard metadata.
     #[field(proto = 1)]
     pub metadata: ObjectMeta,
-    /// Who has the address.
+    /// The object that the address was given to.
     #[field(proto = 2, expected)]
     pub spec: IPAddressSpec,
 }

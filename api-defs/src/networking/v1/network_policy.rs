@@ -24,7 +24,7 @@ pub struct NetworkPolicy {
     /// Standard metadata.
     #[field(proto = 1)]
     pub metadata: ObjectMeta,
-    /// What passes.
+    /// Which pods are meant, and what may reach them and be reached by them.
     #[field(proto = 2)]
     pub spec: NetworkPolicySpec,
 }

@@ -22,7 +22,7 @@ pub struct ServiceCIDR {
     /// Standard metadata.
     #[field(proto = 1)]
     pub metadata: ObjectMeta,
-    /// The ranges.
+    /// The ranges from which services get their cluster addresses.
     #[field(proto = 2)]
     pub spec: ServiceCIDRSpec,
     /// Whether addresses are taken from the ranges.

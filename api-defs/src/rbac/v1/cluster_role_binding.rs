@@ -34,10 +34,10 @@ pub struct ClusterRoleBinding {
     /// Standard metadata.
     #[field(proto = 1)]
     pub metadata: ObjectMeta,
-    /// Who gets the rights.
+    /// The users, groups and service accounts that get the rights of the role.
     #[field(proto = 2, list_type = atomic)]
     pub subjects: Vec<Subject>,
-    /// The ClusterRole. Cannot change.
+    /// The ClusterRole whose rights are given. Cannot change; make another binding instead.
     #[field(proto = 3, keep)]
     pub role_ref: RoleRef,
 }

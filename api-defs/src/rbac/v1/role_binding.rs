@@ -33,7 +33,7 @@ pub struct RoleBinding {
     /// Standard metadata.
     #[field(proto = 1)]
     pub metadata: ObjectMeta,
-    /// Who gets the rights.
+    /// The users, groups and service accounts that get the rights of the role in this namespace.
     #[field(proto = 2, list_type = atomic)]
     pub subjects: Vec<Subject>,
     /// The role: one of the namespace, or a ClusterRole, whose rights are then given in the namespace only. Cannot change.

@@ -13,7 +13,7 @@ pub struct RoleRef {
     /// The group of the role: rbac.authorization.k8s.io, which is the default.
     #[field(proto = 1, keep, optional)]
     pub api_group: String,
-    /// Role or ClusterRole.
+    /// What is referred to: a Role of the same namespace, or a ClusterRole.
     #[field(proto = 2, keep)]
     pub kind: String,
     /// The name of the role.

@@ -40,14 +40,21 @@ impl Rules for ResourceClaimTemplate {
     }
 
     fn validate(&self, errors: &mut FieldErrors) {
-        let errors = &mut *errors.at("spec");
-        check_template_metadata("metadata", &self.spec.metadata, errors);
-        self.spec.spec.check(&mut errors.at("spec"));
+        self.spec.check(false, &mut errors.at("spec"));
     }
 
     fn validate_update(&self, old: &Self, errors: &mut FieldErrors) {
         if self.spec != old.spec {
             errors.invalid("spec", GoValue(&self.spec), "field is immutable");
         }
+        // What cannot change was stored before.
+        self.spec.check(true, &mut errors.at("spec"));
+    }
+}
+
+impl ResourceClaimTemplateSpec {
+    fn check(&self, stored: bool, errors: &mut FieldErrors) {
+        check_template_metadata("metadata", &self.metadata, errors);
+        self.spec.check(stored, &mut errors.at("spec"));
     }
 }

@@ -5,6 +5,7 @@ mod node_choice;
 use planesmith_machinery::field_error::FieldErrors;
 use planesmith_machinery::meta::ObjectMeta;
 use planesmith_machinery::rules::{Rules, UpdateOrder};
+use planesmith_machinery::selector::{FieldLabels, FieldRefusal};
 use planesmith_machinery::table::Cell;
 use planesmith_machinery::value::Value;
 use planesmith_machinery::{Resource, Struct};
@@ -95,6 +96,10 @@ fn node_cell(slice: &ResourceSlice) -> Cell {
 }
 
 impl Rules for ResourceSlice {
+    const FIELD_LABELS: FieldLabels = FieldLabels {
+        aliases: &[],
+        refusal: FieldRefusal::KindAndField,
+    };
     const UPDATE_ORDER: UpdateOrder = UpdateOrder::ChangeOnly;
 
     fn default_values(&mut self) {

@@ -10,6 +10,7 @@ use planesmith_machinery::rules::{Rules, UpdateOrder};
 use planesmith_machinery::validation::{SelectorValues, check_label_selector};
 use planesmith_machinery::value::Value;
 
+use crate::core::v1::of_node_label_selector;
 use crate::created_at::created_at;
 
 /// How much storage of a class is left in a part of the cluster, as a storage driver reports it for the scheduler.
@@ -64,5 +65,10 @@ impl Rules for CSIStorageCapacity {
         if self.storage_class_name != old.storage_class_name {
             errors.invalid("storageClassName", &self.storage_class_name, "field is immutable");
         }
+    }
+
+    fn warnings(&self, _old: Option<&Self>) -> Vec<String> {
+        let topology = self.node_topology.as_ref();
+        topology.map_or_else(Vec::new, |topology| of_node_label_selector(topology, "nodeTopology"))
     }
 }

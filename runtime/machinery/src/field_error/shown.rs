@@ -46,10 +46,13 @@ impl Shown for serde_json::Value {
     }
 }
 
-/// A list of texts, as JSON.
+/// A list of texts, as JSON; one that is empty counts as absent.
 impl Shown for [String] {
     fn shown(&self) -> String {
-        serde_json::Value::from(self).to_string()
+        match self {
+            [] => "null".to_owned(),
+            texts => serde_json::Value::from(texts).to_string(),
+        }
     }
 }
 

@@ -5,6 +5,7 @@ use serde_json::{Map, Value};
 use super::element::PathElement;
 use super::set::Set;
 use crate::facts::{Omit, StructFacts, TypeFacts};
+use crate::field_error::holds_empty;
 
 /// The fields that the JSON in `body` sends as `[]` or `{}` although `facts` would write them as `null`.
 ///
@@ -19,13 +20,6 @@ pub fn emptied(facts: &'static StructFacts, body: &[u8]) -> Set<'static> {
         walk(facts, &document, &mut Vec::new(), &mut out);
     }
     out
-}
-
-/// Whether anything in JSON text looks empty; most bodies need no second reading.
-fn holds_empty(body: &[u8]) -> bool {
-    let mut significant = body.iter().filter(|byte| !byte.is_ascii_whitespace());
-    let mut last = 0;
-    significant.any(|&byte| matches!((std::mem::replace(&mut last, byte), byte), (b'[', b']') | (b'{', b'}')))
 }
 
 fn walk(

@@ -2,8 +2,7 @@
 
 use std::fmt;
 
-use crate::go_format::quote;
-use crate::resource::{ResourceFacts, Scope};
+use crate::resource::ResourceFacts;
 use crate::status::ApiError;
 
 /// Terms that fields must all meet; none means that everything matches.
@@ -40,12 +39,9 @@ pub enum FieldSelectorError {
     /// A `=` in a value without a backslash.
     #[error("invalid field selector: unescaped character in value: {}", u32::from(*.0))]
     Unescaped(char),
-    /// A kind that declares selectable fields, and not this one.
-    #[error("field label not supported: {0}")]
+    /// A field that the kind does not select by.
+    #[error("{0}")]
     NotSelectable(String),
-    /// A kind that declares no selectable field.
-    #[error("{} is not a known field selector: only \"metadata.name\", \"metadata.namespace\"", quote(.0))]
-    Unknown(String),
 }
 
 impl FieldQuery {
@@ -79,10 +75,12 @@ impl FieldQuery {
     /// # Errors
     ///
     /// When the text is not a selector, or it names a field that the kind does not select by.
-    pub fn parse_for(text: &str, kind: &ResourceFacts) -> Result<Self, FieldSelectorError> {
+    pub fn parse_for(text: &str, kind: &'static ResourceFacts) -> Result<Self, FieldSelectorError> {
         let query = Self::parse(text)?;
         for term in &query.terms {
-            check_selectable(&term.field, kind)?;
+            if let Some(refusal) = kind.field_refusal(&term.field) {
+                return Err(FieldSelectorError::NotSelectable(refusal));
+            }
         }
         Ok(query)
     }
@@ -117,22 +115,6 @@ impl FieldQuery {
         self.terms
             .iter()
             .all(|term| (field(&term.field).unwrap_or("") == term.value) != term.negated)
-    }
-}
-
-/// A kind that declares selectable fields words the refusal in its own way, and takes the namespace only when its
-/// objects live in one.
-fn check_selectable(field: &str, kind: &ResourceFacts) -> Result<(), FieldSelectorError> {
-    let declares = !kind.selectable.is_empty();
-    let known = match field {
-        "metadata.name" => true,
-        "metadata.namespace" => !declares || kind.scope == Scope::Namespaced,
-        field => kind.selectable.contains(&field),
-    };
-    match (known, declares) {
-        (true, _) => Ok(()),
-        (false, true) => Err(FieldSelectorError::NotSelectable(field.to_owned())),
-        (false, false) => Err(FieldSelectorError::Unknown(field.to_owned())),
     }
 }
 
@@ -250,9 +232,6 @@ mod tests {
             complaint("a=b=c"),
             "invalid field selector: unescaped character in value: 61"
         );
-        let error = FieldSelectorError::Unknown("data.a".to_owned());
-        let message = "\"data.a\" is not a known field selector: only \"metadata.name\", \"metadata.namespace\"";
-        assert_eq!(error.to_string(), message);
     }
 
     proptest! {

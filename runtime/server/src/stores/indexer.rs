@@ -14,11 +14,10 @@ use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, Visitor};
 /// The row of an object of the storage version.
 #[must_use]
 pub fn row_of(object: &dyn Object) -> Row {
-    let fields: Vec<Cow<'_, str>> = object
-        .resource()
-        .selectable
-        .iter()
-        .map(|path| text_at(object, path).unwrap_or_default())
+    let facts = object.resource();
+    let fields: Vec<Cow<'_, str>> = facts
+        .selected_paths()
+        .map(|path| text_at(object, path).unwrap_or_else(|| facts.zero_text(path).into()))
         .collect();
     let labels = object.meta().labels.iter();
     Row::new(
@@ -45,20 +44,25 @@ fn text_of<'o>(leaf: &View<'o>) -> Option<Cow<'o, str>> {
 /// for.
 pub(super) struct JsonIndexer {
     hub: &'static ResourceFacts,
+    /// The paths that selectors look at, and what counts where nothing stands.
+    paths: Vec<&'static str>,
+    zeros: Vec<&'static str>,
 }
 
 impl JsonIndexer {
     pub(super) fn new(hub: &'static ResourceFacts) -> Self {
-        Self { hub }
+        let paths: Vec<_> = hub.selected_paths().collect();
+        let zeros = paths.iter().map(|path| hub.zero_text(path)).collect();
+        Self { hub, paths, zeros }
     }
 }
 
 impl Indexer for JsonIndexer {
     fn row(&self, _key: &str, bytes: &[u8]) -> Row {
         let mut found = Found {
-            selectable: self.hub.selectable,
+            paths: &self.paths,
             labels: Vec::new(),
-            fields: vec![Cow::Borrowed(""); self.hub.selectable.len()],
+            fields: self.zeros.iter().copied().map(Cow::Borrowed).collect(),
         };
         let mut json = serde_json::Deserializer::from_slice(bytes);
         let probe = Probe {
@@ -86,7 +90,7 @@ impl Indexer for JsonIndexer {
 }
 
 struct Found<'b> {
-    selectable: &'static [&'static str],
+    paths: &'b [&'static str],
     labels: Vec<(Cow<'b, str>, Cow<'b, str>)>,
     fields: Vec<Cow<'b, str>>,
 }
@@ -105,7 +109,7 @@ impl<'b> Probe<'b, '_> {
             |whole: &str| whole.split('.').zip(&path).filter(|(part, step)| part == *step).count() == path.len();
         matches!(path.as_slice(), [] | ["metadata"])
             || path.starts_with(&["metadata", "labels"]) && path.len() <= 3
-            || self.found.selectable.iter().any(|whole| starts(whole))
+            || self.found.paths.iter().any(|whole| starts(whole))
     }
 
     fn leaf(&mut self, value: Cow<'b, str>) {
@@ -114,12 +118,11 @@ impl<'b> Probe<'b, '_> {
             self.found.labels.push((self.path[2].clone(), value));
             return;
         }
-        let place = self.found.selectable.iter().position(|whole| {
+        for (place, whole) in self.found.paths.iter().enumerate() {
             let mut parts = whole.split('.');
-            self.path.iter().all(|step| parts.next() == Some(&**step)) && parts.next().is_none()
-        });
-        if let Some(place) = place {
-            self.found.fields[place] = value;
+            if self.path.iter().all(|step| parts.next() == Some(&**step)) && parts.next().is_none() {
+                self.found.fields[place] = value.clone();
+            }
         }
     }
 }

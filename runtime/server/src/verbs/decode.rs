@@ -1,9 +1,11 @@
 //! From a request body to an object.
 
+use std::borrow::Cow;
+
 use bytes::Bytes;
 use planesmith_machinery::cbor;
 use planesmith_machinery::custom;
-use planesmith_machinery::field_error::FieldErrors;
+use planesmith_machinery::field_error::{FieldErrors, SentEmpty};
 use planesmith_machinery::fields::{self, Set};
 use planesmith_machinery::group_version::{GroupKind, GroupVersion};
 use planesmith_machinery::json::{self, DecodeError, Findings, Strictness};
@@ -74,16 +76,17 @@ impl Decoder<'_> {
         }
     }
 
-    /// The fields of `target` that `body`, which could be read, sends empty.
-    pub(super) fn emptied(format: Format, body: &[u8], target: &dyn Struct) -> Set<'static> {
+    /// What `body`, which could be read, sends empty: fields of `target`, and anything.
+    pub(super) fn emptied(format: Format, body: &[u8], target: &dyn Struct) -> (Set<'static>, SentEmpty) {
         let json = match format {
-            Format::Json => return fields::emptied(target.facts(), body),
-            Format::Yaml => yaml::to_json(body).ok().map(|document| document.json),
-            Format::Cbor => cbor::to_json(body).ok(),
+            Format::Json => Some(Cow::Borrowed(body)),
+            Format::Yaml => yaml::to_json(body).ok().map(|document| document.json.into()),
+            Format::Cbor => cbor::to_json(body).ok().map(Cow::Owned),
             // Says as little about empty lists as objects do.
             Format::Protobuf => None,
         };
-        json.map_or_else(Set::new, |json| fields::emptied(target.facts(), &json))
+        let json = json.as_deref().unwrap_or_default();
+        (fields::emptied(target.facts(), json), SentEmpty::of(json))
     }
 
     fn read_json(&self, json: &[u8], body: &[u8], repeated: &[String], target: &mut dyn Struct) -> ApiResult<()> {

@@ -26,14 +26,12 @@ struct Term {
 }
 
 /// Where the value of a field is found.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 enum Source {
     Name,
     Namespace,
-    /// The position in the row.
-    Row(usize),
-    /// Nowhere: it counts as empty.
-    Nothing,
+    /// Positions in the row: the first that is not empty counts. Without any the value is empty.
+    Row(Vec<usize>),
 }
 
 impl Selection {
@@ -92,18 +90,20 @@ impl Selection {
 
     /// Whether `entry` is meant.
     pub(crate) fn matches(&self, store: &ResourceStore, entry: &Entry) -> bool {
-        let meets = |term: &Term| (field(store, entry, term.source) == term.value) != term.negated;
+        let meets = |term: &Term| (field(store, entry, &term.source) == term.value) != term.negated;
         let row: &Row = entry.row();
         (self.labels.is_empty() || self.labels.matches(|key| row.label(key))) && self.fields.iter().all(meets)
     }
 }
 
-fn field<'e>(store: &ResourceStore, entry: &'e Entry, source: Source) -> &'e str {
+fn field<'e>(store: &ResourceStore, entry: &'e Entry, source: &Source) -> &'e str {
     match source {
         Source::Name => store.names(entry.key()).1,
         Source::Namespace => store.names(entry.key()).0,
-        Source::Row(position) => entry.row().field(position).unwrap_or_default(),
-        Source::Nothing => "",
+        Source::Row(positions) => {
+            let mut values = positions.iter().filter_map(|position| entry.row().field(*position));
+            values.find(|value| !value.is_empty()).unwrap_or_default()
+        }
     }
 }
 
@@ -113,9 +113,11 @@ fn source(facts: &'static ResourceFacts, path: &str) -> Source {
         "metadata.name" => Source::Name,
         "metadata.namespace" => Source::Namespace,
         path => {
-            let stored = stored_path(facts, path);
-            let position = facts.hub().selectable.iter().position(|known| *known == stored);
-            position.map_or(Source::Nothing, Source::Row)
+            let position = |stored: &str| facts.selected_paths().position(|known| known == stored);
+            Source::Row(match facts.field_alias(path) {
+                Some(alias) => alias.paths.iter().filter_map(|path| position(path)).collect(),
+                None => position(&stored_path(facts, path)).into_iter().collect(),
+            })
         }
     }
 }

@@ -9,7 +9,7 @@ use bytes::Bytes;
 use http::StatusCode;
 use http::header::USER_AGENT;
 use planesmith_access::admission::{Attributes, Objects, Operation, Phase};
-use planesmith_machinery::field_error::FieldErrors;
+use planesmith_machinery::field_error::{FieldErrors, SentEmpty};
 use planesmith_machinery::fields::{self, Set, Tracking};
 use planesmith_machinery::json;
 use planesmith_machinery::meta::ObjectMeta;
@@ -45,6 +45,8 @@ pub(super) struct Write<'a> {
     options: Box<dyn Struct>,
     /// Fields that the request sends empty.
     emptied: Set<'static>,
+    /// The same and more, for messages.
+    sent_empty: SentEmpty,
 }
 
 /// How managed fields are kept up to date.
@@ -99,6 +101,7 @@ impl<'a> Write<'a> {
             now: Time::from_second(i64::try_from(millis / 1000).unwrap_or(i64::MAX)),
             options,
             emptied: Set::new(),
+            sent_empty: SentEmpty::default(),
         }
     }
 
@@ -112,8 +115,12 @@ impl<'a> Write<'a> {
     }
 
     /// The same for a request whose body is known to send some fields empty.
-    pub(super) fn with_emptied(self, emptied: Set<'static>) -> Self {
-        Self { emptied, ..self }
+    pub(super) fn with_emptied(self, (emptied, sent_empty): (Set<'static>, SentEmpty)) -> Self {
+        Self {
+            emptied,
+            sent_empty,
+            ..self
+        }
     }
 
     /// The same for a write that comes through a Scale and changes the number at `replicas`.
@@ -276,7 +283,8 @@ impl<'a> Write<'a> {
         }
         // A kind that moved to another group is still called by the group in which it is stored.
         let kind = self.endpoint.kind().hub().group_kind();
-        Err(ApiError::invalid(&kind, &object.meta().name, errors))
+        let errors = self.sent_empty.shown_in(errors);
+        Err(ApiError::invalid(&kind, &object.meta().name, &errors))
     }
 
     /// Passes on what the kind says about an accepted object.

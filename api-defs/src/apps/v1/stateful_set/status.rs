@@ -44,7 +44,8 @@ pub struct StatefulSetStatus {
 /// One aspect of how a stateful set fares.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct StatefulSetCondition {
-    /// Which aspect.
+    /// Which aspect of the stateful set this is about. Kubernetes itself reports none; the field is for other
+    /// controllers.
     #[field(name = "type", proto = 1, keep)]
     pub type_: String,
     /// Whether it holds: True, False or Unknown.
@@ -56,7 +57,7 @@ pub struct StatefulSetCondition {
     /// One word for programs on why it last changed.
     #[field(proto = 4)]
     pub reason: String,
-    /// The same for people.
+    /// Explanation of the last change for people to read; its wording may differ between releases.
     #[field(proto = 5)]
     pub message: String,
 }

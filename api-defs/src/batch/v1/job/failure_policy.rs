@@ -59,7 +59,7 @@ pub struct PodFailurePolicyOnExitCodesRequirement {
 /// A condition of a pod.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct PodFailurePolicyOnPodConditionsPattern {
-    /// The condition's type.
+    /// Type of the pod condition that has to be there, such as DisruptionTarget.
     #[field(name = "type", proto = 1, keep)]
     pub type_: String,
     /// The condition's status; True when not given.

@@ -60,7 +60,7 @@ pub struct JobCondition {
     /// One word for programs on why it last changed.
     #[field(proto = 5)]
     pub reason: String,
-    /// The same for people.
+    /// Explanation of the last change for people to read; its wording may differ between releases.
     #[field(proto = 6)]
     pub message: String,
 }

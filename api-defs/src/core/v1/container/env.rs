@@ -49,10 +49,10 @@ pub struct EnvFromSource {
     /// What stands before each key.
     #[field(proto = 1)]
     pub prefix: String,
-    /// The config map.
+    /// Takes each key of a config map as a variable.
     #[field(proto = 2)]
     pub config_map_ref: Option<ConfigMapEnvSource>,
-    /// The secret.
+    /// Takes each key of a secret as a variable.
     #[field(proto = 3)]
     pub secret_ref: Option<SecretEnvSource>,
 }
@@ -86,7 +86,7 @@ pub struct ConfigMapKeySelector {
     /// The config map in the pod's namespace.
     #[field(inline, proto = 1)]
     pub local_object_reference: LocalObjectReference,
-    /// The key.
+    /// The key whose value is taken; it has to be valid as a key of a config map.
     #[field(proto = 2, keep)]
     pub key: String,
     /// Whether the container can start without the config map or the key.
@@ -101,7 +101,7 @@ pub struct SecretKeySelector {
     /// The secret in the pod's namespace.
     #[field(inline, proto = 1)]
     pub local_object_reference: LocalObjectReference,
-    /// The key.
+    /// The key whose value is taken; it has to be valid as a key of a secret.
     #[field(proto = 2, keep)]
     pub key: String,
     /// Whether the container can start without the secret or the key.

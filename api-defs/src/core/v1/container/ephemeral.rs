@@ -24,7 +24,7 @@ pub struct EphemeralContainerCommon {
     /// Name of the container, a DNS label; unique among all containers of the pod.
     #[field(proto = 1, keep)]
     pub name: String,
-    /// Image to run.
+    /// The image to run, as name with tag or digest; usually one with debugging tools.
     #[field(proto = 2)]
     pub image: String,
     /// What is started in place of the image's entry point, without a shell. $(NAME) stands for a variable of the
@@ -37,26 +37,26 @@ pub struct EphemeralContainerCommon {
     /// Folder in which it is started; that of the image when absent.
     #[field(proto = 5)]
     pub working_dir: String,
-    /// Cannot be given.
+    /// Has the form that containers have, but cannot be given for an ephemeral one.
     #[field(proto = 6, list_type = map, list_map_keys("containerPort", "protocol"), patch_strategy(merge), patch_merge_key = "containerPort")]
     pub ports: Vec<ContainerPort>,
     /// Objects all of whose keys become variables. Of two keys with one name the later one counts, and env comes before
     /// both.
     #[field(proto = 19, list_type = atomic)]
     pub env_from: Vec<EnvFromSource>,
-    /// Variables of the container.
+    /// Environment variables of the container; a later one of the same name wins.
     #[field(proto = 7, list_type = map, list_map_keys("name"), patch_strategy(merge), patch_merge_key = "name")]
     pub env: Vec<EnvVar>,
     /// Cannot be given: the container uses what is left of the pod's resources.
     #[field(proto = 8)]
     pub resources: ResourceRequirements,
-    /// Cannot be given.
+    /// Has the form that containers have, but cannot be given for an ephemeral one.
     #[field(proto = 23, list_type = atomic)]
     pub resize_policy: Vec<ContainerResizePolicy>,
-    /// Cannot be given.
+    /// Has the form that containers have, but cannot be given for an ephemeral one.
     #[field(proto = 24)]
     pub restart_policy: Option<String>,
-    /// Cannot be given.
+    /// Has the form that containers have, but cannot be given for an ephemeral one.
     #[field(proto = 25, list_type = atomic)]
     pub restart_policy_rules: Vec<ContainerRestartRule>,
     /// Where the container sees volumes of the pod, without parts of them.
@@ -65,16 +65,16 @@ pub struct EphemeralContainerCommon {
     /// Volumes that the container sees as devices.
     #[field(proto = 21, list_type = map, list_map_keys("devicePath"), patch_strategy(merge), patch_merge_key = "devicePath")]
     pub volume_devices: Vec<VolumeDevice>,
-    /// Cannot be given.
+    /// Has the form that containers have, but cannot be given for an ephemeral one.
     #[field(proto = 10)]
     pub liveness_probe: Option<Probe>,
-    /// Cannot be given.
+    /// Has the form that containers have, but cannot be given for an ephemeral one.
     #[field(proto = 11)]
     pub readiness_probe: Option<Probe>,
-    /// Cannot be given.
+    /// Has the form that containers have, but cannot be given for an ephemeral one.
     #[field(proto = 22)]
     pub startup_probe: Option<Probe>,
-    /// Cannot be given.
+    /// Has the form that containers have, but cannot be given for an ephemeral one.
     #[field(proto = 12)]
     pub lifecycle: Option<Lifecycle>,
     /// File in the container whose content becomes the message of its end, up to 4096 bytes. By default

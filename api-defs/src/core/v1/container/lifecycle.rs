@@ -93,13 +93,13 @@ pub struct LifecycleHandler {
     /// Runs a program in the container.
     #[field(proto = 1)]
     pub exec: Option<ExecAction>,
-    /// Sends an HTTP request.
+    /// Sends an HTTP GET request to the container.
     #[field(proto = 2)]
     pub http_get: Option<HTTPGetAction>,
     /// Has no effect as a hook. Deprecated.
     #[field(proto = 3)]
     pub tcp_socket: Option<TCPSocketAction>,
-    /// Waits.
+    /// Lets the container wait for some time, so that it is still there while others learn of its end.
     #[field(proto = 4)]
     pub sleep: Option<SleepAction>,
 }
@@ -107,7 +107,7 @@ pub struct LifecycleHandler {
 /// Waiting.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct SleepAction {
-    /// How long, in seconds.
+    /// How long the container waits, in seconds; no longer than the pod's grace period.
     #[field(proto = 1, keep)]
     pub seconds: i64,
 }

@@ -6,7 +6,7 @@ use planesmith_machinery::int_or_string::IntOrString;
 /// A question to a container, asked again and again.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct Probe {
-    /// How it is asked.
+    /// How the container is asked: by a command, an HTTP request, a connection or gRPC.
     #[field(inline, proto = 1)]
     pub probe_handler: ProbeHandler,
     /// How long after the start of the container the first question is asked, in seconds.
@@ -78,10 +78,10 @@ pub struct HTTPGetAction {
 /// A header of an HTTP request.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct HTTPHeader {
-    /// Name of the header.
+    /// Name of the header; upper and lower case make no difference.
     #[field(proto = 1, keep)]
     pub name: String,
-    /// Its value.
+    /// Value of the header.
     #[field(proto = 2, keep)]
     pub value: String,
 }
@@ -100,7 +100,7 @@ pub struct TCPSocketAction {
 /// A question to the health service of gRPC.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct GRPCAction {
-    /// Number of the port.
+    /// Port of the gRPC server in the container, from 1 to 65535.
     #[field(proto = 1, keep)]
     pub port: i32,
     /// Name of the service that is asked about; the server as a whole when empty.

@@ -55,7 +55,7 @@ pub struct SecurityContext {
 /// Capabilities of the kernel.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct Capabilities {
-    /// Those that are added.
+    /// Capabilities that the container gets besides those that its runtime gives to all.
     #[field(proto = 1, list_type = atomic)]
     pub add: Vec<String>,
     /// Those that are taken away.
@@ -66,16 +66,16 @@ pub struct Capabilities {
 /// An SELinux context.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct SELinuxOptions {
-    /// User.
+    /// User part of the SELinux label of the process.
     #[field(proto = 1)]
     pub user: String,
-    /// Role.
+    /// Role part of the SELinux label of the process.
     #[field(proto = 2)]
     pub role: String,
-    /// Type.
+    /// Type part of the SELinux label of the process, which most policies decide by.
     #[field(proto = 3)]
     pub type_: String,
-    /// Level.
+    /// Level part of the SELinux label of the process, which keeps containers apart.
     #[field(proto = 4)]
     pub level: String,
 }

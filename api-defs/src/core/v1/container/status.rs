@@ -8,10 +8,10 @@ use crate::core::v1::{ResourceList, ResourceRequirements};
 /// What became of a container.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct ContainerStatus {
-    /// Name of the container.
+    /// Name of the container that this is about; no two containers of a pod share one.
     #[field(proto = 1, keep)]
     pub name: String,
-    /// How it is now.
+    /// What the container does now: it waits, runs or has ended.
     #[field(proto = 2)]
     pub state: ContainerState,
     /// How it ended last, when it was started again.
@@ -23,10 +23,10 @@ pub struct ContainerStatus {
     /// How often it was started again; less when ended containers were cleaned up.
     #[field(proto = 5, keep)]
     pub restart_count: i32,
-    /// Image that it runs.
+    /// Image that the container runs, which may be another name than the pod's spec has.
     #[field(proto = 6, keep)]
     pub image: String,
-    /// ID of that image.
+    /// Identifies the content of the image that runs, as the runtime of the node knows it.
     #[field(name = "imageID", proto = 7, keep)]
     pub image_id: String,
     /// ID of the container, as type://id.
@@ -38,7 +38,7 @@ pub struct ContainerStatus {
     /// What the node has set aside for it.
     #[field(proto = 10)]
     pub allocated_resources: ResourceList,
-    /// What it was given.
+    /// Limits and requests that are in force for the container now.
     #[field(proto = 11)]
     pub resources: Option<ResourceRequirements>,
     /// What became of its mounts.
@@ -127,13 +127,13 @@ pub struct ContainerStatus {
 /// How a container is: exactly one of the members; waiting when none is given.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct ContainerState {
-    /// It waits to run.
+    /// Set while the container waits to start, for instance for its image.
     #[field(proto = 1)]
     pub waiting: Option<ContainerStateWaiting>,
-    /// It runs.
+    /// Set while the container runs.
     #[field(proto = 2)]
     pub running: Option<ContainerStateRunning>,
-    /// It ended.
+    /// Set once the container has ended.
     #[field(proto = 3)]
     pub terminated: Option<ContainerStateTerminated>,
 }
@@ -144,7 +144,7 @@ pub struct ContainerStateWaiting {
     /// One word for programs on why.
     #[field(proto = 1)]
     pub reason: String,
-    /// The same for people.
+    /// Explanation of the reason for people to read.
     #[field(proto = 2)]
     pub message: String,
 }
@@ -152,7 +152,7 @@ pub struct ContainerStateWaiting {
 /// A container that runs.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct ContainerStateRunning {
-    /// Since when.
+    /// When the container was started last.
     #[field(proto = 1)]
     pub started_at: Time,
 }
@@ -172,10 +172,10 @@ pub struct ContainerStateTerminated {
     /// What it said of its end.
     #[field(proto = 4)]
     pub message: String,
-    /// When it started.
+    /// When the execution that ended was started.
     #[field(proto = 5)]
     pub started_at: Time,
-    /// When it ended.
+    /// When the execution ended.
     #[field(proto = 6)]
     pub finished_at: Time,
     /// ID of the container, as type://id.
@@ -186,10 +186,10 @@ pub struct ContainerStateTerminated {
 /// What became of a mount.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct VolumeMountStatus {
-    /// Name of the mount.
+    /// Name of the volume mount of the container that this is about.
     #[field(proto = 1, keep)]
     pub name: String,
-    /// Path in the container.
+    /// Where the volume lies in the container.
     #[field(proto = 2, keep)]
     pub mount_path: String,
     /// Whether it can only be read.
@@ -222,7 +222,7 @@ pub struct ImageVolumeStatus {
 /// Who a container ran as first.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct ContainerUser {
-    /// On Linux.
+    /// The identity on Linux, where it is made of numbers.
     #[field(proto = 1)]
     pub linux: Option<LinuxContainerUser>,
 }
@@ -230,13 +230,13 @@ pub struct ContainerUser {
 /// A user of Linux.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct LinuxContainerUser {
-    /// Number of the user.
+    /// Number of the user that the first process of the container ran as.
     #[field(proto = 1, keep)]
     pub uid: i64,
-    /// Number of the group.
+    /// Number of the primary group that the first process of the container ran with.
     #[field(proto = 2, keep)]
     pub gid: i64,
-    /// Numbers of further groups.
+    /// Numbers of the further groups that the first process of the container ran with.
     #[field(proto = 3, list_type = atomic)]
     pub supplemental_groups: Vec<i64>,
 }
@@ -247,7 +247,7 @@ pub struct ResourceStatus {
     /// Name of the resource, or claim:CLAIM/REQUEST.
     #[field(proto = 1, keep)]
     pub name: String,
-    /// The devices.
+    /// The devices that the container has of this resource, and how they fare.
     #[field(proto = 2, list_type = map, list_map_keys("resourceID"))]
     pub resources: Vec<ResourceHealth>,
 }
@@ -258,10 +258,10 @@ pub struct ResourceHealth {
     /// ID of the device, unique for its resource.
     #[field(name = "resourceID", proto = 1, keep)]
     pub resource_id: String,
-    /// Healthy, Unhealthy or Unknown.
+    /// Healthy, Unhealthy, or Unknown while nobody has reported; a pod is not ended because of it.
     #[field(proto = 2)]
     pub health: String,
-    /// For people: why.
+    /// Explanation of the health for people to read.
     #[field(proto = 6)]
     pub message: Option<String>,
 }

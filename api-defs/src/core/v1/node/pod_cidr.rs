@@ -1,9 +1,9 @@
 //! Address ranges of the pods of a node.
 
 use std::collections::BTreeSet;
-use std::net::IpAddr;
 
 use planesmith_machinery::field_error::FieldErrors;
+use planesmith_machinery::ip::{self, Family};
 
 use super::NodeSpec;
 
@@ -22,15 +22,29 @@ impl NodeSpec {
     /// Reports malformed ranges and more than one per IP family.
     pub(super) fn check_pod_cidrs(&self, errors: &mut FieldErrors) {
         let cidrs = &self.pod_cidrs;
-        let families: Vec<Option<Family>> = cidrs.iter().map(|cidr| family(cidr)).collect();
-        for (index, cidr) in cidrs.iter().enumerate().filter(|(index, _)| families[*index].is_none()) {
-            let problem = "must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)";
-            errors
-                .at_index("spec.podCIDRs", index)
-                .invalid("", cidr.as_str(), problem);
+        for (index, cidr) in cidrs.iter().enumerate() {
+            for problem in ip::check_legacy_range(cidr) {
+                errors
+                    .at_index("spec.podCIDRs", index)
+                    .invalid("", cidr.as_str(), problem);
+            }
         }
         if cidrs.len() < 2 {
             return;
+        }
+        let families: Vec<Option<Family>> = cidrs
+            .iter()
+            .map(|cidr| ip::parse_range(cidr).map(|(address, _)| Family::of(address)))
+            .collect();
+        if let Some(index) = families.iter().position(Option::is_none) {
+            let bad = &cidrs[index];
+            errors.internal(
+                "spec.podCIDRs",
+                format!(
+                    "invalid PodCIDRs. failed to check with dual stack with error:invalid CIDR[{index}]: <nil> (invalid \
+                     CIDR address: {bad})"
+                ),
+            );
         }
         let one_each = matches!(families[..], [Some(first), Some(second)] if first != second);
         if !one_each {
@@ -43,25 +57,6 @@ impl NodeSpec {
                 errors.at_index("spec.podCIDRs", index).duplicate("", cidr.as_str());
             }
         }
-    }
-}
-
-/// An IP family.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Family {
-    V4,
-    V6,
-}
-
-/// The family of the range `cidr`; `None` when it is malformed.
-fn family(cidr: &str) -> Option<Family> {
-    let (address, bits) = cidr.split_once('/')?;
-    let digits = !bits.is_empty() && bits.bytes().all(|byte| byte.is_ascii_digit());
-    let bits: u8 = digits.then(|| bits.parse().ok())??;
-    match address.parse().ok()? {
-        IpAddr::V4(_) if bits <= 32 => Some(Family::V4),
-        IpAddr::V6(_) if bits <= 128 => Some(Family::V6),
-        IpAddr::V4(_) | IpAddr::V6(_) => None,
     }
 }
 

@@ -16,7 +16,7 @@ pub struct GlusterfsPersistentVolumeSource {
     /// Name of the Glusterfs volume.
     #[field(proto = 2, keep)]
     pub path: String,
-    /// Mounts the volume read-only.
+    /// Mounts the volume without the right to write; false when not given.
     #[field(proto = 3)]
     pub read_only: bool,
     /// Namespace of the Endpoints object; that of the claim when absent.
@@ -30,7 +30,7 @@ pub struct RBDPersistentVolumeSource {
     /// Addresses of the Ceph monitors.
     #[field(proto = 1, keep, list_type = atomic)]
     pub monitors: Vec<String>,
-    /// Name of the image.
+    /// Name of the image in the pool that is mounted.
     #[field(proto = 2, keep)]
     pub image: String,
     /// Filesystem to mount, such as ext4; the driver decides when empty.
@@ -48,7 +48,7 @@ pub struct RBDPersistentVolumeSource {
     /// Secret with the key of the user; wins over keyring.
     #[field(proto = 7)]
     pub secret_ref: Option<SecretReference>,
-    /// Mounts the volume read-only.
+    /// Mounts the volume without the right to write; false when not given.
     #[field(proto = 8)]
     pub read_only: bool,
 }
@@ -71,7 +71,7 @@ pub struct ISCSIPersistentVolumeSource {
     /// Filesystem to mount, such as ext4; the driver decides when empty.
     #[field(proto = 5)]
     pub fs_type: String,
-    /// Mounts the volume read-only.
+    /// Mounts the volume without the right to write; false when not given.
     #[field(proto = 6)]
     pub read_only: bool,
     /// Further addresses of the target.
@@ -94,13 +94,13 @@ pub struct ISCSIPersistentVolumeSource {
 /// A disk of OpenStack Cinder.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct CinderPersistentVolumeSource {
-    /// ID of the disk.
+    /// What OpenStack calls the disk.
     #[field(name = "volumeID", proto = 1, keep)]
     pub volume_id: String,
     /// Filesystem to mount, such as ext4; the driver decides when empty.
     #[field(proto = 2)]
     pub fs_type: String,
-    /// Mounts the volume read-only.
+    /// Mounts the volume without the right to write; false when not given.
     #[field(proto = 3)]
     pub read_only: bool,
     /// Secret with what is needed to log in.
@@ -126,7 +126,7 @@ pub struct CephFSPersistentVolumeSource {
     /// Secret with the key of the user; wins over secretFile.
     #[field(proto = 5)]
     pub secret_ref: Option<SecretReference>,
-    /// Mounts the volume read-only.
+    /// Mounts the volume without the right to write; false when not given.
     #[field(proto = 6)]
     pub read_only: bool,
 }
@@ -134,7 +134,7 @@ pub struct CephFSPersistentVolumeSource {
 /// A volume of a program installed on the nodes.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct FlexPersistentVolumeSource {
-    /// Name of the program.
+    /// Name of the program on the node that mounts the volume.
     #[field(proto = 1, keep)]
     pub driver: String,
     /// Filesystem to mount, such as ext4; the driver decides when empty.
@@ -143,7 +143,7 @@ pub struct FlexPersistentVolumeSource {
     /// Secret with what is needed to log in.
     #[field(proto = 3)]
     pub secret_ref: Option<SecretReference>,
-    /// Mounts the volume read-only.
+    /// Mounts the volume without the right to write; false when not given.
     #[field(proto = 4)]
     pub read_only: bool,
     /// What the program is told besides.
@@ -157,10 +157,10 @@ pub struct AzureFilePersistentVolumeSource {
     /// Secret with the name and the key of the storage account.
     #[field(proto = 1, keep)]
     pub secret_name: String,
-    /// Name of the share.
+    /// Name of the share in the storage account.
     #[field(proto = 2, keep)]
     pub share_name: String,
-    /// Mounts the volume read-only.
+    /// Mounts the volume without the right to write; false when not given.
     #[field(proto = 3)]
     pub read_only: bool,
     /// Namespace of the secret; that of the claim when absent.
@@ -171,7 +171,7 @@ pub struct AzureFilePersistentVolumeSource {
 /// A ScaleIO volume.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct ScaleIOPersistentVolumeSource {
-    /// Address of the gateway.
+    /// Address of the gateway in front of the ScaleIO system.
     #[field(proto = 1, keep)]
     pub gateway: String,
     /// Name of the storage system.
@@ -198,7 +198,7 @@ pub struct ScaleIOPersistentVolumeSource {
     /// Filesystem to mount, such as ext4; the driver decides when empty.
     #[field(proto = 9, default = "xfs")]
     pub fs_type: String,
-    /// Mounts the volume read-only.
+    /// Mounts the volume without the right to write; false when not given.
     #[field(proto = 10)]
     pub read_only: bool,
 }
@@ -226,7 +226,7 @@ pub struct StorageOSPersistentVolumeSource {
     /// Filesystem to mount, such as ext4; the driver decides when empty.
     #[field(proto = 3)]
     pub fs_type: String,
-    /// Mounts the volume read-only.
+    /// Mounts the volume without the right to write; false when not given.
     #[field(proto = 4)]
     pub read_only: bool,
     /// Secret with what is needed to log in.
@@ -237,13 +237,13 @@ pub struct StorageOSPersistentVolumeSource {
 /// A volume of a storage driver.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct CSIPersistentVolumeSource {
-    /// Name of the driver.
+    /// Name of the CSI driver that looks after the volume.
     #[field(proto = 1, keep)]
     pub driver: String,
     /// What the driver calls the volume. Cannot change.
     #[field(proto = 2, keep)]
     pub volume_handle: String,
-    /// Mounts the volume read-only.
+    /// Mounts the volume without the right to write; false when not given.
     #[field(proto = 3)]
     pub read_only: bool,
     /// Filesystem to mount, such as ext4; the driver decides when empty.

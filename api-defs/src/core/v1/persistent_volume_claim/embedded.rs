@@ -10,19 +10,19 @@ use crate::core::v1::{PersistentVolumeClaimSpec, PersistentVolumeClaimStatus};
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 #[schema(name = "PersistentVolumeClaim")]
 pub struct EmbeddedPersistentVolumeClaim {
-    /// Always PersistentVolumeClaim.
+    /// Always PersistentVolumeClaim; may be left out.
     #[field(optional)]
     pub kind: String,
-    /// Always v1.
+    /// Always v1; may be left out.
     #[field(optional)]
     pub api_version: String,
     /// Name, labels and annotations of the claim.
     #[field(proto = 1)]
     pub metadata: ObjectMeta,
-    /// What storage is wanted.
+    /// The storage that is asked for: how much, of which class, with which way of access.
     #[field(proto = 2)]
     pub spec: PersistentVolumeClaimSpec,
-    /// What storage was found.
+    /// What was found for the claim, and how far a change of its size is.
     #[field(proto = 3)]
     pub status: PersistentVolumeClaimStatus,
 }

@@ -54,7 +54,7 @@ pub struct PersistentVolumeClaimCondition {
     /// Why it last changed, in one word for programs.
     #[field(proto = 5)]
     pub reason: String,
-    /// The same for people.
+    /// Explanation of the last change for people to read; its wording may differ between releases.
     #[field(proto = 6)]
     pub message: String,
 }

@@ -7,10 +7,10 @@ use planesmith_machinery::names;
 /// A line for the file /etc/hosts of a pod.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct HostAlias {
-    /// Address.
+    /// The address that the names stand for.
     #[field(proto = 1, keep)]
     pub ip: String,
-    /// Names of that address.
+    /// Names that /etc/hosts of the pod gives to the address.
     #[field(proto = 2, list_type = atomic)]
     pub hostnames: Vec<String>,
 }
@@ -32,7 +32,7 @@ pub struct PodDNSConfig {
 /// An option of the resolver.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct PodDNSConfigOption {
-    /// Name of the option.
+    /// Name of an option of the resolver, such as ndots.
     #[field(proto = 1)]
     pub name: String,
     /// Its value, when it takes one.

@@ -41,7 +41,7 @@ pub struct PodExtendedResourceClaimStatus {
     /// Which request of the claim is for which resource of which container.
     #[field(proto = 1, keep, list_type = atomic)]
     pub request_mappings: Vec<ContainerExtendedResourceRequest>,
-    /// Name of the ResourceClaim.
+    /// Name of the ResourceClaim that was made for the pod's extended resources.
     #[field(proto = 2, keep)]
     pub resource_claim_name: String,
 }
@@ -49,10 +49,10 @@ pub struct PodExtendedResourceClaimStatus {
 /// Which request of a claim is for which resource of a container.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct ContainerExtendedResourceRequest {
-    /// Name of the container.
+    /// Name of the container that asks for the resource.
     #[field(proto = 1, keep)]
     pub container_name: String,
-    /// Name of the resource.
+    /// Name of the extended resource that is asked for.
     #[field(proto = 2, keep)]
     pub resource_name: String,
     /// Name of the request in the claim.
@@ -63,13 +63,13 @@ pub struct ContainerExtendedResourceRequest {
 /// What devices of a claim take from the node's own resources.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct NodeAllocatableResourceClaimStatus {
-    /// Name of the ResourceClaim.
+    /// Name of the ResourceClaim that takes from the node.
     #[field(proto = 1, keep)]
     pub resource_claim_name: String,
     /// Names of the containers that use it.
     #[field(proto = 2, list_type = set)]
     pub containers: Vec<String>,
-    /// Amounts by resource.
+    /// How much of each of the node's resources the claim takes.
     #[field(proto = 3, keep)]
     pub resources: BTreeMap<String, Quantity>,
 }

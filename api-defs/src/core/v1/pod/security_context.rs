@@ -60,10 +60,10 @@ pub struct PodSecurityContext {
 /// A setting of the kernel.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct Sysctl {
-    /// Name of the setting.
+    /// Name of the kernel setting, such as net.ipv4.ip_local_port_range.
     #[field(proto = 1, keep)]
     pub name: String,
-    /// Its value.
+    /// What the setting is set to for the pod.
     #[field(proto = 2, keep)]
     pub value: String,
 }

@@ -150,7 +150,7 @@ pub struct PodSpec {
 /// An operating system.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct PodOS {
-    /// linux or windows.
+    /// Operating system that the containers are made for: linux or windows.
     #[field(proto = 1, keep)]
     pub name: String,
 }
@@ -158,7 +158,7 @@ pub struct PodOS {
 /// A condition that a pod needs to be ready.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct PodReadinessGate {
-    /// Type of the condition.
+    /// Type of a condition of the pod that has to be True before the pod counts as ready.
     #[field(proto = 1, keep)]
     pub condition_type: String,
 }

@@ -100,7 +100,7 @@ pub struct PodCondition {
     /// One word for programs on why it last changed.
     #[field(proto = 5)]
     pub reason: String,
-    /// The same for people.
+    /// Explanation of the last change for people to read; its wording may differ between releases.
     #[field(proto = 6)]
     pub message: String,
 }
@@ -108,7 +108,7 @@ pub struct PodCondition {
 /// An address of a node.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct HostIP {
-    /// The address.
+    /// An address of the node that the pod runs on.
     #[field(proto = 1, keep)]
     pub ip: String,
 }
@@ -116,7 +116,7 @@ pub struct HostIP {
 /// An address of a pod.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct PodIP {
-    /// The address.
+    /// An address of the pod; at most one for each IP family.
     #[field(proto = 1, keep)]
     pub ip: String,
 }

@@ -1,5 +1,6 @@
 //! What makers of pods and templates should know although it is accepted.
 
+mod paths;
 mod ports;
 
 use std::collections::BTreeSet;
@@ -10,31 +11,9 @@ use planesmith_machinery::{go_format, names};
 
 use super::annotations::{APP_ARMOR, SECCOMP_OF_CONTAINER, SECCOMP_OF_POD};
 use super::{Pod, PodSpec};
-use crate::core::v1::{Affinity, Container, EnvVar, NodeSelectorTerm, PodTemplateSpec, ResourceList, VolumeSource};
-
-/// Labels of nodes that have another name today.
-const OLD_LABELS: [(&str, &str); 5] = [
-    (
-        "beta.kubernetes.io/arch",
-        "deprecated since v1.14; use \"kubernetes.io/arch\" instead",
-    ),
-    (
-        "beta.kubernetes.io/os",
-        "deprecated since v1.14; use \"kubernetes.io/os\" instead",
-    ),
-    (
-        "failure-domain.beta.kubernetes.io/region",
-        "deprecated since v1.17; use \"topology.kubernetes.io/region\" instead",
-    ),
-    (
-        "failure-domain.beta.kubernetes.io/zone",
-        "deprecated since v1.17; use \"topology.kubernetes.io/zone\" instead",
-    ),
-    (
-        "beta.kubernetes.io/instance-type",
-        "deprecated since v1.17; use \"node.kubernetes.io/instance-type\" instead",
-    ),
-];
+use crate::core::v1::{
+    Affinity, Container, EnvVar, PodTemplateSpec, ResourceList, VolumeSource, of_node_selector_term, old_node_label,
+};
 
 /// Annotations that do nothing any more.
 const OLD_ANNOTATIONS: [(&str, &str); 3] = [
@@ -51,31 +30,6 @@ const OLD_ANNOTATIONS: [(&str, &str); 3] = [
         "non-functional in v1.11+; use the \"sysctls\" field instead",
     ),
 ];
-
-/// What is said of an old label of nodes.
-pub(crate) fn old_node_label(label: &str) -> Option<&'static str> {
-    OLD_LABELS
-        .iter()
-        .find(|(old, _)| *old == label)
-        .map(|(_, words)| *words)
-}
-
-/// What is said of requirements on old labels of nodes, and on values that no label can have; `path` is the term's.
-pub(crate) fn of_node_selector_term(term: &NodeSelectorTerm, check_values: bool, path: &str) -> Vec<String> {
-    let mut warnings = Vec::new();
-    for (index, requirement) in term.match_expressions.iter().enumerate() {
-        let path = format!("{path}.matchExpressions[{index}]");
-        if let Some(words) = old_node_label(&requirement.key) {
-            warnings.push(format!("{path}.key: {} is {words}", requirement.key));
-        }
-        for (position, value) in requirement.values.iter().enumerate().filter(|_| check_values) {
-            for problem in names::label_value(value) {
-                warnings.push(format!("{path}.values[{position}]: {problem}"));
-            }
-        }
-    }
-    warnings
-}
 
 impl Pod {
     /// What its maker should know.
@@ -164,6 +118,7 @@ impl<'a> Walk<'a> {
             self.about_container(path, container);
         }
         self.about_ports(&containers);
+        self.about_port_names(&containers);
         if spec.termination_grace_period_seconds.is_some_and(|seconds| seconds < 0) {
             let words = "must be >= 0; negative values are invalid and will be treated as 1";
             self.warn("spec.terminationGracePeriodSeconds", words);
@@ -171,6 +126,7 @@ impl<'a> Walk<'a> {
         if let Some(affinity) = &spec.affinity {
             self.about_pods(affinity);
         }
+        self.about_addresses();
         self.found
     }
 
@@ -230,16 +186,14 @@ impl<'a> Walk<'a> {
                 self.found.extend(template.spec.warnings(&path));
             }
         }
+        self.found.extend(self.spec.volumes.iter().flat_map(paths::overlaps));
     }
 
     fn about_names(&mut self) {
         let mut known = BTreeSet::new();
         for (index, alias) in self.spec.host_aliases.iter().enumerate() {
-            let path = format!("spec.hostAliases[{index}].ip");
-            if let Some(words) = names::ip_warning(&alias.ip) {
-                self.warn(&path, &words);
-            }
             if !known.insert(&alias.ip) {
+                let path = format!("spec.hostAliases[{index}].ip");
                 self.warn(&path, &format!("duplicate ip {}", quote(&alias.ip)));
             }
         }
@@ -257,6 +211,9 @@ impl<'a> Walk<'a> {
                 "invalid empty name \"\"",
             );
         }
+    }
+
+    fn about_addresses(&mut self) {
         let servers = self
             .spec
             .dns_config
@@ -265,6 +222,11 @@ impl<'a> Walk<'a> {
         for (index, server) in servers {
             if let Some(words) = names::ip_warning(server) {
                 self.warn(&format!("spec.dnsConfig.nameservers[{index}]"), &words);
+            }
+        }
+        for (index, alias) in self.spec.host_aliases.iter().enumerate() {
+            if let Some(words) = names::ip_warning(&alias.ip) {
+                self.warn(&format!("spec.hostAliases[{index}].ip"), &words);
             }
         }
     }

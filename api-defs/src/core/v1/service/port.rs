@@ -19,7 +19,7 @@ pub struct ServicePort {
     /// kubernetes.io/ws, kubernetes.io/wss, or a name with a prefix of one's own.
     #[field(proto = 6)]
     pub app_protocol: Option<String>,
-    /// Number of the port.
+    /// Port at which clients reach the service, from 1 to 65535.
     #[field(proto = 3, keep)]
     pub port: i32,
     /// Port of the pods, by number or by the name that each pod gives it. The number in port by default.

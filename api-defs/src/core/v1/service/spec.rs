@@ -58,7 +58,7 @@ pub struct ServiceSpec {
     /// Whether pods count that are not ready, for instance so that the members of a StatefulSet find each other.
     #[field(proto = 13)]
     pub publish_not_ready_addresses: bool,
-    /// Details of sessionAffinity.
+    /// Settings of the session affinity, such as how long a client stays with the same pod.
     #[field(proto = 14)]
     pub session_affinity_config: Option<SessionAffinityConfig>,
     /// IP families of the service, the first being that of clusterIP: IPv4, IPv6 or both. Chosen by the server, together

@@ -7,7 +7,7 @@ use crate::core::v1::LocalObjectReference;
 /// A disk of Google's cloud.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct GCEPersistentDiskVolumeSource {
-    /// Name of the disk.
+    /// What Google Compute Engine calls the disk.
     #[field(proto = 1, keep)]
     pub pd_name: String,
     /// File system of the disk; ext4 when empty.
@@ -24,7 +24,7 @@ pub struct GCEPersistentDiskVolumeSource {
 /// A disk of Amazon's cloud.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct AWSElasticBlockStoreVolumeSource {
-    /// ID of the disk.
+    /// What AWS calls the disk, such as vol-0a1b2c3d.
     #[field(name = "volumeID", proto = 1, keep)]
     pub volume_id: String,
     /// File system of the disk; ext4 when empty.
@@ -44,7 +44,7 @@ pub struct AzureFileVolumeSource {
     /// Secret with the name and key of the storage account.
     #[field(proto = 1, keep)]
     pub secret_name: String,
-    /// Name of the share.
+    /// Name of the share in the storage account.
     #[field(proto = 2, keep)]
     pub share_name: String,
     /// Whether mounts can only read.
@@ -55,10 +55,10 @@ pub struct AzureFileVolumeSource {
 /// A disk of Azure.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct AzureDiskVolumeSource {
-    /// Name of the disk.
+    /// What the blob storage calls the disk.
     #[field(proto = 1, keep)]
     pub disk_name: String,
-    /// Where the disk is.
+    /// URI at which the blob storage has the disk.
     #[field(name = "diskURI", proto = 2, keep)]
     pub disk_uri: String,
     /// How the node caches: None, ReadOnly or ReadWrite.
@@ -79,7 +79,7 @@ pub struct AzureDiskVolumeSource {
 /// A disk of OpenStack.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct CinderVolumeSource {
-    /// ID of the disk.
+    /// What OpenStack calls the disk.
     #[field(name = "volumeID", proto = 1, keep)]
     pub volume_id: String,
     /// File system of the disk; ext4 when empty.
@@ -96,7 +96,7 @@ pub struct CinderVolumeSource {
 /// A disk of vSphere.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct VsphereVirtualDiskVolumeSource {
-    /// Path of the disk.
+    /// Path by which vSphere finds the disk in its datastore.
     #[field(proto = 1, keep)]
     pub volume_path: String,
     /// File system of the disk; ext4 when empty.
@@ -113,7 +113,7 @@ pub struct VsphereVirtualDiskVolumeSource {
 /// A disk of Photon.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct PhotonPersistentDiskVolumeSource {
-    /// ID of the disk.
+    /// What Photon Controller calls the disk.
     #[field(name = "pdID", proto = 1, keep)]
     pub pd_id: String,
     /// File system of the disk; ext4 when empty.

@@ -41,7 +41,7 @@ pub struct ConfigMapVolumeSource {
 /// A key that becomes a file.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct KeyToPath {
-    /// The key.
+    /// The key whose value becomes a file.
     #[field(proto = 1, keep)]
     pub key: String,
     /// Path of the file in the volume; relative, without .. in it.
@@ -55,7 +55,7 @@ pub struct KeyToPath {
 /// Fields of the pod, as files.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct DownwardAPIVolumeSource {
-    /// The files.
+    /// The files, each with the part of the pod that stands in it.
     #[field(proto = 1, list_type = atomic)]
     pub items: Vec<DownwardAPIVolumeFile>,
     /// Permissions of the files, 0644 by default. Decimal in JSON: 420.

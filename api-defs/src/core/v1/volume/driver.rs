@@ -9,7 +9,7 @@ use crate::core::v1::LocalObjectReference;
 /// A volume of a program on the node.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct FlexVolumeSource {
-    /// Name of the program.
+    /// Name of the program on the node that mounts the volume.
     #[field(proto = 1, keep)]
     pub driver: String,
     /// File system of the volume; as the program says when empty.
@@ -29,7 +29,7 @@ pub struct FlexVolumeSource {
 /// A volume that a CSI driver makes for the life of a pod.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct CSIVolumeSource {
-    /// Name of the driver.
+    /// Name of the CSI driver that makes the volume; it has to be known in the cluster.
     #[field(proto = 1, keep)]
     pub driver: String,
     /// Whether mounts can only read; false by default.

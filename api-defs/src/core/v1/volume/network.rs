@@ -24,7 +24,7 @@ pub struct ISCSIVolumeSource {
     /// Address of the target, with a port unless it is 3260.
     #[field(proto = 1, keep)]
     pub target_portal: String,
-    /// Name of the target.
+    /// Qualified name of the iSCSI target.
     #[field(proto = 2, keep)]
     pub iqn: String,
     /// Number of the disk at the target.
@@ -62,7 +62,7 @@ pub struct GlusterfsVolumeSource {
     /// Name of the Endpoints object that lists the servers.
     #[field(proto = 1, keep)]
     pub endpoints: String,
-    /// Name of the volume.
+    /// Name of the Glusterfs volume that is mounted.
     #[field(proto = 2, keep)]
     pub path: String,
     /// Whether mounts can only read.
@@ -73,19 +73,19 @@ pub struct GlusterfsVolumeSource {
 /// A block device of Ceph.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct RBDVolumeSource {
-    /// Addresses of the monitors.
+    /// Addresses of the monitors of the Ceph cluster.
     #[field(proto = 1, keep, list_type = atomic)]
     pub monitors: Vec<String>,
-    /// Name of the image.
+    /// Name of the image in the pool that is mounted.
     #[field(proto = 2, keep)]
     pub image: String,
     /// File system of the device; ext4 when empty.
     #[field(proto = 3)]
     pub fs_type: String,
-    /// Name of the pool.
+    /// Name of the pool that has the image; rbd when not given.
     #[field(proto = 4, default = "rbd")]
     pub pool: String,
-    /// Name of the user.
+    /// Name by which Ceph knows the client; admin when not given.
     #[field(proto = 5, default = "admin")]
     pub user: String,
     /// Path of the key ring on the node.
@@ -102,7 +102,7 @@ pub struct RBDVolumeSource {
 /// A folder of CephFS.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct CephFSVolumeSource {
-    /// Addresses of the monitors.
+    /// Addresses of the monitors of the Ceph cluster.
     #[field(proto = 1, keep, list_type = atomic)]
     pub monitors: Vec<String>,
     /// Folder that is mounted; / by default.
@@ -128,7 +128,7 @@ pub struct FlockerVolumeSource {
     /// Name of the dataset. Deprecated.
     #[field(proto = 1)]
     pub dataset_name: String,
-    /// UUID of the dataset.
+    /// Identifies the dataset, in place of its name.
     #[field(name = "datasetUUID", proto = 2)]
     pub dataset_uuid: String,
 }
@@ -159,16 +159,16 @@ pub struct QuobyteVolumeSource {
     /// Registries as host:port, separated by commas.
     #[field(proto = 1, keep)]
     pub registry: String,
-    /// Name of the volume.
+    /// Name of a volume that Quobyte has already.
     #[field(proto = 2, keep)]
     pub volume: String,
     /// Whether mounts can only read.
     #[field(proto = 3)]
     pub read_only: bool,
-    /// User that mounts it.
+    /// User that the volume is mounted as; the one of the service account when not given.
     #[field(proto = 4)]
     pub user: String,
-    /// Group that mounts it.
+    /// Group that the volume is mounted as; none when not given.
     #[field(proto = 5)]
     pub group: String,
     /// Tenant that owns the volume.
@@ -179,7 +179,7 @@ pub struct QuobyteVolumeSource {
 /// A volume of Portworx.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct PortworxVolumeSource {
-    /// ID of the volume.
+    /// What Portworx calls the volume.
     #[field(name = "volumeID", proto = 1, keep)]
     pub volume_id: String,
     /// File system of the volume; ext4 when empty.
@@ -193,13 +193,13 @@ pub struct PortworxVolumeSource {
 /// A volume of ScaleIO.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct ScaleIOVolumeSource {
-    /// Address of the gateway.
+    /// Address of the gateway in front of the ScaleIO system.
     #[field(proto = 1, keep)]
     pub gateway: String,
     /// Name of the storage system.
     #[field(proto = 2, keep)]
     pub system: String,
-    /// Secret for signing in.
+    /// Secret with the user and password for signing in to the gateway.
     #[field(proto = 3, keep)]
     pub secret_ref: Option<LocalObjectReference>,
     /// Whether the gateway is reached over TLS.
@@ -214,7 +214,7 @@ pub struct ScaleIOVolumeSource {
     /// ThickProvisioned or ThinProvisioned; the latter by default.
     #[field(proto = 7, default = "ThinProvisioned")]
     pub storage_mode: String,
-    /// Name of the volume.
+    /// Name of a volume that ScaleIO has already.
     #[field(proto = 8)]
     pub volume_name: String,
     /// File system of the volume; xfs when empty.
@@ -228,7 +228,7 @@ pub struct ScaleIOVolumeSource {
 /// A volume of StorageOS.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct StorageOSVolumeSource {
-    /// Name of the volume.
+    /// Name of the volume in its StorageOS namespace.
     #[field(proto = 1)]
     pub volume_name: String,
     /// Namespace of the volume in StorageOS; that of the pod when empty.
@@ -240,7 +240,7 @@ pub struct StorageOSVolumeSource {
     /// Whether mounts can only read.
     #[field(proto = 4)]
     pub read_only: bool,
-    /// Secret for signing in.
+    /// Secret with what is needed for signing in to StorageOS.
     #[field(proto = 5)]
     pub secret_ref: Option<LocalObjectReference>,
 }

@@ -41,7 +41,7 @@ pub struct EmptyDirVolumeSource {
 /// A copy of a git repository.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct GitRepoVolumeSource {
-    /// URL of the repository.
+    /// URL of the repository that is cloned into the volume.
     #[field(proto = 1, keep)]
     pub repository: String,
     /// Commit that is checked out.
@@ -55,7 +55,7 @@ pub struct GitRepoVolumeSource {
 /// The files of an image.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct ImageVolumeSource {
-    /// The image.
+    /// The image or artifact whose content becomes the volume, as name with tag or digest.
     #[field(proto = 1)]
     pub reference: String,
     /// When the image is fetched: Always, Never or IfNotPresent. By default Always for the tag latest, else

@@ -10,7 +10,7 @@ use crate::core::v1::{DownwardAPIVolumeFile, KeyToPath, LocalObjectReference};
 /// Several sources in one folder.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct ProjectedVolumeSource {
-    /// The sources.
+    /// What the volume is made of; each source puts its own files into the same folder.
     #[field(proto = 1, keep, optional, list_type = atomic)]
     pub sources: Vec<VolumeProjection>,
     /// Permissions of the files, 0644 by default. Decimal in JSON: 420.
@@ -21,10 +21,10 @@ pub struct ProjectedVolumeSource {
 /// One of several sources of a folder: exactly one of the members.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct VolumeProjection {
-    /// Keys of a secret.
+    /// Files with values of a secret.
     #[field(proto = 1)]
     pub secret: Option<SecretProjection>,
-    /// Fields of the pod.
+    /// Files with fields of the pod.
     #[field(name = "downwardAPI", proto = 2)]
     pub downward_api: Option<DownwardAPIProjection>,
     /// Keys of a config map.
@@ -33,7 +33,7 @@ pub struct VolumeProjection {
     /// A token of the pod's service account, renewed before it expires.
     #[field(proto = 4)]
     pub service_account_token: Option<ServiceAccountTokenProjection>,
-    /// Certificates of authorities.
+    /// A file with certificates of authorities that the cluster trusts.
     #[field(proto = 5)]
     pub cluster_trust_bundle: Option<ClusterTrustBundleProjection>,
     /// A key and a certificate for the pod, renewed before it expires.
@@ -58,7 +58,7 @@ pub struct SecretProjection {
 /// Fields of the pod.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct DownwardAPIProjection {
-    /// The files.
+    /// The files, each with the part of the pod that stands in it.
     #[field(proto = 1, list_type = atomic)]
     pub items: Vec<DownwardAPIVolumeFile>,
 }
@@ -114,7 +114,7 @@ pub struct ClusterTrustBundleProjection {
 /// A key and a certificate for the pod.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct PodCertificateProjection {
-    /// Who signs the certificate.
+    /// The signer that is asked for the certificate, such as example.com/internal.
     #[field(proto = 1, expected)]
     pub signer_name: String,
     /// Kind of the key: RSA3072, RSA4096, ECDSAP256, ECDSAP384, ECDSAP521 or ED25519.

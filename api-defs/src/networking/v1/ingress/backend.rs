@@ -18,10 +18,10 @@ pub struct IngressBackend {
 /// A port of a service.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct IngressServiceBackend {
-    /// Name of the service.
+    /// Name of the service, which lives in the namespace of the ingress.
     #[field(proto = 1, keep)]
     pub name: String,
-    /// Port of the service.
+    /// Port of the service that requests are sent to, by name or number.
     #[field(proto = 2)]
     pub port: ServiceBackendPort,
 }

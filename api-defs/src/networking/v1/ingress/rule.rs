@@ -42,7 +42,7 @@ pub struct HTTPIngressPath {
     /// /foo/bar but not /foobar; ImplementationSpecific as the controller likes.
     #[field(proto = 3, keep, expected)]
     pub path_type: Option<String>,
-    /// Where the requests go.
+    /// The service or other object that takes the requests on this path.
     #[field(proto = 2, keep)]
     pub backend: IngressBackend,
 }

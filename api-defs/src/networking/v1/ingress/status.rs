@@ -10,7 +10,7 @@ use crate::core::v1::service::check_balancer_hostname;
 /// What became of an ingress.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct IngressStatus {
-    /// Where requests are taken.
+    /// Addresses at which a load balancer takes requests for the ingress.
     #[field(proto = 1)]
     pub load_balancer: IngressLoadBalancerStatus,
 }
@@ -40,7 +40,7 @@ pub struct IngressLoadBalancerIngress {
 /// What became of a port.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct IngressPortStatus {
-    /// Number of the port.
+    /// Number of the port that the load balancer listens on.
     #[field(proto = 1, keep)]
     pub port: i32,
     /// Its protocol: TCP, UDP or SCTP.

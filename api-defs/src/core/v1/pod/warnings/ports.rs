@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use planesmith_machinery::go_format::quote;
+
 use super::Walk;
 use crate::core::v1::{Container, ContainerPort};
 
@@ -22,6 +24,31 @@ impl Walk<'_> {
                     }
                 }
                 same.push((path, port));
+            }
+        }
+    }
+
+    /// Ports of one name: who looks for it finds the first.
+    pub(super) fn about_port_names(&mut self, containers: &[(String, Container)]) {
+        let mut known: BTreeMap<&str, String> = BTreeMap::new();
+        for (path, container) in containers {
+            for (index, port) in container
+                .ports
+                .iter()
+                .enumerate()
+                .filter(|(_, port)| !port.name.is_empty())
+            {
+                let path = format!("{path}.ports[{index}]");
+                let Some(other) = known.get(port.name.as_str()) else {
+                    known.insert(&port.name, path);
+                    continue;
+                };
+                let (name, other) = (quote(&port.name), format!("{}{other}", self.base));
+                let words = format!(
+                    "duplicate port name {name} with {other}, services and probes that select ports by name will use \
+                     {other}"
+                );
+                self.warn(&path, &words);
             }
         }
     }

@@ -1,0 +1,187 @@
+//! A certificate and the key that belongs to it, in PEM, as servers load them; complaints are those of Go's TLS.
+
+use x509_parser::der_parser::asn1_rs::Oid;
+use x509_parser::der_parser::der::{DerObject, parse_der};
+use x509_parser::prelude::{FromDer, X509Certificate};
+
+use super::pem::{CERTIFICATE, blocks};
+
+const PRIVATE_KEY: &str = "PRIVATE KEY";
+
+/// What a key is for, and what of it stands in the certificate too, as far as the key says.
+#[derive(Debug, PartialEq, Eq)]
+struct Key {
+    algorithm: Algorithm,
+    public: Option<Vec<u8>>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Algorithm {
+    Rsa,
+    Elliptic,
+    Edwards,
+}
+
+impl Algorithm {
+    fn of(id: &Oid<'_>) -> Option<Self> {
+        match id.to_id_string().as_str() {
+            "1.2.840.113549.1.1.1" => Some(Algorithm::Rsa),
+            "1.2.840.10045.2.1" => Some(Algorithm::Elliptic),
+            "1.3.101.112" => Some(Algorithm::Edwards),
+            _ => None,
+        }
+    }
+}
+
+/// Why a server could not use a certificate with a key.
+pub(crate) fn key_pair_complaint(certificate: &[u8], key: &[u8]) -> Option<String> {
+    pair(certificate, key).err()
+}
+
+fn pair(certificate: &[u8], key: &[u8]) -> Result<(), String> {
+    let certificate = first_certificate(certificate)?;
+    let key = first_key(key)?;
+    let (_, certificate) = X509Certificate::from_der(&certificate).map_err(|_| "x509: malformed certificate")?;
+    let key = parse_key(&key).ok_or("tls: failed to parse private key")?;
+    let public = certificate.public_key();
+    let algorithm = Algorithm::of(public.algorithm.oid()).ok_or("tls: unknown public key algorithm")?;
+    if key.algorithm != algorithm {
+        return Err("tls: private key type does not match public key type".to_owned());
+    }
+    let shown = match algorithm {
+        Algorithm::Rsa => modulus(&public.subject_public_key.data),
+        Algorithm::Elliptic | Algorithm::Edwards => Some(public.subject_public_key.data.to_vec()),
+    };
+    match (key.public, shown) {
+        (Some(own), Some(shown)) if own != shown => Err("tls: private key does not match public key".to_owned()),
+        _ => Ok(()),
+    }
+}
+
+fn first_certificate(pem: &[u8]) -> Result<Vec<u8>, String> {
+    let (certificates, others): (Vec<_>, Vec<_>) =
+        blocks(pem).into_iter().partition(|block| block.label == CERTIFICATE);
+    if let Some(first) = certificates.into_iter().next() {
+        return Ok(first.contents);
+    }
+    let labels: Vec<&str> = others.iter().map(|block| block.label.as_str()).collect();
+    Err(match labels.as_slice() {
+        [] => "tls: failed to find any PEM data in certificate input".to_owned(),
+        [label] if label.ends_with(PRIVATE_KEY) => {
+            "tls: failed to find certificate PEM data in certificate input, but \
+                                                    did find a private key; PEM inputs may have been switched"
+                .to_owned()
+        }
+        labels => format!(
+            "tls: failed to find \"CERTIFICATE\" PEM block in certificate input after skipping PEM blocks of the \
+             following types: [{}]",
+            labels.join(" ")
+        ),
+    })
+}
+
+fn first_key(pem: &[u8]) -> Result<Vec<u8>, String> {
+    let is_key = |label: &str| {
+        let kind = label.strip_suffix(PRIVATE_KEY);
+        kind.is_some_and(|kind| kind.is_empty() || kind.ends_with(' '))
+    };
+    let mut skipped = Vec::new();
+    for block in blocks(pem) {
+        if is_key(&block.label) {
+            return Ok(block.contents);
+        }
+        skipped.push(block.label);
+    }
+    Err(match skipped.as_slice() {
+        [] => "tls: failed to find any PEM data in key input".to_owned(),
+        [label] if label == CERTIFICATE => {
+            "tls: found a certificate rather than a key in the PEM for the private key".to_owned()
+        }
+        labels => format!(
+            "tls: failed to find PEM block with type ending in \"PRIVATE KEY\" in key input after skipping PEM blocks of \
+             the following types: [{}]",
+            labels.join(" ")
+        ),
+    })
+}
+
+/// Reads a key in one of the forms that are in use: PKCS #1, PKCS #8, SEC 1.
+fn parse_key(der: &[u8]) -> Option<Key> {
+    let (rest, object) = parse_der(der).ok()?;
+    if !rest.is_empty() {
+        return None;
+    }
+    let parts = object.as_sequence().ok()?;
+    if let [_, algorithm, key, ..] = parts.as_slice()
+        && let (Ok(algorithm), Ok(key)) = (algorithm.as_sequence(), key.as_slice())
+    {
+        let algorithm = Algorithm::of(algorithm.first()?.as_oid().ok()?)?;
+        return match algorithm {
+            Algorithm::Edwards => Some(Key {
+                algorithm,
+                public: None,
+            }),
+            Algorithm::Rsa | Algorithm::Elliptic => parse_key(key),
+        };
+    }
+    match parts.as_slice() {
+        // Version, modulus, exponents, primes and what follows from them.
+        [_, modulus, _, _, _, _, _, _, _, ..] => Some(Key {
+            algorithm: Algorithm::Rsa,
+            public: Some(modulus.as_slice().ok()?.to_vec()),
+        }),
+        [version, secret, others @ ..] if version.as_u32().ok() == Some(1) && secret.as_slice().is_ok() => Some(Key {
+            algorithm: Algorithm::Elliptic,
+            public: others.iter().find_map(point),
+        }),
+        _ => None,
+    }
+}
+
+/// The public point that some keys of elliptic curves come with.
+fn point(part: &DerObject<'_>) -> Option<Vec<u8>> {
+    let (_, inner) = parse_der(part.as_slice().ok()?).ok()?;
+    Some(inner.as_bitstring().ok()?.data.to_vec())
+}
+
+/// The modulus of a public key.
+fn modulus(der: &[u8]) -> Option<Vec<u8>> {
+    let (_, object) = parse_der(der).ok()?;
+    Some(object.as_sequence().ok()?.first()?.as_slice().ok()?.to_vec())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn complaint(certificate: &str, key: &str) -> String {
+        key_pair_complaint(certificate.as_bytes(), key.as_bytes()).unwrap_or_default()
+    }
+
+    fn block(label: &str) -> String {
+        format!("-----BEGIN {label}-----\nMAA=\n-----END {label}-----\n")
+    }
+
+    #[test]
+    fn what_is_missing_is_told() {
+        let (certificate, key) = (block("CERTIFICATE"), block("RSA PRIVATE KEY"));
+        assert_eq!(
+            complaint("x", "y"),
+            "tls: failed to find any PEM data in certificate input"
+        );
+        assert_eq!(
+            complaint(&key, &certificate),
+            "tls: failed to find certificate PEM data in certificate input, but did find a private key; PEM inputs may \
+             have been switched"
+        );
+        assert_eq!(
+            complaint(&certificate, "y"),
+            "tls: failed to find any PEM data in key input"
+        );
+        assert_eq!(
+            complaint(&certificate, &certificate),
+            "tls: found a certificate rather than a key in the PEM for the private key"
+        );
+        assert_eq!(complaint(&certificate, &key), "x509: malformed certificate");
+    }
+}

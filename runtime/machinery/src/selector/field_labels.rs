@@ -1,0 +1,121 @@
+//! What field selectors of a kind may name, and where the value is found.
+
+use crate::facts::{StructFacts, TypeFacts};
+use crate::go_format::quote;
+use crate::resource::{ResourceFacts, Scope};
+
+/// What field selectors of a kind take besides its selectable paths, and how they refuse a field.
+#[derive(Clone, Copy, Debug)]
+pub struct FieldLabels {
+    /// Names that are no paths of the stored object.
+    pub aliases: &'static [FieldAlias],
+    /// The wording of a refusal.
+    pub refusal: FieldRefusal,
+}
+
+impl FieldLabels {
+    /// What most kinds have.
+    pub const NONE: Self = Self {
+        aliases: &[],
+        refusal: FieldRefusal::Field,
+    };
+}
+
+/// A name in field selectors that is no path of the stored object.
+#[derive(Clone, Copy, Debug)]
+pub struct FieldAlias {
+    /// The name.
+    pub name: &'static str,
+    /// Dotted paths of the stored object; the first that is not empty has the value. Without any the value is empty.
+    pub paths: &'static [&'static str],
+}
+
+/// How a kind that declares selectable fields refuses another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FieldRefusal {
+    /// With the field.
+    Field,
+    /// With the group, version and kind, and the field.
+    KindAndField,
+    /// With the field in quotes and what the kind is called here.
+    Quoted(&'static str),
+}
+
+impl ResourceFacts {
+    /// The paths of the stored object that selectors look at, in the order of rows.
+    pub fn selected_paths(&'static self) -> impl Iterator<Item = &'static str> {
+        let hub = self.hub();
+        let aliases = hub.rules.field_labels.aliases.iter();
+        hub.selectable
+            .iter()
+            .chain(aliases.flat_map(|alias| alias.paths))
+            .copied()
+    }
+
+    /// What a selector compares with where nothing stands at `path`: the zero value of the type, as text. A custom kind
+    /// has no zero values.
+    #[must_use]
+    pub fn zero_text(&self, path: &str) -> &'static str {
+        if self.custom.is_some() {
+            return "";
+        }
+        let mut level = Some(self.fields());
+        let mut text = "";
+        for name in path.split('.') {
+            let found = level.and_then(|level| type_of(level, name));
+            (level, text) = match found {
+                Some(TypeFacts::Struct(inner)) => (Some(inner()), ""),
+                Some(TypeFacts::Bool) => (None, "false"),
+                Some(TypeFacts::Int32 | TypeFacts::Int64) => (None, "0"),
+                _ => (None, ""),
+            };
+        }
+        text
+    }
+
+    /// The alias called `name` in selectors on this version.
+    #[must_use]
+    pub fn field_alias(&self, name: &str) -> Option<&'static FieldAlias> {
+        self.rules.field_labels.aliases.iter().find(|alias| alias.name == name)
+    }
+
+    /// Why a selector on this version cannot name `field`; `None` when it can.
+    ///
+    /// A kind that declares selectable fields words the refusal in its own way, and takes the namespace only when its
+    /// objects live in one.
+    pub(super) fn field_refusal(&'static self, field: &str) -> Option<String> {
+        let labels = self.rules.field_labels;
+        let declares = !self.selectable.is_empty() || !labels.aliases.is_empty();
+        let known = match field {
+            "metadata.name" => true,
+            "metadata.namespace" => !declares || self.scope == Scope::Namespaced,
+            field => self.selectable.contains(&field) || self.field_alias(field).is_some(),
+        };
+        if known {
+            return None;
+        }
+        if !declares {
+            let field = quote(field);
+            return Some(format!(
+                "{field} is not a known field selector: only \"metadata.name\", \"metadata.namespace\""
+            ));
+        }
+        Some(match self.hub().rules.field_labels.refusal {
+            FieldRefusal::Field => format!("field label not supported: {field}"),
+            FieldRefusal::KindAndField => format!(
+                "field label not supported for {}, Kind={}: {field}",
+                self.api_version, self.kind
+            ),
+            FieldRefusal::Quoted(kind) => format!("field label {} not supported for {kind}", quote(field)),
+        })
+    }
+}
+
+/// The type of the field `name`, through inlined structs.
+fn type_of(level: &'static StructFacts, name: &str) -> Option<&'static TypeFacts> {
+    level.fields.iter().find_map(|field| match field.ty.present() {
+        ty if field.name == name => Some(ty),
+        TypeFacts::Struct(inner) if field.inline => type_of(inner(), name),
+        _ => None,
+    })
+}
