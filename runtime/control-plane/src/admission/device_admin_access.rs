@@ -57,8 +57,8 @@ impl DeviceAdminAccess {
 /// Whether a write asks for access that the object did not have.
 fn asks(attributes: &Attributes<'_>, objects: &Objects<'_>) -> bool {
     let in_claim = |claim: &DeviceClaim| {
-        let requests = claim.requests.iter().filter_map(|request| request.exactly.as_ref());
-        requests.into_iter().any(|exactly| exactly.admin_access == Some(true))
+        let mut requests = claim.requests.iter().filter_map(|request| request.exactly.as_ref());
+        requests.any(|exactly| exactly.admin_access == Some(true))
     };
     match (attributes.operation, attributes.subresource) {
         (Operation::Create, "") => {
