@@ -6,7 +6,6 @@ use planesmith_access::admission::{Attributes, Lister, Objects, Operation, Phase
 use planesmith_api_defs::core::v1::Namespace;
 use planesmith_api_defs::resource::v1::{DeviceClaim, ResourceClaim, ResourceClaimTemplate};
 use planesmith_machinery::field_error::FieldErrors;
-use planesmith_machinery::object::Object;
 use planesmith_machinery::status::{ApiError, ApiResult};
 
 /// The label of namespaces in which claims may ask for such access.
