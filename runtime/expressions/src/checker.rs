@@ -10,13 +10,15 @@ use crate::types::{Bindings, Type};
 /// The name of objects with any fields.
 pub(crate) const ANY_OBJECT: &str = "Object";
 
+/// What is said of an expression whose type has more parts than a type may have.
+const TOO_LARGE: &str = "the type of the expression has too many parts";
+
 /// What checking found out, by id of expressions.
 #[derive(Debug)]
 pub(crate) struct Checked {
     types: Vec<Option<Type>>,
-    overloads: HashMap<Id, Vec<&'static Overload>>,
-    /// Calls of functions with dots in their names, `sets.contains(..)`, have no target.
-    pub(crate) qualified: HashMap<Id, String>,
+    overloads: Vec<Vec<&'static Overload>>,
+    qualified: Vec<Option<Box<str>>>,
     /// Names of variables that the expression uses.
     pub(crate) used: Vec<String>,
 }
@@ -27,7 +29,25 @@ impl Checked {
     }
 
     pub(crate) fn overloads(&self, expr: &Expr) -> &[&'static Overload] {
-        self.overloads.get(&expr.id).map_or(&[], Vec::as_slice)
+        self.overloads.get(expr.id).map_or(&[], Vec::as_slice)
+    }
+
+    /// The name with dots that an expression turned out to be; calls of functions with such names,
+    /// `sets.contains(..)`, have no target.
+    pub(crate) fn qualified(&self, expr: &Expr) -> Option<&str> {
+        self.qualified.get(expr.id)?.as_deref()
+    }
+
+    fn keep_overloads(&mut self, expr: &Expr, overloads: Vec<&'static Overload>) {
+        if let Some(place) = self.overloads.get_mut(expr.id) {
+            *place = overloads;
+        }
+    }
+
+    fn keep_qualified(&mut self, expr: &Expr, name: &str) {
+        if let Some(place) = self.qualified.get_mut(expr.id) {
+            *place = Some(name.into());
+        }
     }
 }
 
@@ -46,17 +66,23 @@ pub(crate) fn check(expr: &Expr, ids: Id, variables: &HashMap<String, Type>, sou
         bindings: Bindings::default(),
         checked: Checked {
             types: vec![None; ids],
-            overloads: HashMap::new(),
-            qualified: HashMap::new(),
+            overloads: vec![Vec::new(); ids],
+            qualified: vec![None; ids],
             used: Vec::new(),
         },
     };
     checker.expr(expr);
     let Checker {
-        bindings, mut checked, ..
+        source,
+        mut bindings,
+        mut checked,
+        ..
     } = checker;
     for ty in checked.types.iter_mut().flatten() {
         *ty = bindings.resolve(ty, true);
+    }
+    if bindings.is_exhausted() {
+        source.report(expr.at, TOO_LARGE.to_owned());
     }
     checked
 }
@@ -81,6 +107,14 @@ impl Checker<'_> {
             Node::Struct(value) => self.object(expr, value),
             Node::Fold(fold) => self.fold(fold),
             Node::Broken => Type::Error,
+        };
+        let ty = match self.bindings.is_too_large(&ty) {
+            true if self.bindings.is_exhausted() => Type::Error,
+            true => {
+                self.source.report(expr.at, TOO_LARGE.to_owned());
+                Type::Error
+            }
+            false => ty,
         };
         if let Some(place) = self.checked.types.get_mut(expr.id) {
             *place = Some(ty.clone());
@@ -119,7 +153,7 @@ impl Checker<'_> {
             && let Some(name) = expr.qualified_name()
             && let Some(ty) = self.known(&name)
         {
-            self.checked.qualified.insert(expr.id, name);
+            self.checked.keep_qualified(expr, &name);
             return ty;
         }
         let ty = self.field(expr.at, &select.operand, &select.field, false);
@@ -182,7 +216,7 @@ impl Checker<'_> {
         if let Some(prefix) = target.qualified_name() {
             let name = format!("{prefix}.{}", call.function);
             if let Some(overloads) = overloads(&name) {
-                self.checked.qualified.insert(expr.id, name.clone());
+                self.checked.keep_qualified(expr, &name);
                 return self.resolve(expr, &name, overloads, &call.args, args, false);
             }
         }
@@ -228,7 +262,7 @@ impl Checker<'_> {
             });
         }
         if let Some(result) = result {
-            self.checked.overloads.insert(expr.id, fitting);
+            self.checked.keep_overloads(expr, fitting);
             return result;
         }
         for arg in &mut args {
@@ -257,7 +291,7 @@ impl Checker<'_> {
                 ty = Type::Error;
             }
         }
-        self.checked.overloads.insert(expr.id, overloads.iter().collect());
+        self.checked.keep_overloads(expr, overloads.iter().collect());
         ty
     }
 

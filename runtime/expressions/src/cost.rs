@@ -6,7 +6,7 @@ mod actual;
 mod calls;
 mod estimate;
 
-pub(crate) use actual::{after as actual_after, before as actual_before};
+pub(crate) use actual::Price;
 pub(crate) use estimate::estimate;
 
 /// Cost of going over a text once, for each character.

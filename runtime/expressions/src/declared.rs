@@ -5,35 +5,16 @@ use std::sync::Arc;
 
 use planesmith_machinery::structural::{Additional, Form, Format, Limits, Structural};
 
+use crate::parser::RESERVED;
 use crate::types::Type;
 
 /// The largest request that is taken, in bytes; no document is longer.
 pub(crate) const MAX_REQUEST: u64 = 3 * 1024 * 1024;
 
-/// Words that field names are escaped for.
-const RESERVED: [&str; 21] = [
-    "true",
-    "false",
-    "null",
-    "in",
-    "as",
-    "break",
-    "const",
-    "continue",
-    "else",
-    "for",
-    "function",
-    "if",
-    "import",
-    "let",
-    "loop",
-    "package",
-    "namespace",
-    "return",
-    "var",
-    "void",
-    "while",
-];
+/// Whether field names of this form are escaped: words that are no names in expressions.
+fn is_word(name: &str) -> bool {
+    matches!(name, "true" | "false" | "null" | "in") || RESERVED.contains(&name)
+}
 
 /// What expressions know of one part of a document.
 #[derive(Clone, Debug)]
@@ -48,6 +29,10 @@ pub struct Declared {
     pub(crate) fields: BTreeMap<String, Declared>,
     /// Elements of a list, values of a map.
     pub(crate) element: Option<Box<Declared>>,
+    /// The most characters of a key of a map.
+    pub(crate) max_key: u64,
+    /// Whether each name stands for an entry of the map: `map.name`.
+    pub(crate) has_any_field: bool,
 }
 
 impl Declared {
@@ -75,12 +60,10 @@ impl Declared {
                 let items = schema.items.as_deref()?;
                 let element = Self::of(items, items.embedded, &format!("{name}.@idx"))?;
                 let most = limits.max_items.unwrap_or((MAX_REQUEST - 2) / (element.min_size + 1));
+                let ty = Type::list(element.ty.clone());
                 Self {
-                    ty: Type::list(element.ty.clone()),
-                    max_elements: most,
-                    min_size: 2,
-                    fields: BTreeMap::new(),
                     element: Some(Box::new(element)),
+                    ..Self::simple(ty, most, 2)
                 }
             }
             Form::Object => match &schema.additional {
@@ -89,13 +72,7 @@ impl Declared {
                     let most = limits
                         .max_properties
                         .unwrap_or((MAX_REQUEST - 2) / (element.min_size + 6));
-                    Self {
-                        ty: Type::map(element.ty.clone()),
-                        max_elements: most,
-                        min_size: 2,
-                        fields: BTreeMap::new(),
-                        element: Some(Box::new(element)),
-                    }
+                    Self::map(element, most)
                 }
                 Additional::None | Additional::Any => Self::object(schema, limits, name),
             },
@@ -107,13 +84,37 @@ impl Declared {
         })
     }
 
-    fn simple(ty: Type, max_elements: u64, min_size: u64) -> Self {
+    /// A value without parts.
+    pub(crate) fn simple(ty: Type, max_elements: u64, min_size: u64) -> Self {
         Self {
             ty,
             max_elements,
             min_size,
             fields: BTreeMap::new(),
             element: None,
+            max_key: 0,
+            has_any_field: false,
+        }
+    }
+
+    /// A map of at most `most` entries.
+    pub(crate) fn map(element: Declared, most: u64) -> Self {
+        let ty = Type::map(element.ty.clone());
+        Self {
+            element: Some(Box::new(element)),
+            ..Self::simple(ty, most, 2)
+        }
+    }
+
+    /// An object called `name`.
+    pub(crate) fn with_fields(name: &str, fields: BTreeMap<String, Declared>, min_size: u64) -> Self {
+        let types = fields
+            .iter()
+            .map(|(name, field)| (name.clone(), field.ty.clone()))
+            .collect();
+        Self {
+            fields,
+            ..Self::simple(Type::object(name, types), 0, min_size)
         }
     }
 
@@ -156,17 +157,7 @@ impl Declared {
                 fields.insert(escaped, declared);
             }
         }
-        let types = fields
-            .iter()
-            .map(|(name, field)| (name.clone(), field.ty.clone()))
-            .collect();
-        Self {
-            ty: Type::object(name, types),
-            max_elements: 0,
-            min_size,
-            fields,
-            element: None,
-        }
+        Self::with_fields(name, fields, min_size)
     }
 
     /// How many values of this kind a document can hold.
@@ -221,7 +212,7 @@ pub(crate) fn escape(name: &str) -> Option<String> {
     if name.is_empty() || name.starts_with(|c: char| c.is_ascii_digit()) {
         return None;
     }
-    if RESERVED.contains(&name) {
+    if is_word(name) {
         return Some(format!("__{name}__"));
     }
     if !name
@@ -243,7 +234,7 @@ pub(crate) fn unescape(escaped: &str) -> Option<String> {
         return None;
     }
     if let Some(word) = escaped.strip_prefix("__").and_then(|rest| rest.strip_suffix("__"))
-        && RESERVED.contains(&word)
+        && is_word(word)
     {
         return Some(word.to_owned());
     }

@@ -2,7 +2,7 @@
 
 use planesmith_machinery::field_error::{FieldErrors, Json as Shown};
 use planesmith_machinery::go_format::quote;
-use planesmith_machinery::structural::Structural;
+use planesmith_machinery::structural::{Additional, Structural};
 use serde_json::Value as Json;
 
 use crate::rules::{Compiled, Rule, compile};
@@ -29,7 +29,7 @@ pub fn check(schema: &Json, errors: &mut FieldErrors) {
         cardinality: Some(1),
         uncorrelatable: None,
     };
-    checker.schema(schema, "", &place);
+    checker.schema(schema, &Structural::compile(schema), "", &place);
     checker.finish();
 }
 
@@ -50,7 +50,8 @@ struct Checker<'e> {
 }
 
 impl Checker<'_> {
-    fn schema(&mut self, schema: &Json, path: &str, place: &Place) {
+    /// `structural` is what `schema` was compiled to.
+    fn schema(&mut self, schema: &Json, structural: &Structural, path: &str, place: &Place) {
         let inner = Place {
             is_root: false,
             cardinality: match (place.cardinality, max_elements(schema)) {
@@ -59,24 +60,35 @@ impl Checker<'_> {
             },
             ..place.clone()
         };
-        if let Some(additional) = schema.get("additionalProperties").filter(|schema| schema.is_object()) {
-            self.schema(additional, &below(path, "additionalProperties"), &inner);
+        if let Some(additional) = schema.get("additionalProperties").filter(|schema| schema.is_object())
+            && let Additional::Typed(structural) = &structural.additional
+        {
+            self.schema(additional, structural, &below(path, "additionalProperties"), &inner);
         }
         for (name, property) in schema.get("properties").and_then(Json::as_object).into_iter().flatten() {
-            self.schema(property, &below(path, &format!("properties[{name}]")), &inner);
+            if let Some(structural) = structural.properties.get(name.as_str()) {
+                self.schema(
+                    property,
+                    structural,
+                    &below(path, &format!("properties[{name}]")),
+                    &inner,
+                );
+            }
         }
-        if let Some(items) = schema.get("items").filter(|items| items.is_object()) {
+        if let Some(items) = schema.get("items").filter(|items| items.is_object())
+            && let Some(structural) = structural.items.as_deref()
+        {
             let is_map = schema.get("x-kubernetes-list-type").and_then(Json::as_str) == Some("map");
             let mut inner = inner;
             if !is_map && inner.uncorrelatable.is_none() {
                 inner.uncorrelatable = Some(below(self.errors.prefix(), path));
             }
-            self.schema(items, &below(path, "items"), &inner);
+            self.schema(items, structural, &below(path, "items"), &inner);
         }
-        self.rules(schema, path, place);
+        self.rules(schema, structural, path, place);
     }
 
-    fn rules(&mut self, schema: &Json, path: &str, place: &Place) {
+    fn rules(&mut self, schema: &Json, structural: &Structural, path: &str, place: &Place) {
         let rules = schema
             .get("x-kubernetes-validations")
             .map(Rule::all)
@@ -85,8 +97,7 @@ impl Checker<'_> {
             return;
         }
         let path = below(path, "x-kubernetes-validations");
-        let structural = Structural::compile(schema);
-        let Some((declared, compiled)) = compile(&structural, rules, place.is_root || structural.embedded) else {
+        let Some((declared, compiled)) = compile(structural, rules, place.is_root || structural.embedded) else {
             let detail = "internal error: failed to construct type information for x-kubernetes-validations rules: \
                           unable to convert structural schema to CEL declarations";
             self.errors.internal(&path, detail);

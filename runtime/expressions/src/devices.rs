@@ -1,7 +1,23 @@
 //! Selectors of devices.
 
+use crate::declared::Declared;
 use crate::program::{Environment, Program};
 use crate::types::Type;
+
+/// What the evaluation of a selector may cost for one device.
+pub const MAX_COST: u64 = 1_000_000;
+
+/// The most attributes and capacities of a device.
+const MAX_ENTRIES: u64 = 32;
+
+/// The longest domain of an attribute or capacity, and the longest name of a driver, which is such a domain.
+const MAX_DOMAIN: u64 = 63;
+
+/// The longest name within a domain.
+const MAX_NAME: u64 = 32;
+
+/// The longest value of an attribute.
+const MAX_VALUE: u64 = 64;
 
 /// The program of an expression that selects devices.
 ///
@@ -9,19 +25,53 @@ use crate::types::Type;
 ///
 /// What is wrong with it, in the words of kube-apiserver.
 pub fn compile(expression: &str) -> Result<Program, String> {
-    let fields = [
-        ("driver", Type::String),
-        ("attributes", Type::map(Type::map(Type::Dyn))),
-        ("capacity", Type::map(Type::map(Type::Library("kubernetes.Quantity")))),
-        ("allowMultipleAllocations", Type::Bool),
-    ];
-    let fields = fields.map(|(name, ty)| (name.to_owned(), ty)).into();
-    let environment = Environment::new().with("device", Type::object("kubernetes.DRADevice", fields));
+    let device = device();
+    let environment = Environment::new().with("device", device.ty.clone()).bounded_by(&device);
     let program = environment
         .compile(expression)
         .map_err(|problems| format!("compilation failed: {problems}"))?;
     match program.result_type() {
         Type::Bool | Type::Dyn => Ok(program),
         other => Err(format!("must evaluate to bool or the unknown type, not {other}")),
+    }
+}
+
+/// What expressions know of a device, and how large its parts can be.
+fn device() -> Declared {
+    let by_domain = |element: Declared, has_any_field: bool| {
+        let by_name = Declared {
+            max_key: MAX_NAME,
+            has_any_field,
+            ..Declared::map(element, MAX_ENTRIES)
+        };
+        Declared {
+            max_key: MAX_DOMAIN,
+            ..Declared::map(by_name, MAX_ENTRIES)
+        }
+    };
+    let attribute = Declared::simple(Type::Dyn, MAX_VALUE, 1);
+    let capacity = Declared::simple(Type::Library("kubernetes.Quantity"), 0, 8);
+    let fields = [
+        ("driver", Declared::simple(Type::String, MAX_DOMAIN, 2)),
+        ("attributes", by_domain(attribute, true)),
+        ("capacity", by_domain(capacity, false)),
+        ("allowMultipleAllocations", Declared::simple(Type::Bool, 1, 4)),
+    ];
+    let fields = fields.map(|(name, declared)| (name.to_owned(), declared)).into();
+    Declared::with_fields("kubernetes.DRADevice", fields, 2)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_of_devices_bound_costs() {
+        let cost = |expression| compile(expression).unwrap().max_cost();
+        assert!(cost("device.driver == 'a.example.com'") < 100);
+        assert!(cost("device.attributes['a'].name.contains('a')") < 1000);
+        assert!(cost("device.attributes.all(d, d.startsWith('a'))") < 2000);
+        let nested = "device.attributes.all(a, device.attributes.all(b, device.attributes.all(c, device.attributes.all(d, a + b == c + d))))";
+        assert!(cost(nested) > MAX_COST);
     }
 }

@@ -4,11 +4,11 @@ use std::collections::{BTreeMap, HashMap};
 use std::rc::Rc;
 
 use crate::ast::{ACCUMULATOR, Call, Element, Entry, Expr, Fold, Literal, Node, operator};
-use crate::cost::{LIST, MAP, actual_after, actual_before};
+use crate::cost::{LIST, MAP};
 use crate::functions::{Context, no_such_overload};
 use crate::program::Program;
 use crate::types::Type;
-use crate::value::{Evaluated, Fault, Key, Map, Text, Value, field_of};
+use crate::value::{Effort, Evaluated, Fault, Key, Map, Text, Value, field_of};
 
 pub(crate) struct Evaluator<'p, 'd> {
     program: &'d Program,
@@ -28,7 +28,12 @@ struct Local<'d> {
 }
 
 impl<'p, 'd> Evaluator<'p, 'd> {
-    pub(crate) fn new(program: &'d Program, variables: &'p [(&'p str, Evaluated<'d>)], limit: u64) -> Self {
+    pub(crate) fn new(
+        program: &'d Program,
+        variables: &'p [(&'p str, Evaluated<'d>)],
+        limit: u64,
+        effort: Effort,
+    ) -> Self {
         Self {
             program,
             variables,
@@ -37,6 +42,7 @@ impl<'p, 'd> Evaluator<'p, 'd> {
                 patterns: &program.patterns,
                 made: HashMap::new(),
                 budget: limit,
+                effort,
             },
             limit,
             cost: 0,
@@ -69,7 +75,7 @@ impl<'p, 'd> Evaluator<'p, 'd> {
                 self.variable(name)
             }
             Node::Select(select) => {
-                if let Some(name) = self.program.checked.qualified.get(&expr.id) {
+                if let Some(name) = self.program.checked.qualified(expr) {
                     self.charge(1)?;
                     return self.variable(name);
                 }
@@ -109,7 +115,7 @@ impl<'p, 'd> Evaluator<'p, 'd> {
     }
 
     fn call(&mut self, expr: &'d Expr, call: &'d Call) -> Evaluated<'d> {
-        let qualified = self.program.checked.qualified.get(&expr.id);
+        let qualified = self.program.checked.qualified(expr);
         match (call.function.as_str(), call.args.as_slice()) {
             (operator::AND, [left, right]) => return self.logical(left, right, false),
             (operator::OR, [left, right]) => return self.logical(left, right, true),
@@ -163,9 +169,14 @@ impl<'p, 'd> Evaluator<'p, 'd> {
         let Some(overload) = overloads.iter().find(|overload| fits(&args, &overload.args)) else {
             return Err(no_such_overload(qualified.unwrap_or(&call.function), &args));
         };
-        self.charge(actual_before(overload, &args))?;
+        self.charge(overload.price.before(&args))?;
         let result = (overload.run)(&mut self.context, args)?;
-        self.charge(actual_after(overload, &result))?;
+        match &result {
+            Value::String(Text::Made(text)) => self.context.effort.takes(text.len())?,
+            Value::Bytes(bytes) => self.context.effort.takes(bytes.len())?,
+            _ => {}
+        }
+        self.charge(overload.price.after(&result))?;
         Ok(result)
     }
 

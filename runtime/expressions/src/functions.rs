@@ -24,10 +24,11 @@ pub(crate) mod urls;
 use std::collections::HashMap;
 use std::sync::{Arc, LazyLock};
 
-use regex::Regex;
+use planesmith_machinery::go_pattern::Pattern;
 
+use crate::cost::Price;
 use crate::types::Type;
-use crate::value::{Evaluated, Fault, Value};
+use crate::value::{Effort, Evaluated, Fault, List, Value};
 
 /// What a function does with arguments that fit its signature.
 pub(crate) type Run = for<'d> fn(&mut Context<'_>, Vec<Value<'d>>) -> Evaluated<'d>;
@@ -36,11 +37,21 @@ pub(crate) type Run = for<'d> fn(&mut Context<'_>, Vec<Value<'d>>) -> Evaluated<
 #[derive(Debug)]
 pub(crate) struct Context<'p> {
     /// Patterns that stand in the expression.
-    pub(crate) patterns: &'p HashMap<String, Arc<Regex>>,
+    pub(crate) patterns: &'p HashMap<String, Pattern>,
     /// Patterns that were made while evaluating.
-    pub(crate) made: HashMap<String, Regex>,
+    pub(crate) made: HashMap<String, Pattern>,
     /// What evaluation may still cost.
     pub(crate) budget: u64,
+    /// What it may still make.
+    pub(crate) effort: Effort,
+}
+
+impl Context<'_> {
+    /// All elements of a list.
+    fn elements<'d>(&mut self, list: &List<'d>) -> Result<Vec<Value<'d>>, Fault> {
+        self.effort.takes_elements(list.len())?;
+        list.elements()
+    }
 }
 
 /// One form of a function.
@@ -55,31 +66,35 @@ pub(crate) struct Overload {
     /// How many types are open: `Type::Param` below that number.
     pub(crate) params: u32,
     pub(crate) run: Run,
+    pub(crate) price: Price,
 }
 
 /// A signature such as `charAt: string.(int) string`, the id, and the function.
 type Entry = (&'static str, &'static str, Run);
 
+const TABLES: [&[Entry]; 13] = [
+    operators::FUNCTIONS,
+    conversions::FUNCTIONS,
+    strings::FUNCTIONS,
+    regexes::FUNCTIONS,
+    lists::FUNCTIONS,
+    optionals::FUNCTIONS,
+    times::FUNCTIONS,
+    urls::FUNCTIONS,
+    addresses::FUNCTIONS,
+    quantities::FUNCTIONS,
+    semver::FUNCTIONS,
+    formats::FUNCTIONS,
+    authorizer::FUNCTIONS,
+];
+
 static OVERLOADS: LazyLock<HashMap<&'static str, Vec<Overload>>> = LazyLock::new(|| {
-    let tables = [
-        operators::FUNCTIONS,
-        conversions::FUNCTIONS,
-        strings::FUNCTIONS,
-        regexes::FUNCTIONS,
-        lists::FUNCTIONS,
-        optionals::FUNCTIONS,
-        times::FUNCTIONS,
-        urls::FUNCTIONS,
-        addresses::FUNCTIONS,
-        quantities::FUNCTIONS,
-        semver::FUNCTIONS,
-        formats::FUNCTIONS,
-        authorizer::FUNCTIONS,
-    ];
     let mut overloads: HashMap<&str, Vec<Overload>> = HashMap::new();
-    for (signature, id, run) in tables.into_iter().flatten() {
-        let overload = read(signature, id, *run);
-        overloads.entry(overload.name).or_default().push(overload);
+    for (signature, id, run) in TABLES.into_iter().flatten() {
+        // A test reads every signature.
+        if let Some(overload) = read(signature, id, *run) {
+            overloads.entry(overload.name).or_default().push(overload);
+        }
     }
     overloads
 });
@@ -89,23 +104,21 @@ pub(crate) fn overloads(name: &str) -> Option<&'static [Overload]> {
     OVERLOADS.get(name.strip_prefix('.').unwrap_or(name)).map(Vec::as_slice)
 }
 
-fn read(signature: &'static str, id: &'static str, run: Run) -> Overload {
-    let (name, rest) = signature.split_once(": ").unwrap_or((signature, "() dyn"));
+/// None when there is a mistake in the signature.
+fn read(signature: &'static str, id: &'static str, run: Run) -> Option<Overload> {
+    let (name, rest) = signature.split_once(": ")?;
     let mut reader = Reader { rest, params: 0 };
     let mut args = Vec::new();
     let is_member = !reader.rest.starts_with('(');
     if is_member {
-        args.push(reader.ty());
-        reader.skip(".");
+        args.push(reader.ty()?);
+        reader.pass(".")?;
     }
-    reader.skip("(");
-    while !reader.skip(")") {
-        args.push(reader.ty());
-        reader.skip(", ");
-    }
-    reader.skip(" ");
-    let result = reader.ty();
-    Overload {
+    reader.pass("(")?;
+    args.extend(reader.types()?);
+    reader.pass(" ")?;
+    let result = reader.ty()?;
+    reader.rest.is_empty().then_some(Overload {
         id,
         name,
         is_member,
@@ -113,7 +126,8 @@ fn read(signature: &'static str, id: &'static str, run: Run) -> Overload {
         result,
         params: reader.params,
         run,
-    }
+        price: Price::of(name, id),
+    })
 }
 
 struct Reader {
@@ -122,36 +136,40 @@ struct Reader {
 }
 
 impl Reader {
-    fn skip(&mut self, text: &str) -> bool {
-        match self.rest.strip_prefix(text) {
-            Some(rest) => {
-                self.rest = rest;
-                true
-            }
-            // The end stands for everything, so that a signature with a mistake ends too.
-            None => self.rest.is_empty(),
-        }
+    fn pass(&mut self, text: &str) -> Option<()> {
+        self.rest = self.rest.strip_prefix(text)?;
+        Some(())
     }
 
-    fn ty(&mut self) -> Type {
-        let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '/';
+    /// Types up to the closing parenthesis.
+    fn types(&mut self) -> Option<Vec<Type>> {
+        let mut types = Vec::new();
+        while self.pass(")").is_none() {
+            if !types.is_empty() {
+                self.pass(", ")?;
+            }
+            types.push(self.ty()?);
+        }
+        Some(types)
+    }
+
+    fn ty(&mut self) -> Option<Type> {
+        let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_';
         let end = self.rest.find(|c| !is_part(c)).unwrap_or(self.rest.len());
         let (name, rest) = self.rest.split_at(end);
         self.rest = rest;
-        let mut inner = Vec::new();
-        if matches!(name, "list" | "map" | "optional" | "type") && self.skip("(") {
-            while !self.skip(")") {
-                inner.push(self.ty());
-                self.skip(", ");
-            }
+        if matches!(name, "list" | "map" | "optional" | "type") {
+            self.pass("(")?;
+            let inner = self.types()?;
+            return Some(match (name, inner.as_slice()) {
+                ("list", [element]) => Type::list(element.clone()),
+                ("map", [key, value]) => Type::Map(Arc::new(key.clone()), Arc::new(value.clone())),
+                ("optional", [value]) => Type::optional(value.clone()),
+                ("type", [of]) => Type::Type(Arc::new(of.clone())),
+                _ => return None,
+            });
         }
-        let mut inner = inner.into_iter();
-        let mut next = || Arc::new(inner.next().unwrap_or(Type::Dyn));
-        match name {
-            "list" => Type::List(next()),
-            "map" => Type::Map(next(), next()),
-            "optional" => Type::Optional(next()),
-            "type" => Type::Type(next()),
+        Some(match name {
             "dyn" => Type::Dyn,
             "null" => Type::Null,
             "duration" => Type::Duration,
@@ -172,8 +190,8 @@ impl Reader {
                 self.params = self.params.max(number + 1);
                 Type::Param(number)
             }
-            other => Type::named(other).unwrap_or(Type::Dyn),
-        }
+            other => Type::named(other)?,
+        })
     }
 }
 
@@ -213,15 +231,18 @@ mod tests {
 
     #[test]
     fn every_signature_reads() {
-        for overload in OVERLOADS.values().flatten() {
-            let shown = |ty: &Type| ty.to_string();
-            let args: Vec<String> = overload.args.iter().map(shown).collect();
-            assert!(
-                !overload.name.is_empty() && !overload.name.contains(' '),
-                "{}",
-                overload.id
-            );
-            assert!(args.len() < 5, "{} {args:?}", overload.id);
+        for (signature, id, run) in TABLES.into_iter().flatten() {
+            assert!(read(signature, id, *run).is_some(), "{signature}");
+        }
+        for wrong in [
+            "f (int) int",
+            "f: (integer) int",
+            "f: (int int",
+            "f: (map(int)) int",
+            "f: (int) int x",
+            "f: list.(int) int",
+        ] {
+            assert!(read(wrong, "f", TABLES[0][0].2).is_none(), "{wrong}");
         }
         let find_all = &overloads("findAll").unwrap()[1];
         assert_eq!(find_all.args, [Type::String, Type::String, Type::Int]);

@@ -45,7 +45,7 @@ const OPERATORS: [(usize, &str, &str); 14] = [
 const AND: usize = 1;
 
 /// Words that cannot be names.
-const RESERVED: [&str; 17] = [
+pub(crate) const RESERVED: [&str; 17] = [
     "as",
     "break",
     "const",

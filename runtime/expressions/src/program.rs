@@ -1,10 +1,8 @@
 //! Expressions that are checked and ready to be evaluated.
 
 use std::collections::HashMap;
-use std::sync::Arc;
 
-use planesmith_machinery::go_pattern;
-use regex::Regex;
+use planesmith_machinery::go_pattern::{self, Pattern};
 
 use crate::ast::{Expr, Literal, Node, walk};
 use crate::checker::{Checked, check};
@@ -15,7 +13,7 @@ use crate::functions::times;
 use crate::parser::parse;
 use crate::source::Source;
 use crate::types::Type;
-use crate::value::Evaluated;
+use crate::value::{Effort, Evaluated};
 
 /// What an expression may cost; beyond that it is stopped. About 0.1 seconds.
 pub const PER_CALL_LIMIT: u64 = 2_000_000;
@@ -84,7 +82,7 @@ impl Environment {
 }
 
 /// Reports texts in the expression that are no durations, times or patterns where such are needed.
-fn check_literals(expr: &Expr, patterns: &mut HashMap<String, Arc<Regex>>, source: &mut Source) {
+fn check_literals(expr: &Expr, patterns: &mut HashMap<String, Pattern>, source: &mut Source) {
     walk(expr, &mut |expr| {
         let Node::Call(call) = &expr.node else { return };
         for (index, arg) in call.args.iter().enumerate() {
@@ -96,7 +94,7 @@ fn check_literals(expr: &Expr, patterns: &mut HashMap<String, Arc<Regex>>, sourc
                 ("duration", 0) => times::parse_go_duration(text).is_some(),
                 ("timestamp", 0) => times::parse_timestamp(text).is_some(),
                 ("matches" | "find" | "findAll", index) if index == usize::from(!is_member) => {
-                    let regex = go_pattern::compile(text);
+                    let regex = go_pattern::compile_unknown(text);
                     let fits = regex.is_ok() || call.function != "matches";
                     patterns.extend(regex.ok().map(|regex| (text.clone(), regex)));
                     fits
@@ -115,7 +113,7 @@ fn check_literals(expr: &Expr, patterns: &mut HashMap<String, Arc<Regex>>, sourc
 pub struct Program {
     pub(crate) expr: Expr,
     pub(crate) checked: Checked,
-    pub(crate) patterns: HashMap<String, Arc<Regex>>,
+    pub(crate) patterns: HashMap<String, Pattern>,
     max_cost: u64,
 }
 
@@ -149,7 +147,17 @@ impl Program {
 
     /// Evaluates with `variables`, by name; stops when it costs more than `limit`.
     pub fn evaluate<'d>(&'d self, variables: &[(&str, Evaluated<'d>)], limit: u64) -> Evaluation<'d> {
-        let mut evaluator = Evaluator::new(self, variables, limit);
+        self.evaluate_within(variables, limit, Effort::default())
+    }
+
+    /// As [`Self::evaluate`]; stops too when it makes or compares more than `effort`.
+    pub(crate) fn evaluate_within<'d>(
+        &'d self,
+        variables: &[(&str, Evaluated<'d>)],
+        limit: u64,
+        effort: Effort,
+    ) -> Evaluation<'d> {
+        let mut evaluator = Evaluator::new(self, variables, limit, effort);
         let result = evaluator.run();
         Evaluation {
             result,

@@ -187,7 +187,6 @@ struct Node {
     properties: BTreeMap<Box<str>, Node>,
     additional: Option<Box<Node>>,
     items: Option<Box<Node>>,
-    all_of: Vec<Node>,
 }
 
 impl Rules {
@@ -195,7 +194,7 @@ impl Rules {
     #[must_use]
     pub fn compile(schema: &Structural) -> Self {
         Self {
-            root: node(schema, schema, true),
+            root: node(schema, true),
         }
     }
 
@@ -214,55 +213,34 @@ impl Rules {
     }
 }
 
-/// The rules of `rules` for values that `schema` describes; the two differ inside `allOf`.
-fn node(rules: &Structural, schema: &Structural, is_root: bool) -> Option<Node> {
-    if !has_rules(rules) {
+/// The rules of a schema and of what is in it; none when there are none.
+fn node(schema: &Structural, is_root: bool) -> Option<Node> {
+    // What is neither a type nor known has no values that rules could see.
+    if schema.form == Form::Any && schema.preserve_unknown && schema.properties.is_empty() {
         return None;
     }
-    let written = rules.rules.as_deref().map(Rule::all).unwrap_or_default();
-    let compiled = match written.is_empty() {
+    let written = schema.rules.as_deref().map(Rule::all).unwrap_or_default();
+    let rules = match written.is_empty() {
         true => Vec::new(),
         false => compile(schema, written, is_root)
             .map(|(_, compiled)| compiled)
             .unwrap_or_default(),
     };
-    let inner = |rules: &Structural, schema: &Structural| node(rules, schema, schema.embedded);
-    let properties = rules.properties.iter().filter_map(|(name, rules)| {
-        let schema = schema.properties.get(name)?;
-        Some((name.into(), inner(rules, schema)?))
-    });
-    let additional = match (&rules.additional, &schema.additional) {
-        (Additional::Typed(rules), Additional::Typed(schema)) => inner(rules, schema).map(Box::new),
-        _ => None,
-    };
-    let items = rules.items.as_deref().zip(schema.items.as_deref());
-    let all_of = rules.limits.iter().flat_map(|limits| &limits.all_of);
-    Some(Node {
-        rules: compiled,
+    let inner = |schema: &Structural| node(schema, schema.embedded);
+    let properties = schema.properties.iter();
+    let node = Node {
+        rules,
         is_root,
-        properties: properties.collect(),
-        additional,
-        items: items.and_then(|(rules, schema)| inner(rules, schema)).map(Box::new),
-        all_of: all_of.filter_map(|rules| node(rules, schema, is_root)).collect(),
-    })
-}
-
-fn has_rules(schema: &Structural) -> bool {
-    // What is neither a type nor known has no values that rules could see.
-    if schema.form == Form::Any && schema.preserve_unknown && schema.properties.is_empty() {
-        return false;
-    }
-    let typed = match &schema.additional {
-        Additional::Typed(additional) => Some(&**additional),
-        Additional::None | Additional::Any => None,
+        properties: properties
+            .filter_map(|(name, schema)| Some((name.into(), inner(schema)?)))
+            .collect(),
+        additional: match &schema.additional {
+            Additional::Typed(schema) => inner(schema).map(Box::new),
+            Additional::None | Additional::Any => None,
+        },
+        items: schema.items.as_deref().and_then(inner).map(Box::new),
     };
-    schema.rules.is_some()
-        || schema.items.as_deref().is_some_and(has_rules)
-        || typed.is_some_and(has_rules)
-        || schema.properties.schemas().any(has_rules)
-        || schema
-            .limits
-            .iter()
-            .flat_map(|limits| &limits.all_of)
-            .any(|schema| has_rules(schema))
+    let is_empty =
+        node.rules.is_empty() && node.properties.is_empty() && node.additional.is_none() && node.items.is_none();
+    (!is_empty).then_some(node)
 }

@@ -1,6 +1,7 @@
 //! Values while an expression is evaluated.
 
 mod compare;
+mod effort;
 mod view;
 
 use std::collections::BTreeMap;
@@ -16,7 +17,8 @@ use crate::functions::semver::Semver;
 use crate::functions::urls::Url;
 use crate::types::Type;
 
-pub(crate) use compare::{compare, equals};
+pub(crate) use compare::{compare, contains_all, equals, includes, order};
+pub(crate) use effort::Effort;
 pub(crate) use view::{field_of, from_json, unescaped};
 
 /// A value. What comes from documents is looked at where it lies.
@@ -174,8 +176,15 @@ impl<'d> Value<'d> {
         Value::Optional(Some(Box::new(self)))
     }
 
-    pub(crate) fn texts<T: Into<Rc<str>>>(texts: impl IntoIterator<Item = T>) -> Self {
-        Value::list(texts.into_iter().map(Value::text).collect())
+    /// A list of texts.
+    pub(crate) fn texts<'t>(effort: &mut Effort, texts: impl IntoIterator<Item = &'t str>) -> Evaluated<'d> {
+        let mut elements = Vec::new();
+        for text in texts {
+            effort.takes_elements(1)?;
+            effort.takes(text.len())?;
+            elements.push(Value::text(text));
+        }
+        Ok(Value::list(elements))
     }
 
     /// How messages call the type at run time.

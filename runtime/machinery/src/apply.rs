@@ -13,6 +13,7 @@ mod merge;
 mod object;
 mod owned;
 mod prune;
+mod reconcile;
 mod remove;
 mod scale;
 mod schema;
@@ -28,6 +29,7 @@ use crate::object::Object;
 
 pub use conflict::Conflict;
 pub use object::apply;
+pub(crate) use reconcile::reconcile;
 pub use scale::apply_scale;
 pub use schema::Schema;
 pub use sent::Sent;

@@ -70,13 +70,24 @@ pub fn try_convert(object: &dyn Object, target: &'static ResourceFacts) -> ApiRe
 }
 
 impl Versions for Scheme {
-    fn convert(&self, object: &dyn Object, api_version: &str) -> Option<Box<dyn Object>> {
-        let kind = object.resource();
-        let target = match kind.custom {
-            Some(custom) => custom.version(api_version)?,
-            None => self.object_kind(api_version, kind.kind)?,
-        };
-        try_convert(object, target).ok()
+    fn convert(&self, object: &dyn Object, api_version: &str) -> ApiResult<Option<Box<dyn Object>>> {
+        match version_of(self, object, api_version) {
+            Some(target) => try_convert(object, target).map(Some),
+            None => Ok(None),
+        }
+    }
+
+    fn zero(&self, object: &dyn Object, api_version: &str) -> Option<Box<dyn Object>> {
+        version_of(self, object, api_version).map(ResourceFacts::zero)
+    }
+}
+
+/// Another version of the kind of `object`.
+fn version_of(scheme: &Scheme, object: &dyn Object, api_version: &str) -> Option<&'static ResourceFacts> {
+    let kind = object.resource();
+    match kind.custom {
+        Some(custom) => custom.version(api_version),
+        None => scheme.object_kind(api_version, kind.kind),
     }
 }
 

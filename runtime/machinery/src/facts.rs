@@ -200,6 +200,20 @@ pub enum ListType {
     Map(&'static [&'static str]),
 }
 
+impl FieldFacts {
+    /// How the elements of this field, a list, are told apart by managers: a list that declares only how patches merge it
+    /// is told apart the same way.
+    pub(crate) fn told_apart(&'static self) -> ListType {
+        match (self.list, &self.patch) {
+            (ListType::Unspecified, Some(patch)) if patch.merge => match patch.merge_key {
+                "" => ListType::Set,
+                _ => ListType::Map(std::slice::from_ref(&patch.merge_key)),
+            },
+            (declared, _) => declared,
+        }
+    }
+}
+
 /// How a strategic merge patch treats a field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PatchFacts {

@@ -1,13 +1,12 @@
 //! Sets of fields and who manages them: the ground under `metadata.managedFields` and server-side apply.
 //!
-//! Reading order: [`PathElement`] (one step into an object), [`Set`] (a tree of steps), [`compare`] and [`extract`]
+//! Reading order: [`PathElement`] (one step into an object), [`Set`] (a tree of steps), [`compare`]
 //! (sets out of typed objects), then what keeps `managedFields` up to date.
 
 mod compare;
 mod element;
 mod emptied;
 mod equality;
-mod extract;
 mod json;
 mod key_value;
 mod managed;
@@ -18,7 +17,6 @@ pub use compare::{Comparison, Ignored, compare};
 pub use element::PathElement;
 pub use emptied::emptied;
 pub use equality::{equal, equal_structs};
-pub use extract::extract;
 pub use json::FieldsError;
 pub use key_value::KeyValue;
 pub(crate) use managed::{Entries, Entry, Operation, SYSTEM_FIELDS, reset_fields};

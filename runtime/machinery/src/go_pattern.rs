@@ -7,48 +7,80 @@ use std::str::CharIndices;
 use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 
 use regex::{Regex, RegexBuilder};
-use regex_syntax::ast::ErrorKind;
+use regex_syntax::ast::parse::Parser;
+use regex_syntax::ast::{Ast, ErrorKind, RepetitionKind, RepetitionRange};
 
-/// How large a pattern may become in memory, in bytes.
-const MAX_SIZE: usize = 4 << 20;
+/// How large a pattern may become in memory, in bytes, in the steps in which it is found out how large one is.
+const SIZES: [usize; 6] = [4 << 10, 16 << 10, 64 << 10, 256 << 10, 1 << 20, 4 << 20];
 
-/// How often a part may be repeated.
+/// What a pattern may remember about texts that it met, in bytes.
+const MAX_STATES: usize = 512 << 10;
+
+/// How often a part may be repeated, with all repetitions that it lies in.
 const MAX_REPEAT: u32 = 1000;
 
+/// What all patterns that are remembered may take up, in bytes.
+const MAX_KNOWN: usize = 64 << 20;
+
 /// Patterns that were read. Definitions repeat a few patterns hundreds of times, e.g. that of quantities.
-static KNOWN: LazyLock<Mutex<HashMap<Box<str>, Arc<Regex>>>> = LazyLock::new(Mutex::default);
+static KNOWN: LazyLock<Mutex<Known>> = LazyLock::new(Mutex::default);
 
-/// How many patterns are remembered.
-const MAX_KNOWN: usize = 10_000;
+#[derive(Default)]
+struct Known {
+    patterns: HashMap<Box<str>, Arc<Regex>>,
+    bytes: usize,
+}
 
-/// The regular expression that Go would read from `pattern`.
+impl Known {
+    fn insert(&mut self, text: &str, pattern: &Arc<Regex>, size: usize) {
+        let size = size + text.len();
+        if self.bytes + size > MAX_KNOWN {
+            *self = Self::default();
+        }
+        if self.patterns.insert(text.into(), Arc::clone(pattern)).is_none() {
+            self.bytes += size;
+        }
+    }
+}
+
+/// A pattern that is ready to be used.
+#[derive(Clone, Debug)]
+pub struct Pattern {
+    /// What finds it.
+    pub regex: Regex,
+    /// What it takes up in memory at most, in bytes.
+    pub size: usize,
+}
+
+/// The regular expression that Go would read from `pattern`; for patterns of definitions, which are remembered.
 ///
 /// # Errors
 ///
 /// When it is none, or needs too much memory; with what is wrong.
 pub fn compile(pattern: &str) -> Result<Arc<Regex>, String> {
-    let known = |patterns: &HashMap<Box<str>, Arc<Regex>>| patterns.get(pattern).cloned();
-    if let Some(known) = known(&KNOWN.lock().unwrap_or_else(PoisonError::into_inner)) {
-        return Ok(known);
+    let known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(known) = known.patterns.get(pattern) {
+        return Ok(Arc::clone(known));
     }
-    let read = Arc::new(compile_unknown(pattern)?);
-    let mut patterns = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
-    if patterns.len() >= MAX_KNOWN {
-        patterns.clear();
-    }
-    patterns.insert(pattern.into(), Arc::clone(&read));
+    drop(known);
+    let Pattern { regex, size } = compile_unknown(pattern)?;
+    let read = Arc::new(regex);
+    let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
+    known.insert(pattern, &read, size);
     Ok(read)
 }
 
 /// What is wrong with a pattern, in the words of Go; the pattern is not made ready to be used.
 #[must_use]
 pub fn problem(pattern: &str) -> Option<String> {
+    let said = |problem| format!("error parsing regexp: {problem}");
     let translated = match translate(pattern) {
         Ok(translated) => translated,
-        Err(problem) => return Some(format!("error parsing regexp: {problem}")),
+        Err(problem) => return Some(said(problem)),
     };
-    let Err(error) = regex_syntax::ast::parse::Parser::new().parse(&translated) else {
-        return None;
+    let error = match Parser::new().parse(&translated) {
+        Ok(ast) => return repeated_too_often(&ast, &translated).err().map(said),
+        Err(error) => error,
     };
     let from = |offset: usize| translated.get(offset..).unwrap_or_default();
     let span = translated
@@ -74,9 +106,61 @@ pub fn problem(pattern: &str) -> Option<String> {
 /// # Errors
 ///
 /// As [`compile`] has them.
-pub fn compile_unknown(pattern: &str) -> Result<Regex, String> {
-    let read = RegexBuilder::new(&translate(pattern)?).size_limit(MAX_SIZE).build();
-    read.map_err(|error| error.to_string())
+pub fn compile_unknown(pattern: &str) -> Result<Pattern, String> {
+    let translated = translate(pattern)?;
+    // What is wrong otherwise is found below.
+    if let Ok(ast) = Parser::new().parse(&translated) {
+        repeated_too_often(&ast, &translated)?;
+    }
+    let mut problem = String::new();
+    for size in SIZES {
+        let read = RegexBuilder::new(&translated)
+            .size_limit(size)
+            .dfa_size_limit(MAX_STATES)
+            .build();
+        match read {
+            Ok(regex) => return Ok(Pattern { regex, size }),
+            Err(error @ regex::Error::CompiledTooBig(_)) => problem = error.to_string(),
+            Err(error) => return Err(error.to_string()),
+        }
+    }
+    Err(problem)
+}
+
+/// Refuses repetitions whose counts, multiplied by those of the repetitions in them, are beyond what Go takes.
+fn repeated_too_often(ast: &Ast, translated: &str) -> Result<(), String> {
+    counted(ast, translated).map(drop)
+}
+
+/// How often the part that is repeated most stands in `ast`.
+fn counted(ast: &Ast, translated: &str) -> Result<u32, String> {
+    match ast {
+        Ast::Group(group) => counted(&group.ast, translated),
+        Ast::Alternation(parts) => most(&parts.asts, translated),
+        Ast::Concat(parts) => most(&parts.asts, translated),
+        Ast::Repetition(repetition) => {
+            let inner = counted(&repetition.ast, translated)?;
+            let times = match &repetition.op.kind {
+                RepetitionKind::Range(RepetitionRange::Exactly(times) | RepetitionRange::Bounded(_, times)) => *times,
+                RepetitionKind::Range(RepetitionRange::AtLeast(times)) => (*times).max(1),
+                RepetitionKind::ZeroOrOne | RepetitionKind::ZeroOrMore | RepetitionKind::OneOrMore => 1,
+            };
+            let total = if times == 0 { 1 } else { inner.saturating_mul(times) };
+            if total > MAX_REPEAT && times > 1 {
+                let span = &repetition.op.span;
+                let text = translated.get(span.start.offset..span.end.offset).unwrap_or_default();
+                return Err(format!("invalid repeat count: `{text}`"));
+            }
+            Ok(total)
+        }
+        _ => Ok(1),
+    }
+}
+
+fn most(parts: &[Ast], translated: &str) -> Result<u32, String> {
+    parts
+        .iter()
+        .try_fold(1, |most, part| Ok(counted(part, translated)?.max(most)))
 }
 
 /// The same pattern as the `regex` crate writes it.
@@ -91,6 +175,9 @@ fn translate(pattern: &str) -> Result<String, String> {
     }
     Ok(translation.out)
 }
+
+/// Names of classes are shorter, in bytes; what is longer is not searched for its end.
+const MAX_NAME: usize = 64;
 
 struct Translation<'p> {
     pattern: &'p str,
@@ -142,8 +229,9 @@ impl Translation<'_> {
             return Ok(());
         };
         let is_named = inner.starts_with("P<") || inner.starts_with('<');
-        let flags = inner.find([':', ')']).map(|end| &inner[..end]);
-        let is_flags = flags.is_some_and(|flags| flags.chars().all(|c| "imsU-".contains(c)));
+        let is_flags = inner
+            .trim_start_matches(['i', 'm', 's', 'U', '-'])
+            .starts_with([':', ')']);
         if is_named || is_flags {
             Ok(())
         } else {
@@ -190,7 +278,8 @@ impl Translation<'_> {
         self.out.push(c);
         let after = self.position();
         let text = &self.pattern[after..];
-        let length = match text.strip_prefix('{').and_then(|inner| inner.find('}')) {
+        let name = |inner: &str| inner.bytes().take(MAX_NAME).position(|byte| byte == b'}');
+        let length = match text.strip_prefix('{').and_then(name) {
             Some(end) => end + 2,
             None => text.chars().next().map_or(0, char::len_utf8),
         };
@@ -230,8 +319,8 @@ impl Translation<'_> {
         let text = &self.pattern[at..];
         let (digits, length) = match text.strip_prefix('{') {
             Some(inner) => {
-                let end = inner.find('}')?;
-                (&inner[..end], end + 2)
+                let end = inner.find(|c: char| !c.is_ascii_hexdigit())?;
+                (inner[end..].starts_with('}').then(|| &inner[..end])?, end + 2)
             }
             None => (text.get(..2)?, 2),
         };
@@ -280,7 +369,7 @@ impl Translation<'_> {
     fn whole_item(&mut self, at: usize, c: char) -> bool {
         let text = &self.pattern[at..];
         if let Some(inner) = text.strip_prefix("[:")
-            && let Some(end) = inner.find(":]")
+            && let Some(end) = inner.as_bytes().windows(2).take(MAX_NAME).position(|end| end == b":]")
         {
             self.out.push_str(&text[..end + 4]);
             self.skip(end + 3);
@@ -334,8 +423,12 @@ fn push_literal(out: &mut String, c: char) {
 
 /// How many bytes at the start of `text` say how often something is repeated: `{2}`, `{2,}` or `{2,3}`.
 fn count_length(text: &str) -> Result<Option<usize>, String> {
-    let Some(end) = text.find('}') else { return Ok(None) };
-    let inner = &text[1..end];
+    let counts = &text[1..];
+    let end = counts.find(|c: char| !c.is_ascii_digit() && c != ',');
+    let Some(inner) = end.and_then(|end| counts[end..].starts_with('}').then(|| &counts[..end])) else {
+        return Ok(None);
+    };
+    let end = 1 + inner.len();
     let (low, high) = match inner.split_once(',') {
         Some((low, high)) => (low, Some(high)),
         None => (inner, None),
@@ -394,9 +487,69 @@ mod tests {
     #[test]
     fn what_go_refuses_is_refused() {
         for pattern in [
-            "[", "(", "a{1001}", r"\", r"\1", r"\y", "(?=a)", "(?x)a", "*", r"[\1]", "[b-a]", r"\x{zz}", r"[\",
+            "[",
+            "(",
+            "a{1001}",
+            "(a{100}){11}",
+            "((a{10}){0,10}){11,}",
+            r"\",
+            r"\1",
+            r"\y",
+            "(?=a)",
+            "(?x)a",
+            "*",
+            r"[\1]",
+            "[b-a]",
+            r"\x{zz}",
+            r"[\",
         ] {
             assert!(compile(pattern).is_err(), "{pattern}");
+            assert!(problem(pattern).is_some(), "{pattern}");
+        }
+    }
+
+    #[test]
+    fn repetitions_in_each_other_are_counted_as_go_counts_them() {
+        for pattern in [
+            "(a{100}){10}",
+            "((a{1000}){0}b){1000}",
+            "(a{1000})*",
+            "(a{0,}){1000}",
+            "a{1000}b{1000}",
+        ] {
+            assert_eq!(problem(pattern), None, "{pattern}");
+        }
+        assert_eq!(
+            problem("((a{10}){20}){30}").unwrap(),
+            "error parsing regexp: invalid repeat count: `{30}`"
+        );
+    }
+
+    #[test]
+    fn large_patterns_are_known_to_be_large() {
+        let small = compile_unknown("^[a-z]+$").unwrap();
+        let large = compile_unknown(r"(\pL{1,3}x){2}").unwrap();
+        assert!(small.size <= 16 << 10, "{}", small.size);
+        assert!(large.size >= 64 << 10, "{}", large.size);
+    }
+
+    #[test]
+    fn what_is_remembered_is_bounded_in_bytes() {
+        let mut known = Known::default();
+        let regex = Arc::new(compile_unknown("a").unwrap().regex);
+        for number in 0..1000 {
+            known.insert(&number.to_string(), &regex, 4 << 20);
+            assert!(known.bytes <= MAX_KNOWN && known.patterns.len() <= 16);
+        }
+    }
+
+    #[test]
+    fn texts_without_ends_are_read_in_linear_time() {
+        // Each of them looked for an end that is not there, from every place on.
+        for part in ["{", r"\x{", r"\p{", "[[:", "(?", "[a-"] {
+            let began = std::time::Instant::now();
+            let _ = problem(&part.repeat(1_000_000));
+            assert!(began.elapsed().as_secs() < 60, "{part}");
         }
     }
 }

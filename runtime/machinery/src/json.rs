@@ -17,8 +17,10 @@ mod value;
 mod writer;
 
 pub use findings::Findings;
+pub(crate) use reader::{Malformed, Next, Reader};
 pub use type_meta::type_meta;
 pub(crate) use unescape::lossy;
+pub(crate) use value::{MAX_FIELDS_DEPTH, MAX_TREE_DEPTH, parse_value_within, try_to_value};
 pub use value::{encode_value, from_value, name_of, parse_value, to_value};
 
 use crate::object::Object;
@@ -86,6 +88,25 @@ pub fn compact(json: &[u8], out: &mut Vec<u8>) -> Result<(), DecodeError> {
     indent::write_compact(out, json).map_err(|_| syntax_error(json))
 }
 
+/// How deep arrays and objects are nested in one valid JSON value.
+pub(crate) fn depth(json: &[u8]) -> usize {
+    let (mut open, mut deepest, mut in_text, mut is_escaped) = (0_usize, 0, false, false);
+    for byte in json {
+        match byte {
+            _ if is_escaped => is_escaped = false,
+            b'\\' if in_text => is_escaped = true,
+            b'"' => in_text = !in_text,
+            b'{' | b'[' if !in_text => {
+                open += 1;
+                deepest = deepest.max(open);
+            }
+            b'}' | b']' if !in_text => open = open.saturating_sub(1),
+            _ => {}
+        }
+    }
+    deepest
+}
+
 /// Appends `text` as JSON text, quoted and escaped.
 pub fn encode_text(text: &str, out: &mut Vec<u8>) {
     text::write_str(out, text);
@@ -119,7 +140,12 @@ pub fn encode_for_storage(object: &dyn Object) -> Encoded {
 ///
 /// See [`DecodeError`]. `target` may be half filled then.
 pub fn decode(input: &[u8], target: &mut dyn Struct, strictness: Strictness) -> Result<Findings, DecodeError> {
-    decode::decode(input, target, strictness)
+    decode::decode(input, target, strictness, 0)
+}
+
+/// As [`decode`] without findings, for a struct that lies within `depth` arrays and objects of another.
+pub(crate) fn decode_within(input: &[u8], target: &mut dyn Struct, depth: usize) -> Result<(), DecodeError> {
+    decode::decode(input, target, Strictness::Lenient, depth).map(drop)
 }
 
 /// Checks that a text is JSON.

@@ -38,7 +38,12 @@ pub fn encode(object: &dyn Struct, out: &mut Vec<u8>) {
 /// When the message is cut off, a field has the wrong wire type, or a leaf refuses its value. `target` may be half
 /// filled then.
 pub fn decode(message: &[u8], target: &mut dyn Struct) -> Result<(), DecodeError> {
-    reader::read_struct(message, target, 0)
+    decode_within(message, target, 0)
+}
+
+/// As [`decode`], for a message that lies within `depth` others.
+pub(crate) fn decode_within(message: &[u8], target: &mut dyn Struct, depth: usize) -> Result<(), DecodeError> {
+    reader::read_struct(message, target, depth)
 }
 
 /// Whether a field is written once for each element: the lists of structs. Absent and empty are the same there.

@@ -1,7 +1,7 @@
 //! JSON that is kept as it is: nobody here knows its type.
 
 use crate::facts::ScalarFacts;
-use crate::json::{compact, encode_text, encode_value};
+use crate::json::{MAX_FIELDS_DEPTH, MAX_TREE_DEPTH, compact, encode_text, encode_value};
 use crate::protobuf::wire::{Fields, write_bytes};
 use crate::scalar::{Scalar, ScalarError, Token, scalar_value};
 
@@ -28,7 +28,7 @@ static ANY_JSON: ScalarFacts = ScalarFacts {
 
 /// Makes a type that holds compact JSON text, empty for `null`.
 macro_rules! raw_json {
-    ($(#[$doc:meta])* $type:ident, $facts:ident) => {
+    ($(#[$doc:meta])* $type:ident, $facts:ident, $max_depth:ident) => {
         $(#[$doc])*
         ///
         /// White space is dropped on the way in. Nothing (`null`) and an empty object are different things.
@@ -98,7 +98,13 @@ macro_rules! raw_json {
             }
 
             fn read_json(&mut self, token: Token<'_>) -> Result<(), ScalarError> {
-                *self = $type::from_compact(token_json(token)?);
+                self.read_json_within(token, 0)
+            }
+
+            fn read_json_within(&mut self, token: Token<'_>, depth: usize) -> Result<(), ScalarError> {
+                let json = token_json(token)?;
+                check_depth(&json, $max_depth(depth))?;
+                *self = $type::from_compact(json);
                 Ok(())
             }
 
@@ -109,7 +115,14 @@ macro_rules! raw_json {
             }
 
             fn read_proto(&mut self, payload: &[u8]) -> Result<(), ScalarError> {
-                *self = $type::from_compact(raw_field(payload)?);
+                self.read_proto_within(payload, 0)
+            }
+
+            fn read_proto_within(&mut self, payload: &[u8], depth: usize) -> Result<(), ScalarError> {
+                let json = raw_field(payload)?;
+                // In JSON a message may lie in an array each.
+                check_depth(&json, $max_depth(2 * depth))?;
+                *self = $type::from_compact(json);
                 Ok(())
             }
         }
@@ -119,20 +132,41 @@ macro_rules! raw_json {
 raw_json!(
     /// An object of a type that only its user knows (`runtime.RawExtension`).
     RawExtension,
-    RAW_EXTENSION
+    RAW_EXTENSION,
+    left_for_tree
 );
 
 raw_json!(
     /// The set of fields that a manager owns, as a tree of `f:`, `k:` and `v:` keys.
     FieldsV1,
-    FIELDS_V1
+    FIELDS_V1,
+    left_for_fields
 );
 
 raw_json!(
     /// Any JSON value.
     AnyJson,
-    ANY_JSON
+    ANY_JSON,
+    left_for_tree
 );
+
+/// How deep a value within `depth` arrays and objects may be nested, so that its object can be walked as a tree.
+fn left_for_tree(depth: usize) -> usize {
+    MAX_TREE_DEPTH.saturating_sub(depth)
+}
+
+/// The names of an object's fields are as deep as the object, wherever they lie.
+fn left_for_fields(_: usize) -> usize {
+    MAX_FIELDS_DEPTH
+}
+
+fn check_depth(json: &[u8], most: usize) -> Result<(), ScalarError> {
+    // Each level takes two brackets.
+    if json.len() > 2 * most && crate::json::depth(json) > most {
+        return Err(ScalarError::Text("invalid character '{' exceeded max depth".to_owned()));
+    }
+    Ok(())
+}
 
 /// The compact JSON of a token.
 fn token_json(token: Token<'_>) -> Result<Vec<u8>, ScalarError> {

@@ -19,6 +19,14 @@ pub trait Scalar: Any + Debug + Send + Sync {
     ///
     /// When the token is of the wrong kind or its text does not parse.
     fn read_json(&mut self, token: Token<'_>) -> Result<(), ScalarError>;
+    /// The same, within `depth` arrays and objects; for a leaf that holds structs.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::read_json`], and when it is nested too deep.
+    fn read_json_within(&mut self, token: Token<'_>, _depth: usize) -> Result<(), ScalarError> {
+        self.read_json(token)
+    }
     /// Appends the payload of the protobuf message, without tag and length.
     fn write_proto(&self, out: &mut Vec<u8>);
     /// Takes the value of a protobuf message payload.
@@ -27,6 +35,14 @@ pub trait Scalar: Any + Debug + Send + Sync {
     ///
     /// When the payload is malformed.
     fn read_proto(&mut self, payload: &[u8]) -> Result<(), ScalarError>;
+    /// The same, within `depth` messages; for a leaf that holds structs.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::read_proto`], and when it is nested too deep.
+    fn read_proto_within(&mut self, payload: &[u8], _depth: usize) -> Result<(), ScalarError> {
+        self.read_proto(payload)
+    }
 }
 
 /// One JSON value as the reader met it.

@@ -3,18 +3,17 @@
 //! In JSON the choice shows in the kind of value that is there; in protobuf it is a message with a field for each.
 
 use std::any::Any;
-use std::cell::Cell;
 use std::fmt::Debug;
 
 use crate::facts::{ScalarFacts, TypeFacts};
-use crate::json::{self, Strictness, encode_text};
-use crate::protobuf::wire::{Fields, write_bytes, write_int, write_message};
+use crate::json::{self, encode_text};
+use crate::protobuf::wire::{Fields, Wire, write_bytes, write_int, write_message};
 use crate::protobuf::{self, DecodeError};
 use crate::scalar::{Scalar, ScalarError, Token};
 use crate::value::{Shape, Slot, Struct, Value, View};
 
-/// How deep one choice may lie in another. Each is read on its own, so their reader cannot count.
-const MAX_DEPTH: u32 = 64;
+/// What a choice counts as in the depth of its document: reading a schema in it takes the stack of so many levels.
+const LEVELS: usize = 3;
 
 /// What a schema is to these choices.
 pub trait Schema: Struct + Any + Clone + Debug + Default + PartialEq {}
@@ -113,9 +112,13 @@ impl<S: Schema> Scalar for SchemaOrBool<S> {
     }
 
     fn read_json(&mut self, token: Token<'_>) -> Result<(), ScalarError> {
+        self.read_json_within(token, 0)
+    }
+
+    fn read_json_within(&mut self, token: Token<'_>, depth: usize) -> Result<(), ScalarError> {
         *self = match token {
             Token::Bool(value) => Self::Bool(value),
-            Token::Object(json) => Self::Schema(Box::new(schema_of_json(json)?)),
+            Token::Object(json) => Self::Schema(Box::new(schema_of_json(json, depth)?)),
             _ => return Err(ScalarError::Text("boolean or JSON schema expected".to_owned())),
         };
         Ok(())
@@ -132,12 +135,16 @@ impl<S: Schema> Scalar for SchemaOrBool<S> {
     }
 
     fn read_proto(&mut self, payload: &[u8]) -> Result<(), ScalarError> {
+        self.read_proto_within(payload, 0)
+    }
+
+    fn read_proto_within(&mut self, payload: &[u8], depth: usize) -> Result<(), ScalarError> {
         let mut fields = Fields::new(payload, "JSONSchemaPropsOrBool");
         let (mut allows, mut schema) = (false, None);
         while let Some((number, wire)) = fields.next()? {
             match number {
                 1 => allows = wire.int("Allows")? != 0,
-                2 => schema = Some(schema_of_proto(wire.bytes("Schema")?)?),
+                2 => schema = Some(schema_of_proto(wire.bytes("Schema")?, depth)?),
                 _ => {}
             }
         }
@@ -164,12 +171,16 @@ impl<S: Schema> Scalar for SchemaOrArray<S> {
     }
 
     fn read_json(&mut self, token: Token<'_>) -> Result<(), ScalarError> {
+        self.read_json_within(token, 0)
+    }
+
+    fn read_json_within(&mut self, token: Token<'_>, depth: usize) -> Result<(), ScalarError> {
         *self = match token {
-            Token::Object(json) => Self::Schema(Box::new(schema_of_json(json)?)),
+            Token::Object(json) => Self::Schema(Box::new(schema_of_json(json, depth)?)),
             Token::Array(json) => {
                 let mut schemas = Vec::new();
                 for element in elements(json)? {
-                    schemas.push(schema_of_json(element.get().as_bytes())?);
+                    schemas.push(schema_of_json(element.get().as_bytes(), depth + 1)?);
                 }
                 Self::of(schemas)
             }
@@ -191,16 +202,13 @@ impl<S: Schema> Scalar for SchemaOrArray<S> {
     }
 
     fn read_proto(&mut self, payload: &[u8]) -> Result<(), ScalarError> {
-        let mut fields = Fields::new(payload, "JSONSchemaPropsOrArray");
-        let (mut schema, mut schemas) = (None, Vec::new());
-        while let Some((number, wire)) = fields.next()? {
-            match number {
-                1 => schema = Some(schema_of_proto(wire.bytes("Schema")?)?),
-                2 => schemas.push(schema_of_proto(wire.bytes("JSONSchemas")?)?),
-                _ => {}
-            }
-        }
-        *self = schema.map_or_else(|| Self::of(schemas), |schema| Self::Schema(Box::new(schema)));
+        self.read_proto_within(payload, 0)
+    }
+
+    fn read_proto_within(&mut self, payload: &[u8], depth: usize) -> Result<(), ScalarError> {
+        let read = |wire: Wire<'_>| schema_of_proto(wire.bytes("JSONSchemas")?, depth);
+        let (schema, schemas) = choice_of_proto(payload, "JSONSchemaPropsOrArray", depth, read)?;
+        *self = schema.map_or_else(|| Self::of(schemas), Self::Schema);
         Ok(())
     }
 }
@@ -234,8 +242,12 @@ impl<S: Schema> Scalar for SchemaOrStrings<S> {
     }
 
     fn read_json(&mut self, token: Token<'_>) -> Result<(), ScalarError> {
+        self.read_json_within(token, 0)
+    }
+
+    fn read_json_within(&mut self, token: Token<'_>, depth: usize) -> Result<(), ScalarError> {
         *self = match token {
-            Token::Object(json) => Self::Schema(Box::new(schema_of_json(json)?)),
+            Token::Object(json) => Self::Schema(Box::new(schema_of_json(json, depth)?)),
             Token::Array(json) => {
                 let texts: Vec<String> =
                     serde_json::from_slice(json).map_err(|error| ScalarError::Text(error.to_string()))?;
@@ -255,16 +267,13 @@ impl<S: Schema> Scalar for SchemaOrStrings<S> {
     }
 
     fn read_proto(&mut self, payload: &[u8]) -> Result<(), ScalarError> {
-        let mut fields = Fields::new(payload, "JSONSchemaPropsOrStringArray");
-        let (mut schema, mut texts) = (None, Vec::new());
-        while let Some((number, wire)) = fields.next()? {
-            match number {
-                1 => schema = Some(schema_of_proto(wire.bytes("Schema")?)?),
-                2 => texts.push(wire.text("Property")?.into_owned()),
-                _ => {}
-            }
-        }
-        *self = schema.map_or_else(|| Self::of(texts), |schema| Self::Schema(Box::new(schema)));
+        self.read_proto_within(payload, 0)
+    }
+
+    fn read_proto_within(&mut self, payload: &[u8], depth: usize) -> Result<(), ScalarError> {
+        let read = |wire: Wire<'_>| Ok(wire.text("Property")?.into_owned());
+        let (schema, texts) = choice_of_proto(payload, "JSONSchemaPropsOrStringArray", depth, read)?;
+        *self = schema.map_or_else(|| Self::of(texts), Self::Schema);
         Ok(())
     }
 }
@@ -295,36 +304,82 @@ fn elements(json: &[u8]) -> Result<Vec<&serde_json::value::RawValue>, ScalarErro
     serde_json::from_slice(json).map_err(|error| ScalarError::Text(error.to_string()))
 }
 
-fn schema_of_json<S: Schema>(json: &[u8]) -> Result<S, ScalarError> {
-    nested(|| {
-        let mut schema = S::default();
-        match json::decode(json, &mut schema, Strictness::Lenient) {
-            Ok(_) => Ok(schema),
-            Err(error) => Err(ScalarError::Text(error.to_string())),
+fn schema_of_json<S: Schema>(json: &[u8], depth: usize) -> Result<S, ScalarError> {
+    let mut schema = S::default();
+    json::decode_within(json, &mut schema, depth + LEVELS).map_err(|error| ScalarError::Text(error.to_string()))?;
+    Ok(schema)
+}
+
+fn schema_of_proto<S: Schema>(message: &[u8], depth: usize) -> Result<S, DecodeError> {
+    let mut schema = S::default();
+    protobuf::decode_within(message, &mut schema, depth + LEVELS)?;
+    Ok(schema)
+}
+
+/// What a choice between a schema and a list of something else holds.
+fn choice_of_proto<S: Schema, T>(
+    payload: &[u8],
+    name: &'static str,
+    depth: usize,
+    read: impl Fn(Wire<'_>) -> Result<T, DecodeError>,
+) -> Result<(Option<Box<S>>, Vec<T>), DecodeError> {
+    let mut fields = Fields::new(payload, name);
+    let (mut schema, mut others) = (None, Vec::new());
+    while let Some((number, wire)) = fields.next()? {
+        match number {
+            1 => schema = Some(Box::new(schema_of_proto(wire.bytes("Schema")?, depth)?)),
+            2 => others.push(read(wire)?),
+            _ => {}
         }
-    })
+    }
+    Ok((schema, others))
 }
 
-fn schema_of_proto<S: Schema>(message: &[u8]) -> Result<S, DecodeError> {
-    nested(|| {
-        let mut schema = S::default();
-        protobuf::decode(message, &mut schema).map_err(|error| ScalarError::Text(error.to_string()))?;
-        Ok(schema)
-    })
-    .map_err(|error| DecodeError(error.to_string()))
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Struct;
+    use crate::json::Strictness;
 
-/// Reads one level deeper, unless that would be too deep for the stack.
-fn nested<T>(read: impl FnOnce() -> Result<T, ScalarError>) -> Result<T, ScalarError> {
-    thread_local! {
-        static DEPTH: Cell<u32> = const { Cell::new(0) };
+    #[derive(Clone, Debug, Default, PartialEq, Struct)]
+    struct Node {
+        #[field(proto = 1)]
+        not: Option<Box<Node>>,
+        #[field(proto = 2)]
+        items: Option<SchemaOrArray<Node>>,
     }
-    let depth = DEPTH.get();
-    if depth >= MAX_DEPTH {
-        return Err(ScalarError::Text("exceeded max depth".to_owned()));
+
+    fn json(choices: usize, between: usize) -> String {
+        let open = format!("{{\"items\":{}", "{\"not\":".repeat(between));
+        let close = format!("{}}}", "}".repeat(between));
+        format!("{}{{}}{}", open.repeat(choices), close.repeat(choices))
     }
-    DEPTH.set(depth + 1);
-    let result = read();
-    DEPTH.set(depth);
-    result
+
+    fn message(choices: usize, between: usize) -> Vec<u8> {
+        let inside = |number: u32, inner: &[u8]| {
+            let mut out = Vec::new();
+            write_bytes(&mut out, number, inner);
+            out
+        };
+        let mut out = Vec::new();
+        for _ in 0..choices {
+            for _ in 0..between {
+                out = inside(1, &out);
+            }
+            out = inside(2, &inside(1, &out));
+        }
+        out
+    }
+
+    #[test]
+    fn depth_is_counted_through_choices() {
+        for (choices, between, fits) in [(50, 0, true), (5, 30, true), (20, 200, false), (500, 0, false)] {
+            let mut node = Node::default();
+            let read = json::decode(json(choices, between).as_bytes(), &mut node, Strictness::Lenient);
+            assert_eq!(read.is_ok(), fits, "{choices} choices in JSON: {read:?}");
+            let mut node = Node::default();
+            let read = protobuf::decode(&message(choices, between), &mut node);
+            assert_eq!(read.is_ok(), fits, "{choices} choices in protobuf: {read:?}");
+        }
+    }
 }

@@ -6,14 +6,11 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-/// What is read or written, relative to the workspace.
-const WATCHED: [&str; 5] = [
-    "runtime/machinery",
-    "api-defs",
-    "examples",
-    "generated",
-    "docs/reference",
-];
+/// What is read, relative to the workspace.
+const READ: [&str; 3] = ["runtime/machinery", "api-defs", "examples"];
+
+/// What is written.
+const WRITTEN: [&str; 2] = ["generated", "docs/reference"];
 
 /// The sizes and times of all files that are read or written, and of this program.
 ///
@@ -21,23 +18,27 @@ const WATCHED: [&str; 5] = [
 pub(super) struct Stamp {
     file: PathBuf,
     root: PathBuf,
+    /// What is read as it was before it was read: what is saved in the meantime is a change.
+    read: io::Result<String>,
 }
 
 impl Stamp {
+    /// To be made before anything is read.
     pub(super) fn of(root: &Path) -> Self {
         Self {
             file: root.join("target/generate.stamp"),
             root: root.to_owned(),
+            read: state(root, &READ),
         }
     }
 
-    /// Whether everything is as it was when [`Stamp::renew`] was called last.
+    /// Whether everything was as it was when [`Stamp::renew`] was called last.
     pub(super) fn is_current(&self) -> bool {
         let noted = std::fs::read_to_string(&self.file);
         matches!((noted, self.state()), (Ok(noted), Ok(state)) if noted == state)
     }
 
-    /// Notes how everything is now. A stamp that cannot be written only costs time.
+    /// Notes how everything that was read was, and how everything that was written is now. A stamp that cannot be written only costs time.
     pub(super) fn renew(&self) {
         if let Ok(state) = self.state() {
             let _ = std::fs::write(&self.file, state);
@@ -46,28 +47,39 @@ impl Stamp {
 
     fn state(&self) -> io::Result<String> {
         let program = std::env::current_exe()?;
-        let mut state = line(&program, &program.metadata()?);
-        for folder in WATCHED {
-            self.add(Path::new(folder), &mut state)?;
+        let mut all = line(&program, &program.metadata()?);
+        match &self.read {
+            Ok(read) => all.push_str(read),
+            Err(error) => return Err(error.kind().into()),
         }
-        Ok(state)
+        all.push_str(&state(&self.root, &WRITTEN)?);
+        Ok(all)
     }
+}
 
-    fn add(&self, folder: &Path, state: &mut String) -> io::Result<()> {
-        let mut entries = Vec::new();
-        for entry in std::fs::read_dir(self.root.join(folder))? {
-            entries.push(entry?);
-        }
-        entries.sort_by_key(std::fs::DirEntry::file_name);
-        for entry in entries {
-            let path = folder.join(entry.file_name());
-            match entry.file_type()?.is_dir() {
-                true => self.add(&path, state)?,
-                false => state.push_str(&line(&path, &entry.metadata()?)),
-            }
-        }
-        Ok(())
+/// How all files in these folders are.
+fn state(root: &Path, folders: &[&str]) -> io::Result<String> {
+    let mut state = String::new();
+    for folder in folders {
+        add(root, Path::new(folder), &mut state)?;
     }
+    Ok(state)
+}
+
+fn add(root: &Path, folder: &Path, state: &mut String) -> io::Result<()> {
+    let mut entries = Vec::new();
+    for entry in std::fs::read_dir(root.join(folder))? {
+        entries.push(entry?);
+    }
+    entries.sort_by_key(std::fs::DirEntry::file_name);
+    for entry in entries {
+        let path = folder.join(entry.file_name());
+        match entry.file_type()?.is_dir() {
+            true => add(root, &path, state)?,
+            false => state.push_str(&line(&path, &entry.metadata()?)),
+        }
+    }
+    Ok(())
 }
 
 fn line(path: &Path, metadata: &Metadata) -> String {
@@ -92,17 +104,37 @@ mod tests {
     #[test]
     fn a_stamp_is_current_until_a_file_changes() {
         let tree = tempfile::tempdir().expect("a temporary folder");
-        for folder in WATCHED.iter().copied().chain(["target"]) {
+        for folder in READ.iter().chain(&WRITTEN).copied().chain(["target"]) {
             std::fs::create_dir_all(tree.path().join(folder)).expect("a folder");
         }
-        let stamp = Stamp::of(tree.path());
-        assert!(!stamp.is_current(), "there is none yet");
-        stamp.renew();
-        assert!(stamp.is_current());
+        let stamp = || Stamp::of(tree.path());
+        let (source, output) = (
+            tree.path().join("api-defs/lib.rs"),
+            tree.path().join("generated/lib.rs"),
+        );
+        assert!(!stamp().is_current(), "there is none yet");
+        stamp().renew();
+        assert!(stamp().is_current());
+        std::fs::write(&source, "pub mod core;\n").expect("a file");
+        assert!(!stamp().is_current());
+        stamp().renew();
+        std::fs::remove_file(&source).expect("a file");
+        assert!(!stamp().is_current());
+        let begun = stamp();
+        std::fs::write(&output, "").expect("a file");
+        begun.renew();
+        assert!(stamp().is_current(), "outputs are noted as they became");
+    }
+
+    #[test]
+    fn what_is_saved_while_sources_are_read_is_a_change() {
+        let tree = tempfile::tempdir().expect("a temporary folder");
+        for folder in READ.iter().chain(&WRITTEN).copied().chain(["target"]) {
+            std::fs::create_dir_all(tree.path().join(folder)).expect("a folder");
+        }
+        let begun = Stamp::of(tree.path());
         std::fs::write(tree.path().join("api-defs/lib.rs"), "pub mod core;\n").expect("a file");
-        assert!(!stamp.is_current());
-        stamp.renew();
-        std::fs::remove_file(tree.path().join("api-defs/lib.rs")).expect("a file");
-        assert!(!stamp.is_current());
+        begun.renew();
+        assert!(!Stamp::of(tree.path()).is_current());
     }
 }

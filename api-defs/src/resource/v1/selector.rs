@@ -31,12 +31,41 @@ impl DeviceSelector {
             Some(cel) if !stored && cel.expression.len() > MAX_EXPRESSION => {
                 errors.too_long("cel.expression", MAX_EXPRESSION as u64);
             }
-            Some(cel) if !stored => {
-                if let Err(problem) = devices::compile(&cel.expression) {
-                    errors.invalid("cel.expression", &cel.expression, problem);
+            Some(cel) if !stored => match devices::compile(&cel.expression) {
+                Err(problem) => errors.invalid("cel.expression", &cel.expression, problem),
+                Ok(program) if program.max_cost() > devices::MAX_COST => {
+                    errors.forbidden("cel.expression", "too complex, exceeds cost limit");
                 }
-            }
+                Ok(_) => {}
+            },
             Some(_) => {}
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn conditions_that_cost_too_much_are_refused() {
+        let depth = 5;
+        let loops: String = (0..depth).map(|i| format!("device.attributes.all(v{i}, ")).collect();
+        let costly = format!("{loops}v0 != 'a'{}", ")".repeat(depth));
+        for (expression, expected) in [
+            ("device.driver == 'a'".to_owned(), None),
+            (costly, Some("too complex, exceeds cost limit")),
+        ] {
+            let selector = DeviceSelector {
+                cel: Some(CELDeviceSelector { expression }),
+            };
+            let mut errors = FieldErrors::default();
+            selector.check(false, &mut errors);
+            let found = errors.as_slice().first().map(|error| &*error.detail);
+            assert_eq!(found, expected);
+            errors = FieldErrors::default();
+            selector.check(true, &mut errors);
+            assert!(errors.as_slice().is_empty());
         }
     }
 }

@@ -106,6 +106,8 @@ pub(crate) struct ResourceAttrs {
     pub(crate) unserved: Option<Span>,
     pub(crate) deprecated: Option<Spanned<String>>,
     pub(crate) status: Option<Span>,
+    pub(crate) create_only: Option<Span>,
+    pub(crate) read_only: Option<Span>,
     pub(crate) scale: Option<ScaleAttrs>,
     pub(crate) subresources: Vec<Spanned<String>>,
     pub(crate) selectable: Vec<Spanned<String>>,
@@ -226,8 +228,8 @@ impl ResourceAttrs {
             "returns_deleted" => behavior.returns_deleted = entry.flag(diagnostics).is_some(),
             "no_delete_collection" => behavior.no_delete_collection = entry.flag(diagnostics).is_some(),
             "status_on_create" => behavior.status_on_create = entry.flag(diagnostics).is_some(),
-            "read_only" => behavior.read_only = entry.flag(diagnostics).is_some(),
-            "create_only" => behavior.create_only = entry.flag(diagnostics).is_some(),
+            "read_only" => self.read_only = entry.flag(diagnostics),
+            "create_only" => self.create_only = entry.flag(diagnostics),
             _ => {}
         }
     }

@@ -28,9 +28,16 @@ pub(super) fn check(
         fields(&structure, diagnostics);
     }
     conversion(&attrs, &structure, diagnostics);
+    storage(&attrs, diagnostics);
     let group = legal(attrs.group.as_ref(), "an API group", names::group_problem, diagnostics);
     let version = legal(
         attrs.version.as_ref(),
+        "an API version",
+        names::version_problem,
+        diagnostics,
+    );
+    let hashed_version = legal(
+        attrs.hashed_version.as_ref(),
         "an API version",
         names::version_problem,
         diagnostics,
@@ -53,9 +60,7 @@ pub(super) fn check(
         plural: names.plural,
         singular: names.singular,
         storage_name: names.storage,
-        hashed_version: attrs
-            .hashed_version
-            .map_or_else(|| version.clone(), |given| given.value),
+        hashed_version: hashed_version.unwrap_or_else(|| version.clone()),
         short_names: names.short,
         categories: values(&attrs.categories),
         namespaced: attrs.cluster.is_none(),
@@ -70,6 +75,8 @@ pub(super) fn check(
         behavior: BehaviorModel {
             resets: values(&attrs.resets),
             status_resets: values(&attrs.status_resets),
+            create_only: attrs.create_only.is_some(),
+            read_only: attrs.read_only.is_some(),
             ..attrs.behavior
         },
         rules: attrs.rules,
@@ -256,6 +263,24 @@ fn conversion(attrs: &ResourceAttrs, structure: &StructModel, diagnostics: &Diag
             problem,
             "remove `moved_to`, or add `storage_version` to the kind",
         );
+    }
+}
+
+/// Objects that are not stored have no parts to be written to.
+fn storage(attrs: &ResourceAttrs, diagnostics: &Diagnostics) {
+    let unstored = [("create_only", attrs.create_only), ("read_only", attrs.read_only)];
+    let Some(first) = unstored.iter().find_map(|(key, at)| at.map(|_| *key)) else {
+        return;
+    };
+    let others = [
+        ("read_only", attrs.read_only.filter(|_| first != "read_only")),
+        ("status", attrs.status),
+        ("scale", attrs.scale.as_ref().map(|scale| scale.span)),
+    ];
+    for (key, at) in others {
+        if let Some(at) = at {
+            diagnostics.report(at, format_args!("`{key}` contradicts `{first}`"), "remove one");
+        }
     }
 }
 

@@ -188,7 +188,7 @@ impl<'e> Estimator<'e> {
             args.push(self.argument(arg));
         }
         let overloads = self.checked.overloads(expr);
-        let name = self.checked.qualified.get(&expr.id).unwrap_or(&call.function).as_str();
+        let name = self.checked.qualified(expr).unwrap_or(&call.function);
         let mut cost = Range::NONE;
         let mut target = None;
         if let Some(expr) = call.target.as_ref().filter(|_| name == call.function) {
@@ -298,9 +298,12 @@ impl<'e> Estimator<'e> {
         }
     }
 
-    /// What the schema allows at `path`, whose first part is a variable.
+    /// What the schema allows at `path`, whose first part is a variable unless it begins in the expression itself.
     pub(super) fn declared_size(&self, path: &[String]) -> Option<Range> {
-        let (_, path) = path.split_first()?;
+        let (variable, path) = path.split_first()?;
+        if variable.starts_with('@') {
+            return None;
+        }
         let mut declared = self.root?;
         let mut max = declared.max_elements;
         for (index, part) in path.iter().enumerate() {
@@ -308,8 +311,12 @@ impl<'e> Estimator<'e> {
                 "@items" | "@values" => declared.element.as_deref()?,
                 // Keys have no schema of their own.
                 "@keys" if index + 1 == path.len() && matches!(declared.ty, Type::Map(..)) => {
-                    return Some(Range::NONE);
+                    return Some(Range {
+                        min: 0,
+                        max: declared.max_key,
+                    });
                 }
+                _ if declared.has_any_field => declared.element.as_deref()?,
                 field => declared.fields.get(field)?,
             };
             max = declared.max_elements;

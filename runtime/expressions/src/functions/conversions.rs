@@ -103,14 +103,14 @@ fn to_int<'d>(_: &mut Context<'_>, args: Vec<Value<'d>>) -> Evaluated<'d> {
     }))
 }
 
-fn to_string<'d>(_: &mut Context<'_>, args: Vec<Value<'d>>) -> Evaluated<'d> {
+fn to_string<'d>(context: &mut Context<'_>, args: Vec<Value<'d>>) -> Evaluated<'d> {
     let value = only(args)?;
     Ok(Value::text(match &value {
         Value::Bytes(bytes) => String::from_utf8(bytes.to_vec())
             .map_err(|_| Fault::new("invalid UTF-8 in bytes, cannot convert to string"))?,
         Value::Library(Library::Ip(address)) => address.to_string(),
         Value::Library(Library::Cidr(address, bits)) => format!("{address}/{bits}"),
-        other => format::plain(other),
+        other => format::whole(other, &context.effort)?,
     }))
 }
 

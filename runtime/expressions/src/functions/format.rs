@@ -1,44 +1,105 @@
 //! Values as texts.
 
-use std::fmt::Write;
+use std::fmt::{self, Write};
 
-use crate::value::{Fault, Library, Value};
+use crate::value::{Effort, Fault, Library, Map, Value};
 
-/// A value as messages and `string()` show it.
+/// How much of a value messages show, in bytes.
+const MAX_SHOWN: usize = 1 << 20;
+
+/// A value as messages show it; of a very large one only the beginning.
 pub(crate) fn plain(value: &Value<'_>) -> String {
-    match value {
-        Value::Null => "null".to_owned(),
-        Value::Bool(value) => value.to_string(),
-        Value::Int(value) => value.to_string(),
-        Value::Uint(value) => value.to_string(),
-        Value::Double(value) => double(*value),
-        Value::String(text) => text.to_string(),
-        Value::Bytes(bytes) => String::from_utf8_lossy(bytes).into_owned(),
-        Value::Duration(nanoseconds) => seconds(*nanoseconds),
-        Value::Timestamp(time) => time.to_string(),
-        Value::List(list) => {
-            let elements: Vec<String> = list.iter().flatten().map(|element| plain(&element)).collect();
-            format!("[{}]", elements.join(", "))
+    let mut shown = Shown::within(MAX_SHOWN);
+    // What does not fit is left out.
+    let _ = shown.value(value);
+    shown.out
+}
+
+/// A value as a text, no longer than an evaluation may still make.
+pub(super) fn whole(value: &Value<'_>, effort: &Effort) -> Result<String, Fault> {
+    let mut shown = Shown::within(effort.left());
+    match shown.value(value) {
+        Ok(()) => Ok(shown.out),
+        Err(fmt::Error) => Err(Fault::TooExpensive),
+    }
+}
+
+/// A text that grows up to a limit: values share parts, so that a small one may be a text without an end.
+struct Shown {
+    out: String,
+    left: usize,
+}
+
+impl Write for Shown {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        self.left = self.left.checked_sub(text.len()).ok_or(fmt::Error)?;
+        self.out.push_str(text);
+        Ok(())
+    }
+}
+
+impl Shown {
+    fn within(limit: usize) -> Self {
+        Self {
+            out: String::new(),
+            left: limit,
         }
-        Value::Map(map) => {
-            let entries = map.entries().unwrap_or_default();
-            let shown = |(key, value): &(Value<'_>, Value<'_>)| format!("{}: {}", plain(key), plain(value));
-            let mut entries: Vec<String> = entries.iter().map(shown).collect();
-            entries.sort();
-            format!("{{{}}}", entries.join(", "))
+    }
+
+    fn value(&mut self, value: &Value<'_>) -> fmt::Result {
+        match value {
+            Value::Null => self.write_str("null"),
+            Value::Bool(value) => write!(self, "{value}"),
+            Value::Int(value) => write!(self, "{value}"),
+            Value::Uint(value) => write!(self, "{value}"),
+            Value::Double(value) => self.write_str(&double(*value)),
+            Value::String(text) => self.write_str(text),
+            Value::Bytes(bytes) => self.write_str(&String::from_utf8_lossy(bytes)),
+            Value::Duration(nanoseconds) => self.write_str(&seconds(*nanoseconds)),
+            Value::Timestamp(time) => write!(self, "{time}"),
+            Value::List(list) => {
+                self.write_str("[")?;
+                for (index, element) in list.iter().flatten().enumerate() {
+                    self.write_str(if index > 0 { ", " } else { "" })?;
+                    self.value(&element)?;
+                }
+                self.write_str("]")
+            }
+            Value::Map(map) => self.map(map),
+            Value::Type(ty) => write!(self, "{ty}"),
+            Value::Optional(Some(value)) => {
+                self.write_str("optional(")?;
+                self.value(value)?;
+                self.write_str(")")
+            }
+            Value::Optional(None) => self.write_str("optional.none()"),
+            Value::Unknown(json) => write!(self, "{json}"),
+            Value::Library(library) => match library {
+                Library::Url(url) => self.write_str(&url.text),
+                Library::Ip(address) => write!(self, "{address}"),
+                Library::Cidr(address, bits) => write!(self, "{address}/{bits}"),
+                Library::Quantity(quantity) => write!(self, "{quantity}"),
+                Library::Semver(version) => write!(self, "{version}"),
+                Library::Format(format) => self.write_str(format.name),
+            },
         }
-        Value::Type(ty) => ty.to_string(),
-        Value::Optional(Some(value)) => format!("optional({})", plain(value)),
-        Value::Optional(None) => "optional.none()".to_owned(),
-        Value::Unknown(json) => json.to_string(),
-        Value::Library(library) => match library {
-            Library::Url(url) => url.text.clone(),
-            Library::Ip(address) => address.to_string(),
-            Library::Cidr(address, bits) => format!("{address}/{bits}"),
-            Library::Quantity(quantity) => quantity.to_string(),
-            Library::Semver(version) => version.to_string(),
-            Library::Format(format) => format.name.to_owned(),
-        },
+    }
+
+    /// Entries are in the order of their texts.
+    fn map(&mut self, map: &Map<'_>) -> fmt::Result {
+        let mut entries = Vec::new();
+        for (key, value) in map.entries().unwrap_or_default() {
+            let mut entry = Shown::within(self.left);
+            entry.value(&key)?;
+            entry.write_str(": ")?;
+            entry.value(&value)?;
+            self.left = entry.left;
+            entries.push(entry.out);
+        }
+        entries.sort();
+        let entries = entries.join(", ");
+        self.left = self.left.saturating_add(entries.len());
+        write!(self, "{{{entries}}}")
     }
 }
 
@@ -69,7 +130,7 @@ pub(crate) fn double(value: f64) -> String {
 }
 
 /// `format` with its `%` clauses replaced by `values`.
-pub(super) fn format(format: &str, values: &[Value<'_>]) -> Result<String, Fault> {
+pub(super) fn format(format: &str, values: &[Value<'_>], effort: &mut Effort) -> Result<String, Fault> {
     const MAX_PRECISION: usize = 1000;
     let mut out = String::new();
     let mut values = values.iter();
@@ -95,12 +156,14 @@ pub(super) fn format(format: &str, values: &[Value<'_>]) -> Result<String, Fault
         let Some(value) = values.next() else {
             return Err(Fault::new("index out of range: too few arguments for format string"));
         };
-        clause(&mut out, verb, precision, value)?;
+        let before = out.len();
+        clause(&mut out, verb, precision, value, effort)?;
+        effort.takes(out.len() - before)?;
     }
     Ok(out)
 }
 
-fn clause(out: &mut String, verb: char, precision: usize, value: &Value<'_>) -> Result<(), Fault> {
+fn clause(out: &mut String, verb: char, precision: usize, value: &Value<'_>, effort: &Effort) -> Result<(), Fault> {
     let refused = |takes: &str| {
         Fault::new(format!(
             "error during formatting: {takes}, was given {}",
@@ -109,7 +172,7 @@ fn clause(out: &mut String, verb: char, precision: usize, value: &Value<'_>) -> 
     };
     // Writing to a String cannot fail.
     let _ = match (verb, value) {
-        ('s', value) => write!(out, "{}", plain(value)),
+        ('s', value) => write!(out, "{}", whole(value, effort)?),
         ('d', Value::Int(_) | Value::Uint(_)) => write!(out, "{}", plain(value)),
         ('d', Value::Double(number)) if !number.is_finite() => write!(out, "{}", named(*number)),
         ('d', _) => return Err(refused("decimal clause can only be used on integers")),

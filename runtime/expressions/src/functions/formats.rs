@@ -187,13 +187,13 @@ fn named<'d>(_: &mut Context<'_>, args: Vec<Value<'d>>) -> Evaluated<'d> {
     Ok(Value::Optional(format))
 }
 
-fn validate<'d>(_: &mut Context<'_>, args: Vec<Value<'d>>) -> Evaluated<'d> {
+fn validate<'d>(context: &mut Context<'_>, args: Vec<Value<'d>>) -> Evaluated<'d> {
     let Some(Value::Library(Library::Format(format))) = args.first() else {
         return Err(unfit());
     };
     let complaints = (format.check)(text(&args, 1)?);
     Ok(match complaints.is_empty() {
         true => Value::Optional(None),
-        false => Value::texts(complaints).some(),
+        false => Value::texts(&mut context.effort, complaints.iter().map(AsRef::as_ref))?.some(),
     })
 }

@@ -4,9 +4,9 @@ use std::cmp::Ordering;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-use super::operators::{includes, sum as add};
+use super::operators::add;
 use super::{Context, Entry, count, format, int, no_such_overload, unfit};
-use crate::value::{Evaluated, Fault, Key, List, Map, Value, compare, equals};
+use crate::value::{Evaluated, Fault, Key, List, Map, Value, compare, contains_all, equals, includes, order};
 
 pub(super) const FUNCTIONS: &[Entry] = &[
     ("isSorted: list(int).() bool", "list_int_is_sorted_bool", is_sorted),
@@ -151,8 +151,8 @@ fn list<'a, 'd>(args: &'a [Value<'d>], index: usize) -> Result<&'a List<'d>, Fau
     }
 }
 
-fn is_sorted<'d>(_: &mut Context<'_>, args: Vec<Value<'d>>) -> Evaluated<'d> {
-    let elements = list(&args, 0)?.elements()?;
+fn is_sorted<'d>(context: &mut Context<'_>, args: Vec<Value<'d>>) -> Evaluated<'d> {
+    let elements = context.elements(list(&args, 0)?)?;
     for pair in elements.windows(2) {
         let ordering = compare(&pair[0], &pair[1]).ok_or_else(|| no_such_overload("isSorted", pair))?;
         if ordering == Ordering::Greater {
@@ -162,28 +162,28 @@ fn is_sorted<'d>(_: &mut Context<'_>, args: Vec<Value<'d>>) -> Evaluated<'d> {
     Ok(Value::Bool(true))
 }
 
-fn sum<'d>(args: &[Value<'d>], zero: Value<'d>) -> Evaluated<'d> {
+fn sum<'d>(context: &mut Context<'_>, args: &[Value<'d>], zero: Value<'d>) -> Evaluated<'d> {
     let mut total = zero;
     for element in list(args, 0)?.iter() {
-        total = add(vec![total, element?])?;
+        total = add(context, vec![total, element?])?;
     }
     Ok(total)
 }
 
-fn sum_int<'d>(_: &mut Context<'_>, args: Vec<Value<'d>>) -> Evaluated<'d> {
-    sum(&args, Value::Int(0))
+fn sum_int<'d>(context: &mut Context<'_>, args: Vec<Value<'d>>) -> Evaluated<'d> {
+    sum(context, &args, Value::Int(0))
 }
 
-fn sum_uint<'d>(_: &mut Context<'_>, args: Vec<Value<'d>>) -> Evaluated<'d> {
-    sum(&args, Value::Uint(0))
+fn sum_uint<'d>(context: &mut Context<'_>, args: Vec<Value<'d>>) -> Evaluated<'d> {
+    sum(context, &args, Value::Uint(0))
 }
 
-fn sum_double<'d>(_: &mut Context<'_>, args: Vec<Value<'d>>) -> Evaluated<'d> {
-    sum(&args, Value::Double(0.0))
+fn sum_double<'d>(context: &mut Context<'_>, args: Vec<Value<'d>>) -> Evaluated<'d> {
+    sum(context, &args, Value::Double(0.0))
 }
 
-fn sum_duration<'d>(_: &mut Context<'_>, args: Vec<Value<'d>>) -> Evaluated<'d> {
-    sum(&args, Value::Duration(0))
+fn sum_duration<'d>(context: &mut Context<'_>, args: Vec<Value<'d>>) -> Evaluated<'d> {
+    sum(context, &args, Value::Duration(0))
 }
 
 fn extreme<'d>(name: &str, args: &[Value<'d>], wanted: Ordering) -> Evaluated<'d> {
@@ -209,13 +209,13 @@ fn min<'d>(_: &mut Context<'_>, args: Vec<Value<'d>>) -> Evaluated<'d> {
     extreme("min", &args, Ordering::Less)
 }
 
-fn place<'d>(args: &[Value<'d>], from_end: bool) -> Evaluated<'d> {
+fn place<'d>(context: &mut Context<'_>, args: &[Value<'d>], from_end: bool) -> Evaluated<'d> {
     let wanted = args.get(1).ok_or_else(unfit)?;
     let list = list(args, 0)?;
     for step in 0..list.len() {
         let index = if from_end { list.len() - 1 - step } else { step };
         if let Some(element) = list.get(index)
-            && equals(&element?, wanted)?
+            && equals(&mut context.effort, &element?, wanted)?
         {
             return Ok(count(index));
         }
@@ -223,15 +223,15 @@ fn place<'d>(args: &[Value<'d>], from_end: bool) -> Evaluated<'d> {
     Ok(Value::Int(-1))
 }
 
-fn index_of<'d>(_: &mut Context<'_>, args: Vec<Value<'d>>) -> Evaluated<'d> {
-    place(&args, false)
+fn index_of<'d>(context: &mut Context<'_>, args: Vec<Value<'d>>) -> Evaluated<'d> {
+    place(context, &args, false)
 }
 
-fn last_index_of<'d>(_: &mut Context<'_>, args: Vec<Value<'d>>) -> Evaluated<'d> {
-    place(&args, true)
+fn last_index_of<'d>(context: &mut Context<'_>, args: Vec<Value<'d>>) -> Evaluated<'d> {
+    place(context, &args, true)
 }
 
-fn slice<'d>(_: &mut Context<'_>, args: Vec<Value<'d>>) -> Evaluated<'d> {
+fn slice<'d>(context: &mut Context<'_>, args: Vec<Value<'d>>) -> Evaluated<'d> {
     let (list, start, end) = (list(&args, 0)?, int(&args, 1)?, int(&args, 2)?);
     let refused = |why: &str| Fault::new(format!("cannot slice({start}, {end}), {why}"));
     let (Ok(first), Ok(last)) = (usize::try_from(start), usize::try_from(end)) else {
@@ -243,37 +243,45 @@ fn slice<'d>(_: &mut Context<'_>, args: Vec<Value<'d>>) -> Evaluated<'d> {
     if list.len() < last {
         return Err(refused(&format!("list is length {}", list.len())));
     }
+    context.effort.takes_elements(last - first)?;
     let elements: Result<_, Fault> = (first..last).filter_map(|index| list.get(index)).collect();
     Ok(Value::list(elements?))
 }
 
-fn flatten<'d>(_: &mut Context<'_>, args: Vec<Value<'d>>) -> Evaluated<'d> {
+fn flatten<'d>(context: &mut Context<'_>, args: Vec<Value<'d>>) -> Evaluated<'d> {
     let depth = if args.len() > 1 { int(&args, 1)? } else { 1 };
     if depth < 0 {
         return Err(Fault::new("level must be non-negative"));
     }
     let mut flat = Vec::new();
-    flatten_into(&mut flat, list(&args, 0)?, depth)?;
+    flatten_into(&mut flat, list(&args, 0)?, depth, context)?;
     Ok(Value::list(flat))
 }
 
-fn flatten_into<'d>(flat: &mut Vec<Value<'d>>, list: &List<'d>, depth: i64) -> Result<(), Fault> {
+fn flatten_into<'d>(
+    flat: &mut Vec<Value<'d>>,
+    list: &List<'d>,
+    depth: i64,
+    context: &mut Context<'_>,
+) -> Result<(), Fault> {
+    context.effort.takes_elements(list.len())?;
     for element in list.iter() {
         match element? {
-            Value::List(inner) if depth > 0 => flatten_into(flat, &inner, depth - 1)?,
+            Value::List(inner) if depth > 0 => flatten_into(flat, &inner, depth - 1, context)?,
             other => flat.push(other),
         }
     }
     Ok(())
 }
 
-fn sort<'d>(_: &mut Context<'_>, args: Vec<Value<'d>>) -> Evaluated<'d> {
-    let elements = list(&args, 0)?.elements()?;
-    sorted(elements.clone(), elements)
+fn sort<'d>(context: &mut Context<'_>, args: Vec<Value<'d>>) -> Evaluated<'d> {
+    let (elements, keys) = (context.elements(list(&args, 0)?)?, context.elements(list(&args, 0)?)?);
+    sorted(elements, keys)
 }
 
-fn sort_by<'d>(_: &mut Context<'_>, args: Vec<Value<'d>>) -> Evaluated<'d> {
-    sorted(list(&args, 0)?.elements()?, list(&args, 1)?.elements()?)
+fn sort_by<'d>(context: &mut Context<'_>, args: Vec<Value<'d>>) -> Evaluated<'d> {
+    let (elements, keys) = (context.elements(list(&args, 0)?)?, context.elements(list(&args, 1)?)?);
+    sorted(elements, keys)
 }
 
 fn sorted<'d>(elements: Vec<Value<'d>>, keys: Vec<Value<'d>>) -> Evaluated<'d> {
@@ -286,7 +294,7 @@ fn sorted<'d>(elements: Vec<Value<'d>>, keys: Vec<Value<'d>>) -> Evaluated<'d> {
         )));
     }
     if let Some(first) = keys.first() {
-        if compare(first, first).is_none() {
+        if compare(first, first).is_none() && !matches!(first, Value::Double(_)) {
             return Err(Fault::new("list elements must be comparable"));
         }
         if keys.iter().any(|key| key.type_name() != first.type_name()) {
@@ -294,7 +302,7 @@ fn sorted<'d>(elements: Vec<Value<'d>>, keys: Vec<Value<'d>>) -> Evaluated<'d> {
         }
     }
     let mut pairs: Vec<(Value<'d>, Value<'d>)> = keys.into_iter().zip(elements).collect();
-    pairs.sort_by(|(one, _), (other, _)| compare(one, other).unwrap_or(Ordering::Equal));
+    pairs.sort_by(|(one, _), (other, _)| order(one, other));
     Ok(Value::list(pairs.into_iter().map(|(_, element)| element).collect()))
 }
 
@@ -303,51 +311,50 @@ fn range<'d>(context: &mut Context<'_>, args: Vec<Value<'d>>) -> Evaluated<'d> {
     if u64::try_from(end).is_ok_and(|end| end > context.budget) {
         return Err(Fault::TooExpensive);
     }
+    context
+        .effort
+        .takes_elements(usize::try_from(end).unwrap_or_default())?;
     Ok(Value::list((0..end).map(Value::Int).collect()))
 }
 
-fn reverse<'d>(_: &mut Context<'_>, args: Vec<Value<'d>>) -> Evaluated<'d> {
-    let elements: Result<_, Fault> = list(&args, 0)?.iter().rev().collect();
-    Ok(Value::list(elements?))
+fn reverse<'d>(context: &mut Context<'_>, args: Vec<Value<'d>>) -> Evaluated<'d> {
+    let mut elements = context.elements(list(&args, 0)?)?;
+    elements.reverse();
+    Ok(Value::list(elements))
 }
 
-fn distinct<'d>(_: &mut Context<'_>, args: Vec<Value<'d>>) -> Evaluated<'d> {
+fn distinct<'d>(context: &mut Context<'_>, args: Vec<Value<'d>>) -> Evaluated<'d> {
     let mut unique: Vec<Value<'d>> = Vec::new();
     for element in list(&args, 0)?.iter() {
         let element = element?;
         let mut is_known = false;
         for other in &unique {
-            is_known |= equals(&element, other)?;
+            is_known |= equals(&mut context.effort, &element, other)?;
         }
         if !is_known {
+            context.effort.takes_elements(1)?;
             unique.push(element);
         }
     }
     Ok(Value::list(unique))
 }
 
-fn contains_all(one: &List<'_>, other: &List<'_>) -> Result<bool, Fault> {
-    for element in other.iter() {
-        if !includes(one, &element?)? {
-            return Ok(false);
-        }
-    }
-    Ok(true)
+fn contains<'d>(context: &mut Context<'_>, args: Vec<Value<'d>>) -> Evaluated<'d> {
+    contains_all(&mut context.effort, list(&args, 0)?, list(&args, 1)?).map(Value::Bool)
 }
 
-fn contains<'d>(_: &mut Context<'_>, args: Vec<Value<'d>>) -> Evaluated<'d> {
-    contains_all(list(&args, 0)?, list(&args, 1)?).map(Value::Bool)
-}
-
-fn equivalent<'d>(_: &mut Context<'_>, args: Vec<Value<'d>>) -> Evaluated<'d> {
+fn equivalent<'d>(context: &mut Context<'_>, args: Vec<Value<'d>>) -> Evaluated<'d> {
     let (one, other) = (list(&args, 0)?, list(&args, 1)?);
-    Ok(Value::Bool(contains_all(one, other)? && contains_all(other, one)?))
+    let effort = &mut context.effort;
+    Ok(Value::Bool(
+        contains_all(effort, one, other)? && contains_all(effort, other, one)?,
+    ))
 }
 
-fn intersects<'d>(_: &mut Context<'_>, args: Vec<Value<'d>>) -> Evaluated<'d> {
+fn intersects<'d>(context: &mut Context<'_>, args: Vec<Value<'d>>) -> Evaluated<'d> {
     let other = list(&args, 1)?;
     for element in list(&args, 0)?.iter() {
-        if includes(other, &element?)? {
+        if includes(&mut context.effort, other, &element?)? {
             return Ok(Value::Bool(true));
         }
     }

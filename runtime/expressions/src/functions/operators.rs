@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 use std::rc::Rc;
 
 use super::{Context, Entry, count, no_such_overload};
-use crate::value::{Evaluated, Fault, List, Value, compare, equals};
+use crate::value::{Evaluated, Fault, List, Value, compare, equals, includes};
 
 pub(super) const FUNCTIONS: &[Entry] = &[
     ("_?_:_: (bool, A, A) A", "conditional", lazy),
@@ -171,22 +171,18 @@ fn not<'d>(_: &mut Context<'_>, args: Vec<Value<'d>>) -> Evaluated<'d> {
     }
 }
 
-fn equal<'d>(_: &mut Context<'_>, args: Vec<Value<'d>>) -> Evaluated<'d> {
+fn equal<'d>(context: &mut Context<'_>, args: Vec<Value<'d>>) -> Evaluated<'d> {
     let (one, other) = pair(args)?;
-    equals(&one, &other).map(Value::Bool)
+    equals(&mut context.effort, &one, &other).map(Value::Bool)
 }
 
-fn unequal<'d>(_: &mut Context<'_>, args: Vec<Value<'d>>) -> Evaluated<'d> {
+fn unequal<'d>(context: &mut Context<'_>, args: Vec<Value<'d>>) -> Evaluated<'d> {
     let (one, other) = pair(args)?;
-    equals(&one, &other).map(|equal| Value::Bool(!equal))
-}
-
-fn add<'d>(_: &mut Context<'_>, args: Vec<Value<'d>>) -> Evaluated<'d> {
-    sum(args)
+    equals(&mut context.effort, &one, &other).map(|equal| Value::Bool(!equal))
 }
 
 /// The sum of two values.
-pub(super) fn sum(args: Vec<Value<'_>>) -> Evaluated<'_> {
+pub(super) fn add<'d>(context: &mut Context<'_>, args: Vec<Value<'d>>) -> Evaluated<'d> {
     Ok(match pair(args)? {
         (Value::Int(one), Value::Int(other)) => Value::Int(one.checked_add(other).ok_or_else(int_overflow)?),
         (Value::Uint(one), Value::Uint(other)) => Value::Uint(one.checked_add(other).ok_or_else(uint_overflow)?),
@@ -199,18 +195,18 @@ pub(super) fn sum(args: Vec<Value<'_>>) -> Evaluated<'_> {
         (Value::Timestamp(time), Value::Duration(duration)) | (Value::Duration(duration), Value::Timestamp(time)) => {
             later(time, duration)?
         }
-        (Value::List(one), Value::List(other)) => concatenated(one, &other)?,
+        (Value::List(one), Value::List(other)) => concatenated(context, one, &other)?,
         (one, other) => return Err(no_such_overload("_+_", &[one, other])),
     })
 }
 
-fn concatenated<'d>(one: List<'d>, other: &List<'d>) -> Evaluated<'d> {
+fn concatenated<'d>(context: &mut Context<'_>, one: List<'d>, other: &List<'d>) -> Evaluated<'d> {
     // What a loop gathers in belongs to nobody else, so elements are added where they are.
     let mut elements = match one {
-        List::Made(elements) => elements,
-        view @ List::View { .. } => Rc::new(view.elements()?),
+        List::Made(elements) if Rc::strong_count(&elements) == 1 => elements,
+        shared => Rc::new(context.elements(&shared)?),
     };
-    Rc::make_mut(&mut elements).extend(other.elements()?);
+    Rc::make_mut(&mut elements).extend(context.elements(other)?);
     Ok(Value::List(List::Made(elements)))
 }
 
@@ -363,22 +359,12 @@ fn optional_index<'d>(_: &mut Context<'_>, args: Vec<Value<'d>>) -> Evaluated<'d
     Ok(Value::Optional(element(&container, &key)?.map(Box::new)))
 }
 
-fn contained<'d>(_: &mut Context<'_>, args: Vec<Value<'d>>) -> Evaluated<'d> {
+fn contained<'d>(context: &mut Context<'_>, args: Vec<Value<'d>>) -> Evaluated<'d> {
     match pair(args)? {
         (key, Value::Map(map)) => Ok(Value::Bool(map.get(&key).transpose()?.is_some())),
-        (value, Value::List(list)) => includes(&list, &value).map(Value::Bool),
+        (value, Value::List(list)) => includes(&mut context.effort, &list, &value).map(Value::Bool),
         (one, other) => Err(no_such_overload("@in", &[one, other])),
     }
-}
-
-/// Whether a list has an element.
-pub(super) fn includes(list: &List<'_>, value: &Value<'_>) -> Result<bool, Fault> {
-    for element in list.iter() {
-        if equals(&element?, value)? {
-            return Ok(true);
-        }
-    }
-    Ok(false)
 }
 
 fn size<'d>(_: &mut Context<'_>, args: Vec<Value<'d>>) -> Evaluated<'d> {

@@ -50,10 +50,11 @@ fn none<'d>(_: &mut Context<'_>, _: Vec<Value<'d>>) -> Evaluated<'d> {
     Ok(Value::Optional(None))
 }
 
-fn unwrap<'d>(_: &mut Context<'_>, args: Vec<Value<'d>>) -> Evaluated<'d> {
+fn unwrap<'d>(context: &mut Context<'_>, args: Vec<Value<'d>>) -> Evaluated<'d> {
     let Value::List(list) = only(args)? else {
         return Err(unfit());
     };
+    context.effort.takes_elements(list.len())?;
     let mut present = Vec::new();
     for element in list.iter() {
         match element? {

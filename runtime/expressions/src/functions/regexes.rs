@@ -22,15 +22,27 @@ pub(super) const FUNCTIONS: &[Entry] = &[
     ),
 ];
 
+/// What the patterns that one evaluation made may take up in memory before they are forgotten, in bytes.
+const MAX_MADE: usize = 16 << 20;
+
 fn pattern<'c>(context: &'c mut Context<'_>, pattern: &str) -> Result<&'c Regex, Fault> {
-    if let Some(regex) = context.patterns.get(pattern) {
-        return Ok(regex);
+    if let Some(known) = context.patterns.get(pattern) {
+        return Ok(&known.regex);
     }
     if !context.made.contains_key(pattern) {
-        let regex = go_pattern::compile_unknown(pattern).map_err(Fault::new)?;
-        context.made.insert(pattern.to_owned(), regex);
+        let made = go_pattern::compile_unknown(pattern).map_err(Fault::new)?;
+        context.effort.takes(made.size)?;
+        let before: usize = context.made.values().map(|made| made.size).sum();
+        if before + made.size > MAX_MADE {
+            context.made.clear();
+        }
+        context.made.insert(pattern.to_owned(), made);
     }
-    context.made.get(pattern).ok_or_else(super::unfit)
+    context
+        .made
+        .get(pattern)
+        .map(|made| &made.regex)
+        .ok_or_else(super::unfit)
 }
 
 fn matches<'d>(context: &mut Context<'_>, args: Vec<Value<'d>>) -> Evaluated<'d> {
@@ -47,7 +59,31 @@ fn find<'d>(context: &mut Context<'_>, args: Vec<Value<'d>>) -> Evaluated<'d> {
 fn find_all<'d>(context: &mut Context<'_>, args: Vec<Value<'d>>) -> Evaluated<'d> {
     let limit = if args.len() > 2 { int(&args, 2)? } else { -1 };
     let limit = usize::try_from(limit).unwrap_or(usize::MAX);
-    let regex = pattern(context, text(&args, 1)?)?;
+    // Cheap, as all clones share what was read.
+    let regex = pattern(context, text(&args, 1)?)?.clone();
     let found = regex.find_iter(text(&args, 0)?).take(limit);
-    Ok(Value::texts(found.map(|found| found.as_str())))
+    Value::texts(&mut context.effort, found.map(|found| found.as_str()))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashMap;
+
+    use super::*;
+    use crate::value::Effort;
+
+    #[test]
+    fn patterns_that_are_made_while_evaluating_take_effort() {
+        let patterns = HashMap::new();
+        let mut context = Context {
+            patterns: &patterns,
+            made: HashMap::new(),
+            budget: 1,
+            effort: Effort::of(64 << 10),
+        };
+        assert!(pattern(&mut context, "a").is_ok());
+        assert!(pattern(&mut context, "a").is_ok(), "it is known by now");
+        let refused = (0..100).find_map(|number| pattern(&mut context, &format!("b{number}")).err());
+        assert_eq!(refused, Some(Fault::TooExpensive));
+    }
 }

@@ -149,7 +149,7 @@ fn replace<'d>(_: &mut Context<'_>, args: Vec<Value<'d>>) -> Evaluated<'d> {
     Ok(Value::text(text.replacen(old, new, limit)))
 }
 
-fn split<'d>(_: &mut Context<'_>, args: Vec<Value<'d>>) -> Evaluated<'d> {
+fn split<'d>(context: &mut Context<'_>, args: Vec<Value<'d>>) -> Evaluated<'d> {
     let (text, separator) = (text(&args, 0)?, text(&args, 1)?);
     let limit = if args.len() > 2 { int(&args, 2)? } else { -1 };
     let limit = usize::try_from(limit).unwrap_or(usize::MAX);
@@ -157,20 +157,19 @@ fn split<'d>(_: &mut Context<'_>, args: Vec<Value<'d>>) -> Evaluated<'d> {
         return Ok(Value::list(Vec::new()));
     }
     if !separator.is_empty() {
-        return Ok(Value::texts(text.splitn(limit, separator)));
+        return Value::texts(&mut context.effort, text.splitn(limit, separator));
     }
-    let mut parts: Vec<&str> = Vec::new();
     let mut rest = text;
-    while let Some(first) = rest.chars().next() {
-        if parts.len() + 1 == limit {
-            parts.push(rest);
-            break;
-        }
-        let (part, after) = rest.split_at(first.len_utf8());
-        parts.push(part);
+    let mut made = 0;
+    let parts = std::iter::from_fn(|| {
+        let first = rest.chars().next()?;
+        made += 1;
+        let length = if made == limit { rest.len() } else { first.len_utf8() };
+        let (part, after) = rest.split_at(length);
         rest = after;
-    }
-    Ok(Value::texts(parts))
+        Some(part)
+    });
+    Value::texts(&mut context.effort, parts)
 }
 
 fn substring<'d>(_: &mut Context<'_>, args: Vec<Value<'d>>) -> Evaluated<'d> {
@@ -200,23 +199,29 @@ fn reverse<'d>(_: &mut Context<'_>, args: Vec<Value<'d>>) -> Evaluated<'d> {
     Ok(Value::text(text(&args, 0)?.chars().rev().collect::<String>()))
 }
 
-fn formatted<'d>(_: &mut Context<'_>, args: Vec<Value<'d>>) -> Evaluated<'d> {
+fn formatted<'d>(context: &mut Context<'_>, args: Vec<Value<'d>>) -> Evaluated<'d> {
     match args.get(1) {
-        Some(Value::List(values)) => format::format(text(&args, 0)?, &values.elements()?).map(Value::text),
+        Some(Value::List(values)) => {
+            let values = context.elements(values)?;
+            format::format(text(&args, 0)?, &values, &mut context.effort).map(Value::text)
+        }
         _ => Err(unfit()),
     }
 }
 
-fn quoted<'d>(_: &mut Context<'_>, args: Vec<Value<'d>>) -> Evaluated<'d> {
-    Ok(Value::text(quote(text(&args, 0)?)))
+fn quoted<'d>(context: &mut Context<'_>, args: Vec<Value<'d>>) -> Evaluated<'d> {
+    let text = text(&args, 0)?;
+    // A character may become an escape of several.
+    context.effort.takes(text.len().saturating_mul(4))?;
+    Ok(Value::text(quote(text)))
 }
 
-fn join<'d>(_: &mut Context<'_>, args: Vec<Value<'d>>) -> Evaluated<'d> {
+fn join<'d>(context: &mut Context<'_>, args: Vec<Value<'d>>) -> Evaluated<'d> {
     let separator = if args.len() > 1 { text(&args, 1)? } else { "" };
     let Some(Value::List(parts)) = args.first() else {
         return Err(unfit());
     };
-    let parts = parts.elements()?;
+    let parts = context.elements(parts)?;
     let mut joined = String::new();
     for (index, part) in parts.iter().enumerate() {
         let Value::String(part) = part else {

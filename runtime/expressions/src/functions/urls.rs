@@ -150,7 +150,7 @@ fn path<'d>(_: &mut Context<'_>, args: Vec<Value<'d>>) -> Evaluated<'d> {
     part(&args, |url| &url.path)
 }
 
-fn query<'d>(_: &mut Context<'_>, args: Vec<Value<'d>>) -> Evaluated<'d> {
+fn query<'d>(context: &mut Context<'_>, args: Vec<Value<'d>>) -> Evaluated<'d> {
     let Some(Value::Library(Library::Url(url))) = args.first() else {
         return Err(unfit());
     };
@@ -159,6 +159,10 @@ fn query<'d>(_: &mut Context<'_>, args: Vec<Value<'d>>) -> Evaluated<'d> {
         let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
         values.entry(unescape(name)).or_default().push(unescape(value));
     }
-    let entry = |(name, values): (String, Vec<String>)| (Key::from(name.as_str()), Value::texts(values));
-    Ok(Value::Map(Map::Made(Rc::new(values.into_iter().map(entry).collect()))))
+    let mut entries = BTreeMap::new();
+    for (name, values) in &values {
+        let values = Value::texts(&mut context.effort, values.iter().map(String::as_str))?;
+        entries.insert(Key::from(name.as_str()), values);
+    }
+    Ok(Value::Map(Map::Made(Rc::new(entries))))
 }

@@ -23,14 +23,6 @@ impl<'d> Correlation<'d> {
         self.current.or(self.parent).is_some_and(|(new, old)| new == old)
     }
 
-    /// For rules inside `allOf`, which are let pass only with what is around them.
-    pub(super) fn without_current(self) -> Self {
-        Self {
-            current: None,
-            parent: self.parent,
-        }
-    }
-
     pub(super) fn key(self, name: &str) -> Self {
         let Some((new, old)) = self.current else { return self };
         if self.parent.is_none() && matches!(name, "apiVersion" | "kind") {

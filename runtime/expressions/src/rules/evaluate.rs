@@ -51,9 +51,6 @@ impl Walk<'_> {
             return Ok(());
         }
         self.rules(node, schema, path, json, old, correlation)?;
-        for inner in &node.all_of {
-            self.node(inner, schema, path, json, old, correlation.without_current())?;
-        }
         match json {
             Json::Array(elements) => {
                 let (Some(inner), Some(items)) = (&node.items, &schema.items) else {

@@ -2,7 +2,8 @@
 
 use proptest::prelude::*;
 
-use super::shown;
+use super::{Environment, PER_CALL_LIMIT, functions, shown};
+use crate::value::Effort;
 
 const WORDS: [&str; 48] = [
     "x",
@@ -109,4 +110,110 @@ fn costly_expressions_are_stopped() {
     }
     let nested = "optional.of(1)".to_owned() + &".optMap(v, v)".repeat(200);
     assert!(shown(&nested).contains("too large"));
+}
+
+/// `depth` names, each for a value made of the one before: whether `inner` holds for the last one.
+fn bound(depth: usize, first: &str, next: &str, inner: &str) -> String {
+    let name = |level: usize| format!("v{level}");
+    let mut text = inner.replace('@', &name(depth));
+    for level in (0..=depth).rev() {
+        let value = match level {
+            0 => first.to_owned(),
+            level => next.replace('@', &name(level - 1)),
+        };
+        text = format!("[{value}].exists({}, {text})", name(level));
+    }
+    text
+}
+
+#[test]
+fn types_with_too_many_parts_are_refused() {
+    let grown = shown(&bound(40, "1", "{@: @}", "true"));
+    assert!(
+        grown.contains("the type of the expression has too many parts"),
+        "{grown}"
+    );
+    let grown = shown(&bound(40, "{}", "{@: @}", "true"));
+    assert!(
+        grown.contains("the type of the expression has too many parts"),
+        "{grown}"
+    );
+    assert_eq!(shown(&bound(40, "1", "[@]", "@.size() == 1")), "true");
+}
+
+#[test]
+fn values_that_share_their_parts_are_not_made_or_gone_over_without_end() {
+    // A small part of what evaluation may take.
+    fn shown_within(expression: &str) -> String {
+        let program = Environment::new().compile(expression).expect(expression);
+        let evaluation = program.evaluate_within(&[], PER_CALL_LIMIT, Effort::of(4 << 20));
+        match evaluation.result {
+            Ok(value) => functions::format::plain(&value),
+            Err(fault) => format!("error: {}", fault.message()),
+        }
+    }
+    const STOPPED: &str = "error: operation cancelled: actual cost limit exceeded";
+    assert_eq!(shown_within(&bound(40, "[1]", "@ + @", "@.size() > 0")), STOPPED);
+    assert_eq!(
+        shown_within(&bound(40, "[[1]]", "@ + @", "@.flatten().size() > 0")),
+        STOPPED
+    );
+    for inner in [
+        "@ == @",
+        "@ in [@]",
+        "'%s'.format([@]) == ''",
+        "@.flatten(50).size() == 0",
+        "[@, @].distinct().size() == 1",
+        "@.indexOf(1) == 0",
+    ] {
+        assert_eq!(
+            shown_within(&bound(40, "[]", "[dyn(@), dyn(@)]", inner)),
+            STOPPED,
+            "{inner}"
+        );
+    }
+    assert_eq!(shown_within(&bound(12, "[1]", "@ + @", "@.size() == 4096")), "true");
+}
+
+#[test]
+fn numbers_without_an_order_are_sorted_somehow() {
+    assert_eq!(
+        shown("lists.range(500).map(i, i % 3 == 0 ? 0.0 / 0.0 : double(i * 7 % 11)).sort().size()"),
+        "500"
+    );
+}
+
+/// What each part of an expression can be in; what stands for the inner part is `@`.
+const SHAPES: [&str; 10] = [
+    "(@)",
+    "[@]",
+    "{'a': @}",
+    "!(@)",
+    "x[@]",
+    "x ? 1 : @",
+    "[1].map(i, @)",
+    "optional.of(@)",
+    "has({'a': @}.a)",
+    "1 + (@)",
+];
+
+#[test]
+fn mixed_shapes_fit_onto_the_stack_of_a_worker() {
+    let mut shapes = Vec::new();
+    for step in 1..SHAPES.len() {
+        for start in 0..SHAPES.len() {
+            shapes.push((start, step));
+        }
+    }
+    let worker = std::thread::Builder::new().stack_size(2 << 20).spawn(move || {
+        for (start, step) in shapes {
+            for depth in [40, 120, 240] {
+                let text = (0..depth).fold("x".to_owned(), |inner, level| {
+                    SHAPES[(start + level * step) % SHAPES.len()].replace('@', &inner)
+                });
+                shown(&text);
+            }
+        }
+    });
+    worker.expect("a thread").join().expect("no overflow");
 }

@@ -1,28 +1,90 @@
 //! Which types fit each other, and what types that were open turn out to be.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::Type;
 
+/// How many parts a type may have. Types share their parts, so that a short expression can have a type whose parts are
+/// more than memory holds; nobody means one of that size.
+const MAX_PARTS: usize = 2_000;
+
+/// How many parts of types are looked at before an expression is given up.
+const MAX_STEPS: u32 = 5_000_000;
+
 /// What open types turned out to be.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub(crate) struct Bindings {
-    bound: HashMap<u32, Type>,
-    next: u32,
+    /// By number.
+    bound: Vec<Option<Type>>,
+    /// What was bound before, since the last time all pairs fitted.
+    replaced: Vec<(u32, Option<Type>)>,
+    steps_left: u32,
+}
+
+impl Default for Bindings {
+    fn default() -> Self {
+        Self {
+            bound: Vec::new(),
+            replaced: Vec::new(),
+            steps_left: MAX_STEPS,
+        }
+    }
 }
 
 impl Bindings {
     /// A type that is open.
     pub(crate) fn open(&mut self) -> Type {
-        self.next += 1;
-        Type::Param(self.next - 1)
+        Type::Param(self.open_many(1))
     }
 
     /// `count` new open types; the number of the first.
     pub(crate) fn open_many(&mut self, count: u32) -> u32 {
-        self.next += count;
-        self.next - count
+        let first = u32::try_from(self.bound.len()).unwrap_or(u32::MAX);
+        self.bound.extend((0..count).map(|_| None));
+        first
+    }
+
+    fn known(&self, number: u32) -> Option<&Type> {
+        self.bound.get(number as usize).and_then(Option::as_ref)
+    }
+
+    fn bind(&mut self, number: u32, ty: Type) {
+        if let Some(place) = self.bound.get_mut(number as usize) {
+            self.replaced.push((number, place.replace(ty)));
+        }
+    }
+
+    /// Whether another part may be looked at.
+    fn step(&mut self) -> bool {
+        self.steps_left = self.steps_left.saturating_sub(1);
+        !self.is_exhausted()
+    }
+
+    /// Whether so much was looked at that nothing fits any more.
+    pub(crate) fn is_exhausted(&self) -> bool {
+        self.steps_left == 0
+    }
+
+    /// Whether a type has more parts than any type may have.
+    pub(crate) fn is_too_large(&mut self, ty: &Type) -> bool {
+        let mut left = MAX_PARTS;
+        !self.fits_into(ty, &mut left)
+    }
+
+    fn fits_into(&mut self, ty: &Type, left: &mut usize) -> bool {
+        if *left == 0 || !self.step() {
+            return false;
+        }
+        *left -= 1;
+        match ty {
+            Type::Param(number) => match self.known(*number).cloned() {
+                Some(bound) => self.fits_into(&bound, left),
+                None => true,
+            },
+            Type::List(inner) | Type::Optional(inner) | Type::Type(inner) => self.fits_into(inner, left),
+            Type::Map(key, value) => self.fits_into(key, left) && self.fits_into(value, left),
+            _ => true,
+        }
     }
 
     /// Whether both fit each other; only then something is bound.
@@ -32,19 +94,26 @@ impl Bindings {
 
     /// Whether all pairs fit each other; only then something is bound.
     pub(crate) fn try_all<'t>(&mut self, mut pairs: impl Iterator<Item = (&'t Type, &'t Type)>) -> bool {
-        let before = self.bound.clone();
+        self.replaced.clear();
         let fits = pairs.all(|(one, other)| self.assign(one, other));
         if !fits {
-            self.bound = before;
+            while let Some((number, before)) = self.replaced.pop() {
+                if let Some(place) = self.bound.get_mut(number as usize) {
+                    *place = before;
+                }
+            }
         }
         fits
     }
 
     fn assign(&mut self, one: &Type, other: &Type) -> bool {
+        if !self.step() {
+            return false;
+        }
         if let Type::Param(number) = other {
             match self.substitutes(one, *number) {
                 Some(true) => return true,
-                Some(false) if self.bound.contains_key(number) => return false,
+                Some(false) if self.known(*number).is_some() => return false,
                 _ => {}
             }
         }
@@ -74,9 +143,9 @@ impl Bindings {
         if *other == Type::Param(number) {
             return Some(true);
         }
-        let Some(known) = self.bound.get(&number).cloned() else {
+        let Some(known) = self.known(number).cloned() else {
             if self.is_free_of(number, other) {
-                self.bound.insert(number, other.clone());
+                self.bind(number, other.clone());
                 return Some(true);
             }
             return None;
@@ -93,15 +162,21 @@ impl Bindings {
             known
         };
         if self.is_free_of(number, &general) {
-            self.bound.insert(number, general);
+            self.bind(number, general);
         }
         Some(true)
     }
 
-    fn is_free_of(&self, number: u32, within: &Type) -> bool {
+    fn is_free_of(&mut self, number: u32, within: &Type) -> bool {
+        if !self.step() {
+            return false;
+        }
         match within {
             Type::Param(other) if *other == number => false,
-            Type::Param(other) => self.bound.get(other).is_none_or(|bound| self.is_free_of(number, bound)),
+            Type::Param(other) => match self.known(*other).cloned() {
+                Some(bound) => self.is_free_of(number, &bound),
+                None => true,
+            },
             Type::List(inner) | Type::Optional(inner) | Type::Type(inner) => self.is_free_of(number, inner),
             Type::Map(key, value) => self.is_free_of(number, key) && self.is_free_of(number, value),
             _ => true,
@@ -109,21 +184,31 @@ impl Bindings {
     }
 
     /// The type with what is known put in; what is still open becomes `dyn` with `closes`.
-    pub(crate) fn resolve(&self, ty: &Type, closes: bool) -> Type {
+    pub(crate) fn resolve(&mut self, ty: &Type, closes: bool) -> Type {
+        self.changed(ty, closes).unwrap_or_else(|| ty.clone())
+    }
+
+    /// As [`Self::resolve`]; none when nothing changes, so that types go on sharing what is the same.
+    fn changed(&mut self, ty: &Type, closes: bool) -> Option<Type> {
+        if !self.step() {
+            return Some(Type::Error);
+        }
         match ty {
-            Type::Param(number) => match self.bound.get(number) {
-                Some(bound) => self.resolve(bound, closes),
-                None if closes => Type::Dyn,
-                None => ty.clone(),
+            Type::Param(number) => match self.known(*number).cloned() {
+                Some(bound) => Some(self.resolve(&bound, closes)),
+                None => closes.then_some(Type::Dyn),
             },
-            Type::List(inner) => Type::list(self.resolve(inner, closes)),
-            Type::Optional(inner) => Type::optional(self.resolve(inner, closes)),
-            Type::Type(inner) => Type::Type(Arc::new(self.resolve(inner, closes))),
-            Type::Map(key, value) => Type::Map(
-                Arc::new(self.resolve(key, closes)),
-                Arc::new(self.resolve(value, closes)),
-            ),
-            other => other.clone(),
+            Type::List(inner) => self.changed(inner, closes).map(Type::list),
+            Type::Optional(inner) => self.changed(inner, closes).map(Type::optional),
+            Type::Type(inner) => self.changed(inner, closes).map(|inner| Type::Type(Arc::new(inner))),
+            Type::Map(key, value) => match (self.changed(key, closes), self.changed(value, closes)) {
+                (None, None) => None,
+                (changed_key, changed_value) => Some(Type::Map(
+                    changed_key.map_or_else(|| Arc::clone(key), Arc::new),
+                    changed_value.map_or_else(|| Arc::clone(value), Arc::new),
+                )),
+            },
+            _ => None,
         }
     }
 }

@@ -6,11 +6,13 @@ use std::collections::BTreeMap;
 use planesmith_machinery::structural::ListKind;
 use serde_json::Value as Json;
 
-use super::{Fault, Key, Library, List, Map, Value, unescaped};
+use super::effort::COMPARISON;
+use super::{Effort, Fault, Key, Library, List, Map, Value, unescaped};
 
 /// Whether two values are the same. Numbers of different kinds are when they have the same value; other values of
 /// different kinds never are.
-pub(crate) fn equals(one: &Value<'_>, other: &Value<'_>) -> Result<bool, Fault> {
+pub(crate) fn equals(effort: &mut Effort, one: &Value<'_>, other: &Value<'_>) -> Result<bool, Fault> {
+    effort.takes(COMPARISON)?;
     Ok(match (one, other) {
         (Value::Null, Value::Null) => true,
         (Value::Bool(one), Value::Bool(other)) => one == other,
@@ -20,11 +22,11 @@ pub(crate) fn equals(one: &Value<'_>, other: &Value<'_>) -> Result<bool, Fault> 
         (Value::Timestamp(one), Value::Timestamp(other)) => one == other,
         (Value::Type(_), Value::Type(_)) => one.type_value() == other.type_value(),
         (Value::Optional(one), Value::Optional(other)) => match (one, other) {
-            (Some(one), Some(other)) => equals(one, other)?,
+            (Some(one), Some(other)) => equals(effort, one, other)?,
             (one, other) => one.is_none() && other.is_none(),
         },
-        (Value::List(one), Value::List(other)) => lists(one, other)?,
-        (Value::Map(one), Value::Map(other)) => maps(one, other)?,
+        (Value::List(one), Value::List(other)) => lists(effort, one, other)?,
+        (Value::Map(one), Value::Map(other)) => maps(effort, one, other)?,
         (Value::Unknown(one), Value::Unknown(other)) => one == other,
         (Value::Library(one), Value::Library(other)) => libraries(one, other),
         (one, other) if is_number(one) && is_number(other) => numbers(one, other) == Some(Ordering::Equal),
@@ -65,14 +67,14 @@ fn numbers(one: &Value<'_>, other: &Value<'_>) -> Option<Ordering> {
     }
 }
 
-fn lists(one: &List<'_>, other: &List<'_>) -> Result<bool, Fault> {
+fn lists(effort: &mut Effort, one: &List<'_>, other: &List<'_>) -> Result<bool, Fault> {
     if one.len() != other.len() {
         return Ok(false);
     }
     match (one, other) {
         (List::View { elements, kind, .. }, List::View { elements: others, .. }) => match kind {
             ListKind::Set => return Ok(same_set(elements, others)),
-            ListKind::Map(keys) => return same_by_key(one, other, keys),
+            ListKind::Map(keys) => return same_by_key(effort, one, other, keys),
             ListKind::Atomic => {}
         },
         (
@@ -81,26 +83,32 @@ fn lists(one: &List<'_>, other: &List<'_>) -> Result<bool, Fault> {
             },
             List::Made(_),
         ) => {
-            return contains_all(one, other);
+            return contains_all(effort, one, other);
         }
         _ => {}
     }
     for (one, other) in one.iter().zip(other.iter()) {
-        if !equals(&one?, &other?)? {
+        if !equals(effort, &one?, &other?)? {
             return Ok(false);
         }
     }
     Ok(true)
 }
 
-fn contains_all(one: &List<'_>, other: &List<'_>) -> Result<bool, Fault> {
-    for element in other.iter() {
-        let element = element?;
-        let mut found = false;
-        for candidate in one.iter() {
-            found |= equals(&candidate?, &element)?;
+/// Whether a list has an element.
+pub(crate) fn includes(effort: &mut Effort, list: &List<'_>, value: &Value<'_>) -> Result<bool, Fault> {
+    for element in list.iter() {
+        if equals(effort, &element?, value)? {
+            return Ok(true);
         }
-        if !found {
+    }
+    Ok(false)
+}
+
+/// Whether `one` has all elements of `other`.
+pub(crate) fn contains_all(effort: &mut Effort, one: &List<'_>, other: &List<'_>) -> Result<bool, Fault> {
+    for element in other.iter() {
+        if !includes(effort, one, &element?)? {
             return Ok(false);
         }
     }
@@ -117,12 +125,14 @@ fn same_set(one: &[Json], other: &[Json]) -> bool {
     texts(one) == texts(other)
 }
 
-fn same_by_key(one: &List<'_>, other: &List<'_>, keys: &[Box<str>]) -> Result<bool, Fault> {
+fn same_by_key(effort: &mut Effort, one: &List<'_>, other: &List<'_>, keys: &[Box<str>]) -> Result<bool, Fault> {
     let (List::View { elements, .. }, List::View { elements: others, .. }) = (one, other) else {
         return Ok(false);
     };
     let key = |element: &Json| -> String {
-        let parts = keys.iter().map(|key| element.get(unescaped(key)).map(Json::to_string));
+        let parts = keys
+            .iter()
+            .map(|key| element.get(&*unescaped(key)).map(Json::to_string));
         parts.map(|part| part.unwrap_or_default() + "\0").collect()
     };
     let places: BTreeMap<String, usize> = elements.iter().enumerate().map(|(place, e)| (key(e), place)).collect();
@@ -131,7 +141,7 @@ fn same_by_key(one: &List<'_>, other: &List<'_>, keys: &[Box<str>]) -> Result<bo
             return Ok(false);
         };
         if let (Some(one), Some(other)) = (one.get(*place), other.get(index))
-            && !equals(&one?, &other?)?
+            && !equals(effort, &one?, &other?)?
         {
             return Ok(false);
         }
@@ -139,7 +149,7 @@ fn same_by_key(one: &List<'_>, other: &List<'_>, keys: &[Box<str>]) -> Result<bo
     Ok(true)
 }
 
-fn maps(one: &Map<'_>, other: &Map<'_>) -> Result<bool, Fault> {
+fn maps(effort: &mut Effort, one: &Map<'_>, other: &Map<'_>) -> Result<bool, Fault> {
     if one.len() != other.len() {
         return Ok(false);
     }
@@ -152,7 +162,7 @@ fn maps(one: &Map<'_>, other: &Map<'_>) -> Result<bool, Fault> {
         let Some(other) = other.get(&key) else {
             return Ok(false);
         };
-        if !equals(&value, &other?)? {
+        if !equals(effort, &value, &other?)? {
             return Ok(false);
         }
     }
@@ -182,6 +192,12 @@ pub(crate) fn compare(one: &Value<'_>, other: &Value<'_>) -> Option<Ordering> {
         (one, other) if is_number(one) && is_number(other) => numbers(one, other),
         _ => None,
     }
+}
+
+/// As [`compare`], for values of one kind that are sorted: NaN, which has no order, stands behind all numbers.
+pub(crate) fn order(one: &Value<'_>, other: &Value<'_>) -> Ordering {
+    let is_nan = |value: &Value<'_>| matches!(value, Value::Double(number) if number.is_nan());
+    compare(one, other).unwrap_or_else(|| is_nan(one).cmp(&is_nan(other)))
 }
 
 impl From<&str> for Key {

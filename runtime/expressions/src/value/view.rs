@@ -1,5 +1,7 @@
 //! Documents as values: what a schema says of each part decides what it is.
 
+use std::borrow::Cow;
+
 use base64::Engine;
 use planesmith_machinery::structural::{Additional, Form, Format, ListKind, Structural};
 use serde_json::Value as Json;
@@ -138,8 +140,8 @@ impl<'d> List<'d> {
 }
 
 /// The name of a field of a document that `escaped` stands for in expressions.
-pub(crate) fn unescaped(escaped: &str) -> String {
-    unescape(escaped).unwrap_or_else(|| escaped.to_owned())
+pub(crate) fn unescaped(escaped: &str) -> Cow<'_, str> {
+    unescape(escaped).map_or(Cow::Borrowed(escaped), Cow::Owned)
 }
 
 impl<'d> Map<'d> {
@@ -200,9 +202,9 @@ fn entry<'d>(
         return entries.get(name).map(|value| from_json(value, values));
     }
     let unescaped = unescaped(name);
-    let value = entries.get(&unescaped)?;
+    let value = entries.get(&*unescaped)?;
     if is_root {
-        match (unescaped.as_str(), value) {
+        match (&*unescaped, value) {
             ("apiVersion" | "kind", Json::String(text)) => return Some(Ok(Value::String(Text::Borrowed(text)))),
             ("metadata", Json::Object(_)) => return Some(Ok(from_plain_json(value))),
             _ => {}

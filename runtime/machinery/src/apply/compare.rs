@@ -168,7 +168,10 @@ pub(super) fn holds_nothing(value: Option<&Value>) -> bool {
 /// Whether two values are the same; numbers by what they stand for.
 pub(super) fn same(left: &Value, right: &Value) -> bool {
     match (left, right) {
-        (Value::Number(left), Value::Number(right)) => left == right || left.as_f64() == right.as_f64(),
+        (Value::Number(left), Value::Number(right)) => match (left.as_i64(), right.as_i64()) {
+            (Some(left), Some(right)) => left == right,
+            _ => left == right || left.as_f64() == right.as_f64(),
+        },
         (Value::Array(left), Value::Array(right)) => {
             left.len() == right.len() && left.iter().zip(right).all(|(left, right)| same(left, right))
         }

@@ -7,6 +7,7 @@ use super::conflict::Conflict;
 use super::merge::merge;
 use super::owned::owned;
 use super::prune::Pruning;
+use super::reconcile::reconcile;
 use super::schema::Schema;
 use super::{ApplyError, check};
 use crate::fields::{Entries, Operation, PathElement, SYSTEM_FIELDS, Set, Tracking};
@@ -20,6 +21,9 @@ pub(super) trait Conversions {
     ///
     /// When the document is not of its kind.
     fn convert(&self, document: &Value, from: &str, to: &str) -> Result<Option<(Value, Schema)>, ApplyError>;
+
+    /// The type in the version `api_version`; `None` when the kind has no such version.
+    fn schema(&self, api_version: &str) -> Option<Schema>;
 }
 
 /// Something that can be applied to: its type, and who applies.
@@ -42,6 +46,10 @@ impl Target<'_> {
         if let Some(why) = check::check(applied, self.schema) {
             return Err(ApplyError::Unfit(why));
         }
+        reconcile(entries, &|version| match version == self.api_version {
+            true => Some(self.schema),
+            false => self.conversions.schema(version),
+        });
         let mut own = owned(applied, self.schema).into_owned();
         own.remove_below(&self.ignored);
         self.write.limit(&mut own);
@@ -92,6 +100,9 @@ impl Target<'_> {
                 let Some(changes) = changes(&entry.api_version) else {
                     continue;
                 };
+                if !entry.set.intersects(&changes.taken) {
+                    continue;
+                }
                 entry.set.clone().intersection(&changes.taken).each(&mut |path| {
                     let field = path.iter().map(ToString::to_string).collect();
                     conflicts.push(Conflict::new(

@@ -36,13 +36,18 @@ fn is_entries(value: &Value) -> bool {
 }
 
 fn merge_entries(live: Option<&Map<String, Value>>, applied: Option<&Map<String, Value>>, schema: Schema) -> Value {
-    let mut merged = live.cloned().unwrap_or_default();
-    for (name, value) in applied.into_iter().flatten() {
-        let value = match merged.get(name) {
-            Some(live) => merge(live, value, schema.entry(name).schema()),
-            None => value.clone(),
+    let mut merged = Map::new();
+    for (name, live) in live.into_iter().flatten() {
+        let value = match applied.and_then(|applied| applied.get(name)) {
+            Some(applied) => merge(live, applied, schema.entry(name).schema()),
+            None => live.clone(),
         };
         merged.insert(name.clone(), value);
+    }
+    for (name, applied) in applied.into_iter().flatten() {
+        if !merged.contains_key(name) {
+            merged.insert(name.clone(), applied.clone());
+        }
     }
     Value::Object(merged)
 }

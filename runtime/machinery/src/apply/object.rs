@@ -30,8 +30,15 @@ pub fn apply(
     versions: &dyn Versions,
 ) -> Result<Applied, ApplyError> {
     let kind = live.resource();
-    let known = known_managers(live, write, versions);
-    let document = document_of(live);
+    let made;
+    let known = match Entries::read(&live.meta().managed_fields).filter(|entries| !entries.is_empty()) {
+        Some(known) => known,
+        None => {
+            made = managers_from_before(live, write, versions)?;
+            Entries::read(&made).unwrap_or_default()
+        }
+    };
+    let document = document_of(live)?;
     let conversions = ByObject { kind, versions };
     let mut target = Target {
         api_version: kind.api_version,
@@ -43,7 +50,7 @@ pub fn apply(
         force,
     };
     let run = |target: &Target<'_>| {
-        let mut entries = Entries::read(&known).unwrap_or_default();
+        let mut entries = known.clone();
         let document = target.apply(&document, applied, &mut entries)?;
         Ok(Applied {
             document,
@@ -74,28 +81,29 @@ pub fn apply(
     Ok(outcome)
 }
 
-/// The entries to start from: what an object holds without any is said to come from before.
-fn known_managers(live: &dyn Object, write: &Tracking<'_>, versions: &dyn Versions) -> Vec<ManagedFieldsEntry> {
-    let entries = &live.meta().managed_fields;
-    if !entries.is_empty() && Entries::read(entries).is_some_and(|entries| !entries.is_empty()) {
-        return entries.clone();
-    }
+/// The managers of an object without any: what it holds is said to come from before.
+fn managers_from_before(
+    live: &dyn Object,
+    write: &Tracking<'_>,
+    versions: &dyn Versions,
+) -> Result<Vec<ManagedFieldsEntry>, ApplyError> {
     let mut object = live.boxed();
     let before = Tracking {
         manager: BEFORE,
         ..*write
     };
-    track_write(None, &mut *object, &before, versions);
-    std::mem::take(&mut object.meta_mut().managed_fields)
+    track_write(None, &mut *object, &before, versions)
+        .map_err(|error| ApplyError::Unconvertible(error.message().to_owned()))?;
+    Ok(std::mem::take(&mut object.meta_mut().managed_fields))
 }
 
 /// The object as a document, without managed fields.
-fn document_of(object: &dyn Object) -> Value {
-    let mut document = json::to_value(object);
+fn document_of(object: &dyn Object) -> Result<Value, ApplyError> {
+    let mut document = json::try_to_value(object).map_err(|error| ApplyError::Unconvertible(error.to_string()))?;
     if let Some(Value::Object(metadata)) = document.get_mut("metadata") {
         metadata.remove("managedFields");
     }
-    document
+    Ok(document)
 }
 
 /// Converts documents as objects.
@@ -110,21 +118,26 @@ impl ByObject<'_> {
         if api_version == self.kind.api_version {
             return Some(zero);
         }
-        let other = self.versions.convert(&*zero, api_version)?;
-        Some(other.resource().zero())
+        self.versions.zero(&*zero, api_version)
     }
 }
 
 impl Conversions for ByObject<'_> {
+    fn schema(&self, api_version: &str) -> Option<Schema> {
+        self.zero(api_version).map(|zero| Schema::of(&*zero))
+    }
+
     fn convert(&self, document: &Value, from: &str, to: &str) -> Result<Option<(Value, Schema)>, ApplyError> {
         let Some(mut object) = self.zero(from) else {
             return Ok(None);
         };
         json::from_value(document, &mut *object, Strictness::Lenient)
             .map_err(|error| ApplyError::Unconvertible(error.to_string()))?;
-        let Some(converted) = self.versions.convert(&*object, to) else {
+        let converted = self.versions.convert(&*object, to);
+        let converted = converted.map_err(|error| ApplyError::Unconvertible(error.message().to_owned()))?;
+        let Some(converted) = converted else {
             return Ok(None);
         };
-        Ok(Some((document_of(&*converted), Schema::of(&*converted))))
+        Ok(Some((document_of(&*converted)?, Schema::of(&*converted))))
     }
 }

@@ -73,11 +73,10 @@ impl Pruning<'_, '_> {
 
     /// Puts back what some manager has, the applier included; in the version of `merged`.
     fn with_managed_again(&self, merged: &Version, mut pruned: Version) -> Result<Option<Version>, ApplyError> {
-        let mut managed: BTreeMap<&str, Set<'static>> = BTreeMap::new();
-        managed.insert(self.api_version, self.own.clone());
+        let mut managed: BTreeMap<&str, Vec<Set<'_>>> = BTreeMap::new();
+        managed.insert(self.api_version, vec![self.own.clone()]);
         for entry in self.others.as_slice() {
-            let known = managed.entry(&entry.api_version).or_default();
-            *known = std::mem::take(known).union(entry.set.clone().into_owned());
+            managed.entry(&entry.api_version).or_default().push(entry.set.clone());
         }
         // The version of the pruned document first: a document that lacks what others need might not convert.
         let first = managed.remove_entry(self.last_version);
@@ -88,7 +87,7 @@ impl Pruning<'_, '_> {
             let schema = all.schema;
             let mut gone = with_declared(&owned(&all.document, schema), schema);
             gone.remove(&with_declared(&owned(&left.document, schema), schema));
-            gone.remove(&with_declared(&managed, schema));
+            gone.remove(&with_declared(&Set::union_of(managed), schema));
             pruned = Version {
                 document: remove(&all.document, &gone, schema),
                 ..all

@@ -101,4 +101,8 @@ impl Conversions for OneVersion {
     fn convert(&self, _: &Value, _: &str, _: &str) -> Result<Option<(Value, Schema)>, ApplyError> {
         Ok(None)
     }
+
+    fn schema(&self, _: &str) -> Option<Schema> {
+        None
+    }
 }

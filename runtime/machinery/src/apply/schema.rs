@@ -126,6 +126,24 @@ impl Schema {
         }
     }
 
+    /// Whether objects and lists of this type stand as a whole, because their type says so.
+    pub(super) fn is_whole(self) -> bool {
+        match self {
+            Schema::Kind(_) | Schema::CustomKind(_) | Schema::Text | Schema::Unknown => false,
+            Schema::Custom(schema) => match schema.form {
+                Custom::Object => schema.atomic,
+                Custom::Array => schema.list == ListKind::Atomic,
+                _ => false,
+            },
+            Schema::Typed(ty, _) => match ty.present() {
+                TypeFacts::Struct(_) | TypeFacts::Map(_) | TypeFacts::List(_) => {
+                    self.parts(&Value::Null) == Parts::None
+                }
+                _ => false,
+            },
+        }
+    }
+
     /// What may stand here.
     pub(super) fn form(self) -> Form {
         match self {
@@ -228,17 +246,11 @@ impl Schema {
     }
 }
 
-/// A list that declares only how patches merge it is told apart the same way.
 fn list_parts(field: &'static FieldFacts) -> Parts {
-    match (field.list, &field.patch) {
-        (ListType::Atomic, _) => Parts::None,
-        (ListType::Set, _) => Parts::Values,
-        (ListType::Map(keys), _) => Parts::Keyed(Keys::Declared(keys)),
-        (ListType::Unspecified, Some(patch)) if patch.merge => match patch.merge_key {
-            "" => Parts::Values,
-            _ => Parts::Keyed(Keys::Declared(std::slice::from_ref(&patch.merge_key))),
-        },
-        (ListType::Unspecified, _) => Parts::None,
+    match field.told_apart() {
+        ListType::Atomic | ListType::Unspecified => Parts::None,
+        ListType::Set => Parts::Values,
+        ListType::Map(keys) => Parts::Keyed(Keys::Declared(keys)),
     }
 }
 

@@ -12,6 +12,7 @@ use crate::fields::{Tracking, Versions, track_write};
 use crate::json::Strictness;
 use crate::meta::ObjectMeta;
 use crate::object::Object;
+use crate::status::ApiResult;
 use crate::time::Time;
 use crate::{Resource, Struct};
 
@@ -76,7 +77,11 @@ struct Thing {
 struct OneVersion;
 
 impl Versions for OneVersion {
-    fn convert(&self, _: &dyn Object, _: &str) -> Option<Box<dyn Object>> {
+    fn convert(&self, _: &dyn Object, _: &str) -> ApiResult<Option<Box<dyn Object>>> {
+        Ok(None)
+    }
+
+    fn zero(&self, _: &dyn Object, _: &str) -> Option<Box<dyn Object>> {
         None
     }
 }
@@ -120,7 +125,7 @@ fn refused(live: &Thing, manager: &str, spec: &Value) -> String {
 fn updated(live: &Thing, manager: &str, change: impl Fn(&mut Thing)) -> Thing {
     let mut new = live.clone();
     change(&mut new);
-    track_write(Some(live), &mut new, &by(manager), &OneVersion);
+    track_write(Some(live), &mut new, &by(manager), &OneVersion).expect("no conversion");
     new
 }
 
@@ -308,4 +313,72 @@ fn documents_that_do_not_fit_are_refused() {
             Err(ApplyError::Unfit(why.to_owned()))
         );
     }
+}
+
+#[test]
+fn large_numbers_are_told_apart() {
+    assert!(!super::compare::same(
+        &json!(9_007_199_254_740_992_i64),
+        &json!(9_007_199_254_740_993_i64)
+    ));
+    assert!(super::compare::same(&json!(2), &json!(2.0)));
+}
+
+#[test]
+fn managers_of_parts_manage_all_of_what_stands_as_a_whole_by_now() {
+    use crate::fields::Entries;
+    use crate::meta::ManagedFieldsEntry;
+    use crate::raw::FieldsV1;
+    use crate::structural::Structural;
+
+    let schema = |extra: &Value| -> &'static Structural {
+        let mut spec = json!({"type": "object", "properties": {
+            "map": {"type": "object", "additionalProperties": {"type": "string"}},
+            "list": {"type": "array", "items": {"type": "object", "properties": {"name": {"type": "string"}}}}}});
+        for (name, changed) in extra.as_object().into_iter().flatten() {
+            for (key, value) in changed.as_object().into_iter().flatten() {
+                spec["properties"][name][key] = value.clone();
+            }
+        }
+        Box::leak(Box::new(Structural::compile(
+            &json!({"type": "object", "properties": {"spec": spec}}),
+        )))
+    };
+    let reconciled = |extra: &Value| {
+        let entry = ManagedFieldsEntry {
+            manager: "a".to_owned(),
+            operation: "Apply".to_owned(),
+            api_version: "x/v1".to_owned(),
+            fields_type: "FieldsV1".to_owned(),
+            fields_v1: Some(
+                FieldsV1::new(
+                    br#"{"f:spec":{"f:list":{"k:{\"name\":\"x\"}":{".":{},"f:name":{}}},"f:map":{"f:k":{}},"f:unknown":{"f:k":{}}}}"#,
+                )
+                .expect("JSON"),
+            ),
+            ..ManagedFieldsEntry::default()
+        };
+        let entries = [entry];
+        let mut entries = Entries::read(&entries).expect("entries");
+        reconcile(&mut entries, &|version| {
+            (version == "x/v1").then(|| Schema::CustomKind(schema(extra)))
+        });
+        let written = entries.write();
+        written[0].fields_v1.as_ref().expect("fields").as_str().to_owned()
+    };
+    let keyed = json!({"x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": ["name"]});
+    let list = r#""f:list":{"k:{\"name\":\"x\"}":{".":{},"f:name":{}}}"#;
+    let unknown = r#""f:unknown":{"f:k":{}}"#;
+    assert_eq!(
+        reconciled(&json!({"list": keyed})),
+        format!(r#"{{"f:spec":{{{list},"f:map":{{"f:k":{{}}}},{unknown}}}}}"#)
+    );
+    assert_eq!(
+        reconciled(&json!({"list": keyed, "map": {"x-kubernetes-map-type": "atomic"}})),
+        format!(r#"{{"f:spec":{{{list},"f:map":{{}},{unknown}}}}}"#)
+    );
+    assert_eq!(
+        reconciled(&json!({})),
+        format!(r#"{{"f:spec":{{"f:list":{{}},"f:map":{{"f:k":{{}}}},{unknown}}}}}"#)
+    );
 }

@@ -174,7 +174,12 @@ fn scheme_finds_versions_by_name() {
     let mut scheme = Scheme::new();
     scheme.add::<v1alpha1::Box>().add::<v1::Box>();
     assert_eq!(scheme.check(), Ok(()));
-    let converted = Versions::convert(&scheme, &old(), "test.example.com/v1").expect("known");
+    let converted = Versions::convert(&scheme, &old(), "test.example.com/v1")
+        .expect("a conversion")
+        .expect("known");
     assert_eq!(converted.resource().version, "v1");
-    assert!(Versions::convert(&scheme, &old(), "test.example.com/v7").is_none());
+    assert!(matches!(
+        Versions::convert(&scheme, &old(), "test.example.com/v7"),
+        Ok(None)
+    ));
 }

@@ -54,7 +54,7 @@ impl CustomObject {
     /// The whole object as a document.
     #[must_use]
     pub fn to_document(&self) -> Tree {
-        let mut document = self.clone().take_content();
+        let mut document = self.content();
         let text = |text: &str| Tree::String(text.to_owned());
         document.insert("apiVersion".to_owned(), text(self.kind.api_version));
         document.insert("kind".to_owned(), text(self.kind.kind));
@@ -112,9 +112,21 @@ impl CustomObject {
     /// Takes over what `other`, of another version of the kind, holds under the same names.
     pub(crate) fn take_over(&mut self, other: &Self) {
         self.metadata.clone_from(&other.metadata);
-        let mut other = other.clone();
-        let content = other.take_content();
-        self.put_content(content);
+        self.put_content(other.content());
+    }
+
+    /// A copy of what the schema describes.
+    fn content(&self) -> serde_json::Map<String, Tree> {
+        let mut content = serde_json::Map::new();
+        if let Some(custom) = self.kind.custom {
+            for (field, tree) in custom.fields.fields.iter().skip(1).zip(&self.fields) {
+                if !tree.is_null() && !field.inline {
+                    content.insert(field.name.to_owned(), tree.clone());
+                }
+            }
+        }
+        content.extend(self.rest.iter().map(|(name, tree)| (name.clone(), tree.clone())));
+        content
     }
 
     fn take_content(&mut self) -> serde_json::Map<String, Tree> {

@@ -61,6 +61,16 @@ fn write(object: &dyn Object) -> Value {
     json::to_value(object)
 }
 
+fn write_by(manager: &str) -> Tracking<'_> {
+    Tracking {
+        manager,
+        subresource: "",
+        now: Time::from_second(1),
+        only: &[],
+        emptied: None,
+    }
+}
+
 #[test]
 fn objects_are_pruned_and_written_back() {
     let [kind, _] = kind(&Value::Null);
@@ -143,6 +153,7 @@ fn versions_differ_in_name_only() {
     let (object, _) = read(v1, &json!({"metadata": {"name": "w"}, "spec": {"replicas": 3}}));
     let other = Scheme::new()
         .convert(&*object, "example.com/v1beta1")
+        .expect("a conversion")
         .expect("a version");
     assert_eq!(
         write(&*other),
@@ -150,19 +161,12 @@ fn versions_differ_in_name_only() {
                "spec": {"replicas": 3}})
     );
     assert!(std::ptr::eq(v1beta1.hub(), v1));
-    assert!(Scheme::new().convert(&*object, "example.com/v2").is_none());
+    assert!(matches!(Scheme::new().convert(&*object, "example.com/v2"), Ok(None)));
 }
 
 #[test]
 fn lists_are_applied_as_the_schema_says() {
     let [kind, _] = kind(&Value::Null);
-    let write_by = |manager| Tracking {
-        manager,
-        subresource: "",
-        now: Time::from_second(1),
-        only: &[],
-        emptied: None,
-    };
     let applied = |live: &dyn Object, manager, spec: Value| {
         let document =
             json!({"apiVersion": "example.com/v1", "kind": "Widget", "metadata": {"name": "w"}, "spec": spec});
@@ -186,7 +190,7 @@ fn lists_are_applied_as_the_schema_says() {
     assert!(value::change_at(&mut *live, "spec.replicas", &mut |value| value::copy(
         &2_i32, value
     )));
-    track_write(Some(&*before), &mut *live, &write_by("hand"), &Scheme::new());
+    track_write(Some(&*before), &mut *live, &write_by("hand"), &Scheme::new()).expect("no conversion");
     let managers: Vec<String> = live
         .meta()
         .managed_fields
@@ -214,4 +218,34 @@ fn finalizers_need_no_domain_but_should_have_one() {
                    avoid accidental conflicts with other finalizer writers";
     assert_eq!((kind.rules.warnings)(&*new, Some(&*old)), [warning]);
     assert_eq!((kind.rules.warnings)(&*new, Some(&*new)), [""; 0]);
+}
+
+#[test]
+fn objects_can_be_applied_to_however_deep_they_are() {
+    let [v1, _] = kind(&Value::Null);
+    let deep = |levels: usize| {
+        let value = format!("{}1{}", r#"{"a":"#.repeat(levels), "}".repeat(levels));
+        format!(r#"{{"metadata":{{"name":"w"}},"spec":{{"replicas":1}},"status":{value}}}"#)
+    };
+    let mut object = v1.zero();
+    decode(deep(511).as_bytes(), &mut *object, Strictness::Lenient).expect("as deep as it gets");
+    let applied =
+        json!({"apiVersion": "example.com/v1", "kind": "Widget", "metadata": {"name": "w"}, "spec": {"tags": ["a"]}});
+    let outcome = apply(&*object, &applied, &write_by("a"), false, &Scheme::new()).expect("no conflict");
+    assert_eq!(outcome.document["spec"], json!({"replicas": 1, "tags": ["a"]}));
+    // All managers are still there when the names of the fields are read again.
+    let mut again = v1.zero();
+    json::from_value(&outcome.document, &mut *again, Strictness::Lenient).expect("no deeper");
+    again.meta_mut().managed_fields = outcome.managed_fields;
+    again.meta_mut().uid = "u".to_owned();
+    let mut stored = v1.zero();
+    decode_stored(&json::to_vec(&*again), &mut *stored).expect("what was written");
+    let before = stored.boxed();
+    stored.meta_mut().labels.insert("x".to_owned(), "y".to_owned());
+    track_write(Some(&*before), &mut *stored, &write_by("hand"), &Scheme::new()).expect("no conversion");
+    assert_eq!(
+        stored.meta().managed_fields.len(),
+        before.meta().managed_fields.len() + 1
+    );
+    assert!(decode(deep(512).as_bytes(), &mut *v1.zero(), Strictness::Lenient).is_err());
 }

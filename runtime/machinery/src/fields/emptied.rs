@@ -1,5 +1,8 @@
 //! Lists and maps that a request names without anything in them.
 
+use std::collections::{HashMap, HashSet};
+use std::sync::{LazyLock, PoisonError, RwLock};
+
 use serde_json::{Map, Value};
 
 use super::element::PathElement;
@@ -14,12 +17,40 @@ use crate::field_error::holds_empty;
 #[must_use]
 pub fn emptied(facts: &'static StructFacts, body: &[u8]) -> Set<'static> {
     let mut out = Set::new();
-    if holds_empty(body)
+    if has_any(facts)
+        && holds_empty(body)
         && let Ok(Value::Object(document)) = serde_json::from_slice(body)
     {
         walk(facts, &document, &mut Vec::new(), &mut out);
     }
     out
+}
+
+/// Whether `facts` would write any field as `null` that a request may send empty; most kinds have none.
+fn has_any(facts: &'static StructFacts) -> bool {
+    static KNOWN: LazyLock<RwLock<HashMap<usize, bool>>> = LazyLock::new(RwLock::default);
+    let address = std::ptr::from_ref(facts).addr();
+    // A lock that a panic left behind still holds a whole map.
+    if let Some(known) = KNOWN.read().unwrap_or_else(PoisonError::into_inner).get(&address) {
+        return *known;
+    }
+    let found = looks_for_any(facts, &mut HashSet::new());
+    KNOWN
+        .write()
+        .unwrap_or_else(PoisonError::into_inner)
+        .insert(address, found);
+    found
+}
+
+fn looks_for_any(facts: &'static StructFacts, seen: &mut HashSet<usize>) -> bool {
+    seen.insert(std::ptr::from_ref(facts).addr())
+        && facts.fields.iter().any(|field| match field.ty.present() {
+            TypeFacts::Struct(inner) if field.inline || (!field.atomic && !inner().atomic) => {
+                looks_for_any(inner(), seen)
+            }
+            TypeFacts::List(_) | TypeFacts::Map(_) => field.omit == Omit::Never,
+            _ => false,
+        })
 }
 
 fn walk(
@@ -88,6 +119,20 @@ mod tests {
     fn check(body: &str, expected: &[&[&'static str]]) {
         let expected = Set::of(expected.iter().map(|path| path.iter().copied().map(PathElement::field)));
         assert_eq!(emptied(&OUTER, body.as_bytes()), expected, "{body}");
+    }
+
+    #[test]
+    fn kinds_without_such_fields_are_known() {
+        static NONE: StructFacts = StructFacts {
+            fields: &[FieldFacts {
+                name: "omitted",
+                ty: TEXTS,
+                ..FieldFacts::NONE
+            }],
+            ..StructFacts::NONE
+        };
+        assert!(has_any(&OUTER) && has_any(&OUTER));
+        assert!(!has_any(&NONE) && !has_any(&NONE));
     }
 
     #[test]

@@ -1,14 +1,11 @@
 //! `FieldsV1`: the JSON form of a set.
 
 use std::borrow::Cow;
-use std::fmt;
-
-use serde::de::{DeserializeSeed, Error, IgnoredAny, MapAccess, Visitor};
 
 use super::element::PathElement;
 use super::key_value::KeyValue;
 use super::set::Set;
-use crate::json::encode_text;
+use crate::json::{MAX_FIELDS_DEPTH, Malformed, Next, Reader, encode_text};
 
 /// Why bytes are not the JSON form of a set.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -22,12 +19,10 @@ impl<'a> Set<'a> {
     ///
     /// When the bytes are not JSON, or a key is not a step.
     pub fn from_json(json: &'a [u8]) -> Result<Self, FieldsError> {
-        let mut deserializer = serde_json::Deserializer::from_slice(json);
-        let read = Tree
-            .deserialize(&mut deserializer)
-            .and_then(|read| deserializer.end().map(|()| read));
-        read.map(|read| read.set)
-            .map_err(|error| FieldsError(error.to_string()))
+        let mut reader = Reader::new(json);
+        let read = read(&mut reader)?;
+        reader.end()?;
+        Ok(read.set)
     }
 
     /// Appends the JSON form: keys sorted, members without children as `{}`, members with children with a `.` inside.
@@ -110,82 +105,50 @@ struct Read<'a> {
     has_dot: bool,
 }
 
-struct Tree;
-
-impl<'de> DeserializeSeed<'de> for Tree {
-    type Value = Read<'de>;
-
-    fn deserialize<D: serde::Deserializer<'de>>(self, deserializer: D) -> Result<Read<'de>, D::Error> {
-        deserializer.deserialize_any(self)
+impl From<Malformed> for FieldsError {
+    fn from(_: Malformed) -> Self {
+        FieldsError("malformed JSON, or nested too deep".to_owned())
     }
 }
 
-impl<'de> Visitor<'de> for Tree {
-    type Value = Read<'de>;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("an object of fields")
+fn read<'a>(reader: &mut Reader<'a>) -> Result<Read<'a>, FieldsError> {
+    let mut read = Read {
+        set: Set::new(),
+        has_dot: false,
+    };
+    match reader.peek()? {
+        Next::Object if reader.depth() < MAX_FIELDS_DEPTH => {}
+        Next::Null => {
+            reader.null()?;
+            return Ok(read);
+        }
+        other => {
+            return Err(FieldsError(format!(
+                "expected an object of fields, found {}",
+                other.name()
+            )));
+        }
     }
-
-    fn visit_unit<E: Error>(self) -> Result<Read<'de>, E> {
-        Ok(Read {
-            set: Set::new(),
-            has_dot: false,
-        })
-    }
-
-    fn visit_map<M: MapAccess<'de>>(self, mut map: M) -> Result<Read<'de>, M::Error> {
-        let mut read = Read {
-            set: Set::new(),
-            has_dot: false,
-        };
-        while let Some(key) = map.next_key_seed(Key)? {
-            if key == "." {
-                read.has_dot = true;
-                map.next_value::<IgnoredAny>()?;
-                continue;
-            }
-            match parse_element(key).map_err(M::Error::custom)? {
-                None => {
-                    map.next_value::<IgnoredAny>()?;
-                }
+    let mut more = reader.enter(b'}')?;
+    while more {
+        let key = reader.key()?;
+        if key == "." {
+            read.has_dot = true;
+            reader.skip()?;
+        } else {
+            match parse_element(key).map_err(FieldsError)? {
+                None => drop(reader.skip()?),
                 Some(element) => {
-                    let below = map.next_value_seed(Tree)?;
+                    let below = self::read(reader)?;
                     let member = below.has_dot || below.set.is_empty();
                     read.set.push(element, member, below.set);
                 }
             }
         }
-        read.set.settle();
-        Ok(read)
+        more = reader.another(b'}')?;
     }
-}
-
-/// A key of a JSON object, borrowed from the input when it has no escapes.
-struct Key;
-
-impl<'de> DeserializeSeed<'de> for Key {
-    type Value = Cow<'de, str>;
-
-    fn deserialize<D: serde::Deserializer<'de>>(self, deserializer: D) -> Result<Cow<'de, str>, D::Error> {
-        deserializer.deserialize_str(self)
-    }
-}
-
-impl<'de> Visitor<'de> for Key {
-    type Value = Cow<'de, str>;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a key")
-    }
-
-    fn visit_borrowed_str<E: Error>(self, text: &'de str) -> Result<Cow<'de, str>, E> {
-        Ok(Cow::Borrowed(text))
-    }
-
-    fn visit_str<E: Error>(self, text: &str) -> Result<Cow<'de, str>, E> {
-        Ok(Cow::Owned(text.to_owned()))
-    }
+    read.set.settle();
+    Ok(read)
 }
 
 /// Reads a step; `None` for one of an unknown type.

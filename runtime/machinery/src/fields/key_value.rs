@@ -95,12 +95,11 @@ impl<'a> KeyValue<'a> {
 
 impl Ord for KeyValue<'_> {
     fn cmp(&self, other: &Self) -> Ordering {
-        #[expect(clippy::cast_precision_loss, reason = "a number with a fraction is compared as one")]
         match (self, other) {
             (Self::Int(left), Self::Int(right)) => left.cmp(right),
             (Self::Double(left), Self::Double(right)) => left.total_cmp(right),
-            (Self::Int(left), Self::Double(right)) => (*left as f64).total_cmp(right),
-            (Self::Double(left), Self::Int(right)) => left.total_cmp(&(*right as f64)),
+            (Self::Int(left), Self::Double(right)) => whole_with_fraction(*left, *right),
+            (Self::Double(left), Self::Int(right)) => whole_with_fraction(*right, *left).reverse(),
             (Self::Str(left), Self::Str(right)) => left.cmp(right),
             (Self::Bool(left), Self::Bool(right)) => left.cmp(right),
             (Self::Other(left), Self::Other(right)) if self.rank() == other.rank() => {
@@ -109,6 +108,27 @@ impl Ord for KeyValue<'_> {
             _ => self.rank().cmp(&other.rank()),
         }
     }
+}
+
+/// Compares exactly: rounding either would make values equal to one that are not equal to each other.
+#[expect(
+    clippy::cast_possible_truncation,
+    reason = "what is out of range was compared before, and the fraction is compared behind"
+)]
+fn whole_with_fraction(whole: i64, number: f64) -> Ordering {
+    const LIMIT: f64 = 9_223_372_036_854_775_808.0;
+    if number.is_nan() {
+        return 0.0_f64.total_cmp(&number);
+    }
+    if number >= LIMIT {
+        return Ordering::Less;
+    }
+    if number < -LIMIT {
+        return Ordering::Greater;
+    }
+    let negative_zero = number == 0.0 && number.is_sign_negative();
+    let fraction = if negative_zero { -0.0 } else { number - number.trunc() };
+    whole.cmp(&(number as i64)).then_with(|| 0.0_f64.total_cmp(&fraction))
 }
 
 impl PartialOrd for KeyValue<'_> {
@@ -135,5 +155,37 @@ impl fmt::Display for KeyValue<'_> {
             Self::Bool(value) => value.fmt(f),
             Self::Other(value) => value.fmt(f),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_of_both_kinds_have_one_order() {
+        const LARGE: i64 = 1 << 53;
+        let sorted = [
+            KeyValue::Double(f64::NEG_INFINITY),
+            KeyValue::Int(i64::MIN),
+            KeyValue::Double(-1.5),
+            KeyValue::Int(-1),
+            KeyValue::Double(-0.5),
+            KeyValue::Double(-0.0),
+            KeyValue::Int(0),
+            KeyValue::Double(0.5),
+            KeyValue::Int(LARGE),
+            KeyValue::Int(LARGE + 1),
+            KeyValue::Double(9_007_199_254_740_994.0),
+            KeyValue::Int(i64::MAX),
+            KeyValue::Double(9_223_372_036_854_775_808.0),
+            KeyValue::Double(f64::NAN),
+        ];
+        for (left, one) in sorted.iter().enumerate() {
+            for (right, other) in sorted.iter().enumerate() {
+                assert_eq!(one.cmp(other), left.cmp(&right), "{one:?} {other:?}");
+            }
+        }
+        assert_eq!(KeyValue::Int(1), KeyValue::Double(1.0));
     }
 }

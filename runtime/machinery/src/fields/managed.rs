@@ -6,10 +6,11 @@ mod manager;
 mod scale;
 mod times;
 
-use crate::apply;
+use crate::apply::{self, Schema};
 use crate::meta::ManagedFieldsEntry;
 use crate::object::Object;
 use crate::resource::{ResourceFacts, SubresourceKind};
+use crate::status::ApiResult;
 use crate::time::Time;
 
 use super::compare::{Comparison, Ignored, compare};
@@ -65,7 +66,14 @@ impl Tracking<'_> {
 /// Turns objects into other versions, for the entries of managers that name their fields in those.
 pub trait Versions {
     /// `object` in the version `api_version`; `None` when its kind has no such version any more.
-    fn convert(&self, object: &dyn Object, api_version: &str) -> Option<Box<dyn Object>>;
+    ///
+    /// # Errors
+    ///
+    /// When there is such a version, but no way to it at present.
+    fn convert(&self, object: &dyn Object, api_version: &str) -> ApiResult<Option<Box<dyn Object>>>;
+
+    /// A zero object of the kind of `object` in the version `api_version`; `None` when there is no such version.
+    fn zero(&self, object: &dyn Object, api_version: &str) -> Option<Box<dyn Object>>;
 }
 
 /// Brings the managed fields of `new` up to date with a create, update or patch that turned `live` into `new`.
@@ -76,12 +84,22 @@ pub trait Versions {
 /// stays without.
 ///
 /// An entry's time changes only when the write gave its manager new fields or values.
-pub fn track_write(live: Option<&dyn Object>, new: &mut dyn Object, write: &Tracking<'_>, versions: &dyn Versions) {
+///
+/// # Errors
+///
+/// When an object cannot be converted to the version in which a manager named its fields: without that nobody knows
+/// which of them the write took.
+pub fn track_write(
+    live: Option<&dyn Object>,
+    new: &mut dyn Object,
+    write: &Tracking<'_>,
+    versions: &dyn Versions,
+) -> ApiResult<()> {
     let sent = std::mem::take(&mut new.meta_mut().managed_fields);
     let stored = live.map_or(&[][..], |live| &live.meta().managed_fields);
     let entries = known_entries(live.is_some(), &sent, stored, write);
     if entries.is_empty() && live.is_some_and(|live| !live.meta().uid.is_empty()) {
-        return;
+        return Ok(());
     }
     let zero;
     let live = match live {
@@ -97,8 +115,9 @@ pub fn track_write(live: Option<&dyn Object>, new: &mut dyn Object, write: &Trac
         write,
         versions,
     }
-    .entries(entries);
+    .entries(entries)?;
     new.meta_mut().managed_fields = managed;
+    Ok(())
 }
 
 /// The entries to start from.
@@ -134,16 +153,14 @@ struct Update<'a> {
 }
 
 impl<'a> Update<'a> {
-    fn entries(&self, entries: Entries<'a>) -> Vec<ManagedFieldsEntry> {
+    fn entries(&self, entries: Entries<'a>) -> ApiResult<Vec<ManagedFieldsEntry>> {
         let api_version = self.new.resource().api_version;
         let changes = self.changes(self.live, self.new);
         let mut others = Vec::new();
         for version in entries.other_versions(api_version) {
-            let pair = self
-                .versions
-                .convert(self.live, version)
-                .and_then(|live| Some((live, self.versions.convert(self.new, version)?)));
-            others.push((version.to_owned(), pair));
+            let live = self.versions.convert(self.live, version)?;
+            let new = self.versions.convert(self.new, version)?;
+            others.push((version.to_owned(), live.zip(new)));
         }
         let others: Vec<(&str, Option<Changes<'_>>)> = others
             .iter()
@@ -160,6 +177,10 @@ impl<'a> Update<'a> {
             taken = taken.union(emptied);
         }
         let mut entries = entries;
+        apply::reconcile(&mut entries, &|version| match version == api_version {
+            true => Some(Schema::of(self.new)),
+            false => self.versions.zero(self.new, version).map(|zero| Schema::of(&*zero)),
+        });
         entries.retain(|entry| {
             let changes = if entry.api_version == api_version {
                 Some(&changes)
@@ -185,7 +206,7 @@ impl<'a> Update<'a> {
             entries.add(manager, Operation::Update, api_version, subresource, taken, Some(now));
         }
         cap::limit_updates(&mut entries);
-        entries.write()
+        Ok(entries.write())
     }
 
     fn changes<'o>(&self, live: &'o dyn Object, new: &'o dyn Object) -> Changes<'o> {

@@ -55,17 +55,11 @@ impl Relation {
         }
     }
 
-    /// A list that declares only how patches merge it is told apart the same way.
     fn of_list(field: &'static FieldFacts, element: &'static TypeFacts) -> Self {
-        match (field.list, &field.patch) {
-            (ListType::Atomic, _) => Self::Leaf,
-            (ListType::Set, _) => Self::Set(element),
-            (ListType::Map(keys), _) => Self::Keyed(keys, element),
-            (ListType::Unspecified, Some(patch)) if patch.merge => match patch.merge_key {
-                "" => Self::Set(element),
-                _ => Self::Keyed(std::slice::from_ref(&patch.merge_key), element),
-            },
-            (ListType::Unspecified, _) => Self::Leaf,
+        match field.told_apart() {
+            ListType::Atomic | ListType::Unspecified => Self::Leaf,
+            ListType::Set => Self::Set(element),
+            ListType::Map(keys) => Self::Keyed(keys, element),
         }
     }
 }

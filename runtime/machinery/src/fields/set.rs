@@ -160,6 +160,21 @@ impl<'a> Set<'a> {
         }
     }
 
+    /// The members of all sets. Neighbours are put together first: one big set that takes one small set after the other
+    /// would be copied each time, and a client can send thousands.
+    #[must_use]
+    pub(crate) fn union_of(mut sets: Vec<Self>) -> Self {
+        while sets.len() > 1 {
+            let mut pairs = sets.into_iter();
+            let mut halved = Vec::with_capacity(pairs.len().div_ceil(2));
+            while let Some(left) = pairs.next() {
+                halved.push(left.union(pairs.next().unwrap_or_default()));
+            }
+            sets = halved;
+        }
+        sets.pop().unwrap_or_default()
+    }
+
     /// Keeps the members that are members of `other` too.
     #[must_use]
     pub fn intersection(mut self, other: &Set<'_>) -> Self {
@@ -196,19 +211,6 @@ impl<'a> Set<'a> {
             Some(other) if other.member => false,
             Some(other) => {
                 node.children.remove_below(&other.children);
-                node.is_needed()
-            }
-        });
-    }
-
-    /// Keeps what [`Set::remove_below`] would remove.
-    pub fn keep_below(&mut self, other: &Set<'_>) {
-        self.nodes.retain_mut(|node| match other.find(&node.element) {
-            None => false,
-            Some(other) if other.member => true,
-            Some(other) => {
-                node.member = false;
-                node.children.keep_below(&other.children);
                 node.is_needed()
             }
         });

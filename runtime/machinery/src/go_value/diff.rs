@@ -8,23 +8,24 @@ use std::ops::Range;
 use super::text;
 use crate::json;
 use crate::value::Value;
-use matching::matching_blocks;
+use matching::{Block, matching_blocks};
 
 /// Equal lines around a difference.
 const CONTEXT: usize = 3;
 
-/// Lines of both values beyond which nothing is shown: nobody reads that, and comparing would keep a core busy.
-const MAX_LINES: usize = 20_000;
+/// How much work comparing may be, in pairs of lines that are looked at; beyond that nothing is shown. Nobody reads what
+/// differs so much, and comparing it would keep a core busy.
+const MAX_STEPS: usize = 2_000_000;
 
 /// A unified diff of two values, printed with the names of Go's fields; ends with a line break unless it is empty.
 #[must_use]
 pub fn diff(old: &dyn Value, new: &dyn Value) -> String {
     let (old, new) = (indented(old), indented(new));
     let (old, new): (Vec<&str>, Vec<&str>) = (old.lines().collect(), new.lines().collect());
-    if old.len() + new.len() > MAX_LINES {
-        return String::new();
+    match matching_blocks(&old, &new, MAX_STEPS) {
+        Some(blocks) => unified(&old, &new, &blocks),
+        None => String::new(),
     }
-    unified(&old, &new)
 }
 
 /// The value with one space per level.
@@ -48,9 +49,9 @@ struct Part {
     new: Range<usize>,
 }
 
-fn unified(old: &[&str], new: &[&str]) -> String {
+fn unified(old: &[&str], new: &[&str], blocks: &[Block]) -> String {
     let mut out = String::new();
-    for hunk in hunks(parts(old, new)) {
+    for hunk in hunks(parts(blocks)) {
         let (Some(first), Some(last)) = (hunk.first(), hunk.last()) else {
             continue;
         };
@@ -84,10 +85,10 @@ fn range_text(range: Range<usize>) -> String {
     }
 }
 
-fn parts(old: &[&str], new: &[&str]) -> Vec<Part> {
+fn parts(blocks: &[Block]) -> Vec<Part> {
     let mut parts = Vec::new();
     let (mut old_at, mut new_at) = (0, 0);
-    for block in matching_blocks(old, new) {
+    for block in blocks {
         if old_at < block.old || new_at < block.new {
             parts.push(Part {
                 equal: false,

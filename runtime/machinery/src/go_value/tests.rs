@@ -56,3 +56,14 @@ fn equal_values_do_not_differ() {
     };
     assert_eq!(diff(&lines, &lines), "");
 }
+
+#[test]
+fn values_that_differ_in_thousands_of_places_are_not_compared() {
+    let lines = |swapped: usize| Lines {
+        lines: (0..8000).map(|line| format!("{}", line ^ swapped)).collect(),
+    };
+    assert_eq!(diff(&lines(0), &lines(1)), "");
+    let mut one = lines(0);
+    one.lines[4000] = "x".to_owned();
+    assert!(diff(&lines(0), &one).contains("+  \"x\","));
+}

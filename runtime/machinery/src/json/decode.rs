@@ -20,9 +20,15 @@ use crate::value::{List, Map, Slot, Struct, Value};
 /// How deep typed values may be nested: the walk recurses, so this bounds the stack.
 pub(crate) const MAX_TYPED_DEPTH: usize = 256;
 
-pub(super) fn decode(input: &[u8], target: &mut dyn Struct, strictness: Strictness) -> Result<Findings, DecodeError> {
+/// Reads a document that lies within `depth` arrays and objects of another.
+pub(super) fn decode(
+    input: &[u8],
+    target: &mut dyn Struct,
+    strictness: Strictness,
+    depth: usize,
+) -> Result<Findings, DecodeError> {
     let mut walk = Walk {
-        reader: Reader::new(input),
+        reader: Reader::within(input, depth),
         strict: strictness == Strictness::Strict,
         findings: Findings::default(),
         mismatch: None,
@@ -167,7 +173,8 @@ impl<'a> Walk<'a> {
             Next::Object => Token::Object(self.reader.skip()?),
             Next::Array => Token::Array(self.reader.skip()?),
         };
-        target.read_json(token).map_err(|error| {
+        let depth = self.reader.depth();
+        target.read_json_within(token, depth).map_err(|error| {
             Stop::Refused(match error {
                 ScalarError::Text(message) => message,
                 ScalarError::Kind { found, wanted } => type_error(&found, wanted, path),

@@ -49,7 +49,12 @@ impl Next {
 
 impl<'a> Reader<'a> {
     pub(crate) fn new(input: &'a [u8]) -> Self {
-        Reader { input, at: 0, depth: 0 }
+        Self::within(input, 0)
+    }
+
+    /// A reader of what lies within `depth` arrays and objects.
+    pub(crate) fn within(input: &'a [u8], depth: usize) -> Self {
+        Reader { input, at: 0, depth }
     }
 
     /// How many arrays and objects are open.

@@ -425,3 +425,15 @@ fn trees_and_structs_turn_into_each_other() {
         r#"duplicate field "a.b", duplicate field "a", duplicate field "a.x[0].y""#
     );
 }
+
+#[test]
+fn depth_is_counted_outside_of_texts() {
+    for (json, expected) in [
+        ("1", 0),
+        ("[]", 1),
+        (r#"{"a":[{}],"b":[]}"#, 3),
+        (r#"["[[[","\"[{"]"#, 1),
+    ] {
+        assert_eq!(super::depth(json.as_bytes()), expected, "{json}");
+    }
+}

@@ -9,14 +9,30 @@ use super::text::{write_double, write_int, write_str};
 use super::{DecodeError, Strictness, decode, syntax_error, to_vec};
 use crate::value::Struct;
 
-/// How deep an untyped document may be nested: building, walking and dropping a tree recurse.
-const MAX_TREE_DEPTH: usize = 512;
+/// How deep an untyped document may be nested: building, walking and dropping a tree recurse. What lies in an object
+/// counts from the top of the object.
+pub(crate) const MAX_TREE_DEPTH: usize = 512;
 
-/// `object` as a tree.
+/// How deep the names of the fields of such a document are nested, and the object with them.
+pub(crate) const MAX_FIELDS_DEPTH: usize = MAX_TREE_DEPTH + 16;
+const MAX_OWN_DEPTH: usize = MAX_FIELDS_DEPTH + 16;
+
+/// `object` as a tree. A number inside that no type can hold is `null` there.
 #[must_use]
 pub fn to_value(object: &dyn Struct) -> Value {
-    // What was just written is valid, and no deeper than what can be read.
-    parse_value(&to_vec(object), Strictness::Lenient).map_or(Value::Null, |(value, _)| value)
+    // What was just written is valid, and what was read is no deeper.
+    Walk::new(&to_vec(object), Strictness::Lenient, 0, MAX_OWN_DEPTH)
+        .value(&Path::ROOT)
+        .unwrap_or(Value::Null)
+}
+
+/// As [`to_value`], for a tree that is to become an object again.
+///
+/// # Errors
+///
+/// When the object holds a number that no type can hold.
+pub(crate) fn try_to_value(object: &dyn Struct) -> Result<Value, DecodeError> {
+    parse(&to_vec(object), Strictness::Lenient, 0, MAX_OWN_DEPTH).map(|(value, _)| value)
 }
 
 /// Reads a tree over `target`, as [`decode`] does with text.
@@ -86,12 +102,21 @@ pub fn encode_value(value: &Value, out: &mut Vec<u8>) {
 ///
 /// When the document is not JSON, nested deeper than 512, or holds a number too large for any type.
 pub fn parse_value(input: &[u8], strictness: Strictness) -> Result<(Value, Findings), DecodeError> {
-    let mut walk = Walk {
-        reader: Reader::new(input),
-        strict: strictness == Strictness::Strict,
-        findings: Findings::default(),
-        mismatch: None,
-    };
+    parse(input, strictness, 0, MAX_TREE_DEPTH)
+}
+
+/// As [`parse_value`] without findings, for a document that lies within `depth` arrays and objects of another.
+pub(crate) fn parse_value_within(input: &[u8], depth: usize) -> Result<Value, DecodeError> {
+    parse(input, Strictness::Lenient, depth, MAX_TREE_DEPTH).map(|(value, _)| value)
+}
+
+fn parse(
+    input: &[u8],
+    strictness: Strictness,
+    depth: usize,
+    max_depth: usize,
+) -> Result<(Value, Findings), DecodeError> {
+    let mut walk = Walk::new(input, strictness, depth, max_depth);
     let value = walk
         .value(&Path::ROOT)
         .and_then(|value| walk.reader.end().map(|()| value));
@@ -107,9 +132,20 @@ struct Walk<'a> {
     strict: bool,
     findings: Findings,
     mismatch: Option<String>,
+    max_depth: usize,
 }
 
-impl Walk<'_> {
+impl<'a> Walk<'a> {
+    fn new(input: &'a [u8], strictness: Strictness, depth: usize, max_depth: usize) -> Self {
+        Self {
+            reader: Reader::within(input, depth),
+            strict: strictness == Strictness::Strict,
+            findings: Findings::default(),
+            mismatch: None,
+            max_depth,
+        }
+    }
+
     fn value(&mut self, path: &Path<'_>) -> Result<Value, Malformed> {
         match self.reader.peek()? {
             Next::Null => self.reader.null().map(|()| Value::Null),
@@ -148,7 +184,7 @@ impl Walk<'_> {
     }
 
     fn enter(&mut self, close: u8) -> Result<bool, Malformed> {
-        if self.reader.depth() >= MAX_TREE_DEPTH {
+        if self.reader.depth() >= self.max_depth {
             Err(Malformed)
         } else {
             self.reader.enter(close)

@@ -66,7 +66,7 @@ fn read_single(wire: Wire<'_>, slot: Slot<'_>, name: &str, depth: usize) -> Resu
         Slot::Scalar(target) => {
             let payload = wire.bytes(name)?;
             target
-                .read_proto(payload)
+                .read_proto_within(payload, depth)
                 .map_err(|error| DecodeError(error.to_string()))?;
         }
         Slot::Struct(target) => read_struct(wire.bytes(name)?, target, depth + 1)?,

@@ -93,11 +93,12 @@ impl Scalar for Tree {
     }
 
     fn read_json(&mut self, token: Token<'_>) -> Result<(), ScalarError> {
-        let parse = |text: &[u8]| {
-            json::parse_value(text, Strictness::Lenient)
-                .map(|(tree, _)| tree)
-                .map_err(|error| ScalarError::Text(error.to_string()))
-        };
+        self.read_json_within(token, 0)
+    }
+
+    fn read_json_within(&mut self, token: Token<'_>, depth: usize) -> Result<(), ScalarError> {
+        let parse =
+            |text: &[u8]| json::parse_value_within(text, depth).map_err(|error| ScalarError::Text(error.to_string()));
         *self = match token {
             Token::Null => Tree::Null,
             Token::Bool(value) => Tree::Bool(value),

@@ -48,7 +48,7 @@ impl Endpoint {
         defaulting::set_defaults(&mut *object);
         let write = Write::new(self, call, &options).with_emptied(emptied);
         write.drop_repeated_owners(&mut *object, false);
-        write.track(None, &mut *object);
+        write.track(None, &mut *object)?;
         let outcome = write.create(object).await?;
         write.respond(StatusCode::CREATED, output, outcome)
     }

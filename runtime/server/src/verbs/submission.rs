@@ -111,7 +111,7 @@ impl Endpoint {
         defaulting::set_defaults(&mut *object);
         let write = Write::new(self, call, &options);
         write.drop_repeated_owners(&mut *object, false);
-        write.track(None, &mut *object);
+        write.track(None, &mut *object)?;
         if std::ptr::eq(kind, self.kind()) {
             object = write.to_working_version(object)?;
         }

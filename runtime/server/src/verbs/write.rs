@@ -156,10 +156,14 @@ impl<'a> Write<'a> {
     }
 
     /// Brings managed fields up to date; both objects are in the endpoint's version.
-    pub(super) fn track(&self, live: Option<&dyn Object>, new: &mut dyn Object) {
+    ///
+    /// # Errors
+    ///
+    /// When an object cannot be converted to a version that a manager uses.
+    pub(super) fn track(&self, live: Option<&dyn Object>, new: &mut dyn Object) -> ApiResult<()> {
         match self.managing {
             Managing::Changes => {
-                fields::track_write(live, new, &self.tracking(), &**self.endpoint.stores().scheme());
+                fields::track_write(live, new, &self.tracking(), &**self.endpoint.stores().scheme())?;
             }
             Managing::Replicas(path) => {
                 let stored = live.map_or(&[][..], |live| &live.meta().managed_fields);
@@ -171,6 +175,7 @@ impl<'a> Write<'a> {
             }
             Managing::Done => {}
         }
+        Ok(())
     }
 
     /// Lets the plugins change the new object.

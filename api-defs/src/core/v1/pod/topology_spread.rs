@@ -1,5 +1,7 @@
 //! How pods spread over zones and nodes.
 
+use std::collections::BTreeMap;
+
 use super::PodOptions;
 use planesmith_machinery::Struct;
 use planesmith_machinery::field_error::FieldErrors;
@@ -39,13 +41,17 @@ pub struct TopologySpreadConstraint {
 
 /// Reports what is wrong with how a pod is spread.
 pub(super) fn check_spread(constraints: &[TopologySpreadConstraint], options: PodOptions, errors: &mut FieldErrors) {
+    // The last place of each pair: what stands before it stands twice.
+    let last: BTreeMap<(&str, &str), usize> = constraints
+        .iter()
+        .map(TopologySpreadConstraint::pair)
+        .zip(0..)
+        .collect();
     for (index, constraint) in constraints.iter().enumerate() {
         let mut errors = errors.at_index("topologySpreadConstraints", index);
         constraint.check(&mut errors);
-        let (key, action) = (&constraint.topology_key, &constraint.when_unsatisfiable);
-        let later = constraints.get(index + 1..).unwrap_or_default();
-        let same = |other: &TopologySpreadConstraint| other.topology_key == *key && other.when_unsatisfiable == *action;
-        if later.iter().any(same) {
+        let (key, action) = constraint.pair();
+        if last.get(&(key, action)).is_some_and(|last| *last > index) {
             let pair = format!("{{{key}, {action}}}");
             errors.duplicate("{topologyKey, whenUnsatisfiable}", pair.as_str());
         }
@@ -54,6 +60,11 @@ pub(super) fn check_spread(constraints: &[TopologySpreadConstraint], options: Po
 }
 
 impl TopologySpreadConstraint {
+    /// What may stand once.
+    fn pair(&self) -> (&str, &str) {
+        (&self.topology_key, &self.when_unsatisfiable)
+    }
+
     fn check(&self, errors: &mut FieldErrors) {
         if self.max_skew <= 0 {
             errors.invalid("maxSkew", self.max_skew, "must be greater than zero");

@@ -1,5 +1,7 @@
 //! What may not change in a pod.
 
+use std::collections::BTreeSet;
+
 use planesmith_machinery::field_error::{FieldErrors, Json};
 use planesmith_machinery::go_value::diff;
 use planesmith_machinery::names;
@@ -163,15 +165,19 @@ fn check_deadline(new: &PodSpec, old: &PodSpec, errors: &mut FieldErrors) -> boo
 }
 
 fn check_only_added(new: &[Toleration], old: &[Toleration], errors: &mut FieldErrors) {
-    let kept = |old: &Toleration| {
-        new.iter().any(|new| {
-            Toleration {
-                toleration_seconds: new.toleration_seconds,
-                ..old.clone()
-            } == *new
-        })
-    };
-    if !old.iter().all(kept) {
+    // All fields but the seconds; one that is added some day must not be forgotten here.
+    fn identity(toleration: &Toleration) -> [&str; 4] {
+        let Toleration {
+            key,
+            operator,
+            value,
+            effect,
+            toleration_seconds: _,
+        } = toleration;
+        [key, operator, value, effect]
+    }
+    let known: BTreeSet<_> = new.iter().map(identity).collect();
+    if !old.iter().all(|old| known.contains(&identity(old))) {
         let problem = "existing toleration can not be modified except its tolerationSeconds";
         errors.forbidden("tolerations", problem);
         return;
@@ -180,7 +186,11 @@ fn check_only_added(new: &[Toleration], old: &[Toleration], errors: &mut FieldEr
 }
 
 fn check_only_removed(new: &[PodSchedulingGate], old: &[PodSchedulingGate], errors: &mut FieldErrors) {
-    for (index, gate) in new.iter().enumerate().filter(|(_, gate)| !old.contains(gate)) {
+    let old: BTreeSet<&str> = old.iter().map(|gate| gate.name.as_str()).collect();
+    for (index, gate) in new.iter().enumerate() {
+        if old.contains(gate.name.as_str()) {
+            continue;
+        }
         let problem = format!(
             "only deletion is allowed, but found new scheduling gate '{}'",
             gate.name

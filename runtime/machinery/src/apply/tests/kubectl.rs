@@ -13,7 +13,7 @@ fn applied_by_client(spec: &Value) -> Thing {
         .insert(ANNOTATION.to_owned(), document.to_string());
     thing.metadata.uid = "u".to_owned();
     let zero = Thing::default();
-    track_write(Some(&zero), &mut thing, &by("kubectl-client-side-apply"), &OneVersion);
+    track_write(Some(&zero), &mut thing, &by("kubectl-client-side-apply"), &OneVersion).expect("no conversion");
     thing
 }
 

@@ -3,6 +3,7 @@
 use super::*;
 use crate::resource::ResourceFacts;
 use crate::scheme::Scheme;
+use crate::status::ApiError;
 
 /// What an older version holds.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
@@ -72,4 +73,31 @@ fn conflicts_are_found_across_versions() {
         error.to_api_error("x").message(),
         "Apply failed with 1 conflict: conflict with \"a\": .spec.tags.x"
     );
+}
+
+/// Every version is there, but nothing can be converted: what does that does not answer.
+struct Unreachable(Scheme);
+
+impl Versions for Unreachable {
+    fn convert(&self, _: &dyn Object, _: &str) -> ApiResult<Option<Box<dyn Object>>> {
+        Err(ApiError::unnamed(500, "nobody answers"))
+    }
+
+    fn zero(&self, object: &dyn Object, api_version: &str) -> Option<Box<dyn Object>> {
+        self.0.zero(object, api_version)
+    }
+}
+
+#[test]
+fn nobody_loses_fields_while_conversion_fails() {
+    use crate::object::Resource as _;
+    let live = step(&Thing::default(), OldThing::RESOURCE, &json!({"tags": {"x": "1"}})).expect("no conflict");
+    let versions = Unreachable(scheme());
+    let document = document(&json!({"labels": {"y": "2"}}));
+    let error = apply(&live, &document, &by("b"), false, &versions).expect_err("a failure");
+    assert_eq!(error, ApplyError::Unconvertible("nobody answers".to_owned()));
+    let mut new = live.clone();
+    new.spec.replicas = Some(2);
+    let error = track_write(Some(&live), &mut new, &by("b"), &versions).expect_err("a failure");
+    assert_eq!(error.message(), "nobody answers");
 }

@@ -2,7 +2,6 @@ use std::collections::BTreeMap;
 
 use super::*;
 use crate::Struct;
-use crate::fields::extract;
 
 /// A port.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
@@ -228,19 +227,6 @@ fn repeated_elements_are_looked_at_as_a_whole() {
     let parts = format!(r#"{{"f:ports":{{"{key}":{{".":{{}},"f:name":{{}},"f:number":{{}}}}}}}}"#);
     check(&single, &twice, &parts, "{}", &whole);
     check(&twice, &single, &whole, "{}", &parts);
-}
-
-#[test]
-fn applied_fields_are_leaves_entries_and_elements() {
-    let object = Sample {
-        text: "t".to_owned(),
-        data: map(&[("a", "1")]),
-        ports: vec![port(80, "a")],
-        pointer: Some(Empty::default()),
-        ..Sample::default()
-    };
-    let expected = r#"{"f:data":{"f:a":{}},"f:pointer":{},"f:ports":{"k:{\"number\":80,\"protocol\":\"TCP\"}":{".":{},"f:name":{},"f:number":{}}},"f:spec":{},"f:text":{}}"#;
-    assert_eq!(json(&extract(&object)), expected);
 }
 
 #[test]

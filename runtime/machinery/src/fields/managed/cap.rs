@@ -1,6 +1,8 @@
 //! Keeps the number of managers within bounds.
 
-use super::entries::{Entries, Operation, seconds};
+use std::collections::{HashMap, HashSet};
+
+use super::entries::{Entries, Operation, order};
 use crate::fields::set::Set;
 
 /// How many entries of updates an object keeps.
@@ -20,25 +22,17 @@ pub(super) fn limit_updates(entries: &mut Entries<'_>) {
     if excess == 0 {
         return;
     }
-    updates.sort_by_key(|index| {
-        let entry = &all[*index];
-        (
-            seconds(entry.time),
-            entry.manager.clone(),
-            entry.api_version.clone(),
-            entry.subresource.clone(),
-        )
-    });
+    updates.sort_by(|left, right| order(&all[*left], &all[*right]));
     let mut buckets: Vec<(usize, Vec<Set<'_>>)> = Vec::new();
-    let mut merged: Vec<usize> = Vec::new();
+    let mut by_version: HashMap<String, usize> = HashMap::new();
+    let mut merged: HashSet<usize> = HashSet::new();
     for index in updates {
         if excess == 0 {
             break;
         }
-        let bucket = buckets
-            .iter_mut()
-            .find(|(bucket, _)| all[*bucket].api_version == all[index].api_version);
-        let Some((bucket, sets)) = bucket else {
+        let bucket = by_version.get(all[index].api_version.as_ref());
+        let Some((bucket, sets)) = bucket.and_then(|bucket| buckets.get_mut(*bucket)) else {
+            by_version.insert(all[index].api_version.to_string(), buckets.len());
             buckets.push((index, Vec::new()));
             continue;
         };
@@ -47,28 +41,15 @@ pub(super) fn limit_updates(entries: &mut Entries<'_>) {
         all[bucket].time = time;
         all[bucket].manager = ANCIENT.into();
         all[bucket].subresource = "".into();
-        merged.push(index);
+        merged.insert(index);
         excess -= 1;
     }
     for (bucket, sets) in buckets {
-        all[bucket].take(union_of(sets));
+        all[bucket].take(Set::union_of(sets));
     }
-    merged.sort_unstable();
-    for index in merged.into_iter().rev() {
-        all.remove(index);
-    }
-}
-
-/// The members of all sets. Neighbours are put together first: one big set that takes one small set after the other
-/// would be copied each time, and a client can send thousands.
-fn union_of(mut sets: Vec<Set<'_>>) -> Set<'_> {
-    while sets.len() > 1 {
-        let mut pairs = sets.into_iter();
-        let mut halved = Vec::with_capacity(pairs.len().div_ceil(2));
-        while let Some(left) = pairs.next() {
-            halved.push(left.union(pairs.next().unwrap_or_default()));
-        }
-        sets = halved;
-    }
-    sets.pop().unwrap_or_default()
+    let mut index = 0;
+    all.retain(|_| {
+        index += 1;
+        !merged.contains(&(index - 1))
+    });
 }

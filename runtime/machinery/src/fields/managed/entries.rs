@@ -49,6 +49,14 @@ impl<'a> Entry<'a> {
         }
     }
 
+    /// Lets fields stand as a whole: they are members, and nothing below them is.
+    pub(crate) fn close(&mut self, fields: Set<'static>) {
+        if !fields.is_empty() {
+            self.set.remove_below(&fields);
+            self.take(fields);
+        }
+    }
+
     /// Adds fields to the set.
     pub(crate) fn take(&mut self, fields: Set<'a>) {
         self.set = std::mem::take(&mut self.set).union(fields);
@@ -209,7 +217,8 @@ impl<'a> Entries<'a> {
     }
 }
 
-fn order(left: &Entry<'_>, right: &Entry<'_>) -> Ordering {
+/// How entries are listed: appliers first, then by time, name, version and subresource.
+pub(crate) fn order(left: &Entry<'_>, right: &Entry<'_>) -> Ordering {
     left.operation
         .cmp(&right.operation)
         .then_with(|| seconds(left.time).cmp(&seconds(right.time)))

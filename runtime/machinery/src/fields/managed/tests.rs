@@ -45,7 +45,11 @@ const VERSION: &str = "test.example.com/v1";
 struct OneVersion;
 
 impl Versions for OneVersion {
-    fn convert(&self, _: &dyn Object, _: &str) -> Option<Box<dyn Object>> {
+    fn convert(&self, _: &dyn Object, _: &str) -> ApiResult<Option<Box<dyn Object>>> {
+        Ok(None)
+    }
+
+    fn zero(&self, _: &dyn Object, _: &str) -> Option<Box<dyn Object>> {
         None
     }
 }
@@ -81,7 +85,8 @@ fn write_at(second: i64, manager: &str, live: Option<&Thing>, mut new: Thing) ->
             emptied: None,
         },
         &OneVersion,
-    );
+    )
+    .expect("no conversion");
     new.metadata.uid = "u".to_owned();
     new
 }
@@ -231,7 +236,7 @@ fn status_is_managed_through_its_subresource_only() {
         only: &[],
         emptied: None,
     };
-    track_write(Some(&created), &mut new, &write, &OneVersion);
+    track_write(Some(&created), &mut new, &write, &OneVersion).expect("no conversion");
     let expected = [
         r#"Update maker  1 {"f:data":{".":{},"f:a":{}}}"#,
         r#"Update kubelet status 2 {"f:status":{"f:phase":{}}}"#,
@@ -251,7 +256,7 @@ fn a_part_is_all_that_its_writers_manage() {
         only: &["data.b"],
         emptied: None,
     };
-    track_write(Some(&created), &mut new, &write, &OneVersion);
+    track_write(Some(&created), &mut new, &write, &OneVersion).expect("no conversion");
     let expected = [
         r#"Update maker  1 {"f:data":{".":{},"f:a":{}}}"#,
         r#"Update resizer part 2 {"f:data":{"f:b":{}}}"#,

@@ -124,12 +124,14 @@ proptest! {
     }
 
     #[test]
-    fn below_splits_a_set_in_two(a in set(), b in set()) {
-        let (mut kept, mut removed) = (a.clone(), a.clone());
-        kept.keep_below(&b);
-        removed.remove_below(&b);
-        prop_assert!(!kept.intersects(&removed));
-        prop_assert_eq!(kept.union(removed), a);
+    fn nothing_stays_at_or_below_what_is_removed(a in set(), b in set()) {
+        let mut left = a.clone();
+        left.remove_below(&b);
+        prop_assert!(!left.intersects(&b));
+        prop_assert_eq!(left.clone().union(a.clone()), a);
+        let mut again = left.clone();
+        again.remove_below(&b);
+        prop_assert_eq!(again, left);
     }
 
     #[test]
@@ -144,4 +146,12 @@ proptest! {
     fn any_bytes_are_read_or_refused(bytes in prop::collection::vec(any::<u8>(), 0..40)) {
         let _ = Set::from_json(&bytes);
     }
+}
+
+#[test]
+fn fields_of_the_deepest_objects_are_read() {
+    let deep = |levels: usize| format!("{}{{}}{}", r#"{"f:a":"#.repeat(levels), "}".repeat(levels));
+    let set = Set::from_json(deep(512).as_bytes()).map(|set| set.len());
+    assert_eq!(set, Ok(1));
+    assert!(Set::from_json(deep(100_000).as_bytes()).is_err());
 }

@@ -14,13 +14,14 @@ pub(super) struct Block {
     pub(super) size: usize,
 }
 
-/// The runs in order; none touches the next in both files.
-pub(super) fn matching_blocks(old: &[&str], new: &[&str]) -> Vec<Block> {
+/// The runs in order; none touches the next in both files. `None` when finding them takes more than `max_steps`.
+pub(super) fn matching_blocks(old: &[&str], new: &[&str], max_steps: usize) -> Option<Vec<Block>> {
     let places = places(new);
+    let mut steps_left = max_steps;
     let mut found = Vec::new();
     let mut open = vec![(0..old.len(), 0..new.len())];
     while let Some((in_old, in_new)) = open.pop() {
-        let block = longest(old, new, &places, in_old.clone(), in_new.clone());
+        let block = longest(old, new, &places, in_old.clone(), in_new.clone(), &mut steps_left)?;
         if block.size > 0 {
             open.push((in_old.start..block.old, in_new.start..block.new));
             open.push((block.old + block.size..in_old.end, block.new + block.size..in_new.end));
@@ -42,7 +43,7 @@ pub(super) fn matching_blocks(old: &[&str], new: &[&str]) -> Vec<Block> {
         new: new.len(),
         size: 0,
     });
-    blocks
+    Some(blocks)
 }
 
 /// Where each line stands, without those that stand too often to tell anything.
@@ -58,14 +59,15 @@ fn places<'a>(lines: &[&'a str]) -> HashMap<&'a str, Vec<usize>> {
     places
 }
 
-/// The longest run within two ranges; of several equally long ones the first.
+/// The longest run within two ranges; of several equally long ones the first. `None` when no steps are left.
 fn longest(
     old: &[&str],
     new: &[&str],
     places: &HashMap<&str, Vec<usize>>,
     in_old: Range<usize>,
     in_new: Range<usize>,
-) -> Block {
+    steps_left: &mut usize,
+) -> Option<Block> {
     let mut best = Block {
         old: in_old.start,
         new: in_new.start,
@@ -75,6 +77,7 @@ fn longest(
     for (index, line) in old.iter().enumerate().take(in_old.end).skip(in_old.start) {
         let mut longer = HashMap::new();
         let at = places.get(line).map_or(&[][..], Vec::as_slice);
+        *steps_left = steps_left.checked_sub(at.len() + 1)?;
         for place in at.iter().copied().filter(|place| in_new.contains(place)) {
             let before = place.checked_sub(1).and_then(|before| lengths.get(&before));
             let size = before.copied().unwrap_or(0) + 1;
@@ -103,5 +106,5 @@ fn longest(
     {
         best.size += 1;
     }
-    best
+    Some(best)
 }

@@ -13,6 +13,8 @@ const READ_ONLY: [&str; 3] = ["Disabled", "Enabled", "IfPossible"];
 /// Reports what is wrong with where a container mounts volumes.
 pub(super) fn check(container: &Container, volumes: &GoodVolumes<'_>, errors: &mut FieldErrors) {
     let devices = &container.volume_devices;
+    let device_names: BTreeSet<&str> = devices.iter().map(|device| device.name.as_str()).collect();
+    let device_paths: BTreeSet<&str> = devices.iter().map(|device| device.device_path.as_str()).collect();
     let mut paths = BTreeSet::new();
     for (index, mount) in container.volume_mounts.iter().enumerate() {
         {
@@ -30,10 +32,10 @@ pub(super) fn check(container: &Container, volumes: &GoodVolumes<'_>, errors: &m
             if !paths.insert(&mount.mount_path) {
                 errors.invalid("mountPath", &mount.mount_path, "must be unique");
             }
-            if devices.iter().any(|device| device.name == mount.name) {
+            if device_names.contains(mount.name.as_str()) {
                 errors.invalid("name", &mount.name, "must not already exist in volumeDevices");
             }
-            if devices.iter().any(|device| device.device_path == mount.mount_path) {
+            if device_paths.contains(mount.mount_path.as_str()) {
                 let problem = "must not already exist as a path in volumeDevices";
                 errors.invalid("mountPath", &mount.mount_path, problem);
             }
@@ -99,6 +101,8 @@ fn check_ways(mount: &VolumeMount, container: &Container, errors: &mut FieldErro
 /// Reports what is wrong with the volumes that a container sees as devices.
 pub(super) fn check_devices(container: &Container, volumes: &GoodVolumes<'_>, errors: &mut FieldErrors) {
     let mounts = &container.volume_mounts;
+    let mount_names: BTreeSet<&str> = mounts.iter().map(|mount| mount.name.as_str()).collect();
+    let mount_paths: BTreeSet<&str> = mounts.iter().map(|mount| mount.mount_path.as_str()).collect();
     let (mut paths, mut names) = (BTreeSet::new(), BTreeSet::new());
     for (index, device) in container.volume_devices.iter().enumerate() {
         let mut errors = errors.at_index("volumeDevices", index);
@@ -128,10 +132,10 @@ pub(super) fn check_devices(container: &Container, volumes: &GoodVolumes<'_>, er
         } else {
             paths.insert(path);
         }
-        if mounts.iter().any(|mount| mount.name == name) {
+        if mount_names.contains(name) {
             errors.invalid("name", name, "must not already exist in volumeMounts");
         }
-        if mounts.iter().any(|mount| mount.mount_path == path) {
+        if mount_paths.contains(path) {
             errors.invalid("devicePath", path, "must not already exist as a path in volumeMounts");
         }
         if !name.is_empty() {

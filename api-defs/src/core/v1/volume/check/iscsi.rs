@@ -5,14 +5,17 @@ use planesmith_machinery::names;
 
 use crate::core::v1::ISCSIVolumeSource;
 
-/// How a name ends that is qualified by a domain: `:` and something without spaces and a few signs, up to the end.
-fn is_unique_part(text: &str) -> bool {
-    let legal = |c: char| !matches!(c, ',' | ';' | '*' | '&' | '$' | '|') && !c.is_ascii_whitespace();
-    !text.is_empty() && text.chars().all(legal)
+/// Where the longest part at the end of `name` begins that has no spaces and none of a few signs.
+fn unique_part(name: &str) -> usize {
+    let illegal = |c: char| matches!(c, ',' | ';' | '*' | '&' | '$' | '|') || c.is_ascii_whitespace();
+    name.rfind(illegal).map_or(0, |at| at + 1)
 }
 
 /// Whether somewhere in `name` stands `iqn.YYYY-MM.domain`, and behind it either the end or `:something` up to the end.
 fn is_qualified(name: &str) -> bool {
+    // Looked for once, and not from each place that may be a beginning.
+    let unique_part = unique_part(name);
+    let mut domain_end = 0;
     name.match_indices("iqn.").any(|(at, found)| {
         let rest = &name[at + found.len()..];
         let date = rest.as_bytes().first_chunk::<8>();
@@ -26,10 +29,16 @@ fn is_qualified(name: &str) -> bool {
         if !dated {
             return false;
         }
-        let rest = &rest[8..];
+        let domain = at + found.len() + 8;
         let inner = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '.');
-        let domain = rest.find(|c| !inner(c)).unwrap_or(rest.len());
-        domain > 0 && rest[domain..].strip_prefix(':').is_some_and(is_unique_part)
+        if domain_end < domain {
+            domain_end = name[domain..]
+                .find(|c| !inner(c))
+                .map_or(name.len(), |end| domain + end);
+        }
+        let unique = name[domain_end..].strip_prefix(':');
+        domain_end > domain
+            && unique.is_some_and(|unique| !unique.is_empty() && name.len() - unique.len() >= unique_part)
     })
 }
 
@@ -81,12 +90,23 @@ mod tests {
     use super::*;
 
     #[test]
+    fn long_names_are_read_once() {
+        let began = std::time::Instant::now();
+        for part in ["iqn.2015-02.", "iqn.2015-02.a:", "iqn.2015-02.a:b "] {
+            assert!(!is_qualified(&format!("{} ", part.repeat(200_000))));
+        }
+        assert!(began.elapsed().as_secs() < 60);
+    }
+
+    #[test]
     fn names_have_one_of_three_formats() {
         let cases = [
             ("iqn.2015-02.example.com:test", ""),
             ("iqn.2015-02.example.com", "must be valid format"),
             ("iqn.2015-2.example.com:x", "must be valid format"),
             ("iqn.2015-02.example.com:a b", "must be valid format"),
+            ("iqn.2015-02.a:b c iqn.2015-02.d:e", ""),
+            ("iqn.2015-02.a:", "must be valid format"),
             ("eui.0123456789ABCDEF", ""),
             ("eui.0123456789ABCDE", "must be valid format"),
             ("naa.62004567BA64678D0123456789ABCDEF", ""),

@@ -1,0 +1,48 @@
+//! How much one evaluation may make and look at.
+
+use super::{Fault, Value};
+
+/// In bytes: many times what expressions within their cost make, and little enough for memory.
+const MAX_BYTES: usize = 128 << 20;
+
+/// What comparing one pair of values counts as, in bytes.
+pub(super) const COMPARISON: usize = 16;
+
+/// What evaluation may still make and look at, in bytes.
+///
+/// Costs do not bound that: they are kube-apiserver's, where joining two lists costs nothing because the result shares
+/// its parts. Values share theirs here too, so that a short expression can name a list of as many elements as it likes.
+#[derive(Debug)]
+pub(crate) struct Effort {
+    left: usize,
+}
+
+impl Default for Effort {
+    fn default() -> Self {
+        Self { left: MAX_BYTES }
+    }
+}
+
+impl Effort {
+    /// So much of it.
+    #[cfg(test)]
+    pub(crate) fn of(bytes: usize) -> Self {
+        Self { left: bytes }
+    }
+
+    /// What is left.
+    pub(crate) fn left(&self) -> usize {
+        self.left
+    }
+
+    /// Takes `bytes` of it; to be called before they are made.
+    pub(crate) fn takes(&mut self, bytes: usize) -> Result<(), Fault> {
+        self.left = self.left.checked_sub(bytes).ok_or(Fault::TooExpensive)?;
+        Ok(())
+    }
+
+    /// Takes what `count` elements of a list need.
+    pub(crate) fn takes_elements(&mut self, count: usize) -> Result<(), Fault> {
+        self.takes(count.saturating_mul(size_of::<Value<'_>>()))
+    }
+}
