@@ -25,6 +25,7 @@ pub mod core;
 pub mod discovery;
 pub mod events;
 pub mod extensions;
+pub mod features;
 pub mod flowcontrol;
 pub mod imagepolicy;
 pub mod networking;

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use planesmith_e2e::skip::skip;
-use planesmith_e2e::{Binary, Home};
+use planesmith_e2e::{Binary, Connection, Home};
 use serde_json::Value;
 
 fn generated() -> PathBuf {
@@ -37,7 +37,7 @@ fn in_order(document: &mut Value) {
 async fn served_documents_are_the_generated_ones() {
     let home = Home::new().unwrap();
     let server = home
-        .start(&Binary::Planesmith.path().unwrap(), &["--runtime-config=api/all=true"])
+        .start(&Binary::Planesmith.path().unwrap(), &["--storage=memory", EVERYTHING])
         .await
         .unwrap();
     let connection = server.connect().await.unwrap();
@@ -99,20 +99,46 @@ fn differences(served: &Value, wanted: &Value, at: &str, found: &mut Vec<String>
     }
 }
 
-#[tokio::test]
-async fn discovery_with_everything_on_is_that_of_kube_apiserver() {
-    if !reference().is_dir() {
+/// The flags that switch everything on of which there are documents.
+const EVERYTHING: &str = "--runtime-config=api/all=true";
+/// Features that resources are behind.
+const FEATURES: &str = "--feature-gates=ClusterTrustBundle=true,PodCertificateRequest=true,DRADeviceTaintRules=true,\
+                        DRAResourcePoolStatus=true,GenericWorkload=true,StorageVersionAPI=true";
+
+/// The media type of discovery in one document.
+const AGGREGATED: &str = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList";
+
+/// Whether there are documents of kube-apiserver to compare with.
+fn has_reference() -> bool {
+    let has = reference().is_dir();
+    if !has {
         skip(
             "discovery",
             "there is no reference data at ../shared/kubernetes/discovery",
         );
+    }
+    has
+}
+
+async fn ask(connection: &Connection, path: &str, accepted: &str) -> Value {
+    let request = connection.request(http::Method::GET, path).header("accept", accepted);
+    let answer = connection
+        .finish(request.body(bytes::Bytes::new().into()).unwrap())
+        .await
+        .unwrap();
+    answer.expect(200).unwrap().json().unwrap()
+}
+
+#[tokio::test]
+async fn discovery_with_everything_on_is_that_of_kube_apiserver() {
+    if !has_reference() {
         return;
     }
     let home = Home::new().unwrap();
     let server = home
         .start(
             &Binary::Planesmith.path().unwrap(),
-            &["--storage=memory", "--runtime-config=api/all=true"],
+            &["--storage=memory", EVERYTHING, FEATURES],
         )
         .await
         .unwrap();
@@ -122,24 +148,68 @@ async fn discovery_with_everything_on_is_that_of_kube_apiserver() {
         let file = file.unwrap();
         let name = file.file_name().into_string().unwrap();
         let wanted = serde_json::from_slice(&fs::read(file.path()).unwrap()).unwrap();
-        let aggregated = name == "aggregated_v2.json";
-        let (path, accepted) = match aggregated {
-            true => (
-                "/apis".to_owned(),
-                "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList",
-            ),
+        let (path, accepted) = match name == "aggregated_v2.json" {
+            true => ("/apis".to_owned(), AGGREGATED),
             false => (
                 format!("/{}", name.trim_end_matches(".json").replace("__", "/")),
                 "application/json",
             ),
         };
-        let request = connection.request(http::Method::GET, &path).header("accept", accepted);
-        let answer = connection
-            .finish(request.body(bytes::Bytes::new().into()).unwrap())
-            .await
-            .unwrap();
-        let served = answer.expect(200).unwrap().json().unwrap();
+        let served = ask(&connection, &path, accepted).await;
         differences(&without_place(served), &without_place(wanted), &name, &mut found);
     }
+    let index = reference().join("../openapi/v3");
+    let names = fs::read_dir(index).unwrap().map(|file| file.unwrap().file_name());
+    let mut wanted: Vec<String> = names
+        .map(|name| {
+            name.to_string_lossy()
+                .trim_end_matches("_openapi.json")
+                .replace("__", "/")
+        })
+        .filter(|path| path != "logs")
+        .collect();
+    wanted.push(".well-known/openid-configuration".to_owned());
+    wanted.sort();
+    let served = ask(&connection, "/openapi/v3", "application/json").await;
+    let served: Vec<&String> = served["paths"].as_object().unwrap().keys().collect();
+    assert!(served.iter().copied().eq(&wanted), "{served:?} is not {wanted:?}");
+    assert!(found.is_empty(), "{} differences:\n{}", found.len(), found.join("\n"));
+}
+
+#[tokio::test]
+async fn without_flags_the_settled_versions_are_served() {
+    if !has_reference() {
+        return;
+    }
+    let home = Home::new().unwrap();
+    let server = home
+        .start(&Binary::Planesmith.path().unwrap(), &["--storage=memory"])
+        .await
+        .unwrap();
+    let connection = server.connect().await.unwrap();
+    let settled = |version: &str| !version.contains("alpha") && !version.contains("beta");
+    let read = |name: &str| -> Value { serde_json::from_slice(&fs::read(reference().join(name)).unwrap()).unwrap() };
+    let mut found = Vec::new();
+
+    let mut wanted = read("aggregated_v2.json");
+    for group in wanted["items"].as_array_mut().unwrap() {
+        let versions = group["versions"].as_array_mut().unwrap();
+        versions.retain(|version| settled(version["version"].as_str().unwrap()));
+    }
+    let groups = wanted["items"].as_array_mut().unwrap();
+    groups.retain(|group| group["versions"] != Value::Array(Vec::new()));
+    let served = ask(&connection, "/apis", AGGREGATED).await;
+    differences(&without_place(served), &without_place(wanted), "aggregated", &mut found);
+
+    let mut wanted = read("apis.json");
+    for group in wanted["groups"].as_array_mut().unwrap() {
+        let versions = group["versions"].as_array_mut().unwrap();
+        versions.retain(|version| settled(version["version"].as_str().unwrap()));
+        group["preferredVersion"] = group["versions"][0].clone();
+    }
+    let groups = wanted["groups"].as_array_mut().unwrap();
+    groups.retain(|group| group["versions"] != Value::Array(Vec::new()));
+    let served = ask(&connection, "/apis", "application/json").await;
+    differences(&without_place(served), &without_place(wanted), "apis", &mut found);
     assert!(found.is_empty(), "{} differences:\n{}", found.len(), found.join("\n"));
 }

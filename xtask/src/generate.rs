@@ -20,7 +20,7 @@ mod crd;
 mod difference;
 mod discovery;
 mod files;
-mod model;
+pub(crate) mod model;
 mod openapi;
 mod package;
 mod problem;

@@ -17,6 +17,8 @@ mod import;
 mod new_group;
 mod serve;
 mod test;
+#[cfg(test)]
+mod workspace_copy;
 
 /// The workspace's tasks.
 #[derive(Debug, Parser)]

@@ -4,7 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
 
-use planesmith_machinery::facts::{FieldFacts, ListType, Omit, PatchFacts, StructFacts, TypeFacts};
+use planesmith_machinery::facts::{FieldFacts, ListType, Omit, PatchFacts, Rule, StructFacts, TypeFacts};
+use planesmith_machinery::resource::ResourceFacts;
 use planesmith_machinery::scheme::Scheme;
 use serde_json::Value;
 
@@ -15,18 +16,25 @@ fn tables_agree_with_the_types_of_kubernetes() {
     let Some(folder) = folder("types") else { return };
     let mut comparison = Comparison {
         packages: Packages::read(&folder),
+        shown: true,
         seen: BTreeSet::new(),
         differences: Vec::new(),
     };
-    for (name, object) in zero_objects() {
-        let Some((group_version, _)) = name.rsplit_once('.') else {
-            continue;
-        };
-        match comparison.packages.by_name.get(group_version).cloned() {
-            Some(package) => comparison.compare(&package, object.facts()),
-            None => comparison
-                .differences
-                .push(format!("{name}: there is no {group_version}")),
+    let served = served();
+    let (shown, others): (Vec<_>, Vec<_>) = zero_objects().into_iter().partition(|(name, _)| served.contains(name));
+    assert!(!shown.is_empty());
+    for (shown, objects) in [(true, shown), (false, others)] {
+        comparison.shown = shown;
+        for (name, object) in objects {
+            let Some((group_version, _)) = name.rsplit_once('.') else {
+                continue;
+            };
+            match comparison.packages.by_name.get(group_version).cloned() {
+                Some(package) => comparison.compare(&package, object.facts()),
+                None => comparison
+                    .differences
+                    .push(format!("{name}: there is no {group_version}")),
+            }
         }
     }
     let count = comparison.seen.len();
@@ -36,6 +44,18 @@ fn tables_agree_with_the_types_of_kubernetes() {
         comparison.differences.join("\n")
     );
     println!("{count} structs agree");
+}
+
+/// The kinds that are served, as fixtures are named.
+fn served() -> BTreeSet<String> {
+    let mut scheme = Scheme::new();
+    planesmith::register(&mut scheme);
+    let served = scheme.iter().filter(|facts| facts.served);
+    let name = |facts: &ResourceFacts| {
+        let group = if facts.group.is_empty() { "core" } else { facts.group };
+        format!("{group}.{}.{}", facts.version, facts.kind)
+    };
+    served.map(name).collect()
 }
 
 /// The release of Kubernetes that is declared, behind the first dot.
@@ -138,6 +158,30 @@ impl Packages {
             })
     }
 
+    /// The texts that OpenAPI lists for values of `ty`: those of enumerations, also inside of lists and maps.
+    fn choices(&self, package: &str, ty: &str) -> BTreeSet<String> {
+        let inner = ty.trim_start_matches('*');
+        let inner = inner.strip_prefix("[]").unwrap_or(inner);
+        let inner = match inner.strip_prefix("map[").and_then(|rest| rest.split_once(']')) {
+            Some((_, value)) => value,
+            None => inner,
+        };
+        let name = inner.rsplit('.').next().unwrap_or(inner);
+        let Some((_, found)) = self.find(package, name).filter(|(_, found)| has_marker(found, "+enum")) else {
+            return BTreeSet::new();
+        };
+        match MADE.iter().find(|(made, _)| *made == name) {
+            Some((_, texts)) => texts.iter().map(|text| (*text).to_owned()).collect(),
+            None => found["values"]
+                .as_array()
+                .into_iter()
+                .flatten()
+                .filter_map(Value::as_str)
+                .map(str::to_owned)
+                .collect(),
+        }
+    }
+
     /// `ty`, written in `package`, without package prefixes and with aliases replaced.
     fn plain(&self, package: &str, ty: &str) -> String {
         for prefix in ["*", "[]", "map[string]"] {
@@ -159,8 +203,17 @@ impl Packages {
     }
 }
 
+/// Choices of an enumeration whose constants are made from others, so that the types do not have them.
+const MADE: &[(&str, &[&str])] = &[
+    ("AddressType", &["FQDN", "IPv4", "IPv6"]),
+    ("DeviceAllocationMode", &["All", "ExactCount"]),
+    ("PathType", &["Exact", "ImplementationSpecific", "Prefix"]),
+];
+
 struct Comparison {
     packages: Packages,
+    /// Whether OpenAPI shows what is compared; versions that it does not show borrow types, enumerations and all.
+    shown: bool,
     seen: BTreeSet<(String, &'static str)>,
     differences: Vec<String>,
 }
@@ -217,6 +270,13 @@ impl Comparison {
                 self.differences
                     .push(format!("{name}:\n  written {written}\n  wanted  {wanted}"));
             }
+            let ty = theirs_field["type"].as_str().unwrap_or_default();
+            let (wanted, written) = (self.packages.choices(&package, ty), choices(ours_field));
+            if wanted != written && self.shown {
+                let name = format!("{package} {}.{}", ours.name, ours_field.name);
+                self.differences
+                    .push(format!("{name}:\n  lists  {written:?}\n  wanted {wanted:?}"));
+            }
             if let Some(inner) = struct_of(&ours_field.ty) {
                 self.compare(&package, inner);
             }
@@ -249,6 +309,15 @@ impl Comparison {
         let ty = self.packages.plain(package, text("type"));
         line(&ty, tag, omit, &list, atomic, &patch)
     }
+}
+
+/// The texts that we list for the values of a field.
+fn choices(field: &FieldFacts) -> BTreeSet<String> {
+    let texts = field.rules.iter().find_map(|rule| match rule {
+        Rule::Enum(texts) | Rule::Known(texts) => Some(*texts),
+        _ => None,
+    });
+    texts.into_iter().flatten().map(|text| (*text).to_owned()).collect()
 }
 
 /// Our field in one line.

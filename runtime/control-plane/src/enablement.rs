@@ -1,9 +1,10 @@
 //! Which group versions and resources are switched on: the defaults, and what `--runtime-config` says.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use planesmith_machinery::resource::ResourceFacts;
 
+use crate::feature_gates::FeatureGates;
 use crate::options::Switches;
 use crate::program::GroupVersion;
 
@@ -13,6 +14,27 @@ const MATCHERS: [(&str, Option<Maturity>); 4] = [
     ("api/ga", Some(Maturity::Stable)),
     ("api/beta", Some(Maturity::Beta)),
     ("api/alpha", Some(Maturity::Alpha)),
+];
+
+/// Resources that a feature of Kubernetes switches besides: group, resource and feature.
+const BEHIND_FEATURES: [(&str, &str, &str); 9] = [
+    (
+        "admissionregistration.k8s.io",
+        "mutatingadmissionpolicies",
+        "MutatingAdmissionPolicy",
+    ),
+    (
+        "admissionregistration.k8s.io",
+        "mutatingadmissionpolicybindings",
+        "MutatingAdmissionPolicy",
+    ),
+    ("certificates.k8s.io", "clustertrustbundles", "ClusterTrustBundle"),
+    ("certificates.k8s.io", "podcertificaterequests", "PodCertificateRequest"),
+    ("internal.apiserver.k8s.io", "storageversions", "StorageVersionAPI"),
+    ("resource.k8s.io", "devicetaintrules", "DRADeviceTaintRules"),
+    ("resource.k8s.io", "resourcepoolstatusrequests", "DRAResourcePoolStatus"),
+    ("scheduling.k8s.io", "podgroups", "GenericWorkload"),
+    ("scheduling.k8s.io", "workloads", "GenericWorkload"),
 ];
 
 /// How settled a version is, by its name.
@@ -39,25 +61,43 @@ impl Maturity {
 /// `api/all`, `api/ga`, `api/beta` and `api/alpha` are applied in this order, then the switches for group versions
 /// (`apps/v1`, or `v1` for the core group), then those for resources (`apps/v1/deployments`). A resource that is switched
 /// by itself does not follow its version.
+///
+/// Some resources are behind a feature as well (`--feature-gates`): they are off, whatever else is said, while their feature
+/// is off. `api/all=true` asks for those, too, unless their feature is switched off by name.
 #[derive(Clone, Debug, Default)]
 pub struct Enablement {
     versions: HashMap<String, bool>,
     resources: HashMap<String, bool>,
+    /// Resources that are off with their feature, by group and name.
+    off: HashSet<(&'static str, &'static str)>,
 }
 
 impl Enablement {
-    /// Applies `switches` to the defaults of `groups`.
+    /// Applies `switches` and the features in `gates` to the defaults of `groups`.
     ///
     /// # Errors
     ///
     /// When a switch is nothing that could be switched, or names a version that a group of the program does not have.
     /// Groups that the program does not have are passed over: flags that were written for a kube-apiserver may name them.
-    pub fn new<'g>(groups: impl IntoIterator<Item = &'g GroupVersion>, switches: &Switches) -> Result<Self, String> {
+    pub fn new<'g>(
+        groups: impl IntoIterator<Item = &'g GroupVersion>,
+        switches: &Switches,
+        gates: &FeatureGates,
+    ) -> Result<Self, String> {
         let groups: Vec<&GroupVersion> = groups.into_iter().collect();
         if switches.get("api/all") == Some(false) && switches.names().count() == 1 {
             return Err("--runtime-config: invalid key with only api/all=false".to_owned());
         }
-        let mut enablement = Self::default();
+        let all = switches.get("api/all") == Some(true);
+        let is_off = |feature: &str| match gates.switched(feature) {
+            Some(on) => !on,
+            None => !all && !gates.enabled(feature),
+        };
+        let off = BEHIND_FEATURES.iter().filter(|(_, _, feature)| is_off(feature));
+        let mut enablement = Self {
+            off: off.map(|(group, resource, _)| (*group, *resource)).collect(),
+            ..Self::default()
+        };
         for group in &groups {
             let maturity = Maturity::of(group.version);
             let mut enabled = maturity == Maturity::Stable || !is_kubernetes(group.group);
@@ -122,6 +162,9 @@ impl Enablement {
     /// Whether a resource is on.
     #[must_use]
     pub fn resource(&self, facts: &ResourceFacts) -> bool {
+        if self.off.contains(&(facts.group, facts.plural)) {
+            return false;
+        }
         let version = self.versions.get(facts.api_version).copied().unwrap_or(true);
         if self.resources.is_empty() {
             return version;
@@ -174,7 +217,7 @@ mod tests {
     ];
 
     fn enablement(switches: &str) -> Result<Enablement, String> {
-        Enablement::new(&GROUPS, &switches.parse()?)
+        Enablement::new(&GROUPS, &switches.parse()?, &FeatureGates::default())
     }
 
     /// The group versions that are on.
@@ -217,6 +260,27 @@ mod tests {
     }
 
     #[test]
+    fn resources_behind_a_feature_need_it() {
+        let bundle = planesmith_api_defs::certificates::v1beta1::ClusterTrustBundle::RESOURCE;
+        let policy = planesmith_api_defs::admissionregistration::v1::MutatingAdmissionPolicy::RESOURCE;
+        for (switches, gates, bundles, policies) in [
+            ("api/beta=true", "", false, true),
+            ("api/beta=true", "ClusterTrustBundle=true", true, true),
+            ("api/all=true", "", true, true),
+            (
+                "api/all=true",
+                "AllBeta=false,MutatingAdmissionPolicy=false",
+                false,
+                false,
+            ),
+        ] {
+            let enablement = Enablement::new(&GROUPS, &switches.parse().unwrap(), &gates.parse().unwrap()).unwrap();
+            let on = (enablement.resource(bundle), enablement.resource(policy));
+            assert_eq!(on, (bundles, policies), "{switches} {gates}");
+        }
+    }
+
+    #[test]
     fn what_cannot_be_switched_is_refused() {
         for (switches, expected) in [
             ("api/all=false", "invalid key with only api/all=false"),
@@ -238,7 +302,7 @@ mod tests {
         let switches: Switches = "example.org/v1=true,v1=true,api/all=true,apps/v1/deployments=true"
             .parse()
             .unwrap();
-        let enablement = Enablement::new(&GROUPS, &switches).unwrap();
+        let enablement = Enablement::new(&GROUPS, &switches, &FeatureGates::default()).unwrap();
         assert_eq!(enablement.unknown(&switches).collect::<Vec<_>>(), ["example.org/v1"]);
     }
 }

@@ -22,6 +22,8 @@ mod custom_resources;
 mod delegation;
 pub mod enablement;
 mod event_post;
+pub mod feature_gates;
+mod flows;
 pub mod identity;
 pub mod kubeconfig;
 pub mod live_kinds;

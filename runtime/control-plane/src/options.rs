@@ -23,6 +23,7 @@ pub use self::key_value::Switches;
 pub use self::kubelets::KubeletOptions;
 pub use self::port_range::PortRange;
 pub use self::service_accounts::ServiceAccountOptions;
+use crate::feature_gates::FeatureGates;
 
 /// The flags of a server.
 #[derive(Clone, Debug, Parser)]
@@ -127,10 +128,10 @@ pub struct Options {
     #[arg(long, default_value = "", hide_default_value = true, value_name = "KEY=BOOL,...")]
     pub runtime_config: Switches,
 
-    /// Features to switch on or off: CBORServingAndStorage and StorageVersionAPI, both off. Others are accepted and change
-    /// nothing.
+    /// Features of Kubernetes to switch on or off, by its names: ClusterTrustBundle=true. AllAlpha and AllBeta stand for all
+    /// of a stage. Those that nothing here depends on are taken and change nothing.
     #[arg(long, default_value = "", hide_default_value = true, value_name = "NAME=BOOL,...")]
-    pub feature_gates: Switches,
+    pub feature_gates: FeatureGates,
 
     /// Reading requests served at once; more are answered 429. 0 is no limit.
     #[arg(long, default_value_t = 400, value_name = "N")]
@@ -358,7 +359,9 @@ mod tests {
                 "[possible values: AlwaysAllow, AlwaysDeny]",
             ),
             ("--watch-cache-sizes=pods", "expected resource[.group]#size"),
-            ("--feature-gates=X", "expected NAME=true or NAME=false"),
+            ("--feature-gates=X", "missing bool value for X"),
+            ("--feature-gates=X=true", "unrecognized feature gate: X"),
+            ("--runtime-config=X", "expected NAME=true or NAME=false"),
             ("--controllers=nonsense", "unknown controller `nonsense`"),
             ("--secure-prt=1", "--secure-port"),
         ] {

@@ -44,11 +44,22 @@ impl Program {
 }
 
 impl Documents {
-    /// The documents of the group versions that are switched on.
+    /// The documents of the group versions that are switched on, of their groups, and of what every server has.
     #[must_use]
     pub fn of(&self, served: &[GroupVersion]) -> OpenApi {
         let paths: Vec<String> = served.iter().map(GroupVersion::path).collect();
-        let of_served = |part: &&Part| paths.iter().any(|path| path == part.0);
+        let is_served = |wanted: &str| paths.iter().any(|path| path == wanted);
+        let has_versions = |group: &str| {
+            paths
+                .iter()
+                .any(|path| path.rsplit_once('/').is_some_and(|(of, _)| of == group))
+        };
+        let of_served = |part: &&Part| match part.0 {
+            "api" | "apis" => true,
+            path if path.starts_with("api/") => is_served(path),
+            path if path.starts_with("apis/") => is_served(path) || has_versions(path),
+            _ => true,
+        };
         let (v2, v3) = (self.v2.iter(), self.v3.iter());
         OpenApi::new(v2.filter(of_served).copied(), v3.filter(of_served).copied())
     }

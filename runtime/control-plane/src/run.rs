@@ -15,7 +15,7 @@ use planesmith_machinery::scheme::Scheme;
 use planesmith_machinery::time::Time;
 use planesmith_server::chain::ApiServer;
 use planesmith_server::discovery::GroupDirectory;
-use planesmith_server::filters::InFlightLimits;
+use planesmith_server::filters::{Flows, InFlightLimits};
 use planesmith_server::health::HealthCheck;
 use planesmith_server::lifecycle::{Config, Signals};
 use planesmith_server::listener::{Listener, Tls};
@@ -31,11 +31,11 @@ use crate::admission::{self, Setup};
 use crate::api_services::{self, Aggregation};
 use crate::authentication::{authenticator, authorizer, bearer_tokens};
 use crate::bootstrap::Announcement;
-use crate::bootstrap::storage_versions::GATE as STORAGE_VERSION_GATE;
 use crate::commands::{self, Asked};
 use crate::controllers::Means;
 use crate::delegation::{Host, TrustedProxies};
 use crate::enablement::Enablement;
+use crate::flows::StoredFlows;
 use crate::identity::Identity;
 use crate::live_kinds::LiveKinds;
 use crate::loopback::Loopback;
@@ -52,9 +52,6 @@ use crate::{
     reviews, service_accounts,
 };
 
-/// The feature gate that lets clients use CBOR; off unless it is named, as in kube-apiserver.
-const CBOR_GATE: &str = "CBORServingAndStorage";
-
 /// Does what the command line of this process says: runs `program` until it is told to stop, unless it names a command.
 #[must_use]
 pub fn run(program: &Program) -> ExitCode {
@@ -63,10 +60,7 @@ pub fn run(program: &Program) -> ExitCode {
         Asked::Done(code) => return code,
     };
     crate::logging::start_logging(options.logging_format, options.verbosity);
-    warn_of_idle_switches(&options);
-    if options.feature_gates.get(CBOR_GATE) == Some(true) {
-        planesmith_server::negotiation::allow_cbor();
-    }
+    switch_features(&options);
     let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
         Ok(runtime) => runtime,
         Err(error) => return fail(&error.into()),
@@ -86,11 +80,21 @@ pub(crate) fn fail(error: &anyhow::Error) -> ExitCode {
     ExitCode::FAILURE
 }
 
-/// Says which switches change nothing; they are no mistakes when flags written for a kube-apiserver are used here.
-fn warn_of_idle_switches(options: &Options) {
-    let known = [CBOR_GATE, STORAGE_VERSION_GATE];
-    for name in options.feature_gates.names().filter(|name| !known.contains(name)) {
-        tracing::warn!(name, "--feature-gates names a feature that this server cannot switch");
+/// Makes the features of this process what the flags say.
+fn switch_features(options: &Options) {
+    let gates = &options.feature_gates;
+    for (name, on) in gates.outdated() {
+        tracing::warn!(
+            name,
+            on,
+            "--feature-gates names a feature that a later release does not know any more"
+        );
+    }
+    for feature in planesmith_server::features::ALL
+        .iter()
+        .chain(&planesmith_api_defs::features::ALL)
+    {
+        feature.switch(gates.enabled(feature.name()));
     }
 }
 
@@ -128,6 +132,7 @@ async fn serve(program: &Program, options: &Options) -> Result<()> {
         reading: options.max_requests_inflight,
         writing: options.max_mutating_requests_inflight,
     };
+    config.flows = assembled.flows;
     config.request_timeout = options.request_timeout;
     config.shutdown_delay = options.shutdown_delay_duration;
     config.public_address = announcement.public_address();
@@ -142,8 +147,9 @@ async fn serve(program: &Program, options: &Options) -> Result<()> {
     config.metrics.show_storage(storage.clone());
     config.priorities = api_services::priorities();
     config.directory = assembled.directory;
-    let cbor = options.feature_gates.get(CBOR_GATE) == Some(true);
-    config.metrics.show_feature(CBOR_GATE, "ALPHA", cbor);
+    for (name, stage, on) in options.feature_gates.all() {
+        config.metrics.show_feature(name, stage, on);
+    }
     let server = config.complete()?.prepare(chain);
     loopback.connect(server.front());
 
@@ -241,6 +247,8 @@ struct Assembled {
     openapi: OpenApi,
     /// What is registered about groups.
     directory: GroupDirectory,
+    /// Which flows it knows, if it has the kinds for that.
+    flows: Option<Arc<dyn Flows>>,
     tokens: Arc<BearerTokens>,
     authorizer: Arc<dyn Authorizer>,
     metrics: SharedMetrics,
@@ -287,8 +295,8 @@ fn assemble(
     certificate_requests::handle_subresources(&stores);
     component_statuses::show(&stores).context("questions to components")?;
     connect::handle_subresources(&stores, &options.kubelets).context("connections to kubelets")?;
-    let enablement =
-        Enablement::new(program.all_groups(), &options.runtime_config).map_err(|problem| anyhow::anyhow!(problem))?;
+    let enablement = Enablement::new(program.all_groups(), &options.runtime_config, &options.feature_gates)
+        .map_err(|problem| anyhow::anyhow!(problem))?;
     for name in enablement.unknown(&options.runtime_config) {
         tracing::warn!(name, "--runtime-config names a group that this server does not have");
     }
@@ -303,9 +311,17 @@ fn assemble(
     let services = Services::new(&stores, options.aggregation.enable_aggregator_routing);
     let directory = GroupDirectory::default();
     let extensions = custom_resources::extensions(&stores, loopback, &openapi, &services);
+    let has_flows = stores
+        .scheme()
+        .resource("flowcontrol.apiserver.k8s.io", "v1", "flowschemas")
+        .is_some();
+    let flows = has_flows.then(|| Arc::new(StoredFlows::new(&stores)) as Arc<dyn Flows>);
     let core = ApiServer::new("core", routes)
         .in_front_of(extensions)
-        .with_check(storage_check(storage));
+        .with_check(storage_check("etcd", storage))
+        .with_check(storage_check("etcd-readiness", storage).only_ready())
+        // What is kept of objects in memory is read when the store is opened, before anything is served.
+        .with_check(HealthCheck::new("informer-sync", || Ok(())).only_ready());
     let keys_url = options.service_accounts.service_account_jwks_uri.as_deref();
     kinds.connect(&core);
     let core = service_accounts::with_openid(core, &keys, &announcement.public_address(), keys_url);
@@ -334,17 +350,18 @@ fn assemble(
         served,
         openapi,
         directory,
+        flows,
         tokens,
         authorizer,
         metrics: Arc::clone(&stores.options().metrics),
     })
 }
 
-/// The store under the name that kube-apiserver's monitoring knows. A full disk is not a reason to restart the server,
+/// The store under a name that kube-apiserver's monitoring knows. A full disk is not a reason to restart the server,
 /// nor to stop reading from it.
-fn storage_check(storage: &Storage) -> HealthCheck {
+fn storage_check(name: &'static str, storage: &Storage) -> HealthCheck {
     let storage = storage.clone();
-    HealthCheck::new("etcd", move || match storage.health() {
+    HealthCheck::new(name, move || match storage.health() {
         Ok(()) | Err(WriteError::Full) => Ok(()),
         Err(error) => Err(error.to_string()),
     })

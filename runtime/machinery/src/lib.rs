@@ -15,6 +15,7 @@ pub mod custom;
 pub mod defaulting;
 pub mod duration;
 pub mod facts;
+pub mod feature;
 pub mod field_error;
 pub mod fields;
 pub mod go_format;

@@ -3,6 +3,7 @@
 mod graph;
 mod key_order;
 mod node;
+mod problem;
 mod resolve;
 mod style;
 mod writer;

@@ -12,6 +12,7 @@ use http_body::Body as _;
 use tokio::sync::Semaphore;
 
 use self::body::GzipBody;
+use crate::features::API_RESPONSE_COMPRESSION;
 
 /// Answers up to this size are sent as they are: compressing them costs more time than sending them.
 const THRESHOLD: u64 = 128 << 10;
@@ -41,7 +42,8 @@ impl Compression {
     /// Compresses `response` if it is large enough, whole, and not compressed already.
     pub(crate) fn compress(&self, response: &mut Response) {
         let headers = response.headers();
-        let fits = response.status() == StatusCode::OK
+        let fits = API_RESPONSE_COMPRESSION.is_on()
+            && response.status() == StatusCode::OK
             && response.body().size_hint().lower() > THRESHOLD
             && !headers.contains_key(CONTENT_ENCODING);
         if !fits {

@@ -11,6 +11,7 @@ pub mod connection;
 pub mod discovery;
 pub mod endpoint;
 mod failure;
+pub mod features;
 pub mod filters;
 pub mod generated_name;
 pub mod health;

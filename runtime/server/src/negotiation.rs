@@ -6,13 +6,12 @@
 
 mod accept;
 
-use std::sync::atomic::{AtomicBool, Ordering};
-
 use http::header::{ACCEPT, USER_AGENT};
 use http::request::Parts;
 use planesmith_machinery::status::{ApiError, ApiResult, Details, Reason};
 
 use self::accept::Clause;
+use crate::features::CBOR_SERVING;
 use crate::request::Query;
 
 /// How bytes stand for an object.
@@ -30,18 +29,6 @@ pub enum Format {
 
 /// The media type of documents in CBOR, one after the other.
 const CBOR_STREAM: &str = "application/cbor-seq";
-
-/// Whether clients may use CBOR.
-static CBOR: AtomicBool = AtomicBool::new(false);
-
-/// Lets clients use CBOR from now on: the feature gate `CBORServingAndStorage`, for the whole process.
-pub fn allow_cbor() {
-    CBOR.store(true, Ordering::Relaxed);
-}
-
-pub(crate) fn is_cbor_allowed() -> bool {
-    CBOR.load(Ordering::Relaxed)
-}
 
 /// As which kind of object the answer comes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -65,6 +52,8 @@ pub struct Output {
     pub pretty: bool,
     /// Kind of object.
     pub target: Target,
+    /// Tables and metadata say that they are of `meta.k8s.io/v1beta1`, as old clients want them.
+    pub beta: bool,
 }
 
 /// What an endpoint can answer with.
@@ -89,7 +78,11 @@ impl Format {
 
     /// The forms that clients may use.
     pub(crate) fn all() -> &'static [Format] {
-        if is_cbor_allowed() { &Self::ALL } else { &Self::ALL[..3] }
+        if CBOR_SERVING.is_on() {
+            &Self::ALL
+        } else {
+            &Self::ALL[..3]
+        }
     }
 
     /// Their media types.
@@ -177,12 +170,14 @@ impl Output {
             format: Format::Json,
             pretty: false,
             target: Target::Object,
+            beta: false,
         }
     }
 }
 
 fn names_something_offered(header: &str) -> bool {
-    accept::names_any(header, Format::media_types()) || is_cbor_allowed() && accept::names_any(header, &[CBOR_STREAM])
+    accept::names_any(header, Format::media_types())
+        || CBOR_SERVING.is_on() && accept::names_any(header, &[CBOR_STREAM])
 }
 
 fn accept_header(request: &Parts) -> &str {
@@ -228,7 +223,12 @@ fn satisfy(clause: &Clause<'_>, format: Format, offer: Offer) -> Option<Output> 
         Some("PartialObjectMetadataList") => Target::PartialObjectList,
         _ => return None,
     };
-    Some(Output { format, pretty, target })
+    Some(Output {
+        format,
+        pretty,
+        target,
+        beta: target != Target::Object && version == "v1beta1",
+    })
 }
 
 /// Whether the answer is for the eyes of a person: `?pretty`, else a browser or a command line tool.

@@ -3,6 +3,7 @@
 //! The documents are made by `cargo xtask generate`; here they are only sent. Hashes and compressed forms are made when
 //! they are first asked for, so that a server that nobody asks neither reads nor keeps them.
 
+mod adapt;
 mod document;
 mod endpoints;
 mod gnostic;
@@ -49,6 +50,11 @@ pub(super) enum Source {
 }
 
 impl Source {
+    /// What `make` makes.
+    fn made(make: impl Fn() -> Bytes + Send + Sync + 'static) -> Self {
+        Source::Made(Arc::new(make))
+    }
+
     pub(super) fn bytes(&self) -> Bytes {
         match self {
             Source::Ready(bytes) => bytes.clone(),
@@ -75,11 +81,11 @@ impl OpenApi {
     pub fn new(v2: impl IntoIterator<Item = Part>, v3: impl IntoIterator<Item = Part>) -> Self {
         let parts = v2
             .into_iter()
-            .map(|(path, json)| (path.to_owned(), Source::Ready(Bytes::from_static(json))));
+            .map(|(path, json)| (path.to_owned(), adapt::declared(path, json)));
         let v3 = v3.into_iter().map(|(path, json)| {
             (
                 path.to_owned(),
-                Arc::new(OpenApiDocument::new(Bytes::from_static(json))),
+                Arc::new(OpenApiDocument::made(adapt::declared(path, json))),
             )
         });
         let documents = Documents {
@@ -98,7 +104,7 @@ impl OpenApi {
 
     /// As [`OpenApi::set_v2`], of a document that `make` makes whenever it is asked for.
     pub fn make_v2(&self, path: &str, make: impl Fn() -> Bytes + Send + Sync + 'static) {
-        self.put_v2(path, &Source::Made(Arc::new(make)));
+        self.put_v2(path, &Source::made(make));
     }
 
     fn put_v2(&self, path: &str, source: &Source) {
@@ -125,7 +131,7 @@ impl OpenApi {
 
     /// As [`OpenApi::set_v3`], of a document that `make` makes whenever it is asked for. It makes the same one each time.
     pub fn make_v3(&self, path: &str, make: impl Fn() -> Bytes + Send + Sync + 'static) {
-        self.put_v3(path, OpenApiDocument::made(Source::Made(Arc::new(make))));
+        self.put_v3(path, OpenApiDocument::made(Source::made(make)));
     }
 
     /// The version 3 document of a group version.
@@ -175,8 +181,9 @@ impl V2 {
     }
 
     fn protobuf(&self) -> &OpenApiDocument {
-        self.protobuf
-            .get_or_init(|| OpenApiDocument::new(gnostic::encode(&v2::merge(self.parts.values().map(Source::bytes)))))
+        self.protobuf.get_or_init(|| {
+            OpenApiDocument::new(gnostic::encode_v2(&v2::merge(self.parts.values().map(Source::bytes))))
+        })
     }
 }
 

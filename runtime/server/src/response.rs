@@ -46,6 +46,9 @@ pub fn structure(code: StatusCode, output: Output, object: &dyn Struct) -> Respo
 /// Compact JSON in the form that was agreed on: with a final newline, indented, or as YAML.
 #[must_use]
 pub fn text(output: Output, mut compact: Vec<u8>) -> Vec<u8> {
+    if output.beta {
+        compact = in_beta(&compact);
+    }
     match output.format {
         Format::Json if output.pretty => {
             let mut indented = Vec::with_capacity(compact.len() * 2);
@@ -66,6 +69,22 @@ pub fn text(output: Output, mut compact: Vec<u8>) -> Vec<u8> {
             }
         }
     }
+}
+
+/// Tables and metadata in compact JSON as those of the older version of their group. Inside of texts quotes are escaped, so
+/// that nothing else looks like a version.
+pub(crate) fn in_beta(compact: &[u8]) -> Vec<u8> {
+    const VERSION: &[u8] = b"\"apiVersion\":\"meta.k8s.io/v1\"";
+    let mut out = Vec::with_capacity(compact.len() + 64);
+    let mut rest = compact;
+    while let Some(at) = rest.windows(VERSION.len()).position(|part| part == VERSION) {
+        let (before, behind) = rest.split_at(at + VERSION.len() - 1);
+        out.extend_from_slice(before);
+        out.extend_from_slice(b"beta1");
+        rest = behind;
+    }
+    out.extend_from_slice(rest);
+    out
 }
 
 /// The answer to a request that failed, in a form that its client takes if there is one.

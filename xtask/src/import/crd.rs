@@ -1,6 +1,6 @@
 //! Custom resource definitions.
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 use serde_json::Value;
 
 use super::draft::{Draft, listed, literal};
@@ -14,18 +14,24 @@ pub(super) fn drafts(definition: &Value) -> Result<Vec<Draft>> {
     let versions = spec["versions"].as_array().context("spec.versions is missing")?;
     let stored = versions.iter().find(|version| version["storage"] == true);
     let stored = stored.and_then(|version| version["name"].as_str()).unwrap_or_default();
-    let draft = |version: &Value| {
-        let name = version["name"].as_str().unwrap_or("v1");
-        let mut schemas = Schemas::default();
+    let draft = |(index, version): (usize, &Value)| {
+        let place = || format!("spec.versions[{index}]");
+        let name = version["name"]
+            .as_str()
+            .with_context(|| format!("{}.name is missing", place()))?;
         let schema = &version["schema"]["openAPIV3Schema"];
+        if !schema["properties"].is_object() {
+            bail!("{}.schema.openAPIV3Schema says nothing about fields", place());
+        }
+        let mut schemas = Schemas::default();
         schemas.structure(kind, schema, Some(resource(spec, version, kind, stored)));
-        Draft {
+        Ok(Draft {
             group: group.to_owned(),
             version: name.to_owned(),
             structs: schemas.structs,
-        }
+        })
     };
-    Ok(versions.iter().map(draft).collect())
+    versions.iter().enumerate().map(draft).collect()
 }
 
 /// The keys of `#[resource(...)]`.

@@ -1,5 +1,10 @@
 //! What a description says, before it is written as Rust.
 
+use std::collections::BTreeSet;
+
+use anyhow::{Result, bail};
+use planesmith_codegen_core::names::version_problem;
+
 /// One version of a group.
 #[derive(Debug, Default)]
 pub(super) struct Draft {
@@ -7,6 +12,42 @@ pub(super) struct Draft {
     pub(super) version: String,
     /// The kinds and the other types, in the order of the description.
     pub(super) structs: Vec<StructDraft>,
+}
+
+impl Draft {
+    /// Reports what would be no Rust: types that stand twice, names that are none.
+    pub(super) fn check(&self) -> Result<()> {
+        let place = match self.group.as_str() {
+            "" => self.version.clone(),
+            group => format!("{group}/{}", self.version),
+        };
+        if let Some(problem) = version_problem(&self.version) {
+            bail!("{place}: `{}` is no version: {problem}", self.version);
+        }
+        let mut known = BTreeSet::new();
+        for item in &self.structs {
+            if syn::parse_str::<syn::Ident>(&item.name).is_err() {
+                bail!("{place}: `{}` cannot be the name of a type", item.name);
+            }
+            if !known.insert(&item.name) {
+                bail!(
+                    "{place}: there are two types {}; import them one by one and rename one",
+                    item.name
+                );
+            }
+            let mut fields = BTreeSet::new();
+            for field in item.fields.iter().filter(|field| !field.name.is_empty()) {
+                if !fields.insert(snake(&field.name)) {
+                    bail!(
+                        "{place}: {} has two fields that Rust would call {}",
+                        item.name,
+                        snake(&field.name)
+                    );
+                }
+            }
+        }
+        Ok(())
+    }
 }
 
 /// One struct.

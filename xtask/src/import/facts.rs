@@ -1,26 +1,44 @@
 //! Facts about Go types: fields with JSON names, protobuf tags, omission and markers, and no prose.
 
+use anyhow::{Context, Result};
 use serde_json::Value;
 
 use super::draft::{Draft, FieldDraft, StructDraft, listed, literal, sentence};
 use super::schema::texts;
 
+/// Texts of other packages under names of their own.
+const TEXTS: [&str; 11] = [
+    "ConditionStatus",
+    "MountPropagationMode",
+    "NodeName",
+    "PersistentVolumeAccessMode",
+    "PersistentVolumeMode",
+    "PersistentVolumeReclaimPolicy",
+    "PreemptionPolicy",
+    "Protocol",
+    "ResourceName",
+    "TaintEffect",
+    "UID",
+];
+
 /// The draft of a package.
-pub(super) fn draft(document: &Value) -> Draft {
+pub(super) fn draft(document: &Value) -> Result<Draft> {
     let package = Package {
         types: &document["types"],
     };
-    let group = document["group"].as_str().unwrap_or_default();
-    let version = document["version"].as_str().unwrap_or("v1");
+    let group = document["group"]
+        .as_str()
+        .context("group is missing; it is empty for the core group")?;
+    let version = document["version"].as_str().context("version is missing")?;
     let types = document["types"].as_object().into_iter().flatten();
     let structs = types
         .filter(|(name, ty)| ty["kind"] == "struct" && !is_list(name, ty))
         .map(|(name, ty)| package.structure(group, version, name, ty));
-    Draft {
+    Ok(Draft {
         group: group.to_owned(),
         version: version.to_owned(),
         structs: structs.collect(),
-    }
+    })
 }
 
 /// Lists are made from their kinds.
@@ -162,7 +180,8 @@ impl Package<'_> {
         }
         let name = go.rsplit('.').next().unwrap_or(go);
         match name {
-            "string" | "UID" | "NodeName" => "String".to_owned(),
+            name if name == "string" || TEXTS.contains(&name) => "String".to_owned(),
+            "ResourceList" => "BTreeMap<String, Quantity>".to_owned(),
             "int32" | "int" => "i32".to_owned(),
             "int64" => "i64".to_owned(),
             "float64" => "f64".to_owned(),

@@ -14,7 +14,10 @@ impl Schemas {
     /// Adds the struct of an object schema.
     pub(super) fn structure(&mut self, name: &str, schema: &Value, resource: Option<Vec<String>>) {
         let at = self.structs.len();
-        self.structs.push(StructDraft::default());
+        self.structs.push(StructDraft {
+            name: name.to_owned(),
+            ..StructDraft::default()
+        });
         let is_kind = resource.is_some();
         let required: Vec<&str> = texts(&schema["required"]).collect();
         let mut fields = Vec::new();
@@ -67,6 +70,15 @@ impl Schemas {
         }
     }
 
+    /// A name that no struct has yet: the elements of `sources` are called as a field `source` is.
+    fn free(&self, name: &str) -> String {
+        let mut name = name.to_owned();
+        while self.structs.iter().any(|known| known.name == name) {
+            name.push_str("Item");
+        }
+        name
+    }
+
     fn ty(&mut self, name: &str, schema: &Value) -> String {
         let reference = schema["$ref"].as_str().or_else(|| schema["allOf"][0]["$ref"].as_str());
         if let Some(reference) = reference {
@@ -90,8 +102,9 @@ impl Schemas {
             },
             "array" => format!("Vec<{}>", self.ty(&singular(name), &schema["items"])),
             "object" if has_fields => {
-                self.structure(name, schema, None);
-                name.to_owned()
+                let name = self.free(name);
+                self.structure(&name, schema, None);
+                name
             }
             "object" if schema["additionalProperties"].is_object() => {
                 let value = self.ty(&singular(name), &schema["additionalProperties"]);

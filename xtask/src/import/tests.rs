@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::*;
 
-const CRD: &str = r#"
+pub(super) const CRD: &str = r#"
 apiVersion: apiextensions.k8s.io/v1
 kind: CustomResourceDefinition
 metadata: {name: orders.shop.example.com}
@@ -34,6 +34,8 @@ spec:
             properties:
               customer: {type: string, maxLength: 80}
               clusterIP: {type: string}
+              gift: {type: object, properties: {to: {type: string}}}
+              gifts: {type: array, items: {type: object, properties: {to: {type: string}}}}
               express: {type: boolean}
               lines:
                 type: array
@@ -52,7 +54,7 @@ spec:
 "#;
 
 fn drafted(text: &str) -> BTreeMap<String, String> {
-    let files = files(text.as_bytes()).expect("a description");
+    let files = drafts_of_text(text.as_bytes()).and_then(files).expect("a description");
     files
         .into_iter()
         .map(|(path, text)| (path.display().to_string(), text))
@@ -76,6 +78,8 @@ fn a_custom_resource_definition_becomes_a_kind_with_its_types() {
         "    #[field(keep, max_length = 80)]\n    pub customer: String,",
         "    #[field(name = \"clusterIP\")]\n    pub cluster_ip: String,",
         "pub express: Option<bool>,",
+        "pub gift: Option<OrderSpecGift>,",
+        "pub gifts: Vec<OrderSpecGiftItem>,",
         "list_type = map, list_map_keys(\"sku\"))]\n    pub lines: Vec<OrderSpecLine>,",
         "    #[field(default = 1, minimum = 1)]\n    pub count: Option<i32>,",
         "one_of(\"Pending\", \"Ready\")",
@@ -114,7 +118,57 @@ fn facts_become_the_tables_that_they_are_about() {
 }
 
 #[test]
-fn other_documents_are_refused() {
-    assert!(files(b"kind: Pod\n").is_err());
-    assert!(files(b"").is_err());
+fn mistakes_are_pointed_at() {
+    let version = "{group: a.b, names: {kind: A}, versions: [VERSION]}";
+    let definition = |version_: &str| {
+        format!(
+            "kind: CustomResourceDefinition\nspec: {}\n",
+            version.replace("VERSION", version_)
+        )
+    };
+    let schema = "schema: {openAPIV3Schema: {properties: {a-b: {}, a_b: {}}}}";
+    for (text, expected) in [
+        ("kind: Pod\n".to_owned(), "a Pod; expected a CustomResourceDefinition"),
+        (String::new(), "no kind is described"),
+        ("a: 1\n".to_owned(), "neither a CustomResourceDefinition"),
+        (
+            "swagger: '2.0'\n".to_owned(),
+            "an OpenAPI v2 document; expected version 3",
+        ),
+        ("openapi: 3.0.0\n".to_owned(), "no kind is described"),
+        ("types: {}\n".to_owned(), "group is missing"),
+        ("a: b: c\n".to_owned(), "mapping values are not allowed"),
+        (
+            "kind: CustomResourceDefinition\nspec: {}\n".to_owned(),
+            "spec.group is missing",
+        ),
+        (definition("{schema: {}}"), "spec.versions[0].name is missing"),
+        (
+            definition("{name: v1}"),
+            "spec.versions[0].schema.openAPIV3Schema says nothing about fields",
+        ),
+        (definition(&format!("{{name: one, {schema}}}")), "`one` is no version"),
+        (
+            definition(&format!("{{name: v1, {schema}}}")),
+            "A has two fields that Rust would call a_b",
+        ),
+        (
+            format!(
+                "{}---\nkind: Pod\n",
+                definition(&format!("{{name: v1, {}}}", schema.replace("a_b", "c")))
+            ),
+            "document 2",
+        ),
+        (
+            format!(
+                "{0}---\n{0}",
+                definition(&format!("{{name: v1, {}}}", schema.replace("a_b", "c")))
+            ),
+            "a.b/v1: there are two types A",
+        ),
+    ] {
+        let error = drafts_of_text(text.as_bytes()).and_then(files).expect_err(&text);
+        let error = format!("{error:#}");
+        assert!(error.contains(expected), "{text}: {error}");
+    }
 }

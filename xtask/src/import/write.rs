@@ -133,12 +133,18 @@ fn file(name: &str, structs: &[&StructDraft], places: &BTreeMap<&str, &str>) -> 
         plain |= item.resource.is_none();
         body.push('\n');
         body.push_str(&structure(item, places));
-        for used in item.fields.iter().flat_map(|field| names(&field.ty)) {
-            maps |= used == "BTreeMap";
-            match (MACHINERY.iter().find(|(known, _)| *known == used), places.get(used)) {
-                (_, Some(place)) if *place != name => drop(siblings.insert(used)),
-                (Some((known, module)), None) => drop(machinery.entry(module).or_default().insert(known)),
-                _ => {}
+        for field in &item.fields {
+            let (ty, _) = reachable(&field.ty, places);
+            for used in names(&ty) {
+                maps |= used == "BTreeMap";
+                match (
+                    MACHINERY.iter().find(|(known, _)| *known == used),
+                    places.get_key_value(used),
+                ) {
+                    (_, Some((used, place))) if *place != name => drop(siblings.insert(*used)),
+                    (Some((known, module)), None) => drop(machinery.entry(module).or_default().insert(known)),
+                    _ => {}
+                }
             }
         }
     }
@@ -200,16 +206,12 @@ fn field(owner: &StructDraft, field: &FieldDraft, places: &BTreeMap<&str, &str>)
     if !inline && planesmith_codegen_core::names::camel_case(&name) != field.name {
         keys.insert(0, format!("name = {}", literal(&field.name)));
     }
-    let known = |name: &str| {
-        BUILT_IN.contains(&name) || places.contains_key(name) || MACHINERY.iter().any(|(known, _)| *known == name)
-    };
-    let mut ty = field.ty.clone();
+    let (mut ty, missing) = reachable(&field.ty, places);
     let mut text = comment("    ", &field.doc);
-    if let Some(missing) = names(&field.ty).find(|name| !known(name)) {
+    if let Some(missing) = missing {
         text.push_str(&format!(
             "    // Of another package: {missing}. Import it, and write its type here.\n"
         ));
-        ty = field.ty.replace(missing, "RawExtension");
     }
     if names(&ty).any(|name| name == owner.name) && !ty.contains("Vec<") && !ty.contains("BTreeMap<") {
         ty = ty.replace(&owner.name, &format!("Box<{}>", owner.name));
@@ -219,6 +221,17 @@ fn field(owner: &StructDraft, field: &FieldDraft, places: &BTreeMap<&str, &str>)
     }
     text.push_str(&format!("    pub {name}: {ty},\n"));
     text
+}
+
+/// A type as far as it can be reached, and the name in it that is of another package.
+fn reachable<'t>(ty: &'t str, places: &BTreeMap<&str, &str>) -> (String, Option<&'t str>) {
+    let known = |name: &str| {
+        BUILT_IN.contains(&name) || places.contains_key(name) || MACHINERY.iter().any(|(known, _)| *known == name)
+    };
+    match names(ty).find(|name| !known(name)) {
+        Some(missing) => (ty.replace(missing, "RawExtension"), Some(missing)),
+        None => (ty.to_owned(), None),
+    }
 }
 
 /// An attribute on one line, or with a key per line.

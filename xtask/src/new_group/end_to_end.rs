@@ -1,12 +1,10 @@
 //! The whole way once: scaffold, generate, build, start, and use the new kind with kubectl.
 //!
-//! Works on a copy of the workspace that shares its target folder, so that only the new crate is built. The copy must not
-//! lie in that folder: cargo would then judge by the copy's files, ever after, whether the workspace's crates are stale.
+//! Works on a copy of the workspace that shares its target folder, so that only the new crate is built.
 
-use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
+use std::process::{Command, Stdio};
 
-use anyhow::{Context as _, Result, ensure};
+use anyhow::{Context as _, Result};
 use planesmith_e2e::Home;
 use planesmith_e2e::binary::cargo;
 use planesmith_e2e::skip::skip;
@@ -14,6 +12,7 @@ use planesmith_e2e::skip::skip;
 use super::{Request, write};
 use crate::cargo::workspace;
 use crate::generate;
+use crate::workspace_copy::{copy, succeeded, target};
 
 const BOOK: &str = r#"{
     "apiVersion": "library.example.com/v1",
@@ -87,41 +86,4 @@ async fn a_new_group_is_served_to_kubectl() -> Result<()> {
         "{reason}"
     );
     server.kill().await
-}
-
-/// The target folder that this test was built into.
-fn target() -> Result<PathBuf> {
-    let test = std::env::current_exe()?;
-    let target = test
-        .ancestors()
-        .nth(3)
-        .context("the test runs outside a target folder")?;
-    Ok(target.to_owned())
-}
-
-fn succeeded(what: &str, output: &Output) -> Result<()> {
-    let stderr = String::from_utf8_lossy(&output.stderr);
-    ensure!(output.status.success(), "{what}: {}\n{stderr}", output.status);
-    Ok(())
-}
-
-/// Copies the files below a folder, without what is built and what git keeps. They keep their times, by which cargo knows
-/// what is built already.
-fn copy(from: &Path, to: &Path) -> Result<()> {
-    std::fs::create_dir_all(to)?;
-    for entry in std::fs::read_dir(from)? {
-        let entry = entry?;
-        let (name, kind) = (entry.file_name(), entry.file_type()?);
-        let (from, to) = (entry.path(), to.join(&name));
-        if kind.is_dir() && name != "target" && name != ".git" {
-            copy(&from, &to)?;
-        } else if kind.is_file() {
-            std::fs::copy(&from, &to)?;
-            std::fs::File::options()
-                .write(true)
-                .open(&to)?
-                .set_modified(entry.metadata()?.modified()?)?;
-        }
-    }
-    Ok(())
 }

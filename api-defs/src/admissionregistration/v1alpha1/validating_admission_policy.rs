@@ -47,7 +47,7 @@ pub struct ValidatingAdmissionPolicySpec {
     #[field(proto = 3, list_type = atomic)]
     pub validations: Vec<Validation>,
     /// What happens when the policy cannot be evaluated: Fail (the default) or Ignore.
-    #[field(proto = 4)]
+    #[field(proto = 4, known("Ignore", "Fail"))]
     pub failure_policy: Option<String>,
     /// What is written into the audit log.
     #[field(proto = 5, list_type = atomic)]

@@ -44,7 +44,7 @@ pub struct MutatingAdmissionPolicySpec {
     #[field(proto = 4, list_type = atomic)]
     pub mutations: Vec<Mutation>,
     /// What happens when the policy cannot be evaluated: Fail (the default) refuses the request, Ignore lets it pass.
-    #[field(proto = 5, known("Fail", "Ignore"))]
+    #[field(proto = 5)]
     pub failure_policy: Option<String>,
     /// Conditions that must all hold for the policy to be evaluated; at most 64.
     #[field(proto = 6, list_type = map, list_map_keys("name"), patch_strategy(merge), patch_merge_key = "name")]

@@ -11,6 +11,7 @@ use planesmith_machinery::rules::{Rules, UpdateOrder};
 use planesmith_machinery::{Resource, Struct};
 
 use crate::core::v1::{EmbeddedPersistentVolumeClaim, PodTemplateSpec};
+use crate::features::MAX_UNAVAILABLE_STATEFUL_SET;
 use crate::workload::counts::check_collisions;
 use crate::workload::template::unnamed_template_warnings;
 
@@ -227,7 +228,8 @@ impl StatefulSetUpdateStrategy {
     /// Forgets an amount that belongs to a feature which is not switched on, unless it was stored before.
     fn drop_max_unavailable(&mut self, old: Option<&Self>) {
         let amount = |strategy: &Self| strategy.rolling_update.as_ref()?.max_unavailable.clone();
-        if old.and_then(amount).is_none()
+        if !MAX_UNAVAILABLE_STATEFUL_SET.is_on()
+            && old.and_then(amount).is_none()
             && let Some(rolling) = &mut self.rolling_update
         {
             rolling.max_unavailable = None;

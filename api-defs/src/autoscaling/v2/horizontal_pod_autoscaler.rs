@@ -10,6 +10,8 @@ use planesmith_machinery::rules::{Rules, UpdateOrder};
 use planesmith_machinery::time::Time;
 use planesmith_machinery::{Resource, Struct};
 
+use crate::features::HPA_SCALE_TO_ZERO;
+
 use super::{HorizontalPodAutoscalerBehavior, MetricSpec, MetricStatus};
 
 use columns::{max_pods, min_pods, reference, replicas, targets};
@@ -178,7 +180,7 @@ impl Rules for HorizontalPodAutoscaler {
 impl HorizontalPodAutoscalerSpec {
     /// Reports what is wrong with the spec. What was wrong in the one that it replaces, and was allowed once, may stay.
     fn check(&self, old: Option<&Self>, errors: &mut FieldErrors) {
-        let lowest = i32::from(old.is_none_or(|old| old.min_replicas != Some(0)));
+        let lowest = i32::from(!HPA_SCALE_TO_ZERO.is_on() && old.is_none_or(|old| old.min_replicas != Some(0)));
         if let Some(min) = self.min_replicas.filter(|min| *min < lowest) {
             errors.invalid("minReplicas", min, format!("must be greater than or equal to {lowest}"));
         }

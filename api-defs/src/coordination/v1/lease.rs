@@ -8,6 +8,8 @@ use planesmith_machinery::rules::Rules;
 use planesmith_machinery::table::Cell;
 use planesmith_machinery::{Resource, Struct};
 
+use crate::features::COORDINATED_LEADER_ELECTION;
+
 /// The one way of electing a leader that Kubernetes defines.
 const STRATEGIES: [&str; 1] = ["OldestEmulationVersion"];
 
@@ -72,11 +74,17 @@ pub struct LeaseSpec {
 
 impl Rules for Lease {
     fn prepare_create(&mut self) {
+        if COORDINATED_LEADER_ELECTION.is_on() {
+            return;
+        }
         self.spec.strategy = None;
         self.spec.preferred_holder = None;
     }
 
     fn prepare_update(&mut self, old: &Self) {
+        if COORDINATED_LEADER_ELECTION.is_on() {
+            return;
+        }
         // What is stored already may stay.
         if old.spec.strategy.is_none() {
             self.spec.strategy = None;

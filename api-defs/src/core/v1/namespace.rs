@@ -53,7 +53,7 @@ pub struct NamespaceSpec {
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct NamespaceStatus {
     /// Active, or Terminating while its content is being deleted; nothing can be created in it then.
-    #[field(proto = 1)]
+    #[field(proto = 1, known("Active", "Terminating"))]
     pub phase: String,
     /// What hinders the deletion, if anything.
     #[field(proto = 2, list_type = map, list_map_keys("type"), patch_strategy(merge), patch_merge_key = "type")]

@@ -37,7 +37,7 @@ pub struct ExactDeviceRequest {
     #[field(proto = 2, list_type = atomic)]
     pub selectors: Vec<DeviceSelector>,
     /// ExactCount, for as many as count says, or All, for all devices that match.
-    #[field(proto = 3)]
+    #[field(proto = 3, known("ExactCount", "All"))]
     pub allocation_mode: String,
     /// How many devices are wanted with ExactCount; 1 when absent.
     #[field(proto = 4)]
@@ -67,7 +67,7 @@ pub struct DeviceSubRequest {
     #[field(proto = 3, list_type = atomic)]
     pub selectors: Vec<DeviceSelector>,
     /// ExactCount, for as many as count says, or All, for all devices that match.
-    #[field(proto = 4)]
+    #[field(proto = 4, known("ExactCount", "All"))]
     pub allocation_mode: String,
     /// How many devices are wanted with ExactCount; 1 when absent.
     #[field(proto = 5)]

@@ -23,7 +23,7 @@ pub struct DeviceRequest {
     #[field(proto = 3, list_type = atomic)]
     pub selectors: Vec<DeviceSelector>,
     /// ExactCount, for as many as count says, or All, for all devices that match.
-    #[field(proto = 4)]
+    #[field(proto = 4, known("ExactCount", "All"))]
     pub allocation_mode: String,
     /// How many devices are wanted with ExactCount; 1 when absent.
     #[field(proto = 5)]
@@ -56,7 +56,7 @@ pub struct DeviceSubRequest {
     #[field(proto = 3, list_type = atomic)]
     pub selectors: Vec<DeviceSelector>,
     /// ExactCount, for as many as count says, or All, for all devices that match.
-    #[field(proto = 4)]
+    #[field(proto = 4, known("ExactCount", "All"))]
     pub allocation_mode: String,
     /// How many devices are wanted with ExactCount; 1 when absent.
     #[field(proto = 5)]

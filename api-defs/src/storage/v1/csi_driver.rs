@@ -10,6 +10,8 @@ use planesmith_machinery::rules::{Rules, UpdateOrder};
 use planesmith_machinery::value::Value;
 use planesmith_machinery::{Resource, Struct};
 
+use crate::features::VOLUME_LIMIT_SCALING;
+
 /// What the cluster has to know of a storage driver: whether its volumes are attached, what it wants to be told when it
 /// mounts one, and who sets the ownership of files. The object is named as the driver calls itself.
 #[derive(Clone, Debug, Default, PartialEq, Resource)]
@@ -106,11 +108,13 @@ impl Rules for CSIDriver {
     }
 
     fn prepare_create(&mut self) {
-        self.spec.prevent_pod_scheduling_if_missing = None;
+        if !VOLUME_LIMIT_SCALING.is_on() {
+            self.spec.prevent_pod_scheduling_if_missing = None;
+        }
     }
 
     fn prepare_update(&mut self, old: &Self) {
-        if old.spec.prevent_pod_scheduling_if_missing.is_none() {
+        if !VOLUME_LIMIT_SCALING.is_on() && old.spec.prevent_pod_scheduling_if_missing.is_none() {
             self.spec.prevent_pod_scheduling_if_missing = None;
         }
         if self.spec != old.spec {

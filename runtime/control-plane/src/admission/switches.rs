@@ -45,6 +45,9 @@ pub fn check_switches(registrations: &[Registration], options: &Options) -> Resu
 
 /// Whether the flags leave a plugin on.
 pub(super) fn is_on(registration: &Registration, options: &Options) -> bool {
+    if registration.name == "PodTopologyLabels" && !options.feature_gates.enabled("PodTopologyLabelsAdmission") {
+        return false;
+    }
     let named = |names: &[String]| names.iter().any(|name| name == registration.name);
     named(&options.enable_admission_plugins) || registration.on_by_default && !named(&options.disable_admission_plugins)
 }

@@ -9,20 +9,20 @@ use planesmith_server::stores::Stores;
 use serde_json::{Value, json};
 
 use super::identity_lease;
+use crate::feature_gates::FeatureGates;
 use crate::loopback::{Loopback, LoopbackError};
 use crate::objects::{Objects, text};
-use crate::options::Switches;
 
 /// The feature gate; off unless it is named, as in kube-apiserver.
-pub(crate) const GATE: &str = "StorageVersionAPI";
+const GATE: &str = "StorageVersionAPI";
 
 const GROUP: &str = "internal.apiserver.k8s.io";
 const VERSION: &str = "v1alpha1";
 const CONDITION: &str = "AllEncodingVersionsEqual";
 
 /// Writes down what `server` stores; `None` unless the gate is on and the kind is served.
-pub(super) fn hook(server: &ApiServer, stores: &Stores, loopback: &Loopback, gates: &Switches) -> Option<Hook> {
-    if gates.get(GATE) != Some(true) {
+pub(super) fn hook(server: &ApiServer, stores: &Stores, loopback: &Loopback, gates: &FeatureGates) -> Option<Hook> {
+    if !gates.enabled(GATE) {
         return None;
     }
     let table = server.table();

@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use saphyr_parser::{Event, Parser, ScalarStyle, Tag};
 
 use super::YamlError;
+use super::problem::problem;
 
 /// How deep sequences and mappings may be nested; walking them recurses.
 pub(super) const MAX_DEPTH: usize = 512;
@@ -70,14 +71,8 @@ pub(super) fn parse(text: &str) -> Result<Nodes, YamlError> {
     let mut open: Vec<Id> = Vec::new();
     for event in Parser::new_from_str(text) {
         let (event, span) = event.map_err(|error| {
-            // Messages name what was being done first; Go shows only what went wrong.
-            let info = error.info();
-            let problem = if info.starts_with("while ") {
-                info.split_once(", ").map_or(info, |(_, rest)| rest)
-            } else {
-                info
-            };
-            YamlError(format!("yaml: line {}: {problem}", error.marker().line()))
+            let open = open.last().map(|id| nodes.get(*id));
+            problem(&error, text, open)
         })?;
         let line = span.start.line();
         let (anchor, content, opens) = match event {

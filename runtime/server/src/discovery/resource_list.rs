@@ -8,6 +8,7 @@ use planesmith_machinery::resource::Scope;
 use sha2::{Digest, Sha256};
 
 use super::Document;
+use crate::features::STORAGE_VERSION_HASH;
 use crate::request::Verb;
 use crate::routes::{ServedKind, ServedResource, ServedSubresource};
 
@@ -59,6 +60,7 @@ fn entry(resource: &ServedResource) -> ApiResource {
         storage_version_hash: resource
             .stored_as
             .as_ref()
+            .filter(|_| STORAGE_VERSION_HASH.is_on())
             .map(storage_version_hash)
             .unwrap_or_default(),
         ..ApiResource::default()

@@ -52,7 +52,15 @@ impl Deref for Held<'_> {
 
 /// Every partial object starts like this, its metadata follows.
 pub(crate) const PARTIAL_OPEN: &str = r#"{"kind":"PartialObjectMetadata","apiVersion":"meta.k8s.io/v1","metadata":"#;
-pub(crate) const PARTIAL_API_VERSION: &str = "meta.k8s.io/v1";
+const PARTIAL_API_VERSION: &str = "meta.k8s.io/v1";
+
+/// The version that metadata says it is of.
+pub(crate) fn partial_api_version(output: Output) -> &'static str {
+    match output.beta {
+        true => "meta.k8s.io/v1beta1",
+        false => PARTIAL_API_VERSION,
+    }
+}
 pub(crate) const PARTIAL_KIND: &str = "PartialObjectMetadata";
 const PARTIAL_LIST_KIND: &str = "PartialObjectMetadataList";
 
@@ -145,7 +153,7 @@ impl Endpoint {
             }
             (Target::PartialObject, Format::Protobuf) => {
                 let message = subject.metadata_message(self.forms())?;
-                envelope(PARTIAL_API_VERSION, PARTIAL_KIND, &message)
+                envelope(partial_api_version(output), PARTIAL_KIND, &message)
             }
             (Target::Object, Format::Json | Format::Yaml | Format::Cbor) => {
                 response::text(output, with_room(&subject.json(self.forms())?))
@@ -179,11 +187,11 @@ impl Endpoint {
                 ));
             }
             (Target::PartialObject, _) => return Err(self.is_a_list()),
-            (target, Format::Protobuf) => {
+            (_, Format::Protobuf) => {
                 return Ok(response::bytes(
                     StatusCode::OK,
                     media_type,
-                    self.list_message(target, meta, &entries)?,
+                    self.list_message(output, meta, &entries)?,
                 ));
             }
             (Target::Object, Format::Json | Format::Yaml | Format::Cbor) => self.list_json(meta, entries)?,
@@ -191,7 +199,7 @@ impl Endpoint {
                 self.partial_list(meta, &entries)?
             }
         };
-        if output.format == Format::Json && !output.pretty {
+        if output.format == Format::Json && !output.pretty && !output.beta {
             return Ok(response::stream(StatusCode::OK, media_type, Body::new(body)));
         }
         // The newline of the streamed form is not part of the JSON.
@@ -259,9 +267,10 @@ impl Endpoint {
         Ok(ListStream::new(head, items, (PARTIAL_OPEN, "}"), "]}\n"))
     }
 
-    fn list_message(&self, target: Target, meta: &ListMeta, entries: &[Arc<Entry>]) -> ApiResult<Vec<u8>> {
+    fn list_message(&self, output: Output, meta: &ListMeta, entries: &[Arc<Entry>]) -> ApiResult<Vec<u8>> {
+        let target = output.target;
         let (api_version, kind) = match target {
-            Target::PartialObjectList => (PARTIAL_API_VERSION, PARTIAL_LIST_KIND),
+            Target::PartialObjectList => (partial_api_version(output), PARTIAL_LIST_KIND),
             _ => (self.kind().api_version, self.kind().list_kind),
         };
         let message = |entry: &Arc<Entry>| match target {

@@ -13,8 +13,8 @@ use crate::chain::{ApiServer, Installation};
 use crate::discovery::{GroupDirectory, VersionPriority};
 use crate::filters::{
     AccessLog, AssignId, Authentication, Authorization, CacheControl, Compress, Cors, CorsPatternError, Count,
-    Deadline, Filter, Filters, Impersonation, InFlight, InFlightLimits, PanicGuard, ReadInfo, SlowRequests,
-    StrictTransport, Trace, WarningHeaders,
+    Deadline, Filter, Filters, FlowHeaders, Flows, Impersonation, InFlight, InFlightLimits, PanicGuard, ReadInfo,
+    SlowRequests, StrictTransport, Trace, WarningHeaders,
 };
 use crate::listener::ConnectionLimits;
 use crate::metrics::SharedMetrics;
@@ -31,6 +31,8 @@ pub struct Config {
     pub authorizer: Arc<dyn Authorizer>,
     /// How many requests are served at once.
     pub in_flight: InFlightLimits,
+    /// Tells which flow a request belongs to; answers do not say so without it.
+    pub flows: Option<Arc<dyn Flows>>,
     /// How long a request may take, and how long running requests may go on when the server stops.
     pub request_timeout: Duration,
     /// How long the server goes on serving after the word to stop, while `/readyz` already fails.
@@ -90,6 +92,7 @@ impl Config {
             authenticator,
             authorizer,
             in_flight: InFlightLimits::default(),
+            flows: None,
             request_timeout: Duration::from_secs(60),
             shutdown_delay: Duration::ZERO,
             connections: ConnectionLimits::default(),
@@ -159,6 +162,9 @@ impl Config {
         )));
         // Audit stands here, before everything that may see an impersonated user.
         list.push(Box::new(Impersonation::new(Arc::clone(&self.authorizer))));
+        if let Some(flows) = &self.flows {
+            list.push(Box::new(FlowHeaders::new(Arc::clone(flows))));
+        }
         list.push(Box::new(in_flight.clone()));
         list.push(Box::new(Authorization::new(
             Arc::clone(&self.authorizer),

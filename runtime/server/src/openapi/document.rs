@@ -49,6 +49,14 @@ impl OpenApiDocument {
         self.source.bytes()
     }
 
+    /// Another form of the document, changed when it was.
+    pub(super) fn in_form(&self, encode: impl FnOnce(&[u8]) -> Vec<u8>) -> Self {
+        Self {
+            changed: self.changed,
+            ..Self::new(encode(&self.bytes()))
+        }
+    }
+
     /// SHA-512 in upper-case hexadecimal digits.
     pub(super) fn hash(&self) -> &str {
         self.hash.get_or_init(|| {

@@ -7,18 +7,21 @@ use axum::body::Body;
 use axum::extract::State;
 use axum::response::Response;
 use axum::routing::any;
-use http::header::{ACCEPT, CACHE_CONTROL, EXPIRES, HeaderValue, LOCATION, VARY};
+use http::header::{ACCEPT, CACHE_CONTROL, CONTENT_TYPE, EXPIRES, HeaderValue, LOCATION, VARY};
 use http::request::Parts;
 use http::{Request, StatusCode};
 use jiff::{Timestamp, ToSpan, tz::TimeZone};
 use serde_json::json;
 
-use super::OpenApi;
 use super::document::OpenApiDocument;
+use super::{OpenApi, gnostic};
 use crate::request::parameter;
 
+const JSON: &str = "application/json";
 pub(super) const V2_PROTOBUF: &str = "application/com.github.proto-openapi.spec.v2.v1.0+protobuf";
 pub(super) const V2_PROTOBUF_OLD: &str = "application/com.github.proto-openapi.spec.v2@v1.0+protobuf";
+pub(super) const V3_PROTOBUF: &str = "application/com.github.proto-openapi.spec.v3.v1.0+protobuf";
+pub(super) const V3_PROTOBUF_OLD: &str = "application/com.github.proto-openapi.spec.v3@v1.0+protobuf";
 
 /// The endpoints; any method will do.
 pub(crate) fn router(documents: OpenApi) -> Router {
@@ -35,13 +38,13 @@ async fn v2(State(openapi): State<OpenApi>, request: Request<Body>) -> Response 
     let documents = openapi.current.load();
     let document = &documents.v2;
     let json = document.json();
-    let answer = accepted(&request).find_map(|media_range| match media_range {
-        "*/*" | "application/*" | "application/json" => Some((json, "application/json")),
-        V2_PROTOBUF | V2_PROTOBUF_OLD => Some((document.protobuf(), V2_PROTOBUF)),
-        _ => None,
-    });
-    let mut response = match answer {
-        Some((document, media_type)) => document.answer(&request, media_type, json.hash(), true),
+    let form = form(
+        &request,
+        &[(JSON, JSON), (V2_PROTOBUF, V2_PROTOBUF), (V2_PROTOBUF_OLD, V2_PROTOBUF)],
+    );
+    let mut response = match form {
+        Some(JSON) => json.answer(&request, JSON, json.hash(), true),
+        Some(form) => document.protobuf().answer(&request, form, json.hash(), true),
         None => empty(StatusCode::NOT_ACCEPTABLE),
     };
     response.headers_mut().append(VARY, HeaderValue::from_static("Accept"));
@@ -73,9 +76,10 @@ async fn v3(State(openapi): State<OpenApi>, request: Request<Body>) -> Response 
     let Some(document) = documents.v3.get(path) else {
         return empty(StatusCode::NOT_FOUND);
     };
-    if !accepted(&request).any(|range| matches!(range, "*/*" | "application/*" | "application/json")) {
+    let offers = [(JSON, JSON), (V3_PROTOBUF, V3_PROTOBUF), (V3_PROTOBUF_OLD, V3_PROTOBUF)];
+    let Some(form) = form(&request, &offers) else {
         return empty(StatusCode::NOT_ACCEPTABLE);
-    }
+    };
     let wanted = parameter(request.uri.query().unwrap_or_default(), "hash").filter(|hash| !hash.is_empty());
     let mut response = match &wanted {
         Some(wanted) if *wanted != document.hash() => {
@@ -83,11 +87,15 @@ async fn v3(State(openapi): State<OpenApi>, request: Request<Body>) -> Response 
             if let Ok(place) = HeaderValue::try_from(address(path, document.hash())) {
                 response.headers_mut().insert(LOCATION, place);
             }
-            let json = HeaderValue::from_static("application/json");
-            response.headers_mut().insert(http::header::CONTENT_TYPE, json);
+            response
+                .headers_mut()
+                .insert(CONTENT_TYPE, HeaderValue::from_static(form));
             response
         }
-        _ => document.answer(&request, "application/json", document.hash(), false),
+        _ if form == JSON => document.answer(&request, form, document.hash(), false),
+        _ => document
+            .in_form(in_protobuf)
+            .answer(&request, form, document.hash(), false),
     };
     let headers = response.headers_mut();
     headers.insert(VARY, HeaderValue::from_static("Accept"));
@@ -110,17 +118,41 @@ fn empty(code: StatusCode) -> Response {
     response
 }
 
-/// Media ranges of the request, without their parameters.
-fn accepted(request: &Parts) -> impl Iterator<Item = &str> {
+/// The form of a document that the client likes best, out of `offers`: names, and what the answer is called.
+fn form(request: &Parts, offers: &[(&str, &'static str)]) -> Option<&'static str> {
     let header = request
         .headers
         .get(ACCEPT)
         .and_then(|value| value.to_str().ok())
         .filter(|header| !header.is_empty());
-    header
-        .unwrap_or("*/*")
-        .split(',')
-        .map(|range| range.split(';').next().unwrap_or_default().trim())
+    let mut ranges: Vec<(&str, f64)> = header.unwrap_or("*/*").split(',').map(range).collect();
+    // Those that are liked as much keep their order, but for wildcards, which come last.
+    ranges.sort_by(|left, right| {
+        let wild = |range: &str| range.matches('*').count();
+        right.1.total_cmp(&left.1).then(wild(left.0).cmp(&wild(right.0)))
+    });
+    ranges.into_iter().find_map(|(range, _)| {
+        let (group, name) = range.split_once('/')?;
+        let fits = |offer: &str| {
+            let offer = offer.split_once('/');
+            offer.is_some_and(|offer| group == "*" || group == offer.0)
+                && offer.is_some_and(|offer| name == "*" || name == offer.1)
+        };
+        offers.iter().find(|(offer, _)| fits(offer)).map(|(_, form)| *form)
+    })
+}
+
+/// A media range without its parameters, and how much it is liked.
+fn range(text: &str) -> (&str, f64) {
+    let mut parts = text.split(';').map(str::trim);
+    let range = parts.next().unwrap_or_default();
+    let quality = parts.find_map(|parameter| parameter.strip_prefix("q="));
+    (range, quality.and_then(|quality| quality.parse().ok()).unwrap_or(1.0))
+}
+
+fn in_protobuf(json: &[u8]) -> Vec<u8> {
+    let document = serde_json::from_slice(json).unwrap_or_default();
+    gnostic::encode_v3(&document)
 }
 
 /// Where a document is found in its present state.

@@ -1,7 +1,10 @@
-//! The protobuf form of a version 2 document, which kubectl reads before 1.27.
+//! The protobuf forms of documents: of version 2, which kubectl reads before 1.27, and of version 3.
 //!
-//! The messages are those of gnostic's `openapi.v2`. They follow the JSON document member by member, so a table for each
+//! The messages are those of gnostic: [`v2`] and [`v3`]. They follow the JSON document member by member, so a table for each
 //! message and one walk are enough. Members that Kubernetes' documents never have are left out of the tables.
+
+mod v2;
+mod v3;
 
 use serde_json::Value;
 
@@ -45,157 +48,33 @@ enum Kind {
     Responses,
     /// A map from names to API-key securities.
     Securities,
+    /// A message, or a reference to one.
+    OrReference(&'static Message),
+    /// Several of those.
+    ManyOrReference(&'static Message),
+    /// A map from names to those.
+    NamedOrReference(&'static Message),
+    /// A map from status codes to those, behind a field for the default.
+    CodedOrReference(&'static Message),
+    /// One of those in a list inside a message with one field.
+    ItemOrReference(&'static Message),
+    /// One of those, or a truth value.
+    FlagOrReference(&'static Message),
+    /// A number, a truth value or a text; other values are not told.
+    Default,
 }
 
-static DOCUMENT: Message = Message {
-    fields: &[
-        ("swagger", 1, Kind::Text),
-        ("info", 2, Kind::One(&INFO)),
-        ("schemes", 5, Kind::Texts),
-        ("consumes", 6, Kind::Texts),
-        ("produces", 7, Kind::Texts),
-        ("paths", 8, Kind::Paths),
-        ("definitions", 9, Kind::Named(&SCHEMA)),
-        ("parameters", 10, Kind::NamedParameters),
-        ("security", 12, Kind::Requirements),
-        ("securityDefinitions", 13, Kind::Securities),
-    ],
-    extensions: 16,
-};
-
-static INFO: Message = Message {
-    fields: &[
-        ("title", 1, Kind::Text),
-        ("version", 2, Kind::Text),
-        ("description", 3, Kind::Text),
-    ],
-    extensions: 7,
-};
-
-static PATH_ITEM: Message = Message {
-    fields: &[
-        ("$ref", 1, Kind::Text),
-        ("get", 2, Kind::One(&OPERATION)),
-        ("put", 3, Kind::One(&OPERATION)),
-        ("post", 4, Kind::One(&OPERATION)),
-        ("delete", 5, Kind::One(&OPERATION)),
-        ("options", 6, Kind::One(&OPERATION)),
-        ("head", 7, Kind::One(&OPERATION)),
-        ("patch", 8, Kind::One(&OPERATION)),
-        ("parameters", 9, Kind::Parameters),
-    ],
-    extensions: 10,
-};
-
-static OPERATION: Message = Message {
-    fields: &[
-        ("tags", 1, Kind::Texts),
-        ("summary", 2, Kind::Text),
-        ("description", 3, Kind::Text),
-        ("operationId", 5, Kind::Text),
-        ("produces", 6, Kind::Texts),
-        ("consumes", 7, Kind::Texts),
-        ("parameters", 8, Kind::Parameters),
-        ("responses", 9, Kind::Responses),
-        ("schemes", 10, Kind::Texts),
-        ("deprecated", 11, Kind::Flag),
-    ],
-    extensions: 13,
-};
-
-static RESPONSE: Message = Message {
-    fields: &[("description", 1, Kind::Text), ("schema", 2, Kind::SchemaItem)],
-    extensions: 5,
-};
-
-static REFERENCE: Message = Message {
-    fields: &[("$ref", 1, Kind::Text), ("description", 2, Kind::Text)],
-    extensions: 0,
-};
-
-static BODY_PARAMETER: Message = Message {
-    fields: &[
-        ("description", 1, Kind::Text),
-        ("name", 2, Kind::Text),
-        ("in", 3, Kind::Text),
-        ("required", 4, Kind::Flag),
-        ("schema", 5, Kind::One(&SCHEMA)),
-    ],
-    extensions: 6,
-};
-
-static QUERY_PARAMETER: Message = Message {
-    fields: &[
-        ("required", 1, Kind::Flag),
-        ("in", 2, Kind::Text),
-        ("description", 3, Kind::Text),
-        ("name", 4, Kind::Text),
-        ("type", 6, Kind::Text),
-        ("format", 7, Kind::Text),
-        ("uniqueItems", 20, Kind::Flag),
-    ],
-    extensions: 23,
-};
-
-static PATH_PARAMETER: Message = Message {
-    fields: &[
-        ("required", 1, Kind::Flag),
-        ("in", 2, Kind::Text),
-        ("description", 3, Kind::Text),
-        ("name", 4, Kind::Text),
-        ("type", 5, Kind::Text),
-        ("format", 6, Kind::Text),
-        ("uniqueItems", 19, Kind::Flag),
-    ],
-    extensions: 22,
-};
-
-static API_KEY: Message = Message {
-    fields: &[
-        ("type", 1, Kind::Text),
-        ("name", 2, Kind::Text),
-        ("in", 3, Kind::Text),
-        ("description", 4, Kind::Text),
-    ],
-    extensions: 5,
-};
-
-static SCHEMA: Message = Message {
-    fields: &[
-        ("$ref", 1, Kind::Text),
-        ("format", 2, Kind::Text),
-        ("title", 3, Kind::Text),
-        ("description", 4, Kind::Text),
-        ("default", 5, Kind::Any),
-        ("multipleOf", 6, Kind::Number),
-        ("maximum", 7, Kind::Number),
-        ("exclusiveMaximum", 8, Kind::Flag),
-        ("minimum", 9, Kind::Number),
-        ("exclusiveMinimum", 10, Kind::Flag),
-        ("maxLength", 11, Kind::Whole),
-        ("minLength", 12, Kind::Whole),
-        ("pattern", 13, Kind::Text),
-        ("maxItems", 14, Kind::Whole),
-        ("minItems", 15, Kind::Whole),
-        ("uniqueItems", 16, Kind::Flag),
-        ("maxProperties", 17, Kind::Whole),
-        ("minProperties", 18, Kind::Whole),
-        ("required", 19, Kind::Texts),
-        ("enum", 20, Kind::Anys),
-        ("additionalProperties", 21, Kind::SchemaOrFlag),
-        ("type", 22, Kind::Types),
-        ("items", 23, Kind::SchemaItem),
-        ("allOf", 24, Kind::Many(&SCHEMA)),
-        ("properties", 25, Kind::Named(&SCHEMA)),
-        ("example", 30, Kind::Any),
-    ],
-    extensions: 31,
-};
-
-/// The document in protobuf.
-pub(super) fn encode(document: &Value) -> Vec<u8> {
+/// A version 2 document in protobuf.
+pub(super) fn encode_v2(document: &Value) -> Vec<u8> {
     let mut out = Vec::new();
-    message(document, &DOCUMENT, &mut out);
+    message(document, &v2::DOCUMENT, &mut out);
+    out
+}
+
+/// A version 3 document in protobuf.
+pub(super) fn encode_v3(document: &Value) -> Vec<u8> {
+    let mut out = Vec::new();
+    message(document, &v3::DOCUMENT, &mut out);
     out
 }
 
@@ -233,58 +112,71 @@ fn field(value: &Value, number: u32, kind: Kind, out: &mut Vec<u8>) {
             entries(value).for_each(|(name, value)| pair(1, name, out, |out| message(value, table, out)));
         }),
         Kind::Paths => nested(number, out, |out| {
-            entries(value).for_each(|(name, value)| pair(2, name, out, |out| message(value, &PATH_ITEM, out)));
+            entries(value).for_each(|(name, value)| pair(2, name, out, |out| message(value, &v2::PATH_ITEM, out)));
         }),
-        Kind::Requirements => elements(value).for_each(|value| nested(number, out, |out| requirement(value, out))),
-        Kind::SchemaItem => nested(number, out, |out| nested(1, out, |out| message(value, &SCHEMA, out))),
+        Kind::Requirements => elements(value).for_each(|value| nested(number, out, |out| v2::requirement(value, out))),
+        Kind::SchemaItem => nested(number, out, |out| {
+            nested(1, out, |out| message(value, &v2::SCHEMA, out))
+        }),
         Kind::Types => nested(number, out, |out| match value {
             Value::String(one) => text(1, one, out),
             several => field(several, 1, Kind::Texts, out),
         }),
         Kind::SchemaOrFlag => nested(number, out, |out| match value {
             Value::Bool(flag) => whole(2, u64::from(*flag), out),
-            schema => nested(1, out, |out| message(schema, &SCHEMA, out)),
+            schema => nested(1, out, |out| message(schema, &v2::SCHEMA, out)),
         }),
         Kind::Parameters => {
-            elements(value).for_each(|value| nested(number, out, |out| parameter_or_reference(value, out)));
+            elements(value).for_each(|value| nested(number, out, |out| v2::parameter_or_reference(value, out)));
         }
         Kind::NamedParameters => nested(number, out, |out| {
-            entries(value).for_each(|(name, value)| pair(1, name, out, |out| parameter(value, out)));
+            entries(value).for_each(|(name, value)| pair(1, name, out, |out| v2::parameter(value, out)));
         }),
         Kind::Responses => nested(number, out, |out| {
             entries(value).for_each(|(name, value)| {
                 pair(1, name, out, |out| match value.get("$ref") {
-                    Some(_) => nested(2, out, |out| message(value, &REFERENCE, out)),
-                    None => nested(1, out, |out| message(value, &RESPONSE, out)),
+                    Some(_) => nested(2, out, |out| message(value, &v2::REFERENCE, out)),
+                    None => nested(1, out, |out| message(value, &v2::RESPONSE, out)),
                 });
             });
         }),
         Kind::Securities => nested(number, out, |out| {
             entries(value).for_each(|(name, value)| {
-                pair(1, name, out, |out| nested(2, out, |out| message(value, &API_KEY, out)));
+                pair(1, name, out, |out| {
+                    nested(2, out, |out| message(value, &v2::API_KEY, out))
+                });
             });
         }),
-    }
-}
-
-fn requirement(value: &Value, out: &mut Vec<u8>) {
-    entries(value).for_each(|(name, value)| pair(1, name, out, |out| field(value, 1, Kind::Texts, out)));
-}
-
-fn parameter_or_reference(value: &Value, out: &mut Vec<u8>) {
-    match value.get("$ref") {
-        Some(_) => nested(2, out, |out| message(value, &REFERENCE, out)),
-        None => nested(1, out, |out| parameter(value, out)),
-    }
-}
-
-fn parameter(value: &Value, out: &mut Vec<u8>) {
-    match value.get("in").and_then(Value::as_str) {
-        Some("body") => nested(1, out, |out| message(value, &BODY_PARAMETER, out)),
-        Some("path") => nested(2, out, |out| nested(4, out, |out| message(value, &PATH_PARAMETER, out))),
-        _ => nested(2, out, |out| {
-            nested(3, out, |out| message(value, &QUERY_PARAMETER, out))
+        Kind::OrReference(table) => nested(number, out, |out| or_reference(value, table, out)),
+        Kind::ManyOrReference(table) => {
+            elements(value).for_each(|value| nested(number, out, |out| or_reference(value, table, out)));
+        }
+        Kind::NamedOrReference(table) => nested(number, out, |out| {
+            entries(value).for_each(|(name, value)| pair(1, name, out, |out| or_reference(value, table, out)));
         }),
+        Kind::CodedOrReference(table) => nested(number, out, |out| {
+            entries(value).for_each(|(code, value)| pair(2, code, out, |out| or_reference(value, table, out)));
+        }),
+        Kind::ItemOrReference(table) => {
+            nested(number, out, |out| nested(1, out, |out| or_reference(value, table, out)));
+        }
+        Kind::FlagOrReference(table) => nested(number, out, |out| match value {
+            Value::Bool(flag) => whole(2, u64::from(*flag), out),
+            other => nested(1, out, |out| or_reference(other, table, out)),
+        }),
+        Kind::Default => nested(number, out, |out| match value {
+            Value::Number(_) => field(value, 1, Kind::Number, out),
+            Value::Bool(_) => field(value, 2, Kind::Flag, out),
+            Value::String(_) => field(value, 3, Kind::Text, out),
+            _ => {}
+        }),
+    }
+}
+
+fn or_reference(value: &Value, table: &Message, out: &mut Vec<u8>) {
+    match value.get("$ref") {
+        Some(_) => nested(2, out, |out| message(value, &v3::REFERENCE, out)),
+        None => nested(1, out, |out| message(value, table, out)),
     }
 }
 
@@ -347,13 +239,30 @@ mod tests {
     fn members_become_fields_of_nested_messages() {
         let document = json!({"swagger": "2.0", "paths": {"/a": {"get": {"operationId": "x"}}}});
         let expected = b"\x0a\x032.0\x42\x0d\x12\x0b\x0a\x02/a\x12\x05\x12\x03\x2a\x01x";
-        assert_eq!(encode(&document), expected);
+        assert_eq!(encode_v2(&document), expected);
+    }
+
+    #[test]
+    fn version_3_refers_to_schemas_beside_them() {
+        let document = json!({
+            "openapi": "3.0.0",
+            "components": {"schemas": {"a": {
+                "type": "object",
+                "properties": {"b": {"$ref": "#/c"}},
+                "default": {},
+                "additionalProperties": true,
+            }}},
+        });
+        let schema = b"\xca\x01\x06object\xfa\x01\x0e\x0a\x0c\x0a\x01b\x12\x07\x12\x05\x0a\x03#/c\x82\x02\x02\x10\x01\x8a\x02\x00";
+        let mut expected = b"\x0a\x053.0.0\x2a\x2d\x0a\x2b\x0a\x29\x0a\x01a\x12\x24\x0a\x22".to_vec();
+        expected.extend_from_slice(schema);
+        assert_eq!(encode_v3(&document), expected);
     }
 
     #[test]
     fn extensions_are_yaml_by_name() {
         let mut out = Vec::new();
-        message(&json!({"type": "object", "x-k": {"a": 1}}), &SCHEMA, &mut out);
+        message(&json!({"type": "object", "x-k": {"a": 1}}), &v2::SCHEMA, &mut out);
         let expected = b"\xb2\x01\x08\x0a\x06object\xfa\x01\x11\x0a\x03x-k\x12\x0a\x12\x08{\"a\":1}\n";
         assert_eq!(out, expected);
     }

@@ -106,6 +106,26 @@ async fn protobuf_has_both_names() {
 }
 
 #[tokio::test]
+async fn documents_of_version_3_are_there_in_protobuf() {
+    let openapi = openapi();
+    let liked = format!("application/json;q=0.5, {}", super::endpoints::V3_PROTOBUF_OLD);
+    for accept in [super::endpoints::V3_PROTOBUF, &liked] {
+        let (_, headers, body) = ask(&openapi, "/openapi/v3/api/v1", &[("accept", accept)]).await;
+        assert_eq!(
+            (headers["content-type"].to_str().unwrap(), &body[..]),
+            (super::endpoints::V3_PROTOBUF, &b"\x0a\x053.0.0"[..])
+        );
+    }
+    let (_, json, _) = ask(
+        &openapi,
+        "/openapi/v3/api/v1",
+        &[("accept", "*/*;q=0.1, application/json")],
+    )
+    .await;
+    assert_eq!(json["content-type"], "application/json");
+}
+
+#[tokio::test]
 async fn the_large_document_is_compressed_for_those_who_take_it() {
     let openapi = openapi();
     let (_, headers, body) = ask(&openapi, "/openapi/v2", &[("accept-encoding", "gzip")]).await;

@@ -94,7 +94,7 @@ impl Decoder<'_> {
             let why = format!("couldn't get version/kind; json parse error: {error}");
             self.unrecognized(&why, body)
         })?;
-        let sent = self.check_kind(sent, body)?;
+        let sent = self.check_kind(sent, body, json)?;
         let strictness = match self.validation {
             FieldValidation::Ignore => Strictness::Lenient,
             FieldValidation::Warn | FieldValidation::Strict => Strictness::Strict,
@@ -110,7 +110,7 @@ impl Decoder<'_> {
 
     fn read_protobuf(&self, body: &[u8], target: &mut dyn Struct) -> ApiResult<()> {
         let envelope = protobuf::open(body).map_err(|error| self.unrecognized(&error, body))?;
-        let sent = self.check_kind(envelope.type_meta, body)?;
+        let sent = self.check_kind(envelope.type_meta, body, &[])?;
         protobuf::decode(envelope.raw, target).map_err(|error| self.unfit(&sent, &error.to_string()))
     }
 
@@ -131,14 +131,14 @@ impl Decoder<'_> {
         Ok(())
     }
 
-    /// Completes what the body says it is, and checks it against the kind.
-    fn check_kind(&self, sent: TypeMeta, body: &[u8]) -> ApiResult<TypeMeta> {
+    /// Completes what the body says it is, and checks it against the kind. `json` is the body in JSON, or empty.
+    fn check_kind(&self, sent: TypeMeta, body: &[u8], json: &[u8]) -> ApiResult<TypeMeta> {
         let version = GroupVersion::parse(&sent.api_version).map_err(|error| self.unrecognized(&error, body))?;
         let sent = complete(sent, &version, self.expected);
         if self.expected.is_custom {
             return self.check_custom_kind(sent, body);
         }
-        match mismatch(self.scheme, self.expected, &sent) {
+        match mismatch(self.scheme, self.expected, &sent, json) {
             None => Ok(sent),
             Some(Mismatch::Version) => Err(ApiError::version_mismatch(&sent.api_version, self.expected.api_version)),
             Some(Mismatch::Kind(why)) => Err(self.unfit(&sent, &why)),
@@ -201,14 +201,21 @@ fn complete(mut sent: TypeMeta, version: &GroupVersion, expected: Expected) -> T
     sent
 }
 
-/// How a document that says it is `sent` is not what was expected.
-pub(super) fn mismatch(scheme: &Scheme, expected: Expected, sent: &TypeMeta) -> Option<Mismatch> {
+/// How a document that says it is `sent` is not what was expected; `json` is the document, or empty.
+pub(super) fn mismatch(scheme: &Scheme, expected: Expected, sent: &TypeMeta, json: &[u8]) -> Option<Mismatch> {
     let TypeMeta { api_version, kind } = sent;
     let fits = |own: &str, expected: &str| own.is_empty() || own == expected;
     if fits(api_version, expected.api_version) && fits(kind, expected.kind) {
         return None;
     }
     let known = scheme.object_kind(api_version, kind);
+    // It is read as what it says it is before that is compared with what is wanted.
+    if let Some(known) = known.filter(|_| !json.is_empty())
+        && let Err(DecodeError::Syntax(why) | DecodeError::Type(why)) =
+            custom::decode(json, &mut *known.zero(), Strictness::Lenient)
+    {
+        return Some(Mismatch::Kind(why));
+    }
     if known.is_some_and(|known| known.group == expected.group && known.kind == expected.kind) {
         return Some(Mismatch::Version);
     }

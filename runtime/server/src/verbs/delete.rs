@@ -92,6 +92,9 @@ impl Endpoint {
     }
 }
 
+/// How kube-apiserver names the list of kinds of options.
+const OPTIONS_SCHEME: &str = "pkg/apis/meta/internalversion/scheme/register.go:27";
+
 /// Reads a DeleteOptions, whatever group it says it is of: each group has one of its own.
 fn decode_options(format: Format, body: &[u8]) -> ApiResult<meta::DeleteOptions> {
     let refused = |why: &dyn std::fmt::Display| ApiError::bad_request(why.to_string());
@@ -109,7 +112,15 @@ fn decode_options(format: Format, body: &[u8]) -> ApiResult<meta::DeleteOptions>
     let sent = json::type_meta(&json)
         .map_err(|error| refused(&format!("couldn't get version/kind; json parse error: {error}")))?;
     if !sent.kind.is_empty() && sent.kind != "DeleteOptions" {
-        return Err(refused(&"decoded object cannot be converted to DeleteOptions"));
+        let version = match sent.api_version.as_str() {
+            "" => "meta.k8s.io/v1",
+            version => version,
+        };
+        let why = format!(
+            "no kind {:?} is registered for version {version:?} in scheme {OPTIONS_SCHEME:?}",
+            sent.kind
+        );
+        return Err(refused(&why));
     }
     json::decode(&json, &mut options, json::Strictness::Lenient).map_err(|error| refused(&error))?;
     Ok(options)

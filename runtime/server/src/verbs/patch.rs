@@ -19,8 +19,9 @@ use super::update::{Change, Part};
 use super::write::Write;
 use crate::body;
 use crate::endpoint::{Call, Endpoint, PartRules};
+use crate::features::CBOR_SERVING;
 use crate::metrics::BodyUse;
-use crate::negotiation::{Offer, is_cbor_allowed, negotiate, with_empty_details};
+use crate::negotiation::{Offer, negotiate, with_empty_details};
 
 /// How a patch says what to change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -56,7 +57,7 @@ impl PatchKind {
             }
             Some(STRATEGIC) => Some(PatchKind::Strategic),
             Some(APPLY) => None,
-            Some(APPLY_CBOR) if is_cbor_allowed() => None,
+            Some(APPLY_CBOR) if CBOR_SERVING.is_on() => None,
             _ => {
                 let error = ApiError::new(Reason::UnsupportedMediaType, "415: Unsupported Media Type");
                 return Err(with_empty_details(error));
@@ -151,7 +152,7 @@ impl Patch<'_> {
         let patched = patched.of_custom_kind(self.expected.is_custom);
         let refuse = |why: &dyn fmt::Display| patched.refuse(why);
         let sent = json::type_meta(&patched.document).map_err(|error| refuse(&error))?;
-        match mismatch(self.scheme, self.expected, &sent) {
+        match mismatch(self.scheme, self.expected, &sent, &patched.document) {
             None => {}
             Some(Mismatch::Version) => {
                 return Err(ApiError::version_mismatch(&sent.api_version, self.expected.api_version));

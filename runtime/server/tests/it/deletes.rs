@@ -43,6 +43,10 @@ async fn preconditions_name_the_object_that_is_meant() {
         .delete(&path, r#"{"preconditions":{"resourceVersion":"1"}}"#)
         .await;
     assert_eq!(version.code, 409);
+    let kind = server.delete(&path, r#"{"kind":"Note","apiVersion":"v1"}"#).await;
+    let words = "no kind \"Note\" is registered for version \"v1\" in scheme \
+                 \"pkg/apis/meta/internalversion/scheme/register.go:27\"";
+    assert_eq!(kind.refusal(), (400, words.to_owned()));
     let version = note["metadata"]["resourceVersion"].as_str().expect("text");
     let right = format!(r#"{{"preconditions":{{"uid":"{uid}","resourceVersion":"{version}"}}}}"#);
     assert_eq!(server.delete(&path, &right).await.code, 200);

@@ -21,6 +21,7 @@ async fn objects_and_lists_come_as_rows() {
     assert_eq!(one.at("/columnDefinitions/0/name"), "Name");
     assert_eq!(one.at("/rows/0/cells/0"), "n");
     assert_eq!(one.at("/rows/0/object/kind"), "PartialObjectMetadata");
+    assert_eq!(one.at("/rows/0/object/apiVersion"), "meta.k8s.io/v1");
     let list = server
         .get_as(TABLE, &format!("{NOTES}?includeObject=Object&limit=1"))
         .await;
@@ -33,4 +34,25 @@ async fn objects_and_lists_come_as_rows() {
     assert_eq!(wrong.refusal(), (400, words.to_owned()));
     let missing = server.get_as(TABLE, &format!("{NOTES}/x")).await;
     assert_eq!((missing.code, missing.at("/kind")), (404, json!("Status")));
+}
+
+#[tokio::test]
+async fn old_clients_get_tables_and_metadata_of_the_version_that_they_name() {
+    let server = Server::with_places().await;
+    let body = r#"{"metadata":{"name":"n"},"data":{"a":"\"apiVersion\":\"meta.k8s.io/v1\""}}"#;
+    server.create(NOTES, body).await;
+    let old = |kind: &str| format!("application/json;as={kind};v=v1beta1;g=meta.k8s.io");
+    let table = server
+        .get_as(&old("Table"), &format!("{NOTES}?includeObject=Object"))
+        .await;
+    assert_eq!(table.at("/apiVersion"), "meta.k8s.io/v1beta1");
+    assert_eq!(table.at("/rows/0/object/apiVersion"), "v1");
+    assert_eq!(table.at("/rows/0/object/data/a"), "\"apiVersion\":\"meta.k8s.io/v1\"");
+    let list = server.get_as(&old("PartialObjectMetadataList"), NOTES).await;
+    assert_eq!(list.at("/apiVersion"), "meta.k8s.io/v1beta1");
+    assert_eq!(list.at("/items/0/apiVersion"), "meta.k8s.io/v1beta1");
+    let one = server
+        .get_as(&old("PartialObjectMetadata"), &format!("{NOTES}/n"))
+        .await;
+    assert_eq!(one.at("/apiVersion"), "meta.k8s.io/v1beta1");
 }

@@ -64,7 +64,7 @@ pub(super) fn info() -> Value {
 /// How clients prove who they are.
 pub(super) fn bearer_token() -> Value {
     json!({
-        "description": "A bearer token.",
+        "description": "Bearer Token authentication",
         "type": "apiKey",
         "name": "authorization",
         "in": "header",

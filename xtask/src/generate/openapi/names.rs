@@ -78,10 +78,15 @@ pub(super) fn group_infix(group: &Group) -> String {
 
 /// The tag of a group version: `rbacAuthorization_v1`.
 pub(super) fn tag(group: &Group, version: &Version) -> String {
+    format!("{}_{}", group_tag(group), version.name)
+}
+
+/// The tag of a group: `rbacAuthorization`.
+pub(super) fn group_tag(group: &Group) -> String {
     let mut words = words(group).into_iter();
     let first = words.next().unwrap_or_default().to_owned();
     let rest: String = words.map(capitalized).collect();
-    format!("{first}{rest}_{}", version.name)
+    first + &rest
 }
 
 /// The word with its first letter in upper case.

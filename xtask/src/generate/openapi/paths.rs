@@ -24,6 +24,15 @@ impl PathItem {
         self.by_method.values()
     }
 
+    /// What a parameter says in this path: names are those of a kind.
+    pub(super) fn doc_of(&self, parameter: &Parameter) -> String {
+        let mut kinds = self.operations().filter_map(|operation| operation.kind.as_ref());
+        match kinds.next() {
+            Some((_, _, kind)) if *parameter == NAME => format!("name of the {kind}"),
+            _ => parameter.doc.to_owned(),
+        }
+    }
+
     /// The parameters that every operation has, by name.
     pub(super) fn shared_parameters(&self) -> Vec<Parameter> {
         let mut operations = self.by_method.values();
@@ -85,7 +94,7 @@ impl Paths<'_> {
         let operation = Operation {
             action: Action::Discover,
             id: format!("get{}APIResources", names::operation_infix(self.group, self.version)),
-            doc: "Lists the resources of the version.".to_owned(),
+            doc: "get available resources".to_owned(),
             subject: format!("{META}.APIResourceList"),
             answer: None,
             kind: None,
@@ -227,7 +236,7 @@ impl Paths<'_> {
                 let operation = Operation {
                     action: Action::Connect(method),
                     id: format!("connect{infix}{}{scope}{about}{ending}", names::capitalized(method)),
-                    doc: format!("Connects to the {} of the {}.", below.name, kind.resource.kind),
+                    doc: describe(Action::Connect(method), &kind.resource.kind, Some(below)),
                     subject: String::new(),
                     answer: Some(Answer::Anything),
                     kind: Some((self.group.name.clone(), self.version.name.clone(), options.to_owned())),
@@ -343,22 +352,30 @@ fn actions(subresource: &Subresource) -> Vec<Action> {
     verbs.iter().filter_map(action).collect()
 }
 
+/// What an operation does, as kube-apiserver's operations say it; so do those of custom kinds.
 fn describe(action: Action, kind: &str, below: Option<&Subresource>) -> String {
-    let part = below.map_or(String::new(), |subresource| format!("{} of the ", subresource.name));
+    let part = below.map_or(String::new(), |below| format!("{} of ", below.name));
+    let article = match kind.starts_with(['A', 'E', 'I', 'O', 'U']) {
+        true => "an",
+        false => "a",
+    };
     match action {
         Action::Discover => String::new(),
-        Action::Get => format!("Reads the {part}{kind}."),
-        Action::List => format!("Lists objects of kind {kind}, or watches them when asked to."),
-        Action::Watch => format!("Watches the {kind}. Use a list with watch=true and a field selector instead."),
-        Action::WatchList => format!("Watches objects of kind {kind}. Use a list with watch=true instead."),
-        Action::Create => match below {
-            None => format!("Creates a {kind}."),
-            Some(subresource) => format!("Posts to the {} of the {kind}.", subresource.name),
-        },
-        Action::Replace => format!("Replaces the {part}{kind}."),
-        Action::Patch => format!("Changes the {part}{kind} as the patch says."),
-        Action::Delete => format!("Deletes the {kind}."),
-        Action::DeleteCollection => format!("Deletes the selected objects of kind {kind}."),
-        Action::Connect(_) => format!("Connects to the {part}{kind}."),
+        Action::Get => format!("read {part}the specified {kind}"),
+        Action::List => format!("list or watch objects of kind {kind}"),
+        Action::Watch => format!(
+            "watch changes to an object of kind {kind}. deprecated: use the 'watch' parameter with a list operation \
+             instead, filtered to a single item with the 'fieldSelector' parameter."
+        ),
+        Action::WatchList => format!(
+            "watch individual changes to a list of {kind}. deprecated: use the 'watch' parameter with a list operation \
+             instead."
+        ),
+        Action::Create => format!("create {part}{article} {kind}"),
+        Action::Replace => format!("replace {part}the specified {kind}"),
+        Action::Patch => format!("partially update {part}the specified {kind}"),
+        Action::Delete => format!("delete {article} {kind}"),
+        Action::DeleteCollection => format!("delete collection of {kind}"),
+        Action::Connect(method) => format!("connect {} requests to {part}{kind}", method.to_uppercase()),
     }
 }

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use serde_json::{Map, Value};
 
 use super::definitions::Document;
-use super::{file_name, v2, v3};
+use super::{entrances, file_name, served_path, v2, v3};
 use crate::cargo::workspace;
 use crate::generate::model::{Group, Model, Version};
 
@@ -15,7 +15,7 @@ const ALPHA: &[&str] = &["cbor", "shardSelector"];
 #[test]
 fn version_3_agrees_with_kube_apiserver() {
     each(|document, folder| {
-        let name = file_name(document.group, document.version).replace(".json", "_openapi.json");
+        let name = file_name(&served_path(document.group, document.version)).replace(".json", "_openapi.json");
         let theirs = read(&folder.join("v3").join(name));
         let ours = parse(&v3::render(document));
         let mut differences = Vec::new();
@@ -64,13 +64,43 @@ fn version_2_agrees_with_kube_apiserver() {
     });
 }
 
-/// Collects the differences in the documents of the built-in groups.
-fn each(check: impl Fn(&Document<'_>, &PathBuf) -> Vec<String>) {
+#[test]
+fn paths_outside_of_group_versions_agree_with_kube_apiserver() {
+    let Some(folder) = reference() else { return };
+    let model = Model::load(workspace()).expect("definitions without problems");
+    let second = read(&folder.join("v2.json"));
+    let mut differences = Vec::new();
+    for (_, entrance) in entrances(&model.packages[0]) {
+        let ours = parse(&entrance.v2(&model));
+        for section in ["/definitions", "/paths"] {
+            compare_section(&ours, &second, section, &mut differences);
+        }
+        let theirs = folder
+            .join("v3")
+            .join(file_name(&entrance.path).replace(".json", "_openapi.json"));
+        if theirs.exists() {
+            let mut theirs = read(&theirs);
+            // The reference was written before there was a version.
+            theirs["info"]["version"] = "v1.36.0".into();
+            compare(&parse(&entrance.v3(&model)), &theirs, &entrance.path, &mut differences);
+        }
+    }
+    assert!(differences.is_empty(), "{}", differences.join("\n"));
+}
+
+/// Where documents of kube-apiserver are, beside the workspace.
+fn reference() -> Option<PathBuf> {
     let folder = workspace().join("../shared/kubernetes/openapi");
     if !folder.is_dir() {
         println!("skipped: there is no reference data at ../shared/kubernetes/openapi");
-        return;
+        return None;
     }
+    Some(folder)
+}
+
+/// Collects the differences in the documents of the built-in groups.
+fn each(check: impl Fn(&Document<'_>, &PathBuf) -> Vec<String>) {
+    let Some(folder) = reference() else { return };
     let model = Model::load(workspace()).expect("definitions without problems");
     let built_in = &model.packages[0];
     let versions: Vec<(&Group, &Version)> = built_in

@@ -51,7 +51,10 @@ fn path_item(item: &PathItem, tag: &str, shared: &mut Shared) -> Value {
     if !of_all.is_empty() {
         members.insert(
             "parameters".to_owned(),
-            of_all.iter().map(|of_all| parameter(of_all, shared)).collect(),
+            of_all
+                .iter()
+                .map(|of_all| parameter(of_all, &item.doc_of(of_all), shared))
+                .collect(),
         );
     }
     members.into()
@@ -72,7 +75,7 @@ fn operation(operation: &Operation, parameters: &[Parameter], tag: &str, shared:
     members.insert("produces".to_owned(), media_types.into());
     members.insert("schemes".to_owned(), json!(["https"]));
     let mut all: Vec<Value> = body(operation, shared).into_iter().collect();
-    all.extend(parameters.iter().map(|own| parameter(own, shared)));
+    all.extend(parameters.iter().map(|own| parameter(own, own.doc, shared)));
     if !all.is_empty() {
         members.insert("parameters".to_owned(), all.into());
     }
@@ -107,11 +110,11 @@ fn body(operation: &Operation, shared: &mut Shared) -> Option<Value> {
     Some(share("body", ending, members, shared))
 }
 
-fn parameter(parameter: &Parameter, shared: &mut Shared) -> Value {
+fn parameter(parameter: &Parameter, doc: &str, shared: &mut Shared) -> Value {
     let mut members = json!({
         "name": parameter.name,
         "in": parameter.place,
-        "description": parameter.doc,
+        "description": doc,
         "type": parameter.ty,
         "uniqueItems": true,
     });

@@ -44,7 +44,8 @@ fn path_item(item: &PathItem, tag: &str) -> Value {
     }
     let shared = item.shared_parameters();
     if !shared.is_empty() {
-        members.insert("parameters".to_owned(), shared.iter().map(parameter).collect());
+        let shared = shared.iter().map(|shared| parameter(shared, &item.doc_of(shared)));
+        members.insert("parameters".to_owned(), shared.collect());
     }
     members.into()
 }
@@ -55,7 +56,8 @@ fn operation(operation: &Operation, parameters: &[Parameter], tag: &str) -> Valu
     members.insert("description".to_owned(), operation.doc.as_str().into());
     members.insert("operationId".to_owned(), operation.id.as_str().into());
     if !parameters.is_empty() {
-        members.insert("parameters".to_owned(), parameters.iter().map(parameter).collect());
+        let own = parameters.iter().map(|own| parameter(own, own.doc));
+        members.insert("parameters".to_owned(), own.collect());
     }
     if let Some(body) = body(operation) {
         members.insert("requestBody".to_owned(), body);
@@ -99,11 +101,11 @@ fn body(operation: &Operation) -> Option<Value> {
     })
 }
 
-fn parameter(parameter: &Parameter) -> Value {
+fn parameter(parameter: &Parameter, doc: &str) -> Value {
     let mut members = json!({
         "name": parameter.name,
         "in": parameter.place,
-        "description": parameter.doc,
+        "description": doc,
         "schema": {"type": parameter.ty, "uniqueItems": true},
     });
     if parameter.place == "path" {

@@ -20,7 +20,7 @@ pub struct NodeStatus {
     #[field(proto = 2)]
     pub allocatable: ResourceList,
     /// No longer used; see conditions.
-    #[field(proto = 3)]
+    #[field(proto = 3, known("Pending", "Running", "Terminated"))]
     pub phase: String,
     /// Aspects of the node's health, above all Ready.
     #[field(proto = 4, list_type = map, list_map_keys("type"), patch_strategy(merge), patch_merge_key = "type")]

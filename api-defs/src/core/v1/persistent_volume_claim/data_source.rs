@@ -5,6 +5,7 @@ use planesmith_machinery::names;
 
 use super::PersistentVolumeClaimSpec;
 use crate::core::v1::{TypedLocalObjectReference, TypedObjectReference};
+use crate::features::CROSS_NAMESPACE_VOLUME_DATA_SOURCE;
 
 /// Kinds that the older field may name, with their groups.
 const OLD_SOURCES: [(&str, &str); 2] = [
@@ -18,7 +19,8 @@ impl PersistentVolumeClaimSpec {
         let in_other_namespace =
             |source: &TypedObjectReference| source.namespace.as_deref().is_some_and(|ns| !ns.is_empty());
         // Sources in other namespaces are an alpha feature.
-        if self.data_source_ref.as_ref().is_some_and(in_other_namespace)
+        if !CROSS_NAMESPACE_VOLUME_DATA_SOURCE.is_on()
+            && self.data_source_ref.as_ref().is_some_and(in_other_namespace)
             && old.is_none_or(|old| old.data_source_ref.is_none())
         {
             self.data_source_ref = None;

@@ -26,7 +26,17 @@ pub struct PersistentVolumeClaimStatus {
     #[field(proto = 5)]
     pub allocated_resources: ResourceList,
     /// How far growing is, by resource.
-    #[field(proto = 7, granular)]
+    #[field(
+        proto = 7,
+        granular,
+        known(
+            "ControllerResizeInProgress",
+            "ControllerResizeInfeasible",
+            "NodeResizePending",
+            "NodeResizeInProgress",
+            "NodeResizeInfeasible"
+        )
+    )]
     pub allocated_resource_statuses: BTreeMap<String, String>,
     /// The VolumeAttributesClass whose settings the volume has now.
     #[field(proto = 8)]

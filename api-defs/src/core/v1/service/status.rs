@@ -50,7 +50,7 @@ pub struct PortStatus {
     #[field(proto = 1, keep)]
     pub port: i32,
     /// Its protocol: TCP, UDP or SCTP.
-    #[field(proto = 2, keep)]
+    #[field(proto = 2, keep, known("TCP", "UDP", "SCTP"))]
     pub protocol: String,
     /// Why the port is not served: one word in CamelCase, with a prefix such as example.com/ unless it is common knowledge.
     #[field(proto = 3)]

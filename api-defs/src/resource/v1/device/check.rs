@@ -9,6 +9,7 @@ use super::super::device_request::EFFECTS;
 use super::super::list::{check_each, check_named};
 use super::super::names::{check_label, check_label_name, check_qualified, shortened};
 use super::{Device, DeviceAttribute, DeviceTaint};
+use crate::features::DRA_LIST_TYPE_ATTRIBUTES;
 
 /// The most attributes and capacities of a device together.
 const MAX_ATTRIBUTES: usize = 32;
@@ -30,6 +31,9 @@ impl Device {
     pub(in crate::resource::v1) fn drop_alpha(&mut self, old: Option<&Device>) {
         if old.is_none_or(|old| old.node_allocatable_resource_mappings.is_empty()) {
             self.node_allocatable_resource_mappings.clear();
+        }
+        if DRA_LIST_TYPE_ATTRIBUTES.is_on() {
+            return;
         }
         for (name, attribute) in &mut self.attributes {
             let old = old.and_then(|old| old.attributes.get(name));

@@ -7,6 +7,7 @@ use planesmith_machinery::field_error::FieldErrors;
 use planesmith_machinery::status::ApiResult;
 
 use super::{check, flag, number};
+use crate::features::WATCH_LIST;
 use crate::request::Query;
 
 /// A longer watch ends after this time: far beyond any server's uptime, and near enough to be a point in time.
@@ -65,6 +66,7 @@ impl<'q> ListOptions<'q> {
     /// Reads the parameters of a watch.
     pub(crate) fn for_watch(query: Query<'q>) -> ApiResult<Self> {
         let (mut options, mut matched) = Self::read(query)?;
+        let asked_for_state = options.send_initial_events.is_some();
         // What clients meant before they could say it.
         let from_state = matches!(&*options.resource_version, "" | "0");
         if options.send_initial_events.is_none() && matched.is_empty() && from_state {
@@ -75,6 +77,10 @@ impl<'q> ListOptions<'q> {
         if options.send_initial_events.is_some() && matched != "NotOlderThan" {
             let why = "sendInitialEvents requires setting resourceVersionMatch to NotOlderThan";
             errors.forbidden("resourceVersionMatch", why);
+        }
+        if asked_for_state && !WATCH_LIST.is_on() {
+            let why = "sendInitialEvents is forbidden for watch unless the WatchList feature gate is enabled";
+            errors.forbidden("sendInitialEvents", why);
         }
         if !matched.is_empty() {
             options.check_watch_match(&matched, &mut errors);

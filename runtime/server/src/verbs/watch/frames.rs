@@ -1,5 +1,6 @@
 //! Events as bytes.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use bytes::Bytes;
@@ -11,8 +12,9 @@ use planesmith_machinery::status::{ApiError, ApiResult};
 use planesmith_machinery::table::RowObject;
 use planesmith_store::{Entry, Event, EventKind, Revision};
 
-use crate::endpoint::{Endpoint, Form, PARTIAL_API_VERSION, PARTIAL_KIND, PARTIAL_OPEN, Subject, envelope};
+use crate::endpoint::{Endpoint, Form, PARTIAL_KIND, PARTIAL_OPEN, Subject, envelope, partial_api_version};
 use crate::negotiation::{Format, Output, Target};
+use crate::response::in_beta;
 use crate::table;
 use crate::verbs::selection::Selection;
 
@@ -144,8 +146,11 @@ impl Frames {
         }
     }
 
-    /// Under which number frames of this form are kept; tables differ from client to client.
+    /// Under which number frames of this form are kept; tables differ from client to client, and few want an old version.
     fn kept_as(&self) -> Option<u32> {
+        if self.output.beta {
+            return None;
+        }
         match (self.output.target, self.output.format) {
             (Target::Table, _) => None,
             (Target::Object, Format::Protobuf) => Some(1),
@@ -162,7 +167,10 @@ impl Frames {
         match (self.output.target, self.output.format) {
             (Target::Table, _) => {
                 let columns = !std::mem::replace(&mut self.columns_told, true);
-                let table = table::of_one(self.endpoint.kind(), subject, forms, self.shown, columns)?;
+                let mut table = table::of_one(self.endpoint.kind(), subject, forms, self.shown, columns)?;
+                if self.output.beta {
+                    table = in_beta(&table);
+                }
                 text_frame(self.output.format, kind, &[&table], out);
             }
             (Target::Object, Format::Protobuf) => {
@@ -171,12 +179,20 @@ impl Frames {
                 protobuf::encode_watch_event(kind, &object, out);
             }
             (Target::PartialObject | Target::PartialObjectList, Format::Protobuf) => {
-                let object = envelope(PARTIAL_API_VERSION, PARTIAL_KIND, &subject.metadata_message(forms)?);
+                let object = envelope(
+                    partial_api_version(self.output),
+                    PARTIAL_KIND,
+                    &subject.metadata_message(forms)?,
+                );
                 protobuf::encode_watch_event(kind, &object, out);
             }
             (Target::Object, format) => text_frame(format, kind, &[&subject.json(forms)?], out),
             (Target::PartialObject | Target::PartialObjectList, format) => {
-                let pieces = [PARTIAL_OPEN.as_bytes(), &subject.metadata(forms)?, b"}"];
+                let open = match self.output.beta {
+                    true => Cow::Owned(in_beta(PARTIAL_OPEN.as_bytes())),
+                    false => Cow::Borrowed(PARTIAL_OPEN.as_bytes()),
+                };
+                let pieces = [&*open, &subject.metadata(forms)?, b"}"];
                 text_frame(format, kind, &pieces, out);
             }
         }

@@ -1,0 +1,277 @@
+//! `--feature-gates`: which features of Kubernetes are on.
+//!
+//! All names are [`known`]; those that change what this server does are asked for by [`FeatureGates::enabled`].
+
+mod known;
+
+use std::collections::BTreeMap;
+use std::str::FromStr;
+
+use self::known::KNOWN;
+
+/// The names that stand for all features of a stage.
+const STAGES: [(&str, Stage); 2] = [("AllAlpha", Stage::Alpha), ("AllBeta", Stage::Beta)];
+
+/// How settled a feature is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Stage {
+    Alpha,
+    Beta,
+    Stable,
+    Deprecated,
+}
+
+/// A feature as Kubernetes declares it.
+#[derive(Debug)]
+struct Feature {
+    name: &'static str,
+    stage: Stage,
+    /// Whether it is on unless it is switched.
+    default: bool,
+    /// It cannot be switched any more.
+    locked: bool,
+    /// Features that must be on with it.
+    needs: &'static [&'static str],
+}
+
+impl Feature {
+    const fn new(name: &'static str, stage: Stage, default: bool) -> Self {
+        Self {
+            name,
+            stage,
+            default,
+            locked: false,
+            needs: &[],
+        }
+    }
+
+    const fn on(self) -> Self {
+        Self { default: true, ..self }
+    }
+
+    const fn off(self) -> Self {
+        Self { default: false, ..self }
+    }
+
+    const fn locked(self) -> Self {
+        Self { locked: true, ..self }
+    }
+
+    const fn needs(self, needs: &'static [&'static str]) -> Self {
+        Self { needs, ..self }
+    }
+
+    fn find(name: &str) -> Option<&'static Feature> {
+        KNOWN.iter().find(|feature| feature.name == name)
+    }
+}
+
+/// Which features are on: Kubernetes' defaults, and what the flag says.
+///
+/// Each term is `Name=true` or `Name=false`, a `kube:` before it is allowed. `AllAlpha` and `AllBeta` stand for all features
+/// of that stage that are not named themselves.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct FeatureGates {
+    /// What was named.
+    switched: BTreeMap<&'static str, bool>,
+    stages: BTreeMap<&'static str, bool>,
+}
+
+impl FeatureGates {
+    /// Whether a feature is on; one that Kubernetes does not know is off.
+    #[must_use]
+    pub fn enabled(&self, name: &str) -> bool {
+        self.switched(name)
+            .unwrap_or_else(|| Feature::find(name).is_some_and(|feature| feature.default))
+    }
+
+    /// How a feature is switched, by its name or with its stage; `None` when nothing was said about it.
+    #[must_use]
+    pub fn switched(&self, name: &str) -> Option<bool> {
+        self.switched.get(name).copied().or_else(|| {
+            let stage = Feature::find(name)?.stage;
+            let (all, _) = STAGES.iter().find(|(_, known)| *known == stage)?;
+            self.stages.get(all).copied()
+        })
+    }
+
+    /// All features: name, stage as metrics call it, and whether it is on.
+    pub fn all(&self) -> impl Iterator<Item = (&'static str, &'static str, bool)> + '_ {
+        KNOWN.iter().map(|feature| {
+            let stage = match feature.stage {
+                Stage::Alpha => "ALPHA",
+                Stage::Beta => "BETA",
+                Stage::Stable => "",
+                Stage::Deprecated => "DEPRECATED",
+            };
+            (feature.name, stage, self.enabled(feature.name))
+        })
+    }
+
+    /// The features that are named although they are settled or on their way out.
+    pub fn outdated(&self) -> impl Iterator<Item = (&'static str, bool)> + '_ {
+        let outdated = |name: &str| {
+            Feature::find(name).is_some_and(|feature| matches!(feature.stage, Stage::Stable | Stage::Deprecated))
+        };
+        let named = self.switched.iter().map(|(name, on)| (*name, *on));
+        named.filter(move |(name, _)| outdated(name))
+    }
+
+    /// Features that are on without those that they need, each in a sentence.
+    fn unmet(&self) -> impl Iterator<Item = String> + '_ {
+        KNOWN
+            .iter()
+            .filter(|feature| self.enabled(feature.name))
+            .filter_map(|feature| {
+                let off: Vec<&str> = feature
+                    .needs
+                    .iter()
+                    .copied()
+                    .filter(|need| !self.enabled(need))
+                    .collect();
+                (!off.is_empty()).then(|| {
+                    format!(
+                        "{} is enabled, but depends on features that are disabled: [{}]",
+                        feature.name,
+                        off.join(" ")
+                    )
+                })
+            })
+    }
+}
+
+impl FromStr for FeatureGates {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let mut gates = Self::default();
+        let mut problems = Vec::new();
+        for (name, on) in terms(text)? {
+            if let Some((all, _)) = STAGES.iter().find(|(all, _)| *all == name) {
+                gates.stages.insert(all, on);
+                continue;
+            }
+            let Some(feature) = Feature::find(name) else {
+                return Err(format!("unrecognized feature gate: {name}"));
+            };
+            if feature.locked && feature.default != on {
+                problems.push(format!(
+                    "cannot set feature gate {name} to {on}, feature is locked to {}",
+                    feature.default
+                ));
+                continue;
+            }
+            gates.switched.insert(feature.name, on);
+        }
+        if problems.is_empty() {
+            problems.extend(gates.unmet());
+        }
+        match problems.as_slice() {
+            [] => Ok(gates),
+            [problem] => Err(problem.clone()),
+            problems => Err(format!("[{}]", problems.join(", "))),
+        }
+    }
+}
+
+/// The named switches, in the order of their names; the last one of a name counts.
+fn terms(text: &str) -> Result<BTreeMap<&str, bool>, String> {
+    let mut terms = BTreeMap::new();
+    for term in text.split(',').map(str::trim).filter(|term| !term.is_empty()) {
+        let term = match term.split_once(':') {
+            None | Some(("", _)) => term.trim_start_matches(':'),
+            Some(("kube", term)) => term,
+            Some((component, _)) => return Err(format!("component not registered: {component}")),
+        };
+        let Some((name, value)) = term.split_once('=') else {
+            return Err(format!("missing bool value for {}", term.trim()));
+        };
+        let (name, value) = (name.trim(), value.trim());
+        let on = match value {
+            "1" | "t" | "T" | "true" | "TRUE" | "True" => true,
+            "0" | "f" | "F" | "false" | "FALSE" | "False" => false,
+            _ => {
+                return Err(format!(
+                    "invalid value of {name}={value}, err: strconv.ParseBool: parsing \"{value}\": invalid syntax"
+                ));
+            }
+        };
+        terms.insert(name, on);
+    }
+    Ok(terms)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    fn gates(text: &str) -> FeatureGates {
+        text.parse().unwrap()
+    }
+
+    #[test]
+    fn defaults_are_those_of_kubernetes() {
+        let gates = gates("");
+        assert!(gates.enabled("WatchList") && gates.enabled("MutatingAdmissionPolicy"));
+        assert!(!gates.enabled("CBORServingAndStorage") && !gates.enabled("ClusterTrustBundle"));
+        assert!(!gates.enabled("AllowDNSOnlyNodeCSR") && !gates.enabled("Nonsense"));
+        assert_eq!(gates.switched("WatchList"), None);
+    }
+
+    #[test]
+    fn the_table_is_in_order_and_its_defaults_go_together() {
+        let names: Vec<String> = KNOWN.iter().map(|feature| feature.name.to_lowercase()).collect();
+        assert!(names.is_sorted());
+        assert_eq!(names.iter().collect::<BTreeSet<_>>().len(), names.len());
+        assert!(
+            KNOWN
+                .iter()
+                .flat_map(|feature| feature.needs)
+                .all(|need| Feature::find(need).is_some())
+        );
+        assert_eq!(gates("").unmet().count(), 0);
+    }
+
+    #[test]
+    fn features_are_switched_by_name_or_by_stage() {
+        let named = gates("ClusterTrustBundle=true, kube:WatchList=0,");
+        assert!(named.enabled("ClusterTrustBundle") && !named.enabled("WatchList"));
+        let all = gates("AllAlpha=true,AllBeta=true,HPAScaleToZero=false");
+        assert!(all.enabled("GenericWorkload") && all.enabled("ClusterTrustBundle") && !all.enabled("HPAScaleToZero"));
+        assert!(!gates("AllBeta=false").enabled("OpenAPIEnums"));
+        assert_eq!(
+            gates("KMSv1=true,WatchList=true").outdated().collect::<Vec<_>>(),
+            [("KMSv1", true)]
+        );
+    }
+
+    #[test]
+    fn mistakes_are_told_as_by_kubernetes() {
+        for (text, expected) in [
+            ("Nonsense=true", "unrecognized feature gate: Nonsense"),
+            ("WatchList", "missing bool value for WatchList"),
+            (
+                "WatchList=maybe",
+                "invalid value of WatchList=maybe, err: strconv.ParseBool: parsing \"maybe\": invalid syntax",
+            ),
+            (
+                "SidecarContainers=false",
+                "cannot set feature gate SidecarContainers to false, feature is locked to true",
+            ),
+            (
+                "NodeSwap=false,WinDSR=false",
+                "[cannot set feature gate NodeSwap to false, feature is locked to true, cannot set feature gate WinDSR \
+                 to false, feature is locked to true]",
+            ),
+            (
+                "ClusterTrustBundleProjection=true",
+                "ClusterTrustBundleProjection is enabled, but depends on features that are disabled: [ClusterTrustBundle]",
+            ),
+            ("other:WatchList=true", "component not registered: other"),
+        ] {
+            assert_eq!(text.parse::<FeatureGates>().unwrap_err(), expected, "{text}");
+        }
+    }
+}

@@ -1,0 +1,227 @@
+//! Which flow a request belongs to, by the flow schemas that are stored.
+
+use std::sync::{Arc, PoisonError, RwLock};
+use std::time::{Duration, Instant};
+
+use http::HeaderValue;
+use planesmith_access::user::UserInfo;
+use planesmith_api_defs::flowcontrol::v1::{
+    FlowSchema, NonResourcePolicyRule, PolicyRulesWithSubjects, PriorityLevelConfiguration, ResourcePolicyRule, Subject,
+};
+use planesmith_machinery::object::Resource;
+use planesmith_server::filters::{Flow, Flows};
+use planesmith_server::request::RequestInfo;
+use planesmith_server::stores::{ResourceStore, Stores};
+
+/// How long it may take until changes count.
+const FRESH: Duration = Duration::from_secs(1);
+
+/// Matches everything where names are listed.
+const ALL: &str = "*";
+
+/// Flow schemas and priority levels, as they were a moment ago.
+#[derive(Debug)]
+pub(crate) struct StoredFlows {
+    schemas: Arc<ResourceStore>,
+    levels: Arc<ResourceStore>,
+    known: RwLock<Known>,
+}
+
+#[derive(Clone, Debug, Default)]
+struct Known {
+    /// `None` before the first look, and as long as there is nothing to see.
+    seen: Option<Instant>,
+    /// In the order in which they are tried.
+    schemas: Arc<[Schema]>,
+}
+
+#[derive(Debug)]
+struct Schema {
+    flow: Flow,
+    rules: Vec<PolicyRulesWithSubjects>,
+}
+
+impl StoredFlows {
+    pub(crate) fn new(stores: &Stores) -> Self {
+        Self {
+            schemas: stores.resource(FlowSchema::RESOURCE),
+            levels: stores.resource(PriorityLevelConfiguration::RESOURCE),
+            known: RwLock::default(),
+        }
+    }
+
+    fn schemas(&self) -> Arc<[Schema]> {
+        let fresh = |known: &Known| known.seen.is_some_and(|seen| seen.elapsed() < FRESH);
+        let known = self.known.read().unwrap_or_else(PoisonError::into_inner).clone();
+        if fresh(&known) {
+            return known.schemas;
+        }
+        let mut known = self.known.write().unwrap_or_else(PoisonError::into_inner);
+        // Another request may have looked meanwhile.
+        if !fresh(&known) {
+            let schemas = self.read();
+            *known = Known {
+                seen: (!schemas.is_empty()).then(Instant::now),
+                schemas: schemas.into(),
+            };
+        }
+        Arc::clone(&known.schemas)
+    }
+
+    fn read(&self) -> Vec<Schema> {
+        let levels = self.levels.all::<PriorityLevelConfiguration>();
+        let mut schemas = self.schemas.all::<FlowSchema>();
+        schemas.sort_by(|left, right| {
+            let order = |schema: &FlowSchema| (schema.spec.matching_precedence, schema.metadata.name.clone());
+            order(left).cmp(&order(right))
+        });
+        let schema = |schema: FlowSchema| {
+            let wanted = &schema.spec.priority_level_configuration.name;
+            let level = levels.iter().find(|level| level.metadata.name == *wanted)?;
+            Some(Schema {
+                flow: Flow {
+                    schema: HeaderValue::try_from(&schema.metadata.uid).ok()?,
+                    level: HeaderValue::try_from(&level.metadata.uid).ok()?,
+                },
+                rules: schema.spec.rules,
+            })
+        };
+        schemas.into_iter().filter_map(schema).collect()
+    }
+}
+
+impl Flows for StoredFlows {
+    fn of(&self, user: &UserInfo, info: &RequestInfo) -> Option<Flow> {
+        let schemas = self.schemas();
+        let fits = |schema: &&Schema| schema.rules.iter().any(|rule| is_about(rule, user, info));
+        schemas.iter().find(fits).map(|schema| schema.flow.clone())
+    }
+}
+
+fn is_about(rule: &PolicyRulesWithSubjects, user: &UserInfo, info: &RequestInfo) -> bool {
+    if !rule.subjects.iter().any(|subject| is_by(subject, user)) {
+        return false;
+    }
+    match info.is_resource() {
+        true => rule.resource_rules.iter().any(|rule| is_of_resource(rule, info)),
+        false => rule.non_resource_rules.iter().any(|rule| is_of_path(rule, info)),
+    }
+}
+
+fn is_by(subject: &Subject, user: &UserInfo) -> bool {
+    let Subject {
+        user: one,
+        group,
+        service_account: account,
+        ..
+    } = subject;
+    let account = account.as_ref().is_some_and(|account| {
+        let name = user.name.strip_prefix("system:serviceaccount:");
+        let parts = name.and_then(|name| name.split_once(':'));
+        parts.is_some_and(|(namespace, name)| {
+            namespace == account.namespace && [ALL, name].contains(&account.name.as_str())
+        })
+    });
+    account
+        || one
+            .as_ref()
+            .is_some_and(|one| [ALL, &user.name].contains(&one.name.as_str()))
+        || group
+            .as_ref()
+            .is_some_and(|group| group.name == ALL || user.is_in(&group.name))
+}
+
+fn is_of_resource(rule: &ResourcePolicyRule, info: &RequestInfo) -> bool {
+    let resource = match info.subresource() {
+        "" => info.resource().to_owned(),
+        below => format!("{}/{below}", info.resource()),
+    };
+    let place = match info.namespace() {
+        "" => rule.cluster_scope,
+        namespace => names(&rule.namespaces, namespace),
+    };
+    place
+        && names(&rule.verbs, &info.verb_text())
+        && names(&rule.api_groups, info.group())
+        && names(&rule.resources, &resource)
+}
+
+fn is_of_path(rule: &NonResourcePolicyRule, info: &RequestInfo) -> bool {
+    let fits = |url: &String| match url.strip_suffix('*') {
+        Some(start) => info.path().starts_with(start),
+        None => url == info.path(),
+    };
+    names(&rule.verbs, &info.verb_text()) && rule.non_resource_urls.iter().any(fits)
+}
+
+fn names(list: &[String], name: &str) -> bool {
+    list.iter().any(|known| known == ALL || known == name)
+}
+
+#[cfg(test)]
+mod tests {
+    use http::Method;
+    use planesmith_machinery::json::{self, Strictness};
+    use serde_json::json;
+
+    use super::*;
+
+    fn rule(document: &serde_json::Value) -> PolicyRulesWithSubjects {
+        let mut rule = PolicyRulesWithSubjects::default();
+        json::decode(document.to_string().as_bytes(), &mut rule, Strictness::Strict).unwrap();
+        rule
+    }
+
+    fn user(name: &str) -> UserInfo {
+        UserInfo {
+            name: name.to_owned(),
+            groups: vec!["dev".to_owned()],
+            ..UserInfo::default()
+        }
+    }
+
+    #[track_caller]
+    fn check(rule: &PolicyRulesWithSubjects, name: &str, path: &str, expected: bool) {
+        let info = RequestInfo::new(&Method::GET, &path.parse().unwrap());
+        assert_eq!(is_about(rule, &user(name), &info), expected, "{name} {path}");
+    }
+
+    #[test]
+    fn rules_are_about_subjects_and_what_they_ask_for() {
+        let rule = rule(&json!({
+            "subjects": [
+                {"kind": "User", "user": {"name": "ann"}},
+                {"kind": "ServiceAccount", "serviceAccount": {"namespace": "n", "name": "*"}},
+            ],
+            "resourceRules": [{
+                "verbs": ["get"], "apiGroups": ["apps"], "resources": ["deployments", "deployments/status"], "namespaces": ["n"],
+            }],
+            "nonResourceRules": [{"verbs": ["*"], "nonResourceURLs": ["/healthz", "/livez/*"]}],
+        }));
+        for (name, path, expected) in [
+            ("ann", "/apis/apps/v1/namespaces/n/deployments/a", true),
+            ("ann", "/apis/apps/v1/namespaces/n/deployments/a/status", true),
+            ("ann", "/apis/apps/v1/namespaces/n/deployments/a/scale", false),
+            ("ann", "/apis/apps/v1/namespaces/n/deployments", false),
+            ("ann", "/apis/apps/v1/namespaces/m/deployments/a", false),
+            ("ann", "/healthz", true),
+            ("ann", "/livez/ping", true),
+            ("ann", "/readyz", false),
+            ("bob", "/healthz", false),
+            ("system:serviceaccount:n:any", "/healthz", true),
+            ("system:serviceaccount:m:any", "/healthz", false),
+        ] {
+            check(&rule, name, path, expected);
+        }
+    }
+
+    #[test]
+    fn the_whole_cluster_is_a_place_of_its_own() {
+        let rule = rule(&json!({
+            "subjects": [{"kind": "Group", "group": {"name": "dev"}}],
+            "resourceRules": [{"verbs": ["*"], "apiGroups": ["*"], "resources": ["*"], "clusterScope": true}],
+        }));
+        check(&rule, "ann", "/api/v1/nodes", true);
+        check(&rule, "ann", "/api/v1/namespaces/n/pods", false);
+    }
+}

@@ -1,0 +1,23 @@
+//! Features of Kubernetes that decide how requests are answered.
+
+use planesmith_machinery::feature::Feature;
+
+/// All of them.
+pub static ALL: [&Feature; 5] = [
+    &API_RESPONSE_COMPRESSION,
+    &CBOR_SERVING,
+    &OPENAPI_ENUMS,
+    &STORAGE_VERSION_HASH,
+    &WATCH_LIST,
+];
+
+/// Large answers are compressed for clients that take that.
+pub(crate) static API_RESPONSE_COMPRESSION: Feature = Feature::on("APIResponseCompression");
+/// Clients may use CBOR.
+pub(crate) static CBOR_SERVING: Feature = Feature::off("CBORServingAndStorage");
+/// OpenAPI documents list the values of enumerations.
+pub(crate) static OPENAPI_ENUMS: Feature = Feature::on("OpenAPIEnums");
+/// Discovery says by a hash in which form objects are stored.
+pub(crate) static STORAGE_VERSION_HASH: Feature = Feature::on("StorageVersionHash");
+/// Watches begin with the objects that are there when they are asked to.
+pub(crate) static WATCH_LIST: Feature = Feature::on("WatchList");

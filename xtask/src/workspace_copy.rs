@@ -1,0 +1,47 @@
+//! Copies of the workspace that share its target folder, for tests that add a crate and build it.
+//!
+//! A copy must not lie in that folder: cargo would then judge by the copy's files, ever after, whether the workspace's crates
+//! are stale.
+
+use std::path::{Path, PathBuf};
+use std::process::Output;
+
+use anyhow::{Context as _, Result, ensure};
+
+/// The target folder that this test was built into.
+pub(crate) fn target() -> Result<PathBuf> {
+    let test = std::env::current_exe()?;
+    let target = test
+        .ancestors()
+        .nth(3)
+        .context("the test runs outside a target folder")?;
+    Ok(target.to_owned())
+}
+
+/// Fails with what a command said when it did not succeed.
+pub(crate) fn succeeded(what: &str, output: &Output) -> Result<()> {
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    ensure!(output.status.success(), "{what}: {}\n{stderr}", output.status);
+    Ok(())
+}
+
+/// Copies the files below a folder, without what is built and what git keeps. They keep their times, by which cargo knows
+/// what is built already.
+pub(crate) fn copy(from: &Path, to: &Path) -> Result<()> {
+    std::fs::create_dir_all(to)?;
+    for entry in std::fs::read_dir(from)? {
+        let entry = entry?;
+        let (name, kind) = (entry.file_name(), entry.file_type()?);
+        let (from, to) = (entry.path(), to.join(&name));
+        if kind.is_dir() && name != "target" && name != ".git" {
+            copy(&from, &to)?;
+        } else if kind.is_file() {
+            std::fs::copy(&from, &to)?;
+            std::fs::File::options()
+                .write(true)
+                .open(&to)?
+                .set_modified(entry.metadata()?.modified()?)?;
+        }
+    }
+    Ok(())
+}
