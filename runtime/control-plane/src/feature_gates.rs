@@ -1,6 +1,6 @@
 //! `--feature-gates`: which features of Kubernetes are on.
 //!
-//! All names are [`known`]; those that change what this server does are asked for by [`FeatureGates::enabled`].
+//! All names are `known`; those that change what this server does are asked for by [`FeatureGates::enabled`].
 
 mod known;
 

@@ -1,6 +1,6 @@
 //! OpenAPI documents, version 3 and version 2, one of each per group version.
 //!
-//! Paths outside of group versions have documents of their own, which [`entrances`] makes.
+//! Paths outside of group versions have documents of their own, which [`mod@entrances`] makes.
 //!
 //! Both versions say the same: [`names`] gives definitions their names, [`schema`] turns structs into schemas, [`operation`]
 //! knows what can be done under which path, [`v3`] and [`v2`] write it down, [`layout`] puts one definition or path on

@@ -4,6 +4,7 @@ use planesmith_machinery::apply::{self, Sent};
 use planesmith_machinery::fields::{Tracking, Versions};
 use planesmith_machinery::json::{self, Strictness};
 use planesmith_machinery::object::Object;
+use planesmith_machinery::status::ApiResult;
 use planesmith_machinery::time::Time;
 use planesmith_machinery::{defaulting, yaml};
 
@@ -13,7 +14,11 @@ use crate::kinds::{choose, join, pieces, samples};
 struct OneVersion;
 
 impl Versions for OneVersion {
-    fn convert(&self, _: &dyn Object, _: &str) -> Option<Box<dyn Object>> {
+    fn convert(&self, _: &dyn Object, _: &str) -> ApiResult<Option<Box<dyn Object>>> {
+        Ok(None)
+    }
+
+    fn zero(&self, _: &dyn Object, _: &str) -> Option<Box<dyn Object>> {
         None
     }
 }
