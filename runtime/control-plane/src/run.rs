@@ -303,10 +303,14 @@ fn assemble(
     let resources = enablement.clone();
     let mut routes = Routes::new().only(move |facts| resources.resource(facts));
     let groups = program.all_groups();
-    let served: Vec<GroupVersion> = groups.filter(|group| enablement.version(group)).copied().collect();
-    for group_version in &served {
+    for group_version in groups.filter(|group| enablement.version(group)) {
         (group_version.install)(&mut routes, &stores);
     }
+    // Versions that are only converted from and to have nothing to be served.
+    let served = program.all_groups().copied();
+    let served: Vec<GroupVersion> = served
+        .filter(|group| routes.serves(group.group, group.version))
+        .collect();
     let openapi = program.openapi.of(&served);
     let services = Services::new(&stores, options.aggregation.enable_aggregator_routing);
     let directory = GroupDirectory::default();

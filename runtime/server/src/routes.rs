@@ -100,6 +100,17 @@ impl Routes {
         self.open_groups.push(group.into());
     }
 
+    /// Whether anything of a group version was added.
+    #[must_use]
+    pub fn serves(&self, group: &str, version: &str) -> bool {
+        let mut facts = self.handlers.iter().map(|handler| handler.facts());
+        facts.any(|facts| facts.group == group && facts.version == version)
+            || self
+                .claims
+                .iter()
+                .any(|(of, claimed, _)| of == group && claimed == version)
+    }
+
     /// Compiles the table.
     #[must_use]
     pub fn build(self) -> RouteTable {
