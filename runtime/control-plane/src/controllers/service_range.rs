@@ -58,8 +58,12 @@ impl ServiceRangeController {
             let mut waiting = false;
             for range in &ranges {
                 waiting |= range.metadata.deletion_timestamp.is_some();
-                if let Err(error) = self.sync(range, &ranges).await {
-                    waiting = true;
+                let Err(error) = self.sync(range, &ranges).await else {
+                    continue;
+                };
+                waiting = true;
+                // Somebody else's write is no failure; the range is looked at again.
+                if error.status() != Some(StatusCode::CONFLICT) {
                     tracing::warn!(range = range.metadata.name, %error, "a range for services cannot be kept");
                 }
             }
