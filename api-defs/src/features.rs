@@ -3,24 +3,42 @@
 use planesmith_machinery::feature::Feature;
 
 /// All of them.
-pub static ALL: [&Feature; 6] = [
+pub static ALL: [&Feature; 12] = [
+    &CLUSTER_TRUST_BUNDLE_PROJECTION,
+    &CONTAINER_STOP_SIGNALS,
     &COORDINATED_LEADER_ELECTION,
     &CROSS_NAMESPACE_VOLUME_DATA_SOURCE,
     &DRA_LIST_TYPE_ATTRIBUTES,
+    &GENERIC_WORKLOAD,
     &HPA_SCALE_TO_ZERO,
     &MAX_UNAVAILABLE_STATEFUL_SET,
+    &POD_CERTIFICATE_REQUEST,
+    &TAINT_TOLERATION_COMPARISON_OPERATORS,
+    &USER_NAMESPACES_HOST_NETWORK_SUPPORT,
     &VOLUME_LIMIT_SCALING,
 ];
 
+/// Volumes of pods hold bundles of trusted certificates.
+pub(crate) static CLUSTER_TRUST_BUNDLE_PROJECTION: Feature = Feature::off("ClusterTrustBundleProjection");
+/// Containers say which signal ends them.
+pub(crate) static CONTAINER_STOP_SIGNALS: Feature = Feature::off("ContainerStopSignals");
 /// Leases say how their leader is elected.
 pub(crate) static COORDINATED_LEADER_ELECTION: Feature = Feature::off("CoordinatedLeaderElection");
 /// Claims are filled from sources in other namespaces.
 pub(crate) static CROSS_NAMESPACE_VOLUME_DATA_SOURCE: Feature = Feature::off("CrossNamespaceVolumeDataSource");
 /// Devices have attributes with several values.
 pub(crate) static DRA_LIST_TYPE_ATTRIBUTES: Feature = Feature::off("DRAListTypeAttributes");
+/// Pods name the group with which they are scheduled.
+pub(crate) static GENERIC_WORKLOAD: Feature = Feature::off("GenericWorkload");
 /// Autoscalers go down to no replicas.
 pub(crate) static HPA_SCALE_TO_ZERO: Feature = Feature::off("HPAScaleToZero");
 /// Stateful sets replace several pods at once.
 pub(crate) static MAX_UNAVAILABLE_STATEFUL_SET: Feature = Feature::off("MaxUnavailableStatefulSet");
+/// Volumes of pods hold certificates that are made for the pod.
+pub(crate) static POD_CERTIFICATE_REQUEST: Feature = Feature::off("PodCertificateRequest");
+/// Tolerations compare numbers.
+pub(crate) static TAINT_TOLERATION_COMPARISON_OPERATORS: Feature = Feature::off("TaintTolerationComparisonOperators");
+/// Pods with users of their own use the network of their node.
+pub(crate) static USER_NAMESPACES_HOST_NETWORK_SUPPORT: Feature = Feature::off("UserNamespacesHostNetworkSupport");
 /// Drivers keep pods from nodes where they are missing.
 pub(crate) static VOLUME_LIMIT_SCALING: Feature = Feature::off("VolumeLimitScaling");

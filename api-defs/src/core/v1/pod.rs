@@ -4,6 +4,7 @@ mod annotations;
 mod check;
 mod columns;
 mod defaults;
+mod disabled;
 mod dns;
 mod ephemeral;
 mod host;

@@ -35,8 +35,7 @@ impl PodTemplateSpec {
         let annotations = &self.metadata.annotations;
         validation::check_labels("labels", &self.metadata.labels, errors);
         validation::check_annotations("annotations", annotations, errors);
-        let any_cost = options.any_deletion_cost;
-        check_annotations(annotations, &self.spec, any_cost, &mut errors.at("annotations"));
+        check_annotations(annotations, &self.spec, options, &mut errors.at("annotations"));
         let mut errors = errors.at("spec");
         self.spec.check("", options, &mut errors);
         check_seccomp_fields(annotations, &self.spec, &mut errors);

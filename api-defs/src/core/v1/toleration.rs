@@ -2,8 +2,11 @@
 
 use planesmith_machinery::Struct;
 use planesmith_machinery::field_error::FieldErrors;
+use planesmith_machinery::go_format::quote;
 use planesmith_machinery::names;
 use planesmith_machinery::validation::check_label_key;
+
+use crate::features::TAINT_TOLERATION_COMPARISON_OPERATORS;
 
 /// A mark of nodes that does not keep a pod away.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
@@ -28,15 +31,38 @@ pub struct Toleration {
 
 const EFFECTS: [&str; 3] = ["NoSchedule", "PreferNoSchedule", "NoExecute"];
 
-/// Reports what is wrong with the tolerations of a pod.
-pub(crate) fn check_tolerations(tolerations: &[Toleration], errors: &mut FieldErrors) {
+/// Whether any of them compares numbers.
+pub(crate) fn compare_numbers(tolerations: &[Toleration]) -> bool {
+    let mut operators = tolerations.iter().map(|toleration| toleration.operator.as_str());
+    operators.any(|operator| matches!(operator, "Lt" | "Gt"))
+}
+
+/// Whether tolerations may compare numbers: always when that is switched on, else where `old` ones do.
+pub(crate) fn may_compare(old: &[Toleration]) -> bool {
+    TAINT_TOLERATION_COMPARISON_OPERATORS.is_on() || compare_numbers(old)
+}
+
+/// Reports what is wrong with tolerations, which compare numbers only where they may.
+pub(crate) fn check_tolerations(tolerations: &[Toleration], may_compare: bool, errors: &mut FieldErrors) {
     for (index, toleration) in tolerations.iter().enumerate() {
-        toleration.check(&mut errors.at_index("tolerations", index));
+        toleration.check(may_compare, &mut errors.at_index("tolerations", index));
     }
 }
 
 impl Toleration {
-    pub(crate) fn check(&self, errors: &mut FieldErrors) {
+    /// What tells it from others: all fields but the seconds; one that is added some day must not be forgotten here.
+    pub(crate) fn identity(&self) -> [&str; 4] {
+        let Self {
+            key,
+            operator,
+            value,
+            effect,
+            toleration_seconds: _,
+        } = self;
+        [key, operator, value, effect]
+    }
+
+    pub(crate) fn check(&self, may_compare: bool, errors: &mut FieldErrors) {
         if !self.key.is_empty() {
             check_label_key("key", &self.key, errors);
         }
@@ -60,10 +86,88 @@ impl Toleration {
                 errors.invalid("operator", &self.value, problem);
             }
             "Exists" => {}
+            "Lt" | "Gt" if may_compare => check_number(&self.value, errors),
+            operator @ ("Lt" | "Gt") => {
+                errors.not_supported_in_order("operator", operator, &["Equal", "Exists", "Lt", "Gt"]);
+            }
             other => errors.not_supported_in_order("operator", other, &["Equal", "Exists"]),
         }
         if !self.effect.is_empty() && !EFFECTS.contains(&self.effect.as_str()) {
             errors.not_supported_in_order("effect", &self.effect, &EFFECTS);
+        }
+    }
+}
+
+/// Reports a value that is no whole number of 64 bits, or not in the one form of it.
+fn check_number(value: &str, errors: &mut FieldErrors) {
+    let digits = value.strip_prefix('-').unwrap_or(value);
+    let decimal = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
+    if value.is_empty() {
+        errors.invalid("value", value, "must be non-empty");
+    } else if !decimal || digits.starts_with('0') && value != "0" {
+        errors.invalid("value", value, "must be a valid decimal integer in canonical form");
+    }
+    if value.parse::<i64>().is_err() {
+        let problem = match value.strip_prefix(['-', '+']).unwrap_or(value) {
+            digits if !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit()) => "value out of range",
+            _ => "invalid syntax",
+        };
+        let problem = format!("strconv.ParseInt: parsing {}: {problem}", quote(value));
+        errors.invalid("value", value, problem);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn complaints(operator: &str, value: &str, may_compare: bool) -> Vec<String> {
+        let toleration = Toleration {
+            key: "k".to_owned(),
+            operator: operator.to_owned(),
+            value: value.to_owned(),
+            ..Toleration::default()
+        };
+        let mut errors = FieldErrors::default();
+        check_tolerations(&[toleration], may_compare, &mut errors);
+        errors.as_slice().iter().map(|error| error.message()).collect()
+    }
+
+    #[test]
+    fn numbers_are_compared_where_that_is_switched_on() {
+        assert_eq!(
+            complaints("Gt", "5", false),
+            [
+                "tolerations[0].operator: Unsupported value: \"Gt\": supported values: \"Equal\", \"Exists\", \"Lt\", \"Gt\""
+            ]
+        );
+        assert_eq!(
+            complaints("gt", "5", true),
+            ["tolerations[0].operator: Unsupported value: \"gt\": supported values: \"Equal\", \"Exists\""]
+        );
+        for value in ["0", "5", "-7", "9223372036854775807", "-9223372036854775808"] {
+            assert_eq!(complaints("Lt", value, true), Vec::<String>::new(), "{value}");
+        }
+        const FORM: &str = "must be a valid decimal integer in canonical form";
+        for (value, problems) in [
+            (
+                "",
+                ["must be non-empty", "strconv.ParseInt: parsing \"\": invalid syntax"].as_slice(),
+            ),
+            ("x", &[FORM, "strconv.ParseInt: parsing \"x\": invalid syntax"]),
+            ("007", &[FORM]),
+            ("-0", &[FORM]),
+            ("+5", &[FORM]),
+            (
+                "9223372036854775808",
+                &["strconv.ParseInt: parsing \"9223372036854775808\": value out of range"],
+            ),
+        ] {
+            let expected: Vec<String> = problems
+                .iter()
+                .map(|problem| format!("tolerations[0].value: Invalid value: \"{value}\": {problem}"))
+                .collect();
+            assert_eq!(complaints("Lt", value, true), expected);
         }
     }
 }

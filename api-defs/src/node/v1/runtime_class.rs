@@ -1,6 +1,6 @@
 //! Ways of running containers.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use planesmith_machinery::field_error::FieldErrors;
 use planesmith_machinery::go_value::GoValue;
@@ -118,11 +118,39 @@ impl Rules for RuntimeClass {
 impl Scheduling {
     fn check(&self, errors: &mut FieldErrors) {
         check_labels("nodeSelector", &self.node_selector, errors);
-        check_tolerations(&self.tolerations, errors);
+        check_tolerations(&self.tolerations, false, errors);
+        let mut known = BTreeSet::new();
         for (index, toleration) in self.tolerations.iter().enumerate() {
-            if self.tolerations[..index].contains(toleration) {
+            if !known.insert(toleration.identity()) {
                 errors.at_index("tolerations", index).duplicate("", GoValue(toleration));
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tolerations_that_differ_in_seconds_alone_are_the_same() {
+        let seconds = |seconds| Toleration {
+            key: "k".to_owned(),
+            effect: "NoExecute".to_owned(),
+            toleration_seconds: Some(seconds),
+            ..Toleration::default()
+        };
+        let class = RuntimeClass {
+            handler: "h".to_owned(),
+            scheduling: Some(Scheduling {
+                tolerations: vec![seconds(1), seconds(2)],
+                ..Scheduling::default()
+            }),
+            ..RuntimeClass::default()
+        };
+        let mut errors = FieldErrors::default();
+        class.validate(&mut errors);
+        let found: Vec<&str> = errors.as_slice().iter().map(|error| error.field.as_str()).collect();
+        assert_eq!(found, ["scheduling.tolerations[1]"]);
     }
 }

@@ -37,6 +37,8 @@ pub(crate) struct Surroundings<'a> {
     pub(crate) host_users: bool,
     /// How long the pod may take to end, in seconds.
     pub(crate) grace_period: Option<i64>,
+    /// The operating system that the pod is for, if it says so.
+    pub(crate) os: Option<&'a str>,
 }
 
 /// Reports what is wrong with when an image is fetched.
@@ -143,7 +145,7 @@ impl Container {
     /// Hooks and probes.
     fn check_life(&self, around: Surroundings<'_>, errors: &mut FieldErrors) {
         if let Some(lifecycle) = &self.lifecycle {
-            lifecycle.check(around.grace_period, &mut errors.at("lifecycle"));
+            lifecycle.check(around.grace_period, around.os, &mut errors.at("lifecycle"));
         }
         if let Some(probe) = &self.liveness_probe {
             probe.check_of_restarts(&mut errors.at("livenessProbe"));

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use planesmith_machinery::field_error::FieldErrors;
 
-use super::PodSpec;
+use super::{PodOptions, PodSpec};
 use crate::core::v1::volume::check_descending;
 use crate::core::v1::{AppArmorProfile, Container, SeccompProfile, Toleration};
 
@@ -20,7 +20,7 @@ pub(super) const APP_ARMOR: &str = "container.apparmor.security.beta.kubernetes.
 type Annotations = BTreeMap<String, String>;
 
 /// Reports what is wrong with the annotations of a pod or template.
-pub(crate) fn check(annotations: &Annotations, spec: &PodSpec, any_cost: bool, errors: &mut FieldErrors) {
+pub(crate) fn check(annotations: &Annotations, spec: &PodSpec, options: PodOptions, errors: &mut FieldErrors) {
     if let Some(value) = annotations.get(MIRROR)
         && spec.node_name.is_empty()
     {
@@ -28,10 +28,10 @@ pub(crate) fn check(annotations: &Annotations, spec: &PodSpec, any_cost: bool, e
         errors.at_key("", MIRROR).invalid("", value, problem);
     }
     if let Some(text) = annotations.get(TOLERATIONS).filter(|text| !text.is_empty()) {
-        check_tolerations(text, errors);
+        check_tolerations(text, options.may_compare_numbers(), errors);
     }
     if let Some(cost) = annotations.get(DELETION_COST)
-        && !any_cost
+        && !options.any_deletion_cost
         && !is_cost(cost)
     {
         errors
@@ -88,11 +88,11 @@ fn is_cost(text: &str) -> bool {
     plain && text != "-0" && text.parse::<i32>().is_ok()
 }
 
-fn check_tolerations(text: &str, errors: &mut FieldErrors) {
+fn check_tolerations(text: &str, may_compare: bool, errors: &mut FieldErrors) {
     match serde_json::from_str::<Vec<Toleration>>(text) {
         Ok(tolerations) => {
             for (index, toleration) in tolerations.iter().enumerate() {
-                toleration.check(&mut errors.at_index(TOLERATIONS, index));
+                toleration.check(may_compare, &mut errors.at_index(TOLERATIONS, index));
             }
         }
         Err(problem) => errors.invalid("", TOLERATIONS, problem.to_string()),

@@ -11,6 +11,7 @@ use super::resource_claim::check_claims;
 use super::topology_spread::check_spread;
 use super::{PodOptions, PodSpec};
 use crate::core::v1::container::{Surroundings, check_containers, check_ephemeral_containers, check_init_containers};
+use crate::core::v1::resource_name::is_huge_page;
 use crate::core::v1::resource_requirements::ResourceNames;
 use crate::core::v1::toleration::check_tolerations;
 use crate::core::v1::volume::check_volumes;
@@ -36,6 +37,7 @@ impl PodSpec {
             restart_policy: &self.restart_policy,
             host_users: self.host_users != Some(false),
             grace_period: self.termination_grace_period_seconds,
+            os: self.os.as_ref().map(|os| os.name.as_str()),
         };
         check_containers(&self.containers, around, errors);
         check_init_containers(&self.init_containers, &self.containers, around, errors);
@@ -57,10 +59,15 @@ impl PodSpec {
         self.check_gates(errors);
         check_spread(&self.topology_spread_constraints, options, errors);
         self.check_host_process(errors);
-        self.check_host_users(errors);
+        self.check_host_users(options, errors);
+        self.check_hostname_override(errors);
         self.check_names(errors);
         self.check_rest(options, errors);
         self.check_os(errors);
+        if let Some(group) = &self.scheduling_group {
+            group.check(&mut errors.at("schedulingGroup"));
+        }
+        self.check_variable_files(errors);
     }
 
     fn check_policies(&self, errors: &mut FieldErrors) {
@@ -118,7 +125,6 @@ impl PodSpec {
                 errors.invalid(field, name, problem);
             }
         }
-        self.check_hostname_override(errors);
     }
 
     fn check_hostname_override(&self, errors: &mut FieldErrors) {
@@ -127,22 +133,22 @@ impl PodSpec {
         let Some(name) = &self.hostname_override else {
             return;
         };
-        for problem in names::dns_subdomain(name) {
-            errors.invalid(FIELD, name, problem);
-        }
-        if name.len() > LONGEST {
-            errors.too_long(FIELD, LONGEST as u64);
-        }
         if self.set_hostname_as_fqdn == Some(true) {
             errors.forbidden(FIELD, "may not be specified when setHostnameAsFQDN is true");
         }
         if self.host_network {
             errors.forbidden(FIELD, "may not be specified when hostNetwork is true");
         }
+        if name.len() > LONGEST {
+            errors.too_long(FIELD, LONGEST as u64);
+        }
+        for problem in names::dns_subdomain(name) {
+            errors.invalid(FIELD, name, problem);
+        }
     }
 
     fn check_rest(&self, options: PodOptions, errors: &mut FieldErrors) {
-        check_tolerations(&self.tolerations, errors);
+        check_tolerations(&self.tolerations, options.may_compare_numbers(), errors);
         for (index, alias) in self.host_aliases.iter().enumerate() {
             alias.check(&mut errors.at_index("hostAliases", index));
         }
@@ -179,6 +185,28 @@ impl PodSpec {
         );
     }
 
+    /// Files with variables lie in volumes that the pod has for itself.
+    fn check_variable_files(&self, errors: &mut FieldErrors) {
+        self.visit_containers(errors, &mut |container, errors| {
+            for (index, variable) in container.env.iter().enumerate() {
+                let Some(file) = variable.value_from.as_ref().and_then(|from| from.file_key_ref.as_ref()) else {
+                    continue;
+                };
+                let errors = &mut *errors.at_index("env", index);
+                let mut errors = errors.at("valueFrom.fileKeyRef");
+                // Of several volumes of a name the last one counts.
+                match self.volumes.iter().rfind(|volume| volume.name == file.volume_name) {
+                    None => errors.not_found("volumeName", &file.volume_name),
+                    Some(volume) if volume.volume_source.empty_dir.is_none() => {
+                        let problem = "referenced volume must be of type emptyDir";
+                        errors.invalid("volumeName", &file.volume_name, problem);
+                    }
+                    Some(_) => {}
+                }
+            }
+        });
+    }
+
     /// What the pod asks for as a whole, against what its containers ask for.
     fn check_resources(
         &self,
@@ -188,15 +216,24 @@ impl PodSpec {
         errors: &mut FieldErrors,
     ) {
         let mut errors = errors.at("resources");
+        if self.is_of("windows") {
+            return errors.forbidden("", "may not be set for a windows pod");
+        }
         if !resources.claims.is_empty() {
-            errors.forbidden("claims", "claims cannot be set for Resources at pod-level");
+            errors.forbidden("claims", "claims may not be set for Resources at pod-level");
         }
         resources.check(ResourceNames::OfPods, claims, options, &mut errors);
         for (name, total) in &self.container_requests() {
-            let request = resources.requests.get(name).cloned().unwrap_or_default();
-            if *total > request {
+            if let Some(request) = resources.requests.get(name).filter(|request| total > *request) {
                 let problem = format!("must be greater than or equal to aggregate container requests of {total}");
                 errors.at_key("requests", name).invalid("", request.as_str(), problem);
+            }
+        }
+        for (name, total) in &self.container_limits() {
+            let limit = resources.limits.get(name).filter(|limit| total > *limit);
+            if let Some(limit) = limit.filter(|_| is_huge_page(name)) {
+                let problem = format!("must be greater than or equal to aggregate container limits of {total}");
+                errors.at_key("limits", name).invalid("", limit.as_str(), problem);
             }
         }
         for (index, container) in self.containers.iter().enumerate() {

@@ -5,8 +5,10 @@ use planesmith_machinery::field_error::FieldErrors;
 use super::{PodOptions, PodSpec};
 use crate::core::v1::container::privileged_allowed;
 use crate::core::v1::{Container, PodSecurityContext};
+use crate::features::USER_NAMESPACES_HOST_NETWORK_SUPPORT;
 
 const NOT_ON_WINDOWS: &str = "cannot be set for a windows pod";
+const NOT_WITH_OWN_USERS: &str = "when `hostUsers` is false";
 
 impl PodSpec {
     /// In the node's network a port is the node's port. Templates may leave it open until there is a pod.
@@ -29,18 +31,36 @@ impl PodSpec {
     }
 
     /// Users of its own go with namespaces of its own. Clients know two of the fields with a capital letter.
-    pub(super) fn check_host_users(&self, errors: &mut FieldErrors) {
+    pub(super) fn check_host_users(&self, options: PodOptions, errors: &mut FieldErrors) {
         if self.host_users != Some(false) {
             return;
         }
+        let in_network = options.own_users_in_host_network || USER_NAMESPACES_HOST_NETWORK_SUPPORT.is_on();
         let shared = [
-            ("hostNetwork", self.host_network),
+            ("hostNetwork", self.host_network && !in_network),
             ("HostPID", self.host_pid),
             ("HostIPC", self.host_ipc),
         ];
         for (field, _) in shared.into_iter().filter(|(_, shared)| *shared) {
-            errors.forbidden(field, "when `pod.Spec.HostUsers` is false");
+            errors.forbidden(field, NOT_WITH_OWN_USERS);
         }
+        if !options.own_users_with_devices {
+            self.visit_containers(errors, &mut |container, errors| {
+                if !container.volume_devices.is_empty() {
+                    errors.forbidden("volumeDevices", NOT_WITH_OWN_USERS);
+                }
+            });
+        }
+    }
+
+    /// Whether a container has volumes as devices.
+    pub(super) fn uses_devices(&self) -> bool {
+        let containers = self.init_containers.iter().chain(&self.containers);
+        let ephemeral = self.ephemeral_containers.iter();
+        containers
+            .map(|container| &container.volume_devices)
+            .chain(ephemeral.map(|container| &container.ephemeral_container_common.volume_devices))
+            .any(|devices| !devices.is_empty())
     }
 
     /// Containers that are processes of a Windows node.

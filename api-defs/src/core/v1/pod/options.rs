@@ -6,6 +6,7 @@ use planesmith_machinery::validation::{SelectorValues, check_label_selector};
 use super::PodSpec;
 use super::annotations::has_bad_deletion_cost;
 use crate::core::v1::resource_requirements::has_odd_huge_pages;
+use crate::core::v1::toleration::{compare_numbers, may_compare};
 use crate::core::v1::volume::check_unreserved;
 use crate::core::v1::{Pod, PodTemplateSpec};
 
@@ -28,6 +29,12 @@ pub struct PodOptions {
     pub(crate) any_token_path: bool,
     /// Settings of the kernel may be those of a namespace that is the node's.
     pub(crate) host_sysctls: bool,
+    /// Tolerations may compare numbers, although that is switched off.
+    pub(crate) number_tolerations: bool,
+    /// Users of its own do not keep the pod out of the node's network, although that is switched off.
+    pub(crate) own_users_in_host_network: bool,
+    /// Users of its own do not keep volumes from being devices.
+    pub(crate) own_users_with_devices: bool,
 }
 
 impl PodOptions {
@@ -63,7 +70,15 @@ impl PodOptions {
             odd_huge_pages: uses_odd_huge_pages(spec),
             any_token_path: has_wild_token_path(spec),
             host_sysctls: sysctls && (spec.host_network || spec.host_ipc),
+            number_tolerations: compare_numbers(&spec.tolerations),
+            own_users_in_host_network: spec.host_users == Some(false) && spec.host_network,
+            own_users_with_devices: spec.host_users == Some(false) && spec.uses_devices(),
         }
+    }
+
+    /// Whether tolerations may compare numbers.
+    pub(crate) fn may_compare_numbers(self) -> bool {
+        self.number_tolerations || may_compare(&[])
     }
 
     pub(crate) fn selector_values(self) -> SelectorValues {

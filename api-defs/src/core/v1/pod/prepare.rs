@@ -3,8 +3,8 @@
 use planesmith_machinery::meta::{LabelSelector, LabelSelectorRequirement};
 use planesmith_machinery::time::Time;
 
+use super::Pod;
 use super::annotations::adopt_app_armor;
-use super::{Pod, PodSpec};
 use crate::core::v1::{PodCondition, PodStatus};
 
 impl Pod {
@@ -98,46 +98,5 @@ impl Pod {
             None => 0,
         };
         if seconds < 0 { 1 } else { seconds }
-    }
-}
-
-impl PodSpec {
-    /// Drops what is switched off, unless it was there before.
-    pub(crate) fn drop_disabled(&mut self, old: Option<&Self>) {
-        if old.is_none_or(|old| old.scheduling_group.is_none()) {
-            self.scheduling_group = None;
-        }
-        let signals = |spec: &Self| {
-            let mut containers = spec.init_containers.iter().chain(&spec.containers);
-            containers.any(|container| {
-                let lifecycle = container.lifecycle.as_ref();
-                lifecycle.is_some_and(|lifecycle| lifecycle.stop_signal.is_some())
-            })
-        };
-        if !old.is_some_and(signals) {
-            for container in self.init_containers.iter_mut().chain(&mut self.containers) {
-                if let Some(lifecycle) = &mut container.lifecycle {
-                    lifecycle.stop_signal = None;
-                }
-            }
-        }
-        let certificates = |spec: &Self| {
-            let projected = spec
-                .volumes
-                .iter()
-                .filter_map(|volume| volume.volume_source.projected.as_ref());
-            let mut sources = projected.flat_map(|projected| &projected.sources);
-            sources.any(|source| source.cluster_trust_bundle.is_some() || source.pod_certificate.is_some())
-        };
-        if !old.is_some_and(certificates) {
-            let projected = self
-                .volumes
-                .iter_mut()
-                .filter_map(|volume| volume.volume_source.projected.as_mut());
-            for source in projected.flat_map(|projected| &mut projected.sources) {
-                source.cluster_trust_bundle = None;
-                source.pod_certificate = None;
-            }
-        }
     }
 }

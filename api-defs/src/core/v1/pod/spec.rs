@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use planesmith_machinery::Struct;
+use planesmith_machinery::field_error::FieldErrors;
+use planesmith_machinery::{Struct, names};
 
 use crate::core::v1::{
     Affinity, Container, EphemeralContainer, HostAlias, LocalObjectReference, PodDNSConfig, PodResourceClaim,
@@ -169,6 +170,20 @@ pub struct PodSchedulingGate {
     /// Name of the gate, unique in the pod.
     #[field(proto = 1, keep)]
     pub name: String,
+}
+
+impl PodSchedulingGroup {
+    /// Reports a group that is not named, or not well.
+    pub(super) fn check(&self, errors: &mut FieldErrors) {
+        match &self.pod_group_name {
+            None => errors.invalid("", "", "must specify one of: `podGroupName`"),
+            Some(name) => {
+                for problem in names::dns_subdomain(name) {
+                    errors.invalid("podGroupName", name, problem);
+                }
+            }
+        }
+    }
 }
 
 /// The group of pods with which a pod is scheduled.

@@ -7,7 +7,7 @@ use planesmith_machinery::go_value::diff;
 use planesmith_machinery::names;
 
 use super::{Pod, PodOptions, PodSpec, annotations};
-use crate::core::v1::toleration::check_tolerations;
+use crate::core::v1::toleration::{check_tolerations, may_compare};
 use crate::core::v1::{Affinity, Container, NodeAffinity, NodeSelectorTerm, PodSchedulingGate, Toleration};
 
 /// What the spec of a pod lets change.
@@ -22,12 +22,11 @@ const CHANGEABLE: [&str; 5] = [
 impl Pod {
     /// Reports what a creation would be refused for, too.
     pub(super) fn check_always(&self, options: PodOptions, errors: &mut FieldErrors) {
-        let cost = options.any_deletion_cost;
         let meta = &self.metadata;
         annotations::check(
             &meta.annotations,
             &self.spec,
-            cost,
+            options,
             &mut errors.at("metadata.annotations"),
         );
         self.spec.check(&meta.name, options, &mut errors.at("spec"));
@@ -68,7 +67,7 @@ impl Pod {
         let (new, old) = (&self.metadata.annotations, &old.metadata.annotations);
         let mut errors = errors.at("metadata.annotations");
         annotations::check_update(new, old, &mut errors);
-        annotations::check(new, &self.spec, options.any_deletion_cost, &mut errors);
+        annotations::check(new, &self.spec, options, &mut errors);
     }
 
     /// Reports what a change of `old` to this pod may not be.
@@ -165,24 +164,13 @@ fn check_deadline(new: &PodSpec, old: &PodSpec, errors: &mut FieldErrors) -> boo
 }
 
 fn check_only_added(new: &[Toleration], old: &[Toleration], errors: &mut FieldErrors) {
-    // All fields but the seconds; one that is added some day must not be forgotten here.
-    fn identity(toleration: &Toleration) -> [&str; 4] {
-        let Toleration {
-            key,
-            operator,
-            value,
-            effect,
-            toleration_seconds: _,
-        } = toleration;
-        [key, operator, value, effect]
-    }
-    let known: BTreeSet<_> = new.iter().map(identity).collect();
-    if !old.iter().all(|old| known.contains(&identity(old))) {
+    let known: BTreeSet<_> = new.iter().map(Toleration::identity).collect();
+    if !old.iter().all(|old| known.contains(&old.identity())) {
         let problem = "existing toleration can not be modified except its tolerationSeconds";
         errors.forbidden("tolerations", problem);
         return;
     }
-    check_tolerations(new, errors);
+    check_tolerations(new, may_compare(old), errors);
 }
 
 fn check_only_removed(new: &[PodSchedulingGate], old: &[PodSchedulingGate], errors: &mut FieldErrors) {

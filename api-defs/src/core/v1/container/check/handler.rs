@@ -11,6 +11,75 @@ use crate::core::v1::{
 
 const SCHEMES: [&str; 2] = ["HTTP", "HTTPS"];
 
+/// The signals that end containers on Linux.
+const STOP_SIGNALS: [&str; 65] = [
+    "SIGABRT",
+    "SIGALRM",
+    "SIGBUS",
+    "SIGCHLD",
+    "SIGCLD",
+    "SIGCONT",
+    "SIGFPE",
+    "SIGHUP",
+    "SIGILL",
+    "SIGINT",
+    "SIGIO",
+    "SIGIOT",
+    "SIGKILL",
+    "SIGPIPE",
+    "SIGPOLL",
+    "SIGPROF",
+    "SIGPWR",
+    "SIGQUIT",
+    "SIGRTMAX",
+    "SIGRTMAX-1",
+    "SIGRTMAX-10",
+    "SIGRTMAX-11",
+    "SIGRTMAX-12",
+    "SIGRTMAX-13",
+    "SIGRTMAX-14",
+    "SIGRTMAX-2",
+    "SIGRTMAX-3",
+    "SIGRTMAX-4",
+    "SIGRTMAX-5",
+    "SIGRTMAX-6",
+    "SIGRTMAX-7",
+    "SIGRTMAX-8",
+    "SIGRTMAX-9",
+    "SIGRTMIN",
+    "SIGRTMIN+1",
+    "SIGRTMIN+10",
+    "SIGRTMIN+11",
+    "SIGRTMIN+12",
+    "SIGRTMIN+13",
+    "SIGRTMIN+14",
+    "SIGRTMIN+15",
+    "SIGRTMIN+2",
+    "SIGRTMIN+3",
+    "SIGRTMIN+4",
+    "SIGRTMIN+5",
+    "SIGRTMIN+6",
+    "SIGRTMIN+7",
+    "SIGRTMIN+8",
+    "SIGRTMIN+9",
+    "SIGSEGV",
+    "SIGSTKFLT",
+    "SIGSTOP",
+    "SIGSYS",
+    "SIGTERM",
+    "SIGTRAP",
+    "SIGTSTP",
+    "SIGTTIN",
+    "SIGTTOU",
+    "SIGURG",
+    "SIGUSR1",
+    "SIGUSR2",
+    "SIGVTALRM",
+    "SIGWINCH",
+    "SIGXCPU",
+    "SIGXFSZ",
+];
+
 /// One of several actions.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Handler<'a> {
@@ -109,11 +178,66 @@ impl HTTPGetAction {
 }
 
 impl Lifecycle {
-    pub(super) fn check(&self, grace_period: Option<i64>, errors: &mut FieldErrors) {
+    /// Reports what is wrong with the hooks and the signal of a container of a pod that may take `grace_period` seconds to
+    /// end, and is for the operating system `os`.
+    pub(super) fn check(&self, grace_period: Option<i64>, os: Option<&str>, errors: &mut FieldErrors) {
         for (field, handler) in [("postStart", &self.post_start), ("preStop", &self.pre_stop)] {
             if let Some(handler) = handler {
                 Handler::from(handler).check(grace_period, &mut errors.at(field));
             }
         }
+        if let Some(signal) = &self.stop_signal {
+            check_signal(signal, os, errors);
+        }
+    }
+}
+
+fn check_signal(signal: &str, os: Option<&str>, errors: &mut FieldErrors) {
+    const FIELD: &str = "stopSignal";
+    let known: &[&str] = match os {
+        None => return errors.forbidden(FIELD, "may not be set for containers with empty `spec.os.name`"),
+        Some("linux") => &STOP_SIGNALS,
+        Some("windows") => &["SIGKILL", "SIGTERM"],
+        Some(_) => return,
+    };
+    if !known.contains(&signal) {
+        errors.not_supported(FIELD, signal, known);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn signals_are_those_of_the_system() {
+        let complaint = |signal: &str, os: Option<&str>| {
+            let lifecycle = Lifecycle {
+                stop_signal: Some(signal.to_owned()),
+                ..Lifecycle::default()
+            };
+            let mut errors = FieldErrors::default();
+            lifecycle.check(None, os, &mut errors);
+            errors.joined().unwrap_or_default()
+        };
+        assert_eq!(complaint("SIGHUP", Some("linux")), "");
+        assert_eq!(complaint("SIGRTMIN+15", Some("linux")), "");
+        assert_eq!(complaint("SIGTERM", Some("windows")), "");
+        assert_eq!(
+            complaint("SIGHUP", None),
+            "stopSignal: Forbidden: may not be set for containers with empty `spec.os.name`"
+        );
+        assert_eq!(
+            complaint("SIGHUP", Some("windows")),
+            "stopSignal: Unsupported value: \"SIGHUP\": supported values: \"SIGKILL\", \"SIGTERM\""
+        );
+        let listed = complaint("HUP", Some("linux"));
+        assert!(
+            listed.starts_with("stopSignal: Unsupported value: \"HUP\": supported values: \"SIGABRT\", \"SIGALRM\"")
+        );
+        assert!(
+            listed.contains("\"SIGRTMAX\", \"SIGRTMAX-1\", \"SIGRTMAX-10\""),
+            "{listed}"
+        );
     }
 }

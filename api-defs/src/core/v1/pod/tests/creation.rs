@@ -139,7 +139,50 @@ fn specs_are_checked_as_a_whole() {
         ),
         (
             json!({"hostUsers": false, "hostPID": true}),
-            "spec.HostPID: Forbidden: when `pod.Spec.HostUsers` is false",
+            "spec.HostPID: Forbidden: when `hostUsers` is false",
+        ),
+        (
+            json!({"hostUsers": false, "hostNetwork": true}),
+            "spec.hostNetwork: Forbidden: when `hostUsers` is false",
+        ),
+        (
+            json!({
+                "hostUsers": false,
+                "containers": [{"name": "c", "image": "i", "volumeDevices": [{"name": "v", "devicePath": "/d"}]}],
+                "volumes": [{"name": "v", "persistentVolumeClaim": {"claimName": "c"}}],
+            }),
+            "spec.containers[0].volumeDevices: Forbidden: when `hostUsers` is false",
+        ),
+        (
+            json!({"hostNetwork": true, "setHostnameAsFQDN": true, "hostnameOverride": "A", "serviceAccountName": "B"}),
+            "spec.hostnameOverride: Forbidden: may not be specified when setHostnameAsFQDN is true\n\
+             spec.hostnameOverride: Forbidden: may not be specified when hostNetwork is true\n\
+             spec.hostnameOverride: Invalid value: \"A\": a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character (e.g. 'example.com', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')\n\
+             spec.serviceAccountName: Invalid value: \"B\": a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character (e.g. 'example.com', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')",
+        ),
+        (
+            json!({"containers": [{"name": "c", "image": "i", "env": [
+                {"name": "A", "valueFrom": {"fileKeyRef": {"volumeName": "no", "path": "f", "key": "k"}}},
+                {"name": "B", "valueFrom": {"fileKeyRef": {"volumeName": "v", "path": "f", "key": "k"}}},
+                {"name": "C", "valueFrom": {"fileKeyRef": {"volumeName": "e", "path": "f", "key": "k"}}},
+            ]}], "volumes": [{"name": "v", "configMap": {"name": "m"}}, {"name": "e", "emptyDir": {}}]}),
+            "spec.containers[0].env[0].valueFrom.fileKeyRef.volumeName: Not found: \"no\"\n\
+             spec.containers[0].env[1].valueFrom.fileKeyRef.volumeName: Invalid value: \"v\": referenced volume must be of type emptyDir",
+        ),
+        (
+            json!({"os": {"name": "windows"}, "resources": {"limits": {"cpu": "1"}}}),
+            "spec.resources: Forbidden: may not be set for a windows pod",
+        ),
+        (
+            json!({
+                "containers": [{"name": "c", "image": "i", "resources": {
+                    "requests": {"memory": "2Gi"}, "limits": {"hugepages-2Mi": "4Mi", "memory": "3Gi"},
+                }}],
+                "resources": {"requests": {"cpu": "1", "hugepages-2Mi": "2Mi"}, "limits": {"cpu": "1", "hugepages-2Mi": "2Mi"}},
+            }),
+            "spec.resources.requests[hugepages-2Mi]: Invalid value: \"2Mi\": must be greater than or equal to aggregate container requests of 4Mi\n\
+             spec.resources.limits[hugepages-2Mi]: Invalid value: \"2Mi\": must be greater than or equal to aggregate container limits of 4Mi\n\
+             spec.resources.containers[0][hugepages-2Mi].limits: Invalid value: \"4Mi\": must be less than or equal to pod limits of 2Mi",
         ),
         (
             json!({"os": {"name": "windows"}, "hostPID": true}),
