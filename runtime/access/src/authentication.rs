@@ -8,6 +8,7 @@ mod certificate;
 mod request_header;
 pub mod service_account;
 mod token;
+mod token_cache;
 mod token_file;
 
 use std::sync::Arc;
@@ -18,6 +19,7 @@ pub use bearer::bearer_token;
 pub use certificate::{CertificateAuthenticator, CertificateError, ClientCertificate};
 pub use request_header::{ProxyCertificate, RequestHeaderAuthenticator, RequestHeaders};
 pub use token::{BearerTokens, TokenAuthenticator, TokenUser, TokenVerdict};
+pub use token_cache::TokenCacheObserver;
 pub use token_file::{TokenFile, TokenFileError};
 
 use crate::user::{AUTHENTICATED_GROUP, UserInfo};

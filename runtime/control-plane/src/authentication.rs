@@ -57,7 +57,8 @@ pub fn bearer_tokens(
     if let Some(kubeconfig) = &options.aggregation.authentication_kubeconfig {
         authenticators.push(Box::new(TokenReviews::new(Host::open(kubeconfig)?)));
     }
-    Ok(Arc::new(BearerTokens::new(authenticators, keys.audiences.clone())))
+    let tokens = BearerTokens::new(authenticators, keys.audiences.clone());
+    Ok(Arc::new(tokens.observed_by(stores.options().metrics.observe_tokens())))
 }
 
 /// Proxies, then client certificates, then tokens.

@@ -7,12 +7,14 @@ mod process;
 mod requests;
 mod resource;
 mod storage;
+mod token_cache;
 
 use std::sync::Arc;
 
 use axum::response::Response;
 use http::header::{CONTENT_TYPE, HeaderValue};
 use planesmith_access::admission::Observer;
+use planesmith_access::authentication::TokenCacheObserver;
 use planesmith_machinery::resource::ResourceFacts;
 use planesmith_store::Storage;
 use prometheus::core::Collector;
@@ -35,6 +37,7 @@ pub struct Metrics {
     service_levels: Registry,
     requests: RequestMetrics,
     access: AccessMetrics,
+    token_cache: Arc<token_cache::TokenCacheMetrics>,
     admission: admission::AdmissionMetrics,
     resources: Arc<resource::AllResources>,
     failed_handshakes: IntCounter,
@@ -91,6 +94,7 @@ impl Metrics {
         let metrics = Self {
             requests: RequestMetrics::new(&registry),
             access: AccessMetrics::new(&registry),
+            token_cache: token_cache::TokenCacheMetrics::new(&registry),
             admission: admission::AdmissionMetrics::new(&registry),
             resources: Arc::new(resource::AllResources::new(&registry)),
             failed_handshakes,
@@ -125,6 +129,12 @@ impl Metrics {
 
     pub(crate) fn access(&self) -> &AccessMetrics {
         &self.access
+    }
+
+    /// Counts how often tokens have to be looked at.
+    #[must_use]
+    pub fn observe_tokens(&self) -> Arc<dyn TokenCacheObserver> {
+        Arc::clone(&self.token_cache) as Arc<dyn TokenCacheObserver>
     }
 
     /// The metrics of a resource in one version.

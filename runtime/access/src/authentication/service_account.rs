@@ -10,7 +10,7 @@ mod legacy;
 
 use std::fmt;
 use std::sync::Arc;
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use jsonwebtoken::{Header, Validation};
 use planesmith_machinery::names;
@@ -133,6 +133,7 @@ impl ServiceAccountTokens {
         Ok(TokenUser {
             user: authenticated(user_of(&claims)),
             audiences: Some(audiences),
+            until: claims.expires.and_then(end_of),
         })
     }
 
@@ -196,6 +197,12 @@ impl ServiceAccountTokens {
     fn is_deleted(&self, object: &BoundObject) -> bool {
         object.deleted.is_some_and(|deleted| deleted < self.now() - LEEWAY)
     }
+}
+
+/// The time from which on a token that expires at `seconds` is not valid any more; `None` when no clock will show it.
+fn end_of(seconds: i64) -> Option<SystemTime> {
+    let last = u64::try_from(seconds.saturating_add(LEEWAY)).unwrap_or(0);
+    UNIX_EPOCH.checked_add(Duration::from_secs(last.saturating_add(1)))
 }
 
 /// Whether the token says that it is of one of these issuers, be it true or not.

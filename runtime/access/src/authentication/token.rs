@@ -1,7 +1,9 @@
 //! Tokens: from the text that a client sends to a user, and for whom the token is meant.
 
 use std::sync::Arc;
+use std::time::SystemTime;
 
+use super::token_cache::{Found, TokenCache, TokenCacheObserver};
 use super::{Authenticator, Credentials, Verdict, bearer_token};
 use crate::user::UserInfo;
 
@@ -16,6 +18,8 @@ pub struct TokenUser {
     /// For whom it is meant, among those who were asked about; `None` when the token says nothing of that, and is meant
     /// for the API server.
     pub audiences: Option<Vec<String>>,
+    /// When the token has to be looked at again at the latest, such as when it ends; `None` for a token without end.
+    pub until: Option<SystemTime>,
 }
 
 /// What one authenticator says of a token.
@@ -40,17 +44,29 @@ pub trait TokenAuthenticator: Send + Sync + std::fmt::Debug {
 pub struct BearerTokens {
     authenticators: Vec<Box<dyn TokenAuthenticator>>,
     audiences: Vec<String>,
+    valid: TokenCache,
 }
 
 impl BearerTokens {
     /// Asks `authenticators` in order. A server that is called by the names in `audiences` takes tokens that are meant for
     /// one of them.
+    ///
+    /// A token that was valid counts as valid for ten seconds, even if what it ends with goes meanwhile, as in
+    /// kube-apiserver; but never past its own end.
     #[must_use]
     pub fn new(authenticators: Vec<Box<dyn TokenAuthenticator>>, audiences: Vec<String>) -> Self {
         Self {
             authenticators,
             audiences,
+            valid: TokenCache::new(SystemTime::now, None),
         }
+    }
+
+    /// Tells `observer` how often tokens have to be looked at.
+    #[must_use]
+    pub fn observed_by(mut self, observer: Arc<dyn TokenCacheObserver>) -> Self {
+        self.valid = TokenCache::new(SystemTime::now, Some(observer));
+        self
     }
 
     /// The names of the server.
@@ -65,16 +81,20 @@ impl BearerTokens {
     ///
     /// Why the token is not valid, in the words of kube-apiserver.
     pub fn review(&self, token: &str, audiences: &[String]) -> Result<(Arc<UserInfo>, Vec<String>), String> {
+        self.valid.get_or(token, audiences, || self.look_at(token, audiences))
+    }
+
+    fn look_at(&self, token: &str, audiences: &[String]) -> Result<(Found, Option<SystemTime>), String> {
         let mut reasons = vec![UNKNOWN.to_owned()];
         for authenticator in &self.authenticators {
             match authenticator.authenticate_token(token, audiences) {
                 TokenVerdict::NoOpinion => {}
                 TokenVerdict::Invalid(reason) if reasons.contains(&reason) => {}
                 TokenVerdict::Invalid(reason) => reasons.push(reason),
-                TokenVerdict::Valid(TokenUser { user, audiences: own }) => {
-                    let own = own.unwrap_or_else(|| common(&self.audiences, audiences));
+                TokenVerdict::Valid(found) => {
+                    let own = found.audiences.unwrap_or_else(|| common(&self.audiences, audiences));
                     if !own.is_empty() || audiences.is_empty() {
-                        return Ok((user, own));
+                        return Ok(((found.user, own), found.until));
                     }
                 }
             }

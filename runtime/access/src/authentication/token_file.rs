@@ -89,6 +89,7 @@ impl TokenAuthenticator for TokenFile {
             TokenVerdict::Valid(TokenUser {
                 user: Arc::clone(user),
                 audiences: None,
+                until: None,
             })
         })
     }

@@ -5,7 +5,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 /// How long an answer holds; kube-apiserver's value for servers behind it.
-const HOLDS: Duration = Duration::from_secs(10);
+pub(super) const HOLDS: Duration = Duration::from_secs(10);
 
 /// Answers that are kept at once. They are forgotten together when there are more.
 const ROOM: usize = 4096;

@@ -1,7 +1,7 @@
 //! Tokens that the server in front knows.
 
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Instant, SystemTime};
 
 use http::Method;
 use planesmith_access::authentication::{TokenAuthenticator, TokenUser, TokenVerdict};
@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
 use super::Host;
-use super::remembered::Remembered;
+use super::remembered::{HOLDS, Remembered};
 use crate::objects::text;
 
 const PATH: &str = "/apis/authentication.k8s.io/v1/tokenreviews";
@@ -53,7 +53,11 @@ impl TokenAuthenticator for TokenReviews {
                 return TokenVerdict::Invalid(error);
             }
         };
-        let verdict = verdict(&answer);
+        let mut verdict = verdict(&answer);
+        if let TokenVerdict::Valid(found) = &mut verdict {
+            // Who keeps this answer too does not keep it longer.
+            found.until = Some(SystemTime::now() + HOLDS);
+        }
         self.known.put(question, verdict.clone(), now);
         verdict
     }
@@ -80,6 +84,7 @@ fn verdict(answer: &Value) -> TokenVerdict {
             extra: extra.map(|(key, values)| (key.clone(), texts(Some(values)))).collect(),
         }),
         audiences: None,
+        until: None,
     })
 }
 
@@ -92,7 +97,7 @@ mod tests {
         let answer = json!({"status": {"authenticated": true, "user": {
             "username": "carol", "uid": "7", "groups": ["dev"], "extra": {"scope": ["a", "b"]},
         }}});
-        let TokenVerdict::Valid(TokenUser { user, audiences }) = verdict(&answer) else {
+        let TokenVerdict::Valid(TokenUser { user, audiences, .. }) = verdict(&answer) else {
             panic!("the token is refused")
         };
         assert_eq!((user.name.as_str(), user.uid.as_str(), audiences), ("carol", "7", None));

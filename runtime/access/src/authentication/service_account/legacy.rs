@@ -133,6 +133,7 @@ impl LegacyTokens {
         Ok(TokenUser {
             user: authenticated(user),
             audiences: Some(audiences),
+            until: None,
         })
     }
 

@@ -60,15 +60,19 @@ fn token(claims: Claims) -> String {
     TokenIssuer::new("https://issuer", ring()).sign(claims).unwrap()
 }
 
-/// User and audiences, or what is said instead.
-fn ask(token: &str, audiences: &[&str]) -> String {
-    let tokens = ServiceAccountTokens {
+fn tokens() -> ServiceAccountTokens {
+    ServiceAccountTokens {
         issuers: vec!["https://issuer".to_owned()],
         keys: ring(),
         audiences: vec!["api".to_owned()],
         objects: Arc::new(Two),
         now: || UNIX_EPOCH + Duration::from_secs(NOW.unsigned_abs()),
-    };
+    }
+}
+
+/// User and audiences, or what is said instead.
+fn ask(token: &str, audiences: &[&str]) -> String {
+    let tokens = tokens();
     let audiences: Vec<String> = audiences.iter().map(|audience| (*audience).to_owned()).collect();
     match tokens.authenticate_token(token, &audiences) {
         TokenVerdict::Valid(found) => format!("{} {:?}", found.user.name, found.audiences.unwrap_or_default()),
@@ -103,6 +107,17 @@ fn tokens_have_a_time() {
     assert!(ask(&at(-70), &["api"]).starts_with("system:"));
     assert!(ask(&at(60), &["api"]).starts_with("system:"));
     assert_eq!(ask(&at(61), &["api"]), "service account token is not valid yet");
+}
+
+#[test]
+fn a_valid_token_says_when_it_ends() {
+    let tokens = tokens();
+    let TokenVerdict::Valid(found) = tokens.authenticate_token(&token(claims()), &[]) else {
+        panic!("the token is refused")
+    };
+    let refused_from = NOW + 600 + LEEWAY + 1;
+    let refused_from = UNIX_EPOCH + Duration::from_secs(refused_from.unsigned_abs());
+    assert_eq!(found.until, Some(refused_from));
 }
 
 #[test]

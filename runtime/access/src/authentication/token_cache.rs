@@ -1,0 +1,239 @@
+//! Tokens that were valid a moment ago.
+
+use std::collections::HashMap;
+use std::fmt;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant, SystemTime};
+
+use sha2::{Digest, Sha256};
+
+use crate::user::UserInfo;
+
+/// How long a token counts as valid after it was looked at; kube-apiserver's value. Tokens that are not valid are looked at
+/// each time, so one that becomes valid is so at once.
+const HOLDS: Duration = Duration::from_secs(10);
+
+/// Parts with a lock of their own; a power of two.
+const PARTS: usize = 32;
+/// Tokens in one part. When there are more that still hold, those of the part are forgotten together.
+const ROOM: usize = 1024;
+
+/// Is told how often tokens had to be looked at.
+pub trait TokenCacheObserver: Send + Sync + fmt::Debug {
+    /// A token was asked about; `hit` when it did not have to be looked at.
+    fn asked(&self, hit: bool, took: Duration);
+
+    /// A token was looked at, and was valid or not.
+    fn looked_at(&self, valid: bool);
+}
+
+/// Whose a token is, and for whom it is good.
+pub(super) type Found = (Arc<UserInfo>, Vec<String>);
+
+/// Tokens that were valid, by their digests: tokens themselves do not stay in memory.
+pub(super) struct TokenCache {
+    parts: [Mutex<HashMap<Key, Entry>>; PARTS],
+    observer: Option<Arc<dyn TokenCacheObserver>>,
+    now: fn() -> SystemTime,
+}
+
+type Key = [u8; 32];
+
+struct Entry {
+    found: Found,
+    since: SystemTime,
+    until: SystemTime,
+}
+
+impl Entry {
+    /// A clock that was set back makes entries of the future, which do not hold.
+    fn holds(&self, now: SystemTime) -> bool {
+        self.since <= now && now < self.until
+    }
+}
+
+impl TokenCache {
+    pub(super) fn new(now: fn() -> SystemTime, observer: Option<Arc<dyn TokenCacheObserver>>) -> Self {
+        Self {
+            parts: std::array::from_fn(|_| Mutex::default()),
+            observer,
+            now,
+        }
+    }
+
+    /// What is known of a token that is asked about for `audiences`; else what `look` says, with the time at which it has to
+    /// look again at the latest.
+    pub(super) fn get_or<E>(
+        &self,
+        token: &str,
+        audiences: &[String],
+        look: impl FnOnce() -> Result<(Found, Option<SystemTime>), E>,
+    ) -> Result<Found, E> {
+        let begin = Instant::now();
+        let key = key(token, audiences);
+        let part = &self.parts[usize::from(key[0]) % PARTS];
+        let now = (self.now)();
+        let known = part
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .get(&key)
+            .and_then(|entry| {
+                let found = &entry.found;
+                entry.holds(now).then(|| found.clone())
+            });
+        let is_hit = known.is_some();
+        let found = match known {
+            Some(found) => Ok(found),
+            // The lock is not held meanwhile: some tokens are looked at by another server.
+            None => look().map(|(found, until)| {
+                let until = until.map_or(now + HOLDS, |until| until.min(now + HOLDS));
+                let entry = Entry {
+                    found: found.clone(),
+                    since: now,
+                    until,
+                };
+                keep(&mut part.lock().unwrap_or_else(PoisonError::into_inner), key, entry);
+                found
+            }),
+        };
+        if let Some(observer) = &self.observer {
+            observer.asked(is_hit, begin.elapsed());
+            if !is_hit {
+                observer.looked_at(found.is_ok());
+            }
+        }
+        found
+    }
+}
+
+fn keep(part: &mut HashMap<Key, Entry>, key: Key, entry: Entry) {
+    if part.len() >= ROOM {
+        part.retain(|_, old| old.holds(entry.since));
+    }
+    if part.len() >= ROOM {
+        part.clear();
+    }
+    part.insert(key, entry);
+}
+
+/// Lengths stand before the texts, so that no two questions have one key.
+fn key(token: &str, audiences: &[String]) -> Key {
+    let mut digest = Sha256::new();
+    digest.update(token.len().to_le_bytes());
+    digest.update(token);
+    for audience in audiences {
+        digest.update(audience.len().to_le_bytes());
+        digest.update(audience);
+    }
+    digest.finalize().into()
+}
+
+impl fmt::Debug for TokenCache {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("TokenCache").finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::Cell;
+    use std::sync::atomic::{AtomicU64, Ordering};
+    use std::time::UNIX_EPOCH;
+
+    use super::*;
+
+    /// Seconds that the clock of a test shows; each test has a thread and a clock of its own.
+    fn now() -> SystemTime {
+        UNIX_EPOCH + Duration::from_secs(CLOCK.get())
+    }
+
+    thread_local! {
+        static CLOCK: Cell<u64> = const { Cell::new(1000) };
+    }
+
+    fn found() -> Found {
+        (Arc::new(UserInfo::default()), vec!["api".to_owned()])
+    }
+
+    /// Whether `token` had to be looked at; it ends at `until`, in seconds.
+    fn looks(cache: &TokenCache, token: &str, audience: &str, until: Option<u64>) -> bool {
+        let mut looked = false;
+        let until = until.map(|seconds| UNIX_EPOCH + Duration::from_secs(seconds));
+        let answer = cache.get_or(token, &[audience.to_owned()], || {
+            looked = true;
+            Ok::<_, ()>((found(), until))
+        });
+        assert_eq!(answer, Ok(found()));
+        looked
+    }
+
+    #[test]
+    fn a_valid_token_is_looked_at_every_ten_seconds() {
+        let cache = TokenCache::new(now, None);
+        assert!(looks(&cache, "t", "api", None));
+        CLOCK.set(1009);
+        assert!(!looks(&cache, "t", "api", None));
+        CLOCK.set(1010);
+        assert!(looks(&cache, "t", "api", None));
+    }
+
+    #[test]
+    fn no_answer_outlives_the_token() {
+        let cache = TokenCache::new(now, None);
+        assert!(looks(&cache, "t", "api", Some(1003)));
+        CLOCK.set(1002);
+        assert!(!looks(&cache, "t", "api", Some(1003)));
+        CLOCK.set(1003);
+        assert!(looks(&cache, "t", "api", Some(1003)));
+    }
+
+    #[test]
+    fn answers_are_for_the_audiences_that_were_asked_about() {
+        let cache = TokenCache::new(now, None);
+        assert!(looks(&cache, "t", "api", None));
+        assert!(looks(&cache, "t", "vault", None));
+        assert!(looks(&cache, "ta", "pi", None));
+        assert!(!looks(&cache, "t", "vault", None));
+    }
+
+    #[test]
+    fn a_clock_that_is_set_back_keeps_nothing_alive() {
+        let cache = TokenCache::new(now, None);
+        assert!(looks(&cache, "t", "api", None));
+        CLOCK.set(500);
+        assert!(looks(&cache, "t", "api", None));
+    }
+
+    #[test]
+    fn an_invalid_token_is_looked_at_each_time() {
+        #[derive(Debug, Default)]
+        struct Seen([AtomicU64; 3]);
+        impl TokenCacheObserver for Seen {
+            fn asked(&self, hit: bool, _: Duration) {
+                self.0[usize::from(hit)].fetch_add(1, Ordering::Relaxed);
+            }
+            fn looked_at(&self, _: bool) {
+                self.0[2].fetch_add(1, Ordering::Relaxed);
+            }
+        }
+        let seen = Arc::new(Seen::default());
+        let cache = TokenCache::new(now, Some(Arc::clone(&seen) as Arc<dyn TokenCacheObserver>));
+        for _ in 0..3 {
+            assert_eq!(cache.get_or("t", &[], || Err("no")), Err("no"));
+        }
+        assert!(looks(&cache, "u", "api", None));
+        assert!(!looks(&cache, "u", "api", None));
+        let counts = [0, 1, 2].map(|index| seen.0[index].load(Ordering::Relaxed));
+        assert_eq!(counts, [4, 1, 4]);
+    }
+
+    #[test]
+    fn the_room_is_bounded() {
+        let cache = TokenCache::new(now, None);
+        for token in 0..PARTS * ROOM * 2 {
+            looks(&cache, &token.to_string(), "api", None);
+        }
+        let kept: usize = cache.parts.iter().map(|part| part.lock().unwrap().len()).sum();
+        assert!(kept <= PARTS * ROOM, "{kept}");
+    }
+}

@@ -1,0 +1,60 @@
+//! How often tokens have to be looked at.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use planesmith_access::authentication::TokenCacheObserver;
+use prometheus::{DEFAULT_BUCKETS, Histogram, IntCounter, Registry};
+
+use super::{counters, histograms};
+
+/// What is counted of the cache of valid tokens.
+#[derive(Debug)]
+pub(super) struct TokenCacheMetrics {
+    /// Of misses, then of hits.
+    asked: [(IntCounter, Histogram); 2],
+    looked_at: [IntCounter; 2],
+}
+
+impl TokenCacheMetrics {
+    pub(super) fn new(registry: &Registry) -> Arc<Self> {
+        let requests = counters(
+            registry,
+            "authentication_token_cache_request_total",
+            "Tokens that were asked about, by whether they were known to be valid.",
+            &["status"],
+        );
+        let seconds = histograms(
+            registry,
+            "authentication_token_cache_request_duration_seconds",
+            "Time to find out whose a token is, in seconds.",
+            DEFAULT_BUCKETS,
+            &["status"],
+        );
+        let fetches = counters(
+            registry,
+            "authentication_token_cache_fetch_total",
+            "Tokens that were looked at, by whether they are valid.",
+            &["status"],
+        );
+        Arc::new(Self {
+            asked: ["miss", "hit"].map(|status| {
+                let labels = [status];
+                (requests.with_label_values(&labels), seconds.with_label_values(&labels))
+            }),
+            looked_at: ["error", "ok"].map(|status| fetches.with_label_values(&[status])),
+        })
+    }
+}
+
+impl TokenCacheObserver for TokenCacheMetrics {
+    fn asked(&self, hit: bool, took: Duration) {
+        let (count, seconds) = &self.asked[usize::from(hit)];
+        count.inc();
+        seconds.observe(took.as_secs_f64());
+    }
+
+    fn looked_at(&self, valid: bool) {
+        self.looked_at[usize::from(valid)].inc();
+    }
+}
