@@ -86,7 +86,7 @@ pub fn with_controllers(server: ApiServer, means: Means<'_>, enabled: &Controlle
     let root = &announcement.root_authority;
     Switched { server, enabled }
         .add("start-garbage-collector-controller", |server| {
-            let collector = GarbageCollector::new(server, loopback);
+            let collector = GarbageCollector::new(server, stores, loopback);
             Some(work(|shutdown| collector.run(shutdown)))
         })
         .add("start-namespace-controller", |server| {

@@ -2,11 +2,12 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 use std::hash::Hash;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use futures_util::StreamExt as _;
 use futures_util::stream::FuturesUnordered;
+use planesmith_server::metrics::{QueueMeter, Ticket};
 use tokio::sync::Notify;
 
 /// Keys in the order in which what they stand for is to be looked at.
@@ -15,6 +16,7 @@ pub(crate) struct WorkQueue<K> {
     state: Mutex<State<K>>,
     woken: Notify,
     delays: Delays,
+    meter: Arc<QueueMeter>,
 }
 
 /// How long a key waits that has to be looked at again.
@@ -28,13 +30,22 @@ pub(crate) struct Delays {
 
 #[derive(Debug)]
 struct State<K> {
-    ready: VecDeque<K>,
+    /// Since when each waits.
+    ready: VecDeque<(K, Instant)>,
     queued: HashSet<K>,
-    /// Looked at now; `true` when it is to be looked at once more.
-    under_way: HashMap<K, bool>,
+    /// Looked at now.
+    under_way: HashMap<K, Look>,
     later: BTreeMap<(Instant, u64), K>,
     failures: HashMap<K, u32>,
     serial: u64,
+}
+
+/// One look at a key.
+#[derive(Debug)]
+struct Look {
+    ticket: Ticket,
+    /// Since when the key waits to be looked at once more.
+    again: Option<Instant>,
 }
 
 /// What became of a look.
@@ -47,8 +58,8 @@ pub(crate) enum Outcome {
 }
 
 impl<K: Clone + Eq + Hash> WorkQueue<K> {
-    /// An empty queue.
-    pub(crate) fn new(delays: Delays) -> Self {
+    /// An empty queue, of which `meter` counts what goes through it.
+    pub(crate) fn new(delays: Delays, meter: Arc<QueueMeter>) -> Self {
         Self {
             state: Mutex::new(State {
                 ready: VecDeque::new(),
@@ -60,6 +71,7 @@ impl<K: Clone + Eq + Hash> WorkQueue<K> {
             }),
             woken: Notify::new(),
             delays,
+            meter,
         }
     }
 
@@ -91,10 +103,11 @@ impl<K: Clone + Eq + Hash> WorkQueue<K> {
 
     /// Adds keys that are not in the queue already.
     pub(crate) fn add(&self, keys: impl IntoIterator<Item = K>) {
+        let now = Instant::now();
         let mut state = self.lock();
         let mut added = false;
         for key in keys {
-            added |= state.add(key);
+            added |= state.add(key, now, &self.meter);
         }
         drop(state);
         if added {
@@ -109,35 +122,42 @@ impl<K: Clone + Eq + Hash> WorkQueue<K> {
             && entry.key().0 <= now
         {
             let key = entry.remove();
-            state.add(key);
+            state.add(key, now, &self.meter);
         }
-        let key = state.ready.pop_front()?;
+        let (key, since) = state.ready.pop_front()?;
         state.queued.remove(&key);
-        state.under_way.insert(key.clone(), false);
+        let ticket = self.meter.taken(now.saturating_duration_since(since), now);
+        state.under_way.insert(key.clone(), Look { ticket, again: None });
         Some(key)
     }
 
     /// Says what became of a key that was taken.
     fn finish(&self, key: K, outcome: Outcome, now: Instant) {
         let mut state = self.lock();
-        let again = state.under_way.remove(&key) == Some(true);
+        let look = state.under_way.remove(&key);
+        if let Some(look) = &look {
+            self.meter.finished(&look.ticket, now);
+        }
+        let again = look.and_then(|look| look.again);
         match outcome {
             Outcome::Done => drop(state.failures.remove(&key)),
             Outcome::Again => {
+                self.meter.retried();
                 let failures = state.failures.entry(key.clone()).or_default();
                 let Delays { first, longest } = self.delays;
                 let delay = first.saturating_mul(1 << (*failures).min(20)).min(longest);
                 *failures += 1;
                 state.serial += 1;
                 let at = (now + delay, state.serial);
-                if !again {
+                if again.is_none() {
                     state.later.insert(at, key);
                     return;
                 }
             }
         }
-        if again {
-            state.add(key);
+        if let Some(since) = again {
+            // It was counted when it was added.
+            state.queue(key, since);
         }
     }
 
@@ -152,21 +172,35 @@ impl<K: Clone + Eq + Hash> WorkQueue<K> {
 }
 
 impl<K: Clone + Eq + Hash> State<K> {
-    fn add(&mut self, key: K) -> bool {
-        if let Some(again) = self.under_way.get_mut(&key) {
-            *again = true;
+    /// Adds a key that is not in the queue already; whether somebody may take it now.
+    fn add(&mut self, key: K, now: Instant, meter: &QueueMeter) -> bool {
+        if let Some(look) = self.under_way.get_mut(&key) {
+            if look.again.is_none() {
+                look.again = Some(now);
+                meter.added();
+            }
             return false;
         }
-        if !self.queued.insert(key.clone()) {
-            return false;
+        let is_new = self.queue(key, now);
+        if is_new {
+            meter.added();
         }
-        self.ready.push_back(key);
-        true
+        is_new
+    }
+
+    fn queue(&mut self, key: K, since: Instant) -> bool {
+        let is_new = self.queued.insert(key.clone());
+        if is_new {
+            self.ready.push_back((key, since));
+        }
+        is_new
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use planesmith_server::metrics::Metrics;
+
     use super::*;
 
     const DELAYS: Delays = Delays {
@@ -174,9 +208,13 @@ mod tests {
         longest: Duration::from_millis(15),
     };
 
+    fn queue() -> WorkQueue<&'static str> {
+        WorkQueue::new(DELAYS, Metrics::new().queue("test"))
+    }
+
     #[test]
     fn a_key_is_looked_at_by_one_at_a_time() {
-        let queue = WorkQueue::new(DELAYS);
+        let queue = queue();
         let now = Instant::now();
         queue.add(["a", "b", "a"]);
         assert_eq!(queue.take(now), Some("a"));
@@ -191,7 +229,7 @@ mod tests {
 
     #[test]
     fn failures_wait_longer_each_time() {
-        let queue = WorkQueue::new(DELAYS);
+        let queue = queue();
         let mut now = Instant::now();
         queue.add(["a"]);
         for round in 0..3 {
@@ -209,7 +247,7 @@ mod tests {
 
     #[tokio::test]
     async fn others_get_on_while_one_is_tried_again() {
-        let queue = WorkQueue::new(DELAYS);
+        let queue = queue();
         let (tell, mut told) = tokio::sync::mpsc::unbounded_channel();
         queue.add(["bad", "good"]);
         let looking = queue.work(2, |key| {

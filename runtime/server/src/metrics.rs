@@ -4,12 +4,14 @@ mod access;
 mod admission;
 mod labels;
 mod process;
+mod queues;
 mod requests;
 mod resource;
 mod storage;
 mod token_cache;
 
 use std::sync::Arc;
+use std::time::Instant;
 
 use axum::response::Response;
 use http::header::{CONTENT_TYPE, HeaderValue};
@@ -26,6 +28,7 @@ use crate::filters::InFlight;
 use crate::version::Version;
 pub(crate) use access::{AccessMetrics, Credentials, Judgement};
 pub(crate) use labels::Marks;
+pub use queues::{QueueMeter, Ticket};
 pub(crate) use requests::{LongRequest, RequestMetrics};
 pub(crate) use resource::{BodyUse, ResourceMetrics, StoreUse, WatchMetrics};
 
@@ -44,6 +47,7 @@ pub struct Metrics {
     features: IntGaugeVec,
     in_flight: IntGaugeVec,
     process: process::ProcessMetrics,
+    queues: queues::QueueMetrics,
     storage: storage::StorageMetrics,
     check_state: GaugeVec,
     check_runs: IntCounterVec,
@@ -100,6 +104,7 @@ impl Metrics {
             failed_handshakes,
             features,
             process: process::ProcessMetrics::new(&registry),
+            queues: queues::QueueMetrics::new(&registry),
             storage: storage::StorageMetrics::new(&registry),
             in_flight,
             check_state,
@@ -129,6 +134,12 @@ impl Metrics {
 
     pub(crate) fn access(&self) -> &AccessMetrics {
         &self.access
+    }
+
+    /// Counts what goes through the queue `name`, as kube-controller-manager calls it where it has it.
+    #[must_use]
+    pub fn queue(&self, name: &'static str) -> Arc<QueueMeter> {
+        self.queues.queue(name)
     }
 
     /// Counts how often tokens have to be looked at.
@@ -197,6 +208,7 @@ impl Metrics {
                 .set(i64::try_from(count).unwrap_or(i64::MAX));
         }
         self.process.refresh();
+        self.queues.refresh(Instant::now());
         self.storage.refresh(self.requests.tables());
         text(&self.registry)
     }

@@ -18,6 +18,7 @@ use std::time::Duration;
 use planesmith_server::chain::ApiServer;
 use planesmith_server::request::Verb;
 use planesmith_server::shutdown::Shutdown;
+use planesmith_server::stores::Stores;
 use tokio::sync::Notify;
 use tokio::task::JoinSet;
 
@@ -36,6 +37,9 @@ const DELAYS: Delays = Delays {
     first: Duration::from_millis(5),
     longest: Duration::from_secs(60),
 };
+
+/// What metrics call the queue: the name of kube-controller-manager's.
+const QUEUE: &str = "garbage_collector_attempt_to_delete";
 
 /// What must be possible with objects for them to be collected.
 const NEEDED: &[Verb] = &[Verb::Delete, Verb::List, Verb::Watch];
@@ -64,14 +68,14 @@ struct Shared {
 
 impl GarbageCollector {
     /// Collects what `server`, and those that it delegates to, store.
-    pub(super) fn new(server: &ApiServer, loopback: &Loopback) -> Self {
+    pub(super) fn new(server: &ApiServer, stores: &Stores, loopback: &Loopback) -> Self {
         Self {
             served: ServedKinds::of(server),
             shared: Arc::new(Shared {
                 loopback: loopback.clone(),
                 kinds: Mutex::default(),
                 graph: Mutex::default(),
-                queue: WorkQueue::new(DELAYS),
+                queue: WorkQueue::new(DELAYS, stores.options().metrics.queue(QUEUE)),
                 followers: Mutex::default(),
                 progress: Notify::new(),
                 unresolved: Mutex::default(),

@@ -11,6 +11,7 @@ use http::{Method, StatusCode};
 use planesmith_machinery::time::Time;
 use planesmith_server::chain::ApiServer;
 use planesmith_server::discovery::GroupDirectory;
+use planesmith_server::metrics::QueueMeter;
 use planesmith_server::shutdown::Shutdown;
 use planesmith_server::stores::{ResourceStore, Stores};
 use planesmith_store::{Entry, Event, ListQuery, WatchError};
@@ -39,6 +40,7 @@ pub(super) struct NamespaceController {
     directory: GroupDirectory,
     namespaces: Arc<ResourceStore>,
     loopback: Loopback,
+    meter: Arc<QueueMeter>,
 }
 
 impl NamespaceController {
@@ -56,12 +58,13 @@ impl NamespaceController {
             directory: directory.clone(),
             namespaces,
             loopback: loopback.clone(),
+            meter: stores.options().metrics.queue("namespace"),
         })
     }
 
     /// Works until the server stops.
     pub(super) async fn run(self, mut shutdown: Shutdown) {
-        let queue = WorkQueue::new(DELAYS);
+        let queue = WorkQueue::new(DELAYS, Arc::clone(&self.meter));
         tokio::select! {
             () = shutdown.requested() => {}
             () = queue.work(AT_ONCE, |name| self.look_at(name)) => {}
