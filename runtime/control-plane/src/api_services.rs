@@ -77,6 +77,7 @@ impl Aggregation<'_> {
         let registration = Arc::new(registration);
         let check = completion_check(registration.built_in(), Arc::clone(&store));
         let (services, following) = (self.services, aggregator.clone());
+        let metrics = Arc::clone(&self.stores.options().metrics);
         let stored = Arc::clone(&store);
         server
             .with_start_hook(Hook::new(
@@ -88,6 +89,7 @@ impl Aggregation<'_> {
                         watched,
                         aggregator: following,
                         services,
+                        metrics,
                         shutdown: shutdown.clone(),
                         lookouts: Mutex::default(),
                     };

@@ -2,6 +2,7 @@
 
 mod access;
 mod admission;
+mod api_services;
 mod labels;
 mod process;
 mod queues;
@@ -27,6 +28,7 @@ use prometheus::{
 use crate::filters::InFlight;
 use crate::version::Version;
 pub(crate) use access::{AccessMetrics, Credentials, Judgement};
+pub use api_services::ApiServiceMetrics;
 pub(crate) use labels::Marks;
 pub use queues::{QueueMeter, Ticket};
 pub(crate) use requests::{LongRequest, RequestMetrics};
@@ -42,6 +44,7 @@ pub struct Metrics {
     access: AccessMetrics,
     token_cache: Arc<token_cache::TokenCacheMetrics>,
     admission: admission::AdmissionMetrics,
+    api_services: ApiServiceMetrics,
     resources: Arc<resource::AllResources>,
     failed_handshakes: IntCounter,
     features: IntGaugeVec,
@@ -100,6 +103,7 @@ impl Metrics {
             access: AccessMetrics::new(&registry),
             token_cache: token_cache::TokenCacheMetrics::new(&registry),
             admission: admission::AdmissionMetrics::new(&registry),
+            api_services: ApiServiceMetrics::new(&registry),
             resources: Arc::new(resource::AllResources::new(&registry)),
             failed_handshakes,
             features,
@@ -134,6 +138,12 @@ impl Metrics {
 
     pub(crate) fn access(&self) -> &AccessMetrics {
         &self.access
+    }
+
+    /// Counts how many APIServices lead nowhere.
+    #[must_use]
+    pub fn api_services(&self) -> &ApiServiceMetrics {
+        &self.api_services
     }
 
     /// Counts what goes through the queue `name`, as kube-controller-manager calls it where it has it.

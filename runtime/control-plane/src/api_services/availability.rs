@@ -94,6 +94,14 @@ impl Availability {
         self.is_available
     }
 
+    /// The same, with the reason why not.
+    pub(super) fn outcome(&self) -> Result<(), &'static str> {
+        match self.is_available {
+            true => Ok(()),
+            false => Err(self.reason),
+        }
+    }
+
     /// Whether it may be different soon, without a change of any object.
     pub(super) fn passes(&self) -> bool {
         self.passes

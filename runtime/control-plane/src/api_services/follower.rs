@@ -7,6 +7,7 @@ use std::time::Duration;
 use planesmith_aggregator::{Aggregator, Backend, Registration, Remote, RemoteTrust, ServicePort};
 use planesmith_api_defs::apiregistration::v1::APIService;
 use planesmith_server::discovery::VersionPriority;
+use planesmith_server::metrics::SharedMetrics;
 use planesmith_server::shutdown::Shutdown;
 use planesmith_server::stores::ResourceStore;
 use tokio::sync::Notify;
@@ -34,6 +35,7 @@ pub(super) struct Follower {
     pub(super) watched: Vec<Objects>,
     pub(super) aggregator: Aggregator,
     pub(super) services: Services,
+    pub(super) metrics: SharedMetrics,
     pub(super) shutdown: Shutdown,
     pub(super) lookouts: Mutex<BTreeMap<String, Lookout>>,
 }
@@ -82,6 +84,7 @@ impl Follower {
             nudge: Arc::clone(&nudge),
             api_services: self.api_services.clone(),
             services: self.services.clone(),
+            metrics: Arc::clone(&self.metrics),
             aggregator: self.aggregator.clone(),
         };
         let task = tokio::spawn(watch.run(self.shutdown.clone())).abort_handle();
@@ -132,8 +135,10 @@ impl Reconcile for Follower {
         let Some(api_service) = self.get(name) else {
             self.lookouts().remove(name);
             self.aggregator.remove(name);
+            self.metrics.api_services().forget(name);
             return Ok(());
         };
+        let said = is_available(&api_service);
         let registration = registration(&api_service);
         let service = registration.remote.as_ref().map(|remote| remote.service.clone());
         match self.aggregator.set(registration).zip(service) {
@@ -143,7 +148,9 @@ impl Reconcile for Follower {
             }
             None => {
                 self.lookouts().remove(name);
-                Availability::local().tell(&self.api_services, name).await
+                let availability = Availability::local();
+                self.metrics.api_services().show(name, said, availability.outcome());
+                availability.tell(&self.api_services, name).await
             }
         }
     }
@@ -191,6 +198,7 @@ struct Watch {
     nudge: Arc<Notify>,
     api_services: Objects,
     services: Services,
+    metrics: SharedMetrics,
     aggregator: Aggregator,
 }
 
@@ -202,6 +210,11 @@ impl Watch {
                 // Whoever reads that it is there finds its resources.
                 self.aggregator.refresh(&self.name).await;
             }
+            let known = self.api_services.get_typed::<APIService>("", &self.name);
+            let said = known.is_some_and(|known| is_available(&known));
+            self.metrics
+                .api_services()
+                .show(&self.name, said, availability.outcome());
             let told = availability.tell(&self.api_services, &self.name).await;
             if let Err(error) = &told {
                 tracing::warn!(name = self.name, %error, "the status of an APIService cannot be written");

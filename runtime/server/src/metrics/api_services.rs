@@ -1,0 +1,82 @@
+//! How many APIServices lead nowhere.
+
+use prometheus::{IntCounterVec, IntGaugeVec, Registry};
+
+use super::{counters, gauges};
+
+/// What is counted of APIServices, under the names of kube-apiserver's aggregator.
+#[derive(Clone, Debug)]
+pub struct ApiServiceMetrics {
+    unavailable: IntGaugeVec,
+    became_unavailable: IntCounterVec,
+}
+
+impl ApiServiceMetrics {
+    pub(super) fn new(registry: &Registry) -> Self {
+        Self {
+            unavailable: gauges(
+                registry,
+                "aggregator_unavailable_apiservice",
+                "Whether an APIService is not available: 1 when it is not.",
+                &["name"],
+            ),
+            became_unavailable: counters(
+                registry,
+                "aggregator_unavailable_apiservice_total",
+                "How often APIServices became unavailable, by reason.",
+                &["name", "reason"],
+            ),
+        }
+    }
+
+    /// Shows whether the APIService `name` is available; if not, the reason why. Its status `said` what it was before.
+    pub fn show(&self, name: &str, said: bool, is: Result<(), &str>) {
+        self.unavailable.with_label_values(&[name]).set(i64::from(is.is_err()));
+        if let (true, Err(reason)) = (said, is) {
+            self.became_unavailable.with_label_values(&[name, reason]).inc();
+        }
+    }
+
+    /// Shows the APIService `name` no more.
+    pub fn forget(&self, name: &str) {
+        // It may not have been shown yet.
+        let _ = self.unavailable.remove_label_values(&[name]);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use prometheus::TextEncoder;
+
+    use super::*;
+
+    #[test]
+    fn only_the_step_to_unavailable_is_counted() {
+        let registry = Registry::new();
+        let metrics = ApiServiceMetrics::new(&registry);
+        let shown = || {
+            let text = TextEncoder::new().encode_to_string(&registry.gather()).unwrap();
+            let lines = text.lines().filter(|line| !line.starts_with('#'));
+            lines.map(str::to_owned).collect::<Vec<_>>()
+        };
+        for (said, is) in [
+            (false, Err("ServiceNotFound")),
+            (true, Ok(())),
+            (true, Err("MissingEndpoints")),
+            (false, Err("MissingEndpoints")),
+        ] {
+            metrics.show("v1.a", said, is);
+        }
+        assert_eq!(
+            shown(),
+            [
+                r#"aggregator_unavailable_apiservice{name="v1.a"} 1"#,
+                r#"aggregator_unavailable_apiservice_total{name="v1.a",reason="MissingEndpoints"} 1"#,
+            ]
+        );
+        metrics.show("v1.a", false, Ok(()));
+        assert_eq!(shown()[0], r#"aggregator_unavailable_apiservice{name="v1.a"} 0"#);
+        metrics.forget("v1.a");
+        assert_eq!(shown().len(), 1);
+    }
+}
