@@ -54,7 +54,7 @@ pub fn with_bootstrap(
     announcement: &Announcement,
     addresses: Option<&ServiceAddresses>,
 ) -> ApiServer {
-    let storage_versions = storage_versions::hook(&server, stores, loopback, &options.feature_gates);
+    let storage_versions = storage_versions::hook(&server, stores, loopback, &options.features());
     let mut server = server;
     let hooks = [
         system_namespaces::hook(stores, loopback),
@@ -65,7 +65,7 @@ pub fn with_bootstrap(
     let in_namespaces = default_roles::hook(stores, loopback).into_iter();
     let in_namespaces = in_namespaces.chain(cluster_authentication::hook(stores, loopback, &announcement.believed));
     let in_namespaces = in_namespaces.chain(token_tracking::hook(stores, loopback));
-    let identity = options.feature_gates.enabled("APIServerIdentity");
+    let identity = options.features().enabled("APIServerIdentity");
     let identity = identity.then(|| identity_lease::hooks(stores, loopback, announcement));
     let in_namespaces = in_namespaces.chain(identity.into_iter().flatten());
     let hooks = hooks.chain(in_namespaces.map(|hook| hook.after(system_namespaces::HOOK)));

@@ -20,7 +20,7 @@ use crate::program::Program;
 /// Without flags it makes its certificates, writes an admin kubeconfig, listens on loopback and prints the next command.
 #[derive(Debug, Parser)]
 #[command(version, disable_help_subcommand = true, max_term_width = 100)]
-#[command(args_conflicts_with_subcommands = true)]
+#[command(args_conflicts_with_subcommands = true, args_override_self = true)]
 struct CommandLine {
     #[command(flatten)]
     options: Options,

@@ -69,7 +69,7 @@ impl Feature {
 /// Which features are on: Kubernetes' defaults, and what the flag says.
 ///
 /// Each term is `Name=true` or `Name=false`, a `kube:` before it is allowed. `AllAlpha` and `AllBeta` stand for all features
-/// of that stage that are not named themselves.
+/// of that stage that are not named themselves. What one flag says is parsed alone; see [`FeatureGates::and`].
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FeatureGates {
     /// What was named.
@@ -117,26 +117,39 @@ impl FeatureGates {
         named.filter(move |(name, _)| outdated(name))
     }
 
-    /// Features that are on without those that they need, each in a sentence.
-    fn unmet(&self) -> impl Iterator<Item = String> + '_ {
-        KNOWN
-            .iter()
-            .filter(|feature| self.enabled(feature.name))
-            .filter_map(|feature| {
-                let off: Vec<&str> = feature
-                    .needs
-                    .iter()
-                    .copied()
-                    .filter(|need| !self.enabled(need))
-                    .collect();
-                (!off.is_empty()).then(|| {
-                    format!(
-                        "{} is enabled, but depends on features that are disabled: [{}]",
-                        feature.name,
-                        off.join(" ")
-                    )
-                })
+    /// These, and what `later` says.
+    #[must_use]
+    pub fn and(mut self, later: Self) -> Self {
+        self.switched.extend(later.switched);
+        self.stages.extend(later.stages);
+        self
+    }
+
+    /// Says which features are on without those that they need; `None` when there are none.
+    #[must_use]
+    pub fn unmet(&self) -> Option<String> {
+        let on = KNOWN.iter().filter(|feature| self.enabled(feature.name));
+        let problems = on.filter_map(|feature| {
+            let needs = feature.needs.iter().copied();
+            let off: Vec<&str> = needs.filter(|need| !self.enabled(need)).collect();
+            (!off.is_empty()).then(|| {
+                format!(
+                    "{} is enabled, but depends on features that are disabled: [{}]",
+                    feature.name,
+                    off.join(" ")
+                )
             })
+        });
+        told(&problems.collect::<Vec<_>>())
+    }
+}
+
+/// Several problems in one sentence, as Kubernetes says them; `None` when there are none.
+fn told(problems: &[String]) -> Option<String> {
+    match problems {
+        [] => None,
+        [problem] => Some(problem.clone()),
+        problems => Some(format!("[{}]", problems.join(", "))),
     }
 }
 
@@ -163,14 +176,7 @@ impl FromStr for FeatureGates {
             }
             gates.switched.insert(feature.name, on);
         }
-        if problems.is_empty() {
-            problems.extend(gates.unmet());
-        }
-        match problems.as_slice() {
-            [] => Ok(gates),
-            [problem] => Err(problem.clone()),
-            problems => Err(format!("[{}]", problems.join(", "))),
-        }
+        told(&problems).map_or(Ok(gates), Err)
     }
 }
 
@@ -231,7 +237,7 @@ mod tests {
                 .flat_map(|feature| feature.needs)
                 .all(|need| Feature::find(need).is_some())
         );
-        assert_eq!(gates("").unmet().count(), 0);
+        assert_eq!(gates("").unmet(), None);
     }
 
     #[test]
@@ -265,13 +271,17 @@ mod tests {
                 "[cannot set feature gate NodeSwap to false, feature is locked to true, cannot set feature gate WinDSR \
                  to false, feature is locked to true]",
             ),
-            (
-                "ClusterTrustBundleProjection=true",
-                "ClusterTrustBundleProjection is enabled, but depends on features that are disabled: [ClusterTrustBundle]",
-            ),
             ("other:WatchList=true", "component not registered: other"),
         ] {
             assert_eq!(text.parse::<FeatureGates>().unwrap_err(), expected, "{text}");
         }
+        let alone = gates("ClusterTrustBundleProjection=true");
+        assert_eq!(
+            alone.unmet().as_deref(),
+            Some(
+                "ClusterTrustBundleProjection is enabled, but depends on features that are disabled: [ClusterTrustBundle]"
+            )
+        );
+        assert_eq!(alone.and(gates("ClusterTrustBundle=true")).unmet(), None);
     }
 }

@@ -27,6 +27,7 @@ use crate::feature_gates::FeatureGates;
 
 /// The flags of a server.
 #[derive(Clone, Debug, Parser)]
+#[command(args_override_self = true)]
 pub struct Options {
     /// Port for HTTPS; 0 takes any free one.
     #[arg(long, default_value_t = 6443, value_name = "PORT")]
@@ -125,13 +126,13 @@ pub struct Options {
 
     /// Group versions and resources to switch on or off: apps/v1=false, apps/v1/deployments=false, api/beta=true. Also
     /// api/all, api/ga and api/alpha. Alpha and beta versions of Kubernetes are off unless they are named.
-    #[arg(long, default_value = "", hide_default_value = true, value_name = "KEY=BOOL,...")]
-    pub runtime_config: Switches,
+    #[arg(long, value_name = "KEY=BOOL,...")]
+    pub runtime_config: Vec<Switches>,
 
     /// Features of Kubernetes to switch on or off, by its names: ClusterTrustBundle=true. AllAlpha and AllBeta stand for all
     /// of a stage. Those that nothing here depends on are taken and change nothing.
-    #[arg(long, default_value = "", hide_default_value = true, value_name = "NAME=BOOL,...")]
-    pub feature_gates: FeatureGates,
+    #[arg(long, value_name = "NAME=BOOL,...")]
+    pub feature_gates: Vec<FeatureGates>,
 
     /// Reading requests served at once; more are answered 429. 0 is no limit.
     #[arg(long, default_value_t = 400, value_name = "N")]
@@ -238,6 +239,9 @@ impl Options {
             }
         }
         self.service_accounts.check()?;
+        if let Some(problem) = self.features().unmet() {
+            return Err(format!("--feature-gates: {problem}"));
+        }
         for (flag, file) in [
             ("--tls-cert-file", &self.tls_cert_file),
             ("--tls-private-key-file", &self.tls_private_key_file),
@@ -265,6 +269,22 @@ impl Options {
             }
         }
         Ok(())
+    }
+
+    /// What is switched on and off: all that `--runtime-config` says, the last word about each key.
+    #[must_use]
+    pub fn versions(&self) -> Switches {
+        self.runtime_config
+            .iter()
+            .cloned()
+            .fold(Switches::default(), Switches::and)
+    }
+
+    /// Which features are on: all that `--feature-gates` says, the last word about each name.
+    #[must_use]
+    pub fn features(&self) -> FeatureGates {
+        let flags = self.feature_gates.iter().cloned();
+        flags.fold(FeatureGates::default(), FeatureGates::and)
     }
 
     /// The folder for certificates.
@@ -333,8 +353,31 @@ mod tests {
         assert_eq!(options.secure_port, 16443);
         assert!(options.anonymous_allowed());
         assert!(!options.controllers.enabled("namespace"));
-        assert_eq!(options.runtime_config.get("apps/v1"), Some(false));
+        assert_eq!(options.versions().get("apps/v1"), Some(false));
         assert_eq!(options.verbosity, 4);
+    }
+
+    #[test]
+    fn a_flag_that_is_repeated_adds_to_what_was_said() {
+        let options = parse(&[
+            "--feature-gates=ClusterTrustBundle=true,WatchList=false",
+            "--runtime-config=apps/v1=false",
+            "--feature-gates=WatchList=true,ClusterTrustBundleProjection=true",
+            "--runtime-config=api/beta=true,apps/v1=true",
+            "--secure-port=1",
+            "--secure-port=2",
+        ])
+        .unwrap();
+        let features = options.features();
+        for name in ["ClusterTrustBundle", "ClusterTrustBundleProjection", "WatchList"] {
+            assert!(features.enabled(name), "{name}");
+        }
+        let versions = options.versions();
+        assert_eq!(
+            (versions.get("apps/v1"), versions.get("api/beta")),
+            (Some(true), Some(true))
+        );
+        assert_eq!(options.secure_port, 2, "a flag with one value has the last one");
     }
 
     #[test]
@@ -361,6 +404,10 @@ mod tests {
             ("--watch-cache-sizes=pods", "expected resource[.group]#size"),
             ("--feature-gates=X", "missing bool value for X"),
             ("--feature-gates=X=true", "unrecognized feature gate: X"),
+            (
+                "--feature-gates=ClusterTrustBundleProjection=true",
+                "depends on features that are disabled: [ClusterTrustBundle]",
+            ),
             ("--runtime-config=X", "expected NAME=true or NAME=false"),
             ("--controllers=nonsense", "unknown controller `nonsense`"),
             ("--secure-prt=1", "--secure-port"),

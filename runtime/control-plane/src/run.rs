@@ -82,7 +82,7 @@ pub(crate) fn fail(error: &anyhow::Error) -> ExitCode {
 
 /// Makes the features of this process what the flags say.
 fn switch_features(options: &Options) {
-    let gates = &options.feature_gates;
+    let gates = &options.features();
     for (name, on) in gates.outdated() {
         tracing::warn!(
             name,
@@ -147,7 +147,7 @@ async fn serve(program: &Program, options: &Options) -> Result<()> {
     config.metrics.show_storage(storage.clone());
     config.priorities = api_services::priorities();
     config.directory = assembled.directory;
-    for (name, stage, on) in options.feature_gates.all() {
+    for (name, stage, on) in options.features().all() {
         config.metrics.show_feature(name, stage, on);
     }
     let server = config.complete()?.prepare(chain);
@@ -295,9 +295,9 @@ fn assemble(
     certificate_requests::handle_subresources(&stores);
     component_statuses::show(&stores).context("questions to components")?;
     connect::handle_subresources(&stores, &options.kubelets).context("connections to kubelets")?;
-    let enablement = Enablement::new(program.all_groups(), &options.runtime_config, &options.feature_gates)
+    let enablement = Enablement::new(program.all_groups(), &options.versions(), &options.features())
         .map_err(|problem| anyhow::anyhow!(problem))?;
-    for name in enablement.unknown(&options.runtime_config) {
+    for name in enablement.unknown(&options.versions()) {
         tracing::warn!(name, "--runtime-config names a group that this server does not have");
     }
     let resources = enablement.clone();

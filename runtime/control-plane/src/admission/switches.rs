@@ -45,7 +45,7 @@ pub fn check_switches(registrations: &[Registration], options: &Options) -> Resu
 
 /// Whether the flags leave a plugin on.
 pub(super) fn is_on(registration: &Registration, options: &Options) -> bool {
-    if registration.name == "PodTopologyLabels" && !options.feature_gates.enabled("PodTopologyLabelsAdmission") {
+    if registration.name == "PodTopologyLabels" && !options.features().enabled("PodTopologyLabelsAdmission") {
         return false;
     }
     let named = |names: &[String]| names.iter().any(|name| name == registration.name);

@@ -16,6 +16,13 @@ impl Switches {
         self.values.get(name).copied()
     }
 
+    /// These, and what `later` says.
+    #[must_use]
+    pub fn and(mut self, later: Self) -> Self {
+        self.values.extend(later.values);
+        self
+    }
+
     /// The names that are switched, in alphabetical order.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.values.keys().map(String::as_str)
