@@ -34,32 +34,23 @@ struct Documents {
 /// The version 2 document in its forms, each made when it is first asked for.
 #[derive(Debug, Default)]
 struct V2 {
-    /// The documents of group versions.
-    parts: BTreeMap<String, Source>,
+    /// The documents of group versions; a change of one leaves the others as they were made.
+    parts: BTreeMap<String, Arc<OpenApiDocument>>,
     json: OnceLock<OpenApiDocument>,
-    protobuf: OnceLock<OpenApiDocument>,
 }
 
 /// Where a document comes from.
-#[derive(Clone)]
 pub(super) enum Source {
     /// It is there.
     Ready(Bytes),
-    /// It is made whenever somebody asks for it, because hardly anybody does.
-    Made(Arc<dyn Fn() -> Bytes + Send + Sync>),
+    /// It is made when somebody asks for it, because hardly anybody does.
+    Made(Box<dyn Fn() -> Bytes + Send + Sync>),
 }
 
 impl Source {
     /// What `make` makes.
     fn made(make: impl Fn() -> Bytes + Send + Sync + 'static) -> Self {
-        Source::Made(Arc::new(make))
-    }
-
-    pub(super) fn bytes(&self) -> Bytes {
-        match self {
-            Source::Ready(bytes) => bytes.clone(),
-            Source::Made(make) => make(),
-        }
+        Source::Made(Box::new(make))
     }
 }
 
@@ -79,15 +70,12 @@ impl OpenApi {
     /// Serves `v2` as one document at `/openapi/v2`, and each of `v3` at `/openapi/v3/PATH`.
     #[must_use]
     pub fn new(v2: impl IntoIterator<Item = Part>, v3: impl IntoIterator<Item = Part>) -> Self {
-        let parts = v2
-            .into_iter()
-            .map(|(path, json)| (path.to_owned(), adapt::declared(path, json)));
-        let v3 = v3.into_iter().map(|(path, json)| {
-            (
-                path.to_owned(),
-                Arc::new(OpenApiDocument::made(adapt::declared(path, json))),
-            )
-        });
+        let document = |(path, json): Part| {
+            let source = adapt::declared(path, json);
+            (path.to_owned(), Arc::new(OpenApiDocument::new(source)))
+        };
+        let parts = v2.into_iter().map(document);
+        let v3 = v3.into_iter().map(document);
         let documents = Documents {
             v2: Arc::new(V2::of(parts.collect())),
             v3: v3.collect(),
@@ -99,18 +87,19 @@ impl OpenApi {
 
     /// Adds or replaces what a group version adds to the version 2 document.
     pub fn set_v2(&self, path: &str, json: impl Into<Bytes>) {
-        self.put_v2(path, &Source::Ready(json.into()));
+        self.put_v2(path, Source::Ready(json.into()));
     }
 
-    /// As [`OpenApi::set_v2`], of a document that `make` makes whenever it is asked for.
+    /// As [`OpenApi::set_v2`], of a document that `make` makes when it is first asked for.
     pub fn make_v2(&self, path: &str, make: impl Fn() -> Bytes + Send + Sync + 'static) {
-        self.put_v2(path, &Source::made(make));
+        self.put_v2(path, Source::made(make));
     }
 
-    fn put_v2(&self, path: &str, source: &Source) {
+    fn put_v2(&self, path: &str, source: Source) {
+        let document = Arc::new(OpenApiDocument::new(source));
         self.change(|documents| {
             let mut parts = documents.v2.parts.clone();
-            parts.insert(path.to_owned(), source.clone());
+            parts.insert(path.to_owned(), Arc::clone(&document));
             documents.v2 = Arc::new(V2::of(parts));
         });
     }
@@ -126,12 +115,12 @@ impl OpenApi {
 
     /// Adds or replaces a version 3 document.
     pub fn set_v3(&self, path: &str, json: impl Into<Bytes>) {
-        self.put_v3(path, OpenApiDocument::new(json));
+        self.put_v3(path, Source::Ready(json.into()));
     }
 
-    /// As [`OpenApi::set_v3`], of a document that `make` makes whenever it is asked for. It makes the same one each time.
+    /// As [`OpenApi::set_v3`], of a document that `make` makes when it is first asked for.
     pub fn make_v3(&self, path: &str, make: impl Fn() -> Bytes + Send + Sync + 'static) {
-        self.put_v3(path, OpenApiDocument::made(Source::made(make)));
+        self.put_v3(path, Source::made(make));
     }
 
     /// The version 3 document of a group version.
@@ -141,8 +130,8 @@ impl OpenApi {
         documents.v3.get(path).map(|document| document.bytes())
     }
 
-    fn put_v3(&self, path: &str, document: OpenApiDocument) {
-        let document = Arc::new(document);
+    fn put_v3(&self, path: &str, source: Source) {
+        let document = Arc::new(OpenApiDocument::new(source));
         self.change(|documents| {
             documents.v3.insert(path.to_owned(), Arc::clone(&document));
         });
@@ -168,21 +157,17 @@ impl OpenApi {
 }
 
 impl V2 {
-    fn of(parts: BTreeMap<String, Source>) -> Self {
+    fn of(parts: BTreeMap<String, Arc<OpenApiDocument>>) -> Self {
         Self {
             parts,
-            ..Self::default()
+            json: OnceLock::new(),
         }
     }
 
     fn json(&self) -> &OpenApiDocument {
-        self.json
-            .get_or_init(|| OpenApiDocument::new(v2::merge(self.parts.values().map(Source::bytes)).to_string()))
-    }
-
-    fn protobuf(&self) -> &OpenApiDocument {
-        self.protobuf.get_or_init(|| {
-            OpenApiDocument::new(gnostic::encode_v2(&v2::merge(self.parts.values().map(Source::bytes))))
+        self.json.get_or_init(|| {
+            let whole = v2::merge(self.parts.values().map(|part| part.bytes()));
+            OpenApiDocument::packed(whole.to_string().as_bytes())
         })
     }
 }

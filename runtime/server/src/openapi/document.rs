@@ -1,12 +1,14 @@
 //! One document with what clients need to keep a copy.
 
-use std::io::Write;
+use std::fmt::Write as _;
+use std::io::{Read as _, Write as _};
 use std::sync::OnceLock;
 
 use axum::body::Body;
 use axum::response::Response;
 use bytes::Bytes;
 use flate2::Compression;
+use flate2::read::GzDecoder;
 use flate2::write::GzEncoder;
 use http::header::{
     CONTENT_ENCODING, CONTENT_TYPE, ETAG, HeaderValue, IF_MODIFIED_SINCE, IF_NONE_MATCH, LAST_MODIFIED, VARY,
@@ -22,49 +24,82 @@ use crate::compression::accepts_gzip;
 /// Smaller documents are sent as they are.
 const WORTH_COMPRESSING: usize = 1400;
 
-/// A document with its hash and its compressed form, made when they are first needed.
+/// A document with its hash and its other forms, made when they are first needed, and each once.
+///
+/// One that was made, or put together of others, is kept in its compressed form only, which is what most clients get.
 #[derive(Debug)]
 pub(super) struct OpenApiDocument {
-    source: Source,
+    /// Where the document comes from; `None` when only its compressed form is there.
+    source: Option<Source>,
     hash: OnceLock<String>,
-    compressed: OnceLock<Bytes>,
+    packed: OnceLock<Packed>,
+    /// The document in its other form.
+    protobuf: OnceLock<Box<OpenApiDocument>>,
     changed: Timestamp,
 }
 
 impl OpenApiDocument {
-    pub(super) fn new(bytes: impl Into<Bytes>) -> Self {
-        Self::made(Source::Ready(bytes.into()))
+    pub(super) fn new(source: Source) -> Self {
+        Self::of(Some(source), OnceLock::new(), Timestamp::now())
     }
 
-    pub(super) fn made(source: Source) -> Self {
+    /// A document of which nothing but its compressed form is kept.
+    pub(super) fn packed(bytes: &[u8]) -> Self {
+        Self::of(None, OnceLock::from(Packed::of(bytes)), Timestamp::now())
+    }
+
+    fn of(source: Option<Source>, packed: OnceLock<Packed>, changed: Timestamp) -> Self {
         Self {
             source,
             hash: OnceLock::new(),
-            compressed: OnceLock::new(),
-            changed: Timestamp::now(),
+            packed,
+            protobuf: OnceLock::new(),
+            changed,
         }
     }
 
     pub(super) fn bytes(&self) -> Bytes {
-        self.source.bytes()
+        match &self.source {
+            Some(Source::Ready(bytes)) => bytes.clone(),
+            Some(Source::Made(make)) => self.made(&**make),
+            None => self.packed.get().map(Packed::unpack).unwrap_or_default(),
+        }
     }
 
-    /// Another form of the document, changed when it was.
-    pub(super) fn in_form(&self, encode: impl FnOnce(&[u8]) -> Vec<u8>) -> Self {
-        Self {
-            changed: self.changed,
-            ..Self::new(encode(&self.bytes()))
+    fn made(&self, make: &dyn Fn() -> Bytes) -> Bytes {
+        let mut made = None;
+        let packed = self.packed.get_or_init(|| {
+            let bytes = make();
+            let packed = Packed::of(&bytes);
+            // The hash is all that most clients ever ask for.
+            self.hash.get_or_init(|| hash_of(&bytes));
+            made = Some(bytes);
+            packed
+        });
+        made.unwrap_or_else(|| packed.unpack())
+    }
+
+    fn size(&self) -> usize {
+        match (&self.source, self.packed.get()) {
+            (Some(Source::Ready(bytes)), _) => bytes.len(),
+            (_, Some(packed)) => packed.size,
+            (_, None) => self.bytes().len(),
         }
+    }
+
+    /// The other form of the document, changed when it was.
+    pub(super) fn protobuf(&self, encode: impl FnOnce(&[u8]) -> Vec<u8>) -> &Self {
+        self.protobuf.get_or_init(|| {
+            let packed = Packed::of(&encode(&self.bytes()));
+            Box::new(Self::of(None, OnceLock::from(packed), self.changed))
+        })
     }
 
     /// SHA-512 in upper-case hexadecimal digits.
     pub(super) fn hash(&self) -> &str {
-        self.hash.get_or_init(|| {
-            Sha512::digest(self.bytes())
-                .iter()
-                .map(|byte| format!("{byte:02X}"))
-                .collect()
-        })
+        // To make a document makes its hash, too.
+        let bytes = self.hash.get().is_none().then(|| self.bytes());
+        self.hash.get_or_init(|| hash_of(&bytes.unwrap_or_default()))
     }
 
     /// The document, or 304 when the client has it.
@@ -77,14 +112,13 @@ impl OpenApiDocument {
         if has_copy(request, &tag, &modified) {
             *response.status_mut() = StatusCode::NOT_MODIFIED;
         } else {
-            let bytes = self.bytes();
-            let gzip = compress && bytes.len() >= WORTH_COMPRESSING && accepts_gzip(&request.headers);
+            let gzip = compress && accepts_gzip(&request.headers) && self.size() >= WORTH_COMPRESSING;
             if gzip {
                 response
                     .headers_mut()
                     .insert(CONTENT_ENCODING, HeaderValue::from_static("gzip"));
             }
-            *response.body_mut() = Body::from(if gzip { self.compressed() } else { bytes });
+            *response.body_mut() = Body::from(if gzip { self.compressed() } else { self.bytes() });
             response
                 .headers_mut()
                 .insert(CONTENT_TYPE, HeaderValue::from_static(media_type));
@@ -102,16 +136,46 @@ impl OpenApiDocument {
     }
 
     fn compressed(&self) -> Bytes {
-        let compress = || {
-            let mut encoder = GzEncoder::new(Vec::new(), Compression::default());
-            encoder
-                .write_all(&self.bytes())
-                .and_then(|()| encoder.finish())
-                .unwrap_or_default()
-                .into()
-        };
-        self.compressed.get_or_init(compress).clone()
+        let packed = self.packed.get_or_init(|| Packed::of(&self.bytes()));
+        packed.gzip.clone()
     }
+}
+
+/// A document in its compressed form.
+#[derive(Debug)]
+struct Packed {
+    gzip: Bytes,
+    /// Bytes of the document itself.
+    size: usize,
+}
+
+impl Packed {
+    fn of(bytes: &[u8]) -> Self {
+        let mut encoder = GzEncoder::new(Vec::new(), Compression::default());
+        let gzip = encoder.write_all(bytes).and_then(|()| encoder.finish());
+        Self {
+            // Writing to memory does not fail.
+            gzip: gzip.unwrap_or_default().into(),
+            size: bytes.len(),
+        }
+    }
+
+    fn unpack(&self) -> Bytes {
+        let mut bytes = Vec::with_capacity(self.size);
+        if let Err(error) = GzDecoder::new(&*self.gzip).read_to_end(&mut bytes) {
+            tracing::error!(%error, "an OpenAPI document cannot be read again");
+        }
+        bytes.into()
+    }
+}
+
+fn hash_of(bytes: &[u8]) -> String {
+    let mut hash = String::with_capacity(128);
+    for byte in Sha512::digest(bytes) {
+        // Writing to memory does not fail.
+        let _ = write!(hash, "{byte:02X}");
+    }
+    hash
 }
 
 /// Whether the client's copy is the current one, by its tag or else by its date.

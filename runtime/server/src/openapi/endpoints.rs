@@ -14,7 +14,7 @@ use jiff::{Timestamp, ToSpan, tz::TimeZone};
 use serde_json::json;
 
 use super::document::OpenApiDocument;
-use super::{OpenApi, gnostic};
+use super::{OpenApi, Source, gnostic};
 use crate::request::parameter;
 
 const JSON: &str = "application/json";
@@ -36,15 +36,14 @@ pub(crate) fn router(documents: OpenApi) -> Router {
 async fn v2(State(openapi): State<OpenApi>, request: Request<Body>) -> Response {
     let (request, _) = request.into_parts();
     let documents = openapi.current.load();
-    let document = &documents.v2;
-    let json = document.json();
+    let json = documents.v2.json();
     let form = form(
         &request,
         &[(JSON, JSON), (V2_PROTOBUF, V2_PROTOBUF), (V2_PROTOBUF_OLD, V2_PROTOBUF)],
     );
     let mut response = match form {
         Some(JSON) => json.answer(&request, JSON, json.hash(), true),
-        Some(form) => document.protobuf().answer(&request, form, json.hash(), true),
+        Some(form) => json.protobuf(v2_in_protobuf).answer(&request, form, json.hash(), true),
         None => empty(StatusCode::NOT_ACCEPTABLE),
     };
     response.headers_mut().append(VARY, HeaderValue::from_static("Accept"));
@@ -60,7 +59,7 @@ async fn v3_index(State(openapi): State<OpenApi>, request: Request<Body>) -> Res
         )
     };
     let paths: BTreeMap<_, _> = documents.v3.iter().map(place).collect();
-    let index = OpenApiDocument::new(json!({ "paths": paths }).to_string());
+    let index = OpenApiDocument::new(Source::Ready(json!({ "paths": paths }).to_string().into()));
     index.answer(
         &request.into_parts().0,
         "text/plain; charset=utf-8",
@@ -94,7 +93,7 @@ async fn v3(State(openapi): State<OpenApi>, request: Request<Body>) -> Response 
         }
         _ if form == JSON => document.answer(&request, form, document.hash(), false),
         _ => document
-            .in_form(in_protobuf)
+            .protobuf(v3_in_protobuf)
             .answer(&request, form, document.hash(), false),
     };
     let headers = response.headers_mut();
@@ -150,9 +149,12 @@ fn range(text: &str) -> (&str, f64) {
     (range, quality.and_then(|quality| quality.parse().ok()).unwrap_or(1.0))
 }
 
-fn in_protobuf(json: &[u8]) -> Vec<u8> {
-    let document = serde_json::from_slice(json).unwrap_or_default();
-    gnostic::encode_v3(&document)
+fn v2_in_protobuf(json: &[u8]) -> Vec<u8> {
+    gnostic::encode_v2(&serde_json::from_slice(json).unwrap_or_default())
+}
+
+fn v3_in_protobuf(json: &[u8]) -> Vec<u8> {
+    gnostic::encode_v3(&serde_json::from_slice(json).unwrap_or_default())
 }
 
 /// Where a document is found in its present state.

@@ -1,3 +1,6 @@
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
 use axum::body::Body;
 use bytes::Bytes;
 use http::{HeaderMap, Request, StatusCode};
@@ -133,6 +136,42 @@ async fn the_large_document_is_compressed_for_those_who_take_it() {
     assert!(body.len() < 200);
     let (_, headers, _) = ask(&openapi, "/openapi/v2", &[]).await;
     assert!(!headers.contains_key("content-encoding"));
+}
+
+#[tokio::test]
+async fn a_document_is_made_once_for_all_its_forms() {
+    const MADE: &str = "apis/x.example.com/v1";
+    let openapi = openapi();
+    let made = Arc::new(AtomicUsize::new(0));
+    let count = || {
+        let made = Arc::clone(&made);
+        move || {
+            made.fetch_add(1, Ordering::Relaxed);
+            let json = format!(r#"{{"openapi":"3.0.0","filler":"{}"}}"#, "y".repeat(2_000));
+            Bytes::from(json)
+        }
+    };
+    openapi.make_v3(MADE, count());
+    openapi.make_v2(MADE, count());
+    assert_eq!(made.load(Ordering::Relaxed), 0, "nobody has asked");
+    let place = format!("/openapi/v3/{MADE}");
+    let mut bodies = Vec::new();
+    for _ in 0..3 {
+        ask(&openapi, "/openapi/v3", &[]).await;
+        let (_, headers, body) = ask(&openapi, &place, &[]).await;
+        let tag = headers["etag"].to_str().unwrap().to_owned();
+        let (known, _, _) = ask(&openapi, &place, &[("if-none-match", &tag)]).await;
+        assert_eq!(known, StatusCode::NOT_MODIFIED);
+        ask(&openapi, &place, &[("accept", super::endpoints::V3_PROTOBUF)]).await;
+        bodies.push(body);
+        ask(&openapi, "/openapi/v2", &[]).await;
+        ask(&openapi, "/openapi/v2", &[("accept-encoding", "gzip")]).await;
+        ask(&openapi, "/openapi/v2", &[("accept", super::endpoints::V2_PROTOBUF)]).await;
+        // What others say changes the whole, and not this part of it.
+        openapi.set_v2("apis/other.example.com/v1", "{}");
+    }
+    assert_eq!(made.load(Ordering::Relaxed), 2, "one of each version");
+    assert!(bodies.iter().all(|body| body == &bodies[0] && body.len() > 2_000));
 }
 
 #[tokio::test]
