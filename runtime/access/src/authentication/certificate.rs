@@ -7,7 +7,7 @@ use thiserror::Error;
 use x509_parser::certificate::X509Certificate;
 use x509_parser::prelude::FromDer;
 
-use super::{Authenticator, Credentials, Verdict, authenticated};
+use super::{Authenticator, Credentials, Subject, Verdict, authenticated};
 use crate::user::UserInfo;
 
 /// The certificate that a connection was opened with, judged once.
@@ -43,16 +43,13 @@ impl ClientCertificate {
     /// The certificate is malformed or names nobody.
     pub fn trusted(der: &[u8]) -> Result<Self, CertificateError> {
         let (_, certificate) = X509Certificate::from_der(der).map_err(|_| CertificateError::Malformed)?;
-        let subject = certificate.subject();
-        // With several common names the last one counts, as in Go.
-        let name = subject.iter_common_name().filter_map(|name| name.as_str().ok()).last();
-        let name = name
-            .filter(|name| !name.is_empty())
-            .ok_or(CertificateError::NoCommonName)?;
-        let organizations = subject.iter_organization().filter_map(|group| group.as_str().ok());
+        let subject = Subject::read(certificate.subject()).ok_or(CertificateError::Malformed)?;
+        if subject.common_name.is_empty() {
+            return Err(CertificateError::NoCommonName);
+        }
         let user = UserInfo {
-            name: name.to_owned(),
-            groups: organizations.map(str::to_owned).collect(),
+            name: subject.common_name,
+            groups: subject.organizations,
             ..UserInfo::default()
         };
         let not_after = u64::try_from(certificate.validity().not_after.timestamp()).unwrap_or(0);

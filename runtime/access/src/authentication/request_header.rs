@@ -9,7 +9,7 @@ use percent_encoding::percent_decode_str;
 use x509_parser::certificate::X509Certificate;
 use x509_parser::prelude::FromDer;
 
-use super::{Authenticator, CertificateError, Credentials, Verdict, authenticated};
+use super::{Authenticator, CertificateError, Credentials, Subject, Verdict, authenticated};
 use crate::user::UserInfo;
 
 /// The certificate of a proxy, signed by an authority whose word counts for that.
@@ -29,11 +29,10 @@ impl ProxyCertificate {
     /// The certificate is malformed.
     pub fn trusted(der: &[u8]) -> Result<Self, CertificateError> {
         let (_, certificate) = X509Certificate::from_der(der).map_err(|_| CertificateError::Malformed)?;
-        let names = certificate.subject().iter_common_name();
-        let name = names.filter_map(|name| name.as_str().ok()).last();
+        let subject = Subject::read(certificate.subject()).ok_or(CertificateError::Malformed)?;
         let not_after = u64::try_from(certificate.validity().not_after.timestamp()).unwrap_or(0);
         Ok(Self {
-            name: name.unwrap_or_default().to_owned(),
+            name: subject.common_name,
             not_after: SystemTime::UNIX_EPOCH + Duration::from_secs(not_after),
         })
     }

@@ -1,8 +1,8 @@
 //! What somebody asks for who asks for a certificate (PKCS #10).
 
-use x509_cert::attr::AttributeTypeAndValue;
-use x509_cert::der::oid::{AssociatedOid as _, ObjectIdentifier, db};
-use x509_cert::der::{Decode as _, Encode as _, Tag};
+use planesmith_access::authentication::Subject;
+use x509_cert::der::oid::AssociatedOid as _;
+use x509_cert::der::{Decode as _, Encode as _};
 use x509_cert::ext::pkix::SubjectAltName;
 use x509_cert::ext::pkix::name::GeneralName;
 use x509_cert::name::Name;
@@ -19,6 +19,8 @@ const LABEL: &str = "CERTIFICATE REQUEST";
 pub(crate) struct Request {
     asked: CertReq,
     der: Vec<u8>,
+    /// The user and the groups that the certificate would stand for.
+    pub(crate) user: Subject,
     /// Names other than the subject: DNS names, mail addresses, IP addresses and URIs, in this order.
     pub(crate) names: Vec<GeneralName>,
 }
@@ -35,7 +37,12 @@ impl Request {
         let der = block.ok_or_else(|| format!("PEM block type must be {LABEL}"))?.contents;
         let asked = CertReq::from_der(&der).map_err(|error| error.to_string())?;
         let names = names_of(&asked).map_err(|error| error.to_string())?;
-        Ok(Self { asked, der, names })
+        Ok(Self {
+            asked,
+            user: user_of(&der)?,
+            der,
+            names,
+        })
     }
 
     /// Whose the certificate shall be.
@@ -48,36 +55,17 @@ impl Request {
         &self.asked.info.public_key
     }
 
-    /// The user name that the certificate would stand for. With several the last one counts, as in Go.
-    pub(crate) fn common_name(&self) -> String {
-        self.texts(db::rfc4519::CN).pop().unwrap_or_default()
-    }
-
-    /// The groups that the certificate would stand for.
-    pub(crate) fn organizations(&self) -> Vec<String> {
-        self.texts(db::rfc4519::O)
-    }
-
     /// Whether whoever asks has the key.
     pub(crate) fn is_signed(&self) -> bool {
         let request = X509CertificationRequest::from_der(&self.der);
         request.is_ok_and(|(_, request)| request.verify_signature().is_ok())
     }
-
-    fn texts(&self, oid: ObjectIdentifier) -> Vec<String> {
-        let attributes = self.subject().0.iter().flat_map(|part| part.0.iter());
-        let wanted = attributes.filter(|attribute| attribute.oid == oid);
-        wanted.filter_map(text).collect()
-    }
 }
 
-fn text(attribute: &AttributeTypeAndValue) -> Option<String> {
-    let is_text = matches!(
-        x509_cert::der::Tagged::tag(&attribute.value),
-        Tag::Utf8String | Tag::PrintableString | Tag::Ia5String | Tag::TeletexString
-    );
-    let bytes = is_text.then(|| attribute.value.value().to_vec())?;
-    String::from_utf8(bytes).ok()
+fn user_of(der: &[u8]) -> Result<Subject, String> {
+    let (_, request) = X509CertificationRequest::from_der(der).map_err(|error| error.to_string())?;
+    let user = Subject::read(&request.certification_request_info.subject);
+    user.ok_or_else(|| "x509: invalid RDNSequence: invalid attribute value".to_owned())
 }
 
 fn names_of(asked: &CertReq) -> x509_cert::der::Result<Vec<GeneralName>> {

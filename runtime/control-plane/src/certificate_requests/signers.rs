@@ -90,14 +90,14 @@ fn not_allowed(kind: &str) -> String {
 }
 
 fn check_node_group(request: &Request) -> Result<(), String> {
-    if request.organizations() == [NODE_GROUP] {
+    if request.user.organizations == [NODE_GROUP] {
         return Ok(());
     }
     Err(format!("subject organization is not {NODE_GROUP}"))
 }
 
 fn check_node_name(request: &Request) -> Result<(), String> {
-    if request.common_name().starts_with(NODE_PREFIX) {
+    if request.user.common_name.starts_with(NODE_PREFIX) {
         return Ok(());
     }
     Err(format!("subject common name does not begin with {NODE_PREFIX}"))

@@ -45,7 +45,7 @@ fn request_of(object: &dyn Object) -> Vec<u8> {
 
 fn check(pem: &[u8]) -> Result<(), String> {
     let request = Request::read(pem).map_err(|why| format!("failed to parse CSR: {why}"))?;
-    if request.organizations().iter().any(|name| name == PRIVILEGED_GROUP) {
+    if request.user.organizations.iter().any(|name| name == PRIVILEGED_GROUP) {
         return Err(format!(
             "use of {CLIENT_SIGNER} signer with {PRIVILEGED_GROUP} group is not allowed"
         ));

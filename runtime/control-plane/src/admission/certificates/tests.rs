@@ -1,5 +1,7 @@
 use std::sync::Arc;
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use planesmith_machinery::byte_string::ByteString;
 use planesmith_machinery::meta::ObjectMeta;
 use planesmith_machinery::{Resource, Struct};
@@ -158,23 +160,37 @@ fn trust_bundles_of_a_signer_need_its_permission() {
 
 #[test]
 fn nobody_asks_for_the_privileged_group() {
-    let ask = |group: &str| {
+    let ask = |group: &str, tag: u8| {
         let mut parameters = rcgen::CertificateParams::default();
         parameters
             .distinguished_name
             .push(rcgen::DnType::OrganizationName, group);
         let key = rcgen::KeyPair::generate().unwrap();
-        let pem = parameters.serialize_request(&key).unwrap().pem().unwrap();
-        let mut certificate = certificate(&pem);
+        let mut der = parameters.serialize_request(&key).unwrap().der().to_vec();
+        let name = der.windows(group.len()).position(|part| part == group.as_bytes());
+        der[name.unwrap() - 2] = tag;
+        let text = STANDARD.encode(der);
+        let lines = text.as_bytes().chunks(64).map(|line| str::from_utf8(line).unwrap());
+        let lines = lines.collect::<Vec<_>>().join("\n");
+        let mut certificate = certificate(&format!(
+            "-----BEGIN CERTIFICATE REQUEST-----\n{lines}\n-----END CERTIFICATE REQUEST-----\n"
+        ));
         certificate.spec.signer_name = "kubernetes.io/kube-apiserver-client".to_owned();
         Request::create::<Certificate>()
             .created(&CertificateSubjectRestriction, certificate)
             .map(drop)
     };
-    assert_eq!(ask("developers"), Ok(()));
-    assert_eq!(
-        ask("system:masters").unwrap_err(),
-        "certificatesigningrequests.certificates.k8s.io \"c\" is forbidden: use of kubernetes.io/kube-apiserver-client \
-         signer with system:masters group is not allowed"
-    );
+    const UTF8: u8 = 0x0c;
+    const NUMERIC: u8 = 0x12;
+    const LATIN: u8 = 0x14;
+    assert_eq!(ask("developers", UTF8), Ok(()));
+    for tag in [UTF8, LATIN] {
+        assert_eq!(
+            ask("system:masters", tag).unwrap_err(),
+            "certificatesigningrequests.certificates.k8s.io \"c\" is forbidden: use of \
+             kubernetes.io/kube-apiserver-client signer with system:masters group is not allowed"
+        );
+    }
+    let refused = ask("system:masters", NUMERIC).unwrap_err();
+    assert!(refused.contains("failed to parse CSR: x509: invalid RDNSequence"), "{refused}");
 }

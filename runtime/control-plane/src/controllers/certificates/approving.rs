@@ -57,7 +57,7 @@ impl Approver {
             };
             self.authorizer.authorize(&attributes) == Decision::Allow
         };
-        if user.name == request.common_name() && may("selfnodeclient") {
+        if user.name == request.user.common_name && may("selfnodeclient") {
             return Some("Auto approving self kubelet client certificate after SubjectAccessReview.");
         }
         may("nodeclient").then_some("Auto approving kubelet client certificate after SubjectAccessReview.")

@@ -1,0 +1,141 @@
+//! Whom a certificate, or a request for one, is for.
+
+use x509_parser::asn1_rs::{Any, Class, Tag};
+use x509_parser::x509::{AttributeTypeAndValue, X509Name};
+
+/// The parts of a distinguished name that stand for a user.
+///
+/// Requests for certificates and certificates are both read here: whoever judged a request by another reading than the
+/// one that counts later would judge something else.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Subject {
+    /// The user's name; with several the last one counts, as in Go. Empty without any.
+    pub common_name: String,
+    /// The user's groups.
+    pub organizations: Vec<String>,
+}
+
+impl Subject {
+    /// Reads a name; `None` when a part that matters is no text.
+    #[must_use]
+    pub fn read(name: &X509Name<'_>) -> Option<Self> {
+        let all = |parts: &mut dyn Iterator<Item = &AttributeTypeAndValue<'_>>| {
+            let texts = parts.map(|part| text(part.attr_value()));
+            texts.collect::<Option<Vec<String>>>()
+        };
+        Some(Self {
+            common_name: all(&mut name.iter_common_name())?.pop().unwrap_or_default(),
+            organizations: all(&mut name.iter_organization())?,
+        })
+    }
+}
+
+/// What a value says, if it is one of the strings that Go reads, with nothing in it but what such a string may have.
+fn text(value: &Any<'_>) -> Option<String> {
+    let bytes = value.data;
+    let ascii = |is_allowed: fn(u8) -> bool| {
+        let allowed = bytes.iter().all(|byte| is_allowed(*byte));
+        allowed.then(|| bytes.iter().copied().map(char::from).collect())
+    };
+    if value.class() != Class::Universal || value.header.constructed() {
+        return None;
+    }
+    match value.tag() {
+        Tag::Utf8String => String::from_utf8(bytes.to_vec()).ok(),
+        Tag::PrintableString => ascii(is_printable),
+        Tag::Ia5String => ascii(|byte| byte.is_ascii()),
+        Tag::NumericString => ascii(|byte| byte.is_ascii_digit() || byte == b' '),
+        // Everybody takes it for Latin-1.
+        Tag::T61String => ascii(|_| true),
+        Tag::BmpString => from_ucs2(bytes),
+        _ => None,
+    }
+}
+
+/// The characters of a `PrintableString`, and `*` and `&`, which are common though they do not belong there.
+fn is_printable(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || b" '()+,-./:=?*&".contains(&byte)
+}
+
+/// Two bytes for each character, and perhaps a zero at the end.
+fn from_ucs2(bytes: &[u8]) -> Option<String> {
+    let (pairs, []) = bytes.as_chunks::<2>() else {
+        return None;
+    };
+    let pairs = match pairs {
+        [pairs @ .., [0, 0]] => pairs,
+        pairs => pairs,
+    };
+    let characters = pairs.iter().map(|pair| char::from_u32(u16::from_be_bytes(*pair).into()));
+    characters.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use x509_parser::prelude::FromDer as _;
+
+    use super::*;
+
+    const UTF8: u8 = 0x0c;
+    const NUMERIC: u8 = 0x12;
+    const PRINTABLE: u8 = 0x13;
+    const T61: u8 = 0x14;
+    const IA5: u8 = 0x16;
+    const BMP: u8 = 0x1e;
+
+    fn der(tag: u8, content: &[u8]) -> Vec<u8> {
+        [&[tag, u8::try_from(content.len()).unwrap()], content].concat()
+    }
+
+    /// A subject of common names (`C`) and organizations (`O`), each with the tag of its value.
+    fn read(parts: &[(char, u8, &[u8])]) -> Option<(String, Vec<String>)> {
+        let parts = parts.iter().map(|(part, tag, value)| {
+            let kind = if *part == 'C' { 3 } else { 10 };
+            let pair = [der(0x06, &[0x55, 0x04, kind]), der(*tag, value)].concat();
+            der(0x31, &der(0x30, &pair))
+        });
+        let name = der(0x30, &parts.collect::<Vec<_>>().concat());
+        let (_, name) = X509Name::from_der(&name).unwrap();
+        let subject = Subject::read(&name)?;
+        Some((subject.common_name, subject.organizations))
+    }
+
+    #[test]
+    fn all_strings_of_go_are_read() {
+        let organizations: [(u8, &[u8], &str); 6] = [
+            (UTF8, "größe".as_bytes(), "größe"),
+            (NUMERIC, b"12 3", "12 3"),
+            (PRINTABLE, b"system:masters", "system:masters"),
+            (T61, b"gr\xf6\xdfe", "größe"),
+            (IA5, b"a@b", "a@b"),
+            (BMP, b"\0a\0b\0\0", "ab"),
+        ];
+        for (tag, value, expected) in organizations {
+            let read = read(&[('C', UTF8, b"eve"), ('O', tag, value), ('C', UTF8, b"last")]);
+            assert_eq!(read, Some(("last".to_owned(), vec![expected.to_owned()])));
+        }
+        assert_eq!(read(&[]), Some((String::new(), Vec::new())));
+    }
+
+    #[test]
+    fn groups_do_not_hide_in_strings_of_the_wrong_kind() {
+        const CONSTRUCTED: u8 = 0x2c;
+        const FOREIGN: u8 = 0x8c;
+        for (tag, value) in [
+            (NUMERIC, &b"system:masters"[..]),
+            (PRINTABLE, b"a@b"),
+            (IA5, b"\xff"),
+            (UTF8, b"\xff"),
+            (BMP, b"abc"),
+            (BMP, b"\xd8\0"),
+            (CONSTRUCTED, b"system:masters"),
+            (FOREIGN, b"system:masters"),
+            (0x04, b"system:masters"),
+        ] {
+            for part in ['C', 'O'] {
+                let beside = [('C', UTF8, &b"eve"[..]), ('O', UTF8, b"people"), (part, tag, value)];
+                assert_eq!(read(&beside), None, "{tag:#x}");
+            }
+        }
+    }
+}
