@@ -13,7 +13,7 @@ use http::header::{HOST, HeaderMap, HeaderName, HeaderValue};
 use http::{Request, StatusCode};
 use planesmith_server::endpoint::Call;
 use planesmith_server::proxy::{
-    ClientIdentity, Link, LinkError, Question, Reply, Target, Trust, ask, client_tls_to, forward,
+    ClientIdentity, Link, LinkError, Question, Reply, Target, Trust, ask, client_tls_to, forward, leave_connection,
 };
 use planesmith_server::request::Context;
 use planesmith_server::response::plain_text;
@@ -176,17 +176,23 @@ impl Backend {
                 return unavailable();
             }
         };
-        identity::announce(&ctx.user, &mut parts.headers);
-        for (name, value) in [(HOST, target.authority()), (AUDIT_ID, ctx.id.to_string())] {
-            if let Ok(value) = HeaderValue::try_from(value) {
-                parts.headers.insert(name, value);
-            }
-        }
+        introduce(&ctx, &target, &mut parts.headers);
         let call = Call { ctx, parts };
         forward(&call, body, &target, link).await.unwrap_or_else(|error| {
             self.doubts.notify_one();
             plain_text(StatusCode::SERVICE_UNAVAILABLE, format!("{}\n", error.message()))
         })
+    }
+}
+
+/// Says to another server who asks, for what it is called, and by which name the request is known here.
+fn introduce(ctx: &Context, target: &Target, headers: &mut HeaderMap) {
+    leave_connection(headers);
+    identity::announce(&ctx.user, headers);
+    for (name, value) in [(HOST, target.authority()), (AUDIT_ID, ctx.id.to_string())] {
+        if let Ok(value) = HeaderValue::try_from(value) {
+            headers.insert(name, value);
+        }
     }
 }
 
@@ -214,3 +220,6 @@ impl std::fmt::Debug for Backend {
             .finish_non_exhaustive()
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -163,6 +163,21 @@ async fn send(
     link.send(target, request).await
 }
 
+/// Takes away what belongs to the connection that a request came over, and whatever its client counts to that. Only the
+/// wish to speak something else stays.
+///
+/// To be called before the other side is told anything that it is to believe: a client could have that taken away later.
+pub fn leave_connection(headers: &mut HeaderMap) {
+    let mut kept = end_to_end(headers);
+    if upgrade::is_asked_for(headers) {
+        for protocol in headers.get_all(UPGRADE) {
+            kept.append(UPGRADE, protocol.clone());
+        }
+        kept.insert(CONNECTION, HeaderValue::from_static("Upgrade"));
+    }
+    *headers = kept;
+}
+
 /// The headers without those that belong to the connection that they came over.
 fn end_to_end(headers: &HeaderMap) -> HeaderMap {
     let named: Vec<String> = headers

@@ -75,6 +75,38 @@ async fn requests_go_on_and_links_come_back() {
     );
 }
 
+/// What is left of headers, sorted.
+fn left(headers: &[(&'static str, &'static str)]) -> Vec<String> {
+    let headers = headers
+        .iter()
+        .map(|(name, value)| (HeaderName::from_static(name), HeaderValue::from_static(value)));
+    let mut headers: HeaderMap = headers.collect();
+    leave_connection(&mut headers);
+    let left = headers
+        .iter()
+        .map(|(name, value)| format!("{name}: {}", value.to_str().unwrap()));
+    let mut left: Vec<String> = left.collect();
+    left.sort();
+    left
+}
+
+#[test]
+fn what_belongs_to_a_connection_ends_with_it() {
+    let sent = [
+        ("connection", "keep-alive, X-Own"),
+        ("te", "trailers"),
+        ("x-own", "1"),
+        ("accept", "*/*"),
+    ];
+    assert_eq!(left(&sent), ["accept: */*"]);
+    let sent = [
+        ("connection", "x-own, Upgrade"),
+        ("upgrade", "SPDY/3.1"),
+        ("x-own", "1"),
+    ];
+    assert_eq!(left(&sent), ["connection: Upgrade", "upgrade: SPDY/3.1"]);
+}
+
 #[tokio::test]
 async fn links_in_pages_come_back() {
     let (target, asked) = backend(

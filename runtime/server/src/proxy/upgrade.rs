@@ -2,13 +2,13 @@
 
 use axum::body::Body;
 use axum::response::Response;
-use http::header::{CONNECTION, HOST, HeaderMap, UPGRADE};
+use http::header::{CONNECTION, HOST, HeaderMap};
 use http::{HeaderValue, Request, StatusCode};
 use hyper::upgrade::OnUpgrade;
 use hyper_util::rt::TokioIo;
 use planesmith_machinery::status::{ApiError, ApiResult};
 
-use super::{Link, Target, append_sender, end_to_end};
+use super::{Link, Target, append_sender, end_to_end, leave_connection};
 use crate::endpoint::Call;
 
 /// Whether a client wants to speak something else from here on.
@@ -33,13 +33,8 @@ pub async fn tunnel(call: &Call, target: &Target, link: &Link) -> ApiResult<Resp
     }
     let client = request.extensions.get::<OnUpgrade>().cloned();
     let client = client.ok_or_else(|| ApiError::unnamed(500, "unable to upgrade: the connection is not HTTP/1.1"))?;
-    let mut headers = end_to_end(&request.headers);
-    for (name, value) in &request.headers {
-        if *name == UPGRADE {
-            headers.append(name, value.clone());
-        }
-    }
-    headers.insert(CONNECTION, HeaderValue::from_static("Upgrade"));
+    let mut headers = request.headers.clone();
+    leave_connection(&mut headers);
     append_sender(call, &mut headers);
     if let Ok(host) = HeaderValue::try_from(target.authority()) {
         headers.entry(HOST).or_insert(host);

@@ -1,0 +1,51 @@
+use planesmith_access::user::UserInfo;
+use planesmith_server::shutdown::Stop;
+
+use super::*;
+
+fn target() -> Target {
+    Target {
+        secure: true,
+        host: "10.0.0.1".to_owned(),
+        port: 443,
+        path: "/apis/shop.example.com/v1/orders".to_owned(),
+        query: String::new(),
+    }
+}
+
+/// What another server is told of a request of carol, who may only read, sent with these headers.
+fn told(sent: &[(&'static str, &'static str)]) -> HeaderMap {
+    let (_stop, shutdown) = Stop::new();
+    let mut ctx = Context::unknown(shutdown);
+    ctx.user = Arc::new(UserInfo {
+        name: "carol".to_owned(),
+        groups: vec!["readers".to_owned()],
+        extra: [("scopes".to_owned(), vec!["read".to_owned()])].into(),
+        ..UserInfo::default()
+    });
+    let sent = sent
+        .iter()
+        .map(|(name, value)| (HeaderName::from_static(name), HeaderValue::from_static(value)));
+    let mut headers: HeaderMap = sent.collect();
+    introduce(&ctx, &target(), &mut headers);
+    // As on the way out, where the connection to the client ends.
+    leave_connection(&mut headers);
+    headers
+}
+
+#[test]
+fn clients_cannot_take_away_what_is_said_of_them() {
+    let everything = "x-remote-extra-scopes, X-Remote-Group, x-remote-user, audit-id, host";
+    for connection in [
+        everything,
+        "upgrade, x-remote-extra-scopes, x-remote-group, x-remote-user, audit-id",
+    ] {
+        let headers = told(&[("connection", connection), ("upgrade", "SPDY/3.1")]);
+        assert_eq!(headers["x-remote-user"], "carol");
+        assert_eq!(headers["x-remote-group"], "readers");
+        assert_eq!(headers["x-remote-extra-scopes"], "read");
+        assert_eq!(headers[HOST], "10.0.0.1:443");
+        assert!(headers.contains_key("audit-id"));
+        assert_eq!(headers.contains_key("upgrade"), connection.starts_with("upgrade"));
+    }
+}
