@@ -18,7 +18,7 @@ use http::HeaderMap;
 
 pub use bearer::bearer_token;
 pub use certificate::{CertificateAuthenticator, CertificateError, ClientCertificate};
-pub use request_header::{ProxyCertificate, RequestHeaderAuthenticator, RequestHeaders};
+pub use request_header::{ProxyCertificate, RequestHeaderAuthenticator, RequestHeaders, forget_all};
 pub use subject::Subject;
 pub use token::{BearerTokens, TokenAuthenticator, TokenUser, TokenVerdict};
 pub use token_cache::TokenCacheObserver;
@@ -52,11 +52,21 @@ pub enum Verdict {
 pub trait Authenticator: Send + Sync + std::fmt::Debug {
     /// Looks at the credentials; cheap, because it runs for each request.
     fn authenticate(&self, credentials: &Credentials<'_>) -> Verdict;
+
+    /// Takes out of the headers of a request what this authenticator alone knows to be the word of somebody in front, so
+    /// that nobody behind takes it for the word of this server. By default there is nothing of that kind.
+    fn forget(&self, headers: &mut HeaderMap) {
+        let _ = headers;
+    }
 }
 
 impl<A: Authenticator + ?Sized> Authenticator for Arc<A> {
     fn authenticate(&self, credentials: &Credentials<'_>) -> Verdict {
         (**self).authenticate(credentials)
+    }
+
+    fn forget(&self, headers: &mut HeaderMap) {
+        (**self).forget(headers);
     }
 }
 
@@ -101,6 +111,12 @@ impl Authenticator for Chain {
         match &self.anonymous {
             Some(anonymous) => Verdict::User(Arc::clone(anonymous)),
             None => Verdict::NoOpinion,
+        }
+    }
+
+    fn forget(&self, headers: &mut HeaderMap) {
+        for authenticator in &self.authenticators {
+            authenticator.forget(headers);
         }
     }
 }

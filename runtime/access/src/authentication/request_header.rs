@@ -103,6 +103,27 @@ impl Authenticator for RequestHeaderAuthenticator {
             extra: extra(credentials.headers, &wanted.extra_prefix),
         }))
     }
+
+    fn forget(&self, headers: &mut HeaderMap) {
+        let known = self.headers();
+        for name in known.username.iter().chain(&known.uid).chain(&known.group) {
+            headers.remove(name.as_str());
+        }
+        for prefix in &known.extra_prefix {
+            forget_all(headers, prefix);
+        }
+    }
+}
+
+/// Removes the headers whose names start with `prefix`, in whatever case it is; an empty one stands for none.
+pub fn forget_all(headers: &mut HeaderMap, prefix: &str) {
+    let prefix = prefix.to_ascii_lowercase();
+    let names = headers
+        .keys()
+        .filter(|name| !prefix.is_empty() && name.as_str().starts_with(&prefix));
+    for name in names.cloned().collect::<Vec<_>>() {
+        headers.remove(name);
+    }
 }
 
 /// The first of the headers that says something.
@@ -188,6 +209,33 @@ mod tests {
         assert_eq!((user.name.as_str(), user.uid.as_str()), ("carol", "7"));
         assert_eq!(user.groups, ["dev", "ops", "system:authenticated"]);
         assert_eq!(user.extra["example.com/scope"], ["read", "write"]);
+    }
+
+    #[test]
+    fn the_word_of_proxies_ends_here() {
+        let authenticator = authenticator(&[]);
+        let sent = [
+            "accept",
+            "x-user",
+            "x-remote-uid",
+            "x-remote-group",
+            "x-remote-extra-scope",
+        ];
+        let mut headers: HeaderMap = sent
+            .iter()
+            .map(|name| (HeaderName::from_static(name), http::HeaderValue::from_static("admin")))
+            .collect();
+        authenticator.forget(&mut headers);
+        assert_eq!(headers.keys().collect::<Vec<_>>(), ["accept"]);
+
+        headers.insert("x-later-user", http::HeaderValue::from_static("admin"));
+        authenticator.set(RequestHeaders {
+            username: vec!["X-Later-User".to_owned()],
+            extra_prefix: vec![String::new()],
+            ..RequestHeaders::default()
+        });
+        authenticator.forget(&mut headers);
+        assert_eq!(headers.keys().collect::<Vec<_>>(), ["accept"]);
     }
 
     #[test]

@@ -66,7 +66,9 @@ fn from_ucs2(bytes: &[u8]) -> Option<String> {
         [pairs @ .., [0, 0]] => pairs,
         pairs => pairs,
     };
-    let characters = pairs.iter().map(|pair| char::from_u32(u16::from_be_bytes(*pair).into()));
+    let characters = pairs
+        .iter()
+        .map(|pair| char::from_u32(u16::from_be_bytes(*pair).into()));
     characters.collect()
 }
 

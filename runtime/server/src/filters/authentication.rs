@@ -3,17 +3,21 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use http::header::{AUTHORIZATION, HeaderMap, HeaderName};
-use planesmith_access::authentication::{Authenticator, Credentials, Verdict};
+use http::header::AUTHORIZATION;
+use planesmith_access::authentication::{Authenticator, Credentials, Verdict, forget_all};
 use planesmith_machinery::status::ApiError;
 
 use super::{Exchange, Filter, Step};
 use crate::metrics::{Credentials as Judged, SharedMetrics};
 use crate::request::Stage;
 
+/// What the usual headers of proxies start with: they mean something to others even when they mean nothing here.
+const OF_PROXIES: &str = "x-remote-";
+
 /// Finds out who asks, or answers 401.
 ///
-/// Credentials do not travel further: the `Authorization` header and those of proxies are gone afterwards.
+/// Credentials do not travel further: the `Authorization` header and those of proxies, by all names that the authenticator
+/// knows, are gone afterwards.
 #[derive(Clone, Debug)]
 pub struct Authentication {
     authenticator: Arc<dyn Authenticator>,
@@ -48,7 +52,10 @@ impl Filter for Authentication {
                 access.authenticated(Judged::Known, took);
                 access.user(&user.name);
                 exchange.ctx.user = user;
-                forget_credentials(exchange.request.headers_mut());
+                let headers = exchange.request.headers_mut();
+                headers.remove(AUTHORIZATION);
+                forget_all(headers, OF_PROXIES);
+                self.authenticator.forget(headers);
                 return Step::Continue;
             }
             Verdict::NoOpinion => access.authenticated(Judged::Absent, took),
@@ -58,16 +65,5 @@ impl Filter for Authentication {
             }
         }
         exchange.refuse(&ApiError::unauthorized())
-    }
-}
-
-/// Removes what proved who asks.
-fn forget_credentials(headers: &mut HeaderMap) {
-    const OF_PROXIES: &str = "x-remote-";
-    headers.remove(AUTHORIZATION);
-    let of_proxies = headers.keys().filter(|name| name.as_str().starts_with(OF_PROXIES));
-    let of_proxies: Vec<HeaderName> = of_proxies.cloned().collect();
-    for name in of_proxies {
-        headers.remove(name);
     }
 }

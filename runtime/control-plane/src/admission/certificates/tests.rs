@@ -192,5 +192,8 @@ fn nobody_asks_for_the_privileged_group() {
         );
     }
     let refused = ask("system:masters", NUMERIC).unwrap_err();
-    assert!(refused.contains("failed to parse CSR: x509: invalid RDNSequence"), "{refused}");
+    assert!(
+        refused.contains("failed to parse CSR: x509: invalid RDNSequence"),
+        "{refused}"
+    );
 }
