@@ -13,4 +13,4 @@ pub(crate) use access_reviews::AccessReviews;
 pub(crate) use host::Host;
 pub(crate) use host_namespaces::HostNamespaces;
 pub(crate) use token_reviews::TokenReviews;
-pub(crate) use trusted_proxies::TrustedProxies;
+pub(crate) use trusted_proxies::{Lookup, TrustedProxies};

@@ -33,7 +33,7 @@ use crate::authentication::{authenticator, authorizer, bearer_tokens};
 use crate::bootstrap::Announcement;
 use crate::commands::{self, Asked};
 use crate::controllers::Means;
-use crate::delegation::{Host, TrustedProxies};
+use crate::delegation::{Host, Lookup, TrustedProxies};
 use crate::enablement::Enablement;
 use crate::flows::StoredFlows;
 use crate::identity::Identity;
@@ -233,6 +233,10 @@ fn trusted_proxies(
         tls: Arc::clone(tls),
         authenticator: authenticator.clone(),
         own: identity.request_headers().clone(),
+        lookup: Lookup {
+            clients: options.client_ca_file.is_none(),
+            proxies: flags.requestheader_client_ca_file.is_none(),
+        },
         tolerant: flags.authentication_tolerate_lookup_failure,
     }))
 }

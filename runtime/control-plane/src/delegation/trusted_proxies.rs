@@ -8,6 +8,7 @@ use planesmith_access::authentication::{RequestHeaderAuthenticator, RequestHeade
 use planesmith_server::hooks::{Hook, HookError};
 use planesmith_server::listener::{Authorities, Tls};
 use serde_json::Value;
+use x509_parser::pem::Pem;
 
 use super::Host;
 use crate::bootstrap::cluster_authentication;
@@ -25,8 +26,9 @@ pub(crate) struct TrustedProxies {
     pub(crate) host: Host,
     pub(crate) tls: Arc<Tls>,
     pub(crate) authenticator: RequestHeaderAuthenticator,
-    /// What the flags say; it goes on to hold.
+    /// What the flags say; it holds unless somebody else's proxies are to be believed.
     pub(crate) own: RequestHeaders,
+    pub(crate) lookup: Lookup,
     /// Whether the server starts when nothing can be read.
     pub(crate) tolerant: bool,
 }
@@ -62,59 +64,153 @@ impl TrustedProxies {
 
     async fn read(&self) -> Result<(), String> {
         let config_map = self.host.send(Method::GET, PATH, None).await?;
-        let text = |key: &str| {
-            let value = config_map.get("data").and_then(|data| data.get(key));
-            value.and_then(Value::as_str).unwrap_or_default()
-        };
-        let authorities = Authorities {
-            clients: text(cluster_authentication::CLIENT_AUTHORITIES).as_bytes().to_vec(),
-            proxies: text(cluster_authentication::PROXY_AUTHORITIES).as_bytes().to_vec(),
-        };
+        let published = Published::read(config_map.get("data").unwrap_or(&Value::Null))?;
+        let (authorities, headers) = self.lookup.taken(published, &self.own);
         self.tls.trust(authorities).map_err(|error| error.to_string())?;
-        self.authenticator.set(united(&self.own, text));
+        self.authenticator.set(headers);
         Ok(())
     }
 }
 
-/// The headers of `own` and of the ConfigMap. When either side believes all names, all are believed.
-fn united<'t>(own: &RequestHeaders, text: impl Fn(&str) -> &'t str) -> RequestHeaders {
-    let mut headers = own.clone();
-    for (key, list) in cluster_authentication::lists(&mut headers) {
-        let more: Vec<String> = serde_json::from_str(text(key)).unwrap_or_default();
-        if key == cluster_authentication::ALLOWED_NAMES && (list.is_empty() || more.is_empty()) {
-            list.clear();
-            continue;
+/// What the flags leave to the server in front. Where they name authorities, nothing is added to those.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Lookup {
+    /// Who signs the certificates of clients.
+    pub(crate) clients: bool,
+    /// Who signs the certificates of proxies, what they are called, and in which headers they say who asks.
+    pub(crate) proxies: bool,
+}
+
+impl Lookup {
+    /// What counts of the published beside `own`, which the flags say. Whose proxies are believed, their names and their
+    /// headers belong together: they are taken from one side.
+    fn taken(self, published: Published, own: &RequestHeaders) -> (Authorities, RequestHeaders) {
+        let mut authorities = Authorities::default();
+        if self.clients {
+            authorities.clients = published.clients;
         }
-        for value in more {
-            if !list.contains(&value) {
-                list.push(value);
+        if !self.proxies || published.proxies.is_empty() {
+            return (authorities, own.clone());
+        }
+        authorities.proxies = published.proxies;
+        (authorities, published.headers)
+    }
+}
+
+/// What the ConfigMap says.
+#[derive(Debug)]
+struct Published {
+    clients: Vec<u8>,
+    proxies: Vec<u8>,
+    headers: RequestHeaders,
+}
+
+impl Published {
+    /// Reads the data of the ConfigMap. What is not there is empty; what is there and no list or certificate is an error,
+    /// because as an empty list of names it would stand for everybody.
+    fn read(data: &Value) -> Result<Self, String> {
+        let text = |key: &str| data.get(key).and_then(Value::as_str).unwrap_or_default();
+        let authorities = |key: &str| match text(key) {
+            bundle if bundle.is_empty() || is_bundle(bundle) => Ok(bundle.as_bytes().to_vec()),
+            _ => Err(format!("{key} holds something other than certificates")),
+        };
+        let mut headers = RequestHeaders::default();
+        for (key, list) in cluster_authentication::lists(&mut headers) {
+            let said = text(key);
+            if !said.is_empty() {
+                *list = serde_json::from_str(said).map_err(|error| format!("{key} is no list: {error}"))?;
             }
         }
+        Ok(Self {
+            clients: authorities(cluster_authentication::CLIENT_AUTHORITIES)?,
+            proxies: authorities(cluster_authentication::PROXY_AUTHORITIES)?,
+            headers,
+        })
     }
-    headers
+}
+
+/// Whether a text is certificates in PEM form and nothing else.
+fn is_bundle(text: &str) -> bool {
+    let mut blocks = Pem::iter_from_buffer(text.as_bytes()).peekable();
+    let is_some = blocks.peek().is_some();
+    is_some && blocks.all(|block| block.is_ok_and(|block| block.parse_x509().is_ok()))
 }
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use serde_json::json;
 
-    #[test]
-    fn what_is_published_adds_to_the_flags() {
-        let own = RequestHeaders {
+    use super::*;
+    use crate::certificates::Authority;
+
+    const BOTH: Lookup = Lookup {
+        clients: true,
+        proxies: true,
+    };
+
+    fn own() -> RequestHeaders {
+        RequestHeaders {
             username: vec!["X-Remote-User".to_owned()],
             allowed_names: vec!["front-proxy-client".to_owned()],
             ..RequestHeaders::default()
-        };
-        let publish = |names: &'static str| {
-            united(&own, move |key| match key {
-                "requestheader-username-headers" => r#"["X-Remote-User","X-User"]"#,
-                "requestheader-allowed-names" => names,
-                _ => "",
-            })
-        };
-        let headers = publish(r#"["aggregator"]"#);
-        assert_eq!(headers.username, ["X-Remote-User", "X-User"]);
-        assert_eq!(headers.allowed_names, ["front-proxy-client", "aggregator"]);
-        assert!(publish("[]").allowed_names.is_empty());
+        }
+    }
+
+    fn authority() -> String {
+        let dir = tempfile::tempdir().unwrap();
+        Authority::open(dir.path()).unwrap().certificate_pem().to_owned()
+    }
+
+    /// Names and headers that count when the ConfigMap has a proxy authority and these names.
+    fn believed(lookup: Lookup, authority: &str, names: &str) -> Result<(bool, Vec<String>, Vec<String>), String> {
+        let published = Published::read(&json!({
+            "requestheader-client-ca-file": authority,
+            "requestheader-username-headers": r#"["X-User"]"#,
+            "requestheader-allowed-names": names,
+        }))?;
+        let (authorities, headers) = lookup.taken(published, &own());
+        Ok((!authorities.proxies.is_empty(), headers.allowed_names, headers.username))
+    }
+
+    fn said(names: &[&str]) -> Vec<String> {
+        names.iter().map(ToString::to_string).collect()
+    }
+
+    #[test]
+    fn proxies_are_believed_as_their_authorities_are_published() {
+        let authority = authority();
+        let aggregator = believed(BOTH, &authority, r#"["aggregator"]"#);
+        assert_eq!(aggregator, Ok((true, said(&["aggregator"]), said(&["X-User"]))));
+        let everybody = believed(BOTH, &authority, "");
+        assert_eq!(everybody, Ok((true, said(&[]), said(&["X-User"]))));
+    }
+
+    #[test]
+    fn nothing_is_added_to_authorities_of_the_flags() {
+        let flags = Lookup { proxies: false, ..BOTH };
+        let own = Ok((false, said(&["front-proxy-client"]), said(&["X-Remote-User"])));
+        assert_eq!(believed(flags, &authority(), ""), own);
+        // Nor without an authority that it could be said of.
+        assert_eq!(believed(BOTH, "", "[]"), own);
+        let published = json!({"client-ca-file": authority()});
+        let flags = Lookup { clients: false, ..BOTH };
+        let (authorities, _) = flags.taken(Published::read(&published).unwrap(), &RequestHeaders::default());
+        assert!(authorities.clients.is_empty());
+        let (authorities, _) = BOTH.taken(Published::read(&published).unwrap(), &RequestHeaders::default());
+        assert!(!authorities.clients.is_empty());
+    }
+
+    #[test]
+    fn what_cannot_be_read_is_not_taken_for_nothing() {
+        let authority = authority();
+        for (authority, names) in [
+            (authority.as_str(), "oops"),
+            (authority.as_str(), r#"{"a": "b"}"#),
+            (authority.as_str(), "[1]"),
+            ("oops", "[]"),
+            ("-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n", "[]"),
+        ] {
+            assert!(believed(BOTH, authority, names).is_err(), "{names}");
+        }
     }
 }
