@@ -35,11 +35,11 @@ const LEDGERS: usize = 64;
 /// Charges writes to the quotas of their namespace, and refuses those that are too much.
 pub(super) struct ResourceQuotas {
     objects: Arc<dyn Lister>,
-    writer: Box<dyn Writer>,
+    writer: Arc<dyn Writer>,
     limited: Vec<LimitedResource>,
     /// Writes of one namespace are charged one after the other and stored together, so that they do not compete for its
     /// quotas.
-    ledgers: [Ledger; LEDGERS],
+    ledgers: [Arc<Ledger>; LEDGERS],
     hasher: RandomState,
 }
 
@@ -53,17 +53,17 @@ impl ResourceQuotas {
         let limited = configuration::read(configuration)?;
         Ok(Self::with_writer(
             objects,
-            Box::new(ThroughLoopback(loopback.clone())),
+            Arc::new(ThroughLoopback(loopback.clone())),
             limited,
         ))
     }
 
-    fn with_writer(objects: Arc<dyn Lister>, writer: Box<dyn Writer>, limited: Vec<LimitedResource>) -> Self {
+    fn with_writer(objects: Arc<dyn Lister>, writer: Arc<dyn Writer>, limited: Vec<LimitedResource>) -> Self {
         Self {
             objects,
             writer,
             limited,
-            ledgers: std::array::from_fn(|_| Ledger::default()),
+            ledgers: std::array::from_fn(|_| Arc::default()),
             hasher: RandomState::new(),
         }
     }
@@ -99,7 +99,7 @@ impl ResourceQuotas {
             let Some(charge) = ledger.charge(stored, work, attributes.dry_run)? else {
                 return Ok(());
             };
-            let Err(Void { quotas, why }) = ledger.store(&charge, &*self.writer).await? else {
+            let Err(Void { quotas, why }) = ledger.store(charge, &self.writer).await? else {
                 return Ok(());
             };
             if retries == 0 {

@@ -4,7 +4,7 @@
 //! as it does without.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use futures_util::future::join_all;
@@ -14,7 +14,7 @@ use tokio::sync::Mutex as Turn;
 
 use super::writer::Writer;
 
-/// How long a write waits for those before it.
+/// How long a write waits for its charge to be stored.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// How many failures are remembered for those who have not asked yet.
@@ -106,19 +106,31 @@ impl Ledger {
         }))
     }
 
-    /// Waits until a charge is stored, and stores it with all others that are there when its turn comes.
+    /// Waits until a charge is stored, with all others that are there when its turn comes.
     ///
     /// # Errors
     ///
-    /// 500 when others take too long.
-    pub(super) async fn store(&self, charge: &Charge, writer: &dyn Writer) -> ApiResult<Result<(), Void>> {
-        let Ok(_turn) = tokio::time::timeout(PATIENCE, self.turn.lock()).await else {
+    /// 500 when that takes too long; it is stored all the same.
+    pub(super) async fn store(
+        self: &Arc<Self>,
+        charge: Charge,
+        writer: &Arc<dyn Writer>,
+    ) -> ApiResult<Result<(), Void>> {
+        let (ledger, writer) = (Arc::clone(self), Arc::clone(writer));
+        // Not by the request itself, whose client may leave: what is charged and never stored would count for ever.
+        let stored = tokio::spawn(async move { ledger.settle(&charge, &*writer).await });
+        let Ok(Ok(outcome)) = tokio::time::timeout(PATIENCE, stored).await else {
             return Err(ApiError::internal("resource quota evaluation timed out"));
         };
+        Ok(outcome)
+    }
+
+    async fn settle(&self, charge: &Charge, writer: &dyn Writer) -> Result<(), Void> {
+        let _turn = self.turn.lock().await;
         let (pending, tried) = {
             let state = self.lock();
             if let Some(outcome) = state.outcome_of(charge) {
-                return Ok(outcome);
+                return outcome;
             }
             (state.pending.clone(), state.charged)
         };
@@ -139,7 +151,7 @@ impl Ledger {
             None => state.stored = tried,
             Some(why) => state.fail(tried, failed, why),
         }
-        Ok(state.outcome_of(charge).unwrap_or(Ok(())))
+        state.outcome_of(charge).unwrap_or(Ok(()))
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {

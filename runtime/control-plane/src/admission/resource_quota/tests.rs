@@ -3,7 +3,7 @@ use std::pin::Pin;
 use std::sync::Mutex as StdMutex;
 
 use planesmith_api_defs::core::v1::{ConfigMap, PersistentVolumeClaim, Pod, Service};
-use planesmith_machinery::object::Object;
+use planesmith_machinery::object::{Object, Resource};
 use planesmith_machinery::status::{ApiError, Reason};
 use serde_json::{Value, json};
 use tokio::sync::Notify;
@@ -17,6 +17,8 @@ struct Book {
     refusals: StdMutex<usize>,
     /// Opened once, and stays open.
     gate: Option<Arc<Notify>>,
+    /// Told of each attempt.
+    begun: Arc<Notify>,
     written: Arc<StdMutex<Vec<String>>>,
 }
 
@@ -26,6 +28,16 @@ impl Book {
             refusals: StdMutex::new(refusals),
             ..Self::default()
         }
+    }
+
+    /// The same with its gate, and whoever is told of attempts.
+    fn shut(self) -> (Self, Arc<Notify>, Arc<Notify>) {
+        let (gate, begun) = (Arc::new(Notify::new()), Arc::clone(&self.begun));
+        let book = Self {
+            gate: Some(Arc::clone(&gate)),
+            ..self
+        };
+        (book, gate, begun)
     }
 }
 
@@ -45,6 +57,7 @@ impl Writer for Book {
             Ok("2".to_owned())
         };
         let gate = self.gate.clone();
+        self.begun.notify_one();
         Box::pin(async move {
             if let Some(gate) = gate {
                 gate.notified().await;
@@ -74,13 +87,26 @@ impl Scene {
         let few = Few::default().with::<ResourceQuota>(quota);
         let written = Arc::clone(&book.written);
         let limited = configuration::read(configuration.as_ref()).unwrap();
-        let plugin = ResourceQuotas::with_writer(few.lister(), Box::new(book), limited);
+        let plugin = ResourceQuotas::with_writer(few.lister(), Arc::new(book), limited);
         Self { plugin, written }
     }
 
     fn create(&self, spec: Value) -> Result<Pod, String> {
         let pod = object(json!({"metadata": {"name": "p"}, "spec": spec}));
-        in_runtime(|| Request::create::<Pod>().created(&self.plugin, pod))
+        self.created(pod)
+    }
+
+    fn created<R: Resource>(&self, mut object: R) -> Result<R, String> {
+        in_runtime(Request::create::<R>().answer(&self.plugin, Some(&mut object), None))?;
+        Ok(object)
+    }
+
+    fn updated<R: Resource>(&self, old: &R, new: R) -> Result<(), String> {
+        self.changed(&Request::update::<R>(), old, new)
+    }
+
+    fn changed<R: Resource>(&self, request: &Request, old: &R, mut new: R) -> Result<(), String> {
+        in_runtime(request.answer(&self.plugin, Some(&mut new), Some(old)))
     }
 
     fn written(&self) -> Vec<String> {
@@ -92,14 +118,10 @@ fn pod(cpu: &str) -> Pod {
     object(json!({"metadata": {"name": "p"}, "spec": asking(cpu)}))
 }
 
-/// Locks have a deadline, which needs a runtime's clock.
-fn in_runtime<T>(work: impl FnOnce() -> T) -> T {
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_time()
-        .build()
-        .unwrap();
-    let _guard = runtime.enter();
-    work()
+/// Charges are stored by tasks.
+fn in_runtime<T>(work: impl Future<Output = T>) -> T {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build();
+    runtime.unwrap().block_on(work)
 }
 
 fn quota(hard: Value, used: Value) -> Value {
@@ -171,15 +193,11 @@ fn objects_are_counted_under_both_names() {
         json!({"configmaps": "1", "count/configmaps": "5"}),
         json!({"configmaps": "0", "count/configmaps": "0"}),
     ));
-    let create = || {
-        let map = ConfigMap::default();
-        in_runtime(|| Request::create::<ConfigMap>().created(&scene.plugin, map))
-    };
-    create().unwrap();
+    scene.created(ConfigMap::default()).unwrap();
     assert_eq!(scene.written(), ["configmaps=1,count/configmaps=1"]);
     // Updates change no number.
     let map = ConfigMap::default();
-    in_runtime(|| Request::update::<ConfigMap>().updated(&scene.plugin, &map, map.clone())).unwrap();
+    scene.updated(&map, map.clone()).unwrap();
     assert_eq!(scene.written().len(), 1);
 }
 
@@ -213,13 +231,8 @@ fn scopes_select_what_is_counted() {
 #[test]
 fn resizing_charges_the_difference() {
     let scene = Scene::new(quota(json!({"requests.cpu": "3"}), json!({"requests.cpu": "1"})));
-    let resize = |from: &str, to: &str| {
-        in_runtime(|| {
-            Request::update::<Pod>()
-                .below("resize")
-                .updated(&scene.plugin, &pod(from), pod(to))
-        })
-    };
+    let request = Request::update::<Pod>().below("resize");
+    let resize = |from: &str, to: &str| scene.changed(&request, &pod(from), pod(to));
     resize("1", "2500m").unwrap();
     resize("1", "500m").unwrap();
     assert_eq!(scene.written(), ["requests.cpu=2500m"]);
@@ -229,22 +242,24 @@ fn resizing_charges_the_difference() {
 /// How pods that come while the first is stored are charged: what was written, and what each of them got.
 async fn crowd(refusals: usize, hard: &str) -> (Vec<String>, Vec<bool>) {
     const PODS: usize = 16;
-    let gate = Arc::new(Notify::new());
-    let book = Book {
-        gate: Some(Arc::clone(&gate)),
-        ..Book::refusing(refusals)
-    };
+    let (book, gate, begun) = Book::refusing(refusals).shut();
     let scene = Scene::through(quota(json!({"pods": hard}), json!({"pods": "0"})), book, None);
     let request = Request::create::<Pod>();
     let mut pods: Vec<Pod> = (0..PODS).map(|_| pod("1")).collect();
-    let all = pods
+    let mut all = pods
         .iter_mut()
         .map(|pod| request.answer(&scene.plugin, Some(pod as &mut dyn Object), None));
-    let open = async {
-        // All are under way by then.
-        gate.notify_one();
+    let first = all.next().unwrap();
+    let others = async {
+        begun.notified().await;
+        let open = async {
+            // All are under way by then.
+            gate.notify_one();
+        };
+        tokio::join!(futures_util::future::join_all(all), open).0
     };
-    let (outcomes, ()) = tokio::join!(futures_util::future::join_all(all), open);
+    let (first, mut outcomes) = tokio::join!(first, others);
+    outcomes.push(first);
     (scene.written(), outcomes.iter().map(Result::is_ok).collect())
 }
 
@@ -261,6 +276,25 @@ async fn charges_on_what_could_not_be_stored_are_made_again() {
     // Before that the first two attempts were refused.
     assert_eq!(written.last().map(String::as_str), Some("pods=3"), "{written:?}");
     assert_eq!(outcomes.iter().filter(|allowed| **allowed).count(), 3);
+}
+
+#[tokio::test]
+async fn a_client_that_leaves_takes_no_part_of_the_quota_with_it() {
+    let (book, gate, begun) = Book::default().shut();
+    let scene = Scene::through(quota(json!({"pods": "1"}), json!({"pods": "0"})), book, None);
+    let request = Request::create::<Pod>();
+    let mut left = pod("1");
+    tokio::select! {
+        biased;
+        outcome = request.answer(&scene.plugin, Some(&mut left), None) => panic!("it is not stored yet: {outcome:?}"),
+        () = begun.notified() => {}
+    }
+    gate.notify_one();
+    // The gate is passed on when the usage is stored.
+    gate.notified().await;
+    gate.notify_one();
+    // What is stored still says that there is none.
+    assert_eq!(request.answer(&scene.plugin, Some(&mut pod("1")), None).await, Ok(()));
 }
 
 #[test]
@@ -303,8 +337,7 @@ fn claims_are_counted_by_class() {
     let create = |class: &str, storage: &str| {
         let spec = json!({"storageClassName": class, "resources": {"requests": {"storage": storage}}});
         let claim: PersistentVolumeClaim = object(json!({"metadata": {"name": "c"}, "spec": spec}));
-        let request = Request::create::<PersistentVolumeClaim>();
-        in_runtime(|| request.created(&scene.plugin, claim).map(drop))
+        scene.created(claim).map(drop)
     };
     create("slow", "3Gi").unwrap();
     create("fast", "1Gi").unwrap();
@@ -332,7 +365,7 @@ fn services_are_counted_with_their_ports() {
         let ports: Vec<Value> = (1..=ports).map(|port| json!({"port": port})).collect();
         object(json!({"metadata": {"name": "s"}, "spec": {"type": sort, "ports": ports}}))
     };
-    let create = |new| in_runtime(|| Request::create::<Service>().created(&scene.plugin, new).map(drop));
+    let create = |new: Service| scene.created(new).map(drop);
     assert_eq!(create(service("ClusterIP", 2)), Ok(()));
     assert_eq!(create(service("LoadBalancer", 1)), Ok(()));
     assert_eq!(
@@ -340,6 +373,5 @@ fn services_are_counted_with_their_ports() {
         "services \"s\" is forbidden: exceeded quota: q, requested: services.nodeports=2, used: services.nodeports=0, \
          limited: services.nodeports=1"
     );
-    let update = |old, new| in_runtime(|| Request::update::<Service>().updated(&scene.plugin, &old, new).map(drop));
-    assert!(update(service("ClusterIP", 2), service("NodePort", 2)).is_err());
+    assert!(scene.updated(&service("ClusterIP", 2), service("NodePort", 2)).is_err());
 }
