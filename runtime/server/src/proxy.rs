@@ -4,6 +4,7 @@
 //! that change their protocol, for streams), [`fetch`] (one answer, as it comes), [`ask`] (one
 //! answer, whole).
 
+mod answer;
 mod ask;
 mod kept;
 mod link;
@@ -22,12 +23,12 @@ use http::header::{
 use http::request::Parts;
 use http::uri::PathAndQuery;
 use http::{HeaderValue, Method, Request, StatusCode, Uri};
-use hyper::body::Incoming;
 use planesmith_machinery::status::{ApiError, ApiResult};
 
 use crate::endpoint::Call;
 use crate::request::RequestInfo;
 
+pub use self::answer::AnswerBody;
 pub use self::ask::{Question, Reply, ask, post};
 pub use self::link::{Link, LinkError};
 use self::rewrite::Rewriter;
@@ -139,7 +140,7 @@ pub async fn forward(call: &Call, body: Body, target: &Target, link: &Link) -> A
 /// # Errors
 ///
 /// When nobody answers there.
-pub async fn fetch(target: &Target, link: &Link) -> Result<http::Response<Incoming>, LinkError> {
+pub async fn fetch(target: &Target, link: &Link) -> Result<http::Response<AnswerBody>, LinkError> {
     send(&Method::GET, HeaderMap::new(), Body::empty(), target, link).await
 }
 
@@ -149,7 +150,7 @@ async fn send(
     body: Body,
     target: &Target,
     link: &Link,
-) -> Result<http::Response<Incoming>, LinkError> {
+) -> Result<http::Response<AnswerBody>, LinkError> {
     if !headers.contains_key(HOST) {
         headers.insert(
             HOST,

@@ -4,7 +4,7 @@ use std::error::Error;
 use std::fmt;
 use std::io;
 use std::pin::Pin;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll};
 use std::time::Duration;
 
@@ -12,7 +12,6 @@ use axum::body::Body;
 use futures_util::future::BoxFuture;
 use http::header::HOST;
 use http::{Request, Uri};
-use hyper::body::Incoming;
 use hyper::rt::{Read, ReadBufCursor, Write};
 use hyper_util::client::legacy::Client;
 use hyper_util::client::legacy::connect::{Connected, Connection};
@@ -22,6 +21,7 @@ use tokio::net::TcpStream;
 use tokio_rustls::client::TlsStream;
 use tower::Service;
 
+use super::answer::{AnswerBody, Place, Places};
 use super::{Link, LinkError, Target};
 
 /// How long a connection without requests is kept, as Go does.
@@ -34,10 +34,21 @@ const ASK_FOR: Duration = Duration::from_secs(15);
 /// What HTTP/2 and its predecessor are called in a TLS handshake.
 const PROTOCOLS: [&[u8]; 2] = [b"h2", b"http/1.1"];
 
+/// How many requests share an HTTP/2 connection. Most servers allow as many, few less; one too many would wait until
+/// another ends, and watches do not end.
+const TOGETHER: usize = 100;
+
 /// Connections to servers that speak TLS, by address.
 #[derive(Clone)]
 pub(super) struct Kept {
+    dialer: Dialer,
+    lanes: Arc<Mutex<Vec<Lane>>>,
+}
+
+/// One connection to each address, if the server there speaks HTTP/2.
+struct Lane {
     client: Client<Dialer, Body>,
+    places: Places,
 }
 
 impl Kept {
@@ -49,6 +60,42 @@ impl Kept {
             link: Arc::new(link.clone()),
             tls: Arc::new(tls),
         };
+        let lanes = Arc::default();
+        Self { dialer, lanes }
+    }
+
+    /// Sends a request.
+    pub(super) async fn send(
+        &self,
+        target: &Target,
+        mut request: Request<Body>,
+    ) -> Result<http::Response<AnswerBody>, LinkError> {
+        let mut place = std::mem::take(request.uri_mut()).into_parts();
+        place.scheme = Some(http::uri::Scheme::HTTPS);
+        place.authority = target.authority().parse().ok();
+        *request.uri_mut() = Uri::from_parts(place).map_err(|_| LinkError::Address)?;
+        // It is that of the address, which HTTP/2 has a word of its own for.
+        request.headers_mut().remove(HOST);
+        let (client, place) = self.lane();
+        let answer = client.request(request).await.map_err(|error| innermost(&error))?;
+        Ok(answer.map(|body| AnswerBody::new(body, Some(place))))
+    }
+
+    /// The first lane with a free place: later ones fall idle when there are few requests, and lose their connections.
+    fn lane(&self) -> (Client<Dialer, Body>, Place) {
+        let mut lanes = self.lanes.lock().unwrap_or_else(PoisonError::into_inner);
+        let free = lanes.iter().position(|lane| lane.places.taken() < TOGETHER);
+        let free = free.unwrap_or_else(|| {
+            lanes.push(Lane::new(self.dialer.clone()));
+            lanes.len() - 1
+        });
+        let lane = &lanes[free];
+        (lane.client.clone(), lane.places.take())
+    }
+}
+
+impl Lane {
+    fn new(dialer: Dialer) -> Self {
         let mut builder = Client::builder(TokioExecutor::new());
         builder
             .timer(TokioTimer::new())
@@ -58,22 +105,8 @@ impl Kept {
             .http2_keep_alive_timeout(ASK_FOR);
         Self {
             client: builder.build(dialer),
+            places: Places::default(),
         }
-    }
-
-    /// Sends a request.
-    pub(super) async fn send(
-        &self,
-        target: &Target,
-        mut request: Request<Body>,
-    ) -> Result<http::Response<Incoming>, LinkError> {
-        let mut place = std::mem::take(request.uri_mut()).into_parts();
-        place.scheme = Some(http::uri::Scheme::HTTPS);
-        place.authority = target.authority().parse().ok();
-        *request.uri_mut() = Uri::from_parts(place).map_err(|_| LinkError::Address)?;
-        // It is that of the address, which HTTP/2 has a word of its own for.
-        request.headers_mut().remove(HOST);
-        self.client.request(request).await.map_err(|error| innermost(&error))
     }
 }
 

@@ -6,7 +6,6 @@ use std::time::Duration;
 
 use axum::body::Body;
 use http::Request;
-use hyper::body::Incoming;
 use hyper::client::conn::http1;
 use hyper_util::rt::TokioIo;
 use rustls::ClientConfig;
@@ -18,6 +17,7 @@ use tokio_rustls::TlsConnector;
 use tokio_rustls::client::TlsStream;
 
 use super::Target;
+use super::answer::AnswerBody;
 use super::kept::Kept;
 
 /// How connections to others are opened; cheap to clone.
@@ -95,7 +95,7 @@ impl Link {
         &self,
         target: &Target,
         request: Request<Body>,
-    ) -> Result<http::Response<Incoming>, LinkError> {
+    ) -> Result<http::Response<AnswerBody>, LinkError> {
         match &self.kept {
             Some(kept) => kept.send(target, request).await,
             None => self.send_alone(target, request).await,
@@ -107,7 +107,7 @@ impl Link {
         &self,
         target: &Target,
         request: Request<Body>,
-    ) -> Result<http::Response<Incoming>, LinkError> {
+    ) -> Result<http::Response<AnswerBody>, LinkError> {
         let stream = self.dial(&target.host, target.port).await?;
         match target.secure {
             true => speak(self.secure(stream, &target.host, &self.tls).await?, request).await,
@@ -162,7 +162,7 @@ pub(super) fn authority(host: &str, port: u16) -> String {
     }
 }
 
-async fn speak<IO>(stream: IO, request: Request<Body>) -> Result<http::Response<Incoming>, LinkError>
+async fn speak<IO>(stream: IO, request: Request<Body>) -> Result<http::Response<AnswerBody>, LinkError>
 where
     IO: AsyncRead + AsyncWrite + Unpin + Send + 'static,
 {
@@ -173,7 +173,8 @@ where
             tracing::debug!(%error, "a connection to a backend broke");
         }
     });
-    Ok(sender.send_request(request).await?)
+    let answer = sender.send_request(request).await?;
+    Ok(answer.map(|body| AnswerBody::new(body, None)))
 }
 
 /// A failure to connect as Go says it.

@@ -11,9 +11,9 @@ use futures_util::{StreamExt as _, stream};
 use http::HeaderMap;
 use http::header::{CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE};
 use http_body_util::BodyExt as _;
-use hyper::body::Incoming;
 use tokio::sync::{Semaphore, SemaphorePermit};
 
+use super::answer::AnswerBody;
 use super::link::LinkError;
 use super::tags::with_links;
 
@@ -87,7 +87,7 @@ pub(super) fn is_page(headers: &HeaderMap) -> bool {
 /// does one for which there is no room.
 pub(super) async fn rewritten(
     headers: &mut HeaderMap,
-    mut body: Incoming,
+    mut body: AnswerBody,
     link: impl Fn(&str) -> String + Send + 'static,
 ) -> Result<Body, LinkError> {
     let Some(coding) = Coding::of(headers) else {

@@ -1,7 +1,15 @@
 //! TLS to the other side.
 
+use std::convert::Infallible;
+use std::io;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
+use bytes::Bytes;
+use hyper::body::Incoming;
+use hyper::server::conn::http2;
+use hyper::service::service_fn;
+use hyper_util::rt::{TokioExecutor, TokioIo};
 use rcgen::{CertificateParams, KeyPair};
 use rustls::ServerConfig;
 use rustls::crypto::ring;
@@ -11,8 +19,8 @@ use tokio_rustls::TlsAcceptor;
 
 use super::*;
 
-/// A server with a certificate of its own making, which lies in the folder as `ca.pem`. It answers one request.
-async fn secure_backend() -> (TempDir, Target) {
+/// A certificate of its own making, which lies in the folder as `ca.pem`, for a server.
+fn tls() -> (TempDir, ServerConfig) {
     let key = KeyPair::generate().unwrap();
     let certificate = CertificateParams::new(["127.0.0.1".to_owned()]).unwrap();
     let certificate = certificate.self_signed(&key).unwrap();
@@ -25,6 +33,22 @@ async fn secure_backend() -> (TempDir, Target) {
         .with_no_client_auth()
         .with_single_cert(vec![certificate.der().clone()], key)
         .unwrap();
+    (folder, tls)
+}
+
+fn target(port: u16, path: &str) -> Target {
+    Target {
+        secure: true,
+        host: "127.0.0.1".to_owned(),
+        port,
+        path: path.to_owned(),
+        query: String::new(),
+    }
+}
+
+/// A server with the certificate in the folder. It answers one request.
+async fn secure_backend() -> (TempDir, Target) {
+    let (folder, tls) = tls();
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let port = listener.local_addr().unwrap().port();
     tokio::spawn(async move {
@@ -42,14 +66,7 @@ async fn secure_backend() -> (TempDir, Target) {
         stream.write_all(answer).await.unwrap();
         stream.shutdown().await.unwrap();
     });
-    let target = Target {
-        secure: true,
-        host: "127.0.0.1".to_owned(),
-        port,
-        path: "/logs".to_owned(),
-        query: String::new(),
-    };
-    (folder, target)
+    (folder, target(port, "/logs"))
 }
 
 #[tokio::test]
@@ -73,4 +90,58 @@ async fn with_an_authority_only_its_own_are_believed() {
     let (_folder, target) = secure_backend().await;
     let error = fetch(&target, &trusting(&other)).await.unwrap_err();
     assert!(error.to_string().starts_with("tls: "), "{error}");
+}
+
+/// A server that takes as many requests on one connection as Kubernetes' servers do. What is asked for at `/watch` does
+/// not end. The number is that of its connections.
+async fn shared_backend() -> (u16, Arc<AtomicUsize>) {
+    let (_, mut tls) = tls();
+    tls.alpn_protocols = vec![b"h2".to_vec()];
+    let acceptor = TlsAcceptor::from(Arc::new(tls));
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let port = listener.local_addr().unwrap().port();
+    let connections = Arc::new(AtomicUsize::new(0));
+    let counted = Arc::clone(&connections);
+    tokio::spawn(async move {
+        loop {
+            let (stream, _) = listener.accept().await.unwrap();
+            counted.fetch_add(1, Ordering::Relaxed);
+            let stream = TokioIo::new(acceptor.accept(stream).await.unwrap());
+            let serve = service_fn(|request: Request<Incoming>| async move {
+                let body = match request.uri().path() {
+                    "/watch" => Body::from_stream(futures_util::stream::pending::<io::Result<Bytes>>()),
+                    _ => Body::from("ok"),
+                };
+                Ok::<_, Infallible>(Response::new(body))
+            });
+            let mut server = http2::Builder::new(TokioExecutor::new());
+            server.max_concurrent_streams(100);
+            tokio::spawn(server.serve_connection(stream, serve));
+        }
+    });
+    (port, connections)
+}
+
+#[tokio::test]
+async fn watches_do_not_hold_up_other_requests() {
+    let (port, connections) = shared_backend().await;
+    let link = link().keeping();
+    let (watch, list) = (target(port, "/watch"), target(port, "/list"));
+    let mut watches = Vec::new();
+    for _ in 0..100 {
+        watches.push(fetch(&watch, &link).await.unwrap());
+    }
+    assert_eq!(connections.load(Ordering::Relaxed), 1);
+    let read = async || {
+        let answer = fetch(&list, &link).await.unwrap();
+        answer.into_body().collect().await.unwrap().to_bytes()
+    };
+    let answer = tokio::time::timeout(Duration::from_secs(20), read()).await;
+    assert_eq!(answer.expect("there is an answer"), "ok");
+    assert_eq!(connections.load(Ordering::Relaxed), 2);
+    // A place is free again when its answer is.
+    watches.pop();
+    watches.push(fetch(&watch, &link).await.unwrap());
+    assert_eq!(read().await, "ok");
+    assert_eq!(connections.load(Ordering::Relaxed), 2);
 }

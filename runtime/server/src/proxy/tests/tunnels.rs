@@ -2,6 +2,7 @@
 
 use std::convert::Infallible;
 
+use hyper::body::Incoming;
 use hyper::client::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::TokioIo;

@@ -1,0 +1,66 @@
+//! What the other side answers, as it comes.
+
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+
+use bytes::Bytes;
+use http_body::{Body, Frame, SizeHint};
+use hyper::body::Incoming;
+
+/// A request's place on a connection that others use too; given back when it is dropped.
+#[derive(Debug)]
+pub(super) struct Place {
+    _all: Arc<()>,
+}
+
+/// The places of one connection.
+#[derive(Debug, Default)]
+pub(super) struct Places(Arc<()>);
+
+impl Places {
+    /// How many are taken.
+    pub(super) fn taken(&self) -> usize {
+        Arc::strong_count(&self.0) - 1
+    }
+
+    /// One more.
+    pub(super) fn take(&self) -> Place {
+        Place {
+            _all: Arc::clone(&self.0),
+        }
+    }
+}
+
+/// The body of an answer. The request keeps its place on the connection until the body is dropped.
+#[derive(Debug)]
+pub struct AnswerBody {
+    body: Incoming,
+    _place: Option<Place>,
+}
+
+impl AnswerBody {
+    pub(super) fn new(body: Incoming, place: Option<Place>) -> Self {
+        Self { body, _place: place }
+    }
+}
+
+impl Body for AnswerBody {
+    type Data = Bytes;
+    type Error = hyper::Error;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Self::Data>, Self::Error>>> {
+        Pin::new(&mut self.body).poll_frame(cx)
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.body.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.body.size_hint()
+    }
+}
