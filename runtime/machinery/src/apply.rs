@@ -22,10 +22,9 @@ mod sent;
 use serde_json::Value;
 
 use self::compare::Difference;
+use crate::custom::CustomObject;
 use crate::fields::Set;
-use crate::json;
 use crate::meta::ManagedFieldsEntry;
-use crate::object::Object;
 
 pub use conflict::Conflict;
 pub use object::apply;
@@ -35,11 +34,11 @@ pub use schema::Schema;
 pub use sent::Sent;
 
 /// The fields that only `old` holds, and those that `new` holds with other values or alone; but for `ignored` with all
-/// that is below. What [`crate::fields::compare`] is for typed objects, for those that are documents inside.
-pub(crate) fn changed(old: &dyn Object, new: &dyn Object, ignored: &Set<'_>) -> (Set<'static>, Set<'static>) {
+/// that is below. What [`crate::fields::compare`] is for declared kinds, for objects that are documents inside.
+pub(crate) fn changed(old: &CustomObject, new: &CustomObject, ignored: &Set<'_>) -> (Set<'static>, Set<'static>) {
     let schema = Schema::of(new);
-    let (old, new) = (json::to_value(old), json::to_value(new));
-    let mut difference = Difference::of(&old, &new, schema);
+    let (old, new) = (old.unmanaged_members(), new.unmanaged_members());
+    let mut difference = Difference::of_members(&old, &new, schema);
     difference.ignore(ignored);
     (difference.removed.clone().into_owned(), difference.taken().into_owned())
 }

@@ -11,7 +11,7 @@ mod versions;
 use std::fmt;
 use std::sync::{Arc, OnceLock};
 
-pub use object::{CustomObject, decode, decode_stored};
+pub use object::{CustomObject, decode, decode_stored, read_document};
 pub(crate) use versions::convert;
 pub use versions::{Converter, read};
 

@@ -16,6 +16,7 @@ mod unescape;
 mod value;
 mod writer;
 
+use decode::Origin;
 pub use findings::Findings;
 pub(crate) use reader::{Malformed, Next, Reader};
 pub use type_meta::type_meta;
@@ -140,12 +141,22 @@ pub fn encode_for_storage(object: &dyn Object) -> Encoded {
 ///
 /// See [`DecodeError`]. `target` may be half filled then.
 pub fn decode(input: &[u8], target: &mut dyn Struct, strictness: Strictness) -> Result<Findings, DecodeError> {
-    decode::decode(input, target, strictness, 0)
+    decode::decode(input, target, strictness, Origin::TYPED)
+}
+
+/// As [`decode`], for a document that kube-apiserver reads without a type: of what stands twice the last one wins as a
+/// whole, and it is noticed at any depth, whether the type knows the field or not.
+pub(crate) fn decode_untyped(
+    input: &[u8],
+    target: &mut dyn Struct,
+    strictness: Strictness,
+) -> Result<Findings, DecodeError> {
+    decode::decode(input, target, strictness, Origin::UNTYPED)
 }
 
 /// As [`decode`] without findings, for a struct that lies within `depth` arrays and objects of another.
 pub(crate) fn decode_within(input: &[u8], target: &mut dyn Struct, depth: usize) -> Result<(), DecodeError> {
-    decode::decode(input, target, Strictness::Lenient, depth).map(drop)
+    decode::decode(input, target, Strictness::Lenient, Origin { depth, ..Origin::TYPED }).map(drop)
 }
 
 /// Checks that a text is JSON.

@@ -1,11 +1,15 @@
 //! What turned one document into another.
 
-use std::collections::BTreeSet;
+use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Map, Value};
 
 use super::schema::{Parts, Schema};
 use crate::fields::{PathElement, Set};
+
+/// The values at the top of a document, by name.
+pub(super) type Members<'a> = BTreeMap<&'a str, Cow<'a, Value>>;
 
 /// The fields in which two documents of one type differ. No field is a member of two of the sets.
 #[derive(Debug, Default)]
@@ -40,6 +44,19 @@ impl<'a> Difference<'a> {
         for set in [&mut self.removed, &mut self.modified, &mut self.added] {
             change(set);
         }
+    }
+
+    /// The same of documents whose members are given one by one.
+    pub(super) fn of_members(old: &'a Members<'a>, new: &'a Members<'a>, schema: Schema) -> Self {
+        let mut difference = Self::default();
+        let names: BTreeSet<&'a str> = old.keys().chain(new.keys()).copied().collect();
+        for name in names {
+            let value = |side: &'a Members<'a>| side.get(name).map(Cow::as_ref);
+            let schema = schema.entry(name).schema();
+            difference.values(&PathElement::field(name), value(old), value(new), schema);
+        }
+        difference.settle();
+        difference
     }
 
     fn entries(&mut self, old: Option<&'a Map<String, Value>>, new: Option<&'a Map<String, Value>>, schema: Schema) {

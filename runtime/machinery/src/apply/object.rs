@@ -99,6 +99,9 @@ fn managers_from_before(
 
 /// The object as a document, without managed fields.
 fn document_of(object: &dyn Object) -> Result<Value, ApplyError> {
+    if let Some(object) = object.as_custom() {
+        return Ok(object.to_unmanaged_document());
+    }
     let mut document = json::try_to_value(object).map_err(|error| ApplyError::Unconvertible(error.to_string()))?;
     if let Some(Value::Object(metadata)) = document.get_mut("metadata") {
         metadata.remove("managedFields");

@@ -13,7 +13,7 @@ use crate::meta::ObjectMeta;
 use crate::object::Object;
 use crate::resource::ResourceFacts;
 use crate::structural::Malformed;
-use crate::value::{Struct, Value};
+use crate::value::{self, Struct, Value};
 
 /// An object of a custom kind: metadata, and trees of JSON that its schema describes.
 #[derive(Clone, Debug)]
@@ -54,12 +54,47 @@ impl CustomObject {
     /// The whole object as a document.
     #[must_use]
     pub fn to_document(&self) -> Tree {
+        self.document_with(json::to_value(&self.metadata))
+    }
+
+    /// The object as a document that does not say who manages its fields.
+    pub(crate) fn to_unmanaged_document(&self) -> Tree {
+        self.document_with(self.unmanaged_metadata())
+    }
+
+    fn document_with(&self, metadata: Tree) -> Tree {
         let mut document = self.content();
         let text = |text: &str| Tree::String(text.to_owned());
         document.insert("apiVersion".to_owned(), text(self.kind.api_version));
         document.insert("kind".to_owned(), text(self.kind.kind));
-        document.insert("metadata".to_owned(), json::to_value(&self.metadata));
+        document.insert("metadata".to_owned(), metadata);
         Tree::Object(document)
+    }
+
+    /// What a document of the object holds, by name; without its type, and without who manages its fields.
+    pub(crate) fn unmanaged_members(&self) -> BTreeMap<&str, Cow<'_, Tree>> {
+        let mut members: BTreeMap<&str, Cow<'_, Tree>> = self
+            .rest
+            .iter()
+            .map(|(name, tree)| (name.as_str(), Cow::Borrowed(tree)))
+            .collect();
+        for (field, tree) in self.facts().fields.iter().skip(1).zip(&self.fields) {
+            if !tree.is_null() && !field.inline {
+                members.insert(field.name, Cow::Borrowed(tree));
+            }
+        }
+        members.insert("metadata", Cow::Owned(self.unmanaged_metadata()));
+        members
+    }
+
+    fn unmanaged_metadata(&self) -> Tree {
+        let mut metadata = ObjectMeta::default();
+        for (index, field) in self.metadata.facts().fields.iter().enumerate() {
+            if field.name != "managedFields" {
+                value::copy(self.metadata.field(index), metadata.field_mut(index));
+            }
+        }
+        json::to_value(&metadata)
     }
 
     /// The value of the field `name` at the top of the document, `null` if it is not there; without a name all of it.
@@ -239,34 +274,57 @@ pub fn decode_stored(input: &[u8], target: &mut dyn Struct) -> Result<Findings, 
     Ok(findings)
 }
 
+/// Reads a document over `target`, as [`decode`] does with its text; what is unknown or stands twice is not told.
+///
+/// # Errors
+///
+/// As [`decode`].
+pub fn read_document(document: Tree, target: &mut dyn Struct) -> Result<(), DecodeError> {
+    let Some(object) = (target as &mut dyn Any).downcast_mut::<CustomObject>() else {
+        return json::from_value(&document, target, Strictness::Lenient).map(drop);
+    };
+    let Tree::Object(mut content) = document else {
+        return json::from_value(&document, target, Strictness::Lenient).map(drop);
+    };
+    if let Some(metadata) = content.remove("metadata") {
+        json::from_value(&metadata, &mut object.metadata, Strictness::Lenient)?;
+    }
+    object.put_content(content);
+    object.prune();
+    object.complete_embedded(Malformed::Refused).map(drop)
+}
+
 fn read(
     input: &[u8],
     target: &mut dyn Struct,
     strictness: Strictness,
     malformed: Malformed,
 ) -> Result<Findings, DecodeError> {
-    let decoded = json::decode(input, target, strictness);
+    if !(target as &dyn Any).is::<CustomObject>() {
+        return json::decode(input, target, strictness);
+    }
+    let noticed = json::decode_untyped(input, target, strictness).map_err(of_metadata_alone)?;
     let Some(object) = (target as &mut dyn Any).downcast_mut::<CustomObject>() else {
-        return decoded;
+        return Ok(noticed);
     };
-    let noticed = decoded.map_err(of_metadata_alone)?;
     let mut pruned = object.prune();
     let embedded = object.complete_embedded(malformed)?;
     if strictness != Strictness::Strict {
         return Ok(noticed);
     }
-    // The reader notices no field that stands twice inside trees; unknown fields are told after those, first those of the
-    // metadata, then all others by their path.
-    let (_, mut findings) = json::parse_value(input, strictness)?;
-    let (of_metadata, at_top): (Vec<String>, Vec<String>) = noticed
+    // Unknown fields are told after those that stand twice, first those of the metadata, then all others by their path.
+    let (unknown, twice): (Vec<String>, Vec<String>) = noticed
         .messages()
         .iter()
-        .filter(|message| message.starts_with("unknown field"))
         .cloned()
+        .partition(|message| message.starts_with("unknown field"));
+    let (of_metadata, at_top): (Vec<String>, Vec<String>) = unknown
+        .into_iter()
         .partition(|message| message.starts_with("unknown field \"metadata."));
     pruned.extend(at_top);
     pruned.sort_unstable();
-    findings.add_all(of_metadata.into_iter().chain(pruned).chain(embedded));
+    let mut findings = Findings::default();
+    findings.add_all(twice.into_iter().chain(of_metadata).chain(pruned).chain(embedded));
     Ok(findings)
 }
 

@@ -123,10 +123,66 @@ fn what_is_not_known_is_kept_when_the_schema_says_so() {
 #[test]
 fn fields_that_stand_twice_are_noticed_at_any_depth() {
     let [kind, _] = kind(&Value::Null);
+    for (text, expected) in [
+        (
+            r#"{"metadata":{"name":"w"},"spec":{"replicas":1,"replicas":2}}"#,
+            &[r#"duplicate field "spec.replicas""#][..],
+        ),
+        (
+            r#"{"status":{"list":[{"a":1},{"b":{"c":1,"c":1}}]},"status":{},"metadata":{"labels":{"a":"1","a":"2"}}}"#,
+            &[
+                r#"duplicate field "status.list[1].b.c""#,
+                r#"duplicate field "status""#,
+                r#"duplicate field "metadata.labels.a""#,
+            ],
+        ),
+        (
+            r#"{"nope":{"a":1,"a":2},"nope":1,"metadata":{"zip":[{"a":1,"a":2}],"managedFields":[{"fieldsV1":{"f:a":{},"f:a":{}}}]}}"#,
+            &[
+                r#"duplicate field "nope.a""#,
+                r#"duplicate field "nope""#,
+                r#"duplicate field "metadata.zip[0].a""#,
+                r#"duplicate field "metadata.managedFields[0].fieldsV1.f:a""#,
+                r#"unknown field "metadata.zip""#,
+                r#"unknown field "nope""#,
+            ],
+        ),
+    ] {
+        let mut object = kind.zero();
+        let findings = decode(text.as_bytes(), &mut *object, Strictness::Strict).expect("a document");
+        assert_eq!(findings.messages(), expected, "{text}");
+    }
+}
+
+#[test]
+fn the_last_of_what_stands_twice_wins_as_a_whole() {
+    let [kind, _] = kind(&Value::Null);
     let mut object = kind.zero();
-    let text = r#"{"metadata":{"name":"w"},"spec":{"replicas":1,"replicas":2}}"#;
-    let findings = decode(text.as_bytes(), &mut *object, Strictness::Strict).expect("a document");
-    assert_eq!(findings.messages(), [r#"duplicate field "spec.replicas""#]);
+    let text = r#"{"metadata":{"name":"w","labels":{"a":"1"}},"spec":{"replicas":1},"metadata":{"name":"v","labels":{"b":"2"},
+                   "labels":{"c":"3"}},"spec":{"tags":[]}}"#;
+    decode(text.as_bytes(), &mut *object, Strictness::Lenient).expect("a document");
+    let written = write(&*object);
+    assert_eq!(written["metadata"], json!({"name": "v", "labels": {"c": "3"}}));
+    assert_eq!(written["spec"], json!({"tags": []}));
+}
+
+#[test]
+fn a_document_reads_as_its_text_does() {
+    let [kind, _] = kind(&json!({"x-kubernetes-preserve-unknown-fields": true}));
+    for document in [
+        json!({"apiVersion": "example.com/v1", "kind": "Widget", "metadata": {"name": "w", "labels": {"a": "b"}},
+               "spec": {"replicas": 1, "no": 2}, "status": {"x": [1.5, null, {"y": ""}]}, "more": {"z": []}}),
+        json!({"metadata": {"name": 7}}),
+        json!({"metadata": {"labels": {"a": []}}}),
+        json!({"metadata": []}),
+        json!([]),
+    ] {
+        let (mut of_text, mut of_document) = (kind.zero(), kind.zero());
+        let text = decode(document.to_string().as_bytes(), &mut *of_text, Strictness::Lenient);
+        let read = read_document(document.clone(), &mut *of_document);
+        assert_eq!(read, text.map(drop), "{document}");
+        assert_eq!(write(&*of_document), write(&*of_text), "{document}");
+    }
 }
 
 #[test]

@@ -218,7 +218,7 @@ impl<'a> Update<'a> {
 
     fn all_changes<'o>(&self, live: &'o dyn Object, new: &'o dyn Object) -> Changes<'o> {
         let mut ignored = reset_fields(new.resource(), self.write.subresource);
-        if new.as_custom().is_some() {
+        if let (Some(live), Some(new)) = (live.as_custom(), new.as_custom()) {
             for field in SYSTEM_FIELDS {
                 ignored.insert(["metadata", field].map(PathElement::field));
             }

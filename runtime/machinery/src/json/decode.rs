@@ -1,16 +1,19 @@
 //! Reads JSON into a struct by walking its table.
 
+use std::any::Any;
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use serde_json::Value as Tree;
 
 use super::findings::Findings;
 use super::go_type::{go_struct, go_type};
 use super::path::Path;
 use super::place::{Place, Seen};
 use super::reader::{Malformed, Next, Reader};
+use super::value::read_tree;
 use super::{DecodeError, Strictness, syntax_error};
 use crate::byte_string::base64_error;
 use crate::facts::{FieldFacts, StructFacts, TypeFacts};
@@ -20,16 +23,37 @@ use crate::value::{List, Map, Slot, Struct, Value};
 /// How deep typed values may be nested: the walk recurses, so this bounds the stack.
 pub(crate) const MAX_TYPED_DEPTH: usize = 256;
 
-/// Reads a document that lies within `depth` arrays and objects of another.
+/// Where a document comes from.
+#[derive(Clone, Copy)]
+pub(super) struct Origin {
+    /// It lies within so many arrays and objects of another.
+    pub(super) depth: usize,
+    /// kube-apiserver reads it without a type.
+    pub(super) untyped: bool,
+}
+
+impl Origin {
+    pub(super) const TYPED: Self = Self {
+        depth: 0,
+        untyped: false,
+    };
+    pub(super) const UNTYPED: Self = Self {
+        depth: 0,
+        untyped: true,
+    };
+}
+
+/// Reads a document.
 pub(super) fn decode(
     input: &[u8],
     target: &mut dyn Struct,
     strictness: Strictness,
-    depth: usize,
+    origin: Origin,
 ) -> Result<Findings, DecodeError> {
     let mut walk = Walk {
-        reader: Reader::within(input, depth),
+        reader: Reader::within(input, origin.depth),
         strict: strictness == Strictness::Strict,
+        untyped: origin.untyped,
         findings: Findings::default(),
         mismatch: None,
     };
@@ -63,6 +87,7 @@ impl From<Malformed> for Stop {
 struct Walk<'a> {
     reader: Reader<'a>,
     strict: bool,
+    untyped: bool,
     findings: Findings,
     /// The first value of a wrong kind; the walk goes on behind it.
     mismatch: Option<String>,
@@ -158,6 +183,9 @@ impl<'a> Walk<'a> {
     }
 
     fn scalar(&mut self, target: &mut dyn Scalar, path: &Path<'_>) -> Result<(), Stop> {
+        if let Some(tree) = (target as &mut dyn Any).downcast_mut::<Tree>() {
+            return self.tree(tree, path);
+        }
         let text;
         let token = match self.reader.peek()? {
             Next::Null => {
@@ -170,8 +198,8 @@ impl<'a> Walk<'a> {
                 text = self.reader.text()?;
                 Token::Str(&text)
             }
-            Next::Object => Token::Object(self.reader.skip()?),
-            Next::Array => Token::Array(self.reader.skip()?),
+            Next::Object => Token::Object(self.pass(path)?),
+            Next::Array => Token::Array(self.pass(path)?),
         };
         let depth = self.reader.depth();
         target.read_json_within(token, depth).map_err(|error| {
@@ -180,6 +208,23 @@ impl<'a> Walk<'a> {
                 ScalarError::Kind { found, wanted } => type_error(&found, wanted, path),
             })
         })
+    }
+
+    fn tree(&mut self, target: &mut Tree, path: &Path<'_>) -> Result<(), Stop> {
+        let findings = (self.strict && self.untyped).then_some(&mut self.findings);
+        *target = read_tree(&mut self.reader, findings, path)?.map_err(Stop::Refused)?;
+        Ok(())
+    }
+
+    /// Passes a value that stays text, or that nobody knows.
+    fn pass(&mut self, path: &Path<'_>) -> Result<&'a [u8], Malformed> {
+        let depth = self.reader.depth();
+        let text = self.reader.skip()?;
+        if self.strict && self.untyped {
+            // What is wrong with it otherwise is for those who read it.
+            let _ = read_tree(&mut Reader::within(text, depth), Some(&mut self.findings), path);
+        }
+        Ok(text)
     }
 
     fn list(&mut self, target: &mut dyn List, ty: &TypeFacts, path: &Path<'_>) -> Result<(), Stop> {
@@ -254,16 +299,26 @@ impl<'a> Walk<'a> {
             next => return self.mismatched(next.name(), &go_struct(facts), path),
         }
         let mut seen = Seen::default();
+        let mut unknown = BTreeSet::new();
         let mut hint = 0;
         let mut more = self.enter(b'}')?;
         while more {
             let key = self.reader.key()?;
             if let Some(place) = Place::of(facts, &key, hint) {
                 hint = place.first() + 1;
-                if self.strict && seen.twice(place.number) {
+                let is_again = (self.strict || self.untyped) && seen.twice(place.number);
+                if self.strict && is_again {
                     self.findings.duplicate(path, &key);
                 }
-                self.field(target, &place, &path.field(facts.name, place.field.name))?;
+                let value = inlined(target, &place);
+                if let Some(value) = value {
+                    if self.untyped && is_again {
+                        value.reset();
+                    }
+                    self.value(value.slot(), &place.field.ty, &path.field(facts.name, place.field.name))?;
+                } else {
+                    self.reader.skip()?;
+                }
             } else if let Some(name) = type_meta_field(facts, &key) {
                 if self.strict && seen.twice(if name == "kind" { 126 } else { 127 }) {
                     self.findings.duplicate(path, name);
@@ -284,27 +339,14 @@ impl<'a> Walk<'a> {
                 if self.strict {
                     self.findings.unknown(path, &key);
                 }
-                self.reader.skip()?;
+                if self.strict && self.untyped && !unknown.insert(key.to_string()) {
+                    self.findings.duplicate(path, &key);
+                }
+                self.pass(&path.key(&key))?;
             }
             more = self.reader.another(b'}')?;
         }
         Ok(())
-    }
-
-    /// Reads the field at `place`, through the inlined structs around it.
-    fn field(&mut self, target: &mut dyn Struct, place: &Place, path: &Path<'_>) -> Result<(), Stop> {
-        let mut target = target;
-        for index in place.outer() {
-            target = match present(target.field_mut(*index).slot()) {
-                Slot::Struct(inner) => inner,
-                // The table says that this is a struct.
-                _ => {
-                    self.reader.skip()?;
-                    return Ok(());
-                }
-            };
-        }
-        self.value(target.field_mut(place.last()).slot(), &place.field.ty, path)
     }
 
     /// Enters an object or array whose parts are read by recursion.
@@ -336,6 +378,19 @@ fn type_error(found: &str, wanted: &str, path: &Path<'_>) -> String {
         "json: cannot unmarshal {found} into {} of type {wanted}",
         path.for_type_error()
     )
+}
+
+/// The field at `place`, in the inlined structs around it.
+fn inlined<'t>(target: &'t mut dyn Struct, place: &Place) -> Option<&'t mut dyn Value> {
+    let mut target = target;
+    for index in place.outer() {
+        target = match present(target.field_mut(*index).slot()) {
+            Slot::Struct(inner) => inner,
+            // The table says that this is a struct.
+            _ => return None,
+        };
+    }
+    Some(target.field_mut(place.last()))
 }
 
 fn present(slot: Slot<'_>) -> Slot<'_> {

@@ -21,9 +21,8 @@ const MAX_OWN_DEPTH: usize = MAX_FIELDS_DEPTH + 16;
 #[must_use]
 pub fn to_value(object: &dyn Struct) -> Value {
     // What was just written is valid, and what was read is no deeper.
-    Walk::new(&to_vec(object), Strictness::Lenient, 0, MAX_OWN_DEPTH)
-        .value(&Path::ROOT)
-        .unwrap_or(Value::Null)
+    let (value, _) = Walk::new(&mut Reader::new(&to_vec(object)), None, MAX_OWN_DEPTH).value_or_mismatch(&Path::ROOT);
+    value.unwrap_or(Value::Null)
 }
 
 /// As [`to_value`], for a tree that is to become an object again.
@@ -110,40 +109,59 @@ pub(crate) fn parse_value_within(input: &[u8], depth: usize) -> Result<Value, De
     parse(input, Strictness::Lenient, depth, MAX_TREE_DEPTH).map(|(value, _)| value)
 }
 
+/// Reads the value that comes next in a document, as a tree that lies at `path`. Fields that stand twice go to
+/// `findings`, if somebody wants to know.
+///
+/// # Errors
+///
+/// [`Malformed`] when it is not JSON or nested too deep; inside, the words for a number too large for any type.
+pub(super) fn read_tree(
+    reader: &mut Reader<'_>,
+    findings: Option<&mut Findings>,
+    path: &Path<'_>,
+) -> Result<Result<Value, String>, Malformed> {
+    let (value, mismatch) = Walk::new(reader, findings, MAX_TREE_DEPTH).value_or_mismatch(path);
+    value.map(|value| mismatch.map_or(Ok(value), Err))
+}
+
 fn parse(
     input: &[u8],
     strictness: Strictness,
     depth: usize,
     max_depth: usize,
 ) -> Result<(Value, Findings), DecodeError> {
-    let mut walk = Walk::new(input, strictness, depth, max_depth);
-    let value = walk
-        .value(&Path::ROOT)
-        .and_then(|value| walk.reader.end().map(|()| value));
-    match (value, walk.mismatch) {
+    let mut findings = Findings::default();
+    let mut reader = Reader::within(input, depth);
+    let wanted = (strictness == Strictness::Strict).then_some(&mut findings);
+    let (value, mismatch) = Walk::new(&mut reader, wanted, max_depth).value_or_mismatch(&Path::ROOT);
+    match (value.and_then(|value| reader.end().map(|()| value)), mismatch) {
         (Err(Malformed), _) => Err(syntax_error(input)),
         (Ok(_), Some(message)) => Err(DecodeError::Type(message)),
-        (Ok(value), None) => Ok((value, walk.findings)),
+        (Ok(value), None) => Ok((value, findings)),
     }
 }
 
-struct Walk<'a> {
-    reader: Reader<'a>,
-    strict: bool,
-    findings: Findings,
+struct Walk<'w, 'a> {
+    reader: &'w mut Reader<'a>,
+    findings: Option<&'w mut Findings>,
     mismatch: Option<String>,
     max_depth: usize,
 }
 
-impl<'a> Walk<'a> {
-    fn new(input: &'a [u8], strictness: Strictness, depth: usize, max_depth: usize) -> Self {
+impl<'w, 'a> Walk<'w, 'a> {
+    fn new(reader: &'w mut Reader<'a>, findings: Option<&'w mut Findings>, max_depth: usize) -> Self {
         Self {
-            reader: Reader::within(input, depth),
-            strict: strictness == Strictness::Strict,
-            findings: Findings::default(),
+            reader,
+            findings,
             mismatch: None,
             max_depth,
         }
+    }
+
+    /// The value, and the first number in it that no type can hold.
+    fn value_or_mismatch(mut self, path: &Path<'_>) -> (Result<Value, Malformed>, Option<String>) {
+        let value = self.value(path);
+        (value, self.mismatch)
     }
 
     fn value(&mut self, path: &Path<'_>) -> Result<Value, Malformed> {
@@ -173,8 +191,10 @@ impl<'a> Walk<'a> {
         let mut more = self.enter(b'}')?;
         while more {
             let key = self.reader.key()?.into_owned();
-            if self.strict && entries.contains_key(&key) {
-                self.findings.duplicate(path, &key);
+            if let Some(findings) = &mut self.findings
+                && entries.contains_key(&key)
+            {
+                findings.duplicate(path, &key);
             }
             let value = self.value(&path.key(&key))?;
             entries.insert(key, value);

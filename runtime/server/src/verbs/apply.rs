@@ -3,14 +3,14 @@
 use axum::response::Response;
 use bytes::Bytes;
 use http::StatusCode;
-use planesmith_machinery::apply::{self, Applied, Sent};
-use planesmith_machinery::json::{self, Strictness};
+use planesmith_machinery::apply::{self, Sent};
 use planesmith_machinery::object::Object;
 use planesmith_machinery::resource::ScaleFacts;
 use planesmith_machinery::scale::v1::Scale;
 use planesmith_machinery::status::{ApiError, ApiResult};
 use planesmith_machinery::value::Struct;
 use planesmith_machinery::{custom, defaulting};
+use serde_json::Value;
 
 use super::options::{FieldValidation, WriteOptions};
 use super::scale::{self, scale_of, scaled};
@@ -33,7 +33,7 @@ impl Endpoint {
                 .map_err(|error| error.to_api_error(&sent.subject()))?;
             judge(call, &sent, options.field_validation)?;
             let mut object = self.kind().zero();
-            read(&applied, &sent, &mut *object)?;
+            read(applied.document, &sent, &mut *object)?;
             object.meta_mut().managed_fields = applied.managed_fields;
             self.check_own_names(object.meta_mut(), call)?;
             defaulting::set_defaults(&mut *object);
@@ -100,7 +100,7 @@ impl Endpoint {
             .map_err(|error| error.to_api_error(&sent.subject()))?;
             judge(call, &sent, options.field_validation)?;
             let mut wanted = Scale::default();
-            read(&applied, &sent, &mut wanted)?;
+            read(applied.document, &sent, &mut wanted)?;
             self.check_own_names(&mut wanted.metadata, call)?;
             let mut object = scaled(live, &wanted, facts)?;
             object.meta_mut().managed_fields = applied.managed_fields;
@@ -111,11 +111,8 @@ impl Endpoint {
 }
 
 /// Reads the outcome of an apply over `target`, a zero object.
-fn read(applied: &Applied, sent: &Sent, target: &mut dyn Struct) -> ApiResult<()> {
-    let mut text = Vec::with_capacity(1024);
-    json::encode_value(&applied.document, &mut text);
-    custom::decode(&text, target, Strictness::Lenient)
-        .map(drop)
+fn read(document: Value, sent: &Sent, target: &mut dyn Struct) -> ApiResult<()> {
+    custom::read_document(document, target)
         .map_err(|error| apply::ApplyError::Unconvertible(error.to_string()).to_api_error(&sent.subject()))
 }
 

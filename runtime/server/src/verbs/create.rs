@@ -41,7 +41,7 @@ impl Endpoint {
         call.ctx
             .timeline
             .time(Stage::Decode, || decoder.read(format, &body, &mut *object))?;
-        let emptied = Decoder::emptied(format, &body, &*object);
+        let emptied = decoder.emptied(format, &body, &*object);
         drop(body);
         wipe_system_fields(&mut *object);
         self.place(object.meta_mut(), call.namespace())?;

@@ -98,7 +98,7 @@ impl Endpoint {
         call.ctx
             .timeline
             .time(Stage::Decode, || decoder.read(format, &body, &mut *object))?;
-        let emptied = Decoder::emptied(format, &body, &*object);
+        let emptied = decoder.emptied(format, &body, &*object);
         drop(body);
         self.check_own_names(object.meta_mut(), call)?;
         defaulting::set_defaults(&mut *object);
