@@ -40,6 +40,8 @@ pub struct Ways {
     pub resolver: Arc<dyn Resolver>,
     /// Who this server is to others; they believe its word on who asks.
     pub identity: Option<ClientIdentity>,
+    /// Whether clients get 502 when another server would send them elsewhere.
+    pub rejects_redirects: bool,
 }
 
 struct Registered {
@@ -91,14 +93,8 @@ impl Aggregator {
                 backend
             }
             (Some(remote), _) => {
-                let ways = &self.inner.ways;
-                let backend = Backend::new(
-                    (group.as_str(), version.as_str()),
-                    remote,
-                    &ways.resolver,
-                    ways.identity.as_ref(),
-                );
-                let backend = Arc::new(backend);
+                let place = (group.as_str(), version.as_str());
+                let backend = Arc::new(Backend::new(place, remote, &self.inner.ways));
                 self.inner
                     .claims
                     .claim(group.as_str(), version.as_str(), Arc::clone(&backend) as _);

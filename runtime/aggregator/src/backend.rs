@@ -9,17 +9,18 @@ use axum::response::Response;
 use futures_util::StreamExt as _;
 use futures_util::future::BoxFuture;
 use futures_util::stream::FuturesUnordered;
-use http::header::{HOST, HeaderMap, HeaderName, HeaderValue};
+use http::header::{HOST, HeaderMap, HeaderName, HeaderValue, LOCATION};
 use http::{Request, StatusCode};
 use planesmith_server::endpoint::Call;
 use planesmith_server::proxy::{
-    ClientIdentity, Link, LinkError, Question, Reply, Target, Trust, ask, client_tls_to, forward, leave_connection,
+    Link, LinkError, Question, Reply, Target, Trust, ask, client_tls_to, forward, leave_connection,
 };
 use planesmith_server::request::Context;
 use planesmith_server::response::plain_text;
 use planesmith_server::routes::VersionHandler;
 use tokio::sync::Notify;
 
+use crate::aggregator::Ways;
 use crate::documents::Documents;
 use crate::identity;
 use crate::registration::{Remote, RemoteTrust, ServicePort};
@@ -51,6 +52,7 @@ pub struct Backend {
     path: String,
     service: ServicePort,
     resolver: Arc<dyn Resolver>,
+    rejects_redirects: bool,
     /// The way of requests.
     link: Result<Link, String>,
     /// The way of looks at its health, which believe anybody: a wrong certificate is told by the requests.
@@ -61,20 +63,15 @@ pub struct Backend {
 }
 
 impl Backend {
-    /// The server at `remote` answers for `group` and `version`; it gets to see the certificate of `identity`.
-    pub(crate) fn new(
-        (group, version): (&str, &str),
-        remote: &Remote,
-        resolver: &Arc<dyn Resolver>,
-        identity: Option<&ClientIdentity>,
-    ) -> Self {
+    /// The server at `remote` answers for `group` and `version`; it is found, and gets to see who asks, as `ways` say.
+    pub(crate) fn new((group, version): (&str, &str), remote: &Remote, ways: &Ways) -> Self {
         let trust = match &remote.trust {
             RemoteTrust::Anyone => Trust::Anyone,
             RemoteTrust::Bundle(pem) => Trust::Bundle(pem),
             RemoteTrust::System => Trust::System,
         };
         let link = |trust: Trust<'_>, patience: Duration| {
-            let tls = client_tls_to(trust, identity).map_err(|error| error.to_string())?;
+            let tls = client_tls_to(trust, ways.identity.as_ref()).map_err(|error| error.to_string())?;
             let link = Link::new(tls, patience).expecting(remote.service.host_name());
             Ok::<_, String>(link.keeping())
         };
@@ -84,7 +81,8 @@ impl Backend {
                 _ => format!("/apis/{group}/{version}"),
             },
             service: remote.service.clone(),
-            resolver: Arc::clone(resolver),
+            resolver: Arc::clone(&ways.resolver),
+            rejects_redirects: ways.rejects_redirects,
             link: link(trust, DIAL),
             look: link(Trust::Anyone, PATIENCE),
             is_available: AtomicBool::new(remote.is_available),
@@ -178,10 +176,14 @@ impl Backend {
         };
         introduce(&ctx, &target, &mut parts.headers);
         let call = Call { ctx, parts };
-        forward(&call, body, &target, link).await.unwrap_or_else(|error| {
-            self.doubts.notify_one();
-            plain_text(StatusCode::SERVICE_UNAVAILABLE, format!("{}\n", error.message()))
-        })
+        match forward(&call, body, &target, link).await {
+            Ok(answer) if self.rejects_redirects => without_redirect(answer),
+            Ok(answer) => answer,
+            Err(error) => {
+                self.doubts.notify_one();
+                plain_text(StatusCode::SERVICE_UNAVAILABLE, format!("{}\n", error.message()))
+            }
+        }
     }
 }
 
@@ -200,6 +202,16 @@ fn introduce(ctx: &Context, target: &Target, headers: &mut HeaderMap) {
 async fn put(target: &Target, link: &Link, mut headers: HeaderMap) -> Result<Reply, LinkError> {
     identity::announce(&identity::aggregator(), &mut headers);
     ask(target, link, PATIENCE, Question::get(headers)).await
+}
+
+/// The answer, unless it sends the client elsewhere: nobody but this server says where requests go.
+fn without_redirect(answer: Response) -> Response {
+    let place = answer.headers().get(LOCATION);
+    if !answer.status().is_redirection() || place.is_none_or(HeaderValue::is_empty) {
+        return answer;
+    }
+    let why = "the backend attempted to redirect this request, which is not permitted";
+    plain_text(StatusCode::BAD_GATEWAY, why)
 }
 
 fn unavailable() -> Response {

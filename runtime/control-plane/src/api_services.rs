@@ -42,6 +42,7 @@ pub(crate) struct Aggregation<'a> {
     pub(crate) openapi: &'a OpenApi,
     pub(crate) services: Services,
     pub(crate) identity: Option<ClientIdentity>,
+    pub(crate) rejects_redirects: bool,
 }
 
 impl Aggregation<'_> {
@@ -66,6 +67,7 @@ impl Aggregation<'_> {
             openapi: self.openapi.clone(),
             resolver: Arc::new(self.services.clone()),
             identity: self.identity,
+            rejects_redirects: self.rejects_redirects,
         };
         let aggregator = Aggregator::new(&server, own, ways);
         // Before the first request: what is registered with others is not missing here.

@@ -352,6 +352,7 @@ fn assemble(
         openapi: &openapi,
         services,
         identity: Some(identity.proxy_client()),
+        rejects_redirects: options.aggregation.aggregator_reject_forwarding_redirect,
     };
     Ok(Assembled {
         chain: aggregation.in_front_of(core),

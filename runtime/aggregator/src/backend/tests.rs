@@ -49,3 +49,29 @@ fn clients_cannot_take_away_what_is_said_of_them() {
         assert_eq!(headers.contains_key("upgrade"), connection.starts_with("upgrade"));
     }
 }
+
+#[tokio::test]
+async fn nobody_sends_clients_elsewhere() {
+    let answer = |status, place: Option<&'static str>| {
+        let mut answer = plain_text(status, "moved");
+        if let Some(place) = place {
+            answer.headers_mut().insert(LOCATION, HeaderValue::from_static(place));
+        }
+        without_redirect(answer)
+    };
+    let refused = answer(StatusCode::FOUND, Some("https://evil.example/"));
+    assert_eq!(refused.status(), StatusCode::BAD_GATEWAY);
+    assert!(refused.headers().get(LOCATION).is_none());
+    let body = axum::body::to_bytes(refused.into_body(), 1 << 10).await.unwrap();
+    assert_eq!(
+        body,
+        "the backend attempted to redirect this request, which is not permitted"
+    );
+    for (status, place) in [
+        (StatusCode::NOT_MODIFIED, None),
+        (StatusCode::FOUND, Some("")),
+        (StatusCode::CREATED, Some("/apis/shop.example.com/v1/orders/o")),
+    ] {
+        assert_eq!(answer(status, place).status(), status);
+    }
+}

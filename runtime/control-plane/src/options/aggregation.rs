@@ -21,6 +21,10 @@ pub struct AggregationOptions {
     #[arg(long, action = ArgAction::Set, num_args = 0..=1, default_missing_value = "true", value_name = "BOOL")]
     pub enable_aggregator_routing: Option<bool>,
 
+    /// Answer 502 when a server behind would send a client elsewhere, instead of passing that on.
+    #[arg(long, action = ArgAction::Set, num_args = 0..=1, default_missing_value = "true", default_value_t = true, value_name = "BOOL")]
+    pub aggregator_reject_forwarding_redirect: bool,
+
     /// Authorities, PEM, of the certificates of proxies, which say in headers who asks [default: the one that the server
     /// makes for itself].
     #[arg(long, value_name = "FILE")]
@@ -56,7 +60,8 @@ pub struct AggregationOptions {
     )]
     pub requestheader_extra_headers_prefix: Vec<String>,
 
-    /// Kubeconfig of the server in front of this one: it reviews tokens, and tells in a ConfigMap whom to believe.
+    /// Kubeconfig of the server in front of this one: it reviews tokens, and tells in a ConfigMap whom to believe where
+    /// --client-ca-file and --requestheader-client-ca-file do not.
     #[arg(long, value_name = "FILE")]
     pub authentication_kubeconfig: Option<PathBuf>,
 
