@@ -2,6 +2,7 @@
 
 use http::Method;
 use planesmith_access::admission::{NamespacePhase, Namespaces};
+use planesmith_machinery::names;
 
 use super::Host;
 use crate::objects::text;
@@ -24,8 +25,8 @@ impl<N: Namespaces> Namespaces for HostNamespaces<N> {
         if let Some(phase) = self.own.phase(name) {
             return Some(phase);
         }
+        let path = path_of(name)?;
         // Not remembered: nothing may be made in a namespace that has just begun to go.
-        let path = format!("/api/v1/namespaces/{name}");
         match self.host.send_now(Method::GET, &path, None) {
             Ok(namespace) if text(&namespace, "/status/phase") == "Terminating" => Some(NamespacePhase::Terminating),
             Ok(_) => Some(NamespacePhase::Active),
@@ -33,6 +34,26 @@ impl<N: Namespaces> Namespaces for HostNamespaces<N> {
                 tracing::debug!(name, error, "the server in front does not tell of a namespace");
                 None
             }
+        }
+    }
+}
+
+/// Where a namespace is; nowhere when that is no name of one. It is asked for with the server's own rights, which clients
+/// shall not use for other paths.
+fn path_of(name: &str) -> Option<String> {
+    let is_name = names::dns_label(name).is_empty();
+    is_name.then(|| format!("/api/v1/namespaces/{name}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_lead_to_namespaces_only() {
+        assert_eq!(path_of("a-1").as_deref(), Some("/api/v1/namespaces/a-1"));
+        for other in ["", "..", "kube-system/secrets/x", "a?watch=1", "a%2Fsecrets", "A"] {
+            assert_eq!(path_of(other), None);
         }
     }
 }
