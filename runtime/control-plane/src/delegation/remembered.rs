@@ -10,6 +10,9 @@ pub(super) const HOLDS: Duration = Duration::from_secs(10);
 /// Answers that are kept at once. They are forgotten together when there are more.
 const ROOM: usize = 4096;
 
+/// Bytes that a question may have whose answer is kept; kube-apiserver's limit for what clients can make long.
+const LONGEST: usize = 10_000;
+
 /// Answers by question.
 #[derive(Debug)]
 pub(super) struct Remembered<T> {
@@ -31,8 +34,11 @@ impl<T: Clone> Remembered<T> {
         (now.saturating_duration_since(*since) < HOLDS).then(|| answer.clone())
     }
 
-    /// Keeps an answer that was given at `now`.
+    /// Keeps an answer that was given at `now`, unless the question is long.
     pub(super) fn put(&self, question: String, answer: T, now: Instant) {
+        if question.len() > LONGEST {
+            return;
+        }
         let mut answers = self.answers.lock().unwrap_or_else(PoisonError::into_inner);
         if answers.len() >= ROOM {
             answers.clear();
@@ -53,5 +59,16 @@ mod tests {
         assert_eq!(remembered.get("q", now + HOLDS / 2), Some(1));
         assert_eq!(remembered.get("q", now + HOLDS), None);
         assert_eq!(remembered.get("other", now), None);
+    }
+
+    #[test]
+    fn nobody_fills_the_memory_with_long_questions() {
+        let remembered = Remembered::new();
+        let now = Instant::now();
+        for length in [LONGEST, LONGEST + 1] {
+            remembered.put("q".repeat(length), 1, now);
+        }
+        assert_eq!(remembered.get(&"q".repeat(LONGEST), now), Some(1));
+        assert_eq!(remembered.get(&"q".repeat(LONGEST + 1), now), None);
     }
 }
