@@ -19,6 +19,7 @@ use x509_cert::Certificate;
 use x509_cert::der::oid::{ObjectIdentifier, db};
 use x509_cert::ext::pkix::KeyUsages;
 use x509_cert::name::Name;
+use x509_parser::certificate::X509Certificate;
 use x509_parser::extensions::GeneralName;
 
 use self::issue::{Contents, IssueError, Usages};
@@ -26,8 +27,10 @@ use self::issue::{Contents, IssueError, Usages};
 use crate::private_file::{make_private_dir, write_private, write_public};
 
 const DAY: Duration = Duration::from_secs(24 * 3600);
-/// What the server's own authority is called.
+/// What the authority for clients and the server itself is called.
 const AUTHORITY: &str = "planesmith";
+/// Its files; other authorities are called like theirs.
+const AUTHORITY_FILE: &str = "ca";
 /// How long the authority lives; kubeadm's choice.
 const AUTHORITY_LIFE: Duration = DAY.saturating_mul(3650);
 /// How long a signed certificate lives; kubeadm's choice.
@@ -91,7 +94,7 @@ impl Authority {
     ///
     /// When the folder or its files cannot be read or written.
     pub fn open(dir: &Path) -> Result<Self, CertificateError> {
-        Self::open_as(dir, "ca")
+        Self::open_as(dir, AUTHORITY_FILE)
     }
 
     /// The same under another name than `ca`.
@@ -103,8 +106,9 @@ impl Authority {
         make_private_dir(dir).map_err(|source| file_error(dir, "written", source))?;
         let pair = pair_in(dir, file);
         if !pair.key.exists() {
-            let key = KeyPair::generate().map_err(|source| make_error(AUTHORITY, source.into()))?;
-            make_authority(&pair, &key)?;
+            let name = if file == AUTHORITY_FILE { AUTHORITY } else { file };
+            let key = KeyPair::generate().map_err(|source| make_error(name, source.into()))?;
+            make_authority(name, &pair, &key)?;
         }
         keep_private(&pair.key)?;
         let key_pem = read(&pair.key)?;
@@ -126,7 +130,7 @@ impl Authority {
     /// Whether there is an authority in `dir`.
     #[must_use]
     pub fn is_in(dir: &Path) -> bool {
-        pair_in(dir, "ca").key.exists()
+        pair_in(dir, AUTHORITY_FILE).key.exists()
     }
 
     /// The authority's certificate, PEM.
@@ -142,7 +146,7 @@ impl Authority {
     /// When files cannot be read or written.
     pub fn serving(&self, names: &[String], addresses: &[IpAddr]) -> Result<CertificatePair, CertificateError> {
         let pair = pair_in(&self.dir, "apiserver");
-        if is_current(&pair, names, addresses) {
+        if self.is_current(&pair, names, addresses) {
             keep_private(&pair.key)?;
             return Ok(pair);
         }
@@ -176,7 +180,7 @@ impl Authority {
 
     fn client_of(&self, file: &str, name: &str, groups: &[&str]) -> Result<CertificatePair, CertificateError> {
         let pair = pair_in(&self.dir, file);
-        if is_current(&pair, &[], &[]) {
+        if self.is_current(&pair, &[], &[]) {
             keep_private(&pair.key)?;
             return Ok(pair);
         }
@@ -218,13 +222,40 @@ impl Authority {
         })?;
         Ok((certificate, key))
     }
+
+    /// Whether the certificate at `pair` is this authority's, still lives long enough and names everything asked for.
+    fn is_current(&self, pair: &CertificatePair, names: &[String], addresses: &[IpAddr]) -> bool {
+        let Ok(pem) = fs::read(&pair.certificate) else {
+            return false;
+        };
+        let key = fs::read_to_string(&pair.key).ok();
+        if key.and_then(|key| KeyPair::from_pem(&key).ok()).is_none() {
+            return false;
+        }
+        let Ok((_, pem)) = x509_parser::pem::parse_x509_pem(&pem) else {
+            return false;
+        };
+        let certificate = pem.parse_x509();
+        certificate.is_ok_and(|certificate| {
+            self.has_signed(&certificate) && lives_on(&certificate) && covers(&certificate, names, addresses)
+        })
+    }
+
+    /// Whether a certificate is this authority's, not that of another one which was here before.
+    fn has_signed(&self, certificate: &X509Certificate<'_>) -> bool {
+        let own = x509_parser::pem::parse_x509_pem(self.certificate_pem.as_bytes());
+        let Ok((_, own)) = own else { return false };
+        own.parse_x509().is_ok_and(|own| {
+            certificate.issuer() == own.subject() && certificate.verify_signature(Some(own.public_key())).is_ok()
+        })
+    }
 }
 
-fn make_authority(pair: &CertificatePair, key: &KeyPair) -> Result<(), CertificateError> {
-    let make = |source: rcgen::Error| make_error(AUTHORITY, source.into());
+fn make_authority(name: &str, pair: &CertificatePair, key: &KeyPair) -> Result<(), CertificateError> {
+    let make = |source: rcgen::Error| make_error(name, source.into());
     let mut params = CertificateParams::new(Vec::new()).map_err(make)?;
     let mut subject = DistinguishedName::new();
-    subject.push(DnType::CommonName, AUTHORITY);
+    subject.push(DnType::CommonName, name);
     params.distinguished_name = subject;
     params.serial_number = Some(SerialNumber::from_slice(&issue::serial_bytes()));
     params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
@@ -254,28 +285,17 @@ fn life(life: Duration) -> (SystemTime, SystemTime) {
     (now - Duration::from_secs(300), now + life)
 }
 
-/// Whether the certificate at `pair` still lives long enough and names everything asked for.
-fn is_current(pair: &CertificatePair, names: &[String], addresses: &[IpAddr]) -> bool {
-    let Ok(pem) = fs::read(&pair.certificate) else {
-        return false;
-    };
-    let key = fs::read_to_string(&pair.key).ok();
-    if key.and_then(|key| KeyPair::from_pem(&key).ok()).is_none() {
-        return false;
-    }
-    let Ok((_, pem)) = x509_parser::pem::parse_x509_pem(&pem) else {
-        return false;
-    };
-    let Ok(certificate) = pem.parse_x509() else {
-        return false;
-    };
+/// Whether a certificate need not be made anew soon.
+fn lives_on(certificate: &X509Certificate<'_>) -> bool {
     let soon = SystemTime::now() + RENEW_BEFORE;
     let soon = soon
         .duration_since(SystemTime::UNIX_EPOCH)
         .map_or(0, |since| since.as_secs());
-    if certificate.validity().not_after.timestamp() < i64::try_from(soon).unwrap_or(i64::MAX) {
-        return false;
-    }
+    certificate.validity().not_after.timestamp() >= i64::try_from(soon).unwrap_or(i64::MAX)
+}
+
+/// Whether a certificate is for all these names and addresses.
+fn covers(certificate: &X509Certificate<'_>, names: &[String], addresses: &[IpAddr]) -> bool {
     let covered = certificate.subject_alternative_name().ok().flatten();
     let covered = covered
         .as_ref()
@@ -356,6 +376,36 @@ mod tests {
     }
 
     #[test]
+    fn certificates_of_another_authority_are_made_anew() {
+        let dir = tempfile::tempdir().unwrap();
+        let names = vec!["localhost".to_owned()];
+        let make = || {
+            let authority = Authority::open(dir.path()).unwrap();
+            let pairs = [
+                authority.serving(&names, &[]).unwrap(),
+                authority.client("admin", "admin", "system:masters").unwrap(),
+            ];
+            pairs.map(|pair| fs::read(pair.certificate).unwrap())
+        };
+        let before = make();
+        assert_eq!(make(), before);
+        for file in ["ca.crt", "ca.key"] {
+            fs::remove_file(dir.path().join(file)).unwrap();
+        }
+        let after = make();
+        assert!(after[0] != before[0] && after[1] != before[1]);
+    }
+
+    #[test]
+    fn authorities_are_told_apart_by_their_names() {
+        let dir = tempfile::tempdir().unwrap();
+        let name = |authority: Authority| authority.certificate.tbs_certificate.subject.to_string();
+        assert_eq!(name(Authority::open(dir.path()).unwrap()), "CN=planesmith");
+        let other = Authority::open_as(dir.path(), "front-proxy-ca").unwrap();
+        assert_eq!(name(other), "CN=front-proxy-ca");
+    }
+
+    #[test]
     fn a_damaged_or_readable_key_is_mended() {
         let dir = tempfile::tempdir().unwrap();
         let authority = Authority::open(dir.path()).unwrap();
@@ -377,7 +427,12 @@ mod tests {
             &rcgen::PKCS_ED25519,
         ] {
             let dir = tempfile::tempdir().unwrap();
-            make_authority(&pair_in(dir.path(), "ca"), &KeyPair::generate_for(algorithm).unwrap()).unwrap();
+            make_authority(
+                AUTHORITY,
+                &pair_in(dir.path(), "ca"),
+                &KeyPair::generate_for(algorithm).unwrap(),
+            )
+            .unwrap();
             let authority = Authority::open(dir.path()).unwrap();
             let (pem, _) = authority.client_pair("ann", &["people", "testers"]).unwrap();
             let parse = |pem: &str| x509_parser::pem::parse_x509_pem(pem.as_bytes()).unwrap().1;
