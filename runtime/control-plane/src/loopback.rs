@@ -217,22 +217,26 @@ async fn refusal(method: Method, path: &str, response: Response) -> LoopbackErro
     }
 }
 
-/// Does `work` again for as long as somebody else's write comes between what it reads and what it writes.
+/// How often it is tried to come before somebody else's writes: a 409 can also be what always comes of a write.
+const ATTEMPTS: usize = 8;
+
+/// Does `work` again, a few times, when somebody else's write comes between what it reads and what it writes.
 ///
 /// # Errors
 ///
-/// Those of `work`, other than 409.
+/// Those of `work`; 409 when it is that each time.
 pub async fn despite_others<W, F>(work: W) -> Result<(), LoopbackError>
 where
     W: Fn() -> F,
     F: Future<Output = Result<(), LoopbackError>>,
 {
-    loop {
+    for _ in 1..ATTEMPTS {
         match work().await {
             Err(error) if error.status() == Some(StatusCode::CONFLICT) => {}
             other => return other,
         }
     }
+    work().await
 }
 
 impl Default for Loopback {
@@ -245,5 +249,39 @@ impl fmt::Debug for Loopback {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         // Without the token.
         f.debug_struct("Loopback").finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::Cell;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn a_conflict_that_stays_is_told() {
+        let refused = |status| LoopbackError::Refused {
+            method: Method::PUT,
+            path: "/api/v1/namespaces/default/services/kubernetes".to_owned(),
+            status,
+            message: String::new(),
+        };
+        let attempts = Cell::new(0);
+        let work = |conflicts| {
+            attempts.set(0);
+            let attempts = &attempts;
+            despite_others(move || {
+                attempts.set(attempts.get() + 1);
+                let outcome = match attempts.get() <= conflicts {
+                    true => Err(refused(StatusCode::CONFLICT)),
+                    false => Ok(()),
+                };
+                std::future::ready(outcome)
+            })
+        };
+        assert!(work(2).await.is_ok());
+        let stays = work(usize::MAX).await;
+        assert_eq!(stays.unwrap_err().status(), Some(StatusCode::CONFLICT));
+        assert_eq!(attempts.get(), ATTEMPTS);
     }
 }

@@ -11,7 +11,7 @@ use planesmith_api_defs::discovery::v1::EndpointSlice;
 use planesmith_machinery::ip::Family;
 use planesmith_machinery::object::Resource as _;
 use planesmith_server::chain::ApiServer;
-use planesmith_server::hooks::{Hook, HookError};
+use planesmith_server::hooks::Hook;
 use planesmith_server::shutdown::Shutdown;
 use planesmith_server::stores::{ResourceStore, Stores};
 use planesmith_store::WatchFrom;
@@ -52,17 +52,12 @@ pub(super) fn with_hooks(
             .scheme()
             .resource("discovery.k8s.io", "v1", EndpointSlice::RESOURCE.plural)
             .is_some(),
+        mended: Arc::default(),
         withdrawn: Arc::default(),
     };
     let last = kept.clone();
-    let make = Hook::new("bootstrap-controller", move |shutdown| async move {
-        let made = despite_others(|| kept.sync(true)).await;
-        made.map_err(|error| HookError(error.to_string()))?;
-        tokio::spawn(kept.keep(shutdown));
-        Ok(())
-    });
     server
-        .with_start_hook(make.after(system_namespaces::HOOK).after(repair::HOOK))
+        .with_start_hook(kept.hook().after(system_namespaces::HOOK).after(repair::HOOK))
         .with_stop_hook(Hook::new("stop-kubernetes-service-controller", move |_| async move {
             last.withdraw().await;
             Ok(())
@@ -78,18 +73,39 @@ struct KubernetesService {
     announcement: Announcement,
     leases: ServerLeases,
     has_slices: bool,
+    /// Set when the service's ports were what they should be once; later they are somebody else's matter.
+    mended: Arc<AtomicBool>,
     /// Set when the server stops: its address is not to come back.
     withdrawn: Arc<AtomicBool>,
 }
 
 impl KubernetesService {
+    /// Makes the service and keeps it. A server that cannot have it is there all the same: whoever is to mend that needs
+    /// the server.
+    fn hook(self) -> Hook {
+        Hook::new("bootstrap-controller", move |shutdown| async move {
+            self.attempt().await;
+            tokio::spawn(self.keep(shutdown));
+            Ok(())
+        })
+    }
+
+    /// Makes what is missing, if that is possible now.
+    async fn attempt(&self) {
+        if let Err(error) = despite_others(|| self.sync()).await {
+            tracing::warn!(%error, "the service kubernetes cannot be made");
+        }
+    }
+
     /// Makes what is missing; at first also mends the service's ports.
-    async fn sync(&self, first: bool) -> Result<(), LoopbackError> {
+    async fn sync(&self) -> Result<(), LoopbackError> {
         let service = self.service();
         let path = format!("/api/v1/namespaces/{NAMESPACE}/services");
         match self.get(&path).await? {
             None => drop(self.loopback.send(Method::POST, &path, Some(&service)).await?),
-            Some(mut stored) if first && stored["spec"]["ports"] != service["spec"]["ports"] => {
+            Some(mut stored)
+                if !self.mended.load(Ordering::Acquire) && stored["spec"]["ports"] != service["spec"]["ports"] =>
+            {
                 stored["spec"]["ports"] = service["spec"]["ports"].clone();
                 stored["spec"]["type"] = "ClusterIP".into();
                 let path = format!("{path}/{NAME}");
@@ -97,6 +113,7 @@ impl KubernetesService {
             }
             Some(_) => {}
         }
+        self.mended.store(true, Ordering::Release);
         if self.is_reachable() && !self.withdrawn.load(Ordering::Acquire) {
             if let Err(error) = self.leases.renew(self.announcement.address).await {
                 tracing::warn!(%error, "other servers cannot be told that this one is there");
@@ -278,9 +295,7 @@ impl KubernetesService {
             let Ok((mut service, mut endpoints)) = watchers else {
                 return;
             };
-            if let Err(error) = self.sync(false).await {
-                tracing::warn!(%error, "the service kubernetes cannot be made");
-            }
+            self.attempt().await;
             tokio::select! {
                 () = shutdown.requested() => return,
                 _ = service.next() => {}
@@ -288,5 +303,45 @@ impl KubernetesService {
                 () = tokio::time::sleep(INTERVAL) => {}
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use planesmith_machinery::scheme::Scheme;
+    use planesmith_server::shutdown::Stop;
+    use planesmith_store::{MemoryLog, Storage, StorageOptions};
+
+    use super::*;
+    use crate::bootstrap::Believed;
+
+    #[tokio::test]
+    async fn the_server_starts_without_its_service() {
+        let mut scheme = Scheme::new();
+        scheme.add::<Service>();
+        scheme.add::<Endpoints>();
+        let storage = Storage::open(MemoryLog::new(), &StorageOptions::default()).unwrap();
+        let stores = Stores::new(storage, Arc::new(scheme));
+        let services = stores.resource(Service::RESOURCE);
+        let kept = KubernetesService {
+            leases: ServerLeases::new(services.storage()),
+            services,
+            endpoints: stores.resource(Endpoints::RESOURCE),
+            // Nobody answers there.
+            loopback: Loopback::new(),
+            service_address: IpAddr::from([10, 0, 0, 1]),
+            announcement: Announcement {
+                address: IpAddr::from([192, 0, 2, 1]),
+                port: 6443,
+                believed: Believed::default(),
+                root_authority: String::new(),
+            },
+            has_slices: false,
+            mended: Arc::default(),
+            withdrawn: Arc::default(),
+        };
+        let (stop, shutdown) = Stop::new();
+        assert!(kept.hook().run(shutdown).await.is_ok());
+        stop.now();
     }
 }

@@ -8,7 +8,7 @@ use planesmith_api_defs::networking::v1::ServiceCIDR;
 use planesmith_extensions::conditions::{Verdict, set_condition};
 use planesmith_machinery::object::Resource as _;
 use planesmith_machinery::time::Time;
-use planesmith_server::hooks::{Hook, HookError};
+use planesmith_server::hooks::Hook;
 use planesmith_server::shutdown::Shutdown;
 use planesmith_server::stores::{ResourceStore, Stores};
 use planesmith_store::WatchFrom;
@@ -23,6 +23,9 @@ const PATH: &str = "/apis/networking.k8s.io/v1/servicecidrs";
 /// How often the range is looked at although nothing changed.
 const INTERVAL: Duration = Duration::from_secs(10 * 60);
 
+/// How long after a failure it is looked at again; kube-apiserver's value.
+const RETRY: Duration = Duration::from_secs(10);
+
 /// The hook; what asks for addresses comes after it.
 pub(super) const HOOK: &str = "start-kubernetes-service-cidr-controller";
 
@@ -34,8 +37,8 @@ pub(super) fn hook(stores: &Stores, loopback: &Loopback, ranges: &[AddressRange]
         cidrs: ranges.iter().map(ToString::to_string).collect(),
     };
     Hook::new(HOOK, move |shutdown| async move {
-        let made = despite_others(|| range.sync()).await;
-        made.map_err(|error| HookError(error.to_string()))?;
+        // A server without its range is there all the same: whoever is to mend that needs it.
+        range.attempt().await;
         tokio::spawn(range.keep(shutdown));
         Ok(())
     })
@@ -48,6 +51,17 @@ struct DefaultRange {
 }
 
 impl DefaultRange {
+    /// Makes what is missing, if that is possible now; how long to wait before the next look.
+    async fn attempt(&self) -> Duration {
+        match despite_others(|| self.sync()).await {
+            Ok(()) => INTERVAL,
+            Err(error) => {
+                tracing::warn!(%error, "the default range for services cannot be made");
+                RETRY
+            }
+        }
+    }
+
     async fn sync(&self) -> Result<(), LoopbackError> {
         let path = format!("{PATH}/{NAME}");
         let mut range = match self.loopback.send(Method::GET, &path, None).await {
@@ -108,14 +122,34 @@ impl DefaultRange {
             let Ok(mut watcher) = collection.watch(&key, WatchFrom::Now) else {
                 return;
             };
-            if let Err(error) = self.sync().await {
-                tracing::warn!(%error, "the default range for services cannot be made");
-            }
+            let wait = self.attempt().await;
             tokio::select! {
                 () = shutdown.requested() => return,
                 _ = watcher.next() => {}
-                () = tokio::time::sleep(INTERVAL) => {}
+                () = tokio::time::sleep(wait) => {}
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use planesmith_machinery::scheme::Scheme;
+    use planesmith_server::shutdown::Stop;
+    use planesmith_store::{MemoryLog, Storage, StorageOptions};
+
+    use super::*;
+
+    #[tokio::test]
+    async fn the_server_starts_without_its_range() {
+        let mut scheme = Scheme::new();
+        scheme.add::<ServiceCIDR>();
+        let storage = Storage::open(MemoryLog::new(), &StorageOptions::default()).unwrap();
+        let stores = Stores::new(storage, Arc::new(scheme));
+        let (stop, shutdown) = Stop::new();
+        // Nobody answers there.
+        let hook = hook(&stores, &Loopback::new(), &[]);
+        assert!(hook.run(shutdown).await.is_ok());
+        stop.now();
     }
 }

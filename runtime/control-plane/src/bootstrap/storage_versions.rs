@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use planesmith_machinery::time::Time;
 use planesmith_server::chain::{ApiServer, SharedTable};
-use planesmith_server::hooks::{Hook, HookError};
+use planesmith_server::hooks::Hook;
 use planesmith_server::stores::Stores;
 use serde_json::{Value, json};
 
@@ -12,6 +12,7 @@ use super::identity_lease;
 use crate::feature_gates::FeatureGates;
 use crate::loopback::{Loopback, LoopbackError};
 use crate::objects::{Objects, text};
+use crate::reconciler::{self, Reconcile};
 
 /// The feature gate; off unless it is named, as in kube-apiserver.
 const GATE: &str = "StorageVersionAPI";
@@ -41,9 +42,9 @@ pub(super) fn hook(server: &ApiServer, stores: &Stores, loopback: &Loopback, gat
     };
     Some(Hook::new(
         "built-in-resources-storage-version-updater",
-        move |_| async move {
-            let written = versions.write().await;
-            written.map_err(|error| HookError(error.to_string()))
+        move |shutdown| async move {
+            reconciler::start(versions, shutdown).await;
+            Ok(())
         },
     ))
 }
@@ -88,28 +89,45 @@ fn resources(table: &SharedTable, stores: &Stores) -> BTreeMap<String, Versions>
     resources
 }
 
-impl StorageVersions {
-    async fn write(&self) -> Result<(), LoopbackError> {
-        for (name, versions) in &self.resources {
-            if self.objects.get("", name).is_none() {
-                let object = json!({
-                    "apiVersion": format!("{GROUP}/{VERSION}"),
-                    "kind": "StorageVersion",
-                    "metadata": {"name": name},
-                    "spec": {},
-                });
-                self.objects.create(&object).await?;
-            }
-            let Some(mut object) = self.objects.get("", name) else {
-                continue;
-            };
-            let status = status(&object["status"], &self.server, versions, &Time::now().to_string());
-            if object["status"] != status {
-                object["status"] = status;
-                self.objects.replace_part(&object, "/status").await?;
-            }
+impl Reconcile for StorageVersions {
+    const NAME: &'static str = "versions that objects are stored in";
+
+    fn watched(&self) -> Vec<&Objects> {
+        vec![&self.objects]
+    }
+
+    fn all(&self) -> Vec<String> {
+        self.resources.keys().cloned().collect()
+    }
+
+    fn touched(&self, _kind: usize, _namespace: &str, name: &str) -> Vec<String> {
+        let own = self.resources.contains_key(name);
+        own.then(|| name.to_owned()).into_iter().collect()
+    }
+
+    async fn reconcile(&self, name: &str) -> Result<(), LoopbackError> {
+        let Some(versions) = self.resources.get(name) else {
+            return Ok(());
+        };
+        if !self.objects.has("", name) {
+            let object = json!({
+                "apiVersion": format!("{GROUP}/{VERSION}"),
+                "kind": "StorageVersion",
+                "metadata": {"name": name},
+                "spec": {},
+            });
+            self.objects.create(&object).await?;
         }
-        Ok(())
+        let Some(mut object) = self.objects.get("", name) else {
+            return Ok(());
+        };
+        let status = status(&object["status"], &self.server, versions, &Time::now().to_string());
+        if object["status"] == status {
+            return Ok(());
+        }
+        object["status"] = status;
+        // Whoever came in between is seen next, and has this server's versions added to what it said.
+        self.objects.replace_part(&object, "/status").await
     }
 }
 
