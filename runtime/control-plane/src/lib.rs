@@ -26,6 +26,7 @@ pub mod feature_gates;
 mod flows;
 pub mod identity;
 pub mod kubeconfig;
+mod later;
 pub mod live_kinds;
 pub mod logging;
 pub mod loopback;

@@ -1,7 +1,5 @@
 //! Work that follows objects: what changed is looked at, and brought to what it should be.
 
-pub(crate) mod later;
-
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
@@ -12,12 +10,18 @@ use planesmith_server::shutdown::Shutdown;
 use planesmith_store::{Event, WatchError, Watcher};
 use std::sync::Arc;
 
-use self::later::Later;
+use crate::later::{Delays, Later};
 use crate::loopback::LoopbackError;
 use crate::objects::Objects;
 
 /// How many objects are worked on at once; writes that wait for the disk together are one write.
 const AT_ONCE: usize = 64;
+
+/// How long a key waits whose work failed.
+pub(crate) const RETRY: Delays = Delays {
+    first: Duration::from_secs(1),
+    longest: Duration::from_secs(60),
+};
 
 /// One kind of work, told by key what to look at.
 pub(crate) trait Reconcile: Send + Sync + 'static {
@@ -51,12 +55,12 @@ pub(crate) trait Reconcile: Send + Sync + 'static {
 /// Looks at everything once, and then follows the changes in the background.
 pub(crate) async fn start<R: Reconcile>(work: R, shutdown: Shutdown) {
     let watchers: Vec<Watcher> = work.watched().into_iter().map(Objects::watch).collect();
-    let mut later = Later::default();
+    let mut later = Later::new(RETRY);
     look(&work, work.all().into_iter().collect(), &mut later).await;
     tokio::spawn(follow(work, watchers, later, shutdown));
 }
 
-async fn follow<R: Reconcile>(work: R, mut watchers: Vec<Watcher>, mut later: Later, mut shutdown: Shutdown) {
+async fn follow<R: Reconcile>(work: R, mut watchers: Vec<Watcher>, mut later: Later<String>, mut shutdown: Shutdown) {
     loop {
         let next_time = later.next_time();
         let delayed = async {
@@ -91,7 +95,7 @@ pub(crate) async fn next_of(watchers: &mut [Watcher]) -> (usize, Result<Vec<Arc<
 }
 
 /// Works on all of `due`. Those that failed are tried again later.
-async fn look<R: Reconcile>(work: &R, due: BTreeSet<String>, later: &mut Later) {
+async fn look<R: Reconcile>(work: &R, due: BTreeSet<String>, later: &mut Later<String>) {
     let each = stream::iter(due).map(|key| async move {
         let outcome = work.reconcile(&key).await;
         if let Err(error) = &outcome {

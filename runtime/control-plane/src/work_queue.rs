@@ -1,31 +1,23 @@
 //! What is to be looked at, each once at a time, and again after a while when that did not help.
 
-use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
+use std::collections::{HashMap, HashSet, VecDeque};
 use std::hash::Hash;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use futures_util::StreamExt as _;
 use futures_util::stream::FuturesUnordered;
 use planesmith_server::metrics::{QueueMeter, Ticket};
 use tokio::sync::Notify;
 
+use crate::later::{Delays, Later};
+
 /// Keys in the order in which what they stand for is to be looked at.
 #[derive(Debug)]
 pub(crate) struct WorkQueue<K> {
     state: Mutex<State<K>>,
     woken: Notify,
-    delays: Delays,
     meter: Arc<QueueMeter>,
-}
-
-/// How long a key waits that has to be looked at again.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Delays {
-    /// After the first look; twice as long after each further one.
-    pub(crate) first: Duration,
-    /// At most.
-    pub(crate) longest: Duration,
 }
 
 #[derive(Debug)]
@@ -35,9 +27,8 @@ struct State<K> {
     queued: HashSet<K>,
     /// Looked at now.
     under_way: HashMap<K, Look>,
-    later: BTreeMap<(Instant, u64), K>,
-    failures: HashMap<K, u32>,
-    serial: u64,
+    /// Those that did not succeed.
+    later: Later<K>,
 }
 
 /// One look at a key.
@@ -58,19 +49,16 @@ pub(crate) enum Outcome {
 }
 
 impl<K: Clone + Eq + Hash> WorkQueue<K> {
-    /// An empty queue, of which `meter` counts what goes through it.
+    /// An empty queue with these delays, of which `meter` counts what goes through it.
     pub(crate) fn new(delays: Delays, meter: Arc<QueueMeter>) -> Self {
         Self {
             state: Mutex::new(State {
                 ready: VecDeque::new(),
                 queued: HashSet::new(),
                 under_way: HashMap::new(),
-                later: BTreeMap::new(),
-                failures: HashMap::new(),
-                serial: 0,
+                later: Later::new(delays),
             }),
             woken: Notify::new(),
-            delays,
             meter,
         }
     }
@@ -118,10 +106,7 @@ impl<K: Clone + Eq + Hash> WorkQueue<K> {
     /// The next key, until [`WorkQueue::finish`] of nobody else.
     fn take(&self, now: Instant) -> Option<K> {
         let mut state = self.lock();
-        while let Some(entry) = state.later.first_entry()
-            && entry.key().0 <= now
-        {
-            let key = entry.remove();
+        for key in state.later.take(now) {
             state.add(key, now, &self.meter);
         }
         let (key, since) = state.ready.pop_front()?;
@@ -140,19 +125,10 @@ impl<K: Clone + Eq + Hash> WorkQueue<K> {
         }
         let again = look.and_then(|look| look.again);
         match outcome {
-            Outcome::Done => drop(state.failures.remove(&key)),
+            Outcome::Done => state.later.forget(&key),
             Outcome::Again => {
                 self.meter.retried();
-                let failures = state.failures.entry(key.clone()).or_default();
-                let Delays { first, longest } = self.delays;
-                let delay = first.saturating_mul(1 << (*failures).min(20)).min(longest);
-                *failures += 1;
-                state.serial += 1;
-                let at = (now + delay, state.serial);
-                if again.is_none() {
-                    state.later.insert(at, key);
-                    return;
-                }
+                state.later.retry(key.clone(), now);
             }
         }
         if let Some(since) = again {
@@ -163,7 +139,7 @@ impl<K: Clone + Eq + Hash> WorkQueue<K> {
 
     /// When the next one is to be looked at again.
     fn next_time(&self) -> Option<Instant> {
-        self.lock().later.keys().next().map(|(at, _)| *at)
+        self.lock().later.next_time()
     }
 
     fn lock(&self) -> MutexGuard<'_, State<K>> {
@@ -199,6 +175,8 @@ impl<K: Clone + Eq + Hash> State<K> {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use planesmith_server::metrics::Metrics;
 
     use super::*;
@@ -240,6 +218,22 @@ mod tests {
             assert_eq!(next - now, (DELAYS.first * (1 << round)).min(DELAYS.longest));
             now = next;
         }
+        assert_eq!(queue.take(now), Some("a"));
+        queue.finish("a", Outcome::Done, now);
+        assert_eq!(queue.next_time(), None);
+    }
+
+    #[test]
+    fn a_key_that_is_touched_while_it_waits_waits_once() {
+        let queue = queue();
+        let mut now = Instant::now();
+        for _ in 0..10 {
+            now += Duration::from_millis(1);
+            queue.add(["a"]);
+            assert_eq!(queue.take(now), Some("a"));
+            queue.finish("a", Outcome::Again, now);
+        }
+        now = queue.next_time().unwrap();
         assert_eq!(queue.take(now), Some("a"));
         queue.finish("a", Outcome::Done, now);
         assert_eq!(queue.next_time(), None);

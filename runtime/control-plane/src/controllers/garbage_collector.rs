@@ -26,8 +26,9 @@ use self::follow::Follower;
 use self::graph::{Graph, ObjectId};
 use self::look::Nowhere;
 use super::served_kinds::{Kinds, ServedKind, ServedKinds};
+use crate::later::Delays;
 use crate::loopback::{Loopback, LoopbackError};
-use crate::work_queue::{Delays, Outcome, WorkQueue};
+use crate::work_queue::{Outcome, WorkQueue};
 
 /// Objects that are looked at at the same time.
 const AT_ONCE: usize = 20;

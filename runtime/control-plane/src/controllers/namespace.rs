@@ -19,8 +19,9 @@ use serde_json::{Value, json};
 
 use self::contents::Contents;
 use super::served_kinds::ServedKinds;
+use crate::later::Delays;
 use crate::loopback::{Loopback, LoopbackError};
-use crate::work_queue::{Delays, Outcome, WorkQueue};
+use crate::work_queue::{Outcome, WorkQueue};
 
 /// The finalizer that stands for this controller.
 const FINALIZER: &str = "kubernetes";

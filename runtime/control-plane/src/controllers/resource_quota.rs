@@ -16,10 +16,10 @@ use serde_json::Value;
 use super::MANAGER;
 use super::served_kinds::{ServedKind, ServedKinds};
 use crate::admission::resource_quota::recount::{self, Recount};
+use crate::later::Later;
 use crate::loopback::{Loopback, LoopbackError};
 use crate::objects::Objects;
-use crate::reconciler::later::Later;
-use crate::reconciler::next_of;
+use crate::reconciler::{self, next_of};
 
 /// How long objects that go are gathered before their quotas are counted.
 const GATHERED: Duration = Duration::from_millis(100);
@@ -39,7 +39,7 @@ pub(super) struct QuotaController {
     followed: Vec<Arc<ServedKind>>,
     watchers: Vec<Watcher>,
     /// Namespace and name of quotas, and when to count them.
-    due: Later,
+    due: Later<String>,
 }
 
 impl QuotaController {
@@ -51,7 +51,7 @@ impl QuotaController {
             watchers: vec![quotas.watch()],
             quotas,
             followed: Vec::new(),
-            due: Later::default(),
+            due: Later::new(reconciler::RETRY),
         })
     }
 

@@ -1,0 +1,140 @@
+//! What is to be looked at when a time has come.
+
+use std::collections::{BTreeMap, HashMap};
+use std::hash::Hash;
+use std::time::{Duration, Instant};
+
+/// How long a key waits that has to be looked at again.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Delays {
+    /// After the first failure; twice as long after each further one.
+    pub(crate) first: Duration,
+    /// At most.
+    pub(crate) longest: Duration,
+}
+
+/// When a key's time comes; the number tells those of one moment apart.
+type Time = (Instant, u64);
+
+/// Keys and when their time comes; each has one.
+#[derive(Debug)]
+pub(crate) struct Later<K> {
+    delays: Delays,
+    by_time: BTreeMap<Time, K>,
+    times: HashMap<K, Time>,
+    /// How often in a row keys have failed.
+    failures: HashMap<K, u32>,
+    serial: u64,
+}
+
+impl<K: Clone + Eq + Hash> Later<K> {
+    /// None so far; those that fail wait for so long.
+    pub(crate) fn new(delays: Delays) -> Self {
+        Self {
+            delays,
+            by_time: BTreeMap::new(),
+            times: HashMap::new(),
+            failures: HashMap::new(),
+            serial: 0,
+        }
+    }
+
+    /// Sets the time of a key, in place of the one that it had.
+    pub(crate) fn put(&mut self, key: K, at: Instant) {
+        self.drop_time(&key);
+        self.serial += 1;
+        let at = (at, self.serial);
+        self.times.insert(key.clone(), at);
+        self.by_time.insert(at, key);
+    }
+
+    /// Sets the time of a key that has none, or only a later one.
+    pub(crate) fn hasten(&mut self, key: K, at: Instant) {
+        if self.times.get(&key).is_none_or(|(time, _)| *time > at) {
+            self.put(key, at);
+        }
+    }
+
+    /// Sets the time of a key that failed, the later the more often that was so. What happens to other keys, or to this
+    /// one, does not put it off.
+    pub(crate) fn retry(&mut self, key: K, now: Instant) {
+        let failures = self.failures.entry(key.clone()).or_default();
+        let Delays { first, longest } = self.delays;
+        let delay = first.saturating_mul(1 << (*failures).min(20)).min(longest);
+        *failures += 1;
+        self.put(key, now + delay);
+    }
+
+    /// The key has no time any more, and has not failed.
+    pub(crate) fn forget(&mut self, key: &K) {
+        self.failures.remove(key);
+        self.drop_time(key);
+    }
+
+    fn drop_time(&mut self, key: &K) {
+        if let Some(at) = self.times.remove(key) {
+            self.by_time.remove(&at);
+        }
+    }
+
+    /// When the next time comes.
+    pub(crate) fn next_time(&self) -> Option<Instant> {
+        self.by_time.first_key_value().map(|((at, _), _)| *at)
+    }
+
+    /// Takes out those whose time has come.
+    pub(crate) fn take(&mut self, now: Instant) -> Vec<K> {
+        let mut due = Vec::new();
+        while let Some(first) = self.by_time.first_entry()
+            && first.key().0 <= now
+        {
+            let key = first.remove();
+            self.times.remove(&key);
+            due.push(key);
+        }
+        due
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn later() -> Later<String> {
+        Later::new(Delays {
+            first: Duration::from_secs(1),
+            longest: Duration::from_secs(60),
+        })
+    }
+
+    #[test]
+    fn keys_are_due_when_their_last_time_comes() {
+        let start = Instant::now();
+        let at = |seconds| start + Duration::from_secs(seconds);
+        let mut later = later();
+        for (key, seconds) in [("a", 5), ("b", 1), ("a", 3), ("c", 2)] {
+            later.put(key.to_owned(), at(seconds));
+        }
+        later.forget(&"c".to_owned());
+        later.hasten("a".to_owned(), at(4));
+        assert_eq!(later.next_time(), Some(at(1)));
+        assert_eq!(later.take(at(2)), ["b"]);
+        assert_eq!(later.take(at(9)), ["a"]);
+        assert_eq!(later.next_time(), None);
+    }
+
+    #[test]
+    fn what_fails_comes_again_later_each_time() {
+        let start = Instant::now();
+        let mut later = later();
+        let mut waits = Vec::new();
+        for _ in 0..8 {
+            later.retry("a".to_owned(), start);
+            waits.push((later.next_time().unwrap() - start).as_secs());
+        }
+        assert_eq!(waits, [1, 2, 4, 8, 16, 32, 60, 60]);
+        later.forget(&"a".to_owned());
+        later.retry("a".to_owned(), start);
+        assert_eq!(later.next_time(), Some(start + Duration::from_secs(1)));
+    }
+}
