@@ -88,7 +88,8 @@ impl PreparedServer {
 
     /// Serves on `listener` until the first of `signals`, then stops in order.
     ///
-    /// Starting: requests are taken at once; start hooks run one after the other, and `/readyz` fails until all are done.
+    /// Starting: requests are taken at once; start hooks run too, each when those that it comes after are done,
+    /// and `/readyz` fails until all are.
     ///
     /// Stopping: `/readyz` fails; after the shutdown delay the stop hooks run; then no connection is taken any more,
     /// watches end, and running requests may go on for the request timeout.
