@@ -119,6 +119,12 @@ impl Aggregator {
         backend
     }
 
+    /// The names of all registrations.
+    #[must_use]
+    pub fn names(&self) -> Vec<String> {
+        self.registered().keys().cloned().collect()
+    }
+
     /// Forgets a registration.
     pub fn remove(&self, name: &str) {
         let mut registered = self.registered();
@@ -149,7 +155,7 @@ impl Aggregator {
         if !current.is_documented_here {
             let path = path_of(&current.registration);
             if let Some(part) = changes.v2 {
-                self.inner.ways.openapi.set_v2(&path, part);
+                self.inner.ways.openapi.adopt_v2(&path, part);
             }
             if let Some(document) = changes.v3 {
                 self.inner.ways.openapi.set_v3(&path, document);
@@ -176,7 +182,7 @@ impl Aggregator {
             return;
         };
         let path = path_of(&registered.registration);
-        self.inner.ways.openapi.remove_v2(&path);
+        self.inner.ways.openapi.disown_v2(&path);
         self.inner.ways.openapi.remove_v3(&path);
     }
 

@@ -35,7 +35,9 @@ struct Documents {
 #[derive(Debug, Default)]
 struct V2 {
     /// The documents of group versions; a change of one leaves the others as they were made.
-    parts: BTreeMap<String, Arc<OpenApiDocument>>,
+    own: BTreeMap<String, Arc<OpenApiDocument>>,
+    /// Those of other servers.
+    adopted: BTreeMap<String, Arc<OpenApiDocument>>,
     json: OnceLock<OpenApiDocument>,
 }
 
@@ -74,42 +76,52 @@ impl OpenApi {
             let source = adapt::declared(path, json);
             (path.to_owned(), Arc::new(OpenApiDocument::new(source)))
         };
-        let parts = v2.into_iter().map(document);
-        let v3 = v3.into_iter().map(document);
+        let v2 = V2 {
+            own: v2.into_iter().map(document).collect(),
+            ..V2::default()
+        };
         let documents = Documents {
-            v2: Arc::new(V2::of(parts.collect())),
-            v3: v3.collect(),
+            v2: Arc::new(v2),
+            v3: v3.into_iter().map(document).collect(),
         };
         Self {
             current: Arc::new(ArcSwap::from_pointee(documents)),
         }
     }
 
-    /// Adds or replaces what a group version adds to the version 2 document.
-    pub fn set_v2(&self, path: &str, json: impl Into<Bytes>) {
-        self.put_v2(path, Source::Ready(json.into()));
-    }
-
-    /// As [`OpenApi::set_v2`], of a document that `make` makes when it is first asked for.
+    /// Adds or replaces what a group version adds to the version 2 document, in a document that `make` makes when it is first
+    /// asked for.
     pub fn make_v2(&self, path: &str, make: impl Fn() -> Bytes + Send + Sync + 'static) {
-        self.put_v2(path, Source::made(make));
-    }
-
-    fn put_v2(&self, path: &str, source: Source) {
-        let document = Arc::new(OpenApiDocument::new(source));
-        self.change(|documents| {
-            let mut parts = documents.v2.parts.clone();
-            parts.insert(path.to_owned(), Arc::clone(&document));
-            documents.v2 = Arc::new(V2::of(parts));
-        });
+        let document = Arc::new(OpenApiDocument::new(Source::made(make)));
+        self.change_v2(|v2| drop(v2.own.insert(path.to_owned(), Arc::clone(&document))));
     }
 
     /// Takes a group version out of the version 2 document.
     pub fn remove_v2(&self, path: &str) {
+        self.change_v2(|v2| drop(v2.own.remove(path)));
+    }
+
+    /// Adds or replaces what another server adds to the version 2 document about a group version. Nothing of it takes the
+    /// place of what this chain says itself.
+    pub fn adopt_v2(&self, path: &str, json: impl Into<Bytes>) {
+        let document = Arc::new(OpenApiDocument::new(Source::Ready(json.into())));
+        self.change_v2(|v2| drop(v2.adopted.insert(path.to_owned(), Arc::clone(&document))));
+    }
+
+    /// Takes out of the version 2 document what another server said about a group version.
+    pub fn disown_v2(&self, path: &str) {
+        self.change_v2(|v2| drop(v2.adopted.remove(path)));
+    }
+
+    fn change_v2(&self, change: impl Fn(&mut V2)) {
         self.change(|documents| {
-            let mut parts = documents.v2.parts.clone();
-            parts.remove(path);
-            documents.v2 = Arc::new(V2::of(parts));
+            let mut v2 = V2 {
+                own: documents.v2.own.clone(),
+                adopted: documents.v2.adopted.clone(),
+                json: OnceLock::new(),
+            };
+            change(&mut v2);
+            documents.v2 = Arc::new(v2);
         });
     }
 
@@ -157,16 +169,10 @@ impl OpenApi {
 }
 
 impl V2 {
-    fn of(parts: BTreeMap<String, Arc<OpenApiDocument>>) -> Self {
-        Self {
-            parts,
-            json: OnceLock::new(),
-        }
-    }
-
     fn json(&self) -> &OpenApiDocument {
         self.json.get_or_init(|| {
-            let whole = v2::merge(self.parts.values().map(|part| part.bytes()));
+            let (own, adopted) = (self.own.values(), self.adopted.values());
+            let whole = v2::merge(own.map(|part| part.bytes()), adopted.map(|part| part.bytes()));
             OpenApiDocument::packed(whole.to_string().as_bytes())
         })
     }

@@ -27,7 +27,7 @@ fn openapi() -> OpenApi {
     let v3 = [("api/v1", &b"{\"openapi\":\"3.0.0\"}"[..])];
     let openapi = OpenApi::new([], v3);
     let v2 = format!(r#"{{"swagger":"2.0","filler":"{}"}}"#, "x".repeat(2_000));
-    openapi.set_v2("api/v1", v2);
+    openapi.adopt_v2("api/v1", v2);
     openapi
 }
 
@@ -168,7 +168,7 @@ async fn a_document_is_made_once_for_all_its_forms() {
         ask(&openapi, "/openapi/v2", &[("accept-encoding", "gzip")]).await;
         ask(&openapi, "/openapi/v2", &[("accept", super::endpoints::V2_PROTOBUF)]).await;
         // What others say changes the whole, and not this part of it.
-        openapi.set_v2("apis/other.example.com/v1", "{}");
+        openapi.adopt_v2("apis/other.example.com/v1", "{}");
     }
     assert_eq!(made.load(Ordering::Relaxed), 2, "one of each version");
     assert!(bodies.iter().all(|body| body == &bodies[0] && body.len() > 2_000));
@@ -178,7 +178,7 @@ async fn a_document_is_made_once_for_all_its_forms() {
 async fn documents_come_and_go_while_serving() {
     let openapi = openapi();
     openapi.set_v3("apis/x.example.com/v1", "{}");
-    openapi.set_v2("apis/x.example.com/v1", r#"{"paths":{"/apis/x.example.com/v1/":{}}}"#);
+    openapi.adopt_v2("apis/x.example.com/v1", r#"{"paths":{"/apis/x.example.com/v1/":{}}}"#);
     let (_, _, body) = ask(&openapi, "/openapi/v2", &[]).await;
     assert!(body.windows(14).any(|part| part == b"x.example.com/"));
     assert_eq!(
@@ -186,7 +186,7 @@ async fn documents_come_and_go_while_serving() {
         StatusCode::OK
     );
     openapi.remove_v3("apis/x.example.com/v1");
-    openapi.remove_v2("apis/x.example.com/v1");
+    openapi.disown_v2("apis/x.example.com/v1");
     let (_, _, body) = ask(&openapi, "/openapi/v2", &[]).await;
     assert!(!body.windows(14).any(|part| part == b"x.example.com/"));
     assert_eq!(

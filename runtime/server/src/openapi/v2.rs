@@ -1,32 +1,116 @@
 //! The version 2 document: one for all group versions, put together when it is first asked for.
 
+use std::collections::HashMap;
+
 use bytes::Bytes;
 use serde_json::{Map, Value};
 
 /// Members that are maps from names to what group versions have in common or alone.
-const MERGED: [&str; 3] = ["definitions", "parameters", "paths"];
+const MERGED: [&str; 3] = [DEFINITIONS, "parameters", "paths"];
+
+const DEFINITIONS: &str = "definitions";
+
+/// What a reference to a definition starts with.
+const REFERENCE: &str = "#/definitions/";
+
+/// The kinds that a definition describes.
+const KINDS: &str = "x-kubernetes-group-version-kind";
 
 /// One document out of those of group versions; what several have under one name is that of the first.
-pub(super) fn merge(parts: impl IntoIterator<Item = Bytes>) -> Value {
+///
+/// Those of `others`, other servers, come last: where one of them defines a name in its own way, its definition gets another
+/// name, and its paths go on to mean that.
+pub(super) fn merge(own: impl IntoIterator<Item = Bytes>, others: impl IntoIterator<Item = Bytes>) -> Value {
     let mut whole = Map::new();
-    for part in parts {
-        let Ok(Value::Object(part)) = serde_json::from_slice(&part) else {
-            tracing::error!("an OpenAPI document is no JSON object and was left out");
-            continue;
-        };
-        for (name, value) in part {
-            match (whole.get_mut(&name), value) {
-                (Some(Value::Object(have)), Value::Object(more)) if MERGED.contains(&name.as_str()) => {
-                    for (name, value) in more {
-                        have.entry(name).or_insert(value);
-                    }
-                }
-                (Some(_), _) => {}
-                (None, value) => drop(whole.insert(name, value)),
-            }
-        }
+    for part in own.into_iter().filter_map(|part| read(&part)) {
+        add(&mut whole, part);
+    }
+    for mut part in others.into_iter().filter_map(|part| read(&part)) {
+        tell_apart(&whole, &mut part);
+        add(&mut whole, part);
     }
     Value::Object(whole)
+}
+
+fn read(part: &[u8]) -> Option<Map<String, Value>> {
+    let part = serde_json::from_slice(part).ok();
+    if part.is_none() {
+        tracing::error!("an OpenAPI document is no JSON object and was left out");
+    }
+    part
+}
+
+fn add(whole: &mut Map<String, Value>, part: Map<String, Value>) {
+    for (name, value) in part {
+        match (whole.get_mut(&name), value) {
+            (Some(Value::Object(have)), Value::Object(more)) if MERGED.contains(&name.as_str()) => {
+                for (name, value) in more {
+                    have.entry(name).or_insert(value);
+                }
+            }
+            (Some(_), _) => {}
+            (None, value) => drop(whole.insert(name, value)),
+        }
+    }
+}
+
+/// Renames the definitions of `part` whose names mean something else in `whole`. All get names of one number: the first that
+/// is free for them, or under which they are there already because another server needed them.
+fn tell_apart(whole: &Map<String, Value>, part: &mut Map<String, Value>) {
+    let nothing = Map::new();
+    let known = whole.get(DEFINITIONS).and_then(Value::as_object).unwrap_or(&nothing);
+    let is_other = |name: &str, definition: &Value| known.get(name).is_some_and(|known| !is_same(known, definition));
+    let Some(Value::Object(own)) = part.remove(DEFINITIONS) else {
+        return;
+    };
+    let others = own.iter().filter(|(name, definition)| is_other(name, definition));
+    let others: Vec<&String> = others.map(|(name, _)| name).collect();
+    for number in 2_u64.. {
+        let renamed = others.iter().map(|name| ((*name).clone(), format!("{name}_v{number}")));
+        let renamed: HashMap<String, String> = renamed.collect();
+        let mut moved = Map::new();
+        for (name, definition) in &own {
+            let mut definition = definition.clone();
+            refer(&mut definition, &renamed);
+            moved.insert(renamed.get(name).unwrap_or(name).clone(), definition);
+        }
+        let is_free = |name: &String| !own.contains_key(name) && !is_other(name, &moved[name]);
+        if renamed.values().all(is_free) {
+            part.values_mut().for_each(|value| refer(value, &renamed));
+            part.insert(DEFINITIONS.to_owned(), Value::Object(moved));
+            return;
+        }
+    }
+}
+
+/// Whether two definitions say the same, whatever kinds they say it of.
+fn is_same(left: &Value, right: &Value) -> bool {
+    let (Some(left), Some(right)) = (left.as_object(), right.as_object()) else {
+        return left == right;
+    };
+    let facts = |definition: &Map<String, Value>| definition.keys().filter(|name| *name != KINDS).count();
+    let mut others = left.iter().filter(|(name, _)| *name != KINDS);
+    facts(left) == facts(right) && others.all(|(name, value)| right.get(name) == Some(value))
+}
+
+/// Lets references follow the new names of definitions.
+fn refer(value: &mut Value, renamed: &HashMap<String, String>) {
+    let mut open = vec![value];
+    while let Some(value) = open.pop() {
+        match value {
+            Value::Object(members) => {
+                if let Some(Value::String(reference)) = members.get_mut("$ref")
+                    && let Some(name) = reference.strip_prefix(REFERENCE)
+                    && let Some(name) = renamed.get(name)
+                {
+                    *reference = format!("{REFERENCE}{name}");
+                }
+                open.extend(members.values_mut());
+            }
+            Value::Array(elements) => open.extend(elements),
+            Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
+        }
+    }
 }
 
 #[cfg(test)]
@@ -47,6 +131,40 @@ mod tests {
             "paths": {"/api/v1/pods": {}, "/apis/apps/v1": {}},
             "definitions": {"x": {}, "y": {}},
         });
-        assert_eq!(merge([core, b"[]", apps].map(Bytes::from_static)), whole);
+        assert_eq!(merge([core, b"[]", apps].map(Bytes::from_static), []), whole);
+    }
+
+    #[test]
+    fn others_do_not_say_what_own_definitions_are() {
+        let own = json!({"definitions": {
+            "Deployment": {"type": "object", "properties": {"spec": {"$ref": "#/definitions/Spec"}}},
+            "Spec": {"type": "object"},
+            "Options": {"type": "object", "x-kubernetes-group-version-kind": [{"group": "apps"}]},
+        }});
+        let other = |path: &str| {
+            json!({
+                "paths": {path: {"schema": {"$ref": "#/definitions/Deployment"}}},
+                "definitions": {
+                    "Deployment": {"type": "object", "properties": {"list": [{"$ref": "#/definitions/Spec"}]}},
+                    "Spec": {"type": "string"},
+                    "Options": {"type": "object", "x-kubernetes-group-version-kind": [{"group": "other"}]},
+                    "Order": {"items": {"$ref": "#/definitions/Options"}},
+                },
+            })
+        };
+        let bytes = |document: Value| Bytes::from(document.to_string());
+        let whole = merge([bytes(own.clone())], [bytes(other("/a")), bytes(other("/b"))]);
+        let definitions = &whole["definitions"];
+        for name in ["Deployment", "Spec", "Options"] {
+            assert_eq!(definitions[name], own["definitions"][name]);
+        }
+        assert_eq!(definitions["Spec_v2"], json!({"type": "string"}));
+        let list = &definitions["Deployment_v2"]["properties"]["list"];
+        assert_eq!(list, &json!([{"$ref": "#/definitions/Spec_v2"}]));
+        assert_eq!(definitions["Order"]["items"]["$ref"], "#/definitions/Options");
+        for path in ["/a", "/b"] {
+            assert_eq!(whole["paths"][path]["schema"]["$ref"], "#/definitions/Deployment_v2");
+        }
+        assert_eq!(definitions.as_object().map(Map::len), Some(6));
     }
 }
