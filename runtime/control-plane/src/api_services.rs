@@ -12,6 +12,7 @@ use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use planesmith_aggregator::{Aggregator, Ways};
+use planesmith_api_defs::apiregistration::v1::APIService;
 use planesmith_server::chain::ApiServer;
 use planesmith_server::discovery::{GroupDirectory, ListedGroup};
 use planesmith_server::health::HealthCheck;
@@ -114,8 +115,30 @@ impl Aggregation<'_> {
 
 /// Tells the aggregator what is registered now, without waiting for those who follow it.
 fn register_all(aggregator: &Aggregator, store: &ResourceStore) {
-    for api_service in store.all() {
-        aggregator.set(follower::registration(&api_service));
+    for api_service in store.all::<APIService>() {
+        let name = api_service.metadata.name;
+        let read = || {
+            let key = store.key("", &name).ok()?;
+            store.typed(&*store.collection().get(&key)?)
+        };
+        settle(read, |api_service| match api_service {
+            Some(api_service) => drop(aggregator.set(follower::registration(api_service))),
+            None => aggregator.remove(&name),
+        });
+    }
+}
+
+/// Tells of an APIService as it is, and again when it has changed meanwhile: who follows changes may have told of that
+/// change before, and does not do so again.
+fn settle(read: impl Fn() -> Option<APIService>, tell: impl Fn(Option<&APIService>)) {
+    let mut now = read();
+    loop {
+        tell(now.as_ref());
+        let told = now;
+        now = read();
+        if now == told {
+            return;
+        }
     }
 }
 
@@ -137,4 +160,45 @@ fn completion_check(names: Vec<String>, store: Arc<ResourceStore>) -> HealthChec
             }
         }
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::RefCell;
+
+    use super::*;
+
+    #[test]
+    fn what_goes_while_it_is_told_of_does_not_come_back() {
+        let at = |version: &str| {
+            let mut api_service = APIService::default();
+            version.clone_into(&mut api_service.metadata.resource_version);
+            api_service
+        };
+        for (stored, told) in [
+            (vec![Some("1")], vec![Some("1")]),
+            (vec![Some("1"), None], vec![Some("1"), None]),
+            (vec![Some("1"), Some("2")], vec![Some("1"), Some("2")]),
+        ] {
+            // The last state stays.
+            let mut states = stored.into_iter().rev().collect::<Vec<_>>();
+            let states = RefCell::new(&mut states);
+            let read = || {
+                let mut states = states.borrow_mut();
+                let next = if states.len() > 1 {
+                    states.pop()
+                } else {
+                    states.last().copied()
+                };
+                next.flatten().map(at)
+            };
+            let said = RefCell::new(Vec::new());
+            settle(read, |now| {
+                let version = now.map(|now| now.metadata.resource_version.clone());
+                said.borrow_mut().push(version);
+            });
+            let told: Vec<_> = told.into_iter().map(|version| version.map(str::to_owned)).collect();
+            assert_eq!(said.into_inner(), told);
+        }
+    }
 }

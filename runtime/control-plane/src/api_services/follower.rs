@@ -116,7 +116,10 @@ impl Reconcile for Follower {
     }
 
     fn all(&self) -> Vec<String> {
-        self.api_services.names()
+        // With those that went before anybody followed them.
+        let mut names = self.aggregator.names();
+        names.extend(self.api_services.names());
+        names
     }
 
     fn touched(&self, kind: usize, namespace: &str, name: &str) -> Vec<String> {
