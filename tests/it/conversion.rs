@@ -214,6 +214,52 @@ async fn objects_lists_and_watches_are_shown_in_each_version() {
 }
 
 #[tokio::test]
+async fn one_question_is_about_all_objects_of_a_list() {
+    let setting = Setting::new().await;
+    for name in ["a", "b", "c"] {
+        setting
+            .send(Method::POST, V1, &sail(name, "v1", &json!({"size": "2x3"})), 201)
+            .await;
+    }
+    let heights = |list: &Value| -> Vec<Value> {
+        let items = list["items"].as_array().unwrap().iter();
+        items.map(|item| item["spec"]["height"].clone()).collect()
+    };
+    assert_eq!(heights(&setting.get(V2).await), [3, 3, 3]);
+    let asked: Vec<usize> = setting
+        .hook
+        .questions()
+        .iter()
+        .map(|question| question["review"]["request"]["objects"].as_array().unwrap().len())
+        .collect();
+    assert_eq!(asked, [3]);
+
+    // What is known is not asked again, whatever the form.
+    setting
+        .send(Method::POST, V1, &sail("d", "v1", &json!({"size": "4x5"})), 201)
+        .await;
+    assert_eq!(heights(&setting.get(V2).await), [3, 3, 3, 5]);
+    let request = setting.connection.request(Method::GET, V2);
+    let request = request.header("accept", "application/json;as=Table;v=v1;g=meta.k8s.io");
+    let table = setting.connection.finish(request.body(String::new().into()).unwrap());
+    let table = table.await.unwrap().expect(200).unwrap().json().unwrap();
+    assert_eq!(table["rows"].as_array().unwrap().len(), 4);
+    assert_eq!(table["rows"][3]["object"]["metadata"]["name"], "d");
+    let asked = setting.hook.questions();
+    assert_eq!(asked.len(), 1, "{asked:?}");
+    assert_eq!(asked[0]["review"]["request"]["objects"][0]["metadata"]["name"], "d");
+
+    setting
+        .hook
+        .spoil(Some(|answer| drop(answer["response"]["convertedObjects"].take())));
+    setting
+        .send(Method::POST, V1, &sail("e", "v1", &json!({"size": "4x5"})), 201)
+        .await;
+    let why = setting.refused(Method::GET, V2, &Value::Null, 500).await;
+    assert!(why.ends_with("returned 0 objects, expected 1"), "{why}");
+}
+
+#[tokio::test]
 async fn changes_in_either_version_are_those_of_one_object() {
     let setting = Setting::new().await;
     setting

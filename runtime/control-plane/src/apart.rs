@@ -1,8 +1,9 @@
-//! Waiting for an answer where nothing can be awaited.
+//! Waiting for an answer that must come whatever else the server does, also where nothing can be awaited.
 
 use std::sync::{OnceLock, mpsc};
 
 use tokio::runtime::{Builder, Handle, Runtime, RuntimeFlavor};
+use tokio::task::JoinSet;
 
 /// Waits for `work`, which goes on in a runtime of its own: it gets on however many threads of the server's wait here.
 ///
@@ -22,6 +23,18 @@ pub(crate) fn wait_for<T: Send + 'static>(work: impl Future<Output = T> + Send +
         Ok(RuntimeFlavor::MultiThread) => tokio::task::block_in_place(wait),
         _ => wait(),
     }
+}
+
+/// As [`wait_for`] where it can be awaited. Work that nobody awaits any more ends.
+///
+/// # Errors
+///
+/// As [`wait_for`].
+pub(crate) async fn done<T: Send + 'static>(work: impl Future<Output = T> + Send + 'static) -> Result<T, String> {
+    let mut only = JoinSet::new();
+    only.spawn_on(work, runtime()?.handle());
+    let done = only.join_next().await.and_then(Result::ok);
+    done.ok_or_else(|| "it was given up".to_owned())
 }
 
 fn runtime() -> Result<&'static Runtime, String> {
@@ -68,5 +81,23 @@ mod tests {
         let waited = runtime.block_on(async { wait_for(std::future::ready(7)) });
         assert_eq!(waited, Ok(7));
         assert_eq!(wait_for(std::future::ready(8)), Ok(8));
+    }
+
+    #[tokio::test]
+    async fn work_ends_with_whoever_awaits_it() {
+        assert_eq!(done(std::future::ready(7)).await, Ok(7));
+        let (held, gone) = tokio::sync::oneshot::channel::<()>();
+        let work = done(async move {
+            let _held = held;
+            std::future::pending::<()>().await;
+        });
+        let mut work = Box::pin(work);
+        tokio::select! {
+            biased;
+            _ = &mut work => panic!("it never ends"),
+            () = tokio::task::yield_now() => {}
+        }
+        drop(work);
+        assert!(gone.await.is_err());
     }
 }

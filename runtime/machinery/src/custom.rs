@@ -13,7 +13,7 @@ use std::sync::{Arc, OnceLock};
 
 pub use object::{CustomObject, decode, decode_stored, read_document};
 pub(crate) use versions::convert;
-pub use versions::{Converter, read};
+pub use versions::{Converter, Converting, convert_later, needs_converter, read, read_all};
 
 use crate::facts::{FieldFacts, Omit, StructFacts, TypeFacts, TypeMetaFacts};
 use crate::field_error::FieldErrors;
@@ -82,7 +82,7 @@ impl CustomKind {
         }
     }
 
-    pub(crate) fn converter(&self) -> Option<&dyn Converter> {
+    pub(crate) fn converter(&'static self) -> Option<&'static dyn Converter> {
         self.converter.get().map(|converter| &**converter)
     }
 

@@ -2,6 +2,7 @@
 //!
 //! Nothing here is made per kind: an endpoint is data, and all endpoints run the same code over the tables of their kinds.
 
+mod converted;
 mod forms;
 mod object_part;
 mod render;

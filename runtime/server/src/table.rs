@@ -64,7 +64,7 @@ pub(crate) fn of_list(
 ) -> ApiResult<Vec<u8>> {
     let mut table = TableWriter::new(facts, meta, true);
     for entry in entries {
-        let object = forms.object(entry.bytes())?;
+        let object = forms.object_of(entry)?;
         match Subject::Entry(entry).printed(facts, forms)? {
             None => table.row(&*object, &*object, shown),
             Some(printed) => table.row(&*printed, &*object, shown),

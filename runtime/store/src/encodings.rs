@@ -44,7 +44,7 @@ impl Encodings {
         id: FormId,
         make: impl FnOnce() -> Result<Bytes, E>,
     ) -> Result<Bytes, E> {
-        if let Some(bytes) = self.lock().as_ref().and_then(|kept| kept.find(id)) {
+        if let Some(bytes) = self.kept(id) {
             return Ok(bytes);
         }
         let made = make()?;
@@ -67,6 +67,11 @@ impl Encodings {
             weight: made.len(),
         });
         Ok(made)
+    }
+
+    /// The encoding `id`, if it is kept.
+    pub(crate) fn kept(&self, id: FormId) -> Option<Bytes> {
+        self.lock().as_ref().and_then(|kept| kept.find(id))
     }
 
     fn lock(&self) -> MutexGuard<'_, Option<Box<Kept>>> {

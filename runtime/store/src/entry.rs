@@ -100,6 +100,12 @@ impl Entry {
         self.encodings.get(holder, id, || make(self))
     }
 
+    /// The encoding `id`, if it was made and is still kept.
+    #[must_use]
+    pub fn kept_form(&self, id: FormId) -> Option<Bytes> {
+        self.encodings.kept(id)
+    }
+
     pub(crate) fn encoded(&self) -> &Encoded {
         &self.encoded
     }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use planesmith_extensions::definition::Definition;
-use planesmith_machinery::custom::Converter;
+use planesmith_machinery::custom::{Converter, Converting};
 use planesmith_machinery::resource::ResourceFacts;
 use planesmith_server::proxy::{Link, LinkError, Target, client_tls_by, post};
 use serde_json::Value;
@@ -21,6 +21,11 @@ const PATIENCE: Duration = Duration::from_secs(30);
 
 /// Asks the webhook of a definition.
 pub(super) struct Webhook {
+    asked: Arc<Asked>,
+}
+
+/// Who is asked.
+struct Asked {
     place: Place,
     link: Result<Link, String>,
     /// How long it may take.
@@ -77,15 +82,18 @@ impl Webhook {
             .pointer("/webhook/conversionReviewVersions")
             .and_then(Value::as_array);
         let reviews = reviews.into_iter().flatten().filter_map(Value::as_str);
-        Some(Arc::new(Self {
+        let asked = Arc::new(Asked {
             place,
             link: link.map_err(|error| error.to_string()),
             patience: PATIENCE,
             reviews: reviews.map(str::to_owned).collect(),
             services: services.clone(),
-        }))
+        });
+        Some(Arc::new(Self { asked }))
     }
+}
 
+impl Asked {
     fn address(&self) -> Result<Address, String> {
         let query = format!("timeout={}s", PATIENCE.as_secs());
         match &self.place {
@@ -132,41 +140,61 @@ impl Webhook {
         }
     }
 
-    fn ask(&self, address: &Address, review: &Review) -> Result<Value, String> {
+    async fn ask(&self, address: &Address, review: &Review) -> Result<Value, String> {
         let failed = |why: &dyn std::fmt::Display| format!("Post \"{}\": {why}", address.url);
-        let link = self.link.clone().map_err(|why| failed(&why))?;
+        let link = self.link.as_ref().map_err(|why| failed(why))?;
         let question = review.question().to_string().into_bytes();
-        let (target, name, patience) = (address.target.clone(), address.name.clone(), self.patience);
-        let answer = apart::wait_for(async move { post(&target, &name, &link, patience, question).await });
-        let answer = answer.map_err(|why| failed(&why))?;
+        let answer = post(&address.target, &address.name, link, self.patience, question).await;
         let (status, body) = answer.map_err(|error: LinkError| failed(&error))?;
         if !status.is_success() {
             return Err(review::refusal(status, &body));
         }
         serde_json::from_slice(&body).map_err(|error| error.to_string())
     }
+
+    async fn convert(&self, documents: &[Value], to: &ResourceFacts) -> Result<Vec<Value>, String> {
+        let Some(first) = documents.first() else {
+            return Ok(Vec::new());
+        };
+        let review = Review::new(&self.reviews, documents, to.api_version)?;
+        let kind = kind_of(first);
+        let failed = |why: String| format!("conversion webhook for {kind} failed: {why}");
+        let address = self.address().map_err(failed)?;
+        let answer = self.ask(&address, &review).await.map_err(failed)?;
+        let mut converted = review.answer(answer).map_err(failed)?;
+        if converted.len() != documents.len() {
+            let (count, expected) = (converted.len(), documents.len());
+            return Err(format!(
+                "conversion webhook for {kind} returned {count} objects, expected {expected}"
+            ));
+        }
+        for (before, after) in documents.iter().zip(&mut converted) {
+            let kind = kind_of(before);
+            metadata::check(before, after, to)
+                .map_err(|why| format!("conversion webhook for {kind} returned invalid object{why}"))?;
+            metadata::restore(before, after)
+                .map_err(|why| format!("conversion webhook for {kind} returned invalid metadata: {why}"))?;
+        }
+        Ok(converted)
+    }
+}
+
+/// What kind an object says it is, as messages show it.
+fn kind_of(document: &Value) -> String {
+    let text = |name: &str| document.get(name).and_then(Value::as_str).unwrap_or_default();
+    format!("{}, Kind={}", text("apiVersion"), text("kind"))
 }
 
 impl Converter for Webhook {
-    fn convert(&self, document: Value, from: &ResourceFacts, to: &ResourceFacts) -> Result<Value, String> {
-        let kind = format!("{}, Kind={}", from.api_version, from.kind);
-        let review = Review::new(&self.reviews, &document, to.api_version)?;
-        let failed = |why: String| format!("conversion webhook for {kind} failed: {why}");
-        let address = self.address().map_err(failed)?;
-        let answer = self.ask(&address, &review).map_err(failed)?;
-        let mut converted = review.answer(&answer).map_err(failed)?;
-        let [object] = converted.as_mut_slice() else {
-            let count = converted.len();
-            return Err(format!(
-                "conversion webhook for {kind} returned {count} objects, expected 1"
-            ));
-        };
-        let mut object = object.take();
-        metadata::check(&document, &object, to)
-            .map_err(|why| format!("conversion webhook for {kind} returned invalid object{why}"))?;
-        metadata::restore(&document, &mut object)
-            .map_err(|why| format!("conversion webhook for {kind} returned invalid metadata: {why}"))?;
-        Ok(object)
+    fn convert(&self, documents: Vec<Value>, to: &'static ResourceFacts) -> Converting<'_, Vec<Value>> {
+        let asked = Arc::clone(&self.asked);
+        Box::pin(async move { apart::done(async move { asked.convert(&documents, to).await }).await? })
+    }
+
+    fn convert_now(&self, document: Value, to: &'static ResourceFacts) -> Result<Value, String> {
+        let asked = Arc::clone(&self.asked);
+        let mut converted = apart::wait_for(async move { asked.convert(&[document], to).await })??;
+        Ok(converted.pop().unwrap_or_default())
     }
 }
 

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use bytes::Bytes;
+use planesmith_machinery::json::Strictness;
 use planesmith_machinery::object::Object;
 use planesmith_machinery::resource::ResourceFacts;
 use planesmith_machinery::status::{ApiError, ApiResult};
@@ -99,6 +100,18 @@ impl Forms {
         self.in_version(object)
     }
 
+    /// The object of an entry in the endpoint's version.
+    pub(crate) fn object_of(&self, entry: &Entry) -> ApiResult<Box<dyn Object>> {
+        if self.facts.custom.is_some() && entry.revision() == Revision(0) {
+            // It was converted already. What is stored gets defaults when it is read, but what was converted does not.
+            let mut object = self.facts.zero();
+            custom::decode(entry.bytes(), &mut *object, Strictness::Lenient)
+                .map_err(|_| ApiError::internal("unable to read the converted object"))?;
+            return Ok(object);
+        }
+        self.object(entry.bytes())
+    }
+
     /// An object of the storage version in the endpoint's version.
     pub(crate) fn in_version(&self, hub: Box<dyn Object>) -> ApiResult<Box<dyn Object>> {
         if self.is_stored() {
@@ -139,7 +152,7 @@ impl Forms {
 
     fn kept(&self, entry: &Arc<Entry>, form: Form, encode: impl Fn(&dyn Object) -> Vec<u8>) -> ApiResult<Bytes> {
         entry.form(self.id(form, 0), |entry| {
-            let encoded = encode(&*self.object(entry.bytes())?);
+            let encoded = encode(&*self.object_of(entry)?);
             // What did not change is not held twice.
             Ok(match encoded == **entry.bytes() {
                 true => entry.bytes().clone(),

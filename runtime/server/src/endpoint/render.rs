@@ -78,7 +78,7 @@ impl<'a> Subject<'a> {
     /// The object in the endpoint's version.
     pub(crate) fn object(self, forms: &Forms) -> ApiResult<Held<'a>> {
         match self {
-            Subject::Entry(entry) => forms.object(entry.bytes()).map(Held::Own),
+            Subject::Entry(entry) => forms.object_of(entry).map(Held::Own),
             Subject::Former(entry, revision) => forms.object(&entry.bytes_at(revision)).map(Held::Own),
             Subject::Object(object) => Ok(Held::Lent(object)),
         }
@@ -229,7 +229,7 @@ impl Endpoint {
                     // Another hand wrote it, in another order.
                     false => {
                         let mut bare = Vec::with_capacity(json.len());
-                        json::encode_item(&*self.forms().object(entry.bytes())?, &mut bare);
+                        json::encode_item(&*self.forms().object_of(entry)?, &mut bare);
                         Ok(Bytes::from(bare).slice(1..))
                     }
                 }

@@ -62,7 +62,7 @@ impl Endpoint {
         } else {
             StatusCode::OK
         };
-        write.respond(code, output, changed.outcome)
+        write.respond(code, output, changed.outcome).await
     }
 
     /// Makes the number of replicas what a manager wants.

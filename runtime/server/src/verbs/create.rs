@@ -50,7 +50,7 @@ impl Endpoint {
         write.drop_repeated_owners(&mut *object, false);
         write.track(None, &mut *object)?;
         let outcome = write.create(object).await?;
-        write.respond(StatusCode::CREATED, output, outcome)
+        write.respond(StatusCode::CREATED, output, outcome).await
     }
 }
 
@@ -120,7 +120,7 @@ impl Write<'_> {
         if parse_version(&object.meta().resource_version).is_ok_and(|version| version != 0) {
             return Err(ApiError::version_on_create());
         }
-        let converted = self.to_store(&*object)?;
+        let converted = self.to_store(&*object).await?;
         let stored = converted.as_deref().unwrap_or(&*object);
         let write = held.write(collection, self.put(&key, stored, Expect::Absent), None);
         match self.stored(StoreUse::Create, write).await {

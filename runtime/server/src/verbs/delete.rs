@@ -53,8 +53,10 @@ impl Endpoint {
             _ => StatusCode::OK,
         };
         match deleted {
-            Deleted::Marked(outcome) => write.respond(code, output, outcome),
-            Deleted::Gone(outcome, _) if self.kind().behavior.returns_deleted => write.respond(code, output, outcome),
+            Deleted::Marked(outcome) => write.respond(code, output, outcome).await,
+            Deleted::Gone(outcome, _) if self.kind().behavior.returns_deleted => {
+                write.respond(code, output, outcome).await
+            }
             Deleted::Gone(_, details) => Ok(success(output, details)),
         }
     }

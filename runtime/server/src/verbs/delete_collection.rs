@@ -37,7 +37,8 @@ impl Endpoint {
         // What has begun is finished, whatever becomes of the others.
         let outcomes: Vec<ApiResult<()>> = stream::iter(removals).buffered(AT_ONCE).collect().await;
         outcomes.into_iter().collect::<ApiResult<()>>()?;
-        self.render_list(output, call.query(), &page.meta, page.entries)
+        let entries = self.converted(page.entries).await?;
+        self.render_list(output, call.query(), &page.meta, entries)
     }
 }
 

@@ -6,7 +6,7 @@ use planesmith_machinery::status::{ApiError, ApiResult};
 
 use super::options::parse_version_field;
 use crate::endpoint::{Call, Endpoint, Subject};
-use crate::negotiation::{Offer, negotiate};
+use crate::negotiation::{Offer, Target, negotiate};
 use crate::request::Stage;
 
 impl Endpoint {
@@ -24,6 +24,11 @@ impl Endpoint {
             .collection()
             .get(&key)
             .ok_or_else(|| self.not_found(call.name()))?;
+        let entry = match output.target {
+            // Metadata is the same in every version.
+            Target::PartialObject | Target::PartialObjectList => entry,
+            Target::Object | Target::Table => self.converted_one(entry).await?,
+        };
         let encode = || self.render(StatusCode::OK, output, query, Subject::Entry(&entry));
         call.ctx.timeline.time(Stage::Encode, encode)
     }

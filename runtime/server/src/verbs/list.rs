@@ -11,7 +11,7 @@ use super::continue_token::{ContinueToken, PageState};
 use super::options::{ListOptions, VersionMatch, parse_version_field};
 use super::selection::Selection;
 use crate::endpoint::{Call, Endpoint};
-use crate::negotiation::{Offer, negotiate};
+use crate::negotiation::{Offer, Target, negotiate};
 use crate::request::Stage;
 
 /// One page of a list.
@@ -36,7 +36,12 @@ impl Endpoint {
         let options = ListOptions::for_list(query)?;
         let selection = Selection::new(&options, self.kind(), call.name())?;
         let page = self.page(call, &options, &selection).await?;
-        let encode = || self.render_list(output, query, &page.meta, page.entries);
+        let entries = match output.target {
+            // Metadata is the same in every version.
+            Target::PartialObject | Target::PartialObjectList => page.entries,
+            Target::Object | Target::Table => self.converted(page.entries).await?,
+        };
+        let encode = || self.render_list(output, query, &page.meta, entries);
         call.ctx.timeline.time(Stage::Encode, encode)
     }
 

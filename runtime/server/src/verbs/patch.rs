@@ -114,7 +114,7 @@ impl Endpoint {
             uid: "",
         };
         let changed = write.change(call.name(), &change).await?;
-        write.respond(StatusCode::OK, output, changed.outcome)
+        write.respond(StatusCode::OK, output, changed.outcome).await
     }
 }
 

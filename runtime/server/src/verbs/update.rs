@@ -13,7 +13,7 @@ use planesmith_machinery::meta::ObjectMeta;
 use planesmith_machinery::object::Object;
 use planesmith_machinery::resource::SubresourceKind;
 use planesmith_machinery::status::{ApiError, ApiResult};
-use planesmith_machinery::{defaulting, fields, json, validation, value};
+use planesmith_machinery::{custom, defaulting, fields, json, validation, value};
 use planesmith_store::{Entry, Expect, Op, WriteError};
 
 use super::decode::Decoder;
@@ -118,7 +118,7 @@ impl Endpoint {
         } else {
             StatusCode::OK
         };
-        write.respond(code, output, changed.outcome)
+        write.respond(code, output, changed.outcome).await
     }
 
     /// Checks that the object with this metadata is the one in the path.
@@ -185,7 +185,7 @@ impl Write<'_> {
     /// One attempt on the state `entry`; `None` when somebody was faster.
     async fn change_once(&self, key: &str, entry: &Arc<Entry>, change: &Change<'_>) -> ApiResult<Option<Outcome>> {
         let old = match self.endpoint.kind().custom {
-            Some(_) => self.endpoint.forms().object(entry.bytes())?,
+            Some(_) => self.endpoint.custom_object(entry).await?,
             None => self.endpoint.store().decode(entry)?,
         };
         let name = old.meta().name.as_str();
@@ -290,15 +290,13 @@ impl Write<'_> {
     }
 
     /// The object as it is to be stored, if that is not what it is.
-    pub(super) fn to_store(&self, object: &dyn Object) -> ApiResult<Option<Box<dyn Object>>> {
-        match self.endpoint.forms().is_stored() || self.endpoint.kind().custom.is_none() {
-            true => Ok(None),
-            false => {
-                let mut converted = try_convert(object, self.endpoint.kind().hub())?;
-                defaulting::set_defaults(&mut *converted);
-                Ok(Some(converted))
-            }
-        }
+    pub(super) async fn to_store(&self, object: &dyn Object) -> ApiResult<Option<Box<dyn Object>>> {
+        let Some(object) = object.as_custom().filter(|_| !self.endpoint.forms().is_stored()) else {
+            return Ok(None);
+        };
+        let mut converted = custom::convert_later(object, self.endpoint.kind().hub()).await?;
+        defaulting::set_defaults(&mut converted);
+        Ok(Some(Box::new(converted)))
     }
 
     /// Takes over from the old object what the update is not about.
@@ -343,7 +341,7 @@ impl Write<'_> {
         if self.dry_run {
             return Ok(Some(Outcome::Unstored(new)));
         }
-        let converted = self.to_store(&*new)?;
+        let converted = self.to_store(&*new).await?;
         let new = converted.as_deref().unwrap_or(&*new);
         let encoded = json::encode_for_storage(new);
         if shows(entry, &encoded) {

@@ -338,8 +338,12 @@ impl<'a> Write<'a> {
     }
 
     /// Answers with what was written.
-    pub(super) fn respond(&self, code: StatusCode, output: Output, outcome: Outcome) -> ApiResult<Response> {
+    pub(super) async fn respond(&self, code: StatusCode, output: Output, outcome: Outcome) -> ApiResult<Response> {
         let query = self.call.query();
+        let outcome = match outcome {
+            Outcome::Stored(entry) => Outcome::Stored(self.endpoint.converted_one(entry).await?),
+            Outcome::Unstored(object) => Outcome::Unstored(object),
+        };
         self.call.ctx.timeline.time(Stage::Encode, || match outcome {
             Outcome::Stored(entry) => self.endpoint.render(code, output, query, Subject::Entry(&entry)),
             Outcome::Unstored(object) => {

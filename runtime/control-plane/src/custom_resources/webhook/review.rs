@@ -5,7 +5,7 @@ use base64::engine::general_purpose::STANDARD;
 use http::StatusCode;
 use serde_json::{Value, json};
 
-/// A review of one object.
+/// A review of objects.
 pub(super) struct Review {
     version: &'static str,
     uid: String,
@@ -13,8 +13,8 @@ pub(super) struct Review {
 }
 
 impl Review {
-    /// Asks for `object` in the version `wanted`, in the first version of reviews that both sides know.
-    pub(super) fn new(known: &[String], object: &Value, wanted: &str) -> Result<Self, String> {
+    /// Asks for `objects` in the version `wanted`, in the first version of reviews that both sides know.
+    pub(super) fn new(known: &[String], objects: &[Value], wanted: &str) -> Result<Self, String> {
         let version = known.iter().find_map(|version| match version.as_str() {
             "v1" => Some("v1"),
             "v1beta1" => Some("v1beta1"),
@@ -25,7 +25,7 @@ impl Review {
         let question = json!({
             "kind": "ConversionReview",
             "apiVersion": format!("apiextensions.k8s.io/{version}"),
-            "request": {"uid": uid, "desiredAPIVersion": wanted, "objects": [object]},
+            "request": {"uid": uid, "desiredAPIVersion": wanted, "objects": objects},
         });
         Ok(Self { version, uid, question })
     }
@@ -35,7 +35,7 @@ impl Review {
     }
 
     /// The objects in an answer, unless it says that there are none.
-    pub(super) fn answer(&self, answer: &Value) -> Result<Vec<Value>, String> {
+    pub(super) fn answer(&self, mut answer: Value) -> Result<Vec<Value>, String> {
         let text = |pointer: &str| answer.pointer(pointer).and_then(Value::as_str).unwrap_or_default();
         if self.version == "v1"
             && (text("/apiVersion"), text("/kind")) != ("apiextensions.k8s.io/v1", "ConversionReview")
@@ -58,8 +58,10 @@ impl Review {
             (status, "") => return Err(format!("response.result.status was '{status}', not 'Success'")),
             (_, message) => return Err(message.to_owned()),
         }
-        let objects = answer.pointer("/response/convertedObjects").and_then(Value::as_array);
-        Ok(objects.cloned().unwrap_or_default())
+        match answer.pointer_mut("/response/convertedObjects").map(Value::take) {
+            Some(Value::Array(objects)) => Ok(objects),
+            _ => Ok(Vec::new()),
+        }
     }
 }
 

@@ -4,11 +4,6 @@ use serde_json::json;
 
 use super::*;
 
-static V1: ResourceFacts = ResourceFacts {
-    api_version: "shop.example.com/v1",
-    ..V2
-};
-
 static V2: ResourceFacts = ResourceFacts {
     api_version: "shop.example.com/v2",
     kind: "Order",
@@ -56,18 +51,18 @@ fn another_object_is_no_answer() {
 
 #[test]
 fn reviews_are_answered_in_their_version() {
-    let review = Review::new(&["v9".to_owned(), "v1".to_owned()], &stored(), V2.api_version).unwrap();
+    let review = Review::new(&["v9".to_owned(), "v1".to_owned()], &[stored()], V2.api_version).unwrap();
     let uid = review.question()["request"]["uid"].clone();
     let answer = |response: Value| {
         review
-            .answer(&json!({"apiVersion": "apiextensions.k8s.io/v1", "kind": "ConversionReview", "response": response}))
+            .answer(json!({"apiVersion": "apiextensions.k8s.io/v1", "kind": "ConversionReview", "response": response}))
     };
     let success = json!({"uid": uid, "result": {"status": "Success"}, "convertedObjects": [{}]});
     assert_eq!(answer(success), Ok(vec![json!({})]));
     let refused = json!({"uid": uid, "result": {"status": "Failed", "message": "no such color"}});
     assert_eq!(answer(refused), Err("no such color".to_owned()));
     assert!(answer(json!({"uid": "other", "result": {"status": "Success"}})).is_err());
-    assert!(Review::new(&["v9".to_owned()], &stored(), V2.api_version).is_err());
+    assert!(Review::new(&["v9".to_owned()], &[stored()], V2.api_version).is_err());
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -76,14 +71,15 @@ async fn a_webhook_that_does_not_answer_is_not_waited_for_forever() {
     let url = format!("https://{}/convert", listener.local_addr().unwrap());
     let storage = Storage::open(MemoryLog::new(), &StorageOptions::default()).unwrap();
     let link = client_tls_by(&[]).map(|tls| Link::new(tls, PATIENCE));
-    let webhook = Webhook {
+    let asked = Asked {
         place: Place::Url(url.clone()),
         link: link.map_err(|error| error.to_string()),
         patience: Duration::from_millis(20),
         reviews: vec!["v1".to_owned()],
         services: Services::new(&Stores::new(storage, Arc::default()), None),
     };
-    let converted = tokio::spawn(async move { webhook.convert(stored(), &V1, &V2) });
+    let webhook = Webhook { asked: Arc::new(asked) };
+    let converted = tokio::spawn(async move { webhook.convert(vec![stored()], &V2).await });
     // The connection is there, but nobody speaks.
     let (_silent, _) = listener.accept().await.unwrap();
     let why = converted.await.unwrap().unwrap_err();

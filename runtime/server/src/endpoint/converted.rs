@@ -1,0 +1,127 @@
+//! Objects that somebody else has to convert before they can be shown.
+//!
+//! Who shows an object asks for it in a form, and that cannot be awaited. What another program has to be asked for is
+//! therefore asked for before, for many objects at once, and put in the place of what is stored.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use planesmith_machinery::object::Object;
+use planesmith_machinery::status::ApiResult;
+use planesmith_machinery::{custom, json};
+use planesmith_store::Entry;
+
+use super::{Endpoint, Form};
+
+/// How many objects one question is about.
+const OBJECTS: usize = 256;
+
+/// How many bytes of objects one question is about, unless it is about a single one. Webhooks read requests whole, and
+/// often no more than a few MiB.
+const BYTES: usize = 1 << 20;
+
+impl Endpoint {
+    /// The same entries; those that a converter has to be asked about are replaced by what it makes of them.
+    ///
+    /// # Errors
+    ///
+    /// 500 when the converter fails.
+    pub(crate) async fn converted(&self, mut entries: Vec<Arc<Entry>>) -> ApiResult<Vec<Arc<Entry>>> {
+        if self.kind().custom.is_none() {
+            return Ok(entries);
+        }
+        let id = self.forms().id(Form::Json, 0);
+        let mut missing = Vec::new();
+        for (index, entry) in entries.iter_mut().enumerate() {
+            if !custom::needs_converter(entry.bytes(), self.kind()) {
+                continue;
+            }
+            match entry.kept_form(id) {
+                Some(json) => *entry = self.shown_as(entry, json),
+                None => missing.push(index),
+            }
+        }
+        for batch in batches(&missing, |index| entries[index].bytes().len()) {
+            let stored: Vec<Bytes> = batch.iter().map(|index| entries[*index].bytes().clone()).collect();
+            let objects = custom::read_all(&stored, self.kind()).await?;
+            for (index, object) in batch.iter().zip(objects) {
+                let json: Bytes = json::to_vec(&object).into();
+                let entry = &mut entries[*index];
+                // Nothing fails to be made that is there.
+                let _ = entry.form(id, |_| ApiResult::Ok(json.clone()));
+                *entry = self.shown_as(entry, json);
+            }
+        }
+        Ok(entries)
+    }
+
+    /// As [`Self::converted`], of one entry.
+    pub(crate) async fn converted_one(&self, entry: Arc<Entry>) -> ApiResult<Arc<Entry>> {
+        let converted = self.converted(vec![Arc::clone(&entry)]).await?;
+        Ok(converted.into_iter().next().unwrap_or(entry))
+    }
+
+    /// The custom object of an entry, in the endpoint's version.
+    ///
+    /// # Errors
+    ///
+    /// 500 when it cannot be read or converted.
+    pub(crate) async fn custom_object(&self, entry: &Entry) -> ApiResult<Box<dyn Object>> {
+        if !custom::needs_converter(entry.bytes(), self.kind()) {
+            return self.forms().object(entry.bytes());
+        }
+        let mut objects = custom::read_all(&[entry.bytes().clone()], self.kind()).await?;
+        match objects.pop() {
+            Some(object) => Ok(Box::new(object)),
+            None => self.forms().object(entry.bytes()),
+        }
+    }
+
+    /// An entry that shows `json`, which is in the endpoint's version.
+    fn shown_as(&self, entry: &Entry, json: Bytes) -> Arc<Entry> {
+        let shown = Entry::unstored(Arc::clone(entry.key()), json.clone(), entry.row().clone());
+        let shown = Arc::new(shown);
+        let _ = shown.form(self.forms().id(Form::Json, 0), |_| ApiResult::Ok(json));
+        shown
+    }
+}
+
+/// Parts of `indexes`, of which each is small enough for one question.
+fn batches(indexes: &[usize], size: impl Fn(usize) -> usize) -> Vec<&[usize]> {
+    let mut batches = Vec::new();
+    let (mut start, mut bytes) = (0, 0);
+    for (at, index) in indexes.iter().enumerate() {
+        let own = size(*index);
+        if at > start && (at - start >= OBJECTS || bytes + own > BYTES) {
+            batches.push(&indexes[start..at]);
+            (start, bytes) = (at, 0);
+        }
+        bytes += own;
+    }
+    if start < indexes.len() {
+        batches.push(&indexes[start..]);
+    }
+    batches
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_question_is_about_too_much() {
+        let indexes: Vec<usize> = (0..600).collect();
+        let lengths =
+            |size: usize| -> Vec<usize> { batches(&indexes, |_| size).iter().map(|part| part.len()).collect() };
+        assert_eq!(lengths(10), [256, 256, 88]);
+        assert_eq!(lengths(BYTES / 400), [256, 256, 88]);
+        assert_eq!(lengths(BYTES / 200).iter().max(), Some(&200));
+        assert_eq!(lengths(2 * BYTES), vec![1; 600], "a large object goes alone");
+        assert!(batches(&[], |_| 1).is_empty());
+        assert_eq!(
+            batches(&indexes, |_| BYTES / 3).concat(),
+            indexes,
+            "all of them, in order"
+        );
+    }
+}
