@@ -2,7 +2,8 @@
 
 mod key_pair;
 mod pem;
-mod signer_name;
+pub(crate) mod signer_name;
+pub(crate) mod user_annotations;
 pub mod v1;
 pub mod v1alpha1;
 pub mod v1beta1;

@@ -3,7 +3,8 @@
 use planesmith_machinery::feature::Feature;
 
 /// All of them.
-pub static ALL: [&Feature; 12] = [
+pub static ALL: [&Feature; 16] = [
+    &CLEARING_NOMINATED_NODE_NAME_AFTER_BINDING,
     &CLUSTER_TRUST_BUNDLE_PROJECTION,
     &CONTAINER_STOP_SIGNALS,
     &COORDINATED_LEADER_ELECTION,
@@ -11,13 +12,19 @@ pub static ALL: [&Feature; 12] = [
     &DRA_LIST_TYPE_ATTRIBUTES,
     &GENERIC_WORKLOAD,
     &HPA_SCALE_TO_ZERO,
+    &IN_PLACE_POD_LEVEL_RESOURCES_VERTICAL_SCALING,
     &MAX_UNAVAILABLE_STATEFUL_SET,
     &POD_CERTIFICATE_REQUEST,
+    &RESTART_ALL_CONTAINERS_ON_CONTAINER_EXITS,
+    &SELINUX_MOUNT,
     &TAINT_TOLERATION_COMPARISON_OPERATORS,
     &USER_NAMESPACES_HOST_NETWORK_SUPPORT,
     &VOLUME_LIMIT_SCALING,
 ];
 
+/// Nodes are no longer nominated for pods that have one.
+pub(crate) static CLEARING_NOMINATED_NODE_NAME_AFTER_BINDING: Feature =
+    Feature::on("ClearingNominatedNodeNameAfterBinding");
 /// Volumes of pods hold bundles of trusted certificates.
 pub(crate) static CLUSTER_TRUST_BUNDLE_PROJECTION: Feature = Feature::off("ClusterTrustBundleProjection");
 /// Containers say which signal ends them.
@@ -32,10 +39,18 @@ pub(crate) static DRA_LIST_TYPE_ATTRIBUTES: Feature = Feature::off("DRAListTypeA
 pub(crate) static GENERIC_WORKLOAD: Feature = Feature::off("GenericWorkload");
 /// Autoscalers go down to no replicas.
 pub(crate) static HPA_SCALE_TO_ZERO: Feature = Feature::off("HPAScaleToZero");
+/// What pods ask for as a whole changes while they run.
+pub(crate) static IN_PLACE_POD_LEVEL_RESOURCES_VERTICAL_SCALING: Feature =
+    Feature::on("InPlacePodLevelResourcesVerticalScaling");
 /// Stateful sets replace several pods at once.
 pub(crate) static MAX_UNAVAILABLE_STATEFUL_SET: Feature = Feature::off("MaxUnavailableStatefulSet");
 /// Volumes of pods hold certificates that are made for the pod.
 pub(crate) static POD_CERTIFICATE_REQUEST: Feature = Feature::off("PodCertificateRequest");
+/// The end of a container starts all of the pod's again.
+pub(crate) static RESTART_ALL_CONTAINERS_ON_CONTAINER_EXITS: Feature =
+    Feature::on("RestartAllContainersOnContainerExits");
+/// Volumes are mounted with the security label of the pod.
+pub(crate) static SELINUX_MOUNT: Feature = Feature::off("SELinuxMount");
 /// Tolerations compare numbers.
 pub(crate) static TAINT_TOLERATION_COMPARISON_OPERATORS: Feature = Feature::off("TaintTolerationComparisonOperators");
 /// Pods with users of their own use the network of their node.

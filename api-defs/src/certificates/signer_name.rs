@@ -10,7 +10,7 @@ const MAX_DOMAIN: usize = 253;
 const MAX: usize = MAX_DOMAIN + 1 + 253 + 63 + 1;
 
 /// Reports what is wrong with the name of a signer: a domain and a path.
-pub(super) fn check(field: &str, name: &str, errors: &mut FieldErrors) {
+pub(crate) fn check(field: &str, name: &str, errors: &mut FieldErrors) {
     if name.is_empty() {
         errors.required(field, "");
         return;
@@ -33,6 +33,12 @@ pub(super) fn check(field: &str, name: &str, errors: &mut FieldErrors) {
     if name.len() > MAX {
         errors.too_long(field, MAX as u64);
     }
+}
+
+/// Whether the signer is one of Kubernetes' own.
+pub(crate) fn is_of_kubernetes(name: &str) -> bool {
+    let (domain, _) = name.split_once('/').unwrap_or((name, ""));
+    domain == "kubernetes.io" || domain.ends_with(".kubernetes.io")
 }
 
 /// Reports the first illegal part between dots.

@@ -7,3 +7,6 @@ mod pod_certificate_request;
 pub use certificate_signing_request::{CertificateSigningRequest, CertificateSigningRequestSpec};
 pub use cluster_trust_bundle::{ClusterTrustBundle, ClusterTrustBundleSpec};
 pub use pod_certificate_request::{PodCertificateRequest, PodCertificateRequestSpec, PodCertificateRequestStatus};
+
+pub(crate) use cluster_trust_bundle::name_complaints;
+pub(crate) use pod_certificate_request::expiration_bounds;

@@ -74,7 +74,7 @@ impl ClusterTrustBundle {
     fn check(&self, old: Option<&Self>, errors: &mut FieldErrors) {
         let name = self.metadata.name.as_str();
         if !name.is_empty() {
-            for complaint in self.name_complaints() {
+            for complaint in name_complaints(name, &self.spec.signer_name) {
                 errors.invalid("metadata.name", name, complaint);
             }
         }
@@ -88,22 +88,22 @@ impl ClusterTrustBundle {
             }
         }
     }
+}
 
-    fn name_complaints(&self) -> Vec<String> {
-        let (name, signer) = (self.metadata.name.as_str(), self.spec.signer_name.as_str());
-        if signer.is_empty() {
-            return match name.contains(':') {
-                true => vec!["ClusterTrustBundle without signer name must not have \":\" in its name".to_owned()],
-                false => names::dns_subdomain(name),
-            };
-        }
-        let prefix = format!("{}:", signer.replace('/', ":"));
-        match name.strip_prefix(&prefix) {
-            Some(rest) => names::dns_subdomain(rest),
-            None => vec![format!(
-                "ClusterTrustBundle for signerName {signer} must be named with prefix {prefix}"
-            )],
-        }
+/// What is wrong with the name of a bundle for `signer`, which may be empty.
+pub(crate) fn name_complaints(name: &str, signer: &str) -> Vec<String> {
+    if signer.is_empty() {
+        return match name.contains(':') {
+            true => vec!["ClusterTrustBundle without signer name must not have \":\" in its name".to_owned()],
+            false => names::dns_subdomain(name),
+        };
+    }
+    let prefix = format!("{}:", signer.replace('/', ":"));
+    match name.strip_prefix(&prefix) {
+        Some(rest) => names::dns_subdomain(rest),
+        None => vec![format!(
+            "ClusterTrustBundle for signerName {signer} must be named with prefix {prefix}"
+        )],
     }
 }
 
@@ -113,18 +113,15 @@ mod tests {
 
     #[test]
     fn names_start_with_the_signer() {
-        let complaints = |name: &str, signer: &str| {
-            let mut bundle = ClusterTrustBundle::default();
-            name.clone_into(&mut bundle.metadata.name);
-            signer.clone_into(&mut bundle.spec.signer_name);
-            bundle.name_complaints()
-        };
-        assert_eq!(complaints("plain", ""), Vec::<String>::new());
-        assert_eq!(complaints("example.com:s:one", "example.com/s"), Vec::<String>::new());
+        assert_eq!(name_complaints("plain", ""), Vec::<String>::new());
         assert_eq!(
-            complaints("one", "example.com/s"),
+            name_complaints("example.com:s:one", "example.com/s"),
+            Vec::<String>::new()
+        );
+        assert_eq!(
+            name_complaints("one", "example.com/s"),
             ["ClusterTrustBundle for signerName example.com/s must be named with prefix example.com:s:"]
         );
-        assert_eq!(complaints("a:b", "").len(), 1);
+        assert_eq!(name_complaints("a:b", "").len(), 1);
     }
 }

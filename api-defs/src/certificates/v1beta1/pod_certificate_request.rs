@@ -12,10 +12,19 @@ use planesmith_machinery::time::Time;
 use planesmith_machinery::validation::check_on_update;
 use planesmith_machinery::{Resource, Struct};
 
-use crate::certificates::signer_name;
+use crate::certificates::{signer_name, user_annotations};
 
-/// The bounds of how long a certificate may be valid, in seconds: an hour, and 91 days.
-const EXPIRATION: (i32, i32) = (3600, 7_862_400);
+/// The longest identity of an object.
+const MAX_UID: usize = 128;
+
+/// The bounds of how long a certificate of `signer` may be valid, in seconds: an hour, and 91 days, or one day for
+/// signers of Kubernetes.
+pub(crate) fn expiration_bounds(signer: &str) -> (i32, i32) {
+    match signer_name::is_of_kubernetes(signer) {
+        true => (3600, 86400),
+        false => (3600, 7_862_400),
+    }
+}
 
 /// A request for a certificate that a node makes for one of its pods. It cannot change once made.
 #[derive(Clone, Debug, Default, PartialEq, Resource)]
@@ -156,25 +165,28 @@ impl Rules for PodCertificateRequest {
 impl PodCertificateRequestSpec {
     fn check(&self, errors: &mut FieldErrors) {
         signer_name::check("signerName", &self.signer_name, errors);
-        for (field, name) in [
-            ("podName", &self.pod_name),
-            ("serviceAccountName", &self.service_account_name),
-            ("nodeName", &self.node_name),
+        user_annotations::check("unverifiedUserAnnotations", &self.unverified_user_annotations, errors);
+        for (field, name, uid_field, uid) in [
+            ("podName", &self.pod_name, "podUID", &self.pod_uid),
+            (
+                "serviceAccountName",
+                &self.service_account_name,
+                "serviceAccountUID",
+                &self.service_account_uid,
+            ),
+            ("nodeName", &self.node_name, "nodeUID", &self.node_uid),
         ] {
             for complaint in names::dns_subdomain(name) {
                 errors.invalid(field, name, complaint);
             }
-        }
-        for (field, uid) in [
-            ("podUID", &self.pod_uid),
-            ("serviceAccountUID", &self.service_account_uid),
-            ("nodeUID", &self.node_uid),
-        ] {
             if uid.is_empty() {
-                errors.required(field, "must not be empty");
+                errors.invalid(uid_field, "", "must not be empty");
+            }
+            if uid.len() > MAX_UID {
+                errors.too_long(uid_field, MAX_UID as u64);
             }
         }
-        let (least, most) = EXPIRATION;
+        let (least, most) = expiration_bounds(&self.signer_name);
         match self.max_expiration_seconds {
             None => errors.required("maxExpirationSeconds", "must be set"),
             Some(seconds) if !(least..=most).contains(&seconds) => {

@@ -81,7 +81,7 @@ pub(crate) fn check_init_containers(
         {
             let mut errors = errors.at_index("initContainers", index);
             container.check_common(around, &mut errors);
-            container.check_restarts(&mut errors);
+            container.check_restarts_of_init(&mut errors);
             if !names.insert(&container.name) && !container.name.is_empty() {
                 errors.duplicate("name", &container.name);
             }

@@ -33,6 +33,8 @@ pub struct PodOptions {
     pub(crate) number_tolerations: bool,
     /// Users of its own do not keep the pod out of the node's network, although that is switched off.
     pub(crate) own_users_in_host_network: bool,
+    /// Labels of volumes may be changed in ways that are switched off.
+    pub(crate) any_label_change: bool,
     /// Users of its own do not keep volumes from being devices.
     pub(crate) own_users_with_devices: bool,
 }
@@ -57,10 +59,13 @@ impl PodOptions {
     /// What was there before stays possible.
     fn after(meta: &ObjectMeta, spec: &PodSpec) -> Self {
         let affinity = spec.affinity.as_ref();
-        let sysctls = spec
-            .security_context
-            .as_ref()
-            .is_some_and(|context| !context.sysctls.is_empty());
+        let context = spec.security_context.as_ref();
+        let host_sysctls = context.is_some_and(|context| {
+            context
+                .sysctls
+                .iter()
+                .any(|sysctl| sysctl.shared_with_node(spec).is_some())
+        });
         Self {
             of_pod: false,
             any_deletion_cost: has_bad_deletion_cost(&meta.annotations),
@@ -69,8 +74,9 @@ impl PodOptions {
             any_spread_selector: has_bad_spread_selector(spec),
             odd_huge_pages: uses_odd_huge_pages(spec),
             any_token_path: has_wild_token_path(spec),
-            host_sysctls: sysctls && (spec.host_network || spec.host_ipc),
+            host_sysctls,
             number_tolerations: compare_numbers(&spec.tolerations),
+            any_label_change: context.is_some_and(|context| context.se_linux_change_policy.is_some()),
             own_users_in_host_network: spec.host_users == Some(false) && spec.host_network,
             own_users_with_devices: spec.host_users == Some(false) && spec.uses_devices(),
         }

@@ -3,8 +3,9 @@
 use planesmith_machinery::field_error::FieldErrors;
 
 use super::annotations::MIRROR;
-use super::{Pod, PodOptions};
+use super::{Pod, PodOptions, PodSpec};
 use crate::core::v1::{Container, ResourceList, ResourceRequirements};
+use crate::features::IN_PLACE_POD_LEVEL_RESOURCES_VERTICAL_SCALING;
 
 impl Pod {
     /// Takes over from `old` all but what containers ask for. When other containers are there than
@@ -55,24 +56,62 @@ impl Pod {
         }
         let before = errors.count();
         self.check_always(PodOptions::of_pod(Some(old)), errors);
-        let mut errors = errors.at("spec");
-        if old.quality_class() != self.computed_quality_class() {
-            let problem = "Pod QOS Class may not change as a result of resizing";
-            errors.invalid("", &self.status.qos_class, problem);
+        {
+            let mut errors = errors.at("spec");
+            if old.quality_class() != self.computed_quality_class() {
+                let problem = "Pod QOS Class may not change as a result of resizing";
+                errors.invalid("", &self.status.qos_class, problem);
+            }
+            if !old.can_be_resized_where_it_runs() {
+                errors.forbidden("", "Pod running on node without support for resize");
+            }
         }
-        if !old.can_be_resized_where_it_runs() {
-            errors.forbidden("", "Pod running on node without support for resize");
+        let mut rest = self.spec.clone();
+        let whole = |pod: &Self| {
+            pod.spec
+                .resources
+                .as_ref()
+                .is_some_and(ResourceRequirements::has_amounts)
+        };
+        if whole(self) || whole(old) {
+            if !IN_PLACE_POD_LEVEL_RESOURCES_VERTICAL_SCALING.is_on() {
+                return errors.forbidden(
+                    "[]",
+                    "resize of pods with pod-level resources is forbidden when \
+                     InPlacePodLevelResourcesVerticalScalingEnabled feature gate is disabled",
+                );
+            }
+            check_whole(&mut rest.resources, old.spec.resources.as_ref(), &mut errors.at("spec"));
+        }
+        let mut errors = errors.at("spec");
+        if !self.has_containers_of(old, &mut errors) {
+            return;
         }
         self.check_removals(old, &mut errors);
-        self.check_other_changes(old, before, &mut errors);
+        check_other_changes(rest, old, before, &mut errors);
+    }
+
+    /// Reports containers that came, went, or changed their names or places; whether none did.
+    fn has_containers_of(&self, old: &Self, errors: &mut FieldErrors) -> bool {
+        let before = errors.count();
+        for (field, new, old) in [
+            ("containers", &self.spec.containers, &old.spec.containers),
+            ("initContainers", &self.spec.init_containers, &old.spec.init_containers),
+        ] {
+            if new.len() != old.len() {
+                errors.forbidden(field, format!("{field} may not be added or removed on resize"));
+                continue;
+            }
+            let pairs = new.iter().zip(old).enumerate();
+            for (index, _) in pairs.filter(|(_, (new, old))| new.name != old.name) {
+                let problem = format!("{field} may not be renamed or reordered on resize");
+                errors.at_index(field, index).forbidden("name", problem);
+            }
+        }
+        errors.count() == before
     }
 
     fn check_removals(&self, old: &Self, errors: &mut FieldErrors) {
-        if let Some(old) = &old.spec.resources {
-            let none = ResourceRequirements::default();
-            let new = self.spec.resources.as_ref().unwrap_or(&none);
-            new.check_removals(old, &mut errors.at("resources"));
-        }
         let pairs = self
             .spec
             .init_containers
@@ -82,50 +121,12 @@ impl Pod {
         for (index, (new, old)) in pairs.filter(|(_, (_, old))| old.is_sidecar()) {
             let mut errors = errors.at_index("initContainers", index);
             new.resources
-                .check_removals(&old.resources, &mut errors.at("resources"));
+                .check_removals(&old.resources, "", &mut errors.at("resources"));
         }
         for (index, (new, old)) in self.spec.containers.iter().zip(&old.spec.containers).enumerate() {
             let mut errors = errors.at_index("containers", index);
             new.resources
-                .check_removals(&old.resources, &mut errors.at("resources"));
-        }
-    }
-
-    /// Nothing but processor and memory changes.
-    fn check_other_changes(&self, old: &Self, before: usize, errors: &mut FieldErrors) {
-        const ONLY: &str = "only cpu and memory resources are mutable";
-        let mut rest = self.spec.clone();
-        let of_pod = old.spec.resources.clone().unwrap_or_default();
-        match &mut rest.resources {
-            Some(resources) => resources.take_back(&of_pod),
-            None => rest.resources.clone_from(&old.spec.resources),
-        }
-        if old.spec.resources.is_none() && rest.resources.as_ref().is_some_and(|left| !left.has_amounts()) {
-            rest.resources = None;
-        }
-        for (container, old) in rest.containers.iter_mut().zip(&old.spec.containers) {
-            container.take_back_resources(old);
-            if container != old {
-                errors.forbidden("", ONLY);
-            }
-        }
-        for (container, old) in rest.init_containers.iter_mut().zip(&old.spec.init_containers) {
-            let sidecar = container.is_sidecar();
-            if sidecar {
-                container.take_back_resources(old);
-            }
-            if container != old {
-                errors.forbidden(
-                    "",
-                    match sidecar {
-                        true => "only cpu and memory resources for sidecar containers are mutable",
-                        false => "resources for non-sidecar init containers are immutable",
-                    },
-                );
-            }
-        }
-        if errors.count() == before && rest != old.spec {
-            errors.forbidden("", ONLY);
+                .check_removals(&old.resources, "", &mut errors.at("resources"));
         }
     }
 
@@ -135,6 +136,55 @@ impl Pod {
         running
             .find(|status| status.state.running.is_some())
             .is_none_or(|status| status.resources.is_some())
+    }
+}
+
+/// What the pod asks for as a whole changes in processor and memory only. What is judged here is taken back in `new`.
+fn check_whole(new: &mut Option<ResourceRequirements>, old: Option<&ResourceRequirements>, errors: &mut FieldErrors) {
+    let none = ResourceRequirements::default();
+    match (&*new, old) {
+        (None, Some(_)) => return errors.forbidden("resources", "pod-level resources cannot be removed"),
+        (Some(new), Some(old)) => new.check_removals(old, "pod-level ", &mut errors.at("resources")),
+        (_, None) => {}
+    }
+    if let Some(resources) = new {
+        take_back(&mut resources.limits, &old.unwrap_or(&none).limits);
+        take_back(&mut resources.requests, &old.unwrap_or(&none).requests);
+        if old.is_none() && *resources == none {
+            *new = None;
+        }
+    }
+    if new.as_ref() != old {
+        errors.forbidden("", "only cpu and memory resources are mutable at pod-level");
+    }
+}
+
+/// Nothing but processor and memory changes from `old` to `new`, which was `before` errors ago.
+fn check_other_changes(mut new: PodSpec, old: &Pod, before: usize, errors: &mut FieldErrors) {
+    const ONLY: &str = "only cpu and memory resources are mutable";
+    for (container, old) in new.containers.iter_mut().zip(&old.spec.containers) {
+        container.take_back_resources(old);
+        if container != old {
+            errors.forbidden("", ONLY);
+        }
+    }
+    for (container, old) in new.init_containers.iter_mut().zip(&old.spec.init_containers) {
+        let sidecar = container.is_sidecar();
+        if sidecar {
+            container.take_back_resources(old);
+        }
+        if container != old {
+            errors.forbidden(
+                "",
+                match sidecar {
+                    true => "only cpu and memory resources for sidecar containers are mutable",
+                    false => "resources for non-sidecar init containers are immutable",
+                },
+            );
+        }
+    }
+    if errors.count() == before && new != old.spec {
+        errors.forbidden("", ONLY);
     }
 }
 
@@ -160,22 +210,19 @@ impl ResourceRequirements {
         self.claims.clear();
     }
 
-    fn check_removals(&self, old: &Self, errors: &mut FieldErrors) {
+    /// Reports what is no longer given; `whose` says what kind of resources they are.
+    fn check_removals(&self, old: &Self, whose: &str, errors: &mut FieldErrors) {
         let lacks = |new: &ResourceList, old: &ResourceList| old.keys().any(|name| !new.contains_key(name));
         if lacks(&self.requests, &old.requests) {
-            errors.forbidden("requests", "resource requests cannot be removed");
+            errors.forbidden("requests", format!("{whose}resource requests cannot be removed"));
         }
         if lacks(&self.limits, &old.limits) {
-            errors.forbidden("limits", "resource limits cannot be removed");
+            errors.forbidden("limits", format!("{whose}resource limits cannot be removed"));
         }
     }
 }
 
 fn take_back(new: &mut ResourceList, old: &ResourceList) {
-    if old.is_empty() {
-        new.clear();
-        return;
-    }
     for name in ["cpu", "memory"] {
         match old.get(name) {
             Some(amount) => new.insert(name.to_owned(), amount.clone()),

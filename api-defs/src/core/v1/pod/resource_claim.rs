@@ -9,6 +9,8 @@ use std::collections::BTreeSet;
 use planesmith_machinery::Struct;
 use planesmith_machinery::quantity::Quantity;
 
+use super::PodSpec;
+
 /// A claim to devices that a pod makes, under a name for its containers.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct PodResourceClaim {
@@ -44,6 +46,62 @@ pub struct PodExtendedResourceClaimStatus {
     /// Name of the ResourceClaim that was made for the pod's extended resources.
     #[field(proto = 2, keep)]
     pub resource_claim_name: String,
+}
+
+impl PodExtendedResourceClaimStatus {
+    /// Reports what does not fit to the pod with `spec`.
+    pub(super) fn check(&self, spec: &PodSpec, errors: &mut FieldErrors) {
+        if self.request_mappings.is_empty() {
+            errors.required("requestMappings", "at least one request mapping is required");
+        }
+        let mut known = BTreeSet::new();
+        for (index, mapping) in self.request_mappings.iter().enumerate() {
+            mapping.check(index, spec, errors);
+            let errors = &mut *errors.at_index("requestMappings", index);
+            let parts = [
+                ("containerName", mapping.container_name.as_str()),
+                ("resourceName", &mapping.resource_name),
+                ("requestName", &mapping.request_name),
+            ];
+            if !known.insert(parts) {
+                for (field, part) in parts {
+                    errors.duplicate(field, part);
+                }
+            }
+        }
+        if self.resource_claim_name.is_empty() {
+            return errors.required("resourceClaimName", "");
+        }
+        for problem in names::dns_subdomain(&self.resource_claim_name) {
+            errors.invalid("resourceClaimName", &self.resource_claim_name, problem);
+        }
+    }
+}
+
+impl ContainerExtendedResourceRequest {
+    /// Reports what is wrong with the mapping at `index`; its request is reported beside the list, as ever.
+    fn check(&self, index: usize, spec: &PodSpec, errors: &mut FieldErrors) {
+        let mut containers = spec.containers.iter().chain(&spec.init_containers);
+        let container = containers.find(|container| container.name == self.container_name);
+        {
+            let errors = &mut *errors.at_index("requestMappings", index);
+            match container {
+                None => {
+                    let problem = "must match the name of an entry in spec.initContainers.name or spec.containers.name";
+                    errors.invalid("containerName", &self.container_name, problem);
+                }
+                Some(container) if !container.resources.requests.contains_key(&self.resource_name) => {
+                    let problem = "must match the extended resource name of an entry in \
+                                   spec.initContainers.resources.requests or spec.containers.resources.requests";
+                    errors.invalid("resourceName", &self.resource_name, problem);
+                }
+                Some(_) => {}
+            }
+        }
+        for problem in names::dns_label(&self.request_name) {
+            errors.invalid("requestName", &self.request_name, problem);
+        }
+    }
 }
 
 /// Which request of a claim is for which resource of a container.

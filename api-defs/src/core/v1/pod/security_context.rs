@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use super::{PodOptions, PodSpec};
 use crate::core::v1::container::check_id;
+use crate::features::SELINUX_MOUNT;
 use planesmith_machinery::Struct;
 use planesmith_machinery::field_error::FieldErrors;
 
@@ -116,8 +117,13 @@ impl PodSecurityContext {
             &groups,
             errors,
         );
-        let labels = ["MountOption", "Recursive"];
-        check_one_of("seLinuxChangePolicy", &self.se_linux_change_policy, &labels, errors);
+        let any = options.any_label_change || SELINUX_MOUNT.is_on();
+        let labels: &[&str] = if any {
+            &["MountOption", "Recursive"]
+        } else {
+            &["Recursive"]
+        };
+        check_one_of("seLinuxChangePolicy", &self.se_linux_change_policy, labels, errors);
     }
 }
 
@@ -137,18 +143,21 @@ fn check_sysctls(sysctls: &[Sysctl], spec: &PodSpec, options: PodOptions, errors
         } else if known.contains(name) {
             errors.duplicate("name", name);
         }
-        if !options.host_sysctls {
-            match namespace_of(name) {
-                Some("net") if spec.host_network => {
-                    errors.invalid("name", name, "may not be specified when 'hostNetwork' is true");
-                }
-                Some("ipc") if spec.host_ipc => {
-                    errors.invalid("name", name, "may not be specified when 'hostIPC' is true");
-                }
-                _ => {}
-            }
+        if let Some(shared) = sysctl.shared_with_node(spec).filter(|_| !options.host_sysctls) {
+            errors.invalid("name", name, format!("may not be specified when '{shared}' is true"));
         }
         known.insert(name);
+    }
+}
+
+impl Sysctl {
+    /// What gives the pod with `spec` the node's namespace of the setting.
+    pub(super) fn shared_with_node(&self, spec: &PodSpec) -> Option<&'static str> {
+        match namespace_of(&self.name) {
+            Some("net") if spec.host_network => Some("hostNetwork"),
+            Some("ipc") if spec.host_ipc => Some("hostIPC"),
+            _ => None,
+        }
     }
 }
 

@@ -19,11 +19,10 @@ pub(super) fn check(container: &Container, volumes: &GoodVolumes<'_>, errors: &m
     for (index, mount) in container.volume_mounts.iter().enumerate() {
         {
             let mut errors = errors.at_index("volumeMounts", index);
-            let volume = volumes.get(mount.name.as_str());
             if mount.name.is_empty() {
                 errors.required("name", "");
             }
-            if volume.is_none() {
+            if volumes.get(mount.name.as_str()).is_none() {
                 errors.not_found("name", &mount.name);
             }
             if mount.mount_path.is_empty() {
@@ -38,13 +37,6 @@ pub(super) fn check(container: &Container, volumes: &GoodVolumes<'_>, errors: &m
             if device_paths.contains(mount.mount_path.as_str()) {
                 let problem = "must not already exist as a path in volumeDevices";
                 errors.invalid("mountPath", &mount.mount_path, problem);
-            }
-            if volume.is_some_and(|volume| volume.image.is_some()) {
-                for (field, path) in [("subPath", &mount.sub_path), ("subPathExpr", &mount.sub_path_expr)] {
-                    if !path.is_empty() {
-                        errors.invalid(field, path, "not allowed in image volume sources");
-                    }
-                }
             }
         }
         check_part(mount, index, errors);

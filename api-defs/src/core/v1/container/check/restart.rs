@@ -4,10 +4,13 @@ use std::collections::BTreeSet;
 
 use planesmith_machinery::field_error::FieldErrors;
 
-use crate::core::v1::{Container, ContainerResizePolicy, ContainerRestartRule};
+use crate::core::v1::{Container, ContainerResizePolicy, ContainerRestartRule, PodSpec};
+use crate::features::RESTART_ALL_CONTAINERS_ON_CONTAINER_EXITS;
 
 const POLICIES: [&str; 3] = ["Always", "Never", "OnFailure"];
-const ACTIONS: [&str; 2] = ["Restart", "RestartAllContainers"];
+const RESTART: &str = "Restart";
+const RESTART_ALL: &str = "RestartAllContainers";
+const NEEDS_POLICY: &str = "must specify restartPolicy when restart rules are used";
 const OPERATORS: [&str; 2] = ["In", "NotIn"];
 const RESIZABLE: [&str; 2] = ["cpu", "memory"];
 const AFTER_RESIZING: [&str; 2] = ["NotRequired", "RestartContainer"];
@@ -19,32 +22,81 @@ const MAX_RULES: usize = 20;
 const MAX_CODES: usize = 255;
 
 impl Container {
+    /// As [`Self::check_restarts`] for a container that prepares the pod: without a policy its rules are not looked at.
+    pub(super) fn check_restarts_of_init(&self, errors: &mut FieldErrors) {
+        match self.restart_policy {
+            None if !self.restart_policy_rules.is_empty() => errors.required("restartPolicy", NEEDS_POLICY),
+            None => {}
+            Some(_) => self.check_restarts(errors),
+        }
+    }
+
     /// Reports what is wrong with the container's own restart policy.
     pub(super) fn check_restarts(&self, errors: &mut FieldErrors) {
         let rules = &self.restart_policy_rules;
         match self.restart_policy.as_deref() {
-            None if !rules.is_empty() => {
-                errors.required(
-                    "restartPolicy",
-                    "must specify restartPolicy when restart rules are used",
-                );
-            }
+            None if !rules.is_empty() => errors.required("restartPolicy", NEEDS_POLICY),
             Some(policy) if !POLICIES.contains(&policy) => errors.not_supported("restartPolicy", policy, &POLICIES),
             _ => {}
         }
         if rules.len() > MAX_RULES {
-            errors.too_many("restartPolicyRules", rules.len(), MAX_RULES as u64);
+            errors.too_long("restartPolicyRules", MAX_RULES as u64);
         }
         for (index, rule) in rules.iter().enumerate() {
             rule.check(&mut errors.at_index("restartPolicyRules", index));
         }
     }
+
+    /// Whether the container, of a pod with the restart policy `of_pod`, may be started again after it ended with `code`.
+    #[must_use]
+    pub(crate) fn may_restart(&self, of_pod: &str, code: i32) -> bool {
+        let own = self.restart_policy.as_deref();
+        let mut rules = self.restart_policy_rules.iter();
+        if own.is_some()
+            && let Some(rule) = rules.find(|rule| rule.matches(code))
+            && (rule.action == RESTART || rule.restarts_all() && RESTART_ALL_CONTAINERS_ON_CONTAINER_EXITS.is_on())
+        {
+            return true;
+        }
+        match own.filter(|own| POLICIES.contains(own)).unwrap_or(of_pod) {
+            "OnFailure" => code != 0,
+            policy => policy != "Never",
+        }
+    }
+}
+
+impl PodSpec {
+    /// Whether the end of some container may start all others again.
+    #[must_use]
+    pub(crate) fn may_restart_all(&self) -> bool {
+        let mut containers = self.init_containers.iter().chain(&self.containers);
+        RESTART_ALL_CONTAINERS_ON_CONTAINER_EXITS.is_on()
+            && containers.any(|container| {
+                let mut rules = container.restart_policy_rules.iter();
+                rules.any(ContainerRestartRule::restarts_all)
+            })
+    }
 }
 
 impl ContainerRestartRule {
+    fn restarts_all(&self) -> bool {
+        self.action == RESTART_ALL
+    }
+
+    fn matches(&self, code: i32) -> bool {
+        let codes = self.exit_codes.as_ref();
+        codes.is_some_and(|codes| match codes.operator.as_str() {
+            "In" => codes.values.contains(&code),
+            "NotIn" => !codes.values.contains(&code),
+            _ => false,
+        })
+    }
+
     fn check(&self, errors: &mut FieldErrors) {
-        if !ACTIONS.contains(&self.action.as_str()) {
-            errors.not_supported("action", &self.action, &ACTIONS);
+        let known = self.action == RESTART || self.restarts_all() && RESTART_ALL_CONTAINERS_ON_CONTAINER_EXITS.is_on();
+        if !known {
+            // Clients are told of this action alone.
+            errors.not_supported("action", &self.action, &[RESTART]);
         }
         let Some(codes) = &self.exit_codes else {
             errors.required("exitCodes", "must be specified");
@@ -55,7 +107,7 @@ impl ContainerRestartRule {
             errors.not_supported("operator", &codes.operator, &OPERATORS);
         }
         if codes.values.len() > MAX_CODES {
-            errors.too_many("values", codes.values.len(), MAX_CODES as u64);
+            errors.too_long("values", MAX_CODES as u64);
         }
     }
 }

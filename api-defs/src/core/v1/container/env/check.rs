@@ -4,7 +4,7 @@ use planesmith_machinery::field_error::FieldErrors;
 use planesmith_machinery::names;
 use planesmith_machinery::quantity::Quantity;
 
-use crate::core::v1::volume::check_unreserved;
+use crate::core::v1::volume::check_no_steps_back;
 use crate::core::v1::{
     EnvFromSource, EnvVar, EnvVarSource, FileKeySelector, ObjectFieldSelector, ResourceFieldSelector,
 };
@@ -128,15 +128,11 @@ fn check_key(name: &str, key: &str, errors: &mut FieldErrors) {
 
 impl FileKeySelector {
     fn check(&self, errors: &mut FieldErrors) {
-        const LONGEST_KEY: usize = 128;
         if self.key.is_empty() {
             errors.required("key", "");
         } else {
             for problem in names::env_var_name(&self.key) {
                 errors.invalid("key", &self.key, problem);
-            }
-            if self.key.len() > LONGEST_KEY {
-                errors.too_long("key", LONGEST_KEY as u64);
             }
         }
         if self.volume_name.is_empty() {
@@ -149,7 +145,7 @@ impl FileKeySelector {
         if self.path.is_empty() {
             errors.required("path", "");
         } else {
-            check_unreserved("path", &self.path, errors);
+            check_no_steps_back("path", &self.path, errors);
         }
     }
 }

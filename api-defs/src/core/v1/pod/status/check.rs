@@ -4,12 +4,13 @@ use std::collections::BTreeSet;
 
 use planesmith_machinery::field_error::FieldErrors;
 use planesmith_machinery::go_value::GoValue;
-use planesmith_machinery::names;
+use planesmith_machinery::{ip, names};
 
 use crate::core::v1::container::check_id;
 use crate::core::v1::pod::resource_claim::check_claim_statuses;
 use crate::core::v1::pod::{Pod, PodOptions, PodSpec};
 use crate::core::v1::{Container, ContainerStatus, PodCondition, ResourceStatus};
+use crate::features::CLEARING_NOMINATED_NODE_NAME_AFTER_BINDING;
 
 /// Conditions that are not qualified by a domain.
 const OWN_CONDITIONS: [&str; 3] = ["PodScheduled", "Ready", "Initialized"];
@@ -20,13 +21,21 @@ impl Pod {
     /// Reports what a write to the status may not be.
     pub(in crate::core::v1::pod) fn check_status_update(&self, old: &Self, errors: &mut FieldErrors) {
         self.check_annotations_update(old, PodOptions::of_pod(Some(old)), errors);
-        check_conditions(&self.status.conditions, errors);
         let mut errors = errors.at("status");
+        check_conditions(&self.status.conditions, &mut errors);
         let nominated = self.status.nominated_node_name.as_str();
         if nominated != old.status.nominated_node_name && !nominated.is_empty() {
             for problem in names::dns_subdomain(nominated) {
                 errors.invalid("nominatedNodeName", nominated, problem);
             }
+            if !old.spec.node_name.is_empty() && CLEARING_NOMINATED_NODE_NAME_AFTER_BINDING.is_on() {
+                let problem = "may not be set on pods that are already bound to a node";
+                errors.forbidden("nominatedNodeName", problem);
+            }
+        }
+        if self.status.observed_generation < 0 {
+            let problem = "must be a non-negative integer";
+            errors.invalid("observedGeneration", self.status.observed_generation, problem);
         }
         if self.status.qos_class != old.status.qos_class {
             errors.invalid("qosClass", &self.status.qos_class, "field is immutable");
@@ -37,8 +46,11 @@ impl Pod {
             &self.spec.resource_claims,
             &mut errors,
         );
-        self.check_pod_ips(&mut errors);
-        self.check_host_ips(&mut errors);
+        if let Some(status) = &self.status.extended_resource_claim_status {
+            status.check(&self.spec, &mut errors.at("extendedResourceClaimStatus"));
+        }
+        self.check_pod_ips(old, &mut errors);
+        self.check_host_ips(old, &mut errors);
         let status = &self.status;
         let lists: [(_, _, &[Container]); 3] = [
             ("containerStatuses", &status.container_statuses, &self.spec.containers),
@@ -52,100 +64,93 @@ impl Pod {
         for (field, statuses, _) in lists {
             check_users(field, statuses, &self.spec, &mut errors);
         }
-        for (field, statuses, containers) in lists {
+        for (field, statuses, containers) in &lists[..2] {
             check_devices(field, statuses, containers, &mut errors);
+        }
+        for (index, status) in status.ephemeral_container_statuses.iter().enumerate() {
+            if !status.allocated_resources_status.is_empty() {
+                let mut errors = errors.at_index("ephemeralContainerStatuses", index);
+                errors.forbidden("allocatedResourcesStatus", "must not be specified in container status");
+            }
         }
     }
 
     /// Containers that ended for good do not come back.
     fn check_transitions(&self, old: &Self, errors: &mut FieldErrors) {
-        let (new, spec) = (&self.status, &old.spec);
-        let policy = spec.restart_policy.as_str();
-        let may_restart = |status: &ContainerStatus, policy: &str| {
-            let failed = status.state.terminated.as_ref().is_some_and(|end| end.exit_code != 0);
-            policy == "Always" || failed && policy == "OnFailure"
-        };
-        let sidecar = |status: &ContainerStatus| {
-            let container = spec
-                .init_containers
-                .iter()
-                .find(|container| container.name == status.name);
-            container.is_some_and(Container::is_sidecar)
-        };
-        check_ended(
-            "containerStatuses",
-            &new.container_statuses,
-            &old.status.container_statuses,
-            errors,
-            |status| may_restart(status, policy),
-        );
-        let old_statuses = &old.status.init_container_statuses;
-        check_ended(
-            "initContainerStatuses",
-            &new.init_container_statuses,
-            old_statuses,
-            errors,
-            |status| may_restart(status, policy) || sidecar(status),
-        );
-        let old_statuses = &old.status.ephemeral_container_statuses;
-        let field = "ephemeralContainerStatuses";
-        check_ended(field, &new.ephemeral_container_statuses, old_statuses, errors, |_| {
-            false
-        });
-    }
-
-    fn check_pod_ips(&self, errors: &mut FieldErrors) {
-        const FIELD: &str = "podIPs";
-        let ips = &self.status.pod_ips;
-        for (index, ip) in ips.iter().enumerate() {
-            for problem in names::ip_address(&ip.ip) {
-                errors.at_index(FIELD, index).invalid("", &ip.ip, problem);
+        let (new, old, spec) = (&self.status, &old.status, &old.spec);
+        for (field, containers, new, old) in [
+            (
+                "containerStatuses",
+                &spec.containers,
+                &new.container_statuses,
+                &old.container_statuses,
+            ),
+            (
+                "initContainerStatuses",
+                &spec.init_containers,
+                &new.init_container_statuses,
+                &old.init_container_statuses,
+            ),
+        ] {
+            if !spec.may_restart_all() {
+                let may_restart = |status: &ContainerStatus, code| {
+                    let mut containers = containers.iter();
+                    let container = containers.find(|container| container.name == status.name);
+                    container.is_some_and(|container| container.may_restart(&spec.restart_policy, code))
+                };
+                check_ended(field, new, old, may_restart, errors);
             }
         }
-        let texts: Vec<&str> = ips.iter().map(|ip| ip.ip.as_str()).collect();
-        if texts.len() < 2 {
-            return;
-        }
-        check_families(FIELD, &texts, GoValue(ips), errors);
-        let mut seen = BTreeSet::new();
-        for (index, ip) in ips.iter().enumerate().filter(|(_, ip)| !seen.insert(&ip.ip)) {
-            errors.at_index(FIELD, index).duplicate("", GoValue(ip));
-        }
+        check_ended(
+            "ephemeralContainerStatuses",
+            &new.ephemeral_container_statuses,
+            &old.ephemeral_container_statuses,
+            |_, _| false,
+            errors,
+        );
     }
 
-    fn check_host_ips(&self, errors: &mut FieldErrors) {
+    fn check_pod_ips(&self, old: &Self, errors: &mut FieldErrors) {
+        let of = |pod: &Self| -> Vec<String> { pod.status.pod_ips.iter().map(|ip| ip.ip.clone()).collect() };
+        check_ips("podIPs", &of(self), &of(old), GoValue(&self.status.pod_ips), errors);
+    }
+
+    fn check_host_ips(&self, old: &Self, errors: &mut FieldErrors) {
         const FIELD: &str = "hostIPs";
+        let of = |pod: &Self| -> Vec<String> { pod.status.host_ips.iter().map(|ip| ip.ip.clone()).collect() };
         let ips = &self.status.host_ips;
         if let Some(first) = ips.first().filter(|first| first.ip != self.status.host_ip) {
             errors
                 .at_index(FIELD, 0)
                 .invalid("ip", &first.ip, "must be equal to `hostIP`");
         }
-        for (index, ip) in ips.iter().enumerate() {
-            for problem in names::ip_address(&ip.ip) {
-                errors.at_index(FIELD, index).invalid("", &ip.ip, problem);
-            }
+        check_ips(FIELD, &of(self), &of(old), GoValue(ips), errors);
+    }
+}
+
+/// Reports addresses that are malformed and new, and more than one of a family.
+fn check_ips(field: &str, ips: &[String], old: &[String], shown: GoValue<'_>, errors: &mut FieldErrors) {
+    for (index, ip) in ips.iter().enumerate().filter(|(_, ip)| !old.contains(ip)) {
+        for problem in ip::check_legacy(ip) {
+            errors.at_index(field, index).invalid("", ip, problem);
         }
-        let texts: Vec<&str> = ips.iter().map(|ip| ip.ip.as_str()).collect();
-        if texts.len() < 2 {
-            return;
-        }
-        let mut seen = BTreeSet::new();
-        for (index, ip) in ips.iter().enumerate().filter(|(_, ip)| !seen.insert(&ip.ip)) {
-            errors.at_index(FIELD, index).duplicate("", GoValue(ip));
-        }
-        check_families(FIELD, &texts, GoValue(ips), errors);
+    }
+    if ips.len() > 1 {
+        check_families(field, ips, shown, errors);
     }
 }
 
 fn check_conditions(conditions: &[PodCondition], errors: &mut FieldErrors) {
     for (index, condition) in conditions.iter().enumerate() {
+        let errors = &mut *errors.at_index("conditions", index);
+        if condition.observed_generation < 0 {
+            let problem = "must be a non-negative integer";
+            errors.invalid("observedGeneration", condition.observed_generation, problem);
+        }
         let type_ = condition.type_.as_str();
         if !OWN_CONDITIONS.contains(&type_) {
             for problem in names::qualified_name(type_) {
-                errors
-                    .at_index("metadata.conditions", index)
-                    .invalid("Type", type_, problem);
+                errors.invalid("Type", type_, problem);
             }
         }
     }
@@ -155,10 +160,13 @@ fn check_ended(
     field: &str,
     new: &[ContainerStatus],
     old: &[ContainerStatus],
+    may_restart: impl Fn(&ContainerStatus, i32) -> bool,
     errors: &mut FieldErrors,
-    may_restart: impl Fn(&ContainerStatus) -> bool,
 ) {
-    let ended = |status: &ContainerStatus| status.state.terminated.is_some() && !may_restart(status);
+    let ended = |status: &ContainerStatus| {
+        let end = status.state.terminated.as_ref();
+        end.is_some_and(|end| !may_restart(status, end.exit_code))
+    };
     for (index, old) in old.iter().enumerate().filter(|(_, old)| ended(old)) {
         for _ in new
             .iter()
@@ -171,8 +179,8 @@ fn check_ended(
 }
 
 /// At most one address of each family.
-fn check_families(field: &str, ips: &[&str], shown: GoValue<'_>, errors: &mut FieldErrors) {
-    let both = names::one_per_family(ips.iter().copied());
+fn check_families(field: &str, ips: &[String], shown: GoValue<'_>, errors: &mut FieldErrors) {
+    let both = names::one_per_family(ips.iter().map(String::as_str));
     if let Err(problem) = &both {
         let problem = format!("failed to check for dual stack with error:{problem}");
         errors.internal(field, problem);
@@ -187,15 +195,16 @@ fn check_users(field: &str, statuses: &[ContainerStatus], spec: &PodSpec, errors
         let Some(user) = status.user.as_ref().and_then(|user| user.linux.as_ref()) else {
             continue;
         };
-        let mut errors = errors.at_index(field, index);
+        let errors = &mut *errors.at_index(field, index);
+        let mut errors = errors.at("user.linux");
         if spec.is_of("windows") {
-            errors.forbidden("linux", "cannot be set for a windows pod");
+            errors.forbidden("", "cannot be set for a windows pod");
             continue;
         }
-        check_id("linux.uid", user.uid, &mut errors);
-        check_id("linux.gid", user.gid, &mut errors);
+        check_id("uid", user.uid, &mut errors);
+        check_id("gid", user.gid, &mut errors);
         for (index, id) in user.supplemental_groups.iter().enumerate() {
-            check_id("", *id, &mut errors.at_index("linux.supplementalGroups", index));
+            check_id("", *id, &mut errors.at_index("supplementalGroups", index));
         }
     }
 }

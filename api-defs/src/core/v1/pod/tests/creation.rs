@@ -142,6 +142,36 @@ fn specs_are_checked_as_a_whole() {
             "spec.HostPID: Forbidden: when `hostUsers` is false",
         ),
         (
+            json!({"securityContext": {"seLinuxChangePolicy": "MountOption"}}),
+            "spec.securityContext.seLinuxChangePolicy: Unsupported value: \"MountOption\": supported values: \"Recursive\"",
+        ),
+        (
+            json!({
+                "containers": [{"name": "c", "image": "i", "volumeMounts": [{"name": "v", "mountPath": "/m", "subPath": "p"}]}],
+                "volumes": [{"name": "v", "image": {"reference": "r"}}],
+            }),
+            "",
+        ),
+        (
+            json!({"containers": [{"name": "c", "image": "i", "env": [
+                {"name": "A", "valueFrom": {"fileKeyRef": {"volumeName": "e", "path": "/f", "key": "k".repeat(200)}}},
+                {"name": "B", "valueFrom": {"fileKeyRef": {"volumeName": "e", "path": "../f", "key": "k"}}},
+            ]}], "volumes": [{"name": "e", "emptyDir": {}}]}),
+            "spec.containers[0].env[1].valueFrom.fileKeyRef.path: Invalid value: \"../f\": must not contain '..'",
+        ),
+        (
+            json!({"containers": [{"name": "c", "image": "i", "restartPolicy": "Never", "restartPolicyRules": [
+                {"action": "Stop", "exitCodes": {"operator": "In", "values": vec![1; 256]}},
+                {"action": "RestartAllContainers", "exitCodes": {"operator": "NotIn", "values": [1]}},
+            ]}]}),
+            "spec.containers[0].restartPolicyRules[0].action: Unsupported value: \"Stop\": supported values: \"Restart\"\n\
+             spec.containers[0].restartPolicyRules[0].exitCodes.values: Too long: may not be more than 255 bytes",
+        ),
+        (
+            json!({"initContainers": [{"name": "i", "image": "i", "restartPolicyRules": [{"action": "Stop"}]}]}),
+            "spec.initContainers[0].restartPolicy: Required value: must specify restartPolicy when restart rules are used",
+        ),
+        (
             json!({"hostUsers": false, "hostNetwork": true}),
             "spec.hostNetwork: Forbidden: when `hostUsers` is false",
         ),

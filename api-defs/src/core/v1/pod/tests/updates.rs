@@ -115,7 +115,19 @@ fn what_pods_ask_for_as_a_whole_can_be_resized() {
         (json!({"requests": {"cpu": "1"}, "limits": {"cpu": "3"}}), ""),
         (
             json!({"requests": {"cpu": "1"}}),
-            "spec.resources.limits: Forbidden: resource limits cannot be removed",
+            "spec.resources.limits: Forbidden: pod-level resource limits cannot be removed",
+        ),
+        (
+            json!(null),
+            "spec: Invalid value: \"Burstable\": Pod QOS Class may not change as a result of resizing",
+        ),
+        (
+            json!({"requests": {"cpu": "1"}, "limits": {"cpu": "2", "memory": "1Gi"}}),
+            "",
+        ),
+        (
+            json!({"requests": {"cpu": "1", "hugepages-2Mi": "2Mi"}, "limits": {"cpu": "2", "hugepages-2Mi": "2Mi"}}),
+            "spec: Forbidden: only cpu and memory resources are mutable at pod-level",
         ),
     ];
     for (after, expected) in cases {
@@ -161,4 +173,98 @@ fn pods_end_gracefully_once_they_run_somewhere() {
     }
     pod.status.phase = "Failed".to_owned();
     assert_eq!(pod.grace_period(None), Some(0));
+}
+
+#[test]
+fn statuses_are_checked() {
+    let mut old = pod(json!({
+        "nodeName": "n", "restartPolicy": "Never",
+        "containers": [
+            {"name": "c", "image": "i:1", "resources": {"limits": {"example.com/d": "1"}}},
+            {"name": "r", "image": "i:1", "restartPolicy": "Never", "restartPolicyRules": [
+                {"action": "Restart", "exitCodes": {"operator": "In", "values": [42]}},
+            ]},
+        ],
+    }));
+    old.status = serde_json::from_value(json!({
+        "podIPs": [{"ip": "010.0.0.1"}],
+        "containerStatuses": [
+            {"name": "c", "state": {"terminated": {"exitCode": 42}}},
+            {"name": "r", "state": {"terminated": {"exitCode": 42}}},
+        ],
+    }))
+    .unwrap();
+    let mapping = json!({"containerName": "c", "resourceName": "example.com/d", "requestName": "r"});
+    let ended = json!([
+        {"name": "c", "state": {"terminated": {"exitCode": 42}}},
+        {"name": "r", "state": {"terminated": {"exitCode": 42}}},
+    ]);
+    let cases = [
+        (json!({}), ""),
+        (json!({"podIPs": [{"ip": "010.0.0.1"}]}), ""),
+        (
+            json!({"podIPs": [{"ip": "010.0.0.2"}]}),
+            "status.podIPs[0]: Invalid value: \"010.0.0.2\": must not have leading 0s",
+        ),
+        (
+            json!({"nominatedNodeName": "other"}),
+            "status.nominatedNodeName: Forbidden: may not be set on pods that are already bound to a node",
+        ),
+        (
+            json!({"observedGeneration": -1, "conditions": [{"type": "a b", "observedGeneration": -2}]}),
+            "status.conditions[0].observedGeneration: Invalid value: -2: must be a non-negative integer\n\
+             status.conditions[0].Type: Invalid value: \"a b\": name part must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')\n\
+             status.observedGeneration: Invalid value: -1: must be a non-negative integer",
+        ),
+        (
+            json!({"containerStatuses": [{"name": "c"}, {"name": "r"}]}),
+            "status.containerStatuses[0].state: Forbidden: may not be transitioned to non-terminated state",
+        ),
+        (
+            json!({"extendedResourceClaimStatus": {"requestMappings": []}}),
+            "status.extendedResourceClaimStatus.requestMappings: Required value: at least one request mapping is required\n\
+             status.extendedResourceClaimStatus.resourceClaimName: Required value",
+        ),
+        (
+            json!({"extendedResourceClaimStatus": {"resourceClaimName": "n", "requestMappings": [mapping, mapping, {"containerName": "x", "requestName": "r"}, {"containerName": "r", "requestName": "r"}]}}),
+            "status.extendedResourceClaimStatus.requestMappings[1].containerName: Duplicate value: \"c\"\n\
+             status.extendedResourceClaimStatus.requestMappings[1].resourceName: Duplicate value: \"example.com/d\"\n\
+             status.extendedResourceClaimStatus.requestMappings[1].requestName: Duplicate value: \"r\"\n\
+             status.extendedResourceClaimStatus.requestMappings[2].containerName: Invalid value: \"x\": must match the name of an entry in spec.initContainers.name or spec.containers.name\n\
+             status.extendedResourceClaimStatus.requestMappings[3].resourceName: Invalid value: \"\": must match the extended resource name of an entry in spec.initContainers.resources.requests or spec.containers.resources.requests",
+        ),
+        (
+            json!({"ephemeralContainerStatuses": [{"name": "e", "allocatedResourcesStatus": [{"name": "cpu"}]}]}),
+            "status.ephemeralContainerStatuses[0].allocatedResourcesStatus: Forbidden: must not be specified in container status",
+        ),
+    ];
+    for (members, expected) in cases {
+        let mut status = json!({"containerStatuses": ended});
+        super::merge(&mut status, members);
+        let mut new = old.clone();
+        new.status = serde_json::from_value(status.clone()).unwrap();
+        assert_eq!(
+            found(|errors| new.check_status_update(&old, errors)),
+            expected,
+            "{status}"
+        );
+    }
+}
+
+#[test]
+fn containers_keep_their_names_while_they_are_resized() {
+    let old = pod(json!({}));
+    let renamed = changed(&old, json!({"containers": [{"name": "other", "image": "i:1"}]}));
+    assert_eq!(
+        found(|errors| renamed.check_resize(&old, errors)),
+        "spec.containers[0].name: Forbidden: containers may not be renamed or reordered on resize"
+    );
+    let more = changed(
+        &old,
+        json!({"containers": [{"name": "c", "image": "i:1"}, {"name": "d", "image": "i:1"}]}),
+    );
+    assert_eq!(
+        found(|errors| more.check_resize(&old, errors)),
+        "spec.containers: Forbidden: containers may not be added or removed on resize"
+    );
 }

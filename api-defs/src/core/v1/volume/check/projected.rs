@@ -4,17 +4,22 @@ use std::collections::BTreeSet;
 
 use planesmith_machinery::field_error::FieldErrors;
 use planesmith_machinery::go_value::GoValue;
-use planesmith_machinery::names;
 use planesmith_machinery::validation::{SelectorValues, check_label_selector};
 
 use super::super::path::{check_mode, check_unreserved};
+use crate::certificates::v1beta1::{expiration_bounds, name_complaints};
+use crate::certificates::{signer_name, user_annotations};
 use crate::core::v1::pod::PodOptions;
 use crate::core::v1::{
-    ClusterTrustBundleProjection, KeyToPath, ProjectedVolumeSource, ServiceAccountTokenProjection, VolumeProjection,
+    ClusterTrustBundleProjection, KeyToPath, PodCertificateProjection, ProjectedVolumeSource,
+    ServiceAccountTokenProjection, VolumeProjection,
 };
 
 /// What two files at one path are told.
 const CONFLICT: &str = "conflicting duplicate paths";
+
+/// The kinds of keys that certificates of pods can have.
+const KEY_TYPES: [&str; 6] = ["RSA3072", "RSA4096", "ECDSAP256", "ECDSAP384", "ECDSAP521", "ED25519"];
 
 /// The shortest life of a token, in seconds.
 const SHORTEST: i64 = 10 * 60;
@@ -58,12 +63,16 @@ impl VolumeProjection {
                 errors.invalid("", &bundle.path, CONFLICT);
             }
         }
+        if let Some(certificate) = &self.pod_certificate {
+            certificate.check(index, paths, errors);
+        }
         let given = [
             self.secret.is_some(),
             self.config_map.is_some(),
             self.downward_api.is_some(),
             self.service_account_token.is_some(),
             self.cluster_trust_bundle.is_some(),
+            self.pod_certificate.is_some(),
         ];
         if given.iter().filter(|given| **given).count() > 1 {
             errors
@@ -124,7 +133,8 @@ impl ClusterTrustBundleProjection {
                 if name.is_empty() {
                     errors.required("name", "must be a valid object name");
                 }
-                for problem in bundle_name(name) {
+                let signer = name.rsplit_once(':').map(|(signer, _)| signer.replace(':', "/"));
+                for problem in name_complaints(name, &signer.unwrap_or_default()) {
                     errors.invalid("name", name, format!("not a valid clustertrustbundlename: {problem}"));
                 }
                 if let Some(selector) = &self.label_selector {
@@ -140,6 +150,7 @@ impl ClusterTrustBundleProjection {
                 if signer.is_empty() {
                     errors.required("signerName", "must be a valid signer name");
                 }
+                signer_name::check("signerName", signer, errors);
                 if let Some(selector) = &self.label_selector {
                     check_label_selector(selector, SelectorValues::Legal, &mut errors.at("labelSelector"));
                 }
@@ -153,7 +164,101 @@ impl ClusterTrustBundleProjection {
     }
 }
 
-/// The name of a trust bundle; colons separate it from its signer.
-fn bundle_name(name: &str) -> names::Complaints {
-    names::dns_subdomain(name.rsplit(':').next().unwrap_or(name))
+impl PodCertificateProjection {
+    /// Reports what is wrong with the source at `index`; a path that is taken is reported at the volume, as ever.
+    fn check<'a>(&'a self, index: usize, paths: &mut BTreeSet<&'a str>, errors: &mut FieldErrors) {
+        self.check_request(&mut errors.at_index("sources", index).at("podCertificate"));
+        let given = [
+            ("credentialBundlePath", self.credential_bundle_path.as_str()),
+            ("keyPath", &self.key_path),
+            ("certificateChainPath", &self.certificate_chain_path),
+        ];
+        for (field, path) in given.into_iter().filter(|(_, path)| !path.is_empty()) {
+            check_unreserved(field, path, &mut errors.at_index("sources", index).at("podCertificate"));
+            if !paths.insert(path) {
+                errors.invalid("", path, CONFLICT);
+            }
+        }
+        if given.iter().all(|(_, path)| path.is_empty()) {
+            let problem = "specify at least one of credentialBundlePath, keyPath, and certificateChainPath";
+            errors.at_index("sources", index).required("podCertificate", problem);
+        }
+    }
+
+    fn check_request(&self, errors: &mut FieldErrors) {
+        signer_name::check("signerName", &self.signer_name, errors);
+        user_annotations::check("userAnnotations", &self.user_annotations, errors);
+        if !KEY_TYPES.contains(&self.key_type.as_str()) {
+            errors.not_supported_in_order("keyType", &self.key_type, &KEY_TYPES);
+        }
+        let (least, most) = expiration_bounds(&self.signer_name);
+        if let Some(seconds) = self.max_expiration_seconds {
+            if seconds < least {
+                let problem = format!("if provided, maxExpirationSeconds must be >= {least}");
+                errors.invalid("maxExpirationSeconds", seconds, problem);
+            }
+            if seconds > most {
+                let problem = format!("if provided, maxExpirationSeconds must be <= {most}");
+                errors.invalid("maxExpirationSeconds", seconds, problem);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    fn complaints(sources: Value) -> Vec<String> {
+        let volume: ProjectedVolumeSource = serde_json::from_value(json!({"sources": sources})).unwrap();
+        let mut errors = FieldErrors::default();
+        volume.check(PodOptions::default(), &mut errors);
+        errors.as_slice().iter().map(|error| error.message()).collect()
+    }
+
+    #[test]
+    fn certificates_are_asked_for_in_full() {
+        let legal = json!({"podCertificate": {
+            "signerName": "example.com/s", "keyType": "ED25519", "credentialBundlePath": "b", "maxExpirationSeconds": 7_862_400,
+        }});
+        assert_eq!(complaints(json!([legal])), Vec::<String>::new());
+        let wrong = json!([legal, {"podCertificate": {
+            "signerName": "kubernetes.io/s", "keyType": "RSA", "userAnnotations": {"k": "v"},
+            "maxExpirationSeconds": 86401, "keyPath": "/k", "certificateChainPath": "b",
+        }}, {"podCertificate": {"signerName": "example.com/s", "keyType": "ED25519", "maxExpirationSeconds": 1}}]);
+        assert_eq!(
+            complaints(wrong),
+            [
+                "sources[1].podCertificate.userAnnotations: Invalid value: \"k\": must be a domain-prefixed key (such as \"acme.io/foo\")",
+                "sources[1].podCertificate.keyType: Unsupported value: \"RSA\": supported values: \"RSA3072\", \"RSA4096\", \"ECDSAP256\", \"ECDSAP384\", \"ECDSAP521\", \"ED25519\"",
+                "sources[1].podCertificate.maxExpirationSeconds: Invalid value: 86401: if provided, maxExpirationSeconds must be <= 86400",
+                "sources[1].podCertificate.keyPath: Invalid value: \"/k\": must be a relative path",
+                ": Invalid value: \"b\": conflicting duplicate paths",
+                "sources[2].podCertificate.maxExpirationSeconds: Invalid value: 1: if provided, maxExpirationSeconds must be >= 3600",
+                "sources[2].podCertificate: Required value: specify at least one of credentialBundlePath, keyPath, and certificateChainPath",
+            ]
+        );
+    }
+
+    #[test]
+    fn bundles_are_named_as_their_signers_are() {
+        let bundle = |members: Value| {
+            let mut bundle = json!({"path": "p"});
+            bundle
+                .as_object_mut()
+                .unwrap()
+                .extend(members.as_object().unwrap().clone());
+            complaints(json!([{"clusterTrustBundle": bundle}]))
+        };
+        assert_eq!(bundle(json!({"name": "example.com:s:one"})), Vec::<String>::new());
+        assert_eq!(bundle(json!({"signerName": "example.com/s"})), Vec::<String>::new());
+        assert_eq!(
+            bundle(json!({"signerName": "s"})),
+            [
+                "sources[0].clusterTrustBundle.signerName: Invalid value: \"s\": must be a fully qualified domain and path of the form 'example.com/signer-name'"
+            ]
+        );
+    }
 }
