@@ -5,16 +5,11 @@ use std::sync::Arc;
 
 use planesmith_machinery::structural::{Additional, Form, Format, Limits, Structural};
 
-use crate::parser::RESERVED;
+use crate::identifier::is_word;
 use crate::types::Type;
 
 /// The largest request that is taken, in bytes; no document is longer.
 pub(crate) const MAX_REQUEST: u64 = 3 * 1024 * 1024;
-
-/// Whether field names of this form are escaped: words that are no names in expressions.
-fn is_word(name: &str) -> bool {
-    matches!(name, "true" | "false" | "null" | "in") || RESERVED.contains(&name)
-}
 
 /// What expressions know of one part of a document.
 #[derive(Clone, Debug)]

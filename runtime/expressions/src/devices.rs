@@ -26,7 +26,10 @@ const MAX_VALUE: u64 = 64;
 /// What is wrong with it, in the words of kube-apiserver.
 pub fn compile(expression: &str) -> Result<Program, String> {
     let device = device();
-    let environment = Environment::new().with("device", device.ty.clone()).bounded_by(&device);
+    let environment = Environment::new()
+        .with_bindings()
+        .with("device", device.ty.clone())
+        .bounded_by(&device);
     let program = environment
         .compile(expression)
         .map_err(|problems| format!("compilation failed: {problems}"))?;
@@ -71,7 +74,24 @@ mod tests {
         assert!(cost("device.driver == 'a.example.com'") < 100);
         assert!(cost("device.attributes['a'].name.contains('a')") < 1000);
         assert!(cost("device.attributes.all(d, d.startsWith('a'))") < 2000);
+        let twice = "device.attributes['a'].one && device.attributes['a'].two";
+        let named = "cel.bind(a, device.attributes['a'], a.one && a.two)";
+        assert_eq!(cost("cel.bind(a, device.attributes['a'], a.name)"), 15);
+        assert_eq!(cost(named), 17);
+        assert!(cost(twice) < cost(named));
         let nested = "device.attributes.all(a, device.attributes.all(b, device.attributes.all(c, device.attributes.all(d, a + b == c + d))))";
         assert!(cost(nested) > MAX_COST);
+    }
+
+    #[test]
+    fn values_have_names() {
+        assert!(compile("cel.bind(d, device.driver, d == 'a' || d == 'b')").is_ok());
+        let problem = compile("cel.bind(a.b, 1, true)").unwrap_err();
+        assert!(
+            problem.contains("<input>:1:11: cel.bind() variable names must be simple identifiers"),
+            "{problem}"
+        );
+        let problem = compile("cel.bind(a, 1, a)").unwrap_err();
+        assert_eq!(problem, "must evaluate to bool or the unknown type, not int");
     }
 }

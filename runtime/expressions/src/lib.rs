@@ -17,6 +17,7 @@ pub mod devices;
 mod evaluator;
 pub mod field_path;
 mod functions;
+mod identifier;
 mod lexer;
 mod literal;
 mod macros;
@@ -29,6 +30,7 @@ mod types;
 mod value;
 
 pub use declared::Declared;
+pub use identifier::is_identifier;
 pub use program::{Environment, Evaluation, PER_CALL_LIMIT, Program};
 pub use types::{StructType, Type};
 pub use value::{Evaluated, Fault, Library, List, Map, Text, Value};

@@ -27,6 +27,13 @@ pub(crate) fn member_call(
     target: Expr,
     mut args: Vec<Expr>,
 ) -> Expr {
+    if function == "bind"
+        && args.len() == 3
+        && parser.binds()
+        && matches!(&target.node, Node::Ident(name) if name == "cel")
+    {
+        return named(parser, at, args);
+    }
     let has_two = matches!(function, "transformList" | "transformMap" | "transformMapEntry");
     let expanded = match (function, args.len()) {
         ("all" | "exists" | "exists_one" | "existsOne", 2 | 3) => {
@@ -236,6 +243,17 @@ fn transformation(
     let step = parser.call(at, operator::INSERT, None, args);
     let start = parser.expr(at, Node::Map(Vec::new()));
     gather(parser, at, target, variables, filter, start, step)
+}
+
+/// `cel.bind`.
+fn named(parser: &mut Parser<'_>, at: Position, args: Vec<Expr>) -> Expr {
+    let Ok([name, value, expr]) = <[Expr; 3]>::try_from(args) else {
+        return parser.refuse(at, "argument is missing");
+    };
+    match &name.node {
+        Node::Ident(text) => bind(parser, at, text, value, expr),
+        _ => parser.refuse(name.at, "cel.bind() variable names must be simple identifiers"),
+    }
 }
 
 /// Names a value for one expression.

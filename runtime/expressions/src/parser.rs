@@ -44,34 +44,14 @@ const OPERATORS: [(usize, &str, &str); 14] = [
 /// How strongly `&&` binds; only `||` binds less.
 const AND: usize = 1;
 
-/// Words that cannot be names.
-pub(crate) const RESERVED: [&str; 17] = [
-    "as",
-    "break",
-    "const",
-    "continue",
-    "else",
-    "for",
-    "function",
-    "if",
-    "import",
-    "let",
-    "loop",
-    "package",
-    "namespace",
-    "return",
-    "var",
-    "void",
-    "while",
-];
-
 /// Reading went wrong; the problem is reported.
 pub(crate) struct Stopped;
 
 type Parsed<T = Expr> = Result<T, Stopped>;
 
 /// The tree of an expression, and how many ids it has. Problems are in `source`; with any the tree is worthless.
-pub(crate) fn parse(source: &mut Source) -> Option<(Expr, Id)> {
+/// With `binds`, `cel.bind` names values.
+pub(crate) fn parse(source: &mut Source, binds: bool) -> Option<(Expr, Id)> {
     if source.characters().len() > MAX_CHARACTERS {
         let message = format!(
             "expression code point size exceeds limit: size: {}, limit {MAX_CHARACTERS}",
@@ -87,6 +67,7 @@ pub(crate) fn parse(source: &mut Source) -> Option<(Expr, Id)> {
         source,
         ids: 0,
         depth: 0,
+        binds,
     };
     let expr = parser.whole().ok()?;
     let ids = parser.ids;
@@ -99,6 +80,7 @@ pub(crate) struct Parser<'s> {
     source: &'s mut Source,
     ids: Id,
     depth: usize,
+    binds: bool,
 }
 
 /// Making nodes; macros do so too.
@@ -141,6 +123,11 @@ impl Parser<'_> {
                 is_test,
             })),
         )
+    }
+
+    /// Whether `cel.bind` names values.
+    pub(crate) fn binds(&self) -> bool {
+        self.binds
     }
 
     /// How many nodes there are so far.

@@ -23,6 +23,7 @@ pub const PER_CALL_LIMIT: u64 = 2_000_000;
 pub struct Environment {
     variables: HashMap<String, Type>,
     root: Option<Declared>,
+    binds: bool,
 }
 
 impl Environment {
@@ -46,6 +47,12 @@ impl Environment {
         self.with(&name, ty)
     }
 
+    /// With `cel.bind(name, value, expression)`, which names a value for one expression.
+    #[must_use]
+    pub fn with_bindings(self) -> Self {
+        Self { binds: true, ..self }
+    }
+
     /// With what bounds the sizes of values below variables.
     #[must_use]
     pub(crate) fn bounded_by(mut self, root: &Declared) -> Self {
@@ -60,7 +67,7 @@ impl Environment {
     /// What is wrong with the text, with the places, in the words of kube-apiserver.
     pub fn compile(&self, text: &str) -> Result<Program, String> {
         let mut source = Source::new(text);
-        let Some((expr, ids)) = parse(&mut source) else {
+        let Some((expr, ids)) = parse(&mut source, self.binds) else {
             return Err(source.complaint());
         };
         let checked = check(&expr, ids, &self.variables, &mut source);

@@ -73,6 +73,33 @@ fn macros_and_optionals() {
 }
 
 #[test]
+fn values_are_named_where_that_is_known() {
+    let run = |expression: &str| {
+        let program = Environment::new().with_bindings().compile(expression).unwrap();
+        let evaluation = program.evaluate(&[], PER_CALL_LIMIT);
+        let shown = match evaluation.result {
+            Ok(value) => functions::format::plain(&value),
+            Err(fault) => format!("error: {}", fault.message()),
+        };
+        (shown, evaluation.cost)
+    };
+    let nested = "cel.bind(a, 'hello', cel.bind(b, 'world', a + b + b + a))";
+    // Each name costs as an empty list, each use of it 1, and each of the three sums by its length.
+    assert_eq!(
+        run(nested),
+        ("helloworldworldhello".to_owned(), 10 + 10 + 4 + 1 + 2 + 2)
+    );
+    assert_eq!(run("cel.bind(a, [1, 2], a.exists(b, b == 2))").0, "true");
+    assert_eq!(run("cel.bind(a, 1 / 0, a)").0, "error: division by zero");
+    let known = Environment::new()
+        .with_bindings()
+        .compile("cel.bind(a, 1, b)")
+        .unwrap_err();
+    assert!(known.contains("undeclared reference to 'b'"), "{known}");
+    assert!(shown("cel.bind(a, 1, a)").contains("undeclared reference to 'cel'"));
+}
+
+#[test]
 fn texts() {
     check("'hello'.charAt(1) + 'hello'.substring(1, 3)", "eel");
     check("'hello'.indexOf('l') + 'hello'.lastIndexOf('l')", "5");

@@ -4,7 +4,7 @@ use planesmith_expressions::policy::PolicyEnvironment;
 use planesmith_machinery::Struct;
 use planesmith_machinery::field_error::FieldErrors;
 
-use super::expression::is_identifier;
+use planesmith_expressions::is_identifier;
 
 /// A value that later expressions of the policy know as `variables` and its name.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]

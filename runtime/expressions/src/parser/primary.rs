@@ -1,7 +1,8 @@
 //! What expressions are made of: names, calls, literals, lists, maps.
 
-use super::{Parsed, Parser, RESERVED, STARTS};
+use super::{Parsed, Parser, STARTS};
 use crate::ast::{Element, Entry, Expr, Field, Literal, Node, Struct};
+use crate::identifier::is_reserved;
 use crate::lexer::{Kind, Token};
 use crate::literal::unquote;
 use crate::macros;
@@ -41,7 +42,7 @@ impl Parser<'_> {
         self.take();
         let start = dot.as_ref().map_or(name.at, |dot| dot.at);
         let called = format!("{}{}", if dot.is_some() { "." } else { "" }, name.text);
-        if RESERVED.contains(&name.text.as_str()) {
+        if is_reserved(&name.text) {
             let broken = self.refuse(start, format!("reserved identifier: {}", name.text));
             if self.take_if("(").is_some() {
                 self.arguments()?;
