@@ -1,9 +1,10 @@
 //! Features of Kubernetes that decide what some of the kinds take.
 
 use planesmith_machinery::feature::Feature;
+use planesmith_machinery::ip::STRICT_FORMS;
 
 /// All of them.
-pub static ALL: [&Feature; 16] = [
+pub static ALL: [&Feature; 17] = [
     &CLEARING_NOMINATED_NODE_NAME_AFTER_BINDING,
     &CLUSTER_TRUST_BUNDLE_PROJECTION,
     &CONTAINER_STOP_SIGNALS,
@@ -17,6 +18,7 @@ pub static ALL: [&Feature; 16] = [
     &POD_CERTIFICATE_REQUEST,
     &RESTART_ALL_CONTAINERS_ON_CONTAINER_EXITS,
     &SELINUX_MOUNT,
+    &STRICT_FORMS,
     &TAINT_TOLERATION_COMPARISON_OPERATORS,
     &USER_NAMESPACES_HOST_NETWORK_SUPPORT,
     &VOLUME_LIMIT_SCALING,

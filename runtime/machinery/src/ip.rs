@@ -8,12 +8,16 @@ mod range;
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
+use crate::feature::Feature;
 use crate::names::Complaints;
 
 pub use range::{IpRange, check_legacy_range, check_range, parse_range, range_warnings};
 
+/// New values of old fields are refused in forms that readers disagree about.
+pub static STRICT_FORMS: Feature = Feature::on("StrictIPCIDRValidation");
+
 /// The complaint about text that is no address.
-pub(crate) const NO_ADDRESS: &str = "must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)";
+const NO_ADDRESS: &str = "must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)";
 
 /// An IP family.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -100,7 +104,7 @@ fn decimal_octet(part: &str) -> Option<u8> {
 /// Checks an address in a field that takes one form of each address only.
 #[must_use]
 pub fn check(text: &str) -> Complaints {
-    let complaints = check_legacy(text);
+    let complaints = check_form(text);
     match parse(text) {
         Some(address) if complaints.is_empty() && address.to_string() != text => {
             vec![format!("must be in canonical form (\"{address}\")")]
@@ -109,9 +113,17 @@ pub fn check(text: &str) -> Complaints {
     }
 }
 
-/// Checks a new address in a field that once took any form.
+/// Checks a new address in a field that once took any form, and does while [`STRICT_FORMS`] is off.
 #[must_use]
 pub fn check_legacy(text: &str) -> Complaints {
+    match STRICT_FORMS.is_on() || parse(text).is_none() {
+        true => check_form(text),
+        false => Vec::new(),
+    }
+}
+
+/// Checks that readers agree about an address.
+fn check_form(text: &str) -> Complaints {
     if parse(text).is_none() {
         return vec![NO_ADDRESS.to_owned()];
     }
@@ -171,8 +183,7 @@ pub fn warnings(path: &str, text: &str) -> Vec<String> {
         }
         Some(IpAddr::V4(_)) => Vec::new(),
         _ => vec![format!(
-            "{path}: non-standard IP address \"{text}\" will be considered invalid in a future Kubernetes release: use \
-             \"{address}\""
+            "{path}: non-standard IP address \"{text}\" is invalid: use \"{address}\""
         )],
     }
 }

@@ -10,7 +10,7 @@ mod shape;
 use crate::resource::NameRule;
 use shape::{is_label, is_label_starting_with_letter, is_qualified_part, is_subdomain};
 
-pub use address::{ip_address, ip_warning, one_per_family, parse_ip};
+pub use address::{one_per_family, parse_ip};
 pub use generate::{MAX_GENERATED_BASE, generated_base};
 
 const LABEL_MAX: usize = 63;

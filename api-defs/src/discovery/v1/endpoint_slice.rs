@@ -1,6 +1,8 @@
 //! Some of the addresses behind a service.
 
 mod columns;
+#[cfg(test)]
+mod tests;
 mod validate;
 
 use std::collections::{BTreeMap, BTreeSet};

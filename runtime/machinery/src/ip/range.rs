@@ -3,7 +3,7 @@
 use std::fmt;
 use std::net::IpAddr;
 
-use super::{Family, parse};
+use super::{Family, STRICT_FORMS, parse};
 use crate::names::Complaints;
 
 const NO_RANGE: &str = "must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)";
@@ -83,7 +83,7 @@ pub fn parse_range(text: &str) -> Option<(IpAddr, IpRange)> {
 /// Checks a range in a field that takes one form of each range only.
 #[must_use]
 pub fn check_range(text: &str) -> Complaints {
-    let complaints = check_legacy_range(text);
+    let complaints = check_form(text);
     match parse_range(text) {
         Some((_, range)) if complaints.is_empty() && range.to_string() != text => {
             vec![format!("must be in canonical form (\"{range}\")")]
@@ -92,9 +92,17 @@ pub fn check_range(text: &str) -> Complaints {
     }
 }
 
-/// Checks a new range in a field that once took any form.
+/// Checks a new range in a field that once took any form, and does while [`STRICT_FORMS`] is off.
 #[must_use]
 pub fn check_legacy_range(text: &str) -> Complaints {
+    match STRICT_FORMS.is_on() || parse_range(text).is_none() {
+        true => check_form(text),
+        false => Vec::new(),
+    }
+}
+
+/// Checks that readers agree about a range.
+fn check_form(text: &str) -> Complaints {
     let Some((address, range)) = parse_range(text) else {
         return vec![NO_RANGE.to_owned()];
     };
@@ -125,8 +133,7 @@ pub fn range_warnings(path: &str, text: &str) -> Vec<String> {
     }
     if has_zeros(text) || is_mapped(text) {
         warnings.push(format!(
-            "{path}: non-standard CIDR value \"{text}\" will be considered invalid in a future Kubernetes release: use \
-             \"{range}\""
+            "{path}: non-standard CIDR value \"{text}\" is invalid: use \"{range}\""
         ));
     }
     if warnings.is_empty() && range.to_string() != text {

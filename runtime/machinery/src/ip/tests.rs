@@ -84,8 +84,7 @@ fn tolerated_forms_are_warned_of() {
     assert_eq!(
         warnings("spec.ip", "10.0.0.08"),
         [
-            "spec.ip: non-standard IP address \"10.0.0.08\" will be considered invalid in a future Kubernetes release: use \
-          \"10.0.0.8\""
+            "spec.ip: non-standard IP address \"10.0.0.08\" is invalid: use \"10.0.0.8\""
         ]
     );
     assert_eq!(

@@ -2,43 +2,7 @@
 
 use std::net::IpAddr;
 
-use super::Complaints;
-use crate::ip;
-
 pub use crate::ip::parse as parse_ip;
-
-/// An address of either family.
-#[must_use]
-pub fn ip_address(text: &str) -> Complaints {
-    match parse_ip(text) {
-        Some(_) => Vec::new(),
-        None => vec![ip::NO_ADDRESS.to_owned()],
-    }
-}
-
-/// What is said of an address that is legal today but not written as it should be.
-#[must_use]
-pub fn ip_warning(text: &str) -> Option<String> {
-    let address = parse_ip(text)?;
-    let quoted = crate::go_format::quote(text);
-    let plain = match (text.parse::<IpAddr>(), address) {
-        (Ok(_), IpAddr::V6(six)) => match six.to_ipv4_mapped() {
-            Some(four) => Err(four.to_string()),
-            None => Ok(six.to_string()),
-        },
-        (Ok(_), IpAddr::V4(_)) => return None,
-        (Err(_), _) => Err(address.to_string()),
-    };
-    match plain {
-        Err(plain) => Some(format!(
-            "non-standard IP address {quoted} will be considered invalid in a future Kubernetes release: use \"{plain}\""
-        )),
-        Ok(plain) if plain == text => None,
-        Ok(plain) => Some(format!(
-            "IPv6 address {quoted} should be in RFC 5952 canonical format (\"{plain}\")"
-        )),
-    }
-}
 
 /// Whether the addresses are one of each family at most and both families occur.
 ///

@@ -1,7 +1,5 @@
 //! What legal endpoints are.
 
-use std::collections::BTreeSet;
-
 use planesmith_machinery::field_error::FieldErrors;
 use planesmith_machinery::{ip, names};
 
@@ -9,40 +7,33 @@ use super::{EndpointAddress, EndpointPort, Endpoints};
 use crate::core::v1::protocol::check_protocol;
 
 impl Endpoints {
-    /// Reports what is wrong; addresses that stand in `old` are tolerated in old forms.
+    /// Reports what is wrong; subsets that are those of `old` are tolerated, whatever they are.
     pub(super) fn check(&self, old: Option<&Self>, errors: &mut FieldErrors) {
-        let known: BTreeSet<&str> = old.iter().flat_map(|old| old.addresses()).collect();
+        if old.is_some_and(|old| old.subsets == self.subsets) {
+            return;
+        }
         for (index, subset) in self.subsets.iter().enumerate() {
             let errors = &mut *errors.at_index("subsets", index);
             if subset.addresses.is_empty() && subset.not_ready_addresses.is_empty() {
                 errors.required("", "must specify `addresses` or `notReadyAddresses`");
             }
             for (at, address) in subset.addresses.iter().enumerate() {
-                address.check(&known, &mut errors.at_index("addresses", at));
+                address.check(&mut errors.at_index("addresses", at));
             }
             for (at, address) in subset.not_ready_addresses.iter().enumerate() {
-                address.check(&known, &mut errors.at_index("notReadyAddresses", at));
+                address.check(&mut errors.at_index("notReadyAddresses", at));
             }
             for (at, port) in subset.ports.iter().enumerate() {
                 port.check(subset.ports.len() > 1, &mut errors.at_index("ports", at));
             }
         }
     }
-
-    fn addresses(&self) -> impl Iterator<Item = &str> {
-        self.subsets
-            .iter()
-            .flat_map(|subset| subset.addresses.iter().chain(&subset.not_ready_addresses))
-            .map(|address| address.ip.as_str())
-    }
 }
 
 impl EndpointAddress {
-    fn check(&self, known: &BTreeSet<&str>, errors: &mut FieldErrors) {
-        if !known.contains(self.ip.as_str()) {
-            for complaint in ip::check_legacy(&self.ip) {
-                errors.invalid("ip", &self.ip, complaint);
-            }
+    fn check(&self, errors: &mut FieldErrors) {
+        for complaint in ip::check_legacy(&self.ip) {
+            errors.invalid("ip", &self.ip, complaint);
         }
         if !self.hostname.is_empty() {
             for complaint in names::dns_label(&self.hostname) {

@@ -1,7 +1,5 @@
 //! Address ranges of the pods of a node.
 
-use std::collections::BTreeSet;
-
 use planesmith_machinery::field_error::FieldErrors;
 use planesmith_machinery::ip::{self, Family};
 
@@ -50,12 +48,6 @@ impl NodeSpec {
         if !one_each {
             let problem = "may specify no more than one CIDR for each IP family";
             errors.invalid("spec.podCIDRs", cidrs.as_slice(), problem);
-        }
-        let mut seen = BTreeSet::new();
-        for (index, cidr) in cidrs.iter().enumerate() {
-            if !seen.insert(cidr) {
-                errors.at_index("spec.podCIDRs", index).duplicate("", cidr.as_str());
-            }
         }
     }
 }
@@ -114,7 +106,6 @@ mod tests {
             [
                 "spec.podCIDRs: Invalid value: [\"10.0.0.0/24\",\"10.0.0.0/24\"]: may specify no more than one CIDR for \
                  each IP family",
-                "spec.podCIDRs[1]: Duplicate value: \"10.0.0.0/24\"",
             ]
         );
     }

@@ -1,8 +1,7 @@
 //! Names that a pod resolves in its own way.
 
-use planesmith_machinery::Struct;
 use planesmith_machinery::field_error::FieldErrors;
-use planesmith_machinery::names;
+use planesmith_machinery::{Struct, ip, names};
 
 /// A line for the file /etc/hosts of a pod.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
@@ -47,7 +46,7 @@ const MAX_DOMAIN_LETTERS: usize = 2048;
 
 impl HostAlias {
     pub(super) fn check(&self, errors: &mut FieldErrors) {
-        for problem in names::ip_address(&self.ip) {
+        for problem in ip::check_legacy(&self.ip) {
             errors.invalid("ip", &self.ip, problem);
         }
         for (index, name) in self.hostnames.iter().enumerate() {
@@ -82,7 +81,7 @@ impl PodDNSConfig {
             errors.invalid("nameservers", servers, problem);
         }
         for (index, server) in servers.iter().enumerate() {
-            for problem in names::ip_address(server) {
+            for problem in ip::check_legacy(server) {
                 errors.at_index("nameservers", index).invalid("", server, problem);
             }
         }

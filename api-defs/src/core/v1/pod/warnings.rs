@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 
 use planesmith_machinery::go_format::quote;
 use planesmith_machinery::meta::ObjectMeta;
-use planesmith_machinery::{go_format, names};
+use planesmith_machinery::{go_format, ip, names};
 
 use super::annotations::{APP_ARMOR, SECCOMP_OF_CONTAINER, SECCOMP_OF_POD};
 use super::{Pod, PodSpec};
@@ -54,8 +54,7 @@ impl Pod {
         let of_pod = of_pod.map(|(index, ip)| (format!("status.podIPs[{index}].ip"), ip));
         let of_host = of_host.map(|(index, ip)| (format!("status.hostIPs[{index}].ip"), ip));
         let all = of_pod.chain(of_host);
-        all.filter_map(|(path, ip)| Some(format!("{path}: {}", names::ip_warning(ip)?)))
-            .collect()
+        all.flat_map(|(path, address)| ip::warnings(&path, address)).collect()
     }
 }
 
@@ -220,14 +219,12 @@ impl<'a> Walk<'a> {
             .iter()
             .flat_map(|config| config.nameservers.iter().enumerate());
         for (index, server) in servers {
-            if let Some(words) = names::ip_warning(server) {
-                self.warn(&format!("spec.dnsConfig.nameservers[{index}]"), &words);
-            }
+            let path = format!("{}spec.dnsConfig.nameservers[{index}]", self.base);
+            self.found.extend(ip::warnings(&path, server));
         }
         for (index, alias) in self.spec.host_aliases.iter().enumerate() {
-            if let Some(words) = names::ip_warning(&alias.ip) {
-                self.warn(&format!("spec.hostAliases[{index}].ip"), &words);
-            }
+            let path = format!("{}spec.hostAliases[{index}].ip", self.base);
+            self.found.extend(ip::warnings(&path, &alias.ip));
         }
     }
 

@@ -19,41 +19,40 @@ const MAX_TOPOLOGY: usize = 16;
 const MAX_HINTS: usize = 8;
 
 impl EndpointSlice {
-    /// Reports what is wrong; addresses that stand in `old` are tolerated in old forms.
+    /// Reports what is wrong; endpoints that are those of `old` are tolerated, whatever they are.
     pub(super) fn check(&self, old: Option<&Self>, errors: &mut FieldErrors) {
         if self.address_type.is_empty() {
             errors.required("addressType", "");
         } else if !ADDRESS_TYPES.contains(&self.address_type.as_str()) {
             errors.not_supported("addressType", self.address_type.as_str(), &ADDRESS_TYPES);
         }
-        if self.endpoints.len() > MAX_ENDPOINTS {
-            errors.too_many("endpoints", self.endpoints.len(), MAX_ENDPOINTS as u64);
-        } else {
-            let old = old.iter().flat_map(|old| &old.endpoints);
-            let known: BTreeSet<&String> = old.flat_map(|endpoint| &endpoint.addresses).collect();
-            for (index, endpoint) in self.endpoints.iter().enumerate() {
-                endpoint.check(&self.address_type, &known, &mut errors.at_index("endpoints", index));
-            }
-        }
         check_ports(&self.ports, errors);
+        if old.is_some_and(|old| old.endpoints == self.endpoints) {
+            return;
+        }
+        if self.endpoints.len() > MAX_ENDPOINTS {
+            return errors.too_many("endpoints", self.endpoints.len(), MAX_ENDPOINTS as u64);
+        }
+        for (index, endpoint) in self.endpoints.iter().enumerate() {
+            endpoint.check(&self.address_type, &mut errors.at_index("endpoints", index));
+        }
     }
 }
 
 impl Endpoint {
-    fn check(&self, address_type: &str, known: &BTreeSet<&String>, errors: &mut FieldErrors) {
+    fn check(&self, address_type: &str, errors: &mut FieldErrors) {
         match self.addresses.len() {
             0 => errors.required("addresses", "must contain at least 1 address"),
             count if count > MAX_ADDRESSES => errors.too_many("addresses", count, MAX_ADDRESSES as u64),
             _ => {}
         }
         for (index, address) in self.addresses.iter().enumerate() {
-            let errors = &mut *errors.at_index("addresses", index);
-            if address_type == FQDN {
-                check_domain(address, errors);
-                continue;
-            }
-            for complaint in check_address(address_type, address, known.contains(address)) {
-                errors.invalid("", address, complaint);
+            match address_type {
+                FQDN => check_domain(address, &mut errors.at_index("addresses", index)),
+                "IPv4" => check_address(ip::Family::V4, ip::check_legacy, index, address, errors),
+                "IPv6" => check_address(ip::Family::V6, ip::check, index, address, errors),
+                // Nothing is known of addresses of other types.
+                _ => {}
             }
         }
         if let Some(node) = &self.node_name {
@@ -81,19 +80,24 @@ impl Endpoint {
     }
 }
 
-/// Checks an address; one that is `known` may have an old form.
-fn check_address(address_type: &str, address: &str, known: bool) -> names::Complaints {
-    let family = ip::parse(address).map(ip::Family::of);
-    let mut complaints = match address_type {
-        "IPv4" if family != Some(ip::Family::V4) => vec!["must be a valid IPv4 address".to_owned()],
-        "IPv6" if family != Some(ip::Family::V6) => vec!["must be a valid IPv6 address".to_owned()],
-        "IPv4" | "IPv6" if !known => ip::check_legacy(address),
-        "IPv4" | "IPv6" => Vec::new(),
-        // Nothing is known of addresses of other types.
-        _ => return Vec::new(),
-    };
-    complaints.extend(ip::check_reachable(address));
-    complaints
+/// Reports what is wrong with an address; one of another family is reported at the whole list, as ever.
+fn check_address(
+    family: ip::Family,
+    check_form: fn(&str) -> names::Complaints,
+    index: usize,
+    address: &str,
+    errors: &mut FieldErrors,
+) {
+    let mut complaints = check_form(address);
+    if complaints.is_empty() {
+        if ip::parse(address).map(ip::Family::of) != Some(family) {
+            errors.invalid("addresses", address, format!("must be an {} address", family.name()));
+        }
+        complaints = ip::check_reachable(address);
+    }
+    for complaint in complaints {
+        errors.at_index("addresses", index).invalid("", address, complaint);
+    }
 }
 
 /// Reports a domain name that is malformed or has one part only.

@@ -64,7 +64,7 @@ pub(in crate::flowcontrol) fn condition_types<'a>(types: impl Iterator<Item = &'
             errors.duplicate("type", type_);
         }
         if type_.is_empty() {
-            errors.required("type", "must not be empty");
+            errors.required("type", "");
         }
     }
 }

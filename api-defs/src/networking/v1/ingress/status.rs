@@ -70,7 +70,7 @@ impl IngressLoadBalancerStatus {
         let points = self.ingress.iter().enumerate();
         let warnings = points.filter(|(_, point)| !point.ip.is_empty());
         warnings
-            .flat_map(|(index, point)| ip::warnings(&format!("status.loadBalancer.ingress[{index}].ip"), &point.ip))
+            .flat_map(|(index, point)| ip::warnings(&format!("status.loadBalancer.ingress[{index}]"), &point.ip))
             .collect()
     }
 }

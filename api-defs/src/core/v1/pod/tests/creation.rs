@@ -131,20 +131,8 @@ fn containers_are_checked_field_by_field() {
 }
 
 #[test]
-fn specs_are_checked_as_a_whole() {
+fn containers_are_checked_with_their_pod() {
     let cases = [
-        (
-            json!({"nodeName": "n", "schedulingGates": [{"name": "a/b"}]}),
-            "spec.nodeName: Forbidden: cannot be set until all schedulingGates have been cleared",
-        ),
-        (
-            json!({"hostUsers": false, "hostPID": true}),
-            "spec.HostPID: Forbidden: when `hostUsers` is false",
-        ),
-        (
-            json!({"securityContext": {"seLinuxChangePolicy": "MountOption"}}),
-            "spec.securityContext.seLinuxChangePolicy: Unsupported value: \"MountOption\": supported values: \"Recursive\"",
-        ),
         (
             json!({
                 "containers": [{"name": "c", "image": "i", "volumeMounts": [{"name": "v", "mountPath": "/m", "subPath": "p"}]}],
@@ -170,6 +158,27 @@ fn specs_are_checked_as_a_whole() {
         (
             json!({"initContainers": [{"name": "i", "image": "i", "restartPolicyRules": [{"action": "Stop"}]}]}),
             "spec.initContainers[0].restartPolicy: Required value: must specify restartPolicy when restart rules are used",
+        ),
+    ];
+    for (spec, expected) in cases {
+        assert_eq!(complaints(spec), expected);
+    }
+}
+
+#[test]
+fn specs_are_checked_as_a_whole() {
+    let cases = [
+        (
+            json!({"nodeName": "n", "schedulingGates": [{"name": "a/b"}]}),
+            "spec.nodeName: Forbidden: cannot be set until all schedulingGates have been cleared",
+        ),
+        (
+            json!({"hostUsers": false, "hostPID": true}),
+            "spec.HostPID: Forbidden: when `hostUsers` is false",
+        ),
+        (
+            json!({"securityContext": {"seLinuxChangePolicy": "MountOption"}}),
+            "spec.securityContext.seLinuxChangePolicy: Unsupported value: \"MountOption\": supported values: \"Recursive\"",
         ),
         (
             json!({"hostUsers": false, "hostNetwork": true}),
@@ -243,6 +252,11 @@ fn specs_are_checked_as_a_whole() {
             "spec.topologySpreadConstraints[0].minDomains: Invalid value: 2: can only use minDomains if whenUnsatisfiable=DoNotSchedule, not ScheduleAnyway",
         ),
         (
+            json!({"hostAliases": [{"ip": "010.0.0.1"}], "dnsConfig": {"nameservers": ["::ffff:10.0.0.1"]}}),
+            "spec.dnsConfig.nameservers[0]: Invalid value: \"::ffff:10.0.0.1\": must not be an IPv4-mapped IPv6 address\n\
+             spec.hostAliases[0].ip: Invalid value: \"010.0.0.1\": must not have leading 0s",
+        ),
+        (
             json!({"preemptionPolicy": "Maybe"}),
             "spec.preemptionPolicy: Unsupported value: \"Maybe\": supported values: \"PreemptLowerPriority\", \"Never\"",
         ),
@@ -305,7 +319,7 @@ fn makers_are_warned_of_what_will_surprise_them() {
             "spec.containers[0].ports[0]: hostIP set without hostPort: {Name: HostPort:0 ContainerPort:80 Protocol:TCP HostIP:1.2.3.4}",
             "spec.containers[0].ports[1]: overlapping port definition with spec.containers[0].ports[0]",
             "spec.terminationGracePeriodSeconds: must be >= 0; negative values are invalid and will be treated as 1",
-            "spec.hostAliases[0].ip: non-standard IP address \"010.0.0.1\" will be considered invalid in a future Kubernetes release: use \"10.0.0.1\"",
+            "spec.hostAliases[0].ip: non-standard IP address \"010.0.0.1\" is invalid: use \"10.0.0.1\"",
             "spec.hostAliases[1].ip: IPv6 address \"2001:DB8::1\" should be in RFC 5952 canonical format (\"2001:db8::1\")",
         ]
     );

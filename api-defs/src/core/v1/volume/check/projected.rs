@@ -211,7 +211,7 @@ mod tests {
 
     use super::*;
 
-    fn complaints(sources: Value) -> Vec<String> {
+    fn complaints(sources: &Value) -> Vec<String> {
         let volume: ProjectedVolumeSource = serde_json::from_value(json!({"sources": sources})).unwrap();
         let mut errors = FieldErrors::default();
         volume.check(PodOptions::default(), &mut errors);
@@ -223,13 +223,13 @@ mod tests {
         let legal = json!({"podCertificate": {
             "signerName": "example.com/s", "keyType": "ED25519", "credentialBundlePath": "b", "maxExpirationSeconds": 7_862_400,
         }});
-        assert_eq!(complaints(json!([legal])), Vec::<String>::new());
+        assert_eq!(complaints(&json!([legal])), Vec::<String>::new());
         let wrong = json!([legal, {"podCertificate": {
             "signerName": "kubernetes.io/s", "keyType": "RSA", "userAnnotations": {"k": "v"},
             "maxExpirationSeconds": 86401, "keyPath": "/k", "certificateChainPath": "b",
         }}, {"podCertificate": {"signerName": "example.com/s", "keyType": "ED25519", "maxExpirationSeconds": 1}}]);
         assert_eq!(
-            complaints(wrong),
+            complaints(&wrong),
             [
                 "sources[1].podCertificate.userAnnotations: Invalid value: \"k\": must be a domain-prefixed key (such as \"acme.io/foo\")",
                 "sources[1].podCertificate.keyType: Unsupported value: \"RSA\": supported values: \"RSA3072\", \"RSA4096\", \"ECDSAP256\", \"ECDSAP384\", \"ECDSAP521\", \"ED25519\"",
@@ -250,7 +250,7 @@ mod tests {
                 .as_object_mut()
                 .unwrap()
                 .extend(members.as_object().unwrap().clone());
-            complaints(json!([{"clusterTrustBundle": bundle}]))
+            complaints(&json!([{"clusterTrustBundle": bundle}]))
         };
         assert_eq!(bundle(json!({"name": "example.com:s:one"})), Vec::<String>::new());
         assert_eq!(bundle(json!({"signerName": "example.com/s"})), Vec::<String>::new());
