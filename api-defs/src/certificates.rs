@@ -2,6 +2,7 @@
 
 mod key_pair;
 mod pem;
+mod pod_key;
 pub(crate) mod signer_name;
 pub(crate) mod user_annotations;
 pub mod v1;

@@ -4,7 +4,7 @@ use planesmith_machinery::feature::Feature;
 use planesmith_machinery::ip::STRICT_FORMS;
 
 /// All of them.
-pub static ALL: [&Feature; 17] = [
+pub static ALL: [&Feature; 18] = [
     &CLEARING_NOMINATED_NODE_NAME_AFTER_BINDING,
     &CLUSTER_TRUST_BUNDLE_PROJECTION,
     &CONTAINER_STOP_SIGNALS,
@@ -14,6 +14,7 @@ pub static ALL: [&Feature; 17] = [
     &GENERIC_WORKLOAD,
     &HPA_SCALE_TO_ZERO,
     &IN_PLACE_POD_LEVEL_RESOURCES_VERTICAL_SCALING,
+    &MANIFEST_BASED_ADMISSION_CONTROL_CONFIG,
     &MAX_UNAVAILABLE_STATEFUL_SET,
     &POD_CERTIFICATE_REQUEST,
     &RESTART_ALL_CONTAINERS_ON_CONTAINER_EXITS,
@@ -44,6 +45,9 @@ pub(crate) static HPA_SCALE_TO_ZERO: Feature = Feature::off("HPAScaleToZero");
 /// What pods ask for as a whole changes while they run.
 pub(crate) static IN_PLACE_POD_LEVEL_RESOURCES_VERTICAL_SCALING: Feature =
     Feature::on("InPlacePodLevelResourcesVerticalScaling");
+/// Webhooks and policies are read from files when a server starts.
+pub(crate) static MANIFEST_BASED_ADMISSION_CONTROL_CONFIG: Feature =
+    Feature::off("ManifestBasedAdmissionControlConfig");
 /// Stateful sets replace several pods at once.
 pub(crate) static MAX_UNAVAILABLE_STATEFUL_SET: Feature = Feature::off("MaxUnavailableStatefulSet");
 /// Volumes of pods hold certificates that are made for the pod.

@@ -1,7 +1,7 @@
 //! Versions as of semver.org.
 
 /// A version, compared by what stands before `-` and `+`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct SemanticVersion {
     major: u64,
     minor: u64,

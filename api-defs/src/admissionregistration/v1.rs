@@ -9,6 +9,7 @@ mod mutating_admission_policy_binding;
 mod mutating_webhook_configuration;
 mod mutation;
 mod param;
+mod reserved_name;
 mod rule;
 #[cfg(test)]
 mod tests;

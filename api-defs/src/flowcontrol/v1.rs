@@ -8,9 +8,9 @@ pub use flow_schema::{
     NonResourcePolicyRule, PolicyRulesWithSubjects, PriorityLevelConfigurationReference, ResourcePolicyRule,
     ServiceAccountSubject, Subject, UserSubject,
 };
-pub(in crate::flowcontrol) use priority_level_configuration::SHARES;
 pub use priority_level_configuration::{
     ExemptPriorityLevelConfiguration, LimitResponse, LimitedPriorityLevelConfiguration, PriorityLevelConfiguration,
     PriorityLevelConfigurationCondition, PriorityLevelConfigurationSpec, PriorityLevelConfigurationStatus,
     QueuingConfiguration,
 };
+pub(in crate::flowcontrol) use priority_level_configuration::{KEEPS_ZERO, SHARES};

@@ -33,6 +33,7 @@ pub fn check(rule: NameRule, name: &str) -> Complaints {
         NameRule::DnsSubdomain => dns_subdomain(name),
         NameRule::DnsLabel => dns_label(name),
         NameRule::DnsLabel1035 => dns_label_1035(name),
+        NameRule::ConfigKey => config_key(name),
         NameRule::PathSegment => path_segment(name),
     }
 }

@@ -120,6 +120,8 @@ pub enum NameRule {
     DnsLabel,
     /// As `DnsLabel`, starting with a letter (RFC 1035 label).
     DnsLabel1035,
+    /// Letters, digits, `-`, `_` and `.`, up to 253 characters, as keys of a ConfigMap.
+    ConfigKey,
     /// Anything that can stand between two slashes of a path.
     PathSegment,
 }

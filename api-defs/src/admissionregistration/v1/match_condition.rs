@@ -44,10 +44,11 @@ pub(super) fn check(
 
 impl MatchCondition {
     fn check(&self, environment: &PolicyEnvironment, errors: &mut FieldErrors) {
-        if self.expression.trim().is_empty() {
+        let expression = self.expression.trim();
+        if expression.is_empty() {
             errors.required("expression", "");
-        } else if let Err(problem) = environment.compile(&self.expression, &[Type::Bool]) {
-            errors.invalid("expression", &self.expression, problem);
+        } else if let Err(problem) = environment.compile(expression, &[Type::Bool]) {
+            errors.invalid("expression", expression, problem);
         }
         if self.name.is_empty() {
             errors.required("name", "");

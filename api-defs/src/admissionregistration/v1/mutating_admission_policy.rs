@@ -9,7 +9,7 @@ use planesmith_machinery::{Resource, Struct};
 
 use super::{
     FAILURE_POLICIES, MatchCondition, MatchResources, Mutation, ParamKind, REINVOCATION_POLICIES, Variable,
-    match_condition,
+    match_condition, reserved_name,
 };
 
 /// Changes of objects, made by the server itself. A binding puts them into force.
@@ -103,10 +103,15 @@ impl Rules for MutatingAdmissionPolicy {
 
     fn validate(&self, errors: &mut FieldErrors) {
         self.spec.check(None, &mut errors.at("spec"));
+        reserved_name::check(&self.metadata, errors);
     }
 
     fn validate_replacement(&self, old: &Self, errors: &mut FieldErrors) {
         self.spec.check(Some(&old.spec), &mut errors.at("spec"));
+    }
+
+    fn warnings(&self, _old: Option<&Self>) -> Vec<String> {
+        reserved_name::warnings(&self.metadata)
     }
 }
 
@@ -137,10 +142,11 @@ impl MutatingAdmissionPolicySpec {
             );
         }
         let mut environment = self.environment(true);
-        environment.allow_objects();
         for (index, variable) in self.variables.iter().enumerate() {
             variable.check(&mut environment, &mut errors.at_index("variables", index));
         }
+        // Values cannot be made of the objects that changes are made of.
+        environment.allow_objects();
         if self.mutations.is_empty() {
             errors.required("mutations", "mutations must contain at least one item");
         }

@@ -7,7 +7,7 @@ use planesmith_machinery::table::Cell;
 use planesmith_machinery::{Resource, Struct};
 
 use super::validating_admission_policy_binding::check_policy_name;
-use super::{MatchResources, ParamRef};
+use super::{MatchResources, ParamRef, reserved_name};
 
 /// Puts a policy into force: for which objects and with which parameters.
 #[derive(Clone, Debug, Default, PartialEq, Resource)]
@@ -65,6 +65,15 @@ impl Rules for MutatingAdmissionPolicyBinding {
 
     fn validate(&self, errors: &mut FieldErrors) {
         self.spec.check(&mut errors.at("spec"));
+        reserved_name::check(&self.metadata, errors);
+    }
+
+    fn validate_replacement(&self, _old: &Self, errors: &mut FieldErrors) {
+        self.spec.check(&mut errors.at("spec"));
+    }
+
+    fn warnings(&self, _old: Option<&Self>) -> Vec<String> {
+        reserved_name::warnings(&self.metadata)
     }
 }
 

@@ -7,7 +7,7 @@ use planesmith_machinery::table::Cell;
 use planesmith_machinery::{Resource, Struct};
 
 use super::webhook::{Webhook, check};
-use super::{MatchCondition, RuleWithOperations, WebhookClientConfig, default_selection};
+use super::{MatchCondition, RuleWithOperations, WebhookClientConfig, default_selection, reserved_name};
 
 /// Webhooks that change what clients write, one after the other, before it is judged.
 #[derive(Clone, Debug, Default, PartialEq, Resource)]
@@ -93,10 +93,15 @@ impl Rules for MutatingWebhookConfiguration {
 
     fn validate(&self, errors: &mut FieldErrors) {
         check(&self.views(), None, errors);
+        reserved_name::check(&self.metadata, errors);
     }
 
     fn validate_replacement(&self, old: &Self, errors: &mut FieldErrors) {
         check(&self.views(), Some(&old.views()), errors);
+    }
+
+    fn warnings(&self, _old: Option<&Self>) -> Vec<String> {
+        reserved_name::warnings(&self.metadata)
     }
 }
 

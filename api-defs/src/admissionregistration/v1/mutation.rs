@@ -39,46 +39,49 @@ pub struct JSONPatch {
 
 impl Mutation {
     pub(super) fn check(&self, environment: &PolicyEnvironment, errors: &mut FieldErrors) {
-        const APPLY: &str = "ApplyConfiguration";
-        const PATCH: &str = "JSONPatch";
-        let apply = self.apply_configuration.as_ref().map(|apply| &apply.expression);
-        let patch = self.json_patch.as_ref().map(|patch| &patch.expression);
-        let (wanted, other) = (("applyConfiguration", apply), ("jsonPatch", patch));
+        let apply = Member {
+            kind: "ApplyConfiguration",
+            field: "applyConfiguration",
+            expression: self.apply_configuration.as_ref().map(|apply| apply.expression.trim()),
+        };
+        let patch = Member {
+            kind: "JSONPatch",
+            field: "jsonPatch",
+            expression: self.json_patch.as_ref().map(|patch| patch.expression.trim()),
+        };
+        let object = |name: &str| Type::object(name, BTreeMap::new());
         match self.patch_type.as_str() {
             "" => errors.required("patchType", ""),
-            APPLY => check_union(APPLY, wanted, other, errors),
-            PATCH => check_union(PATCH, other, wanted, errors),
-            kind => errors.not_supported("patchType", kind, &[APPLY, PATCH]),
-        }
-        let object = || Type::object("Object", BTreeMap::new());
-        let (field, expression, result) = match self.patch_type.as_str() {
-            APPLY => ("applyConfiguration", apply, object()),
-            PATCH => (
-                "jsonPatch",
-                patch,
-                Type::list(Type::object("JSONPatch", BTreeMap::new())),
-            ),
-            _ => return,
-        };
-        if let Some(expression) = expression.filter(|text| !text.trim().is_empty())
-            && let Err(problem) = environment.compile(expression, &[result])
-        {
-            errors.at(field).invalid("expression", expression, problem);
+            kind if kind == apply.kind => apply.check(&patch, object("Object"), environment, errors),
+            kind if kind == patch.kind => patch.check(&apply, Type::list(object("JSONPatch")), environment, errors),
+            kind => errors.not_supported("patchType", kind, &[apply.kind, patch.kind]),
         }
     }
 }
 
-/// A field and its expression, if it is set.
-type Member<'a> = (&'a str, Option<&'a String>);
+/// One way of writing a change.
+struct Member<'a> {
+    kind: &'a str,
+    field: &'a str,
+    expression: Option<&'a str>,
+}
 
-fn check_union(kind: &str, (field, expression): Member<'_>, (other, unwanted): Member<'_>, errors: &mut FieldErrors) {
-    match expression {
-        None => errors.required(field, format!("must be specified when patchType is {kind}")),
-        Some(text) if text.trim().is_empty() => errors.at(field).required("expression", ""),
-        Some(_) => {}
-    }
-    if unwanted.is_some() {
-        let detail = format!("must not be specified when patchType is {kind}");
-        errors.invalid(other, format!("{{{other}}}"), detail);
+impl Member<'_> {
+    /// Reports what is wrong with the change when it is to be written so and not as `other` says.
+    fn check(&self, other: &Self, result: Type, environment: &PolicyEnvironment, errors: &mut FieldErrors) {
+        let field = self.field;
+        match self.expression {
+            None => errors.required(field, format!("must be specified when patchType is {}", self.kind)),
+            Some("") => errors.at(field).required("expression", ""),
+            Some(expression) => {
+                if let Err(problem) = environment.compile(expression, &[result]) {
+                    errors.at(field).invalid("expression", expression, problem);
+                }
+            }
+        }
+        if other.expression.is_some() {
+            let detail = format!("must not be specified when patchType is {}", self.kind);
+            errors.invalid(other.field, format!("{{{}}}", other.field), detail);
+        }
     }
 }

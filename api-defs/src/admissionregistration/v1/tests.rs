@@ -126,3 +126,79 @@ fn kinds_of_parameters_have_a_version() {
     );
     assert!(check("v1", "1")[0].starts_with("kind: Invalid value: \"1\": may have mixed case, but should otherwise"));
 }
+
+#[test]
+fn expressions_are_read_without_what_surrounds_them() {
+    let policy = policy(&json!({
+        "matchConditions": [{"name": "c", "expression": "\n 1 "}],
+        "mutations": [{"patchType": "ApplyConfiguration", "applyConfiguration": {"expression": " 1\n"}, "jsonPatch": {}}],
+    }));
+    assert_eq!(
+        messages(|errors| policy.validate(errors)),
+        [
+            "spec.matchConditions[0].expression: Invalid value: \"1\": must evaluate to bool but got int",
+            "spec.mutations[0].applyConfiguration.expression: Invalid value: \"1\": must evaluate to Object but got int",
+            "spec.mutations[0].jsonPatch: Invalid value: \"{jsonPatch}\": must not be specified when patchType is \
+             ApplyConfiguration",
+        ]
+    );
+}
+
+#[test]
+fn reserved_names_are_told() {
+    let mut policy = policy(&json!({}));
+    assert_eq!(policy.warnings(None), Vec::<String>::new());
+    "a.static.k8s.io".clone_into(&mut policy.metadata.name);
+    assert_eq!(
+        policy.warnings(None),
+        [
+            "metadata.name: names ending with \".static.k8s.io\" are reserved for static manifest-based configurations \
+             and cannot be managed via the API"
+        ]
+    );
+    assert_eq!(messages(|errors| policy.validate(errors)), Vec::<String>::new());
+}
+
+#[test]
+fn values_of_policies_are_known_where_there_are_some() {
+    let policy = |variables: &Value| -> ValidatingAdmissionPolicy {
+        read(
+            "ValidatingAdmissionPolicy",
+            &json!({"spec": {
+                "matchConstraints": {"resourceRules": [
+                    {"operations": ["*"], "apiGroups": [""], "apiVersions": ["v1"], "resources": ["pods"]},
+                ]},
+                "variables": variables,
+                "validations": [{"expression": "variables.a"}],
+            }}),
+        )
+    };
+    let found = |policy: &ValidatingAdmissionPolicy| messages(|errors| policy.validate(errors)).join("\n");
+    assert_eq!(found(&policy(&json!([{"name": "a", "expression": "true"}]))), "");
+    assert!(found(&policy(&json!([]))).contains("undeclared reference to 'variables'"));
+}
+
+#[test]
+fn places_of_warnings_are_paths() {
+    let mut policy = ValidatingAdmissionPolicy::default();
+    policy.status.type_checking = Some(TypeChecking {
+        expression_warnings: vec![
+            ExpressionWarning {
+                field_ref: "spec.validations[0].expression".to_owned(),
+                warning: "w".to_owned(),
+            },
+            ExpressionWarning {
+                field_ref: "spec.validations[".to_owned(),
+                warning: String::new(),
+            },
+        ],
+    });
+    assert_eq!(
+        messages(|errors| policy.validate_status_update(&policy, errors)),
+        [
+            "status.typeChecking.expressionWarnings[1].warning: Required value",
+            "status.typeChecking.expressionWarnings[1].fieldRef: Invalid value: \"spec.validations[\": invalid JSONPath: \
+             unterminated array",
+        ]
+    );
+}

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use planesmith_expressions::policy::{Known, PolicyEnvironment};
 use planesmith_machinery::field_error::FieldErrors;
 use planesmith_machinery::go_value::GoValue;
+use planesmith_machinery::json_path::JsonPath;
 use planesmith_machinery::meta::{Condition, ObjectMeta};
 use planesmith_machinery::rules::{Rules, UpdateOrder};
 use planesmith_machinery::table::Cell;
@@ -12,7 +13,8 @@ use planesmith_machinery::validation::check_conditions;
 use planesmith_machinery::{Resource, Struct};
 
 use super::{
-    AuditAnnotation, FAILURE_POLICIES, MatchCondition, MatchResources, ParamKind, Validation, Variable, match_condition,
+    AuditAnnotation, FAILURE_POLICIES, MatchCondition, MatchResources, ParamKind, Validation, Variable,
+    match_condition, reserved_name,
 };
 
 /// More audit annotations are not allowed.
@@ -143,11 +145,16 @@ impl Rules for ValidatingAdmissionPolicy {
 
     fn validate(&self, errors: &mut FieldErrors) {
         self.spec.check(&self.metadata.name, None, &mut errors.at("spec"));
+        reserved_name::check(&self.metadata, errors);
     }
 
     fn validate_replacement(&self, old: &Self, errors: &mut FieldErrors) {
         self.spec
             .check(&self.metadata.name, Some(&old.spec), &mut errors.at("spec"));
+    }
+
+    fn warnings(&self, _old: Option<&Self>) -> Vec<String> {
+        reserved_name::warnings(&self.metadata)
     }
 
     fn validate_status_update(&self, _old: &Self, errors: &mut FieldErrors) {
@@ -185,8 +192,10 @@ impl ValidatingAdmissionPolicySpec {
                 errors,
             );
         }
-        let mut environment = self.environment(true, true);
-        let mut for_messages = self.environment(true, false);
+        // Without variables there is nothing of that name.
+        let has_variables = !self.variables.is_empty();
+        let mut environment = self.environment(has_variables, true);
+        let mut for_messages = self.environment(has_variables, false);
         for (index, variable) in self.variables.iter().enumerate() {
             variable.check(&mut environment, &mut errors.at_index("variables", index));
         }
@@ -235,15 +244,29 @@ impl ValidatingAdmissionPolicyStatus {
         let warnings = self.type_checking.iter().flat_map(|check| &check.expression_warnings);
         for (index, warning) in warnings.enumerate() {
             let errors = &mut *errors.at_index("typeChecking.expressionWarnings", index);
-            for (field, text) in [
-                ("warning", warning.warning.as_str()),
-                ("fieldRef", warning.field_ref.trim()),
-            ] {
-                if text.is_empty() {
-                    errors.required(field, "");
-                }
+            if warning.warning.is_empty() {
+                errors.required("warning", "");
+            }
+            let path = warning.field_ref.trim();
+            if path.is_empty() {
+                errors.required("fieldRef", "");
+            } else if let Some(problem) = path_complaint(path) {
+                errors.invalid("fieldRef", path, format!("invalid JSONPath: {problem}"));
             }
         }
         check_conditions(errors, "conditions", &self.conditions);
+    }
+}
+
+/// What is wrong with a path, which may start with a name instead of a dot.
+fn path_complaint(path: &str) -> Option<String> {
+    let ends = |c: char| c.is_whitespace() || ".,[]$@{}".contains(c);
+    let rest = match path.starts_with(|c: char| c == '_' || c.is_alphabetic()) {
+        true => path.trim_start_matches(|c| !ends(c)),
+        false => path,
+    };
+    match rest.is_empty() {
+        true => None,
+        false => JsonPath::parse(rest).err(),
     }
 }

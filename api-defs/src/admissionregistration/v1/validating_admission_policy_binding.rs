@@ -9,7 +9,7 @@ use planesmith_machinery::rules::{Rules, UpdateOrder};
 use planesmith_machinery::table::Cell;
 use planesmith_machinery::{Resource, Struct};
 
-use super::{MatchResources, ParamRef};
+use super::{MatchResources, ParamRef, reserved_name};
 
 const ACTIONS: [&str; 3] = ["Audit", "Deny", "Warn"];
 
@@ -70,6 +70,15 @@ impl Rules for ValidatingAdmissionPolicyBinding {
 
     fn validate(&self, errors: &mut FieldErrors) {
         self.spec.check(&mut errors.at("spec"));
+        reserved_name::check(&self.metadata, errors);
+    }
+
+    fn validate_replacement(&self, _old: &Self, errors: &mut FieldErrors) {
+        self.spec.check(&mut errors.at("spec"));
+    }
+
+    fn warnings(&self, _old: Option<&Self>) -> Vec<String> {
+        reserved_name::warnings(&self.metadata)
     }
 }
 
@@ -87,8 +96,7 @@ impl ValidatingAdmissionPolicyBindingSpec {
             reference.check(&mut errors.at("paramRef"));
         }
         if let Some(resources) = &self.match_resources {
-            // Clients know the errors under this misspelt path.
-            resources.check(&mut errors.at("matchResouces"));
+            resources.check(&mut errors.at("matchResources"));
         }
         self.check_actions(errors);
     }

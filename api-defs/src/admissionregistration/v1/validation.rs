@@ -93,7 +93,7 @@ impl AuditAnnotation {
         } else if expression.len() > MAX_VALUE_EXPRESSION {
             let detail = format!("must not exceed {MAX_VALUE_EXPRESSION} bytes in length");
             errors.required("valueExpression", detail);
-        } else if let Err(problem) = environment.compile(&self.value_expression, &[Type::String, Type::Null]) {
+        } else if let Err(problem) = environment.compile(expression, &[Type::String, Type::Null]) {
             errors.invalid("valueExpression", &self.value_expression, problem);
         }
     }

@@ -1,10 +1,9 @@
 //! Values that expressions of a policy share.
 
+use planesmith_expressions::is_identifier;
 use planesmith_expressions::policy::PolicyEnvironment;
 use planesmith_machinery::Struct;
 use planesmith_machinery::field_error::FieldErrors;
-
-use planesmith_expressions::is_identifier;
 
 /// A value that later expressions of the policy know as `variables` and its name.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]

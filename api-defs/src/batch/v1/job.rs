@@ -60,6 +60,7 @@ impl Rules for Job {
             paths: &["status.succeeded"],
         }],
         refusal: FieldRefusal::Quoted("batchv1.Job"),
+        ..FieldLabels::NONE
     };
     const UPDATE_ORDER: UpdateOrder = UpdateOrder::ObjectFirst;
     const DEPENDENTS: Dependents = Dependents::Orphaned {

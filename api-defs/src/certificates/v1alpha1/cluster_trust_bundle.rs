@@ -13,6 +13,7 @@ use crate::certificates::v1beta1;
     version = "v1alpha1",
     cluster,
     name_rule = path_segment,
+    conditional_update,
     selectable("spec.signerName"),
     storage_version = v1beta1::ClusterTrustBundle
 )]

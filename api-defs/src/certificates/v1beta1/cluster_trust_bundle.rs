@@ -9,6 +9,9 @@ use planesmith_machinery::{Resource, Struct};
 
 use crate::certificates::{pem, signer_name};
 
+/// Bytes that the certificates of a bundle may have.
+const MAX_BUNDLE: usize = 1024 * 1024;
+
 /// Certificates that are to be trusted for what a signer issues, or for anything else when it names none. Pods can have
 /// them mounted.
 #[derive(Clone, Debug, Default, PartialEq, Resource)]
@@ -17,6 +20,7 @@ use crate::certificates::{pem, signer_name};
     version = "v1beta1",
     cluster,
     name_rule = path_segment,
+    conditional_update,
     selectable("spec.signerName"),
     rules
 )]
@@ -83,8 +87,12 @@ impl ClusterTrustBundle {
         }
         // What was accepted once stays, however readers of certificates change.
         if old.is_none_or(|old| old.spec.trust_bundle != self.spec.trust_bundle) {
+            const FIELD: &str = "spec.trustBundle";
+            if self.spec.trust_bundle.len() > MAX_BUNDLE {
+                return errors.too_long(FIELD, MAX_BUNDLE as u64);
+            }
             for complaint in pem::anchors_complaints(&self.spec.trust_bundle) {
-                errors.invalid("spec.trustBundle", "<value omitted>", complaint);
+                errors.invalid(FIELD, "<value omitted>", complaint);
             }
         }
     }

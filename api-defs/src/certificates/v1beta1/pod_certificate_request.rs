@@ -1,5 +1,10 @@
 //! Requests for certificates of pods.
 
+mod key_check;
+mod status_check;
+#[cfg(test)]
+mod tests;
+
 use std::collections::BTreeMap;
 
 use planesmith_machinery::byte_string::ByteString;
@@ -8,6 +13,7 @@ use planesmith_machinery::go_value::GoValue;
 use planesmith_machinery::meta::{Condition, ObjectMeta};
 use planesmith_machinery::names;
 use planesmith_machinery::rules::{Rules, UpdateOrder};
+use planesmith_machinery::selector::FieldLabels;
 use planesmith_machinery::time::Time;
 use planesmith_machinery::validation::check_on_update;
 use planesmith_machinery::{Resource, Struct};
@@ -32,6 +38,7 @@ pub(crate) fn expiration_bounds(signer: &str) -> (i32, i32) {
     group = "certificates.k8s.io",
     version = "v1beta1",
     status,
+    status_resets("metadata"),
     conditional_update,
     selectable("spec.signerName", "spec.podName", "spec.nodeName"),
     rules
@@ -138,6 +145,11 @@ pub struct PodCertificateRequestStatus {
 }
 
 impl Rules for PodCertificateRequest {
+    const FIELD_LABELS: FieldLabels = FieldLabels {
+        namespace: false,
+        ..FieldLabels::NONE
+    };
+    const HOLDS_PROOFS: bool = true;
     const UPDATE_ORDER: UpdateOrder = UpdateOrder::ChangeOnly;
 
     fn validate(&self, errors: &mut FieldErrors) {
@@ -152,12 +164,8 @@ impl Rules for PodCertificateRequest {
 
     fn validate_status_update(&self, old: &Self, errors: &mut FieldErrors) {
         check_on_update(&self.metadata, &old.metadata, errors);
-        let finished = |status: &PodCertificateRequestStatus| {
-            let mut conditions = status.conditions.iter();
-            conditions.any(|condition| ["Issued", "Denied", "Failed"].contains(&condition.r#type.as_str()))
-        };
-        if finished(&old.status) && self.status != old.status {
-            errors.invalid("status", GoValue(&self.status), "field is immutable");
+        if errors.is_empty() {
+            self.check_answer(old, Time::now(), errors);
         }
     }
 }
@@ -188,12 +196,13 @@ impl PodCertificateRequestSpec {
         }
         let (least, most) = expiration_bounds(&self.signer_name);
         match self.max_expiration_seconds {
-            None => errors.required("maxExpirationSeconds", "must be set"),
+            None => return errors.required("maxExpirationSeconds", "must be set"),
             Some(seconds) if !(least..=most).contains(&seconds) => {
                 let detail = format!("must be in the range [{least}, {most}]");
                 errors.invalid("maxExpirationSeconds", seconds, detail);
             }
             Some(_) => {}
         }
+        self.check_key(errors);
     }
 }

@@ -6,7 +6,13 @@ use planesmith_machinery::{Resource, Struct};
 
 /// One that would take over a lease, and what it is able to do, so that the best one is chosen.
 #[derive(Clone, Debug, Default, PartialEq, Resource)]
-#[resource(group = "coordination.k8s.io", version = "v1alpha2", create_on_update)]
+#[resource(
+    group = "coordination.k8s.io",
+    version = "v1alpha2",
+    name_rule = config_key,
+    create_on_update,
+    conditional_update
+)]
 #[resource(storage_version = crate::coordination::v1beta1::LeaseCandidate)]
 #[resource(deprecated = "coordination.k8s.io/v1alpha2 LeaseCandidate is deprecated in v1.35+, unavailable in v1.38+")]
 pub struct LeaseCandidate {

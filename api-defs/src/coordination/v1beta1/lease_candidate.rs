@@ -11,7 +11,14 @@ use crate::semantic_version::SemanticVersion;
 
 /// One that would take over a lease, and what it is able to do, so that the best one is chosen.
 #[derive(Clone, Debug, Default, PartialEq, Resource)]
-#[resource(group = "coordination.k8s.io", version = "v1beta1", create_on_update, rules)]
+#[resource(
+    group = "coordination.k8s.io",
+    version = "v1beta1",
+    name_rule = config_key,
+    create_on_update,
+    conditional_update,
+    rules
+)]
 #[resource(
     column(name),
     column(
@@ -88,24 +95,15 @@ impl Rules for LeaseCandidate {
             errors.required("binaryVersion", "");
         }
         let binary = version("binaryVersion", &spec.binary_version, errors);
-        if let (Some(binary), Some(emulated)) = (&binary, &emulated)
-            && binary < emulated
-        {
+        if !spec.binary_version.is_empty() && !spec.emulation_version.is_empty() && binary < emulated {
             let detail = "must be greater than or equal to `emulationVersion`";
             errors.invalid("binaryVersion", &spec.binary_version, detail);
         }
         if spec.strategy.is_empty() {
             return errors.required("strategy", "");
         }
-        if spec.strategy == "OldestEmulationVersion" {
-            for (field, found) in [
-                ("binaryVersion", binary.is_some()),
-                ("emulationVersion", emulated.is_some()),
-            ] {
-                if !found {
-                    errors.required(field, OLDEST);
-                }
-            }
+        if spec.strategy == "OldestEmulationVersion" && emulated == SemanticVersion::default() {
+            errors.required("emulationVersion", OLDEST);
         }
         check_strategy("strategy", &spec.strategy, errors);
     }
@@ -117,14 +115,53 @@ impl Rules for LeaseCandidate {
     }
 }
 
-/// The version at `field`, when there is one that can be read; reports one that cannot.
-fn version(field: &str, text: &str, errors: &mut FieldErrors) -> Option<SemanticVersion> {
-    if text.is_empty() {
-        return None;
-    }
+/// The version at `field`; reports one that cannot be read, which counts as 0.0.0 like one that is not given.
+fn version(field: &str, text: &str, errors: &mut FieldErrors) -> SemanticVersion {
     let version = SemanticVersion::parse(text);
-    if version.is_none() {
+    if version.is_none() && !text.is_empty() {
         errors.invalid(field, text, "must be a valid semantic version");
     }
-    version
+    version.unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn messages(binary: &str, emulation: &str, strategy: &str) -> Vec<String> {
+        let candidate = LeaseCandidate {
+            spec: LeaseCandidateSpec {
+                lease_name: "l".to_owned(),
+                binary_version: binary.to_owned(),
+                emulation_version: emulation.to_owned(),
+                strategy: strategy.to_owned(),
+                ..LeaseCandidateSpec::default()
+            },
+            ..LeaseCandidate::default()
+        };
+        let mut errors = FieldErrors::default();
+        candidate.validate(&mut errors);
+        errors.as_slice().iter().map(|error| error.message()).collect()
+    }
+
+    #[test]
+    fn the_oldest_version_needs_a_version() {
+        const OLDEST: &str = "OldestEmulationVersion";
+        assert_eq!(messages("1.36.0", "1.35.0", OLDEST), Vec::<String>::new());
+        assert_eq!(messages("1.36.0", "", "example.com/own"), Vec::<String>::new());
+        let missing = "spec.emulationVersion: Required value: must be specified when `strategy` is \
+                       'OldestEmulationVersion'";
+        assert_eq!(messages("1.36.0", "", OLDEST), [missing]);
+        assert_eq!(
+            messages("x", "1.35.0", OLDEST),
+            [
+                "spec.binaryVersion: Invalid value: \"x\": must be a valid semantic version",
+                "spec.binaryVersion: Invalid value: \"x\": must be greater than or equal to `emulationVersion`",
+            ]
+        );
+        assert_eq!(
+            messages("1.36.0", "0.0.0", "Newest"),
+            ["spec.strategy.strategy: Unsupported value: \"Newest\": supported values: \"OldestEmulationVersion\""]
+        );
+    }
 }

@@ -140,6 +140,7 @@ impl Rules for Event {
             paths: &["source.component", "reportingComponent"],
         }],
         refusal: FieldRefusal::Field,
+        ..FieldLabels::NONE
     };
 
     fn lifetime(&self) -> Option<Duration> {

@@ -111,6 +111,7 @@ impl Rules for Pod {
             },
         ],
         refusal: FieldRefusal::Field,
+        ..FieldLabels::NONE
     };
 
     fn default_values(&mut self) {

@@ -17,6 +17,9 @@ use super::flow_schema::condition_types;
 /// The shares of a level that says nothing about them.
 pub(in crate::flowcontrol) const SHARES: i32 = 30;
 
+/// The annotation by which v1beta3 tells no shares from none given; converting takes it away.
+pub(in crate::flowcontrol) const KEEPS_ZERO: &str = "flowcontrol.k8s.io/v1beta3-preserve-zero-concurrency-shares";
+
 /// A level of priority: how much of the server its requests get, and what happens to those that are too many.
 #[derive(Clone, Debug, Default, PartialEq, Resource)]
 #[resource(
@@ -162,6 +165,12 @@ impl Rules for PriorityLevelConfiguration {
 
     fn validate(&self, errors: &mut FieldErrors) {
         let name = self.metadata.name.as_str();
+        if self.metadata.annotations.contains_key(KEEPS_ZERO) {
+            errors.forbidden(
+                "metadata.annotations",
+                format!("annotation '{KEEPS_ZERO}' is forbidden"),
+            );
+        }
         self.spec.check(name, &mut errors.at("spec"));
         self.spec.check_mandatory(name, errors);
         self.status.check(errors);

@@ -6,10 +6,7 @@ use planesmith_machinery::rules::{Convert, Rules};
 
 use super::PriorityLevelConfigurationSpec;
 use crate::flowcontrol::v1;
-use crate::flowcontrol::v1::{PriorityLevelConfigurationStatus, SHARES};
-
-/// The annotation that tells no shares from none said.
-const KEEPS_ZERO: &str = "flowcontrol.k8s.io/v1beta3-preserve-zero-concurrency-shares";
+use crate::flowcontrol::v1::{KEEPS_ZERO, PriorityLevelConfigurationStatus, SHARES};
 
 /// A level of priority: how much of the server its requests get, and what happens to those that are too many.
 #[derive(Clone, Debug, Default, PartialEq, Resource)]

@@ -12,7 +12,14 @@ const IMMUTABLE: &str = "field is immutable";
 /// A range, or one of each IP family, that services get their addresses from. The server makes the first one, called
 /// kubernetes, from its flags.
 #[derive(Clone, Debug, Default, PartialEq, Resource)]
-#[resource(group = "networking.k8s.io", version = "v1", cluster, status, rules)]
+#[resource(
+    group = "networking.k8s.io",
+    version = "v1",
+    cluster,
+    status,
+    status_resets("metadata"),
+    rules
+)]
 #[resource(
     column(name),
     column(name = "CIDRs", type = "string", doc = "The ranges.", with = cidrs_cell),

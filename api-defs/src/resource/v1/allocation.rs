@@ -10,7 +10,6 @@ use planesmith_machinery::validation::SelectorValues;
 
 use super::binding::check_binding_conditions;
 use super::device_claim::{RequestNames, check_reference, check_references};
-use super::device_request::check_device_tolerations;
 use super::list::check_each;
 use super::names::{check_label, check_pool, check_uuid};
 use crate::core::v1::check_driver_name;
@@ -137,7 +136,6 @@ impl DeviceRequestAllocationResult {
         check_pool("pool", &self.pool, errors);
         check_label("device", &self.device, errors);
         check_binding_conditions(&self.binding_conditions, &self.binding_failure_conditions, errors);
-        check_device_tolerations(&self.tolerations, errors);
         if let Some(share) = &self.share_id {
             check_uuid("shareID", share, errors);
         }

@@ -144,33 +144,30 @@ impl DeviceRequest {
         }
     }
 
-    /// Reports what is wrong with the request; one that is `stored` already is looked at less strictly.
-    pub(super) fn check(&self, stored: bool, errors: &mut FieldErrors) {
+    /// Reports what is wrong with a new request.
+    pub(super) fn check(&self, errors: &mut FieldErrors) {
         const ONE: &str = "exactly one of `exactly` or `firstAvailable` is required";
         check_label("name", &self.name, errors);
-        check_named(
-            "firstAvailable",
-            &self.first_available,
-            MAX_ALTERNATIVES,
-            |alternative| &alternative.name,
-            errors,
-            |alternative, errors| alternative.check(stored, errors),
-        );
-        if let Some(exactly) = &self.exactly {
-            exactly.check(stored, &mut errors.at("exactly"));
-        }
         match (&self.exactly, self.first_available.is_empty()) {
             (None, true) => errors.required("", ONE),
             (Some(_), false) => {
                 errors.invalid("", Json("null"), format!("{ONE}, but multiple fields are set"));
             }
-            _ => {}
+            (Some(exactly), true) => exactly.check(&mut errors.at("exactly")),
+            (None, false) => check_named(
+                "firstAvailable",
+                &self.first_available,
+                MAX_ALTERNATIVES,
+                |alternative| &alternative.name,
+                errors,
+                DeviceSubRequest::check,
+            ),
         }
     }
 }
 
 impl ExactDeviceRequest {
-    fn check(&self, stored: bool, errors: &mut FieldErrors) {
+    fn check(&self, errors: &mut FieldErrors) {
         check_required_subdomain("deviceClassName", &self.device_class_name, errors);
         check_each(
             "selectors",
@@ -178,7 +175,7 @@ impl ExactDeviceRequest {
             MAX_SELECTORS,
             errors,
             |selector, errors| {
-                selector.check(stored, errors);
+                selector.check(false, errors);
             },
         );
         check_amount(&self.allocation_mode, self.count, errors);
@@ -187,7 +184,7 @@ impl ExactDeviceRequest {
 }
 
 impl DeviceSubRequest {
-    fn check(&self, stored: bool, errors: &mut FieldErrors) {
+    fn check(&self, errors: &mut FieldErrors) {
         check_label("name", &self.name, errors);
         check_required_subdomain("deviceClassName", &self.device_class_name, errors);
         check_each(
@@ -196,7 +193,7 @@ impl DeviceSubRequest {
             MAX_SELECTORS,
             errors,
             |selector, errors| {
-                selector.check(stored, errors);
+                selector.check(false, errors);
             },
         );
         check_amount(&self.allocation_mode, self.count, errors);

@@ -1,13 +1,12 @@
 //! What drivers say about devices of claims.
 
 use std::collections::BTreeSet;
-use std::net::IpAddr;
 
-use planesmith_machinery::Struct;
 use planesmith_machinery::field_error::{FieldErrors, Json};
 use planesmith_machinery::meta::Condition;
 use planesmith_machinery::raw::RawExtension;
 use planesmith_machinery::validation::check_conditions;
+use planesmith_machinery::{Struct, ip};
 
 use super::configuration::check_object;
 use super::list::check_named;
@@ -118,15 +117,10 @@ impl NetworkDeviceData {
     }
 }
 
-/// Reports that `text` is not an address with the length of its network, in canonical form.
+/// Reports an address of an interface that is none, or is not in the one form that is taken.
 fn check_interface_address(text: &str, errors: &mut FieldErrors) {
-    let parsed = text.split_once('/').and_then(|(address, length)| {
-        let address: IpAddr = address.parse().ok()?;
-        let length: u8 = length.parse().ok()?;
-        let max = if address.is_ipv4() { 32 } else { 128 };
-        (length <= max).then(|| format!("{address}/{length}"))
-    });
-    match parsed {
+    let canonical = ip::parse_range(text).map(|(address, range)| format!("{address}/{}", range.bits()));
+    match canonical {
         None => {
             let detail = "must be a valid address in CIDR form, (e.g. 10.9.8.7/24 or 2001:db8::1/64)";
             errors.invalid("", text, detail);

@@ -90,18 +90,17 @@ impl Rules for ResourceClaim {
 
     fn prepare_status_update(&mut self, old: &Self) {
         self.metadata.keep_for_status(&old.metadata);
+        status_check::drop_returned(&mut self.status, &old.status);
     }
 
     fn validate(&self, errors: &mut FieldErrors) {
-        self.spec.check(false, &mut errors.at("spec"));
+        self.spec.check(&mut errors.at("spec"));
     }
 
     fn validate_update(&self, old: &Self, errors: &mut FieldErrors) {
         if self.spec != old.spec {
             errors.invalid("spec", GoValue(&self.spec), "field is immutable");
         }
-        // What cannot change was stored before.
-        self.spec.check(true, &mut errors.at("spec"));
     }
 
     fn validate_status_update(&self, old: &Self, errors: &mut FieldErrors) {
@@ -117,8 +116,8 @@ impl ResourceClaimSpec {
         }
     }
 
-    /// Reports what is wrong with the spec; one that is `stored` already is looked at less strictly.
-    pub(super) fn check(&self, stored: bool, errors: &mut FieldErrors) {
-        self.devices.check(stored, &mut errors.at("devices"));
+    /// Reports what is wrong with a new spec.
+    pub(super) fn check(&self, errors: &mut FieldErrors) {
+        self.devices.check(&mut errors.at("devices"));
     }
 }

@@ -40,21 +40,19 @@ impl Rules for ResourceClaimTemplate {
     }
 
     fn validate(&self, errors: &mut FieldErrors) {
-        self.spec.check(false, &mut errors.at("spec"));
+        self.spec.check(&mut errors.at("spec"));
     }
 
     fn validate_update(&self, old: &Self, errors: &mut FieldErrors) {
         if self.spec != old.spec {
             errors.invalid("spec", GoValue(&self.spec), "field is immutable");
         }
-        // What cannot change was stored before.
-        self.spec.check(true, &mut errors.at("spec"));
     }
 }
 
 impl ResourceClaimTemplateSpec {
-    fn check(&self, stored: bool, errors: &mut FieldErrors) {
+    fn check(&self, errors: &mut FieldErrors) {
         check_template_metadata("metadata", &self.metadata, errors);
-        self.spec.check(stored, &mut errors.at("spec"));
+        self.spec.check(&mut errors.at("spec"));
     }
 }

@@ -3,6 +3,7 @@
 mod node_choice;
 
 use planesmith_machinery::field_error::FieldErrors;
+use planesmith_machinery::go_format::quote;
 use planesmith_machinery::meta::ObjectMeta;
 use planesmith_machinery::rules::{Rules, UpdateOrder};
 use planesmith_machinery::selector::{FieldLabels, FieldRefusal};
@@ -99,6 +100,7 @@ impl Rules for ResourceSlice {
     const FIELD_LABELS: FieldLabels = FieldLabels {
         aliases: &[],
         refusal: FieldRefusal::KindAndField,
+        ..FieldLabels::NONE
     };
     const UPDATE_ORDER: UpdateOrder = UpdateOrder::ChangeOnly;
 
@@ -120,6 +122,17 @@ impl Rules for ResourceSlice {
         for device in &mut self.spec.devices {
             device.drop_alpha(old.spec.device(&device.name));
         }
+    }
+
+    fn warnings(&self, _old: Option<&Self>) -> Vec<String> {
+        let driver = &self.spec.driver;
+        if *driver == driver.to_lowercase() {
+            return Vec::new();
+        }
+        vec![format!(
+            "spec.driver: driver names should be lowercase; {} contains uppercase characters",
+            quote(driver)
+        )]
     }
 
     fn validate(&self, errors: &mut FieldErrors) {
@@ -147,8 +160,7 @@ impl ResourceSliceSpec {
         if !self.shared_counters.is_empty() && !self.devices.is_empty() {
             errors.invalid("", "", "only one of `sharedCounters` or `devices` is allowed");
         }
-        let advanced = |device: &Device| !device.taints.is_empty() || !device.consumes_counters.is_empty();
-        let max = match self.devices.iter().any(advanced) {
+        let max = match self.devices.iter().any(Device::is_advanced) {
             true => MAX_ADVANCED_DEVICES,
             false => MAX_DEVICES,
         };

@@ -96,6 +96,14 @@ impl Rules for DeviceTaintRule {
         self.spec.taint.time_added.get_or_insert_with(Time::now);
     }
 
+    fn prepare_update(&mut self, old: &Self) {
+        let (new, old) = (&mut self.spec.taint, &old.spec.taint);
+        // The time is that of the effect, which tolerations run from.
+        if new.effect != old.effect && new.time_added == old.time_added {
+            new.time_added = Some(Time::now());
+        }
+    }
+
     fn prepare_status_update(&mut self, old: &Self) {
         self.metadata.keep_for_status(&old.metadata);
     }

@@ -19,6 +19,7 @@ use crate::resource::v1::{check_pool, check_subdomain};
     cluster,
     status,
     status_resets("metadata"),
+    conditional_update,
     returns_deleted,
     rules
 )]

@@ -150,8 +150,11 @@ impl Rules for CSIDriver {
         }
     }
 
-    fn warnings(&self, _old: Option<&Self>) -> Vec<String> {
-        self.spec.warnings()
+    fn warnings(&self, old: Option<&Self>) -> Vec<String> {
+        match old.is_some_and(|old| old.spec.token_requests == self.spec.token_requests) {
+            true => Vec::new(),
+            false => self.spec.warnings(),
+        }
     }
 
     fn validate_update(&self, old: &Self, errors: &mut FieldErrors) {
@@ -188,6 +191,9 @@ impl CSIDriverSpec {
         }
         self.requires_republish.get_or_insert(false);
         self.se_linux_mount.get_or_insert(false);
+        if VOLUME_LIMIT_SCALING.is_on() {
+            self.prevent_pod_scheduling_if_missing.get_or_insert(false);
+        }
     }
 
     /// What clients are told about a driver that is accepted.

@@ -45,17 +45,15 @@ impl Rules for CSIStorageCapacity {
     const UPDATE_ORDER: UpdateOrder = UpdateOrder::ObjectFirst;
 
     fn validate(&self, errors: &mut FieldErrors) {
-        if let Some(topology) = &self.node_topology {
-            check_label_selector(topology, SelectorValues::Legal, &mut errors.at("nodeTopology"));
-        }
-        for problem in names::dns_subdomain(&self.storage_class_name) {
-            errors.invalid("storageClassName", &self.storage_class_name, problem);
-        }
-        if let Some(capacity) = &self.capacity
-            && capacity.is_negative()
-        {
-            errors.invalid("capacity", capacity.as_str(), "must be greater than or equal to 0");
-        }
+        self.check(SelectorValues::Legal, errors);
+    }
+
+    fn validate_replacement(&self, old: &Self, errors: &mut FieldErrors) {
+        let topology = old.node_topology.as_ref();
+        self.check(
+            topology.map_or(SelectorValues::Legal, SelectorValues::as_stored),
+            errors,
+        );
     }
 
     fn validate_update(&self, old: &Self, errors: &mut FieldErrors) {
@@ -70,5 +68,21 @@ impl Rules for CSIStorageCapacity {
     fn warnings(&self, _old: Option<&Self>) -> Vec<String> {
         let topology = self.node_topology.as_ref();
         topology.map_or_else(Vec::new, |topology| of_node_label_selector(topology, "nodeTopology"))
+    }
+}
+
+impl CSIStorageCapacity {
+    fn check(&self, values: SelectorValues, errors: &mut FieldErrors) {
+        if let Some(topology) = &self.node_topology {
+            check_label_selector(topology, values, &mut errors.at("nodeTopology"));
+        }
+        for problem in names::dns_subdomain(&self.storage_class_name) {
+            errors.invalid("storageClassName", &self.storage_class_name, problem);
+        }
+        if let Some(capacity) = &self.capacity
+            && capacity.is_negative()
+        {
+            errors.invalid("capacity", capacity.as_str(), "must be greater than or equal to 0");
+        }
     }
 }

@@ -77,11 +77,18 @@ const COLUMN: Grammar = Grammar {
 };
 
 /// What `name_rule` can be, in the order of [`NAME_RULES`].
-const NAME_RULE_WORDS: &[&str] = &["dns_subdomain", "dns_label", "dns_label_1035", "path_segment"];
-const NAME_RULES: [NameRule; 4] = [
+const NAME_RULE_WORDS: &[&str] = &[
+    "dns_subdomain",
+    "dns_label",
+    "dns_label_1035",
+    "config_key",
+    "path_segment",
+];
+const NAME_RULES: [NameRule; 5] = [
     NameRule::DnsSubdomain,
     NameRule::DnsLabel,
     NameRule::DnsLabel1035,
+    NameRule::ConfigKey,
     NameRule::PathSegment,
 ];
 

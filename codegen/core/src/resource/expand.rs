@@ -201,6 +201,7 @@ fn name_rule(rule: NameRule) -> TokenStream {
         NameRule::DnsSubdomain => quote!(DnsSubdomain),
         NameRule::DnsLabel => quote!(DnsLabel),
         NameRule::DnsLabel1035 => quote!(DnsLabel1035),
+        NameRule::ConfigKey => quote!(ConfigKey),
         NameRule::PathSegment => quote!(PathSegment),
     }
 }

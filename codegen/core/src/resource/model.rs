@@ -125,6 +125,8 @@ pub enum NameRule {
     DnsLabel,
     /// RFC 1035 label.
     DnsLabel1035,
+    /// Key of a ConfigMap.
+    ConfigKey,
     /// Anything between two slashes.
     PathSegment,
 }

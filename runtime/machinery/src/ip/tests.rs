@@ -83,9 +83,7 @@ fn addresses_that_lead_nowhere_are_told_apart() {
 fn tolerated_forms_are_warned_of() {
     assert_eq!(
         warnings("spec.ip", "10.0.0.08"),
-        [
-            "spec.ip: non-standard IP address \"10.0.0.08\" is invalid: use \"10.0.0.8\""
-        ]
+        ["spec.ip: non-standard IP address \"10.0.0.08\" is invalid: use \"10.0.0.8\""]
     );
     assert_eq!(
         warnings("spec.ip", "2001:DB8::8"),

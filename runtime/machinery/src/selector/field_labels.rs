@@ -11,6 +11,8 @@ pub struct FieldLabels {
     pub aliases: &'static [FieldAlias],
     /// The wording of a refusal.
     pub refusal: FieldRefusal,
+    /// Whether the namespace counts among the fields, of a kind that declares some and lives in one.
+    pub namespace: bool,
 }
 
 impl FieldLabels {
@@ -18,6 +20,7 @@ impl FieldLabels {
     pub const NONE: Self = Self {
         aliases: &[],
         refusal: FieldRefusal::Field,
+        namespace: true,
     };
 }
 
@@ -88,7 +91,7 @@ impl ResourceFacts {
         let declares = !self.selectable.is_empty() || !labels.aliases.is_empty();
         let known = match field {
             "metadata.name" => true,
-            "metadata.namespace" => !declares || self.scope == Scope::Namespaced,
+            "metadata.namespace" => !declares || (self.scope == Scope::Namespaced && labels.namespace),
             field => self.selectable.contains(&field) || self.field_alias(field).is_some(),
         };
         if known {

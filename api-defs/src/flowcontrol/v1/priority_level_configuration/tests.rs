@@ -53,3 +53,26 @@ fn hands_are_as_large_as_hashes_allow() {
         ]
     );
 }
+
+#[test]
+fn conditions_have_a_type() {
+    let mut level = PriorityLevelConfiguration::default();
+    level
+        .status
+        .conditions
+        .push(PriorityLevelConfigurationCondition::default());
+    level.metadata.annotations.insert(KEEPS_ZERO.to_owned(), String::new());
+    level.spec.type_ = "Limited".to_owned();
+    let mut errors = FieldErrors::default();
+    level.validate(&mut errors);
+    let found: Vec<String> = errors.as_slice().iter().map(|error| error.message()).collect();
+    assert_eq!(
+        found,
+        [
+            "metadata.annotations: Forbidden: annotation \
+             'flowcontrol.k8s.io/v1beta3-preserve-zero-concurrency-shares' is forbidden",
+            "spec.limited: Required value: must not be empty when type is Limited",
+            "status.conditions[0].type: Required value",
+        ]
+    );
+}

@@ -54,7 +54,8 @@ impl CapacityRequestPolicy {
                 }
             }
         }
-        if !values.contains(default) {
+        // Of too many values none is looked at.
+        if values.len() > MAX_VALUES || !values.contains(default) {
             let detail = "default value is not valid according to the requestPolicy";
             errors.invalid(FIELD, default.as_str(), detail);
         }
@@ -70,7 +71,7 @@ impl CapacityRequestPolicyRange {
             errors.invalid("min", min.as_str(), format!("min is larger than capacity value: {all}"));
         }
         if default < min {
-            errors.invalid("default", default.as_str(), format!("default is less than min: {min}"));
+            errors.invalid("min", default.as_str(), format!("default is less than min: {min}"));
         }
         if let Some(max) = &self.max {
             if min > max {
@@ -80,7 +81,7 @@ impl CapacityRequestPolicyRange {
                 errors.invalid("max", max.as_str(), format!("max is larger than capacity value: {all}"));
             }
             if default > max {
-                errors.invalid("default", default.as_str(), format!("default is more than max: {max}"));
+                errors.invalid("max", default.as_str(), format!("default is more than max: {max}"));
             }
         }
         let Some(step) = &self.step else { return };
@@ -138,6 +139,12 @@ mod tests {
         let expected =
             "validRange.step: Invalid value: \"2Gi\": value is not a multiple of a given step (2Gi) from (1Gi)";
         assert_eq!(messages(&ranged("2Gi", "2Gi")), [expected]);
+    }
+
+    #[test]
+    fn defaults_outside_of_the_range_are_told_at_its_ends() {
+        let expected = "validRange.min: Invalid value: \"512Mi\": default is less than min: 1Gi";
+        assert_eq!(messages(&ranged("512Mi", "512Mi")), [expected]);
     }
 
     #[test]

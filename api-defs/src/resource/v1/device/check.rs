@@ -14,6 +14,9 @@ use crate::features::DRA_LIST_TYPE_ATTRIBUTES;
 /// The most attributes and capacities of a device together.
 const MAX_ATTRIBUTES: usize = 32;
 
+/// The most values of attributes of a device, each element of a list counted.
+const MAX_VALUES: usize = 48;
+
 /// The most bytes of the value of an attribute.
 const MAX_VALUE: usize = 64;
 
@@ -54,16 +57,19 @@ impl Device {
             let detail = format!("the total number of attributes and capacities must not exceed {MAX_ATTRIBUTES}");
             errors.invalid("", count, detail);
         }
+        let count: usize = self.attributes.values().map(DeviceAttribute::count).sum();
+        if count > MAX_VALUES {
+            let detail = format!("the total number of attribute values must not exceed {MAX_VALUES}");
+            errors.invalid("", count, detail);
+        }
         for (key, attribute) in &self.attributes {
             check_qualified("attributes", key, errors);
             attribute.check(&mut errors.at_key("attributes", &shortened(key, MAX_KEY)));
         }
-        if old.is_none_or(|old| old.capacity != self.capacity) {
-            let shared = self.allow_multiple_allocations == Some(true);
-            for (key, capacity) in &self.capacity {
-                check_qualified("capacity", key, errors);
-                capacity.check(shared, &mut errors.at_key("capacity", &shortened(key, MAX_KEY)));
-            }
+        let shared = self.allow_multiple_allocations == Some(true);
+        for (key, capacity) in &self.capacity {
+            check_qualified("capacity", key, errors);
+            capacity.check(shared, &mut errors.at_key("capacity", &shortened(key, MAX_KEY)));
         }
         if old.is_none_or(|old| old.taints != self.taints) {
             check_each("taints", &self.taints, MAX_TAINTS, errors, |taint, errors| {
@@ -89,15 +95,27 @@ impl Device {
     }
 }
 
+impl Device {
+    /// Whether a slice holds fewer devices when one is like this.
+    pub(in crate::resource::v1) fn is_advanced(&self) -> bool {
+        let lists = self.attributes.values().any(DeviceAttribute::has_list);
+        lists || !self.taints.is_empty() || !self.consumes_counters.is_empty()
+    }
+}
+
 impl DeviceAttribute {
+    /// How many values there are in lists.
+    fn listed(&self) -> usize {
+        self.ints.len() + self.bools.len() + self.strings.len() + self.versions.len()
+    }
+
     fn has_list(&self) -> bool {
-        let empty = [
-            self.ints.is_empty(),
-            self.bools.is_empty(),
-            self.strings.is_empty(),
-            self.versions.is_empty(),
-        ];
-        empty.contains(&false)
+        self.listed() > 0
+    }
+
+    /// How many values it counts for.
+    fn count(&self) -> usize {
+        self.listed().max(1)
     }
 
     fn check(&self, errors: &mut FieldErrors) {

@@ -15,8 +15,8 @@ const MAX_ELEMENTS: usize = 32;
 pub(in crate::resource::v1) type RequestNames<'a> = BTreeMap<&'a str, BTreeSet<&'a str>>;
 
 impl DeviceClaim {
-    /// Reports what is wrong with the claim; one that is `stored` already is looked at less strictly.
-    pub(in crate::resource::v1) fn check(&self, stored: bool, errors: &mut FieldErrors) {
+    /// Reports what is wrong with a new claim.
+    pub(in crate::resource::v1) fn check(&self, errors: &mut FieldErrors) {
         let names = self.request_names();
         check_named(
             "requests",
@@ -24,7 +24,7 @@ impl DeviceClaim {
             MAX_ELEMENTS,
             |request| &request.name,
             errors,
-            |request, errors| request.check(stored, errors),
+            |request, errors| request.check(errors),
         );
         check_each(
             "constraints",
@@ -37,7 +37,7 @@ impl DeviceClaim {
         );
         check_each("config", &self.config, MAX_ELEMENTS, errors, |config, errors| {
             check_references(&config.requests, &names, errors);
-            config.device_configuration.check(stored, errors);
+            config.device_configuration.check(false, errors);
         });
     }
 

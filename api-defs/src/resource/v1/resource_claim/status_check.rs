@@ -7,7 +7,7 @@ use planesmith_machinery::go_value::GoValue;
 
 use super::super::AllocatedDeviceStatus;
 use super::super::list::check_named;
-use super::{ResourceClaim, ResourceClaimConsumerReference};
+use super::{ResourceClaim, ResourceClaimConsumerReference, ResourceClaimStatus};
 
 /// The most consumers of a claim.
 const MAX_CONSUMERS: usize = 256;
@@ -47,16 +47,29 @@ pub(super) fn check(new: &ResourceClaim, old: &ResourceClaim, errors: &mut Field
     }
 }
 
-/// Reports what drivers say about devices that the claim has not, and what is wrong with the rest.
-fn check_devices(claim: &ResourceClaim, errors: &mut FieldErrors) {
-    let allocated = claim
-        .status
+/// Drops what is said about devices that were given back with this write.
+pub(super) fn drop_returned(new: &mut ResourceClaimStatus, old: &ResourceClaimStatus) {
+    let (before, after) = (allocated(old), allocated(new));
+    new.devices.retain(|device| {
+        let id = device.id();
+        !before.contains(&id) || after.contains(&id)
+    });
+}
+
+/// The devices that a claim has.
+fn allocated(status: &ResourceClaimStatus) -> BTreeSet<String> {
+    let results = status
         .allocation
         .iter()
         .flat_map(|allocation| &allocation.devices.results);
-    let allocated: BTreeSet<String> = allocated
+    results
         .map(|result| device_id(&result.driver, &result.pool, &result.device, result.share_id.as_deref()))
-        .collect();
+        .collect()
+}
+
+/// Reports what drivers say about devices that the claim has not, and what is wrong with the rest.
+fn check_devices(claim: &ResourceClaim, errors: &mut FieldErrors) {
+    let allocated = allocated(&claim.status);
     let devices = &claim.status.devices;
     for (index, device) in devices.iter().enumerate() {
         device.check(&allocated, &mut errors.at_index("devices", index));
@@ -93,5 +106,28 @@ impl ResourceClaimConsumerReference {
                 errors.required(field, "");
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn nothing_is_said_about_devices_that_were_given_back() {
+        let device = |name: &str| json!({"request": "r", "driver": "d", "pool": "p", "device": name});
+        let status = |allocated: &[&str], known: &[&str]| -> ResourceClaimStatus {
+            let [allocated, known] =
+                [allocated, known].map(|names| names.iter().map(|name| device(name)).collect::<Vec<_>>());
+            serde_json::from_value(json!({"allocation": {"devices": {"results": allocated}}, "devices": known}))
+                .unwrap()
+        };
+        let old = status(&["a", "b"], &[]);
+        let mut new = status(&["b"], &["a", "b", "c"]);
+        drop_returned(&mut new, &old);
+        let names: Vec<&str> = new.devices.iter().map(|device| device.device.as_str()).collect();
+        assert_eq!(names, ["b", "c"]);
     }
 }
