@@ -12,6 +12,10 @@ use crate::go_format::quote;
 const MANY: f64 = 400_000.0;
 const TOO_MANY: f64 = 4_000_000.0;
 
+/// Bytes of text that aliases may repeat: as many as a whole request may have. go-yaml only counts nodes, but a few
+/// nodes may hold much.
+const MAX_COPIED: usize = 3 << 20;
+
 /// More duplicates are not reported.
 const MAX_DUPLICATES: usize = 100;
 
@@ -26,6 +30,7 @@ pub(super) fn resolve(nodes: &Nodes) -> Result<(Value, Vec<String>), YamlError> 
         depth: 0,
         count: 0,
         from_aliases: 0,
+        copied: 0,
         duplicates: Vec::new(),
     };
     let tree = walk.value(root)?;
@@ -39,6 +44,8 @@ struct Walk<'n> {
     depth: usize,
     count: usize,
     from_aliases: usize,
+    /// Bytes of text that came through aliases.
+    copied: usize,
     duplicates: Vec<String>,
 }
 
@@ -55,7 +62,10 @@ impl Walk<'_> {
         self.enter()?;
         let node = self.nodes.get(id);
         let value = match &node.content {
-            Content::Scalar { text, plain, tag } => scalar(text, *plain, tag)?.into_value()?,
+            Content::Scalar { text, plain, tag } => {
+                self.copy(text)?;
+                scalar(text, *plain, tag)?.into_value()?
+            }
             Content::Alias(target) => self.through_alias(*target, |walk| walk.value(*target))?,
             Content::Sequence(children) => {
                 let elements: Result<Vec<Value>, YamlError> = children.iter().map(|child| self.value(*child)).collect();
@@ -82,9 +92,20 @@ impl Walk<'_> {
         let share = self.from_aliases as f64 / self.count as f64;
         let steps = ((self.count as f64 - MANY) / (TOO_MANY - MANY)).clamp(0.0, 1.0);
         if self.from_aliases > 100 && self.count > 1_000 && share > 0.99 - 0.89 * steps {
-            return Err(YamlError("yaml: document contains excessive aliasing".to_owned()));
+            return Err(excessive());
         }
         Ok(())
+    }
+
+    /// Counts the text of a node that may be visited through an alias.
+    fn copy(&mut self, text: &str) -> Result<(), YamlError> {
+        if !self.open_aliases.is_empty() {
+            self.copied += text.len();
+        }
+        match self.copied > MAX_COPIED {
+            true => Err(excessive()),
+            false => Ok(()),
+        }
     }
 
     fn through_alias<T>(
@@ -122,10 +143,13 @@ impl Walk<'_> {
 
     /// A key in JSON, and as Go shows it.
     fn key(&mut self, id: Id) -> Result<(String, String), YamlError> {
+        self.enter()?;
         let resolved = match &self.nodes.get(id).content {
-            Content::Scalar { text, plain, tag } => scalar(text, *plain, tag)?,
+            Content::Scalar { text, plain, tag } => {
+                self.copy(text)?;
+                scalar(text, *plain, tag)?
+            }
             Content::Alias(target) => {
-                self.enter()?;
                 let key = self.through_alias(*target, |walk| walk.key(*target))?;
                 self.depth -= 1;
                 return Ok(key);
@@ -134,6 +158,7 @@ impl Walk<'_> {
                 return Err(YamlError("yaml: invalid map key: not a scalar".to_owned()));
             }
         };
+        self.depth -= 1;
         match resolved {
             Scalar::Text(text) => {
                 let shown = quote(&text);
@@ -172,6 +197,10 @@ impl Walk<'_> {
         self.depth -= 1;
         Ok(())
     }
+}
+
+fn excessive() -> YamlError {
+    YamlError("yaml: document contains excessive aliasing".to_owned())
 }
 
 fn is_merge(key: &Node) -> bool {

@@ -243,3 +243,14 @@ fn long_lines_are_folded_behind_column_80() {
     let key = "k".repeat(130);
     assert_eq!(yaml(&format!(r#"{{"{key}":1}}"#)), format!("? {key}\n: 1\n"));
 }
+
+#[test]
+fn aliases_do_not_repeat_long_texts_without_limit() {
+    let text = "x".repeat(100_000);
+    for repeated in ["*a,".repeat(200), "{*a : 1},".repeat(200), "{<<: *m},".repeat(200)] {
+        let document = format!("x: &a {text}\nm: &m {{{text}: 1}}\ny: [{repeated}]\n");
+        assert_eq!(error(&document), "yaml: document contains excessive aliasing");
+    }
+    let few = format!("x: &a {text}\ny: [{}]\n", "*a,".repeat(20));
+    assert!(to_json(few.as_bytes()).is_ok());
+}
