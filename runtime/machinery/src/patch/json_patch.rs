@@ -15,6 +15,10 @@ pub const MAX_OPERATIONS: usize = 10_000;
 /// How many bytes all `copy` operations of a patch may add.
 const MAX_COPIED: usize = 3 * 1024 * 1024;
 
+/// How many elements all operations of a patch may push along, because one before them comes or goes: a fraction of a
+/// second's work.
+const MAX_MOVED: usize = 1 << 24;
+
 /// Applies a JSON patch to a JSON document, which is compact as the codecs write it.
 ///
 /// # Errors
@@ -39,6 +43,7 @@ pub fn json_patch(document: &[u8], patch: &[u8], strictness: Strictness) -> Resu
     let mut target = Target {
         root: Node::stored(&document),
         copied: 0,
+        moved: 0,
     };
     let mut patch = Node::sent(&patch);
     for operation in patch.as_array().into_iter().flatten() {
@@ -108,6 +113,8 @@ struct Target<'a> {
     root: Node<'a>,
     /// Bytes that `copy` operations added so far.
     copied: usize,
+    /// Elements of arrays that were pushed along so far.
+    moved: usize,
 }
 
 /// Every step is `None` when the operation cannot be carried out.
@@ -147,12 +154,13 @@ impl<'a> Target<'a> {
     }
 
     fn add(&mut self, path: &str, value: Node<'a>) -> Option<()> {
-        let (parent, key) = self.find(path)?;
+        let (parent, key) = find(&mut self.root, path)?;
         if let Some(elements) = parent.as_array() {
             let index = match key.as_str() {
                 "-" => elements.len(),
                 key => index(key, elements.len() + 1)?,
             };
+            push_along(&mut self.moved, elements.len() - index)?;
             elements.insert(index, value);
         } else {
             parent.as_object()?.insert(key, value);
@@ -161,10 +169,11 @@ impl<'a> Target<'a> {
     }
 
     fn remove(&mut self, path: &str) -> Option<Node<'a>> {
-        let (parent, key) = self.find(path)?;
+        let (parent, key) = find(&mut self.root, path)?;
         match parent.as_array() {
             Some(elements) => {
                 let index = index(&key, elements.len())?;
+                push_along(&mut self.moved, elements.len() - index)?;
                 Some(elements.remove(index))
             }
             None => parent.as_object()?.remove(&key),
@@ -178,7 +187,7 @@ impl<'a> Target<'a> {
             self.root = value;
             return Some(());
         }
-        let (parent, key) = self.find(path)?;
+        let (parent, key) = find(&mut self.root, path)?;
         match parent.as_array() {
             Some(elements) => {
                 let index = index(&key, elements.len())?;
@@ -203,7 +212,7 @@ impl<'a> Target<'a> {
 
     /// The value at a path; the inner `None` is a missing entry of an object.
     fn get(&mut self, path: &str) -> Option<Option<&mut Node<'a>>> {
-        let (parent, key) = self.find(path)?;
+        let (parent, key) = find(&mut self.root, path)?;
         if parent.is_array() {
             let elements = parent.as_array()?;
             let index = index(&key, elements.len())?;
@@ -211,24 +220,30 @@ impl<'a> Target<'a> {
         }
         Some(parent.as_object()?.get_mut(&key))
     }
+}
 
-    /// The object or array that holds the last step of a path, and that step.
-    fn find(&mut self, path: &str) -> Option<(&mut Node<'a>, String)> {
-        let mut steps = path.split('/').skip(1).map(decode_step).peekable();
-        let mut node = &mut self.root;
-        loop {
-            let step = steps.next()?;
-            if steps.peek().is_none() {
-                return Some((node, step));
-            }
-            node = if node.is_array() {
-                let elements = node.as_array()?;
-                let index = index(&step, elements.len())?;
-                &mut elements[index]
-            } else {
-                node.as_object()?.get_mut(&step)?
-            };
+/// Counts elements that are pushed along.
+fn push_along(moved: &mut usize, elements: usize) -> Option<()> {
+    *moved += elements;
+    (*moved <= MAX_MOVED).then_some(())
+}
+
+/// The object or array that holds the last step of a path below `root`, and that step.
+fn find<'n, 'a>(root: &'n mut Node<'a>, path: &str) -> Option<(&'n mut Node<'a>, String)> {
+    let mut steps = path.split('/').skip(1).map(decode_step).peekable();
+    let mut node = root;
+    loop {
+        let step = steps.next()?;
+        if steps.peek().is_none() {
+            return Some((node, step));
         }
+        node = if node.is_array() {
+            let elements = node.as_array()?;
+            let index = index(&step, elements.len())?;
+            &mut elements[index]
+        } else {
+            node.as_object()?.get_mut(&step)?
+        };
     }
 }
 

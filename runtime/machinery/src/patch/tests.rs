@@ -366,3 +366,16 @@ fn uses_no_liberty(patch: &::json_patch::Patch) -> bool {
         value_stays && !operation.path().is_root()
     })
 }
+
+#[test]
+fn elements_are_not_pushed_along_without_limit() {
+    let document = json!({"x": vec![0; 100_000]});
+    let operations =
+        |path: &str, count: usize| Value::from(vec![json!({"op": "add", "path": path, "value": 1}); count]);
+    let rejected = Err((422, REJECTED.to_owned()));
+    assert_eq!(patched(&document, &operations("/x/0", 200)), rejected);
+    let removals = Value::from(vec![json!({"op": "remove", "path": "/x/0"}); 200]);
+    assert_eq!(patched(&document, &removals), rejected);
+    assert!(patched(&document, &operations("/x/-", 200)).is_ok());
+    assert!(patched(&document, &operations("/x/0", 100)).is_ok());
+}
