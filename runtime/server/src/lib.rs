@@ -4,6 +4,7 @@
 //! not know), [`filters`] (what happens to every request), [`request`] (what is asked), [`routes`] (who answers),
 //! [`endpoint`] (one kind in one version), [`stores`] (what endpoints share), then the answers themselves.
 
+mod aside;
 pub mod body;
 pub mod chain;
 mod compression;

@@ -16,6 +16,7 @@ use super::options::{FieldValidation, WriteOptions};
 use super::scale::{self, scale_of, scaled};
 use super::update::{Change, Part};
 use super::write::Write;
+use crate::aside::aside;
 use crate::endpoint::{Call, Endpoint};
 use crate::negotiation::Output;
 
@@ -23,9 +24,11 @@ impl Endpoint {
     /// Makes a part of an object what a manager wants of it; an object that is missing is made.
     pub(super) async fn apply(&self, call: &Call, body: Bytes, part: Part<'_>, output: Output) -> ApiResult<Response> {
         let options = WriteOptions::for_apply(call.query())?;
-        let sent = Sent::read(&body)?;
+        let sent = aside(body.len(), || Sent::read(&body))?;
+        let write = Write::new(self, call, &options, body.len())
+            .of_part(part)
+            .with_managers();
         drop(body);
-        let write = Write::new(self, call, &options).of_part(part).with_managers();
         let make = |live: &dyn Object| {
             sent.check(self.kind().api_version, self.kind().kind)?;
             let versions = &**self.stores().scheme();
@@ -83,9 +86,9 @@ impl Endpoint {
             );
             return Err(ApiError::unnamed(500, why));
         }
-        let sent = Sent::read(&body)?;
+        let sent = aside(body.len(), || Sent::read(&body))?;
+        let write = Write::new(self, call, &options, body.len()).with_managers();
         drop(body);
-        let write = Write::new(self, call, &options).with_managers();
         let make = |live: &dyn Object| {
             sent.check(scale::EXPECTED.api_version, scale::EXPECTED.kind)?;
             let shown = scale_of(live, facts);

@@ -12,14 +12,13 @@ use planesmith_machinery::time::Time;
 use planesmith_machinery::{defaulting, validation};
 use planesmith_store::{Expect, WriteError};
 
-use super::decode::Decoder;
 use super::options::{WriteOptions, parse_version};
 use super::write::{Outcome, Write, store_failure};
+use crate::aside::aside;
 use crate::endpoint::{Call, Endpoint};
 use crate::generated_name::generated_name;
 use crate::metrics::{BodyUse, StoreUse};
 use crate::negotiation::{Offer, negotiate};
-use crate::request::Stage;
 use crate::reservations::Held;
 
 /// How often a generated name may turn out to be taken.
@@ -31,24 +30,18 @@ impl Endpoint {
         let output = negotiate(&call.parts, Offer::Object)?;
         let (format, body) = self.read_body(call, body, BodyUse::Create).await?;
         let options = WriteOptions::for_create(call.query())?;
-        let decoder = Decoder {
-            scheme: self.stores().scheme(),
-            expected: self.kind().into(),
-            validation: options.field_validation,
-            warnings: &call.ctx.warnings,
+        let begin = || -> ApiResult<_> {
+            let (mut object, json) = self.decode(call, self.kind(), &options, (format, &body))?;
+            wipe_system_fields(&mut *object);
+            self.place(object.meta_mut(), call.namespace())?;
+            defaulting::set_defaults(&mut *object);
+            let write = Write::new(self, call, &options, body.len()).with_sent(&json, &*object);
+            write.drop_repeated_owners(&mut *object, false);
+            write.track(None, &mut *object)?;
+            Ok((write, object))
         };
-        let mut object = self.kind().zero();
-        call.ctx
-            .timeline
-            .time(Stage::Decode, || decoder.read(format, &body, &mut *object))?;
-        let emptied = decoder.emptied(format, &body, &*object);
+        let (write, object) = aside(body.len(), begin)?;
         drop(body);
-        wipe_system_fields(&mut *object);
-        self.place(object.meta_mut(), call.namespace())?;
-        defaulting::set_defaults(&mut *object);
-        let write = Write::new(self, call, &options).with_emptied(emptied);
-        write.drop_repeated_owners(&mut *object, false);
-        write.track(None, &mut *object)?;
         let outcome = write.create(object).await?;
         write.respond(StatusCode::CREATED, output, outcome).await
     }
@@ -96,7 +89,7 @@ impl Write<'_> {
             extra: &user.extra,
         };
         (object.resource().rules.note_creator)(&mut *object, &creator);
-        let errors = self.validate(|| {
+        let errors = self.validate(self.size, || {
             let mut errors = validation::check_create(&*object);
             validation::check_create_as_sent(&*object, self.endpoint.kind(), &mut errors);
             errors
@@ -122,7 +115,8 @@ impl Write<'_> {
         }
         let converted = self.to_store(&*object).await?;
         let stored = converted.as_deref().unwrap_or(&*object);
-        let write = held.write(collection, self.put(&key, stored, Expect::Absent), None);
+        let op = aside(self.size, || self.put(&key, stored, Expect::Absent));
+        let write = held.write(collection, op, None);
         match self.stored(StoreUse::Create, write).await {
             Ok(written) => Ok(Outcome::Stored(written.entry)),
             Err(WriteError::Conflict { current }) => {

@@ -1,15 +1,13 @@
 //! From a request body to an object.
 
-use std::borrow::Cow;
-
 use bytes::Bytes;
 use planesmith_machinery::cbor;
 use planesmith_machinery::custom;
-use planesmith_machinery::field_error::{FieldErrors, SentEmpty};
-use planesmith_machinery::fields::{self, Set};
+use planesmith_machinery::field_error::FieldErrors;
 use planesmith_machinery::group_version::{GroupKind, GroupVersion};
 use planesmith_machinery::json::{self, DecodeError, Findings, Strictness};
 use planesmith_machinery::meta::TypeMeta;
+use planesmith_machinery::object::Object;
 use planesmith_machinery::protobuf;
 use planesmith_machinery::resource::ResourceFacts;
 use planesmith_machinery::scheme::Scheme;
@@ -17,9 +15,10 @@ use planesmith_machinery::status::{ApiError, ApiResult};
 use planesmith_machinery::value::Struct;
 use planesmith_machinery::yaml;
 
-use super::options::FieldValidation;
+use super::options::{FieldValidation, WriteOptions};
+use crate::endpoint::{Call, Endpoint};
 use crate::negotiation::Format;
-use crate::request::Warnings;
+use crate::request::{Stage, Warnings};
 
 /// How much of a body messages show.
 const SHOWN: usize = 30;
@@ -55,42 +54,58 @@ pub(super) struct Decoder<'a> {
     pub(super) warnings: &'a Warnings,
 }
 
+impl Endpoint {
+    /// What reads the body of `call` as something of the kind `expected`.
+    pub(super) fn decoder<'a>(&'a self, call: &'a Call, expected: Expected, options: &WriteOptions<'_>) -> Decoder<'a> {
+        Decoder {
+            scheme: self.stores().scheme(),
+            expected,
+            validation: options.field_validation,
+            warnings: &call.ctx.warnings,
+        }
+    }
+
+    /// The object of `kind` in the body of `call`, and the body in JSON as [`Decoder::read`] returns it.
+    pub(super) fn decode(
+        &self,
+        call: &Call,
+        kind: &'static ResourceFacts,
+        options: &WriteOptions<'_>,
+        (format, body): (Format, &Bytes),
+    ) -> ApiResult<(Box<dyn Object>, Bytes)> {
+        let decoder = self.decoder(call, kind.into(), options);
+        let mut object = kind.zero();
+        let read = || decoder.read(format, body, &mut *object);
+        let json = call.ctx.timeline.time(Stage::Decode, read)?;
+        Ok((object, json))
+    }
+}
+
 impl Decoder<'_> {
-    /// Reads `body` over `target`, a zero object of the kind.
+    /// Reads `body` over `target`, a zero object of the kind. Returns the body in JSON, which is empty for one that came in
+    /// protobuf.
     ///
     /// # Errors
     ///
     /// 400 in the words of kube-apiserver when the body is not such an object.
-    pub(super) fn read(&self, format: Format, body: &Bytes, target: &mut dyn Struct) -> ApiResult<()> {
-        match format {
-            Format::Json => self.read_json(body, body, &[], target),
+    pub(super) fn read(&self, format: Format, body: &Bytes, target: &mut dyn Struct) -> ApiResult<Bytes> {
+        let (json, repeated) = match format {
+            Format::Json => (body.clone(), Vec::new()),
             Format::Yaml => {
                 let document = yaml::to_json(body).map_err(|error| self.unrecognized(&error, body))?;
-                self.read_json(&document.json, body, &document.duplicates, target)
+                (document.json.into(), document.duplicates)
             }
-            Format::Protobuf => self.read_protobuf(body, target),
             Format::Cbor => {
-                let document = cbor::to_json(body).map_err(|error| self.unrecognized(&error, body))?;
-                self.read_json(&document, body, &[], target)
+                let json = cbor::to_json(body).map_err(|error| self.unrecognized(&error, body))?;
+                (json.into(), Vec::new())
             }
-        }
-    }
-
-    /// What `body`, which could be read, sends empty: fields of `target`, and anything.
-    pub(super) fn emptied(&self, format: Format, body: &[u8], target: &dyn Struct) -> (Set<'static>, SentEmpty) {
-        if self.expected.is_custom {
-            // Documents tell empty from nothing themselves.
-            return (Set::new(), SentEmpty::default());
-        }
-        let json = match format {
-            Format::Json => Some(Cow::Borrowed(body)),
-            Format::Yaml => yaml::to_json(body).ok().map(|document| document.json.into()),
-            Format::Cbor => cbor::to_json(body).ok().map(Cow::Owned),
-            // Says as little about empty lists as objects do.
-            Format::Protobuf => None,
+            Format::Protobuf => {
+                self.read_protobuf(body, target)?;
+                return Ok(Bytes::new());
+            }
         };
-        let json = json.as_deref().unwrap_or_default();
-        (fields::emptied(target.facts(), json), SentEmpty::of(json))
+        self.read_json(&json, body, &repeated, target)?;
+        Ok(json)
     }
 
     fn read_json(&self, json: &[u8], body: &[u8], repeated: &[String], target: &mut dyn Struct) -> ApiResult<()> {
@@ -140,7 +155,7 @@ impl Decoder<'_> {
         let version = GroupVersion::parse(&sent.api_version).map_err(|error| self.unrecognized(&error, body))?;
         let sent = complete(sent, &version, self.expected);
         if self.expected.is_custom {
-            return self.check_custom_kind(sent, body);
+            return self.check_custom_kind(sent, json);
         }
         match mismatch(self.scheme, self.expected, &sent, json) {
             None => Ok(sent),
@@ -150,7 +165,7 @@ impl Decoder<'_> {
     }
 
     /// Custom objects may say that they are of any kind of the version, until they are checked.
-    fn check_custom_kind(&self, sent: TypeMeta, body: &[u8]) -> ApiResult<TypeMeta> {
+    fn check_custom_kind(&self, sent: TypeMeta, json: &[u8]) -> ApiResult<TypeMeta> {
         let expected = self.expected;
         if sent.api_version != expected.api_version {
             return Err(ApiError::version_mismatch(&sent.api_version, expected.api_version));
@@ -158,7 +173,7 @@ impl Decoder<'_> {
         if sent.kind == expected.kind {
             return Ok(sent);
         }
-        let document: serde_json::Value = serde_json::from_slice(body).unwrap_or_default();
+        let document: serde_json::Value = serde_json::from_slice(json).unwrap_or_default();
         let name = document.pointer("/metadata/name").and_then(serde_json::Value::as_str);
         let mut errors = FieldErrors::default();
         errors.invalid("kind", &sent.kind, format!("must be {}", expected.kind));

@@ -98,7 +98,7 @@ impl Endpoint {
             scheme: self.stores().scheme(),
             expected: self.kind().into(),
         };
-        let write = Write::new(self, call, &options).of_part(part);
+        let write = Write::new(self, call, &options, body.len()).of_part(part);
         let change = Change {
             part,
             make: &|live| {

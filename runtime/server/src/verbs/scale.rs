@@ -14,11 +14,12 @@ use planesmith_machinery::selector::{LabelQuery, Operator, Requirement};
 use planesmith_machinery::status::{ApiError, ApiResult};
 use planesmith_machinery::value::{self, Slot, Struct, Value, View};
 
-use super::decode::{Decoder, Expected};
+use super::decode::Expected;
 use super::options::WriteOptions;
 use super::patch::{Patch, PatchKind, patch_text};
 use super::update::{Change, Part};
 use super::write::{Outcome, Write};
+use crate::aside::aside;
 use crate::endpoint::{Call, Endpoint, no_list};
 use crate::metrics::BodyUse;
 use crate::negotiation::{Offer, Output, Target, negotiate};
@@ -66,16 +67,11 @@ impl Endpoint {
         let output = negotiate(&call.parts, Offer::Object)?;
         let (format, body) = self.read_body(call, body, BodyUse::Update).await?;
         let options = WriteOptions::for_update(call.query())?;
-        let decoder = Decoder {
-            scheme: self.stores().scheme(),
-            expected: EXPECTED,
-            validation: options.field_validation,
-            warnings: &call.ctx.warnings,
-        };
+        let decoder = self.decoder(call, EXPECTED, &options);
         let mut scale = Scale::default();
-        decoder.read(format, &body, &mut scale)?;
+        aside(body.len(), || decoder.read(format, &body, &mut scale))?;
         self.check_own_names(&mut scale.metadata, call)?;
-        let write = Write::new(self, call, &options).through_scale(facts.spec_replicas);
+        let write = Write::new(self, call, &options, body.len()).through_scale(facts.spec_replicas);
         let make = |live: &dyn Object| scaled(live, &scale, facts);
         self.write_scale(&write, output, facts, &scale.metadata.uid, &make)
             .await
@@ -97,7 +93,7 @@ impl Endpoint {
             scheme: self.stores().scheme(),
             expected: EXPECTED,
         };
-        let write = Write::new(self, call, &options).through_scale(facts.spec_replicas);
+        let write = Write::new(self, call, &options, body.len()).through_scale(facts.spec_replicas);
         let make = |live: &dyn Object| {
             let mut scale = Scale::default();
             let mut before = scale_of(live, facts);

@@ -14,13 +14,13 @@ use planesmith_machinery::value::Struct;
 use planesmith_machinery::{cbor, conversion, defaulting, json, meta, protobuf, validation, yaml};
 
 use super::create::wipe_system_fields;
-use super::decode::Decoder;
 use super::options::WriteOptions;
 use super::write::Write;
+use crate::aside::aside;
 use crate::endpoint::{Call, Endpoint, Subject};
 use crate::metrics::BodyUse;
 use crate::negotiation::{Format, Offer, Output, negotiate};
-use crate::request::{Query, Stage};
+use crate::request::Query;
 use crate::response;
 
 /// An object that a client posted to get an answer, decoded, defaulted and past the plugins that may change it.
@@ -80,7 +80,7 @@ impl Endpoint {
     /// That of the first plugin that refuses.
     pub async fn admit_connection(&self, call: &Call, parameters: &dyn Struct) -> ApiResult<()> {
         let options = WriteOptions::for_create(Query::new(""))?;
-        Write::new(self, call, &options).admit_connection(parameters).await
+        Write::new(self, call, &options, 0).admit_connection(parameters).await
     }
 
     async fn submit<'a>(
@@ -94,24 +94,20 @@ impl Endpoint {
         let output = negotiate(&call.parts, offer)?;
         let (format, body) = self.read_body(call, body, BodyUse::Create).await?;
         let options = WriteOptions::for_create(call.query())?;
-        let decoder = Decoder {
-            scheme: self.stores().scheme(),
-            expected: kind.into(),
-            validation: options.field_validation,
-            warnings: &call.ctx.warnings,
+        let begin = || -> ApiResult<_> {
+            let (mut object, _) = self.decode(call, kind, &options, (format, &body))?;
+            if !keeps_system_fields {
+                wipe_system_fields(&mut *object);
+            }
+            self.place(object.meta_mut(), call.namespace())?;
+            defaulting::set_defaults(&mut *object);
+            let write = Write::new(self, call, &options, body.len());
+            write.drop_repeated_owners(&mut *object, false);
+            write.track(None, &mut *object)?;
+            Ok((write, object))
         };
-        let mut object = kind.zero();
-        call.ctx
-            .timeline
-            .time(Stage::Decode, || decoder.read(format, &body, &mut *object))?;
-        if !keeps_system_fields {
-            wipe_system_fields(&mut *object);
-        }
-        self.place(object.meta_mut(), call.namespace())?;
-        defaulting::set_defaults(&mut *object);
-        let write = Write::new(self, call, &options);
-        write.drop_repeated_owners(&mut *object, false);
-        write.track(None, &mut *object)?;
+        let (write, mut object) = aside(body.len(), begin)?;
+        drop(body);
         if std::ptr::eq(kind, self.kind()) {
             object = write.to_working_version(object)?;
         }

@@ -16,9 +16,9 @@ use planesmith_machinery::status::{ApiError, ApiResult};
 use planesmith_machinery::{custom, defaulting, fields, json, validation, value};
 use planesmith_store::{Entry, Expect, Op, WriteError};
 
-use super::decode::Decoder;
 use super::options::{WriteOptions, parse_version};
 use super::write::{Outcome, Write, store_failure};
+use crate::aside::aside;
 use crate::endpoint::{Call, Endpoint, PartRules};
 use crate::metrics::{BodyUse, StoreUse};
 use crate::negotiation::{Offer, negotiate};
@@ -88,22 +88,17 @@ impl Endpoint {
         let output = negotiate(&call.parts, Offer::Object)?;
         let (format, body) = self.read_body(call, body, BodyUse::Update).await?;
         let options = WriteOptions::for_update(call.query())?;
-        let decoder = Decoder {
-            scheme: self.stores().scheme(),
-            expected: self.kind().into(),
-            validation: options.field_validation,
-            warnings: &call.ctx.warnings,
+        let begin = || -> ApiResult<_> {
+            let (mut object, json) = self.decode(call, self.kind(), &options, (format, &body))?;
+            self.check_own_names(object.meta_mut(), call)?;
+            let sent = Write::new(self, call, &options, body.len()).with_sent(&json, &*object);
+            defaulting::set_defaults(&mut *object);
+            let write = sent.of_part(part);
+            write.drop_repeated_owners(&mut *object, false);
+            Ok((write, object))
         };
-        let mut object = self.kind().zero();
-        call.ctx
-            .timeline
-            .time(Stage::Decode, || decoder.read(format, &body, &mut *object))?;
-        let emptied = decoder.emptied(format, &body, &*object);
+        let (write, object) = aside(body.len(), begin)?;
         drop(body);
-        self.check_own_names(object.meta_mut(), call)?;
-        defaulting::set_defaults(&mut *object);
-        let write = Write::new(self, call, &options).of_part(part).with_emptied(emptied);
-        write.drop_repeated_owners(&mut *object, false);
         let creates = matches!(part, Part::Object) && self.kind().behavior.create_on_update;
         let make_missing = || Ok(object.boxed());
         let change = Change {
@@ -151,7 +146,7 @@ impl Write<'_> {
                 let Some(make) = change.otherwise else {
                     return Err(self.endpoint.not_found(name));
                 };
-                match Box::pin(self.create_missing(make()?)).await? {
+                match Box::pin(self.create_missing(aside(self.size, make)?)).await? {
                     Some(outcome) => return Ok(Changed { outcome, created: true }),
                     None => continue,
                 }
@@ -184,30 +179,12 @@ impl Write<'_> {
 
     /// One attempt on the state `entry`; `None` when somebody was faster.
     async fn change_once(&self, key: &str, entry: &Arc<Entry>, change: &Change<'_>) -> ApiResult<Option<Outcome>> {
+        let size = self.size_with(entry);
         let old = match self.endpoint.kind().custom {
             Some(_) => self.endpoint.custom_object(entry).await?,
-            None => self.endpoint.store().decode(entry)?,
+            None => aside(size, || self.endpoint.store().decode(entry))?,
         };
-        let name = old.meta().name.as_str();
-        if !change.uid.is_empty() && change.uid != old.meta().uid {
-            let resource = self.endpoint.kind().group_resource();
-            let actual = &old.meta().uid;
-            return Err(ApiError::wrong_uid_on_update(&resource, name, key, change.uid, actual));
-        }
-        let mut new = {
-            let converted = match self.works_as_sent() {
-                true => None,
-                false => Some(try_convert(&*old, self.endpoint.kind())?),
-            };
-            let live = converted.as_deref().unwrap_or(&*old);
-            let mut new = self.call.ctx.timeline.time(Stage::Patch, || (change.make)(live))?;
-            self.check_version(&mut *new, entry)?;
-            if matches!(change.part, Part::Status) && live.as_custom().is_some() {
-                keep_metadata(&mut *new, live);
-            }
-            self.track(Some(live), &mut *new)?;
-            self.to_working_version(new)?
-        };
+        let mut new = aside(size, || self.begin_change(key, entry, &*old, change))?;
         self.mutate(Operation::Update, &mut new, Some(&*old)).await?;
         let mut held = match self.endpoint.reservations() {
             Some(pool) if matches!(change.part, Part::Object) => {
@@ -218,6 +195,34 @@ impl Write<'_> {
         let outcome = self.change_held(key, entry, change.part, new, &*old, &mut held).await;
         held.give_back().await;
         outcome
+    }
+
+    /// What the change makes of `old`, which is the state `entry`; in the version that is worked on.
+    fn begin_change(
+        &self,
+        key: &str,
+        entry: &Entry,
+        old: &dyn Object,
+        change: &Change<'_>,
+    ) -> ApiResult<Box<dyn Object>> {
+        let name = old.meta().name.as_str();
+        if !change.uid.is_empty() && change.uid != old.meta().uid {
+            let resource = self.endpoint.kind().group_resource();
+            let actual = &old.meta().uid;
+            return Err(ApiError::wrong_uid_on_update(&resource, name, key, change.uid, actual));
+        }
+        let converted = match self.works_as_sent() {
+            true => None,
+            false => Some(try_convert(old, self.endpoint.kind())?),
+        };
+        let live = converted.as_deref().unwrap_or(old);
+        let mut new = self.call.ctx.timeline.time(Stage::Patch, || (change.make)(live))?;
+        self.check_version(&mut *new, entry)?;
+        if matches!(change.part, Part::Status) && live.as_custom().is_some() {
+            keep_metadata(&mut *new, live);
+        }
+        self.track(Some(live), &mut *new)?;
+        self.to_working_version(new)
     }
 
     /// Checks and stores a change that has everything that was reserved for it.
@@ -231,7 +236,7 @@ impl Write<'_> {
         held: &mut Held,
     ) -> ApiResult<Option<Outcome>> {
         self.prepare_update(part, &mut new, old);
-        let mut errors = self.validate(|| match part {
+        let mut errors = self.validate(self.size_with(entry), || match part {
             Part::Object | Part::Finalizers => {
                 let mut errors = validation::check_update(&*new, old);
                 validation::check_update_as_sent(&*new, old, self.endpoint.kind(), &mut errors);
@@ -343,11 +348,14 @@ impl Write<'_> {
         }
         let converted = self.to_store(&*new).await?;
         let new = converted.as_deref().unwrap_or(&*new);
-        let encoded = json::encode_for_storage(new);
-        if shows(entry, &encoded) {
+        let op = aside(self.size_with(entry), || {
+            let encoded = json::encode_for_storage(new);
+            let changes = !shows(entry, &encoded);
+            changes.then(|| self.put_encoded(key, new, encoded, Expect::Revision(entry.revision())))
+        });
+        let Some(op) = op else {
             return Ok(Some(Outcome::Stored(Arc::clone(entry))));
-        }
-        let op = self.put_encoded(key, new, encoded, Expect::Revision(entry.revision()));
+        };
         let write = held.write(self.endpoint.store().collection(), op, None);
         match self.stored(StoreUse::Update, write).await {
             Ok(written) => Ok(Some(Outcome::Stored(written.entry))),

@@ -23,6 +23,7 @@ use planesmith_store::{Draft, Entry, Expect, Op, WriteError, WriteResult};
 use super::options::{DeleteOptions, WriteOptions};
 use super::owners;
 use super::update::Part;
+use crate::aside::aside;
 use crate::body;
 use crate::endpoint::{Call, Endpoint, Subject};
 use crate::metrics::{BodyUse, StoreUse};
@@ -47,6 +48,8 @@ pub(super) struct Write<'a> {
     emptied: Set<'static>,
     /// The same and more, for messages.
     sent_empty: SentEmpty,
+    /// Bytes of the body.
+    pub(super) size: usize,
 }
 
 /// How managed fields are kept up to date.
@@ -69,11 +72,13 @@ pub(super) enum Outcome {
 }
 
 impl<'a> Write<'a> {
-    pub(super) fn new(endpoint: &'a Endpoint, call: &'a Call, options: &WriteOptions<'_>) -> Self {
+    /// A write with a body of `size` bytes.
+    pub(super) fn new(endpoint: &'a Endpoint, call: &'a Call, options: &WriteOptions<'_>, size: usize) -> Self {
         let agent = call.parts.headers.get(USER_AGENT);
         let agent = agent.and_then(|agent| agent.to_str().ok()).unwrap_or_default();
         let manager = fields::manager_name(&options.field_manager, agent);
-        Self::with_manager(endpoint, call, options.dry_run, manager, options.as_sent())
+        let write = Self::with_manager(endpoint, call, options.dry_run, manager, options.as_sent());
+        Self { size, ..write }
     }
 
     /// A removal.
@@ -102,6 +107,7 @@ impl<'a> Write<'a> {
             options,
             emptied: Set::new(),
             sent_empty: SentEmpty::default(),
+            size: 0,
         }
     }
 
@@ -114,11 +120,15 @@ impl<'a> Write<'a> {
         Self { only, ..self }
     }
 
-    /// The same for a request whose body is known to send some fields empty.
-    pub(super) fn with_emptied(self, (emptied, sent_empty): (Set<'static>, SentEmpty)) -> Self {
+    /// The same for a request that sent `json`, which was read as `object`.
+    pub(super) fn with_sent(self, json: &Bytes, object: &dyn Object) -> Self {
+        if object.as_custom().is_some() {
+            // Documents tell empty from nothing themselves.
+            return self;
+        }
         Self {
-            emptied,
-            sent_empty,
+            emptied: fields::emptied(object.facts(), json),
+            sent_empty: SentEmpty::new(json),
             ..self
         }
     }
@@ -319,9 +329,15 @@ impl<'a> Write<'a> {
         }
     }
 
-    /// Checks what is to be stored.
-    pub(super) fn validate<T>(&self, check: impl FnOnce() -> T) -> T {
-        self.call.ctx.timeline.time(Stage::Validation, check)
+    /// Bytes that a change of `entry` is about: of the body, or of what it changes.
+    pub(super) fn size_with(&self, entry: &Entry) -> usize {
+        self.size.max(entry.bytes().len())
+    }
+
+    /// Checks what is to be stored, which is about `size` bytes.
+    pub(super) fn validate<T>(&self, size: usize, check: impl FnOnce() -> T) -> T {
+        let check = || self.call.ctx.timeline.time(Stage::Validation, check);
+        aside(size, check)
     }
 
     /// Waits until the store has carried out `write`, or refused it.
@@ -344,13 +360,18 @@ impl<'a> Write<'a> {
             Outcome::Stored(entry) => Outcome::Stored(self.endpoint.converted_one(entry).await?),
             Outcome::Unstored(object) => Outcome::Unstored(object),
         };
-        self.call.ctx.timeline.time(Stage::Encode, || match outcome {
+        let size = match &outcome {
+            Outcome::Stored(entry) => self.size_with(entry),
+            Outcome::Unstored(_) => self.size,
+        };
+        let encode = || match outcome {
             Outcome::Stored(entry) => self.endpoint.render(code, output, query, Subject::Entry(&entry)),
             Outcome::Unstored(object) => {
                 let object = self.endpoint.forms().in_version(object)?;
                 self.endpoint.render(code, output, query, Subject::Object(&*object))
             }
-        })
+        };
+        aside(size, || self.call.ctx.timeline.time(Stage::Encode, encode))
     }
 }
 

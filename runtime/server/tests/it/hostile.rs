@@ -6,6 +6,7 @@ use axum::body::Body;
 use http::{Method, Request};
 
 use crate::harness::{NOTES, SHELVES, Server};
+use crate::kinds::IN_PAIRS;
 
 const METHODS: [Method; 5] = [Method::GET, Method::POST, Method::PUT, Method::PATCH, Method::DELETE];
 const TYPES: [&str; 7] = [
@@ -156,4 +157,24 @@ async fn deep_documents_of_every_form_are_refused() {
             &answer.text[..200.min(answer.text.len())]
         );
     }
+}
+
+#[test]
+fn large_writes_keep_no_thread_from_others() {
+    let mut builder = tokio::runtime::Builder::new_multi_thread();
+    let runtime = builder.worker_threads(1).enable_all().build().expect("a runtime");
+    runtime.block_on(async {
+        let server = std::sync::Arc::new(Server::with_places().await);
+        let writes = ["one", "other"].map(|name| {
+            let server = std::sync::Arc::clone(&server);
+            let text = "x".repeat(100_000);
+            let body = format!(
+                r#"{{"metadata":{{"name":"{name}","annotations":{{"a":"{text}"}}}},"spec":{{"size":{IN_PAIRS}}}}}"#
+            );
+            tokio::spawn(async move { server.post(SHELVES, &body).await.code })
+        });
+        for write in writes {
+            assert_eq!(write.await.expect("no panic"), 201);
+        }
+    });
 }

@@ -5,6 +5,8 @@ use planesmith_machinery::meta::ObjectMeta;
 use planesmith_machinery::rules::Rules;
 use planesmith_machinery::{Resource, Struct};
 use std::collections::BTreeMap;
+use std::sync::{Condvar, Mutex};
+use std::time::Duration;
 
 /// A shelf with a label on it.
 #[derive(Clone, Debug, Default, PartialEq, Resource)]
@@ -57,8 +59,25 @@ pub(crate) struct ShelfStatus {
     pub(crate) selector: String,
 }
 
+/// The size of shelves that are only found to be right while another one is looked at.
+pub(crate) const IN_PAIRS: i32 = 99;
+
+/// Waits until a second shelf is looked at at the same time; whether one came.
+fn is_in_company() -> bool {
+    static LOOKED_AT: Mutex<usize> = Mutex::new(0);
+    static ANOTHER: Condvar = Condvar::new();
+    let mut looked_at = LOOKED_AT.lock().expect("no panic");
+    *looked_at += 1;
+    ANOTHER.notify_all();
+    let waited = ANOTHER.wait_timeout_while(looked_at, Duration::from_secs(20), |count| *count < 2);
+    *waited.expect("no panic").0 >= 2
+}
+
 impl Rules for Shelf {
     fn validate(&self, errors: &mut FieldErrors) {
+        if self.spec.size == IN_PAIRS && !is_in_company() {
+            errors.invalid("spec.size", self.spec.size, "must not be looked at alone");
+        }
         if self.spec.size > 100 {
             errors.invalid("spec.size", self.spec.size, "no wall is that high");
         }
