@@ -2,6 +2,7 @@
 
 mod conditions;
 mod declared;
+mod domain_path;
 mod int_or_percent;
 mod labels;
 mod object_meta;
@@ -17,6 +18,7 @@ use crate::rules::UpdateOrder;
 
 pub use conditions::check_conditions;
 pub use declared::check_declared;
+pub use domain_path::check_domain_path;
 pub use int_or_percent::{check_at_most_100_percent, check_int_or_percent};
 pub use labels::{SelectorValues, check_annotations, check_label_key, check_label_selector, check_labels};
 pub(crate) use object_meta::STANDARD_FINALIZERS;

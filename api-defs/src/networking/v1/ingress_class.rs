@@ -4,14 +4,13 @@ use planesmith_machinery::field_error::FieldErrors;
 use planesmith_machinery::meta::ObjectMeta;
 use planesmith_machinery::rules::Rules;
 use planesmith_machinery::table::Cell;
+use planesmith_machinery::validation::check_domain_path;
 use planesmith_machinery::{Resource, Struct, names};
 
 use super::reference::check_group_kind_name;
 
 /// Characters that the name of a controller may have.
 const MAX_CONTROLLER: usize = 250;
-
-const PATH_FORMAT: &str = "[A-Za-z0-9/\\-._~%!$&'()*+,;=:]+";
 
 const SCOPES: [&str; 2] = ["Cluster", "Namespace"];
 
@@ -111,21 +110,7 @@ fn check_controller(controller: &str, errors: &mut FieldErrors) {
     if controller.len() > MAX_CONTROLLER {
         errors.too_long("controller", MAX_CONTROLLER as u64);
     }
-    let (host, path) = match controller.split_once('/') {
-        Some((host, path)) if !host.is_empty() && !path.is_empty() => (host, path),
-        _ => {
-            let complaint = "must be a domain-prefixed path (such as \"acme.io/foo\")";
-            return errors.invalid("controller", controller, complaint);
-        }
-    };
-    for complaint in names::dns_subdomain(host) {
-        errors.invalid("controller", host, complaint);
-    }
-    let legal = |byte: u8| byte.is_ascii_alphanumeric() || b"/-._~%!$&'()*+,;=:".contains(&byte);
-    if !path.bytes().all(legal) {
-        let complaint = names::pattern_complaint("Invalid path", PATH_FORMAT, &[]);
-        errors.invalid("controller", path, complaint);
-    }
+    check_domain_path("controller", controller, errors);
 }
 
 impl IngressClassParametersReference {

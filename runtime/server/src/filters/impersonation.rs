@@ -95,13 +95,7 @@ fn wanted(headers: &HeaderMap) -> Result<Option<UserInfo>, ApiError> {
     };
     for (name, value) in headers {
         if let Some(key) = name.as_str().strip_prefix(EXTRA_PREFIX) {
-            let key = percent_decode_str(key).decode_utf8();
-            // A key that is no text stays as it was sent.
-            let key = key.map_or_else(
-                |_| name.as_str()[EXTRA_PREFIX.len()..].to_owned(),
-                |key| key.into_owned(),
-            );
-            wanted.extra.entry(key).or_default().push(text(value));
+            wanted.extra.entry(decoded(key)).or_default().push(text(value));
         }
     }
     if !wanted.name.is_empty() {
@@ -112,6 +106,17 @@ fn wanted(headers: &HeaderMap) -> Result<Option<UserInfo>, ApiError> {
     }
     let why = format!("requested {} without impersonating a user name", shown(&wanted));
     Err(ApiError::bad_request(why))
+}
+
+/// A key with its escapes resolved. One with something in it that is none, or that is no text then, stays as it was sent.
+fn decoded(key: &str) -> String {
+    let is_escape = |escaped: &str| escaped.len() >= 2 && escaped.as_bytes()[..2].iter().all(u8::is_ascii_hexdigit);
+    let is_escaped = key.split('%').skip(1).all(is_escape);
+    let decoded = percent_decode_str(key).decode_utf8();
+    match decoded {
+        Ok(decoded) if is_escaped => decoded.into_owned(),
+        _ => key.to_owned(),
+    }
 }
 
 fn text(value: &HeaderValue) -> String {

@@ -3,7 +3,7 @@
 use planesmith_machinery::field_error::FieldErrors;
 use planesmith_machinery::go_value::GoValue;
 use planesmith_machinery::names;
-use planesmith_machinery::validation::{SelectorValues, check_label_selector};
+use planesmith_machinery::validation::{SelectorValues, check_domain_path, check_label_selector};
 
 use super::{Job, JobSpec};
 use crate::core::v1::PodOptions;
@@ -111,34 +111,4 @@ impl JobSpec {
             policy => errors.not_supported_in_order(field, policy, &["OnFailure", "Never"]),
         }
     }
-}
-
-/// Reports what is not a path behind a domain, such as `example.com/name`.
-fn check_domain_path(field: &str, text: &str, errors: &mut FieldErrors) {
-    if text.is_empty() {
-        errors.required(field, "");
-        return;
-    }
-    let (host, path) = match text.split_once('/') {
-        Some((host, path)) if !host.is_empty() && !path.is_empty() => (host, path),
-        _ => {
-            errors.invalid(field, text, "must be a domain-prefixed path (such as \"acme.io/foo\")");
-            return;
-        }
-    };
-    for complaint in names::dns_subdomain(host) {
-        errors.invalid(field, host, complaint);
-    }
-    if !is_path(path) {
-        let complaint = names::pattern_complaint("Invalid path", PATH_FORMAT, &[]);
-        errors.invalid(field, path, complaint);
-    }
-}
-
-/// What may stand in the path of a URL, by RFC 3986.
-const PATH_FORMAT: &str = r"[A-Za-z0-9/\-._~%!$&'()*+,;=:]+";
-
-fn is_path(path: &str) -> bool {
-    let legal = |byte: u8| byte.is_ascii_alphanumeric() || b"/-._~%!$&'()*+,;=:".contains(&byte);
-    path.bytes().all(legal)
 }

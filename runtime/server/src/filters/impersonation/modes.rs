@@ -9,8 +9,11 @@ use std::sync::{Arc, Mutex, PoisonError};
 use planesmith_access::authentication::service_account::{service_account_user, split_service_account_name};
 use planesmith_access::authorization::{Attributes, Authorizer, Decision, Target};
 use planesmith_access::user::{ANONYMOUS, AUTHENTICATED_GROUP, PRIVILEGED_GROUP, UNAUTHENTICATED_GROUP, UserInfo};
+use planesmith_machinery::field_error::FieldErrors;
+use planesmith_machinery::go_format::quote;
 use planesmith_machinery::names;
 use planesmith_machinery::status::{ApiError, ApiResult};
+use planesmith_machinery::validation::check_domain_path;
 
 use super::super::authorization::{refusal, target};
 use crate::request::RequestInfo;
@@ -295,7 +298,7 @@ impl Ask<'_> {
         };
         if self.is_narrow() && !extra.is_empty() {
             if let Some(problem) = extra.iter().find_map(|(key, values)| problem_of_extra(key, values)) {
-                return self.refuse(&identity("", ""), problem);
+                return self.refuse(&identity("", ""), &problem);
             }
             let number: usize = extra.values().map(Vec::len).sum();
             if number.max(extra.len()) >= MANY && self.may_be(&identity("*", "*")).is_ok() {
@@ -334,12 +337,24 @@ impl<'a> Identity<'a> {
     }
 }
 
-fn problem_of_extra(key: &str, values: &[String]) -> Option<&'static str> {
+/// What is wrong with something that a user is to be known by in a narrow way. The older way takes anything.
+fn problem_of_extra(key: &str, values: &[String]) -> Option<String> {
     if key.is_empty() {
-        return Some("impersonating the empty string key in extra is not allowed");
+        return Some("impersonating the empty string key in extra is not allowed".to_owned());
+    }
+    let mut errors = FieldErrors::default();
+    check_domain_path("extra.key", key, &mut errors);
+    if let Some(why) = errors.joined() {
+        return Some(format!("impersonating an invalid key in extra is not allowed: {why}"));
+    }
+    if key.chars().any(char::is_uppercase) {
+        let key = quote(key);
+        return Some(format!(
+            "impersonating a non-lowercase key in extra is not allowed: {key}"
+        ));
     }
     let is_empty = values.iter().any(String::is_empty);
-    is_empty.then_some("impersonating the empty string value in extra is not allowed")
+    is_empty.then(|| "impersonating the empty string value in extra is not allowed".to_owned())
 }
 
 /// The node whose name in the cluster a user name is.

@@ -126,3 +126,37 @@ fn the_older_way_needs_one_permission_for_each_part() {
     let masters = group(PRIVILEGED_GROUP);
     assert!(taken_for(&["*"], &masters).contains("system:masters"));
 }
+
+#[test]
+fn a_narrow_way_takes_only_keys_behind_a_domain() {
+    const ALLOWED: &[&str] = &[
+        "impersonate-on:user-info:get /apis",
+        "impersonate:user-info users/carol",
+        "impersonate:user-info userextras/scopes/admin",
+        "impersonate:user-info userextras/acme.io/x/admin",
+        "impersonate:user-info userextras/acme.io/X/admin",
+    ];
+    let with = |extra: &'static str| taken_for(ALLOWED, &[("impersonate-user", "carol"), (extra, "admin")]);
+    assert!(with("impersonate-extra-acme.io%2fx").starts_with("carol"));
+    let refused = "userextras.authentication.k8s.io is forbidden: User \"alice\" cannot impersonate:user-info resource \
+                   \"userextras\" in API group \"authentication.k8s.io\" at the cluster scope: impersonating";
+    assert_eq!(
+        with("impersonate-extra-scopes"),
+        format!(
+            "{refused} an invalid key in extra is not allowed: extra.key: Invalid value: \"scopes\": must be a \
+             domain-prefixed path (such as \"acme.io/foo\")"
+        )
+    );
+    assert_eq!(
+        with("impersonate-extra-acme.io%2f%58"),
+        format!("{refused} a non-lowercase key in extra is not allowed: \"acme.io/X\"")
+    );
+}
+
+#[test]
+fn a_key_with_a_bad_escape_stays_as_it_is() {
+    for key in ["%zz%2f", "a%2", "%", "%ff"] {
+        assert_eq!(decoded(key), key);
+    }
+    assert_eq!(decoded("a%2fb%25"), "a/b%");
+}
