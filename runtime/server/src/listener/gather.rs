@@ -31,7 +31,7 @@ pub(super) struct Outlet<IO> {
     shared: Arc<Mutex<Shared<IO>>>,
 }
 
-/// Never contended: both sides belong to one task.
+/// Hardly contended: both sides belong to one task until somebody takes over the connection.
 #[derive(Debug)]
 struct Shared<IO> {
     io: IO,
@@ -57,7 +57,8 @@ pub(super) fn gather<IO>(io: IO) -> (Gather<IO>, Outlet<IO>) {
 }
 
 impl<IO: AsyncWrite + Unpin> Outlet<IO> {
-    /// Runs a conversation over the other side. While `crowded` it is polled behind the tasks that are ready now.
+    /// Runs a conversation over the other side. While `crowded` it is polled behind the tasks that are ready now. What it
+    /// said last has left when it is over: whoever takes over the connection may wait for an answer to it.
     pub(super) async fn run<T, E: From<io::Error>>(
         self,
         conversation: impl Future<Output = Result<T, E>>,
@@ -65,7 +66,11 @@ impl<IO: AsyncWrite + Unpin> Outlet<IO> {
     ) -> Result<T, E> {
         let mut conversation = pin!(conversation);
         let mut waited = false;
+        let mut outcome = None;
         poll_fn(|cx| {
+            if outcome.is_some() {
+                return self.poll_end(cx, &mut outcome);
+            }
             if !waited && crowded() {
                 waited = true;
                 // Polled once it asks the runtime to poll this task again after the others.
@@ -74,12 +79,11 @@ impl<IO: AsyncWrite + Unpin> Outlet<IO> {
                 }
             }
             waited = false;
-            let result = conversation.as_mut().poll(cx);
-            let mut shared = lock(&self.shared);
-            if result.is_ready() {
-                shared.open = true;
-                return result;
+            if let Poll::Ready(result) = conversation.as_mut().poll(cx) {
+                outcome = Some(result);
+                return self.poll_end(cx, &mut outcome);
             }
+            let mut shared = lock(&self.shared);
             match shared.poll_write_out(cx) {
                 Poll::Ready(Err(error)) => return Poll::Ready(Err(error.into())),
                 // Most connections say nothing most of the time, and hold no memory then.
@@ -89,6 +93,20 @@ impl<IO: AsyncWrite + Unpin> Outlet<IO> {
             Poll::Pending
         })
         .await
+    }
+
+    /// The outcome, once what is held has left. Over a connection that broke nothing leaves.
+    fn poll_end<T, E: From<io::Error>>(
+        &self,
+        cx: &mut Context<'_>,
+        outcome: &mut Option<Result<T, E>>,
+    ) -> Poll<Result<T, E>> {
+        let mut shared = lock(&self.shared);
+        shared.open = true;
+        if let Some(Ok(_)) = outcome {
+            ready!(shared.poll_write_out(cx))?;
+        }
+        outcome.take().map_or(Poll::Pending, Poll::Ready)
     }
 }
 
@@ -227,6 +245,22 @@ mod tests {
         let mut seen = String::new();
         far.read_to_string(&mut seen).await.expect("pipes do not fail");
         assert_eq!(seen, "frame".repeat(50) + "last");
+    }
+
+    #[tokio::test]
+    async fn last_words_leave_before_the_connection_is_taken_over() {
+        let (near, mut far) = duplex(3);
+        let (mut inside, outlet) = gather(near);
+        let conversation = async {
+            inside.write_all(b"switching").await?;
+            inside.flush().await?;
+            io::Result::Ok(inside)
+        };
+        let mut seen = [0; 9];
+        let (taken, read) = tokio::join!(outlet.run(conversation, || false), far.read_exact(&mut seen));
+        taken.expect("pipes do not fail");
+        read.expect("pipes do not fail");
+        assert_eq!(&seen, b"switching");
     }
 
     #[tokio::test]
