@@ -6,6 +6,7 @@
 
 mod answer;
 mod ask;
+mod handshake;
 mod kept;
 mod link;
 mod page;

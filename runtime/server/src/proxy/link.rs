@@ -16,9 +16,9 @@ use tokio::net::TcpStream;
 use tokio_rustls::TlsConnector;
 use tokio_rustls::client::TlsStream;
 
-use super::Target;
 use super::answer::AnswerBody;
 use super::kept::Kept;
+use super::{Target, handshake};
 
 /// How connections to others are opened; cheap to clone.
 #[derive(Clone, Debug)]
@@ -44,7 +44,7 @@ pub enum LinkError {
         source: io::Error,
     },
     /// No TLS on the connection.
-    #[error("tls: {0}")]
+    #[error("{}", handshake::spoken(.0))]
     Tls(io::Error),
     /// The connection broke, or what came over it is no HTTP.
     #[error("{0}")]
