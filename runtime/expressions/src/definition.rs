@@ -16,11 +16,13 @@ const SCHEMA_LIMIT: u64 = 100_000_000;
 /// The costliest rules are named when all together cost too much.
 const MAX_NAMED: usize = 4;
 
-/// Reports rules of `schema`, the JSON form of the schema of a custom kind, that do not compile or cost too much. The
-/// schema is structural, and nothing else is wrong with it.
-pub fn check(schema: &Json, errors: &mut FieldErrors) {
+/// Reports rules of `schema`, the JSON form of the structural schema of a custom kind, that do not compile or cost too
+/// much. Schemas in or below which something else is wrong have no rules that could be judged: `wrong` are the places of
+/// such faults, as they are reported.
+pub fn check(schema: &Json, wrong: &[String], errors: &mut FieldErrors) {
     let mut checker = Checker {
         errors,
+        wrong,
         total: 0,
         costly: Vec::new(),
     };
@@ -45,6 +47,7 @@ struct Place {
 
 struct Checker<'e> {
     errors: &'e mut FieldErrors,
+    wrong: &'e [String],
     total: u64,
     costly: Vec<(String, u64)>,
 }
@@ -93,7 +96,7 @@ impl Checker<'_> {
             .get("x-kubernetes-validations")
             .map(Rule::all)
             .unwrap_or_default();
-        if rules.is_empty() {
+        if rules.is_empty() || self.is_wrong(path) {
             return;
         }
         let path = below(path, "x-kubernetes-validations");
@@ -107,6 +110,13 @@ impl Checker<'_> {
         for (index, compiled) in compiled.iter().enumerate() {
             self.compiled(compiled, &format!("{path}[{index}]"), cardinality, place);
         }
+    }
+
+    /// Whether something else is wrong with the schema at `path`, or with a part of it.
+    fn is_wrong(&self, path: &str) -> bool {
+        let place = below(self.errors.prefix(), path);
+        let mut wrong = self.wrong.iter().filter_map(|wrong| wrong.strip_prefix(&place));
+        wrong.any(|rest| rest.is_empty() || rest.starts_with(['.', '[']))
     }
 
     /// Checks what became of a rule.

@@ -37,26 +37,31 @@ pub(super) fn check(
         errors.forbidden("nullable", "nullable cannot be true at the root");
     }
     let cannot_be_read = tolerance.structural.then(|| unsupported(schema)).flatten();
+    let mut has_rules = false;
     if tolerance.structural && cannot_be_read.is_none() {
         let found = errors.count();
         structural_errors(schema, &mut errors);
         if errors.count() == found {
             defaults::check(schema, tolerance, &mut errors);
+            has_rules = errors.count() == found;
         }
     }
+    let walked = errors.as_slice().len();
     Walk {
         tolerance,
         forbidden_defaults: None,
         is_inside_metadata: false,
     }
     .check(schema, true, &mut errors);
-    if errors.count() > before {
-        return;
+    if let Some(problem) = cannot_be_read.filter(|_| errors.count() == before) {
+        errors.invalid("", "", problem);
     }
-    match cannot_be_read {
-        Some(problem) => errors.invalid("", "", problem),
-        None if tolerance.structural => definition::check(&to_value(schema), &mut errors),
-        None => {}
+    if has_rules {
+        let wrong: Vec<String> = errors.as_slice()[walked..]
+            .iter()
+            .map(|error| error.field.clone())
+            .collect();
+        definition::check(&to_value(schema), &wrong, &mut errors);
     }
 }
 

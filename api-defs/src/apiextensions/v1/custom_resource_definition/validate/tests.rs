@@ -95,6 +95,29 @@ fn defaults_fit_their_schema() {
 }
 
 #[test]
+fn rules_are_judged_where_nothing_else_is_wrong() {
+    let rules = json!([{"rule": "self == 1"}]);
+    let broken = json!({"type": "array", "uniqueItems": true, "items": {"type": "string"}});
+    let schema = json!({"type": "object", "properties": {
+        "a": broken,
+        "b": {"type": "string", "x-kubernetes-validations": rules},
+        "c": {"type": "object", "properties": {"d": broken}, "x-kubernetes-validations": rules},
+    }});
+    let said = problems(&definition(schema, |_| {}));
+    let fields = [
+        "a].uniqueItems",
+        "c].properties[d].uniqueItems",
+        "b].x-kubernetes-validations[0].rule",
+    ];
+    let places = fields.map(|field| {
+        said.find(&format!("properties[{field}: "))
+            .unwrap_or_else(|| panic!("{said}"))
+    });
+    assert!(places.is_sorted(), "{said}");
+    assert!(!said.contains("properties[c].x-kubernetes-validations"), "{said}");
+}
+
+#[test]
 fn what_all_versions_say_is_reported_once() {
     let second = |document: &mut Value| {
         let mut second = document["spec"]["versions"][0].clone();
