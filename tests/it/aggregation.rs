@@ -1,136 +1,22 @@
 //! A server with a group of its own behind one with all built-in groups.
 
+mod ownership;
+mod pair;
+
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use http::Method;
-use planesmith_e2e::{Binary, Connection, Home, Server, Watch};
+use planesmith_e2e::Connection;
 use serde_json::{Value, json};
 
+use self::pair::{NAMESPACES, ORDERS, Pair, SHOWN_WITHIN, create, next, order};
 use crate::transcript::{has_kubectl, run};
 
-const API_SERVICES: &str = "/apis/apiregistration.k8s.io/v1/apiservices";
-const ORDERS: &str = "/apis/shop.example.com/v1/namespaces/default/orders";
-const NAMESPACES: &str = "/api/v1/namespaces";
 const ALL_GROUPS: &str = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList";
 
 /// How long a server that is there again may be missing in the one in front of it.
 const BACK_WITHIN: Duration = Duration::from_secs(2);
-
-/// How long anything else may take that has no limit of its own.
-const SHOWN_WITHIN: Duration = Duration::from_secs(30);
-
-/// The server in front, and the home of the one behind it.
-struct Pair {
-    front: Server,
-    front_home: Home,
-    behind: Home,
-}
-
-impl Pair {
-    async fn start() -> (Self, Server) {
-        let front_home = Home::new().unwrap();
-        let binary = Binary::Planesmith.path().unwrap();
-        let front = front_home.start(&binary, &["--storage=memory"]).await.unwrap();
-        let pair = Self {
-            front,
-            front_home,
-            behind: Home::new().unwrap(),
-        };
-        let behind = pair.start_behind(&pair.behind).await;
-        let port = behind.endpoint().port();
-        let behind_home = pair.behind.with_port(port);
-        let pair = Self {
-            behind: behind_home,
-            ..pair
-        };
-        pair.register(port).await;
-        (pair, behind)
-    }
-
-    /// The shop, which asks the server in front who somebody is and what they may do.
-    async fn start_behind(&self, home: &Home) -> Server {
-        let kubeconfig = self.front_home.kubeconfig();
-        let flag = |name: &str| format!("--{name}={}", kubeconfig.display());
-        let flags = [flag("authentication-kubeconfig"), flag("authorization-kubeconfig")];
-        let flags: Vec<&str> = flags.iter().map(String::as_str).collect();
-        home.start(&Binary::Shop.path().unwrap(), &flags).await.unwrap()
-    }
-
-    async fn connect(&self) -> Connection {
-        self.front.connect().await.unwrap()
-    }
-
-    /// Registers both versions of the shop, and waits until they are there.
-    async fn register(&self, port: u16) {
-        let front = self.connect().await;
-        let service = json!({
-            "apiVersion": "v1",
-            "kind": "Service",
-            "metadata": {"name": "shop"},
-            "spec": {"type": "ExternalName", "externalName": "localhost"},
-        });
-        create(&front, "/api/v1/namespaces/default/services", &service).await;
-        for (version, priority) in [("v1", 20), ("v1alpha1", 10)] {
-            let api_service = json!({
-                "apiVersion": "apiregistration.k8s.io/v1",
-                "kind": "APIService",
-                "metadata": {"name": format!("{version}.shop.example.com")},
-                "spec": {
-                    "group": "shop.example.com",
-                    "version": version,
-                    "groupPriorityMinimum": 2000,
-                    "versionPriority": priority,
-                    "service": {"namespace": "default", "name": "shop", "port": port},
-                    "insecureSkipTLSVerify": true,
-                },
-            });
-            create(&front, API_SERVICES, &api_service).await;
-        }
-        for version in ["v1", "v1alpha1"] {
-            self.wait_for(version, "True").await;
-        }
-    }
-
-    /// Waits until the condition Available of a version of the shop has this status.
-    async fn wait_for(&self, version: &str, status: &str) {
-        let front = self.connect().await;
-        let path = format!("{API_SERVICES}?watch=1&fieldSelector=metadata.name={version}.shop.example.com");
-        let mut watch = front.watch(&path).await.unwrap();
-        let shown = async {
-            loop {
-                let event = next(&mut watch).await;
-                let conditions = event["object"]["status"]["conditions"]
-                    .as_array()
-                    .cloned()
-                    .unwrap_or_default();
-                if conditions.iter().any(|condition| condition["status"] == status) {
-                    return;
-                }
-            }
-        };
-        let shown = tokio::time::timeout(SHOWN_WITHIN, shown).await;
-        shown.unwrap_or_else(|_| panic!("{version} does not become {status}:\n{}", self.front.log()));
-    }
-}
-
-async fn next(watch: &mut Watch) -> Value {
-    watch.event().await.unwrap().expect("the watch goes on")
-}
-
-async fn create(connection: &Connection, path: &str, object: &Value) -> Value {
-    let answer = connection.call(Method::POST, path, object.to_string()).await.unwrap();
-    answer.expect(201).unwrap().json().unwrap()
-}
-
-fn order(name: &str) -> Value {
-    json!({
-        "apiVersion": "shop.example.com/v1",
-        "kind": "Order",
-        "metadata": {"name": name},
-        "spec": {"customer": {"givenName": "Ada", "familyName": "L"}, "items": [{"product": "tea", "quantity": 1}]},
-    })
-}
 
 async fn all_groups(connection: &Connection) -> Value {
     let request = connection.request(Method::GET, "/apis").header("accept", ALL_GROUPS);
@@ -238,7 +124,22 @@ async fn a_dead_server_costs_its_own_group_and_comes_back() {
     ] {
         front.get(path).await.unwrap().expect(200).unwrap();
     }
-    namespace_comes_and_goes(&front, &[]).await;
+    let events = namespace_comes_and_goes(&front, &[]).await;
+    let conditions = events.iter().flat_map(|event| {
+        let conditions = event["object"]["status"]["conditions"].as_array();
+        conditions.cloned().unwrap_or_default()
+    });
+    let mut undiscovered = conditions.filter(|condition| condition["type"] == "NamespaceDeletionDiscoveryFailure");
+    let undiscovered = undiscovered.next().expect("the dead server is named");
+    assert_eq!(
+        (&undiscovered["status"], &undiscovered["reason"]),
+        (&json!("True"), &json!("DiscoveryFailed"))
+    );
+    let message = undiscovered["message"].as_str().unwrap();
+    assert!(
+        message.ends_with("shop.example.com/v1: stale GroupVersion discovery: shop.example.com/v1"),
+        "{message}"
+    );
 
     let start = pair.start_behind(&pair.behind).await;
     let since = Instant::now();
@@ -262,8 +163,8 @@ async fn a_namespace_takes_along_what_other_servers_have_in_it() {
     assert_eq!(orders.json().unwrap()["items"], json!([]));
 }
 
-/// Makes a namespace with orders in it, deletes it, and waits until it is gone.
-async fn namespace_comes_and_goes(front: &Connection, orders: &[Value]) {
+/// Makes a namespace with orders in it, deletes it, and waits until it is gone. What was said about it meanwhile.
+async fn namespace_comes_and_goes(front: &Connection, orders: &[Value]) -> Vec<Value> {
     let namespace = json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "passing"}});
     create(front, NAMESPACES, &namespace).await;
     for order in orders {
@@ -276,8 +177,17 @@ async fn namespace_comes_and_goes(front: &Connection, orders: &[Value]) {
         .await
         .unwrap();
     gone.expect(200).unwrap();
-    let deleted = async { while next(&mut watch).await["type"] != "DELETED" {} };
-    tokio::time::timeout(SHOWN_WITHIN, deleted)
-        .await
-        .expect("the namespace goes");
+    let deleted = async {
+        let mut events = Vec::new();
+        loop {
+            let event = next(&mut watch).await;
+            let is_last = event["type"] == "DELETED";
+            events.push(event);
+            if is_last {
+                return events;
+            }
+        }
+    };
+    let events = tokio::time::timeout(SHOWN_WITHIN, deleted).await;
+    events.expect("the namespace goes")
 }

@@ -9,6 +9,8 @@ mod finished_jobs;
 mod garbage_collector;
 mod metadata;
 mod namespace;
+mod remote_kinds;
+mod remote_objects;
 mod resource_quota;
 mod root_certificate;
 mod served_kinds;
@@ -86,7 +88,7 @@ pub fn with_controllers(server: ApiServer, means: Means<'_>, enabled: &Controlle
     let root = &announcement.root_authority;
     Switched { server, enabled }
         .add("start-garbage-collector-controller", |server| {
-            let collector = GarbageCollector::new(server, stores, loopback);
+            let collector = GarbageCollector::new(server, stores, loopback, directory);
             Some(work(|shutdown| collector.run(shutdown)))
         })
         .add("start-namespace-controller", |server| {

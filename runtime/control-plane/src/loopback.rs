@@ -17,6 +17,8 @@ use serde_json::Value;
 /// The largest answer that is read; what only has to succeed is not read at all.
 const ANSWER_LIMIT: usize = 16 << 20;
 
+const JSON: &str = "application/json";
+
 /// A client of the server inside the server's process.
 #[derive(Clone)]
 pub struct Loopback {
@@ -146,6 +148,19 @@ impl Loopback {
             .await
     }
 
+    /// Reads `path` in one of the media types of `accept`, as it comes: for lists of any size, and for watches.
+    ///
+    /// # Errors
+    ///
+    /// As [`Loopback::send`].
+    pub async fn read(&self, path: &str, accept: &str) -> Result<Body, LoopbackError> {
+        let response = self.ask(&Method::GET, path, (JSON, accept), None).await?;
+        match response.status().is_success() {
+            true => Ok(response.into_body()),
+            false => Err(refusal(Method::GET, path, response).await),
+        }
+    }
+
     async fn exchange(
         &self,
         method: Method,
@@ -174,6 +189,16 @@ impl Loopback {
         content_type: &str,
         body: Option<&Value>,
     ) -> Result<Response, LoopbackError> {
+        self.ask(method, path, (content_type, JSON), body).await
+    }
+
+    async fn ask(
+        &self,
+        method: &Method,
+        path: &str,
+        (content_type, accept): (&str, &str),
+        body: Option<&Value>,
+    ) -> Result<Response, LoopbackError> {
         let front = self.inner.front.get().ok_or(LoopbackError::NotReady)?;
         let answer_error = || LoopbackError::Answer {
             method: method.clone(),
@@ -187,7 +212,7 @@ impl Loopback {
             .method(method.clone())
             .uri(path)
             .header(header::AUTHORIZATION, format!("Bearer {}", self.inner.token))
-            .header(header::ACCEPT, "application/json")
+            .header(header::ACCEPT, accept)
             .header(header::CONTENT_TYPE, content_type)
             .header(header::USER_AGENT, "kube-apiserver")
             .body(body)
@@ -199,7 +224,7 @@ impl Loopback {
 fn content_type(method: &Method) -> &'static str {
     match *method {
         Method::PATCH => "application/merge-patch+json",
-        _ => "application/json",
+        _ => JSON,
     }
 }
 

@@ -174,7 +174,7 @@ pub struct Options {
     #[arg(long, value_enum, default_value = "sled", value_name = "STORE")]
     pub storage: StorageKind,
 
-    /// Embedded controllers: * all, -name without one, -* none.
+    /// Embedded controllers: * all, -name without one, -* none. Behind another server it collects garbage, unless it is named.
     #[arg(long, default_value = "*", allow_hyphen_values = true, value_name = "LIST")]
     pub controllers: Controllers,
 }

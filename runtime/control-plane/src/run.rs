@@ -343,7 +343,11 @@ fn assemble(
         authorizer: &authorizer,
         directory: &directory,
     };
-    let core = controllers::with_controllers(core, means, &options.controllers);
+    let enabled = match options.aggregation.core_kubeconfig() {
+        Some(_) => options.controllers.behind_another(),
+        None => options.controllers.clone(),
+    };
+    let core = controllers::with_controllers(core, means, &enabled);
     let aggregation = Aggregation {
         stores: &stores,
         loopback,

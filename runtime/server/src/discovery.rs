@@ -11,7 +11,9 @@ mod groups;
 mod plain;
 mod resource_list;
 
-pub use directory::{GroupDirectory, Groups, ListedGroup, RemoteResources, RemoteVersion, VersionPriority};
+pub use directory::{
+    GroupDirectory, Groups, ListedGroup, RemoteResource, RemoteResources, RemoteVersion, VersionPriority,
+};
 pub(crate) use document::Document;
 pub(crate) use groups::Discovery;
 pub(crate) use resource_list::resource_list;

@@ -1,12 +1,15 @@
 //! Deletes what belongs to nobody any more.
 //!
 //! Reading order: [`metadata`](super::metadata) (what counts of an object), [`graph`] (who belongs to whom), `follow` (how the graph keeps
-//! up), the [`work_queue`](crate::work_queue) (what is to be looked at) and `look` (what a look at an object decides).
+//! up; `follow_remote` with what other servers have), the [`work_queue`](crate::work_queue) (what is to be looked at) and `look` (what a look at an object decides).
 //!
 //! The graph holds identities of objects that have owners and nothing else: whatever else a decision needs is read from
-//! the caches when it is made, so it is never made on an old state.
+//! the caches when it is made, so it is never made on an old state. Objects of other servers are asked for when they are
+//! looked at; what the graph knows of them may be late, as it always is in Kubernetes.
 
+mod anywhere;
 mod follow;
+mod follow_remote;
 mod graph;
 mod look;
 mod request;
@@ -16,15 +19,19 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use planesmith_server::chain::ApiServer;
+use planesmith_server::discovery::GroupDirectory;
 use planesmith_server::request::Verb;
 use planesmith_server::shutdown::Shutdown;
 use planesmith_server::stores::Stores;
 use tokio::sync::Notify;
 use tokio::task::JoinSet;
 
+use self::anywhere::AllKinds;
 use self::follow::Follower;
+use self::follow_remote::RemoteFollower;
 use self::graph::{Graph, ObjectId};
 use self::look::Nowhere;
+use super::remote_kinds::RemoteKinds;
 use super::served_kinds::{Kinds, ServedKind, ServedKinds};
 use crate::later::Delays;
 use crate::loopback::{Loopback, LoopbackError};
@@ -48,17 +55,20 @@ const NEEDED: &[Verb] = &[Verb::Delete, Verb::List, Verb::Watch];
 /// Deletes objects whose owners are gone, and carries out how the deletion of an owner is to go on.
 pub(super) struct GarbageCollector {
     served: ServedKinds,
+    directory: GroupDirectory,
     shared: Arc<Shared>,
 }
 
 /// What all parts work with.
 struct Shared {
     loopback: Loopback,
-    kinds: Mutex<Arc<Kinds>>,
+    kinds: Mutex<AllKinds>,
     graph: Mutex<Graph>,
     queue: WorkQueue<ObjectId>,
     /// By what the keys of their kind start with.
     followers: Mutex<HashMap<Arc<str>, Arc<Follower>>>,
+    /// By the path of their kind.
+    remote_followers: Mutex<HashMap<Arc<str>, Arc<RemoteFollower>>>,
     /// Says that a follower got further.
     progress: Notify,
     /// Objects with an owner of a kind that is not served.
@@ -68,16 +78,18 @@ struct Shared {
 }
 
 impl GarbageCollector {
-    /// Collects what `server`, and those that it delegates to, store.
-    pub(super) fn new(server: &ApiServer, stores: &Stores, loopback: &Loopback) -> Self {
+    /// Collects what `server`, and those that it delegates to, store, and what servers in `directory` have.
+    pub(super) fn new(server: &ApiServer, stores: &Stores, loopback: &Loopback, directory: &GroupDirectory) -> Self {
         Self {
             served: ServedKinds::of(server),
+            directory: directory.clone(),
             shared: Arc::new(Shared {
                 loopback: loopback.clone(),
                 kinds: Mutex::default(),
                 graph: Mutex::default(),
                 queue: WorkQueue::new(DELAYS, stores.options().metrics.queue(QUEUE)),
                 followers: Mutex::default(),
+                remote_followers: Mutex::default(),
                 progress: Notify::new(),
                 unresolved: Mutex::default(),
                 nowhere: Mutex::default(),
@@ -88,9 +100,14 @@ impl GarbageCollector {
     /// Works until the server stops.
     pub(super) async fn run(mut self, mut shutdown: Shutdown) {
         let mut tasks = JoinSet::new();
+        let mut others = self.directory.changes();
         tasks.spawn(Arc::clone(&self.shared).work());
         loop {
             for follower in self.shared.learn(self.served.now()) {
+                tasks.spawn(follower.run(Arc::clone(&self.shared)));
+            }
+            let remote = RemoteKinds::of(&self.directory.load().remote);
+            for follower in self.shared.learn_remote(remote) {
                 tasks.spawn(follower.run(Arc::clone(&self.shared)));
             }
             // Followers of kinds that are forgotten.
@@ -98,6 +115,8 @@ impl GarbageCollector {
             tokio::select! {
                 () = shutdown.requested() => return,
                 () = self.served.changed() => {}
+                // The directory lives as long as its receiver here.
+                _ = others.changed() => {}
             }
         }
     }
@@ -117,13 +136,38 @@ impl Shared {
                 follower
             });
         }
-        let forgotten = Arc::make_mut(&mut lock(&self.kinds)).learn(now);
+        let forgotten = Arc::make_mut(&mut lock(&self.kinds).stored).learn(now);
         for prefix in forgotten {
             if let Some(follower) = followers.remove(&prefix) {
                 follower.stop();
             }
         }
         drop(followers);
+        self.queue.add(lock(&self.unresolved).drain());
+        new
+    }
+
+    /// Takes in which kinds other servers have now. Returns followers for those that are new.
+    fn learn_remote(&self, now: RemoteKinds) -> Vec<Arc<RemoteFollower>> {
+        let mut new = Vec::new();
+        let mut followers = lock(&self.remote_followers);
+        followers.retain(|path, follower| {
+            let is_collectable = now.collectable().any(|kind| kind.path == *path);
+            match is_collectable {
+                true => follower.wake(),
+                false => follower.stop(),
+            }
+            is_collectable
+        });
+        for kind in now.collectable() {
+            followers.entry(Arc::clone(&kind.path)).or_insert_with(|| {
+                let follower = Arc::new(RemoteFollower::new(Arc::clone(kind)));
+                new.push(Arc::clone(&follower));
+                follower
+            });
+        }
+        drop(followers);
+        lock(&self.kinds).remote = Arc::new(now);
         self.queue.add(lock(&self.unresolved).drain());
         new
     }
@@ -137,8 +181,8 @@ impl Shared {
         self.queue.work(AT_ONCE, look).await;
     }
 
-    fn kinds(&self) -> Arc<Kinds> {
-        Arc::clone(&lock(&self.kinds))
+    fn kinds(&self) -> AllKinds {
+        lock(&self.kinds).clone()
     }
 
     fn graph(&self) -> MutexGuard<'_, Graph> {

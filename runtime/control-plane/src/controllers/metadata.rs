@@ -4,6 +4,7 @@ use std::fmt;
 
 use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, Visitor};
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 /// The finalizer of an owner that waits until its dependents are gone.
 pub(super) const FOREGROUND: &str = "foregroundDeletion";
@@ -52,6 +53,18 @@ impl Metadata {
         // An error is how reading stops early.
         let _ = Part::Object(&mut metadata).deserialize(&mut json);
         metadata
+    }
+
+    /// That of an object in any order of its fields.
+    pub(super) fn of(object: &Value) -> Self {
+        let metadata = &object["metadata"];
+        let texts = |field: &str| Vec::<String>::deserialize(&metadata[field]).unwrap_or_default();
+        Self {
+            uid: metadata["uid"].as_str().unwrap_or_default().to_owned(),
+            deleted: !metadata["deletionTimestamp"].is_null(),
+            owners: Vec::deserialize(&metadata["ownerReferences"]).unwrap_or_default(),
+            finalizers: texts("finalizers"),
+        }
     }
 
     /// Whether it has the finalizer.
@@ -135,6 +148,16 @@ mod tests {
         assert!(metadata.deleted && metadata.is_held_by(ORPHAN) && !metadata.waits_for_dependents());
         assert_eq!(metadata.owners[0].uid, "u2");
         assert!(metadata.owners[0].blocks());
+    }
+
+    #[test]
+    fn fields_may_stand_in_any_order() {
+        let object = serde_json::json!({"metadata": {"managedFields": [{}], "finalizers": ["orphan"], "uid": "u1",
+            "ownerReferences": [{"uid": "u2", "kind": "Node"}], "deletionTimestamp": "2026-01-02T03:04:05Z"}});
+        let metadata = Metadata::of(&object);
+        assert!(metadata.deleted && metadata.is_held_by(ORPHAN));
+        assert_eq!((metadata.uid.as_str(), metadata.owners[0].uid.as_str()), ("u1", "u2"));
+        assert_eq!(Metadata::of(&serde_json::json!([])), Metadata::default());
     }
 
     #[test]

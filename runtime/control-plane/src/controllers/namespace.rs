@@ -134,10 +134,8 @@ impl NamespaceController {
         if !held.is_some_and(|held| held.contains(&json!(FINALIZER))) {
             return Ok(true);
         }
-        let mut contents = Contents::delete(&self.loopback, &self.kinds.now(), name).await;
-        if contents.is_gone() {
-            remote::delete(&mut contents, &self.loopback, &self.directory.load().remote, name).await;
-        }
+        let others = self.directory.load();
+        let contents = Contents::delete(&self.loopback, &self.kinds.now(), &others.remote, name).await;
         let namespace = self.report(&path, namespace, &contents).await?;
         if !contents.is_gone() {
             return Ok(false);

@@ -45,6 +45,15 @@ impl Controllers {
         }
         self.terms.iter().any(|term| term == "*")
     }
+
+    /// The same for a server behind another one, which collects garbage there, too: it alone knows owners and dependents on
+    /// both sides. Who names the collector gets it.
+    #[must_use]
+    pub fn behind_another(&self) -> Self {
+        let mut terms = self.terms.clone();
+        terms.push("-garbage-collector-controller".to_owned());
+        Self { terms }
+    }
 }
 
 impl FromStr for Controllers {
@@ -86,5 +95,13 @@ mod tests {
         assert!(enabled("-*,namespace"));
         assert!(!enabled("-*"));
         assert!(!enabled(""));
+    }
+
+    #[test]
+    fn garbage_is_collected_by_the_server_in_front() {
+        let enabled = |text: &str, name: &str| Controllers::from_str(text).unwrap().behind_another().enabled(name);
+        assert!(!enabled("*", "garbage-collector-controller"));
+        assert!(enabled("*,garbagecollector", "garbage-collector-controller"));
+        assert!(enabled("*", "namespace-controller"));
     }
 }

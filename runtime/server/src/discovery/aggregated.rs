@@ -211,6 +211,11 @@ impl Resource {
         resources
     }
 
+    /// The kind of objects; empty when it is not told.
+    pub(super) fn kind(&self) -> &str {
+        self.response_kind.as_ref().map_or("", |kind| &kind.kind)
+    }
+
     /// Whether objects live in namespaces.
     pub(super) fn is_namespaced(&self) -> bool {
         self.scope == scope(true)

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use arc_swap::ArcSwap;
 use planesmith_machinery::json::{self, Strictness};
 use planesmith_machinery::meta::ApiResourceList;
+use tokio::sync::watch;
 
 use super::aggregated::{self, GroupList};
 
@@ -13,6 +14,7 @@ use super::aggregated::{self, GroupList};
 #[derive(Clone, Debug, Default)]
 pub struct GroupDirectory {
     current: Arc<ArcSwap<Groups>>,
+    changes: watch::Sender<()>,
 }
 
 /// What is registered at one time.
@@ -61,10 +63,30 @@ pub struct VersionPriority {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct RemoteResources(pub(super) Vec<aggregated::Resource>);
 
+/// A resource of another server.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RemoteResource<'r> {
+    /// Plural name, as in paths.
+    pub plural: &'r str,
+    /// The kind of its objects; empty when the server does not say.
+    pub kind: &'r str,
+    /// Whether its objects live in namespaces.
+    pub is_namespaced: bool,
+    /// What clients can do with them.
+    pub verbs: &'r [String],
+}
+
 impl GroupDirectory {
     /// Shows other groups from now on.
     pub fn store(&self, groups: Groups) {
         self.current.store(Arc::new(groups));
+        self.changes.send_replace(());
+    }
+
+    /// Hears of every change from now on.
+    #[must_use]
+    pub fn changes(&self) -> watch::Receiver<()> {
+        self.changes.subscribe()
     }
 
     /// What is registered now.
@@ -96,14 +118,13 @@ impl RemoteResources {
         Some(Self(aggregated::Resource::of_plain(list.resources)))
     }
 
-    /// The resources that live in namespaces: their names, and what can be done with them.
-    pub fn namespaced(&self) -> impl Iterator<Item = (&str, &[String])> {
-        let namespaced = self.0.iter().filter(|resource| resource.is_namespaced());
-        namespaced.map(|resource| {
-            (
-                resource.resource.as_str(),
-                resource.verbs.as_deref().unwrap_or_default(),
-            )
+    /// All resources, without those below an object.
+    pub fn iter(&self) -> impl Iterator<Item = RemoteResource<'_>> {
+        self.0.iter().map(|resource| RemoteResource {
+            plural: &resource.resource,
+            kind: resource.kind(),
+            is_namespaced: resource.is_namespaced(),
+            verbs: resource.verbs.as_deref().unwrap_or_default(),
         })
     }
 }
@@ -125,8 +146,13 @@ mod tests {
         let plain = RemoteResources::of_version(plain).expect("the list is one");
         let all = RemoteResources::of_all(all).expect("the document is one");
         assert_eq!(all[&("a.example".to_owned(), "v1".to_owned())], plain);
-        let namespaced: Vec<_> = plain.namespaced().map(|(name, _)| name).collect();
-        assert_eq!(namespaced, ["carts"]);
+        let carts: Vec<_> = plain.iter().collect();
+        assert_eq!(carts.len(), 1);
+        assert_eq!(
+            (carts[0].plural, carts[0].kind, carts[0].is_namespaced),
+            ("carts", "Cart", true)
+        );
+        assert_eq!(carts[0].verbs, ["get", "list"]);
         assert!(RemoteResources::of_version(b"404 page not found\n").is_none());
     }
 }

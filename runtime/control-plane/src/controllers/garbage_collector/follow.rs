@@ -116,7 +116,7 @@ impl Follower {
 
 impl Shared {
     /// Waits until the graph knows everything up to `revision`.
-    pub(super) async fn catch_up(&self, revision: Revision) {
+    pub(super) async fn catch_up_to(&self, revision: Revision) {
         loop {
             let mut progress = std::pin::pin!(self.progress.notified());
             // From here on nothing is missed.
@@ -128,9 +128,15 @@ impl Shared {
         }
     }
 
+    fn remote_is_starting(&self) -> bool {
+        lock(&self.remote_followers)
+            .values()
+            .any(|follower| follower.is_starting())
+    }
+
     fn is_behind(&self, revision: Revision) -> bool {
-        let followers = lock(&self.followers);
-        followers.values().any(|follower| follower.is_behind(revision))
+        let is_behind = |follower: &Arc<Follower>| follower.is_behind(revision);
+        lock(&self.followers).values().any(is_behind) || self.remote_is_starting()
     }
 }
 

@@ -1,13 +1,15 @@
 //! What a look at an object decides.
 
 use std::collections::{HashSet, VecDeque};
-use std::sync::Arc;
 
+use planesmith_store::Revision;
+
+use super::anywhere::{AllKinds, Kind};
 use super::graph::ObjectId;
 use super::request::{Object, Propagation};
 use super::{Shared, lock};
 use crate::controllers::metadata::{FOREGROUND, Metadata, ORPHAN, OwnerReference};
-use crate::controllers::served_kinds::{Kinds, ServedKind};
+use crate::controllers::served_kinds::ServedKind;
 use crate::loopback::LoopbackError;
 use crate::work_queue::Outcome;
 
@@ -43,26 +45,29 @@ impl Shared {
     /// Looks at an object as it is now, and does what is to be done.
     pub(super) async fn look_at(&self, id: &ObjectId) -> Result<Outcome, LoopbackError> {
         let kinds = self.kinds();
-        let Some(object) = object(&kinds, id) else {
+        let Some(object) = kinds.object(&self.loopback, id).await? else {
             return Ok(Outcome::Done);
         };
-        if object.metadata.deleted {
+        if object.metadata().deleted {
             return match () {
-                () if object.metadata.is_held_by(ORPHAN) => self.orphan(&kinds, &object).await,
-                () if object.metadata.is_held_by(FOREGROUND) => self.finish(&kinds, &object).await,
+                () if object.metadata().is_held_by(ORPHAN) => self.orphan(&kinds, &object).await,
+                () if object.metadata().is_held_by(FOREGROUND) => self.finish(&kinds, &object).await,
                 () => Ok(Outcome::Done),
             };
         }
-        let owners = &object.metadata.owners;
-        let states: Vec<Owner> = owners.iter().map(|owner| state(&kinds, &object, owner)).collect();
+        let owners = &object.metadata().owners;
+        let mut states = Vec::with_capacity(owners.len());
+        for owner in owners {
+            states.push(self.state(&kinds, &object, owner).await?);
+        }
         self.report(&kinds, &object, &states).await;
         let dependents = if states.contains(&Owner::Waiting) {
-            self.catch_up(object.entry.revision()).await;
-            self.graph().dependents(&object.metadata.uid)
+            self.catch_up(&object).await;
+            self.graph().dependents(&object.metadata().uid)
         } else {
             Vec::new()
         };
-        match judge(&object.metadata, &states, !dependents.is_empty()) {
+        match judge(object.metadata(), &states, !dependents.is_empty()) {
             Verdict::Keep => Ok(Outcome::Done),
             Verdict::Wait => {
                 lock(&self.unresolved).insert(id.clone());
@@ -70,10 +75,8 @@ impl Shared {
             }
             Verdict::SetOwners(owners) => object.set_owners(&self.loopback, &owners).await,
             Verdict::Delete(propagation) => {
-                let waits =
-                    |dependent: &ObjectId| metadata(&kinds, dependent).is_some_and(|it| it.waits_for_dependents());
                 // Two that wait for each other would wait for ever.
-                if dependents.iter().any(waits) && owners.iter().any(OwnerReference::blocks) {
+                if owners.iter().any(OwnerReference::blocks) && self.any_waits(&kinds, &dependents).await? {
                     let outcome = object.set_owners(&self.loopback, &released(owners)).await?;
                     // It is deleted at the next look, which reads its new state.
                     self.queue.add([id.clone()]);
@@ -84,28 +87,46 @@ impl Shared {
         }
     }
 
+    /// Whether one of the objects waits for its dependents.
+    async fn any_waits(&self, kinds: &AllKinds, objects: &[ObjectId]) -> Result<bool, LoopbackError> {
+        for id in objects {
+            let object = kinds.object(&self.loopback, id).await?;
+            if object.is_some_and(|object| object.metadata().waits_for_dependents()) {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
     /// Lets go of an object whose dependents no longer hold it.
-    async fn finish(&self, kinds: &Kinds, object: &Object) -> Result<Outcome, LoopbackError> {
-        self.catch_up(object.entry.revision()).await;
-        let blocking = self.graph().blocking(&object.metadata.uid);
+    async fn finish(&self, kinds: &AllKinds, object: &Object) -> Result<Outcome, LoopbackError> {
+        self.catch_up(object).await;
+        let blocking = self.graph().blocking(&object.metadata().uid);
         if blocking.is_empty() {
             return object.release(&self.loopback, FOREGROUND).await;
         }
-        let idle = |dependent: &ObjectId| metadata(kinds, dependent).is_some_and(|it| !it.deleted);
-        self.queue.add(blocking.into_iter().filter(idle));
+        for id in blocking {
+            let dependent = kinds.object(&self.loopback, &id).await?;
+            if dependent.is_some_and(|dependent| !dependent.metadata().deleted) {
+                self.queue.add([id]);
+            }
+        }
         Ok(Outcome::Done)
     }
 
     /// Takes an object from the owners of its dependents, then lets go of it.
-    async fn orphan(&self, kinds: &Kinds, owner: &Object) -> Result<Outcome, LoopbackError> {
-        self.catch_up(owner.entry.revision()).await;
-        let uid = &owner.metadata.uid;
+    async fn orphan(&self, kinds: &AllKinds, owner: &Object) -> Result<Outcome, LoopbackError> {
+        self.catch_up(owner).await;
+        let uid = &owner.metadata().uid;
         let dependents = self.graph().dependents(uid);
         let mut outcome = Outcome::Done;
-        for dependent in dependents.iter().filter_map(|id| object(kinds, id)) {
-            let mut owners = dependent.metadata.owners.clone();
+        for id in &dependents {
+            let Some(dependent) = kinds.object(&self.loopback, id).await? else {
+                continue;
+            };
+            let mut owners = dependent.metadata().owners.clone();
             owners.retain(|other| other.uid != *uid);
-            if owners.len() < dependent.metadata.owners.len()
+            if owners.len() < dependent.metadata().owners.len()
                 && dependent.set_owners(&self.loopback, &owners).await? == Outcome::Again
             {
                 outcome = Outcome::Again;
@@ -117,9 +138,41 @@ impl Shared {
         }
     }
 
+    /// Waits until the graph knows all that is stored here and older than the object. Other servers count versions of
+    /// their own: they are waited for until they were asked once, and their objects come when they come.
+    async fn catch_up(&self, object: &Object) {
+        let newest = match &object.kind {
+            Kind::Stored(_) => object.state.resource_version.parse().ok(),
+            Kind::Remote(_) => None,
+        };
+        if let Some(newest) = newest {
+            self.catch_up_to(Revision(newest)).await;
+        }
+    }
+
+    /// What the owner of an object is now.
+    async fn state(&self, kinds: &AllKinds, object: &Object, owner: &OwnerReference) -> Result<Owner, LoopbackError> {
+        let kind = kinds.named(&owner.api_version, &owner.kind);
+        let Some(kind) = kind.filter(Kind::is_there) else {
+            return Ok(Owner::Unknown);
+        };
+        let namespace = match (kind.is_namespaced(), object.namespace.as_str()) {
+            (true, "") => return Ok(Owner::Impossible),
+            (true, namespace) => namespace,
+            (false, _) => "",
+        };
+        let found = kind.get(&self.loopback, namespace, &owner.name).await?;
+        let found = found.map(|found| found.metadata);
+        Ok(match found.filter(|found| found.uid == owner.uid) {
+            None => Owner::Absent,
+            Some(found) if found.waits_for_dependents() => Owner::Waiting,
+            Some(_) => Owner::Solid,
+        })
+    }
+
     /// Reports owners that are there, but in another namespace.
-    async fn report(&self, kinds: &Kinds, object: &Object, states: &[Owner]) {
-        for (owner, state) in object.metadata.owners.iter().zip(states) {
+    async fn report(&self, kinds: &AllKinds, object: &Object, states: &[Owner]) {
+        for (owner, state) in object.metadata().owners.iter().zip(states) {
             if matches!(state, Owner::Absent | Owner::Impossible) && self.is_elsewhere(kinds, owner) {
                 object.report_owner_elsewhere(&self.loopback, owner).await;
             }
@@ -128,11 +181,15 @@ impl Shared {
 
     /// Whether the owner is in any namespace. That takes a look into all of them, once for all who name the owner: who is
     /// nowhere stays so.
-    fn is_elsewhere(&self, kinds: &Kinds, owner: &OwnerReference) -> bool {
+    fn is_elsewhere(&self, kinds: &AllKinds, owner: &OwnerReference) -> bool {
         if lock(&self.nowhere).has(&owner.uid) {
             return false;
         }
-        let found = is_elsewhere(kinds, owner);
+        let found = match kinds.named(&owner.api_version, &owner.kind) {
+            Some(Kind::Stored(kind)) => is_in_any_namespace(kinds, &kind, owner),
+            Some(Kind::Remote(_)) => lock(&self.remote_followers).values().any(|kind| kind.knows(&owner.uid)),
+            None => false,
+        };
         if !found {
             lock(&self.nowhere).add(&owner.uid);
         }
@@ -168,54 +225,17 @@ impl Nowhere {
     }
 }
 
-/// The object as it is now, if there is one.
-fn object(kinds: &Kinds, id: &ObjectId) -> Option<Object> {
-    let kind = Arc::clone(kinds.under(&id.prefix)?);
-    let entry = kind.store.collection().get(&id.key)?;
-    let (namespace, name) = kind.store.names(&id.key);
-    Some(Object {
-        namespace: namespace.to_owned(),
-        name: name.to_owned(),
-        metadata: Metadata::read(entry.bytes()),
-        entry,
-        kind,
-    })
-}
-
-fn metadata(kinds: &Kinds, id: &ObjectId) -> Option<Metadata> {
-    object(kinds, id).map(|object| object.metadata)
-}
-
-/// What the owner of an object is now.
-fn state(kinds: &Kinds, object: &Object, owner: &OwnerReference) -> Owner {
-    let Some(kind) = kinds.named(&owner.api_version, &owner.kind) else {
-        return Owner::Unknown;
-    };
-    if kind.is_namespaced() && object.namespace.is_empty() {
-        return Owner::Impossible;
-    }
-    let found = kind.get(&object.namespace, &owner.name);
-    let found = found.map(|entry| Metadata::read(entry.bytes()));
-    match found.filter(|found| found.uid == owner.uid) {
-        None => Owner::Absent,
-        Some(found) if found.waits_for_dependents() => Owner::Waiting,
-        Some(_) => Owner::Solid,
-    }
-}
-
 /// Whether the owner is in any namespace.
-fn is_elsewhere(kinds: &Kinds, owner: &OwnerReference) -> bool {
-    let Some(kind) = kinds.named(&owner.api_version, &owner.kind) else {
+fn is_in_any_namespace(kinds: &AllKinds, kind: &ServedKind, owner: &OwnerReference) -> bool {
+    let namespaces = kinds.stored.named("v1", "Namespace");
+    let Some(namespaces) = namespaces.filter(|_| kind.is_namespaced()) else {
         return false;
     };
-    let Some(namespaces) = kinds.named("v1", "Namespace").filter(|_| kind.is_namespaced()) else {
-        return false;
-    };
-    let is_owner = |namespace: &str, kind: &ServedKind| {
+    let is_owner = |namespace: &str| {
         let entry = kind.get(namespace, &owner.name);
         entry.is_some_and(|entry| Metadata::read(entry.bytes()).uid == owner.uid)
     };
-    namespaces.names().iter().any(|namespace| is_owner(namespace, kind))
+    namespaces.names().iter().any(|namespace| is_owner(namespace))
 }
 
 /// What is to be done with an object that is not deleted, by the states of its owners in their order.

@@ -1,15 +1,12 @@
 //! What the collector asks of the server.
 
-use std::sync::Arc;
-
 use http::{Method, StatusCode};
 use planesmith_machinery::go_format::quote;
 use planesmith_machinery::time::Time;
-use planesmith_store::Entry;
 use serde_json::{Value, json};
 
+use super::anywhere::{Kind, State};
 use crate::controllers::metadata::{Metadata, OwnerReference};
-use crate::controllers::served_kinds::ServedKind;
 use crate::event_post;
 use crate::loopback::{Loopback, LoopbackError};
 use crate::work_queue::Outcome;
@@ -21,15 +18,13 @@ const COMPONENT: &str = "garbage-collector-controller";
 #[derive(Debug)]
 pub(super) struct Object {
     /// Its kind.
-    pub(super) kind: Arc<ServedKind>,
+    pub(super) kind: Kind,
     /// Its namespace; empty where there is none.
     pub(super) namespace: String,
     /// Its name.
     pub(super) name: String,
     /// Its state.
-    pub(super) entry: Arc<Entry>,
-    /// What counts of it.
-    pub(super) metadata: Metadata,
+    pub(super) state: State,
 }
 
 /// What becomes of the dependents of an object that is deleted.
@@ -44,6 +39,11 @@ pub(super) enum Propagation {
 }
 
 impl Object {
+    /// What counts of it.
+    pub(super) fn metadata(&self) -> &Metadata {
+        &self.state.metadata
+    }
+
     /// Deletes it as it is: if it changed meanwhile it is looked at again.
     pub(super) async fn delete(&self, loopback: &Loopback, propagation: Propagation) -> Result<Outcome, LoopbackError> {
         let policy = match propagation {
@@ -55,8 +55,8 @@ impl Object {
             "kind": "DeleteOptions",
             "apiVersion": "v1",
             "preconditions": {
-                "uid": self.metadata.uid,
-                "resourceVersion": self.entry.revision().to_string(),
+                "uid": self.state.metadata.uid,
+                "resourceVersion": self.state.resource_version,
             },
             "propagationPolicy": policy,
         });
@@ -74,7 +74,7 @@ impl Object {
 
     /// Takes a finalizer from it, unless it changed meanwhile.
     pub(super) async fn release(&self, loopback: &Loopback, finalizer: &str) -> Result<Outcome, LoopbackError> {
-        let mut finalizers = self.metadata.finalizers.clone();
+        let mut finalizers = self.state.metadata.finalizers.clone();
         finalizers.retain(|held| held != finalizer);
         self.patch(loopback, "finalizers", list(&finalizers)).await
     }
@@ -103,10 +103,10 @@ impl Object {
         });
         let about = event_post::About {
             api_version: &self.kind.api_version(),
-            kind: &self.kind.resource.kind,
+            kind: self.kind.name(),
             namespace: &self.namespace,
             name: &self.name,
-            uid: &self.metadata.uid,
+            uid: &self.state.metadata.uid,
             resource_version: "",
         };
         if let Err(error) = event_post::post(loopback, about, event).await {
@@ -116,15 +116,15 @@ impl Object {
 
     async fn patch(&self, loopback: &Loopback, field: &str, value: Value) -> Result<Outcome, LoopbackError> {
         let mut metadata = json!({
-            "uid": self.metadata.uid,
-            "resourceVersion": self.entry.revision().to_string(),
+            "uid": self.state.metadata.uid,
+            "resourceVersion": self.state.resource_version,
         });
         metadata[field] = value;
         self.send(loopback, Method::PATCH, json!({"metadata": metadata})).await
     }
 
     async fn send(&self, loopback: &Loopback, method: Method, body: Value) -> Result<Outcome, LoopbackError> {
-        let path = format!("{}/{}", self.kind.path(&self.namespace), self.name);
+        let path = self.kind.path_of(&self.namespace, &self.name);
         match loopback.call(method, &path, Some(&body)).await {
             Ok(()) => Ok(Outcome::Done),
             Err(error) => match error.status() {

@@ -4,10 +4,12 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use http::{Method, StatusCode};
+use planesmith_server::discovery::RemoteVersion;
 use planesmith_server::request::Verb;
 use planesmith_store::Entry;
 use serde_json::{Value, json};
 
+use super::remote;
 use crate::controllers::metadata::Metadata;
 use crate::controllers::served_kinds::{Kinds, ServedKind};
 use crate::loopback::{Loopback, LoopbackError};
@@ -29,9 +31,13 @@ pub(super) struct Contents {
 }
 
 impl Contents {
-    /// Deletes what is in `namespace`: pods first, and the rest once they are gone, since they may need it to end.
-    pub(super) async fn delete(loopback: &Loopback, kinds: &Kinds, namespace: &str) -> Self {
-        let mut contents = Self::default();
+    /// Deletes what is in `namespace`: pods first, and the rest once they are gone, since they may need it to end. What
+    /// `others` have of it goes at the same time, as either may wait for the other.
+    pub(super) async fn delete(loopback: &Loopback, kinds: &Kinds, others: &[RemoteVersion], namespace: &str) -> Self {
+        let mut contents = Self {
+            undiscovered: remote::undiscovered(others),
+            ..Self::default()
+        };
         let deletable = |kind: &&Arc<ServedKind>| kind.is_namespaced() && kind.allows(&[Verb::Delete, Verb::List]);
         let is_pods = |kind: &&Arc<ServedKind>| kind.resource.group.is_empty() && kind.resource.plural == "pods";
         for kind in kinds.iter().filter(deletable).filter(is_pods) {
@@ -43,6 +49,7 @@ impl Contents {
         for kind in kinds.iter().filter(deletable).filter(|kind| !is_pods(kind)) {
             contents.delete_kind(loopback, kind, namespace).await;
         }
+        remote::delete(&mut contents, loopback, others, namespace).await;
         contents
     }
 
@@ -52,13 +59,10 @@ impl Contents {
     }
 
     /// Counts objects of another server that are left.
-    pub(super) fn add(&mut self, resource: String, left: &[Value]) {
+    pub(super) fn add(&mut self, resource: String, left: &[Metadata]) {
         self.remaining.insert(resource, left.len());
-        for object in left {
-            let finalizers = object.pointer("/metadata/finalizers").and_then(Value::as_array);
-            for finalizer in finalizers.into_iter().flatten().filter_map(Value::as_str) {
-                *self.finalizers.entry(finalizer.to_owned()).or_default() += 1;
-            }
+        for finalizer in left.iter().flat_map(|metadata| &metadata.finalizers) {
+            *self.finalizers.entry(finalizer.clone()).or_default() += 1;
         }
     }
 

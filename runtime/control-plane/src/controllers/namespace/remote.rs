@@ -1,45 +1,58 @@
 //! What other servers have in a namespace that is on its way out.
 
+use std::collections::BTreeMap;
+
 use http::{Method, StatusCode};
 use planesmith_server::discovery::RemoteVersion;
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::contents::Contents;
+use crate::controllers::metadata::Metadata;
+use crate::controllers::remote_kinds::RemoteKinds;
+use crate::controllers::remote_objects::read_all;
 use crate::loopback::{Loopback, LoopbackError};
 use crate::objects::text;
 
 /// Deletes what other servers have in `namespace`. A server that cannot be reached holds no namespace: it is named among
 /// what was not discovered, and its objects stay until somebody deletes them there.
 pub(super) async fn delete(contents: &mut Contents, loopback: &Loopback, versions: &[RemoteVersion], namespace: &str) {
-    for version in versions {
-        let place = format!("{}/{}", version.priority.group, version.priority.version);
-        if !version.is_current {
-            contents.undiscovered.push(place);
+    let mut unreachable: Vec<&str> = Vec::new();
+    let kinds = RemoteKinds::of(versions);
+    let there = kinds.iter().filter(|kind| kind.is_current && kind.is_namespaced);
+    for kind in there.filter(|kind| kind.allows(&["list", "delete"])) {
+        if unreachable.contains(&kind.api_version.as_str()) {
             continue;
         }
-        for (plural, verbs) in version.resources.namespaced() {
-            let allows = |verb: &str| verbs.iter().any(|known| known == verb);
-            if !allows("list") || !allows("delete") {
-                continue;
+        let objects = Remains {
+            loopback,
+            path: kind.path_in(namespace),
+            is_deleted_at_once: kind.allows(&["deletecollection"]),
+        };
+        match objects.delete().await {
+            Ok(left) if left.is_empty() => {}
+            Ok(left) => contents.add(format!("{}.{}", kind.plural, kind.group()), &left),
+            Err(error) if is_about_reaching(&error) => {
+                tracing::warn!(namespace, kind.api_version, %error, "another server cannot be reached to empty a namespace");
+                unreachable.push(&kind.api_version);
             }
-            let path = format!("/apis/{place}/namespaces/{namespace}/{plural}");
-            let kind = Kind {
-                loopback,
-                path: &path,
-                is_deleted_at_once: allows("deletecollection"),
-            };
-            match kind.delete().await {
-                Ok(left) if left.is_empty() => {}
-                Ok(left) => contents.add(format!("{plural}.{}", version.priority.group), &left),
-                Err(error) if is_about_reaching(&error) => {
-                    tracing::warn!(namespace, path, %error, "another server cannot be reached to empty a namespace");
-                    contents.undiscovered.push(place);
-                    break;
-                }
-                Err(error) => contents.failures.push(error.client_message()),
-            }
+            Err(error) => contents.failures.push(error.client_message()),
         }
     }
+    contents.undiscovered.extend(unreachable.into_iter().map(str::to_owned));
+}
+
+/// The group versions of servers that are known not to be there.
+pub(super) fn undiscovered(versions: &[RemoteVersion]) -> Vec<String> {
+    versions
+        .iter()
+        .filter(|version| !version.is_current)
+        .map(place)
+        .collect()
+}
+
+/// E.g. `shop.example.com/v1`.
+fn place(version: &RemoteVersion) -> String {
+    format!("{}/{}", version.priority.group, version.priority.version)
 }
 
 /// Whether nobody answered.
@@ -51,44 +64,47 @@ fn is_about_reaching(error: &LoopbackError) -> bool {
 }
 
 /// The objects of one kind in the namespace.
-struct Kind<'k> {
+struct Remains<'k> {
     loopback: &'k Loopback,
-    path: &'k str,
+    path: String,
     is_deleted_at_once: bool,
 }
 
-impl Kind<'_> {
+impl Remains<'_> {
     /// Deletes them; those that are left.
-    async fn delete(&self) -> Result<Vec<Value>, LoopbackError> {
+    async fn delete(&self) -> Result<Vec<Metadata>, LoopbackError> {
         let there = self.list().await?;
         if there.is_empty() {
-            return Ok(there);
+            return Ok(Vec::new());
         }
-        let options = json!({"kind": "DeleteOptions", "apiVersion": "v1", "propagationPolicy": "Background"});
         if self.is_deleted_at_once {
-            self.send(Method::DELETE, self.path, Some(&options)).await?;
+            self.delete_at(&self.path).await?;
         } else {
-            for object in &there {
-                let path = format!("{}/{}", self.path, text(object, "/metadata/name"));
-                self.send(Method::DELETE, &path, Some(&options)).await?;
+            for name in there.keys() {
+                self.delete_at(&format!("{}/{name}", self.path)).await?;
             }
         }
-        self.list().await
+        Ok(self.list().await?.into_values().collect())
     }
 
-    async fn list(&self) -> Result<Vec<Value>, LoopbackError> {
-        let mut list = self.send(Method::GET, self.path, None).await?;
-        Ok(match list["items"].take() {
-            Value::Array(items) => items,
-            _ => Vec::new(),
-        })
+    /// What counts of them, by name.
+    async fn list(&self) -> Result<BTreeMap<String, Metadata>, LoopbackError> {
+        let mut found = BTreeMap::new();
+        let read = read_all(self.loopback, &self.path, |object| {
+            found.insert(text(object, "/metadata/name").to_owned(), Metadata::of(object));
+        });
+        match read.await {
+            Err(error) if error.status() != Some(StatusCode::NOT_FOUND) => Err(error),
+            _ => Ok(found),
+        }
     }
 
-    /// Sends a request; what is not there is no failure.
-    async fn send(&self, method: Method, path: &str, body: Option<&Value>) -> Result<Value, LoopbackError> {
-        match self.loopback.send(method, path, body).await {
-            Err(error) if error.status() == Some(StatusCode::NOT_FOUND) => Ok(Value::Null),
-            other => other,
+    /// Deletes what is at `path`; what is not there is no failure.
+    async fn delete_at(&self, path: &str) -> Result<(), LoopbackError> {
+        let options = json!({"kind": "DeleteOptions", "apiVersion": "v1", "propagationPolicy": "Background"});
+        match self.loopback.call(Method::DELETE, path, Some(&options)).await {
+            Err(error) if error.status() != Some(StatusCode::NOT_FOUND) => Err(error),
+            _ => Ok(()),
         }
     }
 }

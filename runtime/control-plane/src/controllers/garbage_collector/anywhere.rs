@@ -1,0 +1,148 @@
+//! Objects wherever they are: in the store, or on another server.
+
+use std::sync::Arc;
+
+use http::{Method, StatusCode};
+use serde_json::Value;
+
+use super::graph::ObjectId;
+use super::request::Object;
+use crate::controllers::metadata::Metadata;
+use crate::controllers::remote_kinds::{RemoteKind, RemoteKinds};
+use crate::controllers::served_kinds::{Kinds, ServedKind};
+use crate::loopback::{Loopback, LoopbackError};
+use crate::objects::text;
+
+/// The kinds of one moment.
+#[derive(Clone, Debug, Default)]
+pub(super) struct AllKinds {
+    /// Those that are stored here.
+    pub(super) stored: Arc<Kinds>,
+    /// Those of other servers.
+    pub(super) remote: Arc<RemoteKinds>,
+}
+
+/// A kind.
+#[derive(Clone, Debug)]
+pub(super) enum Kind {
+    /// It is stored here.
+    Stored(Arc<ServedKind>),
+    /// Another server has it.
+    Remote(Arc<RemoteKind>),
+}
+
+/// The state of an object, as far as it counts.
+#[derive(Debug)]
+pub(super) struct State {
+    /// What counts of it.
+    pub(super) metadata: Metadata,
+    /// Its version.
+    pub(super) resource_version: String,
+}
+
+impl AllKinds {
+    /// The kind that is called so in one of its versions.
+    pub(super) fn named(&self, api_version: &str, kind: &str) -> Option<Kind> {
+        let stored = self.stored.named(api_version, kind).map(Arc::clone).map(Kind::Stored);
+        stored.or_else(|| self.remote.named(api_version, kind).map(Arc::clone).map(Kind::Remote))
+    }
+
+    /// The object as it is now, if there is one.
+    pub(super) async fn object(&self, loopback: &Loopback, id: &ObjectId) -> Result<Option<Object>, LoopbackError> {
+        let (kind, namespace, name) = if let Some(kind) = self.stored.under(&id.prefix) {
+            let (namespace, name) = kind.store.names(&id.key);
+            (Kind::Stored(Arc::clone(kind)), namespace, name)
+        } else if let Some(kind) = self.remote.under(&id.prefix) {
+            let Some((namespace, name)) = kind.names(&id.key) else {
+                return Ok(None);
+            };
+            (Kind::Remote(Arc::clone(kind)), namespace, name)
+        } else {
+            return Ok(None);
+        };
+        let state = kind.get(loopback, namespace, name).await?;
+        Ok(state.map(|state| Object {
+            namespace: namespace.to_owned(),
+            name: name.to_owned(),
+            state,
+            kind,
+        }))
+    }
+}
+
+impl Kind {
+    /// E.g. `apps/v1`.
+    pub(super) fn api_version(&self) -> String {
+        match self {
+            Kind::Stored(kind) => kind.api_version(),
+            Kind::Remote(kind) => kind.api_version.clone(),
+        }
+    }
+
+    /// E.g. `Deployment`.
+    pub(super) fn name(&self) -> &str {
+        match self {
+            Kind::Stored(kind) => &kind.resource.kind,
+            Kind::Remote(kind) => &kind.kind,
+        }
+    }
+
+    /// Whether its objects live in namespaces.
+    pub(super) fn is_namespaced(&self) -> bool {
+        match self {
+            Kind::Stored(kind) => kind.is_namespaced(),
+            Kind::Remote(kind) => kind.is_namespaced,
+        }
+    }
+
+    /// Whether somebody can be asked for its objects.
+    pub(super) fn is_there(&self) -> bool {
+        match self {
+            Kind::Stored(_) => true,
+            Kind::Remote(kind) => kind.is_current,
+        }
+    }
+
+    /// The path of an object.
+    pub(super) fn path_of(&self, namespace: &str, name: &str) -> String {
+        match self {
+            Kind::Stored(kind) => format!("{}/{name}", kind.path(namespace)),
+            Kind::Remote(kind) => kind.path_of(namespace, name),
+        }
+    }
+
+    /// The object as it is now, if there is one.
+    pub(super) async fn get(
+        &self,
+        loopback: &Loopback,
+        namespace: &str,
+        name: &str,
+    ) -> Result<Option<State>, LoopbackError> {
+        let kind = match self {
+            Kind::Remote(kind) => kind,
+            Kind::Stored(kind) => {
+                return Ok(kind.get(namespace, name).map(|entry| State {
+                    metadata: Metadata::read(entry.bytes()),
+                    resource_version: entry.revision().to_string(),
+                }));
+            }
+        };
+        match loopback.send(Method::GET, &kind.path_of(namespace, name), None).await {
+            Ok(object) => Ok(Some(State {
+                metadata: Metadata::of(&object),
+                resource_version: text(&object, "/metadata/resourceVersion").to_owned(),
+            })),
+            Err(error) if error.status() == Some(StatusCode::NOT_FOUND) => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+}
+
+/// The identity of an object of another server's list or watch.
+pub(super) fn remote_id(kind: &RemoteKind, object: &Value) -> ObjectId {
+    let path = kind.path_of(text(object, "/metadata/namespace"), text(object, "/metadata/name"));
+    ObjectId {
+        key: path.into(),
+        prefix: Arc::clone(&kind.path),
+    }
+}
