@@ -1,7 +1,9 @@
 //! A server with a group of its own behind one with all built-in groups.
 
+mod fake;
 mod ownership;
 mod pair;
+mod ways;
 
 use std::time::{Duration, Instant};
 

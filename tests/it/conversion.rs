@@ -8,6 +8,7 @@ use http::{Method, StatusCode};
 use planesmith_e2e::{Answer, Binary, Connection, Home, Server};
 use serde_json::{Value, json};
 
+use crate::base64::encoded;
 use hook::{Hook, SERVICE, Spoil};
 
 const DEFINITIONS: &str = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
@@ -23,23 +24,6 @@ struct Setting {
     hook: Hook,
     _server: Server,
     _home: Home,
-}
-
-/// Base64, as a definition has certificates.
-fn encoded(bytes: &[u8]) -> String {
-    const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    let mut text = String::new();
-    for group in bytes.chunks(3) {
-        let bits = group.iter().fold(0_u32, |bits, byte| bits << 8 | u32::from(*byte)) << (8 * (3 - group.len()));
-        for digit in 0..4 {
-            let value = (bits >> (18 - 6 * digit)) & 63;
-            text.push(match digit <= group.len() {
-                true => char::from(DIGITS[value as usize]),
-                false => '=',
-            });
-        }
-    }
-    text
 }
 
 /// The definition; of its versions the one called `stored` is stored.

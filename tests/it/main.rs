@@ -7,6 +7,7 @@
 
 mod aggregation;
 mod bad_input;
+mod base64;
 mod cbor;
 mod clients;
 mod conversion;
