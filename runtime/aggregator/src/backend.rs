@@ -13,7 +13,7 @@ use http::header::{HOST, HeaderMap, HeaderName, HeaderValue, LOCATION};
 use http::{Request, StatusCode};
 use planesmith_server::endpoint::Call;
 use planesmith_server::proxy::{
-    Link, LinkError, Question, Reply, Target, Trust, ask, client_tls_to, forward, leave_connection,
+    Link, LinkError, Question, Reply, Target, Trust, TrustError, ask, client_tls_to, forward, leave_connection,
 };
 use planesmith_server::request::Context;
 use planesmith_server::response::plain_text;
@@ -71,9 +71,16 @@ impl Backend {
             RemoteTrust::System => Trust::System,
         };
         let link = |trust: Trust<'_>, patience: Duration| {
-            let tls = client_tls_to(trust, ways.identity.as_ref()).map_err(|error| error.to_string())?;
-            let link = Link::new(tls, patience).expecting(remote.service.host_name());
-            Ok::<_, String>(link.keeping())
+            let link = Link::new(client_tls_to(trust, ways.identity.as_ref())?, patience);
+            Ok::<_, TrustError>(link.expecting(remote.service.host_name()).keeping())
+        };
+        let link = |trust: Trust<'_>, patience: Duration| {
+            link(trust, patience).map_err(|error| {
+                let why = error.client_message().to_owned();
+                let error = &error as &dyn std::error::Error;
+                tracing::error!(group, version, error, "there is no TLS to a server behind this one");
+                why
+            })
         };
         Self {
             path: match group {

@@ -7,6 +7,7 @@
 mod answer;
 mod ask;
 mod handshake;
+mod identity;
 mod kept;
 mod link;
 mod page;
@@ -31,9 +32,10 @@ use crate::request::RequestInfo;
 
 pub use self::answer::AnswerBody;
 pub use self::ask::{Question, Reply, ask, post};
+pub use self::identity::{ClientIdentity, Pem, TrustError};
 pub use self::link::{Link, LinkError};
 use self::rewrite::Rewriter;
-pub use self::trust::{ClientIdentity, Pem, Trust, TrustError, client_tls, client_tls_by, client_tls_to};
+pub use self::trust::{Trust, client_tls, client_tls_by, client_tls_to};
 pub use self::upgrade::tunnel;
 
 /// Headers that belong to one connection.

@@ -1,67 +1,15 @@
 //! Whom connections to others believe.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
 use rustls::crypto::{CryptoProvider, ring, verify_tls12_signature, verify_tls13_signature};
-use rustls::pki_types::pem::{self, PemObject};
-use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName, UnixTime};
+use rustls::pki_types::pem::PemObject;
+use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
 use rustls::{ClientConfig, DigitallySignedStruct, RootCertStore, SignatureScheme};
-use thiserror::Error;
 
-/// Who we are to others.
-#[derive(Clone, Debug)]
-pub struct ClientIdentity {
-    /// The certificate, with its chain.
-    pub certificate: Pem,
-    /// Its key.
-    pub key: Pem,
-}
-
-/// A PEM text, or the file that has it.
-#[derive(Clone)]
-pub enum Pem {
-    /// The file.
-    File(PathBuf),
-    /// The text.
-    Text(Vec<u8>),
-}
-
-impl From<PathBuf> for Pem {
-    fn from(path: PathBuf) -> Self {
-        Pem::File(path)
-    }
-}
-
-impl std::fmt::Debug for Pem {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        // It may be a key.
-        match self {
-            Pem::File(path) => path.fmt(f),
-            Pem::Text(text) => write!(f, "{} bytes", text.len()),
-        }
-    }
-}
-
-/// Why there is no TLS to others.
-#[derive(Debug, Error)]
-pub enum TrustError {
-    /// A file that is not there, or holds something else.
-    #[error("{path} cannot be read as PEM")]
-    File {
-        /// The file.
-        path: PathBuf,
-        /// What is wrong with it.
-        source: pem::Error,
-    },
-    /// A text that holds something else.
-    #[error("the certificate or key cannot be read as PEM")]
-    Text(#[source] pem::Error),
-    /// A certificate or key that cannot be used.
-    #[error("the certificates cannot be used")]
-    Tls(#[from] rustls::Error),
-}
+use super::identity::{ClientIdentity, Pem, Shown, TrustError};
 
 /// Whom a connection believes.
 #[derive(Clone, Copy, Debug)]
@@ -119,7 +67,7 @@ pub fn client_tls_to(trust: Trust<'_>, identity: Option<&ClientIdentity>) -> Res
     match trust {
         Trust::Anyone => {}
         Trust::File(path) => {
-            for certificate in certificates(path)? {
+            for certificate in Pem::File(path.to_owned()).certificates()? {
                 roots.add(certificate)?;
             }
         }
@@ -136,37 +84,16 @@ pub fn client_tls_to(trust: Trust<'_>, identity: Option<&ClientIdentity>) -> Res
         }
     }
     let builder = match trust {
-        Trust::Anyone => builder
-            .dangerous()
-            .with_custom_certificate_verifier(Arc::new(Anyone { provider })),
+        Trust::Anyone => builder.dangerous().with_custom_certificate_verifier(Arc::new(Anyone {
+            provider: Arc::clone(&provider),
+        })),
         Trust::File(_) | Trust::Bundle(_) | Trust::System => builder.with_root_certificates(roots),
     };
     let config = match identity {
         None => builder.with_no_client_auth(),
-        Some(identity) => {
-            let key = match &identity.key {
-                Pem::Text(text) => PrivateKeyDer::from_pem_slice(text).map_err(TrustError::Text)?,
-                Pem::File(path) => PrivateKeyDer::from_pem_file(path).map_err(|source| TrustError::File {
-                    path: path.clone(),
-                    source,
-                })?,
-            };
-            let chain = match &identity.certificate {
-                Pem::Text(text) => CertificateDer::pem_slice_iter(text).collect::<Result<Vec<_>, _>>(),
-                Pem::File(path) => Ok(certificates(path)?),
-            };
-            builder.with_client_auth_cert(chain.map_err(TrustError::Text)?, key)?
-        }
+        Some(identity) => builder.with_client_cert_resolver(Arc::new(Shown::open(identity, &provider)?)),
     };
     Ok(Arc::new(config))
-}
-
-fn certificates(path: &Path) -> Result<Vec<CertificateDer<'static>>, TrustError> {
-    let read = || CertificateDer::pem_file_iter(path)?.collect::<Result<Vec<_>, _>>();
-    read().map_err(|source| TrustError::File {
-        path: path.to_owned(),
-        source,
-    })
 }
 
 /// Believes any certificate whose owner has its key.

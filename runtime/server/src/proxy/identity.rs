@@ -1,0 +1,238 @@
+//! Who we are to others.
+
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::SystemTime;
+
+use rustls::SignatureScheme;
+use rustls::client::ResolvesClientCert;
+use rustls::crypto::CryptoProvider;
+use rustls::pki_types::pem::{self, PemObject};
+use rustls::pki_types::{CertificateDer, PrivateKeyDer};
+use rustls::sign::CertifiedKey;
+use thiserror::Error;
+
+/// Who we are to others.
+#[derive(Clone, Debug)]
+pub struct ClientIdentity {
+    /// The certificate, with its chain.
+    pub certificate: Pem,
+    /// Its key.
+    pub key: Pem,
+}
+
+/// A PEM text, or the file that has it.
+#[derive(Clone)]
+pub enum Pem {
+    /// The file.
+    File(PathBuf),
+    /// The text.
+    Text(Vec<u8>),
+}
+
+/// Why there is no TLS to others.
+#[derive(Debug, Error)]
+pub enum TrustError {
+    /// A file that is not there, or holds something else.
+    #[error("{path} cannot be read as PEM")]
+    File {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        source: pem::Error,
+    },
+    /// A text that holds something else.
+    #[error("the certificate or key cannot be read as PEM")]
+    Text(#[source] pem::Error),
+    /// A certificate or key that cannot be used.
+    #[error("the certificates cannot be used")]
+    Tls(#[from] rustls::Error),
+}
+
+impl TrustError {
+    /// What clients may read of it: nothing about files.
+    #[must_use]
+    pub fn client_message(&self) -> &'static str {
+        match self {
+            TrustError::File { .. } | TrustError::Text(_) => "the certificate or key cannot be read as PEM",
+            TrustError::Tls(_) => "the certificates cannot be used",
+        }
+    }
+}
+
+impl Pem {
+    /// The certificates in it.
+    pub(super) fn certificates(&self) -> Result<Vec<CertificateDer<'static>>, TrustError> {
+        let read = || -> Result<Vec<_>, pem::Error> {
+            match self {
+                Pem::File(path) => CertificateDer::pem_file_iter(path)?.collect(),
+                Pem::Text(text) => CertificateDer::pem_slice_iter(text).collect(),
+            }
+        };
+        read().map_err(|error| self.unreadable(error))
+    }
+
+    fn private_key(&self) -> Result<PrivateKeyDer<'static>, TrustError> {
+        let key = match self {
+            Pem::File(path) => PrivateKeyDer::from_pem_file(path),
+            Pem::Text(text) => PrivateKeyDer::from_pem_slice(text),
+        };
+        key.map_err(|error| self.unreadable(error))
+    }
+
+    fn unreadable(&self, source: pem::Error) -> TrustError {
+        match self {
+            Pem::File(path) => TrustError::File {
+                path: path.clone(),
+                source,
+            },
+            Pem::Text(_) => TrustError::Text(source),
+        }
+    }
+
+    /// When the file was last changed.
+    fn changed(&self) -> Option<SystemTime> {
+        match self {
+            Pem::File(path) => path.metadata().and_then(|file| file.modified()).ok(),
+            Pem::Text(_) => None,
+        }
+    }
+}
+
+impl From<PathBuf> for Pem {
+    fn from(path: PathBuf) -> Self {
+        Pem::File(path)
+    }
+}
+
+impl std::fmt::Debug for Pem {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        // It may be a key.
+        match self {
+            Pem::File(path) => path.fmt(f),
+            Pem::Text(text) => write!(f, "{} bytes", text.len()),
+        }
+    }
+}
+
+/// An identity as it is shown when a connection is opened: with what its files hold then.
+#[derive(Debug)]
+pub(super) struct Shown {
+    identity: ClientIdentity,
+    provider: Arc<CryptoProvider>,
+    loaded: Mutex<Loaded>,
+}
+
+#[derive(Debug)]
+struct Loaded {
+    key: Arc<CertifiedKey>,
+    /// When the files were last changed.
+    changed: [Option<SystemTime>; 2],
+}
+
+impl Shown {
+    /// Reads the files.
+    ///
+    /// # Errors
+    ///
+    /// When they cannot be read, or do not belong together.
+    pub(super) fn open(identity: &ClientIdentity, provider: &Arc<CryptoProvider>) -> Result<Self, TrustError> {
+        Ok(Self {
+            identity: identity.clone(),
+            provider: Arc::clone(provider),
+            loaded: Mutex::new(Loaded::read(identity, provider)?),
+        })
+    }
+
+    /// Files that cannot be used, because they are just being exchanged for example, leave everything as it is.
+    fn current(&self) -> Arc<CertifiedKey> {
+        let mut loaded = self.loaded.lock().unwrap_or_else(PoisonError::into_inner);
+        if loaded.changed != changed(&self.identity) {
+            match Loaded::read(&self.identity, &self.provider) {
+                Ok(fresh) => *loaded = fresh,
+                Err(error) => {
+                    let error = &error as &dyn std::error::Error;
+                    tracing::warn!(error, "a changed client certificate is not used");
+                }
+            }
+        }
+        Arc::clone(&loaded.key)
+    }
+}
+
+impl Loaded {
+    fn read(identity: &ClientIdentity, provider: &CryptoProvider) -> Result<Self, TrustError> {
+        // Taken before reading: a change in between is found at the next look.
+        let changed = changed(identity);
+        let (chain, key) = (identity.certificate.certificates()?, identity.key.private_key()?);
+        let key = CertifiedKey::from_der(chain, key, provider)?;
+        Ok(Self {
+            key: Arc::new(key),
+            changed,
+        })
+    }
+}
+
+fn changed(identity: &ClientIdentity) -> [Option<SystemTime>; 2] {
+    [&identity.certificate, &identity.key].map(Pem::changed)
+}
+
+impl ResolvesClientCert for Shown {
+    fn resolve(&self, _: &[&[u8]], _: &[SignatureScheme]) -> Option<Arc<CertifiedKey>> {
+        Some(self.current())
+    }
+
+    fn has_certs(&self) -> bool {
+        true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::time::Duration;
+
+    use rcgen::{CertificateParams, KeyPair};
+    use rustls::crypto::ring;
+
+    use super::*;
+
+    #[test]
+    fn exchanged_certificates_are_shown() {
+        let folder = tempfile::tempdir().unwrap();
+        let (certificate, key) = (folder.path().join("c.crt"), folder.path().join("c.key"));
+        let mut time = SystemTime::UNIX_EPOCH;
+        let mut write = |certificate_text: &str, key_text: &str| {
+            time += Duration::from_secs(1);
+            for (path, text) in [(&certificate, certificate_text), (&key, key_text)] {
+                fs::write(path, text).unwrap();
+                fs::File::options()
+                    .append(true)
+                    .open(path)
+                    .unwrap()
+                    .set_modified(time)
+                    .unwrap();
+            }
+        };
+        let mut make = || {
+            let key = KeyPair::generate().unwrap();
+            let made = CertificateParams::default().self_signed(&key).unwrap();
+            write(&made.pem(), &key.serialize_pem());
+            made.der().clone()
+        };
+        let first = make();
+        let identity = ClientIdentity {
+            certificate: certificate.clone().into(),
+            key: key.clone().into(),
+        };
+        let provider = Arc::new(ring::default_provider());
+        let shown = Shown::open(&identity, &provider).unwrap();
+        let end = || shown.resolve(&[], &[]).unwrap().cert[0].clone();
+        assert_eq!(end(), first);
+        let second = make();
+        assert_eq!(end(), second);
+        write("half a", "file");
+        assert_eq!(end(), second);
+        assert!(Shown::open(&identity, &provider).is_err());
+    }
+}
