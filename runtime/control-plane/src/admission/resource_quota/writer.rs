@@ -8,7 +8,7 @@ use planesmith_api_defs::core::v1::ResourceQuota;
 use planesmith_machinery::json;
 use planesmith_machinery::status::{ApiError, ApiResult, Reason};
 
-use crate::loopback::Loopback;
+use crate::loopback::{Loopback, LoopbackError};
 use crate::objects::text;
 
 /// Stores the status of quotas.
@@ -32,14 +32,35 @@ impl Writer for ThroughLoopback {
                 .map_err(|_| ApiError::internal("a resource quota cannot be written"))?;
             match self.0.send(Method::PUT, &path, Some(&body)).await {
                 Ok(stored) => Ok(text(&stored, "/metadata/resourceVersion").to_owned()),
-                Err(error) if error.status() == Some(StatusCode::CONFLICT) => {
-                    Err(ApiError::new(Reason::Conflict, error.to_string()))
-                }
-                Err(error) => {
-                    tracing::warn!(%error, "the usage of a resource quota cannot be written");
-                    Err(ApiError::internal("the usage of a resource quota cannot be written"))
-                }
+                Err(error) => Err(refusal(&error)),
             }
         })
+    }
+}
+
+/// What the client whose object is charged reads.
+fn refusal(error: &LoopbackError) -> ApiError {
+    if error.status() == Some(StatusCode::CONFLICT) {
+        return ApiError::new(Reason::Conflict, error.client_message());
+    }
+    tracing::warn!(%error, "the usage of a resource quota cannot be written");
+    ApiError::internal("the usage of a resource quota cannot be written")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn conflicts_are_told_in_the_words_of_the_store() {
+        let message = "Operation cannot be fulfilled on resourcequotas \"q\": the object has been modified; please apply \
+                       your changes to the latest version and try again";
+        let error = refusal(&LoopbackError::Refused {
+            method: Method::PUT,
+            path: "/api/v1/namespaces/ns/resourcequotas/q/status".to_owned(),
+            status: StatusCode::CONFLICT,
+            message: message.to_owned(),
+        });
+        assert_eq!((error.code(), error.message()), (409, message));
     }
 }
