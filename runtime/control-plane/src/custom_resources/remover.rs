@@ -1,6 +1,7 @@
 //! Takes the objects of a definition away that is on its way out.
 //!
-//! They are removed as they are stored, in whatever version that is: a webhook that does not answer cannot hold them.
+//! They are removed as they are stored, in whatever version that is: a webhook that does not answer cannot hold them. One
+//! whose version is not known any more is marked in the storage version, in which whoever holds it can see it.
 
 use std::sync::Arc;
 
@@ -14,14 +15,18 @@ use planesmith_server::stores::{ResourceStore, row_of};
 use planesmith_store::{Draft, Entry, Expect, Op};
 use serde_json::Value;
 
+use crate::objects::text;
+
 /// How many objects are removed at once: writes that wait together become durable together.
 const AT_ONCE: usize = 256;
 
 /// Removes the objects of a kind; those with finalizers are marked, and go when nothing holds them any more.
 pub(super) async fn remove_all(definitions: &Definitions, kind: &'static ResourceFacts) {
     let store = &definitions.stores().resource(kind);
+    let now = definitions.stores().options().clock.now() / 1000;
+    let now = Time::from_second(i64::try_from(now).unwrap_or(i64::MAX));
     let remove = |entry: Arc<Entry>| async move {
-        let Some(op) = removal(definitions, store, kind, &entry) else {
+        let Some(op) = removal(store, kind, &entry, now) else {
             return;
         };
         // Who was faster is found the next time.
@@ -33,35 +38,34 @@ pub(super) async fn remove_all(definitions: &Definitions, kind: &'static Resourc
     entries.for_each_concurrent(AT_ONCE, remove).await;
 }
 
-/// What to do about an object; nothing if that was done.
-fn removal(
-    definitions: &Definitions,
-    store: &ResourceStore,
-    kind: &'static ResourceFacts,
-    entry: &Entry,
-) -> Option<Op> {
-    let document: Value = serde_json::from_slice(entry.bytes()).ok()?;
+/// What to do about an object now; nothing if that was done.
+fn removal(store: &ResourceStore, kind: &'static ResourceFacts, entry: &Entry, now: Time) -> Option<Op> {
+    let mut document: Value = serde_json::from_slice(entry.bytes()).ok()?;
     let expect = Expect::Revision(entry.revision());
     let is_held = document
         .pointer("/metadata/finalizers")
         .and_then(Value::as_array)
         .is_some_and(|finalizers| !finalizers.is_empty());
-    let api_version = document.get("apiVersion").and_then(Value::as_str).unwrap_or_default();
-    let stored = kind.custom.and_then(|custom| custom.version(api_version));
-    let (true, Some(stored)) = (is_held, stored) else {
+    let (true, Some(custom)) = (is_held, kind.custom) else {
         return Some(Op::Delete {
             key: entry.key().clone(),
             expect,
             last: None,
         });
     };
-    let mut object = custom::read(entry.bytes(), stored).ok()?;
+    let known = custom.version(text(&document, "/apiVersion"));
+    let stored = known.unwrap_or(store.facts());
+    let mut object = if known.is_some() {
+        custom::read(entry.bytes(), stored).ok()?
+    } else {
+        document["apiVersion"] = stored.api_version.into();
+        custom::read(document.to_string().as_bytes(), stored).ok()?
+    };
     let meta = object.meta_mut();
     if meta.deletion_timestamp.is_some() {
         return None;
     }
-    let millis = definitions.stores().options().clock.now();
-    meta.deletion_timestamp = Some(Time::from_second(i64::try_from(millis / 1000).unwrap_or(i64::MAX)));
+    meta.deletion_timestamp = Some(now);
     meta.deletion_grace_period_seconds = Some(0);
     meta.generation += 1;
     let encoded = json::encode_for_storage(&*object);
@@ -76,4 +80,67 @@ fn removal(
         expect,
         ttl: None,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use planesmith_extensions::definition::Definition;
+    use planesmith_extensions::{KnownFacts, SchemaChecks};
+    use planesmith_machinery::scheme::Scheme;
+    use planesmith_server::stores::Stores;
+    use planesmith_store::{MemoryLog, Row, Storage, StorageOptions};
+    use serde_json::json;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn what_is_held_is_marked_whatever_its_version() {
+        let definition = json!({
+            "metadata": {"name": "widgets.example.com"},
+            "spec": {
+                "group": "example.com",
+                "names": {"plural": "widgets", "kind": "Widget"},
+                "scope": "Namespaced",
+                "versions": [{
+                    "name": "v1", "served": true, "storage": true,
+                    "schema": {"openAPIV3Schema": {"type": "object"}},
+                }],
+            },
+        });
+        let known = KnownFacts::new(|| Arc::new(SchemaChecks::default()));
+        let kind = known.of(Definition::new(&definition))[0];
+        let storage = Storage::open(MemoryLog::new(), &StorageOptions::default()).unwrap();
+        let stores = Stores::new(storage, Arc::new(Scheme::new()));
+        let store = stores.resource(kind);
+        for (version, finalizers, is_marked) in [
+            ("v1", json!(["a.example/f"]), true),
+            ("v0", json!(["a.example/f"]), true),
+            ("v0", json!([]), false),
+        ] {
+            let stored = json!({
+                "apiVersion": format!("example.com/{version}"),
+                "kind": "Widget",
+                "metadata": {"name": "w", "namespace": "a", "resourceVersion": "", "finalizers": finalizers},
+            });
+            let stored = stored.to_string();
+            let version_member = r#""resourceVersion":""#;
+            let gap = stored.find(version_member).unwrap() + version_member.len();
+            let key = store.key("a", "w").unwrap();
+            let op = Op::Put {
+                key: key.as_str().into(),
+                draft: Draft::new(stored.into_bytes(), gap),
+                row: Row::default(),
+                expect: Expect::Any,
+                ttl: None,
+            };
+            let entry = store.collection().write(op).await.unwrap().entry;
+            let op = removal(&store, kind, &entry, Time::now()).unwrap();
+            assert_eq!(matches!(op, Op::Put { .. }), is_marked, "{version} {finalizers}");
+            if is_marked {
+                let entry = store.collection().write(op).await.unwrap().entry;
+                assert!(store.decode(&entry).unwrap().meta().deletion_timestamp.is_some());
+                assert!(removal(&store, kind, &entry, Time::now()).is_none());
+            }
+        }
+    }
 }
