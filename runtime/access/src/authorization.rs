@@ -50,6 +50,8 @@ pub enum Decision {
     Deny(String),
     /// Nothing speaks for it here; without another voice it may not.
     NoOpinion(String),
+    /// It could not be found out; without another voice that is an error, which says what the client may read of it.
+    Failed(String),
 }
 
 /// Decides about actions.
@@ -82,14 +84,19 @@ impl Union {
 impl Authorizer for Union {
     fn authorize(&self, attributes: &Attributes<'_>) -> Decision {
         let mut reasons: Vec<String> = Vec::new();
+        let mut failures: Vec<String> = Vec::new();
         for authorizer in &self.authorizers {
             match authorizer.authorize(attributes) {
                 Decision::NoOpinion(reason) if reason.is_empty() => {}
                 Decision::NoOpinion(reason) => reasons.push(reason),
-                decided => return decided,
+                Decision::Failed(why) => failures.push(why),
+                decided @ (Decision::Allow | Decision::Deny(_)) => return decided,
             }
         }
-        Decision::NoOpinion(reasons.join("\n"))
+        match failures.is_empty() {
+            true => Decision::NoOpinion(reasons.join("\n")),
+            false => Decision::Failed(failures.join(", ")),
+        }
     }
 
     fn rules(&self, user: &UserInfo, namespace: &str) -> Rules {

@@ -32,3 +32,29 @@ fn without_an_opinion_the_reasons_are_kept() {
     assert_eq!(decide("g", "/healthz/ping"), nobody);
     assert_eq!(decide("g", "/publi"), nobody);
 }
+
+/// Cannot find anything out.
+#[derive(Debug)]
+struct Lost;
+
+impl Authorizer for Lost {
+    fn authorize(&self, _: &Attributes<'_>) -> Decision {
+        Decision::Failed("nobody answers".to_owned())
+    }
+}
+
+#[test]
+fn what_cannot_be_found_out_is_no_refusal() {
+    let user = UserInfo::default();
+    let decide = |authorizers| {
+        Union::new(authorizers).authorize(&Attributes {
+            user: &user,
+            verb: "get",
+            target: Target::Path("/healthz"),
+        })
+    };
+    let failed = Decision::Failed("nobody answers".to_owned());
+    assert_eq!(decide(vec![Box::new(Lost), Box::new(AlwaysDeny)]), failed);
+    let allowed: Box<dyn Authorizer> = Box::new(AllowedPaths::new(["/healthz"]));
+    assert_eq!(decide(vec![Box::new(Lost), allowed]), Decision::Allow);
+}

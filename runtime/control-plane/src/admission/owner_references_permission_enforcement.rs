@@ -96,7 +96,7 @@ impl OwnerReferencesPermissionEnforcement {
         };
         match self.authorizer.authorize(&action) {
             Decision::Allow => Ok(()),
-            Decision::Deny(reason) | Decision::NoOpinion(reason) => Err(reason),
+            Decision::Deny(reason) | Decision::NoOpinion(reason) | Decision::Failed(reason) => Err(reason),
         }
     }
 }

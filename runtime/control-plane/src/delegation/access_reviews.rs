@@ -12,6 +12,9 @@ use crate::objects::text;
 
 const PATH: &str = "/apis/authorization.k8s.io/v1/subjectaccessreviews";
 
+/// What a client reads when nobody answers there; where that is only the log knows.
+const UNKNOWN: &str = "the action cannot be reviewed";
+
 /// Has actions reviewed.
 #[derive(Debug)]
 pub(crate) struct AccessReviews {
@@ -49,7 +52,7 @@ impl Authorizer for AccessReviews {
             }
             Err(error) => {
                 tracing::warn!(error, "an action cannot be reviewed");
-                Decision::NoOpinion(String::new())
+                Decision::Failed(UNKNOWN.to_owned())
             }
         }
     }
@@ -88,8 +91,9 @@ fn decision(answer: &Value) -> Decision {
     let says = |field| answer.pointer(field) == Some(&Value::Bool(true));
     let reason = text(answer, "/status/reason").to_owned();
     match (says("/status/allowed"), says("/status/denied")) {
-        (true, _) => Decision::Allow,
-        (false, true) => Decision::Deny(reason),
+        // Whoever says both has forbidden it.
+        (_, true) => Decision::Deny(reason),
+        (true, false) => Decision::Allow,
         (false, false) => Decision::NoOpinion(reason),
     }
 }
@@ -136,6 +140,8 @@ mod tests {
         assert_eq!(decision(&json!({"status": {"allowed": true}})), Decision::Allow);
         let denied = json!({"status": {"denied": true, "reason": "never"}});
         assert_eq!(decision(&denied), Decision::Deny("never".to_owned()));
+        let both = json!({"status": {"allowed": true, "denied": true}});
+        assert_eq!(decision(&both), Decision::Deny(String::new()));
         assert_eq!(decision(&json!({})), Decision::NoOpinion(String::new()));
     }
 }

@@ -146,15 +146,15 @@ fn ask(
         (None, None) => ("", Target::Path("")),
     };
     let decision = authorizer.authorize(&Attributes { user, verb, target });
-    let (allowed, denied, reason) = match decision {
-        Decision::Allow => (true, false, String::new()),
-        Decision::Deny(reason) => (false, true, reason),
-        Decision::NoOpinion(reason) => (false, false, reason),
+    let mut status = v1::SubjectAccessReviewStatus {
+        allowed: decision == Decision::Allow,
+        denied: matches!(decision, Decision::Deny(_)),
+        ..v1::SubjectAccessReviewStatus::default()
     };
-    v1::SubjectAccessReviewStatus {
-        allowed,
-        denied,
-        reason,
-        evaluation_error: String::new(),
+    match decision {
+        Decision::Allow => {}
+        Decision::Deny(reason) | Decision::NoOpinion(reason) => status.reason = reason,
+        Decision::Failed(why) => status.evaluation_error = why,
     }
+    status
 }

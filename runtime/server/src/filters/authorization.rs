@@ -3,13 +3,17 @@
 use std::sync::Arc;
 use std::time::Instant;
 
+use axum::response::Response;
 use http::header::{HeaderValue, X_CONTENT_TYPE_OPTIONS};
+use http::uri::PathAndQuery;
+use http::{StatusCode, Uri};
 use planesmith_access::authorization::{Attributes, Authorizer, Decision, Target};
 use planesmith_machinery::go_format::quote;
 use planesmith_machinery::group_version::GroupResource;
 use planesmith_machinery::status::{ApiError, Details};
 
 use super::{Exchange, Filter, Step};
+use crate::failure;
 use crate::metrics::{Judgement, SharedMetrics};
 use crate::request::{Context, RequestInfo, Stage};
 
@@ -49,11 +53,13 @@ impl Filter for Authorization {
             Decision::Allow => Judgement::Allowed,
             Decision::Deny(_) => Judgement::Denied,
             Decision::NoOpinion(_) => Judgement::NoOpinion,
+            Decision::Failed(_) => Judgement::Failed,
         };
         self.metrics.access().authorized(judgement, took);
         let reason = match decision {
             Decision::Allow => return Step::Continue,
             Decision::Deny(reason) | Decision::NoOpinion(reason) => reason,
+            Decision::Failed(why) => return Step::Answer(not_found_out(exchange.request.uri(), &why)),
         };
         tracing::debug!(request = %ctx.id, user = ctx.user.name, path = ctx.info.path(), reason, "forbidden");
         let error = forbidden(ctx, &reason);
@@ -61,6 +67,14 @@ impl Filter for Authorization {
         exchange.headers.insert(X_CONTENT_TYPE_OPTIONS, nosniff);
         exchange.refuse(&error)
     }
+}
+
+/// Says that nobody knows whether a request is allowed, in a text that no browser takes for a page.
+fn not_found_out(uri: &Uri, why: &str) -> Response {
+    let asked = uri.path_and_query().map_or("", PathAndQuery::as_str);
+    let text = format!("Internal Server Error: {}: {why}\n", quote(asked));
+    let text = text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
+    failure::text(StatusCode::INTERNAL_SERVER_ERROR, text)
 }
 
 /// What a request is about.

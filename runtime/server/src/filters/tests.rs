@@ -1,11 +1,17 @@
 use std::time::SystemTime;
 
 use planesmith_access::authentication::{Chain, RequestHeaderAuthenticator, RequestHeaders};
+use planesmith_access::authorization::{Attributes, Authorizer, Decision};
 
-use super::authentication::Authentication;
 use super::*;
 use crate::metrics::SharedMetrics;
 use crate::shutdown::Stop;
+
+fn exchange(request: http::request::Builder) -> Exchange {
+    let (_stop, shutdown) = Stop::new();
+    let request = request.body(Body::empty()).unwrap();
+    Exchange::new(request, Arc::new(Connection::default()), shutdown)
+}
 
 #[test]
 fn nobody_says_in_the_name_of_a_proxy_who_asks() {
@@ -21,10 +27,33 @@ fn nobody_says_in_the_name_of_a_proxy_who_asks() {
     for name in ["x-user", "x-more-scopes", "x-remote-user", "x-remote-group", "accept"] {
         request = request.header(name, "admin");
     }
-    let (_stop, shutdown) = Stop::new();
-    let request = request.body(Body::empty()).unwrap();
-    let mut exchange = Exchange::new(request, Arc::new(Connection::default()), shutdown);
+    let mut exchange = exchange(request);
     assert!(matches!(filter.enter(&mut exchange), Step::Continue));
     let left: Vec<_> = exchange.request.headers().keys().collect();
     assert_eq!(left, ["accept"]);
+}
+
+/// Cannot find anything out.
+#[derive(Debug)]
+struct Lost;
+
+impl Authorizer for Lost {
+    fn authorize(&self, _: &Attributes<'_>) -> Decision {
+        Decision::Failed("nobody <answers>".to_owned())
+    }
+}
+
+#[tokio::test]
+async fn what_nobody_knows_is_an_error_of_the_server() {
+    let filter = Authorization::new(Arc::new(Lost), SharedMetrics::default());
+    let mut exchange = exchange(Request::get("/apis?a=1&b=2"));
+    let Step::Answer(answer) = filter.enter(&mut exchange) else {
+        panic!("the request goes on");
+    };
+    assert_eq!(answer.status(), StatusCode::INTERNAL_SERVER_ERROR);
+    let body = axum::body::to_bytes(answer.into_body(), 1 << 10).await.unwrap();
+    assert_eq!(
+        body,
+        "Internal Server Error: \"/apis?a=1&amp;b=2\": nobody &lt;answers&gt;\n"
+    );
 }

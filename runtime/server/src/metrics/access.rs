@@ -47,13 +47,15 @@ pub(crate) enum Judgement {
     Denied = 1,
     /// Nobody says that it may.
     NoOpinion = 2,
+    /// It could not be found out.
+    Failed = 3,
 }
 
 /// Attempts to get in.
 #[derive(Debug)]
 pub(crate) struct AccessMetrics {
     authentications: [Outcome; 3],
-    authorizations: [Outcome; 3],
+    authorizations: [Outcome; 4],
     users: [IntCounter; 7],
     authentication_filter: Histogram,
     authorization_filter: Histogram,
@@ -114,7 +116,8 @@ impl AccessMetrics {
         };
         Self {
             authentications: ["success", "failure", "error"].map(|result| outcome(&attempts, &took, result)),
-            authorizations: ["allowed", "denied", "no-opinion"].map(|result| outcome(&decisions, &decided, result)),
+            authorizations: ["allowed", "denied", "no-opinion", "error"]
+                .map(|result| outcome(&decisions, &decided, result)),
             users: USERS.map(|user| users.with_label_values(&[user])),
             authentication_filter: filters.with_label_values(&["authentication"]),
             authorization_filter: filters.with_label_values(&["authorization"]),

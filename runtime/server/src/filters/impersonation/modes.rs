@@ -215,7 +215,7 @@ impl Ask<'_> {
         };
         match self.authorizer.authorize(&attributes) {
             Decision::Allow => Ok(()),
-            Decision::Deny(reason) | Decision::NoOpinion(reason) => {
+            Decision::Deny(reason) | Decision::NoOpinion(reason) | Decision::Failed(reason) => {
                 Err(refusal(&self.user.name, verb, &target, &reason))
             }
         }
