@@ -4,6 +4,7 @@ pub(crate) mod cluster_authentication;
 mod default_roles;
 mod flow_control;
 mod identity_lease;
+mod kept_config_map;
 mod kubernetes_service;
 mod server_leases;
 mod service_range;

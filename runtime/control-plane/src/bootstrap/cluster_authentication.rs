@@ -6,12 +6,9 @@ use planesmith_server::stores::Stores;
 use serde_json::{Map, Value, json};
 use x509_parser::pem::Pem;
 
-use crate::loopback::{Loopback, LoopbackError};
-use crate::objects::Objects;
-use crate::reconciler::{self, Reconcile};
+use super::kept_config_map::{self, Content};
+use crate::loopback::Loopback;
 
-const NAMESPACE: &str = "kube-system";
-const NAME: &str = "extension-apiserver-authentication";
 /// The key with the authorities of client certificates.
 pub(crate) const CLIENT_AUTHORITIES: &str = "client-ca-file";
 /// The key with the authorities of proxies.
@@ -43,64 +40,17 @@ pub(crate) fn lists(headers: &mut RequestHeaders) -> [(&'static str, &mut Vec<St
 
 /// Makes the ConfigMap with what is `believed`, and keeps it; `None` for a server without ConfigMaps.
 pub(super) fn hook(stores: &Stores, loopback: &Loopback, believed: &Believed) -> Option<Hook> {
-    let work = ClusterAuthentication {
-        config_maps: Objects::of(stores, loopback, "", "v1", "configmaps")?,
-        believed: believed.clone(),
-    };
-    Some(Hook::new(
-        "start-cluster-authentication-info-controller",
-        move |shutdown| async move {
-            reconciler::start(work, shutdown).await;
-            Ok(())
-        },
-    ))
+    let name = "start-cluster-authentication-info-controller";
+    kept_config_map::hook(name, stores, loopback, believed.clone())
 }
 
-struct ClusterAuthentication {
-    config_maps: Objects,
-    believed: Believed,
-}
+impl Content for Believed {
+    const NAME: &'static str = "extension-apiserver-authentication";
+    const WORK: &'static str = "authentication of the cluster";
 
-impl Reconcile for ClusterAuthentication {
-    const NAME: &'static str = "authentication of the cluster";
-
-    fn watched(&self) -> Vec<&Objects> {
-        vec![&self.config_maps]
-    }
-
-    fn all(&self) -> Vec<String> {
-        vec![NAME.to_owned()]
-    }
-
-    fn touched(&self, _kind: usize, namespace: &str, name: &str) -> Vec<String> {
-        if (namespace, name) == (NAMESPACE, NAME) {
-            self.all()
-        } else {
-            Vec::new()
-        }
-    }
-
-    async fn reconcile(&self, _key: &str) -> Result<(), LoopbackError> {
-        let Some(mut stored) = self.config_maps.get(NAMESPACE, NAME) else {
-            let made = json!({
-                "apiVersion": "v1",
-                "kind": "ConfigMap",
-                "metadata": {"name": NAME, "namespace": NAMESPACE},
-                "data": self.believed.completed(&Map::new()),
-            });
-            return self.config_maps.create(&made).await;
-        };
-        let have = stored
-            .get("data")
-            .and_then(Value::as_object)
-            .cloned()
-            .unwrap_or_default();
-        let wanted = self.believed.completed(&have);
-        if have == wanted {
-            return Ok(());
-        }
-        stored["data"] = Value::Object(wanted);
-        self.config_maps.replace(&stored).await
+    fn data(&self, have: &Map<String, Value>) -> Option<Map<String, Value>> {
+        let wanted = self.completed(have);
+        (wanted != *have).then_some(wanted)
     }
 }
 

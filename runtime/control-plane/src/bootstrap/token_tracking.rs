@@ -3,11 +3,10 @@
 use planesmith_machinery::time::Time;
 use planesmith_server::hooks::Hook;
 use planesmith_server::stores::Stores;
-use serde_json::json;
+use serde_json::{Map, Value};
 
-use crate::loopback::{Loopback, LoopbackError};
-use crate::objects::{Objects, text};
-use crate::reconciler::{self, Reconcile};
+use super::kept_config_map::{self, Content};
+use crate::loopback::Loopback;
 use crate::service_accounts::token_secrets::{day, start_of};
 
 pub(crate) const NAMESPACE: &str = "kube-system";
@@ -15,56 +14,36 @@ pub(crate) const NAME: &str = "kube-apiserver-legacy-service-account-token-track
 
 /// Makes the ConfigMap that holds the day, and keeps it; `None` for a server without ConfigMaps.
 pub(super) fn hook(stores: &Stores, loopback: &Loopback) -> Option<Hook> {
-    let config_maps = Objects::of(stores, loopback, "", "v1", "configmaps")?;
-    Some(Hook::new(
-        "start-legacy-token-tracking-controller",
-        move |shutdown| async move {
-            reconciler::start(TokenTracking { config_maps }, shutdown).await;
-            Ok(())
-        },
-    ))
+    kept_config_map::hook("start-legacy-token-tracking-controller", stores, loopback, FirstDay)
 }
 
-struct TokenTracking {
-    config_maps: Objects,
+struct FirstDay;
+
+impl Content for FirstDay {
+    const NAME: &'static str = NAME;
+    const WORK: &'static str = "tracking of service-account tokens";
+
+    fn data(&self, have: &Map<String, Value>) -> Option<Map<String, Value>> {
+        let since = have.get("since").and_then(Value::as_str).unwrap_or_default();
+        let is_known = start_of(since).is_some();
+        (!is_known).then(|| Map::from_iter([("since".to_owned(), day(Time::now()).into())]))
+    }
 }
 
-impl Reconcile for TokenTracking {
-    const NAME: &'static str = "tracking of service-account tokens";
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
 
-    fn watched(&self) -> Vec<&Objects> {
-        vec![&self.config_maps]
-    }
+    use super::*;
 
-    fn all(&self) -> Vec<String> {
-        vec![NAME.to_owned()]
-    }
-
-    fn touched(&self, _kind: usize, namespace: &str, name: &str) -> Vec<String> {
-        if (namespace, name) == (NAMESPACE, NAME) {
-            self.all()
-        } else {
-            Vec::new()
-        }
-    }
-
-    async fn reconcile(&self, _key: &str) -> Result<(), LoopbackError> {
-        let data = json!({"since": day(Time::now())});
-        match self.config_maps.get(NAMESPACE, NAME) {
-            None => {
-                let made = json!({
-                    "apiVersion": "v1",
-                    "kind": "ConfigMap",
-                    "metadata": {"name": NAME, "namespace": NAMESPACE},
-                    "data": data,
-                });
-                self.config_maps.create(&made).await
-            }
-            Some(stored) if start_of(text(&stored, "/data/since")).is_some() => Ok(()),
-            Some(mut stored) => {
-                stored["data"] = data;
-                self.config_maps.replace(&stored).await
-            }
+    #[test]
+    fn the_first_day_stays() {
+        let data = |have: Value| FirstDay.data(have.as_object().unwrap());
+        assert_eq!(data(json!({"since": "2026-01-31"})), None);
+        for other in [json!({}), json!({"since": "yesterday", "more": "x"})] {
+            let data = data(other).unwrap();
+            assert_eq!(data.len(), 1);
+            assert!(start_of(data["since"].as_str().unwrap()).is_some());
         }
     }
 }

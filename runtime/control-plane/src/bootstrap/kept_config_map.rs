@@ -1,0 +1,76 @@
+//! ConfigMaps of the system that the server makes, and keeps as they should be.
+
+use planesmith_server::hooks::Hook;
+use planesmith_server::stores::Stores;
+use serde_json::{Map, Value, json};
+
+use crate::loopback::{Loopback, LoopbackError};
+use crate::objects::Objects;
+use crate::reconciler::{self, Reconcile};
+
+const NAMESPACE: &str = "kube-system";
+
+/// What one of them holds.
+pub(super) trait Content: Send + Sync + 'static {
+    /// The ConfigMap.
+    const NAME: &'static str;
+
+    /// What the log calls the work.
+    const WORK: &'static str;
+
+    /// The data in place of what it has; `None` if that may stay.
+    fn data(&self, have: &Map<String, Value>) -> Option<Map<String, Value>>;
+}
+
+/// The hook called `name` that makes the ConfigMap of `content` and keeps it; `None` for a server without ConfigMaps.
+pub(super) fn hook<C: Content>(name: &'static str, stores: &Stores, loopback: &Loopback, content: C) -> Option<Hook> {
+    let config_maps = Objects::of(stores, loopback, "", "v1", "configmaps")?;
+    let kept = Kept { config_maps, content };
+    Some(Hook::new(name, move |shutdown| async move {
+        reconciler::start(kept, shutdown).await;
+        Ok(())
+    }))
+}
+
+struct Kept<C> {
+    config_maps: Objects,
+    content: C,
+}
+
+impl<C: Content> Reconcile for Kept<C> {
+    const NAME: &'static str = C::WORK;
+
+    fn watched(&self) -> Vec<&Objects> {
+        vec![&self.config_maps]
+    }
+
+    fn all(&self) -> Vec<String> {
+        vec![C::NAME.to_owned()]
+    }
+
+    fn touched(&self, _kind: usize, namespace: &str, name: &str) -> Vec<String> {
+        match (namespace, name) == (NAMESPACE, C::NAME) {
+            true => self.all(),
+            false => Vec::new(),
+        }
+    }
+
+    async fn reconcile(&self, name: &str) -> Result<(), LoopbackError> {
+        let nothing = Map::new();
+        let Some(mut stored) = self.config_maps.get(NAMESPACE, name) else {
+            let made = json!({
+                "apiVersion": "v1",
+                "kind": "ConfigMap",
+                "metadata": {"name": name, "namespace": NAMESPACE},
+                "data": self.content.data(&nothing).unwrap_or_default(),
+            });
+            return self.config_maps.create(&made).await;
+        };
+        let have = stored.get("data").and_then(Value::as_object).unwrap_or(&nothing);
+        let Some(data) = self.content.data(have) else {
+            return Ok(());
+        };
+        stored["data"] = Value::Object(data);
+        self.config_maps.replace(&stored).await
+    }
+}
