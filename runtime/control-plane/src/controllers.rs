@@ -7,6 +7,7 @@ mod certificates;
 mod cluster_role_aggregation;
 mod finished_jobs;
 mod garbage_collector;
+mod in_each_namespace;
 mod metadata;
 mod namespace;
 mod remote_kinds;
@@ -33,10 +34,11 @@ use planesmith_server::stores::Stores;
 use self::cluster_role_aggregation::ClusterRoleAggregation;
 use self::finished_jobs::FinishedJobs;
 use self::garbage_collector::GarbageCollector;
+use self::in_each_namespace::InEachNamespace;
 use self::namespace::NamespaceController;
 use self::resource_quota::QuotaController;
-use self::root_certificate::RootCertificatePublisher;
-use self::service_account::ServiceAccountController;
+use self::root_certificate::RootCertificate;
+use self::service_account::DefaultServiceAccount;
 use self::service_account_tokens::TokenController;
 use self::service_range::ServiceRangeController;
 use self::unused_tokens::UnusedTokens;
@@ -100,13 +102,14 @@ pub fn with_controllers(server: ApiServer, means: Means<'_>, enabled: &Controlle
             Some(work(|shutdown| controller.run(shutdown)))
         })
         .add("start-serviceaccount-controller", |_| {
-            reconciling(ServiceAccountController::new(stores, loopback))
+            reconciling(InEachNamespace::new(stores, loopback, DefaultServiceAccount))
         })
         .add("start-serviceaccount-token-controller", |_| {
             reconciling(TokenController::new(stores, loopback, issuer, root))
         })
         .add("start-root-ca-certificate-publisher-controller", |_| {
-            reconciling(RootCertificatePublisher::new(stores, loopback, root))
+            let authority = root.clone();
+            reconciling(InEachNamespace::new(stores, loopback, RootCertificate { authority }))
         })
         .add("start-clusterrole-aggregation-controller", |_| {
             reconciling(ClusterRoleAggregation::new(stores, loopback))

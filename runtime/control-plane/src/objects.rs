@@ -105,17 +105,17 @@ impl Objects {
         self.store.typed(entry)
     }
 
-    /// Namespace and name of all objects, with a slash between.
+    /// The keys of all objects, as [`key`] makes them.
     pub(crate) fn keys(&self) -> Vec<String> {
         let entries = self.entries("");
         let keys = entries.iter().map(|entry| self.key_of(entry));
         keys.collect()
     }
 
-    /// Namespace and name of an entry, with a slash between.
+    /// The key of an entry, as [`key`] makes it.
     pub(crate) fn key_of(&self, entry: &Entry) -> String {
         let (namespace, name) = self.names_of(entry);
-        format!("{namespace}/{name}")
+        key(namespace, name)
     }
 
     /// The objects in `namespace`, or everywhere when it is empty, of which selectors read `value` under the name `field`.
@@ -238,6 +238,14 @@ fn collection_path(facts: &ResourceFacts, namespace: &str) -> String {
     match facts.scope {
         Scope::Namespaced => format!("{root}/{}/namespaces/{namespace}/{plural}", facts.api_version),
         Scope::Cluster => format!("{root}/{}/{plural}", facts.api_version),
+    }
+}
+
+/// Namespace and name with a slash between; the name alone for objects without a namespace.
+pub(crate) fn key(namespace: &str, name: &str) -> String {
+    match namespace {
+        "" => name.to_owned(),
+        namespace => format!("{namespace}/{name}"),
     }
 }
 

@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 use crate::later::{Delays, Later};
 use crate::loopback::LoopbackError;
-use crate::objects::Objects;
+use crate::objects::{self, Objects};
 
 /// How many objects are worked on at once; writes that wait for the disk together are one write.
 const AT_ONCE: usize = 64;
@@ -31,11 +31,17 @@ pub(crate) trait Reconcile: Send + Sync + 'static {
     /// The kinds whose changes matter.
     fn watched(&self) -> Vec<&Objects>;
 
-    /// Everything that there is to look at.
-    fn all(&self) -> Vec<String>;
+    /// Everything that there is to look at; the objects of the first kind that is watched unless it is told otherwise.
+    fn all(&self) -> Vec<String> {
+        self.watched().first().map(|objects| objects.keys()).unwrap_or_default()
+    }
 
-    /// What to look at when an object of the kind at `kind` in [`Reconcile::watched`] has changed.
-    fn touched(&self, kind: usize, namespace: &str, name: &str) -> Vec<String>;
+    /// What to look at when an object of the kind at `kind` in [`Reconcile::watched`] has changed; that object unless it is
+    /// told otherwise.
+    fn touched(&self, kind: usize, namespace: &str, name: &str) -> Vec<String> {
+        let _ = kind;
+        vec![objects::key(namespace, name)]
+    }
 
     /// The same for those who must know more of what happened than whom it happened to.
     fn touched_by(&self, kind: usize, event: &Event) -> Vec<String> {

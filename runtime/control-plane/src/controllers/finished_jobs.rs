@@ -39,14 +39,6 @@ impl Reconcile for FinishedJobs {
         vec![&self.jobs]
     }
 
-    fn all(&self) -> Vec<String> {
-        self.jobs.keys()
-    }
-
-    fn touched(&self, _kind: usize, namespace: &str, name: &str) -> Vec<String> {
-        vec![format!("{namespace}/{name}")]
-    }
-
     async fn reconcile(&self, key: &str) -> Result<(), LoopbackError> {
         match self.ending(key) {
             Some((job, ..=0)) => self.jobs.delete_exactly(&job, Some("Foreground")).await,

@@ -1,14 +1,8 @@
 //! Publishes in every namespace whom pods trust to be the server.
 
-use planesmith_server::stores::Stores;
 use serde_json::{Value, json};
 
-use super::{MANAGER, is_active};
-use crate::loopback::{Loopback, LoopbackError};
-use crate::objects::Objects;
-use crate::reconciler::Reconcile;
-
-const NAME: &str = "kube-root-ca.crt";
+use super::in_each_namespace::EachNamespace;
 
 /// The annotation that tells people what the ConfigMap is for, and what it says.
 const DESCRIPTION: (&str, &str) = (
@@ -18,67 +12,54 @@ const DESCRIPTION: (&str, &str) = (
      clusters.",
 );
 
-/// Keeps the ConfigMap with the authority of the serving certificate in each namespace.
-pub(super) struct RootCertificatePublisher {
-    namespaces: Objects,
-    config_maps: Objects,
-    authority: String,
+/// The ConfigMap with the authority of the serving certificate, PEM.
+pub(super) struct RootCertificate {
+    pub(super) authority: String,
 }
 
-impl RootCertificatePublisher {
-    /// Publishes `authority`, PEM; `None` for a server without ConfigMaps.
-    pub(super) fn new(stores: &Stores, loopback: &Loopback, authority: &str) -> Option<Self> {
-        Some(Self {
-            namespaces: Objects::of(stores, loopback, "", "v1", "namespaces")?,
-            config_maps: Objects::of(stores, loopback, "", "v1", "configmaps")?.managed_by(MANAGER),
-            authority: authority.to_owned(),
+impl EachNamespace for RootCertificate {
+    const NAME: &'static str = "kube-root-ca.crt";
+    const PLURAL: &'static str = "configmaps";
+    const WORK: &'static str = "root certificate of a namespace";
+
+    fn made(&self, namespace: &str) -> Value {
+        let (annotation, description) = DESCRIPTION;
+        json!({
+            "apiVersion": "v1",
+            "kind": "ConfigMap",
+            "metadata": {"name": Self::NAME, "namespace": namespace, "annotations": {annotation: description}},
+            "data": {"ca.crt": self.authority},
         })
     }
-}
 
-impl Reconcile for RootCertificatePublisher {
-    const NAME: &'static str = "root certificate of a namespace";
-
-    fn watched(&self) -> Vec<&Objects> {
-        vec![&self.namespaces, &self.config_maps]
-    }
-
-    fn all(&self) -> Vec<String> {
-        self.namespaces.names()
-    }
-
-    fn touched(&self, kind: usize, namespace: &str, name: &str) -> Vec<String> {
-        match kind {
-            0 => vec![name.to_owned()],
-            _ if name == NAME => vec![namespace.to_owned()],
-            _ => Vec::new(),
-        }
-    }
-
-    async fn reconcile(&self, key: &str) -> Result<(), LoopbackError> {
-        if !is_active(&self.namespaces, key) {
-            return Ok(());
-        }
+    fn mended(&self, mut stored: Value) -> Option<Value> {
         let data = json!({"ca.crt": self.authority});
         let (annotation, description) = DESCRIPTION;
-        let Some(mut stored) = self.config_maps.get(key, NAME) else {
-            let made = json!({
-                "apiVersion": "v1",
-                "kind": "ConfigMap",
-                "metadata": {"name": NAME, "namespace": key, "annotations": {annotation: description}},
-                "data": data,
-            });
-            return self.config_maps.create(&made).await;
-        };
         if stored["data"] == data && stored["metadata"]["annotations"][annotation] == description {
-            return Ok(());
+            return None;
         }
         stored["data"] = data;
-        if let Some(metadata) = stored["metadata"].as_object_mut() {
-            metadata
-                .entry("annotations")
-                .or_insert_with(|| Value::Object(serde_json::Map::new()))[annotation] = description.into();
-        }
-        self.config_maps.replace(&stored).await
+        stored["metadata"]["annotations"][annotation] = description.into();
+        Some(stored)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_pods_trust_is_put_right() {
+        let root = RootCertificate {
+            authority: "pem".to_owned(),
+        };
+        let made = root.made("a");
+        assert_eq!(root.mended(made.clone()), None);
+        let mut bare =
+            json!({"metadata": {"name": "kube-root-ca.crt", "uid": "1"}, "data": {"ca.crt": "other", "x": "y"}});
+        bare = root.mended(bare).unwrap();
+        assert_eq!(bare["data"], made["data"]);
+        assert_eq!(bare["metadata"]["annotations"], made["metadata"]["annotations"]);
+        assert_eq!(bare["metadata"]["uid"], "1");
     }
 }

@@ -71,14 +71,6 @@ impl Reconcile for Approver {
         vec![&self.requests]
     }
 
-    fn all(&self) -> Vec<String> {
-        self.requests.names()
-    }
-
-    fn touched(&self, _kind: usize, _namespace: &str, name: &str) -> Vec<String> {
-        vec![name.to_owned()]
-    }
-
     async fn reconcile(&self, key: &str) -> Result<(), LoopbackError> {
         let is_undecided = |request: &Value| {
             let decided = ["Approved", "Denied"]

@@ -65,14 +65,6 @@ impl Reconcile for Signer {
         vec![&self.requests]
     }
 
-    fn all(&self) -> Vec<String> {
-        self.requests.names()
-    }
-
-    fn touched(&self, _kind: usize, _namespace: &str, name: &str) -> Vec<String> {
-        vec![name.to_owned()]
-    }
-
     async fn reconcile(&self, key: &str) -> Result<(), LoopbackError> {
         let Some(mut stored) = self.requests.get("", key).filter(is_to_be_signed) else {
             return Ok(());

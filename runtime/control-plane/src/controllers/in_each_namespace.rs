@@ -1,0 +1,77 @@
+//! Objects that every namespace has.
+
+use planesmith_server::stores::Stores;
+use serde_json::Value;
+
+use super::{MANAGER, is_active};
+use crate::loopback::{Loopback, LoopbackError};
+use crate::objects::Objects;
+use crate::reconciler::Reconcile;
+
+/// An object of which every namespace has one.
+pub(super) trait EachNamespace: Send + Sync + 'static {
+    /// What it is called.
+    const NAME: &'static str;
+
+    /// Its kind, one of the core group.
+    const PLURAL: &'static str;
+
+    /// What the log calls the work.
+    const WORK: &'static str;
+
+    /// The object of a namespace.
+    fn made(&self, namespace: &str) -> Value;
+
+    /// The object in place of the stored one, if that is not as it should be.
+    fn mended(&self, stored: Value) -> Option<Value> {
+        let _ = stored;
+        None
+    }
+}
+
+/// Makes the object in each namespace, and makes it again when it is deleted.
+pub(super) struct InEachNamespace<E> {
+    namespaces: Objects,
+    objects: Objects,
+    each: E,
+}
+
+impl<E: EachNamespace> InEachNamespace<E> {
+    /// `None` for a server without the kind.
+    pub(super) fn new(stores: &Stores, loopback: &Loopback, each: E) -> Option<Self> {
+        Some(Self {
+            namespaces: Objects::of(stores, loopback, "", "v1", "namespaces")?,
+            objects: Objects::of(stores, loopback, "", "v1", E::PLURAL)?.managed_by(MANAGER),
+            each,
+        })
+    }
+}
+
+impl<E: EachNamespace> Reconcile for InEachNamespace<E> {
+    const NAME: &'static str = E::WORK;
+
+    fn watched(&self) -> Vec<&Objects> {
+        vec![&self.namespaces, &self.objects]
+    }
+
+    fn touched(&self, kind: usize, namespace: &str, name: &str) -> Vec<String> {
+        match kind {
+            0 => vec![name.to_owned()],
+            _ if name == E::NAME => vec![namespace.to_owned()],
+            _ => Vec::new(),
+        }
+    }
+
+    async fn reconcile(&self, namespace: &str) -> Result<(), LoopbackError> {
+        if !is_active(&self.namespaces, namespace) {
+            return Ok(());
+        }
+        match self.objects.get(namespace, E::NAME) {
+            None => self.objects.create(&self.each.made(namespace)).await,
+            Some(stored) => match self.each.mended(stored) {
+                None => Ok(()),
+                Some(mended) => self.objects.replace(&mended).await,
+            },
+        }
+    }
+}
