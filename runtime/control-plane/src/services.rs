@@ -8,7 +8,7 @@ use planesmith_api_defs::discovery::v1::EndpointSlice;
 use planesmith_machinery::go_format::quote;
 use planesmith_machinery::object::Resource;
 use planesmith_server::stores::{ResourceStore, Stores};
-use planesmith_store::ListQuery;
+use planesmith_store::{Entry, ListQuery};
 
 /// The label of a slice that names its service.
 pub(crate) const SERVICE_NAME: &str = "kubernetes.io/service-name";
@@ -111,13 +111,14 @@ impl Services {
     fn slices_of(&self, namespace: &str, name: &str) -> Vec<EndpointSlice> {
         let Some(store) = &self.slices else { return Vec::new() };
         let prefix = store.prefix(namespace);
+        let own = |entry: &Entry| entry.row().label(SERVICE_NAME) == Some(name);
+        let page = store.collection().list(&ListQuery {
+            filter: Some(&own),
+            ..ListQuery::all(&prefix)
+        });
         // The newest state is never compacted.
-        let page = store.collection().list(&ListQuery::all(&prefix));
         let entries = page.map(|page| page.entries).unwrap_or_default();
-        let own = entries
-            .iter()
-            .filter(|entry| entry.row().label(SERVICE_NAME) == Some(name));
-        own.filter_map(|entry| store.typed(entry)).collect()
+        entries.iter().filter_map(|entry| store.typed(entry)).collect()
     }
 }
 
