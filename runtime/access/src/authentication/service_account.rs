@@ -114,13 +114,7 @@ impl TokenIssuer {
 
 impl TokenAuthenticator for ServiceAccountTokens {
     fn authenticate_token(&self, token: &str, audiences: &[String]) -> TokenVerdict {
-        if !is_issued_by(token, &self.issuers) {
-            return TokenVerdict::NoOpinion;
-        }
-        match self.check(token, audiences) {
-            Ok(user) => TokenVerdict::Valid(user),
-            Err(reason) => TokenVerdict::Invalid(reason),
-        }
+        judge(token, &self.issuers, || self.check(token, audiences))
     }
 }
 
@@ -203,6 +197,17 @@ impl ServiceAccountTokens {
 fn end_of(seconds: i64) -> Option<SystemTime> {
     let last = u64::try_from(seconds.saturating_add(LEEWAY)).unwrap_or(0);
     UNIX_EPOCH.checked_add(Duration::from_secs(last.saturating_add(1)))
+}
+
+/// What `check` says of a token, if that is of one of these issuers.
+fn judge(token: &str, issuers: &[impl AsRef<str>], check: impl FnOnce() -> Result<TokenUser, String>) -> TokenVerdict {
+    if !is_issued_by(token, issuers) {
+        return TokenVerdict::NoOpinion;
+    }
+    match check() {
+        Ok(user) => TokenVerdict::Valid(user),
+        Err(reason) => TokenVerdict::Invalid(reason),
+    }
 }
 
 /// Whether the token says that it is of one of these issuers, be it true or not.

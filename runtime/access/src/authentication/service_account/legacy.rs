@@ -6,7 +6,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Bound, BoundObject, BoundObjects, KeyRing, SignError, TokenIssuer, is_issued_by, meant_for, service_account_name,
+    Bound, BoundObject, BoundObjects, KeyRing, SignError, TokenIssuer, judge, meant_for, service_account_name,
     service_account_user, verify,
 };
 use crate::authentication::{TokenAuthenticator, TokenUser, TokenVerdict, authenticated};
@@ -90,13 +90,7 @@ impl TokenIssuer {
 
 impl TokenAuthenticator for LegacyTokens {
     fn authenticate_token(&self, token: &str, audiences: &[String]) -> TokenVerdict {
-        if !is_issued_by(token, &[ISSUER]) {
-            return TokenVerdict::NoOpinion;
-        }
-        match self.check(token, audiences) {
-            Ok(user) => TokenVerdict::Valid(user),
-            Err(reason) => TokenVerdict::Invalid(reason),
-        }
+        judge(token, &[ISSUER], || self.check(token, audiences))
     }
 }
 
