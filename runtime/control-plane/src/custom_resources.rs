@@ -6,7 +6,7 @@ mod webhook;
 
 use std::sync::Arc;
 
-use planesmith_extensions::{CustomResources, Definitions, KnownFacts, SchemaChecks};
+use planesmith_extensions::{CustomResources, Definitions, KnownFacts, SchemaChecks, Templates};
 use planesmith_machinery::resource::ResourceFacts;
 use planesmith_machinery::scheme::Scheme;
 use planesmith_server::chain::ApiServer;
@@ -19,6 +19,12 @@ use crate::services::Services;
 use controller::DefinitionController;
 use webhook::Webhook;
 
+/// Where the documents of the built-in groups have what those of custom kinds need.
+const TEMPLATES: Templates = Templates {
+    definitions: "apis/apiextensions.k8s.io/v1",
+    scales: &["apis/autoscaling/v1", "apis/apps/v1"],
+};
+
 /// The API-extensions server; it serves what is defined if the program has definitions.
 #[must_use]
 pub(crate) fn extensions(stores: &Stores, loopback: &Loopback, openapi: &OpenApi, services: &Services) -> ApiServer {
@@ -30,7 +36,13 @@ pub(crate) fn extensions(stores: &Stores, loopback: &Loopback, openapi: &OpenApi
     let facts = KnownFacts::new(|| Arc::new(SchemaChecks::default()))
         .converting(move |definition| Webhook::of(definition, &of_webhooks));
     let store = stores.resource(kind);
-    let definitions = Definitions::new(stores, &store, CustomResources::of(&server), facts, openapi);
+    let definitions = Definitions::new(
+        stores,
+        &store,
+        CustomResources::of(&server),
+        facts,
+        (openapi, TEMPLATES),
+    );
     let controller = DefinitionController::new(store, definitions, loopback);
     server.with_start_hook(Hook::new(
         "start-apiextensions-controllers",

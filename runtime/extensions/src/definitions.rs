@@ -15,7 +15,7 @@ use serde_json::Value;
 use crate::custom::CustomResources;
 use crate::definition::Definition;
 use crate::facts::KnownFacts;
-use crate::openapi;
+use crate::openapi::{self, Templates};
 
 /// Turns definitions into resources that are served.
 #[derive(Clone)]
@@ -24,6 +24,7 @@ pub struct Definitions {
     resources: CustomResources,
     facts: Arc<KnownFacts>,
     openapi: OpenApi,
+    templates: Templates,
     /// The definitions themselves.
     store: Arc<ResourceStore>,
     /// By name. Locked while one is changed.
@@ -37,21 +38,22 @@ struct Served {
 }
 
 impl Definitions {
-    /// Serves custom objects from `stores` as `resources`, and what they look like as part of `openapi`. The definitions
-    /// are in `store`.
+    /// Serves custom objects from `stores` as `resources`, and what they look like as part of `openapi`, after its
+    /// `templates`. The definitions are in `store`.
     #[must_use]
     pub fn new(
         stores: &Stores,
         store: &Arc<ResourceStore>,
         resources: CustomResources,
         facts: KnownFacts,
-        openapi: &OpenApi,
+        (openapi, templates): (&OpenApi, Templates),
     ) -> Self {
         Self {
             stores: stores.clone(),
             resources,
             facts: Arc::new(facts),
             openapi: openapi.clone(),
+            templates,
             store: Arc::clone(store),
             served: Arc::default(),
         }
@@ -100,13 +102,13 @@ impl Definitions {
                 self.openapi.remove_v2(&path);
                 self.openapi.remove_v3(&path);
             } else {
-                let shared = self.openapi.clone();
+                let (shared, templates) = (self.openapi.clone(), self.templates);
                 let kinds: Arc<[&'static ResourceFacts]> = kinds.into();
                 let again = Arc::clone(&kinds);
                 let (store, same_store) = (Arc::clone(&self.store), Arc::clone(&self.store));
                 self.openapi.make_v2(&path, move || openapi::v2(&kinds, &store));
                 self.openapi
-                    .make_v3(&path, move || openapi::v3(&again, &same_store, &shared));
+                    .make_v3(&path, move || openapi::v3(&again, &same_store, (&shared, templates)));
             }
         }
     }

@@ -18,6 +18,7 @@ pub use checks::SchemaChecks;
 pub use custom::CustomResources;
 pub use definitions::Definitions;
 pub use facts::KnownFacts;
+pub use openapi::Templates;
 pub use status::settled;
 
 use planesmith_server::chain::ApiServer;

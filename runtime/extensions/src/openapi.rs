@@ -15,17 +15,26 @@ use serde_json::{Map, Value, json};
 use crate::definition::Definition;
 use model::Dialect;
 
-/// The document that the others are made after.
-const TEMPLATE: &str = "apis/apiextensions.k8s.io/v1";
-/// Where the model of scales stands, if anywhere.
-const SCALES: [&str; 2] = ["apis/autoscaling/v1", "apis/apps/v1"];
+/// Where the documents of a chain say what those of custom kinds have in common with others.
+#[derive(Clone, Copy, Debug)]
+pub struct Templates {
+    /// The path of the document about definitions, which the others are made after.
+    pub definitions: &'static str,
+    /// The paths of documents that may have the model of scales.
+    pub scales: &'static [&'static str],
+}
+
 const SCALE: &str = "io.k8s.api.autoscaling.v1.Scale";
 /// What models of definitions start with.
 const OWN: &str = "io.k8s.apiextensions-apiserver.";
 
 /// The version 3 document of one group version with these kinds.
-pub(crate) fn v3(kinds: &[&'static ResourceFacts], definitions: &ResourceStore, shared: &OpenApi) -> Bytes {
-    let template = parsed(shared, TEMPLATE);
+pub(crate) fn v3(
+    kinds: &[&'static ResourceFacts],
+    definitions: &ResourceStore,
+    (shared, templates): (&OpenApi, Templates),
+) -> Bytes {
+    let template = parsed(shared, templates.definitions);
     let mut schemas: Map<String, Value> = template
         .pointer("/components/schemas")
         .and_then(Value::as_object)
@@ -43,7 +52,7 @@ pub(crate) fn v3(kinds: &[&'static ResourceFacts], definitions: &ResourceStore, 
         schemas.insert(model::name(facts, facts.kind), model::of_kind(facts, &schema, dialect));
         schemas.insert(model::name(facts, facts.list_kind), model::of_list(facts, dialect));
         if facts.subresource("scale").is_some() {
-            schemas.extend(scale_models(shared));
+            schemas.extend(scale_models(shared, templates.scales));
         }
         all_paths.extend(paths::of_kind(facts, &template));
     }
@@ -83,8 +92,8 @@ fn schema_of(facts: &ResourceFacts, definitions: &ResourceStore) -> Option<Value
     Some(version.schema().clone())
 }
 
-fn scale_models(shared: &OpenApi) -> Map<String, Value> {
-    let found = SCALES.iter().find_map(|path| {
+fn scale_models(shared: &OpenApi, paths: &[&str]) -> Map<String, Value> {
+    let found = paths.iter().find_map(|path| {
         let document = parsed(shared, path);
         let schemas = document.pointer("/components/schemas")?.as_object()?;
         schemas.contains_key(SCALE).then(|| {
