@@ -17,6 +17,17 @@ pub struct Attributes<'a> {
     pub verb: &'a str,
     /// On what.
     pub target: Target<'a>,
+    /// What of a collection is asked for.
+    pub selectors: Selectors<'a>,
+}
+
+/// What of a collection somebody asks for, as clients write it; empty for all of it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Selectors<'a> {
+    /// By fields.
+    pub field: &'a str,
+    /// By labels.
+    pub label: &'a str,
 }
 
 /// What an action is done to.

@@ -1,4 +1,4 @@
-use super::{AllowedPaths, AlwaysDeny, Attributes, Authorizer, Decision, PrivilegedGroup, Target, Union};
+use super::{AllowedPaths, AlwaysDeny, Attributes, Authorizer, Decision, PrivilegedGroup, Selectors, Target, Union};
 use crate::user::UserInfo;
 
 fn decide(group: &str, path: &str) -> Decision {
@@ -16,6 +16,7 @@ fn decide(group: &str, path: &str) -> Decision {
         user: &user,
         verb: "get",
         target: Target::Path(path),
+        selectors: Selectors::default(),
     })
 }
 
@@ -51,6 +52,7 @@ fn what_cannot_be_found_out_is_no_refusal() {
             user: &user,
             verb: "get",
             target: Target::Path("/healthz"),
+            selectors: Selectors::default(),
         })
     };
     let failed = Decision::Failed("nobody answers".to_owned());

@@ -44,7 +44,13 @@ fn may(authorizer: &dyn Authorizer, user: &UserInfo, verb: &str, signer: &str) -
             namespace: "",
             name,
         };
-        authorizer.authorize(&authorization::Attributes { user, verb, target }) == Decision::Allow
+        let attributes = authorization::Attributes {
+            user,
+            verb,
+            target,
+            selectors: authorization::Selectors::default(),
+        };
+        authorizer.authorize(&attributes) == Decision::Allow
     })
 }
 

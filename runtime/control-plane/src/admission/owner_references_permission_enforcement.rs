@@ -93,6 +93,7 @@ impl OwnerReferencesPermissionEnforcement {
             user: attributes.user,
             verb,
             target,
+            selectors: authorization::Selectors::default(),
         };
         match self.authorizer.authorize(&action) {
             Decision::Allow => Ok(()),

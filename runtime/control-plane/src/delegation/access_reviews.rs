@@ -3,7 +3,8 @@
 use std::time::Instant;
 
 use http::Method;
-use planesmith_access::authorization::{Attributes, Authorizer, Decision, Target};
+use planesmith_access::authorization::{Attributes, Authorizer, Decision, Selectors, Target};
+use planesmith_machinery::selector::{FieldQuery, FieldTerm, LabelQuery, Operator};
 use serde_json::{Value, json};
 
 use super::Host;
@@ -82,9 +83,46 @@ fn spec(attributes: &Attributes<'_>) -> Value {
                 "namespace": namespace,
                 "name": name,
             });
+            let Selectors { field, label } = attributes.selectors;
+            for (member, requirements) in [("fieldSelector", of_fields(field)), ("labelSelector", of_labels(label))] {
+                if !requirements.is_empty() {
+                    spec["resourceAttributes"][member] = json!({"requirements": requirements});
+                }
+            }
         }
     }
     spec
+}
+
+/// What a selector demands of fields. One that cannot be read demands nothing: the question is about more than what is
+/// wanted, and the request is refused for it later.
+fn of_fields(selector: &str) -> Vec<Value> {
+    let query = FieldQuery::parse(selector).unwrap_or_default();
+    let requirement = |term: &FieldTerm| {
+        let operator = if term.negated { "NotIn" } else { "In" };
+        json!({"key": term.field, "operator": operator, "values": [term.value]})
+    };
+    query.terms().iter().map(requirement).collect()
+}
+
+/// What a selector demands of labels. Comparisons are left out: there is no word for them in such questions.
+fn of_labels(selector: &str) -> Vec<Value> {
+    let query = LabelQuery::parse(selector).unwrap_or_default();
+    let requirements = query.requirements().iter().filter_map(|requirement| {
+        let operator = match requirement.operator() {
+            Operator::In | Operator::Equals | Operator::DoubleEquals => "In",
+            Operator::NotIn | Operator::NotEquals => "NotIn",
+            Operator::Exists => "Exists",
+            Operator::DoesNotExist => "DoesNotExist",
+            Operator::GreaterThan | Operator::LessThan => return None,
+        };
+        let mut said = json!({"key": requirement.key(), "operator": operator});
+        if !requirement.values().is_empty() {
+            said["values"] = json!(requirement.values());
+        }
+        Some(said)
+    });
+    requirements.collect()
 }
 
 fn decision(answer: &Value) -> Decision {
@@ -116,6 +154,10 @@ mod tests {
                 user: &user,
                 verb: "get",
                 target,
+                selectors: Selectors {
+                    field: "spec.nodeName=a,status.phase!=Failed",
+                    label: "app in (x, y),!old,size>3",
+                },
             })
         };
         let path = asked(Target::Path("/version"));
@@ -132,7 +174,19 @@ mod tests {
             namespace: "a",
             name: "o",
         });
-        assert_eq!(resource["resourceAttributes"]["subresource"], "status");
+        let resource = &resource["resourceAttributes"];
+        assert_eq!(resource["subresource"], "status");
+        let fields = json!([
+            {"key": "spec.nodeName", "operator": "In", "values": ["a"]},
+            {"key": "status.phase", "operator": "NotIn", "values": ["Failed"]},
+        ]);
+        assert_eq!(resource["fieldSelector"]["requirements"], fields);
+        let labels = json!([
+            {"key": "app", "operator": "In", "values": ["x", "y"]},
+            {"key": "old", "operator": "DoesNotExist"},
+        ]);
+        assert_eq!(resource["labelSelector"]["requirements"], labels);
+        assert_eq!((of_fields("nonsense"), of_labels("=,")), (Vec::new(), Vec::new()));
     }
 
     #[test]

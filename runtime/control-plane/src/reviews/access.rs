@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use axum::response::Response;
 use futures_util::future::BoxFuture;
-use planesmith_access::authorization::{Attributes, Authorizer, Decision, Target};
+use planesmith_access::authorization::{Attributes, Authorizer, Decision, Selectors, Target};
 use planesmith_access::user::UserInfo;
 use planesmith_api_defs::authorization::v1;
 use planesmith_machinery::group_version::GroupKind;
@@ -145,7 +145,12 @@ fn ask(
         // Refused before as a question about nothing.
         (None, None) => ("", Target::Path("")),
     };
-    let decision = authorizer.authorize(&Attributes { user, verb, target });
+    let decision = authorizer.authorize(&Attributes {
+        user,
+        verb,
+        target,
+        selectors: Selectors::default(),
+    });
     let mut status = v1::SubjectAccessReviewStatus {
         allowed: decision == Decision::Allow,
         denied: matches!(decision, Decision::Deny(_)),

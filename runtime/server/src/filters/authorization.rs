@@ -1,5 +1,6 @@
 //! Whether the user may do what it asks for.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -7,7 +8,7 @@ use axum::response::Response;
 use http::header::{HeaderValue, X_CONTENT_TYPE_OPTIONS};
 use http::uri::PathAndQuery;
 use http::{StatusCode, Uri};
-use planesmith_access::authorization::{Attributes, Authorizer, Decision, Target};
+use planesmith_access::authorization::{Attributes, Authorizer, Decision, Selectors, Target};
 use planesmith_machinery::go_format::quote;
 use planesmith_machinery::group_version::GroupResource;
 use planesmith_machinery::status::{ApiError, Details};
@@ -15,7 +16,7 @@ use planesmith_machinery::status::{ApiError, Details};
 use super::{Exchange, Filter, Step};
 use crate::failure;
 use crate::metrics::{Judgement, SharedMetrics};
-use crate::request::{Context, RequestInfo, Stage};
+use crate::request::{Context, Query, RequestInfo, Stage};
 
 /// Lets pass what the user may do; answers 403 to everything else.
 #[derive(Clone, Debug)]
@@ -40,10 +41,16 @@ impl Filter for Authorization {
     fn enter<'a>(&'a self, exchange: &'a mut Exchange) -> Step<'a> {
         let ctx = &exchange.ctx;
         let verb = ctx.info.verb_text();
+        let selector = |name| selector(&verb, exchange.request.uri(), name);
+        let (field, label) = (selector("fieldSelector"), selector("labelSelector"));
         let attributes = Attributes {
             user: &ctx.user,
             verb: &verb,
             target: target(&ctx.info),
+            selectors: Selectors {
+                field: &field,
+                label: &label,
+            },
         };
         let begin = Instant::now();
         let decision = self.authorizer.authorize(&attributes);
@@ -75,6 +82,15 @@ fn not_found_out(uri: &Uri, why: &str) -> Response {
     let text = format!("Internal Server Error: {}: {why}\n", quote(asked));
     let text = text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
     failure::text(StatusCode::INTERNAL_SERVER_ERROR, text)
+}
+
+/// What a request for a part of a collection selects; nothing for others, whatever their query says.
+fn selector<'u>(verb: &str, uri: &'u Uri, name: &str) -> Cow<'u, str> {
+    let selects = matches!(verb, "list" | "watch" | "deletecollection");
+    let query = uri.query().filter(|_| selects);
+    query
+        .and_then(|query| Query::new(query).first(name))
+        .unwrap_or_default()
 }
 
 /// What a request is about.

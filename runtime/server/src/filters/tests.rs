@@ -1,7 +1,7 @@
 use std::time::SystemTime;
 
 use planesmith_access::authentication::{Chain, RequestHeaderAuthenticator, RequestHeaders};
-use planesmith_access::authorization::{Attributes, Authorizer, Decision};
+use planesmith_access::authorization::{Attributes, Authorizer, Decision, Selectors};
 
 use super::*;
 use crate::metrics::SharedMetrics;
@@ -41,6 +41,39 @@ impl Authorizer for Lost {
     fn authorize(&self, _: &Attributes<'_>) -> Decision {
         Decision::Failed("nobody <answers>".to_owned())
     }
+}
+
+/// Says what it is asked.
+#[derive(Debug, Default)]
+struct Curious(std::sync::Mutex<Vec<String>>);
+
+impl Authorizer for Curious {
+    fn authorize(&self, attributes: &Attributes<'_>) -> Decision {
+        let Selectors { field, label } = attributes.selectors;
+        self.0
+            .lock()
+            .unwrap()
+            .push(format!("{} {field:?} {label:?}", attributes.verb));
+        Decision::Allow
+    }
+}
+
+#[test]
+fn what_is_selected_is_part_of_the_question() {
+    let curious = Arc::new(Curious::default());
+    let read = ReadInfo;
+    let filter = Authorization::new(Arc::clone(&curious) as Arc<dyn Authorizer>, SharedMetrics::default());
+    let query = "fieldSelector=spec.nodeName%3Da&labelSelector=app+in+(x)";
+    for uri in [
+        format!("/api/v1/pods?{query}"),
+        format!("/api/v1/namespaces/n/pods/p?{query}"),
+    ] {
+        let mut exchange = exchange(Request::get(uri));
+        assert!(matches!(read.enter(&mut exchange), Step::Continue));
+        assert!(matches!(filter.enter(&mut exchange), Step::Continue));
+    }
+    let asked = curious.0.lock().unwrap();
+    assert_eq!(*asked, [r#"list "spec.nodeName=a" "app in (x)""#, r#"get "" """#]);
 }
 
 #[tokio::test]

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use planesmith_access::authorization::{Attributes, Authorizer, Decision, Target};
+use planesmith_access::authorization::{Attributes, Authorizer, Decision, Selectors, Target};
 use planesmith_access::user::UserInfo;
 use planesmith_server::stores::Stores;
 use serde_json::{Value, json};
@@ -54,6 +54,7 @@ impl Approver {
                 user: &user,
                 verb: "create",
                 target,
+                selectors: Selectors::default(),
             };
             self.authorizer.authorize(&attributes) == Decision::Allow
         };

@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use planesmith_access::authentication::service_account::{service_account_user, split_service_account_name};
-use planesmith_access::authorization::{Attributes, Authorizer, Decision, Target};
+use planesmith_access::authorization::{Attributes, Authorizer, Decision, Selectors, Target};
 use planesmith_access::user::{ANONYMOUS, AUTHENTICATED_GROUP, PRIVILEGED_GROUP, UNAUTHENTICATED_GROUP, UserInfo};
 use planesmith_machinery::field_error::FieldErrors;
 use planesmith_machinery::go_format::quote;
@@ -212,6 +212,7 @@ impl Ask<'_> {
             user: self.user,
             verb,
             target,
+            selectors: Selectors::default(),
         };
         match self.authorizer.authorize(&attributes) {
             Decision::Allow => Ok(()),
