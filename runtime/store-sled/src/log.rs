@@ -27,6 +27,12 @@ const CLOSE: Duration = Duration::from_secs(5);
 const RETRY: Duration = Duration::from_secs(1);
 const MAX_RETRY: Duration = Duration::from_secs(300);
 
+/// Bytes of journal files that are worth a merge, however small the state is. Reading them at a start takes 0.2 s.
+const WORTHWHILE: u64 = 64 << 20;
+
+/// A merge does not wait for files that take more than this part of the free space.
+const PART_OF_FREE: u64 = 8;
+
 /// Records on their way from sled to the engine at the start.
 const LOADING: usize = 64;
 
@@ -35,6 +41,7 @@ const LOADING: usize = 64;
 pub struct SledLog {
     path: PathBuf,
     space: Space,
+    worthwhile: u64,
     /// `None` once closed: another process may then use it.
     folder: Mutex<Option<Folder>>,
     /// `None` before loading and once closed. Held during an append.
@@ -114,12 +121,22 @@ impl SledLog {
         Ok(Self {
             path: path.as_ref().to_owned(),
             space: Space::of(path.as_ref())?,
+            worthwhile: WORTHWHILE,
             folder: Mutex::new(Some(folder)),
             journal: Mutex::new(None),
             journal_bytes: AtomicU64::new(0),
             state_bytes: AtomicU64::new(generations.size()),
             settling: Mutex::new(Some(Settling::new(generations))),
         })
+    }
+
+    /// Settles history once its journal files have so many bytes, instead of 64 MB.
+    #[must_use]
+    pub fn settling_at(self, bytes: u64) -> Self {
+        Self {
+            worthwhile: bytes,
+            ..self
+        }
     }
 
     fn note_size(&self, journal: &Journal) {
@@ -136,12 +153,13 @@ impl SledLog {
 
     /// The next merge that is worth its while.
     ///
-    /// A merge rewrites the whole state, so it waits for journal files of half the state's size:
-    /// then an object is written a few times in its life, however large the state is.
+    /// A merge rewrites the whole state, which costs ten times as much per object as the journal does. So it waits for
+    /// journal files of the state's size, and for 64 MB of them unless space is short.
     fn next_merge(&self, generations: &Generations, floor: Revision) -> Option<Merge> {
         let files = lock(&self.journal).as_ref()?.behind(floor);
         let bytes: u64 = files.iter().map(|file| file.bytes).sum();
-        let worthwhile = !files.is_empty() && bytes >= generations.bytes() / 2;
+        let patience = generations.bytes().max(self.worthwhile);
+        let worthwhile = !files.is_empty() && bytes >= patience.min(self.space.free() / PART_OF_FREE);
         worthwhile.then(|| Merge {
             journal: self.journal_folder(),
             files,

@@ -37,10 +37,19 @@ impl Space {
         self.check(bytes)
     }
 
-    fn check(&self, needed: u64) -> Result<(), LogError> {
+    /// Bytes that are free; 0 when the operating system does not say.
+    pub(crate) fn free(&self) -> u64 {
+        self.measure().unwrap_or(0)
+    }
+
+    fn measure(&self) -> Result<u64, LogError> {
         let disk = rustix::fs::statvfs(&self.path);
         let disk = disk.map_err(|error| failed("measure", &self.path)(error.into()))?;
-        if disk.f_bavail * disk.f_frsize < needed {
+        Ok(disk.f_bavail * disk.f_frsize)
+    }
+
+    fn check(&self, needed: u64) -> Result<(), LogError> {
+        if self.measure()? < needed {
             Err(LogError::Full)
         } else {
             Ok(())

@@ -5,5 +5,5 @@ use planesmith_store_sled::SledLog;
 
 planesmith_store::suite!({
     let folder = tempfile::tempdir().unwrap();
-    move || Box::new(SledLog::open(folder.path().join("store")).unwrap()) as Box<dyn Log>
+    move || Box::new(SledLog::open(folder.path().join("store")).unwrap().settling_at(0)) as Box<dyn Log>
 });

@@ -18,7 +18,9 @@ use planesmith_store_sled::SledLog;
 
 /// Opens the store in `folder`, and the collection that the tests use.
 fn open(folder: &Path, options: &StorageOptions) -> (Storage, Arc<Collection>) {
-    let storage = Storage::open(SledLog::open(folder).unwrap(), options).unwrap();
+    // Settles all that it can, so that there is something to damage.
+    let log = SledLog::open(folder).unwrap().settling_at(0);
+    let storage = Storage::open(log, options).unwrap();
     let things = storage.collection(THINGS, Arc::new(WordIndex));
     (storage, things)
 }

@@ -1,0 +1,125 @@
+//! The exchanges of one HTTP/2 connection: requests and the bodies of their answers.
+
+use std::future::{Future, poll_fn};
+use std::pin::{Pin, pin};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::task::{Context, Poll, Wake, Waker};
+
+use futures_core::Stream as _;
+use futures_util::stream::FuturesUnordered;
+use tokio::task::JoinHandle;
+use tokio::task::coop::unconstrained;
+
+/// How often exchanges that can go on are polled before the conversation is.
+const PASSES: usize = 64;
+
+type Exchange = Pin<Box<dyn Future<Output = ()> + Send>>;
+
+/// Takes the exchanges that a connection begins. Clones belong to the same connection.
+#[derive(Clone, Default)]
+pub(super) struct Beginning(Arc<Mutex<Vec<Exchange>>>);
+
+impl<F: Future<Output = ()> + Send + 'static> hyper::rt::Executor<F> for Beginning {
+    fn execute(&self, exchange: F) {
+        self.0
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .push(Box::pin(exchange));
+    }
+}
+
+/// The exchanges under way, polled by the connection's own task.
+///
+/// An event that fifty watches of a connection tell wakes one task instead of fifty, and what they say leaves together.
+#[derive(Default)]
+pub(super) struct Exchanges {
+    beginning: Beginning,
+    running: FuturesUnordered<Exchange>,
+    bell: Option<(Arc<Bell>, Waker)>,
+}
+
+/// Wakes the connection's task, and remembers that there is something to do.
+struct Bell {
+    rung: AtomicBool,
+    task: Waker,
+}
+
+impl Wake for Bell {
+    fn wake(self: Arc<Self>) {
+        self.wake_by_ref();
+    }
+
+    fn wake_by_ref(self: &Arc<Self>) {
+        self.rung.store(true, Ordering::Release);
+        self.task.wake_by_ref();
+    }
+}
+
+impl Exchanges {
+    pub(super) fn new(beginning: Beginning) -> Self {
+        Self {
+            beginning,
+            running: FuturesUnordered::new(),
+            bell: None,
+        }
+    }
+
+    /// Lets everything go on that can.
+    pub(super) fn poll(&mut self, cx: &mut Context<'_>) {
+        let begun = std::mem::take(&mut *self.beginning.0.lock().unwrap_or_else(PoisonError::into_inner));
+        self.running.extend(begun);
+        if self.running.is_empty() {
+            return;
+        }
+        if self.bell.as_ref().is_some_and(|(bell, _)| !bell.task.will_wake(cx.waker())) {
+            self.bell = None;
+        }
+        let (bell, waker) = self.bell.get_or_insert_with(|| {
+            let bell = Arc::new(Bell {
+                rung: AtomicBool::new(false),
+                task: cx.waker().clone(),
+            });
+            let waker = Waker::from(Arc::clone(&bell));
+            (bell, waker)
+        });
+        let running = &mut self.running;
+        // The budget of one task is for one conversation. The bytes that may wait for the network bound each of these.
+        let mut steps = pin!(unconstrained(poll_fn(|cx| {
+            // The collection takes a break whenever a few exchanges wake themselves, as those do that sent something.
+            for _ in 0..PASSES {
+                bell.rung.store(false, Ordering::Release);
+                while let Poll::Ready(Some(())) = Pin::new(&mut *running).poll_next(cx) {}
+                if !bell.rung.load(Ordering::Acquire) {
+                    break;
+                }
+            }
+            Poll::<()>::Pending
+        })));
+        let _ = steps.as_mut().poll(&mut Context::from_waker(waker));
+    }
+}
+
+/// Work on a task of its own, which ends when nobody waits for it any more.
+pub(super) struct Apart<T>(JoinHandle<T>);
+
+impl<T: Send + 'static> Apart<T> {
+    pub(super) fn run(work: impl Future<Output = T> + Send + 'static) -> Self {
+        Self(tokio::spawn(work))
+    }
+}
+
+impl<T> Future for Apart<T> {
+    /// `None` when the work panicked.
+    type Output = Option<T>;
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<T>> {
+        Pin::new(&mut self.0).poll(cx).map(Result::ok)
+    }
+}
+
+impl<T> Drop for Apart<T> {
+    fn drop(&mut self) {
+        self.0.abort();
+    }
+}
