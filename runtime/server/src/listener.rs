@@ -2,6 +2,7 @@
 
 mod activity;
 mod client_certificate;
+mod exchanges;
 mod gather;
 mod peer;
 mod session;

@@ -72,7 +72,11 @@ impl Exchanges {
         if self.running.is_empty() {
             return;
         }
-        if self.bell.as_ref().is_some_and(|(bell, _)| !bell.task.will_wake(cx.waker())) {
+        if self
+            .bell
+            .as_ref()
+            .is_some_and(|(bell, _)| !bell.task.will_wake(cx.waker()))
+        {
             self.bell = None;
         }
         let (bell, waker) = self.bell.get_or_insert_with(|| {
@@ -121,5 +125,58 @@ impl<T> Future for Apart<T> {
 impl<T> Drop for Apart<T> {
     fn drop(&mut self) {
         self.0.abort();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::AtomicUsize;
+
+    use hyper::rt::Executor as _;
+    use tokio::sync::oneshot;
+
+    use super::*;
+
+    /// Wakes itself a few times, as an answer does that sent something.
+    fn restless(done: &Arc<AtomicUsize>) -> impl Future<Output = ()> + Send + use<> {
+        let (done, mut left) = (Arc::clone(done), 3);
+        poll_fn(move |cx| {
+            if left == 0 {
+                done.fetch_add(1, Ordering::Relaxed);
+                return Poll::Ready(());
+            }
+            left -= 1;
+            cx.waker().wake_by_ref();
+            Poll::Pending
+        })
+    }
+
+    #[tokio::test]
+    async fn all_that_can_go_on_does_at_one_look() {
+        let (beginning, done) = (Beginning::default(), Arc::default());
+        (0..20).for_each(|_| beginning.execute(restless(&done)));
+        let mut exchanges = Exchanges::new(beginning);
+        poll_fn(|cx| {
+            exchanges.poll(cx);
+            Poll::Ready(())
+        })
+        .await;
+        assert_eq!(done.load(Ordering::Relaxed), 20);
+    }
+
+    #[tokio::test]
+    async fn work_that_nobody_waits_for_ends() {
+        let (sender, receiver) = oneshot::channel::<()>();
+        let work = Apart::run(async move {
+            std::future::pending::<()>().await;
+            drop(sender);
+        });
+        drop(work);
+        assert!(receiver.await.is_err(), "the work is dropped");
+    }
+
+    #[tokio::test]
+    async fn a_panic_apart_is_no_answer() {
+        assert!(Apart::run(async { panic!("asked to") }).await.is_none_or(|()| false));
     }
 }

@@ -13,6 +13,8 @@ use std::task::{Context, Poll, ready};
 
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
+use super::exchanges::Exchanges;
+
 /// Bytes that are held back at most: four TLS records of the largest size.
 const HELD: usize = 64 << 10;
 
@@ -57,11 +59,13 @@ pub(super) fn gather<IO>(io: IO) -> (Gather<IO>, Outlet<IO>) {
 }
 
 impl<IO: AsyncWrite + Unpin> Outlet<IO> {
-    /// Runs a conversation over the other side. While `crowded` it is polled behind the tasks that are ready now. What it
-    /// said last has left when it is over: whoever takes over the connection may wait for an answer to it.
+    /// Runs a conversation over the other side, and its exchanges around each look at it. While `crowded` it is polled
+    /// behind the tasks that are ready now. What it said last has left when it is over: whoever takes over the connection
+    /// may wait for an answer to it.
     pub(super) async fn run<T, E: From<io::Error>>(
         self,
         conversation: impl Future<Output = Result<T, E>>,
+        mut exchanges: Exchanges,
         crowded: impl Fn() -> bool,
     ) -> Result<T, E> {
         let mut conversation = pin!(conversation);
@@ -79,7 +83,10 @@ impl<IO: AsyncWrite + Unpin> Outlet<IO> {
                 }
             }
             waited = false;
-            if let Poll::Ready(result) = conversation.as_mut().poll(cx) {
+            exchanges.poll(cx);
+            let said = conversation.as_mut().poll(cx);
+            exchanges.poll(cx);
+            if let Poll::Ready(result) = said {
                 outcome = Some(result);
                 return self.poll_end(cx, &mut outcome);
             }
@@ -235,7 +242,10 @@ mod tests {
             tokio::task::yield_now().await;
             io::Result::Ok(inside)
         };
-        let mut inside = outlet.run(conversation, || true).await.expect("pipes do not fail");
+        let mut inside = outlet
+            .run(conversation, Exchanges::default(), || true)
+            .await
+            .expect("pipes do not fail");
         assert_eq!(writes.load(Ordering::Relaxed), 1);
         // Whoever takes over the connection has no outlet.
         inside.write_all(b"last").await.expect("pipes do not fail");
@@ -257,7 +267,10 @@ mod tests {
             io::Result::Ok(inside)
         };
         let mut seen = [0; 9];
-        let (taken, read) = tokio::join!(outlet.run(conversation, || false), far.read_exact(&mut seen));
+        let (taken, read) = tokio::join!(
+            outlet.run(conversation, Exchanges::default(), || false),
+            far.read_exact(&mut seen)
+        );
         taken.expect("pipes do not fail");
         read.expect("pipes do not fail");
         assert_eq!(&seen, b"switching");
@@ -290,7 +303,7 @@ mod tests {
             let mut seen = Vec::new();
             far.read_to_end(&mut seen).await.map(|_| seen)
         };
-        let (done, seen) = tokio::join!(outlet.run(conversation, || false), reading);
+        let (done, seen) = tokio::join!(outlet.run(conversation, Exchanges::default(), || false), reading);
         done.expect("pipes do not fail");
         assert!(seen.expect("pipes do not fail") == sent);
     }

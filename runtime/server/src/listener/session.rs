@@ -7,16 +7,18 @@ use std::pin::pin;
 use std::sync::Arc;
 
 use axum::body::Body;
-use http::Request;
+use axum::response::{IntoResponse as _, Response};
+use http::{Request, StatusCode, Version};
 use hyper::body::Incoming;
 use hyper::service::service_fn;
-use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
+use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::server::conn::auto::Builder;
 use hyper_util::server::graceful::Watcher;
 use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt};
 use tokio::net::TcpStream;
 
 use super::activity::{Activity, RunningBody};
+use super::exchanges::{Apart, Beginning, Exchanges};
 use super::gather::gather;
 use super::peer::Peer;
 use super::{ConnectionLimits, Service, Tls, at_most};
@@ -34,12 +36,17 @@ const SEND_BUFFER: usize = 512 << 10;
 pub(super) struct Sessions<S> {
     service: Arc<S>,
     limits: ConnectionLimits,
-    builder: Builder<TokioExecutor>,
 }
 
 impl<S: Service> Sessions<S> {
     pub(super) fn new(service: Arc<S>, limits: ConnectionLimits) -> Self {
-        let mut builder = Builder::new(TokioExecutor::new());
+        Self { service, limits }
+    }
+
+    /// What speaks HTTP over a connection whose exchanges go to `beginning`.
+    fn builder(&self, beginning: Beginning) -> Builder<Beginning> {
+        let limits = &self.limits;
+        let mut builder = Builder::new(beginning);
         builder
             .http1()
             .timer(TokioTimer::new())
@@ -55,11 +62,7 @@ impl<S: Service> Sessions<S> {
             .max_header_list_size(limits.head_size)
             .keep_alive_interval(limits.ping)
             .keep_alive_timeout(limits.ping);
-        Self {
-            service,
-            limits,
-            builder,
-        }
+        builder
     }
 
     /// Serves a connection until it ends; what goes wrong with it is the client's business and only worth a debug line.
@@ -100,17 +103,26 @@ impl<S: Service> Sessions<S> {
         let activity = Arc::new(Activity::new());
         let service = service_fn(|request: Request<Incoming>| {
             let running = activity.begin();
+            let crowded = activity.is_crowded() && request.version() == Version::HTTP_2;
             let answer = Arc::clone(&self.service).serve(request.map(Body::new), client.connection());
             async move {
-                Ok::<_, Infallible>(answer.await.map(|body| RunningBody {
+                // Alone there is nobody to keep waiting, and a task costs more than a small answer.
+                let answer = if crowded {
+                    Apart::run(answer).await.unwrap_or_else(broken)
+                } else {
+                    answer.await
+                };
+                Ok::<_, Infallible>(answer.map(|body| RunningBody {
                     body,
                     _running: running,
                 }))
             }
         });
         let (io, outlet) = gather(io);
-        let conversation = self.builder.serve_connection_with_upgrades(TokioIo::new(io), service);
-        let conversation = outlet.run(watcher.watch(conversation), || activity.is_crowded());
+        let beginning = Beginning::default();
+        let builder = self.builder(beginning.clone());
+        let conversation = watcher.watch(builder.serve_connection_with_upgrades(TokioIo::new(io), service));
+        let conversation = outlet.run(conversation, Exchanges::new(beginning), || activity.is_crowded());
         let mut conversation = pin!(conversation);
         loop {
             tokio::select! {
@@ -130,6 +142,11 @@ impl<S: Service> Sessions<S> {
             }
         }
     }
+}
+
+/// The answer of a handler that panicked where nothing catches it.
+fn broken() -> Response {
+    StatusCode::INTERNAL_SERVER_ERROR.into_response()
 }
 
 /// Whether the first byte begins the name of an HTTP method; a TLS record begins with 0x16.
