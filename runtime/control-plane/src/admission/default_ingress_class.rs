@@ -6,7 +6,7 @@ use planesmith_access::admission::{Attributes, Lister, Objects, Operation, Phase
 use planesmith_api_defs::networking::v1::{Ingress, IngressClass};
 use planesmith_machinery::status::ApiResult;
 
-use super::newest_class::newest;
+use super::newest_class::newest_default;
 
 /// Marks the default class.
 const IS_DEFAULT: &str = "ingressclass.kubernetes.io/is-default-class";
@@ -29,11 +29,11 @@ impl DefaultIngressClass {
         if ingress.spec.ingress_class_name.is_some() || ingress.metadata.annotations.contains_key(CLASS) {
             return Ok(());
         }
-        let classes = self.objects.all::<IngressClass>("")?;
-        let metadata = classes.iter().map(|class| &class.metadata);
-        let defaults = metadata.filter(|class| class.annotations.get(IS_DEFAULT).is_some_and(|mark| mark == "true"));
-        let class = newest(defaults);
-        ingress.spec.ingress_class_name = class.map(|class| class.name.clone());
+        let is_default = |class: &IngressClass| {
+            let mark = class.metadata.annotations.get(IS_DEFAULT);
+            mark.is_some_and(|mark| mark == "true")
+        };
+        ingress.spec.ingress_class_name = newest_default(&*self.objects, is_default)?;
         Ok(())
     }
 }

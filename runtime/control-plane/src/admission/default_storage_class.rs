@@ -7,7 +7,7 @@ use planesmith_api_defs::core::v1::PersistentVolumeClaim;
 use planesmith_api_defs::storage::v1::StorageClass;
 use planesmith_machinery::status::ApiResult;
 
-use super::newest_class::newest;
+use super::newest_class::newest_default;
 
 /// Gives new claims the default class.
 pub(super) struct DefaultStorageClass {
@@ -22,14 +22,7 @@ impl DefaultStorageClass {
         else {
             return Ok(());
         };
-        let classes = self.objects.all::<StorageClass>("")?;
-        let class = newest(
-            classes
-                .iter()
-                .filter(|class| class.is_default())
-                .map(|class| &class.metadata),
-        );
-        claim.spec.storage_class_name = class.map(|class| class.name.clone());
+        claim.spec.storage_class_name = newest_default(&*self.objects, StorageClass::is_default)?;
         Ok(())
     }
 }
