@@ -129,11 +129,13 @@ impl Published {
     }
 }
 
-/// Whether a text is certificates in PEM form and nothing else.
+/// Whether a text is in PEM form and has a certificate that can be used; what else is in it counts for nothing.
 fn is_bundle(text: &str) -> bool {
-    let mut blocks = Pem::iter_from_buffer(text.as_bytes()).peekable();
-    let is_some = blocks.peek().is_some();
-    is_some && blocks.all(|block| block.is_ok_and(|block| block.parse_x509().is_ok()))
+    let blocks = Pem::iter_from_buffer(text.as_bytes());
+    let blocks = blocks.collect::<Result<Vec<Pem>, _>>().unwrap_or_default();
+    blocks
+        .iter()
+        .any(|block| block.label == "CERTIFICATE" && block.parse_x509().is_ok())
 }
 
 #[cfg(test)]
@@ -181,6 +183,8 @@ mod tests {
         let authority = authority();
         let aggregator = believed(BOTH, &authority, r#"["aggregator"]"#);
         assert_eq!(aggregator, Ok((true, said(&["aggregator"]), said(&["X-User"]))));
+        let described = format!("# of the aggregator\n{authority}# the end\n");
+        assert_eq!(believed(BOTH, &described, r#"["aggregator"]"#), aggregator);
         let everybody = believed(BOTH, &authority, "");
         assert_eq!(everybody, Ok((true, said(&[]), said(&["X-User"]))));
     }
