@@ -40,7 +40,14 @@ const SECTIONS: [(&str, &[&str]); 9] = [
     ),
     (
         "Services and nodes",
-        &["kubelet_", "proxy_client_", "service_cluster_", "service_node_"],
+        &[
+            "aggregator_",
+            "enable_aggregator_",
+            "kubelet_",
+            "proxy_client_",
+            "service_cluster_",
+            "service_node_",
+        ],
     ),
     ("What is served", &["feature_gates", "runtime_config"]),
     (
