@@ -16,13 +16,22 @@ const SCHEMA_LIMIT: u64 = 100_000_000;
 /// The costliest rules are named when all together cost too much.
 const MAX_NAMED: usize = 4;
 
+/// What is known of a schema before its rules are judged.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Known<'k> {
+    /// The places of schemas in which something else is wrong, as it is reported. In and above them there are no rules
+    /// that could be judged.
+    pub wrong: &'k [String],
+    /// The schema was accepted before as it is: what one rule costs is not counted against it, the sum of all is.
+    pub is_unchanged: bool,
+}
+
 /// Reports rules of `schema`, the JSON form of the structural schema of a custom kind, that do not compile or cost too
-/// much. Schemas in or below which something else is wrong have no rules that could be judged: `wrong` are the places of
-/// such faults, as they are reported.
-pub fn check(schema: &Json, wrong: &[String], errors: &mut FieldErrors) {
+/// much.
+pub fn check(schema: &Json, known: Known<'_>, errors: &mut FieldErrors) {
     let mut checker = Checker {
         errors,
-        wrong,
+        known,
         total: 0,
         costly: Vec::new(),
     };
@@ -47,7 +56,7 @@ struct Place {
 
 struct Checker<'e> {
     errors: &'e mut FieldErrors,
-    wrong: &'e [String],
+    known: Known<'e>,
     total: u64,
     costly: Vec<(String, u64)>,
 }
@@ -115,7 +124,7 @@ impl Checker<'_> {
     /// Whether something else is wrong with the schema at `path`, or with a part of it.
     fn is_wrong(&self, path: &str) -> bool {
         let place = below(self.errors.prefix(), path);
-        let mut wrong = self.wrong.iter().filter_map(|wrong| wrong.strip_prefix(&place));
+        let mut wrong = self.known.wrong.iter().filter_map(|wrong| wrong.strip_prefix(&place));
         wrong.any(|rest| rest.is_empty() || rest.starts_with(['.', '[']))
     }
 
@@ -153,7 +162,7 @@ impl Checker<'_> {
     }
 
     fn cost(&mut self, path: &str, cost: u64, name: &str) {
-        if cost > RULE_LIMIT {
+        if cost > RULE_LIMIT && !self.known.is_unchanged {
             let detail = too_expensive(name, cost, RULE_LIMIT);
             self.errors.forbidden(path, detail);
         }

@@ -198,6 +198,15 @@ impl Rules {
         }
     }
 
+    /// Compiles the rules of one part of a schema, for values of it alone; `is_root` is whether they have metadata of
+    /// their own.
+    #[must_use]
+    pub fn of_part(schema: &Structural, is_root: bool) -> Self {
+        Self {
+            root: node(schema, is_root),
+        }
+    }
+
     /// Whether there are no rules.
     #[must_use]
     pub fn is_empty(&self) -> bool {
@@ -209,6 +218,16 @@ impl Rules {
     pub fn check(&self, schema: &Structural, document: &Json, old: Option<&Json>, errors: &mut FieldErrors) {
         if let Some(root) = &self.root {
             evaluate::check(root, schema, document, old, errors);
+        }
+    }
+
+    /// Reports the rules that a default does not meet, as something that was there before and as something new.
+    pub fn check_default(&self, schema: &Structural, default: &Json, errors: &mut FieldErrors) {
+        let Some(root) = &self.root else { return };
+        let before = errors.count();
+        evaluate::check_strictly(root, schema, default, Some(default), errors);
+        if errors.count() == before {
+            evaluate::check_strictly(root, schema, default, None, errors);
         }
     }
 }

@@ -281,15 +281,40 @@ fn rules_see_what_the_schema_says() {
     let missing = complaints(&json!([{"rule": "self.s == 'x'"}]), &document, None);
     assert_eq!(
         missing,
-        ["spec: Invalid value: no such key: s evaluating rule: self.s == 'x'"]
+        ["spec: Invalid value: \"object\": no such key: s evaluating rule: self.s == 'x'"]
     );
     let number = complaints(&json!([{"rule": "self.q < 5"}]), &document, None);
     assert_eq!(
         number,
         [
-            "spec: Invalid value: 'no such overload: _<_(string, int)': call arguments did not match a supported operator, \
+            "spec: Invalid value: \"object\": 'no such overload: _<_(string, int)': call arguments did not match a supported operator, \
           function or macro signature for rule: self.q < 5"
         ]
+    );
+}
+
+#[test]
+fn defaults_are_judged_as_old_and_as_new() {
+    let check = |rules: Json, default: Json| {
+        let schema = Structural::compile(&json!({"type": "integer", "x-kubernetes-validations": rules}));
+        let mut errors = FieldErrors::default();
+        Rules::of_part(&schema, false).check_default(&schema, &default, &mut errors);
+        errors.joined().unwrap_or_default()
+    };
+    assert_eq!(check(json!([{"rule": "self == oldSelf"}]), json!(1)), "");
+    assert_eq!(
+        check(json!([{"rule": "self > oldSelf"}]), json!(1)),
+        "<nil>: Invalid value: 1: failed rule: self > oldSelf"
+    );
+    let absent = json!([{"rule": "oldSelf.hasValue()", "optionalOldSelf": true}]);
+    assert_eq!(
+        check(absent, json!(1)),
+        "<nil>: Invalid value: 1: failed rule: oldSelf.hasValue()"
+    );
+    // Of a fault the type is shown.
+    assert_eq!(
+        check(json!([{"rule": "1 / self == 1"}]), json!(0)),
+        "<nil>: Invalid value: \"integer\": division by zero evaluating rule: 1 / self == 1"
     );
 }
 
@@ -386,7 +411,11 @@ fn recorded_complaints_about_definitions() {
             continue;
         }
         let mut errors = FieldErrors::default();
-        definition::check(schema, &[], &mut errors.at("spec.validation.openAPIV3Schema"));
+        definition::check(
+            schema,
+            definition::Known::default(),
+            &mut errors.at("spec.validation.openAPIV3Schema"),
+        );
         let found: Vec<String> = errors.as_slice().iter().map(|error| error.message()).collect();
         assert_eq!(found, expected, "{}", step["id"]);
         compared += 1;

@@ -1,7 +1,7 @@
 //! Evaluates rules along a document.
 
 use planesmith_machinery::field_error::{FieldError, FieldErrorKind, FieldErrors, Shown};
-use planesmith_machinery::structural::{Additional, Structural};
+use planesmith_machinery::structural::{Additional, Form, Structural};
 use serde_json::Value as Json;
 
 use super::correlation::{Correlation, old_element};
@@ -13,12 +13,34 @@ use crate::value::{Evaluated, Fault, Map, Value, from_json};
 const MAX_MESSAGE: usize = 5 * 1024;
 
 pub(super) fn check(root: &Node, schema: &Structural, document: &Json, old: Option<&Json>, errors: &mut FieldErrors) {
+    let correlation = Correlation::new(document, old);
+    run(root, schema, (document, old), correlation, errors);
+}
+
+/// The same for a value that may not stay as it is, although it is the old one as well.
+pub(super) fn check_strictly(
+    root: &Node,
+    schema: &Structural,
+    document: &Json,
+    old: Option<&Json>,
+    errors: &mut FieldErrors,
+) {
+    run(root, schema, (document, old), Correlation::default(), errors);
+}
+
+fn run<'d>(
+    root: &'d Node,
+    schema: &'d Structural,
+    (document, old): (&'d Json, Option<&'d Json>),
+    correlation: Correlation<'d>,
+    errors: &mut FieldErrors,
+) {
     let mut walk = Walk {
         errors,
         budget: OBJECT_BUDGET,
     };
     // It stops when the budget is spent; that is among the errors then.
-    let _ = walk.node(root, schema, "", document, old, Correlation::new(document, old));
+    let _ = walk.node(root, schema, "", document, old, correlation);
 }
 
 /// The budget is spent; nothing more is evaluated.
@@ -33,6 +55,7 @@ struct Walk<'e> {
 struct Subject<'d> {
     path: &'d str,
     json: &'d Json,
+    form: Form,
     value: Evaluated<'d>,
     old: Option<Evaluated<'d>>,
 }
@@ -105,6 +128,7 @@ impl Walk<'_> {
             let subject = Subject {
                 path,
                 json,
+                form: schema.form,
                 value: value(json, schema, node.is_root),
                 old: old.map(|old| value(old, schema, node.is_root)),
             };
@@ -125,7 +149,7 @@ impl Walk<'_> {
     /// Evaluates one rule. An error of the rule itself is reported at once; that it does not hold is returned, because
     /// it may be let pass.
     fn rule<'d>(&mut self, compiled: &'d Compiled, subject: &Subject<'d>) -> Result<Option<FieldError>, Spent> {
-        let invalid = |detail: String| error(subject, None, FieldErrorKind::Invalid, detail);
+        let invalid = |detail: String| fault(subject, None, detail);
         let rule = &compiled.rule;
         let is_optional = rule.optional_old_self == Some(true);
         let program = match &compiled.program {
@@ -204,8 +228,7 @@ impl Walk<'_> {
         let Some(left) = self.budget.checked_sub(evaluation.cost) else {
             let detail = "messageExpression evaluation failed due to running out of cost budget, no further validation \
                           rules will be run";
-            self.errors
-                .report(error(subject, field, FieldErrorKind::Invalid, detail.to_owned()));
+            self.errors.report(fault(subject, field, detail.to_owned()));
             return Err(Spent);
         };
         if matches!(evaluation.result, Err(Fault::TooExpensive)) {
@@ -213,8 +236,7 @@ impl Walk<'_> {
             let detail = format!(
                 "no further validation rules will be run due to call cost exceeds limit for messageExpression: {shown}"
             );
-            self.errors
-                .report(error(subject, field, FieldErrorKind::Invalid, detail));
+            self.errors.report(fault(subject, field, detail));
             return Err(Spent);
         }
         self.budget = left;
@@ -260,18 +282,38 @@ fn joined(path: &str, name: &str) -> String {
     }
 }
 
+/// That a rule cannot be evaluated. The type is shown in place of the value.
+fn fault(subject: &Subject<'_>, field: Option<&String>, detail: String) -> FieldError {
+    let declared = match subject.form {
+        Form::IntOrString => "",
+        form => form.name(),
+    };
+    FieldError {
+        field: place(subject, field),
+        kind: FieldErrorKind::Invalid,
+        value: declared.shown(),
+        detail,
+    }
+}
+
+fn place(subject: &Subject<'_>, field: Option<&String>) -> String {
+    match joined(subject.path, field.map_or("", String::as_str)) {
+        path if path.is_empty() => "<nil>".to_owned(),
+        path => path,
+    }
+}
+
 /// The error of a rule. Values are shown when they are short: no objects and no lists.
 fn error(subject: &Subject<'_>, field: Option<&String>, kind: FieldErrorKind, detail: String) -> FieldError {
-    let path = joined(subject.path, field.map_or("", String::as_str));
     let has_value = matches!(kind, FieldErrorKind::Invalid | FieldErrorKind::Duplicate);
-    let is_short = !matches!(subject.json, Json::Object(_) | Json::Array(_));
+    let is_short = !matches!(subject.form, Form::Object | Form::Array);
     let value = if has_value && is_short {
         subject.json.shown()
     } else {
         String::new()
     };
     FieldError {
-        field: if path.is_empty() { "<nil>".to_owned() } else { path },
+        field: place(subject, field),
         kind,
         value,
         detail: if kind == FieldErrorKind::Duplicate {

@@ -180,8 +180,9 @@ fn is_whole(value: &Value) -> bool {
 }
 
 impl Form {
-    /// What messages call it.
-    fn name(self) -> &'static str {
+    /// What messages call it; empty when it is not declared.
+    #[must_use]
+    pub fn name(self) -> &'static str {
         match self {
             Form::Any => "",
             Form::Object => "object",

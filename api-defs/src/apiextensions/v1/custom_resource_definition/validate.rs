@@ -179,12 +179,13 @@ fn check_versions(layout: &Layout<'_>, tolerance: &Tolerance, errors: &mut Field
 
 /// What is said once for all versions.
 fn check_what_versions_share(layout: &Layout<'_>, tolerance: &Tolerance, errors: &mut FieldErrors) {
-    let first = layout.spec.versions.first();
     let has_status = layout.spec.versions.iter().any(|version| {
         let subresources = version.subresources.as_ref();
         subresources.is_some_and(|subresources| subresources.status.is_some())
     });
     if let Some(schema) = layout.schema {
+        let first = layout.spec.versions.first().map_or("", |first| first.name.as_str());
+        let tolerance = &tolerance.for_version(first);
         schema::check(schema, has_status, tolerance, &mut errors.at("validation"));
     }
     if let Some(subresources) = layout.subresources {
@@ -203,7 +204,7 @@ fn check_what_versions_share(layout: &Layout<'_>, tolerance: &Tolerance, errors:
             "may only be set when validations.schema is included",
         ),
         Some(_) => {
-            let lets_many = first.is_some_and(|first| tolerance.lets_many_fields(&first.name));
+            let lets_many = tolerance.lets_many_fields("");
             selectable::check(layout.selectable, layout.common_schema(), lets_many, errors);
         }
     }

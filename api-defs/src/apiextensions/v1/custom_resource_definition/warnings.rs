@@ -43,13 +43,8 @@ pub(super) fn warnings(spec: &CustomResourceDefinitionSpec, old: Option<&CustomR
     let formats = unknown_formats(spec)
         .into_iter()
         .filter(|format| !known.contains(format));
-    let known_sets = old.map(odd_sets).unwrap_or_default();
-    let sets = odd_sets(spec)
-        .into_iter()
-        .filter(|warning| !known_sets.contains(warning));
     formats
         .map(|format| format!("unrecognized format {}", quote(&format)))
-        .chain(sets)
         .collect()
 }
 
@@ -73,22 +68,4 @@ fn is_known_format(schema: &JSONSchemaProps) -> bool {
         "number" => matches!(format, "float" | "double"),
         _ => false,
     }
-}
-
-/// Sets whose elements have parts of their own.
-fn odd_sets(spec: &CustomResourceDefinitionSpec) -> BTreeSet<String> {
-    let mut found = BTreeSet::new();
-    spec.any_schema(|schema| {
-        let is_set = schema.x_kubernetes_list_type.as_deref() == Some("set");
-        if let Some(item) = schema.item().filter(|_| is_set)
-            && matches!(item.type_.as_str(), "object" | "array")
-        {
-            found.insert(format!(
-                "x-kubernetes-list-type: set for items of type {} is not supported by server-side apply or CEL validation rules",
-                quote(&item.type_)
-            ));
-        }
-        false
-    });
-    found
 }

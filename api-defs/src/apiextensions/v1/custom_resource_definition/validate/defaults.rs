@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use planesmith_expressions::rules::Rules;
 use planesmith_machinery::field_error::{FieldError, FieldErrors};
 use planesmith_machinery::json::to_value;
 use planesmith_machinery::structural::{Malformed, Structural};
@@ -15,32 +16,165 @@ const UNKNOWN_FIELDS: &str = "must not have unknown fields";
 
 /// Looks at the defaults of a structural schema.
 pub(super) fn check(schema: &JSONSchemaProps, tolerance: &Tolerance, errors: &mut FieldErrors) {
-    check_below(schema, true, false, tolerance, errors);
+    check_below(schema, &Place::object(schema), tolerance, errors);
 }
 
 /// Whether a default has fields that its schema does not know.
 pub(super) fn has_unknown_fields(schema: &JSONSchemaProps) -> bool {
     let mut errors = FieldErrors::default();
-    check_below(schema, true, false, &Tolerance::NONE, &mut errors);
+    check(schema, &Tolerance::NONE, &mut errors);
     let mut found = errors.as_slice().iter();
     found.any(|error| error.detail == UNKNOWN_FIELDS)
 }
 
-/// Checks a default as if it stood in an object.
-fn check_value(schema: &Structural, value: &Value, errors: &mut FieldErrors) {
-    let found = errors.count();
-    if let Err(error) = schema.complete_embedded(&mut value.clone(), Malformed::Refused) {
-        errors.report(*error);
-        return;
+/// Where a schema stands in that of the object of the API around it.
+#[derive(Clone, Copy)]
+struct Place<'p> {
+    /// The schema of the object.
+    object: &'p JSONSchemaProps,
+    step: Step<'p>,
+    /// The schema is for a part of what all objects have.
+    is_metadata: bool,
+}
+
+/// How a schema is reached.
+#[derive(Clone, Copy)]
+enum Step<'p> {
+    /// It is that of the object.
+    Object,
+    /// As the elements of what is at a place.
+    Item(&'p Place<'p>),
+    /// As a field of what is at a place.
+    Field(&'p Place<'p>, &'p str),
+}
+
+impl<'p> Place<'p> {
+    fn object(schema: &'p JSONSchemaProps) -> Self {
+        Self {
+            object: schema,
+            step: Step::Object,
+            is_metadata: false,
+        }
     }
-    schema.check_embedded(value, errors);
-    if errors.count() > found {
-        return;
+
+    fn is_object(&self) -> bool {
+        matches!(self.step, Step::Object)
     }
+
+    fn item(&'p self) -> Self {
+        Self {
+            step: Step::Item(self),
+            ..*self
+        }
+    }
+
+    fn field(&'p self, name: &'p str) -> Self {
+        Self {
+            step: Step::Field(self, name),
+            is_metadata: self.is_metadata || self.is_object() && matches!(name, "metadata" | "apiVersion" | "kind"),
+            ..*self
+        }
+    }
+
+    /// An object with nothing but `value` at this place.
+    fn around(&self, value: Value) -> Value {
+        match self.step {
+            Step::Item(outer) => outer.around(json!([value])),
+            Step::Field(outer, name) => outer.around(json!({name: value})),
+            Step::Object => {
+                let mut object = value;
+                for (name, text) in [("apiVersion", "validation/v1"), ("kind", "Validation")] {
+                    if object[name].is_null() {
+                        object[name] = text.into();
+                    }
+                }
+                object
+            }
+        }
+    }
+}
+
+fn check_below(schema: &JSONSchemaProps, place: &Place<'_>, tolerance: &Tolerance, errors: &mut FieldErrors) {
+    let own = Place::object(schema);
+    let place = match schema.x_kubernetes_embedded_resource {
+        true => &own,
+        false => place,
+    };
+    if let Some(default) = &schema.default {
+        check_default(schema, &default.to_value(), place, tolerance, errors);
+    }
+    // Defaults are forbidden below additionalProperties.
+    if let Some(item) = schema.item() {
+        check_below(item, &place.item(), tolerance, &mut errors.at("items"));
+    }
+    for (name, property) in &schema.properties {
+        let mut errors = errors.at_key("properties", name);
+        check_below(property, &place.field(name), tolerance, &mut errors);
+    }
+}
+
+fn check_default(
+    schema: &JSONSchemaProps,
+    default: &Value,
+    place: &Place<'_>,
+    tolerance: &Tolerance,
+    errors: &mut FieldErrors,
+) {
+    let structural = compiled(schema, place.is_object());
+    if place.is_metadata {
+        let object = compiled(place.object, true);
+        if let Some(problem) = metadata_problem(&object, place.around(default.clone())) {
+            let detail = format!("must result in valid metadata: {problem}");
+            errors.invalid("default", default, detail);
+            return;
+        }
+    } else {
+        if tolerance.pruned_defaults && !fits(&structural, default) {
+            errors.invalid("default", default, UNKNOWN_FIELDS);
+        }
+        let mut errors = errors.at("default");
+        if let Err(error) = structural.complete_embedded(&mut default.clone(), Malformed::Refused) {
+            errors.report(*error);
+            return;
+        }
+        let found = errors.count();
+        structural.check_embedded(default, &mut errors);
+        if errors.count() > found {
+            return;
+        }
+    }
+    check_value(&structural, default, place.is_object(), &mut errors.at("default"));
+}
+
+/// A schema as it is looked at, `as_object` with metadata of its own.
+fn compiled(schema: &JSONSchemaProps, as_object: bool) -> Structural {
+    let mut schema = to_value(schema);
+    if as_object {
+        schema["x-kubernetes-embedded-resource"] = true.into();
+    }
+    Structural::compile(&schema)
+}
+
+/// What is wrong with the metadata of `object`.
+fn metadata_problem(schema: &Structural, mut object: Value) -> Option<String> {
+    if let Err(error) = schema.complete_embedded(&mut object, Malformed::Refused) {
+        return Some(error.message());
+    }
+    let mut errors = FieldErrors::default();
+    schema.check_embedded(&object, &mut errors);
+    errors.joined()
+}
+
+/// Checks a default as if it stood in an object, without the metadata in it.
+fn check_value(schema: &Structural, value: &Value, is_object: bool, errors: &mut FieldErrors) {
     let mut wrong = FieldErrors::default();
     schema.validate(value, "default", &mut wrong);
+    if wrong.is_empty() {
+        Rules::of_part(schema, is_object).check_default(schema, value, &mut wrong);
+    }
     for error in wrong.as_slice() {
         let below = error.field.strip_prefix("default").unwrap_or(&error.field);
+        let below = if below == "<nil>" { "" } else { below };
         let field = below.trim_start_matches('.').to_owned();
         errors.report(FieldError { field, ..error.clone() });
     }
@@ -54,32 +188,4 @@ fn fits(schema: &Structural, value: &Value) -> bool {
     };
     let dropped = holder.prune(&mut json!({"value": value}));
     dropped.into_paths().is_empty()
-}
-
-fn check_below(
-    schema: &JSONSchemaProps,
-    is_object_of_api: bool,
-    is_metadata: bool,
-    tolerance: &Tolerance,
-    errors: &mut FieldErrors,
-) {
-    let is_metadata = is_metadata && !schema.x_kubernetes_embedded_resource;
-    if let Some(default) = schema.default.as_ref().filter(|_| !is_metadata) {
-        let default = default.to_value();
-        let structural = Structural::compile(&to_value(schema));
-        if tolerance.pruned_defaults && !fits(&structural, &default) {
-            errors.invalid("default", &default, UNKNOWN_FIELDS);
-        }
-        check_value(&structural, &default, &mut errors.at("default"));
-    }
-    // Defaults are forbidden below additionalProperties.
-    if let Some(item) = schema.item() {
-        check_below(item, false, is_metadata, tolerance, &mut errors.at("items"));
-    }
-    let holds_metadata = is_object_of_api || schema.x_kubernetes_embedded_resource;
-    for (name, property) in &schema.properties {
-        let is_meta = holds_metadata && matches!(name.as_str(), "metadata" | "apiVersion" | "kind");
-        let mut errors = errors.at_key("properties", name);
-        check_below(property, false, is_metadata || is_meta, tolerance, &mut errors);
-    }
 }

@@ -1,6 +1,8 @@
 //! The schema of a version.
 
-use planesmith_expressions::definition;
+use std::cell::RefCell;
+
+use planesmith_expressions::definition::{self, Known};
 use planesmith_machinery::field_error::{FieldErrors, Json};
 use planesmith_machinery::json::to_value;
 use planesmith_machinery::schema_or::{SchemaOrBool, SchemaOrStrings};
@@ -46,22 +48,23 @@ pub(super) fn check(
             has_rules = errors.count() == found;
         }
     }
-    let walked = errors.as_slice().len();
+    let faulty = RefCell::default();
     Walk {
         tolerance,
         forbidden_defaults: None,
         is_inside_metadata: false,
+        faulty: &faulty,
     }
     .check(schema, true, &mut errors);
     if let Some(problem) = cannot_be_read.filter(|_| errors.count() == before) {
         errors.invalid("", "", problem);
     }
     if has_rules {
-        let wrong: Vec<String> = errors.as_slice()[walked..]
-            .iter()
-            .map(|error| error.field.clone())
-            .collect();
-        definition::check(&to_value(schema), &wrong, &mut errors);
+        let known = Known {
+            wrong: &faulty.into_inner(),
+            is_unchanged: tolerance.costly_rules,
+        };
+        definition::check(&to_value(schema), known, &mut errors);
     }
 }
 
@@ -114,31 +117,42 @@ struct Walk<'a> {
     forbidden_defaults: Option<&'a str>,
     /// The schema is for metadata of an object.
     is_inside_metadata: bool,
+    /// The places of schemas in which something is wrong.
+    faulty: &'a RefCell<Vec<String>>,
 }
 
 impl Walk<'_> {
     fn check(self, schema: &JSONSchemaProps, is_root: bool, errors: &mut FieldErrors) {
+        let before = errors.count();
         self.check_forbidden(schema, errors);
-        if schema.unique_items {
-            let detail = "uniqueItems cannot be set to true since the runtime complexity becomes quadratic";
-            errors.forbidden("uniqueItems", detail);
+        let first = errors.count() - before;
+        self.check_parts(schema, is_root, errors);
+        let before = errors.count();
+        if schema.x_kubernetes_preserve_unknown_fields == Some(false) {
+            errors.invalid(
+                "x-kubernetes-preserve-unknown-fields",
+                false,
+                "must be true or undefined",
+            );
         }
-        if let Some(additional) = &schema.additional_properties {
-            if !schema.properties.is_empty() && *additional != SchemaOrBool::Bool(true) {
-                let detail = "additionalProperties and properties are mutual exclusive";
-                errors.forbidden("additionalProperties", detail);
-            }
-            if let SchemaOrBool::Schema(additional) = additional {
-                let reason = "inside additionalProperties applying to object metadata";
-                let walk = match self.is_inside_metadata {
-                    true => Walk {
-                        forbidden_defaults: Some(reason),
-                        ..self
-                    },
-                    false => self,
-                };
-                walk.check(additional, false, &mut errors.at("additionalProperties"));
-            }
+        lists::check(schema, self.tolerance, errors);
+        expression::check(schema, errors);
+        if first + errors.count() - before > 0 {
+            self.faulty.borrow_mut().push(errors.prefix().to_owned());
+        }
+    }
+
+    fn check_parts(self, schema: &JSONSchemaProps, is_root: bool, errors: &mut FieldErrors) {
+        if let Some(SchemaOrBool::Schema(additional)) = &schema.additional_properties {
+            let reason = "inside additionalProperties applying to object metadata";
+            let walk = match self.is_inside_metadata {
+                true => Walk {
+                    forbidden_defaults: Some(reason),
+                    ..self
+                },
+                false => self,
+            };
+            walk.check(additional, false, &mut errors.at("additionalProperties"));
         }
         for (name, property) in &schema.properties {
             let is_meta = matches!(name.as_str(), "metadata" | "kind" | "apiVersion");
@@ -172,15 +186,6 @@ impl Walk<'_> {
                 self.check(dependency, false, &mut errors.at_key("dependencies", name));
             }
         }
-        if schema.x_kubernetes_preserve_unknown_fields == Some(false) {
-            errors.invalid(
-                "x-kubernetes-preserve-unknown-fields",
-                false,
-                "must be true or undefined",
-            );
-        }
-        lists::check(schema, self.tolerance, errors);
-        expression::check(schema, errors);
     }
 
     fn check_junctors(self, schema: &JSONSchemaProps, errors: &mut FieldErrors) {
@@ -229,6 +234,17 @@ impl Walk<'_> {
                 "x-kubernetes-embedded-resource",
                 "must not be used inside of resource meta",
             );
+        }
+        if schema.unique_items {
+            let detail = "uniqueItems cannot be set to true since the runtime complexity becomes quadratic";
+            errors.forbidden("uniqueItems", detail);
+        }
+        if let Some(additional) = &schema.additional_properties
+            && !schema.properties.is_empty()
+            && *additional != SchemaOrBool::Bool(true)
+        {
+            let detail = "additionalProperties and properties are mutual exclusive";
+            errors.forbidden("additionalProperties", detail);
         }
     }
 }

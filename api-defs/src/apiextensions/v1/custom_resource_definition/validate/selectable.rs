@@ -9,7 +9,7 @@ use crate::apiextensions::v1::json_schema_path::{Notation, follow};
 use crate::apiextensions::v1::{JSONSchemaProps, SelectableField};
 
 /// How many there may be.
-const MAX: u64 = 8;
+pub(super) const MAX: u64 = 8;
 
 pub(super) fn check(
     fields: &[SelectableField],

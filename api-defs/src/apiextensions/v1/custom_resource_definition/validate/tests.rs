@@ -95,6 +95,92 @@ fn defaults_fit_their_schema() {
 }
 
 #[test]
+fn defaults_meet_the_rules_of_their_schema() {
+    let text = |rule: &str| json!({"type": "string", "default": "a", "x-kubernetes-validations": [{"rule": rule}]});
+    check_property(text("self == 'a' && oldSelf == self"), "");
+    check_property(
+        text("self == 'b'"),
+        ".default: Invalid value: \"a\": failed rule: self == 'b'",
+    );
+    // It is checked as what was there before, too.
+    check_property(
+        text("self != oldSelf"),
+        ".default: Invalid value: \"a\": failed rule: self != oldSelf",
+    );
+    check_property(
+        json!({
+            "type": "object", "default": {"b": 1}, "properties": {"b": {
+                "type": "integer", "x-kubernetes-validations": [{"rule": "self > 1", "message": "more"}],
+            }},
+        }),
+        ".default.b: Invalid value: 1: more",
+    );
+}
+
+#[test]
+fn defaults_in_metadata_make_metadata() {
+    let named = |name: &str| {
+        json!({
+            "type": "object", "x-kubernetes-embedded-resource": true, "x-kubernetes-preserve-unknown-fields": true,
+            "properties": {"metadata": {"type": "object", "properties": {"name": {"type": "string", "default": name}}}},
+        })
+    };
+    check_property(named("b"), "");
+    check_property(
+        named("b/c"),
+        ".properties[metadata].properties[name].default: Invalid value: \"b/c\": must result in valid metadata: \
+         metadata.name: Invalid value: \"b/c\": may not contain '/'",
+    );
+}
+
+#[test]
+fn elements_are_judged_though_their_list_is_wrong() {
+    let rules = json!([{"rule": "self == 1"}]);
+    let schema = json!({"type": "object", "properties": {"a": {
+        "type": "array", "x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": ["k"],
+        "x-kubernetes-validations": rules,
+        "items": {
+            "type": "object", "properties": {"k": {"type": "string"}}, "x-kubernetes-validations": rules,
+        },
+    }}});
+    let said = problems(&definition(schema, |_| {}));
+    assert!(
+        said.contains("properties[a].items.properties[k].default: Required"),
+        "{said}"
+    );
+    assert!(
+        said.contains("properties[a].items.x-kubernetes-validations[0].rule: Invalid"),
+        "{said}"
+    );
+    assert!(!said.contains("properties[a].x-kubernetes-validations"), "{said}");
+}
+
+#[test]
+fn what_a_rule_costs_does_not_count_while_its_schema_stays() {
+    let schema = json!({"type": "object", "properties": {"a": {
+        "type": "array", "maxItems": 2000, "items": {"type": "integer"},
+        "x-kubernetes-validations": [{"rule": "self.all(x, self.all(y, x == y))"}],
+    }}});
+    let old = definition(schema, |_| {});
+    assert!(
+        problems(&old).contains("estimated rule cost exceeds budget"),
+        "{}",
+        problems(&old)
+    );
+    let change = |new: &CustomResourceDefinition| {
+        let mut errors = FieldErrors::default();
+        check_change(new, &old, &mut errors);
+        errors.joined().unwrap_or_default()
+    };
+    let mut new = old.clone();
+    new.spec.names.categories.push("all".to_owned());
+    assert_eq!(change(&new), "");
+    let schema = new.spec.versions[0].schema.as_mut().unwrap();
+    schema.open_apiv3_schema.as_mut().unwrap().description = "other".to_owned();
+    assert!(change(&new).contains("estimated rule cost exceeds budget"));
+}
+
+#[test]
 fn rules_are_judged_where_nothing_else_is_wrong() {
     let rules = json!([{"rule": "self == 1"}]);
     let broken = json!({"type": "array", "uniqueItems": true, "items": {"type": "string"}});

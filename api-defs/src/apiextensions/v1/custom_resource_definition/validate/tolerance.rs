@@ -2,9 +2,12 @@
 
 use std::collections::BTreeSet;
 
+use super::super::layout::Layout;
 use super::super::structural::is_structural;
-use super::{conversion, defaults, lists, schema};
-use crate::apiextensions::v1::{CustomResourceDefinition, CustomResourceDefinitionSpec};
+use super::{conversion, defaults, lists, schema, selectable};
+use crate::apiextensions::v1::{
+    CustomResourceDefinition, CustomResourceDefinitionSpec, CustomResourceDefinitionVersion, SelectableField,
+};
 use crate::certificates::authorities_complaint;
 
 /// What a declaration may and may not do, seen from the one that it replaces.
@@ -28,7 +31,11 @@ pub(super) struct Tolerance {
     pub(super) sound_keys: bool,
     /// Authorities of a webhook that cannot be read are let pass.
     pub(super) bad_authorities: bool,
-    /// Versions that may have more selectable fields than there may be.
+    /// A rule may cost more than it may cost.
+    pub(super) costly_rules: bool,
+    /// Versions whose schemas are what they were.
+    unchanged_schemas: BTreeSet<String>,
+    /// Versions that may have more selectable fields than there may be; the empty name stands for what all have in common.
     many_fields: BTreeSet<String>,
 }
 
@@ -45,6 +52,8 @@ impl Tolerance {
         sound_keys: true,
         // It is not served yet.
         bad_authorities: true,
+        costly_rules: false,
+        unchanged_schemas: BTreeSet::new(),
         many_fields: BTreeSet::new(),
     };
 
@@ -73,6 +82,8 @@ impl Tolerance {
             atomic_sets: !spec.any_schema(lists::is_set_of_parts),
             sound_keys: !spec.any_schema(lists::has_unsound_keys),
             bad_authorities: !is_established || authorities_complaint(authorities).is_some(),
+            costly_rules: false,
+            unchanged_schemas: unchanged_schemas(&new.spec, spec),
             many_fields: many_fields(&new.spec, spec),
         }
     }
@@ -96,18 +107,44 @@ impl Tolerance {
         }
     }
 
-    /// Whether the version `name` may have too many selectable fields.
+    /// The same for the schema of the version `name`.
+    pub(super) fn for_version(&self, name: &str) -> Self {
+        Self {
+            costly_rules: self.unchanged_schemas.contains(name),
+            ..self.clone()
+        }
+    }
+
+    /// Whether the version `name`, or all when it is empty, may have too many selectable fields.
     pub(super) fn lets_many_fields(&self, name: &str) -> bool {
         self.many_fields.contains(name)
     }
 }
 
+/// A version that was there before under the name of another one.
+fn before<'o>(
+    old: &'o CustomResourceDefinitionSpec,
+    version: &CustomResourceDefinitionVersion,
+) -> Option<&'o CustomResourceDefinitionVersion> {
+    old.versions.iter().find(|before| before.name == version.name)
+}
+
+fn unchanged_schemas(new: &CustomResourceDefinitionSpec, old: &CustomResourceDefinitionSpec) -> BTreeSet<String> {
+    let is_unchanged = |version: &&CustomResourceDefinitionVersion| {
+        before(old, version).is_some_and(|before| before.schema == version.schema)
+    };
+    let unchanged = new.versions.iter().filter(is_unchanged);
+    unchanged.map(|version| version.name.clone()).collect()
+}
+
 fn many_fields(new: &CustomResourceDefinitionSpec, old: &CustomResourceDefinitionSpec) -> BTreeSet<String> {
+    let is_kept =
+        |now: &[SelectableField], before: &[SelectableField]| before.len() as u64 > selectable::MAX && now == before;
+    let (now, then) = (Layout::of(new), Layout::of(old));
     let kept = new.versions.iter().filter(|version| {
-        let before = old.versions.iter().find(|before| before.name == version.name);
-        before.is_some_and(|before| {
-            before.selectable_fields.len() > 8 && before.selectable_fields == version.selectable_fields
-        })
+        let before = before(old, version);
+        before.is_some_and(|before| is_kept(now.selectable_of(version), then.selectable_of(before)))
     });
-    kept.map(|version| version.name.clone()).collect()
+    let all = is_kept(now.selectable, then.selectable).then(String::new);
+    kept.map(|version| version.name.clone()).chain(all).collect()
 }

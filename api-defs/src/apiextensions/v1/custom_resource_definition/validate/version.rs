@@ -42,6 +42,7 @@ pub(super) fn check(
             let subresources = version.subresources.as_ref();
             subresources.is_some_and(|subresources| subresources.status.is_some())
         };
+        let tolerance = &tolerance.for_version(&version.name);
         schema::check(schema, has_status(version), tolerance, &mut errors.at("schema"));
     }
     if let Some(subresources) = layout.subresources_of(version) {
