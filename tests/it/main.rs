@@ -18,5 +18,6 @@ mod kubectl;
 mod metrics;
 mod objects;
 mod shutdown;
+mod storage_versions;
 mod traces;
 mod transcript;

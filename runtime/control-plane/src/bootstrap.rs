@@ -3,12 +3,12 @@
 pub(crate) mod cluster_authentication;
 mod default_roles;
 mod flow_control;
-mod identity_lease;
+pub(crate) mod identity_lease;
 mod kept_config_map;
 mod kubernetes_service;
 mod server_leases;
 mod service_range;
-mod storage_versions;
+pub(crate) mod storage_versions;
 mod system_namespaces;
 mod system_priority_classes;
 mod table;
@@ -66,7 +66,7 @@ pub fn with_bootstrap(
     let in_namespaces = default_roles::hook(stores, loopback).into_iter();
     let in_namespaces = in_namespaces.chain(cluster_authentication::hook(stores, loopback, &announcement.believed));
     let in_namespaces = in_namespaces.chain(token_tracking::hook(stores, loopback));
-    let identity = options.features().enabled("APIServerIdentity");
+    let identity = options.features().enabled(identity_lease::GATE);
     let identity = identity.then(|| identity_lease::hooks(stores, loopback, announcement));
     let in_namespaces = in_namespaces.chain(identity.into_iter().flatten());
     let hooks = hooks.chain(in_namespaces.map(|hook| hook.after(system_namespaces::HOOK)));

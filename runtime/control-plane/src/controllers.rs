@@ -18,6 +18,7 @@ mod served_kinds;
 mod service_account;
 mod service_account_tokens;
 mod service_range;
+mod storage_versions;
 mod unused_tokens;
 
 use std::sync::Arc;
@@ -41,9 +42,11 @@ use self::root_certificate::RootCertificate;
 use self::service_account::DefaultServiceAccount;
 use self::service_account_tokens::TokenController;
 use self::service_range::ServiceRangeController;
+use self::storage_versions::StaleStorageVersions;
 use self::unused_tokens::UnusedTokens;
 use crate::bootstrap::Announcement;
 use crate::certificates::Authority;
+use crate::feature_gates::FeatureGates;
 use crate::loopback::Loopback;
 use crate::objects::{Objects, text};
 use crate::options::Controllers;
@@ -70,6 +73,8 @@ pub struct Means<'m> {
     pub authorizer: &'m Arc<dyn Authorizer>,
     /// What is served, by this server and by those that it passes requests on to.
     pub directory: &'m GroupDirectory,
+    /// Which features are on.
+    pub gates: &'m FeatureGates,
 }
 
 /// What a controller does until the server stops.
@@ -86,6 +91,7 @@ pub fn with_controllers(server: ApiServer, means: Means<'_>, enabled: &Controlle
         issuer,
         authorizer,
         directory,
+        gates,
     } = means;
     let root = &announcement.root_authority;
     Switched { server, enabled }
@@ -126,6 +132,9 @@ pub fn with_controllers(server: ApiServer, means: Means<'_>, enabled: &Controlle
         })
         .add("start-certificatesigningrequest-cleaner-controller", |_| {
             repeating(certificates::Cleaner::new(stores, loopback))
+        })
+        .add("start-storageversion-garbage-collector-controller", |server| {
+            reconciling(StaleStorageVersions::new(server, stores, loopback, gates))
         })
         .add("start-ttl-after-finished-controller", |_| {
             reconciling(FinishedJobs::new(stores, loopback))

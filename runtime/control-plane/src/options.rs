@@ -287,6 +287,15 @@ impl Options {
         flags.fold(FeatureGates::default(), FeatureGates::and)
     }
 
+    /// Which embedded controllers run here: behind another server some have no say.
+    #[must_use]
+    pub fn embedded_controllers(&self) -> Controllers {
+        match self.aggregation.core_kubeconfig() {
+            Some(_) => self.controllers.behind_another(),
+            None => self.controllers.clone(),
+        }
+    }
+
     /// The folder for certificates.
     #[must_use]
     pub fn cert_dir(&self) -> PathBuf {

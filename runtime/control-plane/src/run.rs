@@ -342,12 +342,9 @@ fn assemble(
         issuer: &keys.issuer,
         authorizer: &authorizer,
         directory: &directory,
+        gates: &options.features(),
     };
-    let enabled = match options.aggregation.core_kubeconfig() {
-        Some(_) => options.controllers.behind_another(),
-        None => options.controllers.clone(),
-    };
-    let core = controllers::with_controllers(core, means, &enabled);
+    let core = controllers::with_controllers(core, means, &options.embedded_controllers());
     let aggregation = Aggregation {
         stores: &stores,
         loopback,

@@ -14,11 +14,18 @@ use crate::loopback::{Loopback, LoopbackError};
 use crate::objects::{Objects, text};
 use crate::periodic::{self, Periodic};
 
-const NAMESPACE: &str = "kube-system";
+/// The feature gate.
+pub(crate) const GATE: &str = "APIServerIdentity";
+
+/// The hook after which the server has its lease.
+pub(super) const HOOK: &str = "start-kube-apiserver-identity-lease-controller";
+
+/// Where the leases are.
+pub(crate) const NAMESPACE: &str = "kube-system";
 
 /// The label of such leases, and its value.
-const LABEL: &str = "apiserver.kubernetes.io/identity";
-const LABEL_VALUE: &str = "kube-apiserver";
+pub(crate) const LABEL: &str = "apiserver.kubernetes.io/identity";
+pub(crate) const LABEL_VALUE: &str = "kube-apiserver";
 
 /// How long a lease is good, in seconds.
 const LIFE: i64 = 3600;
@@ -40,14 +47,11 @@ pub(super) fn hooks(stores: &Stores, loopback: &Loopback, announcement: &Announc
         host,
         address: announcement.public_address(),
     };
-    let hold = Hook::new(
-        "start-kube-apiserver-identity-lease-controller",
-        move |shutdown| async move {
-            lease.renew_or_warn().await;
-            tokio::spawn(lease.hold(shutdown));
-            Ok(())
-        },
-    );
+    let hold = Hook::new(HOOK, move |shutdown| async move {
+        lease.renew_or_warn().await;
+        tokio::spawn(lease.hold(shutdown));
+        Ok(())
+    });
     let collect = Hook::new(
         "start-kube-apiserver-identity-lease-garbage-collector",
         move |shutdown| async move {
@@ -117,7 +121,7 @@ impl IdentityLease {
 }
 
 /// What the server calls itself where several are told apart.
-pub(super) fn own_name() -> String {
+pub(crate) fn own_name() -> String {
     lease_name(&own_host())
 }
 

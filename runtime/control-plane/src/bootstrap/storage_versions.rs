@@ -15,7 +15,7 @@ use crate::objects::{Objects, text};
 use crate::reconciler::{self, Reconcile};
 
 /// The feature gate; off unless it is named, as in kube-apiserver.
-const GATE: &str = "StorageVersionAPI";
+pub(crate) const GATE: &str = "StorageVersionAPI";
 
 const GROUP: &str = "internal.apiserver.k8s.io";
 const VERSION: &str = "v1alpha1";
@@ -27,26 +27,37 @@ pub(super) fn hook(server: &ApiServer, stores: &Stores, loopback: &Loopback, gat
         return None;
     }
     let table = server.table();
-    let is_served = table.load().handlers().any(|handler| {
-        let facts = handler.facts();
-        facts.group == GROUP && facts.plural == "storageversions"
-    });
-    if !is_served {
+    if !are_served(server) {
         tracing::warn!("--feature-gates has {GATE}, but --runtime-config does not have {GROUP}/{VERSION}");
         return None;
     }
     let versions = StorageVersions {
-        objects: Objects::of(stores, loopback, GROUP, VERSION, "storageversions")?,
+        objects: objects(stores, loopback)?,
         server: identity_lease::own_name(),
         resources: resources(&table, stores),
     };
-    Some(Hook::new(
+    let hook = Hook::new(
         "built-in-resources-storage-version-updater",
         move |shutdown| async move {
             reconciler::start(versions, shutdown).await;
             Ok(())
         },
-    ))
+    );
+    // What servers without a lease say is removed, by other servers on the same store as well.
+    Some(hook.after(identity_lease::HOOK))
+}
+
+/// Whether clients can read and write the versions.
+pub(crate) fn are_served(server: &ApiServer) -> bool {
+    server.table().load().handlers().any(|handler| {
+        let facts = handler.facts();
+        facts.group == GROUP && facts.plural == "storageversions"
+    })
+}
+
+/// The objects that the versions are written down in.
+pub(crate) fn objects(stores: &Stores, loopback: &Loopback) -> Option<Objects> {
+    Objects::of(stores, loopback, GROUP, VERSION, "storageversions")
 }
 
 struct StorageVersions {
@@ -144,9 +155,14 @@ fn status(before: &Value, server: &str, versions: &Versions, now: &str) -> Value
         Some(said) => *said = own,
         None => servers.push(own),
     }
-    let is_common = servers
-        .iter()
-        .all(|said| text(said, "/encodingVersion") == versions.encoding);
+    agreed(before, &servers, now)
+}
+
+/// The status when this is what `servers` say; the condition stays while it says the same.
+pub(crate) fn agreed(before: &Value, servers: &[Value], now: &str) -> Value {
+    let encoding = |said: &Value| text(said, "/encodingVersion").to_owned();
+    let first = servers.first().map(encoding).unwrap_or_default();
+    let is_common = servers.iter().all(|said| encoding(said) == first);
     let (holds, word) = if is_common { ("True", "Set") } else { ("False", "Unset") };
     let conditions = before["conditions"].as_array().into_iter().flatten();
     let mut conditions = conditions.filter(|condition| condition["type"] == CONDITION && condition["status"] == holds);
@@ -161,7 +177,7 @@ fn status(before: &Value, server: &str, versions: &Versions, now: &str) -> Value
     });
     let mut status = json!({"storageVersions": servers, "conditions": [condition]});
     if is_common {
-        status["commonEncodingVersion"] = versions.encoding.as_str().into();
+        status["commonEncodingVersion"] = first.into();
     }
     status
 }
@@ -191,5 +207,9 @@ mod tests {
         let third = status(&first, "b", &versions("apps/v1"), "now");
         assert_eq!(third["conditions"][0]["lastTransitionTime"], "then");
         assert_eq!(status(&third, "b", &versions("apps/v1"), "later"), third);
+
+        let last = agreed(&second, &[second["storageVersions"][1].clone()], "now");
+        assert_eq!(last["commonEncodingVersion"], "apps/v2");
+        assert_eq!(last["conditions"][0]["lastTransitionTime"], "now");
     }
 }

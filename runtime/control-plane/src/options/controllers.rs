@@ -3,7 +3,7 @@
 use std::str::FromStr;
 
 /// Names of the embedded controllers, as kube-controller-manager calls them; and what it called them before.
-const CONTROLLERS: [(&str, Option<&str>); 13] = [
+const CONTROLLERS: [(&str, Option<&str>); 14] = [
     ("certificatesigningrequest-approving-controller", Some("csrapproving")),
     ("certificatesigningrequest-cleaner-controller", Some("csrcleaner")),
     ("certificatesigningrequest-signing-controller", Some("csrsigning")),
@@ -22,6 +22,10 @@ const CONTROLLERS: [(&str, Option<&str>); 13] = [
     ("service-cidr-controller", None),
     ("serviceaccount-controller", Some("serviceaccount")),
     ("serviceaccount-token-controller", Some("serviceaccount-token")),
+    (
+        "storageversion-garbage-collector-controller",
+        Some("storage-version-gc"),
+    ),
     ("ttl-after-finished-controller", Some("ttl-after-finished")),
 ];
 

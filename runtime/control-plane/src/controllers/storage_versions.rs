@@ -1,0 +1,91 @@
+//! Forgets what servers that are gone said about how they store objects.
+
+use planesmith_machinery::time::Time;
+use planesmith_server::chain::ApiServer;
+use planesmith_server::stores::Stores;
+use planesmith_store::{Event, EventKind};
+use serde_json::Value;
+
+use super::MANAGER;
+use crate::bootstrap::identity_lease::{self, LABEL, LABEL_VALUE, NAMESPACE};
+use crate::bootstrap::storage_versions;
+use crate::feature_gates::FeatureGates;
+use crate::loopback::{Loopback, LoopbackError};
+use crate::objects::{Objects, text};
+use crate::reconciler::Reconcile;
+
+/// Removes the versions of servers without a lease, and what no server stores.
+pub(super) struct StaleStorageVersions {
+    versions: Objects,
+    leases: Objects,
+    /// What this server calls itself: it is there whatever its lease says.
+    own: String,
+}
+
+impl StaleStorageVersions {
+    /// `None` where no versions are written down, or no leases tell which servers there are.
+    pub(super) fn new(server: &ApiServer, stores: &Stores, loopback: &Loopback, gates: &FeatureGates) -> Option<Self> {
+        let has_leases = gates.enabled(identity_lease::GATE);
+        if !has_leases || !gates.enabled(storage_versions::GATE) || !storage_versions::are_served(server) {
+            return None;
+        }
+        Some(Self {
+            versions: storage_versions::objects(stores, loopback)?.managed_by(MANAGER),
+            leases: Objects::of(stores, loopback, "coordination.k8s.io", "v1", "leases")?,
+            own: identity_lease::own_name(),
+        })
+    }
+
+    fn is_there(&self, server: &str) -> bool {
+        server == self.own || self.leases.label(NAMESPACE, server, LABEL).as_deref() == Some(LABEL_VALUE)
+    }
+}
+
+impl Reconcile for StaleStorageVersions {
+    const NAME: &'static str = "removal of versions that servers which are gone stored objects in";
+
+    fn watched(&self) -> Vec<&Objects> {
+        vec![&self.versions, &self.leases]
+    }
+
+    fn all(&self) -> Vec<String> {
+        self.versions.names()
+    }
+
+    fn touched(&self, kind: usize, namespace: &str, name: &str) -> Vec<String> {
+        match kind {
+            0 => vec![name.to_owned()],
+            _ if namespace == NAMESPACE => self.all(),
+            _ => Vec::new(),
+        }
+    }
+
+    fn touched_by(&self, kind: usize, event: &Event) -> Vec<String> {
+        // Leases are renewed all the time; only that one is gone matters.
+        if kind != 0 && !matches!(event.kind(), EventKind::Delete) {
+            return Vec::new();
+        }
+        let (namespace, name) = self.watched()[kind].names_of(event.entry());
+        self.touched(kind, namespace, name)
+    }
+
+    async fn reconcile(&self, name: &str) -> Result<(), LoopbackError> {
+        let Some(mut object) = self.versions.get("", name) else {
+            return Ok(());
+        };
+        let said = object["status"]["storageVersions"]
+            .as_array()
+            .cloned()
+            .unwrap_or_default();
+        let there = |server: &Value| self.is_there(text(server, "/apiServerID"));
+        let left: Vec<Value> = said.iter().filter(|server| there(server)).cloned().collect();
+        if left.len() == said.len() {
+            return Ok(());
+        }
+        if left.is_empty() {
+            return self.versions.delete_exactly(&object, None).await;
+        }
+        object["status"] = storage_versions::agreed(&object["status"], &left, &Time::now().to_string());
+        self.versions.replace_part(&object, "/status").await
+    }
+}
