@@ -5,6 +5,7 @@
 
 mod bearer;
 mod certificate;
+pub mod curve;
 mod request_header;
 pub mod service_account;
 mod subject;

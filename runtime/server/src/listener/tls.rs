@@ -8,6 +8,7 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use arc_swap::ArcSwap;
+use planesmith_access::authentication::curve::{P521_COMPLAINT, is_p521};
 use rustls::pki_types::pem::{self, PemObject};
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use rustls::server::{VerifierBuilderError, WebPkiClientVerifier};
@@ -74,6 +75,12 @@ pub enum TlsError {
         path: PathBuf,
         /// Why.
         source: rustls::Error,
+    },
+    /// A key is on a curve that TLS cannot work with here.
+    #[error("the key of {path} {P521_COMPLAINT}")]
+    Curve {
+        /// The file of the key, or of the authority with it.
+        path: PathBuf,
     },
     /// The authorities cannot be used.
     #[error("the client authorities cannot be used")]
@@ -221,6 +228,9 @@ fn authorities(paths: &[PathBuf], more: &[u8]) -> Result<RootCertStore, TlsError
                 path: path.clone(),
                 source,
             };
+            if is_p521(&certificate) {
+                return Err(TlsError::Curve { path: path.clone() });
+            }
             store.add(certificate).map_err(unusable)?;
         }
     }
@@ -249,7 +259,11 @@ fn key(path: &Path) -> Result<PrivateKeyDer<'static>, TlsError> {
         wanted: "private key",
         source,
     };
-    PrivateKeyDer::from_pem_reader(open(path)?).map_err(unreadable)
+    let key = PrivateKeyDer::from_pem_reader(open(path)?).map_err(unreadable)?;
+    match is_p521(key.secret_der()) {
+        true => Err(TlsError::Curve { path: path.to_owned() }),
+        false => Ok(key),
+    }
 }
 
 fn open(path: &Path) -> Result<File, TlsError> {

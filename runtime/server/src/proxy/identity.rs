@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::SystemTime;
 
+use planesmith_access::authentication::curve::{P521_COMPLAINT, is_p521};
 use rustls::SignatureScheme;
 use rustls::client::ResolvesClientCert;
 use rustls::crypto::CryptoProvider;
@@ -44,6 +45,9 @@ pub enum TrustError {
     /// A text that holds something else.
     #[error("the certificate or key cannot be read as PEM")]
     Text(#[source] pem::Error),
+    /// The key is on a curve that TLS cannot work with here.
+    #[error("the key of the client certificate {P521_COMPLAINT}")]
+    Curve,
     /// A certificate or key that cannot be used.
     #[error("the certificates cannot be used")]
     Tls(#[from] rustls::Error),
@@ -55,7 +59,7 @@ impl TrustError {
     pub fn client_message(&self) -> &'static str {
         match self {
             TrustError::File { .. } | TrustError::Text(_) => "the certificate or key cannot be read as PEM",
-            TrustError::Tls(_) => "the certificates cannot be used",
+            TrustError::Tls(_) | TrustError::Curve => "the certificates cannot be used",
         }
     }
 }
@@ -77,7 +81,11 @@ impl Pem {
             Pem::File(path) => PrivateKeyDer::from_pem_file(path),
             Pem::Text(text) => PrivateKeyDer::from_pem_slice(text),
         };
-        key.map_err(|error| self.unreadable(error))
+        let key = key.map_err(|error| self.unreadable(error))?;
+        match is_p521(key.secret_der()) {
+            true => Err(TrustError::Curve),
+            false => Ok(key),
+        }
     }
 
     fn unreadable(&self, source: pem::Error) -> TrustError {

@@ -16,6 +16,8 @@ use thiserror::Error;
 use x509_parser::pem::Pem;
 use x509_parser::prelude::{FromDer, X509Certificate};
 
+use crate::authentication::curve::{P521_COMPLAINT, is_p521};
+
 /// Bits of an RSA key that is made here.
 const RSA_BITS: usize = 2048;
 
@@ -28,9 +30,23 @@ pub enum KeyError {
     /// It cannot be read, or is of a kind that is not known.
     #[error("the {0} cannot be read; expected RSA, or ECDSA with the curve P-256 or P-384")]
     Unreadable(String),
+    /// It is on a curve that tokens cannot be signed with here.
+    #[error("the {0} {P521_COMPLAINT}")]
+    Curve(String),
     /// It could not be made.
     #[error("an RSA key could not be made")]
     NotMade,
+}
+
+impl KeyError {
+    /// Why the block called `label` holds no key that can be used.
+    fn of(label: &str, der: &[u8]) -> Self {
+        let label = label.to_lowercase();
+        match is_p521(der) {
+            true => KeyError::Curve(label),
+            false => KeyError::Unreadable(label),
+        }
+    }
 }
 
 /// A key that signs.
@@ -119,7 +135,7 @@ impl SigningKey {
                 .or_else(|| Self::p384(p384::SecretKey::from_pkcs8_der(der).ok())),
             _ => return None,
         };
-        Some(key.ok_or_else(|| KeyError::Unreadable(label.to_lowercase())))
+        Some(key.ok_or_else(|| KeyError::of(label, der)))
     }
 
     #[expect(clippy::needless_pass_by_value, reason = "the key is spent")]
@@ -168,7 +184,7 @@ impl PublicKey {
                     None => continue,
                 },
             };
-            keys.push(key.ok_or_else(|| KeyError::Unreadable(label.to_lowercase()))?);
+            keys.push(key.ok_or_else(|| KeyError::of(&label, &der))?);
         }
         if keys.is_empty() {
             Err(KeyError::NoKey)

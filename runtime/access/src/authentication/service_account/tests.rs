@@ -201,3 +201,29 @@ fn without_a_key_nothing_is_signed_and_nothing_is_valid() {
     assert!(ring.public().is_empty());
     assert!(TokenIssuer::new("https://issuer", ring).sign(claims()).is_err());
 }
+
+/// A key pair on a curve that is not supported.
+const P521_PUBLIC: &str = "-----BEGIN PUBLIC KEY-----\n\
+MIGbMBAGByqGSM49AgEGBSuBBAAjA4GGAAQBBODcr3vCvzYfgZlKJR4raASuYmhe\n\
+lD662H+7kGjf3CNPymbIPKgU6CR53O272jCenBS7f3YkvJo/bSu8zD4Ew1sAneu2\n\
+LXp6cs2bmyjMoVQxn8DVhhBY6Yf2x84YavXZ6jI4LWvd8cYQEn/sTsPrJQutfja4\n\
+OFkTfWVq6C+oxi7grSM=\n\
+-----END PUBLIC KEY-----\n";
+const P521_PRIVATE: &str = "-----BEGIN EC PRIVATE KEY-----\n\
+MIHcAgEBBEIAI99rXzOwwagvzh/TrOQ7h+Yt96FvA+PGLgQUnrxfZgRrpIquF9TX\n\
+tYPdXYRmq3daMyyRj2RVFAl8iEmKi8lQ5xKgBwYFK4EEACOhgYkDgYYABAEE4Nyv\n\
+e8K/Nh+BmUolHitoBK5iaF6UPrrYf7uQaN/cI0/KZsg8qBToJHnc7bvaMJ6cFLt/\n\
+diS8mj9tK7zMPgTDWwCd67YtenpyzZubKMyhVDGfwNWGEFjph/bHzhhq9dnqMjgt\n\
+a93xxhASf+xOw+slC61+Nrg4WRN9ZWroL6jGLuCtIw==\n\
+-----END EC PRIVATE KEY-----\n";
+
+#[test]
+fn a_curve_that_is_not_supported_is_named() {
+    let complaint = "is on the curve P-521, which is not supported; use P-256, P-384, or RSA";
+    let signing = SigningKey::from_pem(P521_PRIVATE.as_bytes()).unwrap_err();
+    assert_eq!(signing.to_string(), format!("the ec private key {complaint}"));
+    for (pem, label) in [(P521_PUBLIC, "public key"), (P521_PRIVATE, "ec private key")] {
+        let error = PublicKey::all_from_pem(pem.as_bytes()).unwrap_err();
+        assert_eq!(error.to_string(), format!("the {label} {complaint}"));
+    }
+}
