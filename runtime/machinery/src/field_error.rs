@@ -1,5 +1,6 @@
 //! What is wrong with fields of an object, as causes of an `Invalid` Status.
 
+mod bounded;
 mod sent_empty;
 mod shown;
 
@@ -10,13 +11,14 @@ use std::ops::{Deref, DerefMut};
 use crate::go_format::quote;
 use crate::status::Cause;
 
+pub(crate) use bounded::Bounded;
 pub use sent_empty::SentEmpty;
 pub(crate) use sent_empty::holds_empty;
 pub use shown::{Json, Shown};
 
 /// Bytes of errors after which further ones are only counted. A list of owners can break one rule in each element, and
 /// each message shows the whole list.
-const MAX_SIZE: usize = 1 << 20;
+pub(crate) const MAX_SIZE: usize = 1 << 20;
 
 /// Errors found in one object, in the order in which they were found; far more than anybody reads are only counted.
 ///
@@ -129,6 +131,11 @@ impl FieldError {
         body
     }
 
+    /// Bytes of its texts.
+    pub(crate) fn size(&self) -> usize {
+        self.field.len() + self.value.len() + self.detail.len()
+    }
+
     /// The message with the field.
     #[must_use]
     pub fn message(&self) -> String {
@@ -143,7 +150,7 @@ impl FieldErrors {
             self.left_out += 1;
             return;
         }
-        self.size += error.field.len() + error.value.len() + error.detail.len();
+        self.size += error.size();
         self.errors.push(error);
     }
 

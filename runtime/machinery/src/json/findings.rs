@@ -3,6 +3,7 @@
 use std::fmt;
 
 use super::path::Path;
+use crate::field_error::MAX_SIZE;
 use crate::go_format::quote;
 
 /// More of them are dropped, so that a hostile document cannot make an answer of any size.
@@ -14,6 +15,8 @@ pub struct Findings {
     messages: Vec<String>,
     /// How many of them, at the start, come from the YAML text.
     yaml: usize,
+    /// Bytes of the others.
+    size: usize,
 }
 
 impl Findings {
@@ -38,9 +41,7 @@ impl Findings {
     /// Adds what somebody else noticed.
     pub(crate) fn add_all(&mut self, messages: impl IntoIterator<Item = String>) {
         for message in messages {
-            if self.messages.len() - self.yaml < LIMIT && !self.messages.contains(&message) {
-                self.messages.push(message);
-            }
+            self.push(message);
         }
     }
 
@@ -53,7 +54,7 @@ impl Findings {
     }
 
     fn add(&mut self, what: &str, parent: &Path<'_>, name: &str) {
-        if self.messages.len() - self.yaml >= LIMIT {
+        if self.is_full() {
             return;
         }
         let mut path = parent.with_indexes();
@@ -61,8 +62,16 @@ impl Findings {
             path.push('.');
         }
         path.push_str(name);
-        let message = format!("{what} {}", quote(&path));
-        if !self.messages.contains(&message) {
+        self.push(format!("{what} {}", quote(&path)));
+    }
+
+    fn is_full(&self) -> bool {
+        self.messages.len() - self.yaml >= LIMIT || self.size > MAX_SIZE
+    }
+
+    fn push(&mut self, message: String) {
+        if !self.is_full() && !self.messages.contains(&message) {
+            self.size += message.len();
             self.messages.push(message);
         }
     }

@@ -4,7 +4,7 @@ use serde_json::{Map, Value};
 
 use super::Structural;
 use super::place::Place;
-use crate::field_error::{FieldError, FieldErrorKind, FieldErrors, Shown};
+use crate::field_error::{Bounded, FieldError, FieldErrorKind, FieldErrors, Shown};
 use crate::group_version::GroupVersion;
 use crate::json::{self, Strictness};
 use crate::meta::ObjectMeta;
@@ -25,7 +25,7 @@ pub enum Malformed {
 
 impl Structural {
     /// Writes the metadata of embedded objects anew, as what it is read as. Returns the paths of fields that metadata
-    /// does not have and that were dropped therefore.
+    /// does not have and that were dropped therefore; at most 100.
     ///
     /// # Errors
     ///
@@ -35,10 +35,9 @@ impl Structural {
         document: &mut Value,
         malformed: Malformed,
     ) -> Result<Vec<String>, Box<FieldError>> {
-        let mut dropped = Vec::new();
+        let mut dropped = Bounded::default();
         self.complete_at(document, malformed, &Place::Root, &mut dropped)?;
-        dropped.sort_unstable();
-        Ok(dropped)
+        Ok(dropped.sorted())
     }
 
     fn complete_at(
@@ -46,7 +45,7 @@ impl Structural {
         value: &mut Value,
         malformed: Malformed,
         place: &Place<'_>,
-        dropped: &mut Vec<String>,
+        dropped: &mut Bounded,
     ) -> Result<(), Box<FieldError>> {
         if !self.has_embedded {
             return Ok(());
@@ -117,7 +116,7 @@ fn complete(
     entries: &mut Map<String, Value>,
     malformed: Malformed,
     place: &Place<'_>,
-    dropped: &mut Vec<String>,
+    dropped: &mut Bounded,
 ) -> Result<(), Box<FieldError>> {
     for name in ["apiVersion", "kind"] {
         match entries.get(name) {
@@ -135,7 +134,9 @@ fn complete(
         Ok(findings) => {
             let unknown = findings.messages().iter();
             let unknown = unknown.filter_map(|message| message.strip_prefix("unknown field \"")?.strip_suffix('"'));
-            dropped.extend(unknown.map(|path| format!("{here}.{path}")));
+            for path in unknown {
+                dropped.push(|| format!("{here}.{path}"));
+            }
         }
         Err(error) if malformed == Malformed::Refused => return Err(refusal(&here, metadata, error.to_string())),
         Err(_) => read = readable_part(metadata),

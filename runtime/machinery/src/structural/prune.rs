@@ -4,29 +4,24 @@ use serde_json::Value;
 
 use super::place::Place;
 use super::{Additional, Structural};
+use crate::field_error::Bounded;
 
 /// What every object of the API has, whatever its schema says.
 const META: [&str; 3] = ["apiVersion", "kind", "metadata"];
 
-/// How many dropped fields are named.
-const MAX_PATHS: usize = 100;
-
 /// Where fields were dropped, e.g. `spec.parts[0].size`; at most 100.
 #[derive(Debug, Default)]
-pub struct PrunedPaths(Vec<String>);
+pub struct PrunedPaths(Bounded);
 
 impl PrunedPaths {
     /// The paths, sorted.
     #[must_use]
-    pub fn into_paths(mut self) -> Vec<String> {
-        self.0.sort_unstable();
-        self.0
+    pub fn into_paths(self) -> Vec<String> {
+        self.0.sorted()
     }
 
     fn dropped(&mut self, place: &Place<'_>) {
-        if self.0.len() < MAX_PATHS {
-            self.0.push(place.to_string());
-        }
+        self.0.push(|| place.to_string());
     }
 }
 

@@ -53,6 +53,9 @@ impl Structural {
         if let Some(items) = &self.items {
             let before = Before::of(self, subject.old);
             for (index, element) in elements.iter().enumerate() {
+                if outcome.is_full() {
+                    return;
+                }
                 outcome.merge(items.check(Subject {
                     value: element,
                     old: before.as_ref().and_then(|before| before.find(element)),
@@ -97,6 +100,9 @@ impl Structural {
         };
         if let Additional::Typed(additional) = &self.additional {
             for (name, value) in entries {
+                if outcome.is_full() {
+                    return;
+                }
                 if !self.properties.contains(name) {
                     outcome.merge(additional.check(Subject {
                         value,
@@ -108,6 +114,9 @@ impl Structural {
         }
         if !self.properties.is_empty() {
             for (name, value) in entries {
+                if outcome.is_full() {
+                    return;
+                }
                 if let Some(property) = self.properties.get(name) {
                     outcome.merge(property.check(Subject {
                         value,

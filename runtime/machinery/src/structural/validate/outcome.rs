@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use super::Place;
-use crate::field_error::{FieldError, FieldErrorKind, FieldErrors};
+use crate::field_error::{FieldError, FieldErrorKind, FieldErrors, MAX_SIZE};
 use crate::go_format::quote;
 
 /// How many errors are kept: far more than anybody reads, and few enough to be merged at every level of a document.
@@ -17,12 +17,19 @@ pub(super) struct Outcome {
     errors: Vec<FieldError>,
     /// Digests of `errors`.
     seen: HashSet<u64>,
+    /// Bytes of `errors`.
+    size: usize,
     count: usize,
 }
 
 impl Outcome {
     pub(super) fn is_valid(&self) -> bool {
         self.errors.is_empty()
+    }
+
+    /// Whether further errors are dropped, so that nobody need look for any.
+    pub(super) fn is_full(&self) -> bool {
+        self.errors.len() >= MAX_ERRORS || self.size > MAX_SIZE
     }
 
     /// How many checks were made; of alternatives that all fail the one with the most is explained.
@@ -65,24 +72,31 @@ impl Outcome {
 
     /// The value at `place` breaks a rule, which `rule` continues the place with.
     pub(super) fn invalid(&mut self, place: &Place<'_>, value: String, rule: &str) {
+        if self.is_full() {
+            return;
+        }
         let detail = format!("{place} in body {rule}");
         self.add(place.to_string(), FieldErrorKind::Invalid, value, detail);
     }
 
     /// The value at `place` is not of a type, but what `found` says.
     pub(super) fn wrong_type(&mut self, place: &Place<'_>, expected: &str, found: &str) {
+        if self.is_full() {
+            return;
+        }
         let found = quote(found);
         let detail = format!("{place} in body must be of type {expected}: {found}");
         self.add(place.to_string(), FieldErrorKind::TypeInvalid, found, detail);
     }
 
     fn push(&mut self, error: FieldError) {
-        if self.errors.len() >= MAX_ERRORS {
+        if self.is_full() {
             return;
         }
         let mut digest = DefaultHasher::new();
         (&error.field, error.kind.title(), error.kind.reason(), &error.detail).hash(&mut digest);
         if self.seen.insert(digest.finish()) {
+            self.size += error.size();
             self.errors.push(error);
         }
     }
@@ -99,5 +113,26 @@ impl Outcome {
             };
             errors.report(FieldError { field, ..error });
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn errors_with_long_places_are_few() {
+        let name = "k".repeat(100_000);
+        let place = Place::Entry(&Place::Root, &name);
+        let mut all = Outcome::default();
+        for index in 0..1000 {
+            let mut one = Outcome::default();
+            one.invalid(&Place::Element(&place, index), "0".to_owned(), "should be more");
+            one.wrong_type(&Place::Element(&place, index), "string", "integer");
+            all.merge(one);
+        }
+        assert!(all.is_full());
+        let kept: usize = all.errors.iter().map(FieldError::size).sum();
+        assert!((MAX_SIZE..MAX_SIZE + 300_000).contains(&kept), "{kept}");
     }
 }
