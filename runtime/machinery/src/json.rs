@@ -25,6 +25,7 @@ pub(crate) use value::{MAX_FIELDS_DEPTH, MAX_TREE_DEPTH, parse_value_within, try
 pub use value::{encode_value, from_value, name_of, parse_value, to_value};
 
 use crate::object::Object;
+use crate::room::room_for;
 use crate::value::{Struct, Value, View};
 
 /// What to do about fields that the type does not have and fields that stand twice.
@@ -142,6 +143,16 @@ pub fn encode_for_storage(object: &dyn Object) -> Encoded {
 /// See [`DecodeError`]. `target` may be half filled then.
 pub fn decode(input: &[u8], target: &mut dyn Struct, strictness: Strictness) -> Result<Findings, DecodeError> {
     decode::decode(input, target, strictness, Origin::TYPED)
+}
+
+/// As [`decode`], for a document that a client sent: one of which many small elements would take much memory is refused.
+///
+/// # Errors
+///
+/// As [`decode`], and when the elements of lists and maps take more than [`room_for`] gives them.
+pub fn decode_sent(input: &[u8], target: &mut dyn Struct, strictness: Strictness) -> Result<Findings, DecodeError> {
+    let room = room_for(input.len());
+    decode::decode(input, target, strictness, Origin { room, ..Origin::TYPED })
 }
 
 /// As [`decode`], for a document that kube-apiserver reads without a type: of what stands twice the last one wins as a

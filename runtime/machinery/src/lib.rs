@@ -36,6 +36,7 @@ pub mod protobuf;
 pub mod quantity;
 pub mod raw;
 pub mod resource;
+pub mod room;
 pub mod rules;
 pub mod scalar;
 pub mod scale;

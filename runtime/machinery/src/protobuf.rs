@@ -13,7 +13,9 @@ pub use envelope::{Envelope, MAGIC, encode_enveloped, open, wrap};
 pub use list::{encode_list, encode_list_of_messages, encode_watch_event};
 
 use crate::facts::TypeFacts;
+use crate::room::room_for;
 use crate::value::Struct;
+use reader::Walk;
 
 /// Why bytes could not be read; the message is kube-apiserver's.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -41,9 +43,20 @@ pub fn decode(message: &[u8], target: &mut dyn Struct) -> Result<(), DecodeError
     decode_within(message, target, 0)
 }
 
+/// As [`decode`], for a message that a client sent: one of which many small elements would take much memory is refused.
+///
+/// # Errors
+///
+/// As [`decode`], and when the elements of lists and maps take more than [`room_for`] gives them.
+pub fn decode_sent(message: &[u8], target: &mut dyn Struct) -> Result<(), DecodeError> {
+    let room = room_for(message.len());
+    reader::read_struct(message, target, &mut Walk { depth: 0, room })
+}
+
 /// As [`decode`], for a message that lies within `depth` others.
 pub(crate) fn decode_within(message: &[u8], target: &mut dyn Struct, depth: usize) -> Result<(), DecodeError> {
-    reader::read_struct(message, target, depth)
+    let room = usize::MAX;
+    reader::read_struct(message, target, &mut Walk { depth, room })
 }
 
 /// Whether a field is written once for each element: the lists of structs. Absent and empty are the same there.

@@ -3,7 +3,7 @@
 use tokio::runtime::{Handle, RuntimeFlavor};
 
 /// Bytes from which on work is done aside. Whatever is done with fewer is done within milliseconds.
-const LARGE: usize = 64 << 10;
+pub(crate) const LARGE: usize = 64 << 10;
 
 /// Does `work`, which is about `size` bytes of documents.
 ///

@@ -17,6 +17,7 @@ pub mod filters;
 pub mod generated_name;
 pub mod health;
 pub mod hooks;
+mod large_bodies;
 pub mod lifecycle;
 pub mod list_stream;
 pub mod listener;

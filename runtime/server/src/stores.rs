@@ -17,6 +17,7 @@ use planesmith_machinery::scheme::Scheme;
 use planesmith_store::{Clock, Storage, SystemClock};
 
 use crate::endpoint::{Responder, Source, Subresource, Subresources};
+use crate::large_bodies::LargeBodies;
 use crate::metrics::SharedMetrics;
 use crate::reservations::Reservations;
 
@@ -48,6 +49,7 @@ struct Shared {
     handlers: Registry<Subresources>,
     responders: Registry<Arc<dyn Responder>>,
     sources: Registry<Arc<dyn Source>>,
+    large_bodies: LargeBodies,
 }
 
 /// What endpoints of some kinds have of their own, by group and resource. Locked only while endpoints are made.
@@ -129,10 +131,16 @@ impl Stores {
             handlers: Registry::default(),
             responders: Registry::default(),
             sources: Registry::default(),
+            large_bodies: LargeBodies::default(),
         };
         Self {
             shared: Arc::new(shared),
         }
+    }
+
+    /// What large bodies wait for.
+    pub(crate) fn large_bodies(&self) -> &LargeBodies {
+        &self.shared.large_bodies
     }
 
     /// The store of a kind, whichever of its versions `facts` describe. A kind that was defined anew has a new one, over

@@ -301,7 +301,10 @@ fn read(
     malformed: Malformed,
 ) -> Result<Findings, DecodeError> {
     if !(target as &dyn Any).is::<CustomObject>() {
-        return json::decode(input, target, strictness);
+        return match malformed {
+            Malformed::Refused => json::decode_sent(input, target, strictness),
+            Malformed::Dropped => json::decode(input, target, strictness),
+        };
     }
     let noticed = json::decode_untyped(input, target, strictness).map_err(of_metadata_alone)?;
     let Some(object) = (target as &mut dyn Any).downcast_mut::<CustomObject>() else {

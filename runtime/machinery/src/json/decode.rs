@@ -17,6 +17,7 @@ use super::value::read_tree;
 use super::{DecodeError, Strictness, syntax_error};
 use crate::byte_string::base64_error;
 use crate::facts::{FieldFacts, StructFacts, TypeFacts};
+use crate::room;
 use crate::scalar::{Scalar, ScalarError, Token};
 use crate::value::{List, Map, Slot, Struct, Value};
 
@@ -30,16 +31,20 @@ pub(super) struct Origin {
     pub(super) depth: usize,
     /// kube-apiserver reads it without a type.
     pub(super) untyped: bool,
+    /// Bytes that the elements of its lists and maps may take.
+    pub(super) room: usize,
 }
 
 impl Origin {
     pub(super) const TYPED: Self = Self {
         depth: 0,
         untyped: false,
+        room: usize::MAX,
     };
     pub(super) const UNTYPED: Self = Self {
         depth: 0,
         untyped: true,
+        room: usize::MAX,
     };
 }
 
@@ -54,6 +59,7 @@ pub(super) fn decode(
         reader: Reader::within(input, origin.depth),
         strict: strictness == Strictness::Strict,
         untyped: origin.untyped,
+        room: origin.room,
         findings: Findings::default(),
         mismatch: None,
     };
@@ -88,6 +94,7 @@ struct Walk<'a> {
     reader: Reader<'a>,
     strict: bool,
     untyped: bool,
+    room: usize,
     findings: Findings,
     /// The first value of a wrong kind; the walk goes on behind it.
     mismatch: Option<String>,
@@ -245,7 +252,11 @@ impl<'a> Walk<'a> {
             // A list that stands twice is read over itself, element by element, as Go does.
             let slot = match target.get_mut(count) {
                 Some(_) => target.get_mut(count).map(Value::slot),
-                None => Some(target.push().slot()),
+                None => {
+                    let element = target.push();
+                    room::take(&mut self.room, element).map_err(Stop::Refused)?;
+                    Some(element.slot())
+                }
             };
             if let Some(slot) = slot {
                 self.value(slot, element, &path.index(count))?;
@@ -285,6 +296,7 @@ impl<'a> Walk<'a> {
             }
             let value = target.entry(&key);
             value.reset();
+            room::take(&mut self.room, value).map_err(Stop::Refused)?;
             self.value(value.slot(), element, &path.key(&key))?;
             more = self.reader.another(b'}')?;
         }

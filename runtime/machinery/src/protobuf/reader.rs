@@ -3,14 +3,29 @@
 use super::wire::{Fields, Wire, read_varint};
 use super::{DecodeError, is_repeated};
 use crate::facts::FieldFacts;
-use crate::value::{List, Map, Slot, Struct};
+use crate::room;
+use crate::value::{List, Map, Slot, Struct, Value};
 
 /// How deep messages may be nested: the walk recurses, so this bounds the stack.
 const MAX_DEPTH: usize = 256;
 
+/// Where a walk is, and what it may still take.
+pub(crate) struct Walk {
+    /// Messages around this one.
+    pub(crate) depth: usize,
+    /// Bytes that elements of lists and maps may take.
+    pub(crate) room: usize,
+}
+
+impl Walk {
+    fn take(&mut self, element: &dyn Value) -> Result<(), DecodeError> {
+        room::take(&mut self.room, element).map_err(DecodeError)
+    }
+}
+
 /// Reads a payload over `target`; fields that it does not mention stay as they are, unknown ones are passed.
-pub(crate) fn read_struct(payload: &[u8], target: &mut dyn Struct, depth: usize) -> Result<(), DecodeError> {
-    if depth > MAX_DEPTH {
+pub(crate) fn read_struct(payload: &[u8], target: &mut dyn Struct, walk: &mut Walk) -> Result<(), DecodeError> {
+    if walk.depth > MAX_DEPTH {
         return Err(DecodeError("proto: message is nested too deep".to_owned()));
     }
     let facts = target.facts();
@@ -21,7 +36,7 @@ pub(crate) fn read_struct(payload: &[u8], target: &mut dyn Struct, depth: usize)
             continue;
         };
         hint = index;
-        read_field(wire, target.field_mut(index).slot(), &facts.fields[index], depth)?;
+        read_field(wire, target.field_mut(index).slot(), &facts.fields[index], walk)?;
     }
     Ok(())
 }
@@ -32,20 +47,20 @@ fn position(fields: &[FieldFacts], number: u32, hint: usize) -> Option<usize> {
     (hint..fields.len()).find(matches).or_else(|| (0..hint).find(matches))
 }
 
-fn read_field(wire: Wire<'_>, slot: Slot<'_>, field: &FieldFacts, depth: usize) -> Result<(), DecodeError> {
+fn read_field(wire: Wire<'_>, slot: Slot<'_>, field: &FieldFacts, walk: &mut Walk) -> Result<(), DecodeError> {
     match slot {
         Slot::Optional(optional) if is_repeated(&field.ty) => match optional.insert().slot() {
-            Slot::List(list) => read_element(wire, list, field.name, depth),
-            other => read_single(wire, other, field.name, depth),
+            Slot::List(list) => read_element(wire, list, field.name, walk),
+            other => read_single(wire, other, field.name, walk),
         },
-        Slot::List(list) => read_element(wire, list, field.name, depth),
-        Slot::Map(map) => read_entry(wire, map, field.name, depth),
-        other => read_single(wire, other, field.name, depth),
+        Slot::List(list) => read_element(wire, list, field.name, walk),
+        Slot::Map(map) => read_entry(wire, map, field.name, walk),
+        other => read_single(wire, other, field.name, walk),
     }
 }
 
 /// Reads a value that stands alone: a list or map here is wrapped in a message.
-fn read_single(wire: Wire<'_>, slot: Slot<'_>, name: &str, depth: usize) -> Result<(), DecodeError> {
+fn read_single(wire: Wire<'_>, slot: Slot<'_>, name: &str, walk: &mut Walk) -> Result<(), DecodeError> {
     match slot {
         Slot::Bool(target) => *target = wire.int(name)? != 0,
         // Go keeps the low bits of what is too large.
@@ -66,16 +81,20 @@ fn read_single(wire: Wire<'_>, slot: Slot<'_>, name: &str, depth: usize) -> Resu
         Slot::Scalar(target) => {
             let payload = wire.bytes(name)?;
             target
-                .read_proto_within(payload, depth)
+                .read_proto_within(payload, walk.depth)
                 .map_err(|error| DecodeError(error.to_string()))?;
         }
-        Slot::Struct(target) => read_struct(wire.bytes(name)?, target, depth + 1)?,
-        Slot::Optional(target) => read_single(wire, target.insert().slot(), name, depth)?,
+        Slot::Struct(target) => {
+            walk.depth += 1;
+            read_struct(wire.bytes(name)?, target, walk)?;
+            walk.depth -= 1;
+        }
+        Slot::Optional(target) => read_single(wire, target.insert().slot(), name, walk)?,
         Slot::List(list) => {
             let mut fields = Fields::new(wire.bytes(name)?, "items");
             while let Some((number, wire)) = fields.next()? {
                 if number == 1 {
-                    read_element(wire, list, name, depth)?;
+                    read_element(wire, list, name, walk)?;
                 }
             }
         }
@@ -83,7 +102,7 @@ fn read_single(wire: Wire<'_>, slot: Slot<'_>, name: &str, depth: usize) -> Resu
             let mut fields = Fields::new(wire.bytes(name)?, "entries");
             while let Some((number, wire)) = fields.next()? {
                 if number == 1 {
-                    read_entry(wire, map, name, depth)?;
+                    read_entry(wire, map, name, walk)?;
                 }
             }
         }
@@ -101,8 +120,10 @@ fn push_text(target: &mut String, bytes: &[u8]) {
     }
 }
 
-fn read_element(wire: Wire<'_>, list: &mut dyn List, name: &str, depth: usize) -> Result<(), DecodeError> {
-    let element = list.push().slot();
+fn read_element(wire: Wire<'_>, list: &mut dyn List, name: &str, walk: &mut Walk) -> Result<(), DecodeError> {
+    let element = list.push();
+    walk.take(element)?;
+    let element = element.slot();
     let numeric = matches!(element, Slot::Bool(_) | Slot::Int32(_) | Slot::Int64(_));
     match wire {
         // Numbers may come packed, as other writers do.
@@ -110,15 +131,15 @@ fn read_element(wire: Wire<'_>, list: &mut dyn List, name: &str, depth: usize) -
             list.truncate(list.len() - 1);
             while !packed.is_empty() {
                 let value = read_varint(&mut packed)?;
-                read_single(Wire::Varint(value), list.push().slot(), name, depth)?;
+                read_single(Wire::Varint(value), list.push().slot(), name, walk)?;
             }
             Ok(())
         }
-        _ => read_single(wire, element, name, depth),
+        _ => read_single(wire, element, name, walk),
     }
 }
 
-fn read_entry(wire: Wire<'_>, map: &mut dyn Map, name: &str, depth: usize) -> Result<(), DecodeError> {
+fn read_entry(wire: Wire<'_>, map: &mut dyn Map, name: &str, walk: &mut Walk) -> Result<(), DecodeError> {
     let mut key = String::new();
     let mut value = None;
     let mut fields = Fields::new(wire.bytes(name)?, "entry");
@@ -134,8 +155,9 @@ fn read_entry(wire: Wire<'_>, map: &mut dyn Map, name: &str, depth: usize) -> Re
     }
     let entry = map.entry(&key);
     entry.reset();
+    walk.take(entry)?;
     match value {
-        Some(wire) => read_single(wire, entry.slot(), name, depth),
+        Some(wire) => read_single(wire, entry.slot(), name, walk),
         None => Ok(()),
     }
 }

@@ -29,6 +29,7 @@ impl Endpoint {
     pub(crate) async fn create(&self, call: &Call, body: Body) -> ApiResult<Response> {
         let output = negotiate(&call.parts, Offer::Object)?;
         let (format, body) = self.read_body(call, body, BodyUse::Create).await?;
+        let _room = self.stores().large_bodies().room(body.len()).await;
         let options = WriteOptions::for_create(call.query())?;
         let begin = || -> ApiResult<_> {
             let (mut object, json) = self.decode(call, self.kind(), &options, (format, &body))?;

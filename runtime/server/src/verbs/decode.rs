@@ -130,7 +130,7 @@ impl Decoder<'_> {
     fn read_protobuf(&self, body: &[u8], target: &mut dyn Struct) -> ApiResult<()> {
         let envelope = protobuf::open(body).map_err(|error| self.unrecognized(&error, body))?;
         let sent = self.check_kind(envelope.type_meta, body, &[])?;
-        protobuf::decode(envelope.raw, target).map_err(|error| self.unfit(&sent, &error.to_string()))
+        protobuf::decode_sent(envelope.raw, target).map_err(|error| self.unfit(&sent, &error.to_string()))
     }
 
     /// What to make of fields that are unknown or stand twice.

@@ -12,6 +12,7 @@ use planesmith_machinery::status::{ApiError, ApiResult};
 use planesmith_machinery::time::Time;
 use planesmith_machinery::value::Struct;
 use planesmith_machinery::{cbor, conversion, defaulting, json, meta, protobuf, validation, yaml};
+use tokio::sync::SemaphorePermit;
 
 use super::create::wipe_system_fields;
 use super::options::WriteOptions;
@@ -31,6 +32,8 @@ pub struct Submission<'a> {
     pub object: Box<dyn Object>,
     write: Write<'a>,
     output: Output,
+    /// What a large body takes.
+    _room: Option<SemaphorePermit<'a>>,
 }
 
 /// The kind that is posted.
@@ -93,6 +96,7 @@ impl Endpoint {
     ) -> ApiResult<Submission<'a>> {
         let output = negotiate(&call.parts, offer)?;
         let (format, body) = self.read_body(call, body, BodyUse::Create).await?;
+        let room = self.stores().large_bodies().room(body.len()).await;
         let options = WriteOptions::for_create(call.query())?;
         let begin = || -> ApiResult<_> {
             let (mut object, _) = self.decode(call, kind, &options, (format, &body))?;
@@ -112,7 +116,12 @@ impl Endpoint {
             object = write.to_working_version(object)?;
         }
         write.mutate(Operation::Create, &mut object, None).await?;
-        Ok(Submission { object, write, output })
+        Ok(Submission {
+            object,
+            write,
+            output,
+            _room: room,
+        })
     }
 }
 

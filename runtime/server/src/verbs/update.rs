@@ -87,6 +87,7 @@ impl Endpoint {
     async fn replace(&self, call: &Call, body: Body, part: Part<'_>) -> ApiResult<Response> {
         let output = negotiate(&call.parts, Offer::Object)?;
         let (format, body) = self.read_body(call, body, BodyUse::Update).await?;
+        let _room = self.stores().large_bodies().room(body.len()).await;
         let options = WriteOptions::for_update(call.query())?;
         let begin = || -> ApiResult<_> {
             let (mut object, json) = self.decode(call, self.kind(), &options, (format, &body))?;
