@@ -6,6 +6,7 @@
 
 mod answer;
 mod ask;
+mod believed;
 mod handshake;
 mod identity;
 mod kept;

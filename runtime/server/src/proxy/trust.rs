@@ -9,6 +9,7 @@ use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
 use rustls::{ClientConfig, DigitallySignedStruct, RootCertStore, SignatureScheme};
 
+use super::believed::Believed;
 use super::identity::{ClientIdentity, Pem, Shown, TrustError};
 
 /// Whom a connection believes.
@@ -63,31 +64,26 @@ pub fn client_tls_by(pem: &[u8]) -> Result<Arc<ClientConfig>, TrustError> {
 pub fn client_tls_to(trust: Trust<'_>, identity: Option<&ClientIdentity>) -> Result<Arc<ClientConfig>, TrustError> {
     let provider = Arc::new(ring::default_provider());
     let builder = ClientConfig::builder_with_provider(Arc::clone(&provider)).with_safe_default_protocol_versions()?;
-    let mut roots = RootCertStore::empty();
-    match trust {
-        Trust::Anyone => {}
-        Trust::File(path) => {
-            for certificate in Pem::File(path.to_owned()).certificates()? {
-                roots.add(certificate)?;
-            }
-        }
-        Trust::Bundle(pem) => {
-            for certificate in CertificateDer::pem_slice_iter(pem).flatten() {
-                roots.add(certificate)?;
-            }
-        }
+    let listed = match trust {
+        Trust::Anyone => None,
+        Trust::File(path) => Some(Pem::File(path.to_owned()).certificates()?),
+        Trust::Bundle(pem) => Some(CertificateDer::pem_slice_iter(pem).flatten().collect()),
         Trust::System => {
             let bundle = SYSTEM_AUTHORITIES.iter().find_map(|path| std::fs::read(path).ok());
             let bundle = bundle.unwrap_or_default();
+            let mut listed: Vec<_> = CertificateDer::pem_slice_iter(&bundle).flatten().collect();
             // Some of an operating system's authorities may be older than what is accepted here.
-            roots.add_parsable_certificates(CertificateDer::pem_slice_iter(&bundle).flatten());
+            listed.retain(|certificate| RootCertStore::empty().add(certificate.clone()).is_ok());
+            Some(listed)
         }
-    }
-    let builder = match trust {
-        Trust::Anyone => builder.dangerous().with_custom_certificate_verifier(Arc::new(Anyone {
+    };
+    let believed = listed.map(|listed| Believed::new(listed, &provider)).transpose()?;
+    let builder = match believed {
+        None => builder.dangerous().with_custom_certificate_verifier(Arc::new(Anyone {
             provider: Arc::clone(&provider),
         })),
-        Trust::File(_) | Trust::Bundle(_) | Trust::System => builder.with_root_certificates(roots),
+        Some(None) => builder.with_root_certificates(RootCertStore::empty()),
+        Some(Some(believed)) => builder.dangerous().with_custom_certificate_verifier(Arc::new(believed)),
     };
     let config = match identity {
         None => builder.with_no_client_auth(),

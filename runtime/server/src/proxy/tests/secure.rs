@@ -10,7 +10,7 @@ use hyper::body::Incoming;
 use hyper::server::conn::http2;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioExecutor, TokioIo};
-use rcgen::{CertificateParams, KeyPair};
+use rcgen::{BasicConstraints, CertificateParams, IsCa, KeyPair};
 use rustls::ServerConfig;
 use rustls::crypto::ring;
 use rustls::pki_types::PrivateKeyDer;
@@ -19,10 +19,11 @@ use tokio_rustls::TlsAcceptor;
 
 use super::*;
 
-/// A certificate of its own making, which lies in the folder as `ca.pem`, for a server.
-fn tls() -> (TempDir, ServerConfig) {
+/// A certificate of its own making, which lies in the folder as `ca.pem`, for a server. `is_ca` is what it says of itself.
+fn tls(is_ca: IsCa) -> (TempDir, ServerConfig) {
     let key = KeyPair::generate().unwrap();
-    let certificate = CertificateParams::new(["127.0.0.1".to_owned()]).unwrap();
+    let mut certificate = CertificateParams::new(["127.0.0.1".to_owned()]).unwrap();
+    certificate.is_ca = is_ca;
     let certificate = certificate.self_signed(&key).unwrap();
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("ca.pem"), certificate.pem()).unwrap();
@@ -48,7 +49,11 @@ fn target(port: u16, path: &str) -> Target {
 
 /// A server with the certificate in the folder. It answers one request.
 async fn secure_backend() -> (TempDir, Target) {
-    let (folder, tls) = tls();
+    secure_backend_with(IsCa::NoCa).await
+}
+
+async fn secure_backend_with(is_ca: IsCa) -> (TempDir, Target) {
+    let (folder, tls) = tls(is_ca);
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let port = listener.local_addr().unwrap().port();
     tokio::spawn(async move {
@@ -93,10 +98,27 @@ async fn with_an_authority_only_its_own_are_believed() {
     assert_eq!(error.to_string(), expected);
 }
 
+#[tokio::test]
+async fn an_authority_may_be_its_own_server() {
+    let authority = || secure_backend_with(IsCa::Ca(BasicConstraints::Unconstrained));
+    let (folder, target) = authority().await;
+    let pem = std::fs::read(folder.path().join("ca.pem")).unwrap();
+    let link = Link::new(client_tls_by(&pem).unwrap(), Duration::from_secs(5));
+    let answer = fetch(&target, &link).await.unwrap();
+    assert_eq!(answer.status(), StatusCode::OK);
+    let (folder, target) = authority().await;
+    let pem = std::fs::read(folder.path().join("ca.pem")).unwrap();
+    let link = Link::new(client_tls_by(&pem).unwrap(), Duration::from_secs(5));
+    let error = fetch(&target, &link.expecting("example.com")).await.unwrap_err();
+    let expected = "tls: failed to verify certificate: x509: certificate is not valid for any names, but wanted to match \
+                    example.com";
+    assert_eq!(error.to_string(), expected);
+}
+
 /// A server that takes as many requests on one connection as Kubernetes' servers do. What is asked for at `/watch` does
 /// not end. The number is that of its connections.
 async fn shared_backend() -> (u16, Arc<AtomicUsize>) {
-    let (_, mut tls) = tls();
+    let (_, mut tls) = tls(IsCa::NoCa);
     tls.alpn_protocols = vec![b"h2".to_vec()];
     let acceptor = TlsAcceptor::from(Arc::new(tls));
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
