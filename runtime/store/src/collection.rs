@@ -14,7 +14,7 @@ use crate::history::History;
 use crate::horizon::Horizon;
 use crate::watcher::{HistoryRead, Position, Signal};
 use crate::write::{Op, Sequencer, Submission, WriteError, WriteResult};
-use crate::{Entry, Event, EventKind, Indexer, Revision, WatchError, WatchFrom, Watcher};
+use crate::{Entry, Event, EventKind, Fit, Indexer, Revision, WatchError, WatchFrom, Watcher};
 
 /// All entries whose keys start with one prefix, and their recent changes.
 ///
@@ -75,12 +75,14 @@ impl Collection {
     }
 
     /// Makes the rows of all entries anew, and their bytes where the kind makes others of them today. Revisions stay, so
-    /// that watchers notice nothing; what the backend holds stays as it is until the next write.
-    pub fn refit(&self, indexer: &Arc<dyn Indexer>) {
+    /// that watchers notice nothing; what the backend holds stays as it is until the next write. Entries tell by the result
+    /// whether they are known to be as the kind is now.
+    pub fn refit(&self, indexer: &Arc<dyn Indexer>) -> Fit {
+        let fit = Fit::next();
         *self.indexer.write().unwrap_or_else(PoisonError::into_inner) = Arc::clone(indexer);
         let all: Vec<Arc<Entry>> = self.read().entries.values().map(Arc::clone).collect();
         // Readers go on meanwhile; what is written in between is looked at below.
-        let refitted = |entry: &Arc<Entry>| entry.refitted(&**indexer).map(Arc::new);
+        let refitted = |entry: &Arc<Entry>| entry.refitted(&**indexer, fit).map(Arc::new);
         let all: Vec<_> = all.into_iter().map(|entry| (refitted(&entry), entry)).collect();
         let mut all = all.into_iter().peekable();
         let mut state = self.write_lock();
@@ -94,6 +96,7 @@ impl Collection {
                 *current = new;
             }
         }
+        fit
     }
 
     /// The current state of `key`.

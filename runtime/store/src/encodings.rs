@@ -93,11 +93,23 @@ impl Encodings {
         if kept.hot.swap(false, Ordering::Relaxed) {
             return false;
         }
-        kept.forms.retain(|(known, _)| *known != id);
-        if kept.forms.is_empty() {
-            *slot = None;
-        }
+        Self::forget(&mut slot, id);
         true
+    }
+
+    /// Drops the encoding `id`, whoever uses it.
+    fn drop_form(&self, id: FormId) {
+        // Who holds a slot only looks into it.
+        Self::forget(&mut self.lock(), id);
+    }
+
+    fn forget(slot: &mut Option<Box<Kept>>, id: FormId) {
+        if let Some(kept) = slot {
+            kept.forms.retain(|(known, _)| *known != id);
+            if kept.forms.is_empty() {
+                *slot = None;
+            }
+        }
     }
 }
 
@@ -138,7 +150,11 @@ impl Budget {
         {
             let released = match oldest.holder.upgrade() {
                 Some(holder) if chances > 0 => holder.encodings().release(oldest.id),
-                Some(_) | None => true,
+                Some(holder) => {
+                    holder.encodings().drop_form(oldest.id);
+                    true
+                }
+                None => true,
             };
             if released {
                 *total -= oldest.weight;
@@ -198,5 +214,33 @@ mod tests {
         assert_eq!(entry.form(FormId(1), |_| Err("no")), Err("no"));
         assert_eq!(entry.form(FormId(1), |_| Ok::<_, &str>(Bytes::new())), Ok(Bytes::new()));
         assert_eq!(entry.form(FormId(1), |_| Err("no")), Ok(Bytes::new()));
+    }
+
+    #[test]
+    fn a_form_that_leaves_the_budget_leaves_its_entry() {
+        let entry = || Arc::new(Entry::unstored("/a", Bytes::from_static(b"{}"), Row::default()));
+        let budget = Budget {
+            queue: Mutex::new((VecDeque::new(), 0)),
+        };
+        let entries = [entry(), entry()];
+        for entry in &entries {
+            let made = entry.form(FormId(1), |_| Ok::<_, Infallible>(Bytes::from_static(b"made")));
+            assert!(made.is_ok());
+            // Every form is in use all the time.
+            assert!(entry.encodings().kept(FormId(1)).is_some());
+            let holder: Weak<dyn Holder> = Arc::downgrade(&(Arc::clone(entry) as Arc<dyn Holder>));
+            budget.admit(Ticket {
+                holder,
+                id: FormId(1),
+                weight: BUDGET / 2 + 1,
+            });
+            let _ = entry.encodings().kept(FormId(1));
+        }
+        let kept = entries
+            .iter()
+            .filter(|entry| entry.encodings().kept(FormId(1)).is_some())
+            .count();
+        let (tickets, total) = &*budget.queue.lock().unwrap();
+        assert_eq!((kept, tickets.len(), *total), (1, 1, BUDGET / 2 + 1));
     }
 }

@@ -1,5 +1,6 @@
 //! One object as the cache keeps it.
 
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Weak};
 
 use bytes::Bytes;
@@ -18,7 +19,21 @@ pub struct Entry {
     row: Row,
     /// Milliseconds since 1970; 0 means that the entry does not expire.
     expires: u64,
+    /// The number of the last [`Fit`] that the bytes are right for; 0 before any.
+    fit: AtomicU32,
     encodings: Encodings,
+}
+
+/// One time that the entries of a collection were made as their kind is then.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Fit(u32);
+
+impl Fit {
+    /// One that is like no other.
+    pub(crate) fn next() -> Self {
+        static LAST: AtomicU32 = AtomicU32::new(0);
+        Self(LAST.fetch_add(1, Ordering::Relaxed) + 1)
+    }
 }
 
 impl Entry {
@@ -29,6 +44,7 @@ impl Entry {
             encoded,
             row,
             expires,
+            fit: AtomicU32::default(),
             encodings: Encodings::default(),
         }
     }
@@ -39,15 +55,30 @@ impl Entry {
         Self::new(key.into(), Revision(0), Encoded { bytes, gap: None }, row, 0)
     }
 
-    /// The same state of the key as `indexer` sees it; `None` if that is what it is.
-    pub(crate) fn refitted(&self, indexer: &dyn Indexer) -> Option<Self> {
-        let encoded = match indexer.refitted(&self.encoded.bytes) {
+    /// The same state of the key as `indexer` sees it; `None` if that is what it is. If `indexer` can read it, it is known
+    /// afterwards that it is right for `fit`.
+    pub(crate) fn refitted(&self, indexer: &dyn Indexer, fit: Fit) -> Option<Self> {
+        let draft = indexer.refitted(&self.encoded.bytes);
+        let reached = draft.as_ref().map_or(0, |_| fit.0);
+        let encoded = match draft {
             Some(draft) => draft.fill(self.revision),
             None => self.encoded.clone(),
         };
         let row = indexer.row(&self.key, &encoded.bytes);
-        let is_new = row != self.row || encoded != self.encoded;
-        is_new.then(|| Self::new(Arc::clone(&self.key), self.revision, encoded, row, self.expires))
+        if row == self.row && encoded == self.encoded {
+            self.fit.store(reached, Ordering::Relaxed);
+            return None;
+        }
+        let new = Self::new(Arc::clone(&self.key), self.revision, encoded, row, self.expires);
+        new.fit.store(reached, Ordering::Relaxed);
+        Some(new)
+    }
+
+    /// Whether the bytes are what the kind made of them at `fit`. Later writes are not known to be, nor are states that
+    /// were history then.
+    #[must_use]
+    pub fn fits(&self, fit: Fit) -> bool {
+        self.fit.load(Ordering::Relaxed) == fit.0
     }
 
     /// The full key, with the prefix of its collection.

@@ -35,7 +35,7 @@ pub use clock::{Clock, ManualClock, SystemClock};
 pub use collection::{At, Collection, CollectionStats, Compacted, ListQuery, Page};
 pub use draft::Draft;
 pub use encodings::FormId;
-pub use entry::Entry;
+pub use entry::{Entry, Fit};
 pub use event::{Event, EventKind};
 pub use horizon::Horizon;
 pub use memory::MemoryLog;

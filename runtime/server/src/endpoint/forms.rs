@@ -23,7 +23,8 @@ pub(crate) struct Forms {
     facts: &'static ResourceFacts,
     store: Arc<ResourceStore>,
     first: u32,
-    /// Custom objects that were written up to then may have been written for another definition.
+    /// Custom objects that were written up to then may have been written for another definition, and nobody looked at
+    /// those that are history by now.
     since: Option<Revision>,
     prefix: Vec<u8>,
 }
@@ -71,9 +72,10 @@ impl Forms {
         self.facts.is_hub()
     }
 
-    /// Whether the bytes of an object that was written at `revision` are its JSON in the endpoint's version.
-    pub(crate) fn is_as_stored(&self, revision: Revision) -> bool {
-        self.is_stored() && self.since.is_none_or(|since| revision > since)
+    /// Whether the bytes of an object are its JSON in the endpoint's version.
+    pub(crate) fn is_as_stored(&self, entry: &Entry) -> bool {
+        let is_current = self.since.is_none_or(|since| entry.revision() > since);
+        self.is_stored() && (is_current || self.store.fits(entry))
     }
 
     /// Whether items of lists say what they are, which those of custom kinds do.
@@ -123,7 +125,7 @@ impl Forms {
 
     /// JSON in the endpoint's version.
     pub(crate) fn json(&self, entry: &Arc<Entry>) -> ApiResult<Bytes> {
-        if self.is_as_stored(entry.revision()) {
+        if self.is_as_stored(entry) {
             return Ok(entry.bytes().clone());
         }
         self.kept(entry, Form::Json, |object| json::to_vec(object))

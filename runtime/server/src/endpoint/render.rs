@@ -69,7 +69,7 @@ impl<'a> Subject<'a> {
     pub(crate) fn json(self, forms: &Forms) -> ApiResult<Bytes> {
         match self {
             Subject::Entry(entry) => forms.json(entry),
-            Subject::Former(entry, revision) if forms.is_as_stored(entry.revision()) => Ok(entry.bytes_at(revision)),
+            Subject::Former(entry, revision) if forms.is_as_stored(entry) => Ok(entry.bytes_at(revision)),
             Subject::Former(..) => Ok(json::to_vec(&*self.object(forms)?).into()),
             Subject::Object(object) => Ok(json::to_vec(object).into()),
         }
@@ -250,7 +250,7 @@ impl Endpoint {
                 head.splice(at + told.len()..at + told.len(), empty.iter().copied());
             }
         }
-        let items = match entries.iter().all(|entry| self.forms().is_as_stored(entry.revision())) {
+        let items = match entries.iter().all(|entry| self.forms().is_as_stored(entry)) {
             true => Items::Entries { entries, skip: 0 },
             false => {
                 let items = entries.iter().map(|entry| self.forms().json(entry));

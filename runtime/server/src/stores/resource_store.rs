@@ -8,7 +8,7 @@ use planesmith_machinery::json;
 use planesmith_machinery::object::{Object, Resource};
 use planesmith_machinery::resource::{ResourceFacts, Scope};
 use planesmith_machinery::status::{ApiError, ApiResult};
-use planesmith_store::{Collection, Draft, Entry, Expect, Indexer, ListQuery, Op, Storage, Watcher, WriteError};
+use planesmith_store::{Collection, Draft, Entry, Expect, Fit, Indexer, ListQuery, Op, Storage, Watcher, WriteError};
 
 use super::indexer::{JsonIndexer, row_of};
 use super::key;
@@ -20,6 +20,8 @@ pub struct ResourceStore {
     facts: &'static ResourceFacts,
     collection: Arc<Collection>,
     storage: Storage,
+    /// When the objects of a custom kind were made as the kind is now.
+    fit: Option<Fit>,
 }
 
 impl ResourceStore {
@@ -29,14 +31,18 @@ impl ResourceStore {
     pub fn open(storage: &Storage, hub: &'static ResourceFacts) -> Self {
         let indexer: Arc<dyn Indexer> = Arc::new(JsonIndexer::new(hub));
         let collection = storage.collection(&key::prefix(hub), Arc::clone(&indexer));
-        if hub.custom.is_some() {
-            collection.refit(&indexer);
-        }
+        let fit = hub.custom.map(|_| collection.refit(&indexer));
         Self {
             facts: hub,
             collection,
             storage: storage.clone(),
+            fit,
         }
+    }
+
+    /// Whether the bytes of an object are known to be as its kind is now, though it may be older.
+    pub(crate) fn fits(&self, entry: &Entry) -> bool {
+        self.fit.is_some_and(|fit| entry.fits(fit))
     }
 
     /// The storage version.

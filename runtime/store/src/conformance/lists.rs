@@ -73,22 +73,34 @@ impl Indexer for LoudIndex {
     fn refitted(&self, bytes: &[u8]) -> Option<Draft> {
         let text = std::str::from_utf8(bytes).expect("the scenarios write text");
         let word = text.rsplit(' ').next().unwrap_or_default();
-        Some(draft(&word.to_uppercase()))
+        (word != "mute").then(|| draft(&word.to_uppercase()))
     }
 }
 
 #[expect(missing_docs, reason = "the name is the scenario")]
 pub async fn a_refitted_collection_shows_what_the_kind_makes_of_it(bench: Bench) {
     let (_storage, things) = bench.things();
-    for (name, word) in [("a", "one"), ("b", "TWO"), ("c", "three")] {
+    for (name, word) in [("a", "one"), ("b", "TWO"), ("c", "three"), ("d", "mute")] {
         set(&things, name, word).await;
     }
     let loud: Arc<dyn Indexer> = Arc::new(LoudIndex);
-    things.refit(&loud);
-    set(&things, "d", "four").await;
+    let fit = things.refit(&loud);
+    set(&things, "e", "five").await;
     let page = list(&things, &ListQuery::all(THINGS));
-    assert_eq!(shown(&page), ["a=ONE@1", "b=TWO@2", "c=THREE@3", "d=four@4"]);
-    assert_eq!(page.revision, Revision(4), "nothing was written");
+    assert_eq!(
+        shown(&page),
+        ["a=ONE@1", "b=TWO@2", "c=THREE@3", "d=mute@4", "e=five@5"]
+    );
+    assert_eq!(page.revision, Revision(5), "nothing was written");
+    let fits = |fit| page.entries.iter().map(|entry| entry.fits(fit)).collect::<Vec<_>>();
+    assert_eq!(fits(fit), [true, true, true, false, false]);
+    let again = things.refit(&loud);
+    assert_eq!(fits(fit), [false; 5]);
+    assert_eq!(
+        fits(again),
+        [true, true, true, false, false],
+        "what did not change fits as it is"
+    );
 }
 
 #[expect(missing_docs, reason = "the name is the scenario")]
