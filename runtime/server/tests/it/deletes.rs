@@ -82,6 +82,27 @@ async fn finalizers_keep_an_object_until_the_last_one_goes() {
 }
 
 #[tokio::test]
+async fn whoever_takes_the_last_finalizer_updates_and_deletes_nothing() {
+    let server = Server::with_places().await;
+    let path = format!("{NOTES}/kept");
+    server
+        .create(NOTES, r#"{"metadata":{"name":"kept","finalizers":["example.com/x"]}}"#)
+        .await;
+    assert_eq!(server.delete(&path, "").await.code, 200);
+    let last = server
+        .patch("merge", &path, r#"{"metadata":{"finalizers":null}}"#)
+        .await;
+    assert_eq!(last.code, 200, "{}", last.text);
+    assert_eq!(server.get(&path).await.code, 404);
+    server.create(NOTES, r#"{"metadata":{"name":"kept"}}"#).await;
+    assert_eq!(
+        server.delete(&path, "").await.code,
+        400,
+        "plugins are asked about removals"
+    );
+}
+
+#[tokio::test]
 async fn propagation_becomes_finalizers() {
     let server = Server::with_places().await;
     server.note("n", "{}").await;

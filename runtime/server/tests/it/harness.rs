@@ -6,9 +6,12 @@ use std::time::Duration;
 use axum::body::Body;
 use http::{Method, Request, Response};
 use http_body_util::BodyExt as _;
-use planesmith_access::admission::{Chain, NamespaceLifecycle};
+use planesmith_access::admission::{
+    Attributes, Chain, NamespaceLifecycle, Objects, Operation, Phase, Plugin, Verdict, decided,
+};
 use planesmith_machinery::object::Resource as _;
 use planesmith_machinery::scheme::Scheme;
+use planesmith_machinery::status::ApiError;
 use planesmith_server::endpoint::Finalize;
 use planesmith_server::request::{Context, RequestInfo};
 use planesmith_server::routes::{RouteTable, Routes};
@@ -18,6 +21,27 @@ use planesmith_store::{MemoryLog, Storage, StorageOptions};
 use serde_json::Value;
 
 use crate::kinds::{Note, Place, Shelf};
+
+/// Keeps what is called `kept` from being deleted, once nothing else does.
+struct Keeper;
+
+impl Plugin for Keeper {
+    fn name(&self) -> &'static str {
+        "Keeper"
+    }
+
+    fn handles(&self, operation: Operation, phase: Phase) -> bool {
+        operation == Operation::Delete && phase == Phase::Validating
+    }
+
+    fn validate<'a>(&'a self, attributes: &'a Attributes<'a>, objects: &'a Objects<'_>) -> Verdict<'a> {
+        let is_free = objects.old.is_some_and(|old| old.meta().finalizers.is_empty());
+        decided(match attributes.name == "kept" && is_free {
+            true => Err(ApiError::bad_request("it is kept")),
+            false => Ok(()),
+        })
+    }
+}
 
 /// A server in process.
 pub(crate) struct Server {
@@ -49,7 +73,10 @@ impl Server {
         let mut scheme = Scheme::new();
         scheme.add::<Shelf>().add::<Note>().add::<Place>();
         let places = ResourceStore::open(&storage, Place::RESOURCE);
-        let admission = Chain::new(vec![Arc::new(NamespaceLifecycle::new(Arc::new(places)))]);
+        let admission = Chain::new(vec![
+            Arc::new(NamespaceLifecycle::new(Arc::new(places))),
+            Arc::new(Keeper),
+        ]);
         let stores = Stores::with_options(storage.clone(), Arc::new(scheme), admission, options);
         stores.handle("", "places", "finalize", Arc::new(Finalize));
         let mut routes = Routes::new();
