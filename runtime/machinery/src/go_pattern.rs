@@ -19,8 +19,11 @@ const MAX_STATES: usize = 512 << 10;
 /// How often a part may be repeated, with all repetitions that it lies in.
 const MAX_REPEAT: u32 = 1000;
 
-/// What all patterns that are remembered may take up, in bytes.
+/// What all patterns that are remembered may take up, in bytes, besides what they remember of texts.
 const MAX_KNOWN: usize = 64 << 20;
+
+/// How many patterns are remembered: each may remember [`MAX_STATES`] for each thread that uses it.
+const MAX_PATTERNS: usize = 1_000;
 
 /// Patterns that were read. Definitions repeat a few patterns hundreds of times, e.g. that of quantities.
 static KNOWN: LazyLock<Mutex<Known>> = LazyLock::new(Mutex::default);
@@ -34,7 +37,7 @@ struct Known {
 impl Known {
     fn insert(&mut self, text: &str, pattern: &Arc<Regex>, size: usize) {
         let size = size + text.len();
-        if self.bytes + size > MAX_KNOWN {
+        if self.bytes + size > MAX_KNOWN || self.patterns.len() >= MAX_PATTERNS {
             *self = Self::default();
         }
         if self.patterns.insert(text.into(), Arc::clone(pattern)).is_none() {

@@ -1,6 +1,7 @@
 //! What can be fed.
 
-use std::path::Path;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
 
 use crate::targets::{
     apply, cbor, definitions, expressions, fields, json, patches, protobuf, quantities, schemas, selectors, yaml,
@@ -52,6 +53,10 @@ impl Target {
     }
 
     /// Inputs to start from: what clients send, and what broke something once.
+    ///
+    /// # Panics
+    ///
+    /// When a finding cannot be read.
     #[must_use]
     pub fn seeds(&self) -> Vec<Vec<u8>> {
         let mut seeds = (self.seeds)();
@@ -62,12 +67,16 @@ impl Target {
     /// What broke something once, in the order of the file names.
     fn findings(&self) -> Vec<Vec<u8>> {
         let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("findings").join(self.name);
-        let Ok(entries) = std::fs::read_dir(folder) else {
-            return Vec::new();
+        let entries = match std::fs::read_dir(&folder) {
+            Ok(entries) => entries,
+            Err(error) if error.kind() == ErrorKind::NotFound => return Vec::new(),
+            Err(error) => panic!("{} cannot be read: {error}", folder.display()),
         };
-        let mut paths: Vec<_> = entries.filter_map(|entry| Some(entry.ok()?.path())).collect();
+        let paths = entries.map(|entry| entry.expect("a readable folder").path());
+        let mut paths: Vec<_> = paths.collect();
         paths.sort();
-        paths.iter().filter_map(|path| std::fs::read(path).ok()).collect()
+        let read = |path: &PathBuf| std::fs::read(path).expect("a readable finding");
+        paths.iter().map(read).collect()
     }
 }
 

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
-use super::{Limits, Structural};
+use super::{Additional, Limits, Structural};
 
 /// Parts of schemas that were compiled before.
 ///
@@ -33,6 +33,9 @@ impl Hash for Structural {
             (name, property.form).hash(state);
         }
         self.items.hash(state);
+        if let Additional::Typed(additional) = &self.additional {
+            additional.hash(state);
+        }
         self.default.hash(state);
         self.limits.hash(state);
     }
@@ -43,6 +46,8 @@ impl Hash for Limits {
         self.pattern.as_ref().map(super::Pattern::text).hash(state);
         (&self.required, &self.allowed).hash(state);
         (self.max_length, self.min_length, self.max_items).hash(state);
+        (self.min_items, self.max_properties, self.min_properties).hash(state);
+        (&self.any_of, &self.one_of, &self.all_of, &self.not).hash(state);
         (self.minimum.map(f64::to_bits), self.maximum.map(f64::to_bits)).hash(state);
     }
 }
@@ -97,6 +102,27 @@ mod tests {
             .map(|schema| Structural::compile_shared(schema, &mut shared))
             .collect();
         let different: HashSet<_> = compiled.iter().map(Arc::as_ptr).collect();
+        assert_eq!(different.len(), schemas.len());
+    }
+
+    #[test]
+    fn what_many_schemas_differ_in_tells_them_apart_at_once() {
+        let digest = |schema: &serde_json::Value| {
+            let mut state = std::hash::DefaultHasher::new();
+            Structural::compile(schema).hash(&mut state);
+            state.finish()
+        };
+        let schemas: Vec<_> = (0..10)
+            .flat_map(|number| {
+                [
+                    json!({"type": "object", "additionalProperties": {"type": "string", "maxLength": number}}),
+                    json!({"type": "object", "maxProperties": number}),
+                    json!({"type": "object", "not": {"required": [number.to_string()]}}),
+                    json!({"type": "object", "anyOf": [{"required": [number.to_string()]}]}),
+                ]
+            })
+            .collect();
+        let different: HashSet<_> = schemas.iter().map(digest).collect();
         assert_eq!(different.len(), schemas.len());
     }
 }

@@ -5,8 +5,20 @@ use serde_json::Value;
 
 use crate::kinds::samples;
 
+/// Bytes that a document may grow by through aliases: a few megabytes of text, each of which may be escaped.
+const MOST_FROM_ALIASES: usize = 32 << 20;
+
 /// What YAML says in JSON is written as YAML that says the same.
 pub(crate) fn run(input: &[u8]) {
+    if let Ok(document) = yaml::to_json(input) {
+        let most = MOST_FROM_ALIASES + 8 * input.len();
+        assert!(
+            document.json.len() <= most,
+            "{} bytes of {}",
+            document.json.len(),
+            input.len()
+        );
+    }
     for json in [yaml::to_json(input).ok().map(|document| document.json), as_json(input)]
         .into_iter()
         .flatten()
@@ -66,6 +78,8 @@ pub(crate) fn seeds() -> Vec<Vec<u8>> {
         "a: &a [*a]\n",
     ];
     seeds.extend(texts.map(|text| text.as_bytes().to_vec()));
+    let text = "x".repeat(100_000);
+    seeds.push(format!("x: &a {text}\ny: [{}]\n", "*a,".repeat(500)).into_bytes());
     seeds.push("[".repeat(5_000).into_bytes());
     seeds.push("- ".repeat(5_000).into_bytes());
     seeds
