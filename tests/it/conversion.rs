@@ -406,6 +406,35 @@ async fn a_webhook_is_found_by_its_service_and_only_with_the_right_certificate()
 }
 
 #[tokio::test]
+async fn a_write_goes_on_while_the_version_of_another_manager_cannot_be_had() {
+    let setting = Setting::new().await;
+    let send = async |path: &str, kind: &str, body: Value| {
+        let request = setting.connection.request(Method::PATCH, path);
+        let request = request.header("content-type", kind).body(body.to_string().into());
+        setting.connection.finish(request.unwrap()).await.unwrap()
+    };
+    let apply = "application/apply-patch+yaml";
+    let applied = sail("a", "v2", &json!({"width": 2, "height": 3}));
+    let made = send(&format!("{V2}/a?fieldManager=two"), apply, applied).await;
+    assert_eq!(made.status, 201, "{}", made.excerpt());
+    setting.hook.refuse(StatusCode::INTERNAL_SERVER_ERROR, "out of cloth");
+
+    let applied = sail("a", "v1", &json!({"mast": "pine"}));
+    let refused = send(&format!("{V1}/a?fieldManager=one"), apply, applied).await;
+    assert_eq!(refused.status, 500, "{}", refused.excerpt());
+    let why = refused.json().unwrap()["message"].as_str().unwrap().to_owned();
+    let expected =
+        "conversion webhook for conv.example.com/v1, Kind=Sail failed: an error on the server (\"out of cloth\")";
+    assert!(why.starts_with(expected), "{why}");
+
+    let merge = "application/merge-patch+json";
+    let changed = send(&format!("{V1}/a"), merge, json!({"spec": {"mast": "pine"}})).await;
+    let changed = changed.expect(200).unwrap().json().unwrap();
+    assert_eq!(changed["spec"]["mast"], "pine");
+    assert_eq!(changed["metadata"]["managedFields"], Value::Null, "{changed}");
+}
+
+#[tokio::test]
 async fn nothing_waits_for_a_webhook_that_is_gone_to_be_deleted() {
     let setting = Setting::new().await;
     let namespace = json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "yard"}});

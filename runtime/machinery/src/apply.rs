@@ -61,9 +61,12 @@ pub enum ApplyError {
     /// Other managers have said something else; at least one.
     #[error("{} conflicts", .0.len())]
     Conflicts(Vec<Conflict>),
-    /// A document could not be read in a version that a manager uses.
+    /// The outcome is no object of the kind.
     #[error("{0}")]
     Unconvertible(String),
+    /// The object could not be had in a version that a manager uses; why, for the client.
+    #[error("{0}")]
+    Unversioned(String),
 }
 
 #[cfg(test)]

@@ -16,7 +16,7 @@ use crate::fields::Versions;
 use crate::object::Object;
 use crate::resource::ResourceFacts;
 use crate::scheme::Scheme;
-use crate::status::ApiResult;
+use crate::status::{ApiError, ApiResult};
 use crate::value::{Struct, Value, View};
 
 pub use lost::lost_fields;
@@ -73,6 +73,10 @@ impl Versions for Scheme {
     fn convert(&self, object: &dyn Object, api_version: &str) -> ApiResult<Option<Box<dyn Object>>> {
         match version_of(self, object, api_version) {
             Some(target) => try_convert(object, target).map(Some),
+            None if object.as_custom().is_some() => {
+                let why = format!("request to convert CR to an invalid group/version: {api_version}");
+                Err(ApiError::unnamed(500, why))
+            }
             None => Ok(None),
         }
     }

@@ -74,6 +74,7 @@ impl ApplyError {
                 500,
                 format!("failed to convert new object ({subject}) to proper version: {why}"),
             ),
+            ApplyError::Unversioned(why) => ApiError::unnamed(500, why.as_str()),
             ApplyError::Conflicts(conflicts) => {
                 let causes = conflicts.iter().map(|conflict| Cause {
                     reason: "FieldManagerConflict".to_owned(),

@@ -135,9 +135,9 @@ impl Conversions for ByObject<'_> {
             return Ok(None);
         };
         json::from_value(document, &mut *object, Strictness::Lenient)
-            .map_err(|error| ApplyError::Unconvertible(error.to_string()))?;
+            .map_err(|error| ApplyError::Unversioned(error.to_string()))?;
         let converted = self.versions.convert(&*object, to);
-        let converted = converted.map_err(|error| ApplyError::Unconvertible(error.message().to_owned()))?;
+        let converted = converted.map_err(|error| ApplyError::Unversioned(error.message().to_owned()))?;
         let Some(converted) = converted else {
             return Ok(None);
         };

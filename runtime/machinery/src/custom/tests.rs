@@ -217,7 +217,10 @@ fn versions_differ_in_name_only() {
                "spec": {"replicas": 3}})
     );
     assert!(std::ptr::eq(v1beta1.hub(), v1));
-    assert!(matches!(Scheme::new().convert(&*object, "example.com/v2"), Ok(None)));
+    let gone = Scheme::new().convert(&*object, "example.com/v2").err();
+    let why = gone.map(|error| error.message().to_owned());
+    let expected = "request to convert CR to an invalid group/version: example.com/v2";
+    assert_eq!(why.as_deref(), Some(expected));
 }
 
 #[test]

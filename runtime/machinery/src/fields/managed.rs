@@ -65,11 +65,13 @@ impl Tracking<'_> {
 
 /// Turns objects into other versions, for the entries of managers that name their fields in those.
 pub trait Versions {
-    /// `object` in the version `api_version`; `None` when its kind has no such version any more.
+    /// `object` in the version `api_version`; `None` when its kind has no such version any more, whose managers are
+    /// forgotten then.
     ///
     /// # Errors
     ///
-    /// When there is such a version, but no way to it at present.
+    /// When there is such a version, but no way to it at present; and for a custom kind that has no such version, because
+    /// kube-apiserver does not tell the two apart.
     fn convert(&self, object: &dyn Object, api_version: &str) -> ApiResult<Option<Box<dyn Object>>>;
 
     /// A zero object of the kind of `object` in the version `api_version`; `None` when there is no such version.
@@ -88,7 +90,7 @@ pub trait Versions {
 /// # Errors
 ///
 /// When an object cannot be converted to the version in which a manager named its fields: without that nobody knows
-/// which of them the write took.
+/// which of them the write took. `new` has no managers then.
 pub fn track_write(
     live: Option<&dyn Object>,
     new: &mut dyn Object,

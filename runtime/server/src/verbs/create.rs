@@ -38,7 +38,7 @@ impl Endpoint {
             defaulting::set_defaults(&mut *object);
             let write = Write::new(self, call, &options, body.len()).with_sent(&json, &*object);
             write.drop_repeated_owners(&mut *object, false);
-            write.track(None, &mut *object)?;
+            write.track(None, &mut *object);
             Ok((write, object))
         };
         let (write, object) = aside(body.len(), begin)?;

@@ -107,7 +107,7 @@ impl Endpoint {
             defaulting::set_defaults(&mut *object);
             let write = Write::new(self, call, &options, body.len());
             write.drop_repeated_owners(&mut *object, false);
-            write.track(None, &mut *object)?;
+            write.track(None, &mut *object);
             Ok((write, object))
         };
         let (write, mut object) = aside(body.len(), begin)?;

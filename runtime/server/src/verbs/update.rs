@@ -166,7 +166,7 @@ impl Write<'_> {
     async fn create_missing(&self, mut object: Box<dyn Object>) -> ApiResult<Option<Outcome>> {
         super::create::wipe_system_fields(&mut *object);
         object.meta_mut().resource_version.clear();
-        self.track(None, &mut *object)?;
+        self.track(None, &mut *object);
         match self.create(object).await {
             Ok(outcome) => Ok(Some(outcome)),
             Err(error)
@@ -222,7 +222,7 @@ impl Write<'_> {
         if matches!(change.part, Part::Status) && live.as_custom().is_some() {
             keep_metadata(&mut *new, live);
         }
-        self.track(Some(live), &mut *new)?;
+        self.track(Some(live), &mut *new);
         self.to_working_version(new)
     }
 

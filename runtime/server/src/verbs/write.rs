@@ -167,13 +167,21 @@ impl<'a> Write<'a> {
 
     /// Brings managed fields up to date; both objects are in the endpoint's version.
     ///
-    /// # Errors
-    ///
-    /// When an object cannot be converted to a version that a manager uses.
-    pub(super) fn track(&self, live: Option<&dyn Object>, new: &mut dyn Object) -> ApiResult<()> {
+    /// A write does not fail because its fields cannot be tracked: nobody manages any then, as in kube-apiserver.
+    pub(super) fn track(&self, live: Option<&dyn Object>, new: &mut dyn Object) {
         match self.managing {
             Managing::Changes => {
-                fields::track_write(live, new, &self.tracking(), &**self.endpoint.stores().scheme())?;
+                let tracked = fields::track_write(live, new, &self.tracking(), &**self.endpoint.stores().scheme());
+                if let Err(error) = tracked {
+                    let meta = new.meta();
+                    tracing::warn!(
+                        resource = %self.endpoint.kind().group_resource(),
+                        namespace = meta.namespace,
+                        name = meta.name,
+                        error = error.message(),
+                        "who manages the fields of an object is forgotten"
+                    );
+                }
             }
             Managing::Replicas(path) => {
                 let stored = live.map_or(&[][..], |live| &live.meta().managed_fields);
@@ -185,7 +193,6 @@ impl<'a> Write<'a> {
             }
             Managing::Done => {}
         }
-        Ok(())
     }
 
     /// Lets the plugins change the new object.

@@ -89,15 +89,17 @@ impl Versions for Unreachable {
 }
 
 #[test]
-fn nobody_loses_fields_while_conversion_fails() {
+fn while_conversion_fails_nothing_is_applied_and_nothing_tracked() {
     use crate::object::Resource as _;
     let live = step(&Thing::default(), OldThing::RESOURCE, &json!({"tags": {"x": "1"}})).expect("no conflict");
     let versions = Unreachable(scheme());
     let document = document(&json!({"labels": {"y": "2"}}));
     let error = apply(&live, &document, &by("b"), false, &versions).expect_err("a failure");
-    assert_eq!(error, ApplyError::Unconvertible("nobody answers".to_owned()));
+    assert_eq!(error, ApplyError::Unversioned("nobody answers".to_owned()));
+    assert_eq!(error.to_api_error("x").message(), "nobody answers");
     let mut new = live.clone();
     new.spec.replicas = Some(2);
     let error = track_write(Some(&live), &mut new, &by("b"), &versions).expect_err("a failure");
     assert_eq!(error.message(), "nobody answers");
+    assert_eq!(new.metadata.managed_fields, []);
 }
