@@ -258,6 +258,13 @@ struct Assembled {
     metrics: SharedMetrics,
 }
 
+fn store_options(authorizer: &Arc<dyn Authorizer>) -> StoresOptions {
+    StoresOptions {
+        authorizer: Some(Arc::clone(authorizer)),
+        ..StoresOptions::default()
+    }
+}
+
 fn assemble(
     program: &Program,
     options: &Options,
@@ -288,7 +295,7 @@ fn assemble(
         configuration: None,
     };
     let admission = admission::chain(program.admission, &setup)?;
-    let stores = Stores::with_options(storage.clone(), scheme, admission, StoresOptions::default());
+    let stores = Stores::with_options(storage.clone(), scheme, admission, store_options(&authorizer));
     let keys = ServiceAccountKeys::open(options)?;
     let tokens = bearer_tokens(options, loopback, &keys, &stores)?;
     namespaces::handle_subresources(&stores);

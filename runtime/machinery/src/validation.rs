@@ -23,7 +23,7 @@ pub use int_or_percent::{check_at_most_100_percent, check_int_or_percent};
 pub use labels::{SelectorValues, check_annotations, check_label_key, check_label_selector, check_labels};
 pub(crate) use object_meta::STANDARD_FINALIZERS;
 pub use object_meta::{check_on_create, check_on_update, check_standard_finalizers};
-pub use options::{check_delete_options, check_write_options};
+pub use options::{check_delete_collection_options, check_delete_options, check_write_options};
 pub use template_metadata::check_template_metadata;
 pub use webhook::{WebhookService, check_webhook_service, check_webhook_url};
 

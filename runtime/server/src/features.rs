@@ -3,7 +3,8 @@
 use planesmith_machinery::feature::Feature;
 
 /// All of them.
-pub static ALL: [&Feature; 5] = [
+pub static ALL: [&Feature; 6] = [
+    &ALLOW_UNSAFE_MALFORMED_OBJECT_DELETION,
     &API_RESPONSE_COMPRESSION,
     &CBOR_SERVING,
     &OPENAPI_ENUMS,
@@ -11,6 +12,8 @@ pub static ALL: [&Feature; 5] = [
     &WATCH_LIST,
 ];
 
+/// Objects that cannot be read any more may be deleted.
+pub(crate) static ALLOW_UNSAFE_MALFORMED_OBJECT_DELETION: Feature = Feature::off("AllowUnsafeMalformedObjectDeletion");
 /// Large answers are compressed for clients that take that.
 pub(crate) static API_RESPONSE_COMPRESSION: Feature = Feature::on("APIResponseCompression");
 /// Clients may use CBOR.

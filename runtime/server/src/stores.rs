@@ -12,6 +12,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use planesmith_access::admission::Chain;
+use planesmith_access::authorization::Authorizer;
 use planesmith_machinery::resource::ResourceFacts;
 use planesmith_machinery::scheme::Scheme;
 use planesmith_store::{Clock, Storage, SystemClock};
@@ -92,6 +93,8 @@ pub struct StoresOptions {
     pub freshness_wait: Duration,
     /// Where requests are counted.
     pub metrics: SharedMetrics,
+    /// Who decides about what a request asks for beside its verb. Default: nobody, and all of that is refused.
+    pub authorizer: Option<Arc<dyn Authorizer>>,
 }
 
 impl Default for StoresOptions {
@@ -104,6 +107,7 @@ impl Default for StoresOptions {
             bookmark_interval: Duration::from_secs(60),
             freshness_wait: Duration::from_secs(3),
             metrics: SharedMetrics::default(),
+            authorizer: None,
         }
     }
 }

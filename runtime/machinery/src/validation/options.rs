@@ -48,8 +48,36 @@ pub fn check_delete_options(options: &DeleteOptions) -> Result<(), ApiError> {
         errors.not_supported_in_order("propagationPolicy", policy, &supported);
     }
     check_dry_run(&options.dry_run, &mut errors);
+    if options.ignore_store_read_error_with_cluster_breaking_potential == Some(true) {
+        for (name, is_set) in [
+            ("propagationPolicy", options.propagation_policy.is_some()),
+            ("orphanDependents", options.orphan_dependents.is_some()),
+            ("gracePeriodSeconds", options.grace_period_seconds.is_some()),
+            ("preconditions", options.preconditions.is_some()),
+        ] {
+            if is_set {
+                errors.invalid(IGNORE_READ_ERROR, true, format!("cannot be set together with .{name}"));
+            }
+        }
+    }
     refuse("DeleteOptions", &errors)
 }
+
+/// Checks the options of a delete of many objects, beside what [`check_delete_options`] checks.
+///
+/// # Errors
+///
+/// 422 with one cause per problem.
+pub fn check_delete_collection_options(options: &DeleteOptions) -> Result<(), ApiError> {
+    let mut errors = FieldErrors::default();
+    if options.ignore_store_read_error_with_cluster_breaking_potential == Some(true) {
+        let why = "is not allowed with DELETECOLLECTION, try again after removing the option";
+        errors.invalid(IGNORE_READ_ERROR, true, why);
+    }
+    refuse("DeleteOptions", &errors)
+}
+
+const IGNORE_READ_ERROR: &str = "ignoreStoreReadErrorWithClusterBreakingPotential";
 
 fn check_dry_run(dry_run: &[String], errors: &mut FieldErrors) {
     if dry_run.iter().any(|value| value != "All") {

@@ -1,6 +1,7 @@
 //! Removing objects, or marking them until what holds them back lets go.
 
 mod grace;
+mod unreadable;
 
 use std::sync::Arc;
 
@@ -46,6 +47,9 @@ impl Endpoint {
         let options = self.delete_options(call, body, BodyUse::Delete).await?;
         self.warn_about_dependents(call, &options);
         let write = Write::removal(self, call, &options);
+        if options.only_unreadable {
+            return write.delete_unreadable(output).await;
+        }
         let deleted = write.delete(call.name(), &options).await?;
         let gone_later = |outcome: &Deleted| matches!(outcome, Deleted::Marked(_));
         let code = match options.orphan_dependents {

@@ -6,6 +6,7 @@ use axum::body::Body;
 use axum::response::Response;
 use futures_util::{StreamExt as _, stream};
 use planesmith_machinery::status::{ApiResult, Reason};
+use planesmith_machinery::validation;
 
 use super::options::{DeleteOptions, ListOptions};
 use super::selection::Selection;
@@ -24,6 +25,7 @@ impl Endpoint {
         let list = ListOptions::for_list(call.query())?;
         let selection = Selection::new(&list, self.kind(), "")?;
         let options = self.delete_options(call, body, BodyUse::DeleteCollection).await?;
+        validation::check_delete_collection_options(&options.sent)?;
         self.warn_about_dependents(call, &options);
         let page = self.page(call, &list, &selection).await?;
         let write = Write::removal(self, call, &options);

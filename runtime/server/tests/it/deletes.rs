@@ -1,8 +1,15 @@
 //! Deleting objects.
 
+use std::sync::Arc;
+
+use planesmith_access::authorization::{AlwaysAllow, AlwaysDeny, Authorizer};
+use planesmith_machinery::object::Resource as _;
+use planesmith_server::stores::{ResourceStore, StoresOptions};
+use planesmith_store::{Draft, Expect, Op, Row};
 use serde_json::{Value, json};
 
 use crate::harness::{NOTES, Server};
+use crate::kinds::Note;
 
 #[tokio::test]
 async fn a_plain_object_goes_at_once() {
@@ -160,4 +167,84 @@ async fn a_collection_goes_as_its_list_says() {
     assert_eq!(other.code, 409);
     assert_eq!(server.delete(NOTES, "").await.names(), ["c0", "c2"]);
     assert_eq!(server.delete(NOTES, "").await.names(), [""; 0]);
+}
+
+/// A server whose store holds a note that is none.
+async fn with_broken_note(authorizer: Option<Arc<dyn Authorizer>>) -> Server {
+    let server = Server::with_options(StoresOptions {
+        authorizer,
+        ..StoresOptions::default()
+    });
+    server.create("/api/v1/places", r#"{"metadata":{"name":"a"}}"#).await;
+    let store = ResourceStore::open(&server.storage, Note::RESOURCE);
+    let (head, tail) = (&br#"{"metadata":{"name":7,"resourceVersion":""#[..], br#""}}"#);
+    let put = Op::Put {
+        key: store.key("a", "broken").expect("a key").into(),
+        draft: Draft::new([head, tail].concat(), head.len()),
+        row: Row::default(),
+        expect: Expect::Absent,
+        ttl: None,
+    };
+    store.collection().write(put).await.expect("stored");
+    server
+}
+
+#[tokio::test]
+async fn what_cannot_be_read_goes_only_for_those_who_ask_for_it_and_may() {
+    const NAME: &str = "AllowUnsafeMalformedObjectDeletion";
+    let feature = planesmith_server::features::ALL
+        .iter()
+        .find(|feature| feature.name() == NAME);
+    feature.expect("a feature").switch(true);
+    let path = format!("{NOTES}/broken");
+    let unread = r#"{"ignoreStoreReadErrorWithClusterBreakingPotential":true}"#;
+
+    let server = with_broken_note(None).await;
+    let (code, why) = server.delete(&path, unread).await.refusal();
+    assert_eq!(
+        (code, &*why),
+        (
+            500,
+            "Internal error occurred: no authorizer provided, unable to authorize unsafe delete"
+        )
+    );
+
+    let server = with_broken_note(Some(Arc::new(AlwaysDeny))).await;
+    let (code, why) = server.delete(&path, unread).await.refusal();
+    let expected = "notes \"broken\" is forbidden: not permitted to do \"unsafe-delete-ignore-read-errors\", reason: ";
+    assert!(code == 403 && why.starts_with(expected), "{code} {why}");
+
+    let server = with_broken_note(Some(Arc::new(AlwaysAllow))).await;
+    assert_eq!(server.delete(&path, "").await.code, 500, "it cannot be read");
+    server.note("whole", "{}").await;
+    let (code, why) = server.delete(&format!("{NOTES}/whole"), unread).await.refusal();
+    assert!(
+        code == 409 && why.ends_with("unsafe deletion is not allowed because the object is decodable from storage"),
+        "{code} {why}"
+    );
+    let both = r#"{"ignoreStoreReadErrorWithClusterBreakingPotential":true,"gracePeriodSeconds":0}"#;
+    let field = "DeleteOptions.meta.k8s.io \"\" is invalid: ignoreStoreReadErrorWithClusterBreakingPotential: Invalid value: true";
+    assert_eq!(
+        server.delete(&path, both).await.refusal(),
+        (422, format!("{field}: cannot be set together with .gracePeriodSeconds"))
+    );
+    assert_eq!(
+        server.delete(NOTES, unread).await.refusal(),
+        (
+            422,
+            format!("{field}: is not allowed with DELETECOLLECTION, try again after removing the option")
+        )
+    );
+    let tried = server.delete(&format!("{path}?dryRun=All"), "").await;
+    assert_eq!(tried.code, 500);
+    let gone = server.delete(&path, unread).await;
+    assert_eq!(
+        (gone.code, gone.at("/status"), gone.at("/details")),
+        (200, json!("Success"), json!({"name": "broken", "kind": "Note"}))
+    );
+    let query = format!("{path}?ignoreStoreReadErrorWithClusterBreakingPotential=true");
+    assert_eq!(
+        server.delete(&query, "").await.refusal(),
+        (404, "notes \"broken\" not found".to_owned())
+    );
 }

@@ -6,6 +6,7 @@ use planesmith_machinery::status::ApiResult;
 use planesmith_machinery::{meta, validation};
 
 use super::{flag, number};
+use crate::features::ALLOW_UNSAFE_MALFORMED_OBJECT_DELETION;
 use crate::request::Query;
 
 /// How an object is deleted.
@@ -21,6 +22,8 @@ pub(crate) struct DeleteOptions {
     pub(crate) propagation: Option<Propagation>,
     /// Do everything but store the result.
     pub(crate) dry_run: bool,
+    /// Delete the object only if it cannot be read, past everything that would hold it back.
+    pub(crate) only_unreadable: bool,
     /// Everything as it was sent.
     pub(crate) sent: meta::DeleteOptions,
 }
@@ -44,12 +47,20 @@ impl DeleteOptions {
             orphan_dependents: flag(query, "orphanDependents"),
             propagation_policy: query.first("propagationPolicy").map(Cow::into_owned),
             dry_run: query.all("dryRun").map(Cow::into_owned).collect(),
+            ignore_store_read_error_with_cluster_breaking_potential: flag(
+                query,
+                "ignoreStoreReadErrorWithClusterBreakingPotential",
+            ),
             ..meta::DeleteOptions::default()
         })
     }
 
     /// Checks the options of a delete as they were sent.
-    pub(crate) fn new(sent: meta::DeleteOptions) -> ApiResult<Self> {
+    pub(crate) fn new(mut sent: meta::DeleteOptions) -> ApiResult<Self> {
+        if !ALLOW_UNSAFE_MALFORMED_OBJECT_DELETION.is_on() {
+            // As if it was not sent: plugins do not see it either.
+            sent.ignore_store_read_error_with_cluster_breaking_potential = None;
+        }
         validation::check_delete_options(&sent)?;
         let preconditions = sent.preconditions.clone().unwrap_or_default();
         Ok(Self {
@@ -63,6 +74,7 @@ impl DeleteOptions {
                 Some(_) | None => None,
             },
             dry_run: !sent.dry_run.is_empty(),
+            only_unreadable: sent.ignore_store_read_error_with_cluster_breaking_potential == Some(true),
             sent,
         })
     }

@@ -120,6 +120,9 @@ fn deletes_know_their_parameters() {
         message
     );
     assert!(delete("gracePeriodSeconds=soon").is_err());
+    let unread = delete("ignoreStoreReadErrorWithClusterBreakingPotential=true&gracePeriodSeconds=1").expect("unknown");
+    let sent = &unread.sent.ignore_store_read_error_with_cluster_breaking_potential;
+    assert_eq!((unread.only_unreadable, sent), (false, &None), "the feature is off");
 }
 
 #[test]

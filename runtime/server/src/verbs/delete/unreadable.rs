@@ -1,0 +1,94 @@
+//! Removing objects that cannot be read any more.
+
+use axum::response::Response;
+use planesmith_access::authorization::{Attributes, Decision, Selectors, Target};
+use planesmith_machinery::go_format::quote;
+use planesmith_machinery::meta::StatusDetails;
+use planesmith_machinery::status::{ApiError, ApiResult};
+use planesmith_store::{Expect, Op, WriteError};
+
+use super::{ATTEMPTS, success};
+use crate::endpoint::{Call, Endpoint};
+use crate::metrics::StoreUse;
+use crate::negotiation::Output;
+use crate::verbs::write::{Write, store_failure};
+
+/// What somebody must be allowed to do with an object, beside deleting it.
+const VERB: &str = "unsafe-delete-ignore-read-errors";
+
+impl Write<'_> {
+    /// Removes the object in the path if it cannot be read. Finalizers and plugins, which would have to read it, are not
+    /// asked.
+    pub(super) async fn delete_unreadable(&self, output: Output) -> ApiResult<Response> {
+        let (endpoint, call) = (self.endpoint, self.call);
+        endpoint.authorize_unsafe_delete(call)?;
+        let store = endpoint.store();
+        let resource = endpoint.kind().group_resource();
+        let key = store.key(call.namespace(), call.name())?;
+        for _ in 0..ATTEMPTS {
+            let Some(entry) = store.collection().get(&key) else {
+                return Err(endpoint.not_found(call.name()));
+            };
+            if store.decode_to_delete(&entry).is_ok() {
+                let why = format!(
+                    "StorageError: invalid object, Code: 4, Key: {key}, ResourceVersion: 0, AdditionalErrorMsg: unsafe \
+                     deletion is not allowed because the object is decodable from storage"
+                );
+                return Err(ApiError::conflict(&resource, call.name(), why));
+            }
+            let details = StatusDetails {
+                name: call.name().to_owned(),
+                kind: endpoint.kind().kind.to_owned(),
+                ..StatusDetails::default()
+            };
+            if self.dry_run {
+                return Ok(success(output, details));
+            }
+            let op = Op::Delete {
+                key: key.as_str().into(),
+                expect: Expect::Revision(entry.revision()),
+                last: None,
+            };
+            match self.stored(StoreUse::Delete, store.collection().write(op)).await {
+                Ok(_) => {
+                    tracing::warn!(%resource, key, "an object that cannot be read was removed");
+                    return Ok(success(output, details));
+                }
+                Err(WriteError::Conflict { .. }) => {}
+                Err(error) => return Err(store_failure(&error)),
+            }
+        }
+        Err(ApiError::modified(&resource, call.name()))
+    }
+}
+
+impl Endpoint {
+    fn authorize_unsafe_delete(&self, call: &Call) -> ApiResult<()> {
+        let Some(authorizer) = &self.stores().options().authorizer else {
+            let why = "no authorizer provided, unable to authorize unsafe delete";
+            return Err(ApiError::internal(why));
+        };
+        let kind = self.kind();
+        let decision = authorizer.authorize(&Attributes {
+            user: &call.ctx.user,
+            verb: VERB,
+            target: Target::Resource {
+                group: kind.group,
+                version: kind.version,
+                resource: kind.plural,
+                subresource: "",
+                namespace: call.namespace(),
+                name: call.name(),
+            },
+            selectors: Selectors::default(),
+        });
+        let why = match decision {
+            Decision::Allow => return Ok(()),
+            Decision::Deny(reason) | Decision::NoOpinion(reason) => {
+                format!("not permitted to do {}, reason: {reason}", quote(VERB))
+            }
+            Decision::Failed(error) => format!("error while checking permission for {}, {error}", quote(VERB)),
+        };
+        Err(ApiError::forbidden(&kind.group_resource(), call.name(), why))
+    }
+}
