@@ -1,4 +1,4 @@
-//! Unmodified client libraries against a running server: create, list and watch, an update after a conflict, apply, and
+//! Unmodified clients against a running server: create, list and watch, an update after a conflict, apply, and
 //! leader election. Their programs are under `tests/clients`, one folder for each language.
 
 use std::path::{Path, PathBuf};
@@ -48,6 +48,14 @@ fn script(interpreter: &Path, path: &Path) -> Command {
 async fn works(program: &Path, arguments: &[&str]) -> bool {
     let output = Command::new(program).args(arguments).output().await;
     output.is_ok_and(|output| output.status.success())
+}
+
+#[tokio::test]
+async fn kubectl() {
+    if !works(Path::new("kubectl"), &["version", "--client"]).await {
+        return skip("client in a shell", "there is no kubectl");
+    }
+    check(script(Path::new("bash"), &folder("kubectl").join("client.sh")), &[]).await;
 }
 
 /// `PLANESMITH_PYTHON` names the interpreter of an environment that has the package.
