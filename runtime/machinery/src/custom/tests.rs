@@ -6,6 +6,7 @@ use crate::fields::{Tracking, Versions as _, track_write};
 use crate::json::{self, Strictness};
 use crate::object::Object;
 use crate::scheme::Scheme;
+use crate::selector::FieldQuery;
 use crate::time::Time;
 use crate::value;
 use crate::value::View;
@@ -221,6 +222,19 @@ fn versions_differ_in_name_only() {
     let why = gone.map(|error| error.message().to_owned());
     let expected = "request to convert CR to an invalid group/version: example.com/v2";
     assert_eq!(why.as_deref(), Some(expected));
+}
+
+#[test]
+fn selectors_take_names_places_and_what_is_declared() {
+    let [kind, _] = kind(&Value::Null);
+    let refusal = |selector: &str| {
+        FieldQuery::parse_for(selector, kind)
+            .err()
+            .map(|error| error.to_string())
+    };
+    assert_eq!(refusal("metadata.name=a,metadata.namespace=b"), None);
+    let expected = "field label not supported: spec.replicas";
+    assert_eq!(refusal("spec.replicas=3").as_deref(), Some(expected));
 }
 
 #[test]

@@ -85,10 +85,10 @@ impl ResourceFacts {
     /// Why a selector on this version cannot name `field`; `None` when it can.
     ///
     /// A kind that declares selectable fields words the refusal in its own way, and takes the namespace only when its
-    /// objects live in one.
+    /// objects live in one. So does every custom kind.
     pub(super) fn field_refusal(&'static self, field: &str) -> Option<String> {
         let labels = self.rules.field_labels;
-        let declares = !self.selectable.is_empty() || !labels.aliases.is_empty();
+        let declares = self.custom.is_some() || !self.selectable.is_empty() || !labels.aliases.is_empty();
         let known = match field {
             "metadata.name" => true,
             "metadata.namespace" => !declares || (self.scope == Scope::Namespaced && labels.namespace),
