@@ -4,7 +4,7 @@ use planesmith_machinery::feature::Feature;
 use planesmith_machinery::ip::STRICT_FORMS;
 
 /// All of them.
-pub static ALL: [&Feature; 18] = [
+pub static ALL: [&Feature; 19] = [
     &CLEARING_NOMINATED_NODE_NAME_AFTER_BINDING,
     &CLUSTER_TRUST_BUNDLE_PROJECTION,
     &CONTAINER_STOP_SIGNALS,
@@ -17,6 +17,7 @@ pub static ALL: [&Feature; 18] = [
     &MANIFEST_BASED_ADMISSION_CONTROL_CONFIG,
     &MAX_UNAVAILABLE_STATEFUL_SET,
     &POD_CERTIFICATE_REQUEST,
+    &RELAXED_SERVICE_NAME_VALIDATION,
     &RESTART_ALL_CONTAINERS_ON_CONTAINER_EXITS,
     &SELINUX_MOUNT,
     &STRICT_FORMS,
@@ -52,6 +53,8 @@ pub(crate) static MANIFEST_BASED_ADMISSION_CONTROL_CONFIG: Feature =
 pub(crate) static MAX_UNAVAILABLE_STATEFUL_SET: Feature = Feature::off("MaxUnavailableStatefulSet");
 /// Volumes of pods hold certificates that are made for the pod.
 pub(crate) static POD_CERTIFICATE_REQUEST: Feature = Feature::off("PodCertificateRequest");
+/// Names of services start with a digit.
+pub(crate) static RELAXED_SERVICE_NAME_VALIDATION: Feature = Feature::on("RelaxedServiceNameValidation");
 /// The end of a container starts all of the pod's again.
 pub(crate) static RESTART_ALL_CONTAINERS_ON_CONTAINER_EXITS: Feature =
     Feature::on("RestartAllContainersOnContainerExits");

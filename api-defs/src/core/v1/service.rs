@@ -11,10 +11,12 @@ mod type_change;
 mod validate;
 mod warnings;
 
-use planesmith_machinery::Resource;
 use planesmith_machinery::field_error::FieldErrors;
 use planesmith_machinery::meta::ObjectMeta;
 use planesmith_machinery::rules::Rules;
+use planesmith_machinery::{Resource, names};
+
+use crate::features::RELAXED_SERVICE_NAME_VALIDATION;
 
 pub(crate) use columns::first_filled;
 pub use family::check_cluster_ips;
@@ -138,6 +140,12 @@ impl Rules for Service {
     }
 
     fn validate(&self, errors: &mut FieldErrors) {
+        let name = self.metadata.name.as_str();
+        if !RELAXED_SERVICE_NAME_VALIDATION.is_on() && names::dns_label(name).is_empty() {
+            for complaint in names::dns_label_1035(name) {
+                errors.invalid("metadata.name", name, complaint);
+            }
+        }
         self.check(None, errors);
     }
 

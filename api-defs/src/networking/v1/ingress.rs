@@ -4,6 +4,8 @@ mod backend;
 mod columns;
 mod rule;
 mod status;
+#[cfg(test)]
+mod tests;
 mod validate;
 
 use planesmith_machinery::field_error::FieldErrors;

@@ -7,6 +7,9 @@ use serde_json::Value;
 
 use super::FieldErrors;
 
+/// The parts of objects, which are no maps: what is shown as `null` there is something else.
+const PARTS: [&str; 3] = ["metadata", "spec", "status"];
+
 /// A body in which a client may have sent `[]` or `{}`. Objects do not tell that from nothing, but messages about it do:
 /// what is not there is shown as `null`.
 ///
@@ -39,7 +42,7 @@ impl SentEmpty {
             .errors
             .iter()
             .enumerate()
-            .filter(|(_, error)| error.value == "null");
+            .filter(|(_, error)| error.value == "null" && !PARTS.contains(&error.field.as_str()));
         let mut sought: Vec<Sought<'_>> = null
             .map(|(index, error)| Sought {
                 field: &error.field,
@@ -147,6 +150,7 @@ mod tests {
             ],
         );
         check("{}", &[("spec", "null"), ("", "{}")]);
+        check(r#"{"spec":{}}"#, &[("spec", "null")]);
     }
 
     #[test]

@@ -5,6 +5,7 @@ use planesmith_machinery::{ip, names};
 
 use super::{HTTPIngressPath, Ingress, IngressBackend, IngressRule, IngressServiceBackend, IngressSpec, IngressTLS};
 use crate::core::v1::TypedLocalObjectReference;
+use crate::features::RELAXED_SERVICE_NAME_VALIDATION;
 use crate::networking::v1::reference::check_group_kind_name;
 
 const PATH_TYPES: [&str; 3] = ["Exact", "ImplementationSpecific", "Prefix"];
@@ -16,12 +17,14 @@ const ILLEGAL_ENDS: [&str; 2] = ["/..", "/."];
 struct Tolerance {
     secret_names: bool,
     wildcard_rules: bool,
+    service_names: bool,
 }
 
 impl Ingress {
     /// Reports what is wrong with the ingress as a replacement of `old`.
     pub(super) fn check(&self, old: Option<&Self>, errors: &mut FieldErrors) {
-        let tolerance = old.map(|old| Tolerance::of(&old.spec)).unwrap_or_default();
+        let mut tolerance = old.map(|old| Tolerance::of(&old.spec)).unwrap_or_default();
+        tolerance.service_names |= RELAXED_SERVICE_NAME_VALIDATION.is_on();
         self.spec.check(tolerance, &mut errors.at("spec"));
     }
 }
@@ -30,23 +33,33 @@ impl Tolerance {
     fn of(spec: &IngressSpec) -> Self {
         let bad_rule = |rule: &IngressRule| {
             let mut errors = FieldErrors::default();
-            rule.check_paths(&mut errors);
+            rule.check_paths(Self::default(), &mut errors);
             rule.host.contains('*') && !errors.is_empty()
         };
         Self {
             secret_names: spec.tls.iter().any(|tls| !secret_name_complaints(tls).is_empty()),
             wildcard_rules: spec.rules.iter().any(bad_rule),
+            service_names: spec.backends().any(IngressBackend::has_relaxed_name),
         }
     }
 }
 
 impl IngressSpec {
+    fn backends(&self) -> impl Iterator<Item = &IngressBackend> {
+        let rules = self
+            .rules
+            .iter()
+            .filter_map(|rule| rule.ingress_rule_value.http.as_ref());
+        let paths = rules.flat_map(|http| &http.paths);
+        self.default_backend.iter().chain(paths.map(|path| &path.backend))
+    }
+
     fn check(&self, tolerance: Tolerance, errors: &mut FieldErrors) {
         if self.rules.is_empty() && self.default_backend.is_none() {
             errors.invalid("", Json("null"), "either `defaultBackend` or `rules` must be specified");
         }
         if let Some(backend) = &self.default_backend {
-            backend.check(&mut errors.at("defaultBackend"));
+            backend.check(tolerance, &mut errors.at("defaultBackend"));
         }
         for (index, rule) in self.rules.iter().enumerate() {
             rule.check(tolerance, &mut errors.at_index("rules", index));
@@ -104,11 +117,11 @@ impl IngressRule {
             }
         }
         if !host.contains('*') || !tolerance.wildcard_rules {
-            self.check_paths(errors);
+            self.check_paths(tolerance, errors);
         }
     }
 
-    fn check_paths(&self, errors: &mut FieldErrors) {
+    fn check_paths(&self, tolerance: Tolerance, errors: &mut FieldErrors) {
         let Some(http) = &self.ingress_rule_value.http else {
             return;
         };
@@ -117,13 +130,13 @@ impl IngressRule {
             errors.required("paths", "");
         }
         for (index, path) in http.paths.iter().enumerate() {
-            path.check(&mut errors.at_index("paths", index));
+            path.check(tolerance, &mut errors.at_index("paths", index));
         }
     }
 }
 
 impl HTTPIngressPath {
-    fn check(&self, errors: &mut FieldErrors) {
+    fn check(&self, tolerance: Tolerance, errors: &mut FieldErrors) {
         const RELATIVE: &str = "must be an absolute path";
         let path = &self.path;
         let Some(path_type) = self.path_type.as_deref() else {
@@ -148,27 +161,37 @@ impl HTTPIngressPath {
             }
             other => errors.not_supported("pathType", other, &PATH_TYPES),
         }
-        self.backend.check(&mut errors.at("backend"));
+        self.backend.check(tolerance, &mut errors.at("backend"));
     }
 }
 
 impl IngressBackend {
-    fn check(&self, errors: &mut FieldErrors) {
+    /// Whether the name of the service is one that was illegal until names could start with a digit.
+    fn has_relaxed_name(&self) -> bool {
+        let name = self.service.as_ref().map(|service| service.name.as_str());
+        name.is_some_and(|name| names::dns_label(name).is_empty() && !names::dns_label_1035(name).is_empty())
+    }
+
+    fn check(&self, tolerance: Tolerance, errors: &mut FieldErrors) {
         match (&self.resource, &self.service) {
             (Some(_), Some(_)) => errors.invalid("", "", "cannot set both resource and service backends"),
             (Some(resource), None) => check_resource(resource, &mut errors.at("resource")),
-            (None, Some(service)) => service.check(errors),
+            (None, Some(service)) => service.check(tolerance, errors),
             (None, None) => errors.invalid("", "", "resource or service backend is required"),
         }
     }
 }
 
 impl IngressServiceBackend {
-    fn check(&self, errors: &mut FieldErrors) {
+    fn check(&self, tolerance: Tolerance, errors: &mut FieldErrors) {
         if self.name.is_empty() {
             errors.required("service.name", "");
         } else {
-            for complaint in names::dns_label(&self.name) {
+            let complaints = match tolerance.service_names {
+                true => names::dns_label(&self.name),
+                false => names::dns_label_1035(&self.name),
+            };
+            for complaint in complaints {
                 errors.invalid("service.name", &self.name, complaint);
             }
         }
