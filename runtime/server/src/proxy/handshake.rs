@@ -52,6 +52,15 @@ fn certificate(problem: &CertificateError) -> String {
         | CertificateError::UnsupportedSignatureAlgorithmForPublicKeyContext { .. } => {
             "cannot verify signature: algorithm unimplemented".to_owned()
         }
+        // webpki has no code for these.
+        CertificateError::Other(problem) => match problem.to_string() {
+            // It is nobody's authority here, or it would have been believed.
+            problem if problem.contains("CaUsedAsEndEntity") => "certificate signed by unknown authority".to_owned(),
+            problem if problem.contains("EndEntityUsedAsCa") => {
+                "certificate is not authorized to sign other certificates".to_owned()
+            }
+            problem => problem,
+        },
         other => other.to_string(),
     }
 }
@@ -103,7 +112,10 @@ fn alert_text(alert: AlertDescription) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
     use std::time::Duration;
+
+    use rustls::OtherError;
 
     use super::*;
 
@@ -121,7 +133,12 @@ mod tests {
     #[test]
     fn authorities_that_nobody_knows() {
         let expected = "tls: failed to verify certificate: x509: certificate signed by unknown authority";
-        for problem in [CertificateError::UnknownIssuer, CertificateError::BadSignature] {
+        let odd = OtherError(Arc::new(io::Error::other("CaUsedAsEndEntity")));
+        for problem in [
+            CertificateError::UnknownIssuer,
+            CertificateError::BadSignature,
+            CertificateError::Other(odd),
+        ] {
             assert_eq!(said(Error::InvalidCertificate(problem)), expected);
         }
     }
