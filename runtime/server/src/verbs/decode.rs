@@ -266,3 +266,36 @@ fn summary(body: &[u8]) -> String {
     }
     shown
 }
+
+#[cfg(test)]
+mod tests {
+    use planesmith_machinery::meta::ObjectMeta;
+
+    use super::*;
+
+    #[test]
+    fn objects_of_another_kind_are_called_by_their_names_in_any_form() {
+        let scheme = Scheme::new();
+        let warnings = Warnings::default();
+        let decoder = Decoder {
+            scheme: &scheme,
+            expected: Expected {
+                group: "ex.com",
+                api_version: "ex.com/v1",
+                kind: "Foo",
+                is_custom: true,
+            },
+            validation: FieldValidation::Strict,
+            warnings: &warnings,
+        };
+        let json = r#"{"apiVersion":"ex.com/v1","kind":"Bar","metadata":{"name":"one"}}"#;
+        let yaml = "apiVersion: ex.com/v1\nkind: Bar\nmetadata: {name: one}\n";
+        for (format, body) in [(Format::Json, json), (Format::Yaml, yaml)] {
+            let read = decoder.read(format, &Bytes::from(body), &mut ObjectMeta::default());
+            assert_eq!(
+                read.expect_err("another kind").message(),
+                "Bar.ex.com \"one\" is invalid: kind: Invalid value: \"Bar\": must be Foo"
+            );
+        }
+    }
+}

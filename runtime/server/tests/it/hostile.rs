@@ -159,6 +159,58 @@ async fn deep_documents_of_every_form_are_refused() {
     }
 }
 
+/// Each of these once took gigabytes of memory or minutes.
+#[tokio::test]
+async fn small_bodies_that_stand_for_much_are_answered() {
+    let server = Server::with_places().await;
+    server.note("n", "{}").await;
+    let (name, text) = ("k".repeat(100_000), "x".repeat(100_000));
+    let insertions = r#",{"op":"add","path":"/x/0","value":0}"#.repeat(2_000);
+    let elements = "0,".repeat(100_000);
+    for (method, content_type, body, code) in [
+        (
+            Method::POST,
+            TYPES[0],
+            format!(
+                r#"{{"metadata":{{"name":"x"}},"{name}":[{}{{}}]}}"#,
+                "{},".repeat(30_000)
+            ),
+            201,
+        ),
+        (
+            Method::POST,
+            TYPES[1],
+            format!("x: &a {text}\ny: [{}]\n", "*a,".repeat(5_000)),
+            400,
+        ),
+        (
+            Method::POST,
+            TYPES[1],
+            format!("x: &a {text}\ny: [{}]\n", "{*a : 1},".repeat(5_000)),
+            400,
+        ),
+        (
+            Method::PATCH,
+            TYPES[3],
+            format!(r#"[{{"op":"add","path":"/x","value":[{elements}0]}}{insertions}]"#),
+            422,
+        ),
+    ] {
+        let path = if method == Method::POST {
+            NOTES.to_owned()
+        } else {
+            format!("{NOTES}/n")
+        };
+        let request = Request::builder()
+            .method(method)
+            .uri(path)
+            .header("content-type", content_type);
+        let answer = server.send(request.body(Body::from(body)).expect("legal")).await;
+        let start: String = answer.text.chars().take(200).collect();
+        assert_eq!(answer.code, code, "{content_type}: {start}");
+    }
+}
+
 #[test]
 fn large_writes_keep_no_thread_from_others() {
     let mut builder = tokio::runtime::Builder::new_multi_thread();
