@@ -1,6 +1,7 @@
 //! Where memory comes from, and when it goes back.
 
 use std::os::unix::process::CommandExt as _;
+use std::path::Path;
 use std::process::Command;
 
 use mimalloc::MiMalloc;
@@ -27,14 +28,16 @@ pub(crate) fn give_back_soon() {
     if std::env::var_os(KEEPS).is_some() {
         return;
     }
-    let Ok(program) = std::env::current_exe() else {
+    let mut arguments = std::env::args_os();
+    let (Ok(program), Some(name)) = (std::env::current_exe(), arguments.next()) else {
         return;
     };
-    let mut arguments = std::env::args_os();
-    let mut again = Command::new(program);
-    if let Some(name) = arguments.next() {
-        again.arg0(name);
+    // A loader that was asked to run the program is not the program.
+    if program.file_name() != Path::new(&name).file_name() {
+        return;
     }
+    let mut again = Command::new(program);
+    again.arg0(name);
     let error = again.args(arguments).env(KEEPS, SOON).exec();
     tracing::debug!(%error, "the program cannot be started again");
 }

@@ -82,6 +82,12 @@ impl CustomKind {
         }
     }
 
+    /// Whether somebody is asked for objects of other versions.
+    #[must_use]
+    pub fn has_converter(&'static self) -> bool {
+        self.converter().is_some()
+    }
+
     pub(crate) fn converter(&'static self) -> Option<&'static dyn Converter> {
         self.converter.get().map(|converter| &**converter)
     }

@@ -1,6 +1,7 @@
 //! Where connections come in.
 
 mod activity;
+mod apart;
 mod client_certificate;
 mod exchanges;
 mod gather;

@@ -2,6 +2,7 @@
 
 use axum::body::to_bytes;
 use http::Method;
+use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use serde_json::Value;
 
 use crate::loopback::{Loopback, LoopbackError};
@@ -14,6 +15,9 @@ const ACCEPT: &str = "application/json;as=PartialObjectMetadataList;g=meta.k8s.i
 const PAGE: usize = 500;
 const PAGE_LIMIT: usize = 64 << 20;
 
+/// Pages after which a list is taken for one without an end: ten million objects.
+const PAGES: usize = 20_000;
+
 /// Reads all objects at `path`, of which at least the metadata is there. Returns the version to follow them from.
 ///
 /// # Errors
@@ -25,7 +29,7 @@ pub(super) async fn read_all(
     mut read: impl FnMut(&Value),
 ) -> Result<String, LoopbackError> {
     let mut rest = String::new();
-    loop {
+    for _ in 0..PAGES {
         let page = format!("{path}?limit={PAGE}{rest}");
         let body = loopback.read(&page, ACCEPT).await?;
         let unread = || LoopbackError::Answer {
@@ -37,7 +41,12 @@ pub(super) async fn read_all(
         page["items"].as_array().into_iter().flatten().for_each(&mut read);
         match text(&page, "/metadata/continue") {
             "" => return Ok(text(&page, "/metadata/resourceVersion").to_owned()),
-            token => rest = format!("&continue={token}"),
+            token => rest = format!("&continue={}", utf8_percent_encode(token, NON_ALPHANUMERIC)),
         }
     }
+    tracing::warn!(path, pages = PAGES, "a list of another server does not end");
+    Err(LoopbackError::Answer {
+        method: Method::GET,
+        path: path.to_owned(),
+    })
 }

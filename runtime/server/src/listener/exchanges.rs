@@ -5,14 +5,14 @@ use std::pin::{Pin, pin};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll, Wake, Waker};
+use std::time::{Duration, Instant};
 
 use futures_core::Stream as _;
 use futures_util::stream::FuturesUnordered;
-use tokio::task::JoinHandle;
 use tokio::task::coop::unconstrained;
 
-/// How often exchanges that can go on are polled before the conversation is.
-const PASSES: usize = 64;
+/// How long exchanges that can go on are polled before the conversation is.
+const LOOK: Duration = Duration::from_millis(1);
 
 type Exchange = Pin<Box<dyn Future<Output = ()> + Send>>;
 
@@ -91,40 +91,16 @@ impl Exchanges {
         // The budget of one task is for one conversation. The bytes that may wait for the network bound each of these.
         let mut steps = pin!(unconstrained(poll_fn(|cx| {
             // The collection takes a break whenever a few exchanges wake themselves, as those do that sent something.
-            for _ in 0..PASSES {
+            let begun = Instant::now();
+            loop {
                 bell.rung.store(false, Ordering::Release);
                 while let Poll::Ready(Some(())) = Pin::new(&mut *running).poll_next(cx) {}
-                if !bell.rung.load(Ordering::Acquire) {
-                    break;
+                if !bell.rung.load(Ordering::Acquire) || begun.elapsed() >= LOOK {
+                    return Poll::<()>::Pending;
                 }
             }
-            Poll::<()>::Pending
         })));
         let _ = steps.as_mut().poll(&mut Context::from_waker(waker));
-    }
-}
-
-/// Work on a task of its own, which ends when nobody waits for it any more.
-pub(super) struct Apart<T>(JoinHandle<T>);
-
-impl<T: Send + 'static> Apart<T> {
-    pub(super) fn run(work: impl Future<Output = T> + Send + 'static) -> Self {
-        Self(tokio::spawn(work))
-    }
-}
-
-impl<T> Future for Apart<T> {
-    /// `None` when the work panicked.
-    type Output = Option<T>;
-
-    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<T>> {
-        Pin::new(&mut self.0).poll(cx).map(Result::ok)
-    }
-}
-
-impl<T> Drop for Apart<T> {
-    fn drop(&mut self) {
-        self.0.abort();
     }
 }
 
@@ -165,18 +141,28 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn work_that_nobody_waits_for_ends() {
-        let (sender, receiver) = oneshot::channel::<()>();
-        let work = Apart::run(async move {
-            std::future::pending::<()>().await;
-            drop(sender);
+    async fn what_happens_elsewhere_wakes_an_exchange() {
+        let (beginning, done) = (Beginning::default(), Arc::new(AtomicUsize::new(0)));
+        let (sender, receiver) = oneshot::channel();
+        let counted = Arc::clone(&done);
+        beginning.execute(async move {
+            receiver.await.expect("the sender sends");
+            counted.fetch_add(1, Ordering::Relaxed);
         });
-        drop(work);
-        assert!(receiver.await.is_err(), "the work is dropped");
-    }
-
-    #[tokio::test]
-    async fn a_panic_apart_is_no_answer() {
-        assert!(Apart::run(async { panic!("asked to") }).await.is_none_or(|()| false));
+        let mut exchanges = Exchanges::new(beginning);
+        let watched = Arc::clone(&done);
+        let connection = tokio::spawn(poll_fn(move |cx| {
+            exchanges.poll(cx);
+            match watched.load(Ordering::Relaxed) {
+                0 => Poll::Pending,
+                _ => Poll::Ready(()),
+            }
+        }));
+        tokio::task::yield_now().await;
+        std::thread::spawn(move || sender.send(()))
+            .join()
+            .expect("no panic")
+            .expect("somebody waits");
+        connection.await.expect("the connection's task goes on");
     }
 }

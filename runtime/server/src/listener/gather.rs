@@ -40,6 +40,8 @@ struct Shared<IO> {
     held: Vec<u8>,
     /// How much of `held` is written.
     written: usize,
+    /// What was written may still wait below, in TLS.
+    unflushed: bool,
     /// Nobody looks after the outlet any more, so flushes count at once.
     open: bool,
 }
@@ -50,6 +52,7 @@ pub(super) fn gather<IO>(io: IO) -> (Gather<IO>, Outlet<IO>) {
         io,
         held: Vec::new(),
         written: 0,
+        unflushed: false,
         open: false,
     }));
     let gather = Gather {
@@ -124,9 +127,10 @@ fn lock<IO>(shared: &Mutex<Shared<IO>>) -> MutexGuard<'_, Shared<IO>> {
 impl<IO: AsyncWrite + Unpin> Shared<IO> {
     /// Writes and flushes what is held.
     fn poll_write_out(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        if self.held.is_empty() {
+        if self.held.is_empty() && !self.unflushed {
             return Poll::Ready(Ok(()));
         }
+        self.unflushed = true;
         while self.written < self.held.len() {
             let rest = &self.held[self.written..];
             match ready!(Pin::new(&mut self.io).poll_write(cx, rest))? {
@@ -136,7 +140,9 @@ impl<IO: AsyncWrite + Unpin> Shared<IO> {
         }
         self.held.clear();
         self.written = 0;
-        Pin::new(&mut self.io).poll_flush(cx)
+        ready!(Pin::new(&mut self.io).poll_flush(cx))?;
+        self.unflushed = false;
+        Poll::Ready(Ok(()))
     }
 
     /// Takes as much of `pieces` as there is room for.
@@ -274,6 +280,48 @@ mod tests {
         taken.expect("pipes do not fail");
         read.expect("pipes do not fail");
         assert_eq!(&seen, b"switching");
+    }
+
+    /// Takes all that is written, and passes it on when it is flushed for the second time, as TLS does over a full socket.
+    struct Hesitant(DuplexStream, Vec<u8>, bool);
+
+    impl AsyncWrite for Hesitant {
+        fn poll_write(mut self: Pin<&mut Self>, _: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+            self.1.extend_from_slice(bytes);
+            Poll::Ready(Ok(bytes.len()))
+        }
+
+        fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+            if std::mem::replace(&mut self.2, false) {
+                cx.waker().wake_by_ref();
+                return Poll::Pending;
+            }
+            let bytes = std::mem::take(&mut self.1);
+            let written = ready!(Pin::new(&mut self.0).poll_write(cx, &bytes))?;
+            assert_eq!(written, bytes.len(), "the pipe is large");
+            Poll::Ready(Ok(()))
+        }
+
+        fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+            Pin::new(&mut self.0).poll_shutdown(cx)
+        }
+    }
+
+    #[tokio::test]
+    async fn what_waits_below_is_flushed_later() {
+        let (near, mut far) = duplex(1 << 10);
+        let (mut inside, outlet) = gather(Hesitant(near, Vec::new(), true));
+        let conversation = async {
+            inside.write_all(b"answer").await?;
+            inside.flush().await?;
+            std::future::pending::<io::Result<()>>().await
+        };
+        let mut seen = [0; 6];
+        tokio::select! {
+            ended = outlet.run(conversation, Exchanges::default(), || false) => panic!("it goes on: {ended:?}"),
+            read = far.read_exact(&mut seen) => drop(read.expect("pipes do not fail")),
+        }
+        assert_eq!(&seen, b"answer");
     }
 
     #[tokio::test]

@@ -18,7 +18,8 @@ use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt};
 use tokio::net::TcpStream;
 
 use super::activity::{Activity, RunningBody};
-use super::exchanges::{Apart, Beginning, Exchanges};
+use super::apart::Apart;
+use super::exchanges::{Beginning, Exchanges};
 use super::gather::gather;
 use super::peer::Peer;
 use super::{ConnectionLimits, Service, Tls, at_most};
@@ -103,11 +104,11 @@ impl<S: Service> Sessions<S> {
         let activity = Arc::new(Activity::new());
         let service = service_fn(|request: Request<Incoming>| {
             let running = activity.begin();
-            let crowded = activity.is_crowded() && request.version() == Version::HTTP_2;
+            let shares = request.version() == Version::HTTP_2;
             let answer = Arc::clone(&self.service).serve(request.map(Body::new), client.connection());
             async move {
-                // Alone there is nobody to keep waiting, and a task costs more than a small answer.
-                let answer = if crowded {
+                // What others do on the same connection goes on meanwhile.
+                let answer = if shares {
                     Apart::run(answer).await.unwrap_or_else(broken)
                 } else {
                     answer.await
@@ -146,6 +147,7 @@ impl<S: Service> Sessions<S> {
 
 /// The answer of a handler that panicked where nothing catches it.
 fn broken() -> Response {
+    tracing::error!("a handler panicked; this is a bug");
     StatusCode::INTERNAL_SERVER_ERROR.into_response()
 }
 

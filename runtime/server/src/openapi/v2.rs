@@ -68,13 +68,17 @@ fn tell_apart(whole: &Map<String, Value>, part: &mut Map<String, Value>) {
     for number in 2_u64.. {
         let renamed = others.iter().map(|name| ((*name).clone(), format!("{name}_v{number}")));
         let renamed: HashMap<String, String> = renamed.collect();
+        // Looked at first: it is cheap, and a server can have as many such names as it likes.
+        if renamed.values().any(|name| own.contains_key(name)) {
+            continue;
+        }
         let mut moved = Map::new();
         for (name, definition) in &own {
             let mut definition = definition.clone();
             refer(&mut definition, &renamed);
             moved.insert(renamed.get(name).unwrap_or(name).clone(), definition);
         }
-        let is_free = |name: &String| !own.contains_key(name) && !is_other(name, &moved[name]);
+        let is_free = |name: &String| !is_other(name, &moved[name]);
         if renamed.values().all(is_free) {
             part.values_mut().for_each(|value| refer(value, &renamed));
             part.insert(DEFINITIONS.to_owned(), Value::Object(moved));

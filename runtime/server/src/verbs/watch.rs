@@ -1,5 +1,6 @@
 //! Following changes.
 
+mod apart;
 mod frames;
 mod stream;
 
@@ -46,7 +47,13 @@ impl Endpoint {
         let after = Revision(if options.start() == Start::Changes { version } else { 0 });
         let shutdown = call.ctx.shutdown.clone();
         let stream = WatchStream::new(frames, watcher, after, (bookmarks, deadline), shutdown);
-        Ok(stream_of(output, Body::from_stream(stream.run(initial))))
+        let chunks = stream.run(initial);
+        let asks = self.kind().custom.is_some_and(|custom| custom.has_converter());
+        let body = match asks {
+            true => Body::from_stream(apart::apart(chunks)),
+            false => Body::from_stream(chunks),
+        };
+        Ok(stream_of(output, body))
     }
 
     async fn begin(

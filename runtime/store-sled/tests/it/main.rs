@@ -7,6 +7,7 @@ mod crash;
 mod cut;
 mod damage;
 mod full_disk;
+mod patience;
 mod power;
 
 use std::path::Path;

@@ -1,0 +1,54 @@
+//! Work on a task of its own.
+
+use std::future::Future;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+use tokio::task::JoinHandle;
+
+/// Work that may take long or keep a thread, and ends when nobody waits for it any more.
+pub(super) struct Apart<T>(JoinHandle<T>);
+
+impl<T: Send + 'static> Apart<T> {
+    pub(super) fn run(work: impl Future<Output = T> + Send + 'static) -> Self {
+        Self(tokio::spawn(work))
+    }
+}
+
+impl<T> Future for Apart<T> {
+    /// `None` when the work panicked.
+    type Output = Option<T>;
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<T>> {
+        Pin::new(&mut self.0).poll(cx).map(Result::ok)
+    }
+}
+
+impl<T> Drop for Apart<T> {
+    fn drop(&mut self) {
+        self.0.abort();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio::sync::oneshot;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn work_that_nobody_waits_for_ends() {
+        let (sender, receiver) = oneshot::channel::<()>();
+        let work = Apart::run(async move {
+            std::future::pending::<()>().await;
+            drop(sender);
+        });
+        drop(work);
+        assert!(receiver.await.is_err(), "the work is dropped");
+    }
+
+    #[tokio::test]
+    async fn a_panic_apart_is_no_answer() {
+        assert!(Apart::run(async { panic!("asked to") }).await.is_none_or(|()| false));
+    }
+}
