@@ -81,6 +81,7 @@ pub(crate) const ROWS: &[Row] = &[
     Row::new("custom-create", "create custom object, 16 writers", CpuMicros, 150.0),
     Row::new("custom-objects", "memory, 100,000 custom objects", Megabytes, 500.0),
     Row::new("custom-list", "LIST 100,000 custom objects", CpuMillis, 100.0),
+    Row::new("custom-watch", "watch from 0, 100,000 custom objects", CpuMillis, 300.0),
     Row::new("get", "GET, 1.4 KB object", CpuMicros, 45.0).against(22.0),
     Row::new("list", "LIST 5,000 objects (7 MB)", CpuMillis, 5.0).against(3.3),
     Row::new("page", "LIST page of 500", CpuMillis, 0.6),

@@ -33,6 +33,9 @@ const AT_ONCE: usize = 16;
 /// How long a server may still tidy up before its memory counts.
 const SETTLE: Duration = Duration::from_secs(2);
 
+/// How long the next of many objects may take.
+const PATIENCE: Duration = Duration::from_secs(10);
+
 const MEGABYTE: f64 = 1_000_000.0;
 
 /// Measures the row `name` on a server of its own; several figures come with the row `definitions-install`.
@@ -73,13 +76,29 @@ async fn many(subject: &Subject) -> Result<Vec<(&'static str, f64)>> {
     let all = Read::json(path_of(0));
     read(&pool, &all, 3, 1).await?;
     let listed = (subject.processes.cpu()? - cpu).as_secs_f64() / 3.0;
+    let cpu = subject.processes.cpu()?;
+    begin_watch(&pool).await?;
+    let watched = (subject.processes.cpu()? - cpu).as_secs_f64();
     Ok(vec![
         ("definitions-install", installed.as_secs_f64() * 1e3),
         ("definitions-many", with_definitions),
         ("custom-create", created * 1e6),
         ("custom-objects", with_objects),
         ("custom-list", listed * 1e3),
+        ("custom-watch", watched * 1e3),
     ])
+}
+
+/// Watches from the start, until every custom object was told.
+async fn begin_watch(pool: &Pool) -> Result<()> {
+    let path = format!("{}?watch=1&resourceVersion=0&timeoutSeconds=600", path_of(0));
+    let mut watch = pool.connection(0).watch(&path).await?;
+    for told in 0..OBJECTS {
+        let line = tokio::time::timeout(PATIENCE, watch.line()).await;
+        let line = line.with_context(|| format!("nothing more after {told} objects"))??;
+        ensure!(line.is_some(), "the watch ended after {told} objects");
+    }
+    Ok(())
 }
 
 /// Posts definitions, and waits until each of their resources can be listed.

@@ -223,14 +223,19 @@ fn times(files: &TlsFiles) -> Vec<Option<SystemTime>> {
 fn authorities(paths: &[PathBuf], more: &[u8]) -> Result<RootCertStore, TlsError> {
     let mut store = RootCertStore::empty();
     for path in paths {
-        for certificate in certificates(path)? {
+        let (refused, usable): (Vec<_>, Vec<_>) = certificates(path)?.into_iter().partition(|found| is_p521(found));
+        if usable.is_empty() {
+            return Err(TlsError::Curve { path: path.clone() });
+        }
+        // Those who have a certificate of the others are not to be locked out.
+        for _ in refused {
+            tracing::warn!(path = %path.display(), "the key of an authority {P521_COMPLAINT}; its clients are strangers");
+        }
+        for certificate in usable {
             let unusable = |source| TlsError::Certificate {
                 path: path.clone(),
                 source,
             };
-            if is_p521(&certificate) {
-                return Err(TlsError::Curve { path: path.clone() });
-            }
             store.add(certificate).map_err(unusable)?;
         }
     }
