@@ -33,6 +33,6 @@ async fn little_history_stays_in_the_journal() {
 async fn as_much_as_was_asked_for_is_settled() {
     let temporary = tempfile::tempdir().unwrap();
     let folder = temporary.path().join("store");
-    let log = SledLog::open(&folder).unwrap().settling_at(8 << 20);
+    let log = SledLog::open(&folder).unwrap().settling_at(4 << 20);
     assert!(settles(&folder, log).await);
 }
