@@ -28,7 +28,6 @@ use planesmith_store::{MemoryLog, Storage, StorageOptions, WriteError};
 use planesmith_store_sled::SledLog;
 
 use crate::admission::{self, Setup};
-use crate::allocator::give_back_soon;
 use crate::api_services::{self, Aggregation};
 use crate::authentication::{authenticator, authorizer, bearer_tokens};
 use crate::bootstrap::Announcement;
@@ -61,7 +60,6 @@ pub fn run(program: &Program) -> ExitCode {
         Asked::Done(code) => return code,
     };
     crate::logging::start_logging(options.logging_format, options.verbosity);
-    give_back_soon();
     switch_features(&options);
     let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
         Ok(runtime) => runtime,
