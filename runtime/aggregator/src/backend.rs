@@ -104,7 +104,8 @@ impl Backend {
         &self.path
     }
 
-    pub(crate) fn set_available(&self, is_available: bool) {
+    /// Whether requests are passed on from now on; those that are not are answered that the service is unavailable.
+    pub fn set_available(&self, is_available: bool) {
         self.is_available.store(is_available, Ordering::Release);
     }
 

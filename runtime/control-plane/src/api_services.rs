@@ -21,7 +21,7 @@ use planesmith_server::openapi::OpenApi;
 use planesmith_server::proxy::ClientIdentity;
 use planesmith_server::stores::{ResourceStore, Stores};
 
-use self::follower::Follower;
+use self::follower::{Follower, NamesService};
 pub(crate) use self::priorities::priorities;
 use self::registration::Registration;
 use crate::loopback::Loopback;
@@ -73,9 +73,13 @@ impl Aggregation<'_> {
         let aggregator = Aggregator::new(&server, own, ways);
         // Before the first request: what is registered with others is not missing here.
         register_all(&aggregator, &store);
-        let others = [of("", "v1", "services"), of("discovery.k8s.io", "v1", "endpointslices")];
-        let watched = std::iter::once(api_services.clone()).chain(others.into_iter().flatten());
-        let watched: Vec<Objects> = watched.collect();
+        let ways = [
+            (of("", "v1", "services"), NamesService::Itself),
+            (of("", "v1", "endpoints"), NamesService::Itself),
+            (of("discovery.k8s.io", "v1", "endpointslices"), NamesService::InLabel),
+        ];
+        let ways = ways.into_iter().filter_map(|(objects, names)| Some((objects?, names)));
+        let ways = ways.collect();
         let registration = Registration::new(self.stores, self.loopback, &api_services, self.served);
         let registration = Arc::new(registration);
         let check = completion_check(registration.built_in(), Arc::clone(&store));
@@ -89,7 +93,7 @@ impl Aggregation<'_> {
                     let follower = Follower {
                         api_services,
                         store,
-                        watched,
+                        ways,
                         aggregator: following,
                         services,
                         metrics,

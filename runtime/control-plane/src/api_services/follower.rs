@@ -32,12 +32,22 @@ const PAUSE: Duration = Duration::from_millis(100);
 pub(super) struct Follower {
     pub(super) api_services: Objects,
     pub(super) store: Arc<ResourceStore>,
-    pub(super) watched: Vec<Objects>,
+    /// What leads to a server, and changes whether it is there.
+    pub(super) ways: Vec<(Objects, NamesService)>,
     pub(super) aggregator: Aggregator,
     pub(super) services: Services,
     pub(super) metrics: SharedMetrics,
     pub(super) shutdown: Shutdown,
     pub(super) lookouts: Mutex<BTreeMap<String, Lookout>>,
+}
+
+/// Where an object on the way to a server has the name of its service.
+#[derive(Clone, Copy)]
+pub(super) enum NamesService {
+    /// It is called like the service.
+    Itself,
+    /// In [`SERVICE_NAME`].
+    InLabel,
 }
 
 /// Who keeps an eye on one server, for as long as it lives.
@@ -55,11 +65,6 @@ impl Drop for Lookout {
 }
 
 impl Follower {
-    /// The kind at this place among those that are watched are APIServices.
-    const API_SERVICES: usize = 0;
-    /// Services.
-    const SERVICES: usize = 1;
-
     fn get(&self, name: &str) -> Option<APIService> {
         let key = self.store.key("", name).ok()?;
         self.store.typed(&*self.store.collection().get(&key)?)
@@ -112,7 +117,8 @@ impl Reconcile for Follower {
     const NAME: &'static str = "availability of a group version";
 
     fn watched(&self) -> Vec<&Objects> {
-        self.watched.iter().collect()
+        let ways = self.ways.iter().map(|(objects, _)| objects);
+        std::iter::once(&self.api_services).chain(ways).collect()
     }
 
     fn all(&self) -> Vec<String> {
@@ -123,13 +129,12 @@ impl Reconcile for Follower {
     }
 
     fn touched(&self, kind: usize, namespace: &str, name: &str) -> Vec<String> {
-        match kind {
-            Self::API_SERVICES => return vec![name.to_owned()],
-            Self::SERVICES => self.nudge(namespace, Some(name)),
-            kind => {
-                let service = self.watched[kind].label(namespace, name, SERVICE_NAME);
-                self.nudge(namespace, service.as_deref());
-            }
+        let Some((objects, names)) = kind.checked_sub(1).and_then(|way| self.ways.get(way)) else {
+            return vec![name.to_owned()];
+        };
+        match names {
+            NamesService::Itself => self.nudge(namespace, Some(name)),
+            NamesService::InLabel => self.nudge(namespace, objects.label(namespace, name, SERVICE_NAME).as_deref()),
         }
         Vec::new()
     }
@@ -218,6 +223,8 @@ impl Watch {
             self.metrics
                 .api_services()
                 .show(&self.name, said, availability.outcome());
+            // Whoever reads that it is there is passed on.
+            self.backend.set_available(availability.is_available());
             let told = availability.tell(&self.api_services, &self.name).await;
             if let Err(error) = &told {
                 tracing::warn!(name = self.name, %error, "the status of an APIService cannot be written");
