@@ -12,7 +12,7 @@ use planesmith_store_sled::SledLog;
 
 /// As in the server.
 #[global_allocator]
-static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
 
 const PREFIX: &str = "/registry/configmaps/";
 const WRITERS: usize = 16;
