@@ -72,10 +72,17 @@ impl Aggregator {
         self.publish(&self.registered());
     }
 
-    /// Follows a registration that is new, or that has changed. What answers for it, if that is another server.
-    pub fn set(&self, registration: Registration) -> Option<Arc<Backend>> {
+    /// Follows a registration that is new, or that has changed. What answers for it, if that is another server. Whether a
+    /// server gets requests that is known already stays as [`Aggregator::set_available`] said last.
+    pub fn set(&self, mut registration: Registration) -> Option<Arc<Backend>> {
         let mut registered = self.registered();
         let known = registered.get(&registration.name);
+        if let (Some(remote), Some(known)) = (&mut registration.remote, known)
+            && known.is_at(remote)
+        {
+            // What is registered says what was found out, and maybe not yet what was found out last.
+            remote.is_available = known.is_available();
+        }
         if let Some(known) = known.filter(|known| known.registration == registration) {
             return known.backend.clone();
         }
@@ -85,13 +92,7 @@ impl Aggregator {
                 self.inner.claims.release(group, version);
                 None
             }
-            (Some(remote), Some(known)) if known.is_at(remote) => {
-                let backend = known.backend.clone();
-                if let Some(backend) = &backend {
-                    backend.set_available(remote.is_available);
-                }
-                backend
-            }
+            (Some(remote), Some(known)) if known.is_at(remote) => known.backend.clone(),
             (Some(remote), _) => {
                 let place = (group.as_str(), version.as_str());
                 let backend = Arc::new(Backend::new(place, remote, &self.inner.ways));
@@ -119,6 +120,21 @@ impl Aggregator {
         backend
     }
 
+    /// Says whether the server that answers for a registration gets requests, and whether what it serves is shown as
+    /// current; both hold when this returns. Nothing happens when `backend` is not that server any more.
+    pub fn set_available(&self, name: &str, backend: &Arc<Backend>, is_available: bool) {
+        let mut registered = self.registered();
+        let Some(known) = registered.get_mut(name).filter(|known| known.is_answered_by(backend)) else {
+            return;
+        };
+        backend.set_available(is_available);
+        let remote = known.registration.remote.as_mut();
+        if let Some(remote) = remote.filter(|remote| remote.is_available != is_available) {
+            remote.is_available = is_available;
+            self.publish(&registered);
+        }
+    }
+
     /// The names of all registrations.
     #[must_use]
     pub fn names(&self) -> Vec<String> {
@@ -137,21 +153,21 @@ impl Aggregator {
         }
     }
 
-    /// Looks for changes in the documents of the server that answers for a registration.
-    pub async fn refresh(&self, name: &str) {
+    /// Looks for changes in the documents of the server that answers for a registration. What cannot be read stays as it
+    /// was; whether everything could.
+    pub async fn refresh(&self, name: &str) -> bool {
         let found = self.registered().get(name).and_then(|registered| {
             let place = registered.registration.priority.clone();
             Some((place, registered.backend.clone()?))
         });
-        let Some((place, backend)) = found else { return };
+        let Some((place, backend)) = found else { return true };
         let read = backend.read_documents(&place.group, &place.version);
         // On the heap: three requests under way are a large future.
         let changes = Box::pin(read).await;
         let registered = self.registered();
-        let current = registered.get(name);
-        let current = current.filter(|current| current.backend.as_ref().is_some_and(|b| Arc::ptr_eq(b, &backend)));
+        let current = registered.get(name).filter(|current| current.is_answered_by(&backend));
         // Otherwise it was registered anew while it answered.
-        let Some(current) = current else { return };
+        let Some(current) = current else { return true };
         if !current.is_documented_here {
             let path = path_of(&current.registration);
             if let Some(part) = changes.v2 {
@@ -164,6 +180,7 @@ impl Aggregator {
         if changes.resources {
             self.publish(&registered);
         }
+        changes.are_all
     }
 
     /// What other servers answer for, and whether they can be reached.
@@ -226,6 +243,17 @@ impl Registered {
         let known = self.registration.remote.as_ref();
         known.is_some_and(|known| known.service == remote.service && known.trust == remote.trust)
     }
+
+    /// Whether it is this server that answers.
+    fn is_answered_by(&self, backend: &Arc<Backend>) -> bool {
+        let own = self.backend.as_ref();
+        own.is_some_and(|own| Arc::ptr_eq(own, backend))
+    }
+
+    fn is_available(&self) -> bool {
+        let remote = self.registration.remote.as_ref();
+        remote.is_some_and(|remote| remote.is_available)
+    }
 }
 
 impl fmt::Debug for Aggregator {
@@ -243,3 +271,6 @@ impl fmt::Debug for Ways {
             .finish_non_exhaustive()
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -105,8 +105,14 @@ impl Backend {
     }
 
     /// Whether requests are passed on from now on; those that are not are answered that the service is unavailable.
-    pub fn set_available(&self, is_available: bool) {
+    pub(crate) fn set_available(&self, is_available: bool) {
         self.is_available.store(is_available, Ordering::Release);
+    }
+
+    /// Whether requests are passed on.
+    #[must_use]
+    pub fn is_available(&self) -> bool {
+        self.is_available.load(Ordering::Acquire)
     }
 
     /// Waits until a request could not be passed on.
@@ -166,7 +172,7 @@ impl Backend {
     }
 
     async fn pass_on(&self, ctx: Context, request: Request<Body>) -> Response {
-        if !self.is_available.load(Ordering::Acquire) {
+        if !self.is_available() {
             return unavailable();
         }
         let link = match &self.link {

@@ -40,7 +40,13 @@ pub(crate) struct Changes {
     pub(crate) v2: Option<Bytes>,
     /// Its version 3 document.
     pub(crate) v3: Option<Bytes>,
+    /// Whether it answered each time.
+    pub(crate) are_all: bool,
 }
+
+/// The server did not answer.
+#[derive(Debug)]
+struct Unread;
 
 impl Backend {
     /// The resources that it said it serves last.
@@ -55,13 +61,18 @@ impl Backend {
     /// Looks for changes in its documents. What cannot be read stays as it is.
     pub(crate) async fn read_documents(&self, group: &str, version: &str) -> Changes {
         let (resources, v2, v3) = tokio::join!(self.read_resources(group, version), self.read_v2(), self.read_v3());
-        Changes { resources, v2, v3 }
+        Changes {
+            are_all: resources.is_ok() && v2.is_ok() && v3.is_ok(),
+            resources: resources.unwrap_or(false),
+            v2: v2.unwrap_or(None),
+            v3: v3.unwrap_or(None),
+        }
     }
 
-    async fn read_resources(&self, group: &str, version: &str) -> bool {
+    async fn read_resources(&self, group: &str, version: &str) -> Result<bool, Unread> {
         let tag = self.known().resources.tag.clone();
-        let Some(reply) = self.newer("/apis", ALL, tag).await else {
-            return false;
+        let Some(reply) = self.newer("/apis", ALL, tag).await? else {
+            return Ok(false);
         };
         let media_type = reply.headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok());
         let says_all = media_type.is_some_and(|media_type| media_type.contains("APIGroupDiscoveryList"));
@@ -71,10 +82,10 @@ impl Backend {
                 (all.remove(&name).unwrap_or_default(), reply.headers.get(ETAG).cloned())
             }),
             // A server that knows only the plain documents.
-            _ => self.read_plain().await.map(|resources| (resources, None)),
+            _ => self.read_plain().await?.map(|resources| (resources, None)),
         };
         let Some((resources, tag)) = found else {
-            return false;
+            return Ok(false);
         };
         let mut known = self.known();
         let known = &mut known.resources;
@@ -83,49 +94,51 @@ impl Backend {
             known.value = Arc::new(resources);
         }
         known.tag = tag;
-        changed
+        Ok(changed)
     }
 
-    async fn read_plain(&self) -> Option<RemoteResources> {
+    async fn read_plain(&self) -> Result<Option<RemoteResources>, Unread> {
         let reply = self.newer(self.path(), JSON, None).await?;
-        match reply.status {
-            StatusCode::OK => RemoteResources::of_version(&reply.body),
-            _ => None,
-        }
+        let reply = reply.filter(|reply| reply.status == StatusCode::OK);
+        Ok(reply.and_then(|reply| RemoteResources::of_version(&reply.body)))
     }
 
-    async fn read_v2(&self) -> Option<Bytes> {
+    async fn read_v2(&self) -> Result<Option<Bytes>, Unread> {
         let tag = self.known().v2.tag.clone();
-        let reply = self.newer("/openapi/v2", JSON, tag).await?;
-        let part = openapi::part_of_v2(&reply.body, self.path())?;
-        self.known().v2.tag = reply.headers.get(ETAG).cloned();
-        Some(part)
+        let Some(reply) = self.newer("/openapi/v2", JSON, tag).await? else {
+            return Ok(None);
+        };
+        let part = openapi::part_of_v2(&reply.body, self.path());
+        if part.is_some() {
+            self.known().v2.tag = reply.headers.get(ETAG).cloned();
+        }
+        Ok(part)
     }
 
-    async fn read_v3(&self) -> Option<Bytes> {
+    async fn read_v3(&self) -> Result<Option<Bytes>, Unread> {
         let tag = self.known().v3.tag.clone();
         let reply = self.newer(&format!("/openapi/v3{}", self.path()), JSON, tag).await?;
-        let is_document = reply.status == StatusCode::OK && openapi::is_document(&reply.body);
-        if !is_document {
-            return None;
-        }
+        let is_document = |reply: &Reply| reply.status == StatusCode::OK && openapi::is_document(&reply.body);
+        let Some(reply) = reply.filter(is_document) else {
+            return Ok(None);
+        };
         self.known().v3.tag = reply.headers.get(ETAG).cloned();
-        Some(reply.body)
+        Ok(Some(reply.body))
     }
 
     /// The answer at a path, unless it is the one that has `tag`.
-    async fn newer(&self, path: &str, accept: &'static str, tag: Option<HeaderValue>) -> Option<Reply> {
+    async fn newer(&self, path: &str, accept: &'static str, tag: Option<HeaderValue>) -> Result<Option<Reply>, Unread> {
         let mut headers = HeaderMap::new();
         headers.insert(ACCEPT, HeaderValue::from_static(accept));
         if let Some(tag) = tag {
             headers.insert(IF_NONE_MATCH, tag);
         }
         match self.read(path, headers).await {
-            Ok(reply) if reply.status == StatusCode::NOT_MODIFIED => None,
-            Ok(reply) => Some(reply),
+            Ok(reply) if reply.status == StatusCode::NOT_MODIFIED => Ok(None),
+            Ok(reply) => Ok(Some(reply)),
             Err(error) => {
                 tracing::debug!(path, error, "a document of another server cannot be read");
-                None
+                Err(Unread)
             }
         }
     }

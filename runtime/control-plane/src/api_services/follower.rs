@@ -10,6 +10,7 @@ use planesmith_server::discovery::VersionPriority;
 use planesmith_server::metrics::SharedMetrics;
 use planesmith_server::shutdown::Shutdown;
 use planesmith_server::stores::ResourceStore;
+use planesmith_store::Event;
 use tokio::sync::Notify;
 use tokio::task::AbortHandle;
 
@@ -102,11 +103,10 @@ impl Follower {
         lookouts.insert(name.to_owned(), lookout);
     }
 
-    /// Has servers behind a service of the namespace looked at, whose name may not be known.
-    fn nudge(&self, namespace: &str, service: Option<&str>) {
+    /// Has servers behind a service looked at.
+    fn nudge(&self, namespace: &str, service: &str) {
         for lookout in self.lookouts().values() {
-            let place = &lookout.service;
-            if place.namespace == namespace && service.is_none_or(|name| name == place.name) {
+            if (namespace, service) == (&*lookout.service.namespace, &*lookout.service.name) {
                 lookout.nudge.notify_one();
             }
         }
@@ -128,13 +128,20 @@ impl Reconcile for Follower {
         names
     }
 
-    fn touched(&self, kind: usize, namespace: &str, name: &str) -> Vec<String> {
-        let Some((objects, names)) = kind.checked_sub(1).and_then(|way| self.ways.get(way)) else {
+    fn touched_by(&self, kind: usize, event: &Event) -> Vec<String> {
+        let (namespace, name) = self.watched()[kind].names_of(event.entry());
+        let Some((_, names)) = kind.checked_sub(1).and_then(|way| self.ways.get(way)) else {
             return vec![name.to_owned()];
         };
         match names {
-            NamesService::Itself => self.nudge(namespace, Some(name)),
-            NamesService::InLabel => self.nudge(namespace, objects.label(namespace, name, SERVICE_NAME).as_deref()),
+            NamesService::Itself => self.nudge(namespace, name),
+            NamesService::InLabel => {
+                // What leads to another server from now on no longer leads to the one before.
+                let states = event.previous().into_iter().chain([event.entry()]);
+                for service in states.filter_map(|entry| entry.row().label(SERVICE_NAME)) {
+                    self.nudge(namespace, service);
+                }
+            }
         }
         Vec::new()
     }
@@ -151,7 +158,12 @@ impl Reconcile for Follower {
         let service = registration.remote.as_ref().map(|remote| remote.service.clone());
         match self.aggregator.set(registration).zip(service) {
             Some((backend, service)) => {
+                let is_wrong = said != backend.is_available();
                 self.watch_over(name, service, backend);
+                if is_wrong && let Some(lookout) = self.lookouts().get(name) {
+                    // Somebody else wrote it, or it is about to be written.
+                    lookout.nudge.notify_one();
+                }
                 Ok(())
             }
             None => {
@@ -212,27 +224,29 @@ struct Watch {
 
 impl Watch {
     async fn run(self, mut shutdown: Shutdown) {
+        let mut unread_wait = OFTEN;
         loop {
             let availability = Availability::of(&self.services, &self.service, &self.backend).await;
-            if availability.is_available() {
-                // Whoever reads that it is there finds its resources.
-                self.aggregator.refresh(&self.name).await;
-            }
+            // Whoever reads that it is there finds its resources.
+            let is_read = !availability.is_available() || self.aggregator.refresh(&self.name).await;
             let known = self.api_services.get_typed::<APIService>("", &self.name);
             let said = known.is_some_and(|known| is_available(&known));
             self.metrics
                 .api_services()
                 .show(&self.name, said, availability.outcome());
             // Whoever reads that it is there is passed on.
-            self.backend.set_available(availability.is_available());
+            let is_available = availability.is_available();
+            self.aggregator.set_available(&self.name, &self.backend, is_available);
             let told = availability.tell(&self.api_services, &self.name).await;
             if let Err(error) = &told {
                 tracing::warn!(name = self.name, %error, "the status of an APIService cannot be written");
             }
-            let wait = match told.is_err() || (availability.passes() && !availability.is_available()) {
-                true => OFTEN,
-                false => RARELY,
+            let wait = match () {
+                () if told.is_err() || (availability.passes() && !is_available) => OFTEN,
+                () if !is_read => unread_wait,
+                () => RARELY,
             };
+            unread_wait = if is_read { OFTEN } else { RARELY.min(unread_wait * 2) };
             tokio::select! {
                 () = shutdown.requested() => return,
                 () = tokio::time::sleep(wait) => {}

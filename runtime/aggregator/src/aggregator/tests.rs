@@ -1,0 +1,70 @@
+use planesmith_server::discovery::VersionPriority;
+
+use super::*;
+use crate::registration::{RemoteTrust, ServicePort};
+
+struct Nowhere;
+
+impl Resolver for Nowhere {
+    fn resolve(&self, _service: &ServicePort) -> Result<(String, u16), String> {
+        Err("nowhere".to_owned())
+    }
+}
+
+fn aggregator(directory: &GroupDirectory) -> Aggregator {
+    let own = ListedGroup {
+        name: "apiregistration.k8s.io".to_owned(),
+        versions: vec!["v1".to_owned()],
+    };
+    let ways = Ways {
+        directory: directory.clone(),
+        openapi: OpenApi::default(),
+        resolver: Arc::new(Nowhere),
+        identity: None,
+        rejects_redirects: false,
+    };
+    Aggregator::new(&crate::server(), own, ways)
+}
+
+/// What says that the server at `port` is or is not available.
+fn registration(port: u16, is_available: bool) -> Registration {
+    Registration {
+        name: "v1.shop.example.com".to_owned(),
+        priority: VersionPriority {
+            group: "shop.example.com".to_owned(),
+            version: "v1".to_owned(),
+            group_priority: 1,
+            version_priority: 1,
+        },
+        remote: Some(Remote {
+            service: ServicePort {
+                namespace: "default".to_owned(),
+                name: "shop".to_owned(),
+                port,
+            },
+            trust: RemoteTrust::Anyone,
+            is_available,
+        }),
+    }
+}
+
+#[test]
+fn what_was_found_out_last_counts() {
+    let directory = GroupDirectory::default();
+    let aggregator = aggregator(&directory);
+    let is_current = || directory.load().remote[0].is_current;
+    let backend = aggregator.set(registration(1, false)).expect("another server answers");
+    assert!(!backend.is_available() && !is_current());
+    aggregator.set_available("v1.shop.example.com", &backend, true);
+    assert!(backend.is_available() && is_current());
+    // The status was read before it was written.
+    let mut stale = registration(1, false);
+    stale.priority.version_priority = 2;
+    let same = aggregator.set(stale).expect("another server answers");
+    assert!(Arc::ptr_eq(&same, &backend) && backend.is_available() && is_current());
+    assert_eq!(directory.load().remote[0].priority.version_priority, 2);
+    // Another server is what its registration says until it was looked at, and nobody speaks for it who looked elsewhere.
+    let other = aggregator.set(registration(2, false)).expect("another server answers");
+    aggregator.set_available("v1.shop.example.com", &backend, true);
+    assert!(!other.is_available() && !is_current());
+}
