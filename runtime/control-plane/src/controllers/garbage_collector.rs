@@ -23,6 +23,7 @@ use planesmith_server::discovery::GroupDirectory;
 use planesmith_server::request::Verb;
 use planesmith_server::shutdown::Shutdown;
 use planesmith_server::stores::Stores;
+use planesmith_store::Storage;
 use tokio::sync::Notify;
 use tokio::task::JoinSet;
 
@@ -62,6 +63,7 @@ pub(super) struct GarbageCollector {
 /// What all parts work with.
 struct Shared {
     loopback: Loopback,
+    storage: Storage,
     kinds: Mutex<AllKinds>,
     graph: Mutex<Graph>,
     queue: WorkQueue<ObjectId>,
@@ -85,6 +87,7 @@ impl GarbageCollector {
             directory: directory.clone(),
             shared: Arc::new(Shared {
                 loopback: loopback.clone(),
+                storage: stores.storage().clone(),
                 kinds: Mutex::default(),
                 graph: Mutex::default(),
                 queue: WorkQueue::new(DELAYS, stores.options().metrics.queue(QUEUE)),

@@ -41,6 +41,11 @@ pub(super) struct State {
 }
 
 impl AllKinds {
+    /// Whether both are of one moment: whatever comes or goes makes others.
+    pub(super) fn are(&self, others: &Self) -> bool {
+        Arc::ptr_eq(&self.stored, &others.stored) && Arc::ptr_eq(&self.remote, &others.remote)
+    }
+
     /// The kind that is called so in one of its versions.
     pub(super) fn named(&self, api_version: &str, kind: &str) -> Option<Kind> {
         let stored = self.stored.named(api_version, kind).map(Arc::clone).map(Kind::Stored);

@@ -71,6 +71,10 @@ impl Shared {
             Verdict::Keep => Ok(Outcome::Done),
             Verdict::Wait => {
                 lock(&self.unresolved).insert(id.clone());
+                // Kinds that came during the look did not find it there.
+                if !self.kinds().are(&kinds) && lock(&self.unresolved).remove(id) {
+                    self.queue.add([id.clone()]);
+                }
                 Ok(Outcome::Done)
             }
             Verdict::SetOwners(owners) => object.set_owners(&self.loopback, &owners).await,
@@ -139,14 +143,15 @@ impl Shared {
     }
 
     /// Waits until the graph knows all that is stored here and older than the object. Other servers count versions of
-    /// their own: they are waited for until they were asked once, and their objects come when they come.
+    /// their own: what is stored here by now is waited for because of their objects, and those that belong to an object
+    /// here come when they come, after the servers were asked once.
     async fn catch_up(&self, object: &Object) {
         let newest = match &object.kind {
-            Kind::Stored(_) => object.state.resource_version.parse().ok(),
-            Kind::Remote(_) => None,
+            Kind::Stored(_) => object.state.resource_version.parse().ok().map(Revision),
+            Kind::Remote(_) => Some(self.storage.revision()),
         };
         if let Some(newest) = newest {
-            self.catch_up_to(Revision(newest)).await;
+            self.catch_up_to(newest).await;
         }
     }
 
