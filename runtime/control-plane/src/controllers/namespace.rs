@@ -2,6 +2,7 @@
 
 mod conditions;
 mod contents;
+mod departures;
 mod remote;
 
 use std::sync::Arc;
@@ -18,6 +19,7 @@ use planesmith_store::{Entry, Event, ListQuery, WatchError};
 use serde_json::{Value, json};
 
 use self::contents::Contents;
+use self::departures::Departures;
 use super::served_kinds::ServedKinds;
 use crate::later::Delays;
 use crate::loopback::{Loopback, LoopbackError};
@@ -29,7 +31,7 @@ const FINALIZER: &str = "kubernetes";
 /// Namespaces that are emptied at the same time.
 const AT_ONCE: usize = 10;
 
-/// When a namespace is looked at again whose content is held by finalizers, or ends later.
+/// When a namespace is looked at again whose content is held by finalizers, or ends later, and did not go meanwhile.
 const DELAYS: Delays = Delays {
     first: Duration::from_millis(500),
     longest: Duration::from_secs(8),
@@ -66,10 +68,12 @@ impl NamespaceController {
     /// Works until the server stops.
     pub(super) async fn run(self, mut shutdown: Shutdown) {
         let queue = WorkQueue::new(DELAYS, Arc::clone(&self.meter));
+        let (departures, left) = Departures::new();
         tokio::select! {
             () = shutdown.requested() => {}
-            () = queue.work(AT_ONCE, |name| self.look_at(name)) => {}
+            () = queue.work(AT_ONCE, |name| self.look_at(name, &departures)) => {}
             () = self.follow(&queue) => {}
+            () = left.tell(&queue) => {}
         }
     }
 
@@ -91,8 +95,8 @@ impl NamespaceController {
         }
     }
 
-    async fn look_at(&self, name: String) -> Outcome {
-        match self.finish(&name).await {
+    async fn look_at(&self, name: String, departures: &Departures) -> Outcome {
+        match self.finish(&name, departures).await {
             Ok(true) => Outcome::Done,
             Ok(false) => Outcome::Again,
             // Somebody changed it meanwhile.
@@ -123,8 +127,9 @@ impl NamespaceController {
         (entry.row().field(position) == Some("Terminating")).then(|| name.to_owned())
     }
 
-    /// Deletes what is in the namespace, and lets it go when nothing is left; whether it was let go.
-    async fn finish(&self, name: &str) -> Result<bool, LoopbackError> {
+    /// Deletes what is in the namespace, and lets it go when nothing is left; whether it was let go. Otherwise it is looked
+    /// at again as soon as what is left has gone, too.
+    async fn finish(&self, name: &str, departures: &Departures) -> Result<bool, LoopbackError> {
         let path = format!("/api/v1/namespaces/{name}");
         let namespace = match self.loopback.send(Method::GET, &path, None).await {
             Err(error) if error.status() == Some(StatusCode::NOT_FOUND) => return Ok(true),
@@ -135,9 +140,11 @@ impl NamespaceController {
             return Ok(true);
         }
         let others = self.directory.load();
-        let contents = Contents::delete(&self.loopback, &self.kinds.now(), &others.remote, name).await;
+        let kinds = self.kinds.now();
+        let contents = Contents::delete(&self.loopback, &kinds, &others.remote, name).await;
         let namespace = self.report(&path, namespace, &contents).await?;
         if !contents.is_gone() {
+            departures.await_all(name, contents.left(&kinds));
             return Ok(false);
         }
         self.let_go(&path, namespace).await?;

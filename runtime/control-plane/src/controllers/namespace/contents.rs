@@ -58,6 +58,14 @@ impl Contents {
         self.remaining.is_empty() && self.failures.is_empty()
     }
 
+    /// The kinds that are stored here and have objects left.
+    pub(super) fn left(&self, kinds: &Kinds) -> Vec<Arc<ServedKind>> {
+        let left = kinds
+            .iter()
+            .filter(|kind| kind.is_namespaced() && self.remaining.contains_key(&name_of(kind)));
+        left.map(Arc::clone).collect()
+    }
+
     /// Counts objects of another server that are left.
     pub(super) fn add(&mut self, resource: String, left: &[Metadata]) {
         self.remaining.insert(resource, left.len());
@@ -82,8 +90,7 @@ impl Contents {
         if left.is_empty() {
             return;
         }
-        let name = format!("{}.{}", kind.resource.plural, kind.resource.group);
-        self.remaining.insert(name, left.len());
+        self.remaining.insert(name_of(kind), left.len());
         let mut held = false;
         let mut ending = false;
         for entry in &left {
@@ -101,6 +108,11 @@ impl Contents {
             ));
         }
     }
+}
+
+/// E.g. `deployments.apps`.
+fn name_of(kind: &ServedKind) -> String {
+    format!("{}.{}", kind.resource.plural, kind.resource.group)
 }
 
 async fn delete_all(loopback: &Loopback, kind: &ServedKind, namespace: &str) -> Result<(), LoopbackError> {

@@ -1,0 +1,169 @@
+//! Hears when what was left of a namespace has gone.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use futures_util::StreamExt as _;
+use futures_util::stream::FuturesUnordered;
+use planesmith_store::{WatchError, WatchFrom};
+use tokio::sync::mpsc;
+
+use crate::controllers::served_kinds::ServedKind;
+use crate::work_queue::WorkQueue;
+
+/// What is waited for: a namespace, and the kinds that have objects left in it.
+type Wait = (String, Vec<Arc<ServedKind>>);
+
+/// Takes what is to be waited for.
+#[derive(Debug)]
+pub(super) struct Departures(mpsc::UnboundedSender<Wait>);
+
+/// Waits for it.
+#[derive(Debug)]
+pub(super) struct Left(mpsc::UnboundedReceiver<Wait>);
+
+impl Departures {
+    pub(super) fn new() -> (Self, Left) {
+        let (sender, receiver) = mpsc::unbounded_channel();
+        (Self(sender), Left(receiver))
+    }
+
+    /// Has a namespace looked at again when none of these kinds has anything left in it.
+    pub(super) fn await_all(&self, namespace: &str, kinds: Vec<Arc<ServedKind>>) {
+        if !kinds.is_empty() {
+            // Nobody waits any more when the server stops.
+            let _ = self.0.send((namespace.to_owned(), kinds));
+        }
+    }
+}
+
+impl Left {
+    /// Adds namespaces of which has gone what was waited for, for ever.
+    pub(super) async fn tell(mut self, queue: &WorkQueue<String>) {
+        let mut waits = FuturesUnordered::new();
+        // What is waited for once is not waited for again: after that it is looked at anew.
+        let mut names = HashSet::new();
+        loop {
+            tokio::select! {
+                wait = self.0.recv() => match wait {
+                    Some((name, kinds)) if names.insert(name.clone()) => waits.push(all_gone(name, kinds)),
+                    Some(_) => {}
+                    None => return std::future::pending().await,
+                },
+                Some(name) = waits.next() => {
+                    names.remove(&name);
+                    queue.add([name]);
+                }
+            }
+        }
+    }
+}
+
+/// Waits until none of the kinds has anything in the namespace, whose name is returned.
+async fn all_gone(namespace: String, kinds: Vec<Arc<ServedKind>>) -> String {
+    for kind in kinds {
+        let prefix = kind.store.prefix(&namespace);
+        while !kind.is_empty_in(&namespace) {
+            let watcher = kind.store.collection().watch(&prefix, WatchFrom::Now);
+            let Ok(mut watcher) = watcher else {
+                return std::future::pending().await;
+            };
+            // It may have gone before it was watched.
+            while !kind.is_empty_in(&namespace) {
+                match watcher.next().await {
+                    Ok(_) => {}
+                    Err(WatchError::Closed) => return std::future::pending().await,
+                    // Changes were missed.
+                    Err(_) => break,
+                }
+            }
+        }
+    }
+    namespace
+}
+
+#[cfg(test)]
+mod tests {
+    use planesmith_api_defs::core::v1::ConfigMap;
+    use planesmith_machinery::object::Resource as _;
+    use planesmith_server::metrics::Metrics;
+    use planesmith_server::routes::ServedResource;
+    use planesmith_server::stores::ResourceStore;
+    use planesmith_store::{Draft, Expect, MemoryLog, Op, Row, Storage, StorageOptions};
+
+    use super::*;
+    use crate::later::Delays;
+    use crate::work_queue::Outcome;
+
+    fn kind(storage: &Storage) -> Arc<ServedKind> {
+        let facts = ConfigMap::RESOURCE;
+        let resource = ServedResource {
+            group: facts.group.into(),
+            version: facts.version.into(),
+            plural: facts.plural.into(),
+            singular: "".into(),
+            kind: facts.kind.into(),
+            short_names: Vec::new(),
+            categories: Vec::new(),
+            scope: facts.scope,
+            verbs: Vec::new(),
+            untold_verbs: Vec::new(),
+            stored_as: None,
+            subresources: Vec::new(),
+        };
+        let store = Arc::new(ResourceStore::open(storage, facts));
+        Arc::new(ServedKind { store, resource })
+    }
+
+    async fn write(kind: &ServedKind, name: &str, is_there: bool) {
+        let key = kind.store.key("a", name).unwrap().as_str().into();
+        let op = match is_there {
+            true => Op::Put {
+                key,
+                draft: Draft::gapless(b"{}".to_vec()),
+                row: Row::default(),
+                expect: Expect::Any,
+                ttl: None,
+            },
+            false => Op::Delete {
+                key,
+                expect: Expect::Any,
+                last: None,
+            },
+        };
+        kind.store.collection().write(op).await.unwrap();
+    }
+
+    #[tokio::test]
+    async fn a_namespace_is_looked_at_when_nothing_is_left() {
+        let storage = Storage::open(MemoryLog::new(), &StorageOptions::default()).unwrap();
+        let kind = kind(&storage);
+        for name in ["one", "two"] {
+            write(&kind, name, true).await;
+        }
+        let delays = Delays {
+            first: std::time::Duration::from_secs(3600),
+            longest: std::time::Duration::from_secs(3600),
+        };
+        let queue = WorkQueue::new(delays, Metrics::new().queue("test"));
+        let (departures, left) = Departures::new();
+        for _ in 0..2 {
+            departures.await_all("a", vec![Arc::clone(&kind)]);
+        }
+        let (looked, mut looks) = mpsc::unbounded_channel();
+        let look = |name: String| {
+            looked.send((name, kind.is_empty_in("a"))).unwrap();
+            std::future::ready(Outcome::Done)
+        };
+        let going = async {
+            write(&kind, "one", false).await;
+            write(&kind, "two", false).await;
+            looks.recv().await
+        };
+        tokio::select! {
+            () = queue.work(1, look) => {}
+            () = left.tell(&queue) => {}
+            told = going => assert_eq!(told, Some(("a".to_owned(), true))),
+        }
+    }
+}
