@@ -14,13 +14,14 @@ use planesmith_server::chain::ApiServer;
 use planesmith_server::hooks::Hook;
 use planesmith_server::shutdown::Shutdown;
 use planesmith_server::stores::{ResourceStore, Stores};
-use planesmith_store::WatchFrom;
+use planesmith_store::{WatchFrom, Watcher};
 use serde_json::{Value, json};
 
 use super::server_leases::ServerLeases;
 use super::{Announcement, system_namespaces};
 use crate::loopback::{Loopback, LoopbackError, despite_others};
 use crate::options::Options;
+use crate::reconciler::next_of;
 use crate::service_addresses::repair;
 
 const NAME: &str = "kubernetes";
@@ -48,10 +49,10 @@ pub(super) fn with_hooks(
         loopback: loopback.clone(),
         service_address: range.first(),
         announcement: announcement.clone(),
-        has_slices: stores
+        slices: stores
             .scheme()
             .resource("discovery.k8s.io", "v1", EndpointSlice::RESOURCE.plural)
-            .is_some(),
+            .map(|slices| stores.resource(slices)),
         mended: Arc::default(),
         withdrawn: Arc::default(),
     };
@@ -72,7 +73,7 @@ struct KubernetesService {
     service_address: IpAddr,
     announcement: Announcement,
     leases: ServerLeases,
-    has_slices: bool,
+    slices: Option<Arc<ResourceStore>>,
     /// Set when the service's ports were what they should be once; later they are somebody else's matter.
     mended: Arc<AtomicBool>,
     /// Set when the server stops: its address is not to come back.
@@ -142,7 +143,7 @@ impl KubernetesService {
 
     async fn publish(&self, addresses: &[IpAddr]) -> Result<(), LoopbackError> {
         let mut wanted = vec![(self.endpoints_path(), self.endpoints_object(addresses))];
-        if self.has_slices {
+        if self.slices.is_some() {
             wanted.push((self.slices_path(), self.slice(addresses)));
         }
         for (path, object) in wanted {
@@ -278,31 +279,24 @@ impl KubernetesService {
     }
 
     async fn keep(self, mut shutdown: Shutdown) {
-        let keys = self
-            .services
-            .key(NAMESPACE, NAME)
-            .ok()
-            .zip(self.endpoints.key(NAMESPACE, NAME).ok());
-        let Some((service_key, endpoints_key)) = keys else {
-            return;
-        };
-        loop {
-            let watchers = self.services.collection().watch(&service_key, WatchFrom::Now);
-            let watchers = watchers.and_then(|service| {
-                let endpoints = self.endpoints.collection().watch(&endpoints_key, WatchFrom::Now)?;
-                Ok((service, endpoints))
-            });
-            let Ok((mut service, mut endpoints)) = watchers else {
-                return;
-            };
+        while let Some(mut watchers) = self.watch() {
             self.attempt().await;
             tokio::select! {
                 () = shutdown.requested() => return,
-                _ = service.next() => {}
-                _ = endpoints.next() => {}
+                _ = next_of(&mut watchers) => {}
                 () = tokio::time::sleep(INTERVAL) => {}
             }
         }
+    }
+
+    /// Follows what is made here from now on.
+    fn watch(&self) -> Option<Vec<Watcher>> {
+        let kinds = [Some(&self.services), Some(&self.endpoints), self.slices.as_ref()];
+        let watch = |store: &Arc<ResourceStore>| {
+            let key = store.key(NAMESPACE, NAME).ok()?;
+            store.collection().watch(&key, WatchFrom::Now).ok()
+        };
+        kinds.into_iter().flatten().map(watch).collect()
     }
 }
 
@@ -336,7 +330,7 @@ mod tests {
                 believed: Believed::default(),
                 root_authority: String::new(),
             },
-            has_slices: false,
+            slices: None,
             mended: Arc::default(),
             withdrawn: Arc::default(),
         };

@@ -23,7 +23,7 @@ use crate::reconciler::{self, next_of};
 
 /// How long objects that go are gathered before their quotas are counted.
 const GATHERED: Duration = Duration::from_millis(100);
-/// How long after a failure a quota is counted again.
+/// How long after a failure, or after it was counted for the first time, a quota is counted again.
 const RETRY: Duration = Duration::from_secs(1);
 /// How often quotas are counted although nothing went.
 const INTERVAL: Duration = Duration::from_secs(5 * 60);
@@ -139,7 +139,7 @@ impl QuotaController {
     async fn count_due(&mut self) {
         for key in self.due.take(Instant::now()) {
             let next = match self.count(&key).await {
-                Ok(()) => INTERVAL,
+                Ok(next) => next,
                 // A write was charged meanwhile.
                 Err(error) if error.status() == Some(StatusCode::CONFLICT) => GATHERED,
                 Err(error) if error.status() == Some(StatusCode::NOT_FOUND) => continue,
@@ -152,11 +152,16 @@ impl QuotaController {
         }
     }
 
-    /// Counts what is used of a quota.
-    async fn count(&self, key: &str) -> Result<(), LoopbackError> {
+    /// Counts what is used of a quota. How long after that to count it again.
+    async fn count(&self, key: &str) -> Result<Duration, LoopbackError> {
         let (namespace, name) = key.split_once('/').unwrap_or_default();
         let Some(mut quota) = self.quotas.get_typed::<ResourceQuota>(namespace, name) else {
-            return Ok(());
+            return Ok(INTERVAL);
+        };
+        let next = match is_uncounted(&quota) {
+            // A write that began before there was the bound, and ends after this, is counted by neither.
+            true => RETRY,
+            false => INTERVAL,
         };
         let mut recount = Recount::new(&quota);
         let kinds = self.served.now();
@@ -169,12 +174,13 @@ impl QuotaController {
         }
         let used = recount.used();
         if quota.status.hard == quota.spec.hard && quota.status.used == used {
-            return Ok(());
+            return Ok(next);
         }
         quota.status.hard = quota.spec.hard.clone();
         quota.status.used = used;
         let document: Value = serde_json::from_slice(&json::to_vec(&quota)).unwrap_or_default();
-        self.quotas.try_replace_part(&document, "/status").await
+        self.quotas.try_replace_part(&document, "/status").await?;
+        Ok(next)
     }
 }
 

@@ -12,7 +12,7 @@ use planesmith_machinery::object::Resource as _;
 use planesmith_machinery::time::Time;
 use planesmith_server::shutdown::Shutdown;
 use planesmith_server::stores::{ResourceStore, Stores};
-use planesmith_store::WatchFrom;
+use planesmith_store::{EventKind, WatchError, WatchFrom, Watcher};
 use serde_json::{Value, json};
 
 use crate::loopback::{Loopback, LoopbackError};
@@ -50,8 +50,8 @@ impl ServiceRangeController {
     /// Works until the server stops.
     pub(super) async fn run(self, mut shutdown: Shutdown) {
         loop {
-            let collection = self.ranges.collection();
-            let Ok(mut watcher) = collection.watch(collection.prefix(), WatchFrom::Now) else {
+            // Before anything is read, so that no change is missed.
+            let (Ok(mut changes), Ok(addresses)) = (watch(&self.ranges), watch(&self.addresses)) else {
                 return;
             };
             let ranges: Vec<ServiceCIDR> = self.ranges.all();
@@ -75,7 +75,8 @@ impl ServiceRangeController {
             };
             tokio::select! {
                 () = shutdown.requested() => return,
-                _ = watcher.next() => {}
+                _ = changes.next() => {}
+                () = freed(addresses), if waiting => {}
                 () = retry => {}
             }
         }
@@ -165,4 +166,16 @@ impl ServiceRangeController {
             .call(Method::PUT, &format!("{path}{part}"), Some(&object))
             .await
     }
+}
+
+fn watch(store: &ResourceStore) -> Result<Watcher, WatchError> {
+    let collection = store.collection();
+    collection.watch(collection.prefix(), WatchFrom::Now)
+}
+
+/// Waits until an address is given back, or changes were missed.
+async fn freed(mut addresses: Watcher) {
+    while let Ok(events) = addresses.next().await
+        && events.iter().all(|event| event.kind() != EventKind::Delete)
+    {}
 }
