@@ -12,6 +12,7 @@ mod cbor;
 mod clients;
 mod conversion;
 mod crash;
+mod definitions;
 mod documents;
 mod full_disk;
 mod kubectl;

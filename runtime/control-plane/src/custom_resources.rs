@@ -10,6 +10,7 @@ use planesmith_extensions::{CustomResources, Definitions, KnownFacts, SchemaChec
 use planesmith_machinery::resource::ResourceFacts;
 use planesmith_machinery::scheme::Scheme;
 use planesmith_server::chain::ApiServer;
+use planesmith_server::discovery::GroupDirectory;
 use planesmith_server::hooks::Hook;
 use planesmith_server::openapi::OpenApi;
 use planesmith_server::stores::Stores;
@@ -27,7 +28,12 @@ const TEMPLATES: Templates = Templates {
 
 /// The API-extensions server; it serves what is defined if the program has definitions.
 #[must_use]
-pub(crate) fn extensions(stores: &Stores, loopback: &Loopback, openapi: &OpenApi, services: &Services) -> ApiServer {
+pub(crate) fn extensions(
+    stores: &Stores,
+    loopback: &Loopback,
+    (openapi, directory): (&OpenApi, &GroupDirectory),
+    services: &Services,
+) -> ApiServer {
     let server = planesmith_extensions::server();
     let Some(kind) = definition_kind(stores.scheme()) else {
         return server;
@@ -43,7 +49,7 @@ pub(crate) fn extensions(stores: &Stores, loopback: &Loopback, openapi: &OpenApi
         facts,
         (openapi, TEMPLATES),
     );
-    let controller = DefinitionController::new(store, definitions, loopback);
+    let controller = DefinitionController::new(store, definitions, loopback, directory);
     server.with_start_hook(Hook::new(
         "start-apiextensions-controllers",
         move |shutdown| async move {

@@ -325,7 +325,7 @@ fn assemble(
     let openapi = program.openapi.of(&served);
     let services = Services::new(&stores, options.aggregation.enable_aggregator_routing);
     let directory = GroupDirectory::default();
-    let extensions = custom_resources::extensions(&stores, loopback, &openapi, &services);
+    let extensions = custom_resources::extensions(&stores, loopback, (&openapi, &directory), &services);
     let has_flows = stores
         .scheme()
         .resource("flowcontrol.apiserver.k8s.io", "v1", "flowschemas")

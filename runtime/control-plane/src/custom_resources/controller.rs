@@ -12,6 +12,7 @@ use planesmith_extensions::names::TakenNames;
 use planesmith_extensions::{Definitions, settled};
 use planesmith_machinery::resource::ResourceFacts;
 use planesmith_machinery::time::Time;
+use planesmith_server::discovery::GroupDirectory;
 use planesmith_server::shutdown::Shutdown;
 use planesmith_server::stores::ResourceStore;
 use planesmith_store::{Entry, EventKind, ListQuery, Revision, WatchError, Watcher};
@@ -28,11 +29,15 @@ const CLEANUP: &str = "customresourcecleanup.apiextensions.k8s.io";
 /// How often a definition is looked at again whose objects are held by finalizers, or that could not be written.
 const RETRY: Duration = Duration::from_secs(1);
 
+/// How long a definition waits to be in the list of groups before it says all the same that it can be used.
+const LISTED_WITHIN: Duration = Duration::from_secs(1);
+
 /// Turns definitions that are stored into resources that are served.
 pub(super) struct DefinitionController {
     store: Arc<ResourceStore>,
     definitions: Definitions,
     loopback: Loopback,
+    directory: GroupDirectory,
     /// By group: the names that definitions have been given.
     names: BTreeMap<String, TakenNames>,
     known: BTreeMap<String, Known>,
@@ -51,11 +56,17 @@ struct Known {
 }
 
 impl DefinitionController {
-    pub(super) fn new(store: Arc<ResourceStore>, definitions: Definitions, loopback: &Loopback) -> Self {
+    pub(super) fn new(
+        store: Arc<ResourceStore>,
+        definitions: Definitions,
+        loopback: &Loopback,
+        directory: &GroupDirectory,
+    ) -> Self {
         Self {
             store,
             definitions,
             loopback: loopback.clone(),
+            directory: directory.clone(),
             names: BTreeMap::new(),
             known: BTreeMap::new(),
             removals: JoinSet::new(),
@@ -162,6 +173,7 @@ impl DefinitionController {
             // Served before it says so: who reads that it is established can use it.
             self.serve(&document);
             if changed {
+                self.wait_for_listing(Definition::new(&document)).await;
                 self.write_status(&document).await
             } else {
                 Ok(())
@@ -201,6 +213,27 @@ impl DefinitionController {
                 ApprovalState::Invalid => Verdict::no("InvalidAnnotation", approval.message),
             };
             set_condition(status, "KubernetesAPIApprovalPolicyConformant", &verdict, &now());
+        }
+    }
+
+    /// Waits until the group versions of an established definition are listed, which somebody else sees to.
+    async fn wait_for_listing(&self, definition: Definition<'_>) {
+        if !definition.is("Established") {
+            return;
+        }
+        let mut changes = self.directory.changes();
+        let listed = async {
+            let group = definition.group();
+            let is_listed = || {
+                let groups = self.directory.load();
+                let mut served = definition.versions().filter(|version| version.is_served());
+                served.all(|version| groups.lists(group, version.name()))
+            };
+            // The directory lives as long as its receiver here.
+            while !is_listed() && changes.changed().await.is_ok() {}
+        };
+        if tokio::time::timeout(LISTED_WITHIN, listed).await.is_err() {
+            tracing::warn!(definition = definition.name(), "its group versions are not listed yet");
         }
     }
 

@@ -96,6 +96,17 @@ impl GroupDirectory {
     }
 }
 
+impl Groups {
+    /// Whether a version is in the plain list of groups, or will be as soon as it is served.
+    #[must_use]
+    pub fn lists(&self, group: &str, version: &str) -> bool {
+        self.listed.as_ref().is_none_or(|listed| {
+            let mut groups = listed.iter();
+            groups.any(|known| known.name == group && known.versions.iter().any(|known| known == version))
+        })
+    }
+}
+
 impl RemoteResources {
     /// Reads a document with all groups, by group and version; `None` when it is none.
     #[must_use]

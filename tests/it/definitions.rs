@@ -1,0 +1,85 @@
+//! Kinds that are defined while the server runs: what says that they are there is not ahead of the rest.
+
+use std::time::Duration;
+
+use bytes::Bytes;
+use http::Method;
+use planesmith_e2e::{Binary, Connection, Home};
+use serde_json::{Value, json};
+
+const DEFINITIONS: &str = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
+const AGGREGATED: &str = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList";
+
+/// How long a definition may take to be established.
+const SHOWN_WITHIN: Duration = Duration::from_secs(60);
+
+fn definition(group: &str) -> Value {
+    json!({
+        "apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition",
+        "metadata": {"name": format!("kites.{group}")},
+        "spec": {
+            "group": group, "scope": "Cluster",
+            "names": {"plural": "kites", "singular": "kite", "kind": "Kite", "listKind": "KiteList"},
+            "versions": [{"name": "v1", "served": true, "storage": true,
+                          "schema": {"openAPIV3Schema": {"type": "object"}}}],
+        },
+    })
+}
+
+async fn read(connection: &Connection, path: &str, accepted: &str) -> Value {
+    let request = connection.request(Method::GET, path).header("accept", accepted);
+    let answer = connection.finish(request.body(Bytes::new().into()).unwrap()).await;
+    answer.unwrap().expect(200).unwrap().json().unwrap()
+}
+
+/// Whether a list of groups, in either form, has the group.
+fn lists(groups: &Value, group: &str) -> bool {
+    let items = groups["groups"].as_array().or(groups["items"].as_array());
+    let mut items = items.expect("a list of groups").iter();
+    items.any(|item| item["name"] == group || item["metadata"]["name"] == group)
+}
+
+#[tokio::test]
+async fn what_is_established_is_found_everywhere() {
+    let home = Home::new().unwrap();
+    let binary = Binary::Planesmith.path().unwrap();
+    let server = home.start(&binary, &["--storage=memory"]).await.unwrap();
+    let connection = server.connect().await.unwrap();
+    let mut watch = connection.watch(&format!("{DEFINITIONS}?watch=1")).await.unwrap();
+    for number in 0..20 {
+        let group = &format!("g{number}.example.com");
+        let made = connection.call(Method::POST, DEFINITIONS, definition(group).to_string());
+        made.await.unwrap().expect(201).unwrap();
+        let established = async {
+            loop {
+                let event = watch.event().await.unwrap().expect("the watch goes on");
+                let conditions = event["object"]["status"]["conditions"].as_array();
+                let mut conditions = conditions.into_iter().flatten();
+                if event["object"]["spec"]["group"] == *group
+                    && conditions.any(|condition| condition["type"] == "Established" && condition["status"] == "True")
+                {
+                    return;
+                }
+            }
+        };
+        tokio::time::timeout(SHOWN_WITHIN, established)
+            .await
+            .expect("it is established");
+
+        for form in ["application/json", AGGREGATED] {
+            let groups = read(&connection, "/apis", form).await;
+            assert!(lists(&groups, group), "{group} is missing in {groups}");
+        }
+        let resources = read(&connection, &format!("/apis/{group}/v1"), "application/json").await;
+        assert_eq!(resources["resources"][0]["name"], "kites");
+        let documents = read(&connection, "/openapi/v3", "application/json").await;
+        assert!(
+            documents["paths"][format!("apis/{group}/v1")].is_object(),
+            "{documents}"
+        );
+        let kite = json!({"apiVersion": format!("{group}/v1"), "kind": "Kite", "metadata": {"name": "k"}});
+        let kites = format!("/apis/{group}/v1/kites");
+        let made = connection.call(Method::POST, &kites, kite.to_string()).await;
+        made.unwrap().expect(201).unwrap();
+    }
+}
