@@ -113,10 +113,14 @@ impl PreparedServer {
         let mut serving = tokio::spawn(serving);
         drop(installing);
         tokio::select! {
-            result = start(start_hooks, &shutdown) => result?,
-            () = signals.next() => return stop_now(&stop, &close),
+            // Who is ready has started, even if it is told to stop in the same moment.
+            biased;
+            result = start(start_hooks, &shutdown) => {
+                result?;
+                signals.next().await;
+            }
+            () = signals.next() => {}
         }
-        signals.next().await;
         tracing::info!(delay = ?config.shutdown_delay, "stopping");
         stopping.store(true, Ordering::Release);
         let orderly = async {

@@ -95,6 +95,25 @@ async fn a_failing_start_hook_ends_the_server() {
 }
 
 #[tokio::test]
+async fn a_server_that_is_stopped_while_it_starts_stops_in_order() {
+    let stopped = Arc::new(AtomicBool::new(false));
+    let hook_ran = Arc::clone(&stopped);
+    let running = start(|server| {
+        server
+            .with_start_hook(Hook::new("endless", |_| std::future::pending()))
+            .with_stop_hook(Hook::new("last", move |_| async move {
+                hook_ran.store(true, Ordering::SeqCst);
+                Ok(())
+            }))
+    })
+    .await;
+    assert_eq!(running.get("/livez/ping").await.0, StatusCode::OK);
+    running.signal.stop();
+    running.ended.await.unwrap().unwrap();
+    assert!(stopped.load(Ordering::SeqCst));
+}
+
+#[tokio::test]
 async fn stopping_lets_running_requests_finish() {
     let stopped = Arc::new(AtomicBool::new(false));
     let hook_ran = Arc::clone(&stopped);
