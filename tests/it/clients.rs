@@ -1,6 +1,7 @@
 //! Unmodified clients against a running server: create, list and watch, an update after a conflict, apply, and
 //! leader election. Their programs are under `tests/clients`, one folder for each language.
 
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -8,8 +9,10 @@ use planesmith_e2e::skip::skip;
 use planesmith_e2e::{Binary, Home};
 use tokio::process::Command;
 
+use crate::transcript::at_home;
+
 /// How long a program may take, which waits for things itself.
-const WITHIN: Duration = Duration::from_secs(120);
+const WITHIN: Duration = Duration::from_secs(300);
 
 /// What every program prints.
 const PARTS: &[&str] = &["create", "list+watch", "update conflict", "apply", "leader election"];
@@ -18,16 +21,13 @@ fn folder(language: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("clients").join(language)
 }
 
-/// Runs a program against a server of its own; it must print [`PARTS`] and then `more`.
-async fn check(mut command: Command, more: &[&str]) {
+/// Runs a program with its arguments against a server of its own; it must print [`PARTS`] and then `more`.
+async fn check(program: impl AsRef<OsStr>, arguments: &[&Path], more: &[&str]) {
     let home = Home::new().unwrap();
     let binary = Binary::Planesmith.path().unwrap();
     let _server = home.start(&binary, &["--storage=memory"]).await.unwrap();
-    command
-        .current_dir(home.path())
-        .env("HOME", home.path())
-        .env("KUBECONFIG", home.kubeconfig())
-        .kill_on_drop(true);
+    let mut command = at_home(program, &home);
+    command.args(arguments).kill_on_drop(true);
     let output = tokio::time::timeout(WITHIN, command.output()).await;
     let output = output.expect("the program ends in time").unwrap();
     let printed = String::from_utf8_lossy(&output.stdout);
@@ -35,13 +35,6 @@ async fn check(mut command: Command, more: &[&str]) {
     let parts: Vec<&str> = printed.lines().collect();
     assert_eq!(parts, [PARTS, more].concat(), "{complaints}");
     assert!(output.status.success(), "{complaints}");
-}
-
-/// A program that an interpreter runs.
-fn script(interpreter: &Path, path: &Path) -> Command {
-    let mut command = Command::new(interpreter);
-    command.arg(path);
-    command
 }
 
 /// Whether a command can be run and ends well.
@@ -55,7 +48,7 @@ async fn kubectl() {
     if !works(Path::new("kubectl"), &["version", "--client"]).await {
         return skip("client in a shell", "there is no kubectl");
     }
-    check(script(Path::new("bash"), &folder("kubectl").join("client.sh")), &[]).await;
+    check("bash", &[&folder("kubectl").join("client.sh")], &[]).await;
 }
 
 /// `PLANESMITH_PYTHON` names the interpreter of an environment that has the package.
@@ -65,7 +58,7 @@ async fn python() {
     if !works(&python, &["-c", "import kubernetes"]).await {
         return skip("client of Python", "python3 has no package `kubernetes`");
     }
-    check(script(&python, &folder("python").join("client.py")), &[]).await;
+    check(&python, &[&folder("python").join("client.py")], &[]).await;
 }
 
 #[tokio::test]
@@ -74,7 +67,7 @@ async fn javascript() {
     if !folder.join("node_modules").is_dir() || !works(Path::new("node"), &["--version"]).await {
         return skip("client of JavaScript", "run `npm ci` in tests/clients/javascript first");
     }
-    check(script(Path::new("node"), &folder.join("client.mjs")), &[]).await;
+    check("node", &[&folder.join("client.mjs")], &[]).await;
 }
 
 /// The program is a workspace of its own, and is built here, where the server is built too.
@@ -97,5 +90,5 @@ async fn rust() {
     let build = cargo("build").arg("--target-dir").arg(target).status().await;
     assert!(build.unwrap().success(), "the client builds");
     let program = target.join("debug/planesmith-rust-client");
-    check(Command::new(program), &["controller"]).await;
+    check(program, &[], &["controller"]).await;
 }

@@ -9,12 +9,11 @@ use std::time::Duration;
 use planesmith_e2e::skip::skip;
 use planesmith_e2e::{Binary, Home, Server};
 use tokio::io::{AsyncBufReadExt as _, BufReader};
-use tokio::process::Command;
 
-use crate::transcript::{Transcript, has_kubectl, path_with_kubectl, run};
+use crate::transcript::{Transcript, at_home, has_kubectl, run};
 
 /// How long kubectl may take to show a change.
-const SHOWN_WITHIN: Duration = Duration::from_secs(20);
+const SHOWN_WITHIN: Duration = Duration::from_secs(60);
 
 /// A kind to try every command on.
 struct Kind {
@@ -261,12 +260,10 @@ async fn watch_with_get(kind: &Kind) {
     std::fs::write(home.path().join("object.yaml"), kind.manifest("watched")).unwrap();
     let (output, status) = run(&home, "kubectl create -f object.yaml", &[]).await;
     assert_eq!(status, 0, "{output}");
-    let mut watcher = Command::new("kubectl")
+    let mut watcher = at_home("kubectl", &home);
+    let mut watcher = watcher
         .args(["get", kind.resource, "watched", "-w"])
         .args(["-o", "jsonpath={.metadata.labels.step}{\"!\\n\"}"])
-        .env("HOME", home.path())
-        .env("KUBECONFIG", home.kubeconfig())
-        .env("PATH", path_with_kubectl())
         .stdout(Stdio::piped())
         .kill_on_drop(true)
         .spawn()

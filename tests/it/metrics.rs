@@ -1,5 +1,7 @@
 //! What monitoring reads, and what the log says about slow requests.
 
+use std::time::Duration;
+
 use http::Method;
 use planesmith_e2e::{Binary, Home};
 
@@ -36,6 +38,9 @@ const EXPECTED: &[&str] = &[
     "kubernetes_build_info{",
 ];
 
+/// How long the server may be at work for itself.
+const SHOWN_WITHIN: Duration = Duration::from_secs(60);
+
 #[tokio::test]
 async fn dashboards_find_what_they_know() {
     let home = Home::new().unwrap();
@@ -52,9 +57,20 @@ async fn dashboards_find_what_they_know() {
     connection.get(CONFIG_MAPS).await.unwrap().expect(200).unwrap();
     let mut watch = connection.watch("/api/v1/configmaps?watch=1").await.unwrap();
     watch.event().await.unwrap().unwrap();
-    let text = connection.get("/metrics").await.unwrap().body;
-    let text = String::from_utf8_lossy(&text);
-    for line in EXPECTED {
-        assert!(text.lines().any(|shown| shown.starts_with(line)), "{line}\n{text}");
-    }
+    let mut text = String::new();
+    let shown = async {
+        // What the server does for itself is in flight now and then.
+        while text.is_empty() || !missing(&text).is_empty() {
+            let answer = connection.get("/metrics").await.unwrap().body;
+            text = String::from_utf8_lossy(&answer).into_owned();
+        }
+    };
+    let shown = tokio::time::timeout(SHOWN_WITHIN, shown).await;
+    assert!(shown.is_ok(), "{:?} is missing in\n{text}", missing(&text));
+}
+
+/// What is expected and not there.
+fn missing(text: &str) -> Vec<&'static str> {
+    let is_missing = |line: &&'static str| !text.lines().any(|shown| shown.starts_with(*line));
+    EXPECTED.iter().copied().filter(is_missing).collect()
 }

@@ -14,7 +14,7 @@ const FLAGS: [&str; 3] = [
 ];
 
 /// How long the server may take to notice something.
-const SHOWN_WITHIN: Duration = Duration::from_secs(30);
+const SHOWN_WITHIN: Duration = Duration::from_secs(60);
 
 /// What a server without a lease says.
 fn gone() -> Value {

@@ -13,6 +13,7 @@
 //! any lines, `$NAME` for the variable's value, and runs of blanks count as one. Blank lines do not
 //! count. `? 1` is the exit status where it is not 0. `# ` begins a comment.
 
+use std::ffi::OsStr;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -20,7 +21,7 @@ use planesmith_e2e::Home;
 use tokio::process::Command;
 
 /// How long one command may take: bounds one that hangs.
-const COMMAND_WITHIN: Duration = Duration::from_secs(60);
+const COMMAND_WITHIN: Duration = Duration::from_secs(180);
 
 /// A session to play.
 #[derive(Debug)]
@@ -103,12 +104,8 @@ impl Transcript {
 
 /// Runs `script` in bash; returns what it printed and its exit status.
 pub(crate) async fn run(home: &Home, script: &str, variables: &[(&str, &str)]) -> (String, i32) {
-    let mut bash = Command::new("bash");
+    let mut bash = at_home("bash", home);
     bash.args(["-c", &format!("exec 2>&1; set -o pipefail\n{script}")])
-        .current_dir(home.path())
-        .env("HOME", home.path())
-        .env("KUBECONFIG", home.kubeconfig())
-        .env("PATH", path_with_kubectl())
         .envs(variables.iter().copied())
         .kill_on_drop(true);
     let Ok(output) = tokio::time::timeout(COMMAND_WITHIN, bash.output()).await else {
@@ -119,6 +116,25 @@ pub(crate) async fn run(home: &Home, script: &str, variables: &[(&str, &str)]) -
         String::from_utf8_lossy(&output.stdout).into_owned(),
         output.status.code().unwrap_or(-1),
     )
+}
+
+/// A program that finds the server of `home` and nothing else of whoever runs the tests: no language to speak, no editor,
+/// and no proxy on the way.
+pub(crate) fn at_home(program: impl AsRef<OsStr>, home: &Home) -> Command {
+    let mut command = Command::new(program);
+    command
+        .current_dir(home.path())
+        .env("HOME", home.path())
+        .env("KUBECONFIG", home.kubeconfig())
+        .env("PATH", path_with_kubectl())
+        .env("LC_ALL", "C.UTF-8");
+    for (name, _) in std::env::vars_os() {
+        let told = name.to_string_lossy().to_lowercase();
+        if told.ends_with("_proxy") || (told.starts_with("kube") && told != "kubeconfig") {
+            command.env_remove(&name);
+        }
+    }
+    command
 }
 
 /// The search path for commands. `PLANESMITH_KUBECTL`, a folder, goes first: for trying other

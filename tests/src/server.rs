@@ -159,6 +159,8 @@ impl Server {
     ///
     /// When the process ends before, or does not get there within a minute.
     pub async fn ready(&mut self) -> Result<Duration> {
+        // A handshake for each question would keep the server from getting ready.
+        let mut connection = None;
         loop {
             if let Some(status) = self.child.try_wait()? {
                 bail!(
@@ -170,7 +172,7 @@ impl Server {
                 self.endpoint = self.printed_endpoint()?;
             }
             if let Some(endpoint) = &self.endpoint
-                && is_ready(endpoint).await
+                && is_ready(endpoint, &mut connection).await
             {
                 return Ok(self.started.elapsed());
             }
@@ -274,9 +276,18 @@ impl Server {
     }
 }
 
-async fn is_ready(endpoint: &Endpoint) -> bool {
-    let Ok(connection) = Connection::open(endpoint).await else {
+/// Asks over `connection`, which is opened when there is none.
+async fn is_ready(endpoint: &Endpoint, connection: &mut Option<Connection>) -> bool {
+    let asked = match connection.take() {
+        Some(open) => open,
+        None => match Connection::open(endpoint).await {
+            Ok(open) => open,
+            Err(_) => return false,
+        },
+    };
+    let Ok(answer) = asked.get("/readyz").await else {
         return false;
     };
-    connection.get("/readyz").await.is_ok_and(|answer| answer.status == 200)
+    *connection = Some(asked);
+    answer.status == 200
 }

@@ -6,7 +6,7 @@
 set -euo pipefail
 
 # Seconds that anything may take which happens in the background.
-patience=30
+patience=60
 
 fail() {
   echo "$1" >&2

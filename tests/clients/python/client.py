@@ -13,7 +13,7 @@ from kubernetes.leaderelection import electionconfig, leaderelection
 from kubernetes.leaderelection.resourcelock.configmaplock import ConfigMapLock
 
 NAMESPACE = "default"
-SECONDS = 30
+SECONDS = 60
 
 
 def say(part):

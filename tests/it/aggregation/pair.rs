@@ -11,7 +11,7 @@ pub(super) const ORDERS: &str = "/apis/shop.example.com/v1/namespaces/default/or
 pub(super) const NAMESPACES: &str = "/api/v1/namespaces";
 
 /// How long anything may take that has no limit of its own.
-pub(super) const SHOWN_WITHIN: Duration = Duration::from_secs(30);
+pub(super) const SHOWN_WITHIN: Duration = Duration::from_secs(60);
 
 /// The server in front, and the home of the one behind it.
 pub(super) struct Pair {

@@ -18,7 +18,7 @@ use kube::{Api, Client, Resource, ResourceExt};
 use serde_json::json;
 
 /// How long anything may take.
-const PATIENCE: Duration = Duration::from_secs(30);
+const PATIENCE: Duration = Duration::from_secs(240);
 
 const SELECTOR: &str = "client=rust";
 
