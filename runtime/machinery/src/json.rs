@@ -149,14 +149,15 @@ pub fn decode(input: &[u8], target: &mut dyn Struct, strictness: Strictness) -> 
 ///
 /// # Errors
 ///
-/// As [`decode`], and when the elements of lists and maps take more than [`room_for`] gives them.
+/// As [`decode`], and when the elements of lists and maps take more than the length of the document allows.
 pub fn decode_sent(input: &[u8], target: &mut dyn Struct, strictness: Strictness) -> Result<Findings, DecodeError> {
     let room = room_for(input.len());
     decode::decode(input, target, strictness, Origin { room, ..Origin::TYPED })
 }
 
 /// As [`decode`], for a document that kube-apiserver reads without a type: of what stands twice the last one wins as a
-/// whole, and it is noticed at any depth, whether the type knows the field or not.
+/// whole, and it is noticed at any depth, whether the type knows the field or not. Nothing is refused for its many elements: those
+/// of trees and of metadata take no more than [`most_for`](crate::room::most_for) says.
 pub(crate) fn decode_untyped(
     input: &[u8],
     target: &mut dyn Struct,

@@ -50,6 +50,7 @@ pub mod testing;
 pub mod time;
 pub mod validation;
 pub mod value;
+pub mod weight;
 pub mod yaml;
 
 pub use planesmith_codegen::{Resource, Struct};

@@ -47,7 +47,7 @@ pub fn decode(message: &[u8], target: &mut dyn Struct) -> Result<(), DecodeError
 ///
 /// # Errors
 ///
-/// As [`decode`], and when the elements of lists and maps take more than [`room_for`] gives them.
+/// As [`decode`], and when the elements of lists and maps take more than the length of the message allows.
 pub fn decode_sent(message: &[u8], target: &mut dyn Struct) -> Result<(), DecodeError> {
     let room = room_for(message.len());
     reader::read_struct(message, target, &mut Walk { depth: 0, room })

@@ -1,19 +1,28 @@
 //! How much memory the documents of clients may take.
 
-use crate::value::Value;
+use crate::value::{Value, View};
 
 /// What any document may take.
-const BASE: usize = 4 << 20;
+const BASE: usize = 1 << 20;
 /// What each of its bytes may take besides. A container with no more than a name and an image takes that much.
 const PER_BYTE: usize = 64;
+/// What a byte takes at most of a document that is read without a type: five of them make an object within another, which is a
+/// node of a map. Lists of a type that have just grown come to as much: half of what they have is empty.
+const PER_BYTE_OF_TREE: usize = 128;
 
 /// Bytes that the elements of all lists and maps of an object may take that a client sends in `length` bytes.
 ///
 /// Two bytes of a body are enough for an element of hundreds, so that few megabytes would become gigabytes. What the store
-/// holds is read without a bound.
+/// holds is read without a bound, and so is what has no type: there an element takes no more than [`most_for`] says anyway.
 #[must_use]
-pub const fn room_for(length: usize) -> usize {
+pub(crate) const fn room_for(length: usize) -> usize {
     BASE + PER_BYTE * length
+}
+
+/// Bytes that `length` bytes of a client take at most when they are read, whether with a type or without.
+#[must_use]
+pub const fn most_for(length: usize) -> usize {
+    BASE + PER_BYTE_OF_TREE * length
 }
 
 /// Takes what `element` needs from the `room` that is left.
@@ -22,7 +31,12 @@ pub const fn room_for(length: usize) -> usize {
 ///
 /// When there is not as much.
 pub(crate) fn take(room: &mut usize, element: &dyn Value) -> Result<(), String> {
-    match room.checked_sub(size_of_val(element)) {
+    // An element may be no more than a pointer to what it is.
+    let size = match element.view() {
+        View::Struct(whole) => size_of_val(whole).max(size_of_val(element)),
+        _ => size_of_val(element),
+    };
+    match room.checked_sub(size) {
         Some(left) => {
             *room = left;
             Ok(())
@@ -33,8 +47,9 @@ pub(crate) fn take(room: &mut usize, element: &dyn Value) -> Result<(), String> 
 
 #[cfg(test)]
 mod tests {
+    use super::*;
     use crate::json::{self, Strictness};
-    use crate::meta::ApiResourceList;
+    use crate::meta::{ApiResource, ApiResourceList};
     use crate::protobuf;
 
     #[test]
@@ -54,6 +69,14 @@ mod tests {
             "its lists and maps have too many elements for its size"
         );
         assert!(protobuf::decode(&message, &mut list).is_ok());
+    }
+
+    #[test]
+    fn elements_in_boxes_count_as_what_is_in_there() {
+        let boxed = Box::new(ApiResource::default());
+        let mut room = 10_000;
+        take(&mut room, &boxed).expect("enough");
+        assert_eq!(room, 10_000 - size_of::<ApiResource>());
     }
 
     #[test]

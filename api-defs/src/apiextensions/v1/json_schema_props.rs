@@ -187,3 +187,23 @@ pub struct ValidationRule {
     #[field(proto = 6)]
     pub optional_old_self: Option<bool>,
 }
+
+#[cfg(test)]
+mod tests {
+    use planesmith_machinery::json::{self, Strictness};
+
+    use super::*;
+
+    /// Whether a client may send so many properties with this schema.
+    fn is_taken(count: usize, schema: &str) -> bool {
+        let properties: Vec<_> = (0..count).map(|number| format!(r#""{number}":{schema}"#)).collect();
+        let text = format!(r#"{{"properties":{{{}}}}}"#, properties.join(","));
+        json::decode_sent(text.as_bytes(), &mut JSONSchemaProps::default(), Strictness::Strict).is_ok()
+    }
+
+    #[test]
+    fn properties_count_for_what_they_are() {
+        assert!(is_taken(100_000, r#"{"type":"string"}"#));
+        assert!(!is_taken(100_000, "{}"));
+    }
+}

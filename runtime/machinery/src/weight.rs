@@ -1,0 +1,129 @@
+//! What objects take in memory.
+
+use serde_json::Value as Tree;
+
+use crate::value::{Map, Struct, Value, View};
+
+/// Entries of a full node of a `BTreeMap`, and of one that was filled in the order of its keys.
+const NODE: usize = 11;
+const FILLED: usize = 6;
+/// What a node has besides its entries.
+const NODE_HEADER: usize = 16;
+
+/// Bytes that `object` takes in memory, with all that it holds; lists count without what they have in reserve.
+#[must_use]
+pub fn of_object(object: &dyn Struct) -> usize {
+    size_of_val(object) + of_fields(object)
+}
+
+/// As [`of_object`], of a document without a type.
+#[must_use]
+pub fn of_tree(tree: &Tree) -> usize {
+    size_of_val(tree) + behind(tree)
+}
+
+fn of_fields(object: &dyn Struct) -> usize {
+    let fields = 0..object.facts().fields.len();
+    fields.map(|index| behind(object.field(index))).sum()
+}
+
+/// Bytes that `value` holds beyond its own.
+fn behind(value: &dyn Value) -> usize {
+    match value.view() {
+        View::Absent | View::Bool(_) | View::Int(_) | View::Double(_) => 0,
+        View::Str(text) => text.len(),
+        View::Bytes(bytes) => bytes.len(),
+        // Scalars are small, or they keep their text.
+        View::Scalar(scalar) if scalar.is_zero() => 0,
+        View::Scalar(scalar) => {
+            let mut text = Vec::new();
+            scalar.write_json(&mut text);
+            text.len()
+        }
+        // A struct that is larger than its field is in a box.
+        View::Struct(object) => size_of_val(object).saturating_sub(size_of_val(value)) + of_fields(object),
+        View::List(list) => {
+            let elements = (0..list.len()).filter_map(|index| list.get(index));
+            elements.map(|element| size_of_val(element) + behind(element)).sum()
+        }
+        View::Map(map) => of_map(map),
+    }
+}
+
+fn of_map(map: &dyn Map) -> usize {
+    let (mut entry, mut held) = (0, 0);
+    map.each(&mut |key, value| {
+        entry = size_of::<String>() + size_of_val(value);
+        held += key.len() + behind(value);
+    });
+    let nodes = match map.len() {
+        0 => 0,
+        1..=NODE => 1,
+        many => many.div_ceil(FILLED),
+    };
+    nodes * (NODE * entry + NODE_HEADER) + held
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::json::{self, Strictness};
+    use crate::meta::{ApiResource, ApiResourceList, ObjectMeta};
+    use crate::room::most_for;
+
+    #[test]
+    fn objects_weigh_what_they_hold() {
+        let list = ApiResourceList {
+            resources: vec![ApiResource::default(); 100],
+            ..ApiResourceList::default()
+        };
+        let bare = of_object(&ApiResourceList::default());
+        assert_eq!(of_object(&list), bare + 100 * size_of::<ApiResource>());
+        let mut named = list.clone();
+        "x".repeat(1000).clone_into(&mut named.resources[0].name);
+        assert_eq!(of_object(&named), of_object(&list) + 1000);
+    }
+
+    #[test]
+    fn no_document_weighs_more_than_it_may_take() {
+        let nested = format!("{}0{}", r#"{"":"#.repeat(500), "}".repeat(500));
+        for element in [
+            "0",
+            "[]",
+            "{}",
+            r#"{"":0}"#,
+            r#"[{"":[{"":0}]}]"#,
+            r#"{"":{"":{"":{}}}}"#,
+            &format!("{}{}", "[".repeat(500), "]".repeat(500)),
+            &nested,
+        ] {
+            let count = 300_000 / element.len();
+            let text = format!("[{}]", vec![element; count].join(","));
+            let (tree, _) = json::parse_value(text.as_bytes(), Strictness::Lenient).expect("JSON");
+            let (weighs, most) = (of_tree(&tree), most_for(text.len()));
+            assert!(weighs <= most, "{weighs} of {most}: {element:.20}");
+        }
+        let flat: String = (0..30_000).map(|number| format!(r#""{number:x}":0,"#)).collect();
+        let text = format!(r#"{{{flat}"":0}}"#);
+        let (tree, _) = json::parse_value(text.as_bytes(), Strictness::Lenient).expect("JSON");
+        assert!(of_tree(&tree) <= most_for(text.len()));
+    }
+
+    #[test]
+    fn metadata_of_small_elements_weighs_less_than_it_may_take() {
+        for field in ["managedFields", "ownerReferences"] {
+            let elements = vec!["{}"; 100_000].join(",");
+            let text = format!(r#"{{"{field}":[{elements}]}}"#);
+            let mut meta = ObjectMeta::default();
+            json::decode(text.as_bytes(), &mut meta, Strictness::Lenient).expect("metadata");
+            assert!(of_object(&meta) <= most_for(text.len()), "{field}");
+        }
+    }
+
+    #[test]
+    fn objects_in_objects_take_nearly_all_that_they_may() {
+        let text = format!("{}0{}", r#"{"":"#.repeat(500), "}".repeat(500));
+        let (tree, _) = json::parse_value(text.as_bytes(), Strictness::Lenient).expect("JSON");
+        assert!(of_tree(&tree) > 120 * text.len());
+    }
+}
