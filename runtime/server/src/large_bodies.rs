@@ -1,56 +1,120 @@
-//! How many large bodies are worked on at a time.
+//! How much memory the bodies of writes may take.
 
-use planesmith_machinery::room::room_for;
-use tokio::sync::{Semaphore, SemaphorePermit};
+use std::sync::atomic::{AtomicUsize, Ordering};
 
-use crate::aside::LARGE;
+use planesmith_machinery::room::most_for;
+use planesmith_machinery::status::{ApiError, ApiResult};
+use tokio::sync::Semaphore;
+
+use crate::aside::{LARGE, aside};
 
 const MIB: usize = 1 << 20;
-/// Memory for the objects of all large bodies, in MiB: five bodies of the largest size, or a hundred and more of the smallest
+/// Memory for all that is being made of large bodies, in MiB: two of the largest size at a time, or a hundred of the smallest
 /// that count.
-const TOTAL: usize = 1024;
+const WORKED_ON: usize = 1024;
+/// Bytes of objects of writes that wait for somebody. Two hundred ordinary ones of the largest size are fewer.
+const WAITING: usize = 2 << 30;
+/// Bytes of a body from which on it counts what its object takes. Nothing that is made of fewer takes more than 2 MiB, and how
+/// many there are is bounded by the requests in flight.
+const COUNTED: usize = 8 << 10;
 
-/// Room for what large bodies are decoded to. Hundreds of writes may be in flight, and each byte of a body may take tens
-/// in memory.
+/// Bounds what bodies of writes are made to. Hundreds of writes may be in flight, and each byte of a body may take many in
+/// memory.
+///
+/// There are two bounds, because a write waits for others: for webhooks, which may write themselves, and for the disk. Work
+/// that waits for nobody waits for its turn; no turn lasts while somebody else is waited for, so that everybody gets theirs.
+/// What objects take meanwhile is only counted, and a write for which there is no more memory is refused.
 #[derive(Debug)]
-pub(crate) struct LargeBodies(Semaphore);
+pub(crate) struct LargeBodies {
+    turns: Semaphore,
+    waiting: AtomicUsize,
+}
+
+/// Memory that is counted until this is dropped.
+#[derive(Debug)]
+pub(crate) struct Counted<'a> {
+    bodies: &'a LargeBodies,
+    bytes: usize,
+}
 
 impl Default for LargeBodies {
     fn default() -> Self {
-        Self(Semaphore::new(TOTAL))
+        Self {
+            turns: Semaphore::new(WORKED_ON),
+            waiting: AtomicUsize::new(0),
+        }
     }
 }
 
 impl LargeBodies {
-    /// Waits until there is room for a body of `size` bytes, which is taken until the result is dropped; none for a small
-    /// one. Who came first goes first.
-    pub(crate) async fn room(&self, size: usize) -> Option<SemaphorePermit<'_>> {
+    /// Does `work`, which makes something of documents of about `size` bytes, as soon as there is memory for that. Who came
+    /// first goes first.
+    ///
+    /// Small documents need no turn: as many are worked on as the runtime has workers.
+    pub(crate) async fn work<T>(&self, size: usize, work: impl FnOnce() -> T) -> T {
         if size < LARGE {
-            return None;
+            return work();
         }
-        let wanted = (room_for(size) / MIB).min(TOTAL);
+        let wanted = (most_for(size) / MIB).min(WORKED_ON);
         // The semaphore is never closed.
-        self.0.acquire_many(u32::try_from(wanted).ok()?).await.ok()
+        let _turn = self.turns.acquire_many(u32::try_from(wanted).unwrap_or_default()).await;
+        aside(size, work)
+    }
+
+    /// Counts what `weigh` says, of documents of about `size` bytes, for as long as the result lives.
+    ///
+    /// # Errors
+    ///
+    /// 429 when there is too much already.
+    pub(crate) fn count(&self, size: usize, weigh: impl FnOnce() -> usize) -> ApiResult<Counted<'_>> {
+        let bytes = if size < COUNTED { 0 } else { weigh() };
+        let more = |waiting: usize| (bytes == 0 || waiting < WAITING).then_some(waiting.saturating_add(bytes));
+        match self.waiting.fetch_update(Ordering::Relaxed, Ordering::Relaxed, more) {
+            Ok(_) => Ok(Counted { bodies: self, bytes }),
+            Err(_) => Err(ApiError::overloaded()),
+        }
+    }
+}
+
+impl Drop for Counted<'_> {
+    fn drop(&mut self) {
+        self.bodies.waiting.fetch_sub(self.bytes, Ordering::Relaxed);
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::pin::pin;
+    use std::task::{Context, Waker};
+
     use futures_util::FutureExt as _;
 
     use super::*;
 
     #[test]
-    fn large_bodies_wait_for_each_other_and_small_ones_do_not() {
+    fn large_bodies_wait_for_their_turn_and_small_ones_do_not() {
         let bodies = LargeBodies::default();
-        let mut rooms = Vec::new();
-        while let Some(room) = bodies.room(3 * MIB).now_or_never() {
-            rooms.push(room.expect("a large body"));
-        }
-        assert_eq!(rooms.len(), 5);
-        assert!(bodies.room(1000).now_or_never().is_some_and(|room| room.is_none()));
-        rooms.pop();
-        assert!(bodies.room(3 * MIB).now_or_never().is_some());
-        assert!(bodies.room(usize::MAX / 1000).now_or_never().is_none());
+        let taken = bodies.turns.try_acquire_many(900).expect("free");
+        let mut waiting = pin!(bodies.work(3 * MIB, || 1));
+        let mut cx = Context::from_waker(Waker::noop());
+        assert!(waiting.poll_unpin(&mut cx).is_pending());
+        assert_eq!(bodies.work(1000, || 2).now_or_never(), Some(2));
+        drop(taken);
+        assert!(waiting.poll_unpin(&mut cx).is_ready());
+        assert_eq!(bodies.work(usize::MAX / 1000, || 3).now_or_never(), Some(3));
+    }
+
+    #[test]
+    fn writes_that_wait_are_refused_when_there_are_too_many() {
+        let bodies = LargeBodies::default();
+        let first = bodies.count(MIB, || WAITING).expect("the only one");
+        let refused = bodies.count(MIB, || 1).expect_err("there is too much");
+        assert_eq!(
+            (refused.code(), refused.message()),
+            (429, "Too many requests, please try again later.")
+        );
+        assert!(bodies.count(1000, || panic!("small ones are not weighed")).is_ok());
+        drop(first);
+        assert!(bodies.count(MIB, || 1).is_ok());
     }
 }

@@ -9,14 +9,13 @@ use planesmith_machinery::resource::ScaleFacts;
 use planesmith_machinery::scale::v1::Scale;
 use planesmith_machinery::status::{ApiError, ApiResult};
 use planesmith_machinery::value::Struct;
-use planesmith_machinery::{custom, defaulting};
+use planesmith_machinery::{custom, defaulting, weight};
 use serde_json::Value;
 
 use super::options::{FieldValidation, WriteOptions};
 use super::scale::{self, scale_of, scaled};
 use super::update::{Change, Part};
 use super::write::Write;
-use crate::aside::aside;
 use crate::endpoint::{Call, Endpoint};
 use crate::negotiation::Output;
 
@@ -24,7 +23,9 @@ impl Endpoint {
     /// Makes a part of an object what a manager wants of it; an object that is missing is made.
     pub(super) async fn apply(&self, call: &Call, body: Bytes, part: Part<'_>, output: Output) -> ApiResult<Response> {
         let options = WriteOptions::for_apply(call.query())?;
-        let sent = aside(body.len(), || Sent::read(&body))?;
+        let bodies = self.stores().large_bodies();
+        let sent = bodies.work(body.len(), || Sent::read(&body)).await?;
+        let _counted = bodies.count(body.len(), || weight::of_tree(&sent.document))?;
         let write = Write::new(self, call, &options, body.len())
             .of_part(part)
             .with_managers();
@@ -86,7 +87,9 @@ impl Endpoint {
             );
             return Err(ApiError::unnamed(500, why));
         }
-        let sent = aside(body.len(), || Sent::read(&body))?;
+        let bodies = self.stores().large_bodies();
+        let sent = bodies.work(body.len(), || Sent::read(&body)).await?;
+        let _counted = bodies.count(body.len(), || weight::of_tree(&sent.document))?;
         let write = Write::new(self, call, &options, body.len()).with_managers();
         drop(body);
         let make = |live: &dyn Object| {

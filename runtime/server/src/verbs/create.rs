@@ -9,7 +9,7 @@ use planesmith_machinery::resource::SubresourceKind;
 use planesmith_machinery::rules::Creator;
 use planesmith_machinery::status::{ApiError, ApiResult};
 use planesmith_machinery::time::Time;
-use planesmith_machinery::{defaulting, validation};
+use planesmith_machinery::{defaulting, validation, weight};
 use planesmith_store::{Expect, WriteError};
 
 use super::options::{WriteOptions, parse_version};
@@ -29,7 +29,6 @@ impl Endpoint {
     pub(crate) async fn create(&self, call: &Call, body: Body) -> ApiResult<Response> {
         let output = negotiate(&call.parts, Offer::Object)?;
         let (format, body) = self.read_body(call, body, BodyUse::Create).await?;
-        let _room = self.stores().large_bodies().room(body.len()).await;
         let options = WriteOptions::for_create(call.query())?;
         let begin = || -> ApiResult<_> {
             let (mut object, json) = self.decode(call, self.kind(), &options, (format, &body))?;
@@ -38,11 +37,13 @@ impl Endpoint {
             defaulting::set_defaults(&mut *object);
             let write = Write::new(self, call, &options, body.len()).with_sent(&json, &*object);
             write.drop_repeated_owners(&mut *object, false);
-            write.track(None, &mut *object);
             Ok((write, object))
         };
-        let (write, object) = aside(body.len(), begin)?;
+        let bodies = self.stores().large_bodies();
+        let (write, mut object) = bodies.work(body.len(), begin).await?;
         drop(body);
+        let _counted = bodies.count(write.size, || weight::of_object(&*object))?;
+        write.track(write.size, None, &mut *object).await;
         let outcome = write.create(object).await?;
         write.respond(StatusCode::CREATED, output, outcome).await
     }

@@ -87,7 +87,6 @@ impl Endpoint {
         let kind = PatchKind::of(call, self.kind())?;
         let output = negotiate(&call.parts, Offer::Object)?;
         let body = self.read_bytes(call, body, BodyUse::Patch).await?;
-        let _room = self.stores().large_bodies().room(body.len()).await;
         let Some(kind) = kind else {
             return self.apply(call, patch_text(call, body)?, part, output).await;
         };

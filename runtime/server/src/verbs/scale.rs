@@ -19,7 +19,6 @@ use super::options::WriteOptions;
 use super::patch::{Patch, PatchKind, patch_text};
 use super::update::{Change, Part};
 use super::write::{Outcome, Write};
-use crate::aside::aside;
 use crate::endpoint::{Call, Endpoint, no_list};
 use crate::metrics::BodyUse;
 use crate::negotiation::{Offer, Output, Target, negotiate};
@@ -69,7 +68,8 @@ impl Endpoint {
         let options = WriteOptions::for_update(call.query())?;
         let decoder = self.decoder(call, EXPECTED, &options);
         let mut scale = Scale::default();
-        aside(body.len(), || decoder.read(format, &body, &mut scale))?;
+        let read = || decoder.read(format, &body, &mut scale);
+        self.stores().large_bodies().work(body.len(), read).await?;
         self.check_own_names(&mut scale.metadata, call)?;
         let write = Write::new(self, call, &options, body.len()).through_scale(facts.spec_replicas);
         let make = |live: &dyn Object| scaled(live, &scale, facts);

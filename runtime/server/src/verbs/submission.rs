@@ -11,14 +11,13 @@ use planesmith_machinery::resource::ResourceFacts;
 use planesmith_machinery::status::{ApiError, ApiResult};
 use planesmith_machinery::time::Time;
 use planesmith_machinery::value::Struct;
-use planesmith_machinery::{cbor, conversion, defaulting, json, meta, protobuf, validation, yaml};
-use tokio::sync::SemaphorePermit;
+use planesmith_machinery::{cbor, conversion, defaulting, json, meta, protobuf, validation, weight, yaml};
 
 use super::create::wipe_system_fields;
 use super::options::WriteOptions;
 use super::write::Write;
-use crate::aside::aside;
 use crate::endpoint::{Call, Endpoint, Subject};
+use crate::large_bodies::Counted;
 use crate::metrics::BodyUse;
 use crate::negotiation::{Format, Offer, Output, negotiate};
 use crate::request::Query;
@@ -32,8 +31,7 @@ pub struct Submission<'a> {
     pub object: Box<dyn Object>,
     write: Write<'a>,
     output: Output,
-    /// What a large body takes.
-    _room: Option<SemaphorePermit<'a>>,
+    _counted: Counted<'a>,
 }
 
 /// The kind that is posted.
@@ -96,7 +94,6 @@ impl Endpoint {
     ) -> ApiResult<Submission<'a>> {
         let output = negotiate(&call.parts, offer)?;
         let (format, body) = self.read_body(call, body, BodyUse::Create).await?;
-        let room = self.stores().large_bodies().room(body.len()).await;
         let options = WriteOptions::for_create(call.query())?;
         let begin = || -> ApiResult<_> {
             let (mut object, _) = self.decode(call, kind, &options, (format, &body))?;
@@ -107,11 +104,13 @@ impl Endpoint {
             defaulting::set_defaults(&mut *object);
             let write = Write::new(self, call, &options, body.len());
             write.drop_repeated_owners(&mut *object, false);
-            write.track(None, &mut *object);
             Ok((write, object))
         };
-        let (write, mut object) = aside(body.len(), begin)?;
+        let bodies = self.stores().large_bodies();
+        let (write, mut object) = bodies.work(body.len(), begin).await?;
         drop(body);
+        let counted = bodies.count(write.size, || weight::of_object(&*object))?;
+        write.track(write.size, None, &mut *object).await;
         if std::ptr::eq(kind, self.kind()) {
             object = write.to_working_version(object)?;
         }
@@ -120,7 +119,7 @@ impl Endpoint {
             object,
             write,
             output,
-            _room: room,
+            _counted: counted,
         })
     }
 }

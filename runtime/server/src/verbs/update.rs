@@ -13,7 +13,7 @@ use planesmith_machinery::meta::ObjectMeta;
 use planesmith_machinery::object::Object;
 use planesmith_machinery::resource::SubresourceKind;
 use planesmith_machinery::status::{ApiError, ApiResult};
-use planesmith_machinery::{custom, defaulting, fields, json, validation, value};
+use planesmith_machinery::{custom, defaulting, fields, json, validation, value, weight};
 use planesmith_store::{Entry, Expect, Op, WriteError};
 
 use super::options::{WriteOptions, parse_version};
@@ -87,7 +87,6 @@ impl Endpoint {
     async fn replace(&self, call: &Call, body: Body, part: Part<'_>) -> ApiResult<Response> {
         let output = negotiate(&call.parts, Offer::Object)?;
         let (format, body) = self.read_body(call, body, BodyUse::Update).await?;
-        let _room = self.stores().large_bodies().room(body.len()).await;
         let options = WriteOptions::for_update(call.query())?;
         let begin = || -> ApiResult<_> {
             let (mut object, json) = self.decode(call, self.kind(), &options, (format, &body))?;
@@ -98,8 +97,10 @@ impl Endpoint {
             write.drop_repeated_owners(&mut *object, false);
             Ok((write, object))
         };
-        let (write, object) = aside(body.len(), begin)?;
+        let bodies = self.stores().large_bodies();
+        let (write, object) = bodies.work(body.len(), begin).await?;
         drop(body);
+        let _counted = bodies.count(write.size, || weight::of_object(&*object))?;
         let creates = matches!(part, Part::Object) && self.kind().behavior.create_on_update;
         let make_missing = || Ok(object.boxed());
         let change = Change {
@@ -147,7 +148,8 @@ impl Write<'_> {
                 let Some(make) = change.otherwise else {
                     return Err(self.endpoint.not_found(name));
                 };
-                match Box::pin(self.create_missing(aside(self.size, make)?)).await? {
+                let made = self.endpoint.stores().large_bodies().work(self.size, make).await?;
+                match Box::pin(self.create_missing(made)).await? {
                     Some(outcome) => return Ok(Changed { outcome, created: true }),
                     None => continue,
                 }
@@ -166,7 +168,7 @@ impl Write<'_> {
     async fn create_missing(&self, mut object: Box<dyn Object>) -> ApiResult<Option<Outcome>> {
         super::create::wipe_system_fields(&mut *object);
         object.meta_mut().resource_version.clear();
-        self.track(None, &mut *object);
+        self.track(self.size, None, &mut *object).await;
         match self.create(object).await {
             Ok(outcome) => Ok(Some(outcome)),
             Err(error)
@@ -181,11 +183,18 @@ impl Write<'_> {
     /// One attempt on the state `entry`; `None` when somebody was faster.
     async fn change_once(&self, key: &str, entry: &Arc<Entry>, change: &Change<'_>) -> ApiResult<Option<Outcome>> {
         let size = self.size_with(entry);
+        let bodies = self.endpoint.stores().large_bodies();
         let old = match self.endpoint.kind().custom {
             Some(_) => self.endpoint.custom_object(entry).await?,
-            None => aside(size, || self.endpoint.store().decode(entry))?,
+            None => bodies.work(size, || self.endpoint.store().decode(entry)).await?,
         };
-        let mut new = aside(size, || self.begin_change(key, entry, &*old, change))?;
+        let begin = || self.begin_change(key, entry, &*old, change);
+        let (live, mut new) = bodies.work(size, begin).await?;
+        self.track(size, Some(live.as_deref().unwrap_or(&*old)), &mut *new)
+            .await;
+        drop(live);
+        let mut new = bodies.work(size, || self.to_working_version(new)).await?;
+        let _counted = bodies.count(size, || weight::of_object(&*old) + weight::of_object(&*new))?;
         self.mutate(Operation::Update, &mut new, Some(&*old)).await?;
         let mut held = match self.endpoint.reservations() {
             Some(pool) if matches!(change.part, Part::Object) => {
@@ -198,14 +207,15 @@ impl Write<'_> {
         outcome
     }
 
-    /// What the change makes of `old`, which is the state `entry`; in the version that is worked on.
+    /// What the change makes of `old`, which is the state `entry`; before it, what is changed, if that is not `old` itself. Both
+    /// are in the version of the endpoint.
     fn begin_change(
         &self,
         key: &str,
         entry: &Entry,
         old: &dyn Object,
         change: &Change<'_>,
-    ) -> ApiResult<Box<dyn Object>> {
+    ) -> ApiResult<(Option<Box<dyn Object>>, Box<dyn Object>)> {
         let name = old.meta().name.as_str();
         if !change.uid.is_empty() && change.uid != old.meta().uid {
             let resource = self.endpoint.kind().group_resource();
@@ -222,8 +232,7 @@ impl Write<'_> {
         if matches!(change.part, Part::Status) && live.as_custom().is_some() {
             keep_metadata(&mut *new, live);
         }
-        self.track(Some(live), &mut *new);
-        self.to_working_version(new)
+        Ok((converted, new))
     }
 
     /// Checks and stores a change that has everything that was reserved for it.

@@ -9,6 +9,7 @@ use bytes::Bytes;
 use http::StatusCode;
 use http::header::USER_AGENT;
 use planesmith_access::admission::{Attributes, Objects, Operation, Phase};
+use planesmith_machinery::custom::CustomKind;
 use planesmith_machinery::field_error::{FieldErrors, SentEmpty};
 use planesmith_machinery::fields::{self, Set, Tracking};
 use planesmith_machinery::json;
@@ -167,8 +168,19 @@ impl<'a> Write<'a> {
 
     /// Brings managed fields up to date; both objects are in the endpoint's version.
     ///
-    /// A write does not fail because its fields cannot be tracked: nobody manages any then, as in kube-apiserver.
-    pub(super) fn track(&self, live: Option<&dyn Object>, new: &mut dyn Object) {
+    /// They are about `size` bytes. A write does not fail because its fields cannot be tracked: nobody manages any then, as in
+    /// kube-apiserver.
+    pub(super) async fn track(&self, size: usize, live: Option<&dyn Object>, new: &mut dyn Object) {
+        let track = || self.track_now(live, new);
+        let custom = self.endpoint.kind().custom;
+        match custom.is_some_and(CustomKind::has_converter) {
+            // A converter may be asked about managers of other versions, and has no claim on anybody's turn.
+            true => aside(size, track),
+            false => self.endpoint.stores().large_bodies().work(size, track).await,
+        }
+    }
+
+    fn track_now(&self, live: Option<&dyn Object>, new: &mut dyn Object) {
         match self.managing {
             Managing::Changes => {
                 let tracked = fields::track_write(live, new, &self.tracking(), &**self.endpoint.stores().scheme());

@@ -9,7 +9,7 @@ use http_body_util::BodyExt as _;
 use planesmith_access::admission::{
     Attributes, Chain, NamespaceLifecycle, Objects, Operation, Phase, Plugin, Verdict, decided,
 };
-use planesmith_machinery::object::Resource as _;
+use planesmith_machinery::object::{Object, Resource as _};
 use planesmith_machinery::scheme::Scheme;
 use planesmith_machinery::status::ApiError;
 use planesmith_server::endpoint::Finalize;
@@ -19,6 +19,7 @@ use planesmith_server::shutdown::{Shutdown, Stop};
 use planesmith_server::stores::{ResourceStore, Stores, StoresOptions};
 use planesmith_store::{MemoryLog, Storage, StorageOptions};
 use serde_json::Value;
+use tokio::sync::Semaphore;
 
 use crate::kinds::{Note, Place, Shelf};
 
@@ -43,10 +44,37 @@ impl Plugin for Keeper {
     }
 }
 
+/// Never decides about what has the annotation `waits`, and counts how often it was asked about that.
+struct Slow(Arc<Semaphore>);
+
+impl Plugin for Slow {
+    fn name(&self) -> &'static str {
+        "Slow"
+    }
+
+    fn handles(&self, operation: Operation, phase: Phase) -> bool {
+        matches!(operation, Operation::Create | Operation::Update) && phase == Phase::Mutating
+    }
+
+    fn mutate<'a>(&'a self, attributes: &'a Attributes<'a>, objects: &'a mut Objects<'_>) -> Verdict<'a> {
+        let _ = attributes;
+        let waits = |new: &&mut dyn Object| new.meta().annotations.contains_key("waits");
+        if !objects.new.as_ref().is_some_and(waits) {
+            return decided(Ok(()));
+        }
+        Box::pin(async {
+            self.0.add_permits(1);
+            std::future::pending().await
+        })
+    }
+}
+
 /// A server in process.
 pub(crate) struct Server {
     table: RouteTable,
     pub(crate) storage: Storage,
+    /// One for each write that waits for a plugin for ever, because it has the annotation `waits`.
+    pub(crate) waiting: Arc<Semaphore>,
     shutdown: Shutdown,
     _stop: Stop,
 }
@@ -73,9 +101,11 @@ impl Server {
         let mut scheme = Scheme::new();
         scheme.add::<Shelf>().add::<Note>().add::<Place>();
         let places = ResourceStore::open(&storage, Place::RESOURCE);
+        let waiting = Arc::new(Semaphore::new(0));
         let admission = Chain::new(vec![
             Arc::new(NamespaceLifecycle::new(Arc::new(places))),
             Arc::new(Keeper),
+            Arc::new(Slow(Arc::clone(&waiting))),
         ]);
         let stores = Stores::with_options(storage.clone(), Arc::new(scheme), admission, options);
         stores.handle("", "places", "finalize", Arc::new(Finalize));
@@ -87,6 +117,7 @@ impl Server {
         Self {
             table: routes.build(),
             storage,
+            waiting,
             shutdown,
             _stop: stop,
         }

@@ -6,6 +6,7 @@ mod kinds;
 mod creates;
 mod deletes;
 mod hostile;
+mod large;
 mod lists;
 mod reads;
 mod tables;
