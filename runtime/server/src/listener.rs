@@ -1,10 +1,10 @@
 //! Where connections come in.
 
 mod activity;
-mod apart;
 mod client_certificate;
 mod exchanges;
 mod gather;
+mod own_task;
 mod peer;
 mod session;
 mod tls;

@@ -18,9 +18,9 @@ use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt};
 use tokio::net::TcpStream;
 
 use super::activity::{Activity, RunningBody};
-use super::apart::Apart;
 use super::exchanges::{Beginning, Exchanges};
 use super::gather::gather;
+use super::own_task::OwnTask;
 use super::peer::Peer;
 use super::{ConnectionLimits, Service, Tls, at_most};
 
@@ -109,7 +109,7 @@ impl<S: Service> Sessions<S> {
             async move {
                 // What others do on the same connection goes on meanwhile.
                 let answer = if shares {
-                    Apart::run(answer).await.unwrap_or_else(broken)
+                    OwnTask::run(answer).await.unwrap_or_else(broken)
                 } else {
                     answer.await
                 };

@@ -1,4 +1,4 @@
-//! Work on a task of its own.
+//! Work in a task of its own.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -7,15 +7,15 @@ use std::task::{Context, Poll};
 use tokio::task::JoinHandle;
 
 /// Work that may take long or keep a thread, and ends when nobody waits for it any more.
-pub(super) struct Apart<T>(JoinHandle<T>);
+pub(super) struct OwnTask<T>(JoinHandle<T>);
 
-impl<T: Send + 'static> Apart<T> {
+impl<T: Send + 'static> OwnTask<T> {
     pub(super) fn run(work: impl Future<Output = T> + Send + 'static) -> Self {
         Self(tokio::spawn(work))
     }
 }
 
-impl<T> Future for Apart<T> {
+impl<T> Future for OwnTask<T> {
     /// `None` when the work panicked.
     type Output = Option<T>;
 
@@ -24,7 +24,7 @@ impl<T> Future for Apart<T> {
     }
 }
 
-impl<T> Drop for Apart<T> {
+impl<T> Drop for OwnTask<T> {
     fn drop(&mut self) {
         self.0.abort();
     }
@@ -39,7 +39,7 @@ mod tests {
     #[tokio::test]
     async fn work_that_nobody_waits_for_ends() {
         let (sender, receiver) = oneshot::channel::<()>();
-        let work = Apart::run(async move {
+        let work = OwnTask::run(async move {
             std::future::pending::<()>().await;
             drop(sender);
         });
@@ -48,7 +48,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_panic_apart_is_no_answer() {
-        assert!(Apart::run(async { panic!("asked to") }).await.is_none_or(|()| false));
+    async fn a_panic_in_there_is_no_answer() {
+        assert!(OwnTask::run(async { panic!("asked to") }).await.is_none_or(|()| false));
     }
 }
