@@ -12,6 +12,7 @@ use planesmith_machinery::object::Resource;
 use planesmith_server::filters::{Flow, Flows};
 use planesmith_server::request::RequestInfo;
 use planesmith_server::stores::{ResourceStore, Stores};
+use planesmith_store::{Position, Revision};
 
 /// How long it may take until changes count.
 const FRESH: Duration = Duration::from_secs(1);
@@ -29,8 +30,10 @@ pub(crate) struct StoredFlows {
 
 #[derive(Clone, Debug, Default)]
 struct Known {
-    /// `None` before the first look, and as long as there is nothing to see.
-    seen: Option<Instant>,
+    /// When somebody looked last for changes; `None` before the first look, and as long as there is nothing to see.
+    looked: Option<Instant>,
+    /// What the stores of schemas and levels had been through when they were read.
+    read_at: Option<[Position; 2]>,
     /// In the order in which they are tried.
     schemas: Arc<[Schema]>,
 }
@@ -50,22 +53,36 @@ impl StoredFlows {
         }
     }
 
-    fn schemas(&self) -> Arc<[Schema]> {
-        let fresh = |known: &Known| known.seen.is_some_and(|seen| seen.elapsed() < FRESH);
+    /// What is stored at `now`, or was a moment before.
+    fn schemas(&self, now: Instant) -> Arc<[Schema]> {
+        let is_fresh = |known: &Known| known.looked.is_some_and(|looked| now.duration_since(looked) < FRESH);
         let known = self.known.read().unwrap_or_else(PoisonError::into_inner).clone();
-        if fresh(&known) {
+        if is_fresh(&known) {
             return known.schemas;
         }
         let mut known = self.known.write().unwrap_or_else(PoisonError::into_inner);
         // Another request may have looked meanwhile.
-        if !fresh(&known) {
-            let schemas = self.read();
-            *known = Known {
-                seen: (!schemas.is_empty()).then(Instant::now),
-                schemas: schemas.into(),
-            };
+        if !is_fresh(&known) {
+            if self.has_changed(&known) {
+                // Taken before reading: a change in between is found at the next look.
+                known.read_at = Some(self.stores().map(|store| store.collection().position()));
+                known.schemas = self.read().into();
+            }
+            known.looked = (!known.schemas.is_empty()).then_some(now);
         }
         Arc::clone(&known.schemas)
+    }
+
+    fn has_changed(&self, known: &Known) -> bool {
+        let Some(read_at) = known.read_at else {
+            return true;
+        };
+        let mut stores = self.stores().into_iter().zip(read_at);
+        stores.any(|(store, read_at)| store.collection().has_changed(read_at, Revision(u64::MAX)))
+    }
+
+    fn stores(&self) -> [&ResourceStore; 2] {
+        [&self.schemas, &self.levels]
     }
 
     fn read(&self) -> Vec<Schema> {
@@ -92,7 +109,7 @@ impl StoredFlows {
 
 impl Flows for StoredFlows {
     fn of(&self, user: &UserInfo, info: &RequestInfo) -> Option<Flow> {
-        let schemas = self.schemas();
+        let schemas = self.schemas(Instant::now());
         let fits = |schema: &&Schema| schema.rules.iter().any(|rule| is_about(rule, user, info));
         schemas.iter().find(fits).map(|schema| schema.flow.clone())
     }
@@ -162,9 +179,61 @@ fn names(list: &[String], name: &str) -> bool {
 mod tests {
     use http::Method;
     use planesmith_machinery::json::{self, Strictness};
+    use planesmith_store::{Draft, Expect, MemoryLog, Op, Row, Storage, StorageOptions};
     use serde_json::json;
 
     use super::*;
+
+    async fn write(store: &ResourceStore, name: &str, spec: &serde_json::Value) {
+        let kind = store.facts();
+        let document = json!({"kind": kind.kind, "apiVersion": kind.api_version, "spec": spec,
+            "metadata": {"name": name, "uid": format!("uid-of-{name}"), "resourceVersion": ""}});
+        let bytes = document.to_string().into_bytes();
+        let gap = document.to_string().find(r#""resourceVersion":"""#).unwrap() + r#""resourceVersion":""#.len();
+        let op = Op::Put {
+            key: store.key("", name).unwrap().into(),
+            draft: Draft::new(bytes, gap),
+            row: Row::default(),
+            expect: Expect::Any,
+            ttl: None,
+        };
+        store.collection().write(op).await.unwrap();
+    }
+
+    #[tokio::test]
+    async fn schemas_are_read_again_only_when_they_changed() {
+        let storage = Storage::open(MemoryLog::new(), &StorageOptions::default()).unwrap();
+        let flows = StoredFlows {
+            schemas: Arc::new(ResourceStore::open(&storage, FlowSchema::RESOURCE)),
+            levels: Arc::new(ResourceStore::open(&storage, PriorityLevelConfiguration::RESOURCE)),
+            known: RwLock::default(),
+        };
+        let begin = Instant::now();
+        assert!(flows.schemas(begin).is_empty());
+        write(&flows.levels, "high", &json!({})).await;
+        write(
+            &flows.schemas,
+            "one",
+            &json!({"priorityLevelConfiguration": {"name": "high"}}),
+        )
+        .await;
+        // As long as there are none, nobody waits for them.
+        let first = flows.schemas(begin);
+        assert_eq!(first.len(), 1);
+        let later = flows.schemas(begin + 5 * FRESH);
+        assert!(Arc::ptr_eq(&first, &later), "nothing changed");
+        write(
+            &flows.schemas,
+            "two",
+            &json!({"priorityLevelConfiguration": {"name": "high"}}),
+        )
+        .await;
+        assert_eq!(flows.schemas(begin + 5 * FRESH + FRESH / 2).len(), 1);
+        assert_eq!(flows.schemas(begin + 7 * FRESH).len(), 2);
+        write(&flows.levels, "high", &json!({"type": "Exempt"})).await;
+        let before = flows.schemas(begin + 7 * FRESH);
+        assert!(!Arc::ptr_eq(&before, &flows.schemas(begin + 9 * FRESH)), "levels count");
+    }
 
     fn rule(document: &serde_json::Value) -> PolicyRulesWithSubjects {
         let mut rule = PolicyRulesWithSubjects::default();

@@ -154,6 +154,12 @@ impl Collection {
         ))
     }
 
+    /// Behind everything that changed so far, for [`Self::has_changed`].
+    #[must_use]
+    pub fn position(&self) -> Position {
+        Position(self.read().history.end())
+    }
+
     /// Whether anything changed up to `until` that a watcher at `position` had not seen. Changes that are gone count: nobody
     /// knows any more.
     #[must_use]
