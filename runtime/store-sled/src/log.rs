@@ -130,7 +130,8 @@ impl SledLog {
         })
     }
 
-    /// Settles history once its journal files have so many bytes, instead of 64 MB.
+    /// Settles history once its journal files have so many bytes, instead of 64 MB: tests do not write as much.
+    #[doc(hidden)]
     #[must_use]
     pub fn settling_at(self, bytes: u64) -> Self {
         Self {
@@ -153,14 +154,12 @@ impl SledLog {
 
     /// The next merge that is worth its while.
     ///
-    /// A merge rewrites the whole state, which costs ten times as much per object as the journal does. So it waits for
-    /// journal files of the state's size, and for 64 MB of them unless space is short.
     fn next_merge(&self, generations: &Generations, floor: Revision) -> Option<Merge> {
         let files = lock(&self.journal).as_ref()?.behind(floor);
         let bytes: u64 = files.iter().map(|file| file.bytes).sum();
-        let patience = generations.bytes().max(self.worthwhile);
-        let worthwhile = !files.is_empty() && bytes >= patience.min(self.space.free() / PART_OF_FREE);
-        worthwhile.then(|| Merge {
+        let patience = patience(generations.bytes(), self.worthwhile, self.space.free());
+        let is_worthwhile = !files.is_empty() && bytes >= patience;
+        is_worthwhile.then(|| Merge {
             journal: self.journal_folder(),
             files,
             generations: generations.clone(),
@@ -203,6 +202,14 @@ impl SledLog {
         published?;
         self.remove_settled(generations.through())
     }
+}
+
+/// How many bytes of journal files a merge waits for, beside a state of so many bytes and with so much space free.
+///
+/// A merge rewrites the whole state, which costs ten times as much per object as the journal does. So it waits for
+/// journal files of the state's size, and for as much as is `worthwhile` at all, unless space is short.
+fn patience(state: u64, worthwhile: u64, free: u64) -> u64 {
+    state.max(worthwhile).min(free / PART_OF_FREE)
 }
 
 /// Hands the records of the newest generation to `loader`, from a thread that sled may hang.
@@ -307,4 +314,24 @@ fn detached(mut record: Record) -> Record {
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     // A panic half way leaves files that the next start reads like after a crash.
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn merges_wait_for_what_is_worth_them_unless_space_is_short() {
+        const MB: u64 = 1 << 20;
+        for (state, free, expected) in [
+            (0, 1000 * MB, 64 * MB),
+            (10 * MB, 1000 * MB, 64 * MB),
+            (100 * MB, 1000 * MB, 100 * MB),
+            (100 * MB, 400 * MB, 50 * MB),
+            (0, 80 * MB, 10 * MB),
+            (100 * MB, 0, 0),
+        ] {
+            assert_eq!(patience(state, WORTHWHILE, free), expected, "{state} of {free}");
+        }
+    }
 }

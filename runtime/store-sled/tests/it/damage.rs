@@ -8,7 +8,7 @@ use planesmith_store::log::{Batch, Loader, Log, Record};
 use planesmith_store::{Revision, StorageOptions};
 use planesmith_store_sled::SledLog;
 
-use crate::open;
+use crate::{eager, fill, first_file, open};
 
 /// Loads and forgets.
 struct Nobody;
@@ -26,18 +26,8 @@ fn refusal(folder: &Path) -> String {
 
 /// A store with a few writes, some of them settled.
 async fn filled(folder: &Path) {
-    let (storage, things) = open(folder, &StorageOptions::default());
-    let word = "x".repeat(1_000_000);
-    for number in 0..12 {
-        set(&things, &format!("n{}", number % 3), &word).await;
-    }
-    storage.compact(Revision(12));
-    storage.compacted(Revision(12)).await;
-    storage.close().await;
-    assert!(
-        !folder.join("journal/0000000001.journal").exists(),
-        "the first file is settled"
-    );
+    fill(eager(folder)).await;
+    assert!(!first_file(folder).exists(), "the first file is settled");
 }
 
 #[tokio::test]

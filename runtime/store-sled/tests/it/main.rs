@@ -10,18 +10,39 @@ mod full_disk;
 mod patience;
 mod power;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use planesmith_store::conformance::{THINGS, WordIndex};
-use planesmith_store::{Collection, Storage, StorageOptions};
+use planesmith_store::conformance::{THINGS, WordIndex, set};
+use planesmith_store::{Collection, Revision, Storage, StorageOptions};
 use planesmith_store_sled::SledLog;
+
+/// A log in `folder` that settles all that it can, so that there is something to damage.
+fn eager(folder: &Path) -> SledLog {
+    SledLog::open(folder).unwrap().settling_at(0)
+}
 
 /// Opens the store in `folder`, and the collection that the tests use.
 fn open(folder: &Path, options: &StorageOptions) -> (Storage, Arc<Collection>) {
-    // Settles all that it can, so that there is something to damage.
-    let log = SledLog::open(folder).unwrap().settling_at(0);
-    let storage = Storage::open(log, options).unwrap();
+    let storage = Storage::open(eager(folder), options).unwrap();
     let things = storage.collection(THINGS, Arc::new(WordIndex));
     (storage, things)
+}
+
+/// Writes 12 MB over three keys, of which the first 8 MB fill a journal file, and lets everything be settled that `log` settles.
+async fn fill(log: SledLog) {
+    let storage = Storage::open(log, &StorageOptions::default()).unwrap();
+    let things = storage.collection(THINGS, Arc::new(WordIndex));
+    let word = "x".repeat(1_000_000);
+    for number in 0..12 {
+        set(&things, &format!("n{}", number % 3), &word).await;
+    }
+    storage.compact(Revision(12));
+    storage.compacted(Revision(12)).await;
+    storage.close().await;
+}
+
+/// The file that goes when what was filled first is settled.
+fn first_file(folder: &Path) -> PathBuf {
+    folder.join("journal/0000000001.journal")
 }
