@@ -11,7 +11,8 @@ use flate2::write::GzEncoder;
 use http_body::Frame;
 use tokio::sync::OwnedSemaphorePermit;
 
-/// Bytes compressed before other work of the connection gets its turn; about half a millisecond.
+/// Bytes compressed at a time, which takes a quarter of a millisecond. Other answers of an HTTP/2 connection get their turn in
+/// between; its conversation does after a look at all of them (`LOOK` in `listener/exchanges`), which is a few slices.
 const SLICE: usize = 64 << 10;
 /// Bytes that are sent at once.
 const CHUNK: usize = 32 << 10;
