@@ -30,6 +30,7 @@ pub mod reservations;
 pub mod response;
 pub mod routes;
 pub mod shutdown;
+mod signatures;
 pub mod stores;
 mod table;
 pub mod trace;

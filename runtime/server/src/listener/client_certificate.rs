@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use planesmith_access::authentication::{ClientCertificate, ProxyCertificate};
 use rustls::client::danger::HandshakeSignatureValid;
-use rustls::crypto::{CryptoProvider, verify_tls12_signature, verify_tls13_signature};
+use rustls::crypto::CryptoProvider;
 use rustls::pki_types::{CertificateDer, UnixTime};
 use rustls::server::WebPkiClientVerifier;
 use rustls::server::danger::{ClientCertVerified, ClientCertVerifier};
@@ -12,6 +12,7 @@ use rustls::{DigitallySignedStruct, DistinguishedName, RootCertStore, SignatureS
 
 use super::TlsError;
 use crate::connection::Connection;
+use crate::signatures::Signatures;
 
 /// Takes any client certificate whose key the client has.
 ///
@@ -23,7 +24,7 @@ pub(super) struct AnyCertificate {
     proxies: Option<Arc<dyn ClientCertVerifier>>,
     /// Whose certificates clients are asked for.
     hints: Vec<DistinguishedName>,
-    provider: Arc<CryptoProvider>,
+    signatures: Signatures,
 }
 
 impl AnyCertificate {
@@ -49,7 +50,7 @@ impl AnyCertificate {
             clients,
             proxies,
             hints,
-            provider: Arc::clone(provider),
+            signatures: Signatures::new(provider),
         };
         Ok((!judges_nobody).then_some(any))
     }
@@ -103,12 +104,7 @@ impl ClientCertVerifier for AnyCertificate {
         certificate: &CertificateDer<'_>,
         signed: &DigitallySignedStruct,
     ) -> Result<HandshakeSignatureValid, rustls::Error> {
-        verify_tls12_signature(
-            message,
-            certificate,
-            signed,
-            &self.provider.signature_verification_algorithms,
-        )
+        self.signatures.check_tls12(message, certificate, signed)
     }
 
     fn verify_tls13_signature(
@@ -117,15 +113,10 @@ impl ClientCertVerifier for AnyCertificate {
         certificate: &CertificateDer<'_>,
         signed: &DigitallySignedStruct,
     ) -> Result<HandshakeSignatureValid, rustls::Error> {
-        verify_tls13_signature(
-            message,
-            certificate,
-            signed,
-            &self.provider.signature_verification_algorithms,
-        )
+        self.signatures.check_tls13(message, certificate, signed)
     }
 
     fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
-        self.provider.signature_verification_algorithms.supported_schemes()
+        self.signatures.schemes()
     }
 }

@@ -11,28 +11,57 @@ use rustls::server::ParsedCertificate;
 use rustls::{CertificateError, DigitallySignedStruct, RootCertStore, SignatureScheme};
 use x509_parser::prelude::{ASN1Time, FromDer as _, X509Certificate};
 
-/// Believes what an authority has signed, and what stands among the authorities itself: as Go does, a certificate of its
-/// own making that says of itself that it is an authority.
+use crate::signatures::Signatures;
+
+/// Whom a connection believes.
 #[derive(Debug)]
 pub(super) struct Believed {
-    listed: Vec<CertificateDer<'static>>,
-    authorities: Arc<WebPkiServerVerifier>,
+    whom: Whom,
+    signatures: Signatures,
+}
+
+#[derive(Debug)]
+enum Whom {
+    /// Any certificate whose owner has its key.
+    Anyone,
+    /// What an authority has signed, and what stands among the authorities itself: as Go does, a certificate of its own making
+    /// that says of itself that it is an authority.
+    Listed {
+        authorities: Vec<CertificateDer<'static>>,
+        /// `None` when there are no authorities.
+        judge: Option<Arc<WebPkiServerVerifier>>,
+    },
 }
 
 impl Believed {
-    /// Believes by a list of authorities; `None` when it is empty.
-    pub(super) fn new(
-        listed: Vec<CertificateDer<'static>>,
+    /// Believes anyone.
+    pub(super) fn anyone(provider: &Arc<CryptoProvider>) -> Self {
+        Self {
+            whom: Whom::Anyone,
+            signatures: Signatures::new(provider),
+        }
+    }
+
+    /// Believes by a list of authorities.
+    ///
+    /// # Errors
+    ///
+    /// When one of them cannot be used.
+    pub(super) fn listed(
+        authorities: Vec<CertificateDer<'static>>,
         provider: &Arc<CryptoProvider>,
-    ) -> Result<Option<Self>, rustls::Error> {
+    ) -> Result<Self, rustls::Error> {
         let mut roots = RootCertStore::empty();
-        for certificate in &listed {
+        for certificate in &authorities {
             roots.add(certificate.clone())?;
         }
         let builder = WebPkiServerVerifier::builder_with_provider(Arc::new(roots), Arc::clone(provider));
         // Without authorities there is nothing that can be built.
-        let authorities = builder.build().ok();
-        Ok(authorities.map(|authorities| Self { listed, authorities }))
+        let judge = builder.build().ok();
+        Ok(Self {
+            whom: Whom::Listed { authorities, judge },
+            signatures: Signatures::new(provider),
+        })
     }
 
     /// Checks what is left to check of a certificate that is believed by itself.
@@ -71,11 +100,16 @@ impl ServerCertVerifier for Believed {
         ocsp_response: &[u8],
         now: UnixTime,
     ) -> Result<ServerCertVerified, rustls::Error> {
-        if self.listed.contains(certificate) {
-            return Self::check_listed(certificate, name, now);
+        match &self.whom {
+            Whom::Anyone => Ok(ServerCertVerified::assertion()),
+            Whom::Listed { authorities, .. } if authorities.contains(certificate) => {
+                Self::check_listed(certificate, name, now)
+            }
+            Whom::Listed { judge: Some(judge), .. } => {
+                judge.verify_server_cert(certificate, intermediates, name, ocsp_response, now)
+            }
+            Whom::Listed { judge: None, .. } => Err(CertificateError::UnknownIssuer.into()),
         }
-        self.authorities
-            .verify_server_cert(certificate, intermediates, name, ocsp_response, now)
     }
 
     fn verify_tls12_signature(
@@ -84,7 +118,7 @@ impl ServerCertVerifier for Believed {
         certificate: &CertificateDer<'_>,
         signature: &DigitallySignedStruct,
     ) -> Result<HandshakeSignatureValid, rustls::Error> {
-        self.authorities.verify_tls12_signature(message, certificate, signature)
+        self.signatures.check_tls12(message, certificate, signature)
     }
 
     fn verify_tls13_signature(
@@ -93,10 +127,10 @@ impl ServerCertVerifier for Believed {
         certificate: &CertificateDer<'_>,
         signature: &DigitallySignedStruct,
     ) -> Result<HandshakeSignatureValid, rustls::Error> {
-        self.authorities.verify_tls13_signature(message, certificate, signature)
+        self.signatures.check_tls13(message, certificate, signature)
     }
 
     fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
-        self.authorities.supported_verify_schemes()
+        self.signatures.schemes()
     }
 }

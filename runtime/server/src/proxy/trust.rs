@@ -3,11 +3,10 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
-use rustls::crypto::{CryptoProvider, ring, verify_tls12_signature, verify_tls13_signature};
+use rustls::crypto::ring;
+use rustls::pki_types::CertificateDer;
 use rustls::pki_types::pem::PemObject;
-use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
-use rustls::{ClientConfig, DigitallySignedStruct, RootCertStore, SignatureScheme};
+use rustls::{ClientConfig, RootCertStore};
 
 use super::believed::Believed;
 use super::identity::{ClientIdentity, Pem, Shown, TrustError};
@@ -64,73 +63,23 @@ pub fn client_tls_by(pem: &[u8]) -> Result<Arc<ClientConfig>, TrustError> {
 pub fn client_tls_to(trust: Trust<'_>, identity: Option<&ClientIdentity>) -> Result<Arc<ClientConfig>, TrustError> {
     let provider = Arc::new(ring::default_provider());
     let builder = ClientConfig::builder_with_provider(Arc::clone(&provider)).with_safe_default_protocol_versions()?;
-    let listed = match trust {
-        Trust::Anyone => None,
-        Trust::File(path) => Some(Pem::File(path.to_owned()).certificates()?),
-        Trust::Bundle(pem) => Some(CertificateDer::pem_slice_iter(pem).flatten().collect()),
+    let believed = match trust {
+        Trust::Anyone => Believed::anyone(&provider),
+        Trust::File(path) => Believed::listed(Pem::File(path.to_owned()).certificates()?, &provider)?,
+        Trust::Bundle(pem) => Believed::listed(CertificateDer::pem_slice_iter(pem).flatten().collect(), &provider)?,
         Trust::System => {
             let bundle = SYSTEM_AUTHORITIES.iter().find_map(|path| std::fs::read(path).ok());
             let bundle = bundle.unwrap_or_default();
             let mut listed: Vec<_> = CertificateDer::pem_slice_iter(&bundle).flatten().collect();
             // Some of an operating system's authorities may be older than what is accepted here.
             listed.retain(|certificate| RootCertStore::empty().add(certificate.clone()).is_ok());
-            Some(listed)
+            Believed::listed(listed, &provider)?
         }
     };
-    let believed = listed.map(|listed| Believed::new(listed, &provider)).transpose()?;
-    let builder = match believed {
-        None => builder.dangerous().with_custom_certificate_verifier(Arc::new(Anyone {
-            provider: Arc::clone(&provider),
-        })),
-        Some(None) => builder.with_root_certificates(RootCertStore::empty()),
-        Some(Some(believed)) => builder.dangerous().with_custom_certificate_verifier(Arc::new(believed)),
-    };
+    let builder = builder.dangerous().with_custom_certificate_verifier(Arc::new(believed));
     let config = match identity {
         None => builder.with_no_client_auth(),
         Some(identity) => builder.with_client_cert_resolver(Arc::new(Shown::open(identity, &provider)?)),
     };
     Ok(Arc::new(config))
-}
-
-/// Believes any certificate whose owner has its key.
-#[derive(Debug)]
-struct Anyone {
-    provider: Arc<CryptoProvider>,
-}
-
-impl ServerCertVerifier for Anyone {
-    fn verify_server_cert(
-        &self,
-        _: &CertificateDer<'_>,
-        _: &[CertificateDer<'_>],
-        _: &ServerName<'_>,
-        _: &[u8],
-        _: UnixTime,
-    ) -> Result<ServerCertVerified, rustls::Error> {
-        Ok(ServerCertVerified::assertion())
-    }
-
-    fn verify_tls12_signature(
-        &self,
-        message: &[u8],
-        certificate: &CertificateDer<'_>,
-        signature: &DigitallySignedStruct,
-    ) -> Result<HandshakeSignatureValid, rustls::Error> {
-        let algorithms = &self.provider.signature_verification_algorithms;
-        verify_tls12_signature(message, certificate, signature, algorithms)
-    }
-
-    fn verify_tls13_signature(
-        &self,
-        message: &[u8],
-        certificate: &CertificateDer<'_>,
-        signature: &DigitallySignedStruct,
-    ) -> Result<HandshakeSignatureValid, rustls::Error> {
-        let algorithms = &self.provider.signature_verification_algorithms;
-        verify_tls13_signature(message, certificate, signature, algorithms)
-    }
-
-    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
-        self.provider.signature_verification_algorithms.supported_schemes()
-    }
 }
