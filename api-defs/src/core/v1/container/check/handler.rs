@@ -1,84 +1,18 @@
 //! What is wrong with the actions of probes and hooks.
 
+use planesmith_machinery::facts::Rule;
 use planesmith_machinery::field_error::FieldErrors;
 use planesmith_machinery::int_or_string::IntOrString;
 use planesmith_machinery::names;
+use planesmith_machinery::value::Struct;
 
 use crate::core::v1::one_of::OneOf;
 use crate::core::v1::{
     ExecAction, GRPCAction, HTTPGetAction, Lifecycle, LifecycleHandler, ProbeHandler, SleepAction, TCPSocketAction,
 };
 
+const STOP_SIGNAL: &str = "stopSignal";
 const SCHEMES: [&str; 2] = ["HTTP", "HTTPS"];
-
-/// The signals that end containers on Linux.
-const STOP_SIGNALS: [&str; 65] = [
-    "SIGABRT",
-    "SIGALRM",
-    "SIGBUS",
-    "SIGCHLD",
-    "SIGCLD",
-    "SIGCONT",
-    "SIGFPE",
-    "SIGHUP",
-    "SIGILL",
-    "SIGINT",
-    "SIGIO",
-    "SIGIOT",
-    "SIGKILL",
-    "SIGPIPE",
-    "SIGPOLL",
-    "SIGPROF",
-    "SIGPWR",
-    "SIGQUIT",
-    "SIGRTMAX",
-    "SIGRTMAX-1",
-    "SIGRTMAX-10",
-    "SIGRTMAX-11",
-    "SIGRTMAX-12",
-    "SIGRTMAX-13",
-    "SIGRTMAX-14",
-    "SIGRTMAX-2",
-    "SIGRTMAX-3",
-    "SIGRTMAX-4",
-    "SIGRTMAX-5",
-    "SIGRTMAX-6",
-    "SIGRTMAX-7",
-    "SIGRTMAX-8",
-    "SIGRTMAX-9",
-    "SIGRTMIN",
-    "SIGRTMIN+1",
-    "SIGRTMIN+10",
-    "SIGRTMIN+11",
-    "SIGRTMIN+12",
-    "SIGRTMIN+13",
-    "SIGRTMIN+14",
-    "SIGRTMIN+15",
-    "SIGRTMIN+2",
-    "SIGRTMIN+3",
-    "SIGRTMIN+4",
-    "SIGRTMIN+5",
-    "SIGRTMIN+6",
-    "SIGRTMIN+7",
-    "SIGRTMIN+8",
-    "SIGRTMIN+9",
-    "SIGSEGV",
-    "SIGSTKFLT",
-    "SIGSTOP",
-    "SIGSYS",
-    "SIGTERM",
-    "SIGTRAP",
-    "SIGTSTP",
-    "SIGTTIN",
-    "SIGTTOU",
-    "SIGURG",
-    "SIGUSR1",
-    "SIGUSR2",
-    "SIGVTALRM",
-    "SIGWINCH",
-    "SIGXCPU",
-    "SIGXFSZ",
-];
 
 /// One of several actions.
 #[derive(Clone, Copy, Debug, Default)]
@@ -193,21 +127,35 @@ impl Lifecycle {
 }
 
 fn check_signal(signal: &str, os: Option<&str>, errors: &mut FieldErrors) {
-    const FIELD: &str = "stopSignal";
     let known: &[&str] = match os {
-        None => return errors.forbidden(FIELD, "may not be set for containers with empty `spec.os.name`"),
-        Some("linux") => &STOP_SIGNALS,
+        None => return errors.forbidden(STOP_SIGNAL, "may not be set for containers with empty `spec.os.name`"),
+        Some("linux") => stop_signals(&Lifecycle::default()),
         Some("windows") => &["SIGKILL", "SIGTERM"],
         Some(_) => return,
     };
     if !known.contains(&signal) {
-        errors.not_supported(FIELD, signal, known);
+        errors.not_supported(STOP_SIGNAL, signal, known);
     }
+}
+
+/// The signals that the field for them is declared to know.
+fn stop_signals(holder: &dyn Struct) -> &'static [&'static str] {
+    let mut fields = holder.facts().fields.iter();
+    let field = fields.find(|field| field.name == STOP_SIGNAL);
+    let known = field
+        .into_iter()
+        .flat_map(|field| field.rules)
+        .find_map(|rule| match rule {
+            Rule::Known(signals) => Some(*signals),
+            _ => None,
+        });
+    known.unwrap_or_default()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::core::v1::ContainerStatus;
 
     #[test]
     fn signals_are_those_of_the_system() {
@@ -239,5 +187,12 @@ mod tests {
             listed.contains("\"SIGRTMAX\", \"SIGRTMAX-1\", \"SIGRTMAX-10\""),
             "{listed}"
         );
+    }
+
+    #[test]
+    fn containers_report_the_signals_that_may_be_wanted() {
+        let wanted = stop_signals(&Lifecycle::default());
+        assert_eq!(wanted.len(), 65);
+        assert_eq!(stop_signals(&ContainerStatus::default()), wanted);
     }
 }
