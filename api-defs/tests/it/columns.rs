@@ -24,6 +24,7 @@ fn line(object: &dyn Object) -> String {
         Cell::Integer(number) => number.to_string(),
         Cell::Number(number) => number.to_string(),
         Cell::Bool(value) => value.to_string(),
+        Cell::Aged { before, after, .. } => format!("{before}AGE{after}"),
     };
     shown.map(|(_, cell)| text(cell)).collect::<Vec<_>>().join(" | ")
 }

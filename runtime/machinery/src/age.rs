@@ -7,10 +7,14 @@ use crate::table::Cell;
 /// The cell of a time in a column of ages; absent times are unknown.
 #[must_use]
 pub fn cell(then: Option<Timestamp>) -> Cell {
-    Cell::Text(match then {
-        None => "<unknown>".to_owned(),
-        Some(then) => text(Timestamp::now().as_second() - then.as_second()),
-    })
+    match then {
+        None => Cell::Text("<unknown>".to_owned()),
+        Some(since) => Cell::Aged {
+            before: String::new(),
+            since,
+            after: "",
+        },
+    }
 }
 
 /// An age in seconds: `5s`, `3m20s`, `6h`, `2y325d`. Two units while the second still matters.

@@ -1,11 +1,15 @@
 //! The Table form of objects that kubectl prints.
 
 mod cells;
+mod printed_cells;
 mod writer;
+
+use jiff::Timestamp;
 
 use crate::resource::{Column, ResourceFacts};
 
 pub use cells::cells;
+pub use printed_cells::PrintedCells;
 pub use writer::{RowObject, TableWriter};
 
 /// One cell.
@@ -21,6 +25,15 @@ pub enum Cell {
     Number(f64),
     /// A truth value.
     Bool(bool),
+    /// Text with the age of something in it, which is that of the moment when the cell is written.
+    Aged {
+        /// What stands before the age.
+        before: String,
+        /// What the age is counted from.
+        since: Timestamp,
+        /// What stands after the age.
+        after: &'static str,
+    },
 }
 
 /// The version whose columns are printed for a kind: an older version that declares none prints its storage version's.

@@ -31,7 +31,7 @@ use crate::routes::{ResourceHandler, Routes, ServedResource, StoredCounts};
 use crate::stores::{ResourceStore, Stores};
 pub use crate::verbs::{Posted, Submission};
 
-pub(crate) use forms::{Form, Forms};
+pub(crate) use forms::{Form, Forms, metadata_range};
 pub use object_part::ObjectPart;
 pub(crate) use object_part::PartRules;
 pub(crate) use render::{PARTIAL_KIND, PARTIAL_OPEN, Subject, envelope, no_list, partial_api_version};

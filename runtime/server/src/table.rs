@@ -1,5 +1,7 @@
 //! Objects as the rows of a table.
 
+mod kept_row;
+
 use std::sync::Arc;
 
 use planesmith_machinery::age;
@@ -10,6 +12,7 @@ use planesmith_machinery::status::{ApiError, ApiResult};
 use planesmith_machinery::table::{Cell, RowObject, TableWriter};
 use planesmith_store::Entry;
 
+use self::kept_row::KeptRow;
 use crate::endpoint::{Forms, Subject};
 use crate::request::Query;
 
@@ -41,16 +44,12 @@ pub(crate) fn of_one(
     shown: RowObject,
     with_columns: bool,
 ) -> ApiResult<Vec<u8>> {
-    let object = subject.object(forms)?;
     let meta = ListMeta {
-        resource_version: object.meta().resource_version.clone(),
+        resource_version: subject.resource_version(forms)?,
         ..ListMeta::default()
     };
     let mut table = TableWriter::new(facts, &meta, with_columns);
-    match subject.printed(facts, forms)? {
-        None => table.row(&*object, &*object, shown),
-        Some(printed) => table.row(&*printed, &*object, shown),
-    }
+    append(&mut table, facts, subject, forms, shown)?;
     Ok(table.finish())
 }
 
@@ -64,13 +63,29 @@ pub(crate) fn of_list(
 ) -> ApiResult<Vec<u8>> {
     let mut table = TableWriter::new(facts, meta, true);
     for entry in entries {
-        let object = forms.object_of(entry)?;
-        match Subject::Entry(entry).printed(facts, forms)? {
-            None => table.row(&*object, &*object, shown),
-            Some(printed) => table.row(&*printed, &*object, shown),
-        }
+        append(&mut table, facts, Subject::Entry(entry), forms, shown)?;
     }
     Ok(table.finish())
+}
+
+fn append(
+    table: &mut TableWriter,
+    facts: &'static ResourceFacts,
+    subject: Subject<'_>,
+    forms: &Forms,
+    shown: RowObject,
+) -> ApiResult<()> {
+    if let (Subject::Entry(entry), RowObject::Metadata) = (subject, shown)
+        && forms.is_as_stored(entry)
+    {
+        return KeptRow::of(facts, entry, forms)?.append_to(table);
+    }
+    let object = subject.object(forms)?;
+    match subject.printed(facts, forms)? {
+        None => table.row(&*object, &*object, shown),
+        Some(printed) => table.row(&*printed, &*object, shown),
+    }
+    Ok(())
 }
 
 /// The columns of Scales; their cells are made by hand, because a Scale is only a view of an object.

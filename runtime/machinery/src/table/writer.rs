@@ -1,7 +1,9 @@
 //! Writes tables as JSON, row by row.
 
-use super::{Cell, cells, columns};
-use crate::json::{encode, encode_item, encode_text, encode_value};
+use jiff::Timestamp;
+
+use super::{Cell, PrintedCells, cells, columns};
+use crate::json::{encode, encode_item, encode_text};
 use crate::meta::{ListMeta, ObjectMeta};
 use crate::object::Object;
 use crate::resource::{Column, ResourceFacts};
@@ -19,6 +21,9 @@ pub enum RowObject {
     Nothing,
 }
 
+/// What the metadata of a row stands in, up to it.
+const METADATA: &[u8] = br#"{"kind":"PartialObjectMetadata","apiVersion":"meta.k8s.io/v1","metadata":"#;
+
 /// A table being written.
 ///
 /// ```
@@ -35,6 +40,8 @@ pub enum RowObject {
 pub struct TableWriter {
     out: Vec<u8>,
     rows: usize,
+    /// The time that ages are counted to, in seconds since 1970.
+    now: i64,
     /// What a table without rows has.
     no_rows: &'static [u8],
 }
@@ -59,7 +66,12 @@ impl TableWriter {
         }
         out.extend_from_slice(br#","rows":"#);
         let no_rows: &[u8] = if is_nobodys_own(columns) { b"null}" } else { b"[]}" };
-        Self { out, rows: 0, no_rows }
+        Self {
+            out,
+            rows: 0,
+            now: Timestamp::now().as_second(),
+            no_rows,
+        }
     }
 
     /// Appends the row of an object of the kind and version that the table was started with.
@@ -71,30 +83,39 @@ impl TableWriter {
 
     /// Appends a row; `meta` is the metadata of `object`.
     pub fn row_of(&mut self, cells: &[Cell], object: &dyn Struct, meta: &ObjectMeta, shown: RowObject) {
-        self.out.extend_from_slice(if self.rows == 0 {
-            br#"[{"cells":["#
-        } else {
-            br#",{"cells":["#
-        });
-        self.rows += 1;
-        for (index, cell) in cells.iter().enumerate() {
-            if index > 0 {
-                self.out.push(b',');
-            }
-            write_cell(cell, &mut self.out);
+        if let Some(cells) = PrintedCells::read(&PrintedCells::encode(cells)) {
+            self.begin_row(cells);
         }
-        self.out.extend_from_slice(br#"],"object":"#);
         match shown {
             RowObject::Nothing => self.out.extend_from_slice(b"null"),
             RowObject::Object => encode(object, &mut self.out),
             RowObject::Metadata => {
-                let start = br#"{"kind":"PartialObjectMetadata","apiVersion":"meta.k8s.io/v1","metadata":"#;
-                self.out.extend_from_slice(start);
+                self.out.extend_from_slice(METADATA);
                 encode(meta, &mut self.out);
                 self.out.push(b'}');
             }
         }
         self.out.push(b'}');
+    }
+
+    /// Appends a row whose cells were printed before; `metadata` is the JSON of what it shows of its object.
+    pub fn row_of_printed(&mut self, cells: PrintedCells<'_>, metadata: &[u8]) {
+        self.begin_row(cells);
+        for part in [METADATA, metadata, b"}}"] {
+            self.out.extend_from_slice(part);
+        }
+    }
+
+    fn begin_row(&mut self, cells: PrintedCells<'_>) {
+        let start: &[u8] = if self.rows == 0 {
+            br#"[{"cells":"#
+        } else {
+            br#",{"cells":"#
+        };
+        self.rows += 1;
+        self.out.extend_from_slice(start);
+        cells.write(self.now, &mut self.out);
+        self.out.extend_from_slice(br#","object":"#);
     }
 
     /// The table as compact JSON, without a final newline.
@@ -131,14 +152,4 @@ fn write_columns(columns: &[Column], out: &mut Vec<u8>) {
         out.extend_from_slice(format!(",\"priority\":{}}}", column.priority).as_bytes());
     }
     out.push(b']');
-}
-
-fn write_cell(cell: &Cell, out: &mut Vec<u8>) {
-    match cell {
-        Cell::Null => out.extend_from_slice(b"null"),
-        Cell::Text(text) => encode_text(text, out),
-        Cell::Integer(number) => encode_value(&(*number).into(), out),
-        Cell::Number(number) => encode_value(&(*number).into(), out),
-        Cell::Bool(value) => encode_value(&(*value).into(), out),
-    }
 }

@@ -38,6 +38,8 @@ pub(crate) enum Form {
     Message = 1,
     /// The protobuf message of the metadata alone.
     MetadataMessage = 2,
+    /// What tables show.
+    Row = 3,
     /// The first of the frames of watches.
     Frames = 8,
 }

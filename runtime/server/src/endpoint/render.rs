@@ -14,8 +14,7 @@ use planesmith_machinery::status::{ApiError, ApiResult, Reason};
 use planesmith_machinery::{conversion, json, protobuf};
 use planesmith_store::{Entry, Revision};
 
-use super::forms::metadata_range;
-use super::{Endpoint, Forms};
+use super::{Endpoint, Forms, metadata_range};
 use crate::list_stream::{Items, ListStream};
 use crate::negotiation::{Format, Output, Target};
 use crate::request::Query;
@@ -81,6 +80,15 @@ impl<'a> Subject<'a> {
             Subject::Entry(entry) => forms.object_of(entry).map(Held::Own),
             Subject::Former(entry, revision) => forms.object(&entry.bytes_at(revision)).map(Held::Own),
             Subject::Object(object) => Ok(Held::Lent(object)),
+        }
+    }
+
+    /// The resourceVersion that its metadata says.
+    pub(crate) fn resource_version(self, forms: &Forms) -> ApiResult<String> {
+        match self {
+            Subject::Entry(entry) if entry.revision() > Revision(0) => Ok(entry.revision().to_string()),
+            Subject::Former(_, revision) => Ok(revision.to_string()),
+            Subject::Entry(_) | Subject::Object(_) => Ok(self.object(forms)?.meta().resource_version.clone()),
         }
     }
 

@@ -19,6 +19,8 @@ use std::time::Duration;
     status,
     scale(spec = "spec.size", status = "status.size", selector = "status.selector"),
     selectable("spec.colour", "status.phase"),
+    column(name),
+    column(name = "Colour", type = "string", doc = "Its colour.", path = "spec.colour"),
     generation,
     rules
 )]

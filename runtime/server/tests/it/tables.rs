@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::harness::{NOTES, Server};
+use crate::harness::{NOTES, SHELVES, Server};
 
 const TABLE: &str = "application/json;as=Table;v=v1;g=meta.k8s.io";
 
@@ -34,6 +34,29 @@ async fn objects_and_lists_come_as_rows() {
     assert_eq!(wrong.refusal(), (400, words.to_owned()));
     let missing = server.get_as(TABLE, &format!("{NOTES}/x")).await;
     assert_eq!((missing.code, missing.at("/kind")), (404, json!("Status")));
+}
+
+#[tokio::test]
+async fn rows_are_those_of_the_object_as_it_is() {
+    let server = Server::with_places().await;
+    let one = format!("{SHELVES}/s");
+    let row = async |path: &str| server.get_as(TABLE, path).await.at("/rows/0");
+    let mut shelf = server.create(SHELVES, r#"{"metadata":{"name":"s"}}"#).await;
+    for colour in ["white", "red"] {
+        shelf["spec"]["colour"] = json!(colour);
+        let stored = server.put(&one, &shelf.to_string()).await;
+        assert_eq!(stored.code, 200, "{}", stored.text);
+        let wanted = json!({"cells": ["s", colour], "object": {
+            "kind": "PartialObjectMetadata", "apiVersion": "meta.k8s.io/v1", "metadata": stored.at("/metadata"),
+        }});
+        // The first table leaves for the others what it has made of the object.
+        for path in [SHELVES, SHELVES, &one] {
+            assert_eq!(row(path).await, wanted);
+        }
+        let bare = row(&format!("{SHELVES}?includeObject=None")).await;
+        assert_eq!(bare, json!({"cells": ["s", colour], "object": null}));
+        shelf = stored.json();
+    }
 }
 
 #[tokio::test]

@@ -1,6 +1,5 @@
 //! The cells of printed jobs.
 
-use jiff::Timestamp;
 use planesmith_machinery::age;
 use planesmith_machinery::table::Cell;
 use planesmith_machinery::time::Time;
@@ -38,13 +37,13 @@ pub(super) fn completions(job: &Job) -> Cell {
 }
 
 pub(super) fn duration(job: &Job) -> Cell {
-    let second = |time: &Time| time.timestamp().map(|timestamp| timestamp.as_second());
-    let Some(start) = job.status.start_time.as_ref().and_then(second) else {
+    let Some(start) = job.status.start_time.as_ref().and_then(Time::timestamp) else {
         return Cell::Text(String::new());
     };
-    let end = job.status.completion_time.as_ref().and_then(second);
-    let end = end.unwrap_or_else(|| Timestamp::now().as_second());
-    Cell::Text(age::text(end - start))
+    match job.status.completion_time.as_ref().and_then(Time::timestamp) {
+        Some(end) => Cell::Text(age::text(end.as_second() - start.as_second())),
+        None => age::cell(Some(start)),
+    }
 }
 
 pub(super) fn containers(job: &Job) -> Cell {

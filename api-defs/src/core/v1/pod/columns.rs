@@ -1,6 +1,5 @@
 //! The cells of printed pods.
 
-use planesmith_machinery::age;
 use planesmith_machinery::table::Cell;
 use planesmith_machinery::time::Time;
 
@@ -41,10 +40,14 @@ pub(super) fn status(pod: &Pod) -> Cell {
 
 pub(super) fn restarts(pod: &Pod) -> Cell {
     let Restarts { count, last } = summary(pod).restarts;
-    Cell::Text(match (count, last.map(|time| age::cell(time.timestamp()))) {
-        (1.., Some(Cell::Text(age))) => format!("{count} ({age} ago)"),
-        _ => count.to_string(),
-    })
+    match (count, last.and_then(|time| time.timestamp())) {
+        (1.., Some(since)) => Cell::Aged {
+            before: format!("{count} ("),
+            since,
+            after: " ago)",
+        },
+        _ => Cell::Text(count.to_string()),
+    }
 }
 
 pub(super) fn ip(pod: &Pod) -> Cell {

@@ -1,0 +1,154 @@
+//! The cells of a row as JSON, which stay as they are while time goes by.
+
+use jiff::Timestamp;
+
+use super::Cell;
+use crate::age;
+use crate::json::{encode_text, encode_value};
+
+/// Bytes of a gap: where it is, and since when the age is counted that stands there.
+const GAP: usize = size_of::<u64>() + size_of::<i64>();
+
+/// The JSON of all cells of a row, with gaps for ages: what can be kept for as long as the object is the same.
+///
+/// As bytes: the number of gaps, each with its place and its second since 1970, and the text, all in little endian.
+#[derive(Clone, Copy, Debug)]
+pub struct PrintedCells<'b> {
+    gaps: &'b [u8],
+    text: &'b [u8],
+}
+
+impl<'b> PrintedCells<'b> {
+    /// Prints `cells`, to be read by [`PrintedCells::read`].
+    #[must_use]
+    pub fn encode(cells: &[Cell]) -> Vec<u8> {
+        let (mut gaps, mut text) = (Vec::new(), vec![b'[']);
+        for (index, cell) in cells.iter().enumerate() {
+            if index > 0 {
+                text.push(b',');
+            }
+            if let Some((place, since)) = write(cell, &mut text) {
+                gaps.push((place as u64, since.as_second()));
+            }
+        }
+        text.push(b']');
+        let mut out = Vec::with_capacity(size_of::<u64>() + gaps.len() * GAP + text.len());
+        out.extend_from_slice(&(gaps.len() as u64).to_le_bytes());
+        for (place, second) in gaps {
+            out.extend_from_slice(&place.to_le_bytes());
+            out.extend_from_slice(&second.to_le_bytes());
+        }
+        out.extend_from_slice(&text);
+        out
+    }
+
+    /// Reads what [`PrintedCells::encode`] has made; `None` when it is something else.
+    #[must_use]
+    pub fn read(bytes: &'b [u8]) -> Option<Self> {
+        let (count, rest) = bytes.split_first_chunk()?;
+        let length = GAP.checked_mul(usize::try_from(u64::from_le_bytes(*count)).ok()?)?;
+        let (gaps, text) = rest.split_at_checked(length)?;
+        Some(Self { gaps, text })
+    }
+
+    /// Appends the cells as they are `now`, in seconds since 1970.
+    pub fn write(self, now: i64, out: &mut Vec<u8>) {
+        let mut written = 0;
+        for (place, second) in self.gaps() {
+            out.extend_from_slice(&self.text[written..place]);
+            out.extend_from_slice(age::text(now - second).as_bytes());
+            written = place;
+        }
+        out.extend_from_slice(&self.text[written..]);
+    }
+
+    /// Places in the text, none before the last one and none behind its end.
+    fn gaps(self) -> impl Iterator<Item = (usize, i64)> {
+        let (gaps, _) = self.gaps.as_chunks::<GAP>();
+        let mut last = 0;
+        gaps.iter().filter_map(move |gap| {
+            let (place, second) = gap.split_first_chunk()?;
+            let place = usize::try_from(u64::from_le_bytes(*place)).ok()?;
+            last = place.clamp(last, self.text.len());
+            Some((last, i64::from_le_bytes(*second.first_chunk()?)))
+        })
+    }
+}
+
+/// Appends a cell; where its age belongs, if it has one.
+fn write(cell: &Cell, out: &mut Vec<u8>) -> Option<(usize, Timestamp)> {
+    match cell {
+        Cell::Null => out.extend_from_slice(b"null"),
+        Cell::Text(text) => encode_text(text, out),
+        Cell::Integer(number) => encode_value(&(*number).into(), out),
+        Cell::Number(number) => encode_value(&(*number).into(), out),
+        Cell::Bool(value) => encode_value(&(*value).into(), out),
+        Cell::Aged { before, since, after } => {
+            encode_text(before, out);
+            // The age and what follows it go before the closing quote.
+            out.pop();
+            let place = out.len();
+            let start = out.len();
+            encode_text(after, out);
+            out.remove(start);
+            return Some((place, *since));
+        }
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn printed(cells: &[Cell], now: i64) -> String {
+        let bytes = PrintedCells::encode(cells);
+        let mut out = Vec::new();
+        PrintedCells::read(&bytes)
+            .expect("what was printed")
+            .write(now, &mut out);
+        String::from_utf8(out).expect("JSON")
+    }
+
+    fn aged(before: &str, second: i64, after: &'static str) -> Cell {
+        Cell::Aged {
+            before: before.to_owned(),
+            since: Timestamp::from_second(second).expect("a time"),
+            after,
+        }
+    }
+
+    #[test]
+    fn ages_are_those_of_the_moment() {
+        let cells = [
+            aged("", 1_000, ""),
+            Cell::Text("a\"b".to_owned()),
+            aged("\"3 (", 700, " ago)\""),
+            Cell::Null,
+        ];
+        assert_eq!(printed(&cells, 1_005), r#"["5s","a\"b","\"3 (5m5s ago)\"",null]"#);
+        assert_eq!(printed(&cells, 2_000), r#"["16m","a\"b","\"3 (21m ago)\"",null]"#);
+    }
+
+    #[test]
+    fn there_may_be_no_ages_and_no_cells() {
+        assert_eq!(
+            printed(&[Cell::Integer(-1), Cell::Number(0.5), Cell::Bool(true)], 0),
+            "[-1,0.5,true]"
+        );
+        assert_eq!(printed(&[], 0), "[]");
+    }
+
+    #[test]
+    fn other_bytes_do_no_harm() {
+        for bytes in [&b""[..], b"\x01\0\0\0\0\0\0\0", b"\xff\xff\xff\xff\xff\xff\xff\xff[]"] {
+            assert!(PrintedCells::read(bytes).is_none());
+        }
+        let mut strange = 2_u64.to_le_bytes().to_vec();
+        strange.extend([0xff; 2 * GAP]);
+        strange.extend(b"[]");
+        let mut out = Vec::new();
+        PrintedCells::read(&strange).expect("enough bytes").write(0, &mut out);
+        assert!(out.starts_with(b"[]"), "{out:?}");
+    }
+}

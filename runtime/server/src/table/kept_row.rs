@@ -1,0 +1,61 @@
+//! What a table shows of an object, made once for all tables until the object changes.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use bytes::Bytes;
+use planesmith_machinery::resource::ResourceFacts;
+use planesmith_machinery::status::{ApiError, ApiResult};
+use planesmith_machinery::table::{PrintedCells, TableWriter, cells};
+use planesmith_store::Entry;
+
+use crate::endpoint::{Form, Forms, Subject, metadata_range};
+
+/// Bytes of the place of the metadata: its start and its end.
+const PLACE: usize = 2 * size_of::<u64>();
+
+/// The cells of a row, and where the entry has its metadata.
+pub(super) struct KeptRow<'e> {
+    entry: &'e Arc<Entry>,
+    /// The place, and the cells as [`PrintedCells`] encodes them.
+    bytes: Bytes,
+}
+
+impl<'e> KeptRow<'e> {
+    /// The row of `entry`, which is as it is stored in the endpoint's version.
+    pub(super) fn of(facts: &'static ResourceFacts, entry: &'e Arc<Entry>, forms: &Forms) -> ApiResult<Self> {
+        let bytes = entry.form(forms.id(Form::Row, 0), |_| {
+            let subject = Subject::Entry(entry);
+            let cells = match subject.printed(facts, forms)? {
+                Some(printed) => cells(&*printed),
+                None => cells(&*subject.object(forms)?),
+            };
+            let place = metadata_range(entry.bytes())?;
+            let mut bytes = Vec::with_capacity(256);
+            for end in [place.start, place.end] {
+                bytes.extend_from_slice(&(end as u64).to_le_bytes());
+            }
+            bytes.extend_from_slice(&PrintedCells::encode(&cells));
+            Ok::<_, ApiError>(Bytes::from(bytes))
+        })?;
+        Ok(Self { entry, bytes })
+    }
+
+    /// Appends the row to a table of its kind and version.
+    pub(super) fn append_to(&self, table: &mut TableWriter) -> ApiResult<()> {
+        let unreadable = || ApiError::internal("unable to read the kept row of a table");
+        let (place, cells) = self.bytes.split_at_checked(PLACE).ok_or_else(unreadable)?;
+        let metadata = range(place).and_then(|place| self.entry.bytes().get(place));
+        let cells = PrintedCells::read(cells);
+        let (cells, metadata) = cells.zip(metadata).ok_or_else(unreadable)?;
+        table.row_of_printed(cells, metadata);
+        Ok(())
+    }
+}
+
+fn range(place: &[u8]) -> Option<Range<usize>> {
+    let (start, end) = place.split_first_chunk()?;
+    let end = end.first_chunk()?;
+    let number = |bytes: &[u8; 8]| usize::try_from(u64::from_le_bytes(*bytes)).ok();
+    Some(number(start)?..number(end)?)
+}
