@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use super::element::PathElement;
-use super::key_value::KeyValue;
+use super::key_value::{KeyValue, write_entries};
 use super::set::Set;
 use crate::json::{MAX_FIELDS_DEPTH, Malformed, Next, Reader, encode_text};
 
@@ -74,16 +74,8 @@ fn write_step(element: &PathElement<'_>, text: &mut Vec<u8>) {
             text.extend_from_slice(name.as_bytes());
         }
         PathElement::Key(keys) => {
-            text.extend_from_slice(b"k:{");
-            for (index, (name, value)) in keys.iter().enumerate() {
-                if index > 0 {
-                    text.push(b',');
-                }
-                encode_text(name, text);
-                text.push(b':');
-                value.write_json(text);
-            }
-            text.push(b'}');
+            text.extend_from_slice(b"k:");
+            write_entries(keys, text);
         }
         PathElement::Value(value) => {
             text.extend_from_slice(b"v:");

@@ -4,22 +4,27 @@ use std::borrow::Cow;
 use std::cmp::Ordering;
 use std::fmt;
 
+use crate::go_format;
 use crate::json;
 use crate::value::View;
 
-/// A plain value, with the order in which `managedFields` lists it: numbers, text, truth values, then the rest.
+/// A value, with the order in which `managedFields` lists it: numbers, text, truth values, lists, objects, null.
 #[derive(Clone, Debug)]
 pub enum KeyValue<'a> {
     /// A whole number.
     Int(i64),
-    /// A number with a fraction.
+    /// A number with a fraction, or one that is too large to be whole.
     Double(f64),
     /// Text.
     Str(Cow<'a, str>),
     /// A truth value.
     Bool(bool),
-    /// Anything else that a client wrote into `managedFields`.
-    Other(Box<serde_json::Value>),
+    /// A list that a client wrote into `managedFields`.
+    List(Box<[KeyValue<'a>]>),
+    /// An object that a client wrote into `managedFields`, sorted by name.
+    Map(Box<[(Cow<'a, str>, KeyValue<'a>)]>),
+    /// A null that a client wrote into `managedFields` or gave as a key.
+    Null,
 }
 
 impl<'a> KeyValue<'a> {
@@ -29,7 +34,7 @@ impl<'a> KeyValue<'a> {
         match view {
             View::Bool(value) => Some(Self::Bool(*value)),
             View::Int(value) => Some(Self::Int(*value)),
-            View::Double(value) => Some(Self::Double(*value)),
+            View::Double(value) => Some(Self::of_number(*value)),
             View::Str(text) => Some(Self::Str(Cow::Borrowed(text))),
             View::Scalar(scalar) => {
                 let mut json = Vec::new();
@@ -40,19 +45,38 @@ impl<'a> KeyValue<'a> {
         }
     }
 
-    /// The plain value of a JSON value.
+    /// The value of a JSON value.
     #[must_use]
     pub fn from_json(value: serde_json::Value) -> Self {
         match value {
+            serde_json::Value::Null => Self::Null,
             serde_json::Value::Bool(value) => Self::Bool(value),
             serde_json::Value::String(text) => Self::Str(Cow::Owned(text)),
-            serde_json::Value::Number(number) => match (number.as_i64(), number.as_f64()) {
-                (Some(value), _) => Self::Int(value),
-                (None, Some(value)) => Self::Double(value),
-                (None, None) => Self::Other(Box::new(serde_json::Value::Number(number))),
+            serde_json::Value::Number(number) => match number.as_i64() {
+                Some(value) => Self::Int(value),
+                None => number.as_f64().map_or(Self::Null, Self::of_number),
             },
-            other => Self::Other(Box::new(other)),
+            serde_json::Value::Array(elements) => Self::List(elements.into_iter().map(Self::from_json).collect()),
+            serde_json::Value::Object(entries) => {
+                let entry = |(name, value)| (Cow::Owned(name), Self::from_json(value));
+                let mut entries: Vec<_> = entries.into_iter().map(entry).collect();
+                entries.sort_by(|left: &(Cow<'_, str>, Self), right| left.0.cmp(&right.0));
+                Self::Map(entries.into())
+            }
         }
+    }
+
+    /// A number as the same value as its text, which has no fraction when the number is whole. A large whole number is
+    /// what its text says, and that is shorter than what the number stands for to the last digit.
+    fn of_number(number: f64) -> Self {
+        // The text of -0 says less than the number.
+        let is_whole = number.fract() == 0.0 && number != 0.0;
+        let whole = if is_whole {
+            number.to_string().parse().ok()
+        } else {
+            None
+        };
+        whole.map_or(Self::Double(number), Self::Int)
     }
 
     /// The same value without borrowed parts.
@@ -63,7 +87,12 @@ impl<'a> KeyValue<'a> {
             Self::Double(value) => KeyValue::Double(value),
             Self::Str(text) => KeyValue::Str(Cow::Owned(text.into_owned())),
             Self::Bool(value) => KeyValue::Bool(value),
-            Self::Other(value) => KeyValue::Other(value),
+            Self::List(elements) => KeyValue::List(elements.into_iter().map(Self::into_owned).collect()),
+            Self::Map(entries) => {
+                let owned = |(name, value): (Cow<'a, str>, Self)| (Cow::Owned(name.into_owned()), value.into_owned());
+                KeyValue::Map(entries.into_iter().map(owned).collect())
+            }
+            Self::Null => KeyValue::Null,
         }
     }
 
@@ -77,7 +106,18 @@ impl<'a> KeyValue<'a> {
             }
             Self::Str(text) => json::encode_text(text, out),
             Self::Bool(value) => out.extend_from_slice(value.to_string().as_bytes()),
-            Self::Other(value) => json::encode_value(value, out),
+            Self::List(elements) => {
+                out.push(b'[');
+                for (index, element) in elements.iter().enumerate() {
+                    if index > 0 {
+                        out.push(b',');
+                    }
+                    element.write_json(out);
+                }
+                out.push(b']');
+            }
+            Self::Map(entries) => write_entries(entries, out),
+            Self::Null => out.extend_from_slice(b"null"),
         }
     }
 
@@ -86,28 +126,46 @@ impl<'a> KeyValue<'a> {
             Self::Int(_) | Self::Double(_) => 0,
             Self::Str(_) => 1,
             Self::Bool(_) => 2,
-            Self::Other(value) if value.is_array() => 3,
-            Self::Other(value) if value.is_object() => 4,
-            Self::Other(_) => 5,
+            Self::List(_) => 3,
+            Self::Map(_) => 4,
+            Self::Null => 5,
         }
     }
+}
+
+/// Appends the JSON form of an object.
+pub(super) fn write_entries(entries: &[(Cow<'_, str>, KeyValue<'_>)], out: &mut Vec<u8>) {
+    out.push(b'{');
+    for (index, (name, value)) in entries.iter().enumerate() {
+        if index > 0 {
+            out.push(b',');
+        }
+        json::encode_text(name, out);
+        out.push(b':');
+        value.write_json(out);
+    }
+    out.push(b'}');
 }
 
 impl Ord for KeyValue<'_> {
     fn cmp(&self, other: &Self) -> Ordering {
         match (self, other) {
             (Self::Int(left), Self::Int(right)) => left.cmp(right),
-            (Self::Double(left), Self::Double(right)) => left.total_cmp(right),
+            (Self::Double(left), Self::Double(right)) => with_fractions(*left, *right),
             (Self::Int(left), Self::Double(right)) => whole_with_fraction(*left, *right),
             (Self::Double(left), Self::Int(right)) => whole_with_fraction(*right, *left).reverse(),
             (Self::Str(left), Self::Str(right)) => left.cmp(right),
             (Self::Bool(left), Self::Bool(right)) => left.cmp(right),
-            (Self::Other(left), Self::Other(right)) if self.rank() == other.rank() => {
-                left.to_string().cmp(&right.to_string())
-            }
+            (Self::List(left), Self::List(right)) => left.cmp(right),
+            (Self::Map(left), Self::Map(right)) => left.cmp(right),
             _ => self.rank().cmp(&other.rank()),
         }
     }
+}
+
+/// The order of numbers; -0 is 0.
+fn with_fractions(left: f64, right: f64) -> Ordering {
+    left.partial_cmp(&right).unwrap_or_else(|| left.total_cmp(&right))
 }
 
 /// Compares exactly: rounding either would make values equal to one that are not equal to each other.
@@ -126,9 +184,9 @@ fn whole_with_fraction(whole: i64, number: f64) -> Ordering {
     if number < -LIMIT {
         return Ordering::Greater;
     }
-    let negative_zero = number == 0.0 && number.is_sign_negative();
-    let fraction = if negative_zero { -0.0 } else { number - number.trunc() };
-    whole.cmp(&(number as i64)).then_with(|| 0.0_f64.total_cmp(&fraction))
+    whole
+        .cmp(&(number as i64))
+        .then_with(|| with_fractions(0.0, number.fract()))
 }
 
 impl PartialOrd for KeyValue<'_> {
@@ -145,47 +203,25 @@ impl PartialEq for KeyValue<'_> {
 
 impl Eq for KeyValue<'_> {}
 
-/// As messages about conflicts show it: text quoted, numbers plain.
+/// As messages about conflicts show it: text quoted, numbers plain, entries of objects with nothing between them.
 impl fmt::Display for KeyValue<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Int(value) => value.fmt(f),
-            Self::Double(value) => value.fmt(f),
-            Self::Str(text) => f.write_str(&crate::go_format::quote(text)),
+            Self::Double(value) => f.write_str(&go_format::float(*value)),
+            Self::Str(text) => f.write_str(&go_format::quote(text)),
             Self::Bool(value) => value.fmt(f),
-            Self::Other(value) => value.fmt(f),
+            Self::List(elements) => {
+                for (index, element) in elements.iter().enumerate() {
+                    write!(f, "{}{element}", if index == 0 { "[" } else { "," })?;
+                }
+                f.write_str(if elements.is_empty() { "[]" } else { "]" })
+            }
+            Self::Map(entries) => entries.iter().try_for_each(|(name, value)| write!(f, "{name}={value}")),
+            Self::Null => f.write_str("null"),
         }
     }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn numbers_of_both_kinds_have_one_order() {
-        const LARGE: i64 = 1 << 53;
-        let sorted = [
-            KeyValue::Double(f64::NEG_INFINITY),
-            KeyValue::Int(i64::MIN),
-            KeyValue::Double(-1.5),
-            KeyValue::Int(-1),
-            KeyValue::Double(-0.5),
-            KeyValue::Double(-0.0),
-            KeyValue::Int(0),
-            KeyValue::Double(0.5),
-            KeyValue::Int(LARGE),
-            KeyValue::Int(LARGE + 1),
-            KeyValue::Double(9_007_199_254_740_994.0),
-            KeyValue::Int(i64::MAX),
-            KeyValue::Double(9_223_372_036_854_775_808.0),
-            KeyValue::Double(f64::NAN),
-        ];
-        for (left, one) in sorted.iter().enumerate() {
-            for (right, other) in sorted.iter().enumerate() {
-                assert_eq!(one.cmp(other), left.cmp(&right), "{one:?} {other:?}");
-            }
-        }
-        assert_eq!(KeyValue::Int(1), KeyValue::Double(1.0));
-    }
-}
+mod tests;
