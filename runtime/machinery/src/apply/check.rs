@@ -1,5 +1,7 @@
 //! Whether a document fits its type, in the words that appliers see.
 
+use std::collections::BTreeSet;
+
 use serde_json::Value;
 
 use super::schema::{Entry, Form, Parts, Schema};
@@ -57,31 +59,23 @@ impl<'d> Check<'d> {
 
     fn elements(&mut self, elements: &'d [Value], list: &Value, schema: Schema) {
         let parts = schema.parts(list);
-        let mut seen: Vec<PathElement<'d>> = Vec::new();
+        let mut seen: BTreeSet<PathElement<'d>> = BTreeSet::new();
         for (index, element) in elements.iter().enumerate() {
             let step = if parts == Parts::None {
                 PathElement::Index(i64::try_from(index).unwrap_or(i64::MAX))
             } else {
                 match schema.step(parts, element) {
                     Ok(step) => step,
-                    Err(why) => {
-                        self.problem(&format!("element {index}: {why}"));
-                        continue;
-                    }
+                    // Nothing is said about the elements behind it.
+                    Err(why) => return self.problem(&format!("element {index}: {why}")),
                 }
             };
-            if parts != Parts::None {
-                seen.push(step.clone());
+            if parts != Parts::None && !seen.insert(step.clone()) {
+                self.problem(&format!("duplicate entries for key {step}"));
             }
             self.path.push(step);
             self.value(element, schema.element());
             self.path.pop();
-        }
-        seen.sort();
-        for same in seen.chunk_by(|left, right| left == right) {
-            for repeated in same.iter().skip(1) {
-                self.problem(&format!("duplicate entries for key {repeated}"));
-            }
         }
     }
 

@@ -225,6 +225,19 @@ fn keys_have_defaults() {
     );
 }
 
+/// As in kube-apiserver, where validation refuses the second outcome of most kinds.
+#[test]
+fn a_key_said_as_null_is_no_default() {
+    let spec = json!({"parts": [{"name": "p", "protocol": null}]});
+    let once = applied(&Thing::default(), "a", &spec);
+    let entry = r#"a Apply {"f:spec":{"f:parts":{"k:{\"name\":\"p\",\"protocol\":null}":{".":{},"f:name":{},"f:protocol":{}}}}}"#;
+    assert_eq!(managers(&once), [entry]);
+    assert_eq!(spec_of(&once), json!({"parts": [{"name": "p"}]}));
+    let twice = applied(&once, "a", &spec);
+    assert_eq!(managers(&twice), [entry]);
+    assert_eq!(spec_of(&twice), json!({"parts": [{"name": "p"}, {"name": "p"}]}));
+}
+
 #[test]
 fn elements_keep_their_place_as_far_as_the_applied_order_allows() {
     let names = |thing: &Thing| thing.spec.tags.join("");
@@ -302,6 +315,13 @@ fn documents_that_do_not_fit_are_refused() {
         (
             json!({"parts": [1]}),
             ".spec.parts: element 0: associative list with keys may not have non-map elements",
+        ),
+        (
+            json!({"parts": [{"name": "b"}, {"name": "a"}, {"name": "b", "nope": 1}, {"name": "a"}, 1, null]}),
+            "errors:\n  .spec.parts: duplicate entries for key [name=\"b\",protocol=\"TCP\"]\n  \
+             .spec.parts[name=\"b\",protocol=\"TCP\"].nope: field not declared in schema\n  \
+             .spec.parts: duplicate entries for key [name=\"a\",protocol=\"TCP\"]\n  \
+             .spec.parts: element 4: associative list with keys may not have non-map elements",
         ),
         (
             json!({"nope": 1, "paused": 1}),
