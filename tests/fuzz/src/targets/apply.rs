@@ -1,9 +1,10 @@
 //! Server-side apply.
 
 use planesmith_machinery::apply::{self, Sent};
-use planesmith_machinery::fields::{Tracking, Versions};
+use planesmith_machinery::fields::{Ignored, PathElement, Set, Tracking, Versions, compare};
 use planesmith_machinery::json::{self, Strictness};
 use planesmith_machinery::object::Object;
+use planesmith_machinery::resource::ResourceFacts;
 use planesmith_machinery::status::ApiResult;
 use planesmith_machinery::time::Time;
 use planesmith_machinery::{defaulting, yaml};
@@ -36,6 +37,9 @@ pub(crate) fn run(input: &[u8]) {
     };
     if live.meta().managed_fields.is_empty() {
         // Who applies nothing owns nothing, and what is there then is said to come from before.
+        return;
+    }
+    if !keeps_keys(kind, first) || !keeps_keys(kind, second) {
         return;
     }
     let again = applied(&*live, "one", first, false);
@@ -84,6 +88,29 @@ fn applied(live: &dyn Object, manager: &str, body: &[u8], force: bool) -> Option
     let mut object = kind.zero();
     json::decode(&stored, &mut *object, Strictness::Lenient).expect("what was written is read");
     Some(object)
+}
+
+/// Whether elements keep the keys that `body` tells them apart by.
+///
+/// An element whose key is said as null, or as empty where it has a default, is stored with another key. It is another
+/// element then when the same is applied again, in kube-apiserver too: there validation refuses one of the outcomes.
+fn keeps_keys(kind: &'static ResourceFacts, body: &[u8]) -> bool {
+    let zero = kind.zero();
+    let Some(alone) = applied(&*zero, "alone", body, false) else {
+        return true;
+    };
+    let stored = compare(&*zero, &*alone, &Ignored::NOTHING).added;
+    let mut keeps = true;
+    for entry in &alone.meta().managed_fields {
+        let Some(fields) = &entry.fields_v1 else { continue };
+        let fields = Set::from_json(fields.as_str().as_bytes()).expect("what was written is read");
+        fields.each(&mut |path| {
+            let path: Vec<_> = path.iter().map(|step| (*step).clone()).collect();
+            let is_element = matches!(path.last(), Some(PathElement::Key(_) | PathElement::Value(_)));
+            keeps = keeps && (!is_element || stored.contains(&path));
+        });
+    }
+    keeps
 }
 
 fn shown(object: &dyn Object) -> String {
