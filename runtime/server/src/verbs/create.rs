@@ -14,7 +14,6 @@ use planesmith_store::{Expect, WriteError};
 
 use super::options::{WriteOptions, parse_version};
 use super::write::{Outcome, Write, store_failure};
-use crate::aside::aside;
 use crate::endpoint::{Call, Endpoint};
 use crate::generated_name::generated_name;
 use crate::metrics::{BodyUse, StoreUse};
@@ -96,6 +95,7 @@ impl Write<'_> {
             validation::check_create_as_sent(&*object, self.endpoint.kind(), &mut errors);
             errors
         });
+        let errors = errors.await;
         self.refuse_invalid(&*object, &errors)?;
         self.warn_about(&*object, None);
         self.admit(Operation::Create, &mut object, None).await?;
@@ -117,7 +117,7 @@ impl Write<'_> {
         }
         let converted = self.to_store(&*object).await?;
         let stored = converted.as_deref().unwrap_or(&*object);
-        let op = aside(self.size, || self.put(&key, stored, Expect::Absent));
+        let op = self.in_turn(self.size, || self.put(&key, stored, Expect::Absent)).await;
         let write = held.write(collection, op, None);
         match self.stored(StoreUse::Create, write).await {
             Ok(written) => Ok(Outcome::Stored(written.entry)),

@@ -18,7 +18,6 @@ use planesmith_store::{Entry, Expect, Op, WriteError};
 
 use super::options::{WriteOptions, parse_version};
 use super::write::{Outcome, Write, store_failure};
-use crate::aside::aside;
 use crate::endpoint::{Call, Endpoint, PartRules};
 use crate::metrics::{BodyUse, StoreUse};
 use crate::negotiation::{Offer, negotiate};
@@ -184,9 +183,14 @@ impl Write<'_> {
     async fn change_once(&self, key: &str, entry: &Arc<Entry>, change: &Change<'_>) -> ApiResult<Option<Outcome>> {
         let size = self.size_with(entry);
         let bodies = self.endpoint.stores().large_bodies();
-        let old = match self.endpoint.kind().custom {
-            Some(_) => self.endpoint.custom_object(entry).await?,
-            None => bodies.work(size, || self.endpoint.store().decode(entry)).await?,
+        let kind = self.endpoint.kind();
+        let old = match kind.custom {
+            Some(_) if custom::needs_converter(entry.bytes(), kind) => self.endpoint.custom_object(entry).await?,
+            Some(_) => {
+                self.in_turn(size, || self.endpoint.forms().object(entry.bytes()))
+                    .await?
+            }
+            None => self.in_turn(size, || self.endpoint.store().decode(entry)).await?,
         };
         let begin = || self.begin_change(key, entry, &*old, change);
         let (live, mut new) = bodies.work(size, begin).await?;
@@ -246,7 +250,7 @@ impl Write<'_> {
         held: &mut Held,
     ) -> ApiResult<Option<Outcome>> {
         self.prepare_update(part, &mut new, old);
-        let mut errors = self.validate(self.size_with(entry), || match part {
+        let errors = self.validate(self.size_with(entry), || match part {
             Part::Object | Part::Finalizers => {
                 let mut errors = validation::check_update(&*new, old);
                 validation::check_update_as_sent(&*new, old, self.endpoint.kind(), &mut errors);
@@ -255,6 +259,7 @@ impl Write<'_> {
             Part::Status => validation::check_status_update(&*new, old),
             Part::Own(part) => validation::check_part_update(&*new, old, |errors| part.check(&*new, old, errors)),
         });
+        let mut errors = errors.await;
         self.pass_on(errors.take_tolerated());
         self.refuse_invalid(&*new, &errors)?;
         match part {
@@ -358,12 +363,12 @@ impl Write<'_> {
         }
         let converted = self.to_store(&*new).await?;
         let new = converted.as_deref().unwrap_or(&*new);
-        let op = aside(self.size_with(entry), || {
+        let op = self.in_turn(self.size_with(entry), || {
             let encoded = json::encode_for_storage(new);
             let changes = !shows(entry, &encoded);
             changes.then(|| self.put_encoded(key, new, encoded, Expect::Revision(entry.revision())))
         });
-        let Some(op) = op else {
+        let Some(op) = op.await else {
             return Ok(Some(Outcome::Stored(Arc::clone(entry))));
         };
         let write = held.write(self.endpoint.store().collection(), op, None);

@@ -171,12 +171,16 @@ impl<'a> Write<'a> {
     /// They are about `size` bytes. A write does not fail because its fields cannot be tracked: nobody manages any then, as in
     /// kube-apiserver.
     pub(super) async fn track(&self, size: usize, live: Option<&dyn Object>, new: &mut dyn Object) {
-        let track = || self.track_now(live, new);
+        self.in_turn(size, || self.track_now(live, new)).await;
+    }
+
+    /// Does `work` on documents of about `size` bytes when it has its turn.
+    pub(super) async fn in_turn<T>(&self, size: usize, work: impl FnOnce() -> T) -> T {
         let custom = self.endpoint.kind().custom;
         match custom.is_some_and(CustomKind::has_converter) {
-            // A converter may be asked about managers of other versions, and has no claim on anybody's turn.
-            true => aside(size, track),
-            false => self.endpoint.stores().large_bodies().work(size, track).await,
+            // A converter may be asked, about managers of other versions for example, and no turn lasts as long as that.
+            true => aside(size, work),
+            false => self.endpoint.stores().large_bodies().work(size, work).await,
         }
     }
 
@@ -354,9 +358,9 @@ impl<'a> Write<'a> {
     }
 
     /// Checks what is to be stored, which is about `size` bytes.
-    pub(super) fn validate<T>(&self, size: usize, check: impl FnOnce() -> T) -> T {
+    pub(super) async fn validate<T>(&self, size: usize, check: impl FnOnce() -> T) -> T {
         let check = || self.call.ctx.timeline.time(Stage::Validation, check);
-        aside(size, check)
+        self.in_turn(size, check).await
     }
 
     /// Waits until the store has carried out `write`, or refused it.
@@ -390,7 +394,8 @@ impl<'a> Write<'a> {
                 self.endpoint.render(code, output, query, Subject::Object(&*object))
             }
         };
-        aside(size, || self.call.ctx.timeline.time(Stage::Encode, encode))
+        let encode = || self.call.ctx.timeline.time(Stage::Encode, encode);
+        self.in_turn(size, encode).await
     }
 }
 

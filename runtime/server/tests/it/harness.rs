@@ -56,8 +56,7 @@ impl Plugin for Slow {
         matches!(operation, Operation::Create | Operation::Update) && phase == Phase::Mutating
     }
 
-    fn mutate<'a>(&'a self, attributes: &'a Attributes<'a>, objects: &'a mut Objects<'_>) -> Verdict<'a> {
-        let _ = attributes;
+    fn mutate<'a>(&'a self, _: &'a Attributes<'a>, objects: &'a mut Objects<'_>) -> Verdict<'a> {
         let waits = |new: &&mut dyn Object| new.meta().annotations.contains_key("waits");
         if !objects.new.as_ref().is_some_and(waits) {
             return decided(Ok(()));
