@@ -170,10 +170,13 @@ impl DefinitionController {
             self.judge(entry, &mut status);
             let changed = document.get("status") != Some(&status);
             document["status"] = status;
-            // Served before it says so: who reads that it is established can use it.
-            self.serve(&document);
             if changed {
                 self.wait_for_listing(Definition::new(&document)).await;
+            }
+            // Served before it says so, which it does at once: who reads that it is established can use it, and hardly
+            // anybody uses it before.
+            self.serve(&document);
+            if changed {
                 self.write_status(&document).await
             } else {
                 Ok(())
