@@ -26,9 +26,6 @@ use crate::negotiation::{Format, Offer, Output, negotiate};
 use crate::reservations::Held;
 use crate::response;
 
-/// How often a removal is repeated because somebody changed the object meanwhile.
-const ATTEMPTS: usize = 64;
-
 const ORPHAN: &str = "orphan";
 const FOREGROUND: &str = "foregroundDeletion";
 
@@ -151,7 +148,7 @@ impl Write<'_> {
     pub(super) async fn delete_in(&self, namespace: &str, name: &str, options: &DeleteOptions) -> ApiResult<Deleted> {
         let store = self.endpoint.store();
         let key = store.key(namespace, name)?;
-        for _ in 0..ATTEMPTS {
+        loop {
             let entry = store
                 .collection()
                 .get(&key)
@@ -160,7 +157,6 @@ impl Write<'_> {
                 return Ok(deleted);
             }
         }
-        Err(ApiError::modified(&self.endpoint.kind().group_resource(), name))
     }
 
     /// One attempt on the state `entry`; `None` when somebody changed it meanwhile.

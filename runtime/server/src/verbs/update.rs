@@ -24,9 +24,6 @@ use crate::negotiation::{Offer, negotiate};
 use crate::request::Stage;
 use crate::reservations::Held;
 
-/// How often a change is repeated because somebody else was faster. Somebody else got on with it every time.
-const ATTEMPTS: usize = 64;
-
 /// Which part of an object an update is about.
 #[derive(Clone, Copy)]
 pub(super) enum Part<'a> {
@@ -138,11 +135,12 @@ impl Endpoint {
 }
 
 impl Write<'_> {
-    /// Carries out a change on the newest state of the object `name`, again and again until nobody is faster.
+    /// Carries out a change on the newest state of the object `name`, again and again until nobody is faster, as
+    /// kube-apiserver does: somebody else gets on with it every time, and the request has a deadline.
     pub(super) async fn change(&self, name: &str, change: &Change<'_>) -> ApiResult<Changed> {
         let store = self.endpoint.store();
         let key = store.key(self.call.namespace(), name)?;
-        for _ in 0..ATTEMPTS {
+        loop {
             let Some(entry) = store.collection().get(&key) else {
                 let Some(make) = change.otherwise else {
                     return Err(self.endpoint.not_found(name));
@@ -160,7 +158,6 @@ impl Write<'_> {
                 });
             }
         }
-        Err(ApiError::modified(&self.endpoint.kind().group_resource(), name))
     }
 
     /// Creates what an update did not find; `None` when it is there after all.

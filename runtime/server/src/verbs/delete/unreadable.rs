@@ -7,7 +7,7 @@ use planesmith_machinery::meta::StatusDetails;
 use planesmith_machinery::status::{ApiError, ApiResult};
 use planesmith_store::{Expect, Op, WriteError};
 
-use super::{ATTEMPTS, success};
+use super::success;
 use crate::endpoint::{Call, Endpoint};
 use crate::metrics::StoreUse;
 use crate::negotiation::Output;
@@ -25,7 +25,7 @@ impl Write<'_> {
         let store = endpoint.store();
         let resource = endpoint.kind().group_resource();
         let key = store.key(call.namespace(), call.name())?;
-        for _ in 0..ATTEMPTS {
+        loop {
             let Some(entry) = store.collection().get(&key) else {
                 return Err(endpoint.not_found(call.name()));
             };
@@ -58,7 +58,6 @@ impl Write<'_> {
                 Err(error) => return Err(store_failure(&error)),
             }
         }
-        Err(ApiError::modified(&resource, call.name()))
     }
 }
 
