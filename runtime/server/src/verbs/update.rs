@@ -59,6 +59,13 @@ pub(super) struct Changed {
     pub(super) created: bool,
 }
 
+/// What a change makes, before anybody else has a say; in the version of the endpoint.
+struct Begun {
+    /// What was changed, if it is not what was read.
+    live: Option<Box<dyn Object>>,
+    new: Box<dyn Object>,
+}
+
 impl Endpoint {
     /// Replaces an object.
     pub(crate) async fn update(&self, call: &Call, body: Body) -> ApiResult<Response> {
@@ -190,7 +197,7 @@ impl Write<'_> {
             None => self.in_turn(size, || self.endpoint.store().decode(entry)).await?,
         };
         let begin = || self.begin_change(key, entry, &*old, change);
-        let (live, mut new) = bodies.work(size, begin).await?;
+        let Begun { live, mut new } = bodies.work(size, begin).await?;
         self.track(size, Some(live.as_deref().unwrap_or(&*old)), &mut *new)
             .await;
         drop(live);
@@ -208,15 +215,8 @@ impl Write<'_> {
         outcome
     }
 
-    /// What the change makes of `old`, which is the state `entry`; before it, what is changed, if that is not `old` itself. Both
-    /// are in the version of the endpoint.
-    fn begin_change(
-        &self,
-        key: &str,
-        entry: &Entry,
-        old: &dyn Object,
-        change: &Change<'_>,
-    ) -> ApiResult<(Option<Box<dyn Object>>, Box<dyn Object>)> {
+    /// What the change makes of `old`, which is the state `entry`.
+    fn begin_change(&self, key: &str, entry: &Entry, old: &dyn Object, change: &Change<'_>) -> ApiResult<Begun> {
         let name = old.meta().name.as_str();
         if !change.uid.is_empty() && change.uid != old.meta().uid {
             let resource = self.endpoint.kind().group_resource();
@@ -233,7 +233,7 @@ impl Write<'_> {
         if matches!(change.part, Part::Status) && live.as_custom().is_some() {
             keep_metadata(&mut *new, live);
         }
-        Ok((converted, new))
+        Ok(Begun { live: converted, new })
     }
 
     /// Checks and stores a change that has everything that was reserved for it.
