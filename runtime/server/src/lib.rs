@@ -20,6 +20,7 @@ pub mod hooks;
 mod large_bodies;
 pub mod lifecycle;
 pub mod list_stream;
+mod listed;
 pub mod listener;
 pub mod metrics;
 pub mod negotiation;

@@ -8,10 +8,11 @@ use rustls::crypto::CryptoProvider;
 use rustls::pki_types::{CertificateDer, UnixTime};
 use rustls::server::WebPkiClientVerifier;
 use rustls::server::danger::{ClientCertVerified, ClientCertVerifier};
-use rustls::{DigitallySignedStruct, DistinguishedName, RootCertStore, SignatureScheme};
+use rustls::{DigitallySignedStruct, DistinguishedName, SignatureScheme};
 
 use super::TlsError;
 use crate::connection::Connection;
+use crate::listed::Listed;
 use crate::signatures::Signatures;
 
 /// Takes any client certificate whose key the client has.
@@ -20,31 +21,54 @@ use crate::signatures::Signatures;
 /// authentication that failed (401), which the client can read, not a handshake that broke.
 #[derive(Debug)]
 pub(super) struct AnyCertificate {
-    clients: Option<Arc<dyn ClientCertVerifier>>,
-    proxies: Option<Arc<dyn ClientCertVerifier>>,
+    clients: Option<Judge>,
+    proxies: Option<Judge>,
     /// Whose certificates clients are asked for.
     hints: Vec<DistinguishedName>,
     signatures: Signatures,
 }
 
+/// Tells by authorities whose certificates are believed.
+#[derive(Debug)]
+struct Judge {
+    listed: Listed,
+    authorities: Arc<dyn ClientCertVerifier>,
+}
+
+impl Judge {
+    /// `None` without authorities.
+    fn new(listed: Listed, provider: &Arc<CryptoProvider>) -> Result<Option<Self>, TlsError> {
+        if listed.roots().is_empty() {
+            return Ok(None);
+        }
+        let roots = Arc::new(listed.roots().clone());
+        let builder = WebPkiClientVerifier::builder_with_provider(roots, Arc::clone(provider));
+        let authorities = builder.allow_unauthenticated().build().map_err(TlsError::Authorities)?;
+        Ok(Some(Self { listed, authorities }))
+    }
+
+    /// Whether `own` is believed; if not, why.
+    fn check(&self, own: &CertificateDer<'_>, intermediates: &[CertificateDer<'_>]) -> Result<(), String> {
+        let now = UnixTime::now();
+        let listed = self.listed.check(own, now, |usage| usage.client_auth);
+        let verdict = listed.map_or_else(
+            || self.authorities.verify_client_cert(own, intermediates, now).map(drop),
+            |listed| listed.map_err(rustls::Error::from),
+        );
+        verdict.map_err(|error| error.to_string())
+    }
+}
+
 impl AnyCertificate {
     /// Judges by the authorities of clients and of proxies; `None` when there are none of either.
     pub(super) fn new(
-        clients: RootCertStore,
-        proxies: RootCertStore,
+        clients: Listed,
+        proxies: Listed,
         provider: &Arc<CryptoProvider>,
     ) -> Result<Option<Self>, TlsError> {
-        let mut hints = clients.subjects();
-        hints.extend(proxies.subjects());
-        let judge = |authorities: RootCertStore| {
-            if authorities.is_empty() {
-                return Ok(None);
-            }
-            let builder = WebPkiClientVerifier::builder_with_provider(Arc::new(authorities), Arc::clone(provider));
-            let judge = builder.allow_unauthenticated().build();
-            judge.map(Some).map_err(TlsError::Authorities)
-        };
-        let (clients, proxies) = (judge(clients)?, judge(proxies)?);
+        let mut hints = clients.roots().subjects();
+        hints.extend(proxies.roots().subjects());
+        let (clients, proxies) = (Judge::new(clients, provider)?, Judge::new(proxies, provider)?);
         let judges_nobody = clients.is_none() && proxies.is_none();
         let any = Self {
             clients,
@@ -60,16 +84,13 @@ impl AnyCertificate {
         let Some((own, intermediates)) = sent.split_first() else {
             return Connection::default();
         };
-        let verify = |judge: &Arc<dyn ClientCertVerifier>| {
-            let verdict = judge.verify_client_cert(own, intermediates, UnixTime::now());
-            verdict.map_err(|error| error.to_string())
-        };
         let client = self.clients.as_ref().map(|judge| {
-            let certificate = verify(judge).and_then(|_| ClientCertificate::trusted(own).map_err(|e| e.to_string()));
+            let checked = judge.check(own, intermediates);
+            let certificate = checked.and_then(|()| ClientCertificate::trusted(own).map_err(|e| e.to_string()));
             certificate.unwrap_or_else(ClientCertificate::Untrusted)
         });
         let proxy = self.proxies.as_ref().and_then(|judge| {
-            verify(judge).ok()?;
+            judge.check(own, intermediates).ok()?;
             ProxyCertificate::trusted(own).ok()
         });
         Connection {

@@ -9,10 +9,10 @@ use std::time::{Duration, SystemTime};
 
 use arc_swap::ArcSwap;
 use planesmith_access::authentication::curve::{P521_COMPLAINT, is_p521};
+use rustls::ServerConfig;
 use rustls::pki_types::pem::{self, PemObject};
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use rustls::server::{VerifierBuilderError, WebPkiClientVerifier};
-use rustls::{RootCertStore, ServerConfig};
 use thiserror::Error;
 use tokio::net::TcpStream;
 use tokio_rustls::TlsAcceptor;
@@ -21,6 +21,7 @@ use tokio_rustls::server::TlsStream;
 use super::client_certificate::AnyCertificate;
 use super::peer::Peer;
 use crate::connection::Connection;
+use crate::listed::Listed;
 
 /// How often the files are looked at for a change. Certificates are replaced days before they end.
 const LOOK_EVERY: Duration = Duration::from_secs(60);
@@ -220,8 +221,8 @@ fn times(files: &TlsFiles) -> Vec<Option<SystemTime>> {
         .collect()
 }
 
-fn authorities(paths: &[PathBuf], more: &[u8]) -> Result<RootCertStore, TlsError> {
-    let mut store = RootCertStore::empty();
+fn authorities(paths: &[PathBuf], more: &[u8]) -> Result<Listed, TlsError> {
+    let mut listed = Listed::default();
     for path in paths {
         let (refused, usable): (Vec<_>, Vec<_>) = certificates(path)?.into_iter().partition(|found| is_p521(found));
         if usable.is_empty() {
@@ -236,11 +237,11 @@ fn authorities(paths: &[PathBuf], more: &[u8]) -> Result<RootCertStore, TlsError
                 path: path.clone(),
                 source,
             };
-            store.add(certificate).map_err(unusable)?;
+            listed.add(certificate).map_err(unusable)?;
         }
     }
-    store.add_parsable_certificates(CertificateDer::pem_slice_iter(more).flatten());
-    Ok(store)
+    listed.add_usable(CertificateDer::pem_slice_iter(more).flatten());
+    Ok(listed)
 }
 
 fn certificates(path: &Path) -> Result<Vec<CertificateDer<'static>>, TlsError> {

@@ -8,9 +8,9 @@ use rustls::client::verify_server_name;
 use rustls::crypto::CryptoProvider;
 use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
 use rustls::server::ParsedCertificate;
-use rustls::{CertificateError, DigitallySignedStruct, RootCertStore, SignatureScheme};
-use x509_parser::prelude::{ASN1Time, FromDer as _, X509Certificate};
+use rustls::{CertificateError, DigitallySignedStruct, SignatureScheme};
 
+use crate::listed::Listed;
 use crate::signatures::Signatures;
 
 /// Whom a connection believes.
@@ -24,10 +24,9 @@ pub(super) struct Believed {
 enum Whom {
     /// Any certificate whose owner has its key.
     Anyone,
-    /// What an authority has signed, and what stands among the authorities itself: as Go does, a certificate of its own making
-    /// that says of itself that it is an authority.
+    /// What an authority has signed, and the authorities themselves.
     Listed {
-        authorities: Vec<CertificateDer<'static>>,
+        authorities: Listed,
         /// `None` when there are no authorities.
         judge: Option<Arc<WebPkiServerVerifier>>,
     },
@@ -43,51 +42,15 @@ impl Believed {
     }
 
     /// Believes by a list of authorities.
-    ///
-    /// # Errors
-    ///
-    /// When one of them cannot be used.
-    pub(super) fn listed(
-        authorities: Vec<CertificateDer<'static>>,
-        provider: &Arc<CryptoProvider>,
-    ) -> Result<Self, rustls::Error> {
-        let mut roots = RootCertStore::empty();
-        for certificate in &authorities {
-            roots.add(certificate.clone())?;
-        }
-        let builder = WebPkiServerVerifier::builder_with_provider(Arc::new(roots), Arc::clone(provider));
+    pub(super) fn listed(authorities: Listed, provider: &Arc<CryptoProvider>) -> Self {
+        let roots = Arc::new(authorities.roots().clone());
+        let builder = WebPkiServerVerifier::builder_with_provider(roots, Arc::clone(provider));
         // Without authorities there is nothing that can be built.
         let judge = builder.build().ok();
-        Ok(Self {
+        Self {
             whom: Whom::Listed { authorities, judge },
             signatures: Signatures::new(provider),
-        })
-    }
-
-    /// Checks what is left to check of a certificate that is believed by itself.
-    fn check_listed(
-        certificate: &CertificateDer<'_>,
-        name: &ServerName<'_>,
-        now: UnixTime,
-    ) -> Result<ServerCertVerified, rustls::Error> {
-        let parsed = X509Certificate::from_der(certificate);
-        let (_, parsed) = parsed.map_err(|_| rustls::Error::from(CertificateError::BadEncoding))?;
-        let time = i64::try_from(now.as_secs())
-            .ok()
-            .and_then(|now| ASN1Time::from_timestamp(now).ok());
-        let validity = parsed.validity();
-        if time.is_none_or(|time| time > validity.not_after) {
-            return Err(CertificateError::Expired.into());
         }
-        if time.is_none_or(|time| time < validity.not_before) {
-            return Err(CertificateError::NotValidYet.into());
-        }
-        let usage = parsed.extended_key_usage().ok().flatten();
-        if usage.is_some_and(|usage| !usage.value.any && !usage.value.server_auth) {
-            return Err(CertificateError::InvalidPurpose.into());
-        }
-        verify_server_name(&ParsedCertificate::try_from(certificate)?, name)?;
-        Ok(ServerCertVerified::assertion())
     }
 }
 
@@ -100,15 +63,17 @@ impl ServerCertVerifier for Believed {
         ocsp_response: &[u8],
         now: UnixTime,
     ) -> Result<ServerCertVerified, rustls::Error> {
-        match &self.whom {
-            Whom::Anyone => Ok(ServerCertVerified::assertion()),
-            Whom::Listed { authorities, .. } if authorities.contains(certificate) => {
-                Self::check_listed(certificate, name, now)
+        let Whom::Listed { authorities, judge } = &self.whom else {
+            return Ok(ServerCertVerified::assertion());
+        };
+        match (authorities.check(certificate, now, |usage| usage.server_auth), judge) {
+            (Some(listed), _) => {
+                listed?;
+                verify_server_name(&ParsedCertificate::try_from(certificate)?, name)?;
+                Ok(ServerCertVerified::assertion())
             }
-            Whom::Listed { judge: Some(judge), .. } => {
-                judge.verify_server_cert(certificate, intermediates, name, ocsp_response, now)
-            }
-            Whom::Listed { judge: None, .. } => Err(CertificateError::UnknownIssuer.into()),
+            (None, Some(judge)) => judge.verify_server_cert(certificate, intermediates, name, ocsp_response, now),
+            (None, None) => Err(CertificateError::UnknownIssuer.into()),
         }
     }
 

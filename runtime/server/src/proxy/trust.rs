@@ -3,13 +3,14 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use rustls::ClientConfig;
 use rustls::crypto::ring;
 use rustls::pki_types::CertificateDer;
 use rustls::pki_types::pem::PemObject;
-use rustls::{ClientConfig, RootCertStore};
 
 use super::believed::Believed;
 use super::identity::{ClientIdentity, Pem, Shown, TrustError};
+use crate::listed::Listed;
 
 /// Whom a connection believes.
 #[derive(Clone, Copy, Debug)]
@@ -63,18 +64,21 @@ pub fn client_tls_by(pem: &[u8]) -> Result<Arc<ClientConfig>, TrustError> {
 pub fn client_tls_to(trust: Trust<'_>, identity: Option<&ClientIdentity>) -> Result<Arc<ClientConfig>, TrustError> {
     let provider = Arc::new(ring::default_provider());
     let builder = ClientConfig::builder_with_provider(Arc::clone(&provider)).with_safe_default_protocol_versions()?;
-    let believed = match trust {
-        Trust::Anyone => Believed::anyone(&provider),
-        Trust::File(path) => Believed::listed(Pem::File(path.to_owned()).certificates()?, &provider)?,
-        Trust::Bundle(pem) => Believed::listed(CertificateDer::pem_slice_iter(pem).flatten().collect(), &provider)?,
+    let mut listed = Listed::default();
+    match trust {
+        Trust::Anyone => {}
+        Trust::File(path) => listed.add_all(Pem::File(path.to_owned()).certificates()?)?,
+        Trust::Bundle(pem) => listed.add_all(CertificateDer::pem_slice_iter(pem).flatten())?,
         Trust::System => {
             let bundle = SYSTEM_AUTHORITIES.iter().find_map(|path| std::fs::read(path).ok());
             let bundle = bundle.unwrap_or_default();
-            let mut listed: Vec<_> = CertificateDer::pem_slice_iter(&bundle).flatten().collect();
             // Some of an operating system's authorities may be older than what is accepted here.
-            listed.retain(|certificate| RootCertStore::empty().add(certificate.clone()).is_ok());
-            Believed::listed(listed, &provider)?
+            listed.add_usable(CertificateDer::pem_slice_iter(&bundle).flatten());
         }
+    }
+    let believed = match trust {
+        Trust::Anyone => Believed::anyone(&provider),
+        Trust::File(_) | Trust::Bundle(_) | Trust::System => Believed::listed(listed, &provider),
     };
     let builder = builder.dangerous().with_custom_certificate_verifier(Arc::new(believed));
     let config = match identity {

@@ -7,6 +7,7 @@ pub(super) struct Pki {
     dir: TempDir,
     issuer: Issuer<'static, KeyPair>,
     authority: CertificateDer<'static>,
+    authority_key: PrivateKeyDer<'static>,
 }
 
 impl Pki {
@@ -19,8 +20,10 @@ impl Pki {
         let dir = TempDir::new().unwrap();
         std::fs::write(dir.path().join("ca.crt"), certificate.pem()).unwrap();
         let authority = certificate.der().clone();
+        let authority_key = PrivateKeyDer::from_pem_slice(key.serialize_pem().as_bytes()).unwrap();
         let pki = Self {
             dir,
+            authority_key,
             issuer: Issuer::new(params, key),
             authority,
         };
@@ -54,6 +57,11 @@ impl Pki {
             certificate,
             PrivateKeyDer::from_pem_slice(key.serialize_pem().as_bytes()).unwrap(),
         )
+    }
+
+    /// The authority as a client.
+    fn itself(&self) -> (CertificateDer<'static>, PrivateKeyDer<'static>) {
+        (self.authority.clone(), self.authority_key.clone_key())
     }
 
     pub(super) fn tls(&self) -> Tls {
@@ -130,6 +138,19 @@ async fn client_certificates_name_users_and_groups() {
         (Some(other.client("carol", "dev")), "stranger"),
     ] {
         let stream = pki.connect(&serving, client, b"http/1.1").await;
+        assert_eq!(ask_h1(stream).await, expected);
+    }
+}
+
+#[tokio::test]
+async fn an_authority_may_be_its_own_client() {
+    let (pki, other) = (Pki::new(), Pki::new());
+    let serving = serve(Some(pki.tls()), ConnectionLimits::default()).await;
+    for (client, expected) in [
+        (pki.itself(), r#"authority ["system:authenticated"]"#),
+        (other.itself(), "stranger"),
+    ] {
+        let stream = pki.connect(&serving, Some(client), b"http/1.1").await;
         assert_eq!(ask_h1(stream).await, expected);
     }
 }
