@@ -92,6 +92,20 @@ impl Union {
     }
 }
 
+/// What several failures are called together, in Go's words: each once, and in brackets when they differ.
+fn together(failures: &[String]) -> String {
+    let mut told: Vec<&str> = Vec::new();
+    for failure in failures {
+        if !told.contains(&&**failure) {
+            told.push(failure);
+        }
+    }
+    match told[..] {
+        [only] => only.to_owned(),
+        _ => format!("[{}]", told.join(", ")),
+    }
+}
+
 impl Authorizer for Union {
     fn authorize(&self, attributes: &Attributes<'_>) -> Decision {
         let mut reasons: Vec<String> = Vec::new();
@@ -106,7 +120,7 @@ impl Authorizer for Union {
         }
         match failures.is_empty() {
             true => Decision::NoOpinion(reasons.join("\n")),
-            false => Decision::Failed(failures.join(", ")),
+            false => Decision::Failed(together(&failures)),
         }
     }
 

@@ -34,13 +34,13 @@ fn without_an_opinion_the_reasons_are_kept() {
     assert_eq!(decide("g", "/publi"), nobody);
 }
 
-/// Cannot find anything out.
+/// Cannot find anything out, and says why.
 #[derive(Debug)]
-struct Lost;
+struct Lost(&'static str);
 
 impl Authorizer for Lost {
     fn authorize(&self, _: &Attributes<'_>) -> Decision {
-        Decision::Failed("nobody answers".to_owned())
+        Decision::Failed(self.0.to_owned())
     }
 }
 
@@ -56,7 +56,14 @@ fn what_cannot_be_found_out_is_no_refusal() {
         })
     };
     let failed = Decision::Failed("nobody answers".to_owned());
-    assert_eq!(decide(vec![Box::new(Lost), Box::new(AlwaysDeny)]), failed);
+    let lost = || Box::new(Lost("nobody answers"));
+    assert_eq!(decide(vec![lost(), Box::new(AlwaysDeny)]), failed);
+    assert_eq!(decide(vec![lost(), lost()]), failed);
+    let several = decide(vec![lost(), Box::new(Lost("nobody is there")), lost()]);
+    assert_eq!(
+        several,
+        Decision::Failed("[nobody answers, nobody is there]".to_owned())
+    );
     let allowed: Box<dyn Authorizer> = Box::new(AllowedPaths::new(["/healthz"]));
-    assert_eq!(decide(vec![Box::new(Lost), allowed]), Decision::Allow);
+    assert_eq!(decide(vec![lost(), allowed]), Decision::Allow);
 }
