@@ -16,10 +16,11 @@ use planesmith_store::{Entry, ListQuery, Storage};
 use self::decoded::DecodedObjects;
 use super::ResourceStore;
 
-/// Bytes, as they are stored, of the decoded objects that are kept. Plugins read few kinds, of which there are few objects.
-const KEPT: usize = 16 << 20;
-/// Lists of more than that, which would push all others out, are decoded anew each time.
-const KEPT_OF_A_LIST: usize = KEPT / 4;
+/// Bytes of the decoded objects that are kept. Plugins read few kinds, of which there are few objects.
+const KEPT: usize = 64 << 20;
+/// Lists of objects that are stored as more bytes than that, which would push all others out, are decoded anew each time:
+/// ordinary objects take five times as many when they are decoded.
+const KEPT_OF_A_LIST: usize = KEPT / 16;
 
 /// Reads the objects of a server's kinds.
 pub struct ObjectLister {

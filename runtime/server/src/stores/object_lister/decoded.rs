@@ -4,10 +4,11 @@ use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 
 use planesmith_machinery::object::Object;
+use planesmith_machinery::weight;
 use planesmith_store::{Entry, Revision};
 
-/// Decoded objects by key, bounded by the bytes of their stored form: first in, first out, with a second chance for what was
-/// used meanwhile.
+/// Decoded objects by key, bounded by the bytes that they take: first in, first out, with a second chance for what was used
+/// meanwhile.
 pub(super) struct DecodedObjects {
     budget: usize,
     weight: usize,
@@ -50,7 +51,7 @@ impl DecodedObjects {
         let new = Decoded {
             revision: entry.revision(),
             object: Arc::clone(object),
-            weight: entry.bytes().len(),
+            weight: weight::of_object(&**object),
             hot: false,
         };
         self.weight += new.weight;
@@ -94,7 +95,8 @@ mod tests {
     #[test]
     fn what_is_used_stays_and_one_too_many_costs_one() {
         let object: Arc<dyn Object> = Arc::new(CustomObject::new(&KIND));
-        let mut kept = DecodedObjects::new(100);
+        let weight = weight::of_object(&*object);
+        let mut kept = DecodedObjects::new(10 * weight);
         for name in 0..10 {
             kept.put(&entry(name), &object);
         }
@@ -102,6 +104,9 @@ mod tests {
         kept.put(&entry(10), &object);
         let missing: Vec<usize> = (0..=10).filter(|name| kept.get(&entry(*name)).is_none()).collect();
         assert_eq!(missing, [1]);
-        assert_eq!((kept.weight, kept.by_key.len(), kept.order.len()), (100, 10, 10));
+        assert_eq!(
+            (kept.weight, kept.by_key.len(), kept.order.len()),
+            (10 * weight, 10, 10)
+        );
     }
 }
