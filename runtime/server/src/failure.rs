@@ -38,6 +38,14 @@ pub(crate) fn as_json(error: &ApiError) -> Response {
     response::failure_as(Output::json(), error)
 }
 
+/// The answer in the place of a handler that panicked. The request is gone with it, and with that the wish for another form than
+/// JSON.
+pub(crate) fn panicked() -> Response {
+    as_json(&ApiError::internal(
+        "the request caused the server to panic; its log has the details",
+    ))
+}
+
 /// A document in the form that the request asks for; `json` is the form that most clients take.
 pub(crate) fn document(request: &Parts, object: &dyn Struct, json: &Bytes) -> Response {
     match negotiation::negotiate(request, Offer::Plain) {

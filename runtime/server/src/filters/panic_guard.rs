@@ -3,7 +3,6 @@
 use std::any::Any;
 
 use axum::response::Response;
-use planesmith_machinery::status::ApiError;
 
 use super::{Exchange, Failure, Filter, Step};
 use crate::failure;
@@ -33,9 +32,7 @@ impl Filter for PanicGuard {
             panic = words(&*panic),
             "a request panicked; this is a bug",
         );
-        // The request is gone with its handler, and with it the wish for another form than JSON.
-        let error = ApiError::internal("the request caused the server to panic; its log has the details");
-        Ok(failure::as_json(&error))
+        Ok(failure::panicked())
     }
 }
 

@@ -7,8 +7,8 @@ use std::pin::pin;
 use std::sync::Arc;
 
 use axum::body::Body;
-use axum::response::{IntoResponse as _, Response};
-use http::{Request, StatusCode, Version};
+use axum::response::Response;
+use http::{Request, Version};
 use hyper::body::Incoming;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
@@ -23,6 +23,7 @@ use super::gather::gather;
 use super::own_task::OwnTask;
 use super::peer::Peer;
 use super::{ConnectionLimits, Service, Tls, at_most};
+use crate::failure;
 
 /// What a client hears that speaks plain HTTP to the TLS port: the words of kube-apiserver.
 const PLAIN_HTTP: &[u8] = b"HTTP/1.0 400 Bad Request\r\n\r\nClient sent an HTTP request to an HTTPS server.\n";
@@ -148,7 +149,7 @@ impl<S: Service> Sessions<S> {
 /// The answer of a handler that panicked where nothing catches it.
 fn broken() -> Response {
     tracing::error!("a handler panicked; this is a bug");
-    StatusCode::INTERNAL_SERVER_ERROR.into_response()
+    failure::panicked()
 }
 
 /// Whether the first byte begins the name of an HTTP method; a TLS record begins with 0x16.

@@ -40,6 +40,7 @@ impl Service for WhoAmI {
             });
             return Response::new(Body::from_stream(body));
         }
+        assert_ne!(request.uri().path(), "/panics", "asked to");
         // Reads what was sent, as a handler does that needs the body.
         let _ = request.into_body().collect().await;
         let text = match &connection.certificate {

@@ -225,6 +225,13 @@ async fn an_answer_that_breaks_does_not_end_its_connection() {
         Err(_) => true,
     };
     assert!(broken, "the broken answer looks whole");
+    let panicked = sender.send_request(get("/panics")).await.unwrap();
+    assert_eq!(panicked.status(), StatusCode::INTERNAL_SERVER_ERROR);
+    let status = panicked.into_body().collect().await.unwrap().to_bytes();
+    assert!(
+        status.starts_with(br#"{"kind":"Status","apiVersion":"v1""#),
+        "{status:?}"
+    );
     assert_eq!(sender.send_request(get("/")).await.unwrap().status(), StatusCode::OK);
 }
 
