@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use http::Method;
-use planesmith_e2e::{Binary, Connection, Home};
+use planesmith_e2e::{Binary, Connection, Home, Watch};
 use serde_json::{Value, json};
 
 const DEFINITIONS: &str = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
@@ -82,4 +82,59 @@ async fn what_is_established_is_found_everywhere() {
         let made = connection.call(Method::POST, &kites, kite.to_string()).await;
         made.unwrap().expect(201).unwrap();
     }
+}
+
+#[tokio::test]
+async fn watches_end_with_what_they_watch() {
+    let home = Home::new().unwrap();
+    let binary = Binary::Planesmith.path().unwrap();
+    let server = home.start(&binary, &["--storage=memory"]).await.unwrap();
+    let connection = server.connect().await.unwrap();
+    let group = "ending.example.com";
+    let one = format!("{DEFINITIONS}/kites.{group}");
+    let mut wanted = definition(group);
+    let other = json!({"name": "v2", "served": true, "storage": false,
+                       "schema": {"openAPIV3Schema": {"type": "object"}}});
+    wanted["spec"]["versions"].as_array_mut().unwrap().push(other);
+    let made = connection.call(Method::POST, DEFINITIONS, wanted.to_string()).await;
+    made.unwrap().expect(201).unwrap();
+    let kites = |version: &str| format!("/apis/{group}/{version}/kites");
+    let kite = json!({"apiVersion": format!("{group}/v1"), "kind": "Kite", "metadata": {"name": "k"}});
+    let added = async {
+        while connection.get(&kites("v2")).await.unwrap().status != 200 {
+            tokio::task::yield_now().await;
+        }
+    };
+    tokio::time::timeout(SHOWN_WITHIN, added).await.expect("it is served");
+    connection
+        .call(Method::POST, &kites("v1"), kite.to_string())
+        .await
+        .unwrap()
+        .expect(201)
+        .unwrap();
+    let mut stays = connection.watch(&format!("{}?watch=1", kites("v1"))).await.unwrap();
+    let mut ends = connection.watch(&format!("{}?watch=1", kites("v2"))).await.unwrap();
+    let next = async |watch: &mut Watch| {
+        let event = tokio::time::timeout(SHOWN_WITHIN, watch.event()).await;
+        event.expect("it is told").unwrap().map(|event| event["type"].clone())
+    };
+    for watch in [&mut stays, &mut ends] {
+        assert_eq!(next(watch).await, Some(json!("ADDED")));
+    }
+    let gone = json!([{"op": "replace", "path": "/spec/versions/1/served", "value": false}]);
+    let request = connection.request(Method::PATCH, &one);
+    let request = request.header("content-type", "application/json-patch+json");
+    let patched = connection.finish(request.body(Bytes::from(gone.to_string()).into()).unwrap());
+    patched.await.unwrap().expect(200).unwrap();
+    assert_eq!(next(&mut ends).await, None, "the version is not served any more");
+    let deleted = connection.call(Method::DELETE, &one, String::new()).await;
+    deleted.unwrap().expect(200).unwrap();
+    // Another version was changed, which is nothing to this watch; it tells what happened to the last object.
+    loop {
+        match next(&mut stays).await {
+            Some(kind) if kind == "MODIFIED" => {}
+            other => break assert_eq!(other, Some(json!("DELETED"))),
+        }
+    }
+    assert_eq!(next(&mut stays).await, None, "the definition is gone");
 }

@@ -8,6 +8,7 @@ use planesmith_machinery::resource::ResourceFacts;
 use planesmith_server::endpoint::Endpoint;
 use planesmith_server::openapi::OpenApi;
 use planesmith_server::routes::ResourceHandler;
+use planesmith_server::shutdown::{Shutdown, Stop};
 use planesmith_server::stores::{ResourceStore, Stores};
 use planesmith_store::{Entry, ListQuery};
 use serde_json::Value;
@@ -35,6 +36,9 @@ pub struct Definitions {
 struct Served {
     facts: Arc<[&'static ResourceFacts]>,
     leaves: bool,
+    /// For each version that clients reach: what ends its watches, by being dropped. A version that goes on to be served
+    /// keeps it, and with it its watches.
+    ends: BTreeMap<&'static str, (Stop, Shutdown)>,
 }
 
 impl Definitions {
@@ -69,14 +73,19 @@ impl Definitions {
         if before.is_some_and(|before| Arc::ptr_eq(&before.facts, &facts) && before.leaves == leaves) {
             return;
         }
-        let mut versions = before.map(versions_of).unwrap_or_default();
+        let mut before = served.remove(definition.name());
+        let mut versions = before.as_ref().map(versions_of).unwrap_or_default();
+        let mut ends = BTreeMap::new();
         let handlers = facts.iter().filter(|facts| facts.served).map(|facts| {
-            let endpoint = Endpoint::new(facts, &self.stores);
+            let known = before.as_mut().and_then(|before| before.ends.remove(facts.version));
+            let (_, end) = ends.entry(facts.version).or_insert(known.unwrap_or_else(Stop::new));
+            let endpoint = Endpoint::new(facts, &self.stores).until(end.clone());
             let endpoint = if leaves { endpoint.leaving() } else { endpoint };
             Arc::new(endpoint) as Arc<dyn ResourceHandler>
         });
-        self.resources.define(definition.name(), handlers.collect());
-        let now = Served { facts, leaves };
+        let handlers = handlers.collect();
+        self.resources.define(definition.name(), handlers);
+        let now = Served { facts, leaves, ends };
         versions.extend(versions_of(&now));
         served.insert(definition.name().to_owned(), now);
         self.publish(&served, versions);

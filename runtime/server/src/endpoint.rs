@@ -28,6 +28,7 @@ use crate::request::{Context, Query, Stage, Verb};
 use crate::reservations::{Gone, Reservations};
 use crate::response;
 use crate::routes::{ResourceHandler, Routes, ServedResource, StoredCounts};
+use crate::shutdown::Shutdown;
 use crate::stores::{ResourceStore, Stores};
 pub use crate::verbs::{Posted, Submission};
 
@@ -53,6 +54,8 @@ pub struct Endpoint {
     metrics: ResourceMetrics,
     /// The kind is on its way out.
     leaves: bool,
+    /// When the kind is not served any more; `None` for one that always is.
+    end: Option<Shutdown>,
 }
 
 /// One request to an endpoint, without its body.
@@ -116,7 +119,20 @@ impl Endpoint {
             store,
             subresources,
             leaves: false,
+            end: None,
         }
+    }
+
+    /// The same for a kind that is served until `end`, which ends its watches: what has its name afterwards is another one.
+    #[must_use]
+    pub fn until(mut self, end: Shutdown) -> Self {
+        self.end = Some(end);
+        self
+    }
+
+    /// When the kind is not served any more.
+    pub(crate) fn end(&self) -> Option<Shutdown> {
+        self.end.clone()
     }
 
     /// The same for a kind that is on its way out: nothing is created any more, and discovery tells fewer verbs.

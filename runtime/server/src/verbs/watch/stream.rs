@@ -73,6 +73,16 @@ impl WatchStream {
         (bookmarks, deadline): (Option<Duration>, Instant),
         mut shutdown: Shutdown,
     ) -> Self {
+        let end = frames.endpoint().end();
+        let stopping = async move {
+            match end {
+                None => shutdown.requested().await,
+                Some(mut end) => tokio::select! {
+                    () = shutdown.requested() => {}
+                    () = end.requested() => {}
+                },
+            }
+        };
         let mut watch = Self {
             metrics: frames.endpoint().metrics().watch(),
             frames,
@@ -81,7 +91,7 @@ impl WatchStream {
             bookmarks,
             deadline,
             timer: Box::pin(sleep_until(deadline)),
-            stopping: Box::pin(async move { shutdown.requested().await }),
+            stopping: Box::pin(stopping),
         };
         watch.set_timer();
         watch
@@ -123,8 +133,11 @@ impl WatchStream {
                 }
                 Wake::End => {
                     // The last word tells where to go on.
-                    self.bookmarks?;
-                    return Some((self.bookmark().ok()?, Phase::Over));
+                    let last = match self.bookmarks {
+                        Some(_) => self.bookmark(),
+                        None => self.waiting(),
+                    };
+                    return Some((last.ok().filter(|last| !last.is_empty())?, Phase::Over));
                 }
             };
             match chunk {
@@ -189,14 +202,19 @@ impl WatchStream {
         Ok(chunk.finish())
     }
 
-    /// A bookmark at the newest revision, behind the changes up to there.
-    fn bookmark(&mut self) -> Result<Bytes, ApiError> {
-        let mut chunk = Chunk::default();
+    /// The changes that can be told now; empty when there are none.
+    fn waiting(&mut self) -> Result<Bytes, ApiError> {
         let events = self
             .watcher
             .try_next()
             .map_err(|error| failure(&error, self.watcher.progress().0))?;
-        chunk.push(self.events(&events)?);
+        self.events(&events)
+    }
+
+    /// A bookmark at the newest revision, behind the changes up to there.
+    fn bookmark(&mut self) -> Result<Bytes, ApiError> {
+        let mut chunk = Chunk::default();
+        chunk.push(self.waiting()?);
         let revision = self.watcher.progress().max(self.after);
         chunk.push(self.frames.bookmark(revision, false)?);
         Ok(chunk.finish())
