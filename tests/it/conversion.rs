@@ -233,6 +233,19 @@ async fn one_question_is_about_all_objects_of_a_list() {
     assert_eq!(asked.len(), 1, "{asked:?}");
     assert_eq!(asked[0]["review"]["request"]["objects"][0]["metadata"]["name"], "d");
 
+    // A single object is shown as it is converted now, unless the client takes what is known.
+    setting.hook.spoil(Some(|answer| {
+        answer["response"]["convertedObjects"][0]["spec"]["height"] = json!(77);
+    }));
+    let one = format!("{V2}/a");
+    assert_eq!(setting.get(&one).await["spec"]["height"], 77);
+    assert_eq!(
+        setting.get(&format!("{one}?resourceVersion=0")).await["spec"]["height"],
+        3
+    );
+    setting.hook.spoil(None);
+    assert_eq!(setting.get(&one).await["spec"]["height"], 3);
+
     setting
         .hook
         .spoil(Some(|answer| drop(answer["response"]["convertedObjects"].take())));

@@ -85,6 +85,13 @@ impl KubernetesService {
     /// the server.
     fn hook(self) -> Hook {
         Hook::new("bootstrap-controller", move |shutdown| async move {
+            if !self.is_reachable() {
+                tracing::info!(
+                    address = %self.announcement.address,
+                    "the service kubernetes gets no endpoints: only this machine reaches the server there; \
+                     --advertise-address names another address"
+                );
+            }
             self.attempt().await;
             tokio::spawn(self.keep(shutdown));
             Ok(())

@@ -15,7 +15,10 @@ impl Endpoint {
         let output = negotiate(&call.parts, Offer::Object)?;
         let query = call.query();
         let key = self.store().key(call.namespace(), call.name())?;
-        if let Some(version) = query.first("resourceVersion") {
+        let version = query.first("resourceVersion").filter(|version| !version.is_empty());
+        // A version allows the state that a cache has, as in kube-apiserver; without one it is the newest.
+        let may_be_cached = version.is_some();
+        if let Some(version) = version {
             let version = parse_version_field(&version).map_err(|why| ApiError::unnamed(500, why))?;
             self.wait_for(call, version).await?;
         }
@@ -27,7 +30,8 @@ impl Endpoint {
         let entry = match output.target {
             // Metadata is the same in every version.
             Target::PartialObject | Target::PartialObjectList => entry,
-            Target::Object | Target::Table => self.converted_one(entry).await?,
+            Target::Object | Target::Table if may_be_cached => self.converted_one(entry).await?,
+            Target::Object | Target::Table => self.converted_now(entry).await?,
         };
         let encode = || self.render(StatusCode::OK, output, query, Subject::Entry(&entry));
         call.ctx.timeline.time(Stage::Encode, encode)
