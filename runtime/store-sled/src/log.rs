@@ -153,7 +153,6 @@ impl SledLog {
     }
 
     /// The next merge that is worth its while.
-    ///
     fn next_merge(&self, generations: &Generations, floor: Revision) -> Option<Merge> {
         let files = lock(&self.journal).as_ref()?.behind(floor);
         let bytes: u64 = files.iter().map(|file| file.bytes).sum();
