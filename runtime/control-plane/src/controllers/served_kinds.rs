@@ -215,6 +215,32 @@ impl fmt::Debug for ServedKinds {
 }
 
 #[cfg(test)]
+impl ServedKind {
+    /// A kind for tests, of which no more is known than where its objects are.
+    pub(super) fn of(store: &Arc<ResourceStore>) -> Self {
+        let facts = store.facts();
+        let resource = ServedResource {
+            group: facts.group.into(),
+            version: facts.version.into(),
+            plural: facts.plural.into(),
+            singular: "".into(),
+            kind: facts.kind.into(),
+            short_names: Vec::new(),
+            categories: Vec::new(),
+            scope: facts.scope,
+            verbs: Vec::new(),
+            untold_verbs: Vec::new(),
+            stored_as: None,
+            subresources: Vec::new(),
+        };
+        Self {
+            store: Arc::clone(store),
+            resource,
+        }
+    }
+}
+
+#[cfg(test)]
 mod tests {
     use planesmith_api_defs::core::v1::{ConfigMap, Node};
     use planesmith_machinery::object::Resource as _;
@@ -226,22 +252,7 @@ mod tests {
     fn kinds(stores: impl IntoIterator<Item = Arc<ResourceStore>>) -> Kinds {
         let mut kinds = Kinds::default();
         for store in stores {
-            let facts = store.facts();
-            let resource = ServedResource {
-                group: facts.group.into(),
-                version: facts.version.into(),
-                plural: facts.plural.into(),
-                singular: "".into(),
-                kind: facts.kind.into(),
-                short_names: Vec::new(),
-                categories: Vec::new(),
-                scope: facts.scope,
-                verbs: Vec::new(),
-                untold_verbs: Vec::new(),
-                stored_as: None,
-                subresources: Vec::new(),
-            };
-            kinds.add(&store, &resource);
+            kinds.add(&store, &ServedKind::of(&store).resource);
         }
         kinds
     }

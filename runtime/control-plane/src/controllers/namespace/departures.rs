@@ -87,7 +87,6 @@ mod tests {
     use planesmith_api_defs::core::v1::ConfigMap;
     use planesmith_machinery::object::Resource as _;
     use planesmith_server::metrics::Metrics;
-    use planesmith_server::routes::ServedResource;
     use planesmith_server::stores::ResourceStore;
     use planesmith_store::{Draft, Expect, MemoryLog, Op, Row, Storage, StorageOptions};
 
@@ -96,23 +95,8 @@ mod tests {
     use crate::work_queue::Outcome;
 
     fn kind(storage: &Storage) -> Arc<ServedKind> {
-        let facts = ConfigMap::RESOURCE;
-        let resource = ServedResource {
-            group: facts.group.into(),
-            version: facts.version.into(),
-            plural: facts.plural.into(),
-            singular: "".into(),
-            kind: facts.kind.into(),
-            short_names: Vec::new(),
-            categories: Vec::new(),
-            scope: facts.scope,
-            verbs: Vec::new(),
-            untold_verbs: Vec::new(),
-            stored_as: None,
-            subresources: Vec::new(),
-        };
-        let store = Arc::new(ResourceStore::open(storage, facts));
-        Arc::new(ServedKind { store, resource })
+        let store = Arc::new(ResourceStore::open(storage, ConfigMap::RESOURCE));
+        Arc::new(ServedKind::of(&store))
     }
 
     async fn write(kind: &ServedKind, name: &str, is_there: bool) {
