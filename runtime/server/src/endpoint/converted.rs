@@ -65,11 +65,8 @@ impl Endpoint {
         if self.kind().custom.is_none() || !custom::needs_converter(entry.bytes(), self.kind()) {
             return Ok(entry);
         }
-        let objects = custom::read_all(&[entry.bytes().clone()], self.kind()).await?;
-        Ok(match objects.first() {
-            Some(object) => self.shown_as(&entry, json::to_vec(object).into()),
-            None => entry,
-        })
+        let object = self.custom_object(&entry).await?;
+        Ok(self.shown_as(&entry, json::to_vec(&*object).into()))
     }
 
     /// As [`Self::converted`], of one entry.
