@@ -109,6 +109,40 @@ pub(crate) fn depth(json: &[u8]) -> usize {
     deepest
 }
 
+/// Appends elements as a JSON array.
+pub(crate) fn encode_array<T>(
+    elements: impl IntoIterator<Item = T>,
+    out: &mut Vec<u8>,
+    write: impl Fn(T, &mut Vec<u8>),
+) {
+    out.push(b'[');
+    for (index, element) in elements.into_iter().enumerate() {
+        if index > 0 {
+            out.push(b',');
+        }
+        write(element, out);
+    }
+    out.push(b']');
+}
+
+/// Appends entries as a JSON object, in their order.
+pub(crate) fn encode_object<'k, T>(
+    entries: impl IntoIterator<Item = (&'k str, T)>,
+    out: &mut Vec<u8>,
+    write: impl Fn(T, &mut Vec<u8>),
+) {
+    out.push(b'{');
+    for (index, (key, value)) in entries.into_iter().enumerate() {
+        if index > 0 {
+            out.push(b',');
+        }
+        encode_text(key, out);
+        out.push(b':');
+        write(value, out);
+    }
+    out.push(b'}');
+}
+
 /// Appends `text` as JSON text, quoted and escaped.
 pub fn encode_text(text: &str, out: &mut Vec<u8>) {
     text::write_str(out, text);

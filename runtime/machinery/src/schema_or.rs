@@ -6,7 +6,7 @@ use std::any::Any;
 use std::fmt::Debug;
 
 use crate::facts::{ScalarFacts, TypeFacts};
-use crate::json::{self, encode_text};
+use crate::json::{self, encode_array, encode_text};
 use crate::protobuf::wire::{Fields, Wire, write_bytes, write_int, write_message};
 use crate::protobuf::{self, DecodeError};
 use crate::scalar::{Scalar, ScalarError, Token};
@@ -166,7 +166,7 @@ impl<S: Schema> Scalar for SchemaOrArray<S> {
         match self {
             Self::Nothing => out.extend_from_slice(b"null"),
             Self::Schema(schema) => json::encode(&**schema, out),
-            Self::Array(schemas) => write_array(schemas, out, |schema, out| json::encode(schema, out)),
+            Self::Array(schemas) => encode_array(schemas, out, |schema, out| json::encode(schema, out)),
         }
     }
 
@@ -237,7 +237,7 @@ impl<S: Schema> Scalar for SchemaOrStrings<S> {
         match self {
             Self::Nothing => out.extend_from_slice(b"null"),
             Self::Schema(schema) => json::encode(&**schema, out),
-            Self::Strings(texts) => write_array(texts, out, |text, out| encode_text(text, out)),
+            Self::Strings(texts) => encode_array(texts, out, |text, out| encode_text(text, out)),
         }
     }
 
@@ -287,17 +287,6 @@ impl<S> SchemaOrStrings<S> {
             Self::Strings(texts)
         }
     }
-}
-
-fn write_array<T>(elements: &[T], out: &mut Vec<u8>, write: impl Fn(&T, &mut Vec<u8>)) {
-    out.push(b'[');
-    for (index, element) in elements.iter().enumerate() {
-        if index > 0 {
-            out.push(b',');
-        }
-        write(element, out);
-    }
-    out.push(b']');
 }
 
 fn elements(json: &[u8]) -> Result<Vec<&serde_json::value::RawValue>, ScalarError> {

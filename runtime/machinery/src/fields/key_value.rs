@@ -106,16 +106,7 @@ impl<'a> KeyValue<'a> {
             }
             Self::Str(text) => json::encode_text(text, out),
             Self::Bool(value) => out.extend_from_slice(value.to_string().as_bytes()),
-            Self::List(elements) => {
-                out.push(b'[');
-                for (index, element) in elements.iter().enumerate() {
-                    if index > 0 {
-                        out.push(b',');
-                    }
-                    element.write_json(out);
-                }
-                out.push(b']');
-            }
+            Self::List(elements) => json::encode_array(elements.iter(), out, KeyValue::write_json),
             Self::Map(entries) => write_entries(entries, out),
             Self::Null => out.extend_from_slice(b"null"),
         }
@@ -135,16 +126,8 @@ impl<'a> KeyValue<'a> {
 
 /// Appends the JSON form of an object.
 pub(super) fn write_entries(entries: &[(Cow<'_, str>, KeyValue<'_>)], out: &mut Vec<u8>) {
-    out.push(b'{');
-    for (index, (name, value)) in entries.iter().enumerate() {
-        if index > 0 {
-            out.push(b',');
-        }
-        json::encode_text(name, out);
-        out.push(b':');
-        value.write_json(out);
-    }
-    out.push(b'}');
+    let entries = entries.iter().map(|(name, value)| (&**name, value));
+    json::encode_object(entries, out, KeyValue::write_json);
 }
 
 impl Ord for KeyValue<'_> {

@@ -101,27 +101,10 @@ impl<'a> Node<'a> {
                 }
             }
             Node::Object(entries) => {
-                out.push(b'{');
-                for (index, (key, value)) in entries.iter().enumerate() {
-                    if index > 0 {
-                        out.push(b',');
-                    }
-                    json::encode_text(key, out);
-                    out.push(b':');
-                    value.write(out);
-                }
-                out.push(b'}');
+                let entries = entries.iter().map(|(key, value)| (&**key, value));
+                json::encode_object(entries, out, Node::write);
             }
-            Node::Array(elements) => {
-                out.push(b'[');
-                for (index, element) in elements.iter().enumerate() {
-                    if index > 0 {
-                        out.push(b',');
-                    }
-                    element.write(out);
-                }
-                out.push(b']');
-            }
+            Node::Array(elements) => json::encode_array(elements, out, Node::write),
         }
     }
 
