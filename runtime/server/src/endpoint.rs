@@ -35,7 +35,7 @@ pub use crate::verbs::{Posted, Submission};
 pub(crate) use forms::{Form, Forms, metadata_range};
 pub use object_part::ObjectPart;
 pub(crate) use object_part::PartRules;
-pub(crate) use render::{PARTIAL_KIND, PARTIAL_OPEN, Subject, envelope, no_list, partial_api_version};
+pub(crate) use render::{PARTIAL_KIND, Subject, envelope, no_list, partial_api_version};
 pub use responder::Responder;
 pub use source::Source;
 pub use subresource::{Finalize, Subresource, Subresources};

@@ -78,7 +78,7 @@ fn append(
     if let (Subject::Entry(entry), RowObject::Metadata) = (subject, shown)
         && forms.is_as_stored(entry)
     {
-        return KeptRow::of(facts, entry, forms)?.append_to(table);
+        return KeptRow::of(entry, forms)?.append_to(table);
     }
     let object = subject.object(forms)?;
     match subject.printed(facts, forms)? {

@@ -12,6 +12,11 @@ pub struct PartialObjectMetadata {
     pub metadata: ObjectMeta,
 }
 
+impl PartialObjectMetadata {
+    /// What its JSON starts with; the metadata and `}` follow.
+    pub const OPEN: &str = r#"{"kind":"PartialObjectMetadata","apiVersion":"meta.k8s.io/v1","metadata":"#;
+}
+
 /// Objects reduced to their metadata.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 #[schema(type_meta("meta.k8s.io/v1", "PartialObjectMetadataList"))]

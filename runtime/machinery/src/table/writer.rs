@@ -4,7 +4,7 @@ use jiff::Timestamp;
 
 use super::{Cell, PrintedCells, cells, columns};
 use crate::json::{encode, encode_item, encode_text};
-use crate::meta::{ListMeta, ObjectMeta};
+use crate::meta::{ListMeta, ObjectMeta, PartialObjectMetadata};
 use crate::object::Object;
 use crate::resource::{Column, ResourceFacts};
 use crate::value::Struct;
@@ -20,9 +20,6 @@ pub enum RowObject {
     /// Nothing.
     Nothing,
 }
-
-/// What the metadata of a row stands in, up to it.
-const METADATA: &[u8] = br#"{"kind":"PartialObjectMetadata","apiVersion":"meta.k8s.io/v1","metadata":"#;
 
 /// A table being written.
 ///
@@ -90,7 +87,7 @@ impl TableWriter {
             RowObject::Nothing => self.out.extend_from_slice(b"null"),
             RowObject::Object => encode(object, &mut self.out),
             RowObject::Metadata => {
-                self.out.extend_from_slice(METADATA);
+                self.out.extend_from_slice(PartialObjectMetadata::OPEN.as_bytes());
                 encode(meta, &mut self.out);
                 self.out.push(b'}');
             }
@@ -101,7 +98,7 @@ impl TableWriter {
     /// Appends a row whose cells were printed before; `metadata` is the JSON of what it shows of its object.
     pub fn row_of_printed(&mut self, cells: PrintedCells<'_>, metadata: &[u8]) {
         self.begin_row(cells);
-        for part in [METADATA, metadata, b"}}"] {
+        for part in [PartialObjectMetadata::OPEN.as_bytes(), metadata, b"}}"] {
             self.out.extend_from_slice(part);
         }
     }

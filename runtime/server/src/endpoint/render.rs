@@ -49,8 +49,6 @@ impl Deref for Held<'_> {
     }
 }
 
-/// Every partial object starts like this, its metadata follows.
-pub(crate) const PARTIAL_OPEN: &str = r#"{"kind":"PartialObjectMetadata","apiVersion":"meta.k8s.io/v1","metadata":"#;
 const PARTIAL_API_VERSION: &str = "meta.k8s.io/v1";
 
 /// The version that metadata says it is of.
@@ -168,7 +166,10 @@ impl Endpoint {
             }
             (Target::PartialObject, Format::Json | Format::Yaml | Format::Cbor) => {
                 let metadata = subject.metadata(self.forms())?;
-                response::text(output, [PARTIAL_OPEN.as_bytes(), &metadata, b"}"].concat())
+                response::text(
+                    output,
+                    [PartialObjectMetadata::OPEN.as_bytes(), &metadata, b"}"].concat(),
+                )
             }
             (Target::PartialObjectList, _) => return Err(self.is_no_list()),
         };
@@ -272,7 +273,7 @@ impl Endpoint {
         let head = list_head(PARTIAL_LIST_KIND, PARTIAL_API_VERSION, meta);
         let items = entries.iter().map(|entry| Subject::Entry(entry).metadata(self.forms()));
         let items = Items::Bytes(items.collect::<ApiResult<_>>()?);
-        Ok(ListStream::new(head, items, (PARTIAL_OPEN, "}"), "]}\n"))
+        Ok(ListStream::new(head, items, (PartialObjectMetadata::OPEN, "}"), "]}\n"))
     }
 
     fn list_message(&self, output: Output, meta: &ListMeta, entries: &[Arc<Entry>]) -> ApiResult<Vec<u8>> {

@@ -4,12 +4,11 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use bytes::Bytes;
-use planesmith_machinery::resource::ResourceFacts;
 use planesmith_machinery::status::{ApiError, ApiResult};
 use planesmith_machinery::table::{PrintedCells, TableWriter, cells};
 use planesmith_store::Entry;
 
-use crate::endpoint::{Form, Forms, Subject, metadata_range};
+use crate::endpoint::{Form, Forms, metadata_range};
 
 /// Bytes of the place of the metadata: its start and its end.
 const PLACE: usize = 2 * size_of::<u64>();
@@ -22,14 +21,10 @@ pub(super) struct KeptRow<'e> {
 }
 
 impl<'e> KeptRow<'e> {
-    /// The row of `entry`, which is as it is stored in the endpoint's version.
-    pub(super) fn of(facts: &'static ResourceFacts, entry: &'e Arc<Entry>, forms: &Forms) -> ApiResult<Self> {
+    /// The row of `entry`, which is as it is stored in the endpoint's version, and so in the one whose columns are printed.
+    pub(super) fn of(entry: &'e Arc<Entry>, forms: &Forms) -> ApiResult<Self> {
         let bytes = entry.form(forms.id(Form::Row, 0), |_| {
-            let subject = Subject::Entry(entry);
-            let cells = match subject.printed(facts, forms)? {
-                Some(printed) => cells(&*printed),
-                None => cells(&*subject.object(forms)?),
-            };
+            let cells = cells(&*forms.object_of(entry)?);
             let place = metadata_range(entry.bytes())?;
             let mut bytes = Vec::with_capacity(256);
             for end in [place.start, place.end] {

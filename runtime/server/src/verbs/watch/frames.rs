@@ -6,13 +6,13 @@ use std::sync::Arc;
 use bytes::Bytes;
 use planesmith_machinery::cbor;
 use planesmith_machinery::json;
-use planesmith_machinery::meta;
+use planesmith_machinery::meta::{self, PartialObjectMetadata};
 use planesmith_machinery::protobuf;
 use planesmith_machinery::status::{ApiError, ApiResult};
 use planesmith_machinery::table::RowObject;
 use planesmith_store::{Entry, Event, EventKind, Revision};
 
-use crate::endpoint::{Endpoint, Form, PARTIAL_KIND, PARTIAL_OPEN, Subject, envelope, partial_api_version};
+use crate::endpoint::{Endpoint, Form, PARTIAL_KIND, Subject, envelope, partial_api_version};
 use crate::negotiation::{Format, Output, Target};
 use crate::response::in_beta;
 use crate::table;
@@ -189,8 +189,8 @@ impl Frames {
             (Target::Object, format) => text_frame(format, kind, &[&subject.json(forms)?], out),
             (Target::PartialObject | Target::PartialObjectList, format) => {
                 let open = match self.output.beta {
-                    true => Cow::Owned(in_beta(PARTIAL_OPEN.as_bytes())),
-                    false => Cow::Borrowed(PARTIAL_OPEN.as_bytes()),
+                    true => Cow::Owned(in_beta(PartialObjectMetadata::OPEN.as_bytes())),
+                    false => Cow::Borrowed(PartialObjectMetadata::OPEN.as_bytes()),
                 };
                 let pieces = [&*open, &subject.metadata(forms)?, b"}"];
                 text_frame(format, kind, &pieces, out);
