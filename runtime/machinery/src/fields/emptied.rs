@@ -3,12 +3,14 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::{LazyLock, PoisonError, RwLock};
 
-use serde_json::{Map, Value};
-
 use super::element::PathElement;
 use super::set::Set;
-use crate::facts::{Omit, StructFacts, TypeFacts};
+use crate::facts::{FieldFacts, Omit, StructFacts, TypeFacts};
 use crate::field_error::holds_empty;
+use crate::json::{Malformed, Next, Reader};
+
+/// How deep fields are looked for: deeper than any kind nests them, but for schemas, which have none of this sort.
+const DEPTH: usize = 64;
 
 /// The fields that the JSON in `body` sends as `[]` or `{}` although `facts` would write them as `null`.
 ///
@@ -16,14 +18,19 @@ use crate::field_error::holds_empty;
 /// are not looked into: no field in any that can be told apart is of this sort.
 #[must_use]
 pub fn emptied(facts: &'static StructFacts, body: &[u8]) -> Set<'static> {
-    let mut out = Set::new();
-    if has_any(facts)
-        && holds_empty(body)
-        && let Ok(Value::Object(document)) = serde_json::from_slice(body)
-    {
-        walk(facts, &document, &mut Vec::new(), &mut out);
+    if !has_any(facts) || !holds_empty(body) {
+        return Set::new();
     }
-    out
+    let mut walk = Walk {
+        reader: Reader::new(body),
+        path: Vec::new(),
+        found: Set::new(),
+    };
+    match walk.reader.peek() {
+        Ok(Next::Object) if walk.object(facts).is_ok() => walk.found,
+        // What is no object is refused elsewhere.
+        _ => Set::new(),
+    }
 }
 
 /// Whether `facts` would write any field as `null` that a request may send empty; most kinds have none.
@@ -53,36 +60,60 @@ fn looks_for_any(facts: &'static StructFacts, seen: &mut HashSet<usize>) -> bool
         })
 }
 
-fn walk(
-    facts: &'static StructFacts,
-    document: &Map<String, Value>,
-    path: &mut Vec<&'static str>,
-    out: &mut Set<'static>,
-) {
-    for field in facts.fields {
-        let ty = field.ty.present();
-        if let (true, TypeFacts::Struct(inner)) = (field.inline, ty) {
-            walk(inner(), document, path, out);
-            continue;
+/// Reads a document beside the facts of what it is to become.
+struct Walk<'b> {
+    reader: Reader<'b>,
+    path: Vec<&'static str>,
+    found: Set<'static>,
+}
+
+impl Walk<'_> {
+    fn object(&mut self, facts: &'static StructFacts) -> Result<(), Malformed> {
+        let mut more = self.reader.enter(b'}')?;
+        while more {
+            let key = self.reader.key()?;
+            match field(facts, &key) {
+                Some(field) => {
+                    self.path.push(field.name);
+                    self.value(field)?;
+                    self.path.pop();
+                }
+                None => drop(self.reader.skip()?),
+            }
+            more = self.reader.another(b'}')?;
         }
-        let Some(value) = document.get(field.name) else {
-            continue;
-        };
-        path.push(field.name);
-        match (ty, value) {
-            (TypeFacts::Struct(inner), Value::Object(value)) if !field.atomic && !inner().atomic => {
-                walk(inner(), value, path, out);
-            }
-            (TypeFacts::List(_), Value::Array(list)) if list.is_empty() && field.omit == Omit::Never => {
-                out.insert(path.iter().copied().map(PathElement::field));
-            }
-            (TypeFacts::Map(_), Value::Object(map)) if map.is_empty() && field.omit == Omit::Never => {
-                out.insert(path.iter().copied().map(PathElement::field));
-            }
-            _ => {}
-        }
-        path.pop();
+        Ok(())
     }
+
+    fn value(&mut self, field: &'static FieldFacts) -> Result<(), Malformed> {
+        match (field.ty.present(), self.reader.peek()?) {
+            (TypeFacts::Struct(inner), Next::Object)
+                if !field.atomic && !inner().atomic && self.path.len() < DEPTH && has_any(inner()) =>
+            {
+                self.object(inner())?;
+            }
+            (TypeFacts::List(_), Next::Array) | (TypeFacts::Map(_), Next::Object) if field.omit == Omit::Never => {
+                let value = self.reader.skip()?;
+                let path = self.path.iter().copied().map(PathElement::field);
+                if value[1..value.len() - 1].iter().all(u8::is_ascii_whitespace) {
+                    self.found.insert(path);
+                } else if !self.found.is_empty() {
+                    // A field that is sent twice is what it was sent as last.
+                    self.found.remove(&Set::of([path]));
+                }
+            }
+            _ => drop(self.reader.skip()?),
+        }
+        Ok(())
+    }
+}
+
+/// The field that is written as `name`, also one of a struct that is written inline.
+fn field(facts: &'static StructFacts, name: &str) -> Option<&'static FieldFacts> {
+    facts.fields.iter().find_map(|own| match own.ty.present() {
+        TypeFacts::Struct(inner) if own.inline => field(inner(), name),
+        _ => (own.name == name).then_some(own),
+    })
 }
 
 #[cfg(test)]
@@ -141,6 +172,8 @@ mod tests {
         check(r#"{"omitted":[],"spec":{"kept":["a"]}}"#, &[]);
         check(r#"{"spec":{"kept":null},"other":{}}"#, &[]);
         check(r#"{"spec":{}}"#, &[]);
+        check(r#"{"spec":{"kept":[],"kept":["a"]}}"#, &[]);
+        check(r#"{"spec":{"kept":["a"],"kept":[]}}"#, &[&["spec", "kept"]]);
         check("no JSON []", &[]);
     }
 }
