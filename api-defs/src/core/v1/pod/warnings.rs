@@ -3,7 +3,9 @@
 mod paths;
 mod ports;
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
+use std::fmt::{self, Display};
 
 use planesmith_machinery::go_format::quote;
 use planesmith_machinery::meta::ObjectMeta;
@@ -30,6 +32,9 @@ const OLD_ANNOTATIONS: [(&str, &str); 3] = [
         "non-functional in v1.11+; use the \"sysctls\" field instead",
     ),
 ];
+
+/// Resources that are counted in bytes.
+const BYTES: [&str; 2] = ["memory", "ephemeral-storage"];
 
 impl Pod {
     /// What its maker should know.
@@ -66,7 +71,20 @@ impl PodTemplateSpec {
     }
 }
 
-/// Collects warnings about one spec.
+/// A container of any sort, and where it is.
+struct Placed<'a> {
+    field: &'static str,
+    index: usize,
+    container: Cow<'a, Container>,
+}
+
+impl Display for Placed<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "spec.{}[{}]", self.field, self.index)
+    }
+}
+
+/// Collects warnings about one spec. Paths are written when there is something to say.
 struct Walk<'a> {
     /// Where the spec's owner is, with a dot at the end; empty for a pod.
     base: String,
@@ -90,7 +108,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    fn warn(&mut self, path: &str, words: &str) {
+    fn warn(&mut self, path: impl Display, words: &str) {
         self.found.push(format!("{}{path}: {words}", self.base));
     }
 
@@ -99,22 +117,14 @@ impl<'a> Walk<'a> {
         self.about_annotations();
         self.about_volumes();
         self.about_names();
-        self.about_fractions("spec.overhead", &self.spec.overhead);
+        for resource in BYTES {
+            self.about_fraction("spec.overhead", resource, &self.spec.overhead);
+        }
         self.about_pod_seccomp();
         let spec = self.spec;
-        let mut containers: Vec<(String, Container)> = Vec::new();
-        for (field, list) in [
-            ("initContainers", &spec.init_containers),
-            ("containers", &spec.containers),
-        ] {
-            let list = list.iter().enumerate();
-            containers.extend(list.map(|(index, one)| (format!("spec.{field}[{index}]"), one.clone())));
-        }
-        let ephemeral = spec.ephemeral_containers.iter().enumerate();
-        containers
-            .extend(ephemeral.map(|(index, one)| (format!("spec.ephemeralContainers[{index}]"), one.as_container())));
-        for (path, container) in &containers {
-            self.about_container(path, container);
+        let containers = all_containers(spec);
+        for place in &containers {
+            self.about_container(place);
         }
         self.about_ports(&containers);
         self.about_port_names(&containers);
@@ -132,7 +142,7 @@ impl<'a> Walk<'a> {
     fn about_nodes(&mut self) {
         for label in self.spec.node_selector.keys() {
             if let Some(words) = old_node_label(label) {
-                self.warn(&format!("spec.nodeSelector[{label}]"), words);
+                self.warn(format_args!("spec.nodeSelector[{label}]"), words);
             }
         }
         let affinity = self.spec.affinity.as_ref();
@@ -150,16 +160,16 @@ impl<'a> Walk<'a> {
             }
         }
         for (index, constraint) in self.spec.topology_spread_constraints.iter().enumerate() {
-            let path = format!("spec.topologySpreadConstraints[{index}]");
+            let field = "spec.topologySpreadConstraints";
             if let Some(words) = old_node_label(&constraint.topology_key) {
                 self.warn(
-                    &format!("{path}.topologyKey"),
+                    format_args!("{field}[{index}].topologyKey"),
                     &format!("{} is {words}", constraint.topology_key),
                 );
             }
             if constraint.label_selector.is_none() {
                 let words = "a null labelSelector results in matching no pod";
-                self.warn(&format!("{path}.labelSelector"), words);
+                self.warn(format_args!("{field}[{index}].labelSelector"), words);
             }
         }
     }
@@ -167,21 +177,20 @@ impl<'a> Walk<'a> {
     fn about_annotations(&mut self) {
         for (key, words) in OLD_ANNOTATIONS {
             if self.meta.annotations.contains_key(key) {
-                self.warn(&format!("metadata.annotations[{key}]"), words);
+                self.warn(format_args!("metadata.annotations[{key}]"), words);
             }
         }
     }
 
     fn about_volumes(&mut self) {
         for (index, volume) in self.spec.volumes.iter().enumerate() {
-            let path = format!("spec.volumes[{index}]");
             let source = &volume.volume_source;
             for (field, words) in old_volumes(source) {
-                self.warn(&format!("{path}.{field}"), words);
+                self.warn(format_args!("spec.volumes[{index}].{field}"), words);
             }
             let template = source.ephemeral.as_ref();
             if let Some(template) = template.and_then(|source| source.volume_claim_template.as_ref()) {
-                let path = format!("{}{path}.ephemeral.volumeClaimTemplate.spec", self.base);
+                let path = format!("{}spec.volumes[{index}].ephemeral.volumeClaimTemplate.spec", self.base);
                 self.found.extend(template.spec.warnings(&path));
             }
         }
@@ -192,21 +201,21 @@ impl<'a> Walk<'a> {
         let mut known = BTreeSet::new();
         for (index, alias) in self.spec.host_aliases.iter().enumerate() {
             if !known.insert(&alias.ip) {
-                let path = format!("spec.hostAliases[{index}].ip");
-                self.warn(&path, &format!("duplicate ip {}", quote(&alias.ip)));
+                let path = format_args!("spec.hostAliases[{index}].ip");
+                self.warn(path, &format!("duplicate ip {}", quote(&alias.ip)));
             }
         }
         let mut known = BTreeSet::new();
         let secrets = &self.spec.image_pull_secrets;
         for (index, secret) in secrets.iter().enumerate() {
             if !known.insert(&secret.name) {
-                let path = format!("spec.imagePullSecrets[{index}].name");
-                self.warn(&path, &format!("duplicate name {}", quote(&secret.name)));
+                let path = format_args!("spec.imagePullSecrets[{index}].name");
+                self.warn(path, &format!("duplicate name {}", quote(&secret.name)));
             }
         }
         for (index, _) in secrets.iter().enumerate().filter(|(_, secret)| secret.name.is_empty()) {
             self.warn(
-                &format!("spec.imagePullSecrets[{index}].name"),
+                format_args!("spec.imagePullSecrets[{index}].name"),
                 "invalid empty name \"\"",
             );
         }
@@ -238,13 +247,15 @@ impl<'a> Walk<'a> {
     fn about_seccomp(&mut self, key: &str) {
         if self.meta.annotations.contains_key(key) {
             let words = "non-functional in v1.27+; use the \"seccompProfile\" field instead";
-            self.warn(&format!("metadata.annotations[{key}]"), words);
+            self.warn(format_args!("metadata.annotations[{key}]"), words);
         }
     }
 
-    fn about_container(&mut self, path: &str, container: &Container) {
+    fn about_container(&mut self, place: &Placed<'_>) {
+        let container = &*place.container;
+        let annotated = !self.meta.annotations.is_empty();
         let context = container.security_context.as_ref();
-        if context.is_none_or(|context| context.seccomp_profile.is_none()) {
+        if annotated && context.is_none_or(|context| context.seccomp_profile.is_none()) {
             self.about_seccomp(&format!("{SECCOMP_OF_CONTAINER}{}", container.name));
         }
         let of_pod = self
@@ -253,38 +264,36 @@ impl<'a> Walk<'a> {
             .as_ref()
             .and_then(|context| context.app_armor_profile.as_ref());
         let has_profile = of_pod.is_some() || context.is_some_and(|context| context.app_armor_profile.is_some());
-        let key = format!("{APP_ARMOR}{}", container.name);
-        if !self.base.is_empty() && !has_profile && self.meta.annotations.contains_key(&key) {
-            let words = "deprecated since v1.30; use the \"appArmorProfile\" field instead";
-            self.warn(&format!("metadata.annotations[{key}]"), words);
+        if annotated && !self.base.is_empty() && !has_profile {
+            self.about_app_armor(&container.name);
         }
-        for resource in ["memory", "ephemeral-storage"] {
-            for (field, list) in [
-                ("limits", &container.resources.limits),
-                ("requests", &container.resources.requests),
-            ] {
-                self.about_fraction(&format!("{path}.resources.{field}"), resource, list);
+        let resources = &container.resources;
+        for resource in BYTES {
+            for (field, list) in [("limits", &resources.limits), ("requests", &resources.requests)] {
+                self.about_fraction(format_args!("{place}.resources.{field}"), resource, list);
             }
         }
-        self.about_variables(path, &container.env);
+        self.about_variables(place, &container.env);
     }
 
-    fn about_fractions(&mut self, path: &str, list: &ResourceList) {
-        for resource in ["memory", "ephemeral-storage"] {
-            self.about_fraction(path, resource, list);
+    fn about_app_armor(&mut self, container: &str) {
+        let key = format!("{APP_ARMOR}{container}");
+        if self.meta.annotations.contains_key(&key) {
+            let words = "deprecated since v1.30; use the \"appArmorProfile\" field instead";
+            self.warn(format_args!("metadata.annotations[{key}]"), words);
         }
     }
 
-    fn about_fraction(&mut self, path: &str, resource: &str, list: &ResourceList) {
+    fn about_fraction(&mut self, path: impl Display, resource: &str, list: &ResourceList) {
         if let Some(amount) = list.get(resource).filter(|amount| amount.milli_value() % 1000 != 0) {
             let amount = quote(amount.as_str());
             let words = format!("fractional byte value {amount} is invalid, must be an integer");
-            self.warn(&format!("{path}[{resource}]"), &words);
+            self.warn(format_args!("{path}[{resource}]"), &words);
         }
     }
 
     /// Variables of one name: the later one may build on the earlier one, but not hide it.
-    fn about_variables(&mut self, path: &str, vars: &[EnvVar]) {
+    fn about_variables(&mut self, place: &Placed<'_>, vars: &[EnvVar]) {
         let mut known = BTreeSet::new();
         for (index, var) in vars.iter().enumerate() {
             if known.insert(&var.name) {
@@ -294,7 +303,7 @@ impl<'a> Walk<'a> {
             if var.value_from.is_some() || var.value == reference || !var.value.contains(&reference) {
                 let name = quote(&var.name);
                 let words = format!("hides previous definition of {name}, which may be dropped when using apply");
-                self.warn(&format!("{path}.env[{index}]"), &words);
+                self.warn(format_args!("{place}.env[{index}]"), &words);
             }
         }
     }
@@ -309,17 +318,34 @@ impl<'a> Walk<'a> {
                 .filter(|(_, term)| term.label_selector.is_none())
             {
                 let path = format!("{path}.requiredDuringSchedulingIgnoredDuringExecution[{index}].labelSelector");
-                self.warn(&path, NONE);
+                self.warn(path, NONE);
             }
             let preferred = preferred.iter().enumerate();
             for (index, _) in preferred.filter(|(_, term)| term.pod_affinity_term.label_selector.is_none()) {
                 let path = format!(
                     "{path}.preferredDuringSchedulingIgnoredDuringExecution[{index}].podAffinityTerm.labelSelector"
                 );
-                self.warn(&path, NONE);
+                self.warn(path, NONE);
             }
         }
     }
+}
+
+fn all_containers(spec: &PodSpec) -> Vec<Placed<'_>> {
+    let init = spec.init_containers.iter().map(Cow::Borrowed).enumerate();
+    let main = spec.containers.iter().map(Cow::Borrowed).enumerate();
+    let ephemeral = spec.ephemeral_containers.iter();
+    let ephemeral = ephemeral.map(|one| Cow::Owned(one.as_container())).enumerate();
+    let init = init.map(|(index, container)| ("initContainers", index, container));
+    let main = main.map(|(index, container)| ("containers", index, container));
+    let ephemeral = ephemeral.map(|(index, container)| ("ephemeralContainers", index, container));
+    let all = init.chain(main).chain(ephemeral);
+    all.map(|(field, index, container)| Placed {
+        field,
+        index,
+        container,
+    })
+    .collect()
 }
 
 /// Sources of volumes that work no more, or not for long.

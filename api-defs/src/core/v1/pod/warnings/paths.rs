@@ -10,22 +10,22 @@ use crate::core::v1::{DownwardAPIVolumeFile, KeyToPath, Volume, VolumeProjection
 pub(super) fn overlaps(volume: &Volume) -> Vec<String> {
     let source = &volume.volume_source;
     let mut found = Vec::new();
-    let mut alone = |kind: String, paths: Vec<Place>| {
+    let mut alone = |of: Source<'_>, paths: Vec<Place<'_>>| {
         let mut seen = Seen::default();
         for place in paths {
-            found.extend(seen.add(place).map(|words| warning(&volume.name, &kind, &words)));
+            found.extend(seen.add(place).map(|words| warning(&volume.name, of, &words)));
         }
     };
     if let Some(map) = &source.config_map {
-        let kind = format!("ConfigMap {}", quote(&map.local_object_reference.name));
-        alone(kind, of_keys(&map.items, ""));
+        let of = Source::named("ConfigMap", &map.local_object_reference.name);
+        alone(of, of_keys(&map.items, Source::NONE));
     }
     if let Some(secret) = &source.secret {
-        let kind = format!("Secret {}", quote(&secret.secret_name));
-        alone(kind, of_keys(&secret.items, ""));
+        let of = Source::named("Secret", &secret.secret_name);
+        alone(of, of_keys(&secret.items, Source::NONE));
     }
     if let Some(files) = &source.downward_api {
-        alone("DownwardAPI".to_owned(), of_files(&files.items, ""));
+        alone(Source::of("DownwardAPI"), of_files(&files.items, Source::NONE));
     }
     let Some(projected) = &source.projected else {
         return found;
@@ -39,27 +39,57 @@ pub(super) fn overlaps(volume: &Volume) -> Vec<String> {
             ));
         }
         for place in of_projection(source) {
-            found.extend(seen.add(place).map(|words| warning(&volume.name, "Projected", &words)));
+            let of = Source::of("Projected");
+            found.extend(seen.add(place).map(|words| warning(&volume.name, of, &words)));
         }
     }
     found
 }
 
-fn warning(volume: &str, kind: &str, words: &str) -> String {
-    format!("volume {} ({kind}): overlapping paths: {words}", quote(volume))
+fn warning(volume: &str, of: Source<'_>, words: &str) -> String {
+    format!("volume {} ({of}): overlapping paths: {words}", quote(volume))
 }
 
-/// A path in a volume, and what puts a file there; that may be empty.
-struct Place {
-    path: String,
-    source: String,
+/// What puts files in a volume.
+#[derive(Clone, Copy)]
+struct Source<'a> {
+    kind: &'static str,
+    name: Option<&'a str>,
 }
 
-impl Place {
-    fn new(path: &str, source: impl Into<String>) -> Self {
+impl<'a> Source<'a> {
+    /// The volume itself.
+    const NONE: Self = Self::of("");
+
+    const fn of(kind: &'static str) -> Self {
+        Self { kind, name: None }
+    }
+
+    const fn named(kind: &'static str, name: &'a str) -> Self {
+        Self { kind, name: Some(name) }
+    }
+}
+
+impl fmt::Display for Source<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.name {
+            Some(name) => write!(f, "{} {}", self.kind, quote(name)),
+            None => f.write_str(self.kind),
+        }
+    }
+}
+
+/// A path in a volume, and what puts a file there.
+struct Place<'a> {
+    path: &'a str,
+    source: Source<'a>,
+}
+
+impl<'a> Place<'a> {
+    fn new(path: &'a str, source: Source<'a>) -> Self {
         Self {
-            path: path.trim_end_matches('/').to_owned(),
-            source: source.into(),
+            path: path.trim_end_matches('/'),
+            source,
         }
     }
 
@@ -71,27 +101,27 @@ impl Place {
             let rest = inner.strip_prefix(outer);
             rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
         };
-        inside(&self.path, &other.path) || inside(&other.path, &self.path)
+        inside(self.path, other.path) || inside(other.path, self.path)
     }
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for Place<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&quote(&self.path))?;
-        match self.source.as_str() {
+        f.write_str(&quote(self.path))?;
+        match self.source.kind {
             "" => Ok(()),
-            source => write!(f, " ({source})"),
+            _ => write!(f, " ({})", self.source),
         }
     }
 }
 
 /// The places so far.
 #[derive(Default)]
-struct Seen(Vec<Place>);
+struct Seen<'a>(Vec<Place<'a>>);
 
-impl Seen {
+impl<'a> Seen<'a> {
     /// Adds a place; says which ones it is in the way of.
-    fn add(&mut self, place: Place) -> impl Iterator<Item = String> {
+    fn add(&mut self, place: Place<'a>) -> impl Iterator<Item = String> + use<> {
         let others = self.0.iter().filter(|other| other.overlaps(&place));
         let words: Vec<String> = others.map(|other| format!("{place} with {other}")).collect();
         self.0.push(place);
@@ -99,33 +129,33 @@ impl Seen {
     }
 }
 
-fn of_keys(items: &[KeyToPath], source: &str) -> Vec<Place> {
+fn of_keys<'a>(items: &'a [KeyToPath], source: Source<'a>) -> Vec<Place<'a>> {
     items.iter().map(|item| Place::new(&item.path, source)).collect()
 }
 
-fn of_files(items: &[DownwardAPIVolumeFile], source: &str) -> Vec<Place> {
+fn of_files<'a>(items: &'a [DownwardAPIVolumeFile], source: Source<'a>) -> Vec<Place<'a>> {
     items.iter().map(|item| Place::new(&item.path, source)).collect()
 }
 
-fn of_projection(source: &VolumeProjection) -> Vec<Place> {
+fn of_projection(source: &VolumeProjection) -> Vec<Place<'_>> {
     if let Some(map) = source.config_map.as_ref().filter(|map| !map.items.is_empty()) {
-        let name = quote(&map.local_object_reference.name);
-        return of_keys(&map.items, &format!("ConfigMap {name}"));
+        let source = Source::named("ConfigMap", &map.local_object_reference.name);
+        return of_keys(&map.items, source);
     }
     if let Some(secret) = source.secret.as_ref().filter(|secret| !secret.items.is_empty()) {
-        let name = quote(&secret.local_object_reference.name);
-        return of_keys(&secret.items, &format!("Secret {name}"));
+        let source = Source::named("Secret", &secret.local_object_reference.name);
+        return of_keys(&secret.items, source);
     }
     if let Some(files) = source.downward_api.as_ref().filter(|files| !files.items.is_empty()) {
-        return of_files(&files.items, "DownwardAPI");
+        return of_files(&files.items, Source::of("DownwardAPI"));
     }
     if let Some(token) = &source.service_account_token {
-        return vec![Place::new(&token.path, "ServiceAccountToken")];
+        return vec![Place::new(&token.path, Source::of("ServiceAccountToken"))];
     }
     if let Some(bundle) = &source.cluster_trust_bundle {
         let name = bundle.name.as_ref().or(bundle.signer_name.as_ref());
-        let name = quote(name.map_or("", String::as_str));
-        return vec![Place::new(&bundle.path, format!("ClusterTrustBundle {name}"))];
+        let source = Source::named("ClusterTrustBundle", name.map_or("", String::as_str));
+        return vec![Place::new(&bundle.path, source)];
     }
     let Some(certificate) = &source.pod_certificate else {
         return Vec::new();
@@ -136,7 +166,7 @@ fn of_projection(source: &VolumeProjection) -> Vec<Place> {
         (&certificate.credential_bundle_path, "PodCertificate credential bundle"),
     ];
     let files = files.into_iter().filter(|(path, _)| !path.is_empty());
-    files.map(|(path, source)| Place::new(path, source)).collect()
+    files.map(|(path, of)| Place::new(path, Source::of(of))).collect()
 }
 
 #[cfg(test)]

@@ -1,18 +1,31 @@
 //! Ports of a pod that are in each other's way.
 
 use std::collections::BTreeMap;
+use std::fmt;
 
 use planesmith_machinery::go_format::quote;
 
-use super::Walk;
-use crate::core::v1::{Container, ContainerPort};
+use super::{Placed, Walk};
+use crate::core::v1::ContainerPort;
+
+/// Where a port is.
+struct At<'a> {
+    place: &'a Placed<'a>,
+    index: usize,
+}
+
+impl fmt::Display for At<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}.ports[{}]", self.place, self.index)
+    }
+}
 
 impl Walk<'_> {
-    pub(super) fn about_ports(&mut self, containers: &[(String, Container)]) {
-        let mut known: BTreeMap<(i32, &str), Vec<(String, &ContainerPort)>> = BTreeMap::new();
-        for (path, container) in containers {
-            for (index, port) in container.ports.iter().enumerate() {
-                let path = format!("{path}.ports[{index}]");
+    pub(super) fn about_ports(&mut self, containers: &[Placed<'_>]) {
+        let mut known: BTreeMap<(i32, &str), Vec<(At<'_>, &ContainerPort)>> = BTreeMap::new();
+        for place in containers {
+            for (index, port) in place.container.ports.iter().enumerate() {
+                let path = At { place, index };
                 if !port.host_ip.is_empty() && port.host_port == 0 {
                     self.warn(&path, &format!("hostIP set without hostPort: {}", shown(port)));
                 }
@@ -29,16 +42,17 @@ impl Walk<'_> {
     }
 
     /// Ports of one name: who looks for it finds the first.
-    pub(super) fn about_port_names(&mut self, containers: &[(String, Container)]) {
-        let mut known: BTreeMap<&str, String> = BTreeMap::new();
-        for (path, container) in containers {
-            for (index, port) in container
+    pub(super) fn about_port_names(&mut self, containers: &[Placed<'_>]) {
+        let mut known: BTreeMap<&str, At<'_>> = BTreeMap::new();
+        for place in containers {
+            for (index, port) in place
+                .container
                 .ports
                 .iter()
                 .enumerate()
                 .filter(|(_, port)| !port.name.is_empty())
             {
-                let path = format!("{path}.ports[{index}]");
+                let path = At { place, index };
                 let Some(other) = known.get(port.name.as_str()) else {
                     known.insert(&port.name, path);
                     continue;
