@@ -1,5 +1,6 @@
 //! Group commit: one thread decides the order of all writes.
 
+mod pace;
 mod plan;
 mod queue;
 
@@ -79,11 +80,11 @@ impl Committer {
                 self.queue.retry_expiries(outcome.expired(), now);
                 let refusal = refusal(&error);
                 outcome.refuse(&refusal);
-                self.queue.note(Some(refusal));
+                self.queue.note_failure(refusal);
                 return;
             }
             synced = begin.elapsed();
-            self.queue.note(None);
+            self.queue.note_synced(synced);
             let memory = outcome.publish();
             self.horizon.advance(self.last);
             outcome.wake();

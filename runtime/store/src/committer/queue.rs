@@ -3,8 +3,9 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
+use super::pace::{ENOUGH, Pace};
 use crate::clock::Clock;
 use crate::write::{Sequencer, Submission, WriteError};
 use crate::{Entry, Revision};
@@ -60,6 +61,7 @@ struct State {
     expiries: BinaryHeap<Reverse<Expiry>>,
     nudged: bool,
     closed: bool,
+    pace: Pace,
     /// Why the last batch could not be written, until one can.
     failure: Option<WriteError>,
 }
@@ -104,10 +106,16 @@ impl Queue {
         self.filled.notify_one();
     }
 
-    /// Refuses everything, queued or still to come: nobody takes it any more.
-    /// Remembers how the last batch went.
-    pub(crate) fn note(&self, failure: Option<WriteError>) {
-        self.lock().failure = failure;
+    /// Remembers that the last batch was written, and how long that took.
+    pub(crate) fn note_synced(&self, took: Duration) {
+        let mut state = self.lock();
+        state.failure = None;
+        state.pace.synced(took);
+    }
+
+    /// Remembers why the last batch could not be written.
+    pub(crate) fn note_failure(&self, failure: WriteError) {
+        self.lock().failure = Some(failure);
     }
 
     /// What a write that is submitted now has to expect.
@@ -120,6 +128,7 @@ impl Queue {
         }
     }
 
+    /// Refuses everything, queued or still to come: nobody takes it any more.
     pub(crate) fn abandon(&self) {
         let mut state = self.lock();
         state.closed = true;
@@ -127,10 +136,11 @@ impl Queue {
         state.submissions.clear();
     }
 
-    /// Waits for something to do; `None` when the queue is closed and empty.
+    /// Waits for something to do, and for more of it where that pays; `None` when the queue is closed and empty.
     pub(crate) fn take(&self, clock: &dyn Clock) -> Option<Work> {
         let mut state = self.lock();
         loop {
+            state = self.gather(state);
             let now = clock.now();
             let expired = state.expired(now);
             if !state.submissions.is_empty() || !expired.is_empty() {
@@ -146,6 +156,17 @@ impl Queue {
             let due = state.expiries.peek().map(|Reverse(first)| first.at.saturating_sub(now));
             state = self.wait(state, due);
         }
+    }
+
+    /// Lets a group grow for as long as its pace allows.
+    fn gather<'a>(&self, state: MutexGuard<'a, State>) -> MutexGuard<'a, State> {
+        let patience = state.pace.patience(state.submissions.len());
+        if patience.is_zero() {
+            return state;
+        }
+        let few = |state: &mut State| state.submissions.len() < ENOUGH && !state.closed;
+        let waited = self.filled.wait_timeout_while(state, patience, few);
+        waited.unwrap_or_else(PoisonError::into_inner).0
     }
 
     fn wait<'a>(&self, state: MutexGuard<'a, State>, due: Option<u64>) -> MutexGuard<'a, State> {
@@ -201,10 +222,11 @@ impl Sequencer for Queue {
             let _ = submission.reply.send(Err(WriteError::Closed));
             return;
         }
+        state.pace.came(Instant::now());
         state.submissions.push(submission);
-        let first = state.submissions.len() == 1;
+        let is_awaited = matches!(state.submissions.len(), 1 | ENOUGH);
         drop(state);
-        if first {
+        if is_awaited {
             self.filled.notify_one();
         }
     }
