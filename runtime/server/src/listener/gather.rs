@@ -15,8 +15,8 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
 use super::exchanges::Exchanges;
 
-/// Bytes that are held back at most: four TLS records of the largest size.
-const HELD: usize = 64 << 10;
+/// Bytes that are held back at most: eight TLS records of the largest size.
+pub(super) const HELD: usize = 128 << 10;
 
 /// Bytes that are usually all there is to say.
 const LITTLE: usize = 4 << 10;

@@ -19,6 +19,7 @@ use tokio_rustls::TlsAcceptor;
 use tokio_rustls::server::TlsStream;
 
 use super::client_certificate::AnyCertificate;
+use super::gather::HELD;
 use super::peer::Peer;
 use crate::connection::Connection;
 use crate::listed::Listed;
@@ -138,7 +139,9 @@ impl Tls {
         address: SocketAddr,
     ) -> io::Result<(TlsStream<TcpStream>, Peer)> {
         let loaded = self.current.load_full();
-        let stream = loaded.acceptor.accept(stream).await?;
+        // What is written in one piece leaves in one piece.
+        let whole = |tls: &mut rustls::ServerConnection| tls.set_buffer_limit(Some(HELD));
+        let stream = loaded.acceptor.accept_with(stream, whole).await?;
         let sent = stream.get_ref().1.peer_certificates().unwrap_or_default();
         let peer = Peer::showing(address, sent.to_vec(), self, loaded);
         Ok((stream, peer))
