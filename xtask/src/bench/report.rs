@@ -98,8 +98,15 @@ impl Report {
         match (within(row.budget * self.slowness(row)), within(row.budget)) {
             (true, _) => "within",
             (false, true) => "within as an absolute figure only",
+            // No server that is built on the same libraries could be asked for less.
+            (false, false) if self.is_below_limit(row, ours) => "over, below the limit server",
             (false, false) => "OVER",
         }
+    }
+
+    fn is_below_limit(&self, row: &Row, ours: f64) -> bool {
+        let limit = self.median(row.name, Side::Limit);
+        row.unit.scales() && limit.is_some_and(|limit| ours <= limit)
     }
 
     /// Prints the table on standard output.
@@ -202,6 +209,19 @@ mod tests {
         assert_eq!(report(&[80.0], &[22.0]).verdict(get()), "OVER");
         let fast = report(&[40.0], &[11.0]);
         assert_eq!(fast.verdict(get()), "within as an absolute figure only");
+    }
+
+    #[test]
+    fn whoever_needs_less_than_the_limit_server_is_told_so() {
+        let verdict = |ours| {
+            let mut report = report(&[22.0], &[22.0]);
+            report.add(Side::Ours, &[("watch", ours)]);
+            report.add(Side::Limit, &[("watch", 9.0)]);
+            report.verdict(budget::find("watch").unwrap())
+        };
+        assert_eq!(verdict(4.0), "within");
+        assert_eq!(verdict(9.0), "over, below the limit server");
+        assert_eq!(verdict(10.0), "OVER");
     }
 
     #[test]
