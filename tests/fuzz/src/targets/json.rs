@@ -27,7 +27,7 @@ pub(crate) fn run(input: &[u8]) {
         // A number without a fraction is a whole one when it is read again.
         let mut rewritten = Vec::new();
         json::encode_value(&again, &mut rewritten);
-        assert_eq!(shown(&written), shown(&rewritten));
+        assert_eq!(without_signs_of_zero(&written), without_signs_of_zero(&rewritten));
         let mut compact = Vec::new();
         json::compact(text, &mut compact).expect("a document has a compact form");
         indented(&compact);
@@ -41,6 +41,15 @@ fn indented(compact: &[u8]) {
     let mut back = Vec::new();
     json::compact(&indented, &mut back).expect("indented JSON is JSON");
     assert_eq!(shown(compact), shown(&back));
+}
+
+/// As in Go, the fraction -0.0 is written as `-0`, which is the whole number 0 when it is read again.
+fn without_signs_of_zero(json: &[u8]) -> String {
+    let begins = |at: usize| at.checked_sub(1).is_none_or(|before| b"[:,".contains(&json[before]));
+    let ends = |at: usize| json.get(at).is_none_or(|byte| b"]},".contains(byte));
+    let is_sign = |at: usize| json[at..].starts_with(b"-0") && begins(at) && ends(at + 2);
+    let kept = (0..json.len()).filter(|&at| !is_sign(at)).map(|at| json[at]);
+    shown(&kept.collect::<Vec<u8>>()).into_owned()
 }
 
 fn shown(text: &[u8]) -> std::borrow::Cow<'_, str> {
