@@ -72,14 +72,20 @@ impl Sent {
         format!("{}/{}; {}", metadata("namespace"), metadata("name"), self.kind())
     }
 
-    /// What strict reading noticed, as a warning; `None` when it noticed nothing.
+    /// What strict reading noticed: each key that stands twice, as the text of a warning.
     #[must_use]
-    pub fn finding(&self) -> Option<String> {
+    pub fn duplicates(&self) -> &[String] {
+        &self.duplicates
+    }
+
+    /// 400: a key stands twice, and strict reading refuses that; `None` when none does.
+    #[must_use]
+    pub fn refuse_strictly(&self) -> Option<ApiError> {
         (!self.duplicates.is_empty()).then(|| {
-            format!(
-                "error converting YAML to JSON: yaml: unmarshal errors:\n  {}",
+            ApiError::bad_request(format!(
+                "error strict decoding YAML: error converting YAML to JSON: yaml: unmarshal errors:\n  {}",
                 self.duplicates.join("\n  ")
-            )
+            ))
         })
     }
 
@@ -131,6 +137,25 @@ fn make_whole(value: &mut Value) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn each_key_that_stands_twice_is_noticed_on_its_own() {
+        let sent = Sent::read(b"data:\n  a: 1\n  a: 2\n  b: 1\n  b: 2\n").expect("YAML");
+        let noticed = [
+            r#"line 3: key "a" already set in map"#,
+            r#"line 5: key "b" already set in map"#,
+        ];
+        assert_eq!(sent.duplicates(), noticed);
+        let refused = sent.refuse_strictly().expect("refused");
+        assert_eq!(
+            refused.message(),
+            format!(
+                "error strict decoding YAML: error converting YAML to JSON: yaml: unmarshal errors:\n  {}\n  {}",
+                noticed[0], noticed[1]
+            )
+        );
+        assert_eq!(Sent::read(b"a: 1").expect("YAML").refuse_strictly(), None);
+    }
 
     #[test]
     fn json_reads_as_the_same_as_yaml() {

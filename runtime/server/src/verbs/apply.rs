@@ -124,14 +124,18 @@ fn read(document: Value, sent: &Sent, target: &mut dyn Struct) -> ApiResult<()> 
 
 /// What to make of keys that stand twice in a document that can be applied.
 fn judge(call: &Call, sent: &Sent, validation: FieldValidation) -> ApiResult<()> {
-    match (validation, sent.finding()) {
-        (FieldValidation::Strict, Some(finding)) => {
-            Err(ApiError::bad_request(format!("error strict decoding YAML: {finding}")))
+    match validation {
+        FieldValidation::Ignore => {}
+        FieldValidation::Warn => {
+            for duplicate in sent.duplicates() {
+                call.ctx.warnings.add(duplicate.as_str());
+            }
         }
-        (FieldValidation::Warn, Some(finding)) => {
-            call.ctx.warnings.add(finding);
-            Ok(())
+        FieldValidation::Strict => {
+            if let Some(error) = sent.refuse_strictly() {
+                return Err(error);
+            }
         }
-        _ => Ok(()),
     }
+    Ok(())
 }

@@ -60,6 +60,9 @@ impl ContinueToken {
         let bytes = decode_base64(text).map_err(|at| refused(format!(": illegal base64 data at input byte {at}")))?;
         let (token, _) =
             json::parse_value(&bytes, Strictness::Lenient).map_err(|error| refused(format!(": {error}")))?;
+        if let Some(why) = wrong_type(&token) {
+            return Err(refused(format!(": {why}")));
+        }
         match token.get("v").and_then(Value::as_str).unwrap_or_default() {
             VERSION => {}
             other => {
@@ -79,13 +82,38 @@ impl ContinueToken {
         if start.is_empty() {
             return Err(refused(format!(": encoded start key empty (version {VERSION})")));
         }
+        // One slash in front means the prefix itself.
+        let below = start.strip_prefix('/').unwrap_or(start);
         // A start above the list's prefix would show other objects than the path allows.
-        if start.split('/').any(|part| matches!(part, "" | "." | "..")) {
+        if !below.is_empty() && below.split('/').any(|part| matches!(part, "" | "." | "..")) {
             return Err(refused(format!(": {start}")));
         }
-        let after = start.strip_suffix(NEXT).unwrap_or(start).to_owned();
+        let after = below.strip_suffix(NEXT).unwrap_or(below).to_owned();
         Ok(Self { state, after })
     }
+}
+
+/// What Go says of a token of which a part has another type than it must have; `None` when all are right. Null counts as
+/// absent.
+fn wrong_type(token: &Value) -> Option<String> {
+    let unfit = |found: &str, wanted: &str| Some(format!("json: cannot unmarshal {found} into Go {wanted}"));
+    let entries = match token {
+        Value::Object(entries) => entries,
+        Value::Null => return None,
+        other => return unfit(json::name_of(other), "value of type storage.continueToken"),
+    };
+    // In the order in which servers write them: the first one that is wrong is told.
+    [("v", "string"), ("rv", "int64"), ("start", "string")]
+        .into_iter()
+        .find_map(|(name, wanted)| {
+            let field = format!("struct field continueToken.{name} of type {wanted}");
+            match (entries.get(name)?, wanted) {
+                (Value::Null, _) | (Value::String(_), "string") => None,
+                (Value::Number(number), "int64") if number.is_i64() => None,
+                (Value::Number(number), "int64") => unfit(&format!("number {number}"), &field),
+                (other, _) => unfit(json::name_of(other), &field),
+            }
+        })
 }
 
 /// Decodes, or tells the first byte that is wrong, counted as Go counts.
@@ -129,6 +157,52 @@ mod tests {
         let text = BASE64.decode(token.encode()).expect("base64");
         let value: Value = serde_json::from_slice(&text).expect("JSON");
         assert_eq!(value, json!({ "v": "meta.k8s.io/v1", "rv": 5, "start": "p3\u{0}" }));
+    }
+
+    #[test]
+    fn a_start_may_have_one_slash_in_front() {
+        let decode = |start: &str| {
+            let token = json!({"v": VERSION, "rv": 5, "start": start});
+            ContinueToken::decode(&BASE64.encode(token.to_string()))
+        };
+        for start in ["/c1\u{0}", "c1\u{0}"] {
+            assert_eq!(decode(start).expect("legal").after, "c1", "{start:?}");
+        }
+        assert_eq!(decode("/").expect("legal").after, "");
+        for start in ["//c1\u{0}", "/../c1\u{0}", "c1/"] {
+            assert!(decode(start).is_err(), "{start:?}");
+        }
+    }
+
+    #[test]
+    fn parts_of_another_type_are_refused_in_the_words_of_go() {
+        let at = ": json: cannot unmarshal";
+        for (token, why) in [
+            (
+                r#"{"v":"meta.k8s.io/v1","rv":"5","start":"a"}"#,
+                "string into Go struct field continueToken.rv of type int64",
+            ),
+            (
+                r#"{"rv":1.5}"#,
+                "number 1.5 into Go struct field continueToken.rv of type int64",
+            ),
+            (
+                r#"{"rv":true,"v":5}"#,
+                "number into Go struct field continueToken.v of type string",
+            ),
+            (
+                r#"{"start":{}}"#,
+                "object into Go struct field continueToken.start of type string",
+            ),
+            ("[]", "array into Go value of type storage.continueToken"),
+        ] {
+            assert_eq!(refusal(&BASE64.encode(token)), format!("{at} {why}"), "{token}");
+        }
+        let none = BASE64.encode(r#"{"v":"meta.k8s.io/v1","rv":null,"start":"a"}"#);
+        assert_eq!(
+            refusal(&none),
+            ": incorrect encoded start resourceVersion (version meta.k8s.io/v1)"
+        );
     }
 
     #[test]
