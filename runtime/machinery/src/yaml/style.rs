@@ -103,8 +103,9 @@ fn is_timestamp(text: &str) -> bool {
     if jiff::civil::Date::new(year, month, day).is_err() {
         return false;
     }
-    let Some(mark) = rest.chars().next() else { return true };
-    let clock = &rest[1..];
+    let mut clock = rest.chars();
+    let Some(mark) = clock.next() else { return true };
+    let clock = clock.as_str();
     let zone_at = clock
         .find(|c: char| !c.is_ascii_digit() && !matches!(c, ':' | '.'))
         .unwrap_or(clock.len());

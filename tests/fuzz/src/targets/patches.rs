@@ -29,7 +29,10 @@ pub(crate) fn run(input: &[u8]) {
         return;
     };
     if tree.pointer("/metadata/managedFields").is_none() && document.pointer("/metadata/managedFields").is_none() {
-        assert_eq!(once, merged(document, tree));
+        // A number without a fraction is a whole one when it is read again.
+        let (expected, _) = json::parse_value(&written(&merged(document, tree)), Strictness::Lenient)
+            .expect("what was written is read");
+        assert_eq!(once, expected);
     }
     let twice = read(merge_patch(&written(&once), patch, Strictness::Lenient));
     assert_eq!(twice.as_ref(), Some(&once));
