@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 /// So many writes make a group that waits for nobody: more would hardly make one of them cheaper.
-pub(super) const ENOUGH: usize = 8;
+const ENOUGH: usize = 8;
 
 /// A group waits so long at most, however slow the disk is.
 const MAX_PATIENCE: Duration = Duration::from_millis(2);
@@ -11,29 +11,46 @@ const MAX_PATIENCE: Duration = Duration::from_millis(2);
 /// Writes further apart than this tell no more than that they are rare.
 const MAX_GAP: Duration = Duration::from_millis(10);
 
-/// How many writes, or syncs, the averages look back.
+/// How many writes the average gap looks back.
 const WRITES: u32 = 16;
+
+/// How many syncs the average sync looks back. With at most as many as [`WRITES`], and at least half of that, the averages
+/// of a lone writer stay in their relation also when the disk becomes faster or slower: its gaps hold its syncs.
 const SYNCS: u32 = 8;
 
 /// How fast writes come, and how long it takes to make a group of them durable.
 ///
 /// A sync costs the processor much more than a write does. Without patience the first write that comes after a sync gets one
-/// for itself, and what comes meanwhile another, although all of them come again and again. A pause as long as a sync costs
-/// no throughput: who would have waited for the sync of others waits for theirs. Writes that do not come fast
-/// never wait.
+/// for itself, and what comes meanwhile another, although all of them come again and again. A group waits until all are there
+/// whom the last sync has answered, and for as long as a sync at most. Writes that do not come fast never wait.
 #[derive(Debug)]
 pub(super) struct Pace {
     last: Option<Instant>,
+    /// The newest gap between two writes, and the average of all.
+    newest: Duration,
     gap: Duration,
     sync: Duration,
+    /// Writes of the last group.
+    group: usize,
+}
+
+/// Whom a group waits for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Patience {
+    /// Until so many writes are there.
+    pub(super) until: usize,
+    /// But no longer than this.
+    pub(super) most: Duration,
 }
 
 impl Default for Pace {
     fn default() -> Self {
         Self {
             last: None,
+            newest: MAX_GAP,
             gap: MAX_GAP,
             sync: Duration::ZERO,
+            group: 0,
         }
     }
 }
@@ -42,8 +59,13 @@ impl Pace {
     /// Notes a write that comes `now`.
     pub(super) fn came(&mut self, now: Instant) {
         let last = self.last.replace(now);
-        let gap = last.map_or(MAX_GAP, |last| now.saturating_duration_since(last).min(MAX_GAP));
-        self.gap = average(self.gap, gap, WRITES);
+        self.newest = last.map_or(MAX_GAP, |last| now.saturating_duration_since(last).min(MAX_GAP));
+        self.gap = average(self.gap, self.newest, WRITES);
+    }
+
+    /// Notes that a group is on its way to the disk.
+    pub(super) fn taken(&mut self, group: usize) {
+        self.group = group;
     }
 
     /// Notes that a group was made durable.
@@ -51,14 +73,13 @@ impl Pace {
         self.sync = average(self.sync, took.min(MAX_PATIENCE), SYNCS);
     }
 
-    /// How long a group of `waiting` writes is to wait for more.
-    pub(super) fn patience(&self, waiting: usize) -> Duration {
-        // A lone writer comes back after its sync, not within it.
-        let more_will_come = self.gap * 2 <= self.sync;
-        match more_will_come && (1..ENOUGH).contains(&waiting) {
-            true => self.sync,
-            false => Duration::ZERO,
-        }
+    /// Whom a group of `waiting` writes is to wait for; `None` when it goes at once.
+    pub(super) fn patience(&self, waiting: usize) -> Option<Patience> {
+        let until = (waiting + self.group).min(ENOUGH);
+        // A lone writer comes back after its sync, not within it; and nobody knows who comes after a pause.
+        let more_will_come = self.gap * 2 <= self.sync && self.newest <= self.sync;
+        let most = self.sync;
+        (more_will_come && waiting > 0 && waiting < until).then_some(Patience { until, most })
     }
 }
 
@@ -72,48 +93,64 @@ mod tests {
 
     const SYNC: Duration = Duration::from_micros(800);
 
-    /// After many writes and syncs.
-    fn settled(gap: Duration) -> (Pace, Instant) {
+    /// After many writes with one gap, in groups of one size.
+    fn settled(gap: Duration, group: usize) -> (Pace, Instant) {
         let mut pace = Pace::default();
         let mut now = Instant::now();
         for _ in 0..200 {
             now += gap;
             pace.came(now);
+            pace.taken(group);
             pace.synced(SYNC);
         }
         (pace, now)
     }
 
     #[test]
-    fn fast_writes_wait_for_each_other() {
-        let (pace, _) = settled(SYNC / 4);
-        let patience = pace.patience(1);
-        assert!(patience > SYNC * 9 / 10 && patience <= SYNC, "{patience:?}");
-        assert_eq!(pace.patience(ENOUGH - 1), patience);
-        assert_eq!(pace.patience(ENOUGH), Duration::ZERO);
-        assert_eq!(pace.patience(0), Duration::ZERO, "what ends by itself does not wait");
+    fn fast_writes_wait_for_those_that_were_answered_last() {
+        let (pace, _) = settled(SYNC / 4, 3);
+        let patience = pace.patience(2).expect("more will come");
+        assert!(patience.most > SYNC * 9 / 10 && patience.most <= SYNC, "{patience:?}");
+        assert_eq!(patience.until, 5);
+        assert_eq!(pace.patience(7).map(|patience| patience.until), Some(ENOUGH));
+        assert_eq!(pace.patience(ENOUGH), None);
+        assert_eq!(pace.patience(0), None, "what ends by itself does not wait");
     }
 
     #[test]
     fn a_lone_writer_waits_for_nobody() {
-        let (pace, _) = settled(SYNC + Duration::from_micros(50));
-        assert_eq!(pace.patience(1), Duration::ZERO);
-        assert_eq!(Pace::default().patience(1), Duration::ZERO);
+        let (mut pace, mut now) = settled(SYNC + Duration::from_micros(50), 1);
+        assert_eq!(pace.patience(1), None);
+        assert_eq!(Pace::default().patience(1), None);
+        // The disk becomes slow, fast and slow again.
+        for (round, sync) in [SYNC * 2, SYNC / 8, SYNC * 2].into_iter().enumerate() {
+            for write in 0..100 {
+                now += sync + Duration::from_micros(20);
+                pace.came(now);
+                assert_eq!(pace.patience(1), None, "write {write} of round {round}");
+                pace.taken(1);
+                pace.synced(sync);
+            }
+        }
     }
 
     #[test]
-    fn a_pause_ends_the_patience() {
-        let (mut pace, now) = settled(SYNC / 4);
+    fn nobody_waits_after_a_pause() {
+        let (mut pace, now) = settled(Duration::from_micros(10), 4);
+        for _ in 0..100 {
+            pace.synced(MAX_PATIENCE);
+        }
+        assert!(pace.patience(1).is_some());
         pace.came(now + Duration::from_secs(1));
-        assert_eq!(pace.patience(1), Duration::ZERO);
+        assert_eq!(pace.patience(1), None);
     }
 
     #[test]
     fn slow_disks_try_nobodys_patience() {
-        let (mut pace, _) = settled(SYNC / 4);
+        let (mut pace, _) = settled(SYNC / 4, 4);
         for _ in 0..100 {
             pace.synced(Duration::from_secs(1));
         }
-        assert!(pace.patience(1) <= MAX_PATIENCE);
+        assert!(pace.patience(1).is_some_and(|patience| patience.most <= MAX_PATIENCE));
     }
 }

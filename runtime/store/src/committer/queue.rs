@@ -5,7 +5,7 @@ use std::collections::BinaryHeap;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use super::pace::{ENOUGH, Pace};
+use super::pace::Pace;
 use crate::clock::Clock;
 use crate::write::{Sequencer, Submission, WriteError};
 use crate::{Entry, Revision};
@@ -62,6 +62,8 @@ struct State {
     nudged: bool,
     closed: bool,
     pace: Pace,
+    /// The committer goes on when so many submissions are there.
+    awaited: usize,
     /// Why the last batch could not be written, until one can.
     failure: Option<WriteError>,
 }
@@ -144,10 +146,9 @@ impl Queue {
             let now = clock.now();
             let expired = state.expired(now);
             if !state.submissions.is_empty() || !expired.is_empty() {
-                return Some(Work {
-                    submissions: state.batch(),
-                    expired,
-                });
+                let submissions = state.batch();
+                state.pace.taken(submissions.len());
+                return Some(Work { submissions, expired });
             }
             if state.closed {
                 return None;
@@ -159,13 +160,16 @@ impl Queue {
     }
 
     /// Lets a group grow for as long as its pace allows.
-    fn gather<'a>(&self, state: MutexGuard<'a, State>) -> MutexGuard<'a, State> {
-        let patience = state.pace.patience(state.submissions.len());
-        if patience.is_zero() {
+    fn gather<'a>(&self, mut state: MutexGuard<'a, State>) -> MutexGuard<'a, State> {
+        let Some(patience) = state.pace.patience(state.submissions.len()) else {
+            return state;
+        };
+        if state.bytes() >= BATCH_BYTES {
             return state;
         }
-        let few = |state: &mut State| state.submissions.len() < ENOUGH && !state.closed;
-        let waited = self.filled.wait_timeout_while(state, patience, few);
+        state.awaited = patience.until;
+        let few = |state: &mut State| state.submissions.len() < patience.until && !state.closed;
+        let waited = self.filled.wait_timeout_while(state, patience.most, few);
         waited.unwrap_or_else(PoisonError::into_inner).0
     }
 
@@ -186,6 +190,11 @@ impl Queue {
 }
 
 impl State {
+    /// Bytes of all submissions.
+    fn bytes(&self) -> usize {
+        self.submissions.iter().map(|submission| submission.op.weight()).sum()
+    }
+
     fn batch(&mut self) -> Vec<Submission> {
         let mut bytes = 0;
         let fitting = self.submissions.iter().take(BATCH_WRITES).take_while(|submission| {
@@ -224,7 +233,8 @@ impl Sequencer for Queue {
         }
         state.pace.came(Instant::now());
         state.submissions.push(submission);
-        let is_awaited = matches!(state.submissions.len(), 1 | ENOUGH);
+        let count = state.submissions.len();
+        let is_awaited = count == 1 || count == state.awaited;
         drop(state);
         if is_awaited {
             self.filled.notify_one();
