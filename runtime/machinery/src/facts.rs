@@ -31,6 +31,21 @@ impl StructFacts {
         atomic: false,
         fields: &[],
     };
+
+    /// The field that is written as `name`, of the struct itself or else of one that is written inline.
+    #[must_use]
+    pub fn field_named(&self, name: &str) -> Option<&'static FieldFacts> {
+        let own = self.fields.iter().find(|field| !field.inline && field.name == name);
+        own.or_else(|| {
+            let inlined = self.fields.iter().filter(|field| field.inline);
+            inlined
+                .filter_map(|field| match field.ty.present() {
+                    TypeFacts::Struct(inner) => Some(inner()),
+                    _ => None,
+                })
+                .find_map(|inner| inner.field_named(name))
+        })
+    }
 }
 
 /// The `kind` and `apiVersion` that a type writes in front of its fields.

@@ -294,18 +294,10 @@ fn custom_entry(schema: &'static Structural, name: &str) -> Entry {
 }
 
 fn field_of(facts: &'static StructFacts, name: &str) -> Entry {
-    for field in facts.fields {
-        if field.inline {
-            if let TypeFacts::Struct(inner) = field.ty.present()
-                && let found @ Entry::Field(_) = field_of(inner(), name)
-            {
-                return found;
-            }
-        } else if field.name == name {
-            return Entry::Field(Schema::Typed(&field.ty, Some(field)));
-        }
+    match facts.field_named(name) {
+        Some(field) => Entry::Field(Schema::Typed(&field.ty, Some(field))),
+        None => Entry::Undeclared,
     }
-    Entry::Undeclared
 }
 
 fn plain(value: &Value) -> KeyValue<'_> {

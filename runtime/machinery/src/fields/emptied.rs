@@ -72,7 +72,7 @@ impl Walk<'_> {
         let mut more = self.reader.enter(b'}')?;
         while more {
             let key = self.reader.key()?;
-            match field(facts, &key) {
+            match facts.field_named(&key) {
                 Some(field) => {
                     self.path.push(field.name);
                     self.value(field)?;
@@ -94,26 +94,30 @@ impl Walk<'_> {
             }
             (TypeFacts::List(_), Next::Array) | (TypeFacts::Map(_), Next::Object) if field.omit == Omit::Never => {
                 let value = self.reader.skip()?;
-                let path = self.path.iter().copied().map(PathElement::field);
-                if value[1..value.len() - 1].iter().all(u8::is_ascii_whitespace) {
-                    self.found.insert(path);
-                } else if !self.found.is_empty() {
-                    // A field that is sent twice is what it was sent as last.
-                    self.found.remove(&Set::of([path]));
+                match value[1..value.len() - 1].iter().all(u8::is_ascii_whitespace) {
+                    true => self.found.insert(self.path.iter().copied().map(PathElement::field)),
+                    false => self.forget(),
+                }
+            }
+            (ty, Next::Null) => {
+                self.reader.null()?;
+                // It empties what is optional, and says nothing of a struct that is not.
+                if field.is_optional() || !matches!(ty, TypeFacts::Struct(_)) {
+                    self.forget();
                 }
             }
             _ => drop(self.reader.skip()?),
         }
         Ok(())
     }
-}
 
-/// The field that is written as `name`, also one of a struct that is written inline.
-fn field(facts: &'static StructFacts, name: &str) -> Option<&'static FieldFacts> {
-    facts.fields.iter().find_map(|own| match own.ty.present() {
-        TypeFacts::Struct(inner) if own.inline => field(inner(), name),
-        _ => (own.name == name).then_some(own),
-    })
+    /// Takes back what was found in the field and below: a field that is sent twice is what it was sent as last.
+    fn forget(&mut self) {
+        if !self.found.is_empty() {
+            let path = self.path.iter().copied().map(PathElement::field);
+            self.found.remove_below(&Set::of([path]));
+        }
+    }
 }
 
 #[cfg(test)]
@@ -173,6 +177,8 @@ mod tests {
         check(r#"{"spec":{"kept":null},"other":{}}"#, &[]);
         check(r#"{"spec":{}}"#, &[]);
         check(r#"{"spec":{"kept":[],"kept":["a"]}}"#, &[]);
+        check(r#"{"spec":{"kept":[],"kept":null}}"#, &[]);
+        check(r#"{"spec":{"kept":[]},"spec":null}"#, &[&["spec", "kept"]]);
         check(r#"{"spec":{"kept":["a"],"kept":[]}}"#, &[&["spec", "kept"]]);
         check("no JSON []", &[]);
     }

@@ -6,7 +6,7 @@ use super::findings::Findings;
 use super::path::Path;
 use super::reader::{Malformed, Next, Reader};
 use super::text::{write_double, write_int, write_str};
-use super::{DecodeError, Strictness, decode, syntax_error, to_vec};
+use super::{DecodeError, Strictness, decode, encode_array, encode_object, syntax_error, to_vec};
 use crate::value::Struct;
 
 /// How deep an untyped document may be nested: building, walking and dropping a tree recurse. What lies in an object
@@ -69,27 +69,10 @@ pub fn encode_value(value: &Value, out: &mut Vec<u8>) {
             _ => out.extend_from_slice(number.to_string().as_bytes()),
         },
         Value::String(text) => write_str(out, text),
-        Value::Array(elements) => {
-            out.push(b'[');
-            for (index, element) in elements.iter().enumerate() {
-                if index > 0 {
-                    out.push(b',');
-                }
-                encode_value(element, out);
-            }
-            out.push(b']');
-        }
+        Value::Array(elements) => encode_array(elements, out, encode_value),
         Value::Object(entries) => {
-            out.push(b'{');
-            for (index, (key, value)) in entries.iter().enumerate() {
-                if index > 0 {
-                    out.push(b',');
-                }
-                write_str(out, key);
-                out.push(b':');
-                encode_value(value, out);
-            }
-            out.push(b'}');
+            let entries = entries.iter().map(|(key, value)| (key.as_str(), value));
+            encode_object(entries, out, encode_value);
         }
     }
 }

@@ -116,9 +116,5 @@ impl ResourceFacts {
 
 /// The type of the field `name`, through inlined structs.
 fn type_of(level: &'static StructFacts, name: &str) -> Option<&'static TypeFacts> {
-    level.fields.iter().find_map(|field| match field.ty.present() {
-        ty if field.name == name => Some(ty),
-        TypeFacts::Struct(inner) if field.inline => type_of(inner(), name),
-        _ => None,
-    })
+    level.field_named(name).map(|field| field.ty.present())
 }
