@@ -98,8 +98,7 @@ impl Report {
         match (within(row.budget * self.slowness(row)), within(row.budget)) {
             (true, _) => "within",
             (false, true) => "within as an absolute figure only",
-            // No server that is built on the same libraries could be asked for less.
-            (false, false) if self.is_below_limit(row, ours) => "over, below the limit server",
+            (false, false) if self.is_below_limit(row, ours) => "OVER (no more than the limit server)",
             (false, false) => "OVER",
         }
     }
@@ -220,7 +219,7 @@ mod tests {
             report.verdict(budget::find("watch").unwrap())
         };
         assert_eq!(verdict(4.0), "within");
-        assert_eq!(verdict(9.0), "over, below the limit server");
+        assert_eq!(verdict(9.0), "OVER (no more than the limit server)");
         assert_eq!(verdict(10.0), "OVER");
     }
 

@@ -15,7 +15,8 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
 use super::exchanges::Exchanges;
 
-/// Bytes that are held back at most: eight TLS records of the largest size.
+/// Bytes that are held back at most: eight TLS records of the largest size. A connection whose client does not read keeps as
+/// much again in TLS.
 pub(super) const HELD: usize = 128 << 10;
 
 /// Bytes that are usually all there is to say.

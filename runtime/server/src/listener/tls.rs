@@ -139,7 +139,7 @@ impl Tls {
         address: SocketAddr,
     ) -> io::Result<(TlsStream<TcpStream>, Peer)> {
         let loaded = self.current.load_full();
-        // What is written in one piece leaves in one piece.
+        // What is written in one piece leaves in one piece, as far as the socket takes it.
         let whole = |tls: &mut rustls::ServerConnection| tls.set_buffer_limit(Some(HELD));
         let stream = loaded.acceptor.accept_with(stream, whole).await?;
         let sent = stream.get_ref().1.peer_certificates().unwrap_or_default();
