@@ -37,9 +37,16 @@ impl Rules for ControllerRevision {
     const UPDATE_ORDER: UpdateOrder = UpdateOrder::ObjectFirst;
 
     fn validate(&self, errors: &mut FieldErrors) {
+        check_from_zero("revision", self.revision, errors);
         if self.data.is_null() {
             errors.required("data", "data is mandatory");
+        } else if !self.data.to_value().is_object() {
+            errors.required("data", "data must be a valid JSON object");
         }
+    }
+
+    /// Data cannot change, so that old data of another form may stay.
+    fn validate_replacement(&self, _: &Self, errors: &mut FieldErrors) {
         check_from_zero("revision", self.revision, errors);
     }
 
@@ -65,4 +72,34 @@ fn controller(revision: &ControllerRevision) -> Cell {
 
 fn revision(revision: &ControllerRevision) -> Cell {
     Cell::Integer(revision.revision)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn revision_of(data: &str) -> ControllerRevision {
+        ControllerRevision {
+            data: RawExtension::new(data.as_bytes()).expect("JSON"),
+            revision: -1,
+            ..ControllerRevision::default()
+        }
+    }
+
+    #[test]
+    fn data_is_an_object_unless_it_is_stored_already() {
+        let errors = |report: &dyn Fn(&mut FieldErrors)| {
+            let mut errors = FieldErrors::default();
+            report(&mut errors);
+            let fields = errors.as_slice().iter().map(|error| error.field.clone());
+            fields.collect::<Vec<_>>()
+        };
+        for bad in ["[]", "1", "\"a\""] {
+            let revision = revision_of(bad);
+            assert_eq!(errors(&|errors| revision.validate(errors)), ["revision", "data"]);
+            let again = errors(&|errors| revision.validate_replacement(&revision, errors));
+            assert_eq!(again, ["revision"]);
+        }
+        assert_eq!(errors(&|errors| revision_of("{}").validate(errors)), ["revision"]);
+    }
 }

@@ -85,7 +85,9 @@ impl Rules for StorageVersionMigration {
     fn validate_status_update(&self, old: &Self, errors: &mut FieldErrors) {
         let errors = &mut *errors.at("status");
         let version = &self.status.resource_version;
-        if let Some(problem) = version_problem(version) {
+        if !version.is_empty()
+            && let Some(problem) = version_problem(version)
+        {
             errors.invalid("resourceVersion", version, problem);
         }
         check_conditions(errors, "conditions", &self.status.conditions);
@@ -104,19 +106,11 @@ impl StorageVersionMigrationStatus {
 
     /// Reports outcomes that contradict each other or are taken back.
     fn check_outcome(&self, old: &Self, errors: &mut FieldErrors) {
-        let [succeeded, failed, running] = ["Succeeded", "Failed", "Running"].map(|type_| self.has(type_));
+        let [succeeded, failed] = ["Succeeded", "Failed"].map(|type_| self.has(type_));
         let problems = [
             (
                 succeeded && failed,
                 "Both success and failed conditions cannot be true at the same time",
-            ),
-            (
-                succeeded && running,
-                "Running condition cannot be true when success condition is true",
-            ),
-            (
-                failed && running,
-                "Running condition cannot be true when failed condition is true",
             ),
             (
                 old.has("Succeeded") && !succeeded,
@@ -133,14 +127,53 @@ impl StorageVersionMigrationStatus {
     }
 }
 
-/// Why `version` is not the version of an object.
+/// Why `version`, which is not empty, is not the version of an object.
 fn version_problem(version: &str) -> Option<String> {
     let numeric = version.bytes().all(|byte| byte.is_ascii_digit());
-    if version.is_empty() {
-        Some("resource version is empty".to_owned())
-    } else if !numeric || version.starts_with('0') {
-        Some(format!("resource version is not well formed: {version}"))
-    } else {
-        None
+    (!numeric || version.starts_with('0')).then(|| format!("resource version is not well formed: {version}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn migration(version: &str, outcomes: &[&str]) -> StorageVersionMigration {
+        let mut migration = StorageVersionMigration::default();
+        version.clone_into(&mut migration.status.resource_version);
+        migration.status.conditions = outcomes.iter().map(|type_| outcome(type_)).collect();
+        migration
+    }
+
+    fn outcome(type_: &str) -> Condition {
+        Condition {
+            r#type: type_.to_owned(),
+            status: "True".to_owned(),
+            reason: "Seen".to_owned(),
+            last_transition_time: "2024-01-02T03:04:05Z".parse().expect("a time"),
+            ..Condition::default()
+        }
+    }
+
+    fn problems(new: &StorageVersionMigration, old: &StorageVersionMigration) -> Vec<String> {
+        let mut errors = FieldErrors::default();
+        new.validate_status_update(old, &mut errors);
+        errors.as_slice().iter().map(|error| error.field.clone()).collect()
+    }
+
+    #[test]
+    fn a_migration_that_has_not_begun_has_no_version() {
+        let none = migration("", &[]);
+        assert!(problems(&none, &none).is_empty());
+        assert_eq!(problems(&migration("x", &[]), &none), ["status.resourceVersion"]);
+        assert_eq!(problems(&none, &migration("7", &[])), ["status.resourceVersion"]);
+    }
+
+    #[test]
+    fn only_success_and_failure_exclude_each_other() {
+        let old = migration("", &[]);
+        assert!(problems(&migration("", &["Running", "Succeeded"]), &old).is_empty());
+        assert!(problems(&migration("", &["Running", "Failed"]), &old).is_empty());
+        let both = migration("", &["Succeeded", "Failed"]);
+        assert_eq!(problems(&both, &old), ["status.conditions"]);
     }
 }

@@ -88,9 +88,12 @@ impl StatefulSetSpec {
         !errors.is_empty()
     }
 
-    /// The template with the volumes that claims stand for, as the pods will have them.
+    /// The template as the pods will have it: with the volumes that claims stand for, and without names for the network,
+    /// which are those of the pod and of the service whatever the template says.
     fn whole_template(&self) -> PodTemplateSpec {
         let mut template = self.template.clone();
+        template.spec.hostname.clear();
+        template.spec.subdomain.clear();
         let claims = self.volume_claim_templates.iter();
         let claims: Vec<&str> = claims.map(|claim| claim.metadata.name.as_str()).collect();
         template
@@ -162,5 +165,28 @@ impl StatefulSetPersistentVolumeClaimRetentionPolicy {
                 errors.not_supported_in_order(field, choice, &["Retain", "Delete"]);
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn bad_fields(set: &StatefulSetSpec) -> Vec<String> {
+        let mut errors = FieldErrors::default();
+        set.check(None, &mut errors);
+        errors.as_slice().iter().map(|error| error.field.clone()).collect()
+    }
+
+    #[test]
+    fn names_for_the_network_are_not_looked_at() {
+        let plain = StatefulSetSpec {
+            selector: Some(planesmith_machinery::meta::LabelSelector::default()),
+            ..StatefulSetSpec::default()
+        };
+        let mut named = plain.clone();
+        named.template.spec.hostname = "Not a name".to_owned();
+        named.template.spec.subdomain = "Not a name".to_owned();
+        assert_eq!(bad_fields(&named), bad_fields(&plain));
     }
 }

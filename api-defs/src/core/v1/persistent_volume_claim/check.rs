@@ -97,8 +97,7 @@ impl PersistentVolumeClaimStatus {
             check_amount(amount, &mut errors.at_key("status.capacity", resource));
         }
         for (resource, state) in &self.allocated_resource_statuses {
-            // Clients know the field under this name.
-            const FIELD: &str = "status.allocatedResourceStatus";
+            const FIELD: &str = "status.allocatedResourceStatuses";
             check_resource(FIELD, resource, errors);
             if !RESIZE_STATES.contains(&state.as_str()) {
                 errors.not_supported(FIELD, resource, &RESIZE_STATES);

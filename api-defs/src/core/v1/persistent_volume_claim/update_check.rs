@@ -33,13 +33,14 @@ pub(super) fn check(new: &PersistentVolumeClaim, old: &PersistentVolumeClaim, er
             wanted.storage_class_name.clone_from(&before.storage_class_name);
         }
     }
-    if new.status.phase == "Bound" && !wanted.resources.requests.is_empty() {
-        let size = before.resources.requests.get(STORAGE).cloned().unwrap_or_default();
-        wanted.resources.requests.insert(STORAGE.to_owned(), size);
+    if new.status.phase == "Bound" {
+        if !wanted.resources.requests.is_empty() {
+            let size = before.resources.requests.get(STORAGE).cloned().unwrap_or_default();
+            wanted.resources.requests.insert(STORAGE.to_owned(), size);
+        }
+        let class = &before.volume_attributes_class_name;
+        wanted.volume_attributes_class_name.clone_from(class);
     }
-    wanted
-        .volume_attributes_class_name
-        .clone_from(&before.volume_attributes_class_name);
     if wanted != before {
         let detail = format!(
             "spec is immutable after creation except resources.requests and volumeAttributesClassName for bound \
@@ -79,18 +80,19 @@ fn check_size(new: &PersistentVolumeClaim, old: &PersistentVolumeClaim, errors: 
     }
 }
 
+/// Reports a class that is taken away although the volume has its settings.
 fn check_attributes_class(new: &PersistentVolumeClaim, old: &PersistentVolumeClaim, errors: &mut FieldErrors) {
-    const FIELD: &str = "spec.volumeAttributesClassName";
-    if old.spec.volume_attributes_class_name.is_none() {
+    let class = &new.spec.volume_attributes_class_name;
+    if *class == old.spec.volume_attributes_class_name || old.status.current_volume_attributes_class_name.is_none() {
         return;
     }
-    match new.spec.volume_attributes_class_name.as_deref() {
-        None => errors.forbidden(FIELD, "update from non-nil value to nil is forbidden"),
-        Some("") if old.spec.volume_attributes_class_name.as_deref() != Some("") => {
-            errors.forbidden(FIELD, "update from non-nil value to an empty string is forbidden");
-        }
-        Some(_) => {}
-    }
+    let nothing = match class.as_deref() {
+        None => "nil",
+        Some("") => "empty string",
+        Some(_) => return,
+    };
+    let detail = format!("update to {nothing} is forbidden when status.currentVolumeAttributesClassName is not nil");
+    errors.forbidden("spec.volumeAttributesClassName", detail);
 }
 
 #[cfg(test)]
@@ -146,6 +148,26 @@ mod tests {
         old.spec.storage_class_name = None;
         assert!(fields(&new, &old).is_empty());
         assert_eq!(fields(&old, &new), ["spec"]);
+    }
+
+    #[test]
+    fn bound_claims_lose_their_class_as_long_as_the_volume_does_not_have_it() {
+        let with = |phase: &str, class: Option<&str>, current: Option<&str>| {
+            let mut claim = claim("1Gi", phase);
+            claim.spec.volume_attributes_class_name = class.map(str::to_owned);
+            claim.status.current_volume_attributes_class_name = current.map(str::to_owned);
+            claim
+        };
+        for gone in [None, Some("")] {
+            let old = with("Bound", Some("fast"), None);
+            assert!(fields(&with("Bound", gone, None), &old).is_empty());
+            let old = with("Bound", Some("fast"), Some("fast"));
+            let new = with("Bound", gone, Some("fast"));
+            assert_eq!(fields(&new, &old), ["spec.volumeAttributesClassName"]);
+            assert!(fields(&with("Bound", Some("slow"), Some("fast")), &old).is_empty());
+        }
+        let old = with("Pending", None, None);
+        assert_eq!(fields(&with("Pending", Some("fast"), None), &old), ["spec"]);
     }
 
     #[test]

@@ -12,9 +12,6 @@ use super::{
 };
 use planesmith_machinery::validation::check_labels;
 
-/// Where kubelets listen, which a load balancer must not lead to.
-const KUBELET_PORT: i32 = 10_250;
-
 /// The most seconds that a client keeps its pod: one day.
 const MAX_AFFINITY_SECONDS: i32 = 86_400;
 
@@ -86,17 +83,6 @@ impl Service {
         let spec = &self.spec;
         let errors = &mut *errors.at("spec");
         let type_ = spec.type_.as_str();
-        if type_ == LOAD_BALANCER {
-            for (index, port) in spec
-                .ports
-                .iter()
-                .enumerate()
-                .filter(|(_, port)| port.port == KUBELET_PORT)
-            {
-                let complaint = format!("may not expose port {KUBELET_PORT} externally since it is used by kubelet");
-                errors.at_index("ports", index).invalid("", port.port, complaint);
-            }
-        }
         if matches!(type_, LOAD_BALANCER | NODE_PORT) && self.is_headless() {
             let complaint = format!("may not be set to 'None' for {type_} services");
             errors.at_index("clusterIPs", 0).invalid("", "None", complaint);
