@@ -158,7 +158,7 @@ pub struct DaemonSetCondition {
 }
 
 impl Rules for DaemonSet {
-    const UPDATE_ORDER: UpdateOrder = UpdateOrder::ObjectFirst;
+    const UPDATE_ORDER: UpdateOrder = UpdateOrder::ChangeOnly;
 
     fn default_values(&mut self) {
         let generation = template_generation(&self.metadata);
@@ -187,13 +187,9 @@ impl Rules for DaemonSet {
         self.check(None, errors);
     }
 
-    fn validate_replacement(&self, old: &Self, errors: &mut FieldErrors) {
-        self.check(Some(old), errors);
-    }
-
     fn validate_update(&self, old: &Self, errors: &mut FieldErrors) {
-        self.check(Some(old), errors);
         check_unchanged(self.spec.selector.as_ref(), old.spec.selector.as_ref(), errors);
+        self.check(Some(old), errors);
     }
 
     fn validate_status_update(&self, old: &Self, errors: &mut FieldErrors) {

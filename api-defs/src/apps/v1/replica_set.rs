@@ -112,7 +112,7 @@ pub struct ReplicaSetCondition {
 }
 
 impl Rules for ReplicaSet {
-    const UPDATE_ORDER: UpdateOrder = UpdateOrder::ObjectFirst;
+    const UPDATE_ORDER: UpdateOrder = UpdateOrder::ChangeOnly;
 
     fn default_values(&mut self) {
         self.spec.default_values();
@@ -130,12 +130,8 @@ impl Rules for ReplicaSet {
         self.spec.check(None, &mut errors.at("spec"));
     }
 
-    fn validate_replacement(&self, old: &Self, errors: &mut FieldErrors) {
-        self.spec.check(Some(&old.spec), &mut errors.at("spec"));
-    }
-
     fn validate_update(&self, old: &Self, errors: &mut FieldErrors) {
-        self.validate_replacement(old, errors);
+        self.spec.check(Some(&old.spec), &mut errors.at("spec"));
         check_unchanged(self.spec.selector.as_ref(), old.spec.selector.as_ref(), errors);
     }
 

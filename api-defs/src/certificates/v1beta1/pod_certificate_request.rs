@@ -1,5 +1,6 @@
 //! Requests for certificates of pods.
 
+mod columns;
 mod key_check;
 mod status_check;
 #[cfg(test)]
@@ -69,7 +70,13 @@ pub(crate) fn expiration_bounds(signer: &str) -> (i32, i32) {
         doc = "Who is asked for the certificate.",
         path = "spec.signerName"
     ),
-    column(age)
+    column(name = "State", type = "string", doc = "How far the request is.", with = columns::state),
+    column(
+        name = "UnverifiedUserAnnotations",
+        type = "string",
+        doc = "What the author of the pod tells the signer.",
+        with = columns::user_annotations
+    )
 )]
 pub struct PodCertificateRequest {
     /// Standard metadata.

@@ -39,12 +39,6 @@ use crate::semantic_version::SemanticVersion;
         doc = "The version it behaves like.",
         path = "spec.emulationVersion"
     ),
-    column(
-        name = "Strategy",
-        type = "string",
-        doc = "How the best candidate is chosen.",
-        path = "spec.strategy"
-    ),
     column(age)
 )]
 #[resource(deprecated = "coordination.k8s.io/v1beta1 LeaseCandidate is deprecated in v1.36+, unavailable in v1.39+")]

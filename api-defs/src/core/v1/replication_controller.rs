@@ -112,7 +112,7 @@ pub struct ReplicationControllerCondition {
 }
 
 impl Rules for ReplicationController {
-    const UPDATE_ORDER: UpdateOrder = UpdateOrder::ObjectFirst;
+    const UPDATE_ORDER: UpdateOrder = UpdateOrder::ChangeOnly;
     const DEPENDENTS: Dependents = Dependents::Orphaned { warning: "" };
 
     fn default_values(&mut self) {
@@ -147,12 +147,8 @@ impl Rules for ReplicationController {
         self.spec.check(None, &mut errors.at("spec"));
     }
 
-    fn validate_replacement(&self, old: &Self, errors: &mut FieldErrors) {
-        self.spec.check(old.spec.template.as_ref(), &mut errors.at("spec"));
-    }
-
     fn validate_update(&self, old: &Self, errors: &mut FieldErrors) {
-        self.validate_replacement(old, errors);
+        self.spec.check(old.spec.template.as_ref(), &mut errors.at("spec"));
     }
 
     fn validate_status_update(&self, _old: &Self, errors: &mut FieldErrors) {

@@ -19,7 +19,7 @@ const SCOPES: [&str; 2] = ["Cluster", "Namespace"];
 #[derive(Clone, Debug, Default, PartialEq, Resource)]
 #[resource(group = "networking.k8s.io", version = "v1", cluster, generation, rules)]
 #[resource(
-    column(name),
+    column(name = "Name", type = "string", format = "name", doc = "Name of the class; the default one says so.", with = name_cell),
     column(name = "Controller", type = "string", doc = "The controller.", path = "spec.controller"),
     column(name = "Parameters", type = "string", doc = "The object with its settings.", with = parameters_cell),
     column(age)
@@ -62,6 +62,19 @@ pub struct IngressClassParametersReference {
     /// Namespace of the object, for the scope Namespace only.
     #[field(proto = 5)]
     pub namespace: Option<String>,
+}
+
+/// Marks the class of ingresses that name none.
+const DEFAULT_MARK: &str = "ingressclass.kubernetes.io/is-default-class";
+
+fn name_cell(class: &IngressClass) -> Cell {
+    let mark = class.metadata.annotations.get(DEFAULT_MARK);
+    let ending = if mark.is_some_and(|value| value == "true") {
+        " (default)"
+    } else {
+        ""
+    };
+    Cell::Text(format!("{}{ending}", class.metadata.name))
 }
 
 fn parameters_cell(class: &IngressClass) -> Cell {
@@ -128,5 +141,22 @@ impl IngressClassParametersReference {
             (Some("Cluster"), None) => {}
             (Some(other), _) => errors.not_supported("scope", other, &SCOPES),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_default_class_says_so() {
+        let mut class = IngressClass::default();
+        class.metadata.name = "a".to_owned();
+        assert_eq!(name_cell(&class), Cell::Text("a".to_owned()));
+        class
+            .metadata
+            .annotations
+            .insert(DEFAULT_MARK.to_owned(), "true".to_owned());
+        assert_eq!(name_cell(&class), Cell::Text("a (default)".to_owned()));
     }
 }

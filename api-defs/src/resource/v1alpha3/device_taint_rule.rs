@@ -1,9 +1,11 @@
 //! Marks for devices from outside.
 
+use planesmith_machinery::age;
 use planesmith_machinery::field_error::FieldErrors;
 use planesmith_machinery::meta::Condition;
 use planesmith_machinery::meta::ObjectMeta;
 use planesmith_machinery::rules::{Rules, UpdateOrder};
+use planesmith_machinery::table::Cell;
 use planesmith_machinery::time::Time;
 use planesmith_machinery::validation::check_conditions;
 use planesmith_machinery::{Resource, Struct};
@@ -22,6 +24,14 @@ use crate::resource::v1::{check_label, check_mark, check_pool};
     generation,
     returns_deleted,
     rules
+)]
+#[resource(
+    column(name),
+    column(name = "Key", type = "string", doc = "Key of the mark.", path = "spec.taint.key"),
+    column(name = "Value", type = "string", doc = "Value of the mark.", path = "spec.taint.value"),
+    column(name = "Effect", type = "string", doc = "What the mark does.", path = "spec.taint.effect"),
+    column(name = "TimeAdded", type = "string", doc = "How long ago it was set.", with = time_added_cell),
+    column(age)
 )]
 #[resource(deprecated = "resource.k8s.io/v1alpha3 DeviceTaintRule is deprecated in v1.36+, unavailable in v1.39+")]
 pub struct DeviceTaintRule {
@@ -84,6 +94,13 @@ pub struct DeviceTaint {
     /// When the mark was set; the server fills it in.
     #[field(proto = 4)]
     pub time_added: Option<Time>,
+}
+
+fn time_added_cell(rule: &DeviceTaintRule) -> Cell {
+    match &rule.spec.taint.time_added {
+        None => Cell::Text(String::new()),
+        Some(time) => age::cell(time.timestamp()),
+    }
 }
 
 /// The most conditions of a rule.

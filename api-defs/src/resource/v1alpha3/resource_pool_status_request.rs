@@ -1,5 +1,7 @@
 //! Questions for the state of pools of devices.
 
+mod columns;
+
 use planesmith_machinery::field_error::FieldErrors;
 use planesmith_machinery::go_value::GoValue;
 use planesmith_machinery::meta::Condition;
@@ -22,6 +24,18 @@ use crate::resource::v1::{check_pool, check_subdomain};
     conditional_update,
     returns_deleted,
     rules
+)]
+#[resource(
+    column(name),
+    column(name = "Driver", type = "string", doc = "The driver of the pools.", path = "spec.driver"),
+    column(name = "Total", type = "string", doc = "How many devices the pools have.", with = columns::total),
+    column(name = "Available", type = "string", doc = "How many of them are free.", with = columns::available),
+    column(name = "Allocated", type = "string", doc = "How many of them claims have.", with = columns::allocated),
+    column(name = "Unavailable", type = "string", doc = "How many of them cannot be used.", with = columns::unavailable),
+    column(name = "Errors", type = "string", doc = "How many pools lack numbers.", with = columns::errors),
+    column(name = "Pools", type = "integer", doc = "How many pools match.", with = columns::pools),
+    column(name = "Status", type = "string", doc = "Whether it was answered.", with = columns::status),
+    column(name = "Completed", type = "string", doc = "How long ago it was answered.", with = columns::completed)
 )]
 pub struct ResourcePoolStatusRequest {
     /// Standard metadata.

@@ -1,5 +1,7 @@
 //! Pods that are scheduled together.
 
+mod columns;
+
 use planesmith_machinery::field_error::FieldErrors;
 use planesmith_machinery::go_value::GoValue;
 use planesmith_machinery::meta::Condition;
@@ -24,6 +26,13 @@ use super::PodGroupSchedulingPolicy;
     status,
     status_resets("metadata"),
     rules
+)]
+#[resource(
+    column(name),
+    column(name = "Policy", type = "string", doc = "How its pods are scheduled.", with = columns::policy),
+    column(name = "Workload", type = "string", doc = "The workload that it belongs to.", with = columns::workload),
+    column(name = "Status", type = "string", doc = "What became of it.", with = columns::status),
+    column(age)
 )]
 pub struct PodGroup {
     /// Standard metadata.

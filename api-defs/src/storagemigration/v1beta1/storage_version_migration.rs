@@ -1,5 +1,7 @@
 //! Writing stored objects anew.
 
+mod columns;
+
 use planesmith_machinery::field_error::FieldErrors;
 use planesmith_machinery::go_value::GoValue;
 use planesmith_machinery::meta::{Condition, GroupResource, ObjectMeta};
@@ -18,6 +20,11 @@ use planesmith_machinery::{Resource, Struct};
     status,
     status_resets("metadata"),
     rules
+)]
+#[resource(
+    column(name = "Name", type = "string", doc = "Name of the migration.", with = columns::name),
+    column(name = "Resource", type = "string", doc = "Whose objects are migrated.", with = columns::resource),
+    column(name = "Status", type = "string", doc = "How far it is.", with = columns::status)
 )]
 pub struct StorageVersionMigration {
     /// Standard metadata.

@@ -84,6 +84,12 @@ impl JobStatus {
         conditions.any(|condition| condition.type_ == type_ && condition.status == "True")
     }
 
+    /// Whether a condition is said not to hold.
+    pub(super) fn is_not(&self, type_: &str) -> bool {
+        let mut conditions = self.conditions.iter();
+        conditions.any(|condition| condition.type_ == type_ && condition.status == "False")
+    }
+
     /// Whether the job has come to an end.
     pub(super) fn is_finished(&self) -> bool {
         self.is("Complete") || self.is("Failed")

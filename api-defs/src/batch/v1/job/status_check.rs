@@ -82,7 +82,7 @@ impl Job {
             errors.invalid(
                 "uncountedTerminatedPods",
                 GoValue(uncounted),
-                "uncountedTerminatedPods needs to be empty for finished job",
+                "must be empty for finished job",
             );
         }
     }
@@ -179,17 +179,24 @@ impl Job {
         if new.failed < old.failed {
             errors.invalid("failed", new.failed, "cannot decrease the failed counter");
         }
-        // A job that has as many completions as pods at once can be made smaller.
-        if self.spec.completions != self.spec.parallelism && new.succeeded < old.succeeded {
+        // An indexed job that has as many completions as pods at once can be made smaller.
+        let elastic = self.spec.is_indexed() && self.spec.completions == self.spec.parallelism;
+        if !elastic && new.succeeded < old.succeeded {
             errors.invalid("succeeded", new.succeeded, "cannot decrease the succeeded counter");
         }
         if let (Some(time), Some(_)) = (&new.completion_time, &old.completion_time)
             && changes.completion_time
         {
-            errors.invalid("completionTime", time as &dyn Value, "completionTime cannot be mutated");
+            errors.invalid("completionTime", time as &dyn Value, "field is immutable");
         }
-        if changes.start_time && old.start_time.is_some() && self.spec.suspend != Some(true) {
-            errors.required("startTime", "startTime cannot be removed for unsuspended job");
+        // The time may still change when the controller says that a job is no longer suspended: the wish went before.
+        let resuming = old.is("Suspended") && new.is_not("Suspended");
+        if changes.start_time && !resuming && old.start_time.is_some() && self.spec.suspend != Some(true) {
+            let complaint = "field is immutable for unsuspended job once set";
+            match &new.start_time {
+                Some(time) => errors.invalid("startTime", time as &dyn Value, complaint),
+                None => errors.invalid("startTime", Json("null"), complaint),
+            }
         }
         let met = |status: &JobStatus| status.is("SuccessCriteriaMet");
         if met(old) && !met(new) {
@@ -247,7 +254,7 @@ impl JobStatus {
             errors.invalid(
                 "completionTime",
                 shown as &dyn Value,
-                "completionTime cannot be set before startTime",
+                "must be equal to or after `startTime`",
             );
         }
         if changes.failed && failed && !target {

@@ -153,6 +153,7 @@ impl Summary {
     /// Looks at the containers that do the work; the first one has the last word.
     fn run(&mut self, pod: &Pod) {
         let mut running = false;
+        let mut failure = None;
         for status in pod.status.container_statuses.iter().rev() {
             self.restarts.add(status);
             let waiting = status.state.waiting.as_ref().map_or("", |waiting| &waiting.reason);
@@ -160,14 +161,23 @@ impl Summary {
                 waiting.clone_into(&mut self.reason);
             } else if let Some(end) = &status.state.terminated {
                 self.reason = ending(end);
+                if end.exit_code != 0 {
+                    failure = Some(self.reason.clone());
+                }
             } else if status.ready && status.state.running.is_some() {
                 running = true;
                 self.ready += 1;
             }
         }
-        if self.reason == "Completed" && running {
-            let ready = has_condition(pod, "Ready");
-            self.reason = if ready { "Running" } else { "NotReady" }.to_owned();
+        // A container that is done says less than others that run or failed.
+        if self.reason == "Completed" {
+            if running && has_condition(pod, "Ready") {
+                "Running".clone_into(&mut self.reason);
+            } else if let Some(failure) = failure {
+                self.reason = failure;
+            } else if running {
+                "NotReady".clone_into(&mut self.reason);
+            }
         }
     }
 }
@@ -206,6 +216,7 @@ mod tests {
     fn the_word_for_a_pod_is_that_of_what_holds_it_up() {
         let running = json!({"name": "c", "ready": true, "state": {"running": {}}});
         let done = json!({"name": "d", "state": {"terminated": {"exitCode": 0, "reason": "Completed"}}});
+        let first_done = json!({"name": "c", "state": {"terminated": {"exitCode": 0, "reason": "Completed"}}});
         let sidecar = json!([{"name": "s", "image": "i", "restartPolicy": "Always"}]);
         let started =
             json!([{"name": "s", "ready": true, "started": true, "restartCount": 2, "state": {"running": {}}}]);
@@ -225,6 +236,16 @@ mod tests {
                 json!([]),
                 json!({"phase": "Running", "containerStatuses": [{"name": "c", "restartCount": 3, "state": {"waiting": {"reason": "CrashLoopBackOff"}}}]}),
                 ["0/2", "CrashLoopBackOff", "3"],
+            ),
+            (
+                json!([]),
+                json!({"phase": "Failed", "containerStatuses": [first_done, {"name": "d", "state": {"terminated": {"exitCode": 1, "reason": "Error"}}}]}),
+                ["0/2", "Error", "0"],
+            ),
+            (
+                json!([]),
+                json!({"phase": "Failed", "containerStatuses": [first_done, {"name": "d", "state": {"terminated": {"exitCode": 137, "signal": 9}}}]}),
+                ["0/2", "Signal:9", "0"],
             ),
             (
                 sidecar,
