@@ -4,7 +4,7 @@ use planesmith_machinery::feature::Feature;
 use planesmith_machinery::ip::STRICT_FORMS;
 
 /// All of them.
-pub static ALL: [&Feature; 19] = [
+pub static ALL: [&Feature; 20] = [
     &CLEARING_NOMINATED_NODE_NAME_AFTER_BINDING,
     &CLUSTER_TRUST_BUNDLE_PROJECTION,
     &CONTAINER_STOP_SIGNALS,
@@ -14,6 +14,7 @@ pub static ALL: [&Feature; 19] = [
     &GENERIC_WORKLOAD,
     &HPA_SCALE_TO_ZERO,
     &IN_PLACE_POD_LEVEL_RESOURCES_VERTICAL_SCALING,
+    &IN_PLACE_POD_VERTICAL_SCALING_INIT_CONTAINERS,
     &MANIFEST_BASED_ADMISSION_CONTROL_CONFIG,
     &MAX_UNAVAILABLE_STATEFUL_SET,
     &POD_CERTIFICATE_REQUEST,
@@ -46,6 +47,9 @@ pub(crate) static HPA_SCALE_TO_ZERO: Feature = Feature::off("HPAScaleToZero");
 /// What pods ask for as a whole changes while they run.
 pub(crate) static IN_PLACE_POD_LEVEL_RESOURCES_VERTICAL_SCALING: Feature =
     Feature::on("InPlacePodLevelResourcesVerticalScaling");
+/// What containers ask for that prepare a pod changes after the pod is made.
+pub(crate) static IN_PLACE_POD_VERTICAL_SCALING_INIT_CONTAINERS: Feature =
+    Feature::on("InPlacePodVerticalScalingInitContainers");
 /// Webhooks and policies are read from files when a server starts.
 pub(crate) static MANIFEST_BASED_ADMISSION_CONTROL_CONFIG: Feature =
     Feature::off("ManifestBasedAdmissionControlConfig");

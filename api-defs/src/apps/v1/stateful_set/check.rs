@@ -84,7 +84,8 @@ impl StatefulSetSpec {
     /// Whether the template would be refused today.
     fn has_bad_template(&self) -> bool {
         let mut errors = FieldErrors::default();
-        self.whole_template().check(PodOptions::default(), &mut errors);
+        let options = PodOptions::of_template(Some(&self.template));
+        self.whole_template().check(options, &mut errors);
         !errors.is_empty()
     }
 

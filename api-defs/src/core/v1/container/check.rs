@@ -94,6 +94,9 @@ pub(crate) fn check_init_containers(
             container.check_life(around, &mut errors);
         } else {
             container.refuse_life(&mut errors);
+            if !around.options.restarting_init_containers {
+                container.refuse_restart_after_resizing(&mut errors);
+            }
         }
     }
 }

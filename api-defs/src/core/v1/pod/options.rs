@@ -37,6 +37,8 @@ pub struct PodOptions {
     pub(crate) any_label_change: bool,
     /// Users of its own do not keep volumes from being devices.
     pub(crate) own_users_with_devices: bool,
+    /// Containers that run once, before the others, may be started again when what they have changes.
+    pub(crate) restarting_init_containers: bool,
 }
 
 impl PodOptions {
@@ -79,6 +81,7 @@ impl PodOptions {
             any_label_change: context.is_some_and(|context| context.se_linux_change_policy.is_some()),
             own_users_in_host_network: spec.host_users == Some(false) && spec.host_network,
             own_users_with_devices: spec.host_users == Some(false) && spec.uses_devices(),
+            restarting_init_containers: restarts_init_containers(spec),
         }
     }
 
@@ -102,6 +105,11 @@ fn values(any: bool) -> SelectorValues {
     } else {
         SelectorValues::Legal
     }
+}
+
+fn restarts_init_containers(spec: &PodSpec) -> bool {
+    let mut containers = spec.init_containers.iter();
+    containers.any(|container| !container.is_sidecar() && container.restarts_after_resizing())
 }
 
 fn has_bad_spread_selector(spec: &PodSpec) -> bool {

@@ -5,7 +5,7 @@ use planesmith_machinery::field_error::FieldErrors;
 use super::annotations::MIRROR;
 use super::{Pod, PodOptions, PodSpec};
 use crate::core::v1::{Container, ResourceList, ResourceRequirements};
-use crate::features::IN_PLACE_POD_LEVEL_RESOURCES_VERTICAL_SCALING;
+use crate::features::{IN_PLACE_POD_LEVEL_RESOURCES_VERTICAL_SCALING, IN_PLACE_POD_VERTICAL_SCALING_INIT_CONTAINERS};
 
 impl Pod {
     /// Takes over from `old` all but what containers ask for. When other containers are there than
@@ -118,7 +118,7 @@ impl Pod {
             .iter()
             .zip(&old.spec.init_containers)
             .enumerate();
-        for (index, (new, old)) in pairs.filter(|(_, (_, old))| old.is_sidecar()) {
+        for (index, (new, old)) in pairs.filter(|(_, (_, old))| old.can_be_resized_as_init()) {
             let mut errors = errors.at_index("initContainers", index);
             new.resources
                 .check_removals(&old.resources, "", &mut errors.at("resources"));
@@ -168,27 +168,46 @@ fn check_other_changes(mut new: PodSpec, old: &Pod, before: usize, errors: &mut 
             errors.forbidden("", ONLY);
         }
     }
-    for (container, old) in new.init_containers.iter_mut().zip(&old.spec.init_containers) {
-        let sidecar = container.is_sidecar();
-        if sidecar {
-            container.take_back_resources(old);
-        }
-        if container != old {
-            errors.forbidden(
-                "",
-                match sidecar {
-                    true => "only cpu and memory resources for sidecar containers are mutable",
-                    false => "resources for non-sidecar init containers are immutable",
-                },
-            );
-        }
+    let init_containers = new.init_containers.iter_mut().zip(&old.spec.init_containers);
+    for (index, (container, old)) in init_containers.enumerate() {
+        check_init_container(index, container, old, errors);
     }
     if errors.count() == before && new != old.spec {
         errors.forbidden("", ONLY);
     }
 }
 
+/// Nothing but processor and memory changes from `old`, which is taken back in `container`; and those only where the
+/// container can be resized.
+fn check_init_container(index: usize, container: &mut Container, old: &Container, errors: &mut FieldErrors) {
+    let modified = container != old;
+    if !container.can_be_resized_as_init() {
+        if modified {
+            errors.forbidden("", "resources for non-sidecar init containers are immutable");
+        }
+        return;
+    }
+    container.take_back_resources(old);
+    let errors = &mut *errors.at_index("initContainers", index);
+    if container != old {
+        let problem = "only cpu and memory resources for init or sidecar containers are mutable";
+        errors.forbidden("", problem);
+    }
+    // Pods that were stored before this was refused can hold such a policy, even several.
+    let policies = container.resize_policy.iter();
+    let restarts = policies.filter(|policy| policy.restart_policy == "RestartContainer");
+    if modified && !container.is_sidecar() {
+        let problem = "non-sidecar init containers with a resize policy of RestartContainer cannot be resized";
+        restarts.for_each(|_| errors.forbidden("", problem));
+    }
+}
+
 impl Container {
+    /// Whether what the container asks for can change, as one that prepares the pod.
+    fn can_be_resized_as_init(&self) -> bool {
+        self.is_sidecar() || IN_PLACE_POD_VERTICAL_SCALING_INIT_CONTAINERS.is_on()
+    }
+
     fn with_resources_of(&self, new: &Self) -> Self {
         Self {
             resources: new.resources.clone(),

@@ -13,7 +13,8 @@ const RESTART_ALL: &str = "RestartAllContainers";
 const NEEDS_POLICY: &str = "must specify restartPolicy when restart rules are used";
 const OPERATORS: [&str; 2] = ["In", "NotIn"];
 const RESIZABLE: [&str; 2] = ["cpu", "memory"];
-const AFTER_RESIZING: [&str; 2] = ["NotRequired", "RestartContainer"];
+const RESTART_CONTAINER: &str = "RestartContainer";
+const AFTER_RESIZING: [&str; 2] = ["NotRequired", RESTART_CONTAINER];
 
 /// How many rules a container can have.
 const MAX_RULES: usize = 20;
@@ -44,6 +45,23 @@ impl Container {
         }
         for (index, rule) in rules.iter().enumerate() {
             rule.check(&mut errors.at_index("restartPolicyRules", index));
+        }
+    }
+
+    /// Whether the container is to be started again when what it has changes.
+    #[must_use]
+    pub(crate) fn restarts_after_resizing(&self) -> bool {
+        let mut policies = self.resize_policy.iter();
+        policies.any(|policy| policy.restart_policy == RESTART_CONTAINER)
+    }
+
+    /// Reports that a container which runs once, before the others, would be started again.
+    pub(super) fn refuse_restart_after_resizing(&self, errors: &mut FieldErrors) {
+        let policies = self.resize_policy.iter().enumerate();
+        for (index, policy) in policies.filter(|(_, policy)| policy.restart_policy == RESTART_CONTAINER) {
+            let problem = "must not be set to 'RestartContainer' for non-sidecar initContainers";
+            let mut errors = errors.at_index("resizePolicy", index);
+            errors.invalid("restartPolicy", &policy.restart_policy, problem);
         }
     }
 

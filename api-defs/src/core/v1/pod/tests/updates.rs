@@ -108,6 +108,47 @@ fn processor_and_memory_can_be_resized() {
 }
 
 #[test]
+fn containers_that_prepare_the_pod_can_be_resized() {
+    let init = |amount: &str, image: &str, policy: &str| {
+        let policy = json!([{"resourceName": "cpu", "restartPolicy": policy}]);
+        json!({"initContainers": [{"name": "i", "image": image, "resizePolicy": policy,
+            "resources": {"requests": {"cpu": amount}}}]})
+    };
+    let resized = |before: Value, after: Value| {
+        let old = pod(before);
+        let new = changed(&old, after);
+        found(|errors| new.check_resize(&old, errors))
+    };
+    let before = init("1", "i:1", "NotRequired");
+    assert_eq!(resized(before.clone(), init("2", "i:1", "NotRequired")), "");
+    assert_eq!(
+        resized(before, init("1", "i:2", "NotRequired")),
+        "spec.initContainers[0]: Forbidden: only cpu and memory resources for init or sidecar containers are mutable"
+    );
+    let before = init("1", "i:1", "RestartContainer");
+    assert_eq!(
+        resized(before, init("2", "i:1", "RestartContainer")),
+        "spec.initContainers[0]: Forbidden: non-sidecar init containers with a resize policy of RestartContainer \
+         cannot be resized"
+    );
+}
+
+#[test]
+fn containers_that_run_once_are_not_started_again_unless_that_was_stored() {
+    let spec = |image: &str, restarts: Option<&str>| {
+        json!({"initContainers": [{"name": "i", "image": image, "restartPolicy": restarts,
+            "resizePolicy": [{"resourceName": "cpu", "restartPolicy": "RestartContainer"}]}]})
+    };
+    assert_eq!(
+        first(json!({}), spec("i:1", None)),
+        "spec.initContainers[0].resizePolicy[0].restartPolicy: Invalid value: \"RestartContainer\": must not be set to \
+         'RestartContainer' for non-sidecar initContainers"
+    );
+    assert_eq!(first(spec("i:1", None), spec("i:2", None)), "");
+    assert_eq!(first(spec("i:1", Some("Always")), spec("i:2", Some("Always"))), "");
+}
+
+#[test]
 fn what_pods_ask_for_as_a_whole_can_be_resized() {
     let spec = |resources: &Value| json!({"containers": [{"name": "c", "image": "i:1"}], "resources": resources});
     let old = pod(spec(&json!({"requests": {"cpu": "1"}, "limits": {"cpu": "2"}})));
