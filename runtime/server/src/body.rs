@@ -1,15 +1,18 @@
 //! Request bodies: how big they may be, and in which form they come. And answers that are watched until they are sent.
 
+mod unread;
 mod watched;
 
 use axum::body::Body;
 use bytes::{Bytes, BytesMut};
-use http::header::{CONTENT_LENGTH, CONTENT_TYPE, EXPECT};
+use http::header::{CONTENT_LENGTH, CONTENT_TYPE};
 use http::request::Parts;
 use http_body_util::BodyExt as _;
 use planesmith_machinery::status::{ApiError, ApiResult};
 
 use crate::negotiation::Format;
+pub(crate) use unread::Unread;
+use unread::drain;
 pub(crate) use watched::{AtEnd, Watched};
 
 /// Reads a whole body.
@@ -47,29 +50,6 @@ pub async fn read(request: &Parts, mut body: Body, limit: usize) -> ApiResult<By
         }
     }
     Ok(whole.unwrap_or_else(|| gathered.freeze()))
-}
-
-/// How much is read of a body that nobody wants; Go's servers read as much.
-const UNWANTED: usize = 256 << 10;
-
-/// Reads a body that nobody wants. A connection with a body in the way cannot be used for the next request, and is closed
-/// before the client knows that.
-pub(crate) async fn ignore(request: &Parts, body: Body) {
-    // Who asks first whether the body is wanted has not sent it.
-    if !request.headers.contains_key(EXPECT) {
-        drain(body, UNWANTED).await;
-    }
-}
-
-/// Reads up to `limit` further bytes and forgets them.
-async fn drain(mut body: Body, limit: usize) {
-    let mut left = limit;
-    while let Some(Ok(frame)) = body.frame().await {
-        left = match left.checked_sub(frame.data_ref().map_or(0, Bytes::len)) {
-            Some(left) => left,
-            None => return,
-        };
-    }
 }
 
 /// The form of a body by its `Content-Type`; JSON when there is none.

@@ -10,7 +10,7 @@ use http::Request;
 use http::request::Parts;
 use planesmith_machinery::status::ApiError;
 
-use crate::{body, failure};
+use crate::failure;
 
 /// Whether every path is installed.
 ///
@@ -49,11 +49,9 @@ impl Installation {
         Router::new().fallback(move |request: Request<Body>| {
             let complete = installation.is_complete();
             async move {
-                let (request, body) = request.into_parts();
-                body::ignore(&request, body).await;
                 match complete {
                     true => failure::page_not_found(),
-                    false => not_yet_installed(&request),
+                    false => not_yet_installed(&request.into_parts().0),
                 }
             }
         })

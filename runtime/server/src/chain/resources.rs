@@ -13,9 +13,9 @@ use tower::ServiceExt;
 
 use super::SharedTable;
 use crate::discovery::Discovery;
+use crate::failure;
 use crate::request::Context;
 use crate::routes::Found;
-use crate::{body, failure};
 
 /// The tables of a server and of those that it delegates to, outermost first.
 ///
@@ -73,9 +73,7 @@ async fn answer(State(resources): State<Resources>, request: Request<Body>) -> R
             Found::OtherMethod => ApiError::method_not_allowed(),
             Found::Nothing => ApiError::path_not_found(),
         };
-        let (request, body) = request.into_parts();
-        body::ignore(&request, body).await;
-        return failure::respond(&request, &error);
+        return failure::respond(&request.into_parts().0, &error);
     }
     resources
         .end

@@ -7,6 +7,7 @@ use axum::body::Body;
 use axum::response::Response;
 use http::Request;
 
+use crate::body::Unread;
 use crate::connection::Connection;
 use crate::filters::{Exchange, Filters};
 use crate::listener::Service;
@@ -25,8 +26,11 @@ pub struct Front {
 impl Front {
     /// Answers one request, wherever it comes from.
     pub async fn serve(&self, request: Request<Body>, connection: Arc<Connection>) -> Response {
+        let (unread, request) = Unread::of(request);
         let exchange = Exchange::new(request, connection, self.shutdown.clone());
-        self.filters.serve(exchange, &self.router).await
+        let response = self.filters.serve(exchange, &self.router).await;
+        unread.drain().await;
+        response
     }
 }
 

@@ -1,0 +1,170 @@
+//! Request bodies that nobody reads to their end.
+
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use axum::body::Body;
+use bytes::Bytes;
+use http::header::EXPECT;
+use http::{Request, Version};
+use http_body::{Body as HttpBody, Frame, SizeHint};
+use http_body_util::BodyExt as _;
+
+/// How much is read of a body that nobody wants; Go's servers read as much.
+const UNWANTED: usize = 256 << 10;
+
+/// How long the client may take to send it.
+const WITHIN: Duration = Duration::from_secs(10);
+
+/// Where the rest of a request's body comes to when it is dropped.
+///
+/// A connection of HTTP/1 with a body in the way cannot be used for the next request, and would be closed before the client
+/// knows that.
+#[derive(Debug)]
+pub(crate) struct Unread(Option<Arc<Mutex<Option<Body>>>>);
+
+impl Unread {
+    /// Follows the body of `request`, if it can be in the way.
+    pub(crate) fn of(request: Request<Body>) -> (Self, Request<Body>) {
+        // Who asks first whether the body is wanted has not sent it; streams of HTTP/2 are in nobody's way.
+        let may_stay = request.version() <= Version::HTTP_11
+            && !request.body().is_end_stream()
+            && !request.headers().contains_key(EXPECT);
+        if !may_stay {
+            return (Self(None), request);
+        }
+        let rest = Arc::new(Mutex::new(None));
+        let request = request.map(|body| {
+            Body::new(Followed {
+                body: Some(body),
+                rest: Arc::clone(&rest),
+            })
+        });
+        (Self(Some(rest)), request)
+    }
+
+    /// Reads what was left, up to a limit, and forgets it.
+    pub(crate) async fn drain(self) {
+        let Some(rest) = self.0 else { return };
+        let rest = rest.lock().unwrap_or_else(PoisonError::into_inner).take();
+        if let Some(rest) = rest {
+            // What cannot be read in time is closed with the connection.
+            let _ = tokio::time::timeout(WITHIN, drain(rest, UNWANTED)).await;
+        }
+    }
+}
+
+/// Reads up to `limit` further bytes and forgets them.
+pub(super) async fn drain(mut body: Body, limit: usize) {
+    let mut left = limit;
+    while let Some(Ok(frame)) = body.frame().await {
+        left = match left.checked_sub(frame.data_ref().map_or(0, Bytes::len)) {
+            Some(left) => left,
+            None => return,
+        };
+    }
+}
+
+struct Followed {
+    /// `None` at its end.
+    body: Option<Body>,
+    rest: Arc<Mutex<Option<Body>>>,
+}
+
+impl HttpBody for Followed {
+    type Data = Bytes;
+    type Error = axum::Error;
+
+    fn poll_frame(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
+        let Some(body) = &mut self.body else {
+            return Poll::Ready(None);
+        };
+        let frame = std::task::ready!(Pin::new(body).poll_frame(cx));
+        if !matches!(frame, Some(Ok(_))) {
+            self.body = None;
+        }
+        Poll::Ready(frame)
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.body.as_ref().is_none_or(HttpBody::is_end_stream)
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.body
+            .as_ref()
+            .map_or_else(|| SizeHint::with_exact(0), HttpBody::size_hint)
+    }
+}
+
+impl Drop for Followed {
+    fn drop(&mut self) {
+        if let Some(body) = self.body.take().filter(|body| !body.is_end_stream()) {
+            *self.rest.lock().unwrap_or_else(PoisonError::into_inner) = Some(body);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::convert::Infallible;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    use futures_util::{StreamExt as _, stream};
+
+    use super::*;
+
+    /// A body of many frames, and how many were read.
+    fn frames() -> (Body, Arc<AtomicUsize>) {
+        let read = Arc::new(AtomicUsize::new(0));
+        let counted = Arc::clone(&read);
+        let frames = stream::iter(0..1000).map(move |_| {
+            counted.fetch_add(1, Ordering::Relaxed);
+            Ok::<_, Infallible>(Bytes::from_static(&[0; 1 << 10]))
+        });
+        (Body::from_stream(frames), read)
+    }
+
+    #[tokio::test]
+    async fn what_a_refusal_leaves_is_read_up_to_a_limit() {
+        let (body, read) = frames();
+        let (unread, request) = Unread::of(Request::new(body));
+        let mut body = request.into_body();
+        body.frame().await.expect("there are many").expect("none fails");
+        drop(body);
+        assert_eq!(read.load(Ordering::Relaxed), 1);
+        unread.drain().await;
+        // The frame that goes beyond the limit is read, too.
+        assert_eq!(read.load(Ordering::Relaxed), 1 + (UNWANTED >> 10) + 1);
+    }
+
+    #[tokio::test]
+    async fn nothing_is_read_that_is_not_in_the_way() {
+        let (body, read) = frames();
+        let asks_first = Request::builder().header(EXPECT, "100-continue");
+        let (unread, request) = Unread::of(asks_first.body(body).expect("legal"));
+        drop(request);
+        unread.drain().await;
+        let (body, also_read) = frames();
+        let stream = Request::builder().version(Version::HTTP_2);
+        let (unread, request) = Unread::of(stream.body(body).expect("legal"));
+        drop(request);
+        unread.drain().await;
+        assert_eq!(
+            (read.load(Ordering::Relaxed), also_read.load(Ordering::Relaxed)),
+            (0, 0)
+        );
+    }
+
+    #[tokio::test]
+    async fn who_still_sends_a_body_elsewhere_keeps_it() {
+        let (body, read) = frames();
+        let (unread, request) = Unread::of(Request::new(body));
+        let mut kept = request.into_body();
+        unread.drain().await;
+        assert_eq!(read.load(Ordering::Relaxed), 0);
+        assert!(kept.frame().await.is_some_and(|frame| frame.is_ok()));
+    }
+}
