@@ -136,6 +136,9 @@ pub struct StatefulSetOrdinals {
     pub start: i32,
 }
 
+const UNLIMITED_HISTORY: &str = "spec.revisionHistoryLimit: a negative value retains all historical revisions; a value \
+                                 >= 0 is recommended";
+
 impl Rules for StatefulSet {
     const UPDATE_ORDER: UpdateOrder = UpdateOrder::ChangeOnly;
 
@@ -173,8 +176,17 @@ impl Rules for StatefulSet {
     fn warnings(&self, old: Option<&Self>) -> Vec<String> {
         let old = old.map(|old| old.metadata.generation);
         let mut warnings = unnamed_template_warnings(&self.metadata, &self.spec.template, old);
+        // Clients see these paths as they are: one without the spec, and one with its name in Go.
+        let inside = if old.is_some() { ".Spec" } else { "" };
         for (index, claim) in self.spec.volume_claim_templates.iter().enumerate() {
-            warnings.extend(claim.spec.warnings(&format!("spec.volumeClaimTemplates[{index}].spec")));
+            warnings.extend(
+                claim
+                    .spec
+                    .warnings(&format!("spec.volumeClaimTemplates[{index}]{inside}")),
+            );
+        }
+        if self.spec.revision_history_limit.is_some_and(|limit| limit < 0) {
+            warnings.push(UNLIMITED_HISTORY.to_owned());
         }
         warnings
     }
@@ -234,5 +246,32 @@ impl StatefulSetUpdateStrategy {
         {
             rolling.max_unavailable = None;
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn warnings_name_the_claim_and_the_history() {
+        let set: StatefulSet = serde_json::from_value(json!({"spec": {
+            "revisionHistoryLimit": -1,
+            "volumeClaimTemplates": [{"spec": {"resources": {"requests": {"storage": "1m"}}}}],
+        }}))
+        .unwrap();
+        let fraction = |path: &str| {
+            format!("{path}.resources.requests[storage]: fractional byte value \"1m\" is invalid, must be an integer")
+        };
+        let claim = "spec.volumeClaimTemplates[0]";
+        let created = set.warnings(None);
+        assert_eq!(created, [fraction(claim), UNLIMITED_HISTORY.to_owned()]);
+        let updated = set.warnings(Some(&set));
+        assert_eq!(
+            updated,
+            [fraction(&format!("{claim}.Spec")), UNLIMITED_HISTORY.to_owned()]
+        );
     }
 }

@@ -6,6 +6,7 @@ use futures_util::future::BoxFuture;
 use http::{Method, StatusCode};
 use planesmith_api_defs::core::v1::Service;
 use planesmith_machinery::field_error::FieldErrors;
+use planesmith_machinery::go_format::quote;
 use planesmith_machinery::group_version::GroupKind;
 use planesmith_machinery::ip::{self, Family};
 use planesmith_machinery::meta::ObjectMeta;
@@ -159,7 +160,10 @@ impl ServiceAddresses {
             return Ok(());
         }
         let taken = self.addresses.take_any(family, service, taking.dry_run).await;
-        let taken = taken.map_err(|error| ApiError::internal(format!("failed to allocate a serviceIP: {error}")))?;
+        let taken = taken.map_err(|error| {
+            let name = quote(&service.metadata.name);
+            ApiError::internal(format!("failed to allocate a serviceIP for Service {name}: {error}"))
+        })?;
         let text = taken.address.to_string();
         taking.taken.push(taken);
         match service.spec.cluster_ips.get_mut(index) {

@@ -78,3 +78,25 @@ impl DaemonSetStatus {
         check_from_zero("collisionCount", self.collision_count, errors);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use planesmith_machinery::meta::LabelSelector;
+    use planesmith_machinery::validation::check_update;
+
+    use crate::apps::v1::DaemonSet;
+
+    #[test]
+    fn an_update_is_checked_once_and_the_selector_first() {
+        let old = DaemonSet::default();
+        let mut new = old.clone();
+        new.spec.selector = Some(LabelSelector::default());
+        new.spec.min_ready_seconds = -1;
+        let errors = check_update(&new, &old);
+        let fields = errors.as_slice().iter().map(|error| error.field.as_str());
+        let fields: Vec<&str> = fields.filter(|field| field.starts_with("spec.")).collect();
+        assert_eq!(fields[0], "spec.selector");
+        let negative = fields.iter().filter(|field| **field == "spec.minReadySeconds");
+        assert_eq!(negative.count(), 1);
+    }
+}

@@ -32,13 +32,6 @@ impl StatefulSetSpec {
         if let Some(policy) = &self.persistent_volume_claim_retention_policy {
             policy.check(&mut errors.at("persistentVolumeClaimRetentionPolicy"));
         }
-        check_from_zero("replicas", self.replicas, errors);
-        check_from_zero("minReadySeconds", self.min_ready_seconds, errors);
-        if let Some(ordinals) = &self.ordinals {
-            check_from_zero("ordinals.start", ordinals.start, errors);
-        }
-        self.check_service_name(old, errors);
-        self.check_template(old, errors);
         // They cannot change, so that those which were stored are not looked at again.
         if old.is_none() {
             for (index, claim) in self.volume_claim_templates.iter().enumerate() {
@@ -46,6 +39,13 @@ impl StatefulSetSpec {
                 claim.spec.check(&mut errors.at("spec"));
             }
         }
+        check_from_zero("replicas", self.replicas, errors);
+        check_from_zero("minReadySeconds", self.min_ready_seconds, errors);
+        if let Some(ordinals) = &self.ordinals {
+            check_from_zero("ordinals.start", ordinals.start, errors);
+        }
+        self.check_service_name(old, errors);
+        self.check_template(old, errors);
     }
 
     fn check_service_name(&self, old: Option<&Self>, errors: &mut FieldErrors) {

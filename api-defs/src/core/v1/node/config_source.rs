@@ -73,10 +73,10 @@ impl NodeConfigSource {
             Some(source) => {
                 let mut errors = errors.at("configMap");
                 if source.uid.is_empty() {
-                    errors.required("uid", "uid must be set in status");
+                    errors.required("uid", "");
                 }
                 if source.resource_version.is_empty() {
-                    errors.required("resourceVersion", "resourceVersion must be set in status");
+                    errors.required("resourceVersion", "");
                 }
                 source.check_names(&mut errors);
             }
@@ -114,7 +114,7 @@ impl ConfigMapNodeConfigSource {
         ];
         for (field, value, problems) in parts {
             if value.is_empty() {
-                errors.required(field, format!("{field} must be set"));
+                errors.required(field, "");
                 continue;
             }
             for problem in problems(value) {

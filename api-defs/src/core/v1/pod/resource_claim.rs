@@ -189,7 +189,7 @@ pub(super) fn check_claim_statuses(
         }
         if let Some(name) = &status.resource_claim_name {
             for problem in names::dns_subdomain(name) {
-                errors.invalid("name", name, problem);
+                errors.invalid("resourceClaimName", name, problem);
             }
         }
     }

@@ -41,7 +41,7 @@ impl Container {
             _ => {}
         }
         if rules.len() > MAX_RULES {
-            errors.too_long("restartPolicyRules", MAX_RULES as u64);
+            errors.too_many("restartPolicyRules", rules.len(), MAX_RULES as u64);
         }
         for (index, rule) in rules.iter().enumerate() {
             rule.check(&mut errors.at_index("restartPolicyRules", index));
@@ -111,10 +111,12 @@ impl ContainerRestartRule {
     }
 
     fn check(&self, errors: &mut FieldErrors) {
-        let known = self.action == RESTART || self.restarts_all() && RESTART_ALL_CONTAINERS_ON_CONTAINER_EXITS.is_on();
-        if !known {
-            // Clients are told of this action alone.
-            errors.not_supported("action", &self.action, &[RESTART]);
+        let actions: &[&str] = match RESTART_ALL_CONTAINERS_ON_CONTAINER_EXITS.is_on() {
+            true => &[RESTART, RESTART_ALL],
+            false => &[RESTART],
+        };
+        if !actions.contains(&self.action.as_str()) {
+            errors.not_supported("action", &self.action, actions);
         }
         let Some(codes) = &self.exit_codes else {
             errors.required("exitCodes", "must be specified");
@@ -125,7 +127,7 @@ impl ContainerRestartRule {
             errors.not_supported("operator", &codes.operator, &OPERATORS);
         }
         if codes.values.len() > MAX_CODES {
-            errors.too_long("values", MAX_CODES as u64);
+            errors.too_many("values", codes.values.len(), MAX_CODES as u64);
         }
     }
 }
@@ -147,7 +149,7 @@ pub(super) fn check_resize_policy(policies: &[ContainerResizePolicy], of_pod: &s
             }
         }
         if of_pod == "Never" && restart != "NotRequired" {
-            let problem = "must be 'NotRequired' when `restartPolicy` is 'Never'";
+            let problem = "must be 'NotRequired' when pod `restartPolicy` is 'Never'";
             errors.invalid(FIELD, restart, problem);
         }
     }

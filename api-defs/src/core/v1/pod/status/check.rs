@@ -209,6 +209,9 @@ fn check_users(field: &str, statuses: &[ContainerStatus], spec: &PodSpec, errors
     }
 }
 
+/// The most bytes of what is said about the health of a device.
+const MAX_HEALTH_MESSAGE: usize = 1024;
+
 fn check_devices(field: &str, statuses: &[ContainerStatus], containers: &[Container], errors: &mut FieldErrors) {
     for (index, status) in statuses.iter().enumerate() {
         let container = containers.iter().find(|container| container.name == status.name);
@@ -223,6 +226,13 @@ fn check_devices(field: &str, statuses: &[ContainerStatus], containers: &[Contai
                 let mut errors = errors.at_index("resources", index);
                 if !HEALTH.contains(&health.health.as_str()) {
                     errors.not_supported("health", &health.health, &HEALTH);
+                }
+                match health.message.as_deref().map(str::len) {
+                    Some(0) => errors.required("message", "must be non-empty if specified"),
+                    Some(length) if length > MAX_HEALTH_MESSAGE => {
+                        errors.too_long("message", MAX_HEALTH_MESSAGE as u64);
+                    }
+                    _ => {}
                 }
                 if !known.insert(&health.resource_id) {
                     errors.duplicate("resourceID", &health.resource_id);

@@ -152,8 +152,8 @@ fn containers_are_checked_with_their_pod() {
                 {"action": "Stop", "exitCodes": {"operator": "In", "values": vec![1; 256]}},
                 {"action": "RestartAllContainers", "exitCodes": {"operator": "NotIn", "values": [1]}},
             ]}]}),
-            "spec.containers[0].restartPolicyRules[0].action: Unsupported value: \"Stop\": supported values: \"Restart\"\n\
-             spec.containers[0].restartPolicyRules[0].exitCodes.values: Too long: may not be more than 255 bytes",
+            "spec.containers[0].restartPolicyRules[0].action: Unsupported value: \"Stop\": supported values: \"Restart\", \"RestartAllContainers\"\n\
+             spec.containers[0].restartPolicyRules[0].exitCodes.values: Too many: 256: must have at most 255 items",
         ),
         (
             json!({"initContainers": [{"name": "i", "image": "i", "restartPolicyRules": [{"action": "Stop"}]}]}),
