@@ -2,6 +2,7 @@
 
 mod columns;
 mod config_source;
+mod declared_feature;
 mod pod_cidr;
 mod status;
 mod system_info;
@@ -116,12 +117,17 @@ impl Rules for Node {
     fn validate(&self, errors: &mut FieldErrors) {
         taint::check(&self.spec.taints, errors);
         self.status.check_amounts(errors);
+        if let Some(swap) = &self.status.node_info.swap {
+            swap.check(errors);
+        }
+        self.status.check_declared_features(errors);
         self.spec.check_pod_cidrs(errors);
     }
 
     fn validate_update(&self, old: &Self, errors: &mut FieldErrors) {
         // Nodes are checked with the rules of their creation first and then with those of a change, which repeat some.
         self.status.check_amounts(errors);
+        self.status.check_declared_features(errors);
         self.status.check_addresses(errors);
         self.spec.check_update(&old.spec, errors);
         if let Some(config) = &self.status.config {

@@ -1,6 +1,7 @@
 //! Which software and hardware a node runs on.
 
 use planesmith_machinery::Struct;
+use planesmith_machinery::field_error::FieldErrors;
 
 /// Which software and hardware a node runs on.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
@@ -46,4 +47,31 @@ pub struct NodeSwapStatus {
     /// Size in bytes.
     #[field(proto = 1)]
     pub capacity: Option<i64>,
+}
+
+impl NodeSwapStatus {
+    /// Reports a size that cannot be. Clients know the field by this path.
+    pub(super) fn check(&self, errors: &mut FieldErrors) {
+        if let Some(capacity) = self.capacity.filter(|capacity| *capacity <= 0) {
+            errors.invalid(
+                "metadata.nodeSwapStatus.capacity",
+                capacity,
+                "must be greater than zero",
+            );
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn swap_memory_has_a_size() {
+        for (capacity, legal) in [(None, true), (Some(1), true), (Some(0), false)] {
+            let mut errors = FieldErrors::default();
+            NodeSwapStatus { capacity }.check(&mut errors);
+            assert_eq!(errors.is_empty(), legal, "{capacity:?}");
+        }
+    }
 }
