@@ -1,7 +1,11 @@
 //! Bytes that JSON shows as base64 text.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::ops::{Deref, DerefMut};
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 
 use crate::facts::TypeFacts;
 use crate::value::{Shape, Slot, Value, View};
@@ -61,9 +65,24 @@ impl Value for ByteString {
     }
 }
 
+/// The bytes that base64 text stands for.
+///
+/// # Errors
+///
+/// Where it is none, in the words of Go.
+pub(crate) fn from_base64(text: &str) -> Result<Vec<u8>, String> {
+    // Go passes over line breaks inside base64.
+    let text = if text.contains(['\r', '\n']) {
+        Cow::Owned(text.replace(['\r', '\n'], ""))
+    } else {
+        Cow::Borrowed(text)
+    };
+    STANDARD.decode(text.as_bytes()).map_err(|_| base64_error(&text))
+}
+
 /// The words for base64 (without line breaks) that does not decode: Go's decoder names the position of the first
 /// byte it cannot use, or that of the last group when padding is missing.
-pub(crate) fn base64_error(text: &str) -> String {
+fn base64_error(text: &str) -> String {
     format!(
         "illegal base64 data at input byte {}",
         base64_error_position(text.as_bytes())

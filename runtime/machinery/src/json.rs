@@ -16,8 +16,10 @@ mod unescape;
 mod value;
 mod writer;
 
+pub(crate) use decode::MAX_TYPED_DEPTH;
 use decode::Origin;
 pub use findings::Findings;
+pub(crate) use path::Path;
 pub(crate) use reader::{Malformed, Next, Reader};
 pub use type_meta::type_meta;
 pub(crate) use unescape::lossy;
@@ -26,6 +28,7 @@ pub use value::{encode_value, from_value, name_of, parse_value, to_value};
 
 use crate::object::Object;
 use crate::room::room_for;
+use crate::scalar::Scalar;
 use crate::value::{Struct, Value, View};
 
 /// What to do about fields that the type does not have and fields that stand twice.
@@ -203,6 +206,11 @@ pub(crate) fn decode_untyped(
 /// As [`decode`] without findings, for a struct that lies within `depth` arrays and objects of another.
 pub(crate) fn decode_within(input: &[u8], target: &mut dyn Struct, depth: usize) -> Result<(), DecodeError> {
     decode::decode(input, target, Strictness::Lenient, Origin { depth, ..Origin::TYPED }).map(drop)
+}
+
+/// Reads a document that is one leaf.
+pub(crate) fn decode_leaf(input: &[u8], target: &mut dyn Scalar) -> Result<(), DecodeError> {
+    decode::decode_leaf(input, target)
 }
 
 /// Checks that a text is JSON.

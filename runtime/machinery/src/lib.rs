@@ -48,6 +48,7 @@ pub mod structural;
 pub mod table;
 pub mod testing;
 pub mod time;
+pub mod unstructured;
 pub mod validation;
 pub mod value;
 pub mod weight;

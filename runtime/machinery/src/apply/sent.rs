@@ -93,7 +93,9 @@ impl Sent {
         self.document.get(field).and_then(Value::as_str).unwrap_or_default()
     }
 
-    fn kind(&self) -> String {
+    /// Version and kind as errors show them, e.g. `apps/v1, Kind=Deployment`.
+    #[must_use]
+    pub fn kind(&self) -> String {
         match GroupVersion::parse(self.text("apiVersion")) {
             Ok(version) => format!("{}/{}, Kind={}", version.group, version.version, self.text("kind")),
             Err(_) => "/, Kind=".to_owned(),

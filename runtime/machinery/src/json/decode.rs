@@ -1,11 +1,8 @@
 //! Reads JSON into a struct by walking its table.
 
 use std::any::Any;
-use std::borrow::Cow;
 use std::collections::BTreeSet;
 
-use base64::Engine as _;
-use base64::engine::general_purpose::STANDARD;
 use serde_json::Value as Tree;
 
 use super::findings::Findings;
@@ -15,7 +12,7 @@ use super::place::{Place, Seen};
 use super::reader::{Malformed, Next, Reader};
 use super::value::read_tree;
 use super::{DecodeError, Strictness, syntax_error};
-use crate::byte_string::base64_error;
+use crate::byte_string::from_base64;
 use crate::facts::{FieldFacts, StructFacts, TypeFacts};
 use crate::room;
 use crate::scalar::{Scalar, ScalarError, Token};
@@ -55,25 +52,45 @@ pub(super) fn decode(
     strictness: Strictness,
     origin: Origin,
 ) -> Result<Findings, DecodeError> {
-    let mut walk = Walk {
-        reader: Reader::within(input, origin.depth),
-        strict: strictness == Strictness::Strict,
-        untyped: origin.untyped,
-        room: origin.room,
-        findings: Findings::default(),
-        mismatch: None,
-    };
+    let mut walk = Walk::new(input, strictness, origin);
     let walked = walk.structure(target, &Path::ROOT);
-    let done = walked.and_then(|()| Ok(walk.reader.end()?));
-    match (done, walk.mismatch) {
-        (Ok(()), None) => Ok(walk.findings),
-        (Ok(()), Some(message)) => Err(DecodeError::Type(message)),
-        (Err(Stop::Malformed), _) => Err(syntax_error(input)),
-        // Like Go's reader, which checks the syntax of all input before it looks at any value.
-        (Err(Stop::Refused(message)), _) => match super::syntax::explain(input) {
-            Some(syntax) => Err(DecodeError::Syntax(syntax)),
-            None => Err(DecodeError::Type(message)),
-        },
+    walk.finish(walked)
+}
+
+/// Reads a document that is one leaf.
+pub(super) fn decode_leaf(input: &[u8], target: &mut dyn Scalar) -> Result<(), DecodeError> {
+    let mut walk = Walk::new(input, Strictness::Lenient, Origin::TYPED);
+    let walked = walk.scalar(target, &Path::ROOT);
+    walk.finish(walked).map(drop)
+}
+
+impl<'a> Walk<'a> {
+    fn new(input: &'a [u8], strictness: Strictness, origin: Origin) -> Self {
+        Self {
+            input,
+            reader: Reader::within(input, origin.depth),
+            strict: strictness == Strictness::Strict,
+            untyped: origin.untyped,
+            room: origin.room,
+            findings: Findings::default(),
+            mismatch: None,
+        }
+    }
+
+    /// What was read, when nothing follows it.
+    fn finish(mut self, walked: Result<(), Stop>) -> Result<Findings, DecodeError> {
+        let input = self.input;
+        let done = walked.and_then(|()| Ok(self.reader.end()?));
+        match (done, self.mismatch) {
+            (Ok(()), None) => Ok(self.findings),
+            (Ok(()), Some(message)) => Err(DecodeError::Type(message)),
+            (Err(Stop::Malformed), _) => Err(syntax_error(input)),
+            // Like Go's reader, which checks the syntax of all input before it looks at any value.
+            (Err(Stop::Refused(message)), _) => match super::syntax::explain(input) {
+                Some(syntax) => Err(DecodeError::Syntax(syntax)),
+                None => Err(DecodeError::Type(message)),
+            },
+        }
     }
 }
 
@@ -91,6 +108,7 @@ impl From<Malformed> for Stop {
 }
 
 struct Walk<'a> {
+    input: &'a [u8],
     reader: Reader<'a>,
     strict: bool,
     untyped: bool,
@@ -168,16 +186,9 @@ impl<'a> Walk<'a> {
     fn bytes(&mut self, target: &mut Vec<u8>, ty: &TypeFacts, path: &Path<'_>) -> Result<(), Stop> {
         match self.reader.peek()? {
             Next::Text => {
-                let text = self.reader.text()?;
-                // Go passes over line breaks inside base64.
-                let text = if text.contains(['\r', '\n']) {
-                    Cow::Owned(text.replace(['\r', '\n'], ""))
-                } else {
-                    text
-                };
-                match STANDARD.decode(text.as_bytes()) {
+                match from_base64(&self.reader.text()?) {
                     Ok(bytes) => *target = bytes,
-                    Err(_) => drop(self.mismatch.get_or_insert_with(|| base64_error(&text))),
+                    Err(error) => drop(self.mismatch.get_or_insert(error)),
                 }
                 Ok(())
             }

@@ -45,6 +45,12 @@ impl Findings {
         }
     }
 
+    /// The same in the order of their texts.
+    pub(crate) fn sorted(mut self) -> Self {
+        self.messages[self.yaml..].sort_unstable();
+        self
+    }
+
     pub(crate) fn unknown(&mut self, parent: &Path<'_>, name: &str) {
         self.add("unknown field", parent, name);
     }

@@ -9,7 +9,7 @@ use planesmith_machinery::resource::ScaleFacts;
 use planesmith_machinery::scale::v1::Scale;
 use planesmith_machinery::status::{ApiError, ApiResult};
 use planesmith_machinery::value::Struct;
-use planesmith_machinery::{custom, defaulting, weight};
+use planesmith_machinery::{custom, defaulting, unstructured, weight};
 use serde_json::Value;
 
 use super::options::{FieldValidation, WriteOptions};
@@ -37,7 +37,12 @@ impl Endpoint {
                 .map_err(|error| error.to_api_error(&sent.subject()))?;
             judge(call, &sent, options.field_validation)?;
             let mut object = self.kind().zero();
-            read(applied.document, &sent, &mut *object)?;
+            if self.kind().custom.is_some() {
+                let read = custom::read_document(applied.document, &mut *object);
+                read.map_err(|error| unconvertible(error.to_string(), &sent))?;
+            } else {
+                read(&applied.document, &sent, &mut *object)?;
+            }
             object.meta_mut().managed_fields = applied.managed_fields;
             self.check_own_names(object.meta_mut(), call)?;
             defaulting::set_defaults(&mut *object);
@@ -106,7 +111,7 @@ impl Endpoint {
             .map_err(|error| error.to_api_error(&sent.subject()))?;
             judge(call, &sent, options.field_validation)?;
             let mut wanted = Scale::default();
-            read(applied.document, &sent, &mut wanted)?;
+            read(&applied.document, &sent, &mut wanted)?;
             self.check_own_names(&mut wanted.metadata, call)?;
             let mut object = scaled(live, &wanted, facts)?;
             object.meta_mut().managed_fields = applied.managed_fields;
@@ -116,10 +121,16 @@ impl Endpoint {
     }
 }
 
-/// Reads the outcome of an apply over `target`, a zero object.
-fn read(document: Value, sent: &Sent, target: &mut dyn Struct) -> ApiResult<()> {
-    custom::read_document(document, target)
-        .map_err(|error| apply::ApplyError::Unconvertible(error.to_string()).to_api_error(&sent.subject()))
+/// Reads the outcome of an apply over `target`, a zero object of a declared type.
+fn read(document: &Value, sent: &Sent, target: &mut dyn Struct) -> ApiResult<()> {
+    unstructured::read(document, target).map_err(|why| {
+        let kind = sent.kind();
+        unconvertible(format!("unable to convert unstructured object to {kind}: {why}"), sent)
+    })
+}
+
+fn unconvertible(why: String, sent: &Sent) -> ApiError {
+    apply::ApplyError::Unconvertible(why).to_api_error(&sent.subject())
 }
 
 /// What to make of keys that stand twice in a document that can be applied.

@@ -6,12 +6,13 @@ use axum::body::Body;
 use axum::response::Response;
 use bytes::Bytes;
 use http::StatusCode;
-use planesmith_machinery::json::{self, Strictness};
+use planesmith_machinery::json::{self, Findings, Strictness};
+use planesmith_machinery::patch::{self, Patched};
 use planesmith_machinery::resource::ResourceFacts;
 use planesmith_machinery::scheme::Scheme;
 use planesmith_machinery::status::{ApiError, ApiResult, Reason};
 use planesmith_machinery::value::Struct;
-use planesmith_machinery::{cbor, custom, defaulting, patch};
+use planesmith_machinery::{cbor, custom, defaulting, unstructured};
 
 use super::decode::{Expected, Mismatch, mismatch};
 use super::options::{FieldValidation, WriteOptions};
@@ -149,6 +150,12 @@ impl Patch<'_> {
             PatchKind::Merge => patch::merge_patch(&document, self.body, strictness)?,
             PatchKind::Strategic => patch::strategic_merge_patch(live.facts(), &document, self.body, strictness)?,
         };
+        if self.kind == PatchKind::Strategic {
+            // It is of the kind that is patched, whatever it says.
+            let found = unstructured::decode(&patched.document, target, strictness);
+            let found = found.map_err(|why| patched.refuse(why))?;
+            return self.judge(patched, &found);
+        }
         let patched = patched.of_custom_kind(self.expected.is_custom);
         let refuse = |why: &dyn fmt::Display| patched.refuse(why);
         let sent = json::type_meta(&patched.document).map_err(|error| refuse(&error))?;
@@ -160,8 +167,13 @@ impl Patch<'_> {
             Some(Mismatch::Kind(why)) => return Err(refuse(&why)),
         }
         let found = custom::decode(&patched.document, target, strictness).map_err(|error| patched.refuse(error))?;
+        self.judge(patched, &found)
+    }
+
+    /// What the client is warned about, unless it is refused.
+    fn judge(&self, patched: Patched, found: &Findings) -> ApiResult<Vec<String>> {
         if self.validation == FieldValidation::Strict
-            && let Some(error) = patched.refuse_strictly(&found)
+            && let Some(error) = patched.refuse_strictly(found)
         {
             return Err(error);
         }
