@@ -15,8 +15,8 @@ use http_body_util::BodyExt as _;
 /// How much is read of a body that nobody wants; Go's servers read as much.
 const UNWANTED: usize = 256 << 10;
 
-/// How long the client may take to send it.
-const WITHIN: Duration = Duration::from_secs(10);
+/// How long the client may take to send it: most of it is there when the answer is made.
+const WITHIN: Duration = Duration::from_secs(1);
 
 /// Where the rest of a request's body comes to when it is dropped.
 ///
@@ -39,6 +39,7 @@ impl Unread {
         let request = request.map(|body| {
             Body::new(Followed {
                 body: Some(body),
+                is_late: false,
                 rest: Arc::clone(&rest),
             })
         });
@@ -70,6 +71,8 @@ pub(super) async fn drain(mut body: Body, limit: usize) {
 struct Followed {
     /// `None` at its end.
     body: Option<Body>,
+    /// Somebody has waited for the next frame, which has not come: nobody else is to wait for it.
+    is_late: bool,
     rest: Arc<Mutex<Option<Body>>>,
 }
 
@@ -81,7 +84,9 @@ impl HttpBody for Followed {
         let Some(body) = &mut self.body else {
             return Poll::Ready(None);
         };
-        let frame = std::task::ready!(Pin::new(body).poll_frame(cx));
+        let polled = Pin::new(body).poll_frame(cx);
+        self.is_late = polled.is_pending();
+        let frame = std::task::ready!(polled);
         if !matches!(frame, Some(Ok(_))) {
             self.body = None;
         }
@@ -101,7 +106,8 @@ impl HttpBody for Followed {
 
 impl Drop for Followed {
     fn drop(&mut self) {
-        if let Some(body) = self.body.take().filter(|body| !body.is_end_stream()) {
+        let is_of_use = |body: &Body| !self.is_late && !body.is_end_stream();
+        if let Some(body) = self.body.take_if(|body| is_of_use(body)) {
             *self.rest.lock().unwrap_or_else(PoisonError::into_inner) = Some(body);
         }
     }
@@ -112,7 +118,7 @@ mod tests {
     use std::convert::Infallible;
     use std::sync::atomic::{AtomicUsize, Ordering};
 
-    use futures_util::{StreamExt as _, stream};
+    use futures_util::{FutureExt as _, StreamExt as _, stream};
 
     use super::*;
 
@@ -156,6 +162,16 @@ mod tests {
             (read.load(Ordering::Relaxed), also_read.load(Ordering::Relaxed)),
             (0, 0)
         );
+    }
+
+    #[tokio::test]
+    async fn nobody_waits_for_what_has_kept_others_waiting() {
+        let stalled = stream::pending::<Result<Bytes, Infallible>>();
+        let (unread, request) = Unread::of(Request::new(Body::from_stream(stalled)));
+        let mut body = request.into_body();
+        assert!(body.frame().now_or_never().is_none());
+        drop(body);
+        assert!(unread.drain().now_or_never().is_some());
     }
 
     #[tokio::test]
