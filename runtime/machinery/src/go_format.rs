@@ -80,6 +80,21 @@ pub fn slice<T: AsRef<str>>(items: &[T]) -> String {
     format!("[{}]", items.join(" "))
 }
 
+/// The Go type that holds a JSON value in a document of no known type, e.g. `map[string]interface {}`.
+#[must_use]
+pub fn type_of(value: &serde_json::Value) -> &'static str {
+    use serde_json::Value;
+    match value {
+        Value::Null => "<nil>",
+        Value::Bool(_) => "bool",
+        Value::Number(number) if number.is_i64() => "int64",
+        Value::Number(_) => "float64",
+        Value::String(_) => "string",
+        Value::Array(_) => "[]interface {}",
+        Value::Object(_) => "map[string]interface {}",
+    }
+}
+
 /// A JSON value as Go's `%v` prints it: `map[a:1 b:[x y]]`, text as it is, nothing as `<nil>`.
 #[must_use]
 pub fn value(value: &serde_json::Value) -> String {

@@ -61,6 +61,12 @@ macro_rules! raw_json {
                 self.0.is_empty()
             }
 
+            /// Whether it is an object.
+            #[must_use]
+            pub fn is_object(&self) -> bool {
+                self.0.starts_with('{')
+            }
+
             /// The value as a tree.
             #[must_use]
             pub fn to_value(&self) -> serde_json::Value {

@@ -7,7 +7,7 @@ mod number;
 use serde_json::{Map as Entries, Value as Tree};
 
 use crate::byte_string;
-use crate::facts::{StructFacts, TypeFacts};
+use crate::facts::StructFacts;
 use crate::json::{self, Findings, Path, Strictness};
 use crate::room;
 use crate::scalar::Scalar;
@@ -153,14 +153,10 @@ impl Walk {
     }
 }
 
-/// Whether a struct, or one that is inlined in it, has a field of this name.
+/// Whether a struct has a field of this name.
 fn has_field(facts: &StructFacts, name: &str) -> bool {
     let of_type = facts.type_meta.is_some() && matches!(name, "kind" | "apiVersion");
-    of_type
-        || facts.fields.iter().any(|field| match field.ty.present() {
-            TypeFacts::Struct(inner) if field.inline => has_field(inner(), name),
-            _ => field.name == name,
-        })
+    of_type || facts.field_named(name).is_some()
 }
 
 fn text(tree: &Tree) -> Result<&str, String> {

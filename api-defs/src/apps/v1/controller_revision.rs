@@ -40,7 +40,7 @@ impl Rules for ControllerRevision {
         check_from_zero("revision", self.revision, errors);
         if self.data.is_null() {
             errors.required("data", "data is mandatory");
-        } else if !self.data.to_value().is_object() {
+        } else if !self.data.is_object() {
             errors.required("data", "data must be a valid JSON object");
         }
     }

@@ -160,20 +160,7 @@ fn delete_from_list(
 
 /// Whether Go would hold two values in the same type.
 fn same_type(left: Option<&Value>, right: &Value) -> bool {
-    left.is_some_and(|left| go_type(left) == go_type(right))
-}
-
-/// The Go type that holds a JSON value.
-fn go_type(value: &Value) -> &'static str {
-    match value {
-        Value::Null => "<nil>",
-        Value::Bool(_) => "bool",
-        Value::Number(number) if number.is_f64() => "float64",
-        Value::Number(_) => "int64",
-        Value::String(_) => "string",
-        Value::Array(_) => "[]interface {}",
-        Value::Object(_) => "map[string]interface {}",
-    }
+    left.is_some_and(|left| go_format::type_of(left) == go_format::type_of(right))
 }
 
 /// 500 without a reason: what kube-apiserver answers when merging itself fails.

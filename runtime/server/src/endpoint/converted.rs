@@ -6,6 +6,7 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
+use planesmith_machinery::custom::CustomObject;
 use planesmith_machinery::object::Object;
 use planesmith_machinery::status::ApiResult;
 use planesmith_machinery::{custom, json};
@@ -65,8 +66,10 @@ impl Endpoint {
         if self.kind().custom.is_none() || !custom::needs_converter(entry.bytes(), self.kind()) {
             return Ok(entry);
         }
-        let object = self.custom_object(&entry).await?;
-        Ok(self.shown_as(&entry, json::to_vec(&*object).into()))
+        Ok(match self.asked(&entry).await? {
+            Some(object) => self.shown_as(&entry, json::to_vec(&object).into()),
+            None => entry,
+        })
     }
 
     /// As [`Self::converted`], of one entry.
@@ -84,11 +87,16 @@ impl Endpoint {
         if !custom::needs_converter(entry.bytes(), self.kind()) {
             return self.forms().object(entry.bytes());
         }
-        let mut objects = custom::read_all(&[entry.bytes().clone()], self.kind()).await?;
-        match objects.pop() {
+        match self.asked(entry).await? {
             Some(object) => Ok(Box::new(object)),
             None => self.forms().object(entry.bytes()),
         }
+    }
+
+    /// What the converter makes of one entry that needs it.
+    async fn asked(&self, entry: &Entry) -> ApiResult<Option<CustomObject>> {
+        let mut objects = custom::read_all(&[entry.bytes().clone()], self.kind()).await?;
+        Ok(objects.pop())
     }
 
     /// An entry that shows `json`, which is in the endpoint's version.

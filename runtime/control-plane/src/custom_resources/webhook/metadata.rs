@@ -1,6 +1,7 @@
 //! What a webhook may not change: all of the metadata but labels and annotations.
 
 use planesmith_machinery::field_error::FieldErrors;
+use planesmith_machinery::go_format::type_of;
 use planesmith_machinery::resource::ResourceFacts;
 use planesmith_machinery::validation::{check_annotations, check_labels};
 use serde_json::{Map, Value};
@@ -43,7 +44,7 @@ pub(super) fn restore(before: &Value, after: &mut Value) -> Result<(), String> {
     let Value::Object(answered) = answered else {
         return Err(format!(
             "invalid metadata of type {} in converted object",
-            go_type(answered)
+            type_of(answered)
         ));
     };
     let mut restored = before
@@ -62,7 +63,7 @@ pub(super) fn restore(before: &Value, after: &mut Value) -> Result<(), String> {
             Some(other) => {
                 return Err(format!(
                     "invalid metadata.{name} of type {} in converted object",
-                    go_type(other)
+                    type_of(other)
                 ));
             }
         }
@@ -75,7 +76,7 @@ fn check_texts(name: &str, entries: &Map<String, Value>, had: Option<&Value>) ->
     let mut texts = BTreeMap::new();
     for (key, value) in entries {
         let Value::String(value) = value else {
-            let found = go_type(value);
+            let found = type_of(value);
             return Err(format!(
                 "metadata.{name}[{key}] must be a string, but is {found} in converted object"
             ));
@@ -95,16 +96,4 @@ fn check_texts(name: &str, entries: &Map<String, Value>, had: Option<&Value>) ->
 
 fn text<'v>(document: &'v Value, pointer: &str) -> &'v str {
     document.pointer(pointer).and_then(Value::as_str).unwrap_or_default()
-}
-
-fn go_type(value: &Value) -> &'static str {
-    match value {
-        Value::Null => "<nil>",
-        Value::Bool(_) => "bool",
-        Value::Number(number) if number.is_f64() => "float64",
-        Value::Number(_) => "int64",
-        Value::String(_) => "string",
-        Value::Array(_) => "[]interface {}",
-        Value::Object(_) => "map[string]interface {}",
-    }
 }

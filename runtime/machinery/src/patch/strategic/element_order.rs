@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 
 use super::lists::{element_type, merge, no_merge_key};
 use super::schema::Schema;
-use super::{DIRECTIVE, SET_ORDER, directives, failed, go_type};
+use super::{DIRECTIVE, SET_ORDER, directives, failed};
 use crate::go_format;
 use crate::status::ApiError;
 
@@ -168,5 +168,8 @@ fn places(list: &[Value], identity: Identity<'_>) -> Result<HashMap<String, usiz
 }
 
 fn wrong_type(wanted: &str, found: &Value) -> ApiError {
-    failed(format!("expected a {wanted}, but received a {}", go_type(found)))
+    failed(format!(
+        "expected a {wanted}, but received a {}",
+        go_format::type_of(found)
+    ))
 }

@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 
 use super::element_order::{Identity, order};
 use super::schema::{ListStrategy, Schema};
-use super::{DIRECTIVE, directives, failed, go_type, merge_maps};
+use super::{DIRECTIVE, directives, failed, merge_maps};
 use crate::go_format;
 use crate::status::ApiError;
 
@@ -55,7 +55,7 @@ pub(super) fn delete_values(list: &mut Vec<Value>, values: &[Value]) -> Result<(
 
 /// The one Go type of all elements.
 pub(super) fn element_type(original: &[Value], patch: &[Value]) -> Result<&'static str, ApiError> {
-    let mut types = original.iter().chain(patch).map(go_type);
+    let mut types = original.iter().chain(patch).map(go_format::type_of);
     let Some(first) = types.next() else {
         return Err(failed("no elements in any of the given slices"));
     };
