@@ -126,7 +126,7 @@ pub enum NameRule {
     PathSegment,
 }
 
-/// Deviations of a kind from the usual handling of writes.
+/// Deviations of a kind from the usual handling of writes and tables.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Behavior {
     /// The server counts changes of anything but metadata and status in `metadata.generation`.
@@ -149,6 +149,9 @@ pub struct Behavior {
     pub resets: &'static [&'static str],
     /// Dotted paths that writers of `/status` never come to manage, besides all that is outside metadata.
     pub status_resets: &'static [&'static str],
+    /// Dotted path of the number by which the table of a list has its rows, lowest first; empty: they are ordered by
+    /// name, as the list is.
+    pub rows_by: &'static str,
 }
 
 impl Behavior {
@@ -164,6 +167,7 @@ impl Behavior {
         read_only: false,
         resets: &[],
         status_resets: &[],
+        rows_by: "",
     };
 }
 

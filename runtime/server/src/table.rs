@@ -9,7 +9,7 @@ use planesmith_machinery::meta::ListMeta;
 use planesmith_machinery::resource::{CellSource, Column, ResourceFacts};
 use planesmith_machinery::scale::v1::Scale;
 use planesmith_machinery::status::{ApiError, ApiResult};
-use planesmith_machinery::table::{Cell, RowObject, TableWriter};
+use planesmith_machinery::table::{self, Cell, RowObject, TableWriter};
 use planesmith_store::Entry;
 
 use self::kept_row::KeptRow;
@@ -53,7 +53,7 @@ pub(crate) fn of_one(
     Ok(table.finish())
 }
 
-/// The table of a list.
+/// The table of a list, in the order of names unless the kind declares another.
 pub(crate) fn of_list(
     facts: &'static ResourceFacts,
     meta: &ListMeta,
@@ -62,10 +62,30 @@ pub(crate) fn of_list(
     shown: RowObject,
 ) -> ApiResult<Vec<u8>> {
     let mut table = TableWriter::new(facts, meta, true);
-    for entry in entries {
-        append(&mut table, facts, Subject::Entry(entry), forms, shown)?;
+    match table::printed(facts).behavior.rows_by {
+        "" => {
+            for entry in entries {
+                append(&mut table, facts, Subject::Entry(entry), forms, shown)?;
+            }
+        }
+        path => {
+            for entry in by_number(entries, forms, path)? {
+                append(&mut table, facts, Subject::Entry(entry), forms, shown)?;
+            }
+        }
     }
     Ok(table.finish())
+}
+
+/// The entries by the number at `path` of each object; equal ones stay as they are, which is by name.
+fn by_number<'a>(entries: &'a [Arc<Entry>], forms: &Forms, path: &str) -> ApiResult<Vec<&'a Arc<Entry>>> {
+    let mut numbered = Vec::with_capacity(entries.len());
+    for entry in entries {
+        let object = Subject::Entry(entry).object(forms)?;
+        numbered.push((table::number_at(&*object, path), entry));
+    }
+    numbered.sort_by_key(|(number, _)| *number);
+    Ok(numbered.into_iter().map(|(_, entry)| entry).collect())
 }
 
 fn append(

@@ -31,6 +31,7 @@ const PRECEDENCE: i32 = 1000;
     status,
     status_resets("metadata"),
     generation,
+    rows_by = "spec.matchingPrecedence",
     rules
 )]
 #[resource(

@@ -40,6 +40,7 @@ const RESOURCE: Grammar = Grammar {
         "read_only",
         "resets",
         "status_resets",
+        "rows_by",
         "rules",
     ],
     repeated: &["subresource", "column"],
@@ -123,6 +124,7 @@ pub(crate) struct ResourceAttrs {
     pub(crate) behavior: BehaviorModel,
     pub(crate) resets: Vec<Spanned<String>>,
     pub(crate) status_resets: Vec<Spanned<String>>,
+    pub(crate) rows_by: Option<Spanned<String>>,
     pub(crate) rules: bool,
     /// The keys that were met, also those whose value could not be read; they are not missing.
     pub(crate) keys: Vec<String>,
@@ -207,6 +209,7 @@ impl ResourceAttrs {
             "selectable" => self.selectable = entry.texts("spec.nodeName", diagnostics),
             "resets" => self.resets = entry.texts("spec", diagnostics),
             "status_resets" => self.status_resets = entry.texts("metadata.labels", diagnostics),
+            "rows_by" => self.rows_by = entry.text("spec.priority", diagnostics),
             "column" => {
                 let nested = entry.nested(&COLUMN, diagnostics);
                 self.columns

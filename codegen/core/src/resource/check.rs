@@ -49,6 +49,7 @@ pub(super) fn check(
     let subresources = subresources(&attrs, &structure, diagnostics);
     path::selectable(&attrs, &structure, diagnostics);
     path::resets(&attrs, &structure, diagnostics);
+    path::rows_by(&attrs, &structure, diagnostics);
     let columns = column::columns(&attrs.columns, &structure, diagnostics);
     let names = Names::of(&attrs, kind.as_deref().unwrap_or_default(), diagnostics);
     let (group, version, kind) = (group?, version?, kind?);
@@ -75,6 +76,7 @@ pub(super) fn check(
         behavior: BehaviorModel {
             resets: values(&attrs.resets),
             status_resets: values(&attrs.status_resets),
+            rows_by: attrs.rows_by.map(|path| path.value).unwrap_or_default(),
             create_only: attrs.create_only.is_some(),
             read_only: attrs.read_only.is_some(),
             ..attrs.behavior

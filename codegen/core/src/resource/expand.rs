@@ -230,10 +230,13 @@ fn behavior(model: &ResourceModel) -> TokenStream {
             let name = format_ident!("{name}");
             quote!(#name: &[#(#paths),*],)
         });
+    let rows_by = &behavior.rows_by;
+    let rows_by = (!rows_by.is_empty()).then(|| quote!(rows_by: #rows_by,));
     quote! {
         ::planesmith_machinery::resource::Behavior {
             #(#flags)*
             #(#paths)*
+            #rows_by
             ..::planesmith_machinery::resource::Behavior::NONE
         }
     }

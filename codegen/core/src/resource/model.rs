@@ -131,7 +131,7 @@ pub enum NameRule {
     PathSegment,
 }
 
-/// Deviations of a kind from the usual handling of writes.
+/// Deviations of a kind from the usual handling of writes and tables.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct BehaviorModel {
     /// `metadata.generation` is counted.
@@ -154,4 +154,6 @@ pub struct BehaviorModel {
     pub resets: Vec<String>,
     /// Paths that writers of the status never come to manage.
     pub status_resets: Vec<String>,
+    /// Path of the number that orders the rows of tables; empty for the order of names.
+    pub rows_by: String,
 }

@@ -41,6 +41,13 @@ pub(super) fn resets(attrs: &ResourceAttrs, structure: &StructModel, diagnostics
     }
 }
 
+/// The path of `rows_by = "..."`.
+pub(super) fn rows_by(attrs: &ResourceAttrs, structure: &StructModel, diagnostics: &Diagnostics) {
+    if let Some(path) = &attrs.rows_by {
+        names_a_field(path, structure, diagnostics);
+    }
+}
+
 /// Reports a path that cannot lead anywhere. Only the first step is known here: deeper types are elsewhere.
 pub(super) fn names_a_field(path: &Spanned<String>, structure: &StructModel, diagnostics: &Diagnostics) {
     let Spanned { value, span } = path;
