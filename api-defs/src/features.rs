@@ -4,19 +4,24 @@ use planesmith_machinery::feature::Feature;
 use planesmith_machinery::ip::STRICT_FORMS;
 
 /// All of them.
-pub static ALL: [&Feature; 20] = [
+pub static ALL: [&Feature; 25] = [
     &CLEARING_NOMINATED_NODE_NAME_AFTER_BINDING,
     &CLUSTER_TRUST_BUNDLE_PROJECTION,
     &CONTAINER_STOP_SIGNALS,
     &COORDINATED_LEADER_ELECTION,
     &CROSS_NAMESPACE_VOLUME_DATA_SOURCE,
     &DRA_LIST_TYPE_ATTRIBUTES,
+    &DRA_NODE_ALLOCATABLE_RESOURCES,
     &GENERIC_WORKLOAD,
     &HPA_SCALE_TO_ZERO,
+    &IMAGE_VOLUME_WITH_DIGEST,
     &IN_PLACE_POD_LEVEL_RESOURCES_VERTICAL_SCALING,
     &IN_PLACE_POD_VERTICAL_SCALING_INIT_CONTAINERS,
     &MANIFEST_BASED_ADMISSION_CONTROL_CONFIG,
     &MAX_UNAVAILABLE_STATEFUL_SET,
+    &MUTABLE_POD_RESOURCES_FOR_SUSPENDED_JOBS,
+    &MUTABLE_SCHEDULING_DIRECTIVES_FOR_SUSPENDED_JOBS,
+    &NODE_DECLARED_FEATURES,
     &POD_CERTIFICATE_REQUEST,
     &RELAXED_SERVICE_NAME_VALIDATION,
     &RESTART_ALL_CONTAINERS_ON_CONTAINER_EXITS,
@@ -40,10 +45,14 @@ pub(crate) static COORDINATED_LEADER_ELECTION: Feature = Feature::off("Coordinat
 pub(crate) static CROSS_NAMESPACE_VOLUME_DATA_SOURCE: Feature = Feature::off("CrossNamespaceVolumeDataSource");
 /// Devices have attributes with several values.
 pub(crate) static DRA_LIST_TYPE_ATTRIBUTES: Feature = Feature::off("DRAListTypeAttributes");
+/// Devices take from what nodes have for pods.
+pub(crate) static DRA_NODE_ALLOCATABLE_RESOURCES: Feature = Feature::off("DRANodeAllocatableResources");
 /// Pods name the group with which they are scheduled.
 pub(crate) static GENERIC_WORKLOAD: Feature = Feature::off("GenericWorkload");
 /// Autoscalers go down to no replicas.
 pub(crate) static HPA_SCALE_TO_ZERO: Feature = Feature::off("HPAScaleToZero");
+/// Pods say which image is mounted as a volume.
+pub(crate) static IMAGE_VOLUME_WITH_DIGEST: Feature = Feature::off("ImageVolumeWithDigest");
 /// What pods ask for as a whole changes while they run.
 pub(crate) static IN_PLACE_POD_LEVEL_RESOURCES_VERTICAL_SCALING: Feature =
     Feature::on("InPlacePodLevelResourcesVerticalScaling");
@@ -55,6 +64,14 @@ pub(crate) static MANIFEST_BASED_ADMISSION_CONTROL_CONFIG: Feature =
     Feature::off("ManifestBasedAdmissionControlConfig");
 /// Stateful sets replace several pods at once.
 pub(crate) static MAX_UNAVAILABLE_STATEFUL_SET: Feature = Feature::off("MaxUnavailableStatefulSet");
+/// What suspended jobs ask for may change.
+pub(crate) static MUTABLE_POD_RESOURCES_FOR_SUSPENDED_JOBS: Feature =
+    Feature::on("MutablePodResourcesForSuspendedJobs");
+/// Where suspended jobs run may change after they have run before.
+pub(crate) static MUTABLE_SCHEDULING_DIRECTIVES_FOR_SUSPENDED_JOBS: Feature =
+    Feature::on("MutableSchedulingDirectivesForSuspendedJobs");
+/// Nodes say what they can do.
+pub(crate) static NODE_DECLARED_FEATURES: Feature = Feature::on("NodeDeclaredFeatures");
 /// Volumes of pods hold certificates that are made for the pod.
 pub(crate) static POD_CERTIFICATE_REQUEST: Feature = Feature::off("PodCertificateRequest");
 /// Names of services start with a digit.

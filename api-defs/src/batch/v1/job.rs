@@ -69,7 +69,10 @@ impl Rules for Job {
     };
 
     fn default_values(&mut self) {
-        self.default_labels();
+        // A new job shares the labels of its template, and so gets the generated ones, too.
+        if !self.metadata.uid.is_empty() {
+            self.default_labels();
+        }
         self.spec.default_job();
         self.spec.default_parts();
     }
@@ -79,11 +82,11 @@ impl Rules for Job {
         if self.spec.manual_selector != Some(true) {
             self.generate_selector();
         }
-        // As if read again: labels of the template stand for missing ones of the job.
         self.default_labels();
     }
 
     fn prepare_update(&mut self, old: &Self) {
+        self.default_labels();
         self.spec.template.drop_disabled(Some(&old.spec.template));
     }
 
@@ -128,5 +131,41 @@ impl Job {
         if self.metadata.labels.is_empty() {
             self.metadata.labels.clone_from(&self.spec.template.metadata.labels);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use planesmith_machinery::defaulting::set_defaults;
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    /// The labels that a job has after it was made.
+    fn labels(own: &Value, of_template: &Value) -> Vec<String> {
+        let mut job: Job = serde_json::from_value(json!({
+            "apiVersion": "batch/v1",
+            "kind": "Job",
+            "metadata": {"name": "j", "labels": own},
+            "spec": {"template": {"metadata": {"labels": of_template}, "spec": {"containers": []}}},
+        }))
+        .unwrap();
+        set_defaults(&mut job);
+        job.metadata.uid = "u".to_owned();
+        job.prepare_create();
+        job.metadata.labels.into_keys().collect()
+    }
+
+    #[test]
+    fn a_job_without_labels_has_all_of_its_template() {
+        let all = [
+            "batch.kubernetes.io/controller-uid",
+            "batch.kubernetes.io/job-name",
+            "controller-uid",
+            "job-name",
+        ];
+        assert_eq!(labels(&json!({}), &json!({})), all);
+        assert_eq!(labels(&json!({}), &json!({"x": "y"})), [&all[..], &["x"]].concat());
+        assert_eq!(labels(&json!({"a": "b"}), &json!({"x": "y"})), ["a"]);
     }
 }

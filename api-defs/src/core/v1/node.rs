@@ -10,7 +10,7 @@ mod taint;
 
 use planesmith_machinery::field_error::FieldErrors;
 use planesmith_machinery::meta::ObjectMeta;
-use planesmith_machinery::rules::Rules;
+use planesmith_machinery::rules::{Rules, UpdateOrder};
 use planesmith_machinery::{Resource, Struct, ip};
 
 pub use config_source::{ConfigMapNodeConfigSource, NodeConfigSource, NodeConfigStatus};
@@ -88,6 +88,8 @@ pub struct NodeSpec {
 }
 
 impl Rules for Node {
+    const UPDATE_ORDER: UpdateOrder = UpdateOrder::ObjectFirst;
+
     fn default_values(&mut self) {
         self.spec.unite_pod_cidrs();
         round_up_to_milli(&mut self.status.capacity);
@@ -100,6 +102,7 @@ impl Rules for Node {
     fn prepare_create(&mut self) {
         self.spec.config_source = None;
         self.status.config = None;
+        self.status.drop_declared_features(None);
     }
 
     fn prepare_update(&mut self, old: &Self) {
@@ -112,6 +115,7 @@ impl Rules for Node {
         if old.status.config.is_none() {
             self.status.config = None;
         }
+        self.status.drop_declared_features(Some(&old.status));
     }
 
     fn validate(&self, errors: &mut FieldErrors) {

@@ -6,6 +6,7 @@ use planesmith_machinery::value::Value;
 
 use super::{Job, JobSpec};
 use crate::core::v1::{Affinity, Container, PodTemplateSpec};
+use crate::features::{MUTABLE_POD_RESOURCES_FOR_SUSPENDED_JOBS, MUTABLE_SCHEDULING_DIRECTIVES_FOR_SUSPENDED_JOBS};
 use crate::workload::selector::check_unchanged;
 
 const IMMUTABLE: &str = "field is immutable";
@@ -16,10 +17,7 @@ impl Job {
         self.spec.check_completions_change(&old.spec, &mut errors.at("spec"));
         check_unchanged(self.spec.selector.as_ref(), old.spec.selector.as_ref(), errors);
         let errors = &mut *errors.at("spec");
-        let allowed = old.template_with_allowed_changes(&self.spec.template);
-        if self.spec.template != allowed {
-            errors.invalid("template", GoValue(&self.spec.template), IMMUTABLE);
-        }
+        self.check_template_change(old, errors);
         let (new, old) = (&self.spec, &old.spec);
         check_same("completionMode", &new.completion_mode, &old.completion_mode, errors);
         check_same(
@@ -38,21 +36,30 @@ impl Job {
         check_same("successPolicy", &new.success_policy, &old.success_policy, errors);
     }
 
-    /// The template of this job with the changes in `new` that a suspended job allows.
-    fn template_with_allowed_changes(&self, new: &PodTemplateSpec) -> PodTemplateSpec {
-        let mut template = self.spec.template.clone();
-        if self.spec.suspend != Some(true) {
-            return template;
+    /// Reports changes of the template, but for those that a suspended job without pods allows.
+    fn check_template_change(&self, old: &Self, errors: &mut FieldErrors) {
+        let suspended = old.spec.suspend == Some(true);
+        let waiting = suspended && old.status.start_time.is_none();
+        let at_rest = (waiting || suspended && old.status.is("Suspended")) && old.status.active == 0;
+        let new = &self.spec.template;
+        let mut allowed = old.spec.template.clone();
+        let may_move = match MUTABLE_SCHEDULING_DIRECTIVES_FOR_SUSPENDED_JOBS.is_on() {
+            true => at_rest,
+            false => waiting,
+        };
+        if may_move {
+            allow_scheduling(&mut allowed, new);
         }
-        let at_rest = self.status.is("Suspended") && self.status.active == 0;
-        if at_rest || self.status.start_time.is_none() {
-            allow_scheduling(&mut template, new);
+        if at_rest && MUTABLE_POD_RESOURCES_FOR_SUSPENDED_JOBS.is_on() {
+            // Nobody looks at the metadata of the template then.
+            allow_resources(&mut allowed.spec.containers, &new.spec.containers);
+            allow_resources(&mut allowed.spec.init_containers, &new.spec.init_containers);
+            if new.spec != allowed.spec {
+                errors.invalid("template.spec", GoValue(&new.spec), IMMUTABLE);
+            }
+        } else if *new != allowed {
+            errors.invalid("template", GoValue(new), IMMUTABLE);
         }
-        if at_rest {
-            allow_resources(&mut template.spec.containers, &new.spec.containers);
-            allow_resources(&mut template.spec.init_containers, &new.spec.init_containers);
-        }
-        template
     }
 }
 
@@ -102,9 +109,13 @@ fn allow_scheduling(template: &mut PodTemplateSpec, new: &PodTemplateSpec) {
     template.metadata.labels.clone_from(&new.metadata.labels);
 }
 
-/// Takes over the resources of the containers, which stay the same otherwise.
+/// Takes over the resources of containers that are still the same ones.
 fn allow_resources(containers: &mut [Container], new: &[Container]) {
-    for (container, new) in containers.iter_mut().zip(new) {
+    if containers.len() != new.len() {
+        return;
+    }
+    let pairs = containers.iter_mut().zip(new);
+    for (container, new) in pairs.filter(|(container, new)| container.name == new.name) {
         container.resources.clone_from(&new.resources);
     }
 }
@@ -115,5 +126,61 @@ fn check_same<T: Value + PartialEq>(field: &str, new: &Option<T>, old: &Option<T
         new if new == old => {}
         Some(new) => errors.invalid(field, GoValue(new), IMMUTABLE),
         None => errors.invalid(field, Json("null"), IMMUTABLE),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    fn job(template: &Value, status: &Value) -> Job {
+        let value = json!({
+            "apiVersion": "batch/v1",
+            "kind": "Job",
+            "metadata": {"name": "j"},
+            "spec": {"suspend": true, "template": template},
+            "status": status,
+        });
+        serde_json::from_value(value).unwrap()
+    }
+
+    /// The fields that are refused when a suspended job with this status gets the template.
+    fn refused(status: &Value, template: &Value) -> Vec<String> {
+        let old = json!({"spec": {"containers": [{"name": "c", "image": "i"}, {"name": "d", "image": "i"}]}});
+        let mut errors = FieldErrors::default();
+        job(template, status).check_update(&job(&old, status), &mut errors);
+        errors.causes().into_iter().map(|cause| cause.field).collect()
+    }
+
+    #[test]
+    fn a_suspended_job_without_pods_takes_other_resources_and_places() {
+        let containers = |resources: Value| json!([{"name": "c", "image": "i", "resources": resources}, {"name": "d", "image": "i"}]);
+        let larger = json!({"spec": {"containers": containers(json!({"limits": {"cpu": "2"}}))}});
+        let moved = json!({
+            "metadata": {"labels": {"a": "b"}},
+            "spec": {"containers": containers(json!({})), "nodeSelector": {"disk": "ssd"}},
+        });
+        let named = json!({"spec": {"containers": [{"name": "x", "image": "i"}, {"name": "d", "image": "i"}]}});
+        let none: [&str; 0] = [];
+
+        let fresh = json!({});
+        assert_eq!(refused(&fresh, &larger), none);
+        assert_eq!(refused(&fresh, &moved), none);
+        assert_eq!(refused(&fresh, &named), ["spec.template.spec"]);
+
+        let started = json!({"startTime": "2026-01-01T00:00:00Z"});
+        assert_eq!(refused(&started, &larger), ["spec.template"]);
+        assert_eq!(refused(&started, &moved), ["spec.template"]);
+
+        let condition = json!([{"type": "Suspended", "status": "True"}]);
+        let resting = json!({"startTime": "2026-01-01T00:00:00Z", "conditions": condition});
+        assert_eq!(refused(&resting, &larger), none);
+        assert_eq!(refused(&resting, &moved), none);
+
+        let ending = json!({"active": 1, "conditions": condition});
+        assert_eq!(refused(&ending, &larger), ["spec.template"]);
+        assert_eq!(refused(&ending, &moved), ["spec.template"]);
     }
 }

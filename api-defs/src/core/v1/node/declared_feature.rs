@@ -4,11 +4,20 @@ use planesmith_machinery::field_error::FieldErrors;
 use planesmith_machinery::go_format::quote;
 
 use super::NodeStatus;
+use crate::features::NODE_DECLARED_FEATURES;
 
 /// The longest name of a feature.
 const MAX_NAME: usize = 253;
 
 impl NodeStatus {
+    /// Drops what the node says that it can do when that is switched off, unless it said so before.
+    pub(super) fn drop_declared_features(&mut self, old: Option<&Self>) {
+        let had_any = old.is_some_and(|old| !old.declared_features.is_empty());
+        if !NODE_DECLARED_FEATURES.is_on() && !had_any {
+            self.declared_features.clear();
+        }
+    }
+
     /// Reports names of features that are malformed, stand twice or are not sorted.
     pub(super) fn check_declared_features(&self, errors: &mut FieldErrors) {
         const FIELD: &str = "status.declaredFeatures";

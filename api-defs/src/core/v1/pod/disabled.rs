@@ -1,9 +1,10 @@
 //! Parts of pods that are switched off: they are dropped unless they were there before.
 
-use super::PodSpec;
-use crate::core::v1::{Lifecycle, VolumeProjection};
+use super::{PodSpec, PodStatus};
+use crate::core::v1::{ContainerStatus, Lifecycle, VolumeProjection};
 use crate::features::{
-    CLUSTER_TRUST_BUNDLE_PROJECTION, CONTAINER_STOP_SIGNALS, GENERIC_WORKLOAD, POD_CERTIFICATE_REQUEST,
+    CLUSTER_TRUST_BUNDLE_PROJECTION, CONTAINER_STOP_SIGNALS, DRA_NODE_ALLOCATABLE_RESOURCES, GENERIC_WORKLOAD,
+    IMAGE_VOLUME_WITH_DIGEST, POD_CERTIFICATE_REQUEST,
 };
 
 /// Which of the parts that can be switched off are on.
@@ -82,6 +83,38 @@ impl PodSpec {
     }
 }
 
+impl PodStatus {
+    /// Drops what is switched off, unless it was there before.
+    pub(super) fn drop_disabled(&mut self, old: &Self) {
+        if !IMAGE_VOLUME_WITH_DIGEST.is_on() && !old.shows_volumes() {
+            let containers = self
+                .container_statuses
+                .iter_mut()
+                .chain(&mut self.init_container_statuses);
+            let containers = containers.chain(&mut self.ephemeral_container_statuses);
+            for mount in containers.flat_map(|container| &mut container.volume_mounts) {
+                mount.volume_status = None;
+            }
+        }
+        let had_claims = !old.node_allocatable_resource_claim_statuses.is_empty();
+        if !DRA_NODE_ALLOCATABLE_RESOURCES.is_on() && !had_claims {
+            self.node_allocatable_resource_claim_statuses.clear();
+        }
+    }
+
+    fn shows_volumes(&self) -> bool {
+        let containers = self.container_statuses.iter().chain(&self.init_container_statuses);
+        let mut containers = containers.chain(&self.ephemeral_container_statuses);
+        let shows = |container: &ContainerStatus| {
+            container
+                .volume_mounts
+                .iter()
+                .any(|mount| mount.volume_status.is_some())
+        };
+        containers.any(shows)
+    }
+}
+
 /// Drops the signal, and with it hooks that say nothing else.
 fn drop_signal(lifecycle: &mut Option<Lifecycle>) {
     if let Some(hooks) = lifecycle
@@ -113,6 +146,26 @@ mod tests {
             "schedulingGroup": {"podGroupName": "g"},
         });
         serde_json::from_value(value).unwrap()
+    }
+
+    #[test]
+    fn what_is_switched_off_in_the_status_is_dropped_unless_it_was_there() {
+        let mount = json!({"name": "v", "mountPath": "/v", "volumeStatus": {"image": {"imageRef": "i@sha256:0"}}});
+        let container = json!({
+            "name": "c", "image": "i", "imageID": "", "ready": true, "restartCount": 0, "volumeMounts": [mount],
+        });
+        let claims = json!([{"resourceClaimName": "r"}]);
+        let full: PodStatus = serde_json::from_value(json!({
+            "containerStatuses": [container],
+            "nodeAllocatableResourceClaimStatuses": claims,
+        }))
+        .unwrap();
+        let mut status = full.clone();
+        status.drop_disabled(&full);
+        assert_eq!(status, full);
+        status.drop_disabled(&PodStatus::default());
+        assert_eq!(status.container_statuses[0].volume_mounts[0].volume_status, None);
+        assert!(status.node_allocatable_resource_claim_statuses.is_empty());
     }
 
     /// What of the spec is left: the group, both hooks, that of the ephemeral container, and the two sources.

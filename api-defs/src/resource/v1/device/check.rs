@@ -9,7 +9,7 @@ use super::super::device_request::EFFECTS;
 use super::super::list::{check_each, check_named};
 use super::super::names::{check_label, check_label_name, check_qualified, shortened};
 use super::{Device, DeviceAttribute, DeviceTaint};
-use crate::features::DRA_LIST_TYPE_ATTRIBUTES;
+use crate::features::{DRA_LIST_TYPE_ATTRIBUTES, DRA_NODE_ALLOCATABLE_RESOURCES};
 
 /// The most attributes and capacities of a device together.
 const MAX_ATTRIBUTES: usize = 32;
@@ -32,7 +32,8 @@ const MAX_CONSUMED_SETS: usize = 2;
 impl Device {
     /// Resets what belongs to alpha features and is not in `old` already.
     pub(in crate::resource::v1) fn drop_alpha(&mut self, old: Option<&Device>) {
-        if old.is_none_or(|old| old.node_allocatable_resource_mappings.is_empty()) {
+        let had_mappings = old.is_some_and(|old| !old.node_allocatable_resource_mappings.is_empty());
+        if !DRA_NODE_ALLOCATABLE_RESOURCES.is_on() && !had_mappings {
             self.node_allocatable_resource_mappings.clear();
         }
         if DRA_LIST_TYPE_ATTRIBUTES.is_on() {
