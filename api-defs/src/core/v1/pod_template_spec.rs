@@ -32,10 +32,8 @@ impl PodTemplateSpec {
 
     /// Reports what is wrong with the template at the current prefix.
     pub fn check(&self, options: PodOptions, errors: &mut FieldErrors) {
+        self.check_metadata(options, errors);
         let annotations = &self.metadata.annotations;
-        validation::check_labels("labels", &self.metadata.labels, errors);
-        validation::check_annotations("annotations", annotations, errors);
-        check_annotations(annotations, &self.spec, options, &mut errors.at("annotations"));
         let mut errors = errors.at("spec");
         self.spec.check("", options, &mut errors);
         check_seccomp_fields(annotations, &self.spec, &mut errors);
@@ -46,5 +44,13 @@ impl PodTemplateSpec {
                 "ephemeral containers not allowed in pod template",
             );
         }
+    }
+
+    /// The part of [`Self::check`] that is about labels and annotations.
+    pub(crate) fn check_metadata(&self, options: PodOptions, errors: &mut FieldErrors) {
+        let annotations = &self.metadata.annotations;
+        validation::check_labels("labels", &self.metadata.labels, errors);
+        validation::check_annotations("annotations", annotations, errors);
+        check_annotations(annotations, &self.spec, options, &mut errors.at("annotations"));
     }
 }

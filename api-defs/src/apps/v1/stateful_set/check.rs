@@ -1,5 +1,7 @@
 //! What is wrong with a stateful set.
 
+use std::collections::BTreeSet;
+
 use planesmith_machinery::field_error::FieldErrors;
 use planesmith_machinery::go_value::GoValue;
 use planesmith_machinery::names;
@@ -20,9 +22,32 @@ const FROZEN: &str = "updates to statefulset spec for fields other than 'replica
                       'updateStrategy', 'revisionHistoryLimit', 'persistentVolumeClaimRetentionPolicy' and \
                       'minReadySeconds' are forbidden";
 
+/// Which parts of a spec are looked at.
+#[derive(Clone, Copy, Debug)]
+struct Extent {
+    /// What cannot change.
+    frozen: bool,
+    /// The template as a whole, and not its metadata only.
+    template: bool,
+}
+
 impl StatefulSetSpec {
-    /// Reports what is wrong with the spec. Parts that were wrong in the spec that it replaces may stay so.
+    /// Reports what is wrong with the spec. What cannot change is not looked at again in a spec that replaces another, and
+    /// the template is not when anything was wrong with the other one.
     pub(super) fn check(&self, old: Option<&Self>, errors: &mut FieldErrors) {
+        let options = PodOptions::of_template(old.map(|old| &old.template));
+        let frozen = old.is_none();
+        let was_bad = old.is_some_and(|old| {
+            let mut found = FieldErrors::default();
+            let template = true;
+            old.check_parts(Extent { frozen, template }, options, &mut found);
+            !found.is_empty()
+        });
+        let template = !was_bad;
+        self.check_parts(Extent { frozen, template }, options, errors);
+    }
+
+    fn check_parts(&self, extent: Extent, options: PodOptions, errors: &mut FieldErrors) {
         match self.pod_management_policy.as_str() {
             "" => errors.required("podManagementPolicy", ""),
             "OrderedReady" | "Parallel" => {}
@@ -32,8 +57,7 @@ impl StatefulSetSpec {
         if let Some(policy) = &self.persistent_volume_claim_retention_policy {
             policy.check(&mut errors.at("persistentVolumeClaimRetentionPolicy"));
         }
-        // They cannot change, so that those which were stored are not looked at again.
-        if old.is_none() {
+        if extent.frozen {
             for (index, claim) in self.volume_claim_templates.iter().enumerate() {
                 let errors = &mut *errors.at_index("volumeClaimTemplates", index);
                 claim.spec.check(&mut errors.at("spec"));
@@ -44,21 +68,15 @@ impl StatefulSetSpec {
         if let Some(ordinals) = &self.ordinals {
             check_from_zero("ordinals.start", ordinals.start, errors);
         }
-        self.check_service_name(old, errors);
-        self.check_template(old, errors);
+        if extent.frozen && !self.service_name.is_empty() {
+            for complaint in names::dns_label(&self.service_name) {
+                errors.invalid("serviceName", &self.service_name, complaint);
+            }
+        }
+        self.check_template(extent, options, errors);
     }
 
-    fn check_service_name(&self, old: Option<&Self>, errors: &mut FieldErrors) {
-        let was_bad = old.is_some_and(|old| !names::dns_label(&old.service_name).is_empty());
-        if self.service_name.is_empty() || was_bad {
-            return;
-        }
-        for complaint in names::dns_label(&self.service_name) {
-            errors.invalid("serviceName", &self.service_name, complaint);
-        }
-    }
-
-    fn check_template(&self, old: Option<&Self>, errors: &mut FieldErrors) {
+    fn check_template(&self, extent: Extent, options: PodOptions, errors: &mut FieldErrors) {
         let selector = self.selector.as_ref();
         check_present(selector, "statefulset", errors);
         let labels = &self.template.metadata.labels;
@@ -72,21 +90,15 @@ impl StatefulSetSpec {
                 if outcome == Match::No {
                     report_mismatch(labels, "template.metadata.labels", errors);
                 }
-                if !old.is_some_and(Self::has_bad_template) {
-                    let options = PodOptions::of_template(old.map(|old| &old.template));
-                    self.whole_template().check(options, &mut errors.at("template"));
+                let (template, errors) = (self.whole_template(), &mut *errors.at("template"));
+                if extent.template {
+                    template.check(options, errors);
                 }
+                // Clients are told of these twice.
+                template.check_metadata(options, errors);
             }
         }
         check_restarts(&self.template, "StatefulSet", &mut errors.at("template"));
-    }
-
-    /// Whether the template would be refused today.
-    fn has_bad_template(&self) -> bool {
-        let mut errors = FieldErrors::default();
-        let options = PodOptions::of_template(Some(&self.template));
-        self.whole_template().check(options, &mut errors);
-        !errors.is_empty()
     }
 
     /// The template as the pods will have it: with the volumes that claims stand for, and without names for the network,
@@ -96,12 +108,11 @@ impl StatefulSetSpec {
         template.spec.hostname.clear();
         template.spec.subdomain.clear();
         let claims = self.volume_claim_templates.iter();
-        let claims: Vec<&str> = claims.map(|claim| claim.metadata.name.as_str()).collect();
-        template
-            .spec
-            .volumes
-            .retain(|volume| !claims.contains(&volume.name.as_str()));
-        template.spec.volumes.extend(claims.into_iter().map(claimed_volume));
+        let claims: BTreeSet<&str> = claims.map(|claim| claim.metadata.name.as_str()).collect();
+        let own = std::mem::take(&mut template.spec.volumes).into_iter();
+        let own = own.filter(|volume| !claims.contains(volume.name.as_str()));
+        // The claims come first, which the places of other volumes in errors show.
+        template.spec.volumes = claims.iter().copied().map(claimed_volume).chain(own).collect();
         template
     }
 
@@ -171,12 +182,66 @@ impl StatefulSetPersistentVolumeClaimRetentionPolicy {
 
 #[cfg(test)]
 mod tests {
+    use planesmith_machinery::defaulting::set_defaults;
+    use serde_json::{Value, json};
+
+    use super::super::StatefulSet;
     use super::*;
 
     fn bad_fields(set: &StatefulSetSpec) -> Vec<String> {
         let mut errors = FieldErrors::default();
         set.check(None, &mut errors);
         errors.as_slice().iter().map(|error| error.field.clone()).collect()
+    }
+
+    fn spec(template: &Value, service_name: &str) -> StatefulSetSpec {
+        let mut set: StatefulSet = serde_json::from_value(json!({
+            "apiVersion": "apps/v1",
+            "kind": "StatefulSet",
+            "spec": {
+                "selector": {"matchLabels": {"a": "b"}},
+                "template": template,
+                "serviceName": service_name,
+            },
+        }))
+        .unwrap();
+        set_defaults(&mut set);
+        set.spec
+    }
+
+    fn template(labels: Value, image: &str) -> Value {
+        json!({"metadata": {"labels": labels}, "spec": {"containers": [{"name": "c", "image": image}]}})
+    }
+
+    #[test]
+    fn bad_labels_of_the_template_are_told_twice() {
+        let bad = spec(&template(json!({"a": "b", "c": "d!"}), "i"), "s");
+        assert_eq!(
+            bad_fields(&bad),
+            ["spec.template.labels"; 2].map(|path| path.replace("spec.", ""))
+        );
+    }
+
+    #[test]
+    fn updates_look_at_the_template_when_everything_was_right_before() {
+        let changed = |old: &StatefulSetSpec, new: &StatefulSetSpec| {
+            let mut errors = FieldErrors::default();
+            new.check(Some(old), &mut errors);
+            errors
+                .as_slice()
+                .iter()
+                .map(|error| error.field.clone())
+                .collect::<Vec<_>>()
+        };
+        let good = spec(&template(json!({"a": "b"}), "i"), "s");
+        assert_eq!(bad_fields(&good), [""; 0]);
+        let bad = spec(&template(json!({"a": "b"}), " "), "No name");
+        assert_eq!(changed(&good, &bad), ["template.spec.containers[0].image"]);
+        let mut once_bad = good.clone();
+        once_bad.replicas = Some(-1);
+        assert_eq!(changed(&once_bad, &bad), [""; 0]);
+        let labelled = spec(&template(json!({"a": "b", "c": "d!"}), " "), "s");
+        assert_eq!(changed(&once_bad, &labelled), ["template.labels"]);
     }
 
     #[test]
