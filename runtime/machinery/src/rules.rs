@@ -32,6 +32,12 @@ pub trait Rules: Sized {
     /// Fills in values that depend on other fields; declared defaults are already set.
     fn default_values(&mut self) {}
 
+    /// Warnings for the client about what [`Rules::prepare_create`] is going to change, whether or not the object is
+    /// accepted then.
+    fn preparation_warnings(&self) -> Vec<String> {
+        Vec::new()
+    }
+
     /// Resets what a creator may not decide. `status` is already cleared when the kind has a status subresource.
     fn prepare_create(&mut self) {}
 
@@ -185,6 +191,8 @@ pub struct RulesTable {
     pub holds_proofs: bool,
     /// See [`Rules::default_values`].
     pub default_values: fn(&mut dyn Object),
+    /// See [`Rules::preparation_warnings`].
+    pub preparation_warnings: fn(&dyn Object) -> Vec<String>,
     /// See [`Rules::prepare_create`].
     pub prepare_create: fn(&mut dyn Object),
     /// See [`Rules::note_creator`].
@@ -233,6 +241,7 @@ impl RulesTable {
         dependents: Dependents::Collected,
         holds_proofs: false,
         default_values: |_| {},
+        preparation_warnings: |_| Vec::new(),
         prepare_create: |_| {},
         note_creator: |_, _| {},
         prepare_update: |_, _| {},
@@ -266,6 +275,10 @@ impl RulesTable {
                 if let Some(object) = object.downcast_mut::<R>() {
                     object.default_values();
                 }
+            },
+            preparation_warnings: |object| match object.downcast_ref::<R>() {
+                Some(object) => object.preparation_warnings(),
+                None => Vec::new(),
             },
             prepare_create: |object| {
                 if let Some(object) = object.downcast_mut::<R>() {

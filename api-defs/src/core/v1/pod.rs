@@ -1,6 +1,7 @@
 //! Pods: containers that run together on a node.
 
 mod annotations;
+mod app_armor;
 mod check;
 mod columns;
 mod defaults;
@@ -9,6 +10,7 @@ mod dns;
 mod ephemeral;
 mod host;
 mod options;
+mod placed_container;
 mod prepare;
 mod quality;
 mod resize;
@@ -37,7 +39,8 @@ pub use spec::{PodOS, PodReadinessGate, PodSchedulingGate, PodSchedulingGroup, P
 pub use status::{HostIP, PodCondition, PodIP, PodStatus};
 pub use topology_spread::TopologySpreadConstraint;
 
-pub(crate) use annotations::{check as check_annotations, check_app_armor_fields, check_seccomp_fields};
+pub(crate) use annotations::{check as check_annotations, check_seccomp_fields};
+pub(crate) use app_armor::check_app_armor_fields;
 
 /// Containers that run together on a node and share its address, its volumes and its end.
 #[derive(Clone, Debug, Default, PartialEq, Resource)]
@@ -116,6 +119,10 @@ impl Rules for Pod {
 
     fn default_values(&mut self) {
         self.fill_in();
+    }
+
+    fn preparation_warnings(&self) -> Vec<String> {
+        app_armor::warnings(&self.metadata.annotations, &self.spec)
     }
 
     fn prepare_create(&mut self) {

@@ -81,6 +81,7 @@ impl Write<'_> {
 
     /// Checks and stores an object that has everything that was reserved for it.
     async fn create_held(&self, mut object: Box<dyn Object>, held: &mut Held) -> ApiResult<Outcome> {
+        self.pass_on((object.resource().rules.preparation_warnings)(&*object));
         prepare(&mut *object);
         let user = &self.call.ctx.user;
         let creator = Creator {

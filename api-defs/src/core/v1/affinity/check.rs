@@ -5,6 +5,7 @@ use planesmith_machinery::meta::LabelSelector;
 use planesmith_machinery::names;
 use planesmith_machinery::validation::{SelectorValues, check_label_key, check_label_selector};
 
+use crate::core::v1::label_keys::check_label_keys;
 use crate::core::v1::pod::PodOptions;
 use crate::core::v1::{Affinity, NodeAffinity, PodAffinityTerm, WeightedPodAffinityTerm};
 
@@ -138,45 +139,11 @@ impl PodAffinityTerm {
                 errors.invalid("namespace", namespace, problem);
             }
         }
-        self.check_label_keys(errors);
+        let (with, without) = (&self.match_label_keys, &self.mismatch_label_keys);
+        check_label_keys(with, without, self.label_selector.as_ref(), errors);
         if self.topology_key.is_empty() {
             errors.required("topologyKey", "can not be empty");
         }
         check_label_key("topologyKey", &self.topology_key, errors);
-    }
-
-    fn check_label_keys(&self, errors: &mut FieldErrors) {
-        let lists = [
-            ("matchLabelKeys", &self.match_label_keys),
-            ("mismatchLabelKeys", &self.mismatch_label_keys),
-        ];
-        for (field, keys) in lists {
-            if !keys.is_empty() && self.label_selector.is_none() {
-                errors.forbidden(field, "must not be specified when labelSelector is not set");
-                continue;
-            }
-            for (index, key) in keys.iter().enumerate() {
-                check_label_key("", key, &mut errors.at_index(field, index));
-            }
-        }
-        if let Some(selector) = &self.label_selector {
-            let mut known: Vec<&str> = selector.match_labels.keys().map(String::as_str).collect();
-            for requirement in &selector.match_expressions {
-                let key = requirement.key.as_str();
-                // Creation has added a requirement for each key; a second one was there before.
-                let position = self.match_label_keys.iter().rposition(|known| known == key);
-                if let Some(index) = position.filter(|_| known.contains(&key)) {
-                    let problem = "exists in both matchLabelKeys and labelSelector";
-                    errors.at_index("", index).invalid("", key, problem);
-                }
-                known.push(key);
-            }
-        }
-        for (index, key) in self.match_label_keys.iter().enumerate() {
-            if self.mismatch_label_keys.contains(key) {
-                let problem = "exists in both matchLabelKeys and mismatchLabelKeys";
-                errors.at_index("matchLabelKeys", index).invalid("", key, problem);
-            }
-        }
     }
 }

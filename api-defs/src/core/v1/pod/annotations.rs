@@ -6,7 +6,7 @@ use planesmith_machinery::field_error::FieldErrors;
 
 use super::{PodOptions, PodSpec};
 use crate::core::v1::volume::check_descending;
-use crate::core::v1::{AppArmorProfile, Container, SeccompProfile, Toleration};
+use crate::core::v1::{SeccompProfile, Toleration};
 
 /// Marks the copy of a pod that a kubelet runs by itself.
 pub(crate) const MIRROR: &str = "kubernetes.io/config.mirror";
@@ -148,79 +148,4 @@ fn check_seccomp_match(annotation: &str, profile: &SeccompProfile, errors: &mut 
         let problem = "seccomp profile in annotation and field must match";
         errors.forbidden("localhostProfile", problem);
     }
-}
-
-/// As `check_seccomp_fields`, for AppArmor.
-pub(crate) fn check_app_armor_fields(annotations: &Annotations, spec: &PodSpec, errors: &mut FieldErrors) {
-    if spec.is_of("windows") {
-        return;
-    }
-    let of_pod = spec
-        .security_context
-        .as_ref()
-        .and_then(|context| context.app_armor_profile.as_ref());
-    spec.visit_containers(errors, &mut |container, errors| {
-        let context = container.security_context.as_ref();
-        let own = context.and_then(|context| context.app_armor_profile.as_ref());
-        let annotation = annotations.get(&format!("{APP_ARMOR}{}", container.name));
-        if let (Some(profile), Some(annotation)) = (own.or(of_pod), annotation) {
-            check_app_armor_match(annotation, profile, &mut errors.at("securityContext.appArmorProfile"));
-        }
-    });
-}
-
-fn check_app_armor_match(annotation: &str, profile: &AppArmorProfile, errors: &mut FieldErrors) {
-    let path = annotation.strip_prefix("localhost/");
-    let same = match profile.type_.as_str() {
-        "Unconfined" => annotation == "unconfined",
-        "RuntimeDefault" => annotation == "runtime/default",
-        "Localhost" => path.is_some(),
-        _ => true,
-    };
-    if !same {
-        errors.forbidden("type", "apparmor type in annotation and field must match");
-    } else if profile.type_ == "Localhost" && profile.localhost_profile.as_deref() != path {
-        let problem = "apparmor profile in annotation and field must match";
-        errors.forbidden("localhostProfile", problem);
-    }
-}
-
-/// Moves profiles from annotations to the fields that replaced them.
-pub(super) fn adopt_app_armor(annotations: &Annotations, spec: &mut PodSpec) {
-    if spec.is_of("windows") {
-        return;
-    }
-    let of_pod = spec
-        .security_context
-        .as_ref()
-        .and_then(|context| context.app_armor_profile.clone());
-    let adopt = |container: &mut Container| {
-        let context = container.security_context.as_ref();
-        let profile = annotations
-            .get(&format!("{APP_ARMOR}{}", container.name))
-            .and_then(|annotation| app_armor_profile(annotation))
-            .filter(|_| context.is_none_or(|context| context.app_armor_profile.is_none()));
-        if profile.is_some() && profile != of_pod {
-            container.security_context.get_or_insert_default().app_armor_profile = profile;
-        }
-    };
-    spec.init_containers
-        .iter_mut()
-        .chain(&mut spec.containers)
-        .for_each(adopt);
-}
-
-fn app_armor_profile(annotation: &str) -> Option<AppArmorProfile> {
-    let (type_, path) = match annotation {
-        "unconfined" => ("Unconfined", None),
-        "runtime/default" => ("RuntimeDefault", None),
-        other => (
-            "Localhost",
-            Some(other.strip_prefix("localhost/").filter(|path| !path.is_empty())?),
-        ),
-    };
-    Some(AppArmorProfile {
-        type_: type_.to_owned(),
-        localhost_profile: path.map(str::to_owned),
-    })
 }

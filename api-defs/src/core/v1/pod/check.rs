@@ -10,12 +10,12 @@ use super::dns::check_dns;
 use super::resource_claim::check_claims;
 use super::topology_spread::check_spread;
 use super::{PodOptions, PodSpec};
+use crate::core::v1::ResourceRequirements;
 use crate::core::v1::container::{Surroundings, check_containers, check_ephemeral_containers, check_init_containers};
 use crate::core::v1::resource_name::is_huge_page;
 use crate::core::v1::resource_requirements::ResourceNames;
 use crate::core::v1::toleration::check_tolerations;
 use crate::core::v1::volume::check_volumes;
-use crate::core::v1::{Container, ResourceRequirements};
 
 const RESTART_POLICIES: [&str; 3] = ["Always", "OnFailure", "Never"];
 const DNS_POLICIES: [&str; 4] = ["ClusterFirstWithHostNet", "ClusterFirst", "Default", "None"];
@@ -247,28 +247,6 @@ impl PodSpec {
                     .at_key("", name)
                     .invalid("limits", limit.as_str(), problem);
             }
-        }
-    }
-
-    /// Calls `visit` for each container, with errors reported below it: init containers first, ephemeral ones last.
-    pub(crate) fn visit_containers(
-        &self,
-        errors: &mut FieldErrors,
-        visit: &mut dyn FnMut(&Container, &mut FieldErrors),
-    ) {
-        for (field, containers) in [
-            ("initContainers", &self.init_containers),
-            ("containers", &self.containers),
-        ] {
-            for (index, container) in containers.iter().enumerate() {
-                visit(container, &mut errors.at_index(field, index));
-            }
-        }
-        for (index, container) in self.ephemeral_containers.iter().enumerate() {
-            visit(
-                &container.as_container(),
-                &mut errors.at_index("ephemeralContainers", index),
-            );
         }
     }
 

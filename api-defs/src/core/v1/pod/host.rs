@@ -102,7 +102,7 @@ impl PodSpec {
     pub(super) fn check_os(&self, errors: &mut FieldErrors) {
         match self.os.as_ref().map(|os| os.name.as_str()) {
             None => {}
-            Some("") => errors.required("os.name", "cannot be empty"),
+            Some("") => errors.required("os.name", ""),
             Some("linux") => self.check_linux(errors),
             Some("windows") => self.check_windows(errors),
             Some(other) => errors.not_supported("os", other, &["linux", "windows"]),

@@ -4,7 +4,7 @@ use planesmith_machinery::meta::{LabelSelector, LabelSelectorRequirement};
 use planesmith_machinery::time::Time;
 
 use super::Pod;
-use super::annotations::adopt_app_armor;
+use super::app_armor;
 use crate::core::v1::{PodCondition, PodStatus};
 
 impl Pod {
@@ -27,7 +27,7 @@ impl Pod {
             });
         }
         self.select_by_own_labels();
-        adopt_app_armor(&self.metadata.annotations, &mut self.spec);
+        app_armor::adopt(&self.metadata.annotations, &mut self.spec);
     }
 
     /// Turns label keys, which stand for the pod's own values, into requirements.
@@ -69,6 +69,7 @@ impl Pod {
             .owner_references
             .clone_from(&old.metadata.owner_references);
         let (status, old) = (&mut self.status, &old.status);
+        status.drop_disabled(old);
         if status.qos_class.is_empty() {
             status.qos_class.clone_from(&old.qos_class);
         }

@@ -3,10 +3,11 @@
 use std::collections::BTreeMap;
 
 use super::PodOptions;
+use crate::core::v1::label_keys::check_label_keys;
 use planesmith_machinery::Struct;
 use planesmith_machinery::field_error::FieldErrors;
 use planesmith_machinery::meta::LabelSelector;
-use planesmith_machinery::validation::{SelectorValues, check_label_key, check_label_selector};
+use planesmith_machinery::validation::{SelectorValues, check_label_selector};
 
 /// How pods are spread over places.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
@@ -102,40 +103,11 @@ impl TopologySpreadConstraint {
                 errors.not_supported(field, policy, &["Honor", "Ignore"]);
             }
         }
-        self.check_match_label_keys(errors);
+        check_label_keys(&self.match_label_keys, &[], self.label_selector.as_ref(), errors);
         if let Some(selector) = &self.label_selector
             && !options.any_spread_selector
         {
             check_label_selector(selector, SelectorValues::Legal, &mut errors.at("labelSelector"));
         }
-    }
-
-    fn check_match_label_keys(&self, errors: &mut FieldErrors) {
-        if self.match_label_keys.is_empty() {
-            return;
-        }
-        if self.label_selector.is_none() {
-            let problem = "must not be specified when labelSelector is not set";
-            errors.forbidden("matchLabelKeys", problem);
-        }
-        for (index, key) in self.match_label_keys.iter().enumerate() {
-            let mut errors = errors.at_index("matchLabelKeys", index);
-            check_label_key("", key, &mut errors);
-            if self.selects_by(key) {
-                errors.invalid("", key, "exists in both matchLabelKeys and labelSelector");
-            }
-        }
-    }
-
-    /// Whether the selection names the label by itself. What was added on creation for `matchLabelKeys` does not count.
-    fn selects_by(&self, key: &str) -> bool {
-        let Some(selector) = &self.label_selector else {
-            return false;
-        };
-        let named = selector
-            .match_expressions
-            .iter()
-            .filter(|requirement| requirement.key == key);
-        usize::from(selector.match_labels.contains_key(key)) + named.count() > 1
     }
 }

@@ -3,18 +3,20 @@
 mod paths;
 mod ports;
 
-use std::borrow::Cow;
 use std::collections::BTreeSet;
-use std::fmt::{self, Display};
+use std::fmt::Display;
 
 use planesmith_machinery::go_format::quote;
 use planesmith_machinery::meta::ObjectMeta;
 use planesmith_machinery::{go_format, ip, names};
 
 use super::annotations::{APP_ARMOR, SECCOMP_OF_CONTAINER, SECCOMP_OF_POD};
+use super::app_armor;
+use super::placed_container::PlacedContainer;
 use super::{Pod, PodSpec};
 use crate::core::v1::{
-    Affinity, Container, EnvVar, PodTemplateSpec, ResourceList, VolumeSource, of_node_selector_term, old_node_label,
+    Affinity, AppArmorProfile, EnvVar, PodTemplateSpec, ResourceList, VolumeSource, of_node_selector_term,
+    old_node_label,
 };
 
 /// Annotations that do nothing any more.
@@ -71,19 +73,6 @@ impl PodTemplateSpec {
     }
 }
 
-/// A container of any sort, and where it is.
-struct Placed<'a> {
-    field: &'static str,
-    index: usize,
-    container: Cow<'a, Container>,
-}
-
-impl Display for Placed<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "spec.{}[{}]", self.field, self.index)
-    }
-}
-
 /// Collects warnings about one spec. Paths are written when there is something to say.
 struct Walk<'a> {
     /// Where the spec's owner is, with a dot at the end; empty for a pod.
@@ -122,7 +111,7 @@ impl<'a> Walk<'a> {
         }
         self.about_pod_seccomp();
         let spec = self.spec;
-        let containers = all_containers(spec);
+        let containers: Vec<_> = spec.placed_containers().collect();
         for place in &containers {
             self.about_container(place);
         }
@@ -251,7 +240,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    fn about_container(&mut self, place: &Placed<'_>) {
+    fn about_container(&mut self, place: &PlacedContainer<'_>) {
         let container = &*place.container;
         let annotated = !self.meta.annotations.is_empty();
         let context = container.security_context.as_ref();
@@ -263,24 +252,27 @@ impl<'a> Walk<'a> {
             .security_context
             .as_ref()
             .and_then(|context| context.app_armor_profile.as_ref());
-        let has_profile = of_pod.is_some() || context.is_some_and(|context| context.app_armor_profile.is_some());
+        let has_profile = context.is_some_and(|context| context.app_armor_profile.is_some());
+        // Of pods it is said when they are made, before the field takes over what the annotation says.
         if annotated && !self.base.is_empty() && !has_profile {
-            self.about_app_armor(&container.name);
+            self.about_app_armor(&container.name, of_pod);
         }
         let resources = &container.resources;
         for resource in BYTES {
             for (field, list) in [("limits", &resources.limits), ("requests", &resources.requests)] {
-                self.about_fraction(format_args!("{place}.resources.{field}"), resource, list);
+                self.about_fraction(format_args!("spec.{place}.resources.{field}"), resource, list);
             }
         }
         self.about_variables(place, &container.env);
     }
 
-    fn about_app_armor(&mut self, container: &str) {
+    fn about_app_armor(&mut self, container: &str, of_pod: Option<&AppArmorProfile>) {
         let key = format!("{APP_ARMOR}{container}");
-        if self.meta.annotations.contains_key(&key) {
-            let words = "deprecated since v1.30; use the \"appArmorProfile\" field instead";
-            self.warn(format_args!("metadata.annotations[{key}]"), words);
+        let Some(annotation) = self.meta.annotations.get(&key) else {
+            return;
+        };
+        if of_pod.is_none() || of_pod != app_armor::profile(annotation).as_ref() {
+            self.warn(format_args!("metadata.annotations[{key}]"), app_armor::DEPRECATED);
         }
     }
 
@@ -293,7 +285,7 @@ impl<'a> Walk<'a> {
     }
 
     /// Variables of one name: the later one may build on the earlier one, but not hide it.
-    fn about_variables(&mut self, place: &Placed<'_>, vars: &[EnvVar]) {
+    fn about_variables(&mut self, place: &PlacedContainer<'_>, vars: &[EnvVar]) {
         let mut known = BTreeSet::new();
         for (index, var) in vars.iter().enumerate() {
             if known.insert(&var.name) {
@@ -303,7 +295,7 @@ impl<'a> Walk<'a> {
             if var.value_from.is_some() || var.value == reference || !var.value.contains(&reference) {
                 let name = quote(&var.name);
                 let words = format!("hides previous definition of {name}, which may be dropped when using apply");
-                self.warn(format_args!("{place}.env[{index}]"), &words);
+                self.warn(format_args!("spec.{place}.env[{index}]"), &words);
             }
         }
     }
@@ -329,23 +321,6 @@ impl<'a> Walk<'a> {
             }
         }
     }
-}
-
-fn all_containers(spec: &PodSpec) -> Vec<Placed<'_>> {
-    let init = spec.init_containers.iter().map(Cow::Borrowed).enumerate();
-    let main = spec.containers.iter().map(Cow::Borrowed).enumerate();
-    let ephemeral = spec.ephemeral_containers.iter();
-    let ephemeral = ephemeral.map(|one| Cow::Owned(one.as_container())).enumerate();
-    let init = init.map(|(index, container)| ("initContainers", index, container));
-    let main = main.map(|(index, container)| ("containers", index, container));
-    let ephemeral = ephemeral.map(|(index, container)| ("ephemeralContainers", index, container));
-    let all = init.chain(main).chain(ephemeral);
-    all.map(|(field, index, container)| Placed {
-        field,
-        index,
-        container,
-    })
-    .collect()
 }
 
 /// Sources of volumes that work no more, or not for long.

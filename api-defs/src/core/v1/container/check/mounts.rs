@@ -1,6 +1,6 @@
 //! What is wrong with mounts and devices.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use planesmith_machinery::field_error::FieldErrors;
 
@@ -13,8 +13,9 @@ const READ_ONLY: [&str; 3] = ["Disabled", "Enabled", "IfPossible"];
 /// Reports what is wrong with where a container mounts volumes.
 pub(super) fn check(container: &Container, volumes: &GoodVolumes<'_>, errors: &mut FieldErrors) {
     let devices = &container.volume_devices;
-    let device_names: BTreeSet<&str> = devices.iter().map(|device| device.name.as_str()).collect();
-    let device_paths: BTreeSet<&str> = devices.iter().map(|device| device.device_path.as_str()).collect();
+    // Of a volume that is there several times the last place counts.
+    let devices = devices.iter();
+    let devices: BTreeMap<&str, &str> = devices.map(|device| (&*device.name, &*device.device_path)).collect();
     let mut paths = BTreeSet::new();
     for (index, mount) in container.volume_mounts.iter().enumerate() {
         {
@@ -31,10 +32,10 @@ pub(super) fn check(container: &Container, volumes: &GoodVolumes<'_>, errors: &m
             if !paths.insert(&mount.mount_path) {
                 errors.invalid("mountPath", &mount.mount_path, "must be unique");
             }
-            if device_names.contains(mount.name.as_str()) {
+            if devices.contains_key(mount.name.as_str()) {
                 errors.invalid("name", &mount.name, "must not already exist in volumeDevices");
             }
-            if device_paths.contains(mount.mount_path.as_str()) {
+            if devices.values().any(|path| *path == mount.mount_path) {
                 let problem = "must not already exist as a path in volumeDevices";
                 errors.invalid("mountPath", &mount.mount_path, problem);
             }
@@ -93,8 +94,7 @@ fn check_ways(mount: &VolumeMount, container: &Container, errors: &mut FieldErro
 /// Reports what is wrong with the volumes that a container sees as devices.
 pub(super) fn check_devices(container: &Container, volumes: &GoodVolumes<'_>, errors: &mut FieldErrors) {
     let mounts = &container.volume_mounts;
-    let mount_names: BTreeSet<&str> = mounts.iter().map(|mount| mount.name.as_str()).collect();
-    let mount_paths: BTreeSet<&str> = mounts.iter().map(|mount| mount.mount_path.as_str()).collect();
+    let mounts: BTreeMap<&str, &str> = mounts.iter().map(|mount| (&*mount.name, &*mount.mount_path)).collect();
     let (mut paths, mut names) = (BTreeSet::new(), BTreeSet::new());
     for (index, device) in container.volume_devices.iter().enumerate() {
         let mut errors = errors.at_index("volumeDevices", index);
@@ -124,10 +124,10 @@ pub(super) fn check_devices(container: &Container, volumes: &GoodVolumes<'_>, er
         } else {
             paths.insert(path);
         }
-        if mount_names.contains(name) {
+        if mounts.contains_key(name) {
             errors.invalid("name", name, "must not already exist in volumeMounts");
         }
-        if mount_paths.contains(path) {
+        if mounts.values().any(|mounted| *mounted == path) {
             errors.invalid("devicePath", path, "must not already exist as a path in volumeMounts");
         }
         if !name.is_empty() {

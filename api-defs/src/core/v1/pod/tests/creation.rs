@@ -86,6 +86,13 @@ fn containers_are_checked_field_by_field() {
             "volumeDevices[0].name: Not found: \"d\"\nspec.containers[0].volumeDevices[0].devicePath: Invalid value: \"/x/..\": can not contain backsteps ('..')",
         ),
         (
+            json!({
+                "volumeDevices": [{"name": "d", "devicePath": "/a"}],
+                "volumeMounts": [{"name": "v", "mountPath": "/a"}, {"name": "v", "mountPath": "/b"}],
+            }),
+            "volumeMounts[0].name: Not found: \"v\"\nspec.containers[0].volumeMounts[0].mountPath: Invalid value: \"/a\": must not already exist as a path in volumeDevices\nspec.containers[0].volumeMounts[1].name: Not found: \"v\"\nspec.containers[0].volumeDevices[0].name: Not found: \"d\"",
+        ),
+        (
             json!({"resizePolicy": [{"resourceName": "disk", "restartPolicy": "NotRequired"}]}),
             "resizePolicy: Unsupported value: \"disk\": supported values: \"cpu\", \"memory\"",
         ),

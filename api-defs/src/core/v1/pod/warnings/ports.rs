@@ -5,23 +5,24 @@ use std::fmt;
 
 use planesmith_machinery::go_format::quote;
 
-use super::{Placed, Walk};
+use super::Walk;
 use crate::core::v1::ContainerPort;
+use crate::core::v1::pod::placed_container::PlacedContainer;
 
 /// Where a port is.
 struct At<'a> {
-    place: &'a Placed<'a>,
+    place: &'a PlacedContainer<'a>,
     index: usize,
 }
 
 impl fmt::Display for At<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}.ports[{}]", self.place, self.index)
+        write!(f, "spec.{}.ports[{}]", self.place, self.index)
     }
 }
 
 impl Walk<'_> {
-    pub(super) fn about_ports(&mut self, containers: &[Placed<'_>]) {
+    pub(super) fn about_ports(&mut self, containers: &[PlacedContainer<'_>]) {
         let mut known: BTreeMap<(i32, &str), Vec<(At<'_>, &ContainerPort)>> = BTreeMap::new();
         for place in containers {
             for (index, port) in place.container.ports.iter().enumerate() {
@@ -42,7 +43,7 @@ impl Walk<'_> {
     }
 
     /// Ports of one name: who looks for it finds the first.
-    pub(super) fn about_port_names(&mut self, containers: &[Placed<'_>]) {
+    pub(super) fn about_port_names(&mut self, containers: &[PlacedContainer<'_>]) {
         let mut known: BTreeMap<&str, At<'_>> = BTreeMap::new();
         for place in containers {
             for (index, port) in place

@@ -1,0 +1,76 @@
+//! Keys that stand for the labels a pod has itself.
+
+use planesmith_machinery::field_error::FieldErrors;
+use planesmith_machinery::meta::LabelSelector;
+use planesmith_machinery::validation::check_label_key;
+
+/// Reports keys that are no labels, or that are in the way of each other or of the selector. Creation has added a
+/// requirement to the selector for each key.
+pub(crate) fn check_label_keys(
+    with: &[String],
+    without: &[String],
+    selector: Option<&LabelSelector>,
+    errors: &mut FieldErrors,
+) {
+    let lists = [("matchLabelKeys", with), ("mismatchLabelKeys", without)];
+    for (field, keys) in lists {
+        if !keys.is_empty() && selector.is_none() {
+            errors.forbidden(field, "must not be specified when labelSelector is not set");
+            continue;
+        }
+        for (index, key) in keys.iter().enumerate() {
+            check_label_key("", key, &mut errors.at_index(field, index));
+        }
+    }
+    if let Some(selector) = selector {
+        let mut known: Vec<&str> = selector.match_labels.keys().map(String::as_str).collect();
+        for requirement in &selector.match_expressions {
+            let key = requirement.key.as_str();
+            // A second one was there before.
+            let position = with.iter().rposition(|known| known == key);
+            if let Some(index) = position.filter(|_| known.contains(&key)) {
+                let problem = "exists in both matchLabelKeys and labelSelector";
+                errors.at_index("", index).invalid("", key, problem);
+            }
+            known.push(key);
+        }
+    }
+    for (index, key) in with.iter().enumerate() {
+        if without.contains(key) {
+            let problem = "exists in both matchLabelKeys and mismatchLabelKeys";
+            errors.at_index("matchLabelKeys", index).invalid("", key, problem);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_key_that_the_selector_has_besides_is_told_at_its_place() {
+        let requirement = json!({"key": "b", "operator": "Exists"});
+        let selector: LabelSelector = serde_json::from_value(json!({
+            "matchLabels": {"c": "d"},
+            "matchExpressions": [requirement, requirement],
+        }))
+        .unwrap();
+        let keys = ["a", "b"].map(str::to_owned);
+        let found = |with: &[String], without: &[String], selector: Option<&LabelSelector>| {
+            let mut errors = FieldErrors::default();
+            check_label_keys(with, without, selector, &mut errors.at("term"));
+            errors.joined().unwrap_or_default()
+        };
+        assert_eq!(
+            found(&keys, &[], Some(&selector)),
+            "term[1]: Invalid value: \"b\": exists in both matchLabelKeys and labelSelector"
+        );
+        assert_eq!(found(&keys[..1], &[], Some(&selector)), "");
+        assert_eq!(
+            found(&[], &keys, None),
+            "term.mismatchLabelKeys: Forbidden: must not be specified when labelSelector is not set"
+        );
+    }
+}

@@ -1,0 +1,176 @@
+//! Profiles of AppArmor, in fields and in the annotations that were there before.
+
+use std::collections::BTreeMap;
+
+use planesmith_machinery::field_error::FieldErrors;
+
+use super::PodSpec;
+use super::annotations::APP_ARMOR;
+use crate::core::v1::{AppArmorProfile, Container};
+
+/// Annotations by key.
+type Annotations = BTreeMap<String, String>;
+
+/// What is said of such annotations.
+pub(super) const DEPRECATED: &str = "deprecated since v1.30; use the \"appArmorProfile\" field instead";
+
+/// Reports profiles that differ between an annotation and the field that replaced it; called at the spec.
+pub(crate) fn check_app_armor_fields(annotations: &Annotations, spec: &PodSpec, errors: &mut FieldErrors) {
+    if spec.is_of("windows") {
+        return;
+    }
+    let of_pod = spec
+        .security_context
+        .as_ref()
+        .and_then(|context| context.app_armor_profile.as_ref());
+    spec.visit_containers(errors, &mut |container, errors| {
+        let context = container.security_context.as_ref();
+        let own = context.and_then(|context| context.app_armor_profile.as_ref());
+        let annotation = annotations.get(&format!("{APP_ARMOR}{}", container.name));
+        if let (Some(profile), Some(annotation)) = (own.or(of_pod), annotation) {
+            check_app_armor_match(annotation, profile, &mut errors.at("securityContext.appArmorProfile"));
+        }
+    });
+}
+
+fn check_app_armor_match(annotation: &str, profile: &AppArmorProfile, errors: &mut FieldErrors) {
+    let path = annotation.strip_prefix("localhost/");
+    let same = match profile.type_.as_str() {
+        "Unconfined" => annotation == "unconfined",
+        "RuntimeDefault" => annotation == "runtime/default",
+        "Localhost" => path.is_some(),
+        _ => true,
+    };
+    if !same {
+        errors.forbidden("type", "apparmor type in annotation and field must match");
+    } else if profile.type_ == "Localhost" && profile.localhost_profile.as_deref() != path {
+        let problem = "apparmor profile in annotation and field must match";
+        errors.forbidden("localhostProfile", problem);
+    }
+}
+
+/// Moves profiles from annotations to the fields that replaced them.
+pub(super) fn adopt(annotations: &Annotations, spec: &mut PodSpec) {
+    let of_pod = of_pod(spec).cloned();
+    if spec.is_of("windows") {
+        return;
+    }
+    for container in spec.init_containers.iter_mut().chain(&mut spec.containers) {
+        if let Some(Adoption::Profile(profile)) = adoption(annotations, container, of_pod.as_ref()) {
+            container.security_context.get_or_insert_default().app_armor_profile = Some(profile);
+        }
+    }
+}
+
+/// Warnings about annotations that [`adopt`] will move, or cannot make sense of.
+pub(super) fn warnings(annotations: &Annotations, spec: &PodSpec) -> Vec<String> {
+    if spec.is_of("windows") {
+        return Vec::new();
+    }
+    let of_pod = of_pod(spec);
+    spec.placed_containers()
+        .filter(|place| adoption(annotations, &place.container, of_pod).is_some())
+        .map(|place| {
+            format!(
+                "metadata.annotations[{APP_ARMOR}{}]: {DEPRECATED}",
+                place.container.name
+            )
+        })
+        .collect()
+}
+
+fn of_pod(spec: &PodSpec) -> Option<&AppArmorProfile> {
+    spec.security_context.as_ref()?.app_armor_profile.as_ref()
+}
+
+/// What becomes of an annotation without a field.
+enum Adoption {
+    /// The field gets the profile.
+    Profile(AppArmorProfile),
+    /// It names no profile.
+    Senseless,
+}
+
+/// `None` when there is no annotation, or when fields say it already.
+fn adoption(annotations: &Annotations, container: &Container, of_pod: Option<&AppArmorProfile>) -> Option<Adoption> {
+    let context = container.security_context.as_ref();
+    if context.is_some_and(|context| context.app_armor_profile.is_some()) {
+        return None;
+    }
+    match profile(annotations.get(&format!("{APP_ARMOR}{}", container.name))?) {
+        Some(profile) if Some(&profile) == of_pod => None,
+        Some(profile) if is_valid(&profile) => Some(Adoption::Profile(profile)),
+        _ => Some(Adoption::Senseless),
+    }
+}
+
+fn is_valid(profile: &AppArmorProfile) -> bool {
+    let mut errors = FieldErrors::default();
+    profile.check(&mut errors);
+    errors.is_empty()
+}
+
+/// The profile that an annotation names.
+pub(super) fn profile(annotation: &str) -> Option<AppArmorProfile> {
+    let (type_, path) = match annotation {
+        "unconfined" => ("Unconfined", None),
+        "runtime/default" => ("RuntimeDefault", None),
+        other => (
+            "Localhost",
+            Some(other.strip_prefix("localhost/").filter(|path| !path.is_empty())?),
+        ),
+    };
+    Some(AppArmorProfile {
+        type_: type_.to_owned(),
+        localhost_profile: path.map(str::to_owned),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use planesmith_machinery::rules::Rules as _;
+    use serde_json::{Value, json};
+
+    use super::*;
+    use crate::core::v1::Pod;
+
+    /// What is said while a pod is made, and the profile that its container has then.
+    fn made(annotation: &str, of_pod: &Value, own: &Value) -> (Vec<String>, Option<String>) {
+        let mut pod: Pod = serde_json::from_value(json!({
+            "apiVersion": "v1",
+            "kind": "Pod",
+            "metadata": {"name": "p", "annotations": {format!("{APP_ARMOR}c"): annotation}},
+            "spec": {
+                "securityContext": {"appArmorProfile": of_pod},
+                "containers": [{"name": "c", "securityContext": {"appArmorProfile": own}}],
+            },
+        }))
+        .unwrap();
+        let warnings = pod.preparation_warnings();
+        pod.prepare_create();
+        let context = pod.spec.containers[0].security_context.take();
+        let profile = context.and_then(|context| context.app_armor_profile);
+        (warnings, profile.map(|profile| profile.type_))
+    }
+
+    #[test]
+    fn annotations_become_fields_and_are_warned_of_unless_a_field_says_the_same() {
+        let warning = || vec![format!("metadata.annotations[{APP_ARMOR}c]: {DEPRECATED}")];
+        let (none, unconfined) = (Value::Null, json!({"type": "Unconfined"}));
+        assert_eq!(
+            made("unconfined", &none, &none),
+            (warning(), Some("Unconfined".to_owned()))
+        );
+        assert_eq!(made("unconfined", &unconfined, &none), (vec![], None));
+        assert_eq!(
+            made("runtime/default", &unconfined, &none),
+            (warning(), Some("RuntimeDefault".to_owned()))
+        );
+        assert_eq!(
+            made("unconfined", &none, &unconfined),
+            (vec![], Some("Unconfined".to_owned()))
+        );
+        assert_eq!(made("localhost/ padded", &none, &none), (warning(), None));
+        assert_eq!(made("nonsense", &none, &none), (warning(), None));
+    }
+}
