@@ -70,6 +70,12 @@ impl Rules for LimitRange {
         }
     }
 
+    fn prepare_create(&mut self) {
+        if self.metadata.name.is_empty() {
+            self.metadata.name.clone_from(&self.metadata.uid);
+        }
+    }
+
     fn validate(&self, errors: &mut FieldErrors) {
         check::check(&self.spec.limits, &mut errors.at("spec"));
     }

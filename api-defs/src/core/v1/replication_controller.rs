@@ -157,7 +157,8 @@ impl Rules for ReplicationController {
 
     fn warnings(&self, old: Option<&Self>) -> Vec<String> {
         let none = PodTemplateSpec::default();
-        let template = self.spec.template.as_ref().unwrap_or(&none);
+        // Of a change clients are told what is to be said of the template before it.
+        let template = old.unwrap_or(self).spec.template.as_ref().unwrap_or(&none);
         template_warnings(&self.metadata, template, old.map(|old| old.metadata.generation))
     }
 }
@@ -207,5 +208,30 @@ impl ReplicationControllerStatus {
         check_at_most("availableReplicas", self.available_replicas, all, errors);
         let ready = (self.ready_replicas, "readyReplicas");
         check_at_most("availableReplicas", self.available_replicas, ready, errors);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn updates_warn_of_the_template_before() {
+        let controller = |generation: i64, seconds: i64| -> ReplicationController {
+            let template = json!({"spec": {"containers": [], "terminationGracePeriodSeconds": seconds}});
+            serde_json::from_value(json!({
+                "apiVersion": "v1",
+                "kind": "ReplicationController",
+                "metadata": {"name": "r", "generation": generation},
+                "spec": {"template": template},
+            }))
+            .unwrap()
+        };
+        let count = |old: &ReplicationController, new: &ReplicationController| new.warnings(Some(old)).len();
+        assert_eq!(count(&controller(1, -1), &controller(2, 1)), 1);
+        assert_eq!(count(&controller(1, 1), &controller(2, -1)), 0);
+        assert_eq!(controller(1, -1).warnings(None).len(), 1);
     }
 }

@@ -94,3 +94,11 @@ fn types_are_known_or_have_a_domain() {
     );
     assert!(messages(of_type("example.com/job")).is_empty());
 }
+
+#[test]
+fn a_range_without_a_name_is_named_after_its_identity() {
+    let mut range = LimitRange::default();
+    range.metadata.uid = "u".to_owned();
+    range.prepare_create();
+    assert_eq!(range.metadata.name, "u");
+}
