@@ -21,6 +21,7 @@ mod limit_pod_hard_anti_affinity_topology;
 mod limit_ranger;
 mod namespace_presence;
 mod newest_class;
+mod node_declared_features;
 mod owner_references_permission_enforcement;
 mod persistent_volume_claim_resize;
 mod pod_amounts;

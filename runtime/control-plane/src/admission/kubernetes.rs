@@ -19,6 +19,7 @@ use super::extended_resource_toleration::ExtendedResourceToleration;
 use super::limit_pod_hard_anti_affinity_topology::LimitPodHardAntiAffinityTopology;
 use super::limit_ranger::LimitRanger;
 use super::namespace_presence::{NamespaceAutoProvision, NamespaceExists};
+use super::node_declared_features::NodeDeclaredFeatures;
 use super::owner_references_permission_enforcement::OwnerReferencesPermissionEnforcement;
 use super::persistent_volume_claim_resize::PersistentVolumeClaimResize;
 use super::pod_node_selector::PodNodeSelector;
@@ -139,7 +140,11 @@ pub const KUBERNETES: &[Registration] = &[
         })
     }),
     Registration::place("PodGroupWorkloadExists", true),
-    Registration::place("NodeDeclaredFeatureValidator", true),
+    Registration::on("NodeDeclaredFeatureValidator", |setup| {
+        made(NodeDeclaredFeatures {
+            objects: objects(setup),
+        })
+    }),
     Registration::place("JobValidation", true),
     Registration::on("PodResizeValidator", |setup| {
         made(PodResizeValidator {
