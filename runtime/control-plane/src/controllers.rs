@@ -24,6 +24,7 @@ mod unused_tokens;
 use std::sync::Arc;
 
 use futures_util::future::BoxFuture;
+use planesmith_access::admission::Lister;
 use planesmith_access::authentication::service_account::TokenIssuer;
 use planesmith_access::authorization::Authorizer;
 use planesmith_server::chain::ApiServer;
@@ -61,6 +62,8 @@ const MANAGER: &str = "kube-controller-manager";
 pub struct Means<'m> {
     /// The objects of the server.
     pub stores: &'m Stores,
+    /// The same, as admission plugins see them.
+    pub objects: &'m Arc<dyn Lister>,
     /// The server itself.
     pub loopback: &'m Loopback,
     /// What is said about the server in objects.
@@ -85,6 +88,7 @@ type Work = Box<dyn FnOnce(Shutdown) -> BoxFuture<'static, ()> + Send>;
 pub fn with_controllers(server: ApiServer, means: Means<'_>, enabled: &Controllers) -> ApiServer {
     let Means {
         stores,
+        objects,
         loopback,
         announcement,
         authority,
@@ -121,7 +125,7 @@ pub fn with_controllers(server: ApiServer, means: Means<'_>, enabled: &Controlle
             reconciling(ClusterRoleAggregation::new(stores, loopback))
         })
         .add("start-resourcequota-controller", |server| {
-            let controller = QuotaController::new(server, stores, loopback)?;
+            let controller = QuotaController::new(server, stores, Arc::clone(objects), loopback)?;
             Some(work(|shutdown| controller.run(shutdown)))
         })
         .add("start-certificatesigningrequest-approving-controller", |_| {

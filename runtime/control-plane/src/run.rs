@@ -8,6 +8,7 @@ use std::sync::Arc;
 use std::time::SystemTime;
 
 use anyhow::{Context, Result};
+use planesmith_access::admission::Lister;
 use planesmith_access::authentication::{BearerTokens, RequestHeaderAuthenticator};
 use planesmith_access::authorization::Authorizer;
 use planesmith_api_defs::core::v1::{allow_privileged_containers, keep_events_for};
@@ -284,11 +285,12 @@ fn assemble(
     let scheme = Arc::new(scheme);
     let authorizer = authorizer(options)?;
     let kinds = LiveKinds::default();
+    let objects: Arc<dyn Lister> = Arc::new(ObjectLister::new(storage, &scheme));
     let setup = Setup {
         storage,
         kinds: &kinds,
         scheme: &scheme,
-        objects: Arc::new(ObjectLister::new(storage, &scheme)),
+        objects: Arc::clone(&objects),
         authorizer: Arc::clone(&authorizer),
         loopback,
         options,
@@ -343,6 +345,7 @@ fn assemble(
     let core = bootstrap::with_bootstrap(core, &stores, loopback, options, announcement, addresses.as_ref());
     let means = Means {
         stores: &stores,
+        objects: &objects,
         loopback,
         announcement,
         authority: identity.authority(),

@@ -1,6 +1,7 @@
 //! What plugins see of objects other than the one that is written.
 
 use std::any::Any;
+use std::fmt;
 use std::sync::Arc;
 
 use planesmith_machinery::object::{Object, Resource};
@@ -25,6 +26,12 @@ pub trait Lister: Send + Sync {
     ///
     /// 500 when a stored object cannot be read.
     fn list(&self, kind: &'static ResourceFacts, namespace: &str) -> ApiResult<Vec<Arc<dyn Object>>>;
+}
+
+impl fmt::Debug for dyn Lister + '_ {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Lister").finish_non_exhaustive()
+    }
 }
 
 impl dyn Lister + '_ {

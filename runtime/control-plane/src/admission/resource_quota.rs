@@ -2,6 +2,7 @@
 
 mod claims;
 mod configuration;
+mod devices;
 mod evaluator;
 mod ledger;
 mod pods;
@@ -74,7 +75,7 @@ impl ResourceQuotas {
         if attributes.namespace.is_empty() || is_new_namespace || attributes.is_for("", "events") {
             return Ok(());
         }
-        let evaluator = Evaluator::of(attributes);
+        let evaluator = Evaluator::of(attributes, &*self.objects);
         let Some(asked) = Asked::new(&evaluator, attributes, objects) else {
             return Ok(());
         };

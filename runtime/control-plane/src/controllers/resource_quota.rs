@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use http::StatusCode;
+use planesmith_access::admission::Lister;
 use planesmith_api_defs::core::v1::ResourceQuota;
 use planesmith_machinery::json;
 use planesmith_machinery::object::Object;
@@ -34,6 +35,8 @@ const QUOTAS: usize = 0;
 /// Counts what is used of quotas.
 pub(super) struct QuotaController {
     served: ServedKinds,
+    /// What the objects that are counted refer to.
+    objects: Arc<dyn Lister>,
     quotas: Objects,
     /// The kinds that some quota bounds; their watchers follow that of the quotas.
     followed: Vec<Arc<ServedKind>>,
@@ -44,11 +47,17 @@ pub(super) struct QuotaController {
 
 impl QuotaController {
     /// Counts what `server`, and those that it delegates to, store. `None` for a server without quotas.
-    pub(super) fn new(server: &ApiServer, stores: &Stores, loopback: &Loopback) -> Option<Self> {
+    pub(super) fn new(
+        server: &ApiServer,
+        stores: &Stores,
+        objects: Arc<dyn Lister>,
+        loopback: &Loopback,
+    ) -> Option<Self> {
         let quotas = Objects::of(stores, loopback, "", "v1", "resourcequotas")?.managed_by(MANAGER);
         Some(Self {
             served: ServedKinds::of(server),
             watchers: vec![quotas.watch()],
+            objects,
             quotas,
             followed: Vec::new(),
             due: Later::new(reconciler::RETRY),
@@ -99,7 +108,7 @@ impl QuotaController {
         let kinds = self.served.now();
         for kind in kinds.iter().filter(|kind| is_countable(kind)) {
             let is_followed = self.followed.iter().any(|own| own.prefix() == kind.prefix());
-            if !is_followed && quotas.iter().any(|quota| is_bounded(quota, kind)) {
+            if !is_followed && quotas.iter().any(|quota| self.is_bounded(quota, kind)) {
                 self.followed.push(Arc::clone(kind));
                 self.watchers.push(kind.store.watch());
             }
@@ -113,10 +122,11 @@ impl QuotaController {
         };
         let (namespace, _) = kind.store.names(event.entry().key());
         let quotas = self.quotas.all_typed::<ResourceQuota>(namespace);
-        let mut quotas = quotas.iter().filter(|quota| is_bounded(quota, kind)).peekable();
-        if quotas.peek().is_some() && gives_back(kind, event) {
-            for quota in quotas {
-                self.due.hasten(key_of(quota), Instant::now() + GATHERED);
+        let bounding = quotas.iter().filter(|quota| self.is_bounded(quota, kind));
+        let bounding: Vec<String> = bounding.map(key_of).collect();
+        if !bounding.is_empty() && gives_back(kind, event, &*self.objects) {
+            for key in bounding {
+                self.due.hasten(key, Instant::now() + GATHERED);
             }
         }
     }
@@ -163,11 +173,11 @@ impl QuotaController {
             true => RETRY,
             false => INTERVAL,
         };
-        let mut recount = Recount::new(&quota);
+        let mut recount = Recount::new(&quota, &*self.objects);
         let kinds = self.served.now();
         for kind in kinds
             .iter()
-            .filter(|kind| is_countable(kind) && is_bounded(&quota, kind))
+            .filter(|kind| is_countable(kind) && self.is_bounded(&quota, kind))
         {
             let entries = kind.entries_in(namespace);
             recount.add(group_of(kind), plural_of(kind), &entries, |entry| decode(kind, entry));
@@ -181,6 +191,10 @@ impl QuotaController {
         let document: Value = serde_json::from_slice(&json::to_vec(&quota)).unwrap_or_default();
         self.quotas.try_replace_part(&document, "/status").await?;
         Ok(next)
+    }
+
+    fn is_bounded(&self, quota: &ResourceQuota, kind: &ServedKind) -> bool {
+        recount::bounds(quota, group_of(kind), plural_of(kind), &*self.objects)
     }
 }
 
@@ -202,10 +216,6 @@ fn is_countable(kind: &ServedKind) -> bool {
     kind.is_namespaced() && !is_event
 }
 
-fn is_bounded(quota: &ResourceQuota, kind: &ServedKind) -> bool {
-    recount::bounds(quota, group_of(kind), plural_of(kind))
-}
-
 /// Whether it is not known what is used of a bound that the quota sets.
 fn is_uncounted(quota: &ResourceQuota) -> bool {
     let (spec, status) = (&quota.spec, &quota.status);
@@ -213,16 +223,16 @@ fn is_uncounted(quota: &ResourceQuota) -> bool {
 }
 
 /// Whether less may be used after the event. What is used more was counted by the write.
-fn gives_back(kind: &ServedKind, event: &Event) -> bool {
+fn gives_back(kind: &ServedKind, event: &Event, objects: &dyn Lister) -> bool {
     if event.kind() == EventKind::Delete {
         return true;
     }
     let (group, plural) = (group_of(kind), plural_of(kind));
-    let Some(before) = event.previous().filter(|_| recount::can_change(group, plural)) else {
+    let Some(before) = event.previous().filter(|_| recount::can_change(group, plural, objects)) else {
         return false;
     };
     match (decode(kind, before), decode(kind, event.entry())) {
-        (Some(before), Some(now)) => recount::changed(group, plural, &*before, &*now),
+        (Some(before), Some(now)) => recount::changed(group, plural, &*before, &*now, objects),
         _ => false,
     }
 }

@@ -1,41 +1,47 @@
 //! What of an object is counted.
 
-use planesmith_access::admission::{Attributes, Operation};
+use planesmith_access::admission::{Attributes, Lister, Objects, Operation};
 use planesmith_api_defs::core::v1::{
     PersistentVolumeClaim, Pod, ResourceList, ScopedResourceSelectorRequirement, Service,
 };
+use planesmith_api_defs::resource::v1::ResourceClaim;
 use planesmith_machinery::object::Object;
 use planesmith_machinery::quantity::{Notation, Quantity};
+use planesmith_machinery::time::Time;
 
+use super::devices::DeviceClaims;
 use super::{claims, pods, services};
 
 /// Kinds whose objects were counted under a plain name before there were names with `count/`.
 const PLAIN: [&str; 4] = ["configmaps", "replicationcontrollers", "resourcequotas", "secrets"];
 
 /// Counts what one kind uses.
-pub(super) enum Evaluator {
+pub(super) enum Evaluator<'a> {
     /// Amounts of what pods ask for.
     Pods,
     /// Services, and what of nodes and outside they take.
     Services,
     /// Claims, and the storage that they ask for.
     Claims,
+    /// Claims to devices, and the devices that they ask for.
+    Devices(DeviceClaims<'a>),
     /// Objects, under these names.
     Objects(Vec<String>),
 }
 
-impl Evaluator {
-    /// The evaluator for the kind that is written.
-    pub(super) fn of(attributes: &Attributes<'_>) -> Self {
-        Self::of_kind(attributes.resource.group, attributes.resource.plural)
+impl<'a> Evaluator<'a> {
+    /// The evaluator for the kind that is written; `objects` are those that it may refer to.
+    pub(super) fn of(attributes: &Attributes<'_>, objects: &'a dyn Lister) -> Self {
+        Self::of_kind(attributes.resource.group, attributes.resource.plural, objects)
     }
 
     /// The evaluator for a kind.
-    pub(super) fn of_kind(group: &str, plural: &str) -> Self {
+    pub(super) fn of_kind(group: &str, plural: &str, objects: &'a dyn Lister) -> Self {
         match (group, plural) {
             ("", "pods") => return Evaluator::Pods,
             ("", "services") => return Evaluator::Services,
             ("", "persistentvolumeclaims") => return Evaluator::Claims,
+            ("resource.k8s.io", "resourceclaims") => return Evaluator::Devices(DeviceClaims::new(objects)),
             _ => {}
         }
         let mut names = vec![match group {
@@ -49,14 +55,27 @@ impl Evaluator {
     }
 
     /// Whether a write changes what is counted.
-    pub(super) fn handles(&self, attributes: &Attributes<'_>) -> bool {
-        let changes = match self {
-            Evaluator::Pods => "resize",
+    pub(super) fn handles(&self, attributes: &Attributes<'_>, objects: &Objects<'_>) -> bool {
+        let is_update = attributes.operation == Operation::Update;
+        let changes = match (self, attributes.subresource) {
+            (Evaluator::Pods, "resize") => true,
+            (Evaluator::Pods, "") => match (objects.old, objects.new.as_deref()) {
+                (Some(old), Some(new)) => self.changes_scope(old, new),
+                _ => false,
+            },
             // The type of a service can change, and the size of a claim.
-            Evaluator::Services | Evaluator::Claims => "",
-            Evaluator::Objects(_) => return is_creation(attributes),
+            (Evaluator::Services | Evaluator::Claims | Evaluator::Devices(_), "") => true,
+            _ => false,
         };
-        is_creation(attributes) || attributes.operation == Operation::Update && attributes.subresource == changes
+        is_creation(attributes) || is_update && changes
+    }
+
+    /// Whether other quotas count an object now.
+    pub(super) fn changes_scope(&self, old: &dyn Object, new: &dyn Object) -> bool {
+        match (self, old.downcast_ref::<Pod>(), new.downcast_ref::<Pod>()) {
+            (Evaluator::Pods, Some(old), Some(new)) => pods::is_terminating(old) != pods::is_terminating(new),
+            _ => false,
+        }
     }
 
     /// Whether a quota on `name` is about this kind.
@@ -65,6 +84,7 @@ impl Evaluator {
             Evaluator::Pods => pods::counts(name),
             Evaluator::Services => services::counts(name),
             Evaluator::Claims => claims::counts(name),
+            Evaluator::Devices(claims) => claims.counts(name),
             Evaluator::Objects(names) => names.iter().any(|own| own == name),
         }
     }
@@ -78,7 +98,7 @@ impl Evaluator {
             Evaluator::Claims => object
                 .downcast_ref::<PersistentVolumeClaim>()
                 .is_some_and(|claim| claims::is_in_scope(claim, scope)),
-            Evaluator::Services | Evaluator::Objects(_) => false,
+            Evaluator::Services | Evaluator::Devices(_) | Evaluator::Objects(_) => false,
         }
     }
 
@@ -97,9 +117,10 @@ impl Evaluator {
     /// What an object uses.
     pub(super) fn usage(&self, object: &dyn Object) -> ResourceList {
         match self {
-            Evaluator::Pods => object.downcast_ref::<Pod>().map(pods::usage),
+            Evaluator::Pods => object.downcast_ref::<Pod>().map(|pod| pods::usage(pod, &Time::now())),
             Evaluator::Services => object.downcast_ref::<Service>().map(services::usage),
             Evaluator::Claims => object.downcast_ref::<PersistentVolumeClaim>().map(claims::usage),
+            Evaluator::Devices(claims) => object.downcast_ref::<ResourceClaim>().map(|claim| claims.usage(claim)),
             Evaluator::Objects(names) => Some(names.iter().map(|name| (name.clone(), number(1))).collect()),
         }
         .unwrap_or_default()

@@ -1,10 +1,14 @@
 //! What pods use.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
 use planesmith_api_defs::core::v1::{
-    Pod, PodAffinityTerm, ResourceList, ResourceRequirements, ScopedResourceSelectorRequirement,
+    ContainerStatus, Pod, PodAffinityTerm, PodSpec, ResourceList, ResourceRequirements,
+    ScopedResourceSelectorRequirement,
 };
+
+use planesmith_machinery::time::Time;
 
 use super::super::pod_amounts::{Side, is_best_effort, is_set_for_pod, total_with_overhead};
 use super::evaluator::number;
@@ -36,12 +40,15 @@ const DEMANDED: [&str; 6] = [
 
 const LARGE_PAGES: &str = "hugepages-";
 
+/// Devices of a class, as extended resources.
+pub(super) const OF_CLASS: &str = "deviceclass.resource.kubernetes.io/";
+
 pub(super) fn counts(name: &str) -> bool {
     COUNTED.contains(&name)
         || name.starts_with(LARGE_PAGES)
-        || name
-            .strip_prefix("requests.")
-            .is_some_and(|requested| requested.starts_with(LARGE_PAGES) || !is_native(name))
+        || name.strip_prefix("requests.").is_some_and(|requested| {
+            requested.starts_with(LARGE_PAGES) || requested.starts_with(OF_CLASS) || !is_native(name)
+        })
 }
 
 /// Whether a resource is one of Kubernetes' own.
@@ -55,10 +62,9 @@ pub(in super::super) fn is_extended(name: &str) -> bool {
 }
 
 pub(super) fn is_in_scope(pod: &Pod, scope: &ScopedResourceSelectorRequirement) -> bool {
-    let is_terminating = || pod.spec.active_deadline_seconds.is_some_and(|seconds| seconds >= 0);
     match scope.scope_name.as_str() {
-        "Terminating" => is_terminating(),
-        "NotTerminating" => !is_terminating(),
+        "Terminating" => is_terminating(pod),
+        "NotTerminating" => !is_terminating(pod),
         "BestEffort" => is_best_effort(pod),
         "NotBestEffort" => !is_best_effort(pod),
         "PriorityClass" => {
@@ -68,6 +74,11 @@ pub(super) fn is_in_scope(pod: &Pod, scope: &ScopedResourceSelectorRequirement) 
         "CrossNamespacePodAffinity" => looks_into_other_namespaces(pod),
         _ => false,
     }
+}
+
+/// Whether a pod is stopped after a time.
+pub(super) fn is_terminating(pod: &Pod) -> bool {
+    pod.spec.active_deadline_seconds.is_some_and(|seconds| seconds >= 0)
 }
 
 /// Whether a value that may be missing meets a requirement.
@@ -129,16 +140,78 @@ pub(super) fn check(pod: &Pod, required: &[&str]) -> Result<(), String> {
     Err(format!("must specify {}", shown.join("; ")))
 }
 
-/// What a pod uses; one that is finished is only counted as an object.
-pub(super) fn usage(pod: &Pod) -> ResourceList {
+/// What a pod uses; one that is finished, or that should be gone by `now`, is only counted as an object.
+pub(super) fn usage(pod: &Pod, now: &Time) -> ResourceList {
     let mut usage = ResourceList::from([("count/pods".to_owned(), number(1))]);
-    if matches!(pod.status.phase.as_str(), "Failed" | "Succeeded") {
+    if matches!(pod.status.phase.as_str(), "Failed" | "Succeeded") || is_overdue(pod, now) {
         return usage;
     }
-    let requests = total_with_overhead(&pod.spec, Side::Requests);
-    let limits = total_with_overhead(&pod.spec, Side::Limits);
+    let requests = total_with_overhead(&in_effect(pod, Side::Requests), Side::Requests);
+    let limits = total_with_overhead(&in_effect(pod, Side::Limits), Side::Limits);
     usage.extend(amounts(&requests, &limits));
     usage
+}
+
+/// Whether the time that a deleted pod was left is over: its node may be lost.
+fn is_overdue(pod: &Pod, now: &Time) -> bool {
+    match (
+        &pod.metadata.deletion_timestamp,
+        pod.metadata.deletion_grace_period_seconds,
+    ) {
+        (Some(deleted), Some(grace)) => now.as_second() > deleted.as_second().saturating_add(grace),
+        _ => false,
+    }
+}
+
+/// The spec of a pod, where containers whose resources are about to change ask for the larger amount.
+fn in_effect(pod: &Pod, side: Side) -> Cow<'_, PodSpec> {
+    let statuses = pod
+        .status
+        .container_statuses
+        .iter()
+        .chain(&pod.status.init_container_statuses);
+    let known: BTreeMap<&str, &ContainerStatus> = statuses.map(|status| (status.name.as_str(), status)).collect();
+    if known.values().all(|status| status.resources.is_none()) {
+        return Cow::Borrowed(&pod.spec);
+    }
+    let pending = pod
+        .status
+        .conditions
+        .iter()
+        .find(|condition| condition.type_ == "PodResizePending");
+    let infeasible = pending.is_some_and(|condition| condition.reason == "Infeasible");
+    let mut spec = pod.spec.clone();
+    let sidecars = spec
+        .init_containers
+        .iter_mut()
+        .filter(|container| container.is_sidecar());
+    for container in spec.containers.iter_mut().chain(sidecars) {
+        let Some(status) = known.get(container.name.as_str()) else {
+            continue;
+        };
+        let Some(actual) = &status.resources else { continue };
+        let wanted = match side {
+            Side::Requests => &mut container.resources.requests,
+            Side::Limits => &mut container.resources.limits,
+        };
+        if infeasible {
+            wanted.clear();
+        }
+        raise(wanted, side.of(actual));
+        if side == Side::Requests {
+            raise(wanted, &status.allocated_resources);
+        }
+    }
+    Cow::Owned(spec)
+}
+
+/// Makes each amount at least that of `other`.
+fn raise(list: &mut ResourceList, other: &ResourceList) {
+    for (name, amount) in other {
+        if list.get(name).is_none_or(|own| own < amount) {
+            list.insert(name.clone(), amount.clone());
+        }
+    }
 }
 
 /// What requests and limits count as.
@@ -158,9 +231,57 @@ fn amounts(requests: &ResourceList, limits: &ResourceList) -> ResourceList {
         if is_large_page {
             amounts.insert(name.clone(), request.clone());
         }
-        if is_large_page || is_extended(name) {
+        if is_large_page || is_extended(name) || name.starts_with(OF_CLASS) {
             amounts.insert(format!("requests.{name}"), request.clone());
         }
     }
     amounts
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+    use crate::admission::testing::object;
+
+    /// What a pod uses of the processor a minute after the year began.
+    fn cpu(meta: &Value, status: &Value) -> Option<String> {
+        let container = json!({"name": "c", "resources": {"requests": {"cpu": "1"}, "limits": {"cpu": "2"}}});
+        let pod: Pod = object(json!({"metadata": meta, "spec": {"containers": [container]}, "status": status}));
+        let now = Time::from_second(1_767_225_660);
+        let usage = usage(&pod, &now);
+        Some(format!("{}/{}", usage.get("requests.cpu")?, usage.get("limits.cpu")?))
+    }
+
+    #[test]
+    fn a_pod_that_is_overdue_gives_back() {
+        let deleted = |grace: i64| json!({"name": "p", "deletionTimestamp": "2026-01-01T00:00:30Z", "deletionGracePeriodSeconds": grace});
+        assert_eq!(cpu(&deleted(30), &json!({})).as_deref(), Some("1/2"));
+        assert_eq!(cpu(&deleted(29), &json!({})), None);
+    }
+
+    #[test]
+    fn while_resources_change_the_larger_amount_counts() {
+        let own = json!({"requests": {"cpu": "1500m"}, "limits": {"cpu": "3"}});
+        let container = json!({"name": "c", "image": "i", "imageID": "", "ready": true, "restartCount": 0, "resources": own, "allocatedResources": {"cpu": "500m"}});
+        let meta = json!({"name": "p"});
+        assert_eq!(
+            cpu(&meta, &json!({"containerStatuses": [container.clone()]})).as_deref(),
+            Some("1500m/3")
+        );
+        let mut smaller = container.clone();
+        smaller["resources"] = json!({"requests": {"cpu": "250m"}, "limits": {"cpu": "1"}});
+        assert_eq!(
+            cpu(&meta, &json!({"containerStatuses": [smaller.clone()]})).as_deref(),
+            Some("1/2")
+        );
+        let infeasible = json!([{"type": "PodResizePending", "status": "True", "reason": "Infeasible"}]);
+        let status = json!({"containerStatuses": [smaller], "conditions": infeasible});
+        assert_eq!(
+            cpu(&meta, &status).as_deref(),
+            Some("500m/1"),
+            "what cannot be had does not count"
+        );
+    }
 }

@@ -1,5 +1,6 @@
 //! What is used of a quota, counted anew: what is given back when objects go is not seen by writes.
 
+use planesmith_access::admission::Lister;
 use planesmith_api_defs::core::v1::{ResourceList, ResourceQuota};
 use planesmith_machinery::object::Object;
 
@@ -9,16 +10,19 @@ use super::request::scopes_of;
 /// A count that is under way.
 pub(crate) struct Recount<'q> {
     quota: &'q ResourceQuota,
+    /// What the objects that are counted refer to.
+    objects: &'q dyn Lister,
     used: ResourceList,
 }
 
 impl<'q> Recount<'q> {
     /// Begins with what was known of the bounds that `quota` sets.
-    pub(crate) fn new(quota: &'q ResourceQuota) -> Self {
+    pub(crate) fn new(quota: &'q ResourceQuota, objects: &'q dyn Lister) -> Self {
         let hard = &quota.spec.hard;
         let known = quota.status.used.iter().filter(|(name, _)| hard.contains_key(*name));
         Self {
             quota,
+            objects,
             used: known.map(|(name, amount)| (name.clone(), amount.clone())).collect(),
         }
     }
@@ -31,7 +35,7 @@ impl<'q> Recount<'q> {
         objects: &[O],
         decode: impl Fn(&O) -> Option<Box<dyn Object>>,
     ) {
-        let evaluator = Evaluator::of_kind(group, plural);
+        let evaluator = Evaluator::of_kind(group, plural, self.objects);
         let hard = self.quota.spec.hard.keys();
         let counted: Vec<&String> = hard.filter(|name| evaluator.counts(name)).collect();
         let mut used: ResourceList = counted.iter().map(|name| ((*name).clone(), number(0))).collect();
@@ -49,7 +53,7 @@ impl<'q> Recount<'q> {
             }
             // None of the scopes is about other kinds.
             Evaluator::Objects(_) => {}
-            Evaluator::Pods | Evaluator::Services | Evaluator::Claims => {
+            Evaluator::Pods | Evaluator::Services | Evaluator::Claims | Evaluator::Devices(_) => {
                 for object in objects.iter().filter_map(decode) {
                     if scopes_of(self.quota).all(|scope| evaluator.is_in_scope(&*object, &scope)) {
                         charge(&evaluator.usage(&*object));
@@ -67,20 +71,20 @@ impl<'q> Recount<'q> {
 }
 
 /// Whether a quota bounds something of a kind.
-pub(crate) fn bounds(quota: &ResourceQuota, group: &str, plural: &str) -> bool {
-    let evaluator = Evaluator::of_kind(group, plural);
+pub(crate) fn bounds(quota: &ResourceQuota, group: &str, plural: &str, objects: &dyn Lister) -> bool {
+    let evaluator = Evaluator::of_kind(group, plural, objects);
     quota.spec.hard.keys().any(|name| evaluator.counts(name))
 }
 
 /// Whether more than the number is counted of a kind, so that objects can use more or less while they stay.
-pub(crate) fn can_change(group: &str, plural: &str) -> bool {
-    !matches!(Evaluator::of_kind(group, plural), Evaluator::Objects(_))
+pub(crate) fn can_change(group: &str, plural: &str, objects: &dyn Lister) -> bool {
+    !matches!(Evaluator::of_kind(group, plural, objects), Evaluator::Objects(_))
 }
 
 /// Whether an object uses something else than it did.
-pub(crate) fn changed(group: &str, plural: &str, before: &dyn Object, now: &dyn Object) -> bool {
-    let evaluator = Evaluator::of_kind(group, plural);
-    evaluator.usage(before) != evaluator.usage(now)
+pub(crate) fn changed(group: &str, plural: &str, before: &dyn Object, now: &dyn Object, objects: &dyn Lister) -> bool {
+    let evaluator = Evaluator::of_kind(group, plural, objects);
+    evaluator.changes_scope(before, now) || evaluator.usage(before) != evaluator.usage(now)
 }
 
 #[cfg(test)]
@@ -90,7 +94,7 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::*;
-    use crate::admission::testing::object;
+    use crate::admission::testing::{Few, object};
 
     fn quota(spec: &Value, used: &Value) -> ResourceQuota {
         object(json!({"metadata": {"name": "q"}, "spec": spec, "status": {"used": used}}))
@@ -112,10 +116,11 @@ mod tests {
     #[test]
     fn pods_are_counted_by_what_they_ask_for() {
         let spec = json!({"hard": {"requests.cpu": "2", "pods": "5", "count/pods": "9", "count/secrets": "1"}});
+        let nothing = Few::default().lister();
         let quota = quota(&spec, &json!({"pods": "4", "count/secrets": "1", "gone": "1"}));
-        let mut recount = Recount::new(&quota);
+        let mut recount = Recount::new(&quota, &*nothing);
         let pods = vec![pod("500m", "Running"), pod("1", "Pending"), pod("1", "Failed")];
-        assert!(bounds(&quota, "", Pod::RESOURCE.plural));
+        assert!(bounds(&quota, "", Pod::RESOURCE.plural, &*nothing));
         recount.add("", "pods", &pods, |pod| Some(Box::new(object::<Pod>(pod.clone()))));
         assert_eq!(
             shown(&recount.used()),
@@ -125,9 +130,10 @@ mod tests {
 
     #[test]
     fn other_objects_are_counted_where_no_scope_is_set() {
+        let nothing = Few::default().lister();
         let count = |spec: &Value| {
             let quota = quota(spec, &json!({}));
-            let mut recount = Recount::new(&quota);
+            let mut recount = Recount::new(&quota, &*nothing);
             recount.add("apps", "deployments", &[(), ()], |()| None);
             shown(&recount.used())
         };
@@ -142,7 +148,12 @@ mod tests {
     #[test]
     fn a_pod_that_ends_gives_back() {
         let (runs, failed) = (object::<Pod>(pod("1", "Running")), object::<Pod>(pod("1", "Failed")));
-        assert!(changed("", "pods", &runs, &failed) && !changed("", "pods", &runs, &runs));
-        assert!(can_change("", "services") && !can_change("", "secrets"));
+        let nothing = Few::default().lister();
+        let changed = |now: &Pod| changed("", "pods", &runs, now, &*nothing);
+        assert!(changed(&failed) && !changed(&runs));
+        let mut bounded = runs.clone();
+        bounded.spec.active_deadline_seconds = Some(60);
+        assert!(changed(&bounded), "it is in the other scope now");
+        assert!(can_change("", "services", &*nothing) && !can_change("", "secrets", &*nothing));
     }
 }

@@ -12,7 +12,7 @@ use super::evaluator::{Evaluator, number};
 
 /// A write that may be counted.
 pub(super) struct Asked<'a> {
-    evaluator: &'a Evaluator,
+    evaluator: &'a Evaluator<'a>,
     attributes: &'a Attributes<'a>,
     object: &'a dyn Object,
     old: Option<&'a dyn Object>,
@@ -21,11 +21,14 @@ pub(super) struct Asked<'a> {
 impl<'a> Asked<'a> {
     /// `None` for a write that changes nothing that is counted.
     pub(super) fn new(
-        evaluator: &'a Evaluator,
+        evaluator: &'a Evaluator<'a>,
         attributes: &'a Attributes<'a>,
         objects: &'a Objects<'_>,
     ) -> Option<Self> {
-        let object = objects.new.as_deref().filter(|_| evaluator.handles(attributes))?;
+        let object = objects
+            .new
+            .as_deref()
+            .filter(|_| evaluator.handles(attributes, objects))?;
         Some(Self {
             evaluator,
             attributes,

@@ -239,6 +239,19 @@ fn resizing_charges_the_difference() {
     assert!(resize("1", "4").is_err());
 }
 
+#[test]
+fn a_pod_that_gets_a_deadline_is_counted_by_other_quotas() {
+    let mut value = quota(json!({"pods": "1"}), json!({"pods": "0"}));
+    value["spec"]["scopes"] = json!(["Terminating"]);
+    let scene = Scene::new(value);
+    let mut bounded = pod("1");
+    bounded.spec.active_deadline_seconds = Some(60);
+    scene.updated(&pod("1"), pod("1")).unwrap();
+    assert_eq!(scene.written().len(), 0);
+    scene.updated(&pod("1"), bounded).unwrap();
+    assert_eq!(scene.written(), ["pods=1"]);
+}
+
 /// How pods that come while the first is stored are charged: what was written, and what each of them got.
 async fn crowd(refusals: usize, hard: &str) -> (Vec<String>, Vec<bool>) {
     const PODS: usize = 16;
