@@ -7,6 +7,7 @@
 mod always_pull_images;
 mod any_container;
 mod certificates;
+mod claim_status_authorization;
 mod configuration;
 mod default_ingress_class;
 mod default_storage_class;
@@ -53,6 +54,7 @@ use planesmith_machinery::resource::ResourceFacts;
 use planesmith_machinery::scheme::Scheme;
 use planesmith_store::Storage;
 
+use self::claim_status_authorization::ClaimStatusAuthorization;
 use self::device_admin_access::DeviceAdminAccess;
 use crate::live_kinds::LiveKinds;
 use crate::loopback::Loopback;
@@ -179,6 +181,14 @@ pub fn chain(registrations: &[Registration], setup: &Setup<'_>) -> Result<Chain>
     if setup.scheme.iter().any(has_claims) {
         let objects = Arc::clone(&setup.objects);
         chain.push(Arc::new(DeviceAdminAccess { objects }));
+        if setup
+            .options
+            .features()
+            .enabled("DRAResourceClaimGranularStatusAuthorization")
+        {
+            let authorizer = Arc::clone(&setup.authorizer);
+            chain.push(Arc::new(ClaimStatusAuthorization { authorizer }));
+        }
     }
     tracing::debug!(plugins = ?chain, "admission");
     Ok(chain)

@@ -42,7 +42,7 @@ use tower::Service;
 
 pub use self::access_log::AccessLog;
 pub use self::authentication::Authentication;
-pub use self::authorization::Authorization;
+pub use self::authorization::{Authorization, refusal};
 pub use self::cache_control::CacheControl;
 pub use self::compress::Compress;
 pub use self::cors::{Cors, CorsPatternError};

@@ -4,15 +4,12 @@ use std::sync::Arc;
 
 use planesmith_access::admission::{Attributes, Lister, Objects, Operation, Phase, Plugin, Verdict, decided};
 use planesmith_api_defs::core::v1::Namespace;
-use planesmith_api_defs::resource::v1::{DeviceClaim, ResourceClaim, ResourceClaimTemplate};
+use planesmith_api_defs::resource::v1::{ResourceClaim, ResourceClaimTemplate};
 use planesmith_machinery::field_error::FieldErrors;
 use planesmith_machinery::status::{ApiError, ApiResult};
 
 /// The label of namespaces in which claims may ask for such access.
 const LABEL: &str = "resource.kubernetes.io/admin-access";
-
-/// The object as a whole, as messages call it.
-const WHOLE: &str = "[]";
 
 /// Refuses claims, templates and allocations that ask for such access elsewhere. It belongs to the rules of the kinds, so
 /// no flag switches it off.
@@ -22,7 +19,7 @@ pub(super) struct DeviceAdminAccess {
 
 impl DeviceAdminAccess {
     fn check(&self, attributes: &Attributes<'_>, objects: &Objects<'_>) -> ApiResult<()> {
-        let Some(new) = objects.new.as_deref().filter(|_| asks(attributes, objects)) else {
+        let (Some(new), Some(field)) = (objects.new.as_deref(), asks(attributes, objects)) else {
             return Ok(());
         };
         let namespace = self.objects.find::<Namespace>("", attributes.namespace)?;
@@ -37,13 +34,13 @@ impl DeviceAdminAccess {
         match namespace.as_deref() {
             Some(namespace) if marked(namespace) => return Ok(()),
             Some(_) => errors.forbidden(
-                WHOLE,
+                &field,
                 format!("admin access to devices requires the `{LABEL}: true` label on the containing namespace"),
             ),
             None => {
                 let missing = format!("namespaces \"{}\" not found", attributes.namespace);
                 errors.internal(
-                    WHOLE,
+                    &field,
                     format!("could not retrieve namespace to verify admin access: {missing}"),
                 );
             }
@@ -53,30 +50,31 @@ impl DeviceAdminAccess {
     }
 }
 
-/// Whether a write asks for access that the object did not have.
-fn asks(attributes: &Attributes<'_>, objects: &Objects<'_>) -> bool {
-    let in_claim = |claim: &DeviceClaim| {
-        let mut requests = claim.requests.iter().filter_map(|request| request.exactly.as_ref());
-        requests.any(|exactly| exactly.admin_access == Some(true))
-    };
+/// Where a write asks for access that the object did not have.
+fn asks(attributes: &Attributes<'_>, objects: &Objects<'_>) -> Option<String> {
     match (attributes.operation, attributes.subresource) {
         (Operation::Create, "") => {
             let claim = objects.new_as::<ResourceClaim>().map(|claim| &claim.spec);
             let template = objects.new_as::<ResourceClaimTemplate>();
-            let spec = claim.or(template.map(|template| &template.spec.spec));
-            spec.is_some_and(|spec| in_claim(&spec.devices))
+            let spec = claim.or(template.map(|template| &template.spec.spec))?;
+            let mut requests = spec.devices.requests.iter();
+            let index = requests.position(|request| {
+                let exactly = request.exactly.as_ref();
+                exactly.is_some_and(|exactly| exactly.admin_access == Some(true))
+            })?;
+            // That of a template is called the same.
+            Some(format!("spec.devices.requests[{index}].adminAccess"))
         }
         (Operation::Update, "status") => {
             let granted = |claim: Option<&ResourceClaim>| {
-                let allocation = claim.and_then(|claim| claim.status.allocation.as_ref());
-                let mut results = allocation
-                    .into_iter()
-                    .flat_map(|allocation| &allocation.devices.results);
-                results.any(|result| result.admin_access == Some(true))
+                let results = &claim?.status.allocation.as_ref()?.devices.results;
+                results.iter().position(|result| result.admin_access == Some(true))
             };
-            granted(objects.new_as()) && !granted(objects.old_as())
+            let index = granted(objects.new_as())?;
+            let had = granted(objects.old_as()).is_some();
+            (!had).then(|| format!("status.allocation.devices.results[{index}].adminAccess"))
         }
-        _ => false,
+        _ => None,
     }
 }
 
@@ -122,7 +120,7 @@ mod tests {
         let refused = create(json!({LABEL: "false"}), true).unwrap_err();
         assert!(
             refused.ends_with(
-                "[]: Forbidden: admin access to devices requires the `resource.kubernetes.io/admin-access: true` label \
+                "spec.devices.requests[0].adminAccess: Forbidden: admin access to devices requires the `resource.kubernetes.io/admin-access: true` label \
                  on the containing namespace"
             ),
             "{refused}"

@@ -113,8 +113,9 @@ pub(crate) fn forbidden(ctx: &Context, reason: &str) -> ApiError {
     refusal(&ctx.user.name, &ctx.info.verb_text(), &target(&ctx.info), reason)
 }
 
-/// Says that somebody may not do something.
-pub(super) fn refusal(user: &str, verb: &str, target: &Target<'_>, reason: &str) -> ApiError {
+/// Says that somebody may not do something, with an authorizer's words if it has any.
+#[must_use]
+pub fn refusal(user: &str, verb: &str, target: &Target<'_>, reason: &str) -> ApiError {
     let user = quote(user);
     let (mut why, resource, name) = match *target {
         Target::Path(path) => {
