@@ -4,14 +4,15 @@ use axum::body::Body;
 use axum::response::Response;
 use http::StatusCode;
 use planesmith_machinery::field_error::FieldErrors;
-use planesmith_machinery::group_version::GroupKind;
+use planesmith_machinery::group_version::{GroupKind, GroupResource};
 use planesmith_machinery::json::{self, Strictness};
 use planesmith_machinery::meta::{LabelSelector, ObjectMeta, PartialObjectMetadata};
 use planesmith_machinery::object::Object;
-use planesmith_machinery::resource::ScaleFacts;
+use planesmith_machinery::resource::{NameRule, ScaleFacts, Scope};
 use planesmith_machinery::scale::v1::{Scale, ScaleSpec, ScaleStatus};
 use planesmith_machinery::selector::{LabelQuery, Operator, Requirement};
 use planesmith_machinery::status::{ApiError, ApiResult};
+use planesmith_machinery::validation::{check_on_create, check_standard_finalizers};
 use planesmith_machinery::value::{self, Slot, Struct, Value, View};
 
 use super::decode::Expected;
@@ -184,11 +185,8 @@ pub(super) fn scaled(live: &dyn Object, scale: &Scale, facts: &ScaleFacts) -> Ap
         return Err(ApiError::bad_request(why));
     }
     // Custom objects are checked as a whole.
-    if wanted < 0 && !is_custom {
-        let mut errors = FieldErrors::default();
-        errors.invalid("spec.replicas", wanted, "must be greater than or equal to 0");
-        let kind = GroupKind::new(EXPECTED.group, EXPECTED.kind);
-        return Err(ApiError::invalid(&kind, &scale.metadata.name, &errors));
+    if !is_custom {
+        check(live, scale)?;
     }
     let mut object = live.boxed();
     scale
@@ -203,6 +201,33 @@ pub(super) fn scaled(live: &dyn Object, scale: &Scale, facts: &ScaleFacts) -> Ap
         set_number(value, wanted)
     });
     Ok(object)
+}
+
+/// Checks a Scale as an object of its own, and that it is that of `live`.
+fn check(live: &dyn Object, scale: &Scale) -> ApiResult<()> {
+    let name = &live.meta().name;
+    let mut errors = FieldErrors::default();
+    check_on_create(&scale.metadata, Scope::Namespaced, NameRule::DnsSubdomain, &mut errors);
+    check_standard_finalizers(&scale.metadata, &mut errors);
+    if scale.spec.replicas < 0 {
+        errors.invalid(
+            "spec.replicas",
+            scale.spec.replicas,
+            "must be greater than or equal to 0",
+        );
+    }
+    if !errors.is_empty() {
+        let kind = GroupKind::new(EXPECTED.group, EXPECTED.kind);
+        return Err(ApiError::invalid(&kind, name, &errors));
+    }
+    let (sent, actual) = (&scale.metadata.uid, &live.meta().uid);
+    if !sent.is_empty() && sent != actual {
+        let resource = live.resource();
+        let resource = GroupResource::new(resource.group, format!("{}/scale", resource.plural));
+        let why = format!("Precondition failed: UID in precondition: {sent}, UID in object meta: {actual}");
+        return Err(ApiError::conflict(&resource, name, why));
+    }
+    Ok(())
 }
 
 /// Sets the number at a dotted path, and makes what leads there.

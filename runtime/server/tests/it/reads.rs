@@ -116,6 +116,19 @@ async fn a_scale_is_a_view_of_its_object() {
     let words =
         "Scale.autoscaling \"s\" is invalid: spec.replicas: Invalid value: -1: must be greater than or equal to 0";
     assert_eq!(negative.refusal(), (422, words.to_owned()));
+    let plain = server
+        .patch("merge", &path, r#"{"metadata":{"finalizers":["plain"]}}"#)
+        .await;
+    assert_eq!(plain.at("/details/causes/0/field"), "metadata.finalizers[0]");
+    let other = server.patch("merge", &path, r#"{"metadata":{"uid":"other"}}"#).await;
+    assert!(
+        other
+            .refusal()
+            .1
+            .contains("/scale.test.example.com \"s\": Precondition failed: UID in precondition: other, UID in"),
+        "{}",
+        other.text
+    );
     assert_eq!(
         server.get(&format!("{SHELVES}/none/scale")).await.at("/details/kind"),
         Value::from("shelves")
