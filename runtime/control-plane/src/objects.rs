@@ -129,7 +129,7 @@ impl Objects {
         let prefix = self.store.prefix(namespace);
         let query = ListQuery {
             prefix: &prefix,
-            after: None,
+            start: None,
             limit: None,
             at: At::Latest,
             filter: None,

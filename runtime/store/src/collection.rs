@@ -173,12 +173,12 @@ impl Collection {
     /// The newest entries that `query` selects, and a watcher of every change after them under
     /// the same prefix: nothing is missed or repeated in between.
     ///
-    /// The query's `at`, `after` and `limit` do not count: the list is of the newest state, and whole.
+    /// The query's `at`, `start` and `limit` do not count: the list is of the newest state, and whole.
     #[must_use]
     pub fn list_and_watch(self: &Arc<Self>, query: &ListQuery<'_>) -> (Page, Watcher) {
         let query = ListQuery {
             at: At::Latest,
-            after: None,
+            start: None,
             limit: None,
             ..*query
         };
@@ -312,14 +312,14 @@ impl Collection {
 }
 
 impl State {
-    /// Entries under `prefix`, behind the key `after` if there is one.
-    fn range<'a>(&'a self, prefix: &'a str, after: Option<&'a str>) -> impl Iterator<Item = &'a Arc<Entry>> {
+    /// Entries under `prefix`, from the key `start` on if there is one.
+    fn range<'a>(&'a self, prefix: &'a str, start: Option<&'a str>) -> impl Iterator<Item = &'a Arc<Entry>> {
         let end = end_of(prefix);
-        let bounds = match (after, end.as_deref()) {
+        let start = start.map_or(prefix, |start| start.max(prefix));
+        let bounds = match end.as_deref() {
             // Nothing; the map refuses a range that ends before it starts.
-            (Some(after), Some(end)) if after >= end => (Bound::Included(prefix), Bound::Excluded(prefix)),
-            (Some(after), end) if after >= prefix => (Bound::Excluded(after), below(end)),
-            (_, end) => (Bound::Included(prefix), below(end)),
+            Some(end) if start >= end => (Bound::Included(prefix), Bound::Excluded(prefix)),
+            end => (Bound::Included(start), below(end)),
         };
         self.entries.range::<str, _>(bounds).map(|(_, entry)| entry)
     }

@@ -23,15 +23,13 @@ pub(crate) enum PageState {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ContinueToken {
     pub(crate) state: PageState,
-    /// The last key of the page before, below the prefix of the list.
-    pub(crate) after: String,
+    /// The first key that may be shown, below the prefix of the list.
+    pub(crate) start: String,
 }
 
 /// As Go reads it: bits behind the last byte do not count.
 const BASE64: GeneralPurpose = GeneralPurpose::new(&alphabet::URL_SAFE, NO_PAD.with_decode_allow_trailing_bits(true));
 const VERSION: &str = "meta.k8s.io/v1";
-/// Follows the last key, so that the start is the first key behind it.
-const NEXT: char = '\0';
 
 impl ContinueToken {
     /// The token as clients send it back.
@@ -40,10 +38,9 @@ impl ContinueToken {
             PageState::At(revision) => i128::from(revision.0),
             PageState::Newest => -1,
         };
-        let start = format!("{}{NEXT}", self.after);
         // Only numbers of 64 bits are made above, which JSON takes.
         let revision = i64::try_from(revision).unwrap_or(i64::MAX);
-        let token = json!({ "v": VERSION, "rv": revision, "start": start });
+        let token = json!({ "v": VERSION, "rv": revision, "start": self.start });
         let mut text = Vec::new();
         json::encode_value(&token, &mut text);
         BASE64.encode(text)
@@ -88,8 +85,8 @@ impl ContinueToken {
         if !below.is_empty() && below.split('/').any(|part| matches!(part, "" | "." | "..")) {
             return Err(refused(format!(": {start}")));
         }
-        let after = below.strip_suffix(NEXT).unwrap_or(below).to_owned();
-        Ok(Self { state, after })
+        let start = below.to_owned();
+        Ok(Self { state, start })
     }
 }
 
@@ -129,6 +126,11 @@ fn decode_base64(text: &str) -> Result<Vec<u8>, usize> {
 mod tests {
     use super::*;
 
+    fn token(state: PageState, start: &str) -> ContinueToken {
+        let start = start.to_owned();
+        ContinueToken { state, start }
+    }
+
     fn refusal(text: &str) -> String {
         let error = ContinueToken::decode(text).expect_err("a bad token");
         let message = error
@@ -140,20 +142,14 @@ mod tests {
     #[test]
     fn a_token_is_read_back() {
         for state in [PageState::At(Revision(812)), PageState::Newest] {
-            let token = ContinueToken {
-                state,
-                after: "default/a".to_owned(),
-            };
+            let token = token(state, "default/a\0");
             assert_eq!(ContinueToken::decode(&token.encode()).expect("legal"), token);
         }
     }
 
     #[test]
     fn the_form_is_that_of_kubernetes() {
-        let token = ContinueToken {
-            state: PageState::At(Revision(5)),
-            after: "p3".to_owned(),
-        };
+        let token = token(PageState::At(Revision(5)), "p3\0");
         let text = BASE64.decode(token.encode()).expect("base64");
         let value: Value = serde_json::from_slice(&text).expect("JSON");
         assert_eq!(value, json!({ "v": "meta.k8s.io/v1", "rv": 5, "start": "p3\u{0}" }));
@@ -166,9 +162,9 @@ mod tests {
             ContinueToken::decode(&BASE64.encode(token.to_string()))
         };
         for start in ["/c1\u{0}", "c1\u{0}"] {
-            assert_eq!(decode(start).expect("legal").after, "c1", "{start:?}");
+            assert_eq!(decode(start).expect("legal").start, "c1\u{0}", "{start:?}");
         }
-        assert_eq!(decode("/").expect("legal").after, "");
+        assert_eq!(decode("/").expect("legal").start, "");
         for start in ["//c1\u{0}", "/../c1\u{0}", "c1/"] {
             assert!(decode(start).is_err(), "{start:?}");
         }

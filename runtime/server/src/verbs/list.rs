@@ -23,8 +23,8 @@ pub(crate) struct ListPage {
 /// Which part of which state a page shows.
 struct Window {
     at: At,
-    /// The key behind which the page starts.
-    after: Option<String>,
+    /// The first key that the page may show.
+    start: Option<String>,
     limit: Option<usize>,
 }
 
@@ -64,7 +64,7 @@ impl Endpoint {
         };
         let query = ListQuery {
             prefix: &selection.prefix(store, namespace),
-            after: window.after.as_deref(),
+            start: window.start.as_deref(),
             limit: window.limit,
             at: window.at,
             filter,
@@ -73,11 +73,11 @@ impl Endpoint {
             .ctx
             .timeline
             .time(Stage::Select, || store.collection().list(&query))
-            .map_err(|_| expired(window.after.as_deref(), &base))?;
+            .map_err(|_| expired(window.start.as_deref(), &base))?;
         self.metrics().list(page.entries.len());
-        let next = page.next().map(|last| ContinueToken {
+        let next = page.next().map(|start| ContinueToken {
             state: PageState::At(page.revision),
-            after: below(last, &base),
+            start: below(&start, &base),
         });
         let remaining = page.remaining.filter(|_| next.is_some() && filter.is_none());
         let meta = ListMeta {
@@ -94,11 +94,11 @@ impl Endpoint {
         let limit = options.limit.map(|limit| usize::try_from(limit).unwrap_or(usize::MAX));
         let any = options.resource_version == "0";
         if !options.continue_token.is_empty() {
+            let token = ContinueToken::decode(&options.continue_token)?;
             if !any && !options.resource_version.is_empty() {
                 let why = "specifying resource version is not allowed when using continue";
                 return Err(ApiError::bad_request(why));
             }
-            let token = ContinueToken::decode(&options.continue_token)?;
             let at = match token.state {
                 PageState::At(revision) => {
                     self.wait_for(call, revision.0).await?;
@@ -106,17 +106,17 @@ impl Endpoint {
                 }
                 PageState::Newest => At::Latest,
             };
-            let after = Some(format!("{base}{}", token.after));
+            let start = Some(format!("{base}{}", token.start));
             // Whoever takes any state takes the whole rest of it.
             let limit = limit.filter(|_| !any);
-            return Ok(Window { at, after, limit });
+            return Ok(Window { at, start, limit });
         }
         let version = parse_version_field(&options.resource_version)
             .map_err(|why| ApiError::bad_request(format!("invalid resource version: {why}")))?;
         if version == 0 {
             return Ok(Window {
                 at: At::Latest,
-                after: None,
+                start: None,
                 limit: limit.filter(|_| !any),
             });
         }
@@ -127,18 +127,18 @@ impl Endpoint {
             None if limit.is_some() => At::Exact(Revision(version)),
             Some(VersionMatch::NotOlderThan) | None => At::Latest,
         };
-        Ok(Window { at, after: None, limit })
+        Ok(Window { at, start: None, limit })
     }
 }
 
 /// 410 for a state that is gone; a list that was under way may go on with the newest state.
-fn expired(after: Option<&str>, base: &str) -> ApiError {
-    let Some(after) = after else {
+fn expired(start: Option<&str>, base: &str) -> ApiError {
+    let Some(start) = start else {
         return ApiError::expired(Expired::List);
     };
     let token = ContinueToken {
         state: PageState::Newest,
-        after: below(after, base),
+        start: below(start, base),
     };
     ApiError::expired(Expired::Page {
         continue_token: &token.encode(),

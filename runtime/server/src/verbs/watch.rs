@@ -1,6 +1,7 @@
 //! Following changes.
 
 mod apart;
+mod bookmarks;
 mod frames;
 mod stream;
 
@@ -14,6 +15,7 @@ use planesmith_machinery::status::{ApiError, ApiResult, Expired};
 use planesmith_machinery::table::RowObject;
 use planesmith_store::{ListQuery, Revision, WatchError, WatchFrom};
 
+use self::bookmarks::Bookmarks;
 use self::frames::Frames;
 use self::stream::{Initial, WatchStream};
 use super::options::{ListOptions, Start, parse_version_field};
@@ -42,11 +44,17 @@ impl Endpoint {
             Ok(started) => started,
             Err(error) => return Ok(stream_of(output, Body::from(frames.error(&error)))),
         };
-        let bookmarks = options.bookmarks.then(|| self.stores().options().bookmark_interval);
         let deadline = tokio::time::Instant::now() + self.duration(&options);
-        let after = Revision(if options.start() == Start::Changes { version } else { 0 });
+        let bookmarks = options.bookmarks.then(|| {
+            let interval = self.stores().options().bookmark_interval;
+            let bookmarks = Bookmarks::new(interval, deadline, watcher.progress());
+            match options.asks_for_state() {
+                true => bookmarks.after_state(),
+                false => bookmarks,
+            }
+        });
         let shutdown = call.ctx.shutdown.clone();
-        let stream = WatchStream::new(frames, watcher, after, (bookmarks, deadline), shutdown);
+        let stream = WatchStream::new(frames, watcher, bookmarks, deadline, shutdown);
         let chunks = stream.run(initial);
         let asks = self.kind().custom.is_some_and(|custom| custom.has_converter());
         let body = match asks {
@@ -66,7 +74,7 @@ impl Endpoint {
         let store = &**self.store();
         let prefix = frames.selection().prefix(store, call.namespace());
         let collection = store.collection();
-        match options.start() {
+        match options.start(version) {
             Start::State => {
                 if version > 0 {
                     self.wait_for(call, version).await?;
@@ -79,7 +87,7 @@ impl Endpoint {
                 let (page, watcher) = collection.list_and_watch(&query);
                 let initial = Initial {
                     entries: page.entries.into(),
-                    end: options.bookmarks.then_some(page.revision),
+                    end: (options.bookmarks && options.asks_for_state()).then_some(page.revision),
                     scope: if call.namespace().is_empty() {
                         "cluster"
                     } else {

@@ -1,5 +1,7 @@
 //! Lists: pages, selectors, revisions.
 
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use serde_json::{Value, json};
 
 use crate::harness::{NOTES, SHELVES, Server};
@@ -43,6 +45,27 @@ async fn pages_show_the_state_of_the_first_one() {
         .get(&format!("{NOTES}?limit=1&continue={token}&resourceVersion=0"))
         .await;
     assert_eq!(any.names().len(), 4);
+}
+
+#[tokio::test]
+async fn a_page_starts_where_its_token_says() {
+    let server = Server::with_places().await;
+    for name in ["p1", "p2", "p2a", "p3"] {
+        server.note(name, "{}").await;
+    }
+    for (start, names) in [
+        ("p2", &["p2", "p2a", "p3"][..]),
+        ("p2\0", &["p2a", "p3"]),
+        ("/p2b", &["p3"]),
+        ("/", &["p1", "p2", "p2a", "p3"]),
+        ("zz", &[]),
+    ] {
+        let version = server.storage.revision().0;
+        let token = json!({ "v": "meta.k8s.io/v1", "rv": version, "start": start });
+        let token = URL_SAFE_NO_PAD.encode(token.to_string());
+        let page = server.get(&format!("{NOTES}?continue={token}")).await;
+        assert_eq!(page.names(), names, "{start:?}");
+    }
 }
 
 #[tokio::test]

@@ -151,26 +151,45 @@ async fn a_version_that_is_gone_is_an_error_event() {
 }
 
 #[tokio::test]
-async fn bookmarks_come_regularly_and_at_the_end() {
-    let every = |bookmark_interval: Duration| {
-        Server::with_options(StoresOptions {
-            bookmark_interval,
-            ..StoresOptions::default()
-        })
-    };
-    let server = every(Duration::from_millis(100));
-    let mut watch = Watch::open(&server, "resourceVersion=1&allowWatchBookmarks=true").await;
-    let is_bookmark =
-        |event: &Value| text(event, "/type") == "BOOKMARK" && text(event, "/object/metadata/resourceVersion") == "1";
-    for _ in 0..3 {
-        assert!(watch.next().await.is_some_and(|event| is_bookmark(&event)));
-    }
-    let server = every(Duration::from_secs(3600));
-    let mut watch = Watch::open(&server, "resourceVersion=1&allowWatchBookmarks=true&timeoutSeconds=1").await;
-    assert!(watch.next().await.is_some_and(|event| is_bookmark(&event)));
-    assert_eq!(watch.next().await, None);
+async fn bookmarks_come_regularly_once_there_is_something_to_tell() {
+    let server = Server::with_options(StoresOptions {
+        bookmark_interval: Duration::from_millis(50),
+        ..StoresOptions::default()
+    });
+    server.create("/api/v1/places", r#"{"metadata":{"name":"a"}}"#).await;
+    server.note("a", "{}").await;
+    // The note itself is known to the one, and the other knows more than there is.
+    let known = server.storage.revision().to_string();
+    let mut watch = Watch::open(&server, &format!("resourceVersion={known}&allowWatchBookmarks=true")).await;
+    let mut early = Watch::open(&server, "resourceVersion=1000&allowWatchBookmarks=true&timeoutSeconds=3").await;
     let mut silent = Watch::open(&server, "resourceVersion=1&timeoutSeconds=-1").await;
+    assert_eq!(early.next().await, None, "nothing is told about what is still to come");
+    assert_eq!(text(&silent.next().await.expect("a change"), "/type"), "ADDED");
     assert_eq!(silent.next().await, None);
+    server.note("b", "{}").await;
+    let newest = server.storage.revision().to_string();
+    assert_eq!(watch.told(4).await, ["ADDED b", "BOOKMARK ", "BOOKMARK ", "BOOKMARK "]);
+    let bookmark = watch.next().await.expect("one more");
+    assert_eq!(text(&bookmark, "/object/metadata/resourceVersion"), newest);
+}
+
+#[tokio::test]
+async fn the_last_bookmark_comes_before_the_end() {
+    let server = Server::with_places().await;
+    let first = server.note("a", "{}").await;
+    let version = text(&first, "/metadata/resourceVersion");
+    let open = async |seconds: u64| {
+        let query = format!("resourceVersion={version}&allowWatchBookmarks=true&timeoutSeconds={seconds}");
+        Watch::open(&server, &query).await
+    };
+    let (mut watch, mut short) = (open(3).await, open(2).await);
+    let begin = tokio::time::Instant::now();
+    server.note("b", "{}").await;
+    assert_eq!(watch.told(2).await, ["ADDED b", "BOOKMARK "]);
+    assert!(begin.elapsed() < Duration::from_secs(2));
+    assert_eq!(watch.next().await, None);
+    assert_eq!(short.told(1).await, ["ADDED b"]);
+    assert_eq!(short.next().await, None);
 }
 
 #[tokio::test]

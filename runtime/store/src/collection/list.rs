@@ -21,8 +21,8 @@ pub enum At {
 pub struct ListQuery<'a> {
     /// What the keys start with.
     pub prefix: &'a str,
-    /// Only keys behind this one; `None` means from the first.
-    pub after: Option<&'a str>,
+    /// Only this key and those behind it; `None` means from the first.
+    pub start: Option<&'a str>,
     /// Entries per page; `None` means all. 0 counts as 1.
     pub limit: Option<usize>,
     /// Which state.
@@ -38,7 +38,7 @@ impl<'a> ListQuery<'a> {
     pub fn all(prefix: &'a str) -> Self {
         Self {
             prefix,
-            after: None,
+            start: None,
             limit: None,
             at: At::Latest,
             filter: None,
@@ -51,7 +51,7 @@ impl std::fmt::Debug for ListQuery<'_> {
         formatter
             .debug_struct("ListQuery")
             .field("prefix", &self.prefix)
-            .field("after", &self.after)
+            .field("start", &self.start)
             .field("limit", &self.limit)
             .field("at", &self.at)
             .field("filter", &self.filter.is_some())
@@ -66,7 +66,7 @@ pub struct Page {
     pub entries: Vec<Arc<Entry>>,
     /// What the entries are the state of. The next page asks for exactly this revision.
     pub revision: Revision,
-    /// Whether there may be more: then the next page starts after this page's last key. With a filter the next page may
+    /// Whether there may be more: then the next page starts behind this page's last key. With a filter the next page may
     /// turn out to be empty.
     pub more: bool,
     /// How many entries follow this page; `None` when a filter makes that unknown.
@@ -74,10 +74,11 @@ pub struct Page {
 }
 
 impl Page {
-    /// The key after which the next page starts; `None` on the last page.
+    /// The key from which the next page starts, the least one behind this page's last; `None` on the last page.
     #[must_use]
-    pub fn next(&self) -> Option<&Arc<str>> {
-        self.entries.last().filter(|_| self.more).map(|entry| entry.key())
+    pub fn next(&self) -> Option<String> {
+        let last = self.entries.last().filter(|_| self.more)?;
+        Some(format!("{}\0", last.key()))
     }
 }
 
@@ -123,15 +124,15 @@ pub(super) fn list(state: &State, horizon: &Horizon, query: &ListQuery<'_>) -> R
             ..page
         });
     }
-    if let Some(after) = query.after {
-        undone.retain(|key, _| *key > after);
+    if let Some(start) = query.start {
+        undone.retain(|key, _| *key >= start);
     }
-    let current = state.range(query.prefix, query.after);
+    let current = state.range(query.prefix, query.start);
     Ok(paginate(merge(current, undone), revision, query))
 }
 
 pub(super) fn list_newest(state: &State, horizon: &Horizon, query: &ListQuery<'_>) -> Page {
-    paginate(state.range(query.prefix, query.after), newest(state, horizon), query)
+    paginate(state.range(query.prefix, query.start), newest(state, horizon), query)
 }
 
 /// The current entries, with those of `undone` in the place of theirs.

@@ -53,8 +53,9 @@ pub async fn a_filter_selects(bench: Bench) {
     let first = list(&things, &query);
     assert_eq!(shown(&first), ["n1=odd@2", "n3=odd@4", "n5=odd@6"]);
     assert_eq!((first.more, first.remaining), (true, None));
+    let start = first.next();
     let query = ListQuery {
-        after: first.next().map(|key| &**key),
+        start: start.as_deref(),
         ..query
     };
     let second = list(&things, &query);
@@ -120,7 +121,7 @@ pub async fn pages_are_of_one_revision(bench: Bench) {
         assert_eq!(page.revision, revision);
         assert_eq!(page.remaining, Some(20 - seen.len() as u64 - page.entries.len() as u64));
         seen.extend(shown(&page));
-        let Some(after) = page.next().cloned() else { break };
+        let Some(start) = page.next() else { break };
         // Before, at and after the page's end: none of this belongs to the list.
         set(&things, &format!("n{:02}", round * 6), "new").await;
         set(&things, &format!("n{:02}", round * 6 + 7), "new").await;
@@ -130,7 +131,7 @@ pub async fn pages_are_of_one_revision(bench: Bench) {
         page = list(
             &things,
             &ListQuery {
-                after: Some(&after),
+                start: Some(&start),
                 at: At::Exact(revision),
                 ..first
             },
@@ -192,11 +193,11 @@ pub async fn old_pages_agree_with_the_whole_list(bench: Bench) {
         loop {
             seen.extend(shown(&page));
             assert_eq!(page.remaining, Some((expected.len() - seen.len()) as u64));
-            let Some(after) = page.next().cloned() else { break };
+            let Some(start) = page.next() else { break };
             page = list(
                 &things,
                 &ListQuery {
-                    after: Some(&after),
+                    start: Some(&start),
                     ..first
                 },
             );

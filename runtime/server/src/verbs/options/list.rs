@@ -44,7 +44,7 @@ pub(crate) enum VersionMatch {
 /// How a watch begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Start {
-    /// With the objects that are there, and then a bookmark if the client takes bookmarks.
+    /// With the objects that are there.
     State,
     /// With the first change after the resourceVersion.
     Changes,
@@ -64,23 +64,29 @@ impl<'q> ListOptions<'q> {
     }
 
     /// Reads the parameters of a watch.
+    ///
+    /// Where only the path says that it is one, the parameters are judged as those of a list.
     pub(crate) fn for_watch(query: Query<'q>) -> ApiResult<Self> {
+        if flag(query, "watch") != Some(true) {
+            return Self::for_list(query);
+        }
         let (mut options, mut matched) = Self::read(query)?;
-        let asked_for_state = options.send_initial_events.is_some();
         // What clients meant before they could say it.
         let from_state = matches!(&*options.resource_version, "" | "0");
-        if options.send_initial_events.is_none() && matched.is_empty() && from_state {
+        let mut errors = FieldErrors::default();
+        if WATCH_LIST.is_on() && options.send_initial_events.is_none() && matched.is_empty() && from_state {
             options.send_initial_events = Some(true);
             matched = Cow::Borrowed("NotOlderThan");
         }
-        let mut errors = FieldErrors::default();
-        if options.send_initial_events.is_some() && matched != "NotOlderThan" {
-            let why = "sendInitialEvents requires setting resourceVersionMatch to NotOlderThan";
-            errors.forbidden("resourceVersionMatch", why);
-        }
-        if asked_for_state && !WATCH_LIST.is_on() {
-            let why = "sendInitialEvents is forbidden for watch unless the WatchList feature gate is enabled";
-            errors.forbidden("sendInitialEvents", why);
+        if options.send_initial_events.is_some() {
+            if matched != "NotOlderThan" {
+                let why = "sendInitialEvents requires setting resourceVersionMatch to NotOlderThan";
+                errors.forbidden("resourceVersionMatch", why);
+            }
+            if !WATCH_LIST.is_on() {
+                let why = "sendInitialEvents is forbidden for watch unless the WatchList feature gate is enabled";
+                errors.forbidden("sendInitialEvents", why);
+            }
         }
         if !matched.is_empty() {
             options.check_watch_match(&matched, &mut errors);
@@ -89,10 +95,16 @@ impl<'q> ListOptions<'q> {
         Ok(options)
     }
 
-    /// How the watch begins.
-    pub(crate) fn start(&self) -> Start {
+    /// Whether the state comes first, and then a bookmark for a client that takes bookmarks.
+    pub(crate) fn asks_for_state(&self) -> bool {
+        self.send_initial_events == Some(true)
+    }
+
+    /// How a watch begins that starts with `version`.
+    pub(crate) fn start(&self, version: u64) -> Start {
         match self.send_initial_events {
             Some(true) => Start::State,
+            None if version == 0 => Start::State,
             Some(false) | None => Start::Changes,
         }
     }

@@ -5,9 +5,10 @@ fn list(query: &str) -> Result<String, String> {
     Ok(format!("{:?} {:?}", options.limit, options.version_match))
 }
 
-fn watch(query: &str) -> Result<Start, String> {
+fn watch(query: &str) -> Result<(Start, bool), String> {
     let options = ListOptions::for_watch(Query::new(query)).map_err(|error| error.message().to_owned())?;
-    Ok(options.start())
+    let version = parse_version_field(&options.resource_version)?;
+    Ok((options.start(version), options.asks_for_state()))
 }
 
 #[test]
@@ -51,13 +52,21 @@ fn lists_refuse_what_contradicts_itself() {
 
 #[test]
 fn watches_start_with_the_state_or_with_changes() {
-    assert_eq!(watch(""), Ok(Start::State));
-    assert_eq!(watch("resourceVersion=0"), Ok(Start::State));
-    assert_eq!(watch("resourceVersion=7"), Ok(Start::Changes));
-    let streamed = "sendInitialEvents=true&resourceVersionMatch=NotOlderThan&resourceVersion=7";
-    assert_eq!(watch(streamed), Ok(Start::State));
-    let unwanted = "sendInitialEvents=false&resourceVersionMatch=NotOlderThan";
-    assert_eq!(watch(unwanted), Ok(Start::Changes));
+    assert_eq!(watch("watch=1"), Ok((Start::State, true)));
+    assert_eq!(watch("watch=1&resourceVersion=0"), Ok((Start::State, true)));
+    assert_eq!(watch("watch=1&resourceVersion=7"), Ok((Start::Changes, false)));
+    let streamed = "watch=1&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&resourceVersion=7";
+    assert_eq!(watch(streamed), Ok((Start::State, true)));
+    let unwanted = "watch=1&sendInitialEvents=false&resourceVersionMatch=NotOlderThan";
+    assert_eq!(watch(unwanted), Ok((Start::Changes, false)));
+}
+
+#[test]
+fn what_only_the_path_calls_a_watch_takes_the_parameters_of_a_list() {
+    assert_eq!(watch(""), Ok((Start::State, false)));
+    assert_eq!(watch("resourceVersion=7"), Ok((Start::Changes, false)));
+    assert_eq!(watch("resourceVersion=7&resourceVersionMatch=Exact"), Ok((Start::Changes, false)));
+    assert!(watch("sendInitialEvents=true&resourceVersionMatch=NotOlderThan").is_err());
 }
 
 #[test]
@@ -83,7 +92,8 @@ fn watches_refuse_what_contradicts_itself() {
         ),
     ];
     for (query, message) in cases {
-        assert_eq!(watch(query), Err(format!("{invalid}{message}")), "{query}");
+        let query = format!("watch=1&{query}");
+        assert_eq!(watch(&query), Err(format!("{invalid}{message}")), "{query}");
     }
 }
 

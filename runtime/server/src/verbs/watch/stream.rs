@@ -4,7 +4,6 @@ use std::collections::VecDeque;
 use std::convert::Infallible;
 use std::pin::Pin;
 use std::sync::Arc;
-use std::time::Duration;
 use std::time::Instant as Moment;
 
 use bytes::{Bytes, BytesMut};
@@ -15,6 +14,7 @@ use planesmith_machinery::status::{ApiError, ApiResult};
 use planesmith_store::{Entry, Event, Revision, WatchError, Watcher};
 use tokio::time::{Instant, Sleep, sleep_until};
 
+use super::bookmarks::Bookmarks;
 use super::failure;
 use super::frames::Frames;
 use crate::metrics::WatchMetrics;
@@ -40,10 +40,8 @@ pub(super) struct Initial {
 pub(super) struct WatchStream {
     frames: Frames,
     watcher: Watcher,
-    /// Changes up to here are not of interest.
-    after: Revision,
-    /// Time between bookmarks; `None` when the client takes none.
-    bookmarks: Option<Duration>,
+    /// `None` when the client takes none.
+    bookmarks: Option<Bookmarks>,
     deadline: Instant,
     /// Made once and polled again and again: registering a timer costs more than telling an event.
     timer: Pin<Box<Sleep>>,
@@ -69,8 +67,8 @@ impl WatchStream {
     pub(super) fn new(
         frames: Frames,
         watcher: Watcher,
-        after: Revision,
-        (bookmarks, deadline): (Option<Duration>, Instant),
+        bookmarks: Option<Bookmarks>,
+        deadline: Instant,
         mut shutdown: Shutdown,
     ) -> Self {
         let end = frames.endpoint().end();
@@ -87,7 +85,6 @@ impl WatchStream {
             metrics: frames.endpoint().metrics().watch(),
             frames,
             watcher,
-            after,
             bookmarks,
             deadline,
             timer: Box::pin(sleep_until(deadline)),
@@ -132,12 +129,8 @@ impl WatchStream {
                     self.bookmark()
                 }
                 Wake::End => {
-                    // The last word tells where to go on.
-                    let last = match self.bookmarks {
-                        Some(_) => self.bookmark(),
-                        None => self.waiting(),
-                    };
-                    return Some((last.ok().filter(|last| !last.is_empty())?, Phase::Over));
+                    let last = self.waiting().ok().filter(|last| !last.is_empty())?;
+                    return Some((last, Phase::Over));
                 }
             };
             match chunk {
@@ -160,9 +153,9 @@ impl WatchStream {
 
     /// Sets the timer to the next bookmark or the end, whichever comes first.
     fn set_timer(&mut self) {
-        if let Some(interval) = self.bookmarks {
-            let next = (Instant::now() + interval).min(self.deadline);
-            self.timer.as_mut().reset(next);
+        if let Some(bookmarks) = &mut self.bookmarks {
+            let next = bookmarks.next(Instant::now());
+            self.timer.as_mut().reset(next.unwrap_or(self.deadline));
         }
     }
 
@@ -192,9 +185,7 @@ impl WatchStream {
     fn events(&mut self, events: &[Arc<Event>]) -> Result<Bytes, ApiError> {
         let mut chunk = Chunk::default();
         for event in events {
-            if event.revision() > self.after
-                && let Some(frame) = self.frames.event(event)?
-            {
+            if let Some(frame) = self.frames.event(event)? {
                 self.metrics.event(frame.len());
                 chunk.push(frame);
             }
@@ -211,12 +202,14 @@ impl WatchStream {
         self.events(&events)
     }
 
-    /// A bookmark at the newest revision, behind the changes up to there.
+    /// A bookmark at the newest revision if it tells anything, behind the changes up to there.
     fn bookmark(&mut self) -> Result<Bytes, ApiError> {
         let mut chunk = Chunk::default();
         chunk.push(self.waiting()?);
-        let revision = self.watcher.progress().max(self.after);
-        chunk.push(self.frames.bookmark(revision, false)?);
+        let revision = self.watcher.progress();
+        if self.bookmarks.as_ref().is_some_and(|bookmarks| bookmarks.tells(revision)) {
+            chunk.push(self.frames.bookmark(revision, false)?);
+        }
         Ok(chunk.finish())
     }
 }
