@@ -12,6 +12,7 @@ mod subject;
 mod token;
 mod token_cache;
 mod token_file;
+mod web_socket;
 
 use std::sync::Arc;
 
@@ -24,6 +25,7 @@ pub use subject::Subject;
 pub use token::{BearerTokens, TokenAuthenticator, TokenUser, TokenVerdict};
 pub use token_cache::TokenCacheObserver;
 pub use token_file::{TokenFile, TokenFileError};
+pub use web_socket::WebSocketTokens;
 
 use crate::user::{AUTHENTICATED_GROUP, UserInfo};
 

@@ -8,7 +8,7 @@ use anyhow::{Context, Result};
 use planesmith_access::authentication::service_account::{BoundObjects, LegacyTokens, ServiceAccountTokens};
 use planesmith_access::authentication::{
     Authenticator, BearerTokens, CertificateAuthenticator, Chain, RequestHeaderAuthenticator, TokenAuthenticator,
-    TokenFile,
+    TokenFile, WebSocketTokens,
 };
 use planesmith_access::authorization::{AllowedPaths, AlwaysAllow, AlwaysDeny, Authorizer, PrivilegedGroup, Union};
 use planesmith_server::stores::Stores;
@@ -74,6 +74,7 @@ pub fn authenticator(
             Box::new(proxies.clone()),
             Box::new(certificates),
             Box::new(Arc::clone(tokens)),
+            Box::new(WebSocketTokens::new(Arc::clone(tokens))),
         ],
         options.anonymous_allowed(),
     );

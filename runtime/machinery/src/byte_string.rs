@@ -5,7 +5,8 @@ use std::fmt;
 use std::ops::{Deref, DerefMut};
 
 use base64::Engine as _;
-use base64::engine::general_purpose::STANDARD;
+use base64::alphabet;
+use base64::engine::general_purpose::{GeneralPurpose, PAD};
 
 use crate::facts::TypeFacts;
 use crate::value::{Shape, Slot, Value, View};
@@ -65,6 +66,9 @@ impl Value for ByteString {
     }
 }
 
+/// As Go reads it: bits behind the last byte do not count.
+const BASE64: GeneralPurpose = GeneralPurpose::new(&alphabet::STANDARD, PAD.with_decode_allow_trailing_bits(true));
+
 /// The bytes that base64 text stands for.
 ///
 /// # Errors
@@ -77,7 +81,7 @@ pub(crate) fn from_base64(text: &str) -> Result<Vec<u8>, String> {
     } else {
         Cow::Borrowed(text)
     };
-    STANDARD.decode(text.as_bytes()).map_err(|_| base64_error(&text))
+    BASE64.decode(text.as_bytes()).map_err(|_| base64_error(&text))
 }
 
 /// The words for base64 (without line breaks) that does not decode: Go's decoder names the position of the first
@@ -112,7 +116,13 @@ fn base64_error_position(text: &[u8]) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use super::base64_error_position;
+    use super::{base64_error_position, from_base64};
+
+    #[test]
+    fn bits_behind_the_last_byte_do_not_count() {
+        assert_eq!(from_base64("aa=="), Ok(b"i".to_vec()));
+        assert_eq!(from_base64("YW\nI="), Ok(b"ab".to_vec()));
+    }
 
     #[test]
     fn errors_point_where_go_points() {

@@ -103,7 +103,38 @@ pub fn value(value: &serde_json::Value) -> String {
         serde_json::Value::String(text) => text.clone(),
         serde_json::Value::Array(elements) => slice(&elements.iter().map(self::value).collect::<Vec<_>>()),
         serde_json::Value::Object(entries) => map(entries),
-        other => other.to_string(),
+        serde_json::Value::Number(number) => self::number(number),
+        serde_json::Value::Bool(value) => value.to_string(),
+    }
+}
+
+/// A JSON number as Go's `%v` prints it.
+fn number(number: &serde_json::Number) -> String {
+    match number.as_f64() {
+        Some(double) if number.is_f64() => float(double),
+        _ => number.to_string(),
+    }
+}
+
+/// A JSON value as Go's `%#v` prints it, in maps with keys of the type `key`.
+#[must_use]
+pub fn syntax(value: &serde_json::Value, key: &str) -> String {
+    use serde_json::Value;
+    match value {
+        Value::Null => "interface {}(nil)".to_owned(),
+        Value::Bool(value) => value.to_string(),
+        Value::Number(number) => self::number(number),
+        Value::String(text) => quote(text),
+        Value::Array(elements) => {
+            let elements: Vec<String> = elements.iter().map(|element| syntax(element, key)).collect();
+            format!("[]interface {{}}{{{}}}", elements.join(", "))
+        }
+        Value::Object(entries) => {
+            let entries = entries.iter();
+            let entries = entries.map(|(name, value)| format!("{}:{}", quote(name), syntax(value, key)));
+            let entries: Vec<String> = entries.collect();
+            format!("map[{key}]interface {{}}{{{}}}", entries.join(", "))
+        }
     }
 }
 

@@ -144,7 +144,7 @@ impl Walk {
             let value = target.field_mut(index);
             if !field.inline {
                 let entry = entries.get(field.name).unwrap_or(&Tree::Null);
-                self.value(value, entry, &path.field(facts.name, field.name))?;
+                self.value(value, entry, &path.field(facts, field.name))?;
             } else if let Slot::Struct(inner) = value.slot() {
                 self.fields(inner, entries, path)?;
             }

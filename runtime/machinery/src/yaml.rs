@@ -3,6 +3,7 @@
 mod graph;
 mod key_order;
 mod node;
+mod preamble;
 mod problem;
 mod resolve;
 mod style;
@@ -35,6 +36,7 @@ pub struct Document {
 /// When the input is not YAML, nested deeper than 512, grows through aliases, or cannot be said in JSON.
 pub fn to_json(input: &[u8]) -> Result<Document, YamlError> {
     let text = str::from_utf8(input).map_err(|_| YamlError("yaml: invalid leading UTF-8 octet".to_owned()))?;
+    preamble::check(text)?;
     let nodes = node::parse(text)?;
     let (tree, duplicates) = graph::resolve(&nodes)?;
     let mut json = Vec::with_capacity(input.len());

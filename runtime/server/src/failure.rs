@@ -6,10 +6,10 @@ use bytes::Bytes;
 use http::StatusCode;
 use http::header::{CONTENT_TYPE, HeaderValue, X_CONTENT_TYPE_OPTIONS};
 use http::request::Parts;
-use planesmith_machinery::status::ApiError;
+use planesmith_machinery::status::{ApiError, ApiResult};
 use planesmith_machinery::value::Struct;
 
-use crate::negotiation::{self, Offer, Output};
+use crate::negotiation::Output;
 use crate::response;
 
 /// The answer to a path that nobody knows.
@@ -46,9 +46,9 @@ pub(crate) fn panicked() -> Response {
     ))
 }
 
-/// A document in the form that the request asks for; `json` is the form that most clients take.
-pub(crate) fn document(request: &Parts, object: &dyn Struct, json: &Bytes) -> Response {
-    match negotiation::negotiate(request, Offer::Plain) {
+/// A document in the form that was agreed on; `json` is the form that most clients take.
+pub(crate) fn document(request: &Parts, agreed: ApiResult<Output>, object: &dyn Struct, json: &Bytes) -> Response {
+    match agreed {
         Ok(output) if output == Output::json() => {
             response::bytes(StatusCode::OK, output.format.media_type(), json.clone())
         }

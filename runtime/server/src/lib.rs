@@ -37,3 +37,4 @@ mod table;
 pub mod trace;
 mod verbs;
 pub mod version;
+mod websocket;

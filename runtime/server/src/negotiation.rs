@@ -136,22 +136,36 @@ pub fn negotiate(request: &Parts, offer: Offer) -> ApiResult<Output> {
     Ok(output)
 }
 
-/// As [`negotiate`] for answers that must go out in any case: JSON for people when nothing else is agreed.
+/// As [`negotiate`] for documents about the server itself: the header need not name what is offered.
+///
+/// # Errors
+///
+/// 406 when the client takes nothing of what is offered.
+pub(crate) fn negotiate_document(request: &Parts) -> ApiResult<Output> {
+    let chosen = match accept_header(request) {
+        "" => Some(Output::json()),
+        header => choose(header, Offer::Plain),
+    };
+    let mut output = chosen.ok_or_else(|| ApiError::not_acceptable(Format::media_types()))?;
+    output.pretty |= wants_indentation(request);
+    Ok(output)
+}
+
+/// As [`negotiate_document`] for answers that must go out in any case: JSON for people when nothing else is agreed.
 #[must_use]
 pub fn negotiate_or_json(request: &Parts) -> Output {
-    negotiate(request, Offer::Plain).unwrap_or(Output {
+    negotiate_document(request).unwrap_or(Output {
         pretty: true,
         ..Output::json()
     })
 }
 
-/// Agrees on the form of a watch.
+/// The form of a watch on which a list would have gone out as `output`.
 ///
 /// # Errors
 ///
-/// 406 when the client takes nothing of what is offered, or nothing that can be streamed.
-pub fn negotiate_watch(request: &Parts) -> ApiResult<Output> {
-    let output = negotiate(request, Offer::Collection)?;
+/// 406 when that cannot be streamed.
+pub fn streamed(output: Output) -> ApiResult<Output> {
     if output.format.stream_media_type().is_none() {
         let message = "only the following media types are accepted: application/json;stream=watch, application/vnd.kubernetes.protobuf;stream=watch";
         return Err(ApiError::new(Reason::NotAcceptable, message));

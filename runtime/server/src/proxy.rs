@@ -37,6 +37,7 @@ pub use self::identity::{ClientIdentity, Pem, TrustError};
 pub use self::link::{Link, LinkError};
 use self::rewrite::Rewriter;
 pub use self::trust::{Trust, client_tls, client_tls_by, client_tls_to};
+pub(crate) use self::upgrade::is_asked_for as asks_for_upgrade;
 pub use self::upgrade::tunnel;
 
 /// Headers that belong to one connection.

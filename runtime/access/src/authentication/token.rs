@@ -84,6 +84,14 @@ impl BearerTokens {
         self.valid.get_or(token, audiences, || self.look_at(token, audiences))
     }
 
+    /// Who brings `token` along.
+    pub(super) fn verdict(&self, token: &str) -> Verdict {
+        match self.review(token, &self.audiences) {
+            Ok((user, _)) => Verdict::User(user),
+            Err(reason) => Verdict::Invalid(reason),
+        }
+    }
+
     fn look_at(&self, token: &str, audiences: &[String]) -> Result<(Found, Option<SystemTime>), String> {
         let mut reasons = vec![UNKNOWN.to_owned()];
         for authenticator in &self.authenticators {
@@ -108,12 +116,9 @@ impl BearerTokens {
 
 impl Authenticator for BearerTokens {
     fn authenticate(&self, credentials: &Credentials<'_>) -> Verdict {
-        let Some(token) = bearer_token(credentials.headers) else {
-            return Verdict::NoOpinion;
-        };
-        match self.review(token, &self.audiences) {
-            Ok((user, _)) => Verdict::User(user),
-            Err(reason) => Verdict::Invalid(reason),
+        match bearer_token(credentials.headers) {
+            Some(token) => self.verdict(token),
+            None => Verdict::NoOpinion,
         }
     }
 }

@@ -90,36 +90,14 @@ impl<'d> Check<'d> {
 fn mismatch(form: Form, value: &Value) -> String {
     let shown = || go_format::value(value);
     match form {
-        Form::Text => format!("expected string, got {}", go_syntax(value)),
-        Form::Truth => format!("expected boolean, got {}", go_syntax(value)),
-        Form::Number => "expected numeric (int or float), got *value.valueUnstructured".to_owned(),
+        Form::Text => format!(
+            "expected string, got &value.valueUnstructured{{Value:{}}}",
+            go_format::syntax(value, "string")
+        ),
+        Form::Truth => format!("expected boolean, got &{{{}}}", shown()),
+        Form::Number => format!("expected numeric (int or float), got {}", go_format::type_of(value)),
         Form::Object => format!("expected map, got &{{{}}}", shown()),
         Form::List => format!("expected list, got &{{{}}}", shown()),
         Form::Scalar | Form::Any => format!("expected any scalar, got &{{{}}}", shown()),
-    }
-}
-
-/// The value as Go's `%#v` prints it inside its wrapper.
-fn go_syntax(value: &Value) -> String {
-    format!("&value.valueUnstructured{{Value:{}}}", go_literal(value))
-}
-
-fn go_literal(value: &Value) -> String {
-    match value {
-        Value::Null => "interface {}(nil)".to_owned(),
-        Value::Bool(value) => value.to_string(),
-        Value::Number(number) => number.to_string(),
-        Value::String(text) => go_format::quote(text),
-        Value::Array(elements) => {
-            let elements: Vec<String> = elements.iter().map(go_literal).collect();
-            format!("[]interface {{}}{{{}}}", elements.join(", "))
-        }
-        Value::Object(entries) => {
-            let entries: Vec<String> = entries
-                .iter()
-                .map(|(key, value)| format!("{}:{}", go_format::quote(key), go_literal(value)))
-                .collect();
-            format!("map[string]interface {{}}{{{}}}", entries.join(", "))
-        }
     }
 }

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use serde_json::Value;
 
-use crate::facts::{FieldFacts, ListType, StructFacts, TypeFacts};
+use crate::facts::{FieldFacts, ListType, Omit, StructFacts, TypeFacts};
 use crate::fields::{KeyValue, PathElement};
 use crate::meta::ObjectMeta;
 use crate::object::Object;
@@ -238,11 +238,25 @@ impl Schema {
 
     fn default_of(self, field: &str) -> Option<KeyValue<'static>> {
         let default = match self.entry(field) {
-            Entry::Field(Schema::Typed(_, Some(facts))) => serde_json::from_str(facts.default?).ok()?,
+            Entry::Field(Schema::Typed(ty, Some(facts))) => match facts.default {
+                Some(default) => serde_json::from_str(default).ok()?,
+                None if facts.omit == Omit::Never => zero(ty)?,
+                None => return None,
+            },
             Entry::Field(Schema::Custom(schema)) => Value::clone(schema.default.as_ref()?),
             _ => return None,
         };
         Some(KeyValue::from_json(default))
+    }
+}
+
+/// What a field is without a value that Go writes in any case.
+fn zero(ty: &TypeFacts) -> Option<Value> {
+    match ty {
+        TypeFacts::String => Some(Value::from("")),
+        TypeFacts::Int32 | TypeFacts::Int64 => Some(Value::from(0)),
+        TypeFacts::Bool => Some(Value::from(false)),
+        _ => None,
     }
 }
 

@@ -292,12 +292,9 @@ fn documents_that_do_not_fit_are_refused() {
         (json!({"nope": 1}), ".spec.nope: field not declared in schema"),
         (
             json!({"replicas": "1"}),
-            ".spec.replicas: expected numeric (int or float), got *value.valueUnstructured",
+            ".spec.replicas: expected numeric (int or float), got string",
         ),
-        (
-            json!({"paused": 1}),
-            ".spec.paused: expected boolean, got &value.valueUnstructured{Value:1}",
-        ),
+        (json!({"paused": 1}), ".spec.paused: expected boolean, got &{1}"),
         (
             json!({"labels": {"a": 1}}),
             ".spec.labels.a: expected string, got &value.valueUnstructured{Value:1}",
@@ -307,6 +304,10 @@ fn documents_that_do_not_fit_are_refused() {
         (
             json!({"tags": ["a", "a"]}),
             ".spec.tags: duplicate entries for key [=\"a\"]",
+        ),
+        (
+            json!({"parts": [{"nope": 1}]}),
+            ".spec.parts[name=\"\",protocol=\"TCP\"].nope: field not declared in schema",
         ),
         (
             json!({"parts": [null]}),
@@ -325,7 +326,7 @@ fn documents_that_do_not_fit_are_refused() {
         ),
         (
             json!({"nope": 1, "paused": 1}),
-            "errors:\n  .spec.nope: field not declared in schema\n  .spec.paused: expected boolean, got &value.valueUnstructured{Value:1}",
+            "errors:\n  .spec.nope: field not declared in schema\n  .spec.paused: expected boolean, got &{1}",
         ),
     ] {
         assert_eq!(

@@ -338,7 +338,7 @@ impl<'a> Walk<'a> {
                     if self.untyped && is_again {
                         value.reset();
                     }
-                    self.value(value.slot(), &place.field.ty, &path.field(facts.name, place.field.name))?;
+                    self.value(value.slot(), &place.field.ty, &path.field(facts, place.field.name))?;
                 } else {
                     self.reader.skip()?;
                 }
@@ -346,7 +346,7 @@ impl<'a> Walk<'a> {
                 if self.strict && seen.twice(if name == "kind" { 126 } else { 127 }) {
                     self.findings.duplicate(path, name);
                 }
-                let path = path.field(facts.name, name);
+                let path = path.field(facts, name);
                 self.plain(Next::Text, &TypeFacts::String, &path, |walk| {
                     walk.reader.text().map(drop)
                 })?;

@@ -1,5 +1,8 @@
 //! Where the reader is, as a chain on the stack: it costs nothing until an error wants words.
 
+use super::place::embedded;
+use crate::facts::StructFacts;
+
 /// One step from the root of a document.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Path<'p> {
@@ -10,7 +13,10 @@ pub(crate) struct Path<'p> {
 #[derive(Clone, Copy, Debug)]
 enum Step<'p> {
     Root,
-    Field { owner: &'static str, name: &'static str },
+    Field {
+        owner: &'static StructFacts,
+        name: &'static str,
+    },
     Key(&'p str),
     Index(usize),
 }
@@ -21,8 +27,8 @@ impl<'p> Path<'p> {
         step: Step::Root,
     };
 
-    /// The field `name` of a struct called `owner`.
-    pub(crate) fn field(&'p self, owner: &'static str, name: &'static str) -> Path<'p> {
+    /// The field `name` of a struct, its own or that of an inlined one.
+    pub(crate) fn field(&'p self, owner: &'static StructFacts, name: &'static str) -> Path<'p> {
         Path {
             parent: Some(self),
             step: Step::Field { owner, name },
@@ -73,21 +79,18 @@ impl<'p> Path<'p> {
     }
 
     /// How Go's type errors say where they are: the struct that holds the nearest field, and the names of fields on
-    /// the way, without indexes and keys. At the root there is no field to name.
+    /// the way, without indexes and keys, but with those of inlined structs. At the root there is no field to name.
     pub(crate) fn for_type_error(&self) -> String {
-        let mut owner = None;
+        let mut nearest = None;
         let mut fields = Vec::new();
         for step in self.steps() {
-            if let Step::Field {
-                owner: struct_name,
-                name,
-            } = step
-            {
-                owner = Some(struct_name);
+            if let Step::Field { owner, name } = step {
+                nearest = Some(owner.name);
+                fields.extend(embedded(owner, name));
                 fields.push(name);
             }
         }
-        match owner {
+        match nearest {
             Some(owner) => format!("Go struct field {owner}.{}", fields.join(".")),
             None => "Go value".to_owned(),
         }

@@ -80,6 +80,27 @@ impl Place {
     }
 }
 
+/// What Go calls the inlined structs on the way to the field called `name`, outermost first: they are named after their types.
+pub(super) fn embedded(facts: &'static StructFacts, name: &str) -> Vec<&'static str> {
+    let mut names = Vec::new();
+    match Place::search(facts, name) {
+        Some(place) => {
+            let mut facts = facts;
+            for index in place.outer() {
+                // Only structs are searched.
+                let TypeFacts::Struct(inner) = facts.fields[*index].ty.present() else {
+                    break;
+                };
+                facts = inner();
+                names.push(facts.name);
+            }
+        }
+        None if facts.type_meta.is_some() && matches!(name, "kind" | "apiVersion") => names.push("TypeMeta"),
+        None => {}
+    }
+    names
+}
+
 /// Which fields of one object were met.
 #[derive(Default)]
 pub(super) struct Seen {

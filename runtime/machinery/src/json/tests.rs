@@ -315,7 +315,7 @@ fn values_of_a_wrong_kind_are_named_as_in_go() {
     );
     refused(
         r#"{"spec":{"shelf":5}}"#,
-        &format!("{at} number into Go struct field WidgetSpec.spec.shelf of type string"),
+        &format!("{at} number into Go struct field WidgetSpec.spec.Place.shelf of type string"),
     );
     refused(
         r#"{"spec":"x"}"#,
@@ -323,7 +323,7 @@ fn values_of_a_wrong_kind_are_named_as_in_go() {
     );
     refused(
         r#"{"kind":5}"#,
-        &format!("{at} number into Go struct field Widget.kind of type string"),
+        &format!("{at} number into Go struct field Widget.TypeMeta.kind of type string"),
     );
     refused("[]", &format!("{at} array into Go value of type v1.Widget"));
     refused(

@@ -49,15 +49,31 @@ pub fn strategic_merge_patch(
     let Value::Object(document) = document else {
         return Err(ApiError::bad_request("invalid JSON document"));
     };
-    let shown = go_format::value(&Value::Object(patch.clone()));
+    let patch_tree = Value::Object(patch.clone());
+    let shown = go_format::value(&patch_tree);
     let mut patched = merge_maps(document, patch, &Schema::of_struct(facts))?;
     mark_reset(&mut patched);
     let mut out = Vec::new();
-    json::encode_value(&Value::Object(patched), &mut out);
+    let patched = Value::Object(patched);
+    match has_whole_double(&patch_tree) {
+        // The point is kept: where text belongs, such numbers are refused in words of their own.
+        true => serde_json::to_writer(&mut out, &patched).map_err(|error| ApiError::internal(error.to_string()))?,
+        false => json::encode_value(&patched, &mut out),
+    }
     Ok(Patched {
         shown: Some(shown),
         ..Patched::new(out, findings)
     })
+}
+
+/// Whether there is a number with a point and nothing behind it.
+fn has_whole_double(value: &Value) -> bool {
+    match value {
+        Value::Number(number) => number.is_f64() && number.as_f64().is_some_and(|double| double.fract() == 0.0),
+        Value::Array(elements) => elements.iter().any(has_whole_double),
+        Value::Object(entries) => entries.values().any(has_whole_double),
+        Value::Null | Value::Bool(_) | Value::String(_) => false,
+    }
 }
 
 /// As for other patches: an empty list of managers asks to forget all of them.

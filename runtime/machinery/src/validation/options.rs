@@ -6,7 +6,8 @@ use crate::group_version::GroupKind;
 use crate::meta::DeleteOptions;
 use crate::status::ApiError;
 
-/// Checks the options of a create, update or patch; `kind` is `CreateOptions`, `UpdateOptions` or `PatchOptions`.
+/// Checks the options of a create, update or patch; `kind` is `CreateOptions`, `UpdateOptions` or `PatchOptions`, and `errors`
+/// what is known to be wrong already.
 ///
 /// # Errors
 ///
@@ -16,8 +17,8 @@ pub fn check_write_options(
     field_manager: &str,
     dry_run: &[String],
     field_validation: &str,
+    mut errors: FieldErrors,
 ) -> Result<(), ApiError> {
-    let mut errors = FieldErrors::default();
     check_manager(field_manager, "fieldManager", &mut errors);
     check_dry_run(dry_run, &mut errors);
     if !matches!(field_validation, "" | "Ignore" | "Warn" | "Strict") {

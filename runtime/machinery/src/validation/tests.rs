@@ -211,21 +211,32 @@ fn object_on_its_way_out_takes_no_new_finalizers() {
 
 #[test]
 fn options_are_refused_in_the_name_of_their_kind() {
-    let error = check_write_options("UpdateOptions", "", &["None".to_owned()], "").expect_err("not All");
+    let error = check_write_options("UpdateOptions", "", &["None".to_owned()], "", FieldErrors::default())
+        .expect_err("not All");
     let message =
         "UpdateOptions.meta.k8s.io \"\" is invalid: dryRun: Unsupported value: [\"None\"]: supported values: \"All\"";
     assert_eq!(error.message(), message);
-    let error = check_write_options("CreateOptions", &"x".repeat(129), &[], "").expect_err("too long");
+    let error =
+        check_write_options("CreateOptions", &"x".repeat(129), &[], "", FieldErrors::default()).expect_err("too long");
     assert!(
         error
             .message()
             .ends_with("fieldManager: Too long: may not be more than 128 bytes")
     );
-    let error = check_write_options("PatchOptions", "", &[], "Loud").expect_err("unknown");
+    let error = check_write_options("PatchOptions", "", &[], "Loud", FieldErrors::default()).expect_err("unknown");
     assert!(
         error
             .message()
             .ends_with("\"Loud\": supported values: \"\", \"Ignore\", \"Strict\", \"Warn\"")
     );
-    assert!(check_write_options("CreateOptions", "me", &["All".to_owned()], "Strict").is_ok());
+    assert!(
+        check_write_options(
+            "CreateOptions",
+            "me",
+            &["All".to_owned()],
+            "Strict",
+            FieldErrors::default()
+        )
+        .is_ok()
+    );
 }

@@ -6,7 +6,7 @@ use super::YamlError;
 use super::node::{Content, Id, MAX_DEPTH, Node, Nodes};
 use super::resolve::{Scalar, scalar};
 use super::writer::short_float;
-use crate::go_format::quote;
+use crate::go_format::{quote, syntax};
 
 /// The limits of go-yaml: below the first number of nodes 99 of 100 may come from aliases, above the second 10.
 const MANY: f64 = 400_000.0;
@@ -155,7 +155,8 @@ impl Walk<'_> {
                 return Ok(key);
             }
             Content::Sequence(_) | Content::Mapping(_) => {
-                return Err(YamlError("yaml: invalid map key: not a scalar".to_owned()));
+                let shown = syntax(&self.value(id)?, "interface {}");
+                return Err(YamlError(format!("yaml: invalid map key: {shown}")));
             }
         };
         self.depth -= 1;

@@ -9,12 +9,13 @@ use super::node::{Content, Node};
 const SAME: &[(&str, &str)] = &[
     ("simple key expect ':'", "could not find expected ':'"),
     ("expected ',' or ']'", NO_BRACKET),
-    ("misplaced bracket", NO_CONTENT),
     ("invalid trailing content after double-quoted scalar", NO_KEY),
+    ("found a tab", INDENTING_TAB),
     ("tab cannot be used as indentation", NO_TOKEN),
     ("tabs disallowed in this context", NO_TOKEN),
     ("tabs disallowed within this context (block indentation)", NO_TOKEN),
 ];
+const INDENTING_TAB: &str = "found a tab character that violates indentation";
 const NO_BRACE: &str = "did not find expected ',' or '}'";
 const NO_BRACKET: &str = "did not find expected ',' or ']'";
 const NO_CONTENT: &str = "did not find expected node content";
@@ -55,12 +56,22 @@ pub(super) fn problem(error: &ScanError, text: &str, open: Option<&Node>) -> Yam
             Some(Content::Mapping(_)) => NO_BRACE,
             _ => NO_BRACKET,
         },
+        "misplaced bracket" => match open.map(|open| &open.content) {
+            Some(Content::Mapping(children)) if children.len() % 2 == 0 => NO_KEY,
+            _ => NO_CONTENT,
+        },
         found if found.starts_with("unexpected character") => NO_TOKEN,
         found => same.unwrap_or(found),
     };
     let line = error.marker().line();
     let before = line.saturating_sub(1);
     let shown = match found {
+        // The marker is at the start of what the tab stands in.
+        INDENTING_TAB => {
+            let mut behind = text.lines().skip(line);
+            let indented = behind.position(|line| line.trim_start_matches(' ').starts_with('\t'));
+            line + 1 + indented.unwrap_or_default()
+        }
         // A key that nothing follows is missed on the next line.
         "could not find expected ':'" => before,
         _ if PARSING.contains(&doing) || [NO_BRACE, NO_BRACKET, NO_KEY].contains(&found) => match open {

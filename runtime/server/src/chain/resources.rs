@@ -54,7 +54,7 @@ async fn answer(State(resources): State<Resources>, request: Request<Body>) -> R
     if !ctx.info.is_resource()
         && let Some(group) = resources.discovery.group(ctx.info.path())
     {
-        return group.answer(&request.into_parts().0);
+        return group.answer_above(&request.into_parts().0);
     }
     for table in &*resources.tables {
         let table = table.load();

@@ -7,6 +7,7 @@ use planesmith_machinery::json;
 use planesmith_machinery::value::Struct;
 
 use crate::failure;
+use crate::negotiation::{self, Offer};
 
 /// A document with its JSON form, which most clients take.
 #[derive(Debug)]
@@ -36,8 +37,15 @@ impl Document {
         &*self.object
     }
 
-    /// The document in the form that the client takes.
+    /// The document in the form that the client takes, at a path of an API.
     pub(crate) fn answer(&self, request: &Parts) -> Response {
-        failure::document(request, &*self.object, &self.json)
+        let agreed = negotiation::negotiate(request, Offer::Plain);
+        failure::document(request, agreed, &*self.object, &self.json)
+    }
+
+    /// The same at a path above the APIs, where the client is less strictly taken at its word.
+    pub(crate) fn answer_above(&self, request: &Parts) -> Response {
+        let agreed = negotiation::negotiate_document(request);
+        failure::document(request, agreed, &*self.object, &self.json)
     }
 }

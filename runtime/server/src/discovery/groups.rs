@@ -314,7 +314,7 @@ async fn groups(State(discovery): State<Arc<Discovery>>, request: Request<Body>)
     let (request, _) = request.into_parts();
     match Form::wanted(&request.headers) {
         Some(form) => current.all_of_groups.answer(form, &request),
-        None => current.groups.answer(&request),
+        None => current.groups.answer_above(&request),
     }
 }
 

@@ -270,9 +270,14 @@ impl Endpoint {
     }
 
     fn partial_list(&self, meta: &ListMeta, entries: &[Arc<Entry>]) -> ApiResult<ListStream> {
-        let head = list_head(PARTIAL_LIST_KIND, PARTIAL_API_VERSION, meta);
+        let mut head = list_head(PARTIAL_LIST_KIND, PARTIAL_API_VERSION, meta);
         let items = entries.iter().map(|entry| Subject::Entry(entry).metadata(self.forms()));
         let items = Items::Bytes(items.collect::<ApiResult<_>>()?);
+        if entries.is_empty() {
+            // As a list in Go that nothing was appended to.
+            head.pop();
+            return Ok(ListStream::new(head, items, ("", ""), "null}\n"));
+        }
         Ok(ListStream::new(head, items, (PartialObjectMetadata::OPEN, "}"), "]}\n"))
     }
 

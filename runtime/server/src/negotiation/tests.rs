@@ -105,8 +105,9 @@ fn people_get_indented_json() {
 
 #[test]
 fn a_watch_is_never_yaml() {
-    assert!(negotiate_watch(&parts("application/yaml", "", "")).is_err());
-    let output = negotiate_watch(&parts("application/json;stream=watch", "", "curl")).expect("json");
+    let watched = |accept, agent| negotiate(&parts(accept, "", agent), Offer::Collection).and_then(streamed);
+    assert!(watched("application/yaml", "").is_err());
+    let output = watched("application/json;stream=watch", "curl").expect("json");
     assert_eq!((output.format, output.pretty), (Format::Json, false));
 }
 
@@ -119,4 +120,24 @@ fn failures_go_out_in_any_case() {
     );
     let as_table = negotiate_or_json(&parts("application/json;as=Table;v=v1;g=meta.k8s.io", "", ""));
     assert_eq!(as_table.target, Target::Object);
+}
+
+#[test]
+fn above_the_apis_a_header_need_not_name_what_is_offered() {
+    let parts = parts("application/*", "", "");
+    assert!(negotiate(&parts, Offer::Plain).is_err());
+    assert_eq!(
+        negotiate_document(&parts).map(|output| output.format).ok(),
+        Some(Format::Json)
+    );
+    assert!(
+        !negotiate_or_json(&parts).pretty,
+        "the refusal is what the client takes"
+    );
+    let error = negotiate_document(&self::parts("text/plain", "", "")).expect_err("nothing");
+    assert!(
+        error
+            .message()
+            .starts_with("only the following media types are accepted")
+    );
 }

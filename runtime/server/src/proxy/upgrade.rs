@@ -12,7 +12,7 @@ use super::{Link, Target, append_sender, end_to_end, leave_connection};
 use crate::endpoint::Call;
 
 /// Whether a client wants to speak something else from here on.
-pub(super) fn is_asked_for(headers: &HeaderMap) -> bool {
+pub(crate) fn is_asked_for(headers: &HeaderMap) -> bool {
     let mut values = headers
         .get_all(CONNECTION)
         .iter()

@@ -7,6 +7,7 @@ use http::{Method, Uri};
 use percent_encoding::percent_decode_str;
 
 use super::Verb;
+use super::query::is_sound;
 
 /// What a request asks for, read from its method and path once, before anything else looks at it.
 ///
@@ -359,7 +360,7 @@ fn selected_name(query: &str) -> Option<Box<str>> {
 
 /// The decoded value of the first `key=value` pair called `name`.
 pub(crate) fn parameter<'q>(query: &'q str, name: &str) -> Option<Cow<'q, str>> {
-    query.split('&').find_map(|pair| {
+    query.split('&').filter(|pair| is_sound(pair)).find_map(|pair| {
         let (key, value) = pair.split_once('=').unwrap_or((pair, ""));
         (key == name).then(|| decode(value))
     })

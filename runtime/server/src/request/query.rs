@@ -17,9 +17,11 @@ impl<'q> Query<'q> {
         Self { text }
     }
 
-    /// All parameters, decoded.
+    /// All parameters, decoded. Those that cannot be decoded are passed over, and so are those with a semicolon, which once
+    /// stood between parameters.
     pub fn pairs(self) -> impl Iterator<Item = (Cow<'q, str>, Cow<'q, str>)> {
-        self.text.split('&').filter(|pair| !pair.is_empty()).map(|pair| {
+        let pairs = self.text.split('&').filter(|pair| !pair.is_empty() && is_sound(pair));
+        pairs.map(|pair| {
             let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
             (decode(name), decode(value))
         })
@@ -36,5 +38,29 @@ impl<'q> Query<'q> {
     #[must_use]
     pub fn first(self, name: &str) -> Option<Cow<'q, str>> {
         self.all(name).next()
+    }
+}
+
+/// Whether a pair holds no semicolon, and two digits behind each percent sign.
+pub(super) fn is_sound(pair: &str) -> bool {
+    let mut escapes = pair.split('%').skip(1);
+    let is_escape = |text: &str| {
+        text.as_bytes()
+            .get(..2)
+            .is_some_and(|digits| digits.iter().all(u8::is_ascii_hexdigit))
+    };
+    !pair.contains(';') && escapes.all(is_escape)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Query;
+
+    #[test]
+    fn what_cannot_be_decoded_is_passed_over() {
+        let query = Query::new("a=%%&a=%4&a=%zz&a=b;c&%=x&a=1%20+2&&=y&b");
+        let pairs: Vec<(String, String)> = query.pairs().map(|(name, value)| (name.into(), value.into())).collect();
+        let expected = [("a", "1  2"), ("", "y"), ("b", "")].map(|(name, value)| (name.to_owned(), value.to_owned()));
+        assert_eq!(pairs, expected);
     }
 }

@@ -8,7 +8,7 @@ use base64::engine::general_purpose::{GeneralPurpose, NO_PAD};
 use planesmith_machinery::json::{self, Strictness};
 use planesmith_machinery::status::ApiError;
 use planesmith_store::Revision;
-use serde_json::{Value, json};
+use serde_json::Value;
 
 /// What a page shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,14 +35,13 @@ impl ContinueToken {
     /// The token as clients send it back.
     pub(crate) fn encode(&self) -> String {
         let revision = match self.state {
-            PageState::At(revision) => i128::from(revision.0),
+            // Only numbers of 64 bits are made, which JSON takes.
+            PageState::At(revision) => i64::try_from(revision.0).unwrap_or(i64::MAX),
             PageState::Newest => -1,
         };
-        // Only numbers of 64 bits are made above, which JSON takes.
-        let revision = i64::try_from(revision).unwrap_or(i64::MAX);
-        let token = json!({ "v": VERSION, "rv": revision, "start": self.start });
-        let mut text = Vec::new();
-        json::encode_value(&token, &mut text);
+        let mut text = format!("{{\"v\":\"{VERSION}\",\"rv\":{revision},\"start\":").into_bytes();
+        json::encode_value(&Value::from(format!("/{}", self.start)), &mut text);
+        text.push(b'}');
         BASE64.encode(text)
     }
 
@@ -60,7 +59,7 @@ impl ContinueToken {
         if let Some(why) = wrong_type(&token) {
             return Err(refused(format!(": {why}")));
         }
-        match token.get("v").and_then(Value::as_str).unwrap_or_default() {
+        match entry(&token, "v").and_then(Value::as_str).unwrap_or_default() {
             VERSION => {}
             other => {
                 return Err(refused(format!(
@@ -68,14 +67,14 @@ impl ContinueToken {
                 )));
             }
         }
-        let state = match token.get("rv").and_then(Value::as_i64).unwrap_or(0) {
+        let state = match entry(&token, "rv").and_then(Value::as_i64).unwrap_or(0) {
             0 => {
                 let why = format!(": incorrect encoded start resourceVersion (version {VERSION})");
                 return Err(refused(why));
             }
             revision => u64::try_from(revision).map_or(PageState::Newest, |revision| PageState::At(Revision(revision))),
         };
-        let start = token.get("start").and_then(Value::as_str).unwrap_or_default();
+        let start = entry(&token, "start").and_then(Value::as_str).unwrap_or_default();
         if start.is_empty() {
             return Err(refused(format!(": encoded start key empty (version {VERSION})")));
         }
@@ -90,21 +89,27 @@ impl ContinueToken {
     }
 }
 
+/// A part of a token, whose name Go reads in any case.
+fn entry<'t>(token: &'t Value, name: &str) -> Option<&'t Value> {
+    let mut entries = token.as_object()?.iter();
+    entries.find_map(|(found, value)| found.eq_ignore_ascii_case(name).then_some(value))
+}
+
 /// What Go says of a token of which a part has another type than it must have; `None` when all are right. Null counts as
 /// absent.
 fn wrong_type(token: &Value) -> Option<String> {
     let unfit = |found: &str, wanted: &str| Some(format!("json: cannot unmarshal {found} into Go {wanted}"));
-    let entries = match token {
-        Value::Object(entries) => entries,
+    match token {
+        Value::Object(_) => {}
         Value::Null => return None,
         other => return unfit(json::name_of(other), "value of type storage.continueToken"),
-    };
+    }
     // In the order in which servers write them: the first one that is wrong is told.
     [("v", "string"), ("rv", "int64"), ("start", "string")]
         .into_iter()
         .find_map(|(name, wanted)| {
             let field = format!("struct field continueToken.{name} of type {wanted}");
-            match (entries.get(name)?, wanted) {
+            match (entry(token, name)?, wanted) {
                 (Value::Null, _) | (Value::String(_), "string") => None,
                 (Value::Number(number), "int64") if number.is_i64() => None,
                 (Value::Number(number), "int64") => unfit(&format!("number {number}"), &field),
@@ -124,6 +129,8 @@ fn decode_base64(text: &str) -> Result<Vec<u8>, usize> {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
 
     fn token(state: PageState, start: &str) -> ContinueToken {
@@ -151,8 +158,7 @@ mod tests {
     fn the_form_is_that_of_kubernetes() {
         let token = token(PageState::At(Revision(5)), "p3\0");
         let text = BASE64.decode(token.encode()).expect("base64");
-        let value: Value = serde_json::from_slice(&text).expect("JSON");
-        assert_eq!(value, json!({ "v": "meta.k8s.io/v1", "rv": 5, "start": "p3\u{0}" }));
+        assert_eq!(text, br#"{"v":"meta.k8s.io/v1","rv":5,"start":"/p3\u0000"}"#);
     }
 
     #[test]
@@ -165,6 +171,8 @@ mod tests {
             assert_eq!(decode(start).expect("legal").start, "c1\u{0}", "{start:?}");
         }
         assert_eq!(decode("/").expect("legal").start, "");
+        let shouted = BASE64.encode(r#"{"V":"meta.k8s.io/v1","RV":-1,"START":"c"}"#);
+        assert_eq!(ContinueToken::decode(&shouted).expect("legal").state, PageState::Newest);
         for start in ["//c1\u{0}", "/../c1\u{0}", "c1/"] {
             assert!(decode(start).is_err(), "{start:?}");
         }

@@ -220,6 +220,18 @@ fn complete(mut sent: TypeMeta, version: &GroupVersion, expected: Expected) -> T
     sent
 }
 
+/// Whether a document says that it is a Status, a list of versions or the options of a request, which are known beside the
+/// kinds of `version`, whatever that is.
+pub(super) fn is_of_machinery(sent: &TypeMeta, version: &str) -> bool {
+    match sent.kind.as_str() {
+        "Status" | "APIVersions" | "APIGroup" | "APIGroupList" | "APIResourceList" => sent.api_version == "v1",
+        "ListOptions" | "GetOptions" | "CreateOptions" | "UpdateOptions" | "PatchOptions" | "WatchEvent" => {
+            sent.api_version == "v1" || sent.api_version == version
+        }
+        _ => false,
+    }
+}
+
 /// How a document that says it is `sent` is not what was expected; `json` is the document, or empty.
 pub(super) fn mismatch(scheme: &Scheme, expected: Expected, sent: &TypeMeta, json: &[u8]) -> Option<Mismatch> {
     let TypeMeta { api_version, kind } = sent;
@@ -239,8 +251,10 @@ pub(super) fn mismatch(scheme: &Scheme, expected: Expected, sent: &TypeMeta, jso
         return Some(Mismatch::Version);
     }
     let listed = kind.strip_suffix("List");
-    let is_list = listed.is_some_and(|kind| scheme.object_kind(api_version, kind).is_some());
-    Some(Mismatch::Kind(if known.is_some() || is_list {
+    let is_list = listed.is_some_and(|kind| scheme.object_kind(api_version, kind).is_some())
+        || (api_version == "v1" && kind == "List");
+    let is_options = is_of_machinery(sent, expected.api_version) || kind == "DeleteOptions" && known.is_none();
+    Some(Mismatch::Kind(if known.is_some() || is_list || is_options {
         let package = expected.group.split('.').next().filter(|group| !group.is_empty());
         let package = package.unwrap_or("core");
         let version = api_version.rsplit('/').next().unwrap_or_default();

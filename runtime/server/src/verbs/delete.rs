@@ -8,6 +8,7 @@ use std::sync::Arc;
 use axum::body::Body;
 use axum::response::Response;
 use http::StatusCode;
+use planesmith_machinery::group_version::GroupVersion;
 use planesmith_machinery::meta::{self, StatusDetails};
 use planesmith_machinery::object::Object;
 use planesmith_machinery::resource::ResourceFacts;
@@ -17,14 +18,16 @@ use planesmith_machinery::{cbor, json, protobuf, yaml};
 use planesmith_store::{Entry, Expect, Op, WriteError};
 
 use self::grace::End;
+use super::decode::is_of_machinery;
 use super::options::{DeleteOptions, Propagation};
 use super::update::shows;
 use super::write::{Outcome, Write, store_failure};
 use crate::endpoint::{Call, Endpoint};
 use crate::metrics::{BodyUse, StoreUse};
-use crate::negotiation::{Format, Offer, Output, negotiate};
+use crate::negotiation::{Format, Offer, Output, Target, negotiate};
 use crate::reservations::Held;
 use crate::response;
+use crate::table;
 
 const ORPHAN: &str = "orphan";
 const FOREGROUND: &str = "foregroundDeletion";
@@ -58,7 +61,12 @@ impl Endpoint {
             Deleted::Gone(outcome, _) if self.kind().behavior.returns_deleted => {
                 write.respond(code, output, outcome).await
             }
-            Deleted::Gone(_, details) => Ok(success(output, details)),
+            Deleted::Gone(_, details) => {
+                if output.target == Target::Table {
+                    table::shown(call.query())?;
+                }
+                Ok(success(output, details))
+            }
         }
     }
 
@@ -114,6 +122,14 @@ fn decode_options(format: Format, body: &[u8]) -> ApiResult<meta::DeleteOptions>
     };
     let sent = json::type_meta(&json)
         .map_err(|error| refused(&format!("couldn't get version/kind; json parse error: {error}")))?;
+    GroupVersion::parse(&sent.api_version).map_err(|error| refused(&error))?;
+    if is_of_machinery(&sent, "meta.k8s.io/v1") {
+        let why = format!(
+            "converting (v1.{}) to (v1.DeleteOptions): unknown conversion",
+            sent.kind
+        );
+        return Err(refused(&why));
+    }
     if !sent.kind.is_empty() && sent.kind != "DeleteOptions" {
         let version = match sent.api_version.as_str() {
             "" => "meta.k8s.io/v1",

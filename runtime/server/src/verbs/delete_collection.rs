@@ -8,7 +8,7 @@ use futures_util::{StreamExt as _, stream};
 use planesmith_machinery::status::{ApiResult, Reason};
 use planesmith_machinery::validation;
 
-use super::options::{DeleteOptions, ListOptions};
+use super::options::{DeleteOptions, ListOptions, VersionMatch};
 use super::selection::Selection;
 use super::write::Write;
 use crate::endpoint::{Call, Endpoint};
@@ -22,7 +22,11 @@ impl Endpoint {
     /// Deletes the objects that a list would show, and answers with that list.
     pub(crate) async fn delete_collection(&self, call: &Call, body: Body) -> ApiResult<Response> {
         let output = negotiate(&call.parts, Offer::Collection)?;
-        let list = ListOptions::for_list(call.query())?;
+        let mut list = ListOptions::for_list(call.query())?;
+        if list.version_match.is_none() && !matches!(&*list.resource_version, "" | "0") {
+            // kube-apiserver lists in pages here, which are of exactly the revision that is asked for.
+            list.version_match = Some(VersionMatch::Exact);
+        }
         let selection = Selection::new(&list, self.kind(), "")?;
         let options = self.delete_options(call, body, BodyUse::DeleteCollection).await?;
         validation::check_delete_collection_options(&options.sent)?;

@@ -5,11 +5,16 @@ mod bookmarks;
 mod frames;
 mod stream;
 
+use std::convert::Infallible;
 use std::sync::Arc;
 use std::time::Duration;
 
 use axum::body::Body;
 use axum::response::Response;
+use bytes::Bytes;
+use futures_core::Stream;
+use futures_util::StreamExt as _;
+use futures_util::stream::iter;
 use http::StatusCode;
 use planesmith_machinery::status::{ApiError, ApiResult, Expired};
 use planesmith_machinery::table::RowObject;
@@ -21,16 +26,17 @@ use self::stream::{Initial, WatchStream};
 use super::options::{ListOptions, Start, parse_version_field};
 use super::selection::Selection;
 use crate::endpoint::{Call, Endpoint};
-use crate::negotiation::{Output, Target, negotiate_watch};
+use crate::negotiation::{Offer, Output, Target, negotiate, streamed};
 use crate::response;
 use crate::table;
+use crate::websocket;
 
 impl Endpoint {
     /// Answers with a stream of changes.
     ///
-    /// Once the parameters are understood the answer is 200: what goes wrong then is an `ERROR` event.
+    /// Once the parameters are understood the answer is 200, or a WebSocket: what goes wrong then is an `ERROR` event.
     pub(crate) async fn watch(self: &Arc<Self>, call: &Call) -> ApiResult<Response> {
-        let output = negotiate_watch(&call.parts)?;
+        let output = negotiate(&call.parts, Offer::Collection)?;
         let options = ListOptions::for_watch(call.query())?;
         let selection = Selection::new(&options, self.kind(), call.name())?;
         let version = parse_version_field(&options.resource_version).map_err(|why| ApiError::unnamed(500, why))?;
@@ -38,11 +44,18 @@ impl Endpoint {
             Target::Table => table::shown(call.query())?,
             _ => RowObject::default(),
         };
-        let frames = Frames::new(Arc::clone(self), output, shown, selection);
+        let output = streamed(output)?;
+        let mut frames = Frames::new(Arc::clone(self), output, shown, selection);
+        if websocket::is_asked_for(&call.parts.headers) {
+            frames = frames.into_messages();
+        }
         let watch = self.begin(call, &options, version, &frames).await;
         let (initial, watcher) = match watch {
             Ok(started) => started,
-            Err(error) => return Ok(stream_of(output, Body::from(frames.error(&error)))),
+            Err(error) => {
+                let refusal = frames.error(&error);
+                return Ok(answer(call, output, iter([Ok(refusal)])));
+            }
         };
         let deadline = tokio::time::Instant::now() + self.duration(&options);
         let bookmarks = options.bookmarks.then(|| {
@@ -57,11 +70,10 @@ impl Endpoint {
         let stream = WatchStream::new(frames, watcher, bookmarks, deadline, shutdown);
         let chunks = stream.run(initial);
         let asks = self.kind().custom.is_some_and(|custom| custom.has_converter());
-        let body = match asks {
-            true => Body::from_stream(apart::apart(chunks)),
-            false => Body::from_stream(chunks),
-        };
-        Ok(stream_of(output, body))
+        Ok(match asks {
+            true => answer(call, output, apart::apart(chunks)),
+            false => answer(call, output, chunks),
+        })
     }
 
     async fn begin(
@@ -130,7 +142,15 @@ fn failure(error: &WatchError, version: u64) -> ApiError {
     }
 }
 
-fn stream_of(output: Output, body: Body) -> Response {
+/// Tells `chunks` as a body, or over a WebSocket where the client asks for that.
+fn answer(
+    call: &Call,
+    output: Output,
+    chunks: impl Stream<Item = Result<Bytes, Infallible>> + Send + 'static,
+) -> Response {
+    if websocket::is_asked_for(&call.parts.headers) {
+        return websocket::answer(&call.parts, chunks.map(|Ok(chunk)| chunk));
+    }
     let media_type = output.format.stream_media_type().unwrap_or_default();
-    response::stream(StatusCode::OK, media_type, body)
+    response::stream(StatusCode::OK, media_type, Body::from_stream(chunks))
 }

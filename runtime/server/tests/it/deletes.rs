@@ -54,6 +54,15 @@ async fn preconditions_name_the_object_that_is_meant() {
     let words = "no kind \"Note\" is registered for version \"v1\" in scheme \
                  \"pkg/apis/meta/internalversion/scheme/register.go:27\"";
     assert_eq!(kind.refusal(), (400, words.to_owned()));
+    for (body, words) in [
+        (r#"{"apiVersion":"a/b/c"}"#, "unexpected GroupVersion string: a/b/c"),
+        (
+            r#"{"kind":"CreateOptions","apiVersion":"v1"}"#,
+            "converting (v1.CreateOptions) to (v1.DeleteOptions): unknown conversion",
+        ),
+    ] {
+        assert_eq!(server.delete(&path, body).await.refusal(), (400, words.to_owned()));
+    }
     let version = note["metadata"]["resourceVersion"].as_str().expect("text");
     let right = format!(r#"{{"preconditions":{{"uid":"{uid}","resourceVersion":"{version}"}}}}"#);
     assert_eq!(server.delete(&path, &right).await.code, 200);
@@ -247,4 +256,15 @@ async fn what_cannot_be_read_goes_only_for_those_who_ask_for_it_and_may() {
         server.delete(&query, "").await.refusal(),
         (404, "notes \"broken\" not found".to_owned())
     );
+}
+
+#[tokio::test]
+async fn a_collection_is_deleted_as_it_was_at_the_revision() {
+    let server = Server::with_places().await;
+    let first = server.note("a", "{}").await;
+    server.note("b", "{}").await;
+    let version = first["metadata"]["resourceVersion"].as_str().expect("text");
+    let deleted = server.delete(&format!("{NOTES}?resourceVersion={version}"), "").await;
+    assert_eq!(deleted.names(), ["a"]);
+    assert_eq!(server.get(NOTES).await.names(), ["b"]);
 }

@@ -165,6 +165,10 @@ async fn lists_come_in_other_forms_too() {
     let server = Server::with_places().await;
     server.note("n", "{}").await;
     let partial = "application/json;as=PartialObjectMetadataList;v=v1;g=meta.k8s.io";
+    let none = server
+        .get_as(partial, &format!("{NOTES}?labelSelector=no%3Dsuch"))
+        .await;
+    assert!(none.text.ends_with("\"items\":null}\n"), "{}", none.text);
     let partial = server.get_as(partial, NOTES).await;
     assert_eq!(partial.at("/kind"), "PartialObjectMetadataList");
     assert_eq!(partial.at("/items/0/kind"), "PartialObjectMetadata");
@@ -236,4 +240,14 @@ async fn pages_taken_while_others_write_add_up_to_one_state() {
     for writer in writers {
         writer.await.expect("no writer failed");
     }
+}
+
+#[tokio::test]
+async fn parameters_that_cannot_be_decoded_are_passed_over() {
+    let server = Server::with_places().await;
+    server.note("a", "{}").await;
+    let page = server
+        .get(&format!("{NOTES}?continue=%25%25%zz&limit=x;y&labelSelector=%"))
+        .await;
+    assert_eq!(page.names(), ["a"]);
 }

@@ -1,5 +1,7 @@
 //! Objects as tables.
 
+use axum::body::Body;
+use http::Request;
 use serde_json::{Value, json};
 
 use crate::harness::{NOTES, SHELVES, Server};
@@ -78,4 +80,16 @@ async fn old_clients_get_tables_and_metadata_of_the_version_that_they_name() {
         .get_as(&old("PartialObjectMetadata"), &format!("{NOTES}/n"))
         .await;
     assert_eq!(one.at("/apiVersion"), "meta.k8s.io/v1beta1");
+}
+
+#[tokio::test]
+async fn a_delete_that_asks_for_a_table_minds_its_parameters() {
+    let server = Server::with_places().await;
+    server.note("a", "{}").await;
+    let request = Request::builder()
+        .method("DELETE")
+        .uri(format!("{NOTES}/a?includeObject=All"))
+        .header("accept", "application/json;as=Table;v=v1;g=meta.k8s.io");
+    let answer = server.send(request.body(Body::empty()).expect("legal")).await;
+    assert_eq!(answer.code, 400, "{}", answer.text);
 }

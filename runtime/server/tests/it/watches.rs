@@ -1,14 +1,23 @@
 //! Watches: where they start, what they tell, how they end.
 
+use std::convert::Infallible;
 use std::time::Duration;
 
 use axum::body::Body;
 use http::Request;
 use http_body_util::BodyExt as _;
+use hyper::body::Incoming;
+use hyper::server::conn::http1;
+use hyper::service::service_fn;
+use hyper_util::rt::TokioIo;
 use planesmith_server::stores::StoresOptions;
 use serde_json::{Value, json};
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 
 use crate::harness::{NOTES, Server, text};
+
+/// Asks for the state first.
+const STREAMED: &str = "sendInitialEvents=true&resourceVersionMatch=NotOlderThan";
 
 /// A watch under way.
 struct Watch {
@@ -161,7 +170,11 @@ async fn bookmarks_come_regularly_once_there_is_something_to_tell() {
     // The note itself is known to the one, and the other knows more than there is.
     let known = server.storage.revision().to_string();
     let mut watch = Watch::open(&server, &format!("resourceVersion={known}&allowWatchBookmarks=true")).await;
-    let mut early = Watch::open(&server, "resourceVersion=1000&allowWatchBookmarks=true&timeoutSeconds=3").await;
+    let mut early = Watch::open(
+        &server,
+        "resourceVersion=1000&allowWatchBookmarks=true&timeoutSeconds=3",
+    )
+    .await;
     let mut silent = Watch::open(&server, "resourceVersion=1&timeoutSeconds=-1").await;
     assert_eq!(early.next().await, None, "nothing is told about what is still to come");
     assert_eq!(text(&silent.next().await.expect("a change"), "/type"), "ADDED");
@@ -234,4 +247,62 @@ async fn every_watcher_sees_every_change_in_order() {
     for writer in writers {
         writer.await.expect("no writer failed");
     }
+}
+
+#[tokio::test]
+async fn a_watch_that_asks_for_a_list_ends_where_the_first_object_would_be() {
+    let server = Server::with_places().await;
+    let list = "application/json;as=PartialObjectMetadataList;v=v1;g=meta.k8s.io";
+    server.note("a", "{}").await;
+    let answer = server.get_as(list, &format!("{NOTES}?watch=1")).await;
+    assert_eq!((answer.code, answer.text.as_str()), (200, ""));
+    let gone = server
+        .get_as(list, &format!("{NOTES}?watch=1&resourceVersion=1000000&{STREAMED}"))
+        .await;
+    assert_eq!(gone.at("/object/code"), 504, "what goes wrong is told");
+}
+
+#[tokio::test]
+async fn parameters_are_looked_at_before_the_form_of_the_stream() {
+    let server = Server::with_places().await;
+    let answer = server
+        .get_as("application/yaml", &format!("{NOTES}?watch=1&sendInitialEvents=true"))
+        .await;
+    assert_eq!(answer.code, 422);
+    let answer = server.get_as("application/yaml", &format!("{NOTES}?watch=1")).await;
+    assert_eq!(answer.code, 406);
+}
+
+#[tokio::test]
+async fn a_watch_goes_on_in_web_socket() {
+    let server = std::sync::Arc::new(Server::with_places().await);
+    server.note("a", "{}").await;
+    let (mut client, connection) = tokio::io::duplex(64 << 10);
+    let service = service_fn(move |request: Request<Incoming>| {
+        let server = std::sync::Arc::clone(&server);
+        async move { Ok::<_, Infallible>(server.open(request.map(Body::new)).await.0) }
+    });
+    tokio::spawn(
+        http1::Builder::new()
+            .serve_connection(TokioIo::new(connection), service)
+            .with_upgrades(),
+    );
+    let head = format!(
+        "GET {NOTES}?watch=1&timeoutSeconds=1 HTTP/1.1\r\nhost: here\r\nconnection: Upgrade\r\nupgrade: websocket\r\n\
+         origin: http://here\r\nsec-websocket-version: 13\r\nsec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n"
+    );
+    client.write_all(head.as_bytes()).await.expect("there is room");
+    let mut said = Vec::new();
+    client.read_to_end(&mut said).await.expect("the watch ends");
+    let end = said.windows(4).position(|bytes| bytes == b"\r\n\r\n").expect("a head") + 4;
+    let (head, frames) = said.split_at(end);
+    assert!(head.starts_with(b"HTTP/1.1 101 "), "{}", String::from_utf8_lossy(head));
+    let length = usize::from(u16::from_be_bytes([frames[2], frames[3]]));
+    assert_eq!(frames[..2], [0x81, 126], "one text of middle length");
+    let event: Value = serde_json::from_slice(&frames[4..4 + length]).expect("an event");
+    assert_eq!(
+        (text(&event, "/type"), text(&event, "/object/metadata/name")),
+        ("ADDED".to_owned(), "a".to_owned())
+    );
+    assert_eq!(frames[4 + length..], [0x88, 2, 3, 0xe8]);
 }

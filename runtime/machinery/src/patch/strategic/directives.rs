@@ -10,8 +10,17 @@ use crate::status::ApiError;
 
 /// The failure of a directive that nobody knows.
 pub(super) fn unknown(directive: &Value, patch: &Map<String, Value>) -> ApiError {
-    let (directive, patch) = (go_format::value(directive), go_format::map(patch));
+    let (directive, patch) = (as_text(directive), go_format::map(patch));
     failed(format!("unknown patch type: {directive} in map: {patch}"))
+}
+
+/// A value as Go's `%s` prints it.
+fn as_text(value: &Value) -> String {
+    let shown = go_format::value(value);
+    match value {
+        Value::Number(_) | Value::Bool(_) => format!("%!s({}={shown})", go_format::type_of(value)),
+        Value::Null | Value::String(_) | Value::Array(_) | Value::Object(_) => shown,
+    }
 }
 
 /// Obeys `$retainKeys`: keys that it does not list are removed, and must not stand in the patch.

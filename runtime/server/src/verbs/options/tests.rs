@@ -65,7 +65,10 @@ fn watches_start_with_the_state_or_with_changes() {
 fn what_only_the_path_calls_a_watch_takes_the_parameters_of_a_list() {
     assert_eq!(watch(""), Ok((Start::State, false)));
     assert_eq!(watch("resourceVersion=7"), Ok((Start::Changes, false)));
-    assert_eq!(watch("resourceVersion=7&resourceVersionMatch=Exact"), Ok((Start::Changes, false)));
+    assert_eq!(
+        watch("resourceVersion=7&resourceVersionMatch=Exact"),
+        Ok((Start::Changes, false))
+    );
     assert!(watch("sendInitialEvents=true&resourceVersionMatch=NotOlderThan").is_err());
 }
 

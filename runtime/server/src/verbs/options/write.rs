@@ -7,7 +7,7 @@ use planesmith_machinery::status::ApiResult;
 use planesmith_machinery::value::Struct;
 use planesmith_machinery::{meta, validation};
 
-use super::{check, flag};
+use super::flag;
 use crate::request::Query;
 
 /// The parameters of a create, an update or a patch.
@@ -37,12 +37,12 @@ pub(crate) enum FieldValidation {
 impl<'q> WriteOptions<'q> {
     /// Reads the parameters of a POST.
     pub(crate) fn for_create(query: Query<'q>) -> ApiResult<Self> {
-        Self::read(query, "CreateOptions", &FieldErrors::default())
+        Self::read(query, "CreateOptions", FieldErrors::default())
     }
 
     /// Reads the parameters of a PUT.
     pub(crate) fn for_update(query: Query<'q>) -> ApiResult<Self> {
-        Self::read(query, "UpdateOptions", &FieldErrors::default())
+        Self::read(query, "UpdateOptions", FieldErrors::default())
     }
 
     /// Reads the parameters of a PATCH that is no apply.
@@ -51,7 +51,7 @@ impl<'q> WriteOptions<'q> {
         if flag(query, "force").is_some() {
             errors.forbidden("force", "may not be specified for non-apply patch");
         }
-        Self::read(query, "PatchOptions", &errors)
+        Self::read(query, "PatchOptions", errors)
     }
 
     /// Reads the parameters of a PATCH that applies.
@@ -60,17 +60,16 @@ impl<'q> WriteOptions<'q> {
         if query.first("fieldManager").is_none_or(|manager| manager.is_empty()) {
             errors.required("fieldManager", "is required for apply patch");
         }
-        let options = Self::read(query, "PatchOptions", &errors)?;
+        let options = Self::read(query, "PatchOptions", errors)?;
         let force = flag(query, "force").unwrap_or_default();
         Ok(Self { force, ..options })
     }
 
-    fn read(query: Query<'q>, kind: &'static str, errors: &FieldErrors) -> ApiResult<Self> {
-        check(kind, errors)?;
+    fn read(query: Query<'q>, kind: &'static str, errors: FieldErrors) -> ApiResult<Self> {
         let field_manager = query.first("fieldManager").unwrap_or_default();
         let dry_run: Vec<String> = query.all("dryRun").map(Cow::into_owned).collect();
         let field_validation = query.first("fieldValidation").unwrap_or_default();
-        validation::check_write_options(kind, &field_manager, &dry_run, &field_validation)?;
+        validation::check_write_options(kind, &field_manager, &dry_run, &field_validation, errors)?;
         let field_validation = match &*field_validation {
             "Ignore" => FieldValidation::Ignore,
             "Strict" => FieldValidation::Strict,

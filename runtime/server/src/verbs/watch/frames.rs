@@ -17,6 +17,7 @@ use crate::negotiation::{Format, Output, Target};
 use crate::response::in_beta;
 use crate::table;
 use crate::verbs::selection::Selection;
+use crate::websocket;
 
 /// The annotation of the bookmark that closes the initial events.
 const INITIAL_EVENTS_END: &str = "k8s.io/initial-events-end";
@@ -30,6 +31,8 @@ pub(super) struct Frames {
     selection: Selection,
     /// Columns are told once per table watch.
     columns_told: bool,
+    /// Each frame is a message of a WebSocket.
+    as_messages: bool,
 }
 
 /// What an event says; the numbers tell kept frames apart.
@@ -60,6 +63,15 @@ impl Frames {
             shown,
             selection,
             columns_told: false,
+            as_messages: false,
+        }
+    }
+
+    /// The same as messages of a WebSocket.
+    pub(super) fn into_messages(self) -> Self {
+        Self {
+            as_messages: true,
+            ..self
         }
     }
 
@@ -71,9 +83,20 @@ impl Frames {
         &self.selection
     }
 
+    /// Whether an object can be told: no single one is the list that some clients ask for.
+    pub(super) fn tells_objects(&self) -> bool {
+        self.output.target != Target::PartialObjectList
+    }
+
     /// Appends the frame of an object that is there when the watch begins.
     pub(super) fn push_initial(&mut self, entry: &Arc<Entry>, out: &mut Vec<u8>) -> ApiResult<()> {
-        self.push(Kind::Added.as_str(), Subject::Entry(entry), out)
+        if !self.as_messages {
+            return self.push(Kind::Added.as_str(), Subject::Entry(entry), out);
+        }
+        let mut frame = Vec::new();
+        self.push(Kind::Added.as_str(), Subject::Entry(entry), &mut frame)?;
+        self.push_message(&frame, out);
+        Ok(())
     }
 
     /// The frame of a change; `None` when it is nothing to this watch.
@@ -84,7 +107,7 @@ impl Frames {
         let Some(offset) = self.kept_as() else {
             let mut out = Vec::new();
             self.push(kind.as_str(), subject(kind, event), &mut out)?;
-            return Ok(Some(out.into()));
+            return Ok(Some(self.framed(out.into())));
         };
         let id = self.endpoint.forms().id(Form::Frames, offset * 4 + kind as u32);
         let frame = event.frame(id, |_| {
@@ -92,7 +115,7 @@ impl Frames {
             self.push(kind.as_str(), subject(kind, event), &mut out)?;
             Ok(out.into())
         });
-        frame.map(Some)
+        frame.map(|frame| Some(self.framed(frame)))
     }
 
     /// The frame of a bookmark; `last_initial` marks the one behind the initial events.
@@ -106,7 +129,7 @@ impl Frames {
         }
         let mut out = Vec::new();
         self.push("BOOKMARK", Subject::Object(&*object), &mut out)?;
-        Ok(out.into())
+        Ok(self.framed(out.into()))
     }
 
     /// The frame of a failure.
@@ -121,7 +144,25 @@ impl Frames {
             }
             format => text_frame(format, "ERROR", &[&json::to_vec(&status)], &mut out),
         }
-        out.into()
+        self.framed(out.into())
+    }
+
+    fn framed(&self, frame: Bytes) -> Bytes {
+        if !self.as_messages {
+            return frame;
+        }
+        let mut message = Vec::new();
+        self.push_message(&frame, &mut message);
+        message.into()
+    }
+
+    fn push_message(&self, frame: &[u8], out: &mut Vec<u8>) {
+        let payload = match self.output.format {
+            // A message tells its length itself.
+            Format::Protobuf => frame.get(4..).unwrap_or_default(),
+            Format::Json | Format::Yaml | Format::Cbor => frame,
+        };
+        websocket::push_message(self.output.format == Format::Json, payload, out);
     }
 
     fn kind_of(&self, event: &Event) -> Option<Kind> {

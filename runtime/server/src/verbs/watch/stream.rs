@@ -108,7 +108,7 @@ impl WatchStream {
     async fn next(&mut self, phase: Phase) -> Option<(Bytes, Phase)> {
         match phase {
             Phase::Initial(initial) => match self.initial(initial) {
-                Ok((chunk, phase)) if !chunk.is_empty() => return Some((chunk, phase)),
+                Ok((chunk, phase)) if !chunk.is_empty() => return self.told(chunk, phase),
                 Ok(_) => {}
                 Err(error) => return Some((self.frames.error(&error), Phase::Over)),
             },
@@ -130,15 +130,20 @@ impl WatchStream {
                 }
                 Wake::End => {
                     let last = self.waiting().ok().filter(|last| !last.is_empty())?;
-                    return Some((last, Phase::Over));
+                    return self.told(last, Phase::Over);
                 }
             };
             match chunk {
                 Ok(chunk) if chunk.is_empty() => {}
-                Ok(chunk) => return Some((chunk, Phase::Changes)),
+                Ok(chunk) => return self.told(chunk, Phase::Changes),
                 Err(error) => return Some((self.frames.error(&error), Phase::Over)),
             }
         }
+    }
+
+    /// A chunk with objects; the end for a client that cannot be told any.
+    fn told(&self, chunk: Bytes, phase: Phase) -> Option<(Bytes, Phase)> {
+        self.frames.tells_objects().then_some((chunk, phase))
     }
 
     async fn wake(&mut self) -> Wake {
@@ -207,7 +212,11 @@ impl WatchStream {
         let mut chunk = Chunk::default();
         chunk.push(self.waiting()?);
         let revision = self.watcher.progress();
-        if self.bookmarks.as_ref().is_some_and(|bookmarks| bookmarks.tells(revision)) {
+        if self
+            .bookmarks
+            .as_ref()
+            .is_some_and(|bookmarks| bookmarks.tells(revision))
+        {
             chunk.push(self.frames.bookmark(revision, false)?);
         }
         Ok(chunk.finish())

@@ -1,0 +1,146 @@
+//! Tokens among the protocols of a WebSocket: browsers cannot set the `Authorization` header of one.
+
+use std::sync::Arc;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use http::HeaderMap;
+use http::header::{CONNECTION, HeaderValue, SEC_WEBSOCKET_PROTOCOL, UPGRADE};
+
+use super::{Authenticator, BearerTokens, Credentials, Verdict};
+
+/// What the protocol that is no protocol starts with.
+const PREFIX: &str = "base64url.bearer.authorization.k8s.io.";
+
+/// Tokens that come as `base64url.bearer.authorization.k8s.io.<token in base64>`, beside the protocol that is to be spoken.
+#[derive(Debug)]
+pub struct WebSocketTokens {
+    tokens: Arc<BearerTokens>,
+}
+
+impl WebSocketTokens {
+    /// Asks `tokens` about them.
+    #[must_use]
+    pub fn new(tokens: Arc<BearerTokens>) -> Self {
+        Self { tokens }
+    }
+}
+
+impl Authenticator for WebSocketTokens {
+    fn authenticate(&self, credentials: &Credentials<'_>) -> Verdict {
+        match token(credentials.headers) {
+            Ok(None) => Verdict::NoOpinion,
+            Ok(Some(token)) => self.tokens.verdict(&token),
+            Err(why) => Verdict::Invalid(why.to_owned()),
+        }
+    }
+
+    /// Leaves the protocols that are some.
+    fn forget(&self, headers: &mut HeaderMap) {
+        if !matches!(token(headers), Ok(Some(_))) {
+            return;
+        }
+        let spoken: Vec<&str> = protocols(headers)
+            .filter(|protocol| !protocol.starts_with(PREFIX))
+            .collect();
+        if let Ok(spoken) = HeaderValue::try_from(spoken.join(",")) {
+            headers.insert(SEC_WEBSOCKET_PROTOCOL, spoken);
+        }
+    }
+}
+
+/// The token, if there is one.
+fn token(headers: &HeaderMap) -> Result<Option<String>, &'static str> {
+    let mut found = None;
+    let mut others = false;
+    if !asks_for_web_socket(headers) {
+        return Ok(None);
+    }
+    for protocol in protocols(headers) {
+        let Some(encoded) = protocol.strip_prefix(PREFIX) else {
+            others = true;
+            continue;
+        };
+        if found.is_some() {
+            return Err("multiple base64.bearer.authorization tokens specified");
+        }
+        let decoded = URL_SAFE_NO_PAD
+            .decode(encoded)
+            .map_err(|_| "invalid base64.bearer.authorization token encoding")?;
+        found = Some(String::from_utf8(decoded).map_err(|_| "invalid base64.bearer.authorization token")?);
+    }
+    match found.filter(|token| !token.is_empty()) {
+        // The server has to name a protocol in its answer, and must not name the token.
+        Some(_) if !others => Err("missing additional subprotocol"),
+        found => Ok(found),
+    }
+}
+
+fn protocols(headers: &HeaderMap) -> impl Iterator<Item = &str> {
+    let values = headers.get_all(SEC_WEBSOCKET_PROTOCOL).iter();
+    let values = values.filter_map(|value| value.to_str().ok());
+    values.flat_map(|value| value.split(',')).map(str::trim)
+}
+
+fn asks_for_web_socket(headers: &HeaderMap) -> bool {
+    let is_web_socket = headers
+        .get(UPGRADE)
+        .is_some_and(|value| value.as_bytes().eq_ignore_ascii_case(b"websocket"));
+    let mut connection = headers
+        .get_all(CONNECTION)
+        .iter()
+        .filter_map(|value| value.to_str().ok());
+    is_web_socket && connection.any(|value| value.to_ascii_lowercase().contains("upgrade"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn headers(protocols: &str) -> HeaderMap {
+        let mut headers = HeaderMap::new();
+        for (name, value) in [
+            (UPGRADE, "websocket"),
+            (CONNECTION, "Upgrade"),
+            (SEC_WEBSOCKET_PROTOCOL, protocols),
+        ] {
+            headers.insert(name, HeaderValue::try_from(value).expect("legal"));
+        }
+        headers
+    }
+
+    fn encoded(token: &str) -> String {
+        format!("{PREFIX}{}", URL_SAFE_NO_PAD.encode(token))
+    }
+
+    #[test]
+    fn a_token_stands_beside_a_protocol_and_is_forgotten() {
+        let mut headers = headers(&format!("{}, base64.binary.k8s.io", encoded("secret")));
+        assert_eq!(token(&headers), Ok(Some("secret".to_owned())));
+        let tokens = WebSocketTokens::new(Arc::new(BearerTokens::new(Vec::new(), Vec::new())));
+        tokens.forget(&mut headers);
+        assert_eq!(headers[SEC_WEBSOCKET_PROTOCOL], "base64.binary.k8s.io");
+    }
+
+    #[test]
+    fn what_is_no_token_is_refused() {
+        let one = encoded("secret");
+        for (protocols, why) in [
+            (one.clone(), "missing additional subprotocol"),
+            (
+                format!("{one}, {one}, x"),
+                "multiple base64.bearer.authorization tokens specified",
+            ),
+            (
+                format!("{PREFIX}%, x"),
+                "invalid base64.bearer.authorization token encoding",
+            ),
+        ] {
+            assert_eq!(token(&headers(&protocols)), Err(why), "{protocols}");
+        }
+        assert_eq!(token(&headers("v4.channel.k8s.io")), Ok(None));
+        let mut other = headers(&format!("{one}, x"));
+        other.remove(UPGRADE);
+        assert_eq!(token(&other), Ok(None), "it is no WebSocket");
+    }
+}

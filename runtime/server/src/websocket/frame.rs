@@ -1,0 +1,163 @@
+//! Frames: the pieces that messages travel in.
+
+use std::io;
+
+use bytes::Bytes;
+use tokio::io::{AsyncRead, AsyncReadExt as _};
+
+/// The end of what was to be told.
+pub(super) const NORMAL: u16 = 1000;
+/// The client breaks the rules.
+pub(super) const PROTOCOL_ERROR: u16 = 1002;
+
+const FINAL: u8 = 0x80;
+const MASKED: u8 = 0x80;
+const TEXT: u8 = 1;
+const BINARY: u8 = 2;
+const CLOSE: u8 = 8;
+const PING: u8 = 9;
+const PONG: u8 = 10;
+
+/// Bytes that the payload of a ping may have.
+const MAX_CONTROL: usize = 125;
+/// Bytes that a message may have that is passed over.
+const MAX_MESSAGE: u64 = 32 << 20;
+
+/// Appends a message in one frame.
+pub(crate) fn push_message(is_text: bool, payload: &[u8], out: &mut Vec<u8>) {
+    push_frame(if is_text { TEXT } else { BINARY }, payload, out);
+}
+
+/// Says that nothing follows.
+pub(super) fn close(status: u16) -> Bytes {
+    let mut out = Vec::new();
+    push_frame(CLOSE, &status.to_be_bytes(), &mut out);
+    out.into()
+}
+
+/// Answers a ping.
+pub(super) fn pong(payload: &[u8]) -> Bytes {
+    let mut out = Vec::new();
+    push_frame(PONG, payload, &mut out);
+    out.into()
+}
+
+fn push_frame(opcode: u8, payload: &[u8], out: &mut Vec<u8>) {
+    out.reserve(payload.len() + 10);
+    out.push(FINAL | opcode);
+    match (u8::try_from(payload.len()), u16::try_from(payload.len())) {
+        (Ok(length @ ..=125), _) => out.push(length),
+        (_, Ok(length)) => {
+            out.push(126);
+            out.extend_from_slice(&length.to_be_bytes());
+        }
+        _ => {
+            out.push(127);
+            out.extend_from_slice(&(payload.len() as u64).to_be_bytes());
+        }
+    }
+    out.extend_from_slice(payload);
+}
+
+/// What a client says.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Heard {
+    /// It wants to know whether somebody is there.
+    Ping(Vec<u8>),
+    /// Something that means nothing here.
+    Message,
+    /// It ends.
+    Close,
+    /// A frame without a mask, which clients must not send.
+    Bare,
+}
+
+/// Reads one frame.
+///
+/// # Errors
+///
+/// When the connection ends, or what it says is too long.
+pub(super) async fn hear(reader: &mut (impl AsyncRead + Unpin)) -> io::Result<Heard> {
+    let opcode = reader.read_u8().await? & 0x0f;
+    let length = reader.read_u8().await?;
+    if length & MASKED == 0 {
+        return Ok(Heard::Bare);
+    }
+    let length = match length & !MASKED {
+        126 => u64::from(reader.read_u16().await?),
+        127 => reader.read_u64().await?,
+        length => u64::from(length),
+    };
+    let mut mask = [0; 4];
+    reader.read_exact(&mut mask).await?;
+    if opcode == CLOSE {
+        return Ok(Heard::Close);
+    }
+    if length > MAX_MESSAGE {
+        return Err(io::Error::other("a message is too long"));
+    }
+    let mut payload = reader.take(length);
+    let mut ping = Vec::new();
+    if opcode == PING {
+        (&mut payload).take(MAX_CONTROL as u64).read_to_end(&mut ping).await?;
+    }
+    tokio::io::copy(&mut payload, &mut tokio::io::sink()).await?;
+    if opcode != PING {
+        return Ok(Heard::Message);
+    }
+    ping.iter_mut()
+        .zip(mask.iter().cycle())
+        .for_each(|(byte, mask)| *byte ^= mask);
+    Ok(Heard::Ping(ping))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_length_is_told_in_as_few_bytes_as_it_needs() {
+        let start = |length: usize| {
+            let mut frame = Vec::new();
+            push_message(false, &vec![0; length], &mut frame);
+            frame.truncate(frame.len() - length);
+            frame
+        };
+        assert_eq!(start(125), [0x82, 125]);
+        assert_eq!(start(126), [0x82, 126, 0, 126]);
+        assert_eq!(start(65_536), [0x82, 127, 0, 0, 0, 0, 0, 1, 0, 0]);
+    }
+
+    #[tokio::test]
+    async fn pings_are_unmasked_and_what_is_behind_them_is_read() {
+        let mut said = &[
+            0x89,
+            0x82,
+            1,
+            2,
+            3,
+            4,
+            b'h' ^ 1,
+            b'i' ^ 2,
+            0x82,
+            0xfe,
+            0,
+            1,
+            0,
+            0,
+            0,
+            0,
+            9,
+            0x88,
+            0x80,
+            0,
+            0,
+            0,
+            0,
+        ][..];
+        assert_eq!(hear(&mut said).await.expect("a frame"), Heard::Ping(b"hi".to_vec()));
+        assert_eq!(hear(&mut said).await.expect("a frame"), Heard::Message);
+        assert_eq!(hear(&mut said).await.expect("a frame"), Heard::Close);
+        assert!(hear(&mut said).await.is_err());
+    }
+}

@@ -1,0 +1,178 @@
+//! How a client and the server agree to speak WebSocket.
+
+use axum::body::Body;
+use axum::response::Response;
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use http::StatusCode;
+use http::header::{
+    CONNECTION, HeaderMap, HeaderName, HeaderValue, ORIGIN, SEC_WEBSOCKET_ACCEPT, SEC_WEBSOCKET_KEY,
+    SEC_WEBSOCKET_PROTOCOL, SEC_WEBSOCKET_VERSION, UPGRADE,
+};
+use http::request::Parts;
+use ring::digest::{SHA1_FOR_LEGACY_USE_ONLY, digest};
+
+use crate::proxy;
+
+/// The only version that is spoken.
+const VERSION: HeaderValue = HeaderValue::from_static("13");
+/// What the standard mixes into each key.
+const MIXED_IN: &str = "258EAFA5-E914-47DA-95CA-C5AB0DC85B11";
+
+/// Whether a request asks to go on in WebSocket.
+pub(crate) fn is_asked_for(headers: &HeaderMap) -> bool {
+    first(headers, &UPGRADE).eq_ignore_ascii_case("websocket") && proxy::asks_for_upgrade(headers)
+}
+
+/// What was agreed on.
+#[derive(Debug)]
+pub(super) struct Handshake {
+    accept: HeaderValue,
+    protocol: Option<HeaderValue>,
+}
+
+/// Why nothing was agreed on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Refusal {
+    NoKey,
+    Version,
+    /// Browsers tell which page asks, and others must tell something too.
+    Origin,
+    /// More than one protocol is offered, and none is better than the other.
+    Protocols,
+}
+
+impl Handshake {
+    /// Reads what a client offers.
+    pub(super) fn read(request: &Parts) -> Result<Self, Refusal> {
+        let headers = &request.headers;
+        let key = first(headers, &SEC_WEBSOCKET_KEY);
+        if key.is_empty() {
+            return Err(Refusal::NoKey);
+        }
+        if first(headers, &SEC_WEBSOCKET_VERSION) != "13" {
+            return Err(Refusal::Version);
+        }
+        if !is_uri(first(headers, &ORIGIN)) {
+            return Err(Refusal::Origin);
+        }
+        let protocol = first(headers, &SEC_WEBSOCKET_PROTOCOL).trim();
+        if protocol.contains(',') {
+            return Err(Refusal::Protocols);
+        }
+        let mixed = digest(&SHA1_FOR_LEGACY_USE_ONLY, format!("{key}{MIXED_IN}").as_bytes());
+        let accept = HeaderValue::try_from(STANDARD.encode(mixed)).map_err(|_| Refusal::NoKey)?;
+        let protocol = HeaderValue::try_from(protocol)
+            .ok()
+            .filter(|protocol| !protocol.is_empty());
+        Ok(Self { accept, protocol })
+    }
+
+    /// The answer behind which the other protocol begins.
+    pub(super) fn response(self) -> Response {
+        let mut response = Response::new(Body::empty());
+        *response.status_mut() = StatusCode::SWITCHING_PROTOCOLS;
+        let headers = response.headers_mut();
+        headers.insert(UPGRADE, HeaderValue::from_static("websocket"));
+        headers.insert(CONNECTION, HeaderValue::from_static("Upgrade"));
+        headers.insert(SEC_WEBSOCKET_ACCEPT, self.accept);
+        if let Some(protocol) = self.protocol {
+            headers.insert(SEC_WEBSOCKET_PROTOCOL, protocol);
+        }
+        response
+    }
+}
+
+impl Refusal {
+    /// The answer, in the words of kube-apiserver; it is the last one on the connection.
+    pub(super) fn response(self) -> Response {
+        let (code, text) = match self {
+            Refusal::NoKey => (StatusCode::BAD_REQUEST, "mismatch challenge/response"),
+            Refusal::Version => (StatusCode::BAD_REQUEST, "missing or bad WebSocket Version"),
+            Refusal::Origin => (StatusCode::FORBIDDEN, ""),
+            Refusal::Protocols => (StatusCode::BAD_REQUEST, ""),
+        };
+        let mut response = Response::new(Body::from(text));
+        *response.status_mut() = code;
+        let headers = response.headers_mut();
+        headers.insert(CONNECTION, HeaderValue::from_static("close"));
+        if self == Refusal::Version {
+            headers.insert(SEC_WEBSOCKET_VERSION, VERSION);
+        }
+        response
+    }
+}
+
+fn first<'h>(headers: &'h HeaderMap, name: &HeaderName) -> &'h str {
+    let value = headers.get(name).and_then(|value| value.to_str().ok());
+    value.unwrap_or_default()
+}
+
+/// Whether Go takes the text for the URI of a request: a path, or something behind a scheme.
+fn is_uri(text: &str) -> bool {
+    let scheme = text.split_once(':').map_or("", |(scheme, _)| scheme);
+    let has_scheme = scheme.starts_with(|c: char| c.is_ascii_alphabetic())
+        && scheme.chars().all(|c| c.is_ascii_alphanumeric() || "+-.".contains(c));
+    !text.contains([' ', '\t']) && (has_scheme || text.starts_with('/') || text == "*")
+}
+
+#[cfg(test)]
+mod tests {
+    use http::Request;
+
+    use super::*;
+
+    fn offered(headers: &[(&str, &str)]) -> Parts {
+        let mut request = Request::builder().uri("/api/v1/pods?watch=1");
+        for (name, value) in headers {
+            request = request.header(*name, *value);
+        }
+        request.body(()).expect("legal").into_parts().0
+    }
+
+    /// The key of the standard's example.
+    const KEY: (&str, &str) = ("sec-websocket-key", "dGhlIHNhbXBsZSBub25jZQ==");
+    const RIGHT: (&str, &str) = ("sec-websocket-version", "13");
+    const PAGE: (&str, &str) = ("origin", "http://example.com");
+
+    #[test]
+    fn requests_say_that_they_want_to_go_on_in_it() {
+        let asked =
+            |upgrade, connection| is_asked_for(&offered(&[("upgrade", upgrade), ("connection", connection)]).headers);
+        assert!(asked("WebSocket", "keep-alive, Upgrade"));
+        assert!(!asked("SPDY/3.1", "Upgrade"));
+        assert!(!asked("websocket", "keep-alive"));
+    }
+
+    #[test]
+    fn the_key_is_answered_as_the_standard_says() {
+        let agreed = Handshake::read(&offered(&[
+            KEY,
+            RIGHT,
+            PAGE,
+            ("sec-websocket-protocol", "base64.binary.k8s.io"),
+        ]));
+        let response = agreed.expect("all is right").response();
+        assert_eq!(response.status(), 101);
+        assert_eq!(response.headers()[SEC_WEBSOCKET_ACCEPT], "s3pPLMBiTxaQ9kYGzzhZRbK+xOo=");
+        assert_eq!(response.headers()[SEC_WEBSOCKET_PROTOCOL], "base64.binary.k8s.io");
+    }
+
+    #[test]
+    fn what_is_not_right_is_refused() {
+        let cases: [(&[(&str, &str)], Refusal); 5] = [
+            (&[RIGHT, PAGE], Refusal::NoKey),
+            (&[KEY, PAGE], Refusal::Version),
+            (&[KEY, RIGHT], Refusal::Origin),
+            (&[KEY, RIGHT, ("origin", "null")], Refusal::Origin),
+            (
+                &[KEY, RIGHT, PAGE, ("sec-websocket-protocol", "a, b")],
+                Refusal::Protocols,
+            ),
+        ];
+        for (headers, refusal) in cases {
+            assert_eq!(Handshake::read(&offered(headers)).err(), Some(refusal), "{headers:?}");
+        }
+        assert_eq!(Refusal::Version.response().headers()[SEC_WEBSOCKET_VERSION], "13");
+    }
+}
