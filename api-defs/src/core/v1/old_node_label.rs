@@ -5,25 +5,31 @@ use planesmith_machinery::names;
 
 use super::NodeSelectorTerm;
 
-const OLD_LABELS: [(&str, &str); 5] = [
+/// The labels, their new names, and what is said of them.
+const OLD_LABELS: [(&str, &str, &str); 5] = [
     (
         "beta.kubernetes.io/arch",
+        "kubernetes.io/arch",
         "deprecated since v1.14; use \"kubernetes.io/arch\" instead",
     ),
     (
         "beta.kubernetes.io/os",
+        "kubernetes.io/os",
         "deprecated since v1.14; use \"kubernetes.io/os\" instead",
     ),
     (
         "failure-domain.beta.kubernetes.io/region",
+        "topology.kubernetes.io/region",
         "deprecated since v1.17; use \"topology.kubernetes.io/region\" instead",
     ),
     (
         "failure-domain.beta.kubernetes.io/zone",
+        "topology.kubernetes.io/zone",
         "deprecated since v1.17; use \"topology.kubernetes.io/zone\" instead",
     ),
     (
         "beta.kubernetes.io/instance-type",
+        "node.kubernetes.io/instance-type",
         "deprecated since v1.17; use \"node.kubernetes.io/instance-type\" instead",
     ),
 ];
@@ -32,8 +38,14 @@ const OLD_LABELS: [(&str, &str); 5] = [
 pub(crate) fn old_node_label(label: &str) -> Option<&'static str> {
     OLD_LABELS
         .iter()
-        .find(|(old, _)| *old == label)
-        .map(|(_, words)| *words)
+        .find(|(old, ..)| *old == label)
+        .map(|(_, _, words)| *words)
+}
+
+/// The name that an old label of nodes has today.
+pub(crate) fn new_node_label(label: &str) -> Option<&'static str> {
+    let (_, new, _) = OLD_LABELS.iter().find(|(old, ..)| *old == label)?;
+    Some(new)
 }
 
 /// What is said of requirements on old labels of nodes, and on values that no label can have; `path` is the term's.

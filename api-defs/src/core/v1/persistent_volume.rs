@@ -17,6 +17,7 @@ use planesmith_machinery::{Resource, Struct};
 use crate::core::v1::NodeSelector;
 use crate::core::v1::ObjectReference;
 use crate::core::v1::ResourceList;
+use crate::core::v1::new_node_label;
 
 pub use driver_source::{
     AzureFilePersistentVolumeSource, CSIPersistentVolumeSource, CephFSPersistentVolumeSource,
@@ -105,6 +106,26 @@ pub struct VolumeNodeAffinity {
     pub required: Option<NodeSelector>,
 }
 
+impl VolumeNodeAffinity {
+    /// The same, where labels have their new names as far as they have them in `new`.
+    fn with_new_labels(&self, new: Option<&Self>) -> Self {
+        let mut renamed = self.clone();
+        let (Some(own), Some(new)) = (&mut renamed.required, new.and_then(|new| new.required.as_ref())) else {
+            return renamed;
+        };
+        for (own, new) in own.node_selector_terms.iter_mut().zip(&new.node_selector_terms) {
+            let expressions = own.match_expressions.iter_mut().zip(&new.match_expressions);
+            let fields = own.match_fields.iter_mut().zip(&new.match_fields);
+            for (own, new) in expressions.chain(fields) {
+                if new_node_label(&own.key) == Some(&new.key) {
+                    own.key.clone_from(&new.key);
+                }
+            }
+        }
+        renamed
+    }
+}
+
 /// Whether a piece of storage is in use.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct PersistentVolumeStatus {
@@ -188,12 +209,45 @@ impl PersistentVolumeSpec {
         if self.volume_mode != old.volume_mode {
             errors.invalid("volumeMode", GoValue(&self.volume_mode), "field is immutable");
         }
-        if old.node_affinity.is_some() && self.node_affinity != old.node_affinity {
-            errors.invalid("nodeAffinity", GoValue(&self.node_affinity), "field is immutable");
+        if let Some(affinity) = &old.node_affinity
+            && self.node_affinity.as_ref() != Some(&affinity.with_new_labels(self.node_affinity.as_ref()))
+        {
+            let problem = "field is immutable, except for updating from beta label to GA";
+            errors.invalid("nodeAffinity", GoValue(&self.node_affinity), problem);
         }
         if old.volume_attributes_class_name.is_some() && self.volume_attributes_class_name.is_none() {
             let detail = "update from non-nil value to nil is forbidden";
             errors.forbidden("spec.volumeAttributesClassName", detail);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn labels_of_nodes_may_get_their_new_names() {
+        let volume = |label: &str| -> PersistentVolume {
+            let requirement = json!({"key": label, "operator": "In", "values": ["z"]});
+            let affinity = json!({"required": {"nodeSelectorTerms": [{"matchExpressions": [requirement]}]}});
+            serde_json::from_value(json!({
+                "apiVersion": "v1",
+                "kind": "PersistentVolume",
+                "metadata": {"name": "v"},
+                "spec": {"nodeAffinity": affinity},
+            }))
+            .unwrap()
+        };
+        let refused = |new: &str| {
+            let mut errors = FieldErrors::default();
+            let old = volume("failure-domain.beta.kubernetes.io/zone");
+            volume(new).spec.check_update(&old.spec, &mut errors);
+            errors.causes().into_iter().map(|cause| cause.field).collect::<Vec<_>>()
+        };
+        assert_eq!(refused("topology.kubernetes.io/zone"), [""; 0]);
+        assert_eq!(refused("topology.kubernetes.io/region"), ["nodeAffinity"]);
     }
 }

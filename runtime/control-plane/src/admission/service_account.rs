@@ -11,6 +11,8 @@ use planesmith_api_defs::core::v1::{
     ObjectFieldSelector, Pod, ProjectedVolumeSource, ServiceAccount, ServiceAccountTokenProjection, Volume,
     VolumeMount, VolumeProjection, VolumeSource,
 };
+use planesmith_machinery::names;
+use planesmith_machinery::resource::NameRule;
 use planesmith_machinery::status::{ApiError, ApiResult};
 use planesmith_server::generated_name::generated_name;
 
@@ -105,6 +107,11 @@ impl ServiceAccounts {
             let why = format!("error looking up service account {namespace}/{name}: {why}");
             attributes.forbidden(objects.new.as_deref(), why)
         };
+        let complaints = names::check(NameRule::PathSegment, name);
+        if !complaints.is_empty() {
+            let complaints = complaints.join(" ");
+            return Err(refuse(&format_args!("invalid resource name {name:?}: [{complaints}]")));
+        }
         match self.objects.find::<ServiceAccount>(namespace, name) {
             Ok(Some(account)) => Ok(account),
             Ok(None) => Err(refuse(&format_args!("serviceaccount {name:?} not found"))),

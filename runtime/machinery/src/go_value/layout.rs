@@ -12,7 +12,7 @@ struct Layout {
     lent: (&'static str, &'static [&'static str]),
 }
 
-const LAYOUTS: [Layout; 3] = [
+const LAYOUTS: [Layout; 4] = [
     Layout {
         of: "PodSpec",
         fields: &[
@@ -63,6 +63,34 @@ const LAYOUTS: [Layout; 3] = [
                 "hostUsers",
             ],
         ),
+    },
+    Layout {
+        of: "PersistentVolumeSource",
+        fields: &[
+            "gcePersistentDisk",
+            "awsElasticBlockStore",
+            "hostPath",
+            "glusterfs",
+            "nfs",
+            "rbd",
+            "quobyte",
+            "iscsi",
+            "flexVolume",
+            "cinder",
+            "cephfs",
+            "fc",
+            "flocker",
+            "azureFile",
+            "vsphereVolume",
+            "azureDisk",
+            "photonPersistentDisk",
+            "portworxVolume",
+            "scaleIO",
+            "local",
+            "storageos",
+            "csi",
+        ],
+        lent: ("", &[]),
     },
     Layout {
         of: "PodSecurityContext",

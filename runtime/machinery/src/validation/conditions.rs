@@ -38,7 +38,7 @@ fn check_condition(condition: &Condition, errors: &mut FieldErrors) {
         );
     }
     if condition.last_transition_time.is_zero() {
-        errors.required("lastTransitionTime", "must be set");
+        errors.required("lastTransitionTime", "");
     }
     check_reason(&condition.reason, errors);
     if condition.message.len() > MAX_MESSAGE {
@@ -48,7 +48,7 @@ fn check_condition(condition: &Condition, errors: &mut FieldErrors) {
 
 fn check_reason(reason: &str, errors: &mut FieldErrors) {
     if reason.is_empty() {
-        errors.required("reason", "must be set");
+        errors.required("reason", "");
         return;
     }
     if !is_reason(reason.as_bytes()) {

@@ -18,7 +18,7 @@ use planesmith_machinery::object::Object;
 use planesmith_machinery::resource::Scope;
 use planesmith_machinery::status::{ApiError, ApiResult};
 use planesmith_machinery::time::Time;
-use planesmith_machinery::value::Struct;
+use planesmith_machinery::value::{self, Struct, View};
 use planesmith_store::{Draft, Entry, Expect, Op, WriteError, WriteResult};
 
 use super::options::{DeleteOptions, WriteOptions};
@@ -202,9 +202,14 @@ impl<'a> Write<'a> {
             Managing::Replicas(path) => {
                 let stored = live.map_or(&[][..], |live| &live.meta().managed_fields);
                 let kind = self.endpoint.kind();
+                let number = |object: &dyn Object| match value::get_at(object, path).map(|value| value.view()) {
+                    Some(View::Int(number)) => number,
+                    _ => 0,
+                };
+                let change = (live.map_or(0, number), number(new));
                 new.meta_mut().managed_fields = match kind.custom {
                     Some(custom) => fields::forget_replicas(stored, custom),
-                    None => fields::track_scale(stored, &self.manager, kind.api_version, path),
+                    None => fields::track_scale(stored, &self.manager, kind.api_version, path, change),
                 };
             }
             Managing::Done => {}

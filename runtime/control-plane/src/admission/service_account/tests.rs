@@ -67,6 +67,11 @@ fn missing_accounts_are_refused() {
         created(&json!({"serviceAccountName": "none"})).unwrap_err(),
         "pods \"p\" is forbidden: error looking up service account ns/none: serviceaccount \"none\" not found"
     );
+    assert_eq!(
+        created(&json!({"serviceAccountName": "a/b"})).unwrap_err(),
+        "pods \"p\" is forbidden: error looking up service account ns/a/b: invalid resource name \"a/b\": [may not \
+         contain '/']"
+    );
 }
 
 #[test]

@@ -7,27 +7,35 @@ use crate::fields::set::Set;
 use crate::meta::ManagedFieldsEntry;
 use crate::resource::{ResourceFacts, SubresourceKind};
 
-/// Brings managed fields up to date with a write to `/scale` that changed the number of replicas, which lives at the
-/// dotted `path` of the object in the version `api_version`.
+/// Brings managed fields up to date with a write to `/scale` that changed the number of replicas from `change.0` to
+/// `change.1`. The number lives at the dotted `path` of the object in the version `api_version`.
 ///
-/// Entries that come from here have no time, as kube-apiserver has it.
+/// A Scale leaves out no replicas at all, so that nobody manages them then; and what nobody manages is managed by nobody
+/// until it is applied. Entries that come from here have no time, as kube-apiserver has it.
 #[must_use]
 pub fn track_scale(
     stored: &[ManagedFieldsEntry],
     manager: &str,
     api_version: &str,
     path: &str,
+    change: (i64, i64),
 ) -> Vec<ManagedFieldsEntry> {
     let Some(mut entries) = Entries::read(stored).filter(|entries| !entries.is_empty()) else {
         return stored.to_vec();
     };
-    let steps = || path.split('.').map(PathElement::field);
-    let replicas = Set::of([steps().collect::<Vec<_>>()]);
+    let steps: Vec<_> = path.split('.').map(PathElement::field).collect();
+    let is_managed = entries.as_slice().iter().any(|entry| entry.set.contains(&steps));
+    if !is_managed || change.0 == change.1 {
+        return stored.to_vec();
+    }
+    let replicas = Set::of([steps]);
     entries.retain(|entry| {
         entry.give_up(&replicas);
         !entry.set.is_empty()
     });
-    entries.add(manager, Operation::Update, api_version, "scale", replicas, None);
+    if change.1 != 0 {
+        entries.add(manager, Operation::Update, api_version, "scale", replicas, None);
+    }
     entries.write()
 }
 

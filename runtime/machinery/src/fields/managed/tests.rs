@@ -286,13 +286,24 @@ fn scale_moves_replicas_to_an_entry_without_time() {
     let mut new = thing(&[("a", "1")]);
     new.spec.replicas = Some(1);
     let mut created = write_at(1, "maker", None, new);
-    created.metadata.managed_fields = track_scale(&created.metadata.managed_fields, "hpa", VERSION, "spec.replicas");
+    let stored = created.metadata.managed_fields.clone();
+    let scaled = |stored: &[ManagedFieldsEntry], change| track_scale(stored, "hpa", VERSION, "spec.replicas", change);
+    created.metadata.managed_fields = scaled(&stored, (1, 2));
     let expected = [
         r#"Update hpa scale 0 {"f:spec":{"f:replicas":{}}}"#,
         r#"Update maker  1 {"f:data":{".":{},"f:a":{}}}"#,
     ];
     assert_eq!(entries(&created), expected);
     assert_eq!(created.metadata.managed_fields[0].time, None);
+    assert_eq!(scaled(&stored, (2, 2)), stored, "nothing changes");
+    created.metadata.managed_fields = scaled(&created.metadata.managed_fields, (2, 0));
+    assert_eq!(
+        entries(&created),
+        expected[1..],
+        "a Scale without replicas says nothing"
+    );
+    let nobody = created.metadata.managed_fields;
+    assert_eq!(scaled(&nobody, (0, 3)), nobody, "what nobody manages stays so");
 }
 
 #[test]
