@@ -5,6 +5,7 @@ use planesmith_machinery::go_format::quote;
 use planesmith_machinery::structural::{Additional, Structural};
 use serde_json::Value as Json;
 
+use crate::declared::Declared;
 use crate::rules::{Compiled, Rule, compile};
 
 /// What one rule may be estimated to cost, over all values it stands for.
@@ -39,6 +40,7 @@ pub fn check(schema: &Json, known: Known<'_>, errors: &mut FieldErrors) {
         is_root: true,
         cardinality: Some(1),
         uncorrelatable: None,
+        within: Within::NoRules,
     };
     checker.schema(schema, &Structural::compile(schema), "", &place);
     checker.finish();
@@ -52,6 +54,18 @@ struct Place {
     cardinality: Option<u64>,
     /// The outermost list whose elements have no counterpart in an older object.
     uncorrelatable: Option<String>,
+    within: Within,
+}
+
+/// What is around a schema.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Within {
+    /// Schemas without rules.
+    NoRules,
+    /// A schema with rules, and nothing that expressions could not see.
+    Rules,
+    /// A schema with rules, and something that expressions cannot see: nor can they see what is in it.
+    Unseen,
 }
 
 struct Checker<'e> {
@@ -64,6 +78,10 @@ struct Checker<'e> {
 impl Checker<'_> {
     /// `structural` is what `schema` was compiled to.
     fn schema(&mut self, schema: &Json, structural: &Structural, path: &str, place: &Place) {
+        let place = &Place {
+            within: within(schema, structural, place),
+            ..place.clone()
+        };
         let inner = Place {
             is_root: false,
             cardinality: match (place.cardinality, max_elements(schema)) {
@@ -109,7 +127,11 @@ impl Checker<'_> {
             return;
         }
         let path = below(path, "x-kubernetes-validations");
-        let Some((declared, compiled)) = compile(structural, rules, place.is_root || structural.embedded) else {
+        let compiled = match place.within {
+            Within::Unseen => None,
+            Within::NoRules | Within::Rules => compile(structural, rules, place.is_root || structural.embedded),
+        };
+        let Some((declared, compiled)) = compiled else {
             let detail = "internal error: failed to construct type information for x-kubernetes-validations rules: \
                           unable to convert structural schema to CEL declarations";
             self.errors.internal(&path, detail);
@@ -185,6 +207,27 @@ impl Checker<'_> {
         let name = "x-kubernetes-validations estimated rule cost total for entire OpenAPIv3 schema";
         self.errors.forbidden("", too_expensive(name, self.total, SCHEMA_LIMIT));
     }
+}
+
+/// What is around the parts of a schema at `place`.
+fn within(schema: &Json, structural: &Structural, place: &Place) -> Within {
+    let has_rules = schema.get("x-kubernetes-validations").is_some();
+    match place.within {
+        Within::NoRules if !has_rules => Within::NoRules,
+        Within::Unseen => Within::Unseen,
+        Within::NoRules | Within::Rules => match is_seen(schema, structural, place) {
+            true => Within::Rules,
+            false => Within::Unseen,
+        },
+    }
+}
+
+/// Whether expressions can see the values of a schema. Those of a type that there is can be seen with few exceptions, which
+/// have nothing in them.
+fn is_seen(schema: &Json, structural: &Structural, place: &Place) -> bool {
+    let kind = schema.get("type").and_then(Json::as_str).unwrap_or_default();
+    matches!(kind, "object" | "array" | "string" | "integer" | "number" | "boolean")
+        || Declared::of(structural, place.is_root || structural.embedded, "").is_some()
 }
 
 fn below(path: &str, name: &str) -> String {

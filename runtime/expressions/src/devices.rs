@@ -84,6 +84,16 @@ mod tests {
     }
 
     #[test]
+    fn an_empty_selector_has_no_first_line() {
+        let problem = compile("").unwrap_err();
+        assert!(
+            problem.starts_with("compilation failed: ERROR: <input>:1:0: Syntax error"),
+            "{problem}"
+        );
+        assert_eq!(problem.lines().count(), 1, "{problem}");
+    }
+
+    #[test]
     fn values_have_names() {
         assert!(compile("cel.bind(d, device.driver, d == 'a' || d == 'b')").is_ok());
         let problem = compile("cel.bind(a.b, 1, true)").unwrap_err();

@@ -54,6 +54,11 @@ impl PolicyEnvironment {
         self.variables.get_or_insert_default().insert(name.to_owned(), ty);
     }
 
+    /// Declares `variables.name` without saying what it is.
+    pub fn declare_unknown(&mut self, name: &str) {
+        self.declare(name, Type::Dyn);
+    }
+
     /// Knows the same variables as `other`.
     pub fn share_variables(&mut self, other: &Self) {
         self.variables.clone_from(&other.variables);

@@ -78,6 +78,10 @@ impl Source {
         let Some(at) = problem.at else {
             return format!("ERROR: <input>:-1:0: {}", problem.message);
         };
+        if self.characters.is_empty() {
+            // There is no first line, and so nothing to show.
+            return format!("ERROR: <input>:1:0: {}", problem.message);
+        }
         let (line, column) = self.line_and_column(at);
         let mut text = format!("ERROR: <input>:{}:{}: {}", line + 1, column + 1, problem.message);
         let snippet = self.characters.split(|c| *c == '\n').nth(line).unwrap_or_default();

@@ -77,7 +77,10 @@ macro_rules! choice {
 
         impl<S: Schema> Value for $type<S> {
             fn view(&self) -> View<'_> {
-                View::Scalar(self)
+                match self.says_nothing() {
+                    true => View::Absent,
+                    false => View::Scalar(self),
+                }
             }
 
             fn slot(&mut self) -> Slot<'_> {
@@ -94,6 +97,28 @@ macro_rules! choice {
 choice!(SchemaOrBool, OR_BOOL, "JSONSchemaPropsOrBool", Bool(false));
 choice!(SchemaOrArray, OR_ARRAY, "JSONSchemaPropsOrArray", Nothing);
 choice!(SchemaOrStrings, OR_STRINGS, "JSONSchemaPropsOrStringArray", Nothing);
+
+impl<S: Schema> SchemaOrBool<S> {
+    #[expect(clippy::unused_self, reason = "the other choices have to look")]
+    const fn says_nothing(&self) -> bool {
+        false
+    }
+}
+
+impl<S: Schema> SchemaOrArray<S> {
+    /// A field with this in it is not stored and not shown.
+    const fn says_nothing(&self) -> bool {
+        matches!(self, Self::Nothing)
+    }
+}
+
+impl<S: Schema> SchemaOrStrings<S> {
+    /// It stands in maps, where nothing is shown as `null`.
+    #[expect(clippy::unused_self, reason = "the other choices have to look")]
+    const fn says_nothing(&self) -> bool {
+        false
+    }
+}
 
 impl<S: Schema> Scalar for SchemaOrBool<S> {
     fn facts(&self) -> &'static ScalarFacts {

@@ -19,7 +19,8 @@ pub struct Variable {
 }
 
 impl Variable {
-    /// Reports what is wrong with the value, and lets later expressions know it.
+    /// Reports what is wrong with the value, and lets later expressions know it. Of one that does not compile they know the
+    /// name, so that one mistake is reported once.
     pub(super) fn check(&self, environment: &mut PolicyEnvironment, errors: &mut FieldErrors) {
         if self.name.trim().is_empty() {
             errors.required("name", "name is not specified");
@@ -32,7 +33,37 @@ impl Variable {
         }
         match environment.compile(&self.expression, &[]) {
             Ok(program) => environment.declare(&self.name, program.result_type().clone()),
-            Err(problem) => errors.invalid("expression", &self.expression, problem),
+            Err(problem) => {
+                errors.invalid("expression", &self.expression, problem);
+                environment.declare_unknown(&self.name);
+            }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use planesmith_expressions::policy::Known;
+
+    use super::*;
+
+    #[test]
+    fn what_is_made_of_a_wrong_value_is_not_wrong_for_that() {
+        let mut environment = PolicyEnvironment::new(Known {
+            variables: true,
+            ..Known::default()
+        });
+        let mut check = |name: &str, expression: &str| {
+            let variable = Variable {
+                name: name.to_owned(),
+                expression: expression.to_owned(),
+            };
+            let mut errors = FieldErrors::default();
+            variable.check(&mut environment, &mut errors);
+            errors.count()
+        };
+        assert_eq!(check("wrong", "nothing"), 1);
+        assert_eq!(check("right", "!variables.wrong && variables.wrong.size() > 2"), 0);
+        assert_eq!(check("other", "variables.missing"), 1);
     }
 }

@@ -148,9 +148,13 @@ impl Rules for APIService {
     fn validate(&self, errors: &mut FieldErrors) {
         let spec = &self.spec;
         let wanted = format!("{}.{}", spec.version, spec.group);
-        if self.metadata.name != wanted && names::path_segment(&self.metadata.name).is_empty() {
-            let detail = format!("must be `spec.version+\".\"+spec.group`: {wanted:?}");
-            errors.invalid("metadata.name", self.metadata.name.as_str(), detail);
+        // So would have to be what a name is generated from, which it cannot.
+        let meta = &self.metadata;
+        for (field, name) in [("generateName", &meta.generate_name), ("name", &meta.name)] {
+            if !name.is_empty() && *name != wanted && names::path_segment(name).is_empty() {
+                let detail = format!("must be `spec.version+\".\"+spec.group`: {wanted:?}");
+                errors.at("metadata").invalid(field, name, detail);
+            }
         }
         if spec.group.is_empty() && spec.version != "v1" {
             errors.required(

@@ -1,7 +1,7 @@
 //! Conditions that pods wait for before they are bound to a node.
 
 use planesmith_machinery::field_error::FieldErrors;
-use planesmith_machinery::value::Value;
+use planesmith_machinery::go_value::GoValue;
 
 use super::list::check_each;
 use super::names::check_label_name;
@@ -32,10 +32,10 @@ pub(super) fn check_binding_conditions(good: &Vec<String>, bad: &Vec<String>, er
     }
     if good.is_empty() && !bad.is_empty() {
         let detail = "bindingConditions are required to use bindingFailureConditions";
-        errors.invalid(GOOD, good as &dyn Value, detail);
+        errors.invalid(GOOD, GoValue(good), detail);
     }
     if bad.is_empty() && !good.is_empty() {
         let detail = "bindingFailureConditions are required to use bindingConditions";
-        errors.invalid(BAD, bad as &dyn Value, detail);
+        errors.invalid(BAD, GoValue(bad), detail);
     }
 }

@@ -57,10 +57,14 @@ pub struct DeviceClassConfiguration {
 const MAX_ELEMENTS: usize = 32;
 
 impl Rules for DeviceClass {
-    const UPDATE_ORDER: UpdateOrder = UpdateOrder::ChangeOnly;
+    const UPDATE_ORDER: UpdateOrder = UpdateOrder::ObjectFirst;
 
     fn validate(&self, errors: &mut FieldErrors) {
         self.spec.check(None, &mut errors.at("spec"));
+    }
+
+    fn validate_replacement(&self, _: &Self, _: &mut FieldErrors) {
+        // The spec is looked at beside the old one, after what may not change in the metadata.
     }
 
     fn validate_update(&self, old: &Self, errors: &mut FieldErrors) {

@@ -77,9 +77,8 @@ impl AllocatedDeviceStatus {
         if let Some(share) = &self.share_id {
             check_uuid("shareID", share, errors);
         }
-        let id = self.id();
-        if !allocated.contains(&id) {
-            errors.invalid("", Json(&id), "must be an allocated device in the claim");
+        if !allocated.contains(&self.id()) {
+            errors.invalid("", Json(&self.shown_id()), "must be an allocated device in the claim");
         }
         if self.conditions.len() > MAX_CONDITIONS {
             errors.too_many("conditions", self.conditions.len(), MAX_CONDITIONS as u64);

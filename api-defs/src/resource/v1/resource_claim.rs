@@ -82,7 +82,7 @@ fn state_cell(claim: &ResourceClaim) -> Cell {
 }
 
 impl Rules for ResourceClaim {
-    const UPDATE_ORDER: UpdateOrder = UpdateOrder::ChangeOnly;
+    const UPDATE_ORDER: UpdateOrder = UpdateOrder::ObjectFirst;
 
     fn default_values(&mut self) {
         self.spec.set_defaults();
@@ -95,6 +95,10 @@ impl Rules for ResourceClaim {
 
     fn validate(&self, errors: &mut FieldErrors) {
         self.spec.check(&mut errors.at("spec"));
+    }
+
+    fn validate_replacement(&self, _: &Self, _: &mut FieldErrors) {
+        // A spec that cannot change is not looked at again.
     }
 
     fn validate_update(&self, old: &Self, errors: &mut FieldErrors) {

@@ -33,7 +33,7 @@ pub struct ResourceClaimTemplateSpec {
 }
 
 impl Rules for ResourceClaimTemplate {
-    const UPDATE_ORDER: UpdateOrder = UpdateOrder::ChangeOnly;
+    const UPDATE_ORDER: UpdateOrder = UpdateOrder::ObjectFirst;
 
     fn default_values(&mut self) {
         self.spec.spec.set_defaults();

@@ -11,6 +11,8 @@ use planesmith_machinery::group_version::GroupKind;
 use planesmith_machinery::status::{ApiError, ApiResult};
 use planesmith_server::endpoint::{Call, Responder, Submission};
 
+use super::selectors::AskedFor;
+
 /// Answers SubjectAccessReview.
 pub(super) struct SubjectAccess(pub(super) Arc<dyn Authorizer>);
 
@@ -145,21 +147,28 @@ fn ask(
         // Refused before as a question about nothing.
         (None, None) => ("", Target::Path("")),
     };
+    let asked = resource.map(AskedFor::of).unwrap_or_default();
     let decision = authorizer.authorize(&Attributes {
         user,
         verb,
         target,
-        selectors: Selectors::default(),
+        selectors: Selectors {
+            field: &asked.field,
+            label: &asked.label,
+        },
     });
     let mut status = v1::SubjectAccessReviewStatus {
         allowed: decision == Decision::Allow,
         denied: matches!(decision, Decision::Deny(_)),
         ..v1::SubjectAccessReviewStatus::default()
     };
+    let mut problems = Vec::new();
     match decision {
         Decision::Allow => {}
         Decision::Deny(reason) | Decision::NoOpinion(reason) => status.reason = reason,
-        Decision::Failed(why) => status.evaluation_error = why,
+        Decision::Failed(why) => problems.push(why),
     }
+    problems.extend(asked.problems);
+    status.evaluation_error = problems.join("; ");
     status
 }

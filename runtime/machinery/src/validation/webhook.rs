@@ -36,7 +36,7 @@ pub fn check_webhook_url(errors: &mut FieldErrors, url: &str) {
         );
     }
     if parts.host.is_empty() {
-        errors.invalid("", parts.host, format!("host must be provided{FORM}"));
+        errors.invalid("", parts.host, format!("host must be specified{FORM}"));
     }
     if let Some(user) = parts.user {
         errors.invalid("", user, "user information is not permitted in the URL");
@@ -50,8 +50,11 @@ pub fn check_webhook_url(errors: &mut FieldErrors, url: &str) {
 }
 
 /// Reports what is wrong with the service of a webhook; errors are reported at the prefix of `errors`.
+///
+/// A missing name is reported at the namespace and the other way round: kube-apiserver takes the one for the other, in
+/// every kind that has such a service.
 pub fn check_webhook_service(errors: &mut FieldErrors, service: WebhookService<'_>) {
-    for (field, value) in [("name", service.name), ("namespace", service.namespace)] {
+    for (field, value) in [("name", service.namespace), ("namespace", service.name)] {
         if value.is_empty() {
             errors.required(field, "");
         }
@@ -203,7 +206,7 @@ mod tests {
         );
         check_url(
             "https://",
-            Some("url: Invalid value: \"\": host must be provided; desired format: https://host[/path]"),
+            Some("url: Invalid value: \"\": host must be specified; desired format: https://host[/path]"),
         );
         check_url(
             "https://u@x/?q#f",
@@ -231,6 +234,19 @@ mod tests {
                  desired format: https://host[/path]",
             ),
         );
+    }
+
+    #[test]
+    fn a_missing_name_is_reported_at_the_namespace() {
+        let mut errors = FieldErrors::default();
+        let service = WebhookService {
+            namespace: "n",
+            name: "",
+            path: None,
+            port: 443,
+        };
+        check_webhook_service(&mut errors, service);
+        assert_eq!(errors.joined().as_deref(), Some("namespace: Required value"));
     }
 
     #[test]

@@ -25,12 +25,22 @@ use super::{CustomResourceDefinition, CustomResourceDefinitionSpec};
 /// A declaration as it is.
 pub(super) fn check(definition: &CustomResourceDefinition, errors: &mut FieldErrors) {
     let spec = &definition.spec;
-    let name = definition.metadata.name.as_str();
-    if name != format!("{}.{}", spec.names.plural, spec.group) {
-        errors.invalid("metadata.name", name, "must be spec.names.plural+\".\"+spec.group");
-    }
+    check_name(definition, errors);
     check_spec(spec, &Tolerance::NONE, &mut errors.at("spec"));
     check_rest(definition, None, errors);
+}
+
+/// The name says what is declared; so would have to do what a name is generated from, which it cannot.
+fn check_name(definition: &CustomResourceDefinition, errors: &mut FieldErrors) {
+    let (spec, meta) = (&definition.spec, &definition.metadata);
+    let wanted = format!("{}.{}", spec.names.plural, spec.group);
+    for (field, name) in [("generateName", &meta.generate_name), ("name", &meta.name)] {
+        if !name.is_empty() && *name != wanted {
+            errors
+                .at("metadata")
+                .invalid(field, name, "must be spec.names.plural+\".\"+spec.group");
+        }
+    }
 }
 
 /// A declaration in place of another one; what was wrong with that one is let pass.
@@ -84,8 +94,10 @@ fn check_stored_versions(definition: &CustomResourceDefinition, errors: &mut Fie
         return;
     }
     let versions = &definition.spec.versions;
-    for version in versions.iter().filter(|version| version.storage) {
-        if !stored.contains(&version.name) {
+    // What is said of one version does not count for another one of the same name.
+    let mut left: BTreeSet<&str> = stored.iter().map(String::as_str).collect();
+    for version in versions {
+        if !left.remove(version.name.as_str()) && version.storage {
             let detail = format!("must have the storage version {}", version.name);
             errors.invalid("storedVersions", &stored[..], detail);
         }

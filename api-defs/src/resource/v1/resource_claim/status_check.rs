@@ -78,7 +78,9 @@ fn check_devices(claim: &ResourceClaim, errors: &mut FieldErrors) {
     for (index, device) in devices.iter().enumerate() {
         let id = device.id();
         if seen.contains(&id) {
-            errors.at_index("devices", index).duplicate("", Json(&id));
+            errors
+                .at_index("devices", index)
+                .duplicate("", Json(&device.shown_id()));
         }
         seen.insert(id);
     }
@@ -96,6 +98,18 @@ impl AllocatedDeviceStatus {
     /// What the device is called in the whole cluster.
     pub(in crate::resource::v1) fn id(&self) -> String {
         device_id(&self.driver, &self.pool, &self.device, self.share_id.as_deref())
+    }
+
+    /// The same as messages show it: with the names of Go's fields.
+    pub(in crate::resource::v1) fn shown_id(&self) -> String {
+        let text = |text: &str| serde_json::Value::from(text).to_string();
+        format!(
+            "{{\"Driver\":{},\"Pool\":{},\"Device\":{},\"ShareID\":{}}}",
+            text(&self.driver),
+            text(&self.pool),
+            text(&self.device),
+            text(self.share_id.as_deref().unwrap_or_default()),
+        )
     }
 }
 
@@ -129,5 +143,17 @@ mod tests {
         drop_returned(&mut new, &old);
         let names: Vec<&str> = new.devices.iter().map(|device| device.device.as_str()).collect();
         assert_eq!(names, ["b", "c"]);
+    }
+
+    #[test]
+    fn devices_are_shown_with_all_their_names() {
+        let device = json!({"driver": "d", "pool": "p", "device": "x"});
+        let claim: ResourceClaim = serde_json::from_value(json!({"status": {"devices": [device]}})).unwrap();
+        let mut errors = FieldErrors::default();
+        check_devices(&claim, &mut errors);
+        let expected = "devices[0]: Invalid value: {\"Driver\":\"d\",\"Pool\":\"p\",\"Device\":\"x\",\"ShareID\":\"\"}: must be \
+                        an allocated device in the claim";
+        let found = errors.joined().unwrap_or_default();
+        assert!(found.contains(expected), "{found}");
     }
 }

@@ -262,3 +262,55 @@ fn groups_of_kubernetes_need_an_approval() {
     assert!(protected(None).contains("protected groups must have approval annotation"));
     assert!(protected(Some("yes")).contains("with either a URL or a reason starting with"));
 }
+
+#[test]
+fn the_name_is_that_of_what_is_declared() {
+    let named = |meta: Value| {
+        let schema = json!({"type": "object"});
+        problems(&definition(schema, |document| document["metadata"] = meta))
+    };
+    let wrong = "Invalid value: \"x-\": must be spec.names.plural+\".\"+spec.group";
+    assert_eq!(named(json!({})), "");
+    assert_eq!(named(json!({"name": "x-"})), format!("metadata.name: {wrong}"));
+    let generated = json!({"name": "kites.play.example.com", "generateName": "x-"});
+    assert_eq!(named(generated), format!("metadata.generateName: {wrong}"));
+}
+
+#[test]
+fn of_two_versions_of_one_name_one_is_stored() {
+    let found = problems(&definition(json!({"type": "object"}), |document| {
+        let versions = document["spec"]["versions"].as_array_mut().unwrap();
+        versions.push(versions[0].clone());
+    }));
+    let expected = "status.storedVersions: Invalid value: [\"v1\"]: must have the storage version v1";
+    assert!(found.contains(expected), "{found}");
+}
+
+#[test]
+fn elements_without_a_schema_are_not_kept() {
+    let schema = json!({"type": "object", "properties": {"a": {"type": "string", "items": "text"}}});
+    let definition = definition(schema, |_| {});
+    assert_eq!(problems(&definition), "");
+    let kept = planesmith_machinery::json::to_value(&definition.spec);
+    let schema = &kept["versions"][0]["schema"]["openAPIV3Schema"];
+    assert_eq!(schema["properties"]["a"], json!({"type": "string"}));
+}
+
+#[test]
+fn rules_inside_of_what_expressions_cannot_see_cannot_be_read() {
+    let rules = json!([{"rule": "true"}]);
+    let inner = json!({"type": "object", "properties": {"b": {"type": "string"}}, "x-kubernetes-validations": rules});
+    let middle = json!({"type": "object", "properties": {"inner": inner}});
+    let outer = |kind: &str| {
+        let property = json!({"type": kind, "properties": {"middle": middle}, "x-kubernetes-validations": rules});
+        problems(&definition(
+            json!({"type": "object", "properties": {"a": property}}),
+            |_| {},
+        ))
+    };
+    assert_eq!(outer("object"), "");
+    let found = outer("thing");
+    let expected = "properties[inner].x-kubernetes-validations: Internal error: internal error: failed to construct type \
+                    information";
+    assert!(found.contains(expected), "{found}");
+}

@@ -1,0 +1,161 @@
+//! The selectors that a review limits its question to.
+
+use planesmith_api_defs::authorization::v1::{FieldSelectorAttributes, LabelSelectorAttributes, ResourceAttributes};
+use planesmith_machinery::meta::{FieldSelectorRequirement, LabelSelector, LabelSelectorRequirement};
+use planesmith_machinery::selector::{FieldQuery, LabelQuery};
+
+/// What selectors say, as clients write them in a query, and which of them say something that cannot be read. Without what
+/// cannot be read the question is about more than what is meant, so whoever may do that may do this.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct AskedFor {
+    pub(super) field: String,
+    pub(super) label: String,
+    /// For the answer.
+    pub(super) problems: Vec<String>,
+}
+
+impl AskedFor {
+    pub(super) fn of(resource: &ResourceAttributes) -> Self {
+        let mut asked = Self::default();
+        if let Some(selector) = &resource.field_selector {
+            let terms = fields(selector);
+            asked.field = asked.read("fieldSelector", terms);
+        }
+        if let Some(selector) = &resource.label_selector {
+            let terms = labels(selector);
+            asked.label = asked.read("labelSelector", terms);
+        }
+        asked
+    }
+
+    /// The terms that could be read.
+    fn read(&mut self, name: &str, terms: Vec<Option<String>>) -> String {
+        let count = terms.len();
+        let read: Vec<String> = terms.into_iter().flatten().collect();
+        if read.len() < count {
+            let partially = if read.is_empty() { "" } else { "partially " };
+            let problem = format!("spec.resourceAttributes.{name} {partially}ignored due to parse error");
+            self.problems.push(problem);
+        }
+        read.join(",")
+    }
+}
+
+/// The terms of a selector, without those that cannot be read. Text is one term.
+fn fields(selector: &FieldSelectorAttributes) -> Vec<Option<String>> {
+    let raw = &selector.raw_selector;
+    match (&selector.requirements[..], raw.is_empty()) {
+        ([], true) => Vec::new(),
+        ([], false) => vec![FieldQuery::parse(raw).is_ok().then(|| raw.clone())],
+        (requirements, _) => requirements.iter().map(field).collect(),
+    }
+}
+
+fn field(requirement: &FieldSelectorRequirement) -> Option<String> {
+    let sign = match requirement.operator.as_str() {
+        "In" => "=",
+        "NotIn" => "!=",
+        _ => return None,
+    };
+    match &requirement.values[..] {
+        [value] => Some(format!("{}{sign}{}", requirement.key, escaped(value))),
+        _ => None,
+    }
+}
+
+/// Text in which nothing looks like the end of a term.
+fn escaped(value: &str) -> String {
+    let mut text = String::with_capacity(value.len());
+    for c in value.chars() {
+        if matches!(c, '\\' | ',' | '=') {
+            text.push('\\');
+        }
+        text.push(c);
+    }
+    text
+}
+
+/// As [`fields`].
+fn labels(selector: &LabelSelectorAttributes) -> Vec<Option<String>> {
+    let raw = &selector.raw_selector;
+    match (&selector.requirements[..], raw.is_empty()) {
+        ([], true) => Vec::new(),
+        ([], false) => vec![LabelQuery::parse(raw).is_ok().then(|| raw.clone())],
+        (requirements, _) => requirements.iter().map(label).collect(),
+    }
+}
+
+fn label(requirement: &LabelSelectorRequirement) -> Option<String> {
+    let selector = LabelSelector {
+        match_expressions: vec![requirement.clone()],
+        ..LabelSelector::default()
+    };
+    LabelQuery::of_selector(&selector).ok()?;
+    let (key, values) = (&requirement.key, requirement.values.join(","));
+    Some(match requirement.operator.as_str() {
+        "In" => format!("{key} in ({values})"),
+        "NotIn" => format!("{key} notin ({values})"),
+        "DoesNotExist" => format!("!{key}"),
+        _ => key.clone(),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[track_caller]
+    fn check(resource: serde_json::Value, expected: [&str; 2], problems: &[&str]) {
+        let resource: ResourceAttributes = serde_json::from_value(resource).unwrap();
+        let asked = AskedFor::of(&resource);
+        assert_eq!([&*asked.field, &*asked.label], expected);
+        assert_eq!(asked.problems, problems);
+    }
+
+    #[test]
+    fn what_can_be_read_is_asked_for() {
+        check(json!({}), ["", ""], &[]);
+        check(
+            json!({"fieldSelector": {"rawSelector": "a=b"}, "labelSelector": {"rawSelector": "c in (d)"}}),
+            ["a=b", "c in (d)"],
+            &[],
+        );
+        let fields = json!({"requirements": [{"key": "a", "operator": "NotIn", "values": ["b,c"]}]});
+        let labels = json!({"requirements": [
+            {"key": "d", "operator": "In", "values": ["e", "f"]},
+            {"key": "g", "operator": "DoesNotExist"},
+        ]});
+        check(
+            json!({"fieldSelector": fields, "labelSelector": labels}),
+            ["a!=b\\,c", "d in (e,f),!g"],
+            &[],
+        );
+    }
+
+    #[test]
+    fn what_cannot_be_read_is_told() {
+        check(
+            json!({"fieldSelector": {"rawSelector": "a"}, "labelSelector": {"rawSelector": "a b"}}),
+            ["", ""],
+            &[
+                "spec.resourceAttributes.fieldSelector ignored due to parse error",
+                "spec.resourceAttributes.labelSelector ignored due to parse error",
+            ],
+        );
+        let fields = json!({"requirements": [
+            {"key": "a", "operator": "Exists"},
+            {"key": "b", "operator": "In", "values": ["c"]},
+        ]});
+        let labels = json!({"requirements": [{"key": "d", "operator": "Like", "values": ["e"]}, {"key": "f", "operator": "Exists"}]});
+        check(
+            json!({"fieldSelector": fields, "labelSelector": labels}),
+            ["b=c", "f"],
+            &[
+                "spec.resourceAttributes.fieldSelector partially ignored due to parse error",
+                "spec.resourceAttributes.labelSelector partially ignored due to parse error",
+            ],
+        );
+    }
+}
