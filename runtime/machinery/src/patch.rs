@@ -9,6 +9,7 @@ mod json_patch;
 mod merge;
 mod strategic;
 
+use std::borrow::Cow;
 use std::fmt;
 
 use crate::field_error::FieldErrors;
@@ -52,11 +53,18 @@ impl Patched {
     /// 422: the new document is not an object of its kind.
     #[must_use]
     pub fn refuse(&self, why: impl fmt::Display) -> ApiError {
-        let sorted = self.is_custom.then(|| sorted(&self.document)).flatten();
-        let document = String::from_utf8_lossy(sorted.as_deref().unwrap_or(&self.document));
+        let document = self.shown_document();
+        let document = String::from_utf8_lossy(&document);
         let mut errors = FieldErrors::default();
         errors.invalid("patch", self.shown.as_deref().unwrap_or(&document), why.to_string());
         ApiError::invalid(&GroupKind::default(), "", &errors)
+    }
+
+    /// The new document as messages show it.
+    #[must_use]
+    pub fn shown_document(&self) -> Cow<'_, [u8]> {
+        let sorted = self.is_custom.then(|| sorted(&self.document)).flatten();
+        sorted.map_or(Cow::Borrowed(&self.document), Cow::Owned)
     }
 
     /// 422: strict reading noticed something, in the patch or (`decoded`) in the new document. `None` when it did not.

@@ -6,38 +6,60 @@ use serde_json::Value as Json;
 /// What a part of a document was before, and what the smallest part around it was that had an old form.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Correlation<'d> {
-    current: Option<(&'d Json, &'d Json)>,
-    parent: Option<(&'d Json, &'d Json)>,
+    current: Option<Pair<'d>>,
+    parent: Option<Pair<'d>>,
+}
+
+/// A part of a document, what it was before, and the schema of both.
+#[derive(Clone, Copy, Debug)]
+struct Pair<'d> {
+    new: &'d Json,
+    old: &'d Json,
+    schema: &'d Structural,
 }
 
 impl<'d> Correlation<'d> {
-    pub(super) fn new(new: &'d Json, old: Option<&'d Json>) -> Self {
+    pub(super) fn new(new: &'d Json, old: Option<&'d Json>, schema: &'d Structural) -> Self {
         Self {
-            current: old.map(|old| (new, old)),
+            current: old.map(|old| Pair { new, old, schema }),
             parent: None,
         }
     }
 
     /// Errors of what did not change may stay.
     pub(super) fn is_unchanged(&self) -> bool {
-        self.current.or(self.parent).is_some_and(|(new, old)| new == old)
+        let pair = self.current.or(self.parent);
+        pair.is_some_and(|Pair { new, old, schema }| schema.is_same(new, old))
     }
 
     pub(super) fn key(self, name: &str) -> Self {
-        let Some((new, old)) = self.current else { return self };
+        let Some(Pair { new, old, schema }) = self.current else {
+            return self;
+        };
         if self.parent.is_none() && matches!(name, "apiVersion" | "kind") {
             return Self::default();
         }
+        let pair = |schema| {
+            let (new, old) = new.get(name).zip(old.get(name))?;
+            Some(Pair { new, old, schema })
+        };
         Self {
-            current: new.get(name).zip(old.get(name)),
+            current: schema.field(name).and_then(pair),
             parent: self.current,
         }
     }
 
-    pub(super) fn element(self, element: &'d Json, schema: &Structural) -> Self {
-        let Some((_, old)) = self.current else { return self };
+    pub(super) fn element(self, element: &'d Json) -> Self {
+        let Some(Pair { old, schema, .. }) = self.current else {
+            return self;
+        };
+        let pair = |schema| {
+            let old = old_element(element, Some(old), self.current?.schema)?;
+            let new = element;
+            Some(Pair { new, old, schema })
+        };
         Self {
-            current: old_element(element, Some(old), schema).map(|old| (element, old)),
+            current: schema.items.as_deref().and_then(pair),
             parent: self.current,
         }
     }

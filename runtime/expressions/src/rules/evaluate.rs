@@ -13,7 +13,7 @@ use crate::value::{Evaluated, Fault, Map, Value, from_json};
 const MAX_MESSAGE: usize = 5 * 1024;
 
 pub(super) fn check(root: &Node, schema: &Structural, document: &Json, old: Option<&Json>, errors: &mut FieldErrors) {
-    let correlation = Correlation::new(document, old);
+    let correlation = Correlation::new(document, old, schema);
     run(root, schema, (document, old), correlation, errors);
 }
 
@@ -82,7 +82,7 @@ impl Walk<'_> {
                 for (index, element) in elements.iter().enumerate() {
                     let path = format!("{path}[{index}]");
                     let old = old_element(element, old, schema);
-                    self.node(inner, items, &path, element, old, correlation.element(element, schema))?;
+                    self.node(inner, items, &path, element, old, correlation.element(element))?;
                 }
             }
             Json::Object(entries) => {

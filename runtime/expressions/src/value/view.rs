@@ -18,7 +18,8 @@ pub(crate) fn from_json<'d>(json: &'d Json, schema: &'d Structural) -> Evaluated
         (Json::Null, _) if schema.nullable => Ok(Value::Null),
         (Json::Null, _) => Err(Fault::new("invalid data, got null for schema with nullable=false")),
         (Json::String(text), Form::IntOrString) => Ok(Value::String(Text::Borrowed(text))),
-        (Json::Number(number), Form::IntOrString | Form::Integer) => integer(number),
+        (Json::Number(number), Form::Integer) => integer(number),
+        (Json::Number(number), Form::IntOrString) if number.is_i64() => integer(number),
         (Json::Number(number), Form::Number) => Ok(Value::Double(number.as_f64().unwrap_or(f64::NAN))),
         (Json::Object(entries), Form::Object) => Ok(Value::Map(Map::View {
             entries,
@@ -50,21 +51,10 @@ fn form_name(form: Form) -> &'static str {
     }
 }
 
+/// A number with a point is none of these, whatever stands behind the point.
 fn integer<'d>(number: &serde_json::Number) -> Evaluated<'d> {
-    let whole = number.as_i64();
-    let whole = whole.or_else(|| {
-        #[expect(
-            clippy::cast_possible_truncation,
-            reason = "it is whole, and saturates where it is too large"
-        )]
-        number
-            .as_f64()
-            .filter(|value| value.fract() == 0.0)
-            .map(|value| value as i64)
-    });
-    whole
-        .map(Value::Int)
-        .ok_or_else(|| Fault::new("invalid data, expected int, got float64"))
+    let whole = number.as_i64().map(Value::Int);
+    whole.ok_or_else(|| Fault::new("invalid data, expected int, got float64"))
 }
 
 fn string<'d>(text: &'d str, schema: &Structural) -> Evaluated<'d> {

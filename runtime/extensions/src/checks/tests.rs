@@ -132,3 +132,43 @@ fn statuses() {
         [".status.have: Invalid value: -1: should be a non-negative integer"]
     );
 }
+
+/// What is wrong with `new` in place of `old` by a rule that does not hold for either.
+fn broken_before(schema: &Value, old: &Value, new: &Value) -> bool {
+    let mut schema = json!({"type": "object", "properties": {"spec": schema}});
+    schema["properties"]["spec"]["x-kubernetes-validations"] = json!([{"rule": "false", "message": "never"}]);
+    let schema = Structural::compile(&schema);
+    let mut errors = FieldErrors::default();
+    let (old, new) = (json!({"spec": old}), json!({"spec": new}));
+    Rules::compile(&schema).check(&schema, &new, Some(&old), &mut errors);
+    !errors.is_empty()
+}
+
+#[test]
+fn rules_let_pass_what_did_not_change_and_is_known() {
+    let number = json!({"type": "object", "properties": {"a": {"type": "integer"}}});
+    assert!(!broken_before(&number, &json!({"a": 1}), &json!({"a": 1})));
+    assert!(broken_before(&number, &json!({"a": 1}), &json!({"a": 2})));
+    // Nobody can tell whether an unknown field is what it was.
+    let open = json!({"type": "object", "x-kubernetes-preserve-unknown-fields": true});
+    assert!(broken_before(&open, &json!({"a": 1}), &json!({"a": 1})));
+    let item = json!({"type": "object", "properties": {"k": {"type": "string"}}});
+    let keyed =
+        json!({"type": "array", "x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": ["k"], "items": item});
+    let lists = json!({"type": "object", "properties": {"l": keyed}});
+    let list = |keys: [&str; 2]| json!({"l": keys.map(|key| json!({"k": key}))});
+    assert!(!broken_before(&lists, &list(["a", "b"]), &list(["b", "a"])));
+    assert!(broken_before(&lists, &list(["a", "b"]), &list(["a", "c"])));
+}
+
+#[test]
+fn a_number_with_a_point_is_no_integer_to_rules() {
+    let schema = json!({"type": "object", "properties": {"a": {
+        "type": "integer", "x-kubernetes-validations": [{"rule": "self > 1", "message": "more"}],
+    }}});
+    let schema = Structural::compile(&schema);
+    let mut errors = FieldErrors::default();
+    Rules::compile(&schema).check(&schema, &json!({"a": 2.0}), None, &mut errors);
+    let expected = "a: Invalid value: \"integer\": invalid data, expected int, got float64 evaluating rule: more";
+    assert_eq!(written(&errors), [expected]);
+}

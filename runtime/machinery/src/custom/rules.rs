@@ -55,10 +55,15 @@ fn finalizer_warnings(finalizers: &[String], old: Option<&ObjectMeta>) -> Vec<St
             warn(&complaint);
         }
         if !finalizer.contains('/') && !STANDARD_FINALIZERS.contains(&finalizer.as_str()) {
-            warn(
-                "prefer a domain-qualified finalizer name including a path (/) to avoid accidental conflicts with other \
-                 finalizer writers",
-            );
+            // One that looks like a domain lacks the rest only.
+            let rest = if finalizer.contains('.') {
+                "including a path (/) "
+            } else {
+                ""
+            };
+            warn(&format!(
+                "prefer a domain-qualified finalizer name {rest}to avoid accidental conflicts with other finalizer writers"
+            ));
         }
     }
     warnings

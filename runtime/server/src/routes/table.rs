@@ -143,6 +143,9 @@ impl RouteTable {
         };
         match admits(handler.facts(), info) {
             Admission::Yes => Found::Handler(Arc::clone(handler)),
+            Admission::OtherMethod if group.open && is_named_create(handler.facts(), info) => {
+                Found::Handler(Arc::clone(handler))
+            }
             refused if group.open => refused_custom(handler.facts(), info, &refused),
             Admission::OtherMethod => Found::OtherMethod,
             Admission::NoSuchPath => nothing(),
@@ -186,6 +189,11 @@ impl RouteTable {
     }
 }
 
+/// Whether an object is created at the path of one, which custom kinds take: the name in the path means nothing.
+fn is_named_create(facts: &ServedResource, info: &RequestInfo) -> bool {
+    info.verb() == Verb::Create && info.subresource().is_empty() && facts.verbs.contains(&Verb::Create)
+}
+
 /// What is said of a custom kind where it does not take a request.
 fn refused_custom(facts: &ServedResource, info: &RequestInfo, refused: &Admission) -> Found {
     let resource = GroupResource::new(facts.group.clone(), facts.plural.clone());
@@ -198,6 +206,9 @@ fn refused_custom(facts: &ServedResource, info: &RequestInfo, refused: &Admissio
         }
         (Admission::OtherMethod, _) if *info.method() == Method::HEAD || info.verb() == Verb::Watch => {
             Found::OtherMethod
+        }
+        (Admission::OtherMethod, "") if matches!(info.verb(), Verb::Update | Verb::Patch) => {
+            Found::Refused(ApiError::bad_request("name must be provided"))
         }
         (Admission::OtherMethod, _) => {
             Found::Refused(ApiError::verb_not_supported(&resource, &info.verb().to_string()))

@@ -109,7 +109,8 @@ impl Write<'_> {
         if self.dry_run {
             return match collection.get(&key) {
                 Some(_) => Err(self.taken(&*object)),
-                None => Ok(Outcome::Unstored(object)),
+                // What the storage version does not know is lost there as well.
+                None => Ok(Outcome::Unstored(self.to_store(&*object).await?.unwrap_or(object))),
             };
         }
         // Text that is no number counts as none.

@@ -153,10 +153,10 @@ impl Decoder<'_> {
     /// Completes what the body says it is, and checks it against the kind. `json` is the body in JSON, or empty.
     fn check_kind(&self, sent: TypeMeta, body: &[u8], json: &[u8]) -> ApiResult<TypeMeta> {
         let version = GroupVersion::parse(&sent.api_version).map_err(|error| self.unrecognized(&error, body))?;
-        let sent = complete(sent, &version, self.expected);
         if self.expected.is_custom {
-            return self.check_custom_kind(sent, json);
+            return self.check_custom_kind(sent, body, json);
         }
+        let sent = complete(sent, &version, self.expected);
         match mismatch(self.scheme, self.expected, &sent, json) {
             None => Ok(sent),
             Some(Mismatch::Version) => Err(ApiError::version_mismatch(&sent.api_version, self.expected.api_version)),
@@ -164,9 +164,13 @@ impl Decoder<'_> {
         }
     }
 
-    /// Custom objects may say that they are of any kind of the version, until they are checked.
-    fn check_custom_kind(&self, sent: TypeMeta, json: &[u8]) -> ApiResult<TypeMeta> {
+    /// Custom objects have to say what they are. They may say that they are of any kind of the version, until they are
+    /// checked.
+    fn check_custom_kind(&self, sent: TypeMeta, body: &[u8], json: &[u8]) -> ApiResult<TypeMeta> {
         let expected = self.expected;
+        if sent.kind.is_empty() {
+            return Err(self.unrecognized(&missing_kind(json), body));
+        }
         if sent.api_version != expected.api_version {
             return Err(ApiError::version_mismatch(&sent.api_version, expected.api_version));
         }
@@ -199,6 +203,11 @@ impl Decoder<'_> {
             self.expected.kind
         ))
     }
+}
+
+/// What is said of a document without a kind.
+pub(super) fn missing_kind(document: &[u8]) -> String {
+    format!("Object 'Kind' is missing in '{}'", String::from_utf8_lossy(document))
 }
 
 /// How a document is not what was expected.
@@ -310,6 +319,37 @@ mod tests {
                 read.expect_err("another kind").message(),
                 "Bar.ex.com \"one\" is invalid: kind: Invalid value: \"Bar\": must be Foo"
             );
+        }
+    }
+
+    #[test]
+    fn custom_objects_say_what_they_are() {
+        let scheme = Scheme::new();
+        let warnings = Warnings::default();
+        let decoder = Decoder {
+            scheme: &scheme,
+            expected: Expected {
+                group: "ex.com",
+                api_version: "ex.com/v1",
+                kind: "Foo",
+                is_custom: true,
+            },
+            validation: FieldValidation::Strict,
+            warnings: &warnings,
+        };
+        for (body, expected) in [
+            (
+                r#"{"apiVersion":"ex.com/v1"}"#,
+                "the object provided is unrecognized (must be of type Foo): Object 'Kind' is missing in \
+                 '{\"apiVersion\":\"ex.com/v1\"}' ({\"apiVersion\":\"ex.com/v1\"})",
+            ),
+            (
+                r#"{"kind":"Foo"}"#,
+                "the API version in the data () does not match the expected API version (ex.com/v1)",
+            ),
+        ] {
+            let read = decoder.read(Format::Json, &Bytes::from(body), &mut ObjectMeta::default());
+            assert_eq!(read.expect_err(body).message(), expected);
         }
     }
 }

@@ -6,7 +6,9 @@ use axum::body::Body;
 use axum::response::Response;
 use bytes::Bytes;
 use http::StatusCode;
-use planesmith_machinery::json::{self, Findings, Strictness};
+use planesmith_machinery::field_error::FieldErrors;
+use planesmith_machinery::group_version::{GroupKind, GroupVersion};
+use planesmith_machinery::json::{self, DecodeError, Findings, Strictness};
 use planesmith_machinery::patch::{self, Patched};
 use planesmith_machinery::resource::ResourceFacts;
 use planesmith_machinery::scheme::Scheme;
@@ -14,7 +16,7 @@ use planesmith_machinery::status::{ApiError, ApiResult, Reason};
 use planesmith_machinery::value::Struct;
 use planesmith_machinery::{cbor, custom, defaulting, unstructured};
 
-use super::decode::{Expected, Mismatch, mismatch};
+use super::decode::{Expected, Mismatch, mismatch, missing_kind};
 use super::options::{FieldValidation, WriteOptions};
 use super::update::{Change, Part};
 use super::write::Write;
@@ -98,6 +100,7 @@ impl Endpoint {
             validation: options.field_validation,
             scheme: self.stores().scheme(),
             expected: self.kind().into(),
+            is_of_status: matches!(part, Part::Status),
         };
         let write = Write::new(self, call, &options, body.len()).of_part(part);
         let change = Change {
@@ -135,6 +138,8 @@ pub(super) struct Patch<'a> {
     pub(super) validation: FieldValidation,
     pub(super) scheme: &'a Scheme,
     pub(super) expected: Expected,
+    /// Nothing but the status is written, whatever else the patch changes.
+    pub(super) is_of_status: bool,
 }
 
 impl Patch<'_> {
@@ -157,6 +162,11 @@ impl Patch<'_> {
             return self.judge(patched, &found);
         }
         let patched = patched.of_custom_kind(self.expected.is_custom);
+        if self.expected.is_custom {
+            self.check_custom_kind(&patched)?;
+            let found = custom::decode(&patched.document, target, strictness);
+            return self.judge_found(patched, found);
+        }
         let refuse = |why: &dyn fmt::Display| patched.refuse(why);
         let sent = json::type_meta(&patched.document).map_err(|error| refuse(&error))?;
         match mismatch(self.scheme, self.expected, &sent, &patched.document) {
@@ -166,7 +176,48 @@ impl Patch<'_> {
             }
             Some(Mismatch::Kind(why)) => return Err(refuse(&why)),
         }
-        let found = custom::decode(&patched.document, target, strictness).map_err(|error| patched.refuse(error))?;
+        let found = custom::decode(&patched.document, target, strictness);
+        self.judge_found(patched, found)
+    }
+
+    /// A patched object of a custom kind has to say what it is, and be what it was; where nothing but the status is written
+    /// only the former.
+    fn check_custom_kind(&self, patched: &Patched) -> ApiResult<()> {
+        let sent = json::type_meta(&patched.document).map_err(|error| {
+            let why = format!("couldn't get version/kind; json parse error: {error}");
+            patched.refuse(why)
+        })?;
+        let version = GroupVersion::parse(&sent.api_version).map_err(|error| patched.refuse(error))?;
+        if sent.kind.is_empty() {
+            return Err(patched.refuse(missing_kind(&patched.shown_document())));
+        }
+        if sent.api_version.is_empty() {
+            let why = "Object 'apiVersion' is missing in 'object has no apiVersion field'";
+            return Err(ApiError::internal(why));
+        }
+        if self.is_of_status {
+            return Ok(());
+        }
+        let mut errors = FieldErrors::default();
+        for (field, found, expected) in [
+            ("kind", &sent.kind, self.expected.kind),
+            ("apiVersion", &sent.api_version, self.expected.api_version),
+        ] {
+            if found != expected {
+                errors.invalid(field, found, format!("must be {expected}"));
+            }
+        }
+        if errors.is_empty() {
+            return Ok(());
+        }
+        let document: serde_json::Value = serde_json::from_slice(&patched.document).unwrap_or_default();
+        let name = document.pointer("/metadata/name").and_then(serde_json::Value::as_str);
+        let kind = GroupKind::new(version.group, sent.kind);
+        Err(ApiError::invalid(&kind, name.unwrap_or_default(), &errors))
+    }
+
+    fn judge_found(&self, patched: Patched, found: Result<Findings, DecodeError>) -> ApiResult<Vec<String>> {
+        let found = found.map_err(|error| patched.refuse(error))?;
         self.judge(patched, &found)
     }
 

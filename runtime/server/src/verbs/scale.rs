@@ -93,6 +93,7 @@ impl Endpoint {
             validation: options.field_validation,
             scheme: self.stores().scheme(),
             expected: EXPECTED,
+            is_of_status: false,
         };
         let write = Write::new(self, call, &options, body.len()).through_scale(facts.spec_replicas);
         let make = |live: &dyn Object| {

@@ -55,7 +55,8 @@ impl<'v> Before<'v> {
 impl Structural {
     /// Whether a value is what it was. The order of keyed lists does not matter; an object with a field that the schema
     /// does not know is never what it was.
-    pub(super) fn is_same(&self, value: &Value, old: &Value) -> bool {
+    #[must_use]
+    pub fn is_same(&self, value: &Value, old: &Value) -> bool {
         match (value, old) {
             (Value::Array(elements), Value::Array(old_elements)) => {
                 if elements.len() != old_elements.len() {
