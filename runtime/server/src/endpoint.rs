@@ -293,7 +293,16 @@ impl ResourceHandler for Endpoint {
 
     fn stored(&self) -> Option<StoredCounts> {
         let stats = self.objects()?.collection().stats();
-        Some(StoredCounts { objects: stats.entries })
+        let hub = self.kind().hub();
+        Some(StoredCounts {
+            group: hub.group,
+            resource: hub.plural,
+            objects: stats.entries,
+            bytes: stats.bytes,
+            changes: stats.published,
+            kept_changes: stats.events,
+            revision: stats.newest.0,
+        })
     }
 }
 

@@ -49,6 +49,8 @@ pub struct Metrics {
     failed_handshakes: IntCounter,
     features: IntGaugeVec,
     in_flight: IntGaugeVec,
+    /// Always 0: what cannot be handled at once is refused.
+    in_queue: IntGaugeVec,
     process: process::ProcessMetrics,
     queues: queues::QueueMetrics,
     storage: storage::StorageMetrics,
@@ -72,6 +74,12 @@ impl Metrics {
             &registry,
             "apiserver_current_inflight_requests",
             "Requests being handled now, by kind.",
+            &["request_kind"],
+        );
+        let in_queue = gauges(
+            &registry,
+            "apiserver_current_inqueue_requests",
+            "Requests waiting to be handled, by kind.",
             &["request_kind"],
         );
         let features = gauges(
@@ -111,6 +119,7 @@ impl Metrics {
             queues: queues::QueueMetrics::new(&registry),
             storage: storage::StorageMetrics::new(&registry),
             in_flight,
+            in_queue,
             check_state,
             check_runs,
             registry,
@@ -216,6 +225,7 @@ impl Metrics {
             self.in_flight
                 .with_label_values(&[kind])
                 .set(i64::try_from(count).unwrap_or(i64::MAX));
+            self.in_queue.with_label_values(&[kind]).set(0);
         }
         self.process.refresh();
         self.queues.refresh(Instant::now());

@@ -43,8 +43,20 @@ pub trait ResourceHandler: Send + Sync {
 /// How much of a resource is stored.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct StoredCounts {
+    /// Group that they are stored under, which all that serve them share.
+    pub group: &'static str,
+    /// Plural name that they are stored under.
+    pub resource: &'static str,
     /// Objects.
     pub objects: usize,
+    /// Their size, in bytes.
+    pub bytes: usize,
+    /// Changes that the watch cache was told of.
+    pub changes: u64,
+    /// Changes that watches can still begin at.
+    pub kept_changes: usize,
+    /// The revision of the newest change; 0 before the first.
+    pub revision: u64,
 }
 
 /// Answers everything below one version of a group: its resources, whichever they are, and its discovery document.

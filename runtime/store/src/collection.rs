@@ -34,6 +34,8 @@ pub struct Collection {
 #[derive(Debug, Default)]
 struct State {
     entries: BTreeMap<Arc<str>, Arc<Entry>>,
+    /// Of all entries together.
+    bytes: usize,
     history: History,
 }
 
@@ -42,8 +44,14 @@ struct State {
 pub struct CollectionStats {
     /// Entries.
     pub entries: usize,
+    /// Bytes of the newest states of all entries, as they are stored.
+    pub bytes: usize,
     /// Changes in the history.
     pub events: usize,
+    /// Changes that were ever shown to readers, also those that the history has forgotten.
+    pub published: u64,
+    /// The newest change; zero when the history holds none.
+    pub newest: Revision,
     /// Open watchers.
     pub watchers: usize,
 }
@@ -86,13 +94,15 @@ impl Collection {
         let all: Vec<_> = all.into_iter().map(|entry| (refitted(&entry), entry)).collect();
         let mut all = all.into_iter().peekable();
         let mut state = self.write_lock();
-        for (key, current) in &mut state.entries {
+        let State { entries, bytes, .. } = &mut *state;
+        for (key, current) in entries {
             while all.next_if(|(_, entry)| entry.key() < key).is_some() {}
             let new = match all.next_if(|(_, entry)| Arc::ptr_eq(entry, current)) {
                 Some((new, _)) => new,
                 None => refitted(current),
             };
             if let Some(new) = new {
+                *bytes = *bytes + new.bytes().len() - current.bytes().len();
                 *current = new;
             }
         }
@@ -216,7 +226,10 @@ impl Collection {
         let state = self.read();
         CollectionStats {
             entries: state.entries.len(),
+            bytes: state.bytes,
             events: state.history.len(),
+            published: state.history.end(),
+            newest: state.history.newest().unwrap_or(Revision::ZERO),
             watchers: self.wake.receiver_count(),
         }
     }
@@ -229,10 +242,15 @@ impl Collection {
         let mut state = self.write_lock();
         for event in events {
             let entry = event.entry();
-            replaced.push(match event.kind() {
-                EventKind::Put { .. } => state.entries.insert(Arc::clone(entry.key()), Arc::clone(entry)),
+            let old = match event.kind() {
+                EventKind::Put { .. } => {
+                    state.bytes += entry.bytes().len();
+                    state.entries.insert(Arc::clone(entry.key()), Arc::clone(entry))
+                }
                 EventKind::Delete => state.entries.remove(entry.key()),
-            });
+            };
+            state.bytes -= old.as_ref().map_or(0, |old| old.bytes().len());
+            replaced.push(old);
             state.history.push(event);
         }
         drop(state);
@@ -243,6 +261,7 @@ impl Collection {
     /// Takes over what was loaded: the `states` before all `events`, then those.
     pub fn restore(&self, states: Vec<Arc<Entry>>, events: Vec<Arc<Event>>) {
         let mut state = self.write_lock();
+        state.bytes = states.iter().map(|entry| entry.bytes().len()).sum();
         state.entries = states
             .into_iter()
             .map(|entry| (Arc::clone(entry.key()), entry))

@@ -55,7 +55,7 @@ macro_rules! suite {
             order: revisions_grow_with_every_write, an_answered_write_is_visible,
                 increments_of_many_writers_are_all_counted, a_dropped_write_happens_nevertheless,
                 waiting_for_a_revision_ends;
-            lists: a_list_is_sorted_and_within_its_prefix, a_filter_selects,
+            lists: a_list_is_sorted_and_within_its_prefix, a_filter_selects, bytes_are_those_of_the_newest_states,
                 a_refitted_collection_shows_what_the_kind_makes_of_it,
                 pages_are_of_one_revision, an_old_revision_shows_the_old_state,
                 old_pages_agree_with_the_whole_list, a_future_revision_shows_the_newest_state;

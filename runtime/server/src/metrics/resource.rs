@@ -18,9 +18,9 @@ fn body_bytes() -> Vec<f64> {
 const EVENT_BYTES: [f64; 8] = [1024.0, 2048.0, 4096.0, 8192.0, 16384.0, 32768.0, 65536.0, 131_072.0];
 
 /// kube-apiserver's buckets for lists that come as watches, in seconds.
-fn watch_list_seconds() -> Vec<f64> {
-    [&SECONDS[2..], &[90.0, 120.0, 180.0, 300.0]].concat()
-}
+const WATCH_LIST_SECONDS: [f64; 17] = [
+    0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1.0, 2.0, 4.0, 6.0, 8.0, 10.0, 15.0, 20.0, 30.0, 45.0, 60.0,
+];
 
 /// The metrics of all resources.
 #[derive(Debug)]
@@ -68,7 +68,7 @@ impl AllResources {
                 registry,
                 "apiserver_watch_list_duration_seconds",
                 "Time until a watch that begins with what is there has told all of it, in seconds.",
-                &watch_list_seconds(),
+                &WATCH_LIST_SECONDS,
                 &["group", "version", "resource", "scope"],
             ),
             initial_events: counters(
@@ -144,6 +144,8 @@ pub(crate) struct ResourceMetrics {
     group: &'static str,
     version: &'static str,
     resource: &'static str,
+    /// Group and name under which the objects are stored.
+    stored_as: [&'static str; 2],
     body_bytes: [OnceLock<Histogram>; 5],
     watch: OnceLock<WatchMetrics>,
     lists: OnceLock<(IntCounter, IntCounter)>,
@@ -173,6 +175,7 @@ impl ResourceMetrics {
             group: facts.group,
             version: facts.version,
             resource: facts.plural,
+            stored_as: [facts.hub().group, facts.hub().plural],
             body_bytes: Default::default(),
             watch: OnceLock::new(),
             lists: OnceLock::new(),
@@ -198,12 +201,12 @@ impl ResourceMetrics {
     /// What to count a watch with.
     pub(crate) fn watch(&self) -> WatchMetrics {
         let watch = self.watch.get_or_init(|| {
-            let (version, resource) = ([self.group, self.version, self.resource], [self.group, self.resource]);
+            let version = [self.group, self.version, self.resource];
             WatchMetrics {
                 events: self.all.watch_events.with_label_values(&version),
                 bytes: self.all.event_bytes.with_label_values(&version),
-                initial: self.all.initial_events.with_label_values(&resource),
-                ended: self.all.ended_watchers.with_label_values(&resource),
+                initial: self.all.initial_events.with_label_values(&self.stored_as),
+                ended: self.all.ended_watchers.with_label_values(&self.stored_as),
             }
         });
         watch.clone()
@@ -219,8 +222,9 @@ impl ResourceMetrics {
     /// Counts a list of so many objects.
     pub(crate) fn list(&self, objects: usize) {
         let (lists, listed) = self.lists.get_or_init(|| {
-            let lists = self.all.lists.with_label_values(&[self.group, self.resource, ""]);
-            (lists, self.all.listed.with_label_values(&[self.group, self.resource]))
+            let [group, resource] = self.stored_as;
+            let lists = self.all.lists.with_label_values(&[group, resource, ""]);
+            (lists, self.all.listed.with_label_values(&self.stored_as))
         });
         lists.inc();
         listed.inc_by(objects as u64);
@@ -234,7 +238,8 @@ impl ResourceMetrics {
             StoreUse::Delete => "delete",
         };
         let store = self.store[used as usize].get_or_init(|| {
-            let labels = [operation, self.group, self.resource];
+            let [group, resource] = self.stored_as;
+            let labels = [operation, group, resource];
             StoreMetrics {
                 seconds: self.all.store_seconds.with_label_values(&labels),
                 requests: self.all.store_requests.with_label_values(&labels),

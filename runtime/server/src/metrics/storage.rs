@@ -4,38 +4,71 @@ use std::collections::BTreeMap;
 use std::sync::OnceLock;
 
 use planesmith_store::Storage;
-use prometheus::{IntGaugeVec, Registry};
+use prometheus::{IntCounterVec, IntGaugeVec, Registry};
 
-use super::gauges;
+use super::{counters, gauges};
 use crate::chain::SharedTable;
+use crate::routes::StoredCounts;
 
-/// Objects and bytes.
+/// The labels of what is told of one resource.
+const RESOURCE: [&str; 2] = ["group", "resource"];
+
+/// Objects, their bytes, and what becomes of them.
 #[derive(Debug)]
 pub(super) struct StorageMetrics {
     /// Under the name that is on its way out, with group and resource in one.
     named_objects: IntGaugeVec,
     objects: IntGaugeVec,
+    object_bytes: IntGaugeVec,
+    /// The same number under three names: what the store tells, the cache takes in and hands on to watches.
+    changes: [IntCounterVec; 3],
+    kept_changes: IntGaugeVec,
+    revision: IntGaugeVec,
     bytes: IntGaugeVec,
     storage: OnceLock<Storage>,
 }
 
 impl StorageMetrics {
     pub(super) fn new(registry: &Registry) -> Self {
+        let gauges = |name, help, labels: &[&str]| gauges(registry, name, help, labels);
+        let changes = |name, help| counters(registry, name, help, &RESOURCE);
         Self {
             named_objects: gauges(
-                registry,
                 "apiserver_storage_objects",
                 "Stored objects; use apiserver_resource_objects instead.",
                 &["resource"],
             ),
-            objects: gauges(
-                registry,
-                "apiserver_resource_objects",
-                "Stored objects.",
-                &["group", "resource"],
+            objects: gauges("apiserver_resource_objects", "Stored objects.", &RESOURCE),
+            object_bytes: gauges(
+                "apiserver_resource_size_estimate_bytes",
+                "Size of the stored objects, in bytes.",
+                &RESOURCE,
+            ),
+            changes: [
+                changes(
+                    "apiserver_storage_events_received_total",
+                    "Changes that the store told of.",
+                ),
+                changes(
+                    "apiserver_watch_cache_events_received_total",
+                    "Changes that the watch cache took in.",
+                ),
+                changes(
+                    "apiserver_watch_cache_events_dispatched_total",
+                    "Changes that the watch cache handed on to watches.",
+                ),
+            ],
+            kept_changes: gauges(
+                "watch_cache_capacity",
+                "Changes that the watch cache keeps for watches to begin at.",
+                &RESOURCE,
+            ),
+            revision: gauges(
+                "apiserver_watch_cache_resource_version",
+                "Revision of the newest change in the watch cache, its last 15 digits.",
+                &RESOURCE,
             ),
             bytes: gauges(
-                registry,
                 "apiserver_storage_size_bytes",
                 "Size of the store on disk, in bytes.",
                 &["storage_cluster_id"],
@@ -51,35 +84,52 @@ impl StorageMetrics {
 
     /// Counts everything anew: resources may have come or gone.
     pub(super) fn refresh(&self, tables: &[SharedTable]) {
-        let mut stored = BTreeMap::new();
-        for table in tables {
-            for handler in table.load().handlers() {
-                if let Some(counts) = handler.stored() {
-                    let facts = handler.facts();
-                    // Versions of a resource share their objects.
-                    stored.insert((facts.group.to_string(), facts.plural.to_string()), counts);
-                }
+        let gauges = [&self.objects, &self.object_bytes, &self.kept_changes, &self.revision];
+        gauges.iter().for_each(|gauges| gauges.reset());
+        self.changes.iter().for_each(IntCounterVec::reset);
+        self.named_objects.reset();
+        for ((group, resource), counts) in stored(tables) {
+            let name = match group {
+                "" => resource.to_owned(),
+                group => format!("{resource}.{group}"),
+            };
+            self.named_objects
+                .with_label_values(&[&name])
+                .set(number(counts.objects as u64));
+            let numbers = [
+                counts.objects as u64,
+                counts.bytes as u64,
+                counts.kept_changes as u64,
+                counts.revision % 1_000_000_000_000_000,
+            ];
+            for (gauges, count) in gauges.iter().zip(numbers) {
+                gauges.with_label_values(&[group, resource]).set(number(count));
+            }
+            for counters in &self.changes {
+                counters.with_label_values(&[group, resource]).inc_by(counts.changes);
             }
         }
-        self.objects.reset();
-        self.named_objects.reset();
-        for ((group, resource), counts) in stored {
-            let name = if group.is_empty() {
-                resource.clone()
-            } else {
-                format!("{resource}.{group}")
-            };
-            let objects = number(counts.objects);
-            self.named_objects.with_label_values(&[&name]).set(objects);
-            self.objects.with_label_values(&[&group, &resource]).set(objects);
-        }
         if let Some(storage) = self.storage.get() {
-            let bytes = i64::try_from(storage.stats().disk_bytes).unwrap_or(i64::MAX);
+            let bytes = number(storage.stats().disk_bytes);
             self.bytes.with_label_values(&["etcd-0"]).set(bytes);
         }
     }
 }
 
-fn number(count: usize) -> i64 {
+/// What is stored of each resource, by the group and the name that it is stored under: its versions, and other groups
+/// that serve it too, share the objects.
+fn stored(tables: &[SharedTable]) -> BTreeMap<(&'static str, &'static str), StoredCounts> {
+    let mut stored = BTreeMap::new();
+    for table in tables {
+        for handler in table.load().handlers() {
+            if let Some(counts) = handler.stored() {
+                stored.insert((counts.group, counts.resource), counts);
+            }
+        }
+    }
+    stored
+}
+
+fn number(count: u64) -> i64 {
     i64::try_from(count).unwrap_or(i64::MAX)
 }

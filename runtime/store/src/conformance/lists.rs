@@ -79,6 +79,35 @@ impl Indexer for LoudIndex {
 }
 
 #[expect(missing_docs, reason = "the name is the scenario")]
+pub async fn bytes_are_those_of_the_newest_states(bench: Bench) {
+    fn check(things: &Collection) {
+        let page = list(things, &ListQuery::all(THINGS));
+        let bytes: usize = page.entries.iter().map(|entry| entry.bytes().len()).sum();
+        assert_eq!(things.stats().bytes, bytes);
+    }
+    let (storage, things) = bench.things();
+    check(&things);
+    for (name, word) in [
+        ("a", "one"),
+        ("b", "three"),
+        ("c", "mute"),
+        ("a", "twenty"),
+        ("b", "six"),
+    ] {
+        set(&things, name, word).await;
+        check(&things);
+    }
+    delete(&things, "b", Expect::Any).await.unwrap();
+    check(&things);
+    assert_eq!(things.stats().published, 6);
+    assert_eq!(things.stats().newest, Revision(6));
+    let (_storage, things) = bench.restart(storage).await;
+    check(&things);
+    set(&things, "c", "seventeen").await;
+    check(&things);
+}
+
+#[expect(missing_docs, reason = "the name is the scenario")]
 pub async fn a_refitted_collection_shows_what_the_kind_makes_of_it(bench: Bench) {
     let (_storage, things) = bench.things();
     for (name, word) in [("a", "one"), ("b", "TWO"), ("c", "three"), ("d", "mute")] {
