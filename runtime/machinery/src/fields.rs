@@ -20,5 +20,5 @@ pub use equality::{equal, equal_structs};
 pub use json::FieldsError;
 pub use key_value::KeyValue;
 pub(crate) use managed::{Entries, Entry, Operation, SYSTEM_FIELDS, reset_fields};
-pub use managed::{Tracking, Versions, forget_replicas, keep_times, manager_name, track_scale, track_write};
+pub use managed::{ScaleWrite, Tracking, Versions, keep_times, manager_name, track_scale, track_write};
 pub use set::Set;

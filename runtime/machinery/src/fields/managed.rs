@@ -19,7 +19,7 @@ use super::set::Set;
 pub(crate) use entries::{Entries, Entry, Operation};
 
 pub use manager::manager_name;
-pub use scale::{forget_replicas, track_scale};
+pub use scale::{ScaleWrite, track_scale};
 pub use times::keep_times;
 
 /// Fields of metadata that nobody can manage.

@@ -8,10 +8,10 @@ use axum::Router;
 use axum::body::Body;
 use axum::extract::State;
 use axum::response::Response;
-use axum::routing::{any, get};
+use axum::routing::any;
 use http::header::{CACHE_CONTROL, ETAG, HeaderValue, IF_NONE_MATCH, VARY};
 use http::request::Parts;
-use http::{Request, StatusCode};
+use http::{Method, Request, StatusCode};
 use planesmith_machinery::group_version::compare_versions;
 use planesmith_machinery::meta::{ApiGroup, ApiVersions, GroupVersionForDiscovery, ServerAddressByClientCidr};
 use planesmith_machinery::status::ApiError;
@@ -112,7 +112,8 @@ impl Discovery {
 
     /// `/api` and `/apis`.
     pub(crate) fn router(self: Arc<Self>) -> Router {
-        let core = get(core_versions).head(method_not_allowed).fallback(method_not_allowed);
+        // Not `get`, which would tell the methods that are allowed in a header.
+        let core = any(core_versions);
         Router::new()
             .route("/api", core.clone())
             .route("/api/", core)
@@ -303,6 +304,9 @@ impl Tagged {
 async fn core_versions(State(discovery): State<Arc<Discovery>>, request: Request<Body>) -> Response {
     let current = discovery.current();
     let (request, _) = request.into_parts();
+    if request.method != Method::GET {
+        return failure::respond(&request, &ApiError::method_not_allowed());
+    }
     match Form::wanted(&request.headers) {
         Some(form) => current.all_of_core.answer(form, &request),
         None => current.core_versions.answer(&request),
@@ -316,8 +320,4 @@ async fn groups(State(discovery): State<Arc<Discovery>>, request: Request<Body>)
         Some(form) => current.all_of_groups.answer(form, &request),
         None => current.groups.answer_above(&request),
     }
-}
-
-async fn method_not_allowed(request: Request<Body>) -> Response {
-    failure::respond(&request.into_parts().0, &ApiError::method_not_allowed())
 }

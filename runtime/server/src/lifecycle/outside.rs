@@ -6,9 +6,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use axum::Router;
 use axum::body::Body;
 use axum::response::Response;
-use axum::routing::{any, get};
-use http::Request;
+use axum::routing::any;
 use http::header::{CONTENT_TYPE, HeaderValue};
+use http::{Method, Request};
 use planesmith_machinery::status::ApiError;
 use serde_json::json;
 
@@ -31,9 +31,14 @@ pub(super) fn outside(config: &Config, in_flight: InFlight, stopping: &Arc<Atomi
         paths.extend(endpoint.paths());
     }
     let version = config.version.clone();
-    let version = get(move |request: Request<Body>| std::future::ready(version.answer(&request.into_parts().0)))
-        .fallback(method_not_allowed)
-        .head(method_not_allowed);
+    // Not `get`, which would tell the methods that are allowed in a header.
+    let version = any(move |request: Request<Body>| {
+        let (request, _) = request.into_parts();
+        std::future::ready(match request.method {
+            Method::GET => version.answer(&request),
+            _ => failure::respond(&request, &ApiError::method_not_allowed()),
+        })
+    });
     router = router.route("/version", version.clone()).route("/version/", version);
     paths.push("/version".to_owned());
     let (metrics, slis) = (Arc::clone(&config.metrics), Arc::clone(&config.metrics));
@@ -98,10 +103,6 @@ fn health_endpoints(metrics: &SharedMetrics, stopping: &Arc<AtomicBool>, merged:
         endpoint("livez", lasting()),
         endpoint("readyz", checks.clone()),
     ]
-}
-
-async fn method_not_allowed(request: Request<Body>) -> Response {
-    failure::respond(&request.into_parts().0, &ApiError::method_not_allowed())
 }
 
 /// The list of all paths.

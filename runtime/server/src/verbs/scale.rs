@@ -252,7 +252,8 @@ fn set_number(value: &mut dyn Value, number: i32) {
     }
 }
 
-fn number_at(object: &dyn Object, path: &str) -> i32 {
+/// The number at a dotted path; 0 when there is none.
+pub(super) fn number_at(object: &dyn Object, path: &str) -> i32 {
     found_at(object, path).unwrap_or_default()
 }
 

@@ -11,18 +11,19 @@ use http::header::USER_AGENT;
 use planesmith_access::admission::{Attributes, Objects, Operation, Phase};
 use planesmith_machinery::custom::CustomKind;
 use planesmith_machinery::field_error::{FieldErrors, SentEmpty};
-use planesmith_machinery::fields::{self, Set, Tracking};
+use planesmith_machinery::fields::{self, ScaleWrite, Set, Tracking};
 use planesmith_machinery::json;
 use planesmith_machinery::meta::ObjectMeta;
 use planesmith_machinery::object::Object;
 use planesmith_machinery::resource::Scope;
 use planesmith_machinery::status::{ApiError, ApiResult};
 use planesmith_machinery::time::Time;
-use planesmith_machinery::value::{self, Struct, View};
+use planesmith_machinery::value::Struct;
 use planesmith_store::{Draft, Entry, Expect, Op, WriteError, WriteResult};
 
 use super::options::{DeleteOptions, WriteOptions};
 use super::owners;
+use super::scale::number_at;
 use super::update::Part;
 use crate::aside::aside;
 use crate::body;
@@ -202,15 +203,15 @@ impl<'a> Write<'a> {
             Managing::Replicas(path) => {
                 let stored = live.map_or(&[][..], |live| &live.meta().managed_fields);
                 let kind = self.endpoint.kind();
-                let number = |object: &dyn Object| match value::get_at(object, path).map(|value| value.view()) {
-                    Some(View::Int(number)) => number,
-                    _ => 0,
+                let scaled = ScaleWrite {
+                    manager: &self.manager,
+                    api_version: kind.api_version,
+                    path,
+                    old: live.map_or(0, |live| number_at(live, path)),
+                    new: number_at(new, path),
+                    custom: kind.custom,
                 };
-                let change = (live.map_or(0, number), number(new));
-                new.meta_mut().managed_fields = match kind.custom {
-                    Some(custom) => fields::forget_replicas(stored, custom),
-                    None => fields::track_scale(stored, &self.manager, kind.api_version, path, change),
-                };
+                new.meta_mut().managed_fields = fields::track_scale(stored, &scaled);
             }
             Managing::Done => {}
         }

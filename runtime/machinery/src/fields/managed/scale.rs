@@ -7,55 +7,70 @@ use crate::fields::set::Set;
 use crate::meta::ManagedFieldsEntry;
 use crate::resource::{ResourceFacts, SubresourceKind};
 
-/// Brings managed fields up to date with a write to `/scale` that changed the number of replicas from `change.0` to
-/// `change.1`. The number lives at the dotted `path` of the object in the version `api_version`.
+/// A write to `/scale`.
+#[derive(Clone, Copy, Debug)]
+pub struct ScaleWrite<'w> {
+    /// Who writes.
+    pub manager: &'w str,
+    /// The version of the object.
+    pub api_version: &'w str,
+    /// Where the number of replicas is in that version: a dotted path.
+    pub path: &'w str,
+    /// The number before.
+    pub old: i32,
+    /// The number that is wanted.
+    pub new: i32,
+    /// What is known of a kind that was defined while serving.
+    pub custom: Option<&'static CustomKind>,
+}
+
+/// Brings managed fields up to date with a write to `/scale`, which kube-apiserver does on the Scale: there a number that does not
+/// change changes hands no more than any other field, zero is no field at all, and of a Scale that nobody manages nobody becomes the
+/// manager.
 ///
-/// A Scale leaves out no replicas at all, so that nobody manages them then; and what nobody manages is managed by nobody
-/// until it is applied. Entries that come from here have no time, as kube-apiserver has it.
+/// Entries that come from here have no time, as kube-apiserver has it. What was managed in a version of a custom kind that is
+/// gone is forgotten.
 #[must_use]
-pub fn track_scale(
-    stored: &[ManagedFieldsEntry],
-    manager: &str,
-    api_version: &str,
-    path: &str,
-    change: (i64, i64),
-) -> Vec<ManagedFieldsEntry> {
+pub fn track_scale(stored: &[ManagedFieldsEntry], write: &ScaleWrite<'_>) -> Vec<ManagedFieldsEntry> {
     let Some(mut entries) = Entries::read(stored).filter(|entries| !entries.is_empty()) else {
         return stored.to_vec();
     };
-    let steps: Vec<_> = path.split('.').map(PathElement::field).collect();
-    let is_managed = entries.as_slice().iter().any(|entry| entry.set.contains(&steps));
-    if !is_managed || change.0 == change.1 {
-        return stored.to_vec();
-    }
-    let replicas = Set::of([steps]);
+    let mut is_managed = false;
     entries.retain(|entry| {
-        entry.give_up(&replicas);
+        let path = match write.custom {
+            None => Some(write.path),
+            Some(kind) => match kind.version(&entry.api_version) {
+                Some(version) => replicas_of(version),
+                None => return false,
+            },
+        };
+        let Some(path) = path else { return true };
+        let steps = steps(path);
+        if !entry.set.contains(&steps) {
+            return true;
+        }
+        is_managed = true;
+        if write.old != write.new {
+            entry.give_up(&Set::of([steps]));
+        }
         !entry.set.is_empty()
     });
-    if change.1 != 0 {
-        entries.add(manager, Operation::Update, api_version, "scale", replicas, None);
+    if is_managed && write.old != write.new && write.new != 0 {
+        let replicas = Set::of([steps(write.path)]);
+        entries.add(
+            write.manager,
+            Operation::Update,
+            write.api_version,
+            "scale",
+            replicas,
+            None,
+        );
     }
     entries.write()
 }
 
-/// The same of a custom kind. kube-apiserver cannot see a Scale as one of its versions, so that nobody manages the number
-/// of replicas any more; what was managed in a version that is gone is forgotten.
-#[must_use]
-pub fn forget_replicas(stored: &[ManagedFieldsEntry], kind: &CustomKind) -> Vec<ManagedFieldsEntry> {
-    let Some(mut entries) = Entries::read(stored).filter(|entries| !entries.is_empty()) else {
-        return stored.to_vec();
-    };
-    entries.retain(|entry| {
-        let Some(version) = kind.version(&entry.api_version) else {
-            return false;
-        };
-        if let Some(path) = replicas_of(version) {
-            entry.give_up(&Set::of([path.split('.').map(PathElement::field).collect::<Vec<_>>()]));
-        }
-        !entry.set.is_empty()
-    });
-    entries.write()
+fn steps(path: &str) -> Vec<PathElement<'_>> {
+    path.split('.').map(PathElement::field).collect()
 }
 
 fn replicas_of(version: &ResourceFacts) -> Option<&'static str> {

@@ -281,29 +281,55 @@ fn oldest_updates_are_merged_when_there_are_too_many() {
     assert_eq!(found[9], r#"Update m11  12 {"f:data":{"f:k11":{}}}"#);
 }
 
-#[test]
-fn scale_moves_replicas_to_an_entry_without_time() {
+/// The entries of a thing with one replica, made by `maker`, after writes to its Scale.
+fn scaled(writes: &[(&'static str, i32, i32)]) -> Vec<String> {
     let mut new = thing(&[("a", "1")]);
     new.spec.replicas = Some(1);
     let mut created = write_at(1, "maker", None, new);
-    let stored = created.metadata.managed_fields.clone();
-    let scaled = |stored: &[ManagedFieldsEntry], change| track_scale(stored, "hpa", VERSION, "spec.replicas", change);
-    created.metadata.managed_fields = scaled(&stored, (1, 2));
-    let expected = [
-        r#"Update hpa scale 0 {"f:spec":{"f:replicas":{}}}"#,
-        r#"Update maker  1 {"f:data":{".":{},"f:a":{}}}"#,
-    ];
-    assert_eq!(entries(&created), expected);
-    assert_eq!(created.metadata.managed_fields[0].time, None);
-    assert_eq!(scaled(&stored, (2, 2)), stored, "nothing changes");
-    created.metadata.managed_fields = scaled(&created.metadata.managed_fields, (2, 0));
+    for (manager, old, new) in writes {
+        let write = ScaleWrite {
+            manager,
+            api_version: VERSION,
+            path: "spec.replicas",
+            old: *old,
+            new: *new,
+            custom: None,
+        };
+        created.metadata.managed_fields = track_scale(&created.metadata.managed_fields, &write);
+        let from_scale = |entry: &&ManagedFieldsEntry| entry.subresource == "scale";
+        assert!(
+            created
+                .metadata
+                .managed_fields
+                .iter()
+                .filter(from_scale)
+                .all(|entry| entry.time.is_none())
+        );
+    }
+    entries(&created)
+}
+
+#[test]
+fn scale_moves_replicas_to_an_entry_without_time() {
+    let maker = r#"Update maker  1 {"f:data":{".":{},"f:a":{}}}"#;
+    let hpa = r#"Update hpa scale 0 {"f:spec":{"f:replicas":{}}}"#;
+    assert_eq!(scaled(&[("hpa", 1, 5)]), [hpa, maker]);
     assert_eq!(
-        entries(&created),
-        expected[1..],
-        "a Scale without replicas says nothing"
+        scaled(&[("hpa", 1, 5), ("other", 5, 5)]),
+        [hpa, maker],
+        "nothing changes hands"
     );
-    let nobody = created.metadata.managed_fields;
-    assert_eq!(scaled(&nobody, (0, 3)), nobody, "what nobody manages stays so");
+    assert_eq!(scaled(&[("hpa", 1, 0)]), [maker], "no replicas are no field");
+    assert_eq!(
+        scaled(&[("hpa", 1, 0), ("hpa", 0, 2)]),
+        [maker],
+        "nobody manages what nobody managed"
+    );
+    let made = scaled(&[("hpa", 1, 1)]);
+    assert_eq!(
+        made,
+        [r#"Update maker  1 {"f:data":{".":{},"f:a":{}},"f:spec":{"f:replicas":{}}}"#]
+    );
 }
 
 #[test]
