@@ -37,6 +37,11 @@ impl Pod {
             }
         }
         spec.default_values();
+        // A pod that is to end before it is told so gets the shortest time there is.
+        spec.termination_grace_period_seconds = spec.termination_grace_period_seconds.map(|seconds| match seconds {
+            ..0 => 1,
+            seconds => seconds,
+        });
         self.status.unite_pod_ips();
         let status = &mut self.status;
         let lists = [

@@ -176,7 +176,9 @@ fn check_only_added(new: &[Toleration], old: &[Toleration], errors: &mut FieldEr
 fn check_only_removed(new: &[PodSchedulingGate], old: &[PodSchedulingGate], errors: &mut FieldErrors) {
     let old: BTreeSet<&str> = old.iter().map(|gate| gate.name.as_str()).collect();
     for (index, gate) in new.iter().enumerate() {
-        if old.contains(gate.name.as_str()) {
+        // Of a gate that stands several times the last place is told.
+        let again = new[index + 1..].iter().any(|later| later.name == gate.name);
+        if again || old.contains(gate.name.as_str()) {
             continue;
         }
         let problem = format!(

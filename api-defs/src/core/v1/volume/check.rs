@@ -92,10 +92,11 @@ impl VolumeSource {
         one.member("hostPath", self.host_path.as_ref(), errors, HostPathVolumeSource::check);
         self.check_first_half(volume, one, errors);
         self.check_second_half(options, one, errors);
+        let is_alone = !one.found();
         one.member("ephemeral", self.ephemeral.as_ref(), errors, |source, errors| {
             source.check(errors);
         });
-        if self.ephemeral.is_some() && !pod.is_empty() && !volume.is_empty() {
+        if is_alone && self.ephemeral.is_some() && !pod.is_empty() && !volume.is_empty() {
             let claim = format!("{pod}-{volume}");
             for problem in names::dns_subdomain(&claim) {
                 errors.invalid("name", volume, format!("PVC name \"{claim}\": {problem}"));

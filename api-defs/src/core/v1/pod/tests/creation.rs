@@ -79,6 +79,18 @@ fn volumes_are_checked_by_source() {
 }
 
 #[test]
+fn the_claim_of_a_volume_is_named_when_the_volume_is_nothing_else() {
+    let names = |source: Value| {
+        let mut volume = source;
+        volume["name"] = json!("Bad");
+        volume["ephemeral"] = json!({"volumeClaimTemplate": {"spec": {}}});
+        complaints(json!({"volumes": [volume]})).matches("PVC name").count()
+    };
+    assert_eq!(names(json!({})), 1);
+    assert_eq!(names(json!({"hostPath": {"path": "/x"}})), 0);
+}
+
+#[test]
 fn containers_are_checked_field_by_field() {
     let cases = [
         (

@@ -204,7 +204,20 @@ fn ephemeral_containers_are_added_and_stay() {
 }
 
 #[test]
+fn a_gate_that_comes_twice_is_refused_once() {
+    let old = pod(json!({}));
+    let new = changed(&old, json!({"schedulingGates": [{"name": "g"}, {"name": "g"}]}));
+    let found = found(|errors| new.validate_replacement(&old, errors));
+    let refused = found.lines().filter(|line| line.contains("found new scheduling gate"));
+    let places: Vec<_> = refused.filter_map(|line| line.split_once(": ")).collect();
+    assert_eq!(places.len(), 1, "{found}");
+    assert_eq!(places[0].0, "spec.schedulingGates[1].name");
+}
+
+#[test]
 fn pods_end_gracefully_once_they_run_somewhere() {
+    let early = pod(json!({"terminationGracePeriodSeconds": -5}));
+    assert_eq!(early.spec.termination_grace_period_seconds, Some(1));
     let mut pod = pod(json!({}));
     assert_eq!(pod.grace_period(Some(60)), Some(0));
     pod.spec.node_name = "n".to_owned();
