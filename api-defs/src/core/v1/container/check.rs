@@ -64,7 +64,7 @@ pub(crate) fn check_containers(containers: &[Container], around: Surroundings<'_
             errors.duplicate("name", &container.name);
         }
         container.check_life(around, &mut errors);
-        container.check_restarts(&mut errors);
+        container.check_restarts(around.options, &mut errors);
     }
     ports::check_conflicts(containers, "containers", errors);
 }
@@ -81,7 +81,7 @@ pub(crate) fn check_init_containers(
         {
             let mut errors = errors.at_index("initContainers", index);
             container.check_common(around, &mut errors);
-            container.check_restarts_of_init(&mut errors);
+            container.check_restarts_of_init(around.options, &mut errors);
             if !names.insert(&container.name) && !container.name.is_empty() {
                 errors.duplicate("name", &container.name);
             }

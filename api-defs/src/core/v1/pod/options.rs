@@ -39,6 +39,8 @@ pub struct PodOptions {
     pub(crate) own_users_with_devices: bool,
     /// Containers that run once, before the others, may be started again when what they have changes.
     pub(crate) restarting_init_containers: bool,
+    /// Rules may start all containers again, although that is switched off.
+    pub(crate) restart_all: bool,
 }
 
 impl PodOptions {
@@ -82,6 +84,7 @@ impl PodOptions {
             own_users_in_host_network: spec.host_users == Some(false) && spec.host_network,
             own_users_with_devices: spec.host_users == Some(false) && spec.uses_devices(),
             restarting_init_containers: restarts_init_containers(spec),
+            restart_all: spec.has_new_restart_rules(),
         }
     }
 

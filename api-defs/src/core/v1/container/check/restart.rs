@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use planesmith_machinery::field_error::FieldErrors;
 
-use crate::core::v1::{Container, ContainerResizePolicy, ContainerRestartRule, PodSpec};
+use crate::core::v1::{Container, ContainerResizePolicy, ContainerRestartRule, PodOptions, PodSpec};
 use crate::features::RESTART_ALL_CONTAINERS_ON_CONTAINER_EXITS;
 
 const POLICIES: [&str; 3] = ["Always", "Never", "OnFailure"];
@@ -24,16 +24,22 @@ const MAX_CODES: usize = 255;
 
 impl Container {
     /// As [`Self::check_restarts`] for a container that prepares the pod: without a policy its rules are not looked at.
-    pub(super) fn check_restarts_of_init(&self, errors: &mut FieldErrors) {
+    pub(super) fn check_restarts_of_init(&self, options: PodOptions, errors: &mut FieldErrors) {
+        let has_rules = !self.restart_policy_rules.is_empty();
         match self.restart_policy {
-            None if !self.restart_policy_rules.is_empty() => errors.required("restartPolicy", NEEDS_POLICY),
+            None if has_rules => errors.required("restartPolicy", NEEDS_POLICY),
             None => {}
-            Some(_) => self.check_restarts(errors),
+            Some(_) if self.is_sidecar() && !options.may_restart_all() && !has_rules => {}
+            Some(_) if self.is_sidecar() && !options.may_restart_all() => {
+                let problem = "restartPolicyRules are not allowed for init containers with restart policy Always";
+                errors.forbidden("restartPolicyRules", problem);
+            }
+            Some(_) => self.check_restarts(options, errors),
         }
     }
 
     /// Reports what is wrong with the container's own restart policy.
-    pub(super) fn check_restarts(&self, errors: &mut FieldErrors) {
+    pub(super) fn check_restarts(&self, options: PodOptions, errors: &mut FieldErrors) {
         let rules = &self.restart_policy_rules;
         match self.restart_policy.as_deref() {
             None if !rules.is_empty() => errors.required("restartPolicy", NEEDS_POLICY),
@@ -44,7 +50,7 @@ impl Container {
             errors.too_many("restartPolicyRules", rules.len(), MAX_RULES as u64);
         }
         for (index, rule) in rules.iter().enumerate() {
-            rule.check(&mut errors.at_index("restartPolicyRules", index));
+            rule.check(options, &mut errors.at_index("restartPolicyRules", index));
         }
     }
 
@@ -83,16 +89,29 @@ impl Container {
     }
 }
 
+impl PodOptions {
+    /// Whether the end of a container may start all others again, and that of one that runs beside them may have rules.
+    fn may_restart_all(self) -> bool {
+        self.restart_all || RESTART_ALL_CONTAINERS_ON_CONTAINER_EXITS.is_on()
+    }
+}
+
 impl PodSpec {
-    /// Whether the end of some container may start all others again.
+    /// Whether the end of some container starts all others again. What was stored goes on when the feature is switched
+    /// off.
     #[must_use]
-    pub(crate) fn may_restart_all(&self) -> bool {
+    pub(crate) fn restarts_all(&self) -> bool {
         let mut containers = self.init_containers.iter().chain(&self.containers);
-        RESTART_ALL_CONTAINERS_ON_CONTAINER_EXITS.is_on()
-            && containers.any(|container| {
-                let mut rules = container.restart_policy_rules.iter();
-                rules.any(ContainerRestartRule::restarts_all)
-            })
+        containers.any(|container| {
+            let mut rules = container.restart_policy_rules.iter();
+            rules.any(ContainerRestartRule::restarts_all)
+        })
+    }
+
+    /// Whether rules stand in the spec that a feature brought.
+    pub(crate) fn has_new_restart_rules(&self) -> bool {
+        let mut beside = self.init_containers.iter().filter(|container| container.is_sidecar());
+        self.restarts_all() || beside.any(|container| !container.restart_policy_rules.is_empty())
     }
 }
 
@@ -110,8 +129,8 @@ impl ContainerRestartRule {
         })
     }
 
-    fn check(&self, errors: &mut FieldErrors) {
-        let actions: &[&str] = match RESTART_ALL_CONTAINERS_ON_CONTAINER_EXITS.is_on() {
+    fn check(&self, options: PodOptions, errors: &mut FieldErrors) {
+        let actions: &[&str] = match options.may_restart_all() {
             true => &[RESTART, RESTART_ALL],
             false => &[RESTART],
         };
@@ -152,5 +171,26 @@ pub(super) fn check_resize_policy(policies: &[ContainerResizePolicy], of_pod: &s
             let problem = "must be 'NotRequired' when pod `restartPolicy` is 'Never'";
             errors.invalid(FIELD, restart, problem);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    #[test]
+    fn rules_that_a_feature_brought_are_found_in_what_was_stored() {
+        let has = |containers: Value, init: Value| {
+            let spec = json!({"containers": containers, "initContainers": init});
+            let spec: PodSpec = serde_json::from_value(spec).unwrap();
+            (spec.restarts_all(), spec.has_new_restart_rules())
+        };
+        let container = |policy: &str, action: &str| json!([{"name": "c", "restartPolicy": policy, "restartPolicyRules": [{"action": action}]}]);
+        assert_eq!(has(container("Never", "Restart"), json!([])), (false, false));
+        assert_eq!(has(container("Never", "RestartAllContainers"), json!([])), (true, true));
+        assert_eq!(has(json!([]), container("Always", "Restart")), (false, true));
+        assert_eq!(has(json!([]), container("Never", "Restart")), (false, false));
     }
 }

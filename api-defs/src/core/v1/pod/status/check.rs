@@ -92,7 +92,7 @@ impl Pod {
                 &old.init_container_statuses,
             ),
         ] {
-            if !spec.may_restart_all() {
+            if !spec.restarts_all() {
                 let may_restart = |status: &ContainerStatus, code| {
                     let mut containers = containers.iter();
                     let container = containers.find(|container| container.name == status.name);

@@ -337,7 +337,6 @@ fn makers_are_warned_of_what_will_surprise_them() {
             "spec.imagePullSecrets[0].name: invalid empty name \"\"",
             "spec.containers[0].ports[0]: hostIP set without hostPort: {Name: HostPort:0 ContainerPort:80 Protocol:TCP HostIP:1.2.3.4}",
             "spec.containers[0].ports[1]: overlapping port definition with spec.containers[0].ports[0]",
-            "spec.terminationGracePeriodSeconds: must be >= 0; negative values are invalid and will be treated as 1",
             "spec.hostAliases[0].ip: non-standard IP address \"010.0.0.1\" is invalid: use \"10.0.0.1\"",
             "spec.hostAliases[1].ip: IPv6 address \"2001:DB8::1\" should be in RFC 5952 canonical format (\"2001:db8::1\")",
         ]
