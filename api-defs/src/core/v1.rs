@@ -129,8 +129,7 @@ pub use volume::{
 };
 
 pub(crate) use old_node_label::{new_node_label, of_node_label_selector, of_node_selector_term, old_node_label};
-pub(crate) use resource_list::round_up_to_milli;
 pub(crate) use resource_name::is_extended_resource;
-pub(crate) use resource_requirements::check_amount;
+pub(crate) use resource_requirements::ResourceNames;
 pub(crate) use toleration::check_tolerations;
 pub(crate) use volume::check_driver_name;

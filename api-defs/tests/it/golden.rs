@@ -10,7 +10,7 @@ use planesmith_machinery::defaulting::set_defaults;
 use planesmith_machinery::json::{self, Strictness};
 use planesmith_machinery::resource::ResourceFacts;
 use planesmith_machinery::scheme::Scheme;
-use planesmith_machinery::validation::{check_create, check_create_as_sent};
+use planesmith_machinery::validation::check_create_as_sent;
 use serde_json::Value;
 
 /// The namespace of namespaced objects.
@@ -88,9 +88,7 @@ fn check(scheme: &Scheme, step: &Value, count: &mut u32) -> Option<String> {
         "default".clone_into(&mut pod.spec.service_account_name);
     }
     (hub.resource().rules.prepare_create)(&mut *hub);
-    let mut errors = check_create(&*hub);
-    check_create_as_sent(&*hub, facts, &mut errors);
-    let mut ours: Vec<String> = errors
+    let mut ours: Vec<String> = check_create_as_sent(&*hub, facts)
         .causes()
         .iter()
         .map(|cause| format!("{} {}: {}", cause.reason, cause.field, cause.message))

@@ -6,4 +6,5 @@ mod columns;
 mod facts;
 mod fixtures;
 mod golden;
+mod metadata;
 mod reference;

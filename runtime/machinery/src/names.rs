@@ -7,6 +7,7 @@ mod address;
 mod generate;
 mod shape;
 
+use crate::ip;
 use crate::resource::NameRule;
 use shape::{is_label, is_label_starting_with_letter, is_qualified_part, is_subdomain};
 
@@ -35,6 +36,8 @@ pub fn check(rule: NameRule, name: &str) -> Complaints {
         NameRule::DnsLabel1035 => dns_label_1035(name),
         NameRule::ConfigKey => config_key(name),
         NameRule::PathSegment => path_segment(name),
+        NameRule::LongName => subdomain_with_unit(name, "bytes"),
+        NameRule::IpAddress => ip::check(name),
     }
 }
 
@@ -43,6 +46,8 @@ pub fn check(rule: NameRule, name: &str) -> Complaints {
 pub fn check_prefix(rule: NameRule, prefix: &str) -> Complaints {
     match rule {
         NameRule::PathSegment => path_segment_prefix(prefix),
+        NameRule::LongName => Complaints::new(),
+        NameRule::IpAddress => ip::check(prefix),
         rule => check(rule, &mask_trailing_dash(prefix)),
     }
 }

@@ -124,6 +124,10 @@ pub enum NameRule {
     ConfigKey,
     /// Anything that can stand between two slashes of a path.
     PathSegment,
+    /// As `DnsSubdomain`; what it is generated from is not looked at.
+    LongName,
+    /// An IP address in its canonical form.
+    IpAddress,
 }
 
 /// Deviations of a kind from the usual handling of writes and tables.

@@ -20,6 +20,9 @@ pub trait Rules: Sized {
     /// In which order an update is checked.
     const UPDATE_ORDER: UpdateOrder = UpdateOrder::ChangeFirst;
 
+    /// What the kind itself asks of metadata, besides what is asked of every object.
+    const METADATA: MetadataRules = MetadataRules::Strict;
+
     /// What field selectors take besides the selectable paths, and how they refuse a field.
     const FIELD_LABELS: FieldLabels = FieldLabels::NONE;
 
@@ -149,6 +152,49 @@ pub enum UpdateOrder {
     ChangeOnly,
     /// The new object as on create, then `validate_update`; what changes in its metadata is looked at no second time.
     ObjectOnly,
+    /// Any other order.
+    Steps(&'static [UpdateStep]),
+}
+
+impl UpdateOrder {
+    /// The order as steps.
+    #[must_use]
+    pub const fn steps(self) -> &'static [UpdateStep] {
+        use UpdateStep::{Change, Declared, Metadata, MetadataChange, Object};
+        match self {
+            Self::ChangeFirst => &[MetadataChange, Change, Metadata, Object],
+            Self::ObjectFirst => &[Metadata, Object, MetadataChange, Change],
+            Self::ChangeOnly => &[MetadataChange, Declared, Change],
+            Self::ObjectOnly => &[Metadata, Object, Change],
+            Self::Steps(steps) => steps,
+        }
+    }
+}
+
+/// One look at a replacement of an object.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum UpdateStep {
+    /// Its metadata as on create.
+    Metadata,
+    /// What may not change in its metadata.
+    MetadataChange,
+    /// The declared rules, without [`Rules::validate`].
+    Declared,
+    /// The declared rules and [`Rules::validate_replacement`].
+    Object,
+    /// What may not change: declared, and [`Rules::validate_update`].
+    Change,
+}
+
+/// What a kind asks of its metadata, besides what is asked of every object.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MetadataRules {
+    /// A name by the kind's rule, and finalizers that are among the standard ones or qualified by a domain.
+    Strict,
+    /// A name by the kind's rule; finalizers need not be qualified.
+    AnyFinalizers,
+    /// Nothing: any name that can stand in a path is legal, too.
+    None,
 }
 
 /// What becomes of the dependents of a deleted object when the client says nothing about them.
@@ -183,6 +229,8 @@ pub struct Creator<'a> {
 pub struct RulesTable {
     /// See [`Rules::UPDATE_ORDER`].
     pub update_order: UpdateOrder,
+    /// See [`Rules::METADATA`].
+    pub metadata: MetadataRules,
     /// [`Rules::FIELD_LABELS`].
     pub field_labels: FieldLabels,
     /// See [`Rules::DEPENDENTS`].
@@ -237,6 +285,7 @@ impl RulesTable {
     /// The table of every kind without rules of its own.
     pub const NONE: Self = Self {
         update_order: UpdateOrder::ChangeFirst,
+        metadata: MetadataRules::Strict,
         field_labels: FieldLabels::NONE,
         dependents: Dependents::Collected,
         holds_proofs: false,
@@ -268,6 +317,7 @@ impl RulesTable {
     pub const fn of<R: Resource>() -> Self {
         Self {
             update_order: R::UPDATE_ORDER,
+            metadata: R::METADATA,
             field_labels: R::FIELD_LABELS,
             dependents: R::DEPENDENTS,
             holds_proofs: R::HOLDS_PROOFS,

@@ -169,14 +169,6 @@ impl ApiError {
         Self::new(Reason::AlreadyExists, message).about_resource(resource, name)
     }
 
-    /// 409: an object of this name exists and is on its way out.
-    #[must_use]
-    pub fn already_exists_and_terminating(resource: &GroupResource, name: &str) -> Self {
-        let mut error = Self::already_exists(resource, name);
-        error.0.message.insert_str(0, "object is being deleted: ");
-        error
-    }
-
     /// 409: every generated name that was tried is taken; try again in a second.
     #[must_use]
     pub fn generated_name_taken(resource: &GroupResource, name: &str) -> Self {
@@ -186,6 +178,13 @@ impl ApiError {
             .message
             .push_str(", the server was not able to generate a unique name for the object");
         error
+    }
+
+    /// The same about an object that is on its way out.
+    #[must_use]
+    pub fn being_deleted(mut self) -> Self {
+        self.0.message.insert_str(0, "object is being deleted: ");
+        self
     }
 
     /// 422: the object breaks rules; one cause each.

@@ -14,7 +14,7 @@ use crate::conversion::convert;
 use crate::field_error::FieldErrors;
 use crate::object::Object;
 use crate::resource::{NameRule, ResourceFacts, Scope};
-use crate::rules::UpdateOrder;
+use crate::rules::UpdateStep;
 
 pub use conditions::check_conditions;
 pub use declared::check_declared;
@@ -22,51 +22,77 @@ pub use domain_path::check_domain_path;
 pub use int_or_percent::{check_at_most_100_percent, check_int_or_percent};
 pub use labels::{SelectorValues, check_annotations, check_label_key, check_label_selector, check_labels};
 pub(crate) use object_meta::STANDARD_FINALIZERS;
-pub use object_meta::{check_on_create, check_on_update, check_standard_finalizers};
+pub use object_meta::{check_metadata, check_metadata_change, check_on_create, check_on_update};
 pub use options::{check_delete_collection_options, check_delete_options, check_write_options};
 pub use template_metadata::check_template_metadata;
 pub use webhook::{WebhookService, check_webhook_service, check_webhook_url};
 
-/// Checks an object to be created. Its name is final: generated already where that was asked for.
+/// Checks an object to be created that came in its storage version.
+#[must_use]
+pub fn check_create(object: &dyn Object) -> FieldErrors {
+    check_create_as_sent(object, object.resource())
+}
+
+/// Checks an object to be created that came in the version `sent`. Its name is final: generated already where that was
+/// asked for.
 ///
 /// The common rules for metadata are looked at once more, with the widest rule for names, only when the kind found
 /// nothing wrong.
 #[must_use]
-pub fn check_create(object: &dyn Object) -> FieldErrors {
+pub fn check_create_as_sent(object: &dyn Object, sent: &'static ResourceFacts) -> FieldErrors {
     let mut errors = FieldErrors::default();
-    if object.resource().behavior.create_only {
+    let kind = object.resource();
+    if kind.behavior.create_only {
         // A question has no name.
-        (object.resource().rules.validate)(object, &mut errors);
+        (kind.rules.validate)(object, &mut errors);
         return errors;
     }
-    check_kind(object, None, &mut errors);
+    check_kind_metadata(object, &mut errors);
+    check_declared(object, &mut errors);
+    (kind.rules.validate)(object, &mut errors);
+    if sent.rules.stricter_as_sent {
+        as_sent(object, sent, |object| (sent.rules.validate_as_sent)(object, &mut errors));
+    }
     if errors.is_empty() {
-        let kind = object.resource();
         check_on_create(object.meta(), kind.scope, NameRule::PathSegment, &mut errors);
     }
     errors
 }
 
-/// Checks a replacement of `old`. Metadata is reported by each layer that looks at it, as kube-apiserver does, so that
-/// one mistake has several equal causes.
+/// Checks a replacement of `old` that came in its storage version.
 #[must_use]
 pub fn check_update(new: &dyn Object, old: &dyn Object) -> FieldErrors {
+    check_update_as_sent(new, old, new.resource())
+}
+
+/// Checks a replacement of `old` that came in the version `sent`. Metadata is reported by each layer that looks at it, as
+/// kube-apiserver does, so that one mistake has several equal causes.
+#[must_use]
+pub fn check_update_as_sent(new: &dyn Object, old: &dyn Object, sent: &'static ResourceFacts) -> FieldErrors {
     let mut errors = FieldErrors::default();
     let rules = &new.resource().rules;
     check_generic_update(new, old, &mut errors);
-    if matches!(rules.update_order, UpdateOrder::ObjectFirst | UpdateOrder::ObjectOnly) {
-        check_kind(new, Some(old), &mut errors);
+    for step in rules.update_order.steps() {
+        match step {
+            UpdateStep::Metadata => check_kind_metadata(new, &mut errors),
+            UpdateStep::MetadataChange => check_kind_metadata_change(new, old, &mut errors),
+            UpdateStep::Declared => check_declared(new, &mut errors),
+            UpdateStep::Object => {
+                check_declared(new, &mut errors);
+                (rules.validate_replacement)(new, old, &mut errors);
+            }
+            UpdateStep::Change => {
+                declared::check_immutable(new, old, &mut errors);
+                (rules.validate_update)(new, old, &mut errors);
+            }
+        }
     }
-    if rules.update_order != UpdateOrder::ObjectOnly {
-        check_on_update(new.meta(), old.meta(), &mut errors);
-    }
-    declared::check_immutable(new, old, &mut errors);
-    if rules.update_order == UpdateOrder::ChangeOnly {
-        check_declared(new, &mut errors);
-    }
-    (rules.validate_update)(new, old, &mut errors);
-    if rules.update_order == UpdateOrder::ChangeFirst {
-        check_kind(new, Some(old), &mut errors);
+    if sent.rules.stricter_as_sent {
+        as_sent(new, sent, |new| {
+            as_sent(old, sent, |old| {
+                (sent.rules.validate_update_as_sent)(new, old, &mut errors);
+            });
+        });
     }
     errors
 }
@@ -84,42 +110,29 @@ pub fn check_status_update(new: &dyn Object, old: &dyn Object) -> FieldErrors {
 pub fn check_part_update(new: &dyn Object, old: &dyn Object, check: impl FnOnce(&mut FieldErrors)) -> FieldErrors {
     let mut errors = FieldErrors::default();
     check_generic_update(new, old, &mut errors);
-    check_on_update(new.meta(), old.meta(), &mut errors);
+    check_kind_metadata_change(new, old, &mut errors);
     check_declared(new, &mut errors);
     check(&mut errors);
     errors
 }
 
-/// Checks what the version `sent` refuses of an object to be created that its storage version takes.
-pub fn check_create_as_sent(stored: &dyn Object, sent: &'static ResourceFacts, errors: &mut FieldErrors) {
-    if sent.rules.stricter_as_sent {
-        (sent.rules.validate_as_sent)(&*convert(stored, sent), errors);
+/// Looks at the object in the version `sent`.
+fn as_sent(stored: &dyn Object, sent: &'static ResourceFacts, look: impl FnOnce(&dyn Object)) {
+    match std::ptr::eq(stored.resource(), sent) {
+        true => look(stored),
+        false => look(&*convert(stored, sent)),
     }
 }
 
-/// Checks what the version `sent` refuses of a replacement of `old` that its storage version takes.
-pub fn check_update_as_sent(
-    stored: &dyn Object,
-    old: &dyn Object,
-    sent: &'static ResourceFacts,
-    errors: &mut FieldErrors,
-) {
-    if sent.rules.stricter_as_sent {
-        (sent.rules.validate_update_as_sent)(&*convert(stored, sent), &*convert(old, sent), errors);
-    }
-}
-
-fn check_kind(object: &dyn Object, old: Option<&dyn Object>, errors: &mut FieldErrors) {
+/// What the kind asks of metadata.
+fn check_kind_metadata(object: &dyn Object, errors: &mut FieldErrors) {
     let kind = object.resource();
-    check_on_create(object.meta(), kind.scope, kind.name_rule, errors);
-    if kind.custom.is_none() {
-        check_standard_finalizers(object.meta(), errors);
-    }
-    check_declared(object, errors);
-    match old {
-        Some(old) => (kind.rules.validate_replacement)(object, old, errors),
-        None => (kind.rules.validate)(object, errors),
-    }
+    check_metadata(object.meta(), kind.scope, kind.name_rule, kind.rules.metadata, errors);
+}
+
+/// What the kind says of changes in metadata.
+fn check_kind_metadata_change(new: &dyn Object, old: &dyn Object, errors: &mut FieldErrors) {
+    check_metadata_change(new.meta(), old.meta(), new.resource().rules.metadata, errors);
 }
 
 /// What is checked of metadata before the kind looks at it, once more.

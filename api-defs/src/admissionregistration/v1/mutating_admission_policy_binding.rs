@@ -2,7 +2,7 @@
 
 use planesmith_machinery::field_error::FieldErrors;
 use planesmith_machinery::meta::ObjectMeta;
-use planesmith_machinery::rules::{Rules, UpdateOrder};
+use planesmith_machinery::rules::{MetadataRules, Rules, UpdateOrder};
 use planesmith_machinery::table::Cell;
 use planesmith_machinery::{Resource, Struct};
 
@@ -55,6 +55,7 @@ fn param_ref(binding: &MutatingAdmissionPolicyBinding) -> Cell {
 }
 
 impl Rules for MutatingAdmissionPolicyBinding {
+    const METADATA: MetadataRules = MetadataRules::AnyFinalizers;
     const UPDATE_ORDER: UpdateOrder = UpdateOrder::ObjectOnly;
 
     fn default_values(&mut self) {

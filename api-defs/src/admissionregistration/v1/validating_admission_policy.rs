@@ -7,7 +7,7 @@ use planesmith_machinery::field_error::FieldErrors;
 use planesmith_machinery::go_value::GoValue;
 use planesmith_machinery::json_path::JsonPath;
 use planesmith_machinery::meta::{Condition, ObjectMeta};
-use planesmith_machinery::rules::{Rules, UpdateOrder};
+use planesmith_machinery::rules::{MetadataRules, Rules, UpdateOrder};
 use planesmith_machinery::table::Cell;
 use planesmith_machinery::validation::check_conditions;
 use planesmith_machinery::{Resource, Struct};
@@ -119,6 +119,7 @@ fn param_kind(policy: &ValidatingAdmissionPolicy) -> Cell {
 }
 
 impl Rules for ValidatingAdmissionPolicy {
+    const METADATA: MetadataRules = MetadataRules::AnyFinalizers;
     const UPDATE_ORDER: UpdateOrder = UpdateOrder::ObjectOnly;
 
     fn default_values(&mut self) {

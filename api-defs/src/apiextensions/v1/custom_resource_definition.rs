@@ -7,7 +7,7 @@ mod warnings;
 
 use planesmith_machinery::field_error::FieldErrors;
 use planesmith_machinery::meta::ObjectMeta;
-use planesmith_machinery::rules::{Rules, UpdateOrder};
+use planesmith_machinery::rules::{MetadataRules, Rules, UpdateOrder};
 use planesmith_machinery::time::Time;
 use planesmith_machinery::{Resource, Struct};
 
@@ -139,6 +139,7 @@ pub struct CustomResourceDefinitionCondition {
 }
 
 impl Rules for CustomResourceDefinition {
+    const METADATA: MetadataRules = MetadataRules::AnyFinalizers;
     const UPDATE_ORDER: UpdateOrder = UpdateOrder::ChangeOnly;
 
     fn default_values(&mut self) {

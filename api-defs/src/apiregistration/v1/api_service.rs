@@ -6,7 +6,7 @@ use planesmith_machinery::byte_string::ByteString;
 use planesmith_machinery::field_error::FieldErrors;
 use planesmith_machinery::meta::ObjectMeta;
 use planesmith_machinery::names;
-use planesmith_machinery::rules::Rules;
+use planesmith_machinery::rules::{MetadataRules, Rules};
 use planesmith_machinery::time::Time;
 use planesmith_machinery::{Resource, Struct};
 
@@ -129,6 +129,8 @@ const MAX_GROUP_PRIORITY: i32 = 20_000;
 const MAX_VERSION_PRIORITY: i32 = 1_000;
 
 impl Rules for APIService {
+    const METADATA: MetadataRules = MetadataRules::AnyFinalizers;
+
     fn default_values(&mut self) {
         self.spec.default_values();
     }

@@ -13,7 +13,7 @@ use planesmith_machinery::field_error::FieldErrors;
 use planesmith_machinery::meta::ObjectMeta;
 use planesmith_machinery::rules::{Creator, Rules, UpdateOrder};
 use planesmith_machinery::time::Time;
-use planesmith_machinery::validation::check_on_update;
+use planesmith_machinery::validation::check_metadata_change;
 use planesmith_machinery::{Resource, Struct};
 
 use check::Part;
@@ -173,7 +173,7 @@ impl Rules for CertificateSigningRequest {
 
     fn validate_update(&self, old: &Self, errors: &mut FieldErrors) {
         self.status.check_change(&old.status, Part::Main, errors);
-        check_on_update(&self.metadata, &old.metadata, errors);
+        check_metadata_change(&self.metadata, &old.metadata, Self::METADATA, errors);
     }
 
     fn validate_status_update(&self, old: &Self, errors: &mut FieldErrors) {

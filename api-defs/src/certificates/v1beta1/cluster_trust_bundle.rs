@@ -4,7 +4,7 @@ use planesmith_machinery::field_error::FieldErrors;
 use planesmith_machinery::meta::ObjectMeta;
 use planesmith_machinery::names;
 use planesmith_machinery::rules::{Rules, UpdateOrder};
-use planesmith_machinery::validation::check_on_update;
+use planesmith_machinery::validation::check_metadata_change;
 use planesmith_machinery::{Resource, Struct};
 
 use crate::certificates::{pem, signer_name};
@@ -67,7 +67,7 @@ impl Rules for ClusterTrustBundle {
     }
 
     fn validate_update(&self, old: &Self, errors: &mut FieldErrors) {
-        check_on_update(&self.metadata, &old.metadata, errors);
+        check_metadata_change(&self.metadata, &old.metadata, Self::METADATA, errors);
         if self.spec.signer_name != old.spec.signer_name {
             errors.invalid("spec.signerName", &self.spec.signer_name, "field is immutable");
         }

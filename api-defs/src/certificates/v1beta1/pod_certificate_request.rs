@@ -16,7 +16,7 @@ use planesmith_machinery::names;
 use planesmith_machinery::rules::{Rules, UpdateOrder};
 use planesmith_machinery::selector::FieldLabels;
 use planesmith_machinery::time::Time;
-use planesmith_machinery::validation::check_on_update;
+use planesmith_machinery::validation::check_metadata_change;
 use planesmith_machinery::{Resource, Struct};
 
 use crate::certificates::{signer_name, user_annotations};
@@ -170,7 +170,7 @@ impl Rules for PodCertificateRequest {
     }
 
     fn validate_status_update(&self, old: &Self, errors: &mut FieldErrors) {
-        check_on_update(&self.metadata, &old.metadata, errors);
+        check_metadata_change(&self.metadata, &old.metadata, Self::METADATA, errors);
         if errors.is_empty() {
             self.check_answer(old, Time::now(), errors);
         }

@@ -4,7 +4,7 @@ use planesmith_machinery::field_error::FieldErrors;
 use planesmith_machinery::meta::ObjectMeta;
 use planesmith_machinery::micro_time::MicroTime;
 use planesmith_machinery::names;
-use planesmith_machinery::rules::Rules;
+use planesmith_machinery::rules::{MetadataRules, Rules};
 use planesmith_machinery::table::Cell;
 use planesmith_machinery::{Resource, Struct};
 
@@ -73,6 +73,8 @@ pub struct LeaseSpec {
 }
 
 impl Rules for Lease {
+    const METADATA: MetadataRules = MetadataRules::AnyFinalizers;
+
     fn prepare_create(&mut self) {
         if COORDINATED_LEADER_ELECTION.is_on() {
             return;

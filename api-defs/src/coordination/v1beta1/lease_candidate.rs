@@ -3,7 +3,7 @@
 use planesmith_machinery::field_error::FieldErrors;
 use planesmith_machinery::meta::ObjectMeta;
 use planesmith_machinery::micro_time::MicroTime;
-use planesmith_machinery::rules::{Rules, UpdateOrder};
+use planesmith_machinery::rules::{MetadataRules, Rules, UpdateOrder};
 use planesmith_machinery::{Resource, Struct};
 
 use crate::coordination::v1::check_strategy;
@@ -75,6 +75,7 @@ pub struct LeaseCandidateSpec {
 }
 
 impl Rules for LeaseCandidate {
+    const METADATA: MetadataRules = MetadataRules::AnyFinalizers;
     const UPDATE_ORDER: UpdateOrder = UpdateOrder::ObjectFirst;
 
     fn validate(&self, errors: &mut FieldErrors) {

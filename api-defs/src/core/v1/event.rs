@@ -10,7 +10,7 @@ use planesmith_machinery::go_value::GoValue;
 use planesmith_machinery::meta::ObjectMeta;
 use planesmith_machinery::micro_time::MicroTime;
 use planesmith_machinery::names;
-use planesmith_machinery::rules::Rules;
+use planesmith_machinery::rules::{MetadataRules, Rules, UpdateOrder, UpdateStep};
 use planesmith_machinery::selector::{FieldAlias, FieldLabels, FieldRefusal};
 use planesmith_machinery::time::Time;
 use planesmith_machinery::{Resource, Struct};
@@ -134,6 +134,11 @@ pub fn keep_events_for(lifetime: Duration) {
 }
 
 impl Rules for Event {
+    // What is asked of an event depends on the version in which it comes, metadata included.
+    const METADATA: MetadataRules = MetadataRules::None;
+    const UPDATE_ORDER: UpdateOrder = UpdateOrder::Steps(&[UpdateStep::Declared]);
+    const STRICTER_AS_SENT: bool = true;
+
     const FIELD_LABELS: FieldLabels = FieldLabels {
         aliases: &[FieldAlias {
             name: "source",
@@ -148,19 +153,28 @@ impl Rules for Event {
         (seconds > 0).then(|| Duration::from_secs(seconds))
     }
 
-    fn validate(&self, errors: &mut FieldErrors) {
+    fn validate_as_sent(&self, errors: &mut FieldErrors) {
+        self.check("reportingComponent", errors);
+    }
+
+    fn validate_update_as_sent(&self, _old: &Self, errors: &mut FieldErrors) {
+        self.validate_as_sent(errors);
+    }
+}
+
+impl Event {
+    /// What every event has to get right, however it comes; `controller` is what the version calls the reporting one.
+    pub(crate) fn check(&self, controller: &'static str, errors: &mut FieldErrors) {
         if self.event_time.timestamp().is_none() {
             self.check_old_style(errors);
         } else {
-            self.check_new_style(errors);
+            self.check_new_style(controller, errors);
         }
         for problem in names::dns_subdomain(&self.metadata.namespace) {
             errors.invalid("namespace", self.metadata.namespace.as_str(), problem);
         }
     }
-}
 
-impl Event {
     /// What newer clients have to get right about how it went on.
     pub(crate) fn check_series(&self, errors: &mut FieldErrors) {
         let Some(series) = &self.series else { return };
@@ -214,7 +228,7 @@ impl Event {
         }
     }
 
-    fn check_new_style(&self, errors: &mut FieldErrors) {
+    fn check_new_style(&self, controller_field: &'static str, errors: &mut FieldErrors) {
         let (own, involved) = (
             self.metadata.namespace.as_str(),
             self.involved_object.namespace.as_str(),
@@ -224,10 +238,10 @@ impl Event {
         }
         let controller = self.reporting_component.as_str();
         if controller.is_empty() {
-            errors.required("reportingController", "");
+            errors.required(controller_field, "");
         }
         for problem in names::qualified_name(controller) {
-            errors.invalid("reportingController", controller, problem);
+            errors.invalid(controller_field, controller, problem);
         }
         let words = [
             ("reportingInstance", &self.reporting_instance),

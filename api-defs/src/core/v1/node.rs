@@ -129,7 +129,7 @@ impl Rules for Node {
     }
 
     fn validate_update(&self, old: &Self, errors: &mut FieldErrors) {
-        // Nodes are checked with the rules of their creation first and then with those of a change, which repeat some.
+        // What a change is asked repeats some of what a new node is asked.
         self.status.check_amounts(errors);
         self.status.check_declared_features(errors);
         self.status.check_addresses(errors);

@@ -10,7 +10,7 @@ mod warnings;
 use planesmith_machinery::field_error::FieldErrors;
 use planesmith_machinery::go_value::{GoValue, diff};
 use planesmith_machinery::meta::ObjectMeta;
-use planesmith_machinery::rules::{Rules, UpdateOrder};
+use planesmith_machinery::rules::{Rules, UpdateOrder, UpdateStep};
 use planesmith_machinery::time::Time;
 use planesmith_machinery::{Resource, Struct};
 
@@ -30,6 +30,7 @@ pub use source::PersistentVolumeSource;
 pub(super) use check::{VOLUME_MODES, class_problems};
 pub(super) use columns::text_or_unset;
 
+use super::new_node_label;
 use super::resource_list::round_up_to_milli;
 
 /// A piece of storage of the cluster that claims can be bound to. Made by an administrator, or on demand by a storage
@@ -147,7 +148,14 @@ pub struct PersistentVolumeStatus {
 const PENDING: &str = "Pending";
 
 impl Rules for PersistentVolume {
-    const UPDATE_ORDER: UpdateOrder = UpdateOrder::ObjectFirst;
+    // Kubernetes looks at a changed volume twice, so that each mistake is found twice.
+    const UPDATE_ORDER: UpdateOrder = UpdateOrder::Steps(&[
+        UpdateStep::Metadata,
+        UpdateStep::Object,
+        UpdateStep::Metadata,
+        UpdateStep::Object,
+        UpdateStep::Change,
+    ]);
 
     fn default_values(&mut self) {
         if self.status.phase.is_empty() {
@@ -172,9 +180,10 @@ impl Rules for PersistentVolume {
 
     fn prepare_status_update(&mut self, old: &Self) {
         let (new, old) = (&mut self.status, &old.status);
-        let told = new.last_phase_transition_time.is_some()
-            && new.last_phase_transition_time != old.last_phase_transition_time;
-        if new.phase != old.phase && !told {
+        let told = new.last_phase_transition_time;
+        if new.phase == old.phase {
+            new.last_phase_transition_time = told.or(old.last_phase_transition_time);
+        } else if told.is_none() || told == old.last_phase_transition_time {
             new.last_phase_transition_time = Some(Time::now());
         }
     }
@@ -184,8 +193,6 @@ impl Rules for PersistentVolume {
     }
 
     fn validate_update(&self, old: &Self, errors: &mut FieldErrors) {
-        // Kubernetes looks at a changed volume twice, so that each mistake is found twice.
-        self.validate(errors);
         self.spec.check_update(&old.spec, errors);
     }
 

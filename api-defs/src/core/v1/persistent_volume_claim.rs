@@ -11,7 +11,7 @@ mod update_check;
 use planesmith_machinery::Resource;
 use planesmith_machinery::field_error::FieldErrors;
 use planesmith_machinery::meta::ObjectMeta;
-use planesmith_machinery::rules::{Rules, UpdateOrder};
+use planesmith_machinery::rules::{Rules, UpdateOrder, UpdateStep};
 
 pub use embedded::EmbeddedPersistentVolumeClaim;
 pub use spec::{PersistentVolumeClaimSpec, VolumeResourceRequirements};
@@ -59,7 +59,12 @@ impl PersistentVolumeClaim {
 const PENDING: &str = "Pending";
 
 impl Rules for PersistentVolumeClaim {
-    const UPDATE_ORDER: UpdateOrder = UpdateOrder::ObjectFirst;
+    const UPDATE_ORDER: UpdateOrder = UpdateOrder::Steps(&[
+        UpdateStep::MetadataChange,
+        UpdateStep::Metadata,
+        UpdateStep::Object,
+        UpdateStep::Change,
+    ]);
 
     fn default_values(&mut self) {
         if self.status.phase.is_empty() {
@@ -87,8 +92,6 @@ impl Rules for PersistentVolumeClaim {
     }
 
     fn validate_update(&self, old: &Self, errors: &mut FieldErrors) {
-        // Kubernetes looks at a changed claim twice, so that each mistake is found twice.
-        self.validate(errors);
         update_check::check(self, old, errors);
     }
 

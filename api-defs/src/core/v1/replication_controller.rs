@@ -23,6 +23,7 @@ use crate::workload::template::{check_always_running, template_warnings};
     storage_name = "controllers",
     short("rc"),
     categories("all"),
+    name_rule = long_name,
     status,
     scale(spec = "spec.replicas", status = "status.replicas", selector = "spec.selector"),
     selectable("status.replicas"),

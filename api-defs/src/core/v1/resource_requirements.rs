@@ -7,7 +7,7 @@ use planesmith_machinery::Struct;
 
 use crate::core::v1::ResourceList;
 
-pub(crate) use check::{ResourceNames, check_amount, has_odd_huge_pages};
+pub(crate) use check::{ResourceNames, has_odd_huge_pages};
 pub(crate) use total::add;
 
 /// What a container or pod asks for.

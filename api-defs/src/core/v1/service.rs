@@ -13,7 +13,7 @@ mod warnings;
 
 use planesmith_machinery::field_error::FieldErrors;
 use planesmith_machinery::meta::ObjectMeta;
-use planesmith_machinery::rules::Rules;
+use planesmith_machinery::rules::{Rules, UpdateOrder, UpdateStep};
 use planesmith_machinery::{Resource, names};
 
 use crate::features::RELAXED_SERVICE_NAME_VALIDATION;
@@ -121,6 +121,9 @@ impl Service {
 }
 
 impl Rules for Service {
+    const UPDATE_ORDER: UpdateOrder =
+        UpdateOrder::Steps(&[UpdateStep::MetadataChange, UpdateStep::Change, UpdateStep::Object]);
+
     fn default_values(&mut self) {
         self.spec.set_defaults();
         if self.is_externally_accessible() && self.spec.external_traffic_policy.is_empty() {

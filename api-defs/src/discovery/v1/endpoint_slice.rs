@@ -146,7 +146,7 @@ pub struct EndpointPort {
 }
 
 impl Rules for EndpointSlice {
-    const UPDATE_ORDER: UpdateOrder = UpdateOrder::ObjectFirst;
+    const UPDATE_ORDER: UpdateOrder = UpdateOrder::ObjectOnly;
 
     fn default_values(&mut self) {
         for port in &mut self.ports {

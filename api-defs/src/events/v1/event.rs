@@ -5,8 +5,10 @@ use planesmith_machinery::field_error::FieldErrors;
 use planesmith_machinery::meta::ObjectMeta;
 use planesmith_machinery::micro_time::MicroTime;
 use planesmith_machinery::object::Resource as _;
-use planesmith_machinery::rules::Rules;
+use planesmith_machinery::resource::{NameRule, Scope};
+use planesmith_machinery::rules::{MetadataRules, Rules};
 use planesmith_machinery::time::Time;
+use planesmith_machinery::validation::{check_metadata, check_metadata_change};
 use planesmith_machinery::{Resource, Struct};
 
 use crate::core;
@@ -99,6 +101,9 @@ impl Rules for Event {
 
     fn validate_as_sent(&self, errors: &mut FieldErrors) {
         let event = self.stored();
+        event.check("reportingController", errors);
+        let name = NameRule::DnsSubdomain;
+        check_metadata(&self.metadata, Scope::Namespaced, name, MetadataRules::Strict, errors);
         event.check_series(errors);
         if event.event_time.timestamp().is_none() {
             errors.required("eventTime", "");
@@ -121,6 +126,8 @@ impl Rules for Event {
 
     fn validate_update_as_sent(&self, old: &Self, errors: &mut FieldErrors) {
         let (new, old) = (self.stored(), old.stored());
+        new.check("reportingController", errors);
+        check_metadata_change(&new.metadata, &old.metadata, MetadataRules::Strict, errors);
         if new.series != old.series {
             new.check_series(errors);
         }

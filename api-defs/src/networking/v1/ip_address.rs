@@ -5,13 +5,13 @@ use planesmith_machinery::go_value::GoValue;
 use planesmith_machinery::meta::ObjectMeta;
 use planesmith_machinery::rules::{Rules, UpdateOrder};
 use planesmith_machinery::table::Cell;
-use planesmith_machinery::{Resource, Struct, ip, names};
+use planesmith_machinery::{Resource, Struct, names};
 
 use super::reference::check_path_segment;
 
 /// An address that is taken, under its own canonical form as the name. The server makes them for services.
 #[derive(Clone, Debug, Default, PartialEq, Resource)]
-#[resource(group = "networking.k8s.io", version = "v1", cluster, short("ip"), name_rule = path_segment, rules)]
+#[resource(group = "networking.k8s.io", version = "v1", cluster, short("ip"), name_rule = ip_address, rules)]
 #[resource(
     column(name),
     column(name = "ParentRef", type = "string", doc = "What has the address.", with = parent_cell),
@@ -71,21 +71,13 @@ fn parent_cell(address: &IPAddress) -> Cell {
 }
 
 impl Rules for IPAddress {
-    const UPDATE_ORDER: UpdateOrder = UpdateOrder::ObjectFirst;
+    const UPDATE_ORDER: UpdateOrder = UpdateOrder::ChangeOnly;
 
     fn settle_sample(&mut self) {
         "10.9.8.7".clone_into(&mut self.metadata.name);
     }
 
     fn validate(&self, errors: &mut FieldErrors) {
-        let generate = &self.metadata.generate_name;
-        for (field, name) in [("generateName", generate), ("name", &self.metadata.name)] {
-            if !name.is_empty() {
-                for complaint in ip::check(name) {
-                    errors.at("metadata").invalid(field, name, complaint);
-                }
-            }
-        }
         match &self.spec.parent_ref {
             None => errors.required("spec.parentRef", ""),
             Some(parent) => parent.check(&mut errors.at("spec.parentRef")),

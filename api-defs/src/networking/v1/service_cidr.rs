@@ -58,7 +58,7 @@ fn cidrs_cell(ranges: &ServiceCIDR) -> Cell {
 }
 
 impl Rules for ServiceCIDR {
-    const UPDATE_ORDER: UpdateOrder = UpdateOrder::ObjectFirst;
+    const UPDATE_ORDER: UpdateOrder = UpdateOrder::ChangeOnly;
 
     fn validate(&self, errors: &mut FieldErrors) {
         self.spec.check(errors);

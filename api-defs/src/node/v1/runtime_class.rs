@@ -6,13 +6,12 @@ use planesmith_machinery::field_error::FieldErrors;
 use planesmith_machinery::go_value::GoValue;
 use planesmith_machinery::meta::ObjectMeta;
 use planesmith_machinery::names;
-use planesmith_machinery::rules::{Rules, UpdateOrder};
+use planesmith_machinery::rules::{MetadataRules, Rules, UpdateOrder};
 use planesmith_machinery::validation::check_labels;
 use planesmith_machinery::{Resource, Struct};
 
 use crate::core::v1::{
-    ResourceList, Toleration, check_amount, check_container_resource, check_tolerations, old_node_label,
-    round_up_to_milli,
+    PodOptions, ResourceList, ResourceNames, ResourceRequirements, Toleration, check_tolerations, old_node_label,
 };
 
 /// A way of running containers that pods can ask for by name, such as in a virtual machine of their own.
@@ -70,13 +69,8 @@ pub struct Scheduling {
 }
 
 impl Rules for RuntimeClass {
+    const METADATA: MetadataRules = MetadataRules::AnyFinalizers;
     const UPDATE_ORDER: UpdateOrder = UpdateOrder::ObjectFirst;
-
-    fn default_values(&mut self) {
-        if let Some(overhead) = &mut self.overhead {
-            round_up_to_milli(&mut overhead.pod_fixed);
-        }
-    }
 
     fn validate(&self, errors: &mut FieldErrors) {
         if self.handler.is_empty() {
@@ -87,12 +81,13 @@ impl Rules for RuntimeClass {
             }
         }
         if let Some(overhead) = &self.overhead {
-            for (name, amount) in &overhead.pod_fixed {
-                // Clients know the amounts under this name.
-                let errors = &mut *errors.at_key("overhead.limits", name);
-                check_container_resource(errors, "", name);
-                check_amount(name, amount, errors);
-            }
+            // It is judged as the limits of a container, under that name.
+            let limits = ResourceRequirements {
+                limits: overhead.pod_fixed.clone(),
+                ..ResourceRequirements::default()
+            };
+            let (known, options) = (ResourceNames::OfContainers, PodOptions::default());
+            limits.check(known, &BTreeSet::new(), options, &mut errors.at("overhead"));
         }
         if let Some(scheduling) = &self.scheduling {
             scheduling.check(&mut errors.at("scheduling"));

@@ -18,6 +18,7 @@ use super::DeviceSelector;
     group = "resource.k8s.io",
     version = "v1",
     cluster,
+    name_rule = long_name,
     generation,
     returns_deleted,
     rules

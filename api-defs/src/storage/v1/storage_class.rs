@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 use planesmith_machinery::Resource;
 use planesmith_machinery::field_error::FieldErrors;
 use planesmith_machinery::meta::ObjectMeta;
+use planesmith_machinery::go_value::GoValue;
 use planesmith_machinery::rules::{Rules, UpdateOrder};
 use planesmith_machinery::value::Value;
 
@@ -110,8 +111,11 @@ impl Rules for StorageClass {
     }
 
     fn validate_update(&self, old: &Self, errors: &mut FieldErrors) {
-        let fields: [(&str, &dyn Value, bool); 4] = [
-            ("parameters", &self.parameters, self.parameters == old.parameters),
+        const IMMUTABLE: &str = "field is immutable";
+        if self.parameters != old.parameters {
+            errors.invalid("parameters", GoValue(&self.parameters), IMMUTABLE);
+        }
+        let fields: [(&str, &dyn Value, bool); 3] = [
             ("provisioner", &self.provisioner, self.provisioner == old.provisioner),
             (
                 "reclaimPolicy",
@@ -126,7 +130,7 @@ impl Rules for StorageClass {
         ];
         for (field, value, same) in fields {
             if !same {
-                errors.invalid(field, value, "field is immutable");
+                errors.invalid(field, value, IMMUTABLE);
             }
         }
     }

@@ -84,13 +84,17 @@ const NAME_RULE_WORDS: &[&str] = &[
     "dns_label_1035",
     "config_key",
     "path_segment",
+    "long_name",
+    "ip_address",
 ];
-const NAME_RULES: [NameRule; 5] = [
+const NAME_RULES: [NameRule; 7] = [
     NameRule::DnsSubdomain,
     NameRule::DnsLabel,
     NameRule::DnsLabel1035,
     NameRule::ConfigKey,
     NameRule::PathSegment,
+    NameRule::LongName,
+    NameRule::IpAddress,
 ];
 
 /// `#[resource(...)]`, as written; flags are the spans of their keys.

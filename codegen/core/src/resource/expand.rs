@@ -203,6 +203,8 @@ fn name_rule(rule: NameRule) -> TokenStream {
         NameRule::DnsLabel1035 => quote!(DnsLabel1035),
         NameRule::ConfigKey => quote!(ConfigKey),
         NameRule::PathSegment => quote!(PathSegment),
+        NameRule::LongName => quote!(LongName),
+        NameRule::IpAddress => quote!(IpAddress),
     }
 }
 

@@ -129,6 +129,10 @@ pub enum NameRule {
     ConfigKey,
     /// Anything between two slashes.
     PathSegment,
+    /// RFC 1123 subdomain, whatever the prefix was that it was generated from.
+    LongName,
+    /// IP address in its canonical form.
+    IpAddress,
 }
 
 /// Deviations of a kind from the usual handling of writes and tables.

@@ -4,9 +4,11 @@ use std::any::Any;
 use std::fmt;
 use std::sync::Arc;
 
+use planesmith_machinery::go_format::quote;
+use planesmith_machinery::names;
 use planesmith_machinery::object::{Object, Resource};
 use planesmith_machinery::resource::ResourceFacts;
-use planesmith_machinery::status::ApiResult;
+use planesmith_machinery::status::{ApiError, ApiResult};
 
 /// Reads the newest state of objects, in their storage version.
 ///
@@ -17,7 +19,7 @@ pub trait Lister: Send + Sync {
     ///
     /// # Errors
     ///
-    /// 400 for a name that no path could have, 500 when the stored object cannot be read.
+    /// 500 when the stored object cannot be read.
     fn get(&self, kind: &'static ResourceFacts, namespace: &str, name: &str) -> ApiResult<Option<Arc<dyn Object>>>;
 
     /// All objects of a kind in a namespace, or in all when `namespace` is empty, in the order of their names.
@@ -42,6 +44,21 @@ impl dyn Lister + '_ {
     /// As [`Lister::get`].
     pub fn find<R: Resource>(&self, namespace: &str, name: &str) -> ApiResult<Option<Arc<R>>> {
         Ok(self.get(R::RESOURCE, namespace, name)?.and_then(typed))
+    }
+
+    /// As [`Self::find`], for what kube-apiserver asks itself over the network when its caches do not have it: a name that
+    /// cannot stand in a path is refused on the way.
+    ///
+    /// # Errors
+    ///
+    /// 500 for such a name, and as [`Lister::get`].
+    pub fn fetch<R: Resource>(&self, namespace: &str, name: &str) -> ApiResult<Option<Arc<R>>> {
+        let complaints = names::path_segment(name);
+        if !complaints.is_empty() {
+            let why = format!("invalid resource name {}: [{}]", quote(name), complaints.join(" "));
+            return Err(ApiError::unnamed(500, why));
+        }
+        self.find(namespace, name)
     }
 
     /// As [`Lister::list`], for the kind `R`, which is a storage version.

@@ -28,7 +28,7 @@ impl RuntimeClasses {
         if name.is_empty() {
             return Err(ApiError::unnamed(500, "resource name may not be empty"));
         }
-        match self.objects.find::<RuntimeClass>("", name)? {
+        match self.objects.fetch::<RuntimeClass>("", name)? {
             None => {
                 let why = format!("pod rejected: RuntimeClass {name:?} not found");
                 Err(attributes.forbidden(objects.new.as_deref(), why))

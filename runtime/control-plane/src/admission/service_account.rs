@@ -107,12 +107,7 @@ impl ServiceAccounts {
             let why = format!("error looking up service account {namespace}/{name}: {why}");
             attributes.forbidden(objects.new.as_deref(), why)
         };
-        let complaints = names::check(NameRule::PathSegment, name);
-        if !complaints.is_empty() {
-            let complaints = complaints.join(" ");
-            return Err(refuse(&format_args!("invalid resource name {name:?}: [{complaints}]")));
-        }
-        match self.objects.find::<ServiceAccount>(namespace, name) {
+        match self.objects.fetch::<ServiceAccount>(namespace, name) {
             Ok(Some(account)) => Ok(account),
             Ok(None) => Err(refuse(&format_args!("serviceaccount {name:?} not found"))),
             Err(error) => Err(refuse(&error.message())),

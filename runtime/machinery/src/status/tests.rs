@@ -32,7 +32,7 @@ fn missing_and_existing_objects_name_resource_and_group() {
         "configmaps \"fixed\" already exists, the server was not able to generate a unique name for the object";
     check(&error, 409, "AlreadyExists", message);
     assert_eq!(error.retry_after_seconds(), Some(1));
-    let error = ApiError::already_exists_and_terminating(&configmaps(), "fj");
+    let error = ApiError::already_exists(&configmaps(), "fj").being_deleted();
     check(
         &error,
         409,

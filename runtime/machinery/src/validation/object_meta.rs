@@ -9,6 +9,7 @@ use crate::group_version::GroupVersion;
 use crate::meta::{ManagedFieldsEntry, ObjectMeta, OwnerReference};
 use crate::names;
 use crate::resource::{NameRule, Scope};
+use crate::rules::MetadataRules;
 use crate::value::Value;
 
 const IMMUTABLE: &str = "field is immutable";
@@ -94,8 +95,34 @@ pub fn check_on_update(new: &ObjectMeta, old: &ObjectMeta, errors: &mut FieldErr
     check_managers(&new.managed_fields, errors);
 }
 
+/// Checks metadata by itself, as the kind asks for it.
+pub fn check_metadata(
+    meta: &ObjectMeta,
+    scope: Scope,
+    name: NameRule,
+    rules: MetadataRules,
+    errors: &mut FieldErrors,
+) {
+    if rules != MetadataRules::None {
+        check_on_create(meta, scope, name, errors);
+    }
+    if rules == MetadataRules::Strict {
+        check_standard_finalizers(meta, errors);
+    }
+}
+
+/// Checks what may not change in metadata, as the kind asks for it.
+pub fn check_metadata_change(new: &ObjectMeta, old: &ObjectMeta, rules: MetadataRules, errors: &mut FieldErrors) {
+    if rules != MetadataRules::None {
+        check_on_update(new, old, errors);
+    }
+    if rules == MetadataRules::Strict {
+        check_standard_finalizers(new, errors);
+    }
+}
+
 /// Checks that finalizers are qualified by a domain or among the few that need none.
-pub fn check_standard_finalizers(meta: &ObjectMeta, errors: &mut FieldErrors) {
+fn check_standard_finalizers(meta: &ObjectMeta, errors: &mut FieldErrors) {
     for (index, finalizer) in meta.finalizers.iter().enumerate() {
         if !finalizer.contains('/') && !STANDARD_FINALIZERS.contains(&finalizer.as_str()) {
             let complaint = "name is neither a standard finalizer name nor is it fully qualified";

@@ -3,6 +3,8 @@ use std::collections::BTreeMap;
 use super::*;
 use crate::field_error::FieldError;
 use crate::meta::{ObjectMeta, OwnerReference};
+use crate::resource::{NameRule, Scope};
+use crate::rules::{MetadataRules, UpdateOrder, UpdateStep};
 use crate::time::Time;
 use crate::{Resource, Struct};
 
@@ -239,4 +241,32 @@ fn options_are_refused_in_the_name_of_their_kind() {
         )
         .is_ok()
     );
+}
+
+#[test]
+fn finalizers_are_judged_by_what_the_kind_asks_of_metadata() {
+    let mut object = ruled();
+    object.metadata.finalizers = vec!["plain".to_owned()];
+    let count = |rules: MetadataRules| {
+        let mut errors = FieldErrors::default();
+        check_metadata(&object.metadata, Scope::Namespaced, NameRule::DnsLabel, rules, &mut errors);
+        check_metadata_change(&object.metadata, &ruled().metadata, rules, &mut errors);
+        errors.as_slice().len()
+    };
+    assert_eq!(count(MetadataRules::Strict), 2, "a change finds it, too");
+    assert_eq!(count(MetadataRules::AnyFinalizers), 0);
+    object.metadata.name = "No Name".to_owned();
+    let mut errors = FieldErrors::default();
+    let (name, rules) = (NameRule::DnsLabel, MetadataRules::None);
+    check_metadata(&object.metadata, Scope::Namespaced, name, rules, &mut errors);
+    assert!(errors.is_empty(), "such kinds take any name");
+}
+
+#[test]
+fn the_orders_of_updates_are_made_of_steps() {
+    use UpdateStep::{Change, Declared, Metadata, MetadataChange, Object};
+    assert_eq!(UpdateOrder::ChangeFirst.steps(), [MetadataChange, Change, Metadata, Object]);
+    assert_eq!(UpdateOrder::ObjectFirst.steps(), [Metadata, Object, MetadataChange, Change]);
+    assert_eq!(UpdateOrder::ChangeOnly.steps(), [MetadataChange, Declared, Change]);
+    assert_eq!(UpdateOrder::ObjectOnly.steps(), [Metadata, Object, Change]);
 }

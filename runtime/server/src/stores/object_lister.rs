@@ -65,7 +65,11 @@ impl Lister for ObjectLister {
         let Some(store) = self.store(kind) else {
             return Ok(None);
         };
-        let entry = store.collection().get(&store.key(namespace, name)?);
+        // Nothing is called what no path could have.
+        let Ok(key) = store.key(namespace, name) else {
+            return Ok(None);
+        };
+        let entry = store.collection().get(&key);
         entry.map(|entry| self.object(store, &entry)).transpose()
     }
 

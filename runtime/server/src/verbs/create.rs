@@ -1,5 +1,7 @@
 //! Making objects.
 
+use std::sync::Arc;
+
 use axum::body::Body;
 use axum::response::Response;
 use http::StatusCode;
@@ -10,7 +12,7 @@ use planesmith_machinery::rules::Creator;
 use planesmith_machinery::status::{ApiError, ApiResult};
 use planesmith_machinery::time::Time;
 use planesmith_machinery::{defaulting, validation, weight};
-use planesmith_store::{Expect, WriteError};
+use planesmith_store::{Entry, Expect, WriteError};
 
 use super::options::{WriteOptions, parse_version};
 use super::write::{Outcome, Write, store_failure};
@@ -91,11 +93,8 @@ impl Write<'_> {
             extra: &user.extra,
         };
         (object.resource().rules.note_creator)(&mut *object, &creator);
-        let errors = self.validate(self.size, || {
-            let mut errors = validation::check_create(&*object);
-            validation::check_create_as_sent(&*object, self.endpoint.kind(), &mut errors);
-            errors
-        });
+        let sent = self.endpoint.kind();
+        let errors = self.validate(self.size, || validation::check_create_as_sent(&*object, sent));
         let errors = errors.await;
         self.refuse_invalid(&*object, &errors)?;
         self.warn_about(&*object, None);
@@ -108,7 +107,7 @@ impl Write<'_> {
         let collection = self.endpoint.store().collection();
         if self.dry_run {
             return match collection.get(&key) {
-                Some(_) => Err(self.taken(&*object)),
+                current @ Some(_) => Err(self.taken(&*object, current)),
                 // What the storage version does not know is lost there as well.
                 None => Ok(Outcome::Unstored(self.to_store(&*object).await?.unwrap_or(object))),
             };
@@ -123,11 +122,7 @@ impl Write<'_> {
         let write = held.write(collection, op, None);
         match self.stored(StoreUse::Create, write).await {
             Ok(written) => Ok(Outcome::Stored(written.entry)),
-            Err(WriteError::Conflict { current }) => {
-                let current = current.and_then(|entry| self.endpoint.store().decode(&entry).ok());
-                let leaving = current.is_some_and(|current| current.meta().deletion_timestamp.is_some());
-                Err(self.taken_by(&*object, leaving))
-            }
+            Err(WriteError::Conflict { current }) => Err(self.taken(&*object, current)),
             Err(error) => Err(store_failure(&error)),
         }
     }
@@ -142,18 +137,18 @@ impl Write<'_> {
         }
     }
 
-    fn taken(&self, object: &dyn Object) -> ApiError {
-        self.taken_by(object, false)
-    }
-
     /// 409 for a name that is taken by an object that may be on its way out.
-    fn taken_by(&self, object: &dyn Object, leaving: bool) -> ApiError {
+    fn taken(&self, object: &dyn Object, current: Option<Arc<Entry>>) -> ApiError {
         let resource = self.endpoint.kind().group_resource();
         let meta = object.meta();
-        match (meta.generate_name.is_empty(), leaving) {
-            (false, _) => ApiError::generated_name_taken(&resource, &meta.name),
-            (true, true) => ApiError::already_exists_and_terminating(&resource, &meta.name),
-            (true, false) => ApiError::already_exists(&resource, &meta.name),
+        let error = match meta.generate_name.is_empty() {
+            false => ApiError::generated_name_taken(&resource, &meta.name),
+            true => ApiError::already_exists(&resource, &meta.name),
+        };
+        let current = current.and_then(|entry| self.endpoint.store().decode(&entry).ok());
+        match current.is_some_and(|current| current.meta().deletion_timestamp.is_some()) {
+            true => error.being_deleted(),
+            false => error,
         }
     }
 }

@@ -248,11 +248,7 @@ impl Write<'_> {
     ) -> ApiResult<Option<Outcome>> {
         self.prepare_update(part, &mut new, old);
         let errors = self.validate(self.size_with(entry), || match part {
-            Part::Object | Part::Finalizers => {
-                let mut errors = validation::check_update(&*new, old);
-                validation::check_update_as_sent(&*new, old, self.endpoint.kind(), &mut errors);
-                errors
-            }
+            Part::Object | Part::Finalizers => validation::check_update_as_sent(&*new, old, self.endpoint.kind()),
             Part::Status => validation::check_status_update(&*new, old),
             Part::Own(part) => validation::check_part_update(&*new, old, |errors| part.check(&*new, old, errors)),
         });
@@ -352,12 +348,14 @@ impl Write<'_> {
         &self,
         key: &str,
         entry: &Arc<Entry>,
-        new: Box<dyn Object>,
+        mut new: Box<dyn Object>,
         held: &mut Held,
     ) -> ApiResult<Option<Outcome>> {
         if self.dry_run {
             return Ok(Some(Outcome::Unstored(new)));
         }
+        // What clients say of it is told to them when nothing is stored, and not stored.
+        new.meta_mut().self_link.clear();
         let converted = self.to_store(&*new).await?;
         let new = converted.as_deref().unwrap_or(&*new);
         let op = self.in_turn(self.size_with(entry), || {
@@ -417,7 +415,6 @@ fn keep_system_fields(new: &mut dyn Object, old: &dyn Object) {
     if new.uid.is_empty() {
         new.uid.clone_from(&old.uid);
     }
-    new.self_link.clear();
     new.creation_timestamp = old.creation_timestamp;
     if old.deletion_timestamp.is_some() {
         new.deletion_timestamp = old.deletion_timestamp;

@@ -45,6 +45,10 @@ impl EndpointAddress {
                 errors.invalid("nodeName", node, complaint);
             }
         }
+        if ip::parse(&self.ip).is_none() {
+            // Kubernetes has two functions that find this.
+            errors.invalid("ip", &self.ip, "must be a valid IP address");
+        }
         for complaint in ip::check_reachable(&self.ip) {
             errors.invalid("ip", &self.ip, complaint);
         }

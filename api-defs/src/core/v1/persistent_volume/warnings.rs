@@ -54,12 +54,5 @@ pub(super) fn of(volume: &PersistentVolume) -> Vec<String> {
             "spec.{field}: deprecated in {deprecated}, non-functional in {removed}+"
         ));
     }
-    if let Some(amount) = spec.capacity.get("storage")
-        && amount.milli_value() % 1000 != 0
-    {
-        warnings.push(format!(
-            "spec.capacity[storage]: fractional byte value \"{amount}\" is invalid, must be an integer"
-        ));
-    }
     warnings
 }

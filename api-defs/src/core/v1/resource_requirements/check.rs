@@ -32,7 +32,7 @@ impl ResourceNames {
 }
 
 /// Reports an amount that a resource cannot have.
-pub(crate) fn check_amount(name: &str, amount: &Quantity, errors: &mut FieldErrors) {
+fn check_amount(name: &str, amount: &Quantity, errors: &mut FieldErrors) {
     if amount.is_negative() {
         errors.invalid("", amount.as_str(), "must be greater than or equal to 0");
     }

@@ -68,7 +68,7 @@ impl LoadBalancerStatus {
     pub(super) fn check(&self, old: &Self, may_be_set: bool, errors: &mut FieldErrors) {
         let errors = &mut *errors.at("status.loadBalancer");
         if !may_be_set && !self.ingress.is_empty() {
-            errors.forbidden("ingress", "may only be used when `spec.type` is \"LoadBalancer\"");
+            errors.forbidden("ingress", "may only be used when `spec.type` is 'LoadBalancer'");
             return;
         }
         let known: BTreeSet<&str> = old.ingress.iter().map(|ingress| ingress.ip.as_str()).collect();
