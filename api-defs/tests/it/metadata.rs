@@ -49,7 +49,11 @@ fn names_are_what_the_kind_says() {
     assert_eq!(with_name::<ConfigMap>("No_Name"), 1);
     assert_eq!(with_name::<PodDisruptionBudget>("No_Name"), 0);
     assert_eq!(with_name::<Event>("No_Name"), 0);
-    assert_eq!(with_name::<IPAddress>("a/b"), 1, "what no path can have is not said besides");
+    assert_eq!(
+        with_name::<IPAddress>("a/b"),
+        1,
+        "what no path can have is not said besides"
+    );
     assert_eq!(with_name::<IPAddress>("10.0.0.1"), 0);
     let mut event = bare::<Event>();
     event.metadata.name = "No_Name".to_owned();
@@ -63,7 +67,11 @@ fn finalizers_of_some_kinds_need_no_domain() {
     map.metadata.finalizers = vec!["plain".to_owned()];
     assert_eq!(count(&check_create(&map), "metadata.finalizers[0]"), 1);
     let update = check_update_as_sent(&map, &bare::<ConfigMap>(), ConfigMap::RESOURCE);
-    assert_eq!(count(&update, "metadata.finalizers[0]"), 2, "once by itself, and once as a change");
+    assert_eq!(
+        count(&update, "metadata.finalizers[0]"),
+        2,
+        "once by itself, and once as a change"
+    );
     let mut lease = bare::<Lease>();
     lease.metadata.finalizers = vec!["plain".to_owned()];
     assert_eq!(count(&check_create(&lease), "metadata.finalizers[0]"), 0);

@@ -51,7 +51,9 @@ pub fn check_create_as_sent(object: &dyn Object, sent: &'static ResourceFacts) -
     check_declared(object, &mut errors);
     (kind.rules.validate)(object, &mut errors);
     if sent.rules.stricter_as_sent {
-        as_sent(object, sent, |object| (sent.rules.validate_as_sent)(object, &mut errors));
+        as_sent(object, sent, |object| {
+            (sent.rules.validate_as_sent)(object, &mut errors)
+        });
     }
     if errors.is_empty() {
         check_on_create(object.meta(), kind.scope, NameRule::PathSegment, &mut errors);

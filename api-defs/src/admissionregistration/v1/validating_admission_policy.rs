@@ -144,6 +144,10 @@ impl Rules for ValidatingAdmissionPolicy {
         }
     }
 
+    fn prepare_status_update(&mut self, old: &Self) {
+        self.metadata.keep_for_status(&old.metadata);
+    }
+
     fn validate(&self, errors: &mut FieldErrors) {
         self.spec.check(&self.metadata.name, None, &mut errors.at("spec"));
         reserved_name::check(&self.metadata, errors);

@@ -99,6 +99,10 @@ pub struct StorageVersionCondition {
 }
 
 impl Rules for StorageVersion {
+    fn prepare_status_update(&mut self, old: &Self) {
+        self.metadata.keep_for_status(&old.metadata);
+    }
+
     fn validate(&self, errors: &mut FieldErrors) {
         self.check_name(errors);
     }

@@ -159,6 +159,10 @@ impl Rules for PodCertificateRequest {
     const HOLDS_PROOFS: bool = true;
     const UPDATE_ORDER: UpdateOrder = UpdateOrder::ChangeOnly;
 
+    fn prepare_status_update(&mut self, old: &Self) {
+        self.metadata.keep_for_status(&old.metadata);
+    }
+
     fn validate(&self, errors: &mut FieldErrors) {
         self.spec.check(&mut errors.at("spec"));
     }

@@ -119,6 +119,13 @@ impl Rules for Namespace {
         }
     }
 
+    fn validate_replacement(&self, _old: &Self, errors: &mut FieldErrors) {
+        // Only what is asked to let the namespace go can bring in others.
+        for (index, finalizer) in self.spec.finalizers.iter().enumerate() {
+            check_finalizer(&mut errors.at_index("spec.finalizers", index), "", finalizer);
+        }
+    }
+
     fn validate_status_update(&self, _old: &Self, errors: &mut FieldErrors) {
         let phase = self.status.phase.as_str();
         let (expected, problem) = match self.metadata.deletion_timestamp {

@@ -30,7 +30,6 @@ pub use source::PersistentVolumeSource;
 pub(super) use check::{VOLUME_MODES, class_problems};
 pub(super) use columns::text_or_unset;
 
-use super::new_node_label;
 use super::resource_list::round_up_to_milli;
 
 /// A piece of storage of the cluster that claims can be bound to. Made by an administrator, or on demand by a storage

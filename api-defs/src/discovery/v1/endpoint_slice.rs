@@ -162,7 +162,8 @@ impl Rules for EndpointSlice {
     }
 
     fn prepare_update(&mut self, old: &Self) {
-        if self.metadata.labels != old.metadata.labels {
+        // A change of what is dropped next counts, too.
+        if self.metadata.labels != old.metadata.labels || self.endpoints != old.endpoints {
             self.metadata.generation = old.metadata.generation + 1;
         }
         if self.endpoints != old.endpoints {

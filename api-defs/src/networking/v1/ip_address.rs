@@ -71,7 +71,7 @@ fn parent_cell(address: &IPAddress) -> Cell {
 }
 
 impl Rules for IPAddress {
-    const UPDATE_ORDER: UpdateOrder = UpdateOrder::ChangeOnly;
+    const UPDATE_ORDER: UpdateOrder = UpdateOrder::ObjectFirst;
 
     fn settle_sample(&mut self) {
         "10.9.8.7".clone_into(&mut self.metadata.name);

@@ -60,6 +60,10 @@ fn cidrs_cell(ranges: &ServiceCIDR) -> Cell {
 impl Rules for ServiceCIDR {
     const UPDATE_ORDER: UpdateOrder = UpdateOrder::ChangeOnly;
 
+    fn prepare_status_update(&mut self, old: &Self) {
+        self.metadata.keep_for_status(&old.metadata);
+    }
+
     fn validate(&self, errors: &mut FieldErrors) {
         self.spec.check(errors);
     }

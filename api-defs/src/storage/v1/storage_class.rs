@@ -7,8 +7,8 @@ use std::collections::BTreeMap;
 
 use planesmith_machinery::Resource;
 use planesmith_machinery::field_error::FieldErrors;
-use planesmith_machinery::meta::ObjectMeta;
 use planesmith_machinery::go_value::GoValue;
+use planesmith_machinery::meta::ObjectMeta;
 use planesmith_machinery::rules::{Rules, UpdateOrder};
 use planesmith_machinery::value::Value;
 

@@ -11,8 +11,6 @@ use planesmith_api_defs::core::v1::{
     ObjectFieldSelector, Pod, ProjectedVolumeSource, ServiceAccount, ServiceAccountTokenProjection, Volume,
     VolumeMount, VolumeProjection, VolumeSource,
 };
-use planesmith_machinery::names;
-use planesmith_machinery::resource::NameRule;
 use planesmith_machinery::status::{ApiError, ApiResult};
 use planesmith_server::generated_name::generated_name;
 

@@ -109,7 +109,7 @@ impl DefaultRange {
             );
             return Ok(());
         }
-        let ready = Verdict::yes("Configured", "Kubernetes default Service CIDR is ready");
+        let ready = Verdict::yes("", "Kubernetes default Service CIDR is ready");
         set_condition(&mut range["status"], "Ready", &ready, &Time::now().to_string());
         let status = format!("{path}/status");
         self.loopback.send(Method::PUT, &status, Some(&range)).await.map(drop)

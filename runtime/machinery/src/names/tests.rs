@@ -115,7 +115,10 @@ fn port_names_follow_iana() {
 
 #[test]
 fn long_names_and_addresses_are_rules_of_their_own() {
-    assert_eq!(check(NameRule::LongName, &"a".repeat(254)), ["must be no more than 253 bytes"]);
+    assert_eq!(
+        check(NameRule::LongName, &"a".repeat(254)),
+        ["must be no more than 253 bytes"]
+    );
     assert!(check_prefix(NameRule::LongName, "Bad_").is_empty());
     assert!(check(NameRule::IpAddress, "2001:db8::1").is_empty());
     assert!(!check(NameRule::IpAddress, "a/b").is_empty());

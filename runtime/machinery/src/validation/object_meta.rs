@@ -96,13 +96,7 @@ pub fn check_on_update(new: &ObjectMeta, old: &ObjectMeta, errors: &mut FieldErr
 }
 
 /// Checks metadata by itself, as the kind asks for it.
-pub fn check_metadata(
-    meta: &ObjectMeta,
-    scope: Scope,
-    name: NameRule,
-    rules: MetadataRules,
-    errors: &mut FieldErrors,
-) {
+pub fn check_metadata(meta: &ObjectMeta, scope: Scope, name: NameRule, rules: MetadataRules, errors: &mut FieldErrors) {
     if rules != MetadataRules::None {
         check_on_create(meta, scope, name, errors);
     }

@@ -249,7 +249,13 @@ fn finalizers_are_judged_by_what_the_kind_asks_of_metadata() {
     object.metadata.finalizers = vec!["plain".to_owned()];
     let count = |rules: MetadataRules| {
         let mut errors = FieldErrors::default();
-        check_metadata(&object.metadata, Scope::Namespaced, NameRule::DnsLabel, rules, &mut errors);
+        check_metadata(
+            &object.metadata,
+            Scope::Namespaced,
+            NameRule::DnsLabel,
+            rules,
+            &mut errors,
+        );
         check_metadata_change(&object.metadata, &ruled().metadata, rules, &mut errors);
         errors.as_slice().len()
     };
@@ -265,8 +271,14 @@ fn finalizers_are_judged_by_what_the_kind_asks_of_metadata() {
 #[test]
 fn the_orders_of_updates_are_made_of_steps() {
     use UpdateStep::{Change, Declared, Metadata, MetadataChange, Object};
-    assert_eq!(UpdateOrder::ChangeFirst.steps(), [MetadataChange, Change, Metadata, Object]);
-    assert_eq!(UpdateOrder::ObjectFirst.steps(), [Metadata, Object, MetadataChange, Change]);
+    assert_eq!(
+        UpdateOrder::ChangeFirst.steps(),
+        [MetadataChange, Change, Metadata, Object]
+    );
+    assert_eq!(
+        UpdateOrder::ObjectFirst.steps(),
+        [Metadata, Object, MetadataChange, Change]
+    );
     assert_eq!(UpdateOrder::ChangeOnly.steps(), [MetadataChange, Declared, Change]);
     assert_eq!(UpdateOrder::ObjectOnly.steps(), [Metadata, Object, Change]);
 }

@@ -7,7 +7,7 @@ use axum::response::Response;
 use http::StatusCode;
 use planesmith_access::admission::Operation;
 use planesmith_machinery::object::Object;
-use planesmith_machinery::resource::SubresourceKind;
+use planesmith_machinery::resource::{NameRule, SubresourceKind};
 use planesmith_machinery::rules::Creator;
 use planesmith_machinery::status::{ApiError, ApiResult};
 use planesmith_machinery::time::Time;
@@ -129,11 +129,16 @@ impl Write<'_> {
 
     fn fill_system_fields(&self, object: &mut dyn Object) {
         let uid = self.endpoint.stores().options().uids.next();
+        let name_rule = object.resource().name_rule;
         let meta = object.meta_mut();
         meta.creation_timestamp = self.now;
         meta.uid = uid;
         if meta.name.is_empty() && !meta.generate_name.is_empty() {
-            meta.name = generated_name(&meta.generate_name);
+            meta.name = match name_rule {
+                // No letters make an address of the start of one.
+                NameRule::IpAddress => meta.generate_name.clone(),
+                _ => generated_name(&meta.generate_name),
+            };
         }
     }
 

@@ -9,10 +9,11 @@ use planesmith_machinery::json::{self, Strictness};
 use planesmith_machinery::meta::{LabelSelector, ObjectMeta, PartialObjectMetadata};
 use planesmith_machinery::object::Object;
 use planesmith_machinery::resource::{NameRule, ScaleFacts, Scope};
+use planesmith_machinery::rules::MetadataRules;
 use planesmith_machinery::scale::v1::{Scale, ScaleSpec, ScaleStatus};
 use planesmith_machinery::selector::{LabelQuery, Operator, Requirement};
 use planesmith_machinery::status::{ApiError, ApiResult};
-use planesmith_machinery::validation::{check_on_create, check_standard_finalizers};
+use planesmith_machinery::validation::check_metadata;
 use planesmith_machinery::value::{self, Slot, Struct, Value, View};
 
 use super::decode::Expected;
@@ -208,8 +209,8 @@ pub(super) fn scaled(live: &dyn Object, scale: &Scale, facts: &ScaleFacts) -> Ap
 fn check(live: &dyn Object, scale: &Scale) -> ApiResult<()> {
     let name = &live.meta().name;
     let mut errors = FieldErrors::default();
-    check_on_create(&scale.metadata, Scope::Namespaced, NameRule::DnsSubdomain, &mut errors);
-    check_standard_finalizers(&scale.metadata, &mut errors);
+    let (name_rule, rules) = (NameRule::DnsSubdomain, MetadataRules::Strict);
+    check_metadata(&scale.metadata, Scope::Namespaced, name_rule, rules, &mut errors);
     if scale.spec.replicas < 0 {
         errors.invalid(
             "spec.replicas",

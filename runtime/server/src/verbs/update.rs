@@ -248,7 +248,10 @@ impl Write<'_> {
     ) -> ApiResult<Option<Outcome>> {
         self.prepare_update(part, &mut new, old);
         let errors = self.validate(self.size_with(entry), || match part {
-            Part::Object | Part::Finalizers => validation::check_update_as_sent(&*new, old, self.endpoint.kind()),
+            Part::Object => validation::check_update_as_sent(&*new, old, self.endpoint.kind()),
+            Part::Finalizers => validation::check_part_update(&*new, old, |errors| {
+                (new.resource().rules.validate_replacement)(&*new, old, errors);
+            }),
             Part::Status => validation::check_status_update(&*new, old),
             Part::Own(part) => validation::check_part_update(&*new, old, |errors| part.check(&*new, old, errors)),
         });
