@@ -152,6 +152,10 @@ impl Write<'_> {
                 let Some(make) = change.otherwise else {
                     return Err(self.endpoint.not_found(name));
                 };
+                if !change.uid.is_empty() {
+                    let resource = self.endpoint.kind().group_resource();
+                    return Err(ApiError::wrong_uid_on_update(&resource, name, &key, change.uid, ""));
+                }
                 let made = self.endpoint.stores().large_bodies().work(self.size, make).await?;
                 match Box::pin(self.create_missing(made)).await? {
                     Some(outcome) => return Ok(Changed { outcome, created: true }),

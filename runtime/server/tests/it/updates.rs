@@ -199,3 +199,28 @@ async fn what_is_refused_for_its_keys_is_not_stored() {
     assert_eq!(refused.code, 400, "{}", refused.text);
     assert_eq!(server.get(&format!("{SHELVES}/s")).await.at("/spec/size"), json!(1));
 }
+
+#[tokio::test]
+async fn an_update_that_would_create_is_not_about_an_object_with_an_identity() {
+    let server = Server::with_places().await;
+    let path = "/api/v1/places/new";
+    let other = server.put(path, r#"{"metadata":{"name":"new","uid":"u"}}"#).await;
+    let (code, message) = other.refusal();
+    assert_eq!(code, 409);
+    let why = "Precondition failed: UID in precondition: u, UID in object meta: ";
+    assert!(message.ends_with(why), "{message}");
+    assert_eq!(server.put(path, r#"{"metadata":{"name":"new"}}"#).await.code, 201);
+}
+
+#[tokio::test]
+async fn a_link_to_itself_is_told_in_a_dry_run_and_not_stored() {
+    let server = Server::with_places().await;
+    server.note("n", "{}").await;
+    let (path, body) = (
+        format!("{NOTES}/n"),
+        r#"{"metadata":{"name":"n","selfLink":"x"},"data":{"a":"b"}}"#,
+    );
+    let dry = server.put(&format!("{path}?dryRun=All"), body).await;
+    assert_eq!(dry.at("/metadata/selfLink"), "x");
+    assert_eq!(server.put(&path, body).await.at("/metadata/selfLink"), Value::Null);
+}
