@@ -99,6 +99,15 @@ pub struct EventSeries {
 impl Rules for Event {
     const STRICTER_AS_SENT: bool = true;
 
+    fn settle_sample(&mut self) {
+        // New events leave to older clients what the core group says of them.
+        "Normal".clone_into(&mut self.type_);
+        self.deprecated_source = EventSource::default();
+        self.deprecated_first_timestamp = Time::ZERO;
+        self.deprecated_last_timestamp = Time::ZERO;
+        self.deprecated_count = 0;
+    }
+
     fn validate_as_sent(&self, errors: &mut FieldErrors) {
         let event = self.stored();
         event.check("reportingController", errors);
