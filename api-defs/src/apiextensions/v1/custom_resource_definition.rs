@@ -148,6 +148,11 @@ impl Rules for CustomResourceDefinition {
             strategy: "None".to_owned(),
             webhook: None,
         });
+        let webhook = self.spec.conversion.as_mut().map(|conversion| &mut conversion.webhook);
+        if let Some(webhook) = webhook {
+            // One that says nothing is none.
+            *webhook = webhook.take().filter(|webhook| !webhook.says_nothing());
+        }
         let webhook = self
             .spec
             .conversion

@@ -198,7 +198,7 @@ impl Rules for APIService {
         for (index, condition) in self.status.conditions.iter().enumerate() {
             if !matches!(condition.status.as_str(), "True" | "False" | "Unknown") {
                 let mut errors = errors.at_index("status.conditions", index);
-                errors.not_supported("status", condition.status.as_str(), &["True", "False", "Unknown"]);
+                errors.not_supported_in_order("status", condition.status.as_str(), &["True", "False", "Unknown"]);
             }
         }
     }

@@ -3,32 +3,32 @@
 use std::borrow::Cow;
 
 use bytes::Bytes;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
-use super::FieldErrors;
+use super::{FieldError, FieldErrors};
 
 /// The parts of objects, which are no maps: what is shown as `null` there is something else.
 const PARTS: [&str; 3] = ["metadata", "spec", "status"];
 
-/// A body in which a client may have sent `[]` or `{}`. Objects do not tell that from nothing, but messages about it do:
-/// what is not there is shown as `null`.
+/// A body in which a client may have sent `[]`, `{}` or `""`. Objects do not tell that from nothing, but messages about it
+/// do: what is not there is shown as `null`.
 ///
 /// The body is looked into when there is something wrong with the object, and only where.
 #[derive(Clone, Debug, Default)]
 pub struct SentEmpty(Bytes);
 
-/// An error whose value is shown as `null`: its field, and what the client sent there if it sent something empty.
-struct Sought<'e> {
+/// An error whose value shows `null`: its field, and what the client sent there.
+struct Sought<'e, 'd> {
     field: &'e str,
     index: usize,
-    sent: Option<&'static str>,
+    sent: Option<&'d Value>,
 }
 
 impl SentEmpty {
     /// Keeps a body in JSON, unless nothing in it is empty.
     #[must_use]
     pub fn new(json: &Bytes) -> Self {
-        match holds_empty(json) {
+        match holds_empty(json) || json.windows(2).any(|two| two == b"\"\"") {
             true => Self(json.clone()),
             false => Self::default(),
         }
@@ -38,12 +38,8 @@ impl SentEmpty {
     #[must_use]
     pub fn shown_in<'e>(&self, errors: &'e FieldErrors) -> Cow<'e, FieldErrors> {
         let mut shown = Cow::Borrowed(errors);
-        let null = errors
-            .errors
-            .iter()
-            .enumerate()
-            .filter(|(_, error)| error.value == "null" && !PARTS.contains(&error.field.as_str()));
-        let mut sought: Vec<Sought<'_>> = null
+        let null = errors.errors.iter().enumerate().filter(|(_, error)| shows_null(error));
+        let mut sought: Vec<Sought<'_, '_>> = null
             .map(|(index, error)| Sought {
                 field: &error.field,
                 index,
@@ -59,20 +55,30 @@ impl SentEmpty {
         sought.sort_unstable_by_key(|sought| sought.field);
         look_at(&document, 0, &mut sought);
         for Sought { index, sent, .. } in sought {
-            if let Some(sent) = sent {
-                sent.clone_into(&mut shown.to_mut().errors[index].value);
+            let value = &errors.errors[index].value;
+            if let Some(with_empty) = sent.and_then(|sent| emptied(value, sent)) {
+                shown.to_mut().errors[index].value = with_empty;
             }
         }
         shown
     }
 }
 
+/// Whether something that is not there is shown: the value itself, or something in it.
+fn shows_null(error: &FieldError) -> bool {
+    match error.value.as_str() {
+        "null" => !PARTS.contains(&error.field.as_str()),
+        value => value.starts_with(['{', '[']) && value.contains("null"),
+    }
+}
+
 /// Looks for the fields of `sought` in `value`, whose own path is the first `at` bytes of each of them. They are sorted.
 /// Members that lead to none are passed by, however many there are and however long their names.
-fn look_at(value: &Value, at: usize, sought: &mut [Sought<'_>]) {
+fn look_at<'d>(value: &'d Value, at: usize, sought: &mut [Sought<'_, 'd>]) {
+    for sought in sought.iter_mut().filter(|sought| sought.field.len() == at) {
+        sought.sent = Some(value);
+    }
     match value {
-        Value::Array(list) if list.is_empty() => found(at, sought, "[]"),
-        Value::Object(map) if map.is_empty() => found(at, sought, "{}"),
         Value::Array(list) => {
             for (index, element) in list.iter().enumerate() {
                 look_below(element, at, &format!("[{index}]"), sought);
@@ -89,7 +95,7 @@ fn look_at(value: &Value, at: usize, sought: &mut [Sought<'_>]) {
     }
 }
 
-fn look_below(value: &Value, at: usize, step: &str, sought: &mut [Sought<'_>]) {
+fn look_below<'d>(value: &'d Value, at: usize, step: &str, sought: &mut [Sought<'_, 'd>]) {
     let sought = below(sought, at, step);
     if !sought.is_empty() {
         look_at(value, at + step.len(), sought);
@@ -97,7 +103,7 @@ fn look_below(value: &Value, at: usize, step: &str, sought: &mut [Sought<'_>]) {
 }
 
 /// Those that go on with `step` after the first `at` bytes, which they have in common.
-fn below<'s, 'e>(sought: &'s mut [Sought<'e>], at: usize, step: &str) -> &'s mut [Sought<'e>] {
+fn below<'s, 'e, 'd>(sought: &'s mut [Sought<'e, 'd>], at: usize, step: &str) -> &'s mut [Sought<'e, 'd>] {
     let step = step.as_bytes();
     let start = sought.partition_point(|sought| &sought.field.as_bytes()[at..] < step);
     let sought = &mut sought[start..];
@@ -105,9 +111,110 @@ fn below<'s, 'e>(sought: &'s mut [Sought<'e>], at: usize, step: &str) -> &'s mut
     &mut sought[..end]
 }
 
-fn found(at: usize, sought: &mut [Sought<'_>], shown: &'static str) {
-    for sought in sought.iter_mut().filter(|sought| sought.field.len() == at) {
-        sought.sent = Some(shown);
+/// `shown`, which is JSON, with what is empty in `sent` in place of `null`; `None` if it is no JSON.
+///
+/// The members may have the names of Go's fields, which are those of JSON but for the case of letters.
+fn emptied(shown: &str, sent: &Value) -> Option<String> {
+    let mut copy = Copy {
+        rest: shown,
+        out: String::with_capacity(shown.len()),
+    };
+    copy.value(Some(sent))?;
+    copy.rest.is_empty().then_some(copy.out)
+}
+
+/// Compact JSON that is copied from front to back.
+struct Copy<'s> {
+    rest: &'s str,
+    out: String,
+}
+
+impl<'s> Copy<'s> {
+    fn value(&mut self, sent: Option<&Value>) -> Option<()> {
+        match self.rest.as_bytes().first()? {
+            b'{' => self.members(sent.and_then(Value::as_object)),
+            b'[' => self.elements(sent.and_then(Value::as_array)),
+            b'n' => {
+                self.rest = self.rest.strip_prefix("null")?;
+                self.out.push_str(match sent {
+                    Some(Value::Array(list)) if list.is_empty() => "[]",
+                    Some(Value::Object(map)) if map.is_empty() => "{}",
+                    Some(Value::String(text)) if text.is_empty() => "\"\"",
+                    _ => "null",
+                });
+                Some(())
+            }
+            b'"' => self.text().map(drop),
+            _ => {
+                let end = self.rest.find([',', ']', '}']).unwrap_or(self.rest.len());
+                self.take(end);
+                Some(())
+            }
+        }
+    }
+
+    fn members(&mut self, sent: Option<&Map<String, Value>>) -> Option<()> {
+        self.take(1);
+        while !self.rest.starts_with('}') {
+            let name = self.text()?;
+            let name = &name[1..name.len() - 1];
+            if !self.rest.starts_with(':') {
+                return None;
+            }
+            self.take(1);
+            let known = sent.and_then(|sent| {
+                let mut members = sent.iter();
+                let alike = |(own, _): &(&String, &Value)| own.eq_ignore_ascii_case(name);
+                sent.get(name).or_else(|| members.find(alike).map(|(_, value)| value))
+            });
+            self.value(known)?;
+            self.separator()?;
+        }
+        self.take(1);
+        Some(())
+    }
+
+    fn elements(&mut self, sent: Option<&Vec<Value>>) -> Option<()> {
+        self.take(1);
+        for index in 0.. {
+            if self.rest.starts_with(']') {
+                break;
+            }
+            self.value(sent.and_then(|sent| sent.get(index)))?;
+            self.separator()?;
+        }
+        self.take(1);
+        Some(())
+    }
+
+    /// Text with its quotes.
+    fn text(&mut self) -> Option<&'s str> {
+        let mut bytes = self.rest.bytes().enumerate().skip(1);
+        let mut is_escaped = false;
+        let (end, _) = bytes.find(|(_, byte)| {
+            let ends = *byte == b'"' && !is_escaped;
+            is_escaped = *byte == b'\\' && !is_escaped;
+            ends
+        })?;
+        let text = &self.rest[..=end];
+        self.take(end + 1);
+        Some(text)
+    }
+
+    /// What is between two values, or after the last one.
+    fn separator(&mut self) -> Option<()> {
+        match self.rest.as_bytes().first()? {
+            b',' => self.take(1),
+            b'}' | b']' => {}
+            _ => return None,
+        }
+        Some(())
+    }
+
+    fn take(&mut self, end: usize) {
+        let (front, rest) = self.rest.split_at(end);
+        self.out.push_str(front);
+        self.rest = rest;
     }
 }
 
@@ -151,6 +258,24 @@ mod tests {
         );
         check("{}", &[("spec", "null"), ("", "{}")]);
         check(r#"{"spec":{}}"#, &[("spec", "null")]);
+    }
+
+    #[test]
+    fn what_is_empty_in_a_value_is_shown_in_it() {
+        let shown = |value: &str| {
+            let body = r#"{"spec":{"list":[],"inner":[{"map":{},"n":1}],"data":"","text":"a\"null"}}"#;
+            let mut errors = FieldErrors::default();
+            errors.invalid("spec", Json(value), "");
+            let sent = SentEmpty::new(&Bytes::from_static(body.as_bytes()));
+            sent.shown_in(&errors).as_slice()[0].value.clone()
+        };
+        assert_eq!(
+            shown(r#"{"List":null,"Inner":[{"Map":null,"N":1},null],"Data":null,"Text":"a\"null","Other":null}"#),
+            r#"{"List":[],"Inner":[{"Map":{},"N":1},null],"Data":"","Text":"a\"null","Other":null}"#
+        );
+        for odd in ["{null", "[null,", "{\"a\"null}", "[\"null]"] {
+            assert_eq!(shown(odd), odd);
+        }
     }
 
     #[test]

@@ -65,7 +65,10 @@ impl<'t> Parser<'t> {
             '+' | '-' | '0'..='9' => return self.number(),
             c if is_word(c) => return self.identifier(),
             '\n' | '\r' => return Err("unclosed action".to_owned()),
-            c => return Err(format!("unrecognized character in action: {c:?}")),
+            c => {
+                let code = u32::from(c);
+                return Err(format!("unrecognized character in action: U+{code:04X} '{c}'"));
+            }
         }
         Ok(())
     }

@@ -18,6 +18,7 @@ pub fn check_template_metadata(field: &str, meta: &ObjectMeta, errors: &mut Fiel
         let value: &dyn Value = meta.field(index);
         let set = match value.view() {
             View::Absent => false,
+            _ if field.is_optional() => true,
             other => !other.is_zero(),
         };
         if set && !ALLOWED.contains(&field.name) {
@@ -37,9 +38,12 @@ mod tests {
         let mut meta = ObjectMeta::default();
         meta.labels.insert("a".to_owned(), "b".to_owned());
         meta.name = "n".to_owned();
+        meta.deletion_grace_period_seconds = Some(0);
         let mut errors = FieldErrors::default();
         check_template_metadata("spec.metadata", &meta, &mut errors);
         let messages: Vec<String> = errors.as_slice().iter().map(|error| error.message()).collect();
-        assert_eq!(messages, ["spec.metadata.name: Forbidden: cannot be set"]);
+        let expected = ["name", "deletionGracePeriodSeconds"]
+            .map(|field| format!("spec.metadata.{field}: Forbidden: cannot be set"));
+        assert_eq!(messages, expected);
     }
 }

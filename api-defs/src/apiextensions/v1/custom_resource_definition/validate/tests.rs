@@ -314,3 +314,15 @@ fn rules_inside_of_what_expressions_cannot_see_cannot_be_read() {
                     information";
     assert!(found.contains(expected), "{found}");
 }
+
+#[test]
+fn a_webhook_that_says_nothing_is_not_kept() {
+    let conversion = |webhook: Value| {
+        let definition = definition(json!({"type": "object"}), |document| {
+            document["spec"]["conversion"] = json!({"strategy": "None", "webhook": webhook});
+        });
+        definition.spec.conversion.and_then(|conversion| conversion.webhook)
+    };
+    assert_eq!(conversion(json!({})), None);
+    assert!(conversion(json!({"conversionReviewVersions": ["v1"]})).is_some());
+}
