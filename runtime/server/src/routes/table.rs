@@ -191,7 +191,8 @@ impl RouteTable {
 
 /// Whether an object is created at the path of one, which custom kinds take: the name in the path means nothing.
 fn is_named_create(facts: &ServedResource, info: &RequestInfo) -> bool {
-    info.verb() == Verb::Create && info.subresource().is_empty() && facts.verbs.contains(&Verb::Create)
+    let is_named = !info.path_name().is_empty() && info.subresource().is_empty();
+    is_named && info.verb() == Verb::Create && facts.verbs.contains(&Verb::Create)
 }
 
 /// What is said of a custom kind where it does not take a request.
