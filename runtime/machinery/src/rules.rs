@@ -41,6 +41,15 @@ pub trait Rules: Sized {
         Vec::new()
     }
 
+    /// The new object with what its creator comes to manage although [`Rules::prepare_create`] fills it in; `None` when
+    /// that is the object as it is.
+    fn as_managed(&self) -> Option<Self>
+    where
+        Self: Sized,
+    {
+        None
+    }
+
     /// Resets what a creator may not decide. `status` is already cleared when the kind has a status subresource.
     fn prepare_create(&mut self) {}
 
@@ -241,6 +250,8 @@ pub struct RulesTable {
     pub default_values: fn(&mut dyn Object),
     /// See [`Rules::preparation_warnings`].
     pub preparation_warnings: fn(&dyn Object) -> Vec<String>,
+    /// See [`Rules::as_managed`].
+    pub as_managed: fn(&dyn Object) -> Option<Box<dyn Object>>,
     /// See [`Rules::prepare_create`].
     pub prepare_create: fn(&mut dyn Object),
     /// See [`Rules::note_creator`].
@@ -291,6 +302,7 @@ impl RulesTable {
         holds_proofs: false,
         default_values: |_| {},
         preparation_warnings: |_| Vec::new(),
+        as_managed: |_| None,
         prepare_create: |_| {},
         note_creator: |_, _| {},
         prepare_update: |_, _| {},
@@ -330,6 +342,7 @@ impl RulesTable {
                 Some(object) => object.preparation_warnings(),
                 None => Vec::new(),
             },
+            as_managed: |object| Some(Box::new(object.downcast_ref::<R>()?.as_managed()?)),
             prepare_create: |object| {
                 if let Some(object) = object.downcast_mut::<R>() {
                     object.prepare_create();

@@ -77,6 +77,12 @@ impl Rules for Job {
         self.spec.default_parts();
     }
 
+    fn as_managed(&self) -> Option<Self> {
+        let mut managed = self.clone();
+        managed.default_labels();
+        Some(managed)
+    }
+
     fn prepare_create(&mut self) {
         self.spec.template.drop_disabled(None);
         if self.spec.manual_selector != Some(true) {
@@ -154,6 +160,14 @@ mod tests {
         job.metadata.uid = "u".to_owned();
         job.prepare_create();
         job.metadata.labels.into_keys().collect()
+    }
+
+    #[test]
+    fn the_creator_manages_the_labels_of_the_template_but_not_generated_ones() {
+        let mut job = Job::default();
+        job.spec.template.metadata.labels.insert("x".to_owned(), "y".to_owned());
+        let managed = job.as_managed().unwrap();
+        assert_eq!(managed.metadata.labels, job.spec.template.metadata.labels);
     }
 
     #[test]

@@ -188,7 +188,21 @@ impl<'a> Write<'a> {
     fn track_now(&self, live: Option<&dyn Object>, new: &mut dyn Object) {
         match self.managing {
             Managing::Changes => {
-                let tracked = fields::track_write(live, new, &self.tracking(), &**self.endpoint.stores().scheme());
+                let track = |new: &mut dyn Object| {
+                    fields::track_write(live, new, &self.tracking(), &**self.endpoint.stores().scheme())
+                };
+                let as_managed = match live {
+                    None => (self.endpoint.kind().rules.as_managed)(new),
+                    Some(_) => None,
+                };
+                let tracked = match as_managed {
+                    None => track(new),
+                    Some(mut managed) => {
+                        let tracked = track(&mut *managed);
+                        new.meta_mut().managed_fields = std::mem::take(&mut managed.meta_mut().managed_fields);
+                        tracked
+                    }
+                };
                 if let Err(error) = tracked {
                     let meta = new.meta();
                     tracing::warn!(
