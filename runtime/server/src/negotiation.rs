@@ -151,7 +151,7 @@ pub(crate) fn negotiate_document(request: &Parts) -> ApiResult<Output> {
     Ok(output)
 }
 
-/// As [`negotiate_document`] for answers that must go out in any case: JSON for people when nothing else is agreed.
+/// As `negotiate_document` for answers that must go out in any case: JSON for people when nothing else is agreed.
 #[must_use]
 pub fn negotiate_or_json(request: &Parts) -> Output {
     negotiate_document(request).unwrap_or(Output {

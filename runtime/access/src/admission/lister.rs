@@ -46,7 +46,7 @@ impl dyn Lister + '_ {
         Ok(self.get(R::RESOURCE, namespace, name)?.and_then(typed))
     }
 
-    /// As [`Self::find`], for what kube-apiserver asks itself over the network when its caches do not have it: a name that
+    /// As `find`, for what kube-apiserver asks itself over the network when its caches do not have it: a name that
     /// cannot stand in a path is refused on the way.
     ///
     /// # Errors
