@@ -82,6 +82,9 @@ pub struct Listener {
     tls: Option<Arc<Tls>>,
 }
 
+/// How long connections in other protocols may take to say their end, when the server stops.
+const FAREWELL: Duration = Duration::from_secs(1);
+
 impl Listener {
     /// Opens a socket at `address`; without `tls` it speaks plain HTTP.
     ///
@@ -138,14 +141,16 @@ impl Listener {
             };
             let (sessions, tls, watcher) = (Arc::clone(&sessions), self.tls.clone(), graceful.watcher());
             tokio::spawn(async move {
-                sessions.run(stream, peer, tls.as_ref(), watcher).await;
-                drop(place);
+                sessions.run(stream, peer, tls.as_ref(), watcher, place.ok()).await;
             });
         }
         drop(self.socket);
         if tokio::time::timeout(drain, graceful.shutdown()).await.is_err() {
             tracing::warn!(?drain, "some connections did not end in time");
         }
+        // Connections that went on in another protocol are nobody's any more, but watches among them have an end to tell.
+        let all = u32::try_from(limits.connections).unwrap_or(u32::MAX);
+        at_most(drain.min(FAREWELL), room.acquire_many(all)).await;
         if let Some(reload) = reload {
             reload.abort();
         }

@@ -5,8 +5,10 @@
 mod frame;
 mod handshake;
 
+use std::convert::Infallible;
 use std::io;
 use std::pin::pin;
+use std::time::Duration;
 
 use axum::response::Response;
 use bytes::Bytes;
@@ -20,10 +22,13 @@ use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt as _, BufReader};
 use tokio::sync::mpsc;
 
 pub(crate) use self::frame::push_message;
-use self::frame::{Heard, NORMAL, PROTOCOL_ERROR, close, hear, pong};
+use self::frame::{Heard, NORMAL, close, hear, pong};
 use self::handshake::Handshake;
 pub(crate) use self::handshake::is_asked_for;
 use crate::failure;
+
+/// How long a client may take to read one piece of what it is told.
+const PATIENCE: Duration = Duration::from_secs(60);
 
 /// Goes on in WebSocket and tells `frames`, until they end or the client does. Each chunk is whole frames.
 pub(crate) fn answer(request: &Parts, frames: impl Stream<Item = Bytes> + Send + 'static) -> Response {
@@ -36,7 +41,7 @@ pub(crate) fn answer(request: &Parts, frames: impl Stream<Item = Bytes> + Send +
     };
     tokio::spawn(async move {
         let spoken = match upgrade.await {
-            Ok(connection) => speak(TokioIo::new(connection), frames).await,
+            Ok(connection) => speak(TokioIo::new(connection), frames, PATIENCE).await,
             Err(error) => Err(io::Error::other(error)),
         };
         if let Err(error) = spoken {
@@ -46,42 +51,68 @@ pub(crate) fn answer(request: &Parts, frames: impl Stream<Item = Bytes> + Send +
     handshake.response()
 }
 
-async fn speak(connection: impl AsyncRead + AsyncWrite, frames: impl Stream<Item = Bytes>) -> io::Result<()> {
-    let (reader, mut writer) = tokio::io::split(connection);
-    let (sender, mut pongs) = mpsc::channel(1);
-    let mut frames = pin!(frames);
-    let telling = async {
-        loop {
-            let frame = tokio::select! {
-                frame = frames.next() => frame,
-                Some(pong) = pongs.recv() => Some(pong),
-            };
-            let Some(frame) = frame else { return io::Result::Ok(()) };
-            writer.write_all(&frame).await?;
-            writer.flush().await?;
-        }
-    };
-    let status = tokio::select! {
-        told = telling => told.map(|()| NORMAL)?,
-        status = listen(reader, sender) => status,
-    };
-    writer.write_all(&close(status)).await?;
-    writer.shutdown().await
+/// What the client's side asks to be told between two frames.
+enum Answer {
+    Pong(Bytes),
+    /// The end, and why.
+    Close(u16),
 }
 
-/// Listens until the client ends or breaks the rules, and hands on answers to its pings. Returns with which status to close.
-async fn listen(reader: impl AsyncRead + Unpin, pongs: mpsc::Sender<Bytes>) -> u16 {
+async fn speak(
+    connection: impl AsyncRead + AsyncWrite,
+    frames: impl Stream<Item = Bytes>,
+    patience: Duration,
+) -> io::Result<()> {
+    let (reader, mut writer) = tokio::io::split(connection);
+    let (sender, mut answers) = mpsc::channel(1);
+    let telling = async {
+        let mut frames = pin!(frames);
+        let status = loop {
+            let frame = tokio::select! {
+                frame = frames.next() => frame,
+                Some(answer) = answers.recv() => match answer {
+                    Answer::Pong(pong) => Some(pong),
+                    Answer::Close(status) => break status,
+                },
+            };
+            let Some(frame) = frame else { break NORMAL };
+            in_time(patience, tell(&mut writer, &frame)).await?;
+        };
+        in_time(patience, tell(&mut writer, &close(status))).await?;
+        in_time(patience, writer.shutdown()).await
+    };
+    // Ends with the telling: a frame is never cut by what the client says meanwhile.
+    tokio::select! {
+        told = telling => told,
+        never = listen(reader, sender) => match never {},
+    }
+}
+
+async fn tell(writer: &mut (impl AsyncWrite + Unpin), frame: &[u8]) -> io::Result<()> {
+    writer.write_all(frame).await?;
+    writer.flush().await
+}
+
+/// Waits for a client that does not read, but not for ever.
+async fn in_time(patience: Duration, telling: impl Future<Output = io::Result<()>>) -> io::Result<()> {
+    let told = tokio::time::timeout(patience, telling).await;
+    told.unwrap_or_else(|_| Err(io::ErrorKind::TimedOut.into()))
+}
+
+/// Listens until the client ends or breaks the rules, and asks for answers to what it says.
+async fn listen(reader: impl AsyncRead + Unpin, answers: mpsc::Sender<Answer>) -> Infallible {
     let mut reader = BufReader::new(reader);
     loop {
-        match hear(&mut reader).await {
-            Ok(Heard::Ping(payload)) => {
-                if pongs.send(pong(&payload)).await.is_err() {
-                    return NORMAL;
-                }
-            }
-            Ok(Heard::Message) => {}
-            Ok(Heard::Bare) => return PROTOCOL_ERROR,
-            Ok(Heard::Close) | Err(_) => return NORMAL,
+        let answer = match hear(&mut reader).await {
+            Ok(Heard::Message) => continue,
+            Ok(Heard::Ping(payload)) => Answer::Pong(pong(&payload)),
+            Ok(Heard::Against(status)) => Answer::Close(status),
+            Ok(Heard::Close) | Err(_) => Answer::Close(NORMAL),
+        };
+        let is_last = matches!(answer, Answer::Close(_));
+        if answers.send(answer).await.is_err() || is_last {
+            // Whoever tells ends both sides.
+            return std::future::pending().await;
         }
     }
 }
@@ -97,7 +128,7 @@ mod tests {
     async fn heard(said: &[u8], frames: impl Stream<Item = Bytes>) -> Vec<u8> {
         let (mut client, server) = tokio::io::duplex(1 << 10);
         client.write_all(said).await.expect("there is room");
-        speak(server, frames).await.expect("nothing breaks");
+        speak(server, frames, PATIENCE).await.expect("nothing breaks");
         let mut heard = Vec::new();
         client.read_to_end(&mut heard).await.expect("it ends");
         heard
@@ -125,7 +156,23 @@ mod tests {
             &[0x88, 0x80, 0, 0, 0, 0],
         ];
         let heard = heard(&said.concat(), stream::pending()).await;
-        assert!(heard.ends_with(&[0x88, 2, 3, 0xe8]), "{heard:?}");
+        assert_eq!(heard, [0x8a, 1, b'a', 0x88, 2, 3, 0xe8]);
+    }
+
+    #[tokio::test]
+    async fn messages_and_pings_that_are_too_long_end_the_conversation() {
+        let message = [0x82, 0xff, 0, 0, 0, 0, 0x7f, 0, 0, 0, 0, 0, 0, 0];
+        assert_eq!(heard(&message, stream::pending()).await, [0x88, 2, 3, 0xf1]);
+        let ping = [0x89, 0xfe, 0, 126, 0, 0, 0, 0];
+        assert_eq!(heard(&ping, stream::pending()).await, [0x88, 2, 3, 0xea]);
+    }
+
+    #[tokio::test]
+    async fn a_client_that_does_not_read_is_left() {
+        let (_client, server) = tokio::io::duplex(1 << 10);
+        let frames = stream::repeat(Bytes::from(vec![b'x'; 4 << 10]));
+        let told = speak(server, frames, Duration::ZERO).await;
+        assert_eq!(told.map_err(|error| error.kind()), Err(io::ErrorKind::TimedOut));
     }
 
     #[tokio::test]

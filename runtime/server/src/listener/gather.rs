@@ -12,6 +12,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, ready};
 
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::sync::OwnedSemaphorePermit;
 
 use super::exchanges::Exchanges;
 
@@ -26,6 +27,8 @@ const LITTLE: usize = 4 << 10;
 #[derive(Debug)]
 pub(super) struct Gather<IO> {
     shared: Arc<Mutex<Shared<IO>>>,
+    /// Counts the connection as long as somebody has it, also when it goes on in another protocol.
+    _place: Option<OwnedSemaphorePermit>,
 }
 
 /// The side of the task that polls the connection.
@@ -47,8 +50,8 @@ struct Shared<IO> {
     open: bool,
 }
 
-/// Splits `io` into what the connection writes to and what lets it out.
-pub(super) fn gather<IO>(io: IO) -> (Gather<IO>, Outlet<IO>) {
+/// Splits `io` into what the connection writes to, which keeps its `place` among the connections, and what lets it out.
+pub(super) fn gather<IO>(io: IO, place: Option<OwnedSemaphorePermit>) -> (Gather<IO>, Outlet<IO>) {
     let shared = Arc::new(Mutex::new(Shared {
         io,
         held: Vec::new(),
@@ -58,6 +61,7 @@ pub(super) fn gather<IO>(io: IO) -> (Gather<IO>, Outlet<IO>) {
     }));
     let gather = Gather {
         shared: Arc::clone(&shared),
+        _place: place,
     };
     (gather, Outlet { shared })
 }
@@ -240,7 +244,7 @@ mod tests {
     async fn what_is_said_at_one_moment_is_one_write() {
         let (near, mut far) = duplex(1 << 20);
         let writes = Arc::new(AtomicUsize::new(0));
-        let (mut inside, outlet) = gather(Counted(near, Arc::clone(&writes)));
+        let (mut inside, outlet) = gather(Counted(near, Arc::clone(&writes)), None);
         let conversation = async {
             for _ in 0..50 {
                 inside.write_all(b"frame").await?;
@@ -267,7 +271,7 @@ mod tests {
     #[tokio::test]
     async fn last_words_leave_before_the_connection_is_taken_over() {
         let (near, mut far) = duplex(3);
-        let (mut inside, outlet) = gather(near);
+        let (mut inside, outlet) = gather(near, None);
         let conversation = async {
             inside.write_all(b"switching").await?;
             inside.flush().await?;
@@ -311,7 +315,7 @@ mod tests {
     #[tokio::test]
     async fn what_waits_below_is_flushed_later() {
         let (near, mut far) = duplex(1 << 10);
-        let (mut inside, outlet) = gather(Hesitant(near, Vec::new(), true));
+        let (mut inside, outlet) = gather(Hesitant(near, Vec::new(), true), None);
         let conversation = async {
             inside.write_all(b"answer").await?;
             inside.flush().await?;
@@ -328,7 +332,7 @@ mod tests {
     #[tokio::test]
     async fn a_slow_reader_gets_everything() {
         let (near, mut far) = duplex(100);
-        let (mut inside, outlet) = gather(near);
+        let (mut inside, outlet) = gather(near, None);
         let sent: Vec<u8> = (0..HELD * 3).map(|position| (position % 251) as u8).collect();
         let conversation = async {
             for (number, piece) in sent.chunks(5000).enumerate() {

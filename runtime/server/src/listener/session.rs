@@ -16,6 +16,7 @@ use hyper_util::server::conn::auto::Builder;
 use hyper_util::server::graceful::Watcher;
 use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt};
 use tokio::net::TcpStream;
+use tokio::sync::OwnedSemaphorePermit;
 
 use super::activity::{Activity, RunningBody};
 use super::exchanges::{Beginning, Exchanges};
@@ -68,12 +69,20 @@ impl<S: Service> Sessions<S> {
     }
 
     /// Serves a connection until it ends; what goes wrong with it is the client's business and only worth a debug line.
-    pub(super) async fn run(&self, stream: TcpStream, peer: SocketAddr, tls: Option<&Arc<Tls>>, watcher: Watcher) {
+    /// The connection has its `place` until then, also while it goes on in another protocol.
+    pub(super) async fn run(
+        &self,
+        stream: TcpStream,
+        peer: SocketAddr,
+        tls: Option<&Arc<Tls>>,
+        watcher: Watcher,
+        place: Option<OwnedSemaphorePermit>,
+    ) {
         if let Err(error) = stream.set_nodelay(true) {
             tracing::debug!(%peer, %error, "cannot send small answers at once");
         }
         let Some(tls) = tls else {
-            return self.speak(stream, Peer::at(peer), watcher).await;
+            return self.speak(stream, Peer::at(peer), watcher, place).await;
         };
         let handshake = async {
             let mut stream = stream;
@@ -93,11 +102,11 @@ impl<S: Service> Sessions<S> {
                 tracing::debug!(%peer, %error, "the TLS handshake failed");
             }
             // The stream is large and would otherwise be part of each future around it.
-            Some(Ok((stream, client))) => Box::pin(self.speak(stream, client, watcher)).await,
+            Some(Ok((stream, client))) => Box::pin(self.speak(stream, client, watcher, place)).await,
         }
     }
 
-    async fn speak<IO>(&self, io: IO, client: Peer, watcher: Watcher)
+    async fn speak<IO>(&self, io: IO, client: Peer, watcher: Watcher, place: Option<OwnedSemaphorePermit>)
     where
         IO: AsyncRead + AsyncWrite + Unpin + Send + 'static,
     {
@@ -120,7 +129,7 @@ impl<S: Service> Sessions<S> {
                 }))
             }
         });
-        let (io, outlet) = gather(io);
+        let (io, outlet) = gather(io, place);
         let beginning = Beginning::default();
         let builder = self.builder(beginning.clone());
         let conversation = watcher.watch(builder.serve_connection_with_upgrades(TokioIo::new(io), service));

@@ -8,7 +8,9 @@ use tokio::io::{AsyncRead, AsyncReadExt as _};
 /// The end of what was to be told.
 pub(super) const NORMAL: u16 = 1000;
 /// The client breaks the rules.
-pub(super) const PROTOCOL_ERROR: u16 = 1002;
+const PROTOCOL_ERROR: u16 = 1002;
+/// The client says too much at once.
+const TOO_LONG: u16 = 1009;
 
 const FINAL: u8 = 0x80;
 const MASKED: u8 = 0x80;
@@ -18,8 +20,10 @@ const CLOSE: u8 = 8;
 const PING: u8 = 9;
 const PONG: u8 = 10;
 
-/// Bytes that the payload of a ping may have.
-const MAX_CONTROL: usize = 125;
+/// Set in the opcodes of frames about the conversation.
+const CONTROL: u8 = 8;
+/// Bytes that the payload of such a frame may have.
+const MAX_CONTROL: u64 = 125;
 /// Bytes that a message may have that is passed over.
 const MAX_MESSAGE: u64 = 32 << 20;
 
@@ -68,20 +72,20 @@ pub(super) enum Heard {
     Message,
     /// It ends.
     Close,
-    /// A frame without a mask, which clients must not send.
-    Bare,
+    /// Something that ends the conversation with this status: a frame without a mask, or one that is too long.
+    Against(u16),
 }
 
 /// Reads one frame.
 ///
 /// # Errors
 ///
-/// When the connection ends, or what it says is too long.
+/// When the connection ends.
 pub(super) async fn hear(reader: &mut (impl AsyncRead + Unpin)) -> io::Result<Heard> {
     let opcode = reader.read_u8().await? & 0x0f;
     let length = reader.read_u8().await?;
     if length & MASKED == 0 {
-        return Ok(Heard::Bare);
+        return Ok(Heard::Against(PROTOCOL_ERROR));
     }
     let length = match length & !MASKED {
         126 => u64::from(reader.read_u16().await?),
@@ -94,17 +98,18 @@ pub(super) async fn hear(reader: &mut (impl AsyncRead + Unpin)) -> io::Result<He
         return Ok(Heard::Close);
     }
     if length > MAX_MESSAGE {
-        return Err(io::Error::other("a message is too long"));
+        return Ok(Heard::Against(TOO_LONG));
+    }
+    if opcode & CONTROL != 0 && length > MAX_CONTROL {
+        return Ok(Heard::Against(PROTOCOL_ERROR));
     }
     let mut payload = reader.take(length);
-    let mut ping = Vec::new();
-    if opcode == PING {
-        (&mut payload).take(MAX_CONTROL as u64).read_to_end(&mut ping).await?;
-    }
-    tokio::io::copy(&mut payload, &mut tokio::io::sink()).await?;
     if opcode != PING {
+        tokio::io::copy(&mut payload, &mut tokio::io::sink()).await?;
         return Ok(Heard::Message);
     }
+    let mut ping = Vec::new();
+    payload.read_to_end(&mut ping).await?;
     ping.iter_mut()
         .zip(mask.iter().cycle())
         .for_each(|(byte, mask)| *byte ^= mask);
