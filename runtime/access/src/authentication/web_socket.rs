@@ -35,15 +35,18 @@ impl Authenticator for WebSocketTokens {
         }
     }
 
-    /// Leaves the protocols that are some.
+    /// Leaves the protocols that are some. Tokens go whether or not they were looked at: who is known otherwise may send
+    /// them too.
     fn forget(&self, headers: &mut HeaderMap) {
-        if !matches!(token(headers), Ok(Some(_))) {
+        if !protocols(headers).any(|protocol| protocol.starts_with(PREFIX)) {
             return;
         }
         let spoken: Vec<&str> = protocols(headers)
             .filter(|protocol| !protocol.starts_with(PREFIX))
             .collect();
-        if let Ok(spoken) = HeaderValue::try_from(spoken.join(",")) {
+        let spoken = HeaderValue::try_from(spoken.join(",")).ok();
+        headers.remove(SEC_WEBSOCKET_PROTOCOL);
+        if let Some(spoken) = spoken.filter(|spoken| !spoken.is_empty()) {
             headers.insert(SEC_WEBSOCKET_PROTOCOL, spoken);
         }
     }
@@ -120,6 +123,19 @@ mod tests {
         let tokens = WebSocketTokens::new(Arc::new(BearerTokens::new(Vec::new(), Vec::new())));
         tokens.forget(&mut headers);
         assert_eq!(headers[SEC_WEBSOCKET_PROTOCOL], "base64.binary.k8s.io");
+    }
+
+    #[test]
+    fn tokens_that_were_not_looked_at_are_forgotten_too() {
+        let one = encoded("secret");
+        let tokens = WebSocketTokens::new(Arc::new(BearerTokens::new(Vec::new(), Vec::new())));
+        let mut two = headers(&format!("{one}, x, {one}"));
+        tokens.forget(&mut two);
+        assert_eq!(two[SEC_WEBSOCKET_PROTOCOL], "x");
+        let mut alone = headers(&one);
+        alone.remove(UPGRADE);
+        tokens.forget(&mut alone);
+        assert_eq!(alone.get(SEC_WEBSOCKET_PROTOCOL), None);
     }
 
     #[test]
