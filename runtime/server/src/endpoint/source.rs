@@ -42,7 +42,7 @@ impl Endpoint {
         let output = negotiate(&call.parts, Offer::Collection)?;
         let query = call.query();
         let options = ListOptions::for_list(query)?;
-        let selection = Selection::new(&options, self.kind(), call.name())?;
+        let selection = Selection::new(&options, self.kind(), call.ctx.info.name())?;
         let mut entries = Vec::new();
         for object in source.all(call.namespace()).await? {
             let meta = object.meta();

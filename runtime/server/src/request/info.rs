@@ -7,7 +7,7 @@ use http::{Method, Uri};
 use percent_encoding::percent_decode_str;
 
 use super::Verb;
-use super::query::is_sound;
+use super::query::Query;
 
 /// What a request asks for, read from its method and path once, before anything else looks at it.
 ///
@@ -358,12 +358,9 @@ fn selected_name(query: &str) -> Option<Box<str>> {
     is_segment.then(|| name.into())
 }
 
-/// The decoded value of the first `key=value` pair called `name`.
+/// The decoded value of the first pair called `name`, as [`Query`] finds it for those who answer.
 pub(crate) fn parameter<'q>(query: &'q str, name: &str) -> Option<Cow<'q, str>> {
-    query.split('&').filter(|pair| is_sound(pair)).find_map(|pair| {
-        let (key, value) = pair.split_once('=').unwrap_or((pair, ""));
-        (key == name).then(|| decode(value))
-    })
+    Query::new(query).first(name)
 }
 
 /// Undoes the encoding of a query value.

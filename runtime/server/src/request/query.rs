@@ -42,7 +42,7 @@ impl<'q> Query<'q> {
 }
 
 /// Whether a pair holds no semicolon, and two digits behind each percent sign.
-pub(super) fn is_sound(pair: &str) -> bool {
+fn is_sound(pair: &str) -> bool {
     let mut escapes = pair.split('%').skip(1);
     let is_escape = |text: &str| {
         text.as_bytes()

@@ -69,6 +69,10 @@ fn reads_of_collections_may_be_watches_or_about_one_name() {
         "list /v1 ns= nodes n",
     );
     check(
+        "GET /api/v1/nodes?%66ieldSelector=metadata.name!%3Dn&fieldSelector=metadata.name%3Dn",
+        "list /v1 ns= nodes",
+    );
+    check(
         "GET /api/v1/nodes?fieldSelector=metadata.name!%3Dn",
         "list /v1 ns= nodes",
     );

@@ -34,7 +34,7 @@ impl Endpoint {
         let output = negotiate(&call.parts, Offer::Collection)?;
         let query = call.query();
         let options = ListOptions::for_list(query)?;
-        let selection = Selection::new(&options, self.kind(), call.name())?;
+        let selection = Selection::new(&options, self.kind(), call.ctx.info.name())?;
         let page = self.page(call, &options, &selection).await?;
         let entries = match output.target {
             // Metadata is the same in every version.

@@ -35,7 +35,8 @@ enum Source {
 }
 
 impl Selection {
-    /// Compiles the selectors of `options` on objects of `facts`; `path_name` is the name that the path demands, or empty.
+    /// Compiles the selectors of `options` on objects of `facts`; `path_name` is the name that the path demands
+    /// or a selector was authorized for, or empty.
     ///
     /// # Errors
     ///

@@ -38,7 +38,7 @@ impl Endpoint {
     pub(crate) async fn watch(self: &Arc<Self>, call: &Call) -> ApiResult<Response> {
         let output = negotiate(&call.parts, Offer::Collection)?;
         let options = ListOptions::for_watch(call.query())?;
-        let selection = Selection::new(&options, self.kind(), call.name())?;
+        let selection = Selection::new(&options, self.kind(), call.ctx.info.name())?;
         let version = parse_version_field(&options.resource_version).map_err(|why| ApiError::unnamed(500, why))?;
         let shown = match output.target {
             Target::Table => table::shown(call.query())?,
