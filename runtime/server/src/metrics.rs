@@ -11,7 +11,7 @@ mod resource;
 mod storage;
 mod token_cache;
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
 use axum::response::Response;
@@ -54,6 +54,8 @@ pub struct Metrics {
     process: process::ProcessMetrics,
     queues: queues::QueueMetrics,
     storage: storage::StorageMetrics,
+    /// Held while everything is shown.
+    showing: Mutex<()>,
     check_state: GaugeVec,
     check_runs: IntCounterVec,
 }
@@ -118,6 +120,7 @@ impl Metrics {
             process: process::ProcessMetrics::new(&registry),
             queues: queues::QueueMetrics::new(&registry),
             storage: storage::StorageMetrics::new(&registry),
+            showing: Mutex::default(),
             in_flight,
             in_queue,
             check_state,
@@ -220,6 +223,8 @@ impl Metrics {
 
     /// The answer at `/metrics`.
     pub(crate) fn answer(&self, in_flight: &InFlight) -> Response {
+        // What is counted anew would be counted twice, or missed, by two at the same time.
+        let _alone = self.showing.lock().unwrap_or_else(PoisonError::into_inner);
         let (reading, writing) = in_flight.counts();
         for (kind, count) in [("readOnly", reading), ("mutating", writing)] {
             self.in_flight
