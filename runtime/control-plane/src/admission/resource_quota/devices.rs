@@ -1,7 +1,7 @@
 //! What claims to devices use.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use planesmith_access::admission::Lister;
 use planesmith_api_defs::core::v1::{Pod, ResourceList};
@@ -26,7 +26,12 @@ const MOST: i64 = 32;
 pub(super) struct DeviceClaims<'a> {
     objects: &'a dyn Lister,
     classes: Vec<Arc<DeviceClass>>,
+    /// Of the namespace that was asked about first: a recount asks for each of its claims.
+    oldest: OnceLock<(String, Option<Oldest>)>,
 }
+
+/// When the first of the claims of each pod was made, and its name; by the pod's UID.
+type Oldest = BTreeMap<String, (i64, String)>;
 
 impl<'a> DeviceClaims<'a> {
     pub(super) fn new(objects: &'a dyn Lister) -> Self {
@@ -34,6 +39,7 @@ impl<'a> DeviceClaims<'a> {
             objects,
             // Without them devices are counted by their class only.
             classes: objects.all::<DeviceClass>("").unwrap_or_default(),
+            oldest: OnceLock::new(),
         }
     }
 
@@ -61,7 +67,9 @@ impl<'a> DeviceClaims<'a> {
     pub(super) fn usage(&self, claim: &ResourceClaim) -> ResourceList {
         let mut devices: BTreeMap<&str, i64> = BTreeMap::new();
         for (class, count) in claim.spec.devices.requests.iter().flat_map(most_of_each) {
-            *devices.entry(class).or_default() += count;
+            let sum = devices.entry(class).or_default();
+            // A claim may ask for any number, and several times.
+            *sum = sum.saturating_add(count);
         }
         let mut usage = ResourceList::from([(NUMBER.to_owned(), number(1))]);
         let of_pod = self.usage_of_pod(claim);
@@ -108,18 +116,41 @@ impl<'a> DeviceClaims<'a> {
 
     /// Whether no other claim was made for the extended resources of the pod before this one.
     fn is_first_of(&self, pod: &Pod, claim: &ResourceClaim) -> bool {
-        let age = |claim: &ResourceClaim| {
-            let created = claim.metadata.creation_timestamp.as_second();
-            (created, claim.metadata.name.clone())
+        let namespace = &claim.metadata.namespace;
+        let fresh = || (namespace.clone(), self.oldest_in(namespace));
+        let kept = self.oldest.get_or_init(fresh);
+        let other;
+        let (_, oldest) = match kept.0 == *namespace {
+            true => kept,
+            false => {
+                other = fresh();
+                &other
+            }
         };
-        let others = self.objects.all::<ResourceClaim>(&claim.metadata.namespace);
-        others.is_ok_and(|others| {
-            let mut others = others
-                .iter()
-                .filter(|other| owner(other).is_some_and(|owner| owner.uid == pod.metadata.uid));
-            others.all(|other| age(other) >= age(claim))
+        oldest.as_ref().is_some_and(|oldest| {
+            let first = oldest.get(&pod.metadata.uid);
+            first.is_none_or(|first| *first >= age(claim))
         })
     }
+
+    /// `None` when the claims cannot be read.
+    fn oldest_in(&self, namespace: &str) -> Option<Oldest> {
+        let mut oldest = Oldest::new();
+        for claim in self.objects.all::<ResourceClaim>(namespace).ok()? {
+            if let Some(owner) = owner(&claim) {
+                let age = age(&claim);
+                let first = oldest.entry(owner.uid.clone()).or_insert_with(|| age.clone());
+                *first = age.min(first.clone());
+            }
+        }
+        Some(oldest)
+    }
+}
+
+/// What orders claims by when they were made.
+fn age(claim: &ResourceClaim) -> (i64, String) {
+    let created = claim.metadata.creation_timestamp.as_second();
+    (created, claim.metadata.name.clone())
 }
 
 fn extended_name(class: &DeviceClass) -> Option<&str> {
@@ -214,6 +245,19 @@ mod tests {
                 "requests.deviceclass.resource.kubernetes.io/gpu=1",
                 "requests.deviceclass.resource.kubernetes.io/nic=35",
             ]
+        );
+    }
+
+    #[test]
+    fn no_claim_asks_for_so_much_that_it_counts_as_little() {
+        let nothing = Few::default().lister();
+        let mut requests = gpus(i64::MAX).as_array().unwrap().clone();
+        requests.extend(requests.clone());
+        let claim: ResourceClaim = object(claim(&json!({"name": "c"}), &Value::Array(requests)));
+        let usage = DeviceClaims::new(&*nothing).usage(&claim);
+        assert_eq!(
+            usage["gpu.deviceclass.resource.k8s.io/devices"].to_string(),
+            i64::MAX.to_string()
         );
     }
 
