@@ -1,5 +1,7 @@
 //! Keys that stand for the labels a pod has itself.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use planesmith_machinery::field_error::FieldErrors;
 use planesmith_machinery::meta::LabelSelector;
 use planesmith_machinery::validation::check_label_key;
@@ -23,18 +25,21 @@ pub(crate) fn check_label_keys(
         }
     }
     if let Some(selector) = selector {
-        let mut known: Vec<&str> = selector.match_labels.keys().map(String::as_str).collect();
+        let mut known: BTreeSet<&str> = selector.match_labels.keys().map(String::as_str).collect();
+        let last: BTreeMap<&str, usize> = (with.iter().enumerate())
+            .map(|(index, key)| (key.as_str(), index))
+            .collect();
         for requirement in &selector.match_expressions {
             let key = requirement.key.as_str();
             // A second one was there before.
-            let position = with.iter().rposition(|known| known == key);
-            if let Some(index) = position.filter(|_| known.contains(&key)) {
+            if let Some(&index) = last.get(key).filter(|_| known.contains(key)) {
                 let problem = "exists in both matchLabelKeys and labelSelector";
                 errors.at_index("", index).invalid("", key, problem);
             }
-            known.push(key);
+            known.insert(key);
         }
     }
+    let without: BTreeSet<&String> = without.iter().collect();
     for (index, key) in with.iter().enumerate() {
         if without.contains(key) {
             let problem = "exists in both matchLabelKeys and mismatchLabelKeys";

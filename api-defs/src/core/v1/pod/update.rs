@@ -1,6 +1,6 @@
 //! What may not change in a pod.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use planesmith_machinery::field_error::{FieldErrors, Json};
 use planesmith_machinery::go_value::diff;
@@ -175,10 +175,12 @@ fn check_only_added(new: &[Toleration], old: &[Toleration], errors: &mut FieldEr
 
 fn check_only_removed(new: &[PodSchedulingGate], old: &[PodSchedulingGate], errors: &mut FieldErrors) {
     let old: BTreeSet<&str> = old.iter().map(|gate| gate.name.as_str()).collect();
+    // Of a gate that stands several times the last place is told.
+    let last: BTreeMap<&str, usize> = (new.iter().enumerate())
+        .map(|(index, gate)| (gate.name.as_str(), index))
+        .collect();
     for (index, gate) in new.iter().enumerate() {
-        // Of a gate that stands several times the last place is told.
-        let again = new[index + 1..].iter().any(|later| later.name == gate.name);
-        if again || old.contains(gate.name.as_str()) {
+        if old.contains(gate.name.as_str()) || last[gate.name.as_str()] != index {
             continue;
         }
         let problem = format!(
