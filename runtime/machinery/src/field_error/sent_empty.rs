@@ -189,6 +189,9 @@ impl<'s> Copy<'s> {
 
     /// Text with its quotes.
     fn text(&mut self) -> Option<&'s str> {
+        if !self.rest.starts_with('"') {
+            return None;
+        }
         let mut bytes = self.rest.bytes().enumerate().skip(1);
         let mut is_escaped = false;
         let (end, _) = bytes.find(|(_, byte)| {
