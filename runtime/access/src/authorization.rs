@@ -21,6 +21,20 @@ pub struct Attributes<'a> {
     pub selectors: Selectors<'a>,
 }
 
+impl<'a> Attributes<'a> {
+    /// An action on all of its target.
+    #[must_use]
+    pub fn new(user: &'a UserInfo, verb: &'a str, target: Target<'a>) -> Self {
+        let selectors = Selectors::default();
+        Self {
+            user,
+            verb,
+            target,
+            selectors,
+        }
+    }
+}
+
 /// What of a collection somebody asks for, as clients write it; empty for all of it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Selectors<'a> {
@@ -69,6 +83,17 @@ pub enum Decision {
 pub trait Authorizer: Send + Sync + std::fmt::Debug {
     /// Decides about one action; cheap, because it runs for each request.
     fn authorize(&self, attributes: &Attributes<'_>) -> Decision;
+
+    /// Whether `user` may do `verb` to all of `target`, for one who asks on the way to something else.
+    ///
+    /// # Errors
+    /// The reason why not, which may be empty.
+    fn permits(&self, user: &UserInfo, verb: &str, target: Target<'_>) -> Result<(), String> {
+        match self.authorize(&Attributes::new(user, verb, target)) {
+            Decision::Allow => Ok(()),
+            Decision::Deny(reason) | Decision::NoOpinion(reason) | Decision::Failed(reason) => Err(reason),
+        }
+    }
 
     /// What `user` may do in `namespace`, for people who want to know before they try. Without an answer of its own an
     /// authorizer lists nothing.

@@ -31,6 +31,8 @@ use crate::user::UserInfo;
 const USER_PREFIX: &str = "system:serviceaccount:";
 /// The group of all service accounts.
 const ALL_ACCOUNTS: &str = "system:serviceaccounts";
+/// Says on which node the pod runs for which a service account has a token.
+const NODE_NAME: &str = "authentication.kubernetes.io/node-name";
 /// Seconds by which clocks may differ.
 const LEEWAY: i64 = 60;
 
@@ -304,6 +306,16 @@ pub fn split_service_account_name(user: &str) -> Option<(&str, &str)> {
     let (namespace, name) = user.strip_prefix(USER_PREFIX)?.split_once(':')?;
     let is_well_formed = names::dns_label(namespace).is_empty() && names::dns_subdomain(name).is_empty();
     is_well_formed.then_some((namespace, name))
+}
+
+/// The node of the pod for which a service account has its token; `None` for users without one.
+#[must_use]
+pub fn node_of(user: &UserInfo) -> Option<&str> {
+    split_service_account_name(&user.name)?;
+    match user.extra.get(NODE_NAME)?.as_slice() {
+        [node] => Some(node),
+        _ => None,
+    }
 }
 
 /// A list of texts as Go prints it.

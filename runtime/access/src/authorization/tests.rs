@@ -1,4 +1,4 @@
-use super::{AllowedPaths, AlwaysDeny, Attributes, Authorizer, Decision, PrivilegedGroup, Selectors, Target, Union};
+use super::{AllowedPaths, AlwaysDeny, Attributes, Authorizer, Decision, PrivilegedGroup, Target, Union};
 use crate::user::UserInfo;
 
 fn decide(group: &str, path: &str) -> Decision {
@@ -12,12 +12,7 @@ fn decide(group: &str, path: &str) -> Decision {
         groups: vec![group.to_owned()],
         ..UserInfo::default()
     };
-    Union::new(authorizers).authorize(&Attributes {
-        user: &user,
-        verb: "get",
-        target: Target::Path(path),
-        selectors: Selectors::default(),
-    })
+    Union::new(authorizers).authorize(&Attributes::new(&user, "get", Target::Path(path)))
 }
 
 #[test]
@@ -48,12 +43,8 @@ impl Authorizer for Lost {
 fn what_cannot_be_found_out_is_no_refusal() {
     let user = UserInfo::default();
     let decide = |authorizers| {
-        Union::new(authorizers).authorize(&Attributes {
-            user: &user,
-            verb: "get",
-            target: Target::Path("/healthz"),
-            selectors: Selectors::default(),
-        })
+        let action = Attributes::new(&user, "get", Target::Path("/healthz"));
+        Union::new(authorizers).authorize(&action)
     };
     let failed = Decision::Failed("nobody answers".to_owned());
     let lost = || Box::new(Lost("nobody answers"));

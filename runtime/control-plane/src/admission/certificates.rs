@@ -6,7 +6,7 @@ mod signing;
 mod subject_restriction;
 
 use planesmith_access::admission::Attributes;
-use planesmith_access::authorization::{self, Authorizer, Decision, Target};
+use planesmith_access::authorization::{Authorizer, Target};
 use planesmith_access::user::UserInfo;
 use planesmith_machinery::object::Object;
 use planesmith_machinery::value::{self, View};
@@ -44,13 +44,7 @@ fn may(authorizer: &dyn Authorizer, user: &UserInfo, verb: &str, signer: &str) -
             namespace: "",
             name,
         };
-        let attributes = authorization::Attributes {
-            user,
-            verb,
-            target,
-            selectors: authorization::Selectors::default(),
-        };
-        authorizer.authorize(&attributes) == Decision::Allow
+        authorizer.permits(user, verb, target).is_ok()
     })
 }
 

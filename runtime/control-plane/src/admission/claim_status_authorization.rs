@@ -4,17 +4,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use planesmith_access::admission::{Attributes, Objects, Operation, Phase, Plugin, Verdict, decided};
-use planesmith_access::authorization::{self, Authorizer, Decision, Target};
+use planesmith_access::authentication::service_account::node_of;
+use planesmith_access::authorization::{Authorizer, Target};
 use planesmith_access::user::UserInfo;
 use planesmith_api_defs::resource::v1::{AllocatedDeviceStatus, AllocationResult, ResourceClaim, ResourceClaimStatus};
 use planesmith_machinery::field_error::FieldErrors;
 use planesmith_machinery::names;
 use planesmith_machinery::status::{ApiError, ApiResult};
 use planesmith_server::filters::refusal;
-
-const ACCOUNT: &str = "system:serviceaccount:";
-/// The node of the pod that holds the token of an account.
-const NODE_NAME: &str = "authentication.kubernetes.io/node-name";
 
 /// Asks for permissions on parts of the status that no path leads to. It belongs to the rules of the kind, so no flag of
 /// plugins switches it off.
@@ -106,20 +103,12 @@ impl ClaimStatusAuthorization {
             namespace,
             name,
         };
-        let action = authorization::Attributes {
-            user: attributes.user,
-            verb,
-            target,
-            selectors: authorization::Selectors::default(),
+        let refuse = |reason: String| {
+            refusal(&attributes.user.name, verb, &target, &reason)
+                .message()
+                .to_owned()
         };
-        match self.authorizer.authorize(&action) {
-            Decision::Allow => Ok(()),
-            Decision::Deny(reason) | Decision::NoOpinion(reason) | Decision::Failed(reason) => {
-                Err(refusal(&attributes.user.name, verb, &target, &reason)
-                    .message()
-                    .to_owned())
-            }
-        }
+        self.authorizer.permits(attributes.user, verb, target).map_err(refuse)
     }
 }
 
@@ -148,8 +137,7 @@ fn only_node(allocation: &AllocationResult) -> Option<&str> {
 
 /// Whether the user is a service account with a pod on the node.
 fn runs_on(user: &UserInfo, node: &str) -> bool {
-    let nodes = user.extra.get(NODE_NAME).map(Vec::as_slice);
-    user.name.starts_with(ACCOUNT) && nodes == Some(&[node.to_owned()]) && names::dns_subdomain(node).is_empty()
+    node_of(user) == Some(node) && names::dns_subdomain(node).is_empty()
 }
 
 /// The drivers of which some device came, went or changed.
@@ -183,10 +171,13 @@ impl Plugin for ClaimStatusAuthorization {
 
 #[cfg(test)]
 mod tests {
+    use planesmith_access::authorization::{self, Decision};
     use serde_json::{Value, json};
 
     use super::*;
     use crate::admission::testing::{Request, object};
+
+    const NODE_NAME: &str = "authentication.kubernetes.io/node-name";
 
     /// Allows what is named: verb, part and name.
     #[derive(Debug)]

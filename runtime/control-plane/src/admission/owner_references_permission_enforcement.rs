@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use planesmith_access::admission::{Attributes, Objects, Operation, Phase, Plugin, Verdict, decided};
-use planesmith_access::authorization::{self, Authorizer, Decision, Target};
+use planesmith_access::authorization::{Authorizer, Target};
 use planesmith_machinery::meta::OwnerReference;
 use planesmith_machinery::resource::Scope;
 use planesmith_machinery::status::ApiResult;
@@ -41,7 +41,7 @@ impl OwnerReferencesPermissionEnforcement {
                 namespace: attributes.namespace,
                 name: attributes.name,
             };
-            if let Err(reason) = self.ask(attributes, "delete", target) {
+            if let Err(reason) = self.authorizer.permits(attributes.user, "delete", target) {
                 let why = format!("cannot set an ownerRef on a resource you can't delete: {reason}, <nil>");
                 return Err(attributes.forbidden(Some(new), why));
             }
@@ -79,25 +79,12 @@ impl OwnerReferencesPermissionEnforcement {
             },
             name: &owner.name,
         };
-        match self.ask(attributes, "update", target) {
+        match self.authorizer.permits(attributes.user, "update", target) {
             Ok(()) => Ok(()),
             Err(reason) => refuse(format!(
                 "cannot set blockOwnerDeletion if an ownerReference refers to a resource you can't set finalizers on: \
                  {reason}, <nil>"
             )),
-        }
-    }
-
-    fn ask(&self, attributes: &Attributes<'_>, verb: &str, target: Target<'_>) -> Result<(), String> {
-        let action = authorization::Attributes {
-            user: attributes.user,
-            verb,
-            target,
-            selectors: authorization::Selectors::default(),
-        };
-        match self.authorizer.authorize(&action) {
-            Decision::Allow => Ok(()),
-            Decision::Deny(reason) | Decision::NoOpinion(reason) | Decision::Failed(reason) => Err(reason),
         }
     }
 }
@@ -127,6 +114,7 @@ mod tests {
     use axum::body::Body;
     use axum::response::Response;
     use futures_util::future::BoxFuture;
+    use planesmith_access::authorization::{self, Decision};
     use planesmith_api_defs::core::v1::ConfigMap;
     use planesmith_server::chain::ApiServer;
     use planesmith_server::request::Context;

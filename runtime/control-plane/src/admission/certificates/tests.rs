@@ -2,6 +2,7 @@ use std::sync::Arc;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use planesmith_access::authorization::{self, Decision};
 use planesmith_machinery::byte_string::ByteString;
 use planesmith_machinery::meta::ObjectMeta;
 use planesmith_machinery::{Resource, Struct};

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use planesmith_access::authorization::{Attributes, Authorizer, Decision, Selectors, Target};
+use planesmith_access::authorization::{Authorizer, Target};
 use planesmith_access::user::UserInfo;
 use planesmith_server::stores::Stores;
 use serde_json::{Value, json};
@@ -50,13 +50,7 @@ impl Approver {
                 namespace: "",
                 name: "",
             };
-            let attributes = Attributes {
-                user: &user,
-                verb: "create",
-                target,
-                selectors: Selectors::default(),
-            };
-            self.authorizer.authorize(&attributes) == Decision::Allow
+            self.authorizer.permits(&user, "create", target).is_ok()
         };
         if user.name == request.user.common_name && may("selfnodeclient") {
             return Some("Auto approving self kubelet client certificate after SubjectAccessReview.");

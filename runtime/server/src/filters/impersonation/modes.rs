@@ -6,8 +6,8 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use planesmith_access::authentication::service_account::{service_account_user, split_service_account_name};
-use planesmith_access::authorization::{Attributes, Authorizer, Decision, Selectors, Target};
+use planesmith_access::authentication::service_account::{node_of, service_account_user, split_service_account_name};
+use planesmith_access::authorization::{Authorizer, Target};
 use planesmith_access::user::{ANONYMOUS, AUTHENTICATED_GROUP, PRIVILEGED_GROUP, UNAUTHENTICATED_GROUP, UserInfo};
 use planesmith_machinery::field_error::FieldErrors;
 use planesmith_machinery::go_format::quote;
@@ -20,8 +20,6 @@ use crate::request::RequestInfo;
 
 const NODE_PREFIX: &str = "system:node:";
 const NODES_GROUP: &str = "system:nodes";
-/// Says on which node a service account's pod runs.
-const NODE_NAME: &str = "authentication.kubernetes.io/node-name";
 /// Stands for all that is known of a service account that acts for its node.
 const NODE_KEYS: &str = "authentication.kubernetes.io/associated-node-keys";
 
@@ -166,11 +164,7 @@ impl Mode {
         let node = node_name(&wanted.name);
         let is_account = |user: &UserInfo| split_service_account_name(&user.name).is_some();
         match self {
-            Mode::AssociatedNode => {
-                let own = requestor.extra.get(NODE_NAME).map(Vec::as_slice);
-                let is_own = matches!((own, node), (Some([own]), Some(node)) if own == node);
-                only_name && is_account(requestor) && is_own
-            }
+            Mode::AssociatedNode => only_name && node.is_some() && node == node_of(requestor),
             Mode::ArbitraryNode => only_name && node.is_some(),
             Mode::ServiceAccount => only_name && is_account(wanted),
             Mode::UserInfo => node.is_none() && !is_account(wanted),
@@ -208,18 +202,8 @@ struct Identity<'a> {
 
 impl Ask<'_> {
     fn may(&self, verb: &str, target: Target<'_>) -> ApiResult<()> {
-        let attributes = Attributes {
-            user: self.user,
-            verb,
-            target,
-            selectors: Selectors::default(),
-        };
-        match self.authorizer.authorize(&attributes) {
-            Decision::Allow => Ok(()),
-            Decision::Deny(reason) | Decision::NoOpinion(reason) | Decision::Failed(reason) => {
-                Err(refusal(&self.user.name, verb, &target, &reason))
-            }
-        }
+        let refuse = |reason: String| refusal(&self.user.name, verb, &target, &reason);
+        self.authorizer.permits(self.user, verb, target).map_err(refuse)
     }
 
     fn may_be(&self, identity: &Identity<'_>) -> ApiResult<()> {

@@ -1,7 +1,7 @@
 //! Removing objects that cannot be read any more.
 
 use axum::response::Response;
-use planesmith_access::authorization::{Attributes, Decision, Selectors, Target};
+use planesmith_access::authorization::{Attributes, Decision, Target};
 use planesmith_machinery::go_format::quote;
 use planesmith_machinery::meta::StatusDetails;
 use planesmith_machinery::status::{ApiError, ApiResult};
@@ -68,20 +68,15 @@ impl Endpoint {
             return Err(ApiError::internal(why));
         };
         let kind = self.kind();
-        let decision = authorizer.authorize(&Attributes {
-            user: &call.ctx.user,
-            verb: VERB,
-            target: Target::Resource {
-                group: kind.group,
-                version: kind.version,
-                resource: kind.plural,
-                subresource: "",
-                namespace: call.namespace(),
-                name: call.name(),
-            },
-            selectors: Selectors::default(),
-        });
-        let why = match decision {
+        let target = Target::Resource {
+            group: kind.group,
+            version: kind.version,
+            resource: kind.plural,
+            subresource: "",
+            namespace: call.namespace(),
+            name: call.name(),
+        };
+        let why = match authorizer.authorize(&Attributes::new(&call.ctx.user, VERB, target)) {
             Decision::Allow => return Ok(()),
             Decision::Deny(reason) | Decision::NoOpinion(reason) => {
                 format!("not permitted to do {}, reason: {reason}", quote(VERB))
