@@ -3,7 +3,7 @@
 mod claims;
 mod configuration;
 mod devices;
-mod evaluator;
+pub(crate) mod evaluator;
 mod ledger;
 mod pods;
 pub(crate) mod recount;

@@ -16,7 +16,8 @@ use serde_json::Value;
 
 use super::MANAGER;
 use super::served_kinds::{ServedKind, ServedKinds};
-use crate::admission::resource_quota::recount::{self, Recount};
+use crate::admission::resource_quota::evaluator::Evaluator;
+use crate::admission::resource_quota::recount::Recount;
 use crate::later::Later;
 use crate::loopback::{Loopback, LoopbackError};
 use crate::objects::Objects;
@@ -108,7 +109,11 @@ impl QuotaController {
         let kinds = self.served.now();
         for kind in kinds.iter().filter(|kind| is_countable(kind)) {
             let is_followed = self.followed.iter().any(|own| own.prefix() == kind.prefix());
-            if !is_followed && quotas.iter().any(|quota| self.is_bounded(quota, kind)) {
+            let is_bounded = || {
+                let evaluator = self.evaluator(kind);
+                quotas.iter().any(|quota| evaluator.bounds(quota))
+            };
+            if !is_followed && is_bounded() {
                 self.followed.push(Arc::clone(kind));
                 self.watchers.push(kind.store.watch());
             }
@@ -122,9 +127,10 @@ impl QuotaController {
         };
         let (namespace, _) = kind.store.names(event.entry().key());
         let quotas = self.quotas.all_typed::<ResourceQuota>(namespace);
-        let bounding = quotas.iter().filter(|quota| self.is_bounded(quota, kind));
+        let evaluator = self.evaluator(kind);
+        let bounding = quotas.iter().filter(|quota| evaluator.bounds(quota));
         let bounding: Vec<String> = bounding.map(key_of).collect();
-        if !bounding.is_empty() && gives_back(kind, event, &*self.objects) {
+        if !bounding.is_empty() && gives_back(kind, event, &evaluator) {
             for key in bounding {
                 self.due.hasten(key, Instant::now() + GATHERED);
             }
@@ -173,14 +179,13 @@ impl QuotaController {
             true => RETRY,
             false => INTERVAL,
         };
-        let mut recount = Recount::new(&quota, &*self.objects);
-        let kinds = self.served.now();
-        for kind in kinds
-            .iter()
-            .filter(|kind| is_countable(kind) && self.is_bounded(&quota, kind))
-        {
-            let entries = kind.entries_in(namespace);
-            recount.add(group_of(kind), plural_of(kind), &entries, |entry| decode(kind, entry));
+        let mut recount = Recount::new(&quota);
+        for kind in self.served.now().iter().filter(|kind| is_countable(kind)) {
+            let evaluator = self.evaluator(kind);
+            if evaluator.bounds(&quota) {
+                let entries = kind.entries_in(namespace);
+                recount.add(&evaluator, &entries, |entry| decode(kind, entry));
+            }
         }
         let used = recount.used();
         if quota.status.hard == quota.spec.hard && quota.status.used == used {
@@ -193,8 +198,8 @@ impl QuotaController {
         Ok(next)
     }
 
-    fn is_bounded(&self, quota: &ResourceQuota, kind: &ServedKind) -> bool {
-        recount::bounds(quota, group_of(kind), plural_of(kind), &*self.objects)
+    fn evaluator(&self, kind: &ServedKind) -> Evaluator<'_> {
+        Evaluator::of_kind(group_of(kind), plural_of(kind), &*self.objects)
     }
 }
 
@@ -223,16 +228,15 @@ fn is_uncounted(quota: &ResourceQuota) -> bool {
 }
 
 /// Whether less may be used after the event. What is used more was counted by the write.
-fn gives_back(kind: &ServedKind, event: &Event, objects: &dyn Lister) -> bool {
+fn gives_back(kind: &ServedKind, event: &Event, evaluator: &Evaluator<'_>) -> bool {
     if event.kind() == EventKind::Delete {
         return true;
     }
-    let (group, plural) = (group_of(kind), plural_of(kind));
-    let Some(before) = event.previous().filter(|_| recount::can_change(group, plural, objects)) else {
+    let Some(before) = event.previous().filter(|_| evaluator.can_change()) else {
         return false;
     };
     match (decode(kind, before), decode(kind, event.entry())) {
-        (Some(before), Some(now)) => recount::changed(group, plural, &*before, &*now, objects),
+        (Some(before), Some(now)) => evaluator.changed(&*before, &*now),
         _ => false,
     }
 }

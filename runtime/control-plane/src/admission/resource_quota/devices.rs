@@ -22,12 +22,11 @@ const FOR_EXTENDED: &str = "resource.kubernetes.io/extended-resource-claim";
 /// The most devices that a claim can get: what a request for all of them counts as.
 const MOST: i64 = 32;
 
-/// Counts claims to devices.
-pub(super) struct DeviceClaims<'a> {
+/// Counts claims to devices in one namespace. What that needs is read once, when it is needed.
+pub(crate) struct DeviceClaims<'a> {
     objects: &'a dyn Lister,
-    classes: Vec<Arc<DeviceClass>>,
-    /// Of the namespace that was asked about first: a recount asks for each of its claims.
-    oldest: OnceLock<(String, Option<Oldest>)>,
+    classes: OnceLock<Vec<Arc<DeviceClass>>>,
+    oldest: OnceLock<Option<Oldest>>,
 }
 
 /// When the first of the claims of each pod was made, and its name; by the pod's UID.
@@ -37,8 +36,7 @@ impl<'a> DeviceClaims<'a> {
     pub(super) fn new(objects: &'a dyn Lister) -> Self {
         Self {
             objects,
-            // Without them devices are counted by their class only.
-            classes: objects.all::<DeviceClass>("").unwrap_or_default(),
+            classes: OnceLock::new(),
             oldest: OnceLock::new(),
         }
     }
@@ -55,12 +53,24 @@ impl<'a> DeviceClaims<'a> {
     fn is_of_devices(&self, resource: &str) -> bool {
         match resource.strip_prefix(OF_CLASS) {
             Some(class) => self.class(class).is_some(),
-            None => self.classes.iter().any(|class| extended_name(class) == Some(resource)),
+            None => self
+                .classes()
+                .iter()
+                .any(|class| extended_name(class) == Some(resource)),
         }
     }
 
+    fn classes(&self) -> &[Arc<DeviceClass>] {
+        self.classes.get_or_init(|| {
+            self.objects.all::<DeviceClass>("").unwrap_or_else(|error| {
+                tracing::warn!(%error, "device classes cannot be read: quotas count devices by their class only");
+                Vec::new()
+            })
+        })
+    }
+
     fn class(&self, name: &str) -> Option<&DeviceClass> {
-        let mut classes = self.classes.iter().map(|class| &**class);
+        let mut classes = self.classes().iter().map(|class| &**class);
         classes.find(|class| class.metadata.name == name)
     }
 
@@ -116,17 +126,7 @@ impl<'a> DeviceClaims<'a> {
 
     /// Whether no other claim was made for the extended resources of the pod before this one.
     fn is_first_of(&self, pod: &Pod, claim: &ResourceClaim) -> bool {
-        let namespace = &claim.metadata.namespace;
-        let fresh = || (namespace.clone(), self.oldest_in(namespace));
-        let kept = self.oldest.get_or_init(fresh);
-        let other;
-        let (_, oldest) = match kept.0 == *namespace {
-            true => kept,
-            false => {
-                other = fresh();
-                &other
-            }
-        };
+        let oldest = self.oldest.get_or_init(|| self.oldest_in(&claim.metadata.namespace));
         oldest.as_ref().is_some_and(|oldest| {
             let first = oldest.get(&pod.metadata.uid);
             first.is_none_or(|first| *first >= age(claim))
@@ -205,6 +205,7 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::*;
+    use crate::admission::resource_quota::evaluator::Evaluator;
     use crate::admission::resource_quota::recount::Recount;
     use crate::admission::testing::{Few, object};
 
@@ -283,12 +284,12 @@ mod tests {
         }
         let hard = json!({"requests.example.com/gpu": "9", "gpu.deviceclass.resource.k8s.io/devices": "9"});
         let quota: ResourceQuota = object(json!({"metadata": {"name": "q"}, "spec": {"hard": hard}}));
-        let mut recount = Recount::new(&quota, &*objects);
+        let mut recount = Recount::new(&quota);
         let stored = [
             claim(&json!({"name": "a"}), &gpus(2)),
             claim(&json!({"name": "b"}), &gpus(1)),
         ];
-        recount.add("resource.k8s.io", "resourceclaims", &stored, |claim| {
+        recount.add(&Evaluator::Devices(claims), &stored, |claim| {
             Some(Box::new(object::<ResourceClaim>(claim.clone())))
         });
         assert_eq!(

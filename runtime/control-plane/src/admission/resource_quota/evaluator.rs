@@ -2,7 +2,7 @@
 
 use planesmith_access::admission::{Attributes, Lister, Objects, Operation};
 use planesmith_api_defs::core::v1::{
-    PersistentVolumeClaim, Pod, ResourceList, ScopedResourceSelectorRequirement, Service,
+    PersistentVolumeClaim, Pod, ResourceList, ResourceQuota, ScopedResourceSelectorRequirement, Service,
 };
 use planesmith_api_defs::resource::v1::ResourceClaim;
 use planesmith_machinery::object::Object;
@@ -15,8 +15,8 @@ use super::{claims, pods, services};
 /// Kinds whose objects were counted under a plain name before there were names with `count/`.
 const PLAIN: [&str; 4] = ["configmaps", "replicationcontrollers", "resourcequotas", "secrets"];
 
-/// Counts what one kind uses.
-pub(super) enum Evaluator<'a> {
+/// Counts what one kind uses; for one write, one event or one count, because what it looks up is kept.
+pub(crate) enum Evaluator<'a> {
     /// Amounts of what pods ask for.
     Pods,
     /// Services, and what of nodes and outside they take.
@@ -36,7 +36,7 @@ impl<'a> Evaluator<'a> {
     }
 
     /// The evaluator for a kind.
-    pub(super) fn of_kind(group: &str, plural: &str, objects: &'a dyn Lister) -> Self {
+    pub(crate) fn of_kind(group: &str, plural: &str, objects: &'a dyn Lister) -> Self {
         match (group, plural) {
             ("", "pods") => return Evaluator::Pods,
             ("", "services") => return Evaluator::Services,
@@ -87,6 +87,21 @@ impl<'a> Evaluator<'a> {
             Evaluator::Devices(claims) => claims.counts(name),
             Evaluator::Objects(names) => names.iter().any(|own| own == name),
         }
+    }
+
+    /// Whether a quota bounds something of this kind.
+    pub(crate) fn bounds(&self, quota: &ResourceQuota) -> bool {
+        quota.spec.hard.keys().any(|name| self.counts(name))
+    }
+
+    /// Whether more than the number is counted, so that objects can use more or less while they stay.
+    pub(crate) fn can_change(&self) -> bool {
+        !matches!(self, Evaluator::Objects(_))
+    }
+
+    /// Whether an object uses something else than it did.
+    pub(crate) fn changed(&self, before: &dyn Object, now: &dyn Object) -> bool {
+        self.changes_scope(before, now) || self.usage(before) != self.usage(now)
     }
 
     /// Whether an object is in a scope.

@@ -146,8 +146,9 @@ pub(super) fn usage(pod: &Pod, now: &Time) -> ResourceList {
     if matches!(pod.status.phase.as_str(), "Failed" | "Succeeded") || is_overdue(pod, now) {
         return usage;
     }
-    let requests = total_with_overhead(&in_effect(pod, Side::Requests), Side::Requests);
-    let limits = total_with_overhead(&in_effect(pod, Side::Limits), Side::Limits);
+    let spec = in_effect(pod);
+    let requests = total_with_overhead(&spec, Side::Requests);
+    let limits = total_with_overhead(&spec, Side::Limits);
     usage.extend(amounts(&requests, &limits));
     usage
 }
@@ -164,7 +165,7 @@ fn is_overdue(pod: &Pod, now: &Time) -> bool {
 }
 
 /// The spec of a pod, where containers whose resources are about to change ask for the larger amount.
-fn in_effect(pod: &Pod, side: Side) -> Cow<'_, PodSpec> {
+fn in_effect(pod: &Pod) -> Cow<'_, PodSpec> {
     let statuses = pod
         .status
         .container_statuses
@@ -190,17 +191,14 @@ fn in_effect(pod: &Pod, side: Side) -> Cow<'_, PodSpec> {
             continue;
         };
         let Some(actual) = &status.resources else { continue };
-        let wanted = match side {
-            Side::Requests => &mut container.resources.requests,
-            Side::Limits => &mut container.resources.limits,
-        };
+        let wanted = &mut container.resources;
         if infeasible {
-            wanted.clear();
+            wanted.requests.clear();
+            wanted.limits.clear();
         }
-        raise(wanted, side.of(actual));
-        if side == Side::Requests {
-            raise(wanted, &status.allocated_resources);
-        }
+        raise(&mut wanted.requests, &actual.requests);
+        raise(&mut wanted.requests, &status.allocated_resources);
+        raise(&mut wanted.limits, &actual.limits);
     }
     Cow::Owned(spec)
 }

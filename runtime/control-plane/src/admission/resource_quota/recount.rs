@@ -1,6 +1,5 @@
 //! What is used of a quota, counted anew: what is given back when objects go is not seen by writes.
 
-use planesmith_access::admission::Lister;
 use planesmith_api_defs::core::v1::{ResourceList, ResourceQuota};
 use planesmith_machinery::object::Object;
 
@@ -10,32 +9,27 @@ use super::request::scopes_of;
 /// A count that is under way.
 pub(crate) struct Recount<'q> {
     quota: &'q ResourceQuota,
-    /// What the objects that are counted refer to.
-    objects: &'q dyn Lister,
     used: ResourceList,
 }
 
 impl<'q> Recount<'q> {
     /// Begins with what was known of the bounds that `quota` sets.
-    pub(crate) fn new(quota: &'q ResourceQuota, objects: &'q dyn Lister) -> Self {
+    pub(crate) fn new(quota: &'q ResourceQuota) -> Self {
         let hard = &quota.spec.hard;
         let known = quota.status.used.iter().filter(|(name, _)| hard.contains_key(*name));
         Self {
             quota,
-            objects,
             used: known.map(|(name, amount)| (name.clone(), amount.clone())).collect(),
         }
     }
 
-    /// Counts objects of one kind: their number, or, for kinds of which more is counted, each of them.
+    /// Counts objects of the kind of `evaluator`: their number, or, for kinds of which more is counted, each of them.
     pub(crate) fn add<O>(
         &mut self,
-        group: &str,
-        plural: &str,
+        evaluator: &Evaluator<'_>,
         objects: &[O],
         decode: impl Fn(&O) -> Option<Box<dyn Object>>,
     ) {
-        let evaluator = Evaluator::of_kind(group, plural, self.objects);
         let hard = self.quota.spec.hard.keys();
         let counted: Vec<&String> = hard.filter(|name| evaluator.counts(name)).collect();
         let mut used: ResourceList = counted.iter().map(|name| ((*name).clone(), number(0))).collect();
@@ -46,7 +40,7 @@ impl<'q> Recount<'q> {
                 }
             }
         };
-        match &evaluator {
+        match evaluator {
             Evaluator::Objects(names) if scopes_of(self.quota).next().is_none() => {
                 let amount = number(i64::try_from(objects.len()).unwrap_or(i64::MAX));
                 charge(&names.iter().map(|name| (name.clone(), amount.clone())).collect());
@@ -68,23 +62,6 @@ impl<'q> Recount<'q> {
     pub(crate) fn used(self) -> ResourceList {
         self.used
     }
-}
-
-/// Whether a quota bounds something of a kind.
-pub(crate) fn bounds(quota: &ResourceQuota, group: &str, plural: &str, objects: &dyn Lister) -> bool {
-    let evaluator = Evaluator::of_kind(group, plural, objects);
-    quota.spec.hard.keys().any(|name| evaluator.counts(name))
-}
-
-/// Whether more than the number is counted of a kind, so that objects can use more or less while they stay.
-pub(crate) fn can_change(group: &str, plural: &str, objects: &dyn Lister) -> bool {
-    !matches!(Evaluator::of_kind(group, plural, objects), Evaluator::Objects(_))
-}
-
-/// Whether an object uses something else than it did.
-pub(crate) fn changed(group: &str, plural: &str, before: &dyn Object, now: &dyn Object, objects: &dyn Lister) -> bool {
-    let evaluator = Evaluator::of_kind(group, plural, objects);
-    evaluator.changes_scope(before, now) || evaluator.usage(before) != evaluator.usage(now)
 }
 
 #[cfg(test)]
@@ -118,10 +95,11 @@ mod tests {
         let spec = json!({"hard": {"requests.cpu": "2", "pods": "5", "count/pods": "9", "count/secrets": "1"}});
         let nothing = Few::default().lister();
         let quota = quota(&spec, &json!({"pods": "4", "count/secrets": "1", "gone": "1"}));
-        let mut recount = Recount::new(&quota, &*nothing);
+        let mut recount = Recount::new(&quota);
+        let evaluator = Evaluator::of_kind("", Pod::RESOURCE.plural, &*nothing);
         let pods = vec![pod("500m", "Running"), pod("1", "Pending"), pod("1", "Failed")];
-        assert!(bounds(&quota, "", Pod::RESOURCE.plural, &*nothing));
-        recount.add("", "pods", &pods, |pod| Some(Box::new(object::<Pod>(pod.clone()))));
+        assert!(evaluator.bounds(&quota));
+        recount.add(&evaluator, &pods, |pod| Some(Box::new(object::<Pod>(pod.clone()))));
         assert_eq!(
             shown(&recount.used()),
             "count/pods=3,count/secrets=1,pods=2,requests.cpu=1500m"
@@ -133,8 +111,9 @@ mod tests {
         let nothing = Few::default().lister();
         let count = |spec: &Value| {
             let quota = quota(spec, &json!({}));
-            let mut recount = Recount::new(&quota, &*nothing);
-            recount.add("apps", "deployments", &[(), ()], |()| None);
+            let mut recount = Recount::new(&quota);
+            let evaluator = Evaluator::of_kind("apps", "deployments", &*nothing);
+            recount.add(&evaluator, &[(), ()], |()| None);
             shown(&recount.used())
         };
         let hard = json!({"count/deployments.apps": "5", "count/secrets": "2"});
@@ -149,11 +128,12 @@ mod tests {
     fn a_pod_that_ends_gives_back() {
         let (runs, failed) = (object::<Pod>(pod("1", "Running")), object::<Pod>(pod("1", "Failed")));
         let nothing = Few::default().lister();
-        let changed = |now: &Pod| changed("", "pods", &runs, now, &*nothing);
+        let changed = |now: &Pod| Evaluator::Pods.changed(&runs, now);
         assert!(changed(&failed) && !changed(&runs));
         let mut bounded = runs.clone();
         bounded.spec.active_deadline_seconds = Some(60);
         assert!(changed(&bounded), "it is in the other scope now");
-        assert!(can_change("", "services", &*nothing) && !can_change("", "secrets", &*nothing));
+        let can_change = |plural: &str| Evaluator::of_kind("", plural, &*nothing).can_change();
+        assert!(can_change("services") && !can_change("secrets"));
     }
 }
