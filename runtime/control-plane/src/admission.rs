@@ -73,6 +73,8 @@ pub struct Registration {
     pub name: &'static str,
     /// Whether the plugin is asked unless a flag says otherwise.
     pub on_by_default: bool,
+    /// The feature without which the plugin is off, whatever the flags about plugins say.
+    pub feature: Option<&'static str>,
     /// Makes the plugin; `None` for a place in the order that is kept for a plugin to come.
     pub make: Option<Make>,
 }
@@ -111,6 +113,7 @@ impl Registration {
         Self {
             name,
             on_by_default: true,
+            feature: None,
             make: Some(make),
         }
     }
@@ -121,6 +124,7 @@ impl Registration {
         Self {
             name,
             on_by_default: false,
+            feature: None,
             make: Some(make),
         }
     }
@@ -131,7 +135,17 @@ impl Registration {
         Self {
             name,
             on_by_default,
+            feature: None,
             make: None,
+        }
+    }
+
+    /// The plugin, off while `feature` is.
+    #[must_use]
+    pub const fn switched_by(self, feature: &'static str) -> Self {
+        Self {
+            feature: Some(feature),
+            ..self
         }
     }
 }

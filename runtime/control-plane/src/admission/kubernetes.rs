@@ -138,13 +138,15 @@ pub const KUBERNETES: &[Registration] = &[
         made(PodTopologyLabels {
             objects: objects(setup),
         })
-    }),
+    })
+    .switched_by("PodTopologyLabelsAdmission"),
     Registration::place("PodGroupWorkloadExists", true),
     Registration::on("NodeDeclaredFeatureValidator", |setup| {
         made(NodeDeclaredFeatures {
             objects: objects(setup),
         })
-    }),
+    })
+    .switched_by("NodeDeclaredFeatures"),
     Registration::place("JobValidation", true),
     Registration::on("PodResizeValidator", |setup| {
         made(PodResizeValidator {

@@ -43,16 +43,12 @@ pub fn check_switches(registrations: &[Registration], options: &Options) -> Resu
     }
 }
 
-/// Plugins that features switch, and those features.
-const FEATURES: [(&str, &str); 2] = [
-    ("NodeDeclaredFeatureValidator", "NodeDeclaredFeatures"),
-    ("PodTopologyLabels", "PodTopologyLabelsAdmission"),
-];
-
 /// Whether the flags leave a plugin on.
 pub(super) fn is_on(registration: &Registration, options: &Options) -> bool {
-    let switch = FEATURES.iter().find(|(name, _)| *name == registration.name);
-    if switch.is_some_and(|(_, feature)| !options.features().enabled(feature)) {
+    if registration
+        .feature
+        .is_some_and(|feature| !options.features().enabled(feature))
+    {
         return false;
     }
     let named = |names: &[String]| names.iter().any(|name| name == registration.name);
