@@ -28,6 +28,9 @@ use self::session::Sessions;
 use crate::connection::Connection;
 use crate::shutdown::Shutdown;
 
+/// How long connections in other protocols may take to say their end, when the server stops.
+const FAREWELL: Duration = Duration::from_secs(1);
+
 /// What a connection may cost.
 #[derive(Clone, Copy, Debug)]
 pub struct ConnectionLimits {
@@ -82,9 +85,6 @@ pub struct Listener {
     tls: Option<Arc<Tls>>,
 }
 
-/// How long connections in other protocols may take to say their end, when the server stops.
-const FAREWELL: Duration = Duration::from_secs(1);
-
 impl Listener {
     /// Opens a socket at `address`; without `tls` it speaks plain HTTP.
     ///
@@ -113,7 +113,8 @@ impl Listener {
         self.tls.as_ref()
     }
 
-    /// Serves until `stop` is said, then lets running requests finish for at most `drain`.
+    /// Serves until `stop` is said, then lets running requests finish for at most `drain`; those that went on in another
+    /// protocol may say their end for at most a second after that.
     ///
     /// New connections are refused from the word on; open ones are told to go away when their requests are answered.
     pub async fn serve<S: Service>(
@@ -145,12 +146,15 @@ impl Listener {
             });
         }
         drop(self.socket);
-        if tokio::time::timeout(drain, graceful.shutdown()).await.is_err() {
-            tracing::warn!(?drain, "some connections did not end in time");
+        match tokio::time::timeout(drain, graceful.shutdown()).await {
+            Ok(()) => {
+                // Connections that went on in another protocol are nobody's any more, but watches among them have an end
+                // to tell.
+                let all = u32::try_from(limits.connections).unwrap_or(u32::MAX);
+                at_most(drain.min(FAREWELL), room.acquire_many(all)).await;
+            }
+            Err(_) => tracing::warn!(?drain, "some connections did not end in time"),
         }
-        // Connections that went on in another protocol are nobody's any more, but watches among them have an end to tell.
-        let all = u32::try_from(limits.connections).unwrap_or(u32::MAX);
-        at_most(drain.min(FAREWELL), room.acquire_many(all)).await;
         if let Some(reload) = reload {
             reload.abort();
         }

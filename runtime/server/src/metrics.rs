@@ -49,8 +49,6 @@ pub struct Metrics {
     failed_handshakes: IntCounter,
     features: IntGaugeVec,
     in_flight: IntGaugeVec,
-    /// Always 0: what cannot be handled at once is refused.
-    in_queue: IntGaugeVec,
     process: process::ProcessMetrics,
     queues: queues::QueueMetrics,
     storage: storage::StorageMetrics,
@@ -84,6 +82,10 @@ impl Metrics {
             "Requests waiting to be handled, by kind.",
             &["request_kind"],
         );
+        for kind in ["readOnly", "mutating"] {
+            // What cannot be handled at once is refused.
+            in_queue.with_label_values(&[kind]).set(0);
+        }
         let features = gauges(
             &registry,
             "kubernetes_feature_enabled",
@@ -122,7 +124,6 @@ impl Metrics {
             storage: storage::StorageMetrics::new(&registry),
             showing: Mutex::default(),
             in_flight,
-            in_queue,
             check_state,
             check_runs,
             registry,
@@ -230,7 +231,6 @@ impl Metrics {
             self.in_flight
                 .with_label_values(&[kind])
                 .set(i64::try_from(count).unwrap_or(i64::MAX));
-            self.in_queue.with_label_values(&[kind]).set(0);
         }
         self.process.refresh();
         self.queues.refresh(Instant::now());

@@ -11,7 +11,7 @@ mod warnings;
 pub use context::{Context, RequestId};
 pub use duration::{InvalidDuration, parse_duration};
 pub use info::RequestInfo;
-pub(crate) use info::{decode, parameter};
+pub(crate) use info::decode;
 pub use query::Query;
 pub use timeline::{Stage, Step, Timeline};
 pub use verb::Verb;

@@ -2,10 +2,11 @@
 
 use axum::body::Body;
 use axum::response::Response;
+use axum::routing::{MethodRouter, any};
 use bytes::Bytes;
-use http::StatusCode;
 use http::header::{CONTENT_TYPE, HeaderValue, RETRY_AFTER};
 use http::request::Parts;
+use http::{Method, Request, StatusCode};
 use planesmith_machinery::status::ApiError;
 use planesmith_machinery::value::Struct;
 use planesmith_machinery::{cbor, json, meta, protobuf, yaml};
@@ -85,6 +86,20 @@ pub(crate) fn in_beta(compact: &[u8]) -> Vec<u8> {
     }
     out.extend_from_slice(rest);
     out
+}
+
+/// A route for GET alone. Other methods are refused without a header that tells which one is allowed, as axum's `get` would.
+pub fn get_only<F>(answer: F) -> MethodRouter
+where
+    F: Fn(&Parts) -> Response + Clone + Send + Sync + 'static,
+{
+    any(move |request: Request<Body>| {
+        let (request, _) = request.into_parts();
+        std::future::ready(match request.method {
+            Method::GET => answer(&request),
+            _ => failure(&request, &ApiError::method_not_allowed()),
+        })
+    })
 }
 
 /// The answer to a request that failed, in a form that its client takes if there is one.

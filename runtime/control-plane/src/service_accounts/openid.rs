@@ -2,12 +2,9 @@
 
 use std::sync::Arc;
 
-use axum::body::Body;
 use axum::response::{IntoResponse, Response};
-use axum::routing::any;
 use http::header::{ACCEPT, CACHE_CONTROL, CONTENT_TYPE};
-use http::request::Parts;
-use http::{HeaderMap, Method, Request, StatusCode};
+use http::{HeaderMap, StatusCode};
 use planesmith_access::authentication::service_account::{PublicKey, key_set};
 use planesmith_machinery::status::{ApiError, Details, Reason};
 use planesmith_server::chain::ApiServer;
@@ -50,10 +47,7 @@ pub(crate) fn with_openid(
         media_type: KEYS_TYPE,
         write: Arc::new(move || key_set(ring.public()).to_string()),
     };
-    // Not `get`, which would tell the methods that are allowed in a header.
-    let route = |document: Document| {
-        any(move |request: Request<Body>| std::future::ready(document.answer(&request.into_parts().0)))
-    };
+    let route = |document: Document| response::get_only(move |request| document.answer(&request.headers));
     server
         .with_path(CONFIGURATION_PATH, route(configuration))
         .with_path(KEYS_PATH, route(keys))
@@ -74,11 +68,8 @@ fn configuration(issuer: &str, keys_url: &str, keys: &[PublicKey]) -> String {
 }
 
 impl Document {
-    fn answer(&self, request: &Parts) -> Response {
-        if request.method != Method::GET {
-            return response::failure(request, &ApiError::method_not_allowed());
-        }
-        if !self.is_accepted(&request.headers) {
+    fn answer(&self, headers: &HeaderMap) -> Response {
+        if !self.is_accepted(headers) {
             let message = format!("406: Not Acceptable\n\nAvailable representations: {}", self.media_type);
             let mut error = ApiError::new(Reason::NotAcceptable, message);
             error.status_mut().details = Some(Details::default());

@@ -6,15 +6,13 @@ use std::sync::Arc;
 use arc_swap::ArcSwap;
 use axum::Router;
 use axum::body::Body;
-use axum::extract::State;
 use axum::response::Response;
 use axum::routing::any;
 use http::header::{CACHE_CONTROL, ETAG, HeaderValue, IF_NONE_MATCH, VARY};
 use http::request::Parts;
-use http::{Method, Request, StatusCode};
+use http::{Request, StatusCode};
 use planesmith_machinery::group_version::compare_versions;
 use planesmith_machinery::meta::{ApiGroup, ApiVersions, GroupVersionForDiscovery, ServerAddressByClientCidr};
-use planesmith_machinery::status::ApiError;
 use sha2::{Digest, Sha512};
 
 use super::accept::Form;
@@ -22,7 +20,7 @@ use super::aggregated::{Group, GroupList, Version};
 use super::plain::PlainList;
 use super::{Document, GroupDirectory, Groups, RemoteVersion, VersionPriority};
 use crate::chain::SharedTable;
-use crate::failure;
+use crate::response;
 use crate::routes::{RouteTable, ServedResource};
 
 /// Place of a version that is not told where it stands: the one of custom resources.
@@ -112,14 +110,30 @@ impl Discovery {
 
     /// `/api` and `/apis`.
     pub(crate) fn router(self: Arc<Self>) -> Router {
-        // Not `get`, which would tell the methods that are allowed in a header.
-        let core = any(core_versions);
+        let discovery = Arc::clone(&self);
+        let core = response::get_only(move |request| discovery.core_versions(request));
+        let groups = any(move |request: Request<Body>| std::future::ready(self.groups(&request.into_parts().0)));
         Router::new()
             .route("/api", core.clone())
             .route("/api/", core)
-            .route("/apis", any(groups))
-            .route("/apis/", any(groups))
-            .with_state(self)
+            .route("/apis", groups.clone())
+            .route("/apis/", groups)
+    }
+
+    fn core_versions(&self, request: &Parts) -> Response {
+        let current = self.current();
+        match Form::wanted(&request.headers) {
+            Some(form) => current.all_of_core.answer(form, request),
+            None => current.core_versions.answer(request),
+        }
+    }
+
+    fn groups(&self, request: &Parts) -> Response {
+        let current = self.current();
+        match Form::wanted(&request.headers) {
+            Some(form) => current.all_of_groups.answer(form, request),
+            None => current.groups.answer_above(request),
+        }
     }
 
     /// The paths of all documents.
@@ -298,26 +312,5 @@ impl Tagged {
         headers.insert(VARY, HeaderValue::from_static("Accept"));
         headers.insert(CACHE_CONTROL, HeaderValue::from_static("public"));
         response
-    }
-}
-
-async fn core_versions(State(discovery): State<Arc<Discovery>>, request: Request<Body>) -> Response {
-    let current = discovery.current();
-    let (request, _) = request.into_parts();
-    if request.method != Method::GET {
-        return failure::respond(&request, &ApiError::method_not_allowed());
-    }
-    match Form::wanted(&request.headers) {
-        Some(form) => current.all_of_core.answer(form, &request),
-        None => current.core_versions.answer(&request),
-    }
-}
-
-async fn groups(State(discovery): State<Arc<Discovery>>, request: Request<Body>) -> Response {
-    let current = discovery.current();
-    let (request, _) = request.into_parts();
-    match Form::wanted(&request.headers) {
-        Some(form) => current.all_of_groups.answer(form, &request),
-        None => current.groups.answer_above(&request),
     }
 }

@@ -7,7 +7,7 @@ use planesmith_machinery::status::{ApiError, Reason};
 
 use super::{Exchange, Failure, Filter, Step};
 use crate::failure;
-use crate::request::{InvalidDuration, parameter, parse_duration};
+use crate::request::{InvalidDuration, Query, parse_duration};
 
 /// Gives each request a deadline: `--request-timeout` after its arrival, or earlier if its `timeout` parameter says so.
 ///
@@ -28,7 +28,7 @@ impl Filter for Deadline {
             return Step::Continue;
         }
         let query = exchange.request.uri().query().unwrap_or_default();
-        let wanted = match parameter(query, "timeout") {
+        let wanted = match Query::new(query).first("timeout") {
             Some(text) if !text.is_empty() => parse_duration(&text),
             _ => Ok(Duration::ZERO),
         };

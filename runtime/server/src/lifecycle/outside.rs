@@ -4,23 +4,20 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use axum::Router;
-use axum::body::Body;
 use axum::response::Response;
 use axum::routing::any;
 use http::header::{CONTENT_TYPE, HeaderValue};
-use http::{Method, Request};
-use planesmith_machinery::status::ApiError;
 use serde_json::json;
 
 use super::config::Config;
 use crate::chain::Merged;
 use crate::chain::resources::Resources;
 use crate::discovery::Discovery;
-use crate::failure;
 use crate::filters::InFlight;
 use crate::health::{Endpoint, Endpoints, HealthCheck};
 use crate::metrics::SharedMetrics;
 use crate::openapi;
+use crate::response;
 
 /// The chain behind the paths that only the outermost server has.
 pub(super) fn outside(config: &Config, in_flight: InFlight, stopping: &Arc<AtomicBool>, merged: &mut Merged) -> Router {
@@ -31,14 +28,7 @@ pub(super) fn outside(config: &Config, in_flight: InFlight, stopping: &Arc<Atomi
         paths.extend(endpoint.paths());
     }
     let version = config.version.clone();
-    // Not `get`, which would tell the methods that are allowed in a header.
-    let version = any(move |request: Request<Body>| {
-        let (request, _) = request.into_parts();
-        std::future::ready(match request.method {
-            Method::GET => version.answer(&request),
-            _ => failure::respond(&request, &ApiError::method_not_allowed()),
-        })
-    });
+    let version = response::get_only(move |request| version.answer(request));
     router = router.route("/version", version.clone()).route("/version/", version);
     paths.push("/version".to_owned());
     let (metrics, slis) = (Arc::clone(&config.metrics), Arc::clone(&config.metrics));

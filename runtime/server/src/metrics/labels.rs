@@ -3,7 +3,7 @@
 use http::header::CONTENT_TYPE;
 use http::{HeaderMap, Method, StatusCode};
 
-use crate::request::{RequestInfo, Verb, parameter};
+use crate::request::{Query, RequestInfo, Verb};
 
 /// What is needed of a request's head to count it.
 #[derive(Clone, Copy, Debug, Default)]
@@ -19,7 +19,7 @@ impl Marks {
             return Self::default();
         }
         let content_type = headers.get(CONTENT_TYPE).map_or(&b""[..], |value| value.as_bytes());
-        let dry_run = query.and_then(|query| parameter(query, "dryRun"));
+        let dry_run = query.and_then(|query| Query::new(query).first("dryRun"));
         Self {
             dry_run: dry_run.map_or("", |value| if value == "All" { "All" } else { "invalid" }),
             apply: *method == Method::PATCH && content_type.starts_with(b"application/apply-patch+"),

@@ -15,7 +15,7 @@ use serde_json::json;
 
 use super::document::OpenApiDocument;
 use super::{OpenApi, Source, gnostic};
-use crate::request::parameter;
+use crate::request::Query;
 
 const JSON: &str = "application/json";
 pub(super) const V2_PROTOBUF: &str = "application/com.github.proto-openapi.spec.v2.v1.0+protobuf";
@@ -79,7 +79,8 @@ async fn v3(State(openapi): State<OpenApi>, request: Request<Body>) -> Response 
     let Some(form) = form(&request, &offers) else {
         return empty(StatusCode::NOT_ACCEPTABLE);
     };
-    let wanted = parameter(request.uri.query().unwrap_or_default(), "hash").filter(|hash| !hash.is_empty());
+    let query = Query::new(request.uri.query().unwrap_or_default());
+    let wanted = query.first("hash").filter(|hash| !hash.is_empty());
     let mut response = match &wanted {
         Some(wanted) if *wanted != document.hash() => {
             let mut response = empty(StatusCode::MOVED_PERMANENTLY);

@@ -341,7 +341,7 @@ fn span(start: usize, end: usize) -> Span {
 
 /// Whether the query's first `watch` parameter is anything but `false` or `0`.
 fn asks_to_watch(query: &str) -> bool {
-    let Some(value) = parameter(query, "watch") else {
+    let Some(value) = Query::new(query).first("watch") else {
         return false;
     };
     !(value.eq_ignore_ascii_case("false") || value == "0")
@@ -349,18 +349,13 @@ fn asks_to_watch(query: &str) -> bool {
 
 /// The name that a field selector asks for exactly, if it asks for one.
 fn selected_name(query: &str) -> Option<Box<str>> {
-    let selector = parameter(query, "fieldSelector")?;
+    let selector = Query::new(query).first("fieldSelector")?;
     let name = selector.split(',').find_map(|term| {
         let value = term.strip_prefix("metadata.name=")?;
         Some(value.strip_prefix('=').unwrap_or(value))
     })?;
     let is_segment = !name.is_empty() && name != "." && name != ".." && !name.contains(['/', '%', '\\']);
     is_segment.then(|| name.into())
-}
-
-/// The decoded value of the first pair called `name`, as [`Query`] finds it for those who answer.
-pub(crate) fn parameter<'q>(query: &'q str, name: &str) -> Option<Cow<'q, str>> {
-    Query::new(query).first(name)
 }
 
 /// Undoes the encoding of a query value.

@@ -20,18 +20,20 @@ impl<'q> Query<'q> {
     /// All parameters, decoded. Those that cannot be decoded are passed over, and so are those with a semicolon, which once
     /// stood between parameters.
     pub fn pairs(self) -> impl Iterator<Item = (Cow<'q, str>, Cow<'q, str>)> {
+        self.sound().map(|(name, value)| (decode(name), decode(value)))
+    }
+
+    /// As [`Query::pairs`], as they are written: a look for one parameter does not decode the values of the others.
+    fn sound(self) -> impl Iterator<Item = (&'q str, &'q str)> {
         let pairs = self.text.split('&').filter(|pair| !pair.is_empty() && is_sound(pair));
-        pairs.map(|pair| {
-            let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
-            (decode(name), decode(value))
-        })
+        pairs.map(|pair| pair.split_once('=').unwrap_or((pair, "")))
     }
 
     /// Every value of the parameter `name`.
     pub fn all(self, name: &str) -> impl Iterator<Item = Cow<'q, str>> {
-        self.pairs()
-            .filter(move |(found, _)| found == name)
-            .map(|(_, value)| value)
+        self.sound()
+            .filter(move |(found, _)| decode(found) == name)
+            .map(|(_, value)| decode(value))
     }
 
     /// The first value of the parameter `name`.
