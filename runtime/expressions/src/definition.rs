@@ -1,5 +1,7 @@
 //! Rules when they are written: whether they compile, and cost little enough.
 
+use std::rc::Rc;
+
 use planesmith_machinery::field_error::{FieldErrors, Json as Shown};
 use planesmith_machinery::go_format::quote;
 use planesmith_machinery::structural::{Additional, Structural};
@@ -53,7 +55,7 @@ struct Place {
     /// How many values it stands for at most; none when that has no bound.
     cardinality: Option<u64>,
     /// The outermost list whose elements have no counterpart in an older object.
-    uncorrelatable: Option<String>,
+    uncorrelatable: Option<Rc<str>>,
     within: Within,
 }
 
@@ -111,7 +113,7 @@ impl Checker<'_> {
             let is_map = schema.get("x-kubernetes-list-type").and_then(Json::as_str) == Some("map");
             let mut inner = inner;
             if !is_map && inner.uncorrelatable.is_none() {
-                inner.uncorrelatable = Some(below(self.errors.prefix(), path));
+                inner.uncorrelatable = Some(below(self.errors.prefix(), path).into());
             }
             self.schema(items, structural, &below(path, "items"), &inner);
         }

@@ -1,4 +1,4 @@
-use planesmith_machinery::field_error::FieldErrors;
+use planesmith_machinery::field_error::{FieldError, FieldErrors};
 use planesmith_machinery::structural::Structural;
 use serde_json::{Value as Json, json};
 
@@ -332,6 +332,45 @@ fn unchanged_parts_may_stay_wrong() {
     assert_eq!(
         complaints(&rules, &one, Some(&two)),
         ["spec: Invalid value: small", "spec: Invalid value: shrinks"]
+    );
+}
+
+#[test]
+fn elements_of_keyed_lists_are_compared_with_those_of_the_same_keys() {
+    let schema = Structural::compile(&json!({"type": "object", "properties": {"list": {
+        "type": "array", "x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": ["name"],
+        "items": {"type": "object",
+                  "properties": {"name": {"type": "string", "nullable": true}, "a": {"type": "integer"}},
+                  "x-kubernetes-validations": [{"rule": "self.a > 5", "message": "small"},
+                                               {"rule": "self.a >= oldSelf.a", "message": "shrinks"}]}}}}));
+    let rules = Rules::compile(&schema);
+    let check = |new: Json, old: Json| {
+        let mut errors = FieldErrors::default();
+        let (new, old) = (json!({ "list": new }), json!({ "list": old }));
+        rules.check(&schema, &new, Some(&old), &mut errors);
+        let warnings = errors.take_tolerated();
+        let warnings = warnings.iter().map(|warning| format!("warning: {warning}"));
+        let errors = errors.as_slice().iter().map(FieldError::message);
+        errors.chain(warnings).collect::<Vec<_>>()
+    };
+    let old = json!([{"name": "x", "a": 9}, {"name": "y", "a": 1}]);
+    assert_eq!(
+        check(json!([{"name": "y", "a": 1}, {"name": "x", "a": 8}]), old.clone()),
+        [
+            "list[1]: Invalid value: shrinks",
+            "warning: list[0]: Invalid value: small"
+        ]
+    );
+    assert_eq!(
+        check(json!([{"name": "z", "a": 1}]), old),
+        ["list[0]: Invalid value: small"]
+    );
+    // Without a key there is nothing to find them by.
+    let small = "list[0]: Invalid value: small";
+    assert_eq!(check(json!([{"a": 1}]), json!([{"a": 2}])), [small]);
+    assert_eq!(
+        check(json!([{"name": null, "a": 1}]), json!([{"name": null, "a": 2}])),
+        [small]
     );
 }
 

@@ -28,6 +28,7 @@ pub use pattern::Pattern;
 pub use properties::Properties;
 pub use prune::PrunedPaths;
 pub use shared::SharedSchemas;
+pub use validate::Before;
 
 /// What a schema says about one value. Made by [`Structural::compile`]; what is below it can be shared by many.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -1,6 +1,6 @@
 //! Which part of an old document a part of a new one was.
 
-use planesmith_machinery::structural::{ListKind, Structural};
+use planesmith_machinery::structural::Structural;
 use serde_json::Value as Json;
 
 /// What a part of a document was before, and what the smallest part around it was that had an old form.
@@ -49,27 +49,14 @@ impl<'d> Correlation<'d> {
         }
     }
 
-    pub(super) fn element(self, element: &'d Json) -> Self {
-        let Some(Pair { old, schema, .. }) = self.current else {
+    /// For `new`, an element of a list of elements of the type `schema`, and its counterpart.
+    pub(super) fn element(self, new: &'d Json, old: Option<&'d Json>, schema: &'d Structural) -> Self {
+        if self.current.is_none() {
             return self;
-        };
-        let pair = |schema| {
-            let old = old_element(element, Some(old), self.current?.schema)?;
-            let new = element;
-            Some(Pair { new, old, schema })
-        };
+        }
         Self {
-            current: schema.items.as_deref().and_then(pair),
+            current: old.map(|old| Pair { new, old, schema }),
             parent: self.current,
         }
     }
-}
-
-/// The element of an old list with the same keys; only lists of the type `map` have such.
-pub(super) fn old_element<'d>(element: &Json, old: Option<&'d Json>, schema: &Structural) -> Option<&'d Json> {
-    let ListKind::Map(keys) = &schema.list else {
-        return None;
-    };
-    let is_same = |old: &&Json| keys.iter().all(|key| old.get(&**key) == element.get(&**key));
-    old?.as_array()?.iter().find(is_same)
 }

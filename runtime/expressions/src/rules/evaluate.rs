@@ -1,10 +1,10 @@
 //! Evaluates rules along a document.
 
 use planesmith_machinery::field_error::{FieldError, FieldErrorKind, FieldErrors, Shown};
-use planesmith_machinery::structural::{Additional, Form, Structural};
+use planesmith_machinery::structural::{Additional, Before, Form, Structural};
 use serde_json::Value as Json;
 
-use super::correlation::{Correlation, old_element};
+use super::correlation::Correlation;
 use super::{Compiled, Node, OBJECT_BUDGET};
 use crate::program::{PER_CALL_LIMIT, Program};
 use crate::value::{Evaluated, Fault, Map, Value, from_json};
@@ -79,10 +79,12 @@ impl Walk<'_> {
                 let (Some(inner), Some(items)) = (&node.items, &schema.items) else {
                     return Ok(());
                 };
+                let before = Before::of(schema, old);
                 for (index, element) in elements.iter().enumerate() {
                     let path = format!("{path}[{index}]");
-                    let old = old_element(element, old, schema);
-                    self.node(inner, items, &path, element, old, correlation.element(element))?;
+                    let old = before.as_ref().and_then(|before| before.find(element));
+                    let correlation = correlation.element(element, old, items);
+                    self.node(inner, items, &path, element, old, correlation)?;
                 }
             }
             Json::Object(entries) => {
@@ -133,13 +135,12 @@ impl Walk<'_> {
                 old: old.map(|old| value(old, schema, node.is_root)),
             };
             let before = self.errors.count();
-            if let Some(error) = self.rule(compiled, &subject)? {
-                let may_stay = !compiled.uses_old_self && correlation.is_unchanged();
-                if before == self.errors.count() {
-                    match may_stay {
-                        true => self.errors.tolerate(error),
-                        false => self.errors.report(error),
-                    }
+            if let Some(error) = self.rule(compiled, &subject)?
+                && before == self.errors.count()
+            {
+                match !compiled.uses_old_self && correlation.is_unchanged() {
+                    true => self.errors.tolerate(error),
+                    false => self.errors.report(error),
                 }
             }
         }

@@ -14,7 +14,7 @@ use serde_json::Value;
 use super::place::Place;
 use super::{Form, Format, Structural};
 use crate::field_error::{FieldErrorKind, FieldErrors};
-use before::Before;
+pub use before::Before;
 use outcome::Outcome;
 
 /// What every object has; it comes from the request, so nobody can have left it as it was.

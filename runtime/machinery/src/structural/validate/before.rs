@@ -8,14 +8,15 @@ use super::super::{ListKind, Structural};
 
 /// Elements of an old list that have counterparts.
 #[derive(Debug)]
-pub(super) struct Before<'v> {
+pub struct Before<'v> {
     keys: &'v [Box<str>],
     elements: HashMap<String, &'v Value>,
 }
 
 impl<'v> Before<'v> {
     /// The elements of `old`, in a list of the type `list`; `None` if its elements have no counterparts.
-    pub(super) fn of(list: &'v Structural, old: Option<&'v Value>) -> Option<Self> {
+    #[must_use]
+    pub fn of(list: &'v Structural, old: Option<&'v Value>) -> Option<Self> {
         let (ListKind::Map(keys), Some(Value::Array(elements)), Some(_)) = (&list.list, old, &list.items) else {
             return None;
         };
@@ -31,8 +32,9 @@ impl<'v> Before<'v> {
         Some(before)
     }
 
-    /// The counterpart of `element`.
-    pub(super) fn find(&self, element: &Value) -> Option<&'v Value> {
+    /// The counterpart of `element`. One that lacks a key, or whose key is no plain value, has none.
+    #[must_use]
+    pub fn find(&self, element: &Value) -> Option<&'v Value> {
         self.elements.get(&self.key(element)?).copied()
     }
 
