@@ -23,23 +23,23 @@ pub use strategic::strategic_merge_patch;
 
 /// A patched document.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Patched {
+pub struct Patched<'p> {
     /// The new document: compact JSON.
     pub document: Vec<u8>,
     /// What strict reading of the patch noticed, each as the text of a warning.
     pub findings: Vec<String>,
-    /// What an error about the patch shows.
-    shown: Option<String>,
+    /// The patch, when errors show it in place of the document.
+    patch: Option<&'p [u8]>,
     /// Errors show the fields of the document by name.
     is_custom: bool,
 }
 
-impl Patched {
+impl Patched<'_> {
     fn new(document: Vec<u8>, findings: Vec<String>) -> Self {
         Self {
             document,
             findings,
-            shown: None,
+            patch: None,
             is_custom: false,
         }
     }
@@ -53,10 +53,12 @@ impl Patched {
     /// 422: the new document is not an object of its kind.
     #[must_use]
     pub fn refuse(&self, why: impl fmt::Display) -> ApiError {
-        let document = self.shown_document();
-        let document = String::from_utf8_lossy(&document);
+        let shown = match self.patch {
+            Some(patch) => strategic::shown(patch),
+            None => String::from_utf8_lossy(&self.shown_document()).into_owned(),
+        };
         let mut errors = FieldErrors::default();
-        errors.invalid("patch", self.shown.as_deref().unwrap_or(&document), why.to_string());
+        errors.invalid("patch", shown, why.to_string());
         ApiError::invalid(&GroupKind::default(), "", &errors)
     }
 

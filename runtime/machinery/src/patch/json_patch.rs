@@ -25,7 +25,7 @@ const MAX_MOVED: usize = 1 << 24;
 ///
 /// 400 when the patch is not a list of operations, 413 when it has too many, 422 without a word when one of them
 /// fails.
-pub fn json_patch(document: &[u8], patch: &[u8], strictness: Strictness) -> Result<Patched, ApiError> {
+pub fn json_patch(document: &[u8], patch: &[u8], strictness: Strictness) -> Result<Patched<'static>, ApiError> {
     let refuse = |error: DecodeError| ApiError::bad_request(format!("error decoding patch: {error}"));
     let (tree, mut findings) = read(patch, strictness).map_err(refuse)?;
     let operations = operations(&tree)?;

@@ -10,7 +10,7 @@ use crate::status::ApiError;
 /// # Errors
 ///
 /// 400 when the patch is not a JSON object.
-pub fn merge_patch(document: &[u8], patch: &[u8], strictness: Strictness) -> Result<Patched, ApiError> {
+pub fn merge_patch(document: &[u8], patch: &[u8], strictness: Strictness) -> Result<Patched<'static>, ApiError> {
     let refuse = |error: DecodeError| ApiError::bad_request(format!("error decoding patch: {error}"));
     let (tree, findings) = read(patch, strictness).map_err(refuse)?;
     match tree {

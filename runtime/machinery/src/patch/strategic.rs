@@ -28,14 +28,14 @@ const SET_ORDER: &str = "$setElementOrder";
 /// # Errors
 ///
 /// 400, 422 or 500, as kube-apiserver answers to patches that make no sense.
-pub fn strategic_merge_patch(
+pub fn strategic_merge_patch<'p>(
     facts: &'static StructFacts,
     document: &[u8],
-    patch: &[u8],
+    sent: &'p [u8],
     strictness: Strictness,
-) -> Result<Patched, ApiError> {
+) -> Result<Patched<'p>, ApiError> {
     let refuse = |error: DecodeError| ApiError::bad_request(error.to_string());
-    let (patch, findings) = read(patch, strictness).map_err(refuse)?;
+    let (patch, findings) = read(sent, strictness).map_err(refuse)?;
     let patch = match patch {
         Value::Object(patch) => patch,
         Value::Null => Map::new(),
@@ -49,21 +49,29 @@ pub fn strategic_merge_patch(
     let Value::Object(document) = document else {
         return Err(ApiError::bad_request("invalid JSON document"));
     };
-    let patch_tree = Value::Object(patch.clone());
-    let shown = go_format::value(&patch_tree);
+    let keeps_points = patch.values().any(has_whole_double);
     let mut patched = merge_maps(document, patch, &Schema::of_struct(facts))?;
     mark_reset(&mut patched);
     let mut out = Vec::new();
     let patched = Value::Object(patched);
-    match has_whole_double(&patch_tree) {
-        // The point is kept: where text belongs, such numbers are refused in words of their own.
-        true => serde_json::to_writer(&mut out, &patched).map_err(|error| ApiError::internal(error.to_string()))?,
+    match keeps_points {
+        // Where text belongs, such numbers are refused in words of their own. All others are written as they are stored: what
+        // raw parts of the document hold becomes bytes again as it stands here.
+        true => serde_json::to_writer(&mut out, &patched).expect("a tree is JSON, and memory takes it"),
         false => json::encode_value(&patched, &mut out),
     }
     Ok(Patched {
-        shown: Some(shown),
+        patch: Some(sent),
         ..Patched::new(out, findings)
     })
+}
+
+/// A patch that was applied, as messages show it.
+pub(super) fn shown(patch: &[u8]) -> String {
+    match read(patch, Strictness::Lenient) {
+        Ok((Value::Object(patch), _)) => go_format::map(&patch),
+        _ => go_format::map(&Map::new()),
+    }
 }
 
 /// Whether there is a number with a point and nothing behind it.

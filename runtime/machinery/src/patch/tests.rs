@@ -7,7 +7,7 @@ fn text(value: &Value) -> Vec<u8> {
     serde_json::to_vec(value).expect("a tree is JSON")
 }
 
-fn tree(patched: Result<Patched, ApiError>) -> Result<Value, (u16, String)> {
+fn tree(patched: Result<Patched<'_>, ApiError>) -> Result<Value, (u16, String)> {
     patched
         .map(|patched| serde_json::from_slice(&patched.document).expect("patched documents are JSON"))
         .map_err(|error| (error.code(), error.message().to_owned()))

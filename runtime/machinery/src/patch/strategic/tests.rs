@@ -107,6 +107,34 @@ fn keyed_elements_are_merged_and_new_ones_go_first() {
 }
 
 #[test]
+fn undecodable_result_shows_the_patch() {
+    let shown = |patch: &str| {
+        let patched = strategic_merge_patch(facts(), b"{}", patch.as_bytes(), Strictness::Strict).expect("legal");
+        patched.refuse("bad").message().to_owned()
+    };
+    assert_eq!(
+        shown(r#"{"nodeSelector":{"y":1.0,"$patch":"replace"},"finalizers":["a",null]}"#),
+        r#" "" is invalid: patch: Invalid value: "map[finalizers:[a <nil>] nodeSelector:map[$patch:replace y:1]]": bad"#
+    );
+    assert_eq!(shown("null"), r#" "" is invalid: patch: Invalid value: "map[]": bad"#);
+}
+
+#[test]
+fn points_of_a_patch_are_kept() {
+    let patched = |document: &str, patch: &str| {
+        let (document, patch) = (document.as_bytes(), patch.as_bytes());
+        let patched = strategic_merge_patch(facts(), document, patch, Strictness::Strict).expect("legal");
+        String::from_utf8(patched.document).expect("JSON is UTF-8")
+    };
+    assert_eq!(patched("{}", r#"{"args":[1.0]}"#), r#"{"args":[1.0]}"#);
+    let stored = r#"{"args":[2.0]}"#;
+    assert_eq!(
+        patched(stored, r#"{"tolerations":[1.5]}"#),
+        r#"{"args":[2],"tolerations":[1.5]}"#
+    );
+}
+
+#[test]
 fn directives_delete_and_replace() {
     check(
         &json!({"containers": [{"name": "web", "$patch": "delete"}]}),
