@@ -2,6 +2,8 @@
 
 use std::fmt::{self, Write};
 
+use planesmith_machinery::go_format;
+
 use crate::value::{Effort, Fault, Library, Map, Value};
 
 /// How much of a value messages show, in bytes.
@@ -119,14 +121,7 @@ pub(crate) fn double(value: f64) -> String {
     if value.is_infinite() {
         return if value > 0.0 { "+Inf" } else { "-Inf" }.to_owned();
     }
-    let scientific = format!("{value:e}");
-    let (digits, exponent) = scientific.split_once('e').unwrap_or((&scientific, "0"));
-    let exponent: i32 = exponent.parse().unwrap_or_default();
-    if (-4..6).contains(&exponent) {
-        return format!("{value}");
-    }
-    let sign = if exponent < 0 { '-' } else { '+' };
-    format!("{digits}e{sign}{:02}", exponent.abs())
+    go_format::float(value)
 }
 
 /// `format` with its `%` clauses replaced by `values`.

@@ -4,6 +4,7 @@ use serde_json::Value;
 
 use super::key_order;
 use super::style::{Style, is_printable, of_text};
+use crate::go_format;
 
 /// Lines are folded at the first space behind this column.
 const WIDTH: usize = 80;
@@ -253,7 +254,7 @@ impl Writer {
     }
 }
 
-/// The shortest text of a number in Go's `%g`: with an exponent below 1e-4 and from 1e6 on.
+/// The text of a number: Go's, but for what is no number or has no end.
 pub(super) fn short_float(value: f64) -> String {
     if value.is_nan() {
         return ".nan".to_owned();
@@ -261,12 +262,5 @@ pub(super) fn short_float(value: f64) -> String {
     if value.is_infinite() {
         return if value > 0.0 { ".inf" } else { "-.inf" }.to_owned();
     }
-    let scientific = format!("{value:e}");
-    let (mantissa, exponent) = scientific.split_once('e').unwrap_or((&scientific, "0"));
-    let exponent: i32 = exponent.parse().unwrap_or(0);
-    if value != 0.0 && !(-4..6).contains(&exponent) {
-        let sign = if exponent < 0 { '-' } else { '+' };
-        return format!("{mantissa}e{sign}{:02}", exponent.unsigned_abs());
-    }
-    value.to_string()
+    go_format::float(value)
 }
