@@ -55,7 +55,7 @@ pub struct StoredCounts {
     pub changes: u64,
     /// Changes that watches can still begin at.
     pub kept_changes: usize,
-    /// The revision of the newest change; 0 before the first.
+    /// The revision of the newest change, also when watches can no longer begin at it; 0 before the first.
     pub revision: u64,
 }
 

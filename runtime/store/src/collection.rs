@@ -48,9 +48,10 @@ pub struct CollectionStats {
     pub bytes: usize,
     /// Changes in the history.
     pub events: usize,
-    /// Changes that were ever shown to readers, also those that the history has forgotten.
+    /// Changes that were shown to readers since the start, with those that were restored; also those that the history has
+    /// forgotten.
     pub published: u64,
-    /// The newest change; zero when the history holds none.
+    /// The newest change, also when the history has forgotten it; zero before the first.
     pub newest: Revision,
     /// Open watchers.
     pub watchers: usize,
@@ -229,7 +230,7 @@ impl Collection {
             bytes: state.bytes,
             events: state.history.len(),
             published: state.history.end(),
-            newest: state.history.newest().unwrap_or(Revision::ZERO),
+            newest: state.history.newest(),
             watchers: self.wake.receiver_count(),
         }
     }
@@ -262,6 +263,8 @@ impl Collection {
     pub fn restore(&self, states: Vec<Arc<Entry>>, events: Vec<Arc<Event>>) {
         let mut state = self.write_lock();
         state.bytes = states.iter().map(|entry| entry.bytes().len()).sum();
+        let newest = states.iter().map(|entry| entry.revision()).max();
+        state.history.begin_behind(newest.unwrap_or_default());
         state.entries = states
             .into_iter()
             .map(|entry| (Arc::clone(entry.key()), entry))

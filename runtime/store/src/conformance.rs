@@ -58,7 +58,8 @@ macro_rules! suite {
             lists: a_list_is_sorted_and_within_its_prefix, a_filter_selects, bytes_are_those_of_the_newest_states,
                 a_refitted_collection_shows_what_the_kind_makes_of_it,
                 pages_are_of_one_revision, an_old_revision_shows_the_old_state,
-                old_pages_agree_with_the_whole_list, a_future_revision_shows_the_newest_state;
+                old_pages_agree_with_the_whole_list, a_future_revision_shows_the_newest_state,
+                the_newest_change_is_known_when_it_is_forgotten;
             watches: every_watcher_sees_every_change_once, a_watch_resumes_after_its_revision,
                 a_watch_stays_within_its_prefix, an_event_knows_the_state_before,
                 a_list_and_its_watch_leave_no_gap, progress_covers_other_collections,

@@ -11,12 +11,20 @@ pub(crate) struct History {
     events: VecDeque<Arc<Event>>,
     /// The sequence number of the first event that is still here.
     first: u64,
+    /// Of the last event, also when it is gone, or of what there was before the first one.
+    newest: Revision,
 }
 
 impl History {
     pub(crate) fn push(&mut self, event: Arc<Event>) {
         debug_assert!(self.events.back().is_none_or(|last| last.revision() < event.revision()));
+        self.newest = event.revision();
         self.events.push_back(event);
+    }
+
+    /// Takes note that there was a change at `revision` before the first event.
+    pub(crate) fn begin_behind(&mut self, revision: Revision) {
+        self.newest = self.newest.max(revision);
     }
 
     /// The sequence number that the next event will get.
@@ -28,8 +36,9 @@ impl History {
         self.events.len()
     }
 
-    pub(crate) fn newest(&self) -> Option<Revision> {
-        self.events.back().map(|event| event.revision())
+    /// The revision of the newest change that is known, also when its event is gone; zero before the first.
+    pub(crate) fn newest(&self) -> Revision {
+        self.newest
     }
 
     /// The sequence number of the first event after `revision`.

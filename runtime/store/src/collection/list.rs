@@ -95,7 +95,7 @@ pub struct Compacted {
 /// A batch is shown to one collection at once but to several collections one after the other,
 /// so a collection may be ahead of the horizon, never behind it.
 pub(super) fn newest(state: &State, horizon: &Horizon) -> Revision {
-    horizon.visible().max(state.history.newest().unwrap_or_default())
+    horizon.visible().max(state.history.newest())
 }
 
 pub(super) fn list(state: &State, horizon: &Horizon, query: &ListQuery<'_>) -> Result<Page, Compacted> {

@@ -108,6 +108,21 @@ pub async fn bytes_are_those_of_the_newest_states(bench: Bench) {
 }
 
 #[expect(missing_docs, reason = "the name is the scenario")]
+pub async fn the_newest_change_is_known_when_it_is_forgotten(bench: Bench) {
+    let (storage, things) = bench.things();
+    assert_eq!(things.stats().newest, Revision::ZERO);
+    set(&things, "a", "one").await;
+    delete(&things, "a", Expect::Any).await.expect("it is there");
+    let last = set(&things, "b", "two").await.revision();
+    storage.compact(last);
+    storage.compacted(last).await;
+    let stats = things.stats();
+    assert_eq!((stats.events, stats.published, stats.newest), (0, 3, last));
+    let (_storage, things) = bench.restart(storage).await;
+    assert_eq!(things.stats().newest, last);
+}
+
+#[expect(missing_docs, reason = "the name is the scenario")]
 pub async fn a_refitted_collection_shows_what_the_kind_makes_of_it(bench: Bench) {
     let (_storage, things) = bench.things();
     for (name, word) in [("a", "one"), ("b", "TWO"), ("c", "three"), ("d", "mute")] {
