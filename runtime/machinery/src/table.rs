@@ -8,7 +8,7 @@ use jiff::Timestamp;
 
 use crate::resource::{Column, ResourceFacts};
 
-pub use cells::{cells, number_at};
+pub use cells::cells;
 pub use printed_cells::PrintedCells;
 pub use writer::{RowObject, TableWriter};
 

@@ -16,7 +16,7 @@ use crate::facts::{FieldFacts, Omit, StructFacts, TypeFacts};
 use crate::scalar::Scalar;
 
 pub use copy::{copy, copy_field};
-pub use path::{change_at, get_at};
+pub use path::{change_at, get_at, number_at};
 pub(crate) use tree::tree_of;
 
 /// A type whose shape is known at compile time.

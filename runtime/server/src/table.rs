@@ -10,6 +10,7 @@ use planesmith_machinery::resource::{CellSource, Column, ResourceFacts};
 use planesmith_machinery::scale::v1::Scale;
 use planesmith_machinery::status::{ApiError, ApiResult};
 use planesmith_machinery::table::{self, Cell, RowObject, TableWriter};
+use planesmith_machinery::value;
 use planesmith_store::Entry;
 
 use self::kept_row::KeptRow;
@@ -82,7 +83,7 @@ fn by_number<'a>(entries: &'a [Arc<Entry>], forms: &Forms, path: &str) -> ApiRes
     let mut numbered = Vec::with_capacity(entries.len());
     for entry in entries {
         let object = Subject::Entry(entry).object(forms)?;
-        numbered.push((table::number_at(&*object, path), entry));
+        numbered.push((value::number_at(&*object, path).unwrap_or(0), entry));
     }
     numbered.sort_by_key(|(number, _)| *number);
     Ok(numbered.into_iter().map(|(_, entry)| entry).collect())

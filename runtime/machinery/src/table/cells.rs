@@ -40,15 +40,6 @@ fn cell(object: &dyn Object, column: &Column) -> Cell {
     }
 }
 
-/// The number at a dotted path; 0 when there is none.
-#[must_use]
-pub fn number_at(object: &dyn Struct, path: &str) -> i64 {
-    match find(object, path).map(Value::view) {
-        Some(View::Int(number)) => number,
-        _ => 0,
-    }
-}
-
 /// The first value that a path leads to, as a cell of the column's type.
 fn json_cell(object: &CustomObject, path: &JsonPath, ty: &str) -> Cell {
     let document = object.to_part(path.first_field());

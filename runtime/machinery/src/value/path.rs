@@ -29,6 +29,15 @@ pub fn get_at<'a>(object: &'a dyn Struct, path: &str) -> Option<&'a dyn Value> {
     None
 }
 
+/// The number at a dotted path, found as by [`get_at`]; `None` when there is none, or something else.
+#[must_use]
+pub fn number_at(object: &dyn Struct, path: &str) -> Option<i64> {
+    match get_at(object, path)?.view() {
+        View::Int(number) => Some(number),
+        _ => None,
+    }
+}
+
 fn get_below<'a>(map: &'a dyn Map, path: &str) -> Option<&'a dyn Value> {
     let (name, rest) = path.split_once('.').unwrap_or((path, ""));
     let value = map.get(name)?;
@@ -87,7 +96,7 @@ fn change_in_tree(tree: &mut Tree, path: &str, change: &mut dyn FnMut(&mut dyn V
 
 #[cfg(test)]
 mod tests {
-    use crate::meta::{DeleteOptions, Preconditions};
+    use crate::meta::{DeleteOptions, ObjectMeta, Preconditions};
 
     use super::*;
 
@@ -111,5 +120,16 @@ mod tests {
         assert_eq!(options.preconditions, Some(expected));
         let found = get_at(&options, "preconditions.uid").expect("just set");
         assert!(matches!(found.view(), View::Str("1")));
+    }
+
+    #[test]
+    fn numbers_are_found_by_path() {
+        let meta = ObjectMeta {
+            name: "1".to_owned(),
+            generation: 2,
+            ..ObjectMeta::default()
+        };
+        let found = ["generation", "name", "deletionGracePeriodSeconds", "none"].map(|path| number_at(&meta, path));
+        assert_eq!(found, [Some(2), None, None, None]);
     }
 }

@@ -11,7 +11,7 @@ use planesmith_machinery::object::Object;
 use planesmith_machinery::resource::{NameRule, ScaleFacts, Scope};
 use planesmith_machinery::rules::MetadataRules;
 use planesmith_machinery::scale::v1::{Scale, ScaleSpec, ScaleStatus};
-use planesmith_machinery::selector::{LabelQuery, Operator, Requirement};
+use planesmith_machinery::selector::LabelQuery;
 use planesmith_machinery::status::{ApiError, ApiResult};
 use planesmith_machinery::validation::check_metadata;
 use planesmith_machinery::value::{self, Slot, Struct, Value, View};
@@ -259,10 +259,8 @@ pub(super) fn number_at(object: &dyn Object, path: &str) -> i32 {
 }
 
 fn found_at(object: &dyn Object, path: &str) -> Option<i32> {
-    match value::get_at(object, path)?.view() {
-        View::Int(number) => Some(i32::try_from(number).unwrap_or(i32::MAX)),
-        _ => None,
-    }
+    let number = value::number_at(object, path)?;
+    Some(i32::try_from(number).unwrap_or(i32::MAX))
 }
 
 /// A selector in the form of a query: text is taken as it is, labels and label selectors are written out.
@@ -282,29 +280,10 @@ fn selector_at(object: &dyn Object, path: &str) -> String {
             let mut typed = LabelSelector::default();
             let read = json::decode(&json::to_vec(selector), &mut typed, Strictness::Lenient);
             read.ok()
-                .and_then(|_| query_of(&typed))
+                .and_then(|_| LabelQuery::of_selector(&typed).ok())
                 .map(|query| query.to_string())
                 .unwrap_or_default()
         }
         _ => String::new(),
     }
-}
-
-/// The query that a label selector stands for; `None` for one that makes no sense.
-fn query_of(selector: &LabelSelector) -> Option<LabelQuery> {
-    let mut requirements = Vec::new();
-    for (key, value) in &selector.match_labels {
-        requirements.push(Requirement::new(key, Operator::Equals, [value.clone()]).ok()?);
-    }
-    for expression in &selector.match_expressions {
-        let operator = match expression.operator.as_str() {
-            "In" => Operator::In,
-            "NotIn" => Operator::NotIn,
-            "Exists" => Operator::Exists,
-            "DoesNotExist" => Operator::DoesNotExist,
-            _ => return None,
-        };
-        requirements.push(Requirement::new(&expression.key, operator, expression.values.clone()).ok()?);
-    }
-    Some(LabelQuery::new(requirements))
 }
