@@ -6,6 +6,7 @@ use bytes::Bytes;
 use serde_json::{Map, Value};
 
 use super::{FieldError, FieldErrors};
+use crate::json::{Malformed, Next, Reader, encode_text};
 
 /// The parts of objects, which are no maps: what is shown as `null` there is something else.
 const PARTS: [&str; 3] = ["metadata", "spec", "status"];
@@ -115,109 +116,76 @@ fn below<'s, 'e, 'd>(sought: &'s mut [Sought<'e, 'd>], at: usize, step: &str) ->
 ///
 /// The members may have the names of Go's fields, which are those of JSON but for the case of letters.
 fn emptied(shown: &str, sent: &Value) -> Option<String> {
-    let mut copy = Copy {
-        rest: shown,
-        out: String::with_capacity(shown.len()),
+    let mut refill = Refill {
+        reader: Reader::new(shown.as_bytes()),
+        out: Vec::with_capacity(shown.len()),
     };
-    copy.value(Some(sent))?;
-    copy.rest.is_empty().then_some(copy.out)
+    refill.value(Some(sent)).ok()?;
+    refill.reader.end().ok()?;
+    String::from_utf8(refill.out).ok()
 }
 
 /// Compact JSON that is copied from front to back.
-struct Copy<'s> {
-    rest: &'s str,
-    out: String,
+struct Refill<'s> {
+    reader: Reader<'s>,
+    out: Vec<u8>,
 }
 
-impl<'s> Copy<'s> {
-    fn value(&mut self, sent: Option<&Value>) -> Option<()> {
-        match self.rest.as_bytes().first()? {
-            b'{' => self.members(sent.and_then(Value::as_object)),
-            b'[' => self.elements(sent.and_then(Value::as_array)),
-            b'n' => {
-                self.rest = self.rest.strip_prefix("null")?;
-                self.out.push_str(match sent {
+impl Refill<'_> {
+    fn value(&mut self, sent: Option<&Value>) -> Result<(), Malformed> {
+        match (self.reader.peek()?, sent) {
+            (Next::Object, Some(Value::Object(sent))) => self.members(sent)?,
+            (Next::Array, Some(Value::Array(sent))) => self.elements(sent)?,
+            (Next::Null, sent) => {
+                self.reader.null()?;
+                let filled = match sent {
                     Some(Value::Array(list)) if list.is_empty() => "[]",
                     Some(Value::Object(map)) if map.is_empty() => "{}",
                     Some(Value::String(text)) if text.is_empty() => "\"\"",
                     _ => "null",
-                });
-                Some(())
+                };
+                self.out.extend_from_slice(filled.as_bytes());
             }
-            b'"' => self.text().map(drop),
-            _ => {
-                let end = self.rest.find([',', ']', '}']).unwrap_or(self.rest.len());
-                self.take(end);
-                Some(())
-            }
+            // Nothing in it can have been sent empty.
+            _ => self.out.extend_from_slice(self.reader.skip()?),
         }
+        Ok(())
     }
 
-    fn members(&mut self, sent: Option<&Map<String, Value>>) -> Option<()> {
-        self.take(1);
-        while !self.rest.starts_with('}') {
-            let name = self.text()?;
-            let name = &name[1..name.len() - 1];
-            if !self.rest.starts_with(':') {
-                return None;
-            }
-            self.take(1);
-            let known = sent.and_then(|sent| {
-                let mut members = sent.iter();
-                let alike = |(own, _): &(&String, &Value)| own.eq_ignore_ascii_case(name);
-                sent.get(name).or_else(|| members.find(alike).map(|(_, value)| value))
-            });
+    fn members(&mut self, sent: &Map<String, Value>) -> Result<(), Malformed> {
+        self.out.push(b'{');
+        let mut more = self.reader.enter(b'}')?;
+        while more {
+            let name = self.reader.key()?;
+            encode_text(&name, &mut self.out);
+            self.out.push(b':');
+            let alike = || sent.iter().find(|(own, _)| own.eq_ignore_ascii_case(&name));
+            let known = sent.get(&*name).or_else(|| alike().map(|(_, value)| value));
             self.value(known)?;
-            self.separator()?;
+            more = self.another(b'}')?;
         }
-        self.take(1);
-        Some(())
+        self.out.push(b'}');
+        Ok(())
     }
 
-    fn elements(&mut self, sent: Option<&Vec<Value>>) -> Option<()> {
-        self.take(1);
-        for index in 0.. {
-            if self.rest.starts_with(']') {
-                break;
-            }
-            self.value(sent.and_then(|sent| sent.get(index)))?;
-            self.separator()?;
+    fn elements(&mut self, sent: &[Value]) -> Result<(), Malformed> {
+        self.out.push(b'[');
+        let mut more = self.reader.enter(b']')?;
+        let mut sent = sent.iter();
+        while more {
+            self.value(sent.next())?;
+            more = self.another(b']')?;
         }
-        self.take(1);
-        Some(())
+        self.out.push(b']');
+        Ok(())
     }
 
-    /// Text with its quotes.
-    fn text(&mut self) -> Option<&'s str> {
-        if !self.rest.starts_with('"') {
-            return None;
+    fn another(&mut self, close: u8) -> Result<bool, Malformed> {
+        let more = self.reader.another(close)?;
+        if more {
+            self.out.push(b',');
         }
-        let mut bytes = self.rest.bytes().enumerate().skip(1);
-        let mut is_escaped = false;
-        let (end, _) = bytes.find(|(_, byte)| {
-            let ends = *byte == b'"' && !is_escaped;
-            is_escaped = *byte == b'\\' && !is_escaped;
-            ends
-        })?;
-        let text = &self.rest[..=end];
-        self.take(end + 1);
-        Some(text)
-    }
-
-    /// What is between two values, or after the last one.
-    fn separator(&mut self) -> Option<()> {
-        match self.rest.as_bytes().first()? {
-            b',' => self.take(1),
-            b'}' | b']' => {}
-            _ => return None,
-        }
-        Some(())
-    }
-
-    fn take(&mut self, end: usize) {
-        let (front, rest) = self.rest.split_at(end);
-        self.out.push_str(front);
-        self.rest = rest;
+        Ok(more)
     }
 }
 
@@ -266,7 +234,7 @@ mod tests {
     #[test]
     fn what_is_empty_in_a_value_is_shown_in_it() {
         let shown = |value: &str| {
-            let body = r#"{"spec":{"list":[],"inner":[{"map":{},"n":1}],"data":"","text":"a\"null"}}"#;
+            let body = r#"{"spec":{"list":[],"inner":[{"map":{},"n":1}],"data":"","text":"a\"null","a<b":[]}}"#;
             let mut errors = FieldErrors::default();
             errors.invalid("spec", Json(value), "");
             let sent = SentEmpty::new(&Bytes::from_static(body.as_bytes()));
@@ -275,6 +243,10 @@ mod tests {
         assert_eq!(
             shown(r#"{"List":null,"Inner":[{"Map":null,"N":1},null],"Data":null,"Text":"a\"null","Other":null}"#),
             r#"{"List":[],"Inner":[{"Map":{},"N":1},null],"Data":"","Text":"a\"null","Other":null}"#
+        );
+        assert_eq!(
+            shown(r#"{"a\u003cb":null,"N":[null]}"#),
+            r#"{"a\u003cb":[],"N":[null]}"#
         );
         for odd in ["{null", "[null,", "{\"a\"null}", "[\"null]"] {
             assert_eq!(shown(odd), odd);
