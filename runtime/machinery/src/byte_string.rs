@@ -5,10 +5,9 @@ use std::fmt;
 use std::ops::{Deref, DerefMut};
 
 use base64::Engine as _;
-use base64::alphabet;
-use base64::engine::general_purpose::{GeneralPurpose, PAD};
 
 use crate::facts::TypeFacts;
+use crate::go_base64;
 use crate::value::{Shape, Slot, Value, View};
 
 /// Bytes; base64 text in JSON, plain bytes in protobuf.
@@ -66,9 +65,6 @@ impl Value for ByteString {
     }
 }
 
-/// As Go reads it: bits behind the last byte do not count.
-const BASE64: GeneralPurpose = GeneralPurpose::new(&alphabet::STANDARD, PAD.with_decode_allow_trailing_bits(true));
-
 /// The bytes that base64 text stands for.
 ///
 /// # Errors
@@ -81,7 +77,9 @@ pub(crate) fn from_base64(text: &str) -> Result<Vec<u8>, String> {
     } else {
         Cow::Borrowed(text)
     };
-    BASE64.decode(text.as_bytes()).map_err(|_| base64_error(&text))
+    go_base64::STANDARD
+        .decode(text.as_bytes())
+        .map_err(|_| base64_error(&text))
 }
 
 /// The words for base64 (without line breaks) that does not decode: Go's decoder names the position of the first

@@ -18,6 +18,7 @@ pub mod facts;
 pub mod feature;
 pub mod field_error;
 pub mod fields;
+pub mod go_base64;
 pub mod go_format;
 pub mod go_pattern;
 pub mod go_value;

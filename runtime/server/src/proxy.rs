@@ -26,6 +26,7 @@ use http::header::{
 use http::request::Parts;
 use http::uri::PathAndQuery;
 use http::{HeaderValue, Method, Request, StatusCode, Uri};
+use planesmith_access::upgrade::asks_for_upgrade;
 use planesmith_machinery::status::{ApiError, ApiResult};
 
 use crate::endpoint::Call;
@@ -37,7 +38,6 @@ pub use self::identity::{ClientIdentity, Pem, TrustError};
 pub use self::link::{Link, LinkError};
 use self::rewrite::Rewriter;
 pub use self::trust::{Trust, client_tls, client_tls_by, client_tls_to};
-pub(crate) use self::upgrade::is_asked_for as asks_for_upgrade;
 pub use self::upgrade::tunnel;
 
 /// Headers that belong to one connection.
@@ -98,7 +98,7 @@ impl Target {
 /// 503 when nobody answers there.
 pub async fn forward(call: &Call, body: Body, target: &Target, link: &Link) -> ApiResult<Response> {
     let request = &call.parts;
-    if upgrade::is_asked_for(&request.headers) {
+    if asks_for_upgrade(&request.headers) {
         return tunnel(call, target, link).await;
     }
     if target.path.is_empty() && matches!(request.method, Method::GET | Method::HEAD) {
@@ -175,7 +175,7 @@ async fn send(
 /// To be called before the other side is told anything that it is to believe: a client could have that taken away later.
 pub fn leave_connection(headers: &mut HeaderMap) {
     let mut kept = end_to_end(headers);
-    if upgrade::is_asked_for(headers) {
+    if asks_for_upgrade(headers) {
         for protocol in headers.get_all(UPGRADE) {
             kept.append(UPGRADE, protocol.clone());
         }

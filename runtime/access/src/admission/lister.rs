@@ -4,7 +4,7 @@ use std::any::Any;
 use std::fmt;
 use std::sync::Arc;
 
-use planesmith_machinery::go_format::quote;
+use planesmith_machinery::go_format::{quote, slice};
 use planesmith_machinery::names;
 use planesmith_machinery::object::{Object, Resource};
 use planesmith_machinery::resource::ResourceFacts;
@@ -55,7 +55,7 @@ impl dyn Lister + '_ {
     pub fn fetch<R: Resource>(&self, namespace: &str, name: &str) -> ApiResult<Option<Arc<R>>> {
         let complaints = names::path_segment(name);
         if !complaints.is_empty() {
-            let why = format!("invalid resource name {}: [{}]", quote(name), complaints.join(" "));
+            let why = format!("invalid resource name {}: {}", quote(name), slice(&complaints));
             return Err(ApiError::unnamed(500, why));
         }
         self.find(namespace, name)

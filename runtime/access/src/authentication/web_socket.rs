@@ -3,11 +3,12 @@
 use std::sync::Arc;
 
 use base64::Engine as _;
-use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use http::HeaderMap;
-use http::header::{CONNECTION, HeaderValue, SEC_WEBSOCKET_PROTOCOL, UPGRADE};
+use http::header::{HeaderValue, SEC_WEBSOCKET_PROTOCOL};
+use planesmith_machinery::go_base64::RAW_URL;
 
 use super::{Authenticator, BearerTokens, Credentials, Verdict};
+use crate::upgrade::asks_for_web_socket;
 
 /// What the protocol that is no protocol starts with.
 const PREFIX: &str = "base64url.bearer.authorization.k8s.io.";
@@ -67,7 +68,7 @@ fn token(headers: &HeaderMap) -> Result<Option<String>, &'static str> {
         if found.is_some() {
             return Err("multiple base64.bearer.authorization tokens specified");
         }
-        let decoded = URL_SAFE_NO_PAD
+        let decoded = RAW_URL
             .decode(encoded)
             .map_err(|_| "invalid base64.bearer.authorization token encoding")?;
         found = Some(String::from_utf8(decoded).map_err(|_| "invalid base64.bearer.authorization token")?);
@@ -85,19 +86,10 @@ fn protocols(headers: &HeaderMap) -> impl Iterator<Item = &str> {
     values.flat_map(|value| value.split(',')).map(str::trim)
 }
 
-fn asks_for_web_socket(headers: &HeaderMap) -> bool {
-    let is_web_socket = headers
-        .get(UPGRADE)
-        .is_some_and(|value| value.as_bytes().eq_ignore_ascii_case(b"websocket"));
-    let mut connection = headers
-        .get_all(CONNECTION)
-        .iter()
-        .filter_map(|value| value.to_str().ok());
-    is_web_socket && connection.any(|value| value.to_ascii_lowercase().contains("upgrade"))
-}
-
 #[cfg(test)]
 mod tests {
+    use http::header::{CONNECTION, UPGRADE};
+
     use super::*;
 
     fn headers(protocols: &str) -> HeaderMap {
@@ -113,7 +105,7 @@ mod tests {
     }
 
     fn encoded(token: &str) -> String {
-        format!("{PREFIX}{}", URL_SAFE_NO_PAD.encode(token))
+        format!("{PREFIX}{}", RAW_URL.encode(token))
     }
 
     #[test]
@@ -123,6 +115,11 @@ mod tests {
         let tokens = WebSocketTokens::new(Arc::new(BearerTokens::new(Vec::new(), Vec::new())));
         tokens.forget(&mut headers);
         assert_eq!(headers[SEC_WEBSOCKET_PROTOCOL], "base64.binary.k8s.io");
+    }
+
+    #[test]
+    fn bits_behind_the_last_byte_of_a_token_do_not_count() {
+        assert_eq!(token(&headers(&format!("{PREFIX}aa, x"))), Ok(Some("i".to_owned())));
     }
 
     #[test]

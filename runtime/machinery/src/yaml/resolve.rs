@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use super::YamlError;
+use crate::go_base64;
 
 const TAGS: &str = "tag:yaml.org,2002:";
 
@@ -80,7 +81,7 @@ pub(super) fn scalar(text: &str, plain: bool, tag: &str) -> Result<Scalar, YamlE
         "binary" => {
             use base64::Engine as _;
             let packed: String = text.split_ascii_whitespace().collect();
-            let bytes = base64::engine::general_purpose::STANDARD
+            let bytes = go_base64::STANDARD
                 .decode(packed)
                 .map_err(|_| YamlError("yaml: !!binary value contains invalid base64 data".to_owned()))?;
             Ok(Scalar::Text(String::from_utf8_lossy(&bytes).into_owned()))

@@ -54,6 +54,7 @@ fn words_mean_what_they_mean_in_yaml_1_1() {
         ("!!int '5'", "5"),
         ("!!float 5", "5"),
         ("!!binary aGk=", "\"hi\""),
+        ("!!binary aGl=", "\"hi\""),
         ("!mine 5", "\"5\""),
         ("1e400", "\"1e400\""),
     ];

@@ -2,23 +2,15 @@
 
 use axum::body::Body;
 use axum::response::Response;
-use http::header::{CONNECTION, HOST, HeaderMap};
+use http::header::HOST;
 use http::{HeaderValue, Request, StatusCode};
 use hyper::upgrade::OnUpgrade;
 use hyper_util::rt::TokioIo;
+use planesmith_access::upgrade::asks_for_upgrade;
 use planesmith_machinery::status::{ApiError, ApiResult};
 
 use super::{Link, Target, append_sender, end_to_end, leave_connection};
 use crate::endpoint::Call;
-
-/// Whether a client wants to speak something else from here on.
-pub(crate) fn is_asked_for(headers: &HeaderMap) -> bool {
-    let mut values = headers
-        .get_all(CONNECTION)
-        .iter()
-        .filter_map(|value| value.to_str().ok());
-    values.any(|value| value.to_ascii_lowercase().contains("upgrade"))
-}
 
 /// Passes on a request that changes the protocol of its connection, and from then on everything in both directions. An
 /// answer that keeps the protocol reaches the client as it is when it is a refusal.
@@ -28,7 +20,7 @@ pub(crate) fn is_asked_for(headers: &HeaderMap) -> bool {
 /// 400 for a request that changes nothing, 500 when nobody answers there.
 pub async fn tunnel(call: &Call, target: &Target, link: &Link) -> ApiResult<Response> {
     let request = &call.parts;
-    if !is_asked_for(&request.headers) {
+    if !asks_for_upgrade(&request.headers) {
         return Err(ApiError::bad_request("Upgrade request required"));
     }
     let client = request.extensions.get::<OnUpgrade>().cloned();

@@ -3,8 +3,7 @@
 //! The form is kube-apiserver's (`v` `meta.k8s.io/v1`), so that a client may go on at another server on the same store.
 
 use base64::Engine as _;
-use base64::alphabet;
-use base64::engine::general_purpose::{GeneralPurpose, NO_PAD};
+use planesmith_machinery::go_base64::RAW_URL;
 use planesmith_machinery::json::{self, Strictness};
 use planesmith_machinery::status::ApiError;
 use planesmith_store::Revision;
@@ -27,8 +26,6 @@ pub(crate) struct ContinueToken {
     pub(crate) start: String,
 }
 
-/// As Go reads it: bits behind the last byte do not count.
-const BASE64: GeneralPurpose = GeneralPurpose::new(&alphabet::URL_SAFE, NO_PAD.with_decode_allow_trailing_bits(true));
 const VERSION: &str = "meta.k8s.io/v1";
 
 impl ContinueToken {
@@ -42,7 +39,7 @@ impl ContinueToken {
         let mut text = format!("{{\"v\":\"{VERSION}\",\"rv\":{revision},\"start\":").into_bytes();
         json::encode_value(&Value::from(format!("/{}", self.start)), &mut text);
         text.push(b'}');
-        BASE64.encode(text)
+        RAW_URL.encode(text)
     }
 
     /// Reads what a client sent.
@@ -120,7 +117,7 @@ fn wrong_type(token: &Value) -> Option<String> {
 
 /// Decodes, or tells the first byte that is wrong, counted as Go counts.
 fn decode_base64(text: &str) -> Result<Vec<u8>, usize> {
-    BASE64.decode(text).map_err(|_| {
+    RAW_URL.decode(text).map_err(|_| {
         let legal = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_');
         let odd = text.bytes().position(|byte| !legal(byte));
         odd.unwrap_or(text.len().saturating_sub(text.len() % 4))
@@ -157,7 +154,7 @@ mod tests {
     #[test]
     fn the_form_is_that_of_kubernetes() {
         let token = token(PageState::At(Revision(5)), "p3\0");
-        let text = BASE64.decode(token.encode()).expect("base64");
+        let text = RAW_URL.decode(token.encode()).expect("base64");
         assert_eq!(text, br#"{"v":"meta.k8s.io/v1","rv":5,"start":"/p3\u0000"}"#);
     }
 
@@ -165,13 +162,13 @@ mod tests {
     fn a_start_may_have_one_slash_in_front() {
         let decode = |start: &str| {
             let token = json!({"v": VERSION, "rv": 5, "start": start});
-            ContinueToken::decode(&BASE64.encode(token.to_string()))
+            ContinueToken::decode(&RAW_URL.encode(token.to_string()))
         };
         for start in ["/c1\u{0}", "c1\u{0}"] {
             assert_eq!(decode(start).expect("legal").start, "c1\u{0}", "{start:?}");
         }
         assert_eq!(decode("/").expect("legal").start, "");
-        let shouted = BASE64.encode(r#"{"V":"meta.k8s.io/v1","RV":-1,"START":"c"}"#);
+        let shouted = RAW_URL.encode(r#"{"V":"meta.k8s.io/v1","RV":-1,"START":"c"}"#);
         assert_eq!(ContinueToken::decode(&shouted).expect("legal").state, PageState::Newest);
         for start in ["//c1\u{0}", "/../c1\u{0}", "c1/"] {
             assert!(decode(start).is_err(), "{start:?}");
@@ -200,9 +197,9 @@ mod tests {
             ),
             ("[]", "array into Go value of type storage.continueToken"),
         ] {
-            assert_eq!(refusal(&BASE64.encode(token)), format!("{at} {why}"), "{token}");
+            assert_eq!(refusal(&RAW_URL.encode(token)), format!("{at} {why}"), "{token}");
         }
-        let none = BASE64.encode(r#"{"v":"meta.k8s.io/v1","rv":null,"start":"a"}"#);
+        let none = RAW_URL.encode(r#"{"v":"meta.k8s.io/v1","rv":null,"start":"a"}"#);
         assert_eq!(
             refusal(&none),
             ": incorrect encoded start resourceVersion (version meta.k8s.io/v1)"
@@ -216,11 +213,11 @@ mod tests {
             ": invalid character '\\u0081' looking for beginning of value"
         );
         assert_eq!(refusal("%%"), ": illegal base64 data at input byte 0");
-        let unknown = BASE64.encode(r#"{"v":"v9","rv":1,"start":"a"}"#);
+        let unknown = RAW_URL.encode(r#"{"v":"v9","rv":1,"start":"a"}"#);
         assert_eq!(refusal(&unknown), ": server does not recognize this encoded version v9");
-        let above = BASE64.encode(r#"{"v":"meta.k8s.io/v1","rv":1,"start":"../secrets"}"#);
+        let above = RAW_URL.encode(r#"{"v":"meta.k8s.io/v1","rv":1,"start":"../secrets"}"#);
         assert_eq!(refusal(&above), ": ../secrets");
-        let empty = BASE64.encode(r#"{"v":"meta.k8s.io/v1","rv":1}"#);
+        let empty = RAW_URL.encode(r#"{"v":"meta.k8s.io/v1","rv":1}"#);
         assert_eq!(refusal(&empty), ": encoded start key empty (version meta.k8s.io/v1)");
     }
 }

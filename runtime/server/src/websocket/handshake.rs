@@ -10,19 +10,13 @@ use http::header::{
     SEC_WEBSOCKET_PROTOCOL, SEC_WEBSOCKET_VERSION, UPGRADE,
 };
 use http::request::Parts;
+pub(crate) use planesmith_access::upgrade::asks_for_web_socket as is_asked_for;
 use ring::digest::{SHA1_FOR_LEGACY_USE_ONLY, digest};
-
-use crate::proxy;
 
 /// The only version that is spoken.
 const VERSION: HeaderValue = HeaderValue::from_static("13");
 /// What the standard mixes into each key.
 const MIXED_IN: &str = "258EAFA5-E914-47DA-95CA-C5AB0DC85B11";
-
-/// Whether a request asks to go on in WebSocket.
-pub(crate) fn is_asked_for(headers: &HeaderMap) -> bool {
-    first(headers, &UPGRADE).eq_ignore_ascii_case("websocket") && proxy::asks_for_upgrade(headers)
-}
 
 /// What was agreed on.
 #[derive(Debug)]
@@ -134,15 +128,6 @@ mod tests {
     const KEY: (&str, &str) = ("sec-websocket-key", "dGhlIHNhbXBsZSBub25jZQ==");
     const RIGHT: (&str, &str) = ("sec-websocket-version", "13");
     const PAGE: (&str, &str) = ("origin", "http://example.com");
-
-    #[test]
-    fn requests_say_that_they_want_to_go_on_in_it() {
-        let asked =
-            |upgrade, connection| is_asked_for(&offered(&[("upgrade", upgrade), ("connection", connection)]).headers);
-        assert!(asked("WebSocket", "keep-alive, Upgrade"));
-        assert!(!asked("SPDY/3.1", "Upgrade"));
-        assert!(!asked("websocket", "keep-alive"));
-    }
 
     #[test]
     fn the_key_is_answered_as_the_standard_says() {
