@@ -52,7 +52,7 @@ pub enum SchemaOrStrings<S> {
 }
 
 macro_rules! choice {
-    ($type:ident, $facts:ident, $go_name:literal, $default:ident $(($value:expr))?) => {
+    ($type:ident, $facts:ident, $go_name:literal, $default:ident $(($value:expr))? $(, absent $absent:ident)?) => {
         static $facts: ScalarFacts = ScalarFacts {
             go_name: concat!("v1.", $go_name),
             definition: concat!("io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.", $go_name),
@@ -77,10 +77,10 @@ macro_rules! choice {
 
         impl<S: Schema> Value for $type<S> {
             fn view(&self) -> View<'_> {
-                match self.says_nothing() {
-                    true => View::Absent,
-                    false => View::Scalar(self),
-                }
+                $(if matches!(self, Self::$absent) {
+                    return View::Absent;
+                })?
+                View::Scalar(self)
             }
 
             fn slot(&mut self) -> Slot<'_> {
@@ -95,30 +95,10 @@ macro_rules! choice {
 }
 
 choice!(SchemaOrBool, OR_BOOL, "JSONSchemaPropsOrBool", Bool(false));
-choice!(SchemaOrArray, OR_ARRAY, "JSONSchemaPropsOrArray", Nothing);
+// A field with nothing in it is not stored and not shown.
+choice!(SchemaOrArray, OR_ARRAY, "JSONSchemaPropsOrArray", Nothing, absent Nothing);
+// It stands in maps, where nothing is shown as `null`.
 choice!(SchemaOrStrings, OR_STRINGS, "JSONSchemaPropsOrStringArray", Nothing);
-
-impl<S: Schema> SchemaOrBool<S> {
-    #[expect(clippy::unused_self, reason = "the other choices have to look")]
-    const fn says_nothing(&self) -> bool {
-        false
-    }
-}
-
-impl<S: Schema> SchemaOrArray<S> {
-    /// A field with this in it is not stored and not shown.
-    const fn says_nothing(&self) -> bool {
-        matches!(self, Self::Nothing)
-    }
-}
-
-impl<S: Schema> SchemaOrStrings<S> {
-    /// It stands in maps, where nothing is shown as `null`.
-    #[expect(clippy::unused_self, reason = "the other choices have to look")]
-    const fn says_nothing(&self) -> bool {
-        false
-    }
-}
 
 impl<S: Schema> Scalar for SchemaOrBool<S> {
     fn facts(&self) -> &'static ScalarFacts {

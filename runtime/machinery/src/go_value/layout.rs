@@ -2,6 +2,9 @@
 
 use crate::value::Struct;
 
+/// A field of Go's, and those that it has and that stand beside it elsewhere.
+type Lent = (&'static str, &'static [&'static str]);
+
 /// One type: its fields in the order of Go, by their JSON names.
 struct Layout {
     /// The type.
@@ -9,7 +12,9 @@ struct Layout {
     /// The fields.
     fields: &'static [&'static str],
     /// Fields that Go has inside another one, and before those that stand there: the other field, and these.
-    lent: (&'static str, &'static [&'static str]),
+    lent: Lent,
+    /// Fields that Go does not have.
+    left_out: &'static [&'static str],
 }
 
 const LAYOUTS: [Layout; 4] = [
@@ -63,6 +68,7 @@ const LAYOUTS: [Layout; 4] = [
                 "hostUsers",
             ],
         ),
+        left_out: &["serviceAccount"],
     },
     Layout {
         of: "PersistentVolumeSource",
@@ -91,6 +97,7 @@ const LAYOUTS: [Layout; 4] = [
             "csi",
         ],
         lent: ("", &[]),
+        left_out: &[],
     },
     Layout {
         of: "PodSecurityContext",
@@ -110,6 +117,7 @@ const LAYOUTS: [Layout; 4] = [
             "seLinuxChangePolicy",
         ],
         lent: ("", &[]),
+        left_out: &[],
     },
     Layout {
         of: "VolumeSource",
@@ -146,24 +154,36 @@ const LAYOUTS: [Layout; 4] = [
             "image",
         ],
         lent: ("", &[]),
+        left_out: &[],
     },
 ];
 
-/// The places of the fields of `object` in the order of Go.
+/// The places of the fields of `object` in the order of Go. Those that Go's type of that name does not have come last: the
+/// type is somebody's own.
 pub(super) fn fields(object: &dyn Struct) -> Vec<usize> {
     let facts = object.facts();
-    match layout(object) {
-        None => (0..facts.fields.len()).collect(),
-        Some(layout) => places(object, layout.fields),
-    }
+    let Some(layout) = layout(object) else {
+        return (0..facts.fields.len()).collect();
+    };
+    let mut order = places(object, layout.fields);
+    let (_, lent) = lent_by(object, layout).unwrap_or_default();
+    let known = [layout.fields, lent, layout.left_out];
+    let is_own = |place: &usize| !known.iter().any(|names| names.contains(&facts.fields[*place].name));
+    order.extend((0..facts.fields.len()).filter(is_own));
+    order
 }
 
 /// The places of the fields of `object` that Go has at the start of its field `name`.
 pub(super) fn lent(object: &dyn Struct, name: &str) -> Vec<usize> {
-    match layout(object) {
-        Some(layout) if layout.lent.0 == name => places(object, layout.lent.1),
+    match layout(object).and_then(|layout| lent_by(object, layout)) {
+        Some((outer, fields)) if outer == name => places(object, fields),
         _ => Vec::new(),
     }
+}
+
+/// The field that others are lent to, and these, if the type has it.
+fn lent_by(object: &dyn Struct, layout: &Layout) -> Option<Lent> {
+    object.facts().field_named(layout.lent.0).map(|_| layout.lent)
 }
 
 fn layout(object: &dyn Struct) -> Option<&'static Layout> {
@@ -174,4 +194,39 @@ fn places(object: &dyn Struct, names: &[&str]) -> Vec<usize> {
     let fields = object.facts().fields;
     let place = |name: &&str| fields.iter().position(|field| field.name == *name);
     names.iter().filter_map(place).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Struct;
+
+    /// Somebody's own type.
+    #[derive(Clone, Debug, Default, PartialEq, Struct)]
+    struct VolumeSource {
+        own: String,
+        csi: String,
+        nfs: String,
+    }
+
+    /// Another one.
+    #[derive(Clone, Debug, Default, PartialEq, Struct)]
+    struct PodSpec {
+        host_network: bool,
+        hostname: String,
+        volumes: Vec<String>,
+    }
+
+    fn shown(object: &dyn Struct) -> Vec<&'static str> {
+        let name = |place: usize| object.facts().fields[place].name;
+        fields(object).into_iter().map(name).collect()
+    }
+
+    #[test]
+    fn own_types_of_the_same_name_lose_nothing() {
+        assert_eq!(shown(&VolumeSource::default()), ["nfs", "csi", "own"]);
+        let spec = PodSpec::default();
+        assert_eq!(shown(&spec), ["volumes", "hostname", "hostNetwork"]);
+        assert_eq!(lent(&spec, "securityContext"), [0; 0]);
+    }
 }
