@@ -38,40 +38,34 @@ const PATIENCE: Duration = Duration::from_secs(10);
 
 const MEGABYTE: f64 = 1_000_000.0;
 
-/// Measures the row `name` on a server of its own; several figures come with the row `definitions-install`.
-pub(crate) async fn measure(name: &'static str, program: &Program, real: &Path) -> Result<Vec<(&'static str, f64)>> {
-    let (subject, _) = program.start().await?;
-    match name {
-        "definitions-memory" => Ok(vec![(name, real_memory(&subject, real).await?)]),
-        _ => many(&subject).await,
-    }
-}
-
-/// Megabytes by which the server grows with [`REAL`] definitions that people install.
-async fn real_memory(subject: &Subject, folder: &Path) -> Result<f64> {
+/// Megabytes by which a server of its own grows with [`REAL`] definitions that people install.
+pub(crate) async fn real_memory(program: &Program, folder: &Path) -> Result<f64> {
     let definitions = found(folder)?;
     ensure!(!definitions.is_empty(), "no definitions in {}", folder.display());
+    let (subject, _) = program.start().await?;
     let pool = Pool::open(&subject.endpoint, 1).await?;
-    let before = settled(subject).await?;
+    let before = settled(&subject).await?;
     let count = definitions.len();
     install(&pool, definitions).await?;
-    let grown = settled(subject).await? - before;
+    let grown = settled(&subject).await? - before;
     eprintln!("    {count} definitions: {grown:.1} MB");
     Ok(grown / count as f64 * REAL as f64)
 }
 
-/// Installs the definitions that are made up, and fills one of them.
-async fn many(subject: &Subject) -> Result<Vec<(&'static str, f64)>> {
+/// The row `definitions-install` and others that come with it: installs the definitions that are made up on a server of
+/// its own, and fills one of them.
+pub(crate) async fn many(program: &Program) -> Result<Vec<(&'static str, f64)>> {
+    let (subject, _) = program.start().await?;
     let pool = Pool::open(&subject.endpoint, 4).await?;
     let start = Instant::now();
     install(&pool, (0..MADE_UP).map(made_up).collect()).await?;
     let installed = start.elapsed();
-    let with_definitions = settled(subject).await?;
+    let with_definitions = settled(&subject).await?;
     let bodies = (0..OBJECTS).map(|number| (path_of(0), object(number))).collect();
     let cpu = subject.processes.cpu()?;
     post(&pool, bodies).await?;
     let created = (subject.processes.cpu()? - cpu).as_secs_f64() / OBJECTS as f64;
-    let with_objects = settled(subject).await?;
+    let with_objects = settled(&subject).await?;
     let cpu = subject.processes.cpu()?;
     let all = Read::json(path_of(0));
     read(&pool, &all, 3, 1).await?;

@@ -234,13 +234,18 @@ fn map_keys_and_merge_keys_must_be_fields_of_the_elements() {
 
 #[test]
 fn paths_of_a_kind_must_lead_to_fields() {
-    let kind = ORDER
-        .replace("\"v1\"", "\"v1\", selectable(\"spec.stat\")")
-        .replace("}", ", pub spec: Spec }");
-    let tree = shop(&format!(
-        "{kind}#[derive(Struct)]\npub struct Spec {{ pub state: String }}\n"
-    ));
-    reports(&tree, &["`selectable` names \"spec.stat\"", "did you mean \"state\"?"]);
+    for (key, problem) in [
+        ("selectable(\"spec.stat\")", "`selectable` names \"spec.stat\""),
+        ("rows_by = \"spec.stat\"", "`rows_by` names \"spec.stat\""),
+    ] {
+        let kind = ORDER
+            .replace("\"v1\"", &format!("\"v1\", {key}"))
+            .replace("}", ", pub spec: Spec }");
+        let tree = shop(&format!(
+            "{kind}#[derive(Struct)]\npub struct Spec {{ pub state: String }}\n"
+        ));
+        reports(&tree, &[problem, "did you mean \"state\"?"]);
+    }
 }
 
 #[test]

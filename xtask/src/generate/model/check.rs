@@ -162,6 +162,8 @@ impl Check<'_> {
             CellSource::Path(path) => Some(("column", path.as_str())),
             CellSource::Name | CellSource::Age | CellSource::Function(_) => None,
         }));
+        let rows_by = kind.resource.behavior.rows_by.as_str();
+        paths.extend((!rows_by.is_empty()).then_some(("rows_by", rows_by)));
         for (key, path) in paths {
             if let Err(reason) = self.model.at(definition, path) {
                 let what = format!("`{key}` names \"{path}\", but {reason}");
