@@ -1,6 +1,6 @@
 //! The selectors that a review limits its question to.
 
-use planesmith_api_defs::authorization::v1::{FieldSelectorAttributes, LabelSelectorAttributes, ResourceAttributes};
+use planesmith_api_defs::authorization::v1::ResourceAttributes;
 use planesmith_machinery::meta::{FieldSelectorRequirement, LabelSelector, LabelSelectorRequirement};
 use planesmith_machinery::selector::{FieldQuery, LabelQuery};
 
@@ -18,11 +18,11 @@ impl AskedFor {
     pub(super) fn of(resource: &ResourceAttributes) -> Self {
         let mut asked = Self::default();
         if let Some(selector) = &resource.field_selector {
-            let terms = fields(selector);
+            let terms = terms(&selector.raw_selector, &selector.requirements, FieldQuery::parse, field);
             asked.field = asked.read("fieldSelector", terms);
         }
         if let Some(selector) = &resource.label_selector {
-            let terms = labels(selector);
+            let terms = terms(&selector.raw_selector, &selector.requirements, LabelQuery::parse, label);
             asked.label = asked.read("labelSelector", terms);
         }
         asked
@@ -41,13 +41,17 @@ impl AskedFor {
     }
 }
 
-/// The terms of a selector, without those that cannot be read. Text is one term.
-fn fields(selector: &FieldSelectorAttributes) -> Vec<Option<String>> {
-    let raw = &selector.raw_selector;
-    match (&selector.requirements[..], raw.is_empty()) {
-        ([], true) => Vec::new(),
-        ([], false) => vec![FieldQuery::parse(raw).is_ok().then(|| raw.clone())],
-        (requirements, _) => requirements.iter().map(field).collect(),
+/// The terms of a selector, `None` for each that cannot be read. Text is one term.
+fn terms<Requirement, Query, Error>(
+    raw: &str,
+    requirements: &[Requirement],
+    parse: fn(&str) -> Result<Query, Error>,
+    write: fn(&Requirement) -> Option<String>,
+) -> Vec<Option<String>> {
+    match (requirements, raw) {
+        ([], "") => Vec::new(),
+        ([], _) => vec![parse(raw).is_ok().then(|| raw.to_owned())],
+        _ => requirements.iter().map(write).collect(),
     }
 }
 
@@ -73,16 +77,6 @@ fn escaped(value: &str) -> String {
         text.push(c);
     }
     text
-}
-
-/// As [`fields`].
-fn labels(selector: &LabelSelectorAttributes) -> Vec<Option<String>> {
-    let raw = &selector.raw_selector;
-    match (&selector.requirements[..], raw.is_empty()) {
-        ([], true) => Vec::new(),
-        ([], false) => vec![LabelQuery::parse(raw).is_ok().then(|| raw.clone())],
-        (requirements, _) => requirements.iter().map(label).collect(),
-    }
 }
 
 fn label(requirement: &LabelSelectorRequirement) -> Option<String> {

@@ -83,15 +83,7 @@ fn find<'d>(document: &'d Value, path: &str) -> Result<Option<&'d Value>, String
 }
 
 fn wrong_type(path: &str, value: &Value, expected: &str) -> String {
-    let actual = match value {
-        Value::Null => "<nil>",
-        Value::Bool(_) => "bool",
-        Value::Number(number) if number.is_i64() => "int64",
-        Value::Number(_) => "float64",
-        Value::String(_) => "string",
-        Value::Array(_) => "[]interface {}",
-        Value::Object(_) => "map[string]interface {}",
-    };
+    let actual = go_format::type_of(value);
     let shown = go_format::value(value);
     format!(".{path} accessor error: {shown} is of the type {actual}, expected {expected}")
 }

@@ -236,29 +236,27 @@ mod tests {
         );
     }
 
-    #[test]
-    fn a_missing_name_is_reported_at_the_namespace() {
+    fn errors_of_service(name: &str, path: Option<&str>) -> FieldErrors {
         let mut errors = FieldErrors::default();
         let service = WebhookService {
             namespace: "n",
-            name: "",
-            path: None,
+            name,
+            path,
             port: 443,
         };
         check_webhook_service(&mut errors, service);
+        errors
+    }
+
+    #[test]
+    fn a_missing_name_is_reported_at_the_namespace() {
+        let errors = errors_of_service("", None);
         assert_eq!(errors.joined().as_deref(), Some("namespace: Required value"));
     }
 
     #[test]
     fn paths_have_no_empty_steps() {
-        let mut errors = FieldErrors::default();
-        let service = WebhookService {
-            namespace: "n",
-            name: "s",
-            path: Some("/a//B/"),
-            port: 443,
-        };
-        check_webhook_service(&mut errors, service);
+        let errors = errors_of_service("s", Some("/a//B/"));
         let details: Vec<_> = errors.as_slice().iter().map(|error| error.detail.as_str()).collect();
         assert_eq!(details.len(), 2);
         assert_eq!(details[0], "segment[1] may not be empty");

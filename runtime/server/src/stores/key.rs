@@ -29,7 +29,6 @@ pub(super) fn check_name(name: &str) -> ApiResult<()> {
     if complaints.is_empty() {
         return Ok(());
     }
-    let complaints: Vec<String> = complaints.into_iter().map(|complaint| complaint.to_string()).collect();
     let quoted = planesmith_machinery::go_format::quote(name);
     Err(ApiError::bad_request(format!(
         "Name parameter invalid: {quoted}: {}",

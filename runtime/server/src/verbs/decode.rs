@@ -296,21 +296,25 @@ mod tests {
 
     use super::*;
 
+    fn decoder_of_foo<'a>(scheme: &'a Scheme, warnings: &'a Warnings) -> Decoder<'a> {
+        let expected = Expected {
+            group: "ex.com",
+            api_version: "ex.com/v1",
+            kind: "Foo",
+            is_custom: true,
+        };
+        Decoder {
+            scheme,
+            expected,
+            validation: FieldValidation::Strict,
+            warnings,
+        }
+    }
+
     #[test]
     fn objects_of_another_kind_are_called_by_their_names_in_any_form() {
-        let scheme = Scheme::new();
-        let warnings = Warnings::default();
-        let decoder = Decoder {
-            scheme: &scheme,
-            expected: Expected {
-                group: "ex.com",
-                api_version: "ex.com/v1",
-                kind: "Foo",
-                is_custom: true,
-            },
-            validation: FieldValidation::Strict,
-            warnings: &warnings,
-        };
+        let (scheme, warnings) = (Scheme::new(), Warnings::default());
+        let decoder = decoder_of_foo(&scheme, &warnings);
         let json = r#"{"apiVersion":"ex.com/v1","kind":"Bar","metadata":{"name":"one"}}"#;
         let yaml = "apiVersion: ex.com/v1\nkind: Bar\nmetadata: {name: one}\n";
         for (format, body) in [(Format::Json, json), (Format::Yaml, yaml)] {
@@ -324,19 +328,8 @@ mod tests {
 
     #[test]
     fn custom_objects_say_what_they_are() {
-        let scheme = Scheme::new();
-        let warnings = Warnings::default();
-        let decoder = Decoder {
-            scheme: &scheme,
-            expected: Expected {
-                group: "ex.com",
-                api_version: "ex.com/v1",
-                kind: "Foo",
-                is_custom: true,
-            },
-            validation: FieldValidation::Strict,
-            warnings: &warnings,
-        };
+        let (scheme, warnings) = (Scheme::new(), Warnings::default());
+        let decoder = decoder_of_foo(&scheme, &warnings);
         for (body, expected) in [
             (
                 r#"{"apiVersion":"ex.com/v1"}"#,
