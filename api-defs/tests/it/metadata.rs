@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use planesmith_api_defs::certificates::v1::CertificateSigningRequest;
+use planesmith_api_defs::certificates::v1beta1::{ClusterTrustBundle, PodCertificateRequest};
 use planesmith_api_defs::coordination::v1::Lease;
 use planesmith_api_defs::core::v1::{ConfigMap, Event, LimitRange, PersistentVolume, PersistentVolumeClaim, Service};
 use planesmith_api_defs::discovery::v1::EndpointSlice;
@@ -12,7 +14,7 @@ use planesmith_machinery::conversion::convert;
 use planesmith_machinery::field_error::FieldErrors;
 use planesmith_machinery::object::Resource;
 use planesmith_machinery::resource::{ResourceFacts, Scope};
-use planesmith_machinery::validation::{check_create, check_create_as_sent, check_update_as_sent};
+use planesmith_machinery::validation::{check_create, check_create_as_sent, check_status_update, check_update_as_sent};
 
 /// How many errors are about `field`.
 fn count(errors: &FieldErrors, field: &str) -> usize {
@@ -39,9 +41,15 @@ fn with_name<R: Resource>(name: &str) -> usize {
 
 /// How often an update in the version `sent` finds a label that cannot be one.
 fn with_label<R: Resource>(sent: &'static ResourceFacts) -> usize {
-    let mut new = bare::<R>();
-    new.meta_mut().labels = BTreeMap::from([("a b".to_owned(), String::new())]);
-    count(&check_update_as_sent(&new, &bare::<R>(), sent), "metadata.labels")
+    let errors = check_update_as_sent(&labelled::<R>(), &bare::<R>(), sent);
+    count(&errors, "metadata.labels")
+}
+
+/// A bare object with a label that cannot be one.
+fn labelled<R: Resource>() -> R {
+    let mut object = bare::<R>();
+    object.meta_mut().labels = BTreeMap::from([("a b".to_owned(), String::new())]);
+    object
 }
 
 #[test]
@@ -80,6 +88,11 @@ fn finalizers_of_some_kinds_need_no_domain() {
 #[test]
 fn updates_look_at_metadata_as_often_as_kube_apiserver() {
     assert_eq!(with_label::<ConfigMap>(ConfigMap::RESOURCE), 4);
+    assert_eq!(
+        with_label::<CertificateSigningRequest>(CertificateSigningRequest::RESOURCE),
+        4
+    );
+    assert_eq!(with_label::<ClusterTrustBundle>(ClusterTrustBundle::RESOURCE), 4);
     assert_eq!(with_label::<EndpointSlice>(EndpointSlice::RESOURCE), 3);
     assert_eq!(with_label::<LimitRange>(LimitRange::RESOURCE), 3);
     assert_eq!(with_label::<NetworkPolicy>(NetworkPolicy::RESOURCE), 3);
@@ -89,6 +102,8 @@ fn updates_look_at_metadata_as_often_as_kube_apiserver() {
     assert_eq!(with_label::<PersistentVolumeClaim>(PersistentVolumeClaim::RESOURCE), 4);
     assert_eq!(with_label::<Event>(Event::RESOURCE), 2);
     assert_eq!(with_label::<Event>(events::v1::Event::RESOURCE), 3);
+    let errors = check_status_update(&labelled::<PodCertificateRequest>(), &bare::<PodCertificateRequest>());
+    assert_eq!(count(&errors, "metadata.labels"), 3);
 }
 
 #[test]

@@ -14,7 +14,7 @@ use crate::status::Cause;
 pub(crate) use bounded::Bounded;
 pub use sent_empty::SentEmpty;
 pub(crate) use sent_empty::holds_empty;
-pub use shown::{Json, Shown};
+pub use shown::{Json, Shown, go_object};
 
 /// Bytes of errors after which further ones are only counted. A list of owners can break one rule in each element, and
 /// each message shows the whole list.

@@ -17,8 +17,9 @@ use crate::table::Cell;
     note = "write `impl Rules for {Self} {{}}`, or remove `rules` from `#[resource(...)]`"
 )]
 pub trait Rules: Sized {
-    /// In which order an update is checked.
-    const UPDATE_ORDER: UpdateOrder = UpdateOrder::ChangeFirst;
+    /// In which steps an update is checked, one after the other: one of [`update_order`], or a list of the kind's own. The
+    /// order of errors is visible, and so is an error that is found twice.
+    const UPDATE_ORDER: &'static [UpdateStep] = update_order::CHANGE_FIRST;
 
     /// What the kind itself asks of metadata, besides what is asked of every object.
     const METADATA: MetadataRules = MetadataRules::Strict;
@@ -43,10 +44,7 @@ pub trait Rules: Sized {
 
     /// The new object with what its creator comes to manage although [`Rules::prepare_create`] fills it in; `None` when
     /// that is the object as it is.
-    fn as_managed(&self) -> Option<Self>
-    where
-        Self: Sized,
-    {
+    fn as_managed(&self) -> Option<Self> {
         None
     }
 
@@ -101,13 +99,13 @@ pub trait Rules: Sized {
         let _ = errors;
     }
 
-    /// Reports what may not change from `old`; [`Rules::validate_replacement`] follows.
+    /// Reports what may not change from `old`; what else is looked at, and when, is said by [`Rules::UPDATE_ORDER`].
     fn validate_update(&self, old: &Self, errors: &mut FieldErrors) {
         let _ = (old, errors);
     }
 
     /// Reports what is wrong with the object as a replacement of `old`, in place of [`Rules::validate`]: for kinds that
-    /// tolerate what stands there already.
+    /// tolerate what stands there already. It belongs to [`UpdateStep::Object`], which not every order has.
     fn validate_replacement(&self, old: &Self, errors: &mut FieldErrors) {
         let _ = old;
         self.validate(errors);
@@ -130,18 +128,15 @@ pub trait Rules: Sized {
         Vec::new()
     }
 
-    /// Whether the version refuses more than its storage version does; only then the two functions below are called.
-    const STRICTER_AS_SENT: bool = false;
-
-    /// Reports what this version refuses of what its storage version takes. Everything else is looked at once, in the
-    /// storage version.
-    fn validate_as_sent(&self, errors: &mut FieldErrors) {
-        let _ = errors;
+    /// Reports what is refused of `stored` only because it was sent in this version; it has been converted to the storage
+    /// version already. What is refused however it comes is for [`Rules::validate`] of that version.
+    fn validate_as_sent(stored: &dyn Object, errors: &mut FieldErrors) {
+        let _ = (stored, errors);
     }
 
-    /// As [`Rules::validate_as_sent`], of a replacement of `old`.
-    fn validate_update_as_sent(&self, old: &Self, errors: &mut FieldErrors) {
-        let _ = (old, errors);
+    /// As [`Rules::validate_as_sent`], of `new` as a replacement of `old`.
+    fn validate_update_as_sent(new: &dyn Object, old: &dyn Object, errors: &mut FieldErrors) {
+        let _ = (new, old, errors);
     }
 
     /// Brings fields of a random object in line that depend on each other, such as a name that is made of other fields.
@@ -149,35 +144,19 @@ pub trait Rules: Sized {
     fn settle_sample(&mut self) {}
 }
 
-/// In which order a replacement of an object is checked. The order of errors is visible, and so is an error that is
-/// found twice.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum UpdateOrder {
-    /// What may not change (`validate_update`), then the new object as on create (`validate`).
-    ChangeFirst,
-    /// The new object as on create, then what may not change.
-    ObjectFirst,
-    /// Only `validate_update`, which calls what it needs of `validate`.
-    ChangeOnly,
-    /// The new object as on create, then `validate_update`; what changes in its metadata is looked at no second time.
-    ObjectOnly,
-    /// Any other order.
-    Steps(&'static [UpdateStep]),
-}
+/// The orders in which most kinds check a replacement of an object.
+pub mod update_order {
+    use super::UpdateStep::{self, Change, Declared, Metadata, MetadataChange, Object};
 
-impl UpdateOrder {
-    /// The order as steps.
-    #[must_use]
-    pub const fn steps(self) -> &'static [UpdateStep] {
-        use UpdateStep::{Change, Declared, Metadata, MetadataChange, Object};
-        match self {
-            Self::ChangeFirst => &[MetadataChange, Change, Metadata, Object],
-            Self::ObjectFirst => &[Metadata, Object, MetadataChange, Change],
-            Self::ChangeOnly => &[MetadataChange, Declared, Change],
-            Self::ObjectOnly => &[Metadata, Object, Change],
-            Self::Steps(steps) => steps,
-        }
-    }
+    /// What may not change, then the new object.
+    pub const CHANGE_FIRST: &[UpdateStep] = &[MetadataChange, Change, Metadata, Object];
+    /// The new object, then what may not change.
+    pub const OBJECT_FIRST: &[UpdateStep] = &[Metadata, Object, MetadataChange, Change];
+    /// What may not change in its metadata, the declared rules, then what else may not change: the kind calls what it needs
+    /// of [`Rules::validate`](super::Rules::validate) there.
+    pub const CHANGE_ONLY: &[UpdateStep] = &[MetadataChange, Declared, Change];
+    /// The new object, then what may not change; what changes in its metadata is looked at no second time.
+    pub const OBJECT_ONLY: &[UpdateStep] = &[Metadata, Object, Change];
 }
 
 /// One look at a replacement of an object.
@@ -233,11 +212,12 @@ pub struct Creator<'a> {
 
 /// The rules of one kind as plain functions, for code that does not know the kind.
 ///
-/// Each function expects an object of the kind that the table belongs to and does nothing with any other.
+/// Each function expects an object of the kind that the table belongs to, unless it says otherwise, and does nothing with
+/// any other.
 #[derive(Clone, Copy, Debug)]
 pub struct RulesTable {
     /// See [`Rules::UPDATE_ORDER`].
-    pub update_order: UpdateOrder,
+    pub update_order: &'static [UpdateStep],
     /// See [`Rules::METADATA`].
     pub metadata: MetadataRules,
     /// [`Rules::FIELD_LABELS`].
@@ -278,11 +258,9 @@ pub struct RulesTable {
     pub validate_replacement: fn(&dyn Object, &dyn Object, &mut FieldErrors),
     /// See [`Rules::validate_status_update`].
     pub validate_status_update: fn(&dyn Object, &dyn Object, &mut FieldErrors),
-    /// See [`Rules::STRICTER_AS_SENT`].
-    pub stricter_as_sent: bool,
-    /// See [`Rules::validate_as_sent`].
+    /// See [`Rules::validate_as_sent`]; the object is of the storage version.
     pub validate_as_sent: fn(&dyn Object, &mut FieldErrors),
-    /// See [`Rules::validate_update_as_sent`].
+    /// See [`Rules::validate_update_as_sent`]; the objects are of the storage version.
     pub validate_update_as_sent: fn(&dyn Object, &dyn Object, &mut FieldErrors),
     /// See [`Rules::settle_sample`].
     pub settle_sample: fn(&mut dyn Object),
@@ -295,7 +273,7 @@ pub struct RulesTable {
 impl RulesTable {
     /// The table of every kind without rules of its own.
     pub const NONE: Self = Self {
-        update_order: UpdateOrder::ChangeFirst,
+        update_order: update_order::CHANGE_FIRST,
         metadata: MetadataRules::Strict,
         field_labels: FieldLabels::NONE,
         dependents: Dependents::Collected,
@@ -316,7 +294,6 @@ impl RulesTable {
         validate_update: |_, _, _| {},
         validate_replacement: |_, _, _| {},
         validate_status_update: |_, _, _| {},
-        stricter_as_sent: false,
         validate_as_sent: |_, _| {},
         validate_update_as_sent: |_, _, _| {},
         settle_sample: |_| {},
@@ -392,17 +369,8 @@ impl RulesTable {
                     object.validate_status_update(old, errors);
                 }
             },
-            stricter_as_sent: R::STRICTER_AS_SENT,
-            validate_as_sent: |object, errors| {
-                if let Some(object) = object.downcast_ref::<R>() {
-                    object.validate_as_sent(errors);
-                }
-            },
-            validate_update_as_sent: |object, old, errors| {
-                if let (Some(object), Some(old)) = (object.downcast_ref::<R>(), old.downcast_ref::<R>()) {
-                    object.validate_update_as_sent(old, errors);
-                }
-            },
+            validate_as_sent: R::validate_as_sent,
+            validate_update_as_sent: R::validate_update_as_sent,
             settle_sample: |object| {
                 if let Some(object) = object.downcast_mut::<R>() {
                     object.settle_sample();

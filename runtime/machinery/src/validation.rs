@@ -10,7 +10,6 @@ mod options;
 mod template_metadata;
 mod webhook;
 
-use crate::conversion::convert;
 use crate::field_error::FieldErrors;
 use crate::object::Object;
 use crate::resource::{NameRule, ResourceFacts, Scope};
@@ -50,11 +49,7 @@ pub fn check_create_as_sent(object: &dyn Object, sent: &'static ResourceFacts) -
     check_kind_metadata(object, &mut errors);
     check_declared(object, &mut errors);
     (kind.rules.validate)(object, &mut errors);
-    if sent.rules.stricter_as_sent {
-        as_sent(object, sent, |object| {
-            (sent.rules.validate_as_sent)(object, &mut errors)
-        });
-    }
+    (sent.rules.validate_as_sent)(object, &mut errors);
     if errors.is_empty() {
         check_on_create(object.meta(), kind.scope, NameRule::PathSegment, &mut errors);
     }
@@ -74,7 +69,7 @@ pub fn check_update_as_sent(new: &dyn Object, old: &dyn Object, sent: &'static R
     let mut errors = FieldErrors::default();
     let rules = &new.resource().rules;
     check_generic_update(new, old, &mut errors);
-    for step in rules.update_order.steps() {
+    for step in rules.update_order {
         match step {
             UpdateStep::Metadata => check_kind_metadata(new, &mut errors),
             UpdateStep::MetadataChange => check_kind_metadata_change(new, old, &mut errors),
@@ -89,13 +84,7 @@ pub fn check_update_as_sent(new: &dyn Object, old: &dyn Object, sent: &'static R
             }
         }
     }
-    if sent.rules.stricter_as_sent {
-        as_sent(new, sent, |new| {
-            as_sent(old, sent, |old| {
-                (sent.rules.validate_update_as_sent)(new, old, &mut errors);
-            });
-        });
-    }
+    (sent.rules.validate_update_as_sent)(new, old, &mut errors);
     errors
 }
 
@@ -116,14 +105,6 @@ pub fn check_part_update(new: &dyn Object, old: &dyn Object, check: impl FnOnce(
     check_declared(new, &mut errors);
     check(&mut errors);
     errors
-}
-
-/// Looks at the object in the version `sent`.
-fn as_sent(stored: &dyn Object, sent: &'static ResourceFacts, look: impl FnOnce(&dyn Object)) {
-    match std::ptr::eq(stored.resource(), sent) {
-        true => look(stored),
-        false => look(&*convert(stored, sent)),
-    }
 }
 
 /// What the kind asks of metadata.

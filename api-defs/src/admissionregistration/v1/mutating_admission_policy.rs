@@ -3,7 +3,7 @@
 use planesmith_expressions::policy::{Known, PolicyEnvironment};
 use planesmith_machinery::field_error::FieldErrors;
 use planesmith_machinery::meta::ObjectMeta;
-use planesmith_machinery::rules::{MetadataRules, Rules, UpdateOrder};
+use planesmith_machinery::rules::{MetadataRules, Rules, UpdateStep, update_order};
 use planesmith_machinery::table::Cell;
 use planesmith_machinery::{Resource, Struct};
 
@@ -76,7 +76,7 @@ fn param_kind(policy: &MutatingAdmissionPolicy) -> Cell {
 
 impl Rules for MutatingAdmissionPolicy {
     const METADATA: MetadataRules = MetadataRules::AnyFinalizers;
-    const UPDATE_ORDER: UpdateOrder = UpdateOrder::ObjectOnly;
+    const UPDATE_ORDER: &'static [UpdateStep] = update_order::OBJECT_ONLY;
 
     fn default_values(&mut self) {
         self.spec.failure_policy.get_or_insert_with(|| "Fail".to_owned());

@@ -2,7 +2,7 @@
 
 use planesmith_machinery::field_error::FieldErrors;
 use planesmith_machinery::meta::ObjectMeta;
-use planesmith_machinery::rules::{MetadataRules, Rules, UpdateOrder};
+use planesmith_machinery::rules::{MetadataRules, Rules, UpdateStep, update_order};
 use planesmith_machinery::table::Cell;
 use planesmith_machinery::{Resource, Struct};
 
@@ -56,7 +56,7 @@ fn param_ref(binding: &MutatingAdmissionPolicyBinding) -> Cell {
 
 impl Rules for MutatingAdmissionPolicyBinding {
     const METADATA: MetadataRules = MetadataRules::AnyFinalizers;
-    const UPDATE_ORDER: UpdateOrder = UpdateOrder::ObjectOnly;
+    const UPDATE_ORDER: &'static [UpdateStep] = update_order::OBJECT_ONLY;
 
     fn default_values(&mut self) {
         if let Some(resources) = &mut self.spec.match_resources {

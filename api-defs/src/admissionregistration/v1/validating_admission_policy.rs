@@ -7,7 +7,7 @@ use planesmith_machinery::field_error::FieldErrors;
 use planesmith_machinery::go_value::GoValue;
 use planesmith_machinery::json_path::JsonPath;
 use planesmith_machinery::meta::{Condition, ObjectMeta};
-use planesmith_machinery::rules::{MetadataRules, Rules, UpdateOrder};
+use planesmith_machinery::rules::{MetadataRules, Rules, UpdateStep, update_order};
 use planesmith_machinery::table::Cell;
 use planesmith_machinery::validation::check_conditions;
 use planesmith_machinery::{Resource, Struct};
@@ -120,7 +120,7 @@ fn param_kind(policy: &ValidatingAdmissionPolicy) -> Cell {
 
 impl Rules for ValidatingAdmissionPolicy {
     const METADATA: MetadataRules = MetadataRules::AnyFinalizers;
-    const UPDATE_ORDER: UpdateOrder = UpdateOrder::ObjectOnly;
+    const UPDATE_ORDER: &'static [UpdateStep] = update_order::OBJECT_ONLY;
 
     fn default_values(&mut self) {
         self.spec.default_values();

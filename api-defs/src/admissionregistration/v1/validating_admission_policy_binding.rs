@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use planesmith_machinery::field_error::FieldErrors;
 use planesmith_machinery::meta::ObjectMeta;
 use planesmith_machinery::names;
-use planesmith_machinery::rules::{MetadataRules, Rules, UpdateOrder};
+use planesmith_machinery::rules::{MetadataRules, Rules, UpdateStep, update_order};
 use planesmith_machinery::table::Cell;
 use planesmith_machinery::{Resource, Struct};
 
@@ -63,7 +63,7 @@ fn param_ref(binding: &ValidatingAdmissionPolicyBinding) -> Cell {
 
 impl Rules for ValidatingAdmissionPolicyBinding {
     const METADATA: MetadataRules = MetadataRules::AnyFinalizers;
-    const UPDATE_ORDER: UpdateOrder = UpdateOrder::ObjectOnly;
+    const UPDATE_ORDER: &'static [UpdateStep] = update_order::OBJECT_ONLY;
 
     fn default_values(&mut self) {
         self.spec.default_values();

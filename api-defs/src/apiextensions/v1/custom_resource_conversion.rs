@@ -25,13 +25,6 @@ pub struct WebhookConversion {
     pub conversion_review_versions: Vec<String>,
 }
 
-impl WebhookConversion {
-    /// Whether it is as if it were not there.
-    pub(super) fn says_nothing(&self) -> bool {
-        self.client_config.is_none() && self.conversion_review_versions.is_empty()
-    }
-}
-
 /// How a webhook is reached: by url or by service, not both.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct WebhookClientConfig {

@@ -7,13 +7,13 @@ mod warnings;
 
 use planesmith_machinery::field_error::FieldErrors;
 use planesmith_machinery::meta::ObjectMeta;
-use planesmith_machinery::rules::{MetadataRules, Rules, UpdateOrder};
+use planesmith_machinery::rules::{MetadataRules, Rules, UpdateStep, update_order};
 use planesmith_machinery::time::Time;
 use planesmith_machinery::{Resource, Struct};
 
 use crate::created_at::created_at;
 
-use super::{CustomResourceConversion, CustomResourceDefinitionVersion};
+use super::{CustomResourceConversion, CustomResourceDefinitionVersion, WebhookConversion};
 pub use validate::{Approval, ApprovalState};
 
 /// The finalizer that stands for the objects of a kind.
@@ -140,25 +140,18 @@ pub struct CustomResourceDefinitionCondition {
 
 impl Rules for CustomResourceDefinition {
     const METADATA: MetadataRules = MetadataRules::AnyFinalizers;
-    const UPDATE_ORDER: UpdateOrder = UpdateOrder::ChangeOnly;
+    const UPDATE_ORDER: &'static [UpdateStep] = update_order::CHANGE_ONLY;
 
     fn default_values(&mut self) {
         self.spec.names.fill_in();
-        self.spec.conversion.get_or_insert_with(|| CustomResourceConversion {
+        let conversion = self.spec.conversion.get_or_insert_with(|| CustomResourceConversion {
             strategy: "None".to_owned(),
             webhook: None,
         });
-        let webhook = self.spec.conversion.as_mut().map(|conversion| &mut conversion.webhook);
-        if let Some(webhook) = webhook {
-            // One that says nothing is none.
-            *webhook = webhook.take().filter(|webhook| !webhook.says_nothing());
-        }
-        let webhook = self
-            .spec
-            .conversion
-            .as_mut()
-            .and_then(|conversion| conversion.webhook.as_mut());
-        if let Some(client) = webhook.and_then(|webhook| webhook.client_config.as_mut()) {
+        let webhook = &mut conversion.webhook;
+        // One that says nothing is none.
+        webhook.take_if(|webhook| *webhook == WebhookConversion::default());
+        if let Some(client) = webhook.as_mut().and_then(|webhook| webhook.client_config.as_mut()) {
             client.default_values();
         }
         if self.status.stored_versions.is_empty() {

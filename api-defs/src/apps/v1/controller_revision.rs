@@ -5,7 +5,7 @@ use planesmith_machinery::field_error::FieldErrors;
 use planesmith_machinery::group_version::GroupVersion;
 use planesmith_machinery::meta::ObjectMeta;
 use planesmith_machinery::raw::RawExtension;
-use planesmith_machinery::rules::{Rules, UpdateOrder};
+use planesmith_machinery::rules::{Rules, UpdateStep, update_order};
 use planesmith_machinery::table::Cell;
 use planesmith_machinery::value::Value;
 
@@ -34,7 +34,7 @@ pub struct ControllerRevision {
 }
 
 impl Rules for ControllerRevision {
-    const UPDATE_ORDER: UpdateOrder = UpdateOrder::ObjectFirst;
+    const UPDATE_ORDER: &'static [UpdateStep] = update_order::OBJECT_FIRST;
 
     fn validate(&self, errors: &mut FieldErrors) {
         check_from_zero("revision", self.revision, errors);

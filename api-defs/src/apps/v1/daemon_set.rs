@@ -7,7 +7,7 @@ mod template_generation;
 use planesmith_machinery::field_error::FieldErrors;
 use planesmith_machinery::int_or_string::IntOrString;
 use planesmith_machinery::meta::{LabelSelector, ObjectMeta};
-use planesmith_machinery::rules::{Rules, UpdateOrder};
+use planesmith_machinery::rules::{Rules, UpdateStep, update_order};
 use planesmith_machinery::time::Time;
 use planesmith_machinery::{Resource, Struct};
 
@@ -158,7 +158,7 @@ pub struct DaemonSetCondition {
 }
 
 impl Rules for DaemonSet {
-    const UPDATE_ORDER: UpdateOrder = UpdateOrder::ChangeOnly;
+    const UPDATE_ORDER: &'static [UpdateStep] = update_order::CHANGE_ONLY;
 
     fn default_values(&mut self) {
         let generation = template_generation(&self.metadata);

@@ -4,7 +4,7 @@ mod columns;
 
 use planesmith_machinery::field_error::FieldErrors;
 use planesmith_machinery::meta::{LabelSelector, ObjectMeta};
-use planesmith_machinery::rules::{Rules, UpdateOrder};
+use planesmith_machinery::rules::{Rules, UpdateStep, update_order};
 use planesmith_machinery::time::Time;
 use planesmith_machinery::{Resource, Struct};
 
@@ -112,7 +112,7 @@ pub struct ReplicaSetCondition {
 }
 
 impl Rules for ReplicaSet {
-    const UPDATE_ORDER: UpdateOrder = UpdateOrder::ChangeOnly;
+    const UPDATE_ORDER: &'static [UpdateStep] = update_order::CHANGE_ONLY;
 
     fn default_values(&mut self) {
         self.spec.default_values();

@@ -7,7 +7,7 @@ mod status;
 use planesmith_machinery::field_error::FieldErrors;
 use planesmith_machinery::int_or_string::IntOrString;
 use planesmith_machinery::meta::{LabelSelector, ObjectMeta};
-use planesmith_machinery::rules::{Rules, UpdateOrder};
+use planesmith_machinery::rules::{Rules, UpdateStep, update_order};
 use planesmith_machinery::{Resource, Struct};
 
 use crate::core::v1::{EmbeddedPersistentVolumeClaim, PodTemplateSpec};
@@ -140,7 +140,7 @@ const UNLIMITED_HISTORY: &str = "spec.revisionHistoryLimit: a negative value ret
                                  >= 0 is recommended";
 
 impl Rules for StatefulSet {
-    const UPDATE_ORDER: UpdateOrder = UpdateOrder::ChangeOnly;
+    const UPDATE_ORDER: &'static [UpdateStep] = update_order::CHANGE_ONLY;
 
     fn default_values(&mut self) {
         self.spec.default_values();

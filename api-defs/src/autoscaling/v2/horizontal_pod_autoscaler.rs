@@ -6,7 +6,7 @@ use planesmith_machinery::field_error::FieldErrors;
 use planesmith_machinery::group_version::GroupVersion;
 use planesmith_machinery::meta::ObjectMeta;
 use planesmith_machinery::names;
-use planesmith_machinery::rules::{Rules, UpdateOrder};
+use planesmith_machinery::rules::{Rules, UpdateStep, update_order};
 use planesmith_machinery::time::Time;
 use planesmith_machinery::{Resource, Struct};
 
@@ -140,7 +140,7 @@ pub struct HorizontalPodAutoscalerCondition {
 }
 
 impl Rules for HorizontalPodAutoscaler {
-    const UPDATE_ORDER: UpdateOrder = UpdateOrder::ChangeOnly;
+    const UPDATE_ORDER: &'static [UpdateStep] = update_order::CHANGE_ONLY;
 
     fn default_values(&mut self) {
         for stale in kept::ALL {

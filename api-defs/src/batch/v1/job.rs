@@ -15,7 +15,7 @@ mod update;
 use planesmith_machinery::Resource;
 use planesmith_machinery::field_error::FieldErrors;
 use planesmith_machinery::meta::ObjectMeta;
-use planesmith_machinery::rules::{Dependents, Rules, UpdateOrder};
+use planesmith_machinery::rules::{Dependents, Rules, UpdateStep, update_order};
 use planesmith_machinery::selector::{FieldAlias, FieldLabels, FieldRefusal};
 
 use crate::workload::template::name_warning;
@@ -62,7 +62,7 @@ impl Rules for Job {
         refusal: FieldRefusal::Quoted("batchv1.Job"),
         ..FieldLabels::NONE
     };
-    const UPDATE_ORDER: UpdateOrder = UpdateOrder::ObjectFirst;
+    const UPDATE_ORDER: &'static [UpdateStep] = update_order::OBJECT_FIRST;
     const DEPENDENTS: Dependents = Dependents::Orphaned {
         warning: "child pods are preserved by default when jobs are deleted; set propagationPolicy=Background to remove \
                   them or set propagationPolicy=Orphan to suppress this warning",
@@ -78,6 +78,9 @@ impl Rules for Job {
     }
 
     fn as_managed(&self) -> Option<Self> {
+        if !self.metadata.labels.is_empty() || self.spec.template.metadata.labels.is_empty() {
+            return None;
+        }
         let mut managed = self.clone();
         managed.default_labels();
         Some(managed)
@@ -168,6 +171,8 @@ mod tests {
         job.spec.template.metadata.labels.insert("x".to_owned(), "y".to_owned());
         let managed = job.as_managed().unwrap();
         assert_eq!(managed.metadata.labels, job.spec.template.metadata.labels);
+        assert!(managed.as_managed().is_none(), "labels of its own stay");
+        assert!(Job::default().as_managed().is_none());
     }
 
     #[test]

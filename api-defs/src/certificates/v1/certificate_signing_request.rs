@@ -11,9 +11,8 @@ use std::collections::BTreeMap;
 use planesmith_machinery::byte_string::ByteString;
 use planesmith_machinery::field_error::FieldErrors;
 use planesmith_machinery::meta::ObjectMeta;
-use planesmith_machinery::rules::{Creator, Rules, UpdateOrder};
+use planesmith_machinery::rules::{Creator, Rules, UpdateStep};
 use planesmith_machinery::time::Time;
-use planesmith_machinery::validation::check_metadata_change;
 use planesmith_machinery::{Resource, Struct};
 
 use check::Part;
@@ -144,8 +143,14 @@ pub struct CertificateSigningRequestCondition {
 }
 
 impl Rules for CertificateSigningRequest {
-    const UPDATE_ORDER: UpdateOrder = UpdateOrder::ObjectOnly;
+    const UPDATE_ORDER: &'static [UpdateStep] = &[
+        UpdateStep::Metadata,
+        UpdateStep::Object,
+        UpdateStep::Change,
+        UpdateStep::MetadataChange,
+    ];
     const HOLDS_PROOFS: bool = true;
+
     fn note_creator(&mut self, creator: &Creator<'_>) {
         let spec = &mut self.spec;
         creator.name.clone_into(&mut spec.username);
@@ -173,7 +178,6 @@ impl Rules for CertificateSigningRequest {
 
     fn validate_update(&self, old: &Self, errors: &mut FieldErrors) {
         self.status.check_change(&old.status, Part::Main, errors);
-        check_metadata_change(&self.metadata, &old.metadata, Self::METADATA, errors);
     }
 
     fn validate_status_update(&self, old: &Self, errors: &mut FieldErrors) {

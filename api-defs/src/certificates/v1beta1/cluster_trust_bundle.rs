@@ -3,8 +3,7 @@
 use planesmith_machinery::field_error::FieldErrors;
 use planesmith_machinery::meta::ObjectMeta;
 use planesmith_machinery::names;
-use planesmith_machinery::rules::{Rules, UpdateOrder};
-use planesmith_machinery::validation::check_metadata_change;
+use planesmith_machinery::rules::{Rules, UpdateStep, update_order};
 use planesmith_machinery::{Resource, Struct};
 
 use crate::certificates::{pem, signer_name};
@@ -55,7 +54,7 @@ pub struct ClusterTrustBundleSpec {
 }
 
 impl Rules for ClusterTrustBundle {
-    const UPDATE_ORDER: UpdateOrder = UpdateOrder::ObjectOnly;
+    const UPDATE_ORDER: &'static [UpdateStep] = update_order::OBJECT_FIRST;
     const HOLDS_PROOFS: bool = true;
 
     fn validate(&self, errors: &mut FieldErrors) {
@@ -67,7 +66,6 @@ impl Rules for ClusterTrustBundle {
     }
 
     fn validate_update(&self, old: &Self, errors: &mut FieldErrors) {
-        check_metadata_change(&self.metadata, &old.metadata, Self::METADATA, errors);
         if self.spec.signer_name != old.spec.signer_name {
             errors.invalid("spec.signerName", &self.spec.signer_name, "field is immutable");
         }

@@ -13,10 +13,9 @@ use planesmith_machinery::field_error::FieldErrors;
 use planesmith_machinery::go_value::GoValue;
 use planesmith_machinery::meta::{Condition, ObjectMeta};
 use planesmith_machinery::names;
-use planesmith_machinery::rules::{Rules, UpdateOrder};
+use planesmith_machinery::rules::{Rules, UpdateStep, update_order};
 use planesmith_machinery::selector::FieldLabels;
 use planesmith_machinery::time::Time;
-use planesmith_machinery::validation::check_metadata_change;
 use planesmith_machinery::{Resource, Struct};
 
 use crate::certificates::{signer_name, user_annotations};
@@ -157,7 +156,7 @@ impl Rules for PodCertificateRequest {
         ..FieldLabels::NONE
     };
     const HOLDS_PROOFS: bool = true;
-    const UPDATE_ORDER: UpdateOrder = UpdateOrder::ChangeOnly;
+    const UPDATE_ORDER: &'static [UpdateStep] = update_order::CHANGE_ONLY;
 
     fn prepare_status_update(&mut self, old: &Self) {
         self.metadata.keep_for_status(&old.metadata);
@@ -174,7 +173,6 @@ impl Rules for PodCertificateRequest {
     }
 
     fn validate_status_update(&self, old: &Self, errors: &mut FieldErrors) {
-        check_metadata_change(&self.metadata, &old.metadata, Self::METADATA, errors);
         if errors.is_empty() {
             self.check_answer(old, Time::now(), errors);
         }

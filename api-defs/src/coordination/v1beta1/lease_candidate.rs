@@ -3,7 +3,7 @@
 use planesmith_machinery::field_error::FieldErrors;
 use planesmith_machinery::meta::ObjectMeta;
 use planesmith_machinery::micro_time::MicroTime;
-use planesmith_machinery::rules::{MetadataRules, Rules, UpdateOrder};
+use planesmith_machinery::rules::{MetadataRules, Rules, UpdateStep, update_order};
 use planesmith_machinery::{Resource, Struct};
 
 use crate::coordination::v1::check_strategy;
@@ -76,7 +76,7 @@ pub struct LeaseCandidateSpec {
 
 impl Rules for LeaseCandidate {
     const METADATA: MetadataRules = MetadataRules::AnyFinalizers;
-    const UPDATE_ORDER: UpdateOrder = UpdateOrder::ObjectFirst;
+    const UPDATE_ORDER: &'static [UpdateStep] = update_order::OBJECT_FIRST;
 
     fn validate(&self, errors: &mut FieldErrors) {
         const OLDEST: &str = "must be specified when `strategy` is 'OldestEmulationVersion'";

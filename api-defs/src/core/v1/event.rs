@@ -10,7 +10,8 @@ use planesmith_machinery::go_value::GoValue;
 use planesmith_machinery::meta::ObjectMeta;
 use planesmith_machinery::micro_time::MicroTime;
 use planesmith_machinery::names;
-use planesmith_machinery::rules::{MetadataRules, Rules, UpdateOrder, UpdateStep};
+use planesmith_machinery::object::Object;
+use planesmith_machinery::rules::{MetadataRules, Rules, UpdateStep};
 use planesmith_machinery::selector::{FieldAlias, FieldLabels, FieldRefusal};
 use planesmith_machinery::time::Time;
 use planesmith_machinery::{Resource, Struct};
@@ -136,8 +137,7 @@ pub fn keep_events_for(lifetime: Duration) {
 impl Rules for Event {
     // What is asked of an event depends on the version in which it comes, metadata included.
     const METADATA: MetadataRules = MetadataRules::None;
-    const UPDATE_ORDER: UpdateOrder = UpdateOrder::Steps(&[UpdateStep::Declared]);
-    const STRICTER_AS_SENT: bool = true;
+    const UPDATE_ORDER: &'static [UpdateStep] = &[UpdateStep::Declared];
 
     const FIELD_LABELS: FieldLabels = FieldLabels {
         aliases: &[FieldAlias {
@@ -153,12 +153,15 @@ impl Rules for Event {
         (seconds > 0).then(|| Duration::from_secs(seconds))
     }
 
-    fn validate_as_sent(&self, errors: &mut FieldErrors) {
-        self.check("reportingComponent", errors);
+    fn validate_as_sent(stored: &dyn Object, errors: &mut FieldErrors) {
+        let Some(event) = stored.downcast_ref::<Self>() else {
+            return;
+        };
+        event.check("reportingComponent", errors);
     }
 
-    fn validate_update_as_sent(&self, _old: &Self, errors: &mut FieldErrors) {
-        self.validate_as_sent(errors);
+    fn validate_update_as_sent(new: &dyn Object, _old: &dyn Object, errors: &mut FieldErrors) {
+        Self::validate_as_sent(new, errors);
     }
 }
 

@@ -24,6 +24,9 @@ pub(crate) fn check_label_keys(
             check_label_key("", key, &mut errors.at_index(field, index));
         }
     }
+    if with.is_empty() {
+        return;
+    }
     if let Some(selector) = selector {
         let mut known: BTreeSet<&str> = selector.match_labels.keys().map(String::as_str).collect();
         let last: BTreeMap<&str, usize> = (with.iter().enumerate())

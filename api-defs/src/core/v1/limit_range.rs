@@ -6,7 +6,7 @@ mod tests;
 
 use planesmith_machinery::field_error::FieldErrors;
 use planesmith_machinery::meta::ObjectMeta;
-use planesmith_machinery::rules::{Rules, UpdateOrder};
+use planesmith_machinery::rules::{Rules, UpdateStep, update_order};
 use planesmith_machinery::{Resource, Struct};
 
 use super::resource_list::{ResourceList, round_up_to_milli};
@@ -64,7 +64,7 @@ pub struct LimitRangeItem {
 }
 
 impl Rules for LimitRange {
-    const UPDATE_ORDER: UpdateOrder = UpdateOrder::ObjectOnly;
+    const UPDATE_ORDER: &'static [UpdateStep] = update_order::OBJECT_ONLY;
 
     fn default_values(&mut self) {
         for item in &mut self.spec.limits {

@@ -10,7 +10,7 @@ mod taint;
 
 use planesmith_machinery::field_error::FieldErrors;
 use planesmith_machinery::meta::ObjectMeta;
-use planesmith_machinery::rules::{Rules, UpdateOrder};
+use planesmith_machinery::rules::{Rules, UpdateStep, update_order};
 use planesmith_machinery::{Resource, Struct, ip};
 
 pub use config_source::{ConfigMapNodeConfigSource, NodeConfigSource, NodeConfigStatus};
@@ -88,7 +88,7 @@ pub struct NodeSpec {
 }
 
 impl Rules for Node {
-    const UPDATE_ORDER: UpdateOrder = UpdateOrder::ObjectFirst;
+    const UPDATE_ORDER: &'static [UpdateStep] = update_order::OBJECT_FIRST;
 
     fn default_values(&mut self) {
         self.spec.unite_pod_cidrs();

@@ -10,7 +10,7 @@ mod warnings;
 use planesmith_machinery::field_error::FieldErrors;
 use planesmith_machinery::go_value::{GoValue, diff};
 use planesmith_machinery::meta::ObjectMeta;
-use planesmith_machinery::rules::{Rules, UpdateOrder, UpdateStep};
+use planesmith_machinery::rules::{Rules, UpdateStep};
 use planesmith_machinery::time::Time;
 use planesmith_machinery::{Resource, Struct};
 
@@ -148,13 +148,13 @@ const PENDING: &str = "Pending";
 
 impl Rules for PersistentVolume {
     // Kubernetes looks at a changed volume twice, so that each mistake is found twice.
-    const UPDATE_ORDER: UpdateOrder = UpdateOrder::Steps(&[
+    const UPDATE_ORDER: &'static [UpdateStep] = &[
         UpdateStep::Metadata,
         UpdateStep::Object,
         UpdateStep::Metadata,
         UpdateStep::Object,
         UpdateStep::Change,
-    ]);
+    ];
 
     fn default_values(&mut self) {
         if self.status.phase.is_empty() {

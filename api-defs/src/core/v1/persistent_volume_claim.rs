@@ -11,7 +11,7 @@ mod update_check;
 use planesmith_machinery::Resource;
 use planesmith_machinery::field_error::FieldErrors;
 use planesmith_machinery::meta::ObjectMeta;
-use planesmith_machinery::rules::{Rules, UpdateOrder, UpdateStep};
+use planesmith_machinery::rules::{Rules, UpdateStep};
 
 pub use embedded::EmbeddedPersistentVolumeClaim;
 pub use spec::{PersistentVolumeClaimSpec, VolumeResourceRequirements};
@@ -59,12 +59,12 @@ impl PersistentVolumeClaim {
 const PENDING: &str = "Pending";
 
 impl Rules for PersistentVolumeClaim {
-    const UPDATE_ORDER: UpdateOrder = UpdateOrder::Steps(&[
+    const UPDATE_ORDER: &'static [UpdateStep] = &[
         UpdateStep::MetadataChange,
         UpdateStep::Metadata,
         UpdateStep::Object,
         UpdateStep::Change,
-    ]);
+    ];
 
     fn default_values(&mut self) {
         if self.status.phase.is_empty() {

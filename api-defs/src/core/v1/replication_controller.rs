@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 use planesmith_machinery::field_error::FieldErrors;
 use planesmith_machinery::meta::ObjectMeta;
-use planesmith_machinery::rules::{Dependents, Rules, UpdateOrder};
+use planesmith_machinery::rules::{Dependents, Rules, UpdateStep, update_order};
 use planesmith_machinery::time::Time;
 use planesmith_machinery::{Resource, Struct};
 
@@ -113,7 +113,7 @@ pub struct ReplicationControllerCondition {
 }
 
 impl Rules for ReplicationController {
-    const UPDATE_ORDER: UpdateOrder = UpdateOrder::ChangeOnly;
+    const UPDATE_ORDER: &'static [UpdateStep] = update_order::CHANGE_ONLY;
     const DEPENDENTS: Dependents = Dependents::Orphaned { warning: "" };
 
     fn default_values(&mut self) {

@@ -7,7 +7,7 @@ mod tests;
 
 use planesmith_machinery::field_error::FieldErrors;
 use planesmith_machinery::meta::ObjectMeta;
-use planesmith_machinery::rules::{Rules, UpdateOrder};
+use planesmith_machinery::rules::{Rules, UpdateStep, update_order};
 use planesmith_machinery::{Resource, Struct};
 
 use super::resource_list::{ResourceList, round_up_to_milli};
@@ -105,7 +105,7 @@ pub struct ResourceQuotaStatus {
 }
 
 impl Rules for ResourceQuota {
-    const UPDATE_ORDER: UpdateOrder = UpdateOrder::ChangeOnly;
+    const UPDATE_ORDER: &'static [UpdateStep] = update_order::CHANGE_ONLY;
 
     fn default_values(&mut self) {
         for list in [&mut self.spec.hard, &mut self.status.hard, &mut self.status.used] {

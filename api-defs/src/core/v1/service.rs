@@ -13,7 +13,7 @@ mod warnings;
 
 use planesmith_machinery::field_error::FieldErrors;
 use planesmith_machinery::meta::ObjectMeta;
-use planesmith_machinery::rules::{Rules, UpdateOrder, UpdateStep};
+use planesmith_machinery::rules::{Rules, UpdateStep};
 use planesmith_machinery::{Resource, names};
 
 use crate::features::RELAXED_SERVICE_NAME_VALIDATION;
@@ -121,8 +121,7 @@ impl Service {
 }
 
 impl Rules for Service {
-    const UPDATE_ORDER: UpdateOrder =
-        UpdateOrder::Steps(&[UpdateStep::MetadataChange, UpdateStep::Change, UpdateStep::Object]);
+    const UPDATE_ORDER: &'static [UpdateStep] = &[UpdateStep::MetadataChange, UpdateStep::Change, UpdateStep::Object];
 
     fn default_values(&mut self) {
         self.spec.set_defaults();

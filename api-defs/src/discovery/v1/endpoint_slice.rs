@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use planesmith_machinery::field_error::FieldErrors;
 use planesmith_machinery::meta::ObjectMeta;
-use planesmith_machinery::rules::{Rules, UpdateOrder};
+use planesmith_machinery::rules::{Rules, UpdateStep, update_order};
 use planesmith_machinery::{Resource, Struct, ip, names};
 
 use crate::core::v1::ObjectReference;
@@ -146,7 +146,7 @@ pub struct EndpointPort {
 }
 
 impl Rules for EndpointSlice {
-    const UPDATE_ORDER: UpdateOrder = UpdateOrder::ObjectOnly;
+    const UPDATE_ORDER: &'static [UpdateStep] = update_order::OBJECT_ONLY;
 
     fn default_values(&mut self) {
         for port in &mut self.ports {
@@ -163,10 +163,11 @@ impl Rules for EndpointSlice {
 
     fn prepare_update(&mut self, old: &Self) {
         // A change of what is dropped next counts, too.
-        if self.metadata.labels != old.metadata.labels || self.endpoints != old.endpoints {
+        let moved = self.endpoints != old.endpoints;
+        if moved || self.metadata.labels != old.metadata.labels {
             self.metadata.generation = old.metadata.generation + 1;
         }
-        if self.endpoints != old.endpoints {
+        if moved {
             self.replace_topology(old);
         }
     }

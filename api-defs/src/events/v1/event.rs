@@ -1,12 +1,10 @@
 //! Reports of things that happened, in their newer form.
 
-use planesmith_machinery::conversion::convert;
 use planesmith_machinery::field_error::FieldErrors;
 use planesmith_machinery::meta::ObjectMeta;
 use planesmith_machinery::micro_time::MicroTime;
-use planesmith_machinery::object::Resource as _;
-use planesmith_machinery::resource::{NameRule, Scope};
-use planesmith_machinery::rules::{MetadataRules, Rules};
+use planesmith_machinery::object::{Object, Resource as _};
+use planesmith_machinery::rules::Rules;
 use planesmith_machinery::time::Time;
 use planesmith_machinery::validation::{check_metadata, check_metadata_change};
 use planesmith_machinery::{Resource, Struct};
@@ -97,8 +95,6 @@ pub struct EventSeries {
 }
 
 impl Rules for Event {
-    const STRICTER_AS_SENT: bool = true;
-
     fn settle_sample(&mut self) {
         // New events leave to older clients what the core group says of them.
         "Normal".clone_into(&mut self.type_);
@@ -108,11 +104,14 @@ impl Rules for Event {
         self.deprecated_count = 0;
     }
 
-    fn validate_as_sent(&self, errors: &mut FieldErrors) {
-        let event = self.stored();
+    // The stored object is looked at, because what is wrong with it is said in the words of the core group.
+    fn validate_as_sent(stored: &dyn Object, errors: &mut FieldErrors) {
+        let Some(event) = stored.downcast_ref::<core::v1::Event>() else {
+            return;
+        };
+        let kind = Self::RESOURCE;
         event.check("reportingController", errors);
-        let name = NameRule::DnsSubdomain;
-        check_metadata(&self.metadata, Scope::Namespaced, name, MetadataRules::Strict, errors);
+        check_metadata(&event.metadata, kind.scope, kind.name_rule, Self::METADATA, errors);
         event.check_series(errors);
         if event.event_time.timestamp().is_none() {
             errors.required("eventTime", "");
@@ -133,10 +132,15 @@ impl Rules for Event {
         }
     }
 
-    fn validate_update_as_sent(&self, old: &Self, errors: &mut FieldErrors) {
-        let (new, old) = (self.stored(), old.stored());
+    fn validate_update_as_sent(new: &dyn Object, old: &dyn Object, errors: &mut FieldErrors) {
+        let (Some(new), Some(old)) = (
+            new.downcast_ref::<core::v1::Event>(),
+            old.downcast_ref::<core::v1::Event>(),
+        ) else {
+            return;
+        };
         new.check("reportingController", errors);
-        check_metadata_change(&new.metadata, &old.metadata, MetadataRules::Strict, errors);
+        check_metadata_change(&new.metadata, &old.metadata, Self::METADATA, errors);
         if new.series != old.series {
             new.check_series(errors);
         }
@@ -157,15 +161,7 @@ impl Rules for Event {
             "reportingController",
             "reportingInstance",
         ] {
-            new.check_unchanged(field, &old, errors);
+            new.check_unchanged(field, old, errors);
         }
-    }
-}
-
-impl Event {
-    /// The event as it is stored: what is wrong with it is said in the words of the core group.
-    fn stored(&self) -> core::v1::Event {
-        let stored = convert(self, core::v1::Event::RESOURCE);
-        stored.downcast_ref().cloned().unwrap_or_default()
     }
 }

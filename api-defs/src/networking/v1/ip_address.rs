@@ -3,7 +3,7 @@
 use planesmith_machinery::field_error::FieldErrors;
 use planesmith_machinery::go_value::GoValue;
 use planesmith_machinery::meta::ObjectMeta;
-use planesmith_machinery::rules::{Rules, UpdateOrder};
+use planesmith_machinery::rules::{Rules, UpdateStep, update_order};
 use planesmith_machinery::table::Cell;
 use planesmith_machinery::{Resource, Struct, names};
 
@@ -71,7 +71,7 @@ fn parent_cell(address: &IPAddress) -> Cell {
 }
 
 impl Rules for IPAddress {
-    const UPDATE_ORDER: UpdateOrder = UpdateOrder::ObjectFirst;
+    const UPDATE_ORDER: &'static [UpdateStep] = update_order::OBJECT_FIRST;
 
     fn settle_sample(&mut self) {
         "10.9.8.7".clone_into(&mut self.metadata.name);

@@ -5,7 +5,7 @@ mod validate;
 use planesmith_machinery::field_error::FieldErrors;
 use planesmith_machinery::int_or_string::IntOrString;
 use planesmith_machinery::meta::{LabelSelector, ObjectMeta};
-use planesmith_machinery::rules::{Rules, UpdateOrder, UpdateStep};
+use planesmith_machinery::rules::{Rules, UpdateStep};
 use planesmith_machinery::table::Cell;
 use planesmith_machinery::{Resource, Struct, ip};
 
@@ -113,7 +113,7 @@ fn pod_selector_cell(policy: &NetworkPolicy) -> Cell {
 }
 
 impl Rules for NetworkPolicy {
-    const UPDATE_ORDER: UpdateOrder = UpdateOrder::Steps(&[UpdateStep::MetadataChange, UpdateStep::Object]);
+    const UPDATE_ORDER: &'static [UpdateStep] = &[UpdateStep::MetadataChange, UpdateStep::Object];
 
     fn default_values(&mut self) {
         self.spec.default_values();

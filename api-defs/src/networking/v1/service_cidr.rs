@@ -3,7 +3,7 @@
 use planesmith_machinery::field_error::FieldErrors;
 use planesmith_machinery::go_value::GoValue;
 use planesmith_machinery::meta::{Condition, ObjectMeta};
-use planesmith_machinery::rules::{Rules, UpdateOrder};
+use planesmith_machinery::rules::{Rules, UpdateStep, update_order};
 use planesmith_machinery::table::Cell;
 use planesmith_machinery::{Resource, Struct, ip};
 
@@ -58,7 +58,7 @@ fn cidrs_cell(ranges: &ServiceCIDR) -> Cell {
 }
 
 impl Rules for ServiceCIDR {
-    const UPDATE_ORDER: UpdateOrder = UpdateOrder::ChangeOnly;
+    const UPDATE_ORDER: &'static [UpdateStep] = update_order::CHANGE_ONLY;
 
     fn prepare_status_update(&mut self, old: &Self) {
         self.metadata.keep_for_status(&old.metadata);

@@ -6,7 +6,7 @@ use planesmith_machinery::field_error::FieldErrors;
 use planesmith_machinery::go_value::GoValue;
 use planesmith_machinery::meta::ObjectMeta;
 use planesmith_machinery::names;
-use planesmith_machinery::rules::{MetadataRules, Rules, UpdateOrder};
+use planesmith_machinery::rules::{MetadataRules, Rules, UpdateStep, update_order};
 use planesmith_machinery::validation::check_labels;
 use planesmith_machinery::{Resource, Struct};
 
@@ -70,7 +70,7 @@ pub struct Scheduling {
 
 impl Rules for RuntimeClass {
     const METADATA: MetadataRules = MetadataRules::AnyFinalizers;
-    const UPDATE_ORDER: UpdateOrder = UpdateOrder::ObjectFirst;
+    const UPDATE_ORDER: &'static [UpdateStep] = update_order::OBJECT_FIRST;
 
     fn validate(&self, errors: &mut FieldErrors) {
         if self.handler.is_empty() {

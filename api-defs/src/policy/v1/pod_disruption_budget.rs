@@ -11,7 +11,7 @@ use planesmith_machinery::field_error::FieldErrors;
 use planesmith_machinery::go_value::GoValue;
 use planesmith_machinery::int_or_string::IntOrString;
 use planesmith_machinery::meta::{Condition, LabelSelector, ObjectMeta};
-use planesmith_machinery::rules::{MetadataRules, Rules, UpdateOrder};
+use planesmith_machinery::rules::{MetadataRules, Rules, UpdateStep, update_order};
 use planesmith_machinery::time::Time;
 use planesmith_machinery::validation::{
     SelectorValues, check_at_most_100_percent, check_conditions, check_int_or_percent, check_label_selector,
@@ -100,7 +100,7 @@ pub struct PodDisruptionBudgetStatus {
 
 impl Rules for PodDisruptionBudget {
     const METADATA: MetadataRules = MetadataRules::None;
-    const UPDATE_ORDER: UpdateOrder = UpdateOrder::ChangeOnly;
+    const UPDATE_ORDER: &'static [UpdateStep] = update_order::CHANGE_ONLY;
 
     fn default_values(&mut self) {
         if let Some(selector) = &mut self.spec.selector {

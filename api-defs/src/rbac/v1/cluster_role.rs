@@ -3,7 +3,7 @@
 use planesmith_machinery::field_error::{FieldErrors, Json};
 use planesmith_machinery::meta::{LabelSelector, ObjectMeta};
 use planesmith_machinery::resource::Scope;
-use planesmith_machinery::rules::{Rules, UpdateOrder};
+use planesmith_machinery::rules::{Rules, UpdateStep, update_order};
 use planesmith_machinery::selector::LabelQuery;
 use planesmith_machinery::validation::{SelectorValues, check_label_selector};
 use planesmith_machinery::{Resource, Struct};
@@ -47,7 +47,7 @@ pub struct AggregationRule {
 }
 
 impl Rules for ClusterRole {
-    const UPDATE_ORDER: UpdateOrder = UpdateOrder::ObjectFirst;
+    const UPDATE_ORDER: &'static [UpdateStep] = update_order::OBJECT_FIRST;
 
     fn validate(&self, errors: &mut FieldErrors) {
         self.check(SelectorValues::Legal, errors);

@@ -4,7 +4,7 @@ use planesmith_machinery::Resource;
 use planesmith_machinery::field_error::FieldErrors;
 use planesmith_machinery::meta::ObjectMeta;
 use planesmith_machinery::resource::Scope;
-use planesmith_machinery::rules::{Rules, UpdateOrder};
+use planesmith_machinery::rules::{Rules, UpdateStep, update_order};
 
 use super::binding::{check, check_same_role, groups_cell, role_cell, service_accounts_cell, users_cell};
 use super::{RoleRef, Subject};
@@ -43,7 +43,7 @@ pub struct ClusterRoleBinding {
 }
 
 impl Rules for ClusterRoleBinding {
-    const UPDATE_ORDER: UpdateOrder = UpdateOrder::ObjectFirst;
+    const UPDATE_ORDER: &'static [UpdateStep] = update_order::OBJECT_FIRST;
 
     fn default_values(&mut self) {
         self.role_ref.default_values();

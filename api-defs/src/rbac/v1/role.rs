@@ -4,7 +4,7 @@ use planesmith_machinery::Resource;
 use planesmith_machinery::field_error::FieldErrors;
 use planesmith_machinery::meta::ObjectMeta;
 use planesmith_machinery::resource::Scope;
-use planesmith_machinery::rules::{Rules, UpdateOrder};
+use planesmith_machinery::rules::{Rules, UpdateStep, update_order};
 
 use super::policy_rule::{PolicyRule, check};
 use crate::created_at::created_at;
@@ -32,7 +32,7 @@ pub struct Role {
 }
 
 impl Rules for Role {
-    const UPDATE_ORDER: UpdateOrder = UpdateOrder::ObjectFirst;
+    const UPDATE_ORDER: &'static [UpdateStep] = update_order::OBJECT_FIRST;
 
     fn validate(&self, errors: &mut FieldErrors) {
         check(&self.rules, Scope::Namespaced, errors);

@@ -2,7 +2,7 @@
 
 use planesmith_machinery::field_error::FieldErrors;
 use planesmith_machinery::meta::ObjectMeta;
-use planesmith_machinery::rules::{Rules, UpdateOrder};
+use planesmith_machinery::rules::{Rules, UpdateStep};
 use planesmith_machinery::{Resource, Struct};
 
 use super::list::check_each;
@@ -58,14 +58,16 @@ pub struct DeviceClassConfiguration {
 const MAX_ELEMENTS: usize = 32;
 
 impl Rules for DeviceClass {
-    const UPDATE_ORDER: UpdateOrder = UpdateOrder::ObjectFirst;
+    // The spec is looked at once, beside the old one, after what may not change in the metadata.
+    const UPDATE_ORDER: &'static [UpdateStep] = &[
+        UpdateStep::Metadata,
+        UpdateStep::Declared,
+        UpdateStep::MetadataChange,
+        UpdateStep::Change,
+    ];
 
     fn validate(&self, errors: &mut FieldErrors) {
         self.spec.check(None, &mut errors.at("spec"));
-    }
-
-    fn validate_replacement(&self, _: &Self, _: &mut FieldErrors) {
-        // The spec is looked at beside the old one, after what may not change in the metadata.
     }
 
     fn validate_update(&self, old: &Self, errors: &mut FieldErrors) {

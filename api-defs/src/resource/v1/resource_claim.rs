@@ -5,7 +5,7 @@ mod status_check;
 use planesmith_machinery::field_error::FieldErrors;
 use planesmith_machinery::go_value::GoValue;
 use planesmith_machinery::meta::ObjectMeta;
-use planesmith_machinery::rules::{Rules, UpdateOrder};
+use planesmith_machinery::rules::{Rules, UpdateStep};
 use planesmith_machinery::table::Cell;
 use planesmith_machinery::{Resource, Struct};
 
@@ -82,7 +82,13 @@ fn state_cell(claim: &ResourceClaim) -> Cell {
 }
 
 impl Rules for ResourceClaim {
-    const UPDATE_ORDER: UpdateOrder = UpdateOrder::ObjectFirst;
+    // A spec that cannot change is not looked at again.
+    const UPDATE_ORDER: &'static [UpdateStep] = &[
+        UpdateStep::Metadata,
+        UpdateStep::Declared,
+        UpdateStep::MetadataChange,
+        UpdateStep::Change,
+    ];
 
     fn default_values(&mut self) {
         self.spec.set_defaults();
@@ -95,10 +101,6 @@ impl Rules for ResourceClaim {
 
     fn validate(&self, errors: &mut FieldErrors) {
         self.spec.check(&mut errors.at("spec"));
-    }
-
-    fn validate_replacement(&self, _: &Self, _: &mut FieldErrors) {
-        // A spec that cannot change is not looked at again.
     }
 
     fn validate_update(&self, old: &Self, errors: &mut FieldErrors) {

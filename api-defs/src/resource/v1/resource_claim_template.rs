@@ -3,7 +3,7 @@
 use planesmith_machinery::field_error::FieldErrors;
 use planesmith_machinery::go_value::GoValue;
 use planesmith_machinery::meta::ObjectMeta;
-use planesmith_machinery::rules::{Rules, UpdateOrder};
+use planesmith_machinery::rules::{Rules, UpdateStep, update_order};
 use planesmith_machinery::validation::check_template_metadata;
 use planesmith_machinery::{Resource, Struct};
 
@@ -33,7 +33,7 @@ pub struct ResourceClaimTemplateSpec {
 }
 
 impl Rules for ResourceClaimTemplate {
-    const UPDATE_ORDER: UpdateOrder = UpdateOrder::ObjectFirst;
+    const UPDATE_ORDER: &'static [UpdateStep] = update_order::OBJECT_FIRST;
 
     fn default_values(&mut self) {
         self.spec.spec.set_defaults();

@@ -5,7 +5,7 @@ mod node_choice;
 use planesmith_machinery::field_error::FieldErrors;
 use planesmith_machinery::go_format::quote;
 use planesmith_machinery::meta::ObjectMeta;
-use planesmith_machinery::rules::{Rules, UpdateOrder};
+use planesmith_machinery::rules::{Rules, UpdateStep, update_order};
 use planesmith_machinery::selector::{FieldLabels, FieldRefusal};
 use planesmith_machinery::table::Cell;
 use planesmith_machinery::value::Value;
@@ -102,7 +102,7 @@ impl Rules for ResourceSlice {
         refusal: FieldRefusal::KindAndField,
         ..FieldLabels::NONE
     };
-    const UPDATE_ORDER: UpdateOrder = UpdateOrder::ChangeOnly;
+    const UPDATE_ORDER: &'static [UpdateStep] = update_order::CHANGE_ONLY;
 
     fn default_values(&mut self) {
         for device in &mut self.spec.devices {

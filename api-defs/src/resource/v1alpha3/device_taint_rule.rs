@@ -4,7 +4,7 @@ use planesmith_machinery::age;
 use planesmith_machinery::field_error::FieldErrors;
 use planesmith_machinery::meta::Condition;
 use planesmith_machinery::meta::ObjectMeta;
-use planesmith_machinery::rules::{Rules, UpdateOrder};
+use planesmith_machinery::rules::{Rules, UpdateStep, update_order};
 use planesmith_machinery::table::Cell;
 use planesmith_machinery::time::Time;
 use planesmith_machinery::validation::check_conditions;
@@ -107,7 +107,7 @@ fn time_added_cell(rule: &DeviceTaintRule) -> Cell {
 const MAX_CONDITIONS: usize = 8;
 
 impl Rules for DeviceTaintRule {
-    const UPDATE_ORDER: UpdateOrder = UpdateOrder::ChangeOnly;
+    const UPDATE_ORDER: &'static [UpdateStep] = update_order::CHANGE_ONLY;
 
     fn default_values(&mut self) {
         self.spec.taint.time_added.get_or_insert_with(Time::now);

@@ -6,7 +6,7 @@ use planesmith_machinery::field_error::FieldErrors;
 use planesmith_machinery::go_value::GoValue;
 use planesmith_machinery::meta::Condition;
 use planesmith_machinery::meta::ObjectMeta;
-use planesmith_machinery::rules::{Rules, UpdateOrder};
+use planesmith_machinery::rules::{Rules, UpdateStep, update_order};
 use planesmith_machinery::validation::check_conditions;
 use planesmith_machinery::{Resource, Struct};
 
@@ -116,7 +116,7 @@ pub struct PoolStatus {
 const MAX_LIMIT: i32 = 1000;
 
 impl Rules for ResourcePoolStatusRequest {
-    const UPDATE_ORDER: UpdateOrder = UpdateOrder::ChangeOnly;
+    const UPDATE_ORDER: &'static [UpdateStep] = update_order::CHANGE_ONLY;
 
     fn prepare_status_update(&mut self, old: &Self) {
         self.metadata.keep_for_status(&old.metadata);

@@ -7,7 +7,7 @@ use planesmith_machinery::go_value::GoValue;
 use planesmith_machinery::meta::Condition;
 use planesmith_machinery::meta::ObjectMeta;
 use planesmith_machinery::names;
-use planesmith_machinery::rules::{Rules, UpdateOrder};
+use planesmith_machinery::rules::{Rules, UpdateStep, update_order};
 use planesmith_machinery::validation::check_conditions;
 use planesmith_machinery::value::Value;
 use planesmith_machinery::{Resource, Struct};
@@ -115,7 +115,7 @@ pub struct WorkloadPodGroupTemplateReference {
 }
 
 impl Rules for PodGroup {
-    const UPDATE_ORDER: UpdateOrder = UpdateOrder::ChangeOnly;
+    const UPDATE_ORDER: &'static [UpdateStep] = update_order::CHANGE_ONLY;
 
     fn prepare_create(&mut self) {
         let spec = &mut self.spec;

@@ -4,7 +4,7 @@ use planesmith_machinery::field_error::FieldErrors;
 use planesmith_machinery::go_value::GoValue;
 use planesmith_machinery::meta::ObjectMeta;
 use planesmith_machinery::names;
-use planesmith_machinery::rules::{Rules, UpdateOrder};
+use planesmith_machinery::rules::{Rules, UpdateStep, update_order};
 use planesmith_machinery::value::Value;
 use planesmith_machinery::{Resource, Struct};
 
@@ -81,7 +81,7 @@ pub struct TypedLocalObjectReference {
 const MAX_TEMPLATES: usize = 8;
 
 impl Rules for Workload {
-    const UPDATE_ORDER: UpdateOrder = UpdateOrder::ChangeOnly;
+    const UPDATE_ORDER: &'static [UpdateStep] = update_order::CHANGE_ONLY;
 
     fn prepare_create(&mut self) {
         for template in &mut self.spec.pod_group_templates {

@@ -6,7 +6,7 @@ use planesmith_machinery::field_error::FieldErrors;
 use planesmith_machinery::go_value::GoValue;
 use planesmith_machinery::meta::ObjectMeta;
 use planesmith_machinery::names;
-use planesmith_machinery::rules::{Rules, UpdateOrder};
+use planesmith_machinery::rules::{Rules, UpdateStep, update_order};
 use planesmith_machinery::table::Cell;
 use planesmith_machinery::{Resource, Struct};
 
@@ -73,7 +73,7 @@ fn drivers_cell(node: &CSINode) -> Cell {
 }
 
 impl Rules for CSINode {
-    const UPDATE_ORDER: UpdateOrder = UpdateOrder::ObjectOnly;
+    const UPDATE_ORDER: &'static [UpdateStep] = update_order::OBJECT_ONLY;
 
     fn validate(&self, errors: &mut FieldErrors) {
         let mut names = BTreeSet::new();

@@ -6,7 +6,7 @@ use planesmith_machinery::meta::LabelSelector;
 use planesmith_machinery::meta::ObjectMeta;
 use planesmith_machinery::names;
 use planesmith_machinery::quantity::Quantity;
-use planesmith_machinery::rules::{Rules, UpdateOrder};
+use planesmith_machinery::rules::{Rules, UpdateStep, update_order};
 use planesmith_machinery::validation::{SelectorValues, check_label_selector};
 use planesmith_machinery::value::Value;
 
@@ -42,7 +42,7 @@ pub struct CSIStorageCapacity {
 }
 
 impl Rules for CSIStorageCapacity {
-    const UPDATE_ORDER: UpdateOrder = UpdateOrder::ObjectFirst;
+    const UPDATE_ORDER: &'static [UpdateStep] = update_order::OBJECT_FIRST;
 
     fn validate(&self, errors: &mut FieldErrors) {
         self.check(SelectorValues::Legal, errors);

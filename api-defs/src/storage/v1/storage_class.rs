@@ -9,7 +9,7 @@ use planesmith_machinery::Resource;
 use planesmith_machinery::field_error::FieldErrors;
 use planesmith_machinery::go_value::GoValue;
 use planesmith_machinery::meta::ObjectMeta;
-use planesmith_machinery::rules::{Rules, UpdateOrder};
+use planesmith_machinery::rules::{Rules, UpdateStep, update_order};
 use planesmith_machinery::value::Value;
 
 use super::parameters::{check_parameters, check_provisioner};
@@ -84,7 +84,7 @@ pub(crate) fn default_policies(reclaim_policy: &mut Option<String>, binding_mode
 }
 
 impl Rules for StorageClass {
-    const UPDATE_ORDER: UpdateOrder = UpdateOrder::ObjectFirst;
+    const UPDATE_ORDER: &'static [UpdateStep] = update_order::OBJECT_FIRST;
 
     fn default_values(&mut self) {
         default_policies(&mut self.reclaim_policy, &mut self.volume_binding_mode);

@@ -6,7 +6,7 @@ use planesmith_machinery::field_error::FieldErrors;
 use planesmith_machinery::go_value::GoValue;
 use planesmith_machinery::meta::ObjectMeta;
 use planesmith_machinery::names;
-use planesmith_machinery::rules::{Rules, UpdateOrder};
+use planesmith_machinery::rules::{Rules, UpdateStep, update_order};
 use planesmith_machinery::table::Cell;
 use planesmith_machinery::time::Time;
 use planesmith_machinery::{Resource, Struct};
@@ -116,7 +116,7 @@ fn attached_cell(attachment: &VolumeAttachment) -> Cell {
 }
 
 impl Rules for VolumeAttachment {
-    const UPDATE_ORDER: UpdateOrder = UpdateOrder::ObjectOnly;
+    const UPDATE_ORDER: &'static [UpdateStep] = update_order::OBJECT_ONLY;
 
     fn prepare_status_update(&mut self, old: &Self) {
         self.metadata.keep_for_status(&old.metadata);

@@ -6,7 +6,7 @@ use planesmith_machinery::field_error::FieldErrors;
 use planesmith_machinery::go_value::GoValue;
 use planesmith_machinery::meta::{Condition, GroupResource, ObjectMeta};
 use planesmith_machinery::names;
-use planesmith_machinery::rules::{Rules, UpdateOrder};
+use planesmith_machinery::rules::{Rules, UpdateStep, update_order};
 use planesmith_machinery::validation::check_conditions;
 use planesmith_machinery::value::Value;
 use planesmith_machinery::{Resource, Struct};
@@ -58,7 +58,7 @@ pub struct StorageVersionMigrationStatus {
 }
 
 impl Rules for StorageVersionMigration {
-    const UPDATE_ORDER: UpdateOrder = UpdateOrder::ObjectFirst;
+    const UPDATE_ORDER: &'static [UpdateStep] = update_order::OBJECT_FIRST;
 
     fn prepare_status_update(&mut self, old: &Self) {
         self.metadata.keep_for_status(&old.metadata);

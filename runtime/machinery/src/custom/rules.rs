@@ -6,12 +6,12 @@ use crate::go_format::quote;
 use crate::meta::ObjectMeta;
 use crate::names;
 use crate::object::Object;
-use crate::rules::{MetadataRules, RulesTable, UpdateOrder};
+use crate::rules::{MetadataRules, RulesTable, update_order};
 use crate::validation::STANDARD_FINALIZERS;
 
 /// The rules of every custom kind.
 pub(super) const TABLE: RulesTable = RulesTable {
-    update_order: UpdateOrder::ChangeOnly,
+    update_order: update_order::CHANGE_ONLY,
     metadata: MetadataRules::AnyFinalizers,
     default_values,
     // A status comes alone; who manages what was found out before.

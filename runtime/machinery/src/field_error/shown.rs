@@ -14,6 +14,16 @@ pub trait Shown {
 #[derive(Clone, Copy, Debug)]
 pub struct Json<'a>(pub &'a str);
 
+/// A value as Go writes it that has no names for JSON: an object with the names of Go's fields, in their order.
+#[must_use]
+pub fn go_object<T: Into<serde_json::Value>>(fields: impl IntoIterator<Item = (&'static str, T)>) -> String {
+    let fields = fields.into_iter().map(|(name, value)| {
+        let value: serde_json::Value = value.into();
+        format!("\"{name}\":{value}")
+    });
+    format!("{{{}}}", fields.collect::<Vec<_>>().join(","))
+}
+
 impl Shown for str {
     fn shown(&self) -> String {
         quote(self)
@@ -85,3 +95,14 @@ macro_rules! plain {
 }
 
 plain!(bool i32 i64 u32 u64 usize f64);
+
+#[cfg(test)]
+mod tests {
+    use super::go_object;
+
+    #[test]
+    fn objects_have_the_names_of_go_in_their_order() {
+        assert_eq!(go_object([("B", "x\"y"), ("A", "")]), r#"{"B":"x\"y","A":""}"#);
+        assert_eq!(go_object([("B", Some("x")), ("A", None)]), r#"{"B":"x","A":null}"#);
+    }
+}

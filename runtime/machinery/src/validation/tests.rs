@@ -4,7 +4,7 @@ use super::*;
 use crate::field_error::FieldError;
 use crate::meta::{ObjectMeta, OwnerReference};
 use crate::resource::{NameRule, Scope};
-use crate::rules::{MetadataRules, UpdateOrder, UpdateStep};
+use crate::rules::MetadataRules;
 use crate::time::Time;
 use crate::{Resource, Struct};
 
@@ -266,19 +266,4 @@ fn finalizers_are_judged_by_what_the_kind_asks_of_metadata() {
     let (name, rules) = (NameRule::DnsLabel, MetadataRules::None);
     check_metadata(&object.metadata, Scope::Namespaced, name, rules, &mut errors);
     assert!(errors.is_empty(), "such kinds take any name");
-}
-
-#[test]
-fn the_orders_of_updates_are_made_of_steps() {
-    use UpdateStep::{Change, Declared, Metadata, MetadataChange, Object};
-    assert_eq!(
-        UpdateOrder::ChangeFirst.steps(),
-        [MetadataChange, Change, Metadata, Object]
-    );
-    assert_eq!(
-        UpdateOrder::ObjectFirst.steps(),
-        [Metadata, Object, MetadataChange, Change]
-    );
-    assert_eq!(UpdateOrder::ChangeOnly.steps(), [MetadataChange, Declared, Change]);
-    assert_eq!(UpdateOrder::ObjectOnly.steps(), [Metadata, Object, Change]);
 }

@@ -36,15 +36,23 @@ impl StatefulSetSpec {
     /// the template is not when anything was wrong with the other one.
     pub(super) fn check(&self, old: Option<&Self>, errors: &mut FieldErrors) {
         let options = PodOptions::of_template(old.map(|old| &old.template));
+        // Where nothing was wrong before, nothing is with the same template.
+        let template = old.is_none_or(|old| !self.makes_the_same_pods(old) && !old.is_bad(options));
         let frozen = old.is_none();
-        let was_bad = old.is_some_and(|old| {
-            let mut found = FieldErrors::default();
-            let template = true;
-            old.check_parts(Extent { frozen, template }, options, &mut found);
-            !found.is_empty()
-        });
-        let template = !was_bad;
         self.check_parts(Extent { frozen, template }, options, errors);
+    }
+
+    /// Whether the template is that of `old`, with the volumes that claims stand for.
+    fn makes_the_same_pods(&self, old: &Self) -> bool {
+        self.template == old.template && self.volume_claim_templates == old.volume_claim_templates
+    }
+
+    /// Whether anything is wrong with a stored spec but for what cannot change.
+    fn is_bad(&self, options: PodOptions) -> bool {
+        let mut found = FieldErrors::default();
+        let (frozen, template) = (false, true);
+        self.check_parts(Extent { frozen, template }, options, &mut found);
+        !found.is_empty()
     }
 
     fn check_parts(&self, extent: Extent, options: PodOptions, errors: &mut FieldErrors) {
@@ -90,12 +98,12 @@ impl StatefulSetSpec {
                 if outcome == Match::No {
                     report_mismatch(labels, "template.metadata.labels", errors);
                 }
-                let (template, errors) = (self.whole_template(), &mut *errors.at("template"));
+                let errors = &mut *errors.at("template");
                 if extent.template {
-                    template.check(options, errors);
+                    self.whole_template().check(options, errors);
                 }
                 // Clients are told of these twice.
-                template.check_metadata(options, errors);
+                self.template.check_metadata(options, errors);
             }
         }
         check_restarts(&self.template, "StatefulSet", &mut errors.at("template"));
@@ -239,6 +247,10 @@ mod tests {
         assert_eq!(changed(&once_bad, &bad), [""; 0]);
         let labelled = spec(&template(&json!({"a": "b", "c": "d!"}), ""), "s");
         assert_eq!(changed(&once_bad, &labelled), ["template.labels"]);
+        let mut scaled = labelled.clone();
+        scaled.replicas = Some(2);
+        assert_eq!(changed(&labelled, &scaled), ["template.labels"], "always looked at");
+        assert_eq!(changed(&good, &once_bad), ["replicas"], "the rest is, too");
     }
 
     #[test]

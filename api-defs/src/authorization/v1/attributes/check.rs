@@ -1,6 +1,6 @@
 //! What is wrong with the action that a review asks about.
 
-use planesmith_machinery::field_error::{FieldErrors, Json};
+use planesmith_machinery::field_error::{FieldErrors, Json, go_object};
 use planesmith_machinery::meta::{FieldSelectorRequirement, LabelSelectorRequirement, ObjectMeta};
 use planesmith_machinery::names;
 use planesmith_machinery::value::Value;
@@ -49,10 +49,9 @@ pub(in super::super) fn check_no_metadata(metadata: &ObjectMeta, namespaced: boo
     }
 }
 
-/// The attributes as messages show them: with the names of Go's fields.
+/// The attributes as messages show them.
 pub(in super::super) fn shown(path: &NonResourceAttributes) -> String {
-    let text = |text: &str| serde_json::Value::from(text).to_string();
-    format!("{{\"Path\":{},\"Verb\":{}}}", text(&path.path), text(&path.verb))
+    go_object([("Path", path.path.as_str()), ("Verb", path.verb.as_str())])
 }
 
 fn check_selectors(resource: &ResourceAttributes, errors: &mut FieldErrors) {

@@ -38,6 +38,9 @@ impl Job {
 
     /// Reports changes of the template, but for those that a suspended job without pods allows.
     fn check_template_change(&self, old: &Self, errors: &mut FieldErrors) {
+        if self.spec.template == old.spec.template {
+            return;
+        }
         let suspended = old.spec.suspend == Some(true);
         let waiting = suspended && old.status.start_time.is_none();
         let at_rest = (waiting || suspended && old.status.is("Suspended")) && old.status.active == 0;

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use planesmith_machinery::Struct;
-use planesmith_machinery::field_error::{FieldErrors, Json};
+use planesmith_machinery::field_error::{FieldErrors, Json, go_object};
 use planesmith_machinery::time::Time;
 
 use super::{NodeConfigStatus, NodeSystemInfo};
@@ -175,12 +175,7 @@ impl NodeStatus {
         let mut seen = BTreeSet::new();
         for (index, address) in self.addresses.iter().enumerate() {
             if !seen.insert((&address.type_, &address.address)) {
-                let text = |text: &str| serde_json::Value::from(text).to_string();
-                let shown = format!(
-                    "{{\"Type\":{},\"Address\":{}}}",
-                    text(&address.type_),
-                    text(&address.address)
-                );
+                let shown = go_object([("Type", address.type_.as_str()), ("Address", address.address.as_str())]);
                 errors.at_index("status.addresses", index).duplicate("", Json(&shown));
             }
         }

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use planesmith_machinery::Struct;
-use planesmith_machinery::field_error::{FieldError, FieldErrorKind, FieldErrors};
+use planesmith_machinery::field_error::{FieldError, FieldErrorKind, FieldErrors, go_object};
 use planesmith_machinery::names;
 use planesmith_machinery::time::Time;
 
@@ -59,12 +59,12 @@ pub(super) fn check(taints: &[Taint], errors: &mut FieldErrors) {
 impl Taint {
     /// The taint as messages show it.
     fn shown(&self) -> String {
-        let text = |text: &str| serde_json::Value::from(text).to_string();
-        let time = self
-            .time_added
-            .as_ref()
-            .map_or("null".to_owned(), |time| text(&time.to_string()));
-        let (key, value, effect) = (text(&self.key), text(&self.value), text(&self.effect));
-        format!("{{\"Key\":{key},\"Value\":{value},\"Effect\":{effect},\"TimeAdded\":{time}}}")
+        let time = self.time_added.as_ref().map(ToString::to_string);
+        go_object([
+            ("Key", Some(self.key.as_str())),
+            ("Value", Some(self.value.as_str())),
+            ("Effect", Some(self.effect.as_str())),
+            ("TimeAdded", time.as_deref()),
+        ])
     }
 }

@@ -117,6 +117,9 @@ fn check_seccomp(annotations: &Annotations, errors: &mut FieldErrors) {
 
 /// Reports profiles that differ between an annotation and the field that replaced it; called at the spec.
 pub(crate) fn check_seccomp_fields(annotations: &Annotations, spec: &PodSpec, errors: &mut FieldErrors) {
+    if annotations.is_empty() {
+        return;
+    }
     let of_pod = spec
         .security_context
         .as_ref()
@@ -135,17 +138,42 @@ pub(crate) fn check_seccomp_fields(annotations: &Annotations, spec: &PodSpec, er
 }
 
 fn check_seccomp_match(annotation: &str, profile: &SeccompProfile, errors: &mut FieldErrors) {
-    let path = annotation.strip_prefix("localhost/");
-    let same = match profile.type_.as_str() {
-        "Unconfined" => annotation == "unconfined",
-        "RuntimeDefault" => matches!(annotation, "runtime/default" | "docker/default"),
-        "Localhost" => path.is_some(),
-        _ => true,
+    let field = ProfileField {
+        of: "seccomp",
+        default_annotations: &["runtime/default", "docker/default"],
+        type_: &profile.type_,
+        path: profile.localhost_profile.as_deref(),
     };
-    if !same {
-        errors.forbidden("type", "seccomp type in annotation and field must match");
-    } else if profile.type_ == "Localhost" && profile.localhost_profile.as_deref() != path {
-        let problem = "seccomp profile in annotation and field must match";
-        errors.forbidden("localhostProfile", problem);
+    field.check_annotation(annotation, errors);
+}
+
+/// A profile in a field that replaced an annotation.
+pub(super) struct ProfileField<'a> {
+    /// What enforces the profile, as messages call it.
+    pub(super) of: &'static str,
+    /// Annotations that mean the default of the runtime.
+    pub(super) default_annotations: &'static [&'static str],
+    pub(super) type_: &'a str,
+    /// Of a profile on the node.
+    pub(super) path: Option<&'a str>,
+}
+
+impl ProfileField<'_> {
+    /// Reports what an annotation says otherwise; called at the field.
+    pub(super) fn check_annotation(&self, annotation: &str, errors: &mut FieldErrors) {
+        let of = self.of;
+        let path = annotation.strip_prefix("localhost/");
+        let is_same_type = match self.type_ {
+            "Unconfined" => annotation == "unconfined",
+            "RuntimeDefault" => self.default_annotations.contains(&annotation),
+            "Localhost" => path.is_some(),
+            _ => true,
+        };
+        if !is_same_type {
+            errors.forbidden("type", format!("{of} type in annotation and field must match"));
+        } else if self.type_ == "Localhost" && self.path != path {
+            let problem = format!("{of} profile in annotation and field must match");
+            errors.forbidden("localhostProfile", problem);
+        }
     }
 }

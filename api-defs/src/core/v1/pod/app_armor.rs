@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use planesmith_machinery::field_error::FieldErrors;
 
 use super::PodSpec;
-use super::annotations::APP_ARMOR;
+use super::annotations::{APP_ARMOR, ProfileField};
 use crate::core::v1::{AppArmorProfile, Container};
 
 /// Annotations by key.
@@ -16,45 +16,32 @@ pub(super) const DEPRECATED: &str = "deprecated since v1.30; use the \"appArmorP
 
 /// Reports profiles that differ between an annotation and the field that replaced it; called at the spec.
 pub(crate) fn check_app_armor_fields(annotations: &Annotations, spec: &PodSpec, errors: &mut FieldErrors) {
-    if spec.is_of("windows") {
+    if spec.is_of("windows") || !is_named(annotations) {
         return;
     }
-    let of_pod = spec
-        .security_context
-        .as_ref()
-        .and_then(|context| context.app_armor_profile.as_ref());
+    let of_pod = of_pod(spec);
     spec.visit_containers(errors, &mut |container, errors| {
         let context = container.security_context.as_ref();
         let own = context.and_then(|context| context.app_armor_profile.as_ref());
         let annotation = annotations.get(&format!("{APP_ARMOR}{}", container.name));
         if let (Some(profile), Some(annotation)) = (own.or(of_pod), annotation) {
-            check_app_armor_match(annotation, profile, &mut errors.at("securityContext.appArmorProfile"));
+            let field = ProfileField {
+                of: "apparmor",
+                default_annotations: &["runtime/default"],
+                type_: &profile.type_,
+                path: profile.localhost_profile.as_deref(),
+            };
+            field.check_annotation(annotation, &mut errors.at("securityContext.appArmorProfile"));
         }
     });
 }
 
-fn check_app_armor_match(annotation: &str, profile: &AppArmorProfile, errors: &mut FieldErrors) {
-    let path = annotation.strip_prefix("localhost/");
-    let same = match profile.type_.as_str() {
-        "Unconfined" => annotation == "unconfined",
-        "RuntimeDefault" => annotation == "runtime/default",
-        "Localhost" => path.is_some(),
-        _ => true,
-    };
-    if !same {
-        errors.forbidden("type", "apparmor type in annotation and field must match");
-    } else if profile.type_ == "Localhost" && profile.localhost_profile.as_deref() != path {
-        let problem = "apparmor profile in annotation and field must match";
-        errors.forbidden("localhostProfile", problem);
-    }
-}
-
 /// Moves profiles from annotations to the fields that replaced them.
 pub(super) fn adopt(annotations: &Annotations, spec: &mut PodSpec) {
-    let of_pod = of_pod(spec).cloned();
-    if spec.is_of("windows") {
+    if spec.is_of("windows") || !is_named(annotations) {
         return;
     }
+    let of_pod = of_pod(spec).cloned();
     for container in spec.init_containers.iter_mut().chain(&mut spec.containers) {
         if let Some(Adoption::Profile(profile)) = adoption(annotations, container, of_pod.as_ref()) {
             container.security_context.get_or_insert_default().app_armor_profile = Some(profile);
@@ -64,7 +51,7 @@ pub(super) fn adopt(annotations: &Annotations, spec: &mut PodSpec) {
 
 /// Warnings about annotations that [`adopt`] will move, or cannot make sense of.
 pub(super) fn warnings(annotations: &Annotations, spec: &PodSpec) -> Vec<String> {
-    if spec.is_of("windows") {
+    if spec.is_of("windows") || !is_named(annotations) {
         return Vec::new();
     }
     let of_pod = of_pod(spec);
@@ -79,12 +66,18 @@ pub(super) fn warnings(annotations: &Annotations, spec: &PodSpec) -> Vec<String>
         .collect()
 }
 
-fn of_pod(spec: &PodSpec) -> Option<&AppArmorProfile> {
+/// Whether any annotation names a profile.
+fn is_named(annotations: &Annotations) -> bool {
+    annotations.keys().any(|key| key.starts_with(APP_ARMOR))
+}
+
+/// The profile of containers without one of their own.
+pub(super) fn of_pod(spec: &PodSpec) -> Option<&AppArmorProfile> {
     spec.security_context.as_ref()?.app_armor_profile.as_ref()
 }
 
 /// What becomes of an annotation without a field.
-enum Adoption {
+pub(super) enum Adoption {
     /// The field gets the profile.
     Profile(AppArmorProfile),
     /// It names no profile.
@@ -92,7 +85,11 @@ enum Adoption {
 }
 
 /// `None` when there is no annotation, or when fields say it already.
-fn adoption(annotations: &Annotations, container: &Container, of_pod: Option<&AppArmorProfile>) -> Option<Adoption> {
+pub(super) fn adoption(
+    annotations: &Annotations,
+    container: &Container,
+    of_pod: Option<&AppArmorProfile>,
+) -> Option<Adoption> {
     let context = container.security_context.as_ref();
     if context.is_some_and(|context| context.app_armor_profile.is_some()) {
         return None;
@@ -111,7 +108,7 @@ fn is_valid(profile: &AppArmorProfile) -> bool {
 }
 
 /// The profile that an annotation names.
-pub(super) fn profile(annotation: &str) -> Option<AppArmorProfile> {
+fn profile(annotation: &str) -> Option<AppArmorProfile> {
     let (type_, path) = match annotation {
         "unconfined" => ("Unconfined", None),
         "runtime/default" => ("RuntimeDefault", None),
@@ -132,7 +129,7 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::*;
-    use crate::core::v1::Pod;
+    use crate::core::v1::{Pod, PodTemplateSpec};
 
     /// What is said while a pod is made, and the profile that its container has then.
     fn made(annotation: &str, of_pod: &Value, own: &Value) -> (Vec<String>, Option<String>) {
@@ -172,5 +169,27 @@ mod tests {
         );
         assert_eq!(made("localhost/ padded", &none, &none), (warning(), None));
         assert_eq!(made("nonsense", &none, &none), (warning(), None));
+    }
+
+    #[test]
+    fn annotations_of_templates_are_warned_of_unless_a_field_says_the_same() {
+        let warnings = |annotation: &str, of_pod: &Value, own: &Value| {
+            let template: PodTemplateSpec = serde_json::from_value(json!({
+                "metadata": {"annotations": {format!("{APP_ARMOR}c"): annotation}},
+                "spec": {
+                    "securityContext": {"appArmorProfile": of_pod},
+                    "containers": [{"name": "c", "securityContext": {"appArmorProfile": own}}],
+                },
+            }))
+            .unwrap();
+            template.warnings("template")
+        };
+        let (none, unconfined) = (Value::Null, json!({"type": "Unconfined"}));
+        let warning = [format!("template.metadata.annotations[{APP_ARMOR}c]: {DEPRECATED}")];
+        assert_eq!(warnings("unconfined", &none, &none), warning);
+        assert_eq!(warnings("runtime/default", &unconfined, &none), warning);
+        assert_eq!(warnings("nonsense", &none, &none), warning);
+        assert_eq!(warnings("unconfined", &unconfined, &none), <[String; 0]>::default());
+        assert_eq!(warnings("nonsense", &none, &unconfined), <[String; 0]>::default());
     }
 }

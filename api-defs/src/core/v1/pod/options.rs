@@ -9,6 +9,7 @@ use crate::core::v1::resource_requirements::has_odd_huge_pages;
 use crate::core::v1::toleration::{compare_numbers, may_compare};
 use crate::core::v1::volume::check_unreserved;
 use crate::core::v1::{Pod, PodTemplateSpec};
+use crate::features::RESTART_ALL_CONTAINERS_ON_CONTAINER_EXITS;
 
 /// What is judged otherwise than usual: rules that came late do not keep anybody from changing what was stored before.
 #[derive(Clone, Copy, Debug, Default)]
@@ -39,7 +40,8 @@ pub struct PodOptions {
     pub(crate) own_users_with_devices: bool,
     /// Containers that run once, before the others, may be started again when what they have changes.
     pub(crate) restarting_init_containers: bool,
-    /// Rules may start all containers again, although that is switched off.
+    /// Rules may start all containers again, and containers that run beside the others may have rules, although that is
+    /// switched off.
     pub(crate) restart_all: bool,
 }
 
@@ -91,6 +93,11 @@ impl PodOptions {
     /// Whether tolerations may compare numbers.
     pub(crate) fn may_compare_numbers(self) -> bool {
         self.number_tolerations || may_compare(&[])
+    }
+
+    /// Whether rules may start all containers again, and containers that run beside the others may have rules.
+    pub(crate) fn may_restart_all(self) -> bool {
+        self.restart_all || RESTART_ALL_CONTAINERS_ON_CONTAINER_EXITS.is_on()
     }
 
     pub(crate) fn selector_values(self) -> SelectorValues {

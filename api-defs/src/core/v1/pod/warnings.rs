@@ -15,8 +15,7 @@ use super::app_armor;
 use super::placed_container::PlacedContainer;
 use super::{Pod, PodSpec};
 use crate::core::v1::{
-    Affinity, AppArmorProfile, EnvVar, PodTemplateSpec, ResourceList, VolumeSource, of_node_selector_term,
-    old_node_label,
+    Affinity, Container, EnvVar, PodTemplateSpec, ResourceList, VolumeSource, of_node_selector_term, old_node_label,
 };
 
 /// Annotations that do nothing any more.
@@ -247,15 +246,9 @@ impl<'a> Walk<'a> {
         if annotated && context.is_none_or(|context| context.seccomp_profile.is_none()) {
             self.about_seccomp(&format!("{SECCOMP_OF_CONTAINER}{}", container.name));
         }
-        let of_pod = self
-            .spec
-            .security_context
-            .as_ref()
-            .and_then(|context| context.app_armor_profile.as_ref());
-        let has_profile = context.is_some_and(|context| context.app_armor_profile.is_some());
         // Of pods it is said when they are made, before the field takes over what the annotation says.
-        if annotated && !self.base.is_empty() && !has_profile {
-            self.about_app_armor(&container.name, of_pod);
+        if annotated && !self.base.is_empty() {
+            self.about_app_armor(container);
         }
         let resources = &container.resources;
         for resource in BYTES {
@@ -266,13 +259,11 @@ impl<'a> Walk<'a> {
         self.about_variables(place, &container.env);
     }
 
-    fn about_app_armor(&mut self, container: &str, of_pod: Option<&AppArmorProfile>) {
-        let key = format!("{APP_ARMOR}{container}");
-        let Some(annotation) = self.meta.annotations.get(&key) else {
-            return;
-        };
-        if of_pod.is_none() || of_pod != app_armor::profile(annotation).as_ref() {
-            self.warn(format_args!("metadata.annotations[{key}]"), app_armor::DEPRECATED);
+    fn about_app_armor(&mut self, container: &Container) {
+        let of_pod = app_armor::of_pod(self.spec);
+        if app_armor::adoption(&self.meta.annotations, container, of_pod).is_some() {
+            let path = format_args!("metadata.annotations[{APP_ARMOR}{}]", container.name);
+            self.warn(path, app_armor::DEPRECATED);
         }
     }
 

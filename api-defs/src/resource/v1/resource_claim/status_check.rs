@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use planesmith_machinery::field_error::{FieldErrors, Json};
+use planesmith_machinery::field_error::{FieldErrors, Json, go_object};
 use planesmith_machinery::go_value::GoValue;
 
 use super::super::AllocatedDeviceStatus;
@@ -100,16 +100,14 @@ impl AllocatedDeviceStatus {
         device_id(&self.driver, &self.pool, &self.device, self.share_id.as_deref())
     }
 
-    /// The same as messages show it: with the names of Go's fields.
+    /// The same as messages show it.
     pub(in crate::resource::v1) fn shown_id(&self) -> String {
-        let text = |text: &str| serde_json::Value::from(text).to_string();
-        format!(
-            "{{\"Driver\":{},\"Pool\":{},\"Device\":{},\"ShareID\":{}}}",
-            text(&self.driver),
-            text(&self.pool),
-            text(&self.device),
-            text(self.share_id.as_deref().unwrap_or_default()),
-        )
+        go_object([
+            ("Driver", self.driver.as_str()),
+            ("Pool", self.pool.as_str()),
+            ("Device", self.device.as_str()),
+            ("ShareID", self.share_id.as_deref().unwrap_or_default()),
+        ])
     }
 }
 

@@ -5,7 +5,6 @@ use std::collections::BTreeSet;
 use planesmith_machinery::field_error::FieldErrors;
 
 use crate::core::v1::{Container, ContainerResizePolicy, ContainerRestartRule, PodOptions, PodSpec};
-use crate::features::RESTART_ALL_CONTAINERS_ON_CONTAINER_EXITS;
 
 const POLICIES: [&str; 3] = ["Always", "Never", "OnFailure"];
 const RESTART: &str = "Restart";
@@ -26,15 +25,15 @@ impl Container {
     /// As [`Self::check_restarts`] for a container that prepares the pod: without a policy its rules are not looked at.
     pub(super) fn check_restarts_of_init(&self, options: PodOptions, errors: &mut FieldErrors) {
         let has_rules = !self.restart_policy_rules.is_empty();
+        let takes_no_rules = self.is_sidecar() && !options.may_restart_all();
         match self.restart_policy {
             None if has_rules => errors.required("restartPolicy", NEEDS_POLICY),
-            None => {}
-            Some(_) if self.is_sidecar() && !options.may_restart_all() && !has_rules => {}
-            Some(_) if self.is_sidecar() && !options.may_restart_all() => {
+            Some(_) if takes_no_rules && has_rules => {
                 let problem = "restartPolicyRules are not allowed for init containers with restart policy Always";
                 errors.forbidden("restartPolicyRules", problem);
             }
-            Some(_) => self.check_restarts(options, errors),
+            Some(_) if !takes_no_rules => self.check_restarts(options, errors),
+            _ => {}
         }
     }
 
@@ -72,13 +71,14 @@ impl Container {
     }
 
     /// Whether the container, of a pod with the restart policy `of_pod`, may be started again after it ended with `code`.
+    /// Rules that start all containers again are not looked at: in such a pod any of them may.
     #[must_use]
     pub(crate) fn may_restart(&self, of_pod: &str, code: i32) -> bool {
         let own = self.restart_policy.as_deref();
         let mut rules = self.restart_policy_rules.iter();
         if own.is_some()
             && let Some(rule) = rules.find(|rule| rule.matches(code))
-            && (rule.action == RESTART || rule.restarts_all() && RESTART_ALL_CONTAINERS_ON_CONTAINER_EXITS.is_on())
+            && rule.action == RESTART
         {
             return true;
         }
@@ -86,13 +86,6 @@ impl Container {
             "OnFailure" => code != 0,
             policy => policy != "Never",
         }
-    }
-}
-
-impl PodOptions {
-    /// Whether the end of a container may start all others again, and that of one that runs beside them may have rules.
-    fn may_restart_all(self) -> bool {
-        self.restart_all || RESTART_ALL_CONTAINERS_ON_CONTAINER_EXITS.is_on()
     }
 }
 
