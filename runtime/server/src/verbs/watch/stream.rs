@@ -129,8 +129,11 @@ impl WatchStream {
                     self.bookmark()
                 }
                 Wake::End => {
-                    let last = self.waiting().ok().filter(|last| !last.is_empty())?;
-                    return self.told(last, Phase::Over);
+                    return match self.waiting() {
+                        Ok(last) if last.is_empty() => None,
+                        Ok(last) => self.told(last, Phase::Over),
+                        Err(error) => Some((self.frames.error(&error), Phase::Over)),
+                    };
                 }
             };
             match chunk {
