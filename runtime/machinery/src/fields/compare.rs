@@ -83,15 +83,25 @@ impl Change {
 }
 
 impl<'a> Comparison<'a> {
-    fn push(&mut self, element: &PathElement<'a>, change: Change, below: Comparison<'a>) {
-        for (set, below, own) in [
+    fn push(&mut self, element: PathElement<'a>, change: Change, below: Comparison<'a>) {
+        let parts = [
             (&mut self.removed, below.removed, Change::Removed),
             (&mut self.modified, below.modified, Change::Modified),
             (&mut self.added, below.added, Change::Added),
-        ] {
-            let member = change == own;
-            if member || !below.is_empty() {
-                set.push(element.clone(), member, below);
+        ];
+        let mut parts = parts
+            .into_iter()
+            .filter(|(_, below, own)| change == *own || !below.is_empty())
+            .peekable();
+        let mut element = Some(element);
+        while let Some((set, below, own)) = parts.next() {
+            // Mostly there is one: its keys are not copied.
+            let step = match parts.peek() {
+                Some(_) => element.clone(),
+                None => element.take(),
+            };
+            if let Some(step) = step {
+                set.push(step, change == own, below);
             }
         }
     }
@@ -125,7 +135,7 @@ fn structs<'a>(
         if (old.is_some() || new.is_some()) && !ignored.fields.contains(&field.name) {
             let element = PathElement::Field(Cow::Borrowed(field.name));
             values(
-                &element,
+                element,
                 old.as_ref(),
                 new.as_ref(),
                 Relation::of_field(field),
@@ -138,7 +148,7 @@ fn structs<'a>(
 
 /// At least one of the two is there.
 fn values<'a>(
-    element: &PathElement<'a>,
+    element: PathElement<'a>,
     old: Option<&View<'a>>,
     new: Option<&View<'a>>,
     relation: Relation,
@@ -147,8 +157,9 @@ fn values<'a>(
 ) {
     let presence = Change::of_presence(old.is_some(), new.is_some());
     // What holds nothing on either side is looked at as a whole: that keeps "empty" apart from "not there".
-    let is_leaf = matches!(relation, Relation::Leaf) || (holds_nothing(old) && holds_nothing(new));
-    if is_leaf {
+    let is_whole = matches!(relation, Relation::Leaf);
+    let is_old_bare = !is_whole && holds_nothing(old);
+    if is_whole || is_old_bare && holds_nothing(new) {
         let change = match (old, new) {
             (Some(_), Some(_)) if holds_nothing(old) && holds_nothing(new) => Change::None,
             (Some(old), Some(new)) if !equal(old, new) => Change::Modified,
@@ -162,7 +173,13 @@ fn values<'a>(
     let mut below = Comparison::default();
     match relation {
         Relation::Leaf => {}
-        Relation::Struct => structs(as_struct(old), as_struct(new), ignored, &mut below),
+        // A bare struct has no fields to compare with: on create none has.
+        Relation::Struct => structs(
+            as_struct(old).filter(|_| !is_old_bare),
+            as_struct(new),
+            ignored,
+            &mut below,
+        ),
         Relation::Map(ty) => maps(as_map(old), as_map(new), Relation::of_element(ty), &mut below),
         Relation::Keyed(keys, ty) => {
             let step = |element| keyed_element(keys, element);
@@ -200,7 +217,7 @@ fn maps<'a>(old: Option<&'a dyn Map>, new: Option<&'a dyn Map>, relation: Relati
         let (before, after) = (before.map(Value::view), after.map(Value::view));
         let element = PathElement::Field(Cow::Borrowed(key));
         values(
-            &element,
+            element,
             before.as_ref(),
             after.as_ref(),
             relation,
@@ -222,14 +239,14 @@ fn lists<'a>(
     elements.append(&mut steps(new, false, step));
     // Stable: among equal steps the old elements come first, each side in its order.
     elements.sort_by(|left, right| left.step.cmp(&right.step));
-    for same in elements.chunk_by(|left, right| left.step == right.step) {
+    for same in elements.chunk_by_mut(|left, right| left.step == right.step) {
+        let element = std::mem::replace(&mut same[0].step, PathElement::Index(0));
         let (before, after) = same.split_at(same.partition_point(|element| element.is_old));
-        let element = same[0].step.clone();
         let first = |elements: &[Element<'a>]| elements.first().map(|element| element.value.view());
         match (before.len(), after.len()) {
             (0 | 1, 0 | 1) => {
                 values(
-                    &element,
+                    element,
                     first(before).as_ref(),
                     first(after).as_ref(),
                     relation,
@@ -239,20 +256,20 @@ fn lists<'a>(
             }
             (2.., 2..) => {
                 if !same_values(before, after) {
-                    out.push(&element, Change::Modified, Comparison::default());
+                    out.push(element, Change::Modified, Comparison::default());
                 }
             }
             (2.., _) => {
                 if let Some(after) = first(after) {
-                    values(&element, None, Some(&after), relation, &Ignored::NOTHING, out);
+                    values(element.clone(), None, Some(&after), relation, &Ignored::NOTHING, out);
                 }
-                out.push(&element, Change::Removed, Comparison::default());
+                out.push(element, Change::Removed, Comparison::default());
             }
             (_, 2..) => {
                 if let Some(before) = first(before) {
-                    values(&element, Some(&before), None, relation, &Ignored::NOTHING, out);
+                    values(element.clone(), Some(&before), None, relation, &Ignored::NOTHING, out);
                 }
-                out.push(&element, Change::Added, Comparison::default());
+                out.push(element, Change::Added, Comparison::default());
             }
         }
     }

@@ -90,10 +90,12 @@ pub(super) fn keyed_element<'a>(keys: &[&'static str], element: &'a dyn Value) -
 /// The field `key`, which may stand in a struct that is written without a name of its own.
 fn key_field<'a>(element: &'a dyn Struct, key: &str) -> Option<(&'static FieldFacts, View<'a>)> {
     let mut fields = element.facts().fields.iter().enumerate();
-    fields.find_map(|(index, field)| match (field.inline, element.field(index).view()) {
-        (true, View::Struct(inner)) => key_field(inner, key),
-        (false, view) => (field.name == key).then_some((field, view)),
-        (true, _) => None,
+    fields.find_map(|(index, field)| match field.inline {
+        false => (field.name == key).then(|| (field, element.field(index).view())),
+        true => match element.field(index).view() {
+            View::Struct(inner) => key_field(inner, key),
+            _ => None,
+        },
     })
 }
 
