@@ -13,7 +13,7 @@ pub(crate) use request::Request;
 
 /// `certificatesigningrequests/approval`.
 const APPROVAL: ObjectPart<CertificateSigningRequest> = ObjectPart {
-    fields: &["metadata", "status.conditions"],
+    resets: &["spec", "status.certificate"],
     prepare: CertificateSigningRequest::prepare_approval,
     check: CertificateSigningRequest::validate_approval,
 };

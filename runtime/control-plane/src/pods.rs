@@ -15,19 +15,14 @@ use self::eviction::Evictions;
 
 /// `pods/ephemeralcontainers`.
 const EPHEMERAL_CONTAINERS: ObjectPart<Pod> = ObjectPart {
-    fields: &["spec.ephemeralContainers"],
+    resets: &[],
     prepare: Pod::keep_all_but_ephemeral_containers,
     check: Pod::check_ephemeral_containers,
 };
 
 /// `pods/resize`.
 const RESIZE: ObjectPart<Pod> = ObjectPart {
-    fields: &[
-        "spec.containers.*.resources",
-        "spec.containers.*.resizePolicy",
-        "spec.initContainers.*.resources",
-        "spec.initContainers.*.resizePolicy",
-    ],
+    resets: &[],
     prepare: Pod::keep_all_but_resources,
     check: Pod::check_resize,
 };
@@ -45,5 +40,10 @@ pub(crate) fn handle_subresources(stores: &Stores) {
     stores.answer("", "bindings", Arc::clone(&bindings) as Arc<_>);
     stores.handle("", "pods", "binding", bindings);
     let budgets = store("policy", "v1", "poddisruptionbudgets");
-    stores.handle("", "pods", "eviction", Arc::new(Evictions::new(pods, budgets)));
+    stores.handle(
+        "",
+        "pods",
+        "eviction",
+        Arc::new(Evictions::new(pods, budgets, Arc::clone(stores.scheme()))),
+    );
 }

@@ -7,9 +7,11 @@ use axum::response::Response;
 use futures_util::future::BoxFuture;
 use planesmith_api_defs::core::v1::{Pod, PodCondition};
 use planesmith_api_defs::policy::v1::{Eviction, PodDisruptionBudget};
+use planesmith_machinery::fields::{self, Tracking};
 use planesmith_machinery::group_version::GroupResource;
 use planesmith_machinery::meta::{Condition, DeleteOptions, Preconditions};
 use planesmith_machinery::object::{Object, Resource};
+use planesmith_machinery::scheme::Scheme;
 use planesmith_machinery::selector::LabelQuery;
 use planesmith_machinery::status::{ApiError, ApiResult, Cause, Reason};
 use planesmith_machinery::time::Time;
@@ -39,6 +41,7 @@ const REFUSED: &str = "Cannot evict pod as it would violate the pod's disruption
 pub(super) struct Evictions {
     pods: Arc<ResourceStore>,
     budgets: Option<Arc<ResourceStore>>,
+    scheme: Arc<Scheme>,
 }
 
 /// What budgets say to an eviction.
@@ -50,8 +53,8 @@ enum Grant {
 }
 
 impl Evictions {
-    pub(super) fn new(pods: Arc<ResourceStore>, budgets: Option<Arc<ResourceStore>>) -> Self {
-        Self { pods, budgets }
+    pub(super) fn new(pods: Arc<ResourceStore>, budgets: Option<Arc<ResourceStore>>, scheme: Arc<Scheme>) -> Self {
+        Self { pods, budgets, scheme }
     }
 
     async fn evict(&self, endpoint: &Endpoint, call: &Call, options: &DeleteOptions, now: Time) -> ApiResult<()> {
@@ -99,10 +102,16 @@ impl Evictions {
     async fn remove(&self, endpoint: &Endpoint, call: &Call, mut options: DeleteOptions, now: Time) -> ApiResult<()> {
         if options.dry_run.is_empty() {
             let wanted = version_of(&options).map(str::to_owned);
+            let wanted_uid = uid_of(&options).map(str::to_owned);
             let change = |object: &mut dyn Object| {
                 let pod = object
                     .downcast_mut::<Pod>()
                     .ok_or_else(|| ApiError::internal("not a pod"))?;
+                let uid = &pod.metadata.uid;
+                if let Some(wanted) = wanted_uid.as_ref().filter(|wanted| *wanted != uid) {
+                    let kind = Pod::RESOURCE.group_kind();
+                    return Err(ApiError::uid_precondition(&kind, &pod.metadata.name, wanted, uid));
+                }
                 let actual = &pod.metadata.resource_version;
                 if let Some(wanted) = wanted.as_ref().filter(|wanted| *wanted != actual) {
                     let kind = Pod::RESOURCE.group_kind();
@@ -157,10 +166,32 @@ impl Evictions {
         let spend = |object: &mut dyn Object| {
             let budget = object.downcast_mut::<PodDisruptionBudget>();
             let budget = budget.ok_or_else(|| ApiError::internal("not a budget"))?;
-            spend(budget, &pod.metadata.name, now)
+            let before = budget.clone();
+            spend(budget, &pod.metadata.name, now)?;
+            self.note_spender(&before, budget, now);
+            Ok(())
         };
         store.modify(namespace, name, dry_run, spend).await?;
         Ok(Grant::Granted)
+    }
+
+    /// Notes that the server manages what it has changed in the status of a budget, as a client of itself would.
+    fn note_spender(&self, before: &PodDisruptionBudget, budget: &mut PodDisruptionBudget, now: Time) {
+        let write = Tracking {
+            manager: "kube-apiserver",
+            subresource: "status",
+            now,
+            resets: &[],
+            emptied: None,
+        };
+        if let Err(error) = fields::track_write(Some(before), budget, &write, &*self.scheme) {
+            let name = &budget.metadata.name;
+            tracing::warn!(
+                name,
+                error = error.message(),
+                "who manages the fields of a budget is forgotten"
+            );
+        }
     }
 
     /// The budgets that select the pod.
@@ -221,6 +252,11 @@ impl Subresource for Evictions {
             Ok(submission.done())
         })
     }
+}
+
+fn uid_of(options: &DeleteOptions) -> Option<&str> {
+    let uid = options.preconditions.as_ref()?.uid.as_deref();
+    uid.filter(|uid| !uid.is_empty())
 }
 
 fn version_of(options: &DeleteOptions) -> Option<&str> {

@@ -95,7 +95,7 @@ fn by(manager: &str) -> Tracking<'_> {
         manager,
         subresource: "",
         now: Time::from_second(100),
-        only: &[],
+        resets: &[],
         emptied: None,
     }
 }

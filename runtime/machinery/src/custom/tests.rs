@@ -67,7 +67,7 @@ fn write_by(manager: &str) -> Tracking<'_> {
         manager,
         subresource: "",
         now: Time::from_second(1),
-        only: &[],
+        resets: &[],
         emptied: None,
     }
 }

@@ -48,8 +48,9 @@ pub struct Tracking<'a> {
     pub subresource: &'a str,
     /// When.
     pub now: Time,
-    /// The only fields that the write can change, as dotted paths with `*` for any step; empty for no such limit.
-    pub only: &'a [&'a str],
+    /// Fields that the write does not change, whatever it says, as dotted paths; with all that is below them, and besides
+    /// those of the kind.
+    pub resets: &'a [&'a str],
     /// Fields that the request sends empty; see [`super::emptied`].
     pub emptied: Option<&'a Set<'static>>,
 }
@@ -57,8 +58,8 @@ pub struct Tracking<'a> {
 impl Tracking<'_> {
     /// Leaves of a set only what the write can change.
     pub(crate) fn limit(&self, set: &mut Set<'_>) {
-        if !self.only.is_empty() {
-            set.keep_within(self.only);
+        if !self.resets.is_empty() {
+            set.remove_below(&paths(self.resets));
         }
     }
 }
@@ -283,7 +284,17 @@ pub(crate) fn reset_fields(kind: &ResourceFacts, subresource: &str) -> Set<'stat
         // Writes to other parts say themselves what they change.
         _ => Vec::new(),
     };
-    Set::of(paths.iter().map(|path| path.split('.').map(PathElement::field)))
+    self::paths(&paths)
+}
+
+/// The fields at dotted paths.
+fn paths(dotted: &[&str]) -> Set<'static> {
+    let steps = |path: &&str| {
+        path.split('.')
+            .map(|step| PathElement::field(step.to_owned()))
+            .collect::<Vec<_>>()
+    };
+    Set::of(dotted.iter().map(steps))
 }
 
 #[cfg(test)]

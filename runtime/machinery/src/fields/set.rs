@@ -216,24 +216,6 @@ impl<'a> Set<'a> {
         });
     }
 
-    /// Keeps what lies at or below one of `paths`, which are dotted and may have `*` for any step, and what leads there.
-    pub(crate) fn keep_within(&mut self, paths: &[&str]) {
-        self.nodes.retain_mut(|node| {
-            let mut rests = Vec::new();
-            for path in paths {
-                let (step, rest) = path.split_once('.').unwrap_or((path, ""));
-                let leads = step == "*" || matches!(&node.element, PathElement::Field(name) if name == step);
-                match rest {
-                    _ if !leads => {}
-                    "" => return true,
-                    rest => rests.push(rest),
-                }
-            }
-            node.children.keep_within(&rests);
-            !rests.is_empty() && node.is_needed()
-        });
-    }
-
     /// Whether a field is a member of both.
     #[must_use]
     pub fn intersects(&self, other: &Set<'_>) -> bool {

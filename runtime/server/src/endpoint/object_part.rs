@@ -17,8 +17,9 @@ use crate::routes::ServedSubresource;
 /// written. The rules get objects of the storage version.
 #[derive(Clone, Copy, Debug)]
 pub struct ObjectPart<R> {
-    /// The fields that a write can change, as dotted paths with `*` for any step.
-    pub fields: &'static [&'static str],
+    /// Dotted paths that writers of the part never come to manage. They do come to manage whatever else they send, even what
+    /// [`Self::prepare`] takes back, as in kube-apiserver.
+    pub resets: &'static [&'static str],
     /// Takes over from the old object (second) what a write cannot change.
     pub prepare: fn(&mut R, &R),
     /// Reports what is wrong with a replacement of the old object (second).
@@ -27,7 +28,7 @@ pub struct ObjectPart<R> {
 
 /// An [`ObjectPart`] of whichever kind.
 pub(crate) trait PartRules: Send + Sync {
-    fn fields(&self) -> &'static [&'static str];
+    fn resets(&self) -> &'static [&'static str];
 
     fn prepare(&self, new: &mut dyn Object, old: &dyn Object);
 
@@ -35,8 +36,8 @@ pub(crate) trait PartRules: Send + Sync {
 }
 
 impl<R: Resource> PartRules for ObjectPart<R> {
-    fn fields(&self) -> &'static [&'static str] {
-        self.fields
+    fn resets(&self) -> &'static [&'static str] {
+        self.resets
     }
 
     fn prepare(&self, new: &mut dyn Object, old: &dyn Object) {

@@ -42,8 +42,8 @@ pub(super) struct Write<'a> {
     managing: Managing,
     pub(super) subresource: &'a str,
     pub(super) now: Time,
-    /// The only fields that are written; empty for all.
-    only: &'static [&'static str],
+    /// Fields that nobody comes to manage by this write, besides those of the kind; see [`Tracking::resets`].
+    resets: &'static [&'static str],
     /// The parameters of the request, for plugins that pass them on.
     options: Box<dyn Struct>,
     /// Fields that the request sends empty.
@@ -104,7 +104,7 @@ impl<'a> Write<'a> {
             manager,
             managing: Managing::Changes,
             subresource: call.ctx.info.subresource(),
-            only: &[],
+            resets: &[],
             now: Time::from_second(i64::try_from(millis / 1000).unwrap_or(i64::MAX)),
             options,
             emptied: Set::new(),
@@ -115,11 +115,11 @@ impl<'a> Write<'a> {
 
     /// The same for a write to a part of the object.
     pub(super) fn of_part(self, part: Part<'_>) -> Self {
-        let only = match part {
-            Part::Own(part) => part.fields(),
+        let resets = match part {
+            Part::Own(part) => part.resets(),
             Part::Object | Part::Status | Part::Finalizers => &[],
         };
-        Self { only, ..self }
+        Self { resets, ..self }
     }
 
     /// The same for a request that sent `json`, which was read as `object`.
@@ -162,7 +162,7 @@ impl<'a> Write<'a> {
             manager: &self.manager,
             subresource: self.subresource,
             now: self.now,
-            only: self.only,
+            resets: self.resets,
             emptied: Some(&self.emptied),
         }
     }

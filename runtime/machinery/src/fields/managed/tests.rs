@@ -81,7 +81,7 @@ fn write_at(second: i64, manager: &str, live: Option<&Thing>, mut new: Thing) ->
             manager,
             subresource: "",
             now: at(second),
-            only: &[],
+            resets: &[],
             emptied: None,
         },
         &OneVersion,
@@ -233,7 +233,7 @@ fn status_is_managed_through_its_subresource_only() {
         manager: "kubelet",
         subresource: "status",
         now: at(2),
-        only: &[],
+        resets: &[],
         emptied: None,
     };
     track_write(Some(&created), &mut new, &write, &OneVersion).expect("no conversion");
@@ -245,7 +245,7 @@ fn status_is_managed_through_its_subresource_only() {
 }
 
 #[test]
-fn a_part_is_all_that_its_writers_manage() {
+fn what_a_part_resets_is_managed_by_none_of_its_writers() {
     let created = write_at(1, "maker", None, thing(&[("a", "1"), ("b", "1")]));
     let mut new = created.clone();
     new.data = thing(&[("a", "2"), ("b", "2")]).data;
@@ -253,7 +253,7 @@ fn a_part_is_all_that_its_writers_manage() {
         manager: "resizer",
         subresource: "part",
         now: at(2),
-        only: &["data.b"],
+        resets: &["data.a"],
         emptied: None,
     };
     track_write(Some(&created), &mut new, &write, &OneVersion).expect("no conversion");

@@ -36,25 +36,6 @@ fn unknown_steps_are_dropped_and_malformed_ones_refused() {
 }
 
 #[test]
-fn what_lies_outside_some_paths_can_be_left_out() {
-    let text = r#"{"f:metadata":{"f:labels":{"f:a":{}}},"f:spec":{"f:list":{".":{},"k:{\"name\":\"a\"}":{".":{},"f:image":{},"f:resources":{"f:limits":{}}}},"f:other":{}}}"#;
-    let within = |paths: &[&str]| {
-        let mut set = read(text);
-        set.keep_within(paths);
-        json(&set)
-    };
-    assert_eq!(
-        within(&["spec.list.*.resources"]),
-        r#"{"f:spec":{"f:list":{".":{},"k:{\"name\":\"a\"}":{".":{},"f:resources":{"f:limits":{}}}}}}"#
-    );
-    assert_eq!(
-        within(&["metadata", "spec.other"]),
-        r#"{"f:metadata":{"f:labels":{"f:a":{}}},"f:spec":{"f:other":{}}}"#
-    );
-    assert_eq!(within(&["status"]), "{}");
-}
-
-#[test]
 fn removing_a_parent_keeps_its_children_unless_told_otherwise() {
     let parent = read(r#"{"f:spec":{}}"#);
     let mut set = read(r#"{"f:spec":{".":{},"f:a":{}},"f:x":{}}"#);
