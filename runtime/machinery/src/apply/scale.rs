@@ -60,9 +60,9 @@ pub fn apply_scale(
     let replicas = Set::of([in_object]);
     let scalers = seen.as_slice();
     parent.retain(|entry| {
+        // Whoever has a say about the Scale keeps what it had, even when it has let go of the number.
         let scales = |scaler: &Entry<'_>| {
-            scaler.set.intersects(&in_scale)
-                && scaler.operation == entry.operation
+            scaler.operation == entry.operation
                 && scaler.manager == entry.manager
                 && scaler.subresource == entry.subresource
         };

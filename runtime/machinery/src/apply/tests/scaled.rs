@@ -4,6 +4,12 @@ use crate::scale::v1::{Scale, ScaleSpec};
 const PATH: (&str, &str) = ("test.example.com/v1", "spec.replicas");
 
 fn scaled(live: &Thing, manager: &str, replicas: Option<i32>, force: bool) -> Result<Thing, ApplyError> {
+    let spec = replicas.map(|replicas| json!({"replicas": replicas}));
+    scaled_by(live, manager, spec, force)
+}
+
+/// `live` after `manager` has applied a Scale with `spec`.
+fn scaled_by(live: &Thing, manager: &str, spec: Option<Value>, force: bool) -> Result<Thing, ApplyError> {
     let shown = Scale {
         metadata: live.metadata.clone(),
         spec: ScaleSpec {
@@ -12,8 +18,8 @@ fn scaled(live: &Thing, manager: &str, replicas: Option<i32>, force: bool) -> Re
         ..Scale::default()
     };
     let mut document = json!({"apiVersion": "autoscaling/v1", "kind": "Scale", "metadata": {"name": "x"}});
-    if let Some(replicas) = replicas {
-        document["spec"] = json!({"replicas": replicas});
+    if let Some(spec) = spec {
+        document["spec"] = spec;
     }
     let write = Tracking {
         subresource: "scale",
@@ -58,4 +64,13 @@ fn a_scaler_that_says_nothing_lets_go() {
     assert_eq!(live.metadata.managed_fields.len(), 2);
     let live = scaled(&live, "hpa", None, false).expect("no conflict");
     assert_eq!(managers(&live), [r#"a Apply {"f:spec":{"f:replicas":{}}}"#]);
+}
+
+#[test]
+fn a_scaler_with_an_empty_spec_keeps_what_it_had() {
+    let live = applied(&Thing::default(), "a", &json!({"replicas": 1}));
+    let live = scaled(&live, "hpa", Some(1), false).expect("no conflict");
+    let before = managers(&live);
+    let live = scaled_by(&live, "hpa", Some(json!({})), false).expect("no conflict");
+    assert_eq!(managers(&live), before);
 }
