@@ -159,11 +159,17 @@ fn failing_operation_rejects_the_whole_patch() {
     ] {
         assert_eq!(patched(&document, &patch), Err((422, REJECTED.to_owned())), "{patch}");
     }
-    let test = br#"[{"op":"test","path":"/n","value":8080.0}]"#;
-    assert_eq!(
-        tree(json_patch(&text(&document), test, Strictness::Strict)),
-        Err((422, REJECTED.to_owned()))
-    );
+    // Values are compared as they are written.
+    for test in [
+        r#"[{"op":"test","path":"/n","value":8080.0}]"#,
+        r#"[{"op":"test","path":"/a","value":"\u0031"}]"#,
+    ] {
+        assert_eq!(
+            tree(json_patch(&text(&document), test.as_bytes(), Strictness::Strict)),
+            Err((422, REJECTED.to_owned())),
+            "{test}"
+        );
+    }
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! The order of the elements of merged lists.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use serde_json::{Map, Value};
 
@@ -70,7 +70,7 @@ fn apply_one(
         Identity::Key(strategy.key)
     };
     check_order(new.as_deref().unwrap_or(&[]), wanted, identity)?;
-    let server_order = old.clone().unwrap_or_default();
+    let server_order = order_after_deletes(old.as_deref().unwrap_or(&[]), new.as_deref().unwrap_or(&[]), identity)?;
     let patch_order = new.clone().unwrap_or_default();
     let merged = match (old, new) {
         (None, None) => return Ok(()),
@@ -83,6 +83,37 @@ fn apply_one(
     original.insert(field.to_owned(), Value::Array(ordered));
     patch.remove(field);
     Ok(())
+}
+
+/// The elements of the server in the order that counts once the deletes of `patch` are done.
+///
+/// kube-apiserver deletes in place, and what the patch adds takes the places that became free at the end: so added elements
+/// can come behind those that were there.
+fn order_after_deletes(old: &[Value], patch: &[Value], identity: Identity<'_>) -> Result<Vec<Value>, ApiError> {
+    let mut deleted = HashSet::new();
+    let mut added = Vec::new();
+    for element in patch {
+        match element.get(DIRECTIVE) {
+            None => added.push(element),
+            Some(directive) if directive == "delete" => {
+                deleted.insert(identity.of(element)?);
+            }
+            Some(_) => return Ok(old.to_vec()),
+        }
+    }
+    if deleted.is_empty() {
+        return Ok(old.to_vec());
+    }
+    let mut order = Vec::with_capacity(old.len());
+    let mut known = HashSet::new();
+    for element in old.iter().chain(added) {
+        let id = identity.of(element)?;
+        if !deleted.contains(&id) && known.insert(id) {
+            order.push(element.clone());
+        }
+    }
+    order.truncate(old.len());
+    Ok(order)
 }
 
 fn list_of(entries: &Map<String, Value>, field: &str) -> Result<Option<Vec<Value>>, ApiError> {

@@ -262,6 +262,27 @@ fn element_order_is_set() {
     assert_eq!(names, ["web", "new", "side"]);
 }
 
+#[test]
+fn what_replaces_a_deleted_element_comes_behind_those_that_the_patch_does_not_order() {
+    let names = |patch: &Value| {
+        let merged = merge(&spec(), patch).expect("legal");
+        let list = merged["containers"].as_array().expect("a list").clone();
+        list.iter()
+            .filter_map(|one| one["name"].as_str().map(str::to_owned))
+            .collect::<Vec<_>>()
+    };
+    let rename = json!({
+        "$setElementOrder/containers": [{"name": "new"}],
+        "containers": [{"name": "web", "$patch": "delete"}, {"name": "new", "image": "n:1"}],
+    });
+    assert_eq!(names(&rename), ["side", "new"]);
+    let addition = json!({
+        "$setElementOrder/containers": [{"name": "new"}],
+        "containers": [{"name": "new", "image": "n:1"}],
+    });
+    assert_eq!(names(&addition), ["new", "web", "side"]);
+}
+
 fn pairs() -> impl Strategy<Value = BTreeMap<String, String>> {
     prop::collection::btree_map("[a-e]", "[xyz]", 0..5)
 }
