@@ -91,7 +91,11 @@ fn version_of(scheme: &Scheme, object: &dyn Object, api_version: &str) -> Option
     let kind = object.resource();
     match kind.custom {
         Some(custom) => custom.version(api_version),
-        None => scheme.object_kind(api_version, kind.kind),
+        // The group without a name and the others know nothing of each other's types in kube-apiserver, even where they share a
+        // kind: managers that came the other way are forgotten.
+        None => scheme
+            .object_kind(api_version, kind.kind)
+            .filter(|other| other.group.is_empty() == kind.group.is_empty()),
     }
 }
 
