@@ -7,7 +7,7 @@ use crate::field_error::FieldErrors;
 use crate::object::{Object, Resource};
 use crate::resource::{Column, ResourceFacts};
 use crate::selector::FieldLabels;
-use crate::table::Cell;
+use crate::table::{Cell, Completion};
 
 /// What a kind does beyond its declarations. Every function has an empty default.
 ///
@@ -30,11 +30,19 @@ pub trait Rules: Sized {
     /// What becomes of dependents when a client deletes the object and does not say.
     const DEPENDENTS: Dependents = Dependents::Collected;
 
+    /// Annotations that are shown with the whole object only: in kube-apiserver they are a field before the object takes the
+    /// form of a version, and tables and bare metadata are made before that.
+    const HIDDEN_ANNOTATIONS: &'static [&'static str] = &[];
+
     /// Whether valid objects hold proofs, such as signatures, that random ones cannot have: tests take them without.
     const HOLDS_PROOFS: bool = false;
 
     /// Fills in values that depend on other fields; declared defaults are already set.
     fn default_values(&mut self) {}
+
+    /// Fills in what the object of a bookmark says although nobody has set it: what cannot be absent in kube-apiserver's own
+    /// form of the kind.
+    fn prepare_bookmark(&mut self) {}
 
     /// Warnings for the client about what [`Rules::prepare_create`] is going to change, whether or not the object is
     /// accepted then.
@@ -72,6 +80,11 @@ pub trait Rules: Sized {
 
     /// Why nobody may delete the object; `None` when it can be deleted.
     fn deletion_problem(&self) -> Option<&'static str> {
+        None
+    }
+
+    /// That the object has come to its end, for the row of a table that shows it; `None` while it has not.
+    fn completion(&self) -> Option<Completion> {
         None
     }
 
@@ -224,6 +237,10 @@ pub struct RulesTable {
     pub field_labels: FieldLabels,
     /// See [`Rules::DEPENDENTS`].
     pub dependents: Dependents,
+    /// See [`Rules::HIDDEN_ANNOTATIONS`].
+    pub hidden_annotations: &'static [&'static str],
+    /// See [`Rules::prepare_bookmark`].
+    pub prepare_bookmark: fn(&mut dyn Object),
     /// See [`Rules::HOLDS_PROOFS`].
     pub holds_proofs: bool,
     /// See [`Rules::default_values`].
@@ -244,6 +261,8 @@ pub struct RulesTable {
     pub prepare_delete: fn(&mut dyn Object),
     /// See [`Rules::deletion_problem`].
     pub deletion_problem: fn(&dyn Object) -> Option<&'static str>,
+    /// See [`Rules::completion`].
+    pub completion: fn(&dyn Object) -> Option<Completion>,
     /// See [`Rules::holds_deletion`].
     pub holds_deletion: fn(&dyn Object) -> bool,
     /// See [`Rules::grace_period`].
@@ -277,6 +296,8 @@ impl RulesTable {
         metadata: MetadataRules::Strict,
         field_labels: FieldLabels::NONE,
         dependents: Dependents::Collected,
+        hidden_annotations: &[],
+        prepare_bookmark: |_| {},
         holds_proofs: false,
         default_values: |_| {},
         preparation_warnings: |_| Vec::new(),
@@ -287,6 +308,7 @@ impl RulesTable {
         prepare_status_update: |_, _| {},
         prepare_delete: |_| {},
         deletion_problem: |_| None,
+        completion: |_| None,
         holds_deletion: |_| false,
         grace_period: |_, _| None,
         lifetime: |_| None,
@@ -309,6 +331,12 @@ impl RulesTable {
             metadata: R::METADATA,
             field_labels: R::FIELD_LABELS,
             dependents: R::DEPENDENTS,
+            hidden_annotations: R::HIDDEN_ANNOTATIONS,
+            prepare_bookmark: |object| {
+                if let Some(object) = object.downcast_mut::<R>() {
+                    object.prepare_bookmark();
+                }
+            },
             holds_proofs: R::HOLDS_PROOFS,
             default_values: |object| {
                 if let Some(object) = object.downcast_mut::<R>() {
@@ -346,6 +374,7 @@ impl RulesTable {
                 }
             },
             deletion_problem: |object| object.downcast_ref::<R>()?.deletion_problem(),
+            completion: |object| object.downcast_ref::<R>()?.completion(),
             holds_deletion: |object| object.downcast_ref::<R>().is_some_and(R::holds_deletion),
             grace_period: |object, requested| object.downcast_ref::<R>()?.grace_period(requested),
             lifetime: |object| object.downcast_ref::<R>().and_then(R::lifetime),

@@ -36,6 +36,15 @@ pub enum Cell {
     },
 }
 
+/// What the row of an object says when the object has come to its end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Completion {
+    /// How, in one word.
+    pub reason: &'static str,
+    /// How, in a sentence.
+    pub message: &'static str,
+}
+
 /// The version whose columns are printed for a kind: an older version that declares none prints its storage version's.
 #[must_use]
 pub fn printed(kind: &'static ResourceFacts) -> &'static ResourceFacts {

@@ -63,6 +63,8 @@ pub enum Offer {
     Plain,
     /// A resource's object.
     Object,
+    /// An object that no table is made of: what is posted and not stored, and parts of objects with paths of their own.
+    Part,
     /// A resource's list, or a watch of it.
     Collection,
 }
@@ -117,6 +119,17 @@ impl Format {
     pub fn of_media_type(media_type: &str) -> Option<Self> {
         let mut all = Self::all().iter().copied();
         all.find(|format| format.media_type() == media_type)
+    }
+}
+
+impl Offer {
+    /// What a request for an object is answered with when `subresource` is in its path.
+    #[must_use]
+    pub fn of_object(subresource: &str) -> Self {
+        match subresource {
+            "" | "status" => Offer::Object,
+            _ => Offer::Part,
+        }
     }
 }
 
@@ -232,7 +245,7 @@ fn satisfy(clause: &Clause<'_>, format: Format, offer: Offer) -> Option<Output> 
     let target = match kind {
         _ if !names_kind => Target::Object,
         _ if group != "meta.k8s.io" || !matches!(version, "v1" | "v1beta1") || offer == Offer::Plain => return None,
-        Some("Table") if format != Format::Protobuf => Target::Table,
+        Some("Table") if format != Format::Protobuf && offer != Offer::Part => Target::Table,
         Some("PartialObjectMetadata") => Target::PartialObject,
         Some("PartialObjectMetadataList") => Target::PartialObjectList,
         _ => return None,
@@ -266,7 +279,7 @@ fn wants_indentation(request: &Parts) -> bool {
 /// 406 of the path itself, before anything was looked at.
 fn nothing_offered(offer: Offer) -> ApiError {
     let streams: &[&str] = match offer {
-        Offer::Plain | Offer::Object => &[],
+        Offer::Plain | Offer::Object | Offer::Part => &[],
         Offer::Collection => &[
             "application/json;stream=watch",
             "application/vnd.kubernetes.protobuf;stream=watch",

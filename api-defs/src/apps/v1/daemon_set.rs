@@ -158,7 +158,13 @@ pub struct DaemonSetCondition {
 }
 
 impl Rules for DaemonSet {
+    const HIDDEN_ANNOTATIONS: &'static [&'static str] = &[TEMPLATE_GENERATION];
+
     const UPDATE_ORDER: &'static [UpdateStep] = update_order::CHANGE_ONLY;
+
+    fn prepare_bookmark(&mut self) {
+        set_template_generation(&mut self.metadata, 0);
+    }
 
     fn default_values(&mut self) {
         let generation = template_generation(&self.metadata);

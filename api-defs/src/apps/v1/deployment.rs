@@ -166,6 +166,10 @@ pub struct DeploymentCondition {
 impl Rules for Deployment {
     const UPDATE_ORDER: &'static [UpdateStep] = update_order::CHANGE_ONLY;
 
+    fn prepare_bookmark(&mut self) {
+        self.spec.replicas = Some(0);
+    }
+
     fn default_values(&mut self) {
         self.spec.default_values();
     }

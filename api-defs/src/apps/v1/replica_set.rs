@@ -114,6 +114,10 @@ pub struct ReplicaSetCondition {
 impl Rules for ReplicaSet {
     const UPDATE_ORDER: &'static [UpdateStep] = update_order::CHANGE_ONLY;
 
+    fn prepare_bookmark(&mut self) {
+        self.spec.replicas = Some(0);
+    }
+
     fn default_values(&mut self) {
         self.spec.default_values();
     }

@@ -142,6 +142,10 @@ const UNLIMITED_HISTORY: &str = "spec.revisionHistoryLimit: a negative value ret
 impl Rules for StatefulSet {
     const UPDATE_ORDER: &'static [UpdateStep] = update_order::CHANGE_ONLY;
 
+    fn prepare_bookmark(&mut self) {
+        self.spec.replicas = Some(0);
+    }
+
     fn default_values(&mut self) {
         self.spec.default_values();
     }

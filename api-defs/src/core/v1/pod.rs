@@ -27,6 +27,7 @@ use planesmith_machinery::field_error::FieldErrors;
 use planesmith_machinery::meta::ObjectMeta;
 use planesmith_machinery::rules::Rules;
 use planesmith_machinery::selector::{FieldAlias, FieldLabels, FieldRefusal};
+use planesmith_machinery::table::Completion;
 
 pub use dns::{HostAlias, PodDNSConfig, PodDNSConfigOption};
 pub use options::PodOptions;
@@ -135,6 +136,10 @@ impl Rules for Pod {
 
     fn prepare_status_update(&mut self, old: &Self) {
         self.prepare_status(old);
+    }
+
+    fn completion(&self) -> Option<Completion> {
+        columns::completion(&self.status)
     }
 
     fn grace_period(&self, requested: Option<i64>) -> Option<i64> {

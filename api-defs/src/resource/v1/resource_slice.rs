@@ -93,7 +93,7 @@ const MAX_ADVANCED_DEVICES: usize = 64;
 const MAX_COUNTER_SETS: usize = 8;
 
 fn node_cell(slice: &ResourceSlice) -> Cell {
-    Cell::Text(slice.spec.node_name.clone().unwrap_or_else(|| "<none>".to_owned()))
+    Cell::Text(slice.spec.node_name.clone().unwrap_or_default())
 }
 
 impl Rules for ResourceSlice {

@@ -2,14 +2,16 @@
 
 use jiff::Timestamp;
 
-use super::Cell;
+use super::{Cell, Completion, cells};
 use crate::age;
 use crate::json::{encode_text, encode_value};
+use crate::object::Object;
 
 /// Bytes of a gap: where it is, and since when the age is counted that stands there.
 const GAP: usize = size_of::<u64>() + size_of::<i64>();
 
-/// The JSON of all cells of a row, with gaps for ages: what can be kept for as long as the object is the same.
+/// The JSON of all cells of a row and of its conditions, with gaps for ages: what can be kept for as long as the object is
+/// the same.
 ///
 /// As bytes: the number of gaps, each with its place and its second since 1970, and the text, all in little endian.
 #[derive(Clone, Copy, Debug)]
@@ -19,6 +21,16 @@ pub struct PrintedCells<'b> {
 }
 
 impl<'b> PrintedCells<'b> {
+    /// Prints the cells of `object` and whether it has come to its end, to be read by [`PrintedCells::read`].
+    #[must_use]
+    pub fn of(object: &dyn Object) -> Vec<u8> {
+        let mut out = Self::encode(&cells(object));
+        if let Some(completion) = (object.resource().rules.completion)(object) {
+            write_condition(completion, &mut out);
+        }
+        out
+    }
+
     /// Prints `cells`, to be read by [`PrintedCells::read`].
     #[must_use]
     pub fn encode(cells: &[Cell]) -> Vec<u8> {
@@ -73,6 +85,15 @@ impl<'b> PrintedCells<'b> {
             Some((last, i64::from_le_bytes(*second.first_chunk()?)))
         })
     }
+}
+
+/// Appends the only condition that rows have.
+fn write_condition(Completion { reason, message }: Completion, out: &mut Vec<u8>) {
+    out.extend_from_slice(br#","conditions":[{"type":"Completed","status":"True","reason":"#);
+    encode_text(reason, out);
+    out.extend_from_slice(br#","message":"#);
+    encode_text(message, out);
+    out.extend_from_slice(b"}]");
 }
 
 /// Appends a cell; where its age belongs, if it has one.
@@ -137,6 +158,23 @@ mod tests {
             "[-1,0.5,true]"
         );
         assert_eq!(printed(&[], 0), "[]");
+    }
+
+    #[test]
+    fn a_condition_follows_the_cells() {
+        let mut bytes = PrintedCells::encode(&[Cell::Bool(true)]);
+        let completion = Completion {
+            reason: "Failed",
+            message: "It failed.",
+        };
+        write_condition(completion, &mut bytes);
+        let mut out = Vec::new();
+        PrintedCells::read(&bytes).expect("what was printed").write(0, &mut out);
+        let row = format!(r#"{{"cells":{}}}"#, String::from_utf8(out).expect("JSON"));
+        let row: serde_json::Value = serde_json::from_str(&row).expect("JSON");
+        let condition = &row["conditions"][0];
+        assert_eq!(condition["reason"], "Failed");
+        assert_eq!(condition["type"], "Completed");
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use jiff::Timestamp;
 
-use super::{Cell, PrintedCells, cells, columns};
+use super::{Cell, PrintedCells, columns};
 use crate::json::{encode, encode_item, encode_text};
 use crate::meta::{ListMeta, ObjectMeta, PartialObjectMetadata};
 use crate::object::Object;
@@ -75,12 +75,16 @@ impl TableWriter {
     ///
     /// The cells are those of `printed`, the same object in the version that [`super::printed`] says.
     pub fn row(&mut self, printed: &dyn Object, object: &dyn Object, shown: RowObject) {
-        self.row_of(&cells(printed), object, object.meta(), shown);
+        self.row_of_encoded(&PrintedCells::of(printed), object, object.meta(), shown);
     }
 
     /// Appends a row; `meta` is the metadata of `object`.
     pub fn row_of(&mut self, cells: &[Cell], object: &dyn Struct, meta: &ObjectMeta, shown: RowObject) {
-        if let Some(cells) = PrintedCells::read(&PrintedCells::encode(cells)) {
+        self.row_of_encoded(&PrintedCells::encode(cells), object, meta, shown);
+    }
+
+    fn row_of_encoded(&mut self, cells: &[u8], object: &dyn Struct, meta: &ObjectMeta, shown: RowObject) {
+        if let Some(cells) = PrintedCells::read(cells) {
             self.begin_row(cells);
         }
         match shown {

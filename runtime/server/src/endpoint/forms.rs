@@ -80,6 +80,11 @@ impl Forms {
         self.is_stored() && (is_current || self.store.fits(entry))
     }
 
+    /// The kind in the endpoint's version.
+    pub(crate) fn facts(&self) -> &'static ResourceFacts {
+        self.facts
+    }
+
     /// Whether items of lists say what they are, which those of custom kinds do.
     pub(crate) fn has_whole_items(&self) -> bool {
         self.facts.custom.is_some()

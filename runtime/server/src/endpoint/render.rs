@@ -106,6 +106,12 @@ impl<'a> Subject<'a> {
 
     /// Compact JSON of the metadata.
     pub(crate) fn metadata(self, forms: &Forms) -> ApiResult<Bytes> {
+        let hidden = forms.facts().hub().rules.hidden_annotations;
+        if !hidden.is_empty() {
+            let mut meta = self.object(forms)?.meta().clone();
+            meta.annotations.retain(|key, _| !hidden.contains(&key.as_str()));
+            return Ok(json::to_vec(&meta).into());
+        }
         let whole = match self {
             Subject::Entry(entry) => entry.bytes().clone(),
             Subject::Former(entry, revision) => entry.bytes_at(revision),

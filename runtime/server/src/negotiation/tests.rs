@@ -141,3 +141,13 @@ fn above_the_apis_a_header_need_not_name_what_is_offered() {
             .starts_with("only the following media types are accepted")
     );
 }
+
+#[test]
+fn no_table_is_made_of_parts_of_objects() {
+    let table = "application/json;as=Table;v=v1;g=meta.k8s.io";
+    let offered = |accept: &str, subresource| negotiate(&parts(accept, "", ""), Offer::of_object(subresource));
+    assert!(offered(table, "resize").is_err());
+    assert!(offered(table, "").is_ok() && offered(table, "status").is_ok());
+    let agreed = offered(&format!("{table},application/json"), "resize").expect("JSON");
+    assert_eq!(agreed.target, Target::Object);
+}

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use planesmith_machinery::status::{ApiError, ApiResult};
-use planesmith_machinery::table::{PrintedCells, TableWriter, cells};
+use planesmith_machinery::table::{PrintedCells, TableWriter};
 use planesmith_store::Entry;
 
 use crate::endpoint::{Form, Forms, metadata_range};
@@ -24,13 +24,13 @@ impl<'e> KeptRow<'e> {
     /// The row of `entry`, which is as it is stored in the endpoint's version, and so in the one whose columns are printed.
     pub(super) fn of(entry: &'e Arc<Entry>, forms: &Forms) -> ApiResult<Self> {
         let bytes = entry.form(forms.id(Form::Row, 0), |_| {
-            let cells = cells(&*forms.object_of(entry)?);
+            let cells = PrintedCells::of(&*forms.object_of(entry)?);
             let place = metadata_range(entry.bytes())?;
             let mut bytes = Vec::with_capacity(256);
             for end in [place.start, place.end] {
                 bytes.extend_from_slice(&(end as u64).to_le_bytes());
             }
-            bytes.extend_from_slice(&PrintedCells::encode(&cells));
+            bytes.extend_from_slice(&cells);
             Ok::<_, ApiError>(Bytes::from(bytes))
         })?;
         Ok(Self { entry, bytes })

@@ -88,7 +88,7 @@ impl Endpoint {
 
     async fn patch_part(&self, call: &Call, body: Body, part: Part<'_>) -> ApiResult<Response> {
         let kind = PatchKind::of(call, self.kind())?;
-        let output = negotiate(&call.parts, Offer::Object)?;
+        let output = negotiate(&call.parts, Offer::of_object(call.ctx.info.subresource()))?;
         let body = self.read_bytes(call, body, BodyUse::Patch).await?;
         let Some(kind) = kind else {
             return self.apply(call, patch_text(call, body)?, part, output).await;

@@ -47,7 +47,7 @@ impl Endpoint {
     /// Answers a create of a kind that is not stored.
     pub(crate) async fn ask(&self, call: &Call, body: Body) -> ApiResult<Response> {
         let responder = self.responder().ok_or_else(ApiError::method_not_allowed)?;
-        let mut submission = self.submit(call, body, Offer::Object, self.kind(), false).await?;
+        let mut submission = self.submit(call, body, Offer::Part, self.kind(), false).await?;
         responder.answer(call, &mut submission).await
     }
 

@@ -88,7 +88,7 @@ impl Endpoint {
     }
 
     async fn replace(&self, call: &Call, body: Body, part: Part<'_>) -> ApiResult<Response> {
-        let output = negotiate(&call.parts, Offer::Object)?;
+        let output = negotiate(&call.parts, Offer::of_object(call.ctx.info.subresource()))?;
         let (format, body) = self.read_body(call, body, BodyUse::Update).await?;
         let options = WriteOptions::for_update(call.query())?;
         let begin = || -> ApiResult<_> {

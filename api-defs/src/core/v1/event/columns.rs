@@ -46,7 +46,8 @@ pub(super) fn count(event: &Event) -> Cell {
     let count = match &event.series {
         Some(series) => series.count,
         // Events of newer clients that happened once carry no count.
-        None => event.count.max(1),
+        None if event.count == 0 => 1,
+        None => event.count,
     };
     Cell::Integer(i64::from(count))
 }

@@ -1,9 +1,9 @@
 //! The cells of printed pods.
 
-use planesmith_machinery::table::Cell;
+use planesmith_machinery::table::{Cell, Completion};
 use planesmith_machinery::time::Time;
 
-use super::Pod;
+use super::{Pod, PodStatus};
 use crate::core::v1::{ContainerStateTerminated, ContainerStatus};
 
 /// What the statuses of a pod's containers come to.
@@ -26,6 +26,21 @@ impl Restarts {
         self.count += i64::from(status.restart_count);
         let ended = status.last_state.terminated.as_ref().map(|end| end.finished_at);
         self.last = self.last.max(ended.filter(|time| !time.is_zero()));
+    }
+}
+
+/// How the pod has ended.
+pub(super) fn completion(status: &PodStatus) -> Option<Completion> {
+    match status.phase.as_str() {
+        "Succeeded" => Some(Completion {
+            reason: "Succeeded",
+            message: "The pod has completed successfully.",
+        }),
+        "Failed" => Some(Completion {
+            reason: "Failed",
+            message: "The pod failed.",
+        }),
+        _ => None,
     }
 }
 
@@ -196,6 +211,20 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::*;
+
+    #[test]
+    fn the_rows_of_ended_pods_say_how_they_ended() {
+        let reason = |phase: &str| {
+            let status = PodStatus {
+                phase: phase.to_owned(),
+                ..PodStatus::default()
+            };
+            completion(&status).map(|completion| completion.reason)
+        };
+        assert_eq!(reason("Succeeded"), Some("Succeeded"));
+        assert_eq!(reason("Failed"), Some("Failed"));
+        assert_eq!(reason("Running"), None);
+    }
 
     /// Ready, status and restarts of a pod with this status.
     #[expect(clippy::needless_pass_by_value, reason = "cases are written in place")]

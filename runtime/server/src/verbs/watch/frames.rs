@@ -127,6 +127,8 @@ impl Frames {
             meta.annotations
                 .insert(INITIAL_EVENTS_END.to_owned(), "true".to_owned());
         }
+        let prepare = object.resource().rules.prepare_bookmark;
+        prepare(&mut *object);
         let mut out = Vec::new();
         self.push("BOOKMARK", Subject::Object(&*object), &mut out)?;
         Ok(self.framed(out.into()))
