@@ -60,10 +60,30 @@ pub async fn read(request: &Parts, mut body: Body, limit: usize) -> ApiResult<By
 pub fn format(request: &Parts) -> ApiResult<Format> {
     let refused = || ApiError::unsupported_media_type(Format::media_types());
     let media_type = media_type(request).ok_or_else(refused)?;
-    if media_type.is_empty() {
+    let sent = request
+        .headers
+        .get(CONTENT_TYPE)
+        .map_or(&b""[..], |value| value.as_bytes());
+    if sent.is_empty() {
         return Ok(Format::Json);
     }
+    if !has_parameters(sent) {
+        return Err(refused());
+    }
     Format::of_media_type(&media_type.to_ascii_lowercase()).ok_or_else(refused)
+}
+
+/// Whether what stands behind the media type are parameters, or nothing: each has a name and a value.
+fn has_parameters(content_type: &[u8]) -> bool {
+    let mut parts = content_type.split(|byte| *byte == b';').skip(1).peekable();
+    while let Some(part) = parts.next() {
+        let name = part.split(|byte| *byte == b'=').next().unwrap_or_default();
+        let is_end = parts.peek().is_none() && part.trim_ascii().is_empty();
+        if !is_end && (name.trim_ascii().is_empty() || name.len() == part.len()) {
+            return false;
+        }
+    }
+    true
 }
 
 /// The `Content-Type` without its parameters; empty when there is none, `None` when it is no text.
@@ -96,6 +116,10 @@ mod tests {
             ("application/vnd.kubernetes.protobuf", Some(Format::Protobuf)),
             ("text/plain", None),
             ("///", None),
+            (";", None),
+            ("application/json;", Some(Format::Json)),
+            ("application/json; x", None),
+            ("application/json;;", None),
         ];
         for (content_type, expected) in cases {
             assert_eq!(format(&parts(content_type)).ok(), expected, "{content_type}");

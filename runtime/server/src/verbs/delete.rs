@@ -9,7 +9,7 @@ use axum::body::Body;
 use axum::response::Response;
 use http::StatusCode;
 use planesmith_machinery::group_version::GroupVersion;
-use planesmith_machinery::meta::{self, StatusDetails};
+use planesmith_machinery::meta::{self, ObjectMeta, StatusDetails};
 use planesmith_machinery::object::Object;
 use planesmith_machinery::resource::ResourceFacts;
 use planesmith_machinery::rules::Dependents;
@@ -301,9 +301,12 @@ fn check_preconditions(
     options: &DeleteOptions,
 ) -> ApiResult<()> {
     let meta = object.meta();
+    if facts.group.is_empty() && facts.plural == "namespaces" {
+        return check_namespace(facts, meta, entry, options);
+    }
     if let Some(wanted) = options.uid.as_ref().filter(|wanted| **wanted != meta.uid) {
         return Err(ApiError::uid_precondition(
-            &facts.group_kind(),
+            &facts.hub().group_kind(),
             &meta.name,
             wanted,
             &meta.uid,
@@ -312,11 +315,26 @@ fn check_preconditions(
     let actual = entry.revision().to_string();
     if let Some(wanted) = options.resource_version.as_ref().filter(|wanted| **wanted != actual) {
         return Err(ApiError::version_precondition(
-            &facts.group_kind(),
+            &facts.hub().group_kind(),
             &meta.name,
             wanted,
             &actual,
         ));
+    }
+    Ok(())
+}
+
+/// The same for namespaces, which have words of their own for it.
+fn check_namespace(facts: &ResourceFacts, meta: &ObjectMeta, entry: &Entry, options: &DeleteOptions) -> ApiResult<()> {
+    let revision = entry.revision().to_string();
+    for (what, wanted, actual) in [
+        ("UID", &options.uid, &meta.uid),
+        ("ResourceVersion", &options.resource_version, &revision),
+    ] {
+        if let Some(wanted) = wanted.as_ref().filter(|wanted| *wanted != actual) {
+            let why = format!("Precondition failed: {what} in precondition: {wanted}, {what} in object meta: {actual}");
+            return Err(ApiError::conflict(&facts.group_resource(), &meta.name, why));
+        }
     }
     Ok(())
 }
