@@ -18,6 +18,7 @@ use planesmith_machinery::{Resource, Struct};
     kind = "APIService",
     cluster,
     status,
+    status_resets("metadata"),
     categories("api-extensions"),
     name_rule = path_segment,
     storage_name = "apiregistration.k8s.io/apiservices",
@@ -130,6 +131,10 @@ const MAX_VERSION_PRIORITY: i32 = 1_000;
 
 impl Rules for APIService {
     const METADATA: MetadataRules = MetadataRules::AnyFinalizers;
+
+    fn prepare_status_update(&mut self, old: &Self) {
+        self.metadata.keep_for_status(&old.metadata);
+    }
 
     fn default_values(&mut self) {
         self.spec.default_values();

@@ -59,7 +59,7 @@ impl Rules for Job {
             name: "status.successful",
             paths: &["status.succeeded"],
         }],
-        refusal: FieldRefusal::Quoted("batchv1.Job"),
+        refusal: FieldRefusal::Quoted("Job"),
         ..FieldLabels::NONE
     };
     const UPDATE_ORDER: &'static [UpdateStep] = update_order::OBJECT_FIRST;

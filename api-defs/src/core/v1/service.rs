@@ -113,6 +113,15 @@ impl Service {
         self.needs_node_ports() || (self.spec.type_ == CLUSTER_IP && !self.spec.external_ips.is_empty())
     }
 
+    /// A service that is only a name has no policy for traffic, although a client may send one. A wrong one stays: it is to be
+    /// refused.
+    fn drop_policy_of_external_name(&mut self) {
+        let policy = &mut self.spec.internal_traffic_policy;
+        if self.spec.type_ == EXTERNAL_NAME && matches!(policy.as_deref(), Some(CLUSTER | LOCAL)) {
+            *policy = None;
+        }
+    }
+
     /// The policy for IP families; empty while none is chosen.
     #[must_use]
     pub fn family_policy(&self) -> &str {
@@ -135,10 +144,12 @@ impl Rules for Service {
 
     fn prepare_create(&mut self) {
         self.unite_new_addresses();
+        self.drop_policy_of_external_name();
     }
 
     fn prepare_update(&mut self, old: &Self) {
         self.drop_fields_of_other_type(old);
+        self.drop_policy_of_external_name();
     }
 
     fn validate(&self, errors: &mut FieldErrors) {

@@ -118,6 +118,10 @@ pub struct FlowSchemaCondition {
 impl Rules for FlowSchema {
     const UPDATE_ORDER: &'static [UpdateStep] = update_order::OBJECT_ONLY;
 
+    fn prepare_status_update(&mut self, old: &Self) {
+        self.metadata.keep_for_status(&old.metadata);
+    }
+
     fn default_values(&mut self) {
         self.spec.default_values();
     }

@@ -152,6 +152,10 @@ pub struct PriorityLevelConfigurationCondition {
 impl Rules for PriorityLevelConfiguration {
     const UPDATE_ORDER: &'static [UpdateStep] = update_order::OBJECT_ONLY;
 
+    fn prepare_status_update(&mut self, old: &Self) {
+        self.metadata.keep_for_status(&old.metadata);
+    }
+
     fn default_values(&mut self) {
         if let Some(limited) = &mut self.spec.limited {
             limited.nominal_concurrency_shares.get_or_insert(SHARES);

@@ -15,7 +15,14 @@ use super::DeviceClaim;
 
 /// A wish for devices, and which ones were found for it. Pods that name the claim use them.
 #[derive(Clone, Debug, Default, PartialEq, Resource)]
-#[resource(group = "resource.k8s.io", version = "v1", status, returns_deleted, rules)]
+#[resource(
+    group = "resource.k8s.io",
+    version = "v1",
+    status,
+    status_resets("metadata"),
+    returns_deleted,
+    rules
+)]
 #[resource(column(name), column(name = "State", type = "string", doc = "How far it is.", with = state_cell), column(age))]
 pub struct ResourceClaim {
     /// Standard metadata.

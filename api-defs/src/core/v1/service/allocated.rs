@@ -37,7 +37,7 @@ impl Service {
                 new.cluster_ips.clone_from(&old.cluster_ips);
             }
         }
-        if self.needs_node_ports() && old.needs_node_ports() {
+        if self.spec.allocates_node_ports() && old.spec.allocates_node_ports() {
             self.keep_node_ports(old);
         }
         if self.needs_health_check_port() && old.needs_health_check_port() && self.spec.health_check_node_port == 0 {
@@ -74,6 +74,7 @@ impl Service {
 #[cfg(test)]
 mod tests {
     use planesmith_machinery::json::{Strictness, from_value};
+    use planesmith_machinery::rules::Rules;
     use serde_json::{Value, json};
 
     use super::*;
@@ -82,6 +83,32 @@ mod tests {
         let mut service = Service::default();
         from_value(&json!({"spec": spec}), &mut service, Strictness::Strict).unwrap();
         service
+    }
+
+    #[test]
+    fn ports_are_not_kept_where_none_are_given_out() {
+        let old = service(&json!({
+            "type": "LoadBalancer", "allocateLoadBalancerNodePorts": false, "ports": [{"port": 80, "nodePort": 30001}],
+        }));
+        let mut new = service(&json!({
+            "type": "LoadBalancer", "allocateLoadBalancerNodePorts": false, "ports": [{"port": 80}],
+        }));
+        new.keep_allocated_values(&old);
+        assert_eq!(new.spec.ports[0].node_port, 0);
+    }
+
+    #[test]
+    fn a_mere_name_has_no_policy_for_traffic() {
+        let policy_of = |policy: &str| {
+            let mut name = service(&json!({
+                "type": "ExternalName", "externalName": "a.example.com", "internalTrafficPolicy": policy,
+            }));
+            name.prepare_create();
+            name.spec.internal_traffic_policy
+        };
+        assert_eq!(policy_of("Local"), None);
+        // To be refused.
+        assert_eq!(policy_of("Nowhere").as_deref(), Some("Nowhere"));
     }
 
     #[test]

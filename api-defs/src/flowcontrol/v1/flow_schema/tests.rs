@@ -60,3 +60,12 @@ fn a_star_stands_alone() {
     assert!(fields[0].starts_with("spec.rules[0].resourceRules[0].verbs: Invalid value: [\"*\",\"get\"]: if '*'"));
     assert!(fields[1].contains("namespaces[0]: Invalid value: \"Bad\": each member of this list must be '*'"));
 }
+
+#[test]
+fn a_status_says_nothing_about_metadata() {
+    let old = FlowSchema::default();
+    let mut new = old.clone();
+    new.metadata.labels.insert("a".to_owned(), "b".to_owned());
+    new.prepare_status_update(&old);
+    assert!(new.metadata.labels.is_empty());
+}
