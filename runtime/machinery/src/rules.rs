@@ -198,11 +198,13 @@ pub enum MetadataRules {
     None,
 }
 
-/// What becomes of the dependents of a deleted object when the client says nothing about them.
+/// What becomes of the dependents of a deleted object when the client says nothing about them, unless there cannot be any.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Dependents {
     /// They are collected in the background.
     Collected,
+    /// There are none: objects of the kind own nothing, and a client's wish about dependents means nothing.
+    Impossible,
     /// They stay, without an owner.
     Orphaned {
         /// Tells the client so; empty for no warning.

@@ -11,7 +11,7 @@ use planesmith_machinery::meta::ObjectMeta;
 use planesmith_machinery::micro_time::MicroTime;
 use planesmith_machinery::names;
 use planesmith_machinery::object::Object;
-use planesmith_machinery::rules::{MetadataRules, Rules, UpdateStep};
+use planesmith_machinery::rules::{Dependents, MetadataRules, Rules, UpdateStep};
 use planesmith_machinery::selector::{FieldAlias, FieldLabels, FieldRefusal};
 use planesmith_machinery::time::Time;
 use planesmith_machinery::{Resource, Struct};
@@ -137,6 +137,7 @@ pub fn keep_events_for(lifetime: Duration) {
 impl Rules for Event {
     // What is asked of an event depends on the version in which it comes, metadata included.
     const METADATA: MetadataRules = MetadataRules::None;
+    const DEPENDENTS: Dependents = Dependents::Impossible;
     const UPDATE_ORDER: &'static [UpdateStep] = &[UpdateStep::Declared];
 
     const FIELD_LABELS: FieldLabels = FieldLabels {

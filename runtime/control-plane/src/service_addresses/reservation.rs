@@ -16,6 +16,7 @@ use planesmith_server::reservations::Reservation;
 use super::addresses::{AddressError, Addresses, Taken};
 use super::node_ports::PortChange;
 use super::{ServiceAddresses, families, port_rules};
+use crate::loopback::LoopbackError;
 
 /// What was taken for one write of a service.
 struct ServiceReservation {
@@ -160,10 +161,7 @@ impl ServiceAddresses {
             return Ok(());
         }
         let taken = self.addresses.take_any(family, service, taking.dry_run).await;
-        let taken = taken.map_err(|error| {
-            let name = quote(&service.metadata.name);
-            ApiError::internal(format!("failed to allocate a serviceIP for Service {name}: {error}"))
-        })?;
+        let taken = taken.map_err(|error| none_taken(service, &error))?;
         let text = taken.address.to_string();
         taking.taken.push(taken);
         match service.spec.cluster_ips.get_mut(index) {
@@ -221,6 +219,28 @@ async fn settled(reservation: ServiceReservation, taken: ApiResult<()>) -> ApiRe
 
 fn invalid(service: &Service, errors: &FieldErrors) -> ApiError {
     ApiError::invalid(&GroupKind::new("", "Service"), &service.metadata.name, errors)
+}
+
+/// Why a service gets no address, although any would do.
+fn none_taken(service: &Service, error: &AddressError) -> ApiError {
+    if matches!(error, AddressError::Full) {
+        let name = quote(&service.metadata.name);
+        return ApiError::internal(format!("failed to allocate a serviceIP for Service {name}: {error}"));
+    }
+    // There is a place for the address of each family by now.
+    let mut places = service.spec.cluster_ips.clone();
+    places.resize(service.spec.ip_families.len().max(places.len()), String::new());
+    let mut errors = FieldErrors::default();
+    let why = match error {
+        AddressError::Request(LoopbackError::Refused { message, .. }) => message.clone(),
+        error => error.to_string(),
+    };
+    errors.invalid(
+        "spec.clusterIPs",
+        places.as_slice(),
+        format!("failed to allocate IP: {why}"),
+    );
+    invalid(service, &errors)
 }
 
 fn refused(service: &Service, wanted: &str, error: &AddressError) -> ApiError {

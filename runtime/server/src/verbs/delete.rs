@@ -344,6 +344,7 @@ fn check_namespace(facts: &ResourceFacts, meta: &ObjectMeta, entry: &Entry, opti
 fn apply_propagation(finalizers: &mut Vec<String>, options: &DeleteOptions, usual: Dependents) {
     let has = |name: &str| finalizers.iter().any(|finalizer| finalizer == name);
     let (orphan, foreground) = match (options.orphan_dependents, options.propagation) {
+        _ if usual == Dependents::Impossible => (false, false),
         (Some(orphan), _) => (orphan, false),
         (None, Some(propagation)) => (
             propagation == Propagation::Orphan,
@@ -367,6 +368,29 @@ fn apply_propagation(finalizers: &mut Vec<String>, options: &DeleteOptions, usua
     for (wanted, name) in [(orphan, ORPHAN), (foreground, FOREGROUND)] {
         if wanted {
             finalizers.push(name.to_owned());
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn objects_that_own_nothing_wait_for_no_dependents() {
+        let after = |propagation: Propagation, usual: Dependents| {
+            let mut finalizers = vec!["a.b/c".to_owned()];
+            let options = DeleteOptions {
+                propagation: Some(propagation),
+                ..DeleteOptions::default()
+            };
+            apply_propagation(&mut finalizers, &options, usual);
+            finalizers
+        };
+        let waiting = after(Propagation::Foreground, Dependents::Collected);
+        assert_eq!(waiting, ["a.b/c", FOREGROUND]);
+        for propagation in [Propagation::Foreground, Propagation::Orphan] {
+            assert_eq!(after(propagation, Dependents::Impossible), ["a.b/c"]);
         }
     }
 }
