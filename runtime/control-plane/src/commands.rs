@@ -3,6 +3,7 @@
 mod completion;
 mod config;
 mod convert;
+mod flags;
 mod help;
 mod status;
 
@@ -50,13 +51,15 @@ pub(crate) enum Asked {
 pub(crate) fn read(program: &Program) -> Asked {
     // One command for both kinds of mistakes: it knows under which name the program was started.
     let mut command = help::in_sections(CommandLine::command().name(program.name));
-    let line = CommandLine::from_arg_matches(&command.get_matches_mut());
-    let line = line.unwrap_or_else(|error| error.format(&mut command).exit());
+    let matches = command.get_matches_mut();
+    let line = CommandLine::from_arg_matches(&matches);
+    let mut line = line.unwrap_or_else(|error| error.format(&mut command).exit());
     let result = match line.command {
         None => {
             if let Err(error) = line.options.check() {
                 command.error(ErrorKind::ValueValidation, error).exit()
             }
+            line.options.listed = flags::listed(&command, &matches);
             return Asked::Serve(Box::new(line.options));
         }
         Some(Command::Convert(convert)) => convert.run(program),

@@ -9,6 +9,7 @@ mod kubelets;
 mod port_range;
 mod service_accounts;
 
+use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv4Addr};
 use std::path::PathBuf;
 use std::time::Duration;
@@ -177,6 +178,10 @@ pub struct Options {
     /// Embedded controllers: * all, -name without one, -* none. Behind another server it collects garbage, unless it is named.
     #[arg(long, default_value = "*", allow_hyphen_values = true, value_name = "LIST")]
     pub controllers: Controllers,
+
+    /// All flags by their names, as they were given or by default; for people who want to know.
+    #[arg(skip)]
+    pub listed: BTreeMap<String, String>,
 }
 
 /// Who may do what.

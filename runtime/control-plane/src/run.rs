@@ -148,6 +148,7 @@ async fn serve(program: &Program, options: &Options) -> Result<()> {
     config.metrics.show_storage(storage.clone());
     config.priorities = api_services::priorities();
     config.directory = assembled.directory;
+    config.flags.clone_from(&options.listed);
     for (name, stage, on) in options.features().all() {
         config.metrics.show_feature(name, stage, on);
     }

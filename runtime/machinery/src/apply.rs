@@ -43,6 +43,11 @@ pub(crate) fn changed(old: &CustomObject, new: &CustomObject, ignored: &Set<'_>)
     (difference.removed.clone().into_owned(), difference.taken().into_owned())
 }
 
+/// What a document that may have become an object long ago holds against the type of `object`; nothing when it fits.
+pub(crate) fn misfit(document: &Value, object: &CustomObject) -> Option<String> {
+    check::check_live(document, Schema::of(object))
+}
+
 /// The outcome of an apply.
 #[derive(Clone, Debug)]
 pub struct Applied {
@@ -67,6 +72,16 @@ pub enum ApplyError {
     /// The object could not be had in a version that a manager uses; why, for the client.
     #[error("{0}")]
     Unversioned(String),
+}
+
+impl ApplyError {
+    /// The same, told by whoever did `what`.
+    fn while_doing(self, what: &str) -> Self {
+        match self {
+            ApplyError::Unversioned(why) => ApplyError::Unversioned(format!("{what}: {why}")),
+            other => other,
+        }
+    }
 }
 
 #[cfg(test)]

@@ -72,7 +72,7 @@ pub fn try_convert(object: &dyn Object, target: &'static ResourceFacts) -> ApiRe
 impl Versions for Scheme {
     fn convert(&self, object: &dyn Object, api_version: &str) -> ApiResult<Option<Box<dyn Object>>> {
         match version_of(self, object, api_version) {
-            Some(target) => try_convert(object, target).map(Some),
+            Some(target) => declared(object, target).map(Some),
             None if object.as_custom().is_some() => {
                 let why = format!("request to convert CR to an invalid group/version: {api_version}");
                 Err(ApiError::unnamed(500, why))
@@ -83,6 +83,16 @@ impl Versions for Scheme {
 
     fn zero(&self, object: &dyn Object, api_version: &str) -> Option<Box<dyn Object>> {
         version_of(self, object, api_version).map(ResourceFacts::zero)
+    }
+}
+
+/// `object` in the version `target`, with everything that it holds.
+fn declared(object: &dyn Object, target: &'static ResourceFacts) -> ApiResult<Box<dyn Object>> {
+    match object.as_custom() {
+        Some(object) if !std::ptr::eq(object.resource(), target) => {
+            Ok(Box::new(custom::convert_declared(object, target)?))
+        }
+        _ => Ok(convert(object, target)),
     }
 }
 

@@ -4,6 +4,7 @@
 //! the same code serves both. Facts live as long as the process: a definition that comes back unchanged should be given
 //! the facts that it had.
 
+mod member;
 mod object;
 mod rules;
 mod versions;
@@ -11,9 +12,9 @@ mod versions;
 use std::fmt;
 use std::sync::{Arc, OnceLock};
 
-pub use object::{CustomObject, decode, decode_stored, read_document};
-pub(crate) use versions::convert;
+pub use object::{CustomObject, decode, decode_stored, read_applied, read_document};
 pub use versions::{Converter, Converting, convert_later, needs_converter, read, read_all};
+pub(crate) use versions::{convert, convert_declared};
 
 use crate::facts::{FieldFacts, Omit, StructFacts, TypeFacts, TypeMetaFacts};
 use crate::field_error::FieldErrors;

@@ -9,6 +9,7 @@ mod indent;
 mod path;
 mod place;
 mod reader;
+mod sorted;
 mod syntax;
 mod text;
 mod type_meta;
@@ -51,7 +52,8 @@ pub enum DecodeError {
     Type(String),
 }
 
-/// Appends `object` as compact JSON without a final newline; kind and apiVersion come first when the type has them.
+/// Appends `object` as compact JSON without a final newline; kind and apiVersion come first when the type has them. All keys
+/// of what kube-apiserver holds as a tree are in their order instead.
 pub fn encode(object: &dyn Struct, out: &mut Vec<u8>) {
     writer::write_struct(out, object);
 }
@@ -158,7 +160,8 @@ pub struct Encoded {
     pub bytes: Vec<u8>,
     /// Where the digits of the resource version go, between the quotes.
     pub gap: usize,
-    /// Length of `{"kind":...,"apiVersion":...,`; `{` followed by the bytes behind it is the form of a list's item.
+    /// Length of `{"kind":...,"apiVersion":...,`; `{` followed by the bytes behind it is the form of a list's item. 0 for an
+    /// object whose keys are in their order.
     pub prefix: usize,
 }
 

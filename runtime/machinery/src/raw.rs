@@ -26,6 +26,11 @@ static ANY_JSON: ScalarFacts = ScalarFacts {
     format: "",
 };
 
+/// Whether `scalar` is a set of fields.
+pub(crate) fn is_field_set(scalar: &dyn Scalar) -> bool {
+    std::ptr::eq(scalar.facts(), &raw const FIELDS_V1)
+}
+
 /// Makes a type that holds compact JSON text, empty for `null`.
 macro_rules! raw_json {
     ($(#[$doc:meta])* $type:ident, $facts:ident, $max_depth:ident) => {

@@ -113,6 +113,10 @@ pub trait Struct: Any + Debug + Send + Sync {
     ///
     /// When `index` is not below the number of fields in the table.
     fn field_mut(&mut self, index: usize) -> &mut dyn Value;
+    /// Whether kube-apiserver holds it as a tree, and so writes all that is in it by name.
+    fn is_tree(&self) -> bool {
+        false
+    }
 }
 
 /// Zero or more values in order.
@@ -167,6 +171,10 @@ pub trait Optional: Debug + Send + Sync {
     fn get_mut(&mut self) -> Option<&mut dyn Value>;
     /// Makes it absent.
     fn clear(&mut self);
+    /// Takes a `null`, which most values are absent for.
+    fn set_null(&mut self) {
+        self.clear();
+    }
 }
 
 impl View<'_> {

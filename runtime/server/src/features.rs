@@ -3,10 +3,12 @@
 use planesmith_machinery::feature::Feature;
 
 /// All of them.
-pub static ALL: [&Feature; 6] = [
+pub static ALL: [&Feature; 8] = [
     &ALLOW_UNSAFE_MALFORMED_OBJECT_DELETION,
     &API_RESPONSE_COMPRESSION,
     &CBOR_SERVING,
+    &COMPONENT_FLAGZ,
+    &COMPONENT_STATUSZ,
     &OPENAPI_ENUMS,
     &STORAGE_VERSION_HASH,
     &WATCH_LIST,
@@ -18,6 +20,10 @@ pub(crate) static ALLOW_UNSAFE_MALFORMED_OBJECT_DELETION: Feature = Feature::off
 pub(crate) static API_RESPONSE_COMPRESSION: Feature = Feature::on("APIResponseCompression");
 /// Clients may use CBOR.
 pub(crate) static CBOR_SERVING: Feature = Feature::off("CBORServingAndStorage");
+/// A page says with which flags the server runs.
+pub(crate) static COMPONENT_FLAGZ: Feature = Feature::on("ComponentFlagz");
+/// A page says which program runs, and since when.
+pub(crate) static COMPONENT_STATUSZ: Feature = Feature::on("ComponentStatusz");
 /// OpenAPI documents list the values of enumerations.
 pub(crate) static OPENAPI_ENUMS: Feature = Feature::on("OpenAPIEnums");
 /// Discovery says by a hash in which form objects are stored.

@@ -25,6 +25,7 @@ pub mod listener;
 pub mod metrics;
 pub mod negotiation;
 pub mod openapi;
+mod process_pages;
 pub mod proxy;
 pub mod request;
 pub mod reservations;

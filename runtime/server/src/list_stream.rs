@@ -2,6 +2,7 @@
 //!
 //! Whatever the size of a list, one chunk of it is in memory beside the cache.
 
+use std::borrow::Cow;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
@@ -22,7 +23,7 @@ pub struct ListStream {
     open: &'static str,
     /// Behind each item's bytes.
     close: &'static str,
-    tail: &'static str,
+    tail: Cow<'static, [u8]>,
     position: Position,
     left: usize,
 }
@@ -70,7 +71,13 @@ impl Items {
 impl ListStream {
     /// A list that starts with `head` and ends with `tail`; each item stands between `open` and `close`.
     #[must_use]
-    pub fn new(head: Vec<u8>, items: Items, (open, close): (&'static str, &'static str), tail: &'static str) -> Self {
+    pub fn new(
+        head: Vec<u8>,
+        items: Items,
+        (open, close): (&'static str, &'static str),
+        tail: impl Into<Cow<'static, [u8]>>,
+    ) -> Self {
+        let tail = tail.into();
         let count = items.len();
         let bytes: usize = (0..count).map(|index| items.get(index).len()).sum();
         let around = count * (open.len() + close.len()) + count.saturating_sub(1);
@@ -123,7 +130,7 @@ impl ListStream {
                     Position::Item(index + 1)
                 }
                 Position::Item(_) => {
-                    chunk.extend_from_slice(self.tail.as_bytes());
+                    chunk.extend_from_slice(&self.tail);
                     Position::Done
                 }
                 Position::Done => return,
@@ -167,7 +174,7 @@ mod tests {
             b"{\"items\":[".to_vec(),
             Items::Bytes(vec![item; items]),
             ("{", "}"),
-            "]}\n",
+            b"]}\n",
         )
     }
 

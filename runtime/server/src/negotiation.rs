@@ -5,12 +5,14 @@
 //! matches nothing, and unknown parameters are passed over.
 
 mod accept;
+mod page;
 
 use http::header::{ACCEPT, USER_AGENT};
 use http::request::Parts;
 use planesmith_machinery::status::{ApiError, ApiResult, Details, Reason};
 
 use self::accept::Clause;
+pub(crate) use self::page::{GROUP, PageForm, negotiate_page, negotiate_refusal};
 use crate::features::CBOR_SERVING;
 use crate::request::Query;
 

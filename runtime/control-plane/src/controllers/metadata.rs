@@ -123,8 +123,8 @@ impl<'de> Visitor<'de> for Part<'_> {
                         "deletionTimestamp" => metadata.deleted = map.next_value::<Option<IgnoredAny>>()?.is_some(),
                         "ownerReferences" => metadata.owners = map.next_value::<Option<_>>()?.unwrap_or_default(),
                         "finalizers" => metadata.finalizers = map.next_value::<Option<_>>()?.unwrap_or_default(),
-                        // The last of metadata, and often most of it.
-                        "managedFields" => return Ok(()),
+                        // The last of metadata, and often most of it; but in custom objects, whose keys are in their order.
+                        "managedFields" if !metadata.uid.is_empty() => return Ok(()),
                         _ => drop(map.next_value::<IgnoredAny>()?),
                     }
                 }
@@ -158,6 +158,15 @@ mod tests {
         assert!(metadata.deleted && metadata.is_held_by(ORPHAN));
         assert_eq!((metadata.uid.as_str(), metadata.owners[0].uid.as_str()), ("u1", "u2"));
         assert_eq!(Metadata::of(&serde_json::json!([])), Metadata::default());
+    }
+
+    #[test]
+    fn custom_objects_have_their_keys_in_order() {
+        let json = br#"{"apiVersion":"ex.com/v1","kind":"Foo","metadata":{"finalizers":["orphan"],"managedFields":[{}],"name":"a",
+            "ownerReferences":[{"apiVersion":"v1","kind":"Node","name":"n","uid":"u2"}],"uid":"u1"}}"#;
+        let metadata = Metadata::read(json);
+        assert!(metadata.is_held_by(ORPHAN));
+        assert_eq!((metadata.uid.as_str(), metadata.owners[0].uid.as_str()), ("u1", "u2"));
     }
 
     #[test]

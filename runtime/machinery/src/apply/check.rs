@@ -13,9 +13,19 @@ const MAX_PROBLEMS: usize = 100;
 
 /// Reports what is wrong with a document; nothing when it fits.
 pub(super) fn check(document: &Value, schema: Schema) -> Option<String> {
+    report(document, schema, false)
+}
+
+/// The same for what was not sent to be applied: elements may stand twice in it.
+pub(super) fn check_live(document: &Value, schema: Schema) -> Option<String> {
+    report(document, schema, true)
+}
+
+fn report(document: &Value, schema: Schema, may_repeat: bool) -> Option<String> {
     let mut check = Check {
         path: Vec::new(),
         problems: Vec::new(),
+        may_repeat,
     };
     check.value(document, schema);
     match &check.problems[..] {
@@ -31,6 +41,7 @@ pub(super) fn check(document: &Value, schema: Schema) -> Option<String> {
 struct Check<'d> {
     path: Vec<PathElement<'d>>,
     problems: Vec<String>,
+    may_repeat: bool,
 }
 
 impl<'d> Check<'d> {
@@ -70,7 +81,7 @@ impl<'d> Check<'d> {
                     Err(why) => return self.problem(&format!("element {index}: {why}")),
                 }
             };
-            if parts != Parts::None && !seen.insert(step.clone()) {
+            if parts != Parts::None && !seen.insert(step.clone()) && !self.may_repeat {
                 self.problem(&format!("duplicate entries for key {step}"));
             }
             self.path.push(step);

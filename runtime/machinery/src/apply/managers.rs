@@ -66,7 +66,8 @@ impl Target<'_> {
                 own: &own,
                 others: entries,
             }
-            .prune(new)?;
+            .prune(new)
+            .map_err(|error| error.while_doing("failed to prune fields"))?;
         }
         self.settle_with_others(live, &new, entries)?;
         let time = if same(live, &new) {
@@ -88,8 +89,11 @@ impl Target<'_> {
     fn settle_with_others(&self, live: &Value, new: &Value, entries: &mut Entries<'_>) -> Result<(), ApplyError> {
         let mut versions: Vec<Changes> = vec![self.changes(self.api_version, live, new, self.schema)];
         for version in entries.other_versions(self.api_version) {
-            let convert = |document| self.conversions.convert(document, self.api_version, version);
-            if let (Some((live, schema)), Some((new, _))) = (convert(live)?, convert(new)?) {
+            let convert = |document, what: &str| {
+                let converted = self.conversions.convert(document, self.api_version, version);
+                converted.map_err(|error| error.while_doing(&format!("failed to convert {what} object")))
+            };
+            if let (Some((live, schema)), Some((new, _))) = (convert(live, "old")?, convert(new, "new")?) {
                 versions.push(self.changes(version, &live, &new, schema));
             }
         }

@@ -46,7 +46,10 @@ impl Pruning<'_, '_> {
             document: merged,
             schema: self.schema,
         };
-        let Some(merged) = self.convert(&current, self.last_version)? else {
+        let merged = self.convert(&current, self.last_version);
+        let merged =
+            merged.map_err(|error| error.while_doing("failed to convert merged object to last applied version"))?;
+        let Some(merged) = merged else {
             return Ok(current.document);
         };
         let last = with_declared(self.last, merged.schema);
@@ -55,7 +58,9 @@ impl Pruning<'_, '_> {
             document: remove(&merged.document, &last, merged.schema),
             schema: merged.schema,
         };
-        let Some(pruned) = self.with_managed_again(&merged, pruned)? else {
+        let pruned = self.with_managed_again(&merged, pruned);
+        let pruned = pruned.map_err(|error| error.while_doing("failed add back owned items"))?;
+        let Some(pruned) = pruned else {
             return Ok(current.document);
         };
         // Only what the manager had is taken away: what nobody manages stays.
@@ -81,7 +86,13 @@ impl Pruning<'_, '_> {
         // The version of the pruned document first: a document that lacks what others need might not convert.
         let first = managed.remove_entry(self.last_version);
         for (version, managed) in first.into_iter().chain(managed) {
-            let (Some(all), Some(left)) = (self.convert(merged, version)?, self.convert(&pruned, version)?) else {
+            let convert = |document: &Version, what: &str| {
+                let converted = self.convert(document, version);
+                converted.map_err(|error| {
+                    error.while_doing(&format!("failed to convert {what} object at version {version}"))
+                })
+            };
+            let (Some(all), Some(left)) = (convert(merged, "merged")?, convert(&pruned, "pruned")?) else {
                 continue;
             };
             let schema = all.schema;

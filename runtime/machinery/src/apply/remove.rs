@@ -5,7 +5,8 @@ use serde_json::Value;
 use super::schema::{Parts, Schema};
 use crate::fields::{PathElement, Set};
 
-/// The document without the members of `fields`. An object or list that loses all it held becomes null.
+/// The document without the members of `fields`. An object or list that loses all that it held as members becomes null; one
+/// that holds what became empty stays.
 pub(super) fn remove(document: &Value, fields: &Set<'_>, schema: Schema) -> Value {
     match (schema.parts(document), document) {
         (Parts::Entries, Value::Object(entries)) => {
@@ -16,7 +17,7 @@ pub(super) fn remove(document: &Value, fields: &Set<'_>, schema: Schema) -> Valu
                     continue;
                 }
                 let value = match fields.below(&step) {
-                    Some(below) => remove(value, below, schema.entry(name).schema()),
+                    Some(below) => emptied(value, below, schema.entry(name).schema()),
                     None => value.clone(),
                 };
                 kept.insert(name.clone(), value);
@@ -39,7 +40,7 @@ pub(super) fn remove(document: &Value, fields: &Set<'_>, schema: Schema) -> Valu
                 }
                 let below = step.as_ref().and_then(|step| fields.below(step));
                 kept.push(match below {
-                    Some(below) => remove(element, below, schema.element()),
+                    Some(below) => emptied(element, below, schema.element()),
                     None => element.clone(),
                 });
             }
@@ -52,6 +53,15 @@ pub(super) fn remove(document: &Value, fields: &Set<'_>, schema: Schema) -> Valu
         // Nothing below a value that stands as a whole can be told apart, so a set that reaches into it means all of it.
         (Parts::None, Value::Object(_) | Value::Array(_)) => Value::Null,
         _ => document.clone(),
+    }
+}
+
+/// As [`remove`], of something that is not removed itself: it stays, empty if need be.
+fn emptied(value: &Value, fields: &Set<'_>, schema: Schema) -> Value {
+    match (remove(value, fields, schema), value) {
+        (Value::Null, Value::Object(_)) => Value::Object(serde_json::Map::new()),
+        (Value::Null, Value::Array(_)) => Value::Array(Vec::new()),
+        (left, _) => left,
     }
 }
 

@@ -155,6 +155,16 @@ fn what_is_no_longer_said_goes_away() {
 }
 
 #[test]
+fn what_loses_all_that_it_held_stays_when_it_is_managed_itself() {
+    let live = updated(&Thing::default(), "a", |thing| {
+        thing.spec.labels.insert("x".to_owned(), "1".to_owned());
+    });
+    let live = forced(&live, "b", &json!({"labels": {"x": "2"}}));
+    let outcome = apply(&live, &document(&json!({})), &by("b"), true, &OneVersion).expect("a force");
+    assert_eq!(outcome.document["spec"], json!({"labels": {}}));
+}
+
+#[test]
 fn what_nobody_manages_stays() {
     let mut live = applied(&Thing::default(), "a", &json!({"replicas": 2, "labels": {"x": "1"}}));
     live.spec.args = vec!["set by a default".to_owned()];

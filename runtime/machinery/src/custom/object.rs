@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use serde_json::Value as Tree;
 
 use super::CustomKind;
+use super::member::Member;
 use crate::facts::StructFacts;
 use crate::json::{self, DecodeError, Findings, Strictness};
 use crate::meta::ObjectMeta;
@@ -21,7 +22,7 @@ pub struct CustomObject {
     kind: &'static ResourceFacts,
     metadata: ObjectMeta,
     /// As the fields of the kind behind its metadata.
-    fields: Vec<Tree>,
+    fields: Vec<Member>,
     /// What no field takes, when the kind keeps it.
     rest: BTreeMap<String, Tree>,
 }
@@ -34,7 +35,7 @@ impl CustomObject {
         Self {
             kind,
             metadata: ObjectMeta::default(),
-            fields: vec![Tree::Null; fields],
+            fields: vec![Member::default(); fields],
             rest: BTreeMap::new(),
         }
     }
@@ -78,10 +79,8 @@ impl CustomObject {
             .iter()
             .map(|(name, tree)| (name.as_str(), Cow::Borrowed(tree)))
             .collect();
-        for (field, tree) in self.facts().fields.iter().skip(1).zip(&self.fields) {
-            if !tree.is_null() && !field.inline {
-                members.insert(field.name, Cow::Borrowed(tree));
-            }
+        for (name, tree) in self.own_members() {
+            members.insert(name, Cow::Borrowed(tree));
         }
         members.insert("metadata", Cow::Owned(self.unmanaged_metadata()));
         members
@@ -108,7 +107,7 @@ impl CustomObject {
             Some(name) => {
                 let fields = self.facts().fields;
                 let index = fields.iter().position(|field| field.name == name && !field.inline);
-                let field = index.and_then(|index| self.fields.get(index.checked_sub(1)?));
+                let field = index.and_then(|index| self.fields.get(index.checked_sub(1)?)?.get());
                 Cow::Borrowed(field.or_else(|| self.rest.get(name)).unwrap_or(&Tree::Null))
             }
         }
@@ -123,13 +122,17 @@ impl CustomObject {
         }
     }
 
-    /// Drops what the schema does not know, and says what that was, each as a finding of strict reading.
+    /// Drops what the schema does not know, and every `null` that is no value. Says what the former was, each as a finding of
+    /// strict reading.
     pub fn prune(&mut self) -> Vec<String> {
         let Some(custom) = self.kind.custom else {
             return Vec::new();
         };
         let mut paths = Vec::new();
-        self.change(|document| paths = custom.schema.prune(document).into_paths());
+        self.change(|document| {
+            paths = custom.schema.prune(document).into_paths();
+            custom.schema.drop_nulls(document);
+        });
         paths.iter().map(unknown).collect()
     }
 
@@ -150,16 +153,20 @@ impl CustomObject {
         self.put_content(other.content());
     }
 
+    /// The fields that hold something, behind the metadata.
+    fn own_members(&self) -> impl Iterator<Item = (&'static str, &Tree)> {
+        let fields = self.facts().fields.iter().skip(1).zip(&self.fields);
+        fields
+            .filter(|(field, _)| !field.inline)
+            .filter_map(|(field, member)| Some((field.name, member.get()?)))
+    }
+
     /// A copy of what the schema describes.
     fn content(&self) -> serde_json::Map<String, Tree> {
-        let mut content = serde_json::Map::new();
-        if let Some(custom) = self.kind.custom {
-            for (field, tree) in custom.fields.fields.iter().skip(1).zip(&self.fields) {
-                if !tree.is_null() && !field.inline {
-                    content.insert(field.name.to_owned(), tree.clone());
-                }
-            }
-        }
+        let mut content: serde_json::Map<String, Tree> = self
+            .own_members()
+            .map(|(name, tree)| (name.to_owned(), tree.clone()))
+            .collect();
         content.extend(self.rest.iter().map(|(name, tree)| (name.clone(), tree.clone())));
         content
     }
@@ -167,14 +174,22 @@ impl CustomObject {
     fn take_content(&mut self) -> serde_json::Map<String, Tree> {
         let mut content = serde_json::Map::new();
         if let Some(custom) = self.kind.custom {
-            for (field, tree) in custom.fields.fields.iter().skip(1).zip(&mut self.fields) {
-                if !tree.is_null() && !field.inline {
-                    content.insert(field.name.to_owned(), std::mem::take(tree));
+            for (field, member) in custom.fields.fields.iter().skip(1).zip(&mut self.fields) {
+                if let Some(tree) = member.take().filter(|_| !field.inline) {
+                    content.insert(field.name.to_owned(), tree);
                 }
             }
         }
         content.extend(std::mem::take(&mut self.rest));
         content
+    }
+
+    pub(super) fn read_content(&mut self, mut content: serde_json::Map<String, Tree>) -> Result<(), DecodeError> {
+        if let Some(metadata) = content.remove("metadata") {
+            json::from_value(&metadata, &mut self.metadata, Strictness::Lenient)?;
+        }
+        self.put_content(content);
+        Ok(())
     }
 
     fn put_content(&mut self, content: serde_json::Map<String, Tree>) {
@@ -183,7 +198,7 @@ impl CustomObject {
         let keeps_rest = fields.last().is_some_and(|field| field.inline);
         for (name, tree) in content {
             match fields.iter().position(|field| field.name == name && !field.inline) {
-                Some(index @ 1..) => self.fields[index - 1] = tree,
+                Some(index @ 1..) => self.fields[index - 1] = Member::of(tree),
                 None if keeps_rest && !matches!(&*name, "apiVersion" | "kind") => drop(self.rest.insert(name, tree)),
                 Some(_) | None => {}
             }
@@ -210,6 +225,10 @@ impl Struct for CustomObject {
             index if self.facts().fields[index].inline => &mut self.rest,
             index => &mut self.fields[index - 1],
         }
+    }
+
+    fn is_tree(&self) -> bool {
+        true
     }
 }
 
@@ -274,6 +293,19 @@ pub fn decode_stored(input: &[u8], target: &mut dyn Struct) -> Result<Findings, 
     Ok(findings)
 }
 
+/// Makes `target`, a zero object of a custom kind, what an apply came out as: nothing is dropped, so that a `null` that is no
+/// value is told by whoever checks the object.
+///
+/// # Errors
+///
+/// When the metadata does not fit.
+pub fn read_applied(document: Tree, target: &mut dyn Object) -> Result<(), DecodeError> {
+    match (target.as_custom_mut(), document) {
+        (Some(object), Tree::Object(content)) => object.read_content(content),
+        (_, document) => json::from_value(&document, target, Strictness::Lenient).map(drop),
+    }
+}
+
 /// Reads a document over `target`, as [`decode`] does with its text; what is unknown or stands twice is not told.
 ///
 /// # Errors
@@ -283,13 +315,10 @@ pub fn read_document(document: Tree, target: &mut dyn Struct) -> Result<(), Deco
     let Some(object) = (target as &mut dyn Any).downcast_mut::<CustomObject>() else {
         return json::from_value(&document, target, Strictness::Lenient).map(drop);
     };
-    let Tree::Object(mut content) = document else {
+    let Tree::Object(content) = document else {
         return json::from_value(&document, target, Strictness::Lenient).map(drop);
     };
-    if let Some(metadata) = content.remove("metadata") {
-        json::from_value(&metadata, &mut object.metadata, Strictness::Lenient)?;
-    }
-    object.put_content(content);
+    object.read_content(content)?;
     object.prune();
     object.complete_embedded(Malformed::Refused).map(drop)
 }

@@ -327,3 +327,80 @@ fn objects_can_be_applied_to_however_deep_they_are() {
     );
     assert!(decode(deep(512).as_bytes(), &mut *v1.zero(), Strictness::Lenient).is_err());
 }
+
+#[test]
+fn null_is_kept_where_it_is_a_value() {
+    let [kind, _] = kind(&json!({"properties": {
+        "spec": {"type": "object", "nullable": true, "properties": {"a": {"type": "string"}}},
+        "data": {"type": "string"}}}));
+    let (object, _) = read(kind, &json!({"metadata": {"name": "w"}, "spec": null, "data": null}));
+    let expected = json!({"apiVersion": "example.com/v1", "kind": "Widget", "metadata": {"name": "w"}, "spec": null});
+    assert_eq!(write(&*object), expected);
+    let mut stored = kind.zero();
+    decode_stored(&json::to_vec(&*object), &mut *stored).expect("an object");
+    assert_eq!(write(&*stored), expected, "as it was stored");
+    let mut created = object.boxed();
+    track_write(None, &mut *created, &write_by("a"), &Scheme::new()).expect("fields");
+    assert_eq!(
+        write(&*created)["metadata"]["managedFields"][0]["fieldsV1"],
+        json!({"f:spec": {}})
+    );
+    assert!(value::copy_field("spec", &*kind.zero(), &mut *created));
+    assert_eq!(write(&*created).get("spec"), None, "nothing is copied as nothing");
+}
+
+#[test]
+fn what_is_applied_keeps_a_null_for_whoever_checks_it() {
+    let [kind, _] = kind(&Value::Null);
+    let document = json!({"metadata": {"name": "w"}, "spec": {"replicas": null, "tags": null}, "status": null});
+    let mut applied = kind.zero();
+    read_applied(document.clone(), &mut *applied).expect("an object");
+    assert_eq!(write(&*applied)["spec"], document["spec"]);
+    assert_eq!(write(&*applied).get("status"), Some(&Value::Null));
+    crate::defaulting::set_defaults(&mut *applied);
+    assert_eq!(write(&*applied)["spec"], json!({"replicas": 1, "tags": null}));
+    let custom = applied.as_custom_mut().expect("a custom object");
+    custom.prune();
+    assert_eq!(write(&*applied)["spec"], json!({"replicas": 1}));
+}
+
+#[test]
+fn managers_of_other_versions_are_not_known_when_those_lack_fields() {
+    let schema_of = |extra: &Value| {
+        let [kind, _] = kind(extra);
+        Arc::new(kind.custom.expect("a custom kind").schema().clone())
+    };
+    let version = |version, api_version, schema| {
+        let facts = ResourceFacts {
+            group: "example.com",
+            version,
+            api_version,
+            kind: "Widget",
+            ..ResourceFacts::CUSTOM
+        };
+        CustomKind::leak(facts, schema, Arc::new(Unchecked))
+    };
+    let poor = version("v1", "example.com/v1", schema_of(&Value::Null));
+    let rich = schema_of(&json!({"x-kubernetes-preserve-unknown-fields": true}));
+    let rich = version("v2", "example.com/v2", rich);
+    CustomKind::join(&[poor, rich], poor);
+    let (mut live, _) = read(
+        poor,
+        &json!({"metadata": {"name": "w", "uid": "u"}, "spec": {"replicas": 1}}),
+    );
+    track_write(None, &mut *live, &write_by("a"), &Scheme::new()).expect("fields");
+    let mut document = write(&*live);
+    document["apiVersion"] = "example.com/v2".into();
+    let (live, _) = read(rich, &document);
+    let applied = json!({"apiVersion": "example.com/v2", "kind": "Widget", "metadata": {"name": "w"}, "more": 1});
+    let refused = apply(&*live, &applied, &write_by("b"), false, &Scheme::new()).expect_err("a failure");
+    assert_eq!(
+        refused.to_api_error("").message(),
+        "failed to convert new object: .more: field not declared in schema"
+    );
+    document["more"] = 1.into();
+    let (mut new, _) = read(rich, &document);
+    let error = track_write(Some(&*live), &mut *new, &write_by("b"), &Scheme::new()).expect_err("a failure");
+    assert_eq!(error.message(), ".more: field not declared in schema");
+    assert_eq!(new.meta().managed_fields, []);
+}

@@ -6,6 +6,7 @@ use bytes::Bytes;
 use serde_json::Value as Tree;
 
 use super::{CustomObject, decode_stored, read_document};
+use crate::apply;
 use crate::json;
 use crate::object::Object;
 use crate::resource::ResourceFacts;
@@ -41,6 +42,28 @@ pub(crate) fn convert(object: &CustomObject, target: &'static ResourceFacts) -> 
             of_document(converted.map_err(failed)?, target)
         }
     }
+}
+
+/// As [`convert`], for those who name fields in the version `target`: what that does not declare is told instead of dropped.
+///
+/// # Errors
+///
+/// As [`convert`], and what does not fit, in the words of kube-apiserver.
+pub(crate) fn convert_declared(object: &CustomObject, target: &'static ResourceFacts) -> ApiResult<CustomObject> {
+    let mut document = object.to_unmanaged_document();
+    match converter(object.resource().api_version, target) {
+        None => document["apiVersion"] = target.api_version.into(),
+        Some(converter) => document = converter.convert_now(document, target).map_err(failed)?,
+    }
+    let mut converted = CustomObject::new(target);
+    if let Some(why) = apply::misfit(&document, &converted) {
+        return Err(failed(why));
+    }
+    if let Tree::Object(content) = document {
+        let read = converted.read_content(content);
+        read.map_err(|error| failed(error.to_string()))?;
+    }
+    Ok(converted)
 }
 
 /// As [`crate::conversion::try_convert`], without a thread that waits.
@@ -156,16 +179,10 @@ fn failed(why: String) -> ApiError {
     ApiError::unnamed(500, why)
 }
 
-/// Whether stored bytes start as those of every object of the version `target` do. Then nobody has to look for what
+/// Whether stored bytes start as those of most objects of the version `target` do. Then nobody has to look for what
 /// they say about themselves.
 fn is_of(bytes: &[u8], target: &ResourceFacts) -> bool {
-    let start = [
-        r#"{"kind":""#,
-        target.kind,
-        r#"","apiVersion":""#,
-        target.api_version,
-        r#"","#,
-    ];
+    let start = [r#"{"apiVersion":""#, target.api_version, r#"","#];
     let rest = start
         .iter()
         .try_fold(bytes, |rest, part| rest.strip_prefix(part.as_bytes()));

@@ -123,7 +123,7 @@ impl<'a> Walk<'a> {
         match slot {
             Slot::Optional(optional) => {
                 if self.reader.peek()? == Next::Null {
-                    optional.clear();
+                    optional.set_null();
                     return Ok(self.reader.null()?);
                 }
                 self.value(optional.insert().slot(), ty.present(), path)

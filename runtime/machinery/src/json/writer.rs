@@ -3,12 +3,16 @@
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 
+use super::sorted::{write_sorted, write_sorted_for_storage};
 use super::text::{write_double, write_int, write_str};
 use crate::facts::{StructFacts, TypeFacts, TypeMetaFacts};
 use crate::value::{Struct, Value, View};
 
 /// Appends `object` with its kind and apiVersion in front, when it has them.
 pub(crate) fn write_struct(out: &mut Vec<u8>, object: &dyn Struct) {
+    if object.is_tree() {
+        return write_sorted(out, object);
+    }
     out.push(b'{');
     if let Some(meta) = object.facts().type_meta {
         write_type_meta(out, meta);
@@ -143,6 +147,9 @@ fn write_bytes(out: &mut Vec<u8>, bytes: &[u8]) {
 
 /// What the server adds to an object as it stores it: see [`super::encode_for_storage`].
 pub(crate) fn write_for_storage(out: &mut Vec<u8>, object: &dyn Struct) -> (usize, usize) {
+    if object.is_tree() {
+        return (write_sorted_for_storage(out, object), 0);
+    }
     let facts: &StructFacts = object.facts();
     let mut gap = 0;
     out.push(b'{');

@@ -5,13 +5,8 @@ use serde_json::Value;
 use super::Structural;
 
 impl Structural {
-    /// Drops every `null` that is no value, and fills in defaults, also in place of such a `null`.
-    pub fn fill_defaults(&self, document: &mut Value) {
-        self.drop_nulls(document);
-        self.fill(document);
-    }
-
-    fn fill(&self, value: &mut Value) {
+    /// Fills in defaults, also in place of a `null` that is no value.
+    pub fn fill_defaults(&self, value: &mut Value) {
         match value {
             Value::Object(entries) => {
                 for (name, property) in self.properties.iter() {
@@ -27,14 +22,14 @@ impl Structural {
                 for (name, value) in entries {
                     let Some(schema) = self.field(name) else { continue };
                     schema.replace_null(value);
-                    schema.fill(value);
+                    schema.fill_defaults(value);
                 }
             }
             Value::Array(elements) => {
                 let Some(items) = &self.items else { return };
                 for element in elements {
                     items.replace_null(element);
-                    items.fill(element);
+                    items.fill_defaults(element);
                 }
             }
             _ => {}
@@ -47,7 +42,8 @@ impl Structural {
         }
     }
 
-    fn drop_nulls(&self, value: &mut Value) {
+    /// Drops every `null` that is no value and that no default stands in for.
+    pub fn drop_nulls(&self, value: &mut Value) {
         match value {
             Value::Object(entries) => entries.retain(|name, value| {
                 let Some(schema) = self.field(name) else { return true };

@@ -77,6 +77,7 @@ fn defaults_fill_gaps_and_nulls() {
         }}
     }));
     let filled = |mut document: Value| {
+        schema.drop_nulls(&mut document);
         schema.fill_defaults(&mut document);
         document
     };

@@ -40,6 +40,8 @@ pub(crate) enum Form {
     MetadataMessage = 2,
     /// What tables show.
     Row = 3,
+    /// The JSON of the metadata alone; needed for what is stored with all keys in order only.
+    Metadata = 4,
     /// The first of the frames of watches.
     Frames = 8,
 }
@@ -85,8 +87,9 @@ impl Forms {
         self.facts
     }
 
-    /// Whether items of lists say what they are, which those of custom kinds do.
-    pub(crate) fn has_whole_items(&self) -> bool {
+    /// Whether objects are written as trees, as those of custom kinds are: all keys are in their order, and items of lists say
+    /// what they are.
+    pub(crate) fn writes_trees(&self) -> bool {
         self.facts.custom.is_some()
     }
 
@@ -157,6 +160,14 @@ impl Forms {
             protobuf::encode(&partial, &mut out);
             out
         })
+    }
+
+    /// The JSON of the metadata alone, as a PartialObjectMetadata has it.
+    pub(crate) fn metadata(&self, entry: &Arc<Entry>) -> ApiResult<Bytes> {
+        if self.writes_trees() {
+            return self.kept(entry, Form::Metadata, |object| json::to_vec(object.meta()));
+        }
+        Ok(entry.bytes().slice(metadata_range(entry.bytes())?))
     }
 
     fn kept(&self, entry: &Arc<Entry>, form: Form, encode: impl Fn(&dyn Object) -> Vec<u8>) -> ApiResult<Bytes> {

@@ -14,7 +14,7 @@ use planesmith_machinery::status::{ApiError, ApiResult, Reason};
 use planesmith_machinery::{conversion, json, protobuf};
 use planesmith_store::{Entry, Revision};
 
-use super::{Endpoint, Forms, metadata_range};
+use super::{Endpoint, Forms};
 use crate::list_stream::{Items, ListStream};
 use crate::negotiation::{Format, Output, Target};
 use crate::request::Query;
@@ -112,13 +112,10 @@ impl<'a> Subject<'a> {
             meta.annotations.retain(|key, _| !hidden.contains(&key.as_str()));
             return Ok(json::to_vec(&meta).into());
         }
-        let whole = match self {
-            Subject::Entry(entry) => entry.bytes().clone(),
-            Subject::Former(entry, revision) => entry.bytes_at(revision),
-            Subject::Object(_) => self.json(forms)?,
-        };
-        let range = metadata_range(&whole)?;
-        Ok(whole.slice(range))
+        match self {
+            Subject::Entry(entry) => forms.metadata(entry),
+            Subject::Former(..) | Subject::Object(_) => Ok(json::to_vec(self.object(forms)?.meta()).into()),
+        }
     }
 
     /// The protobuf message.
@@ -229,7 +226,7 @@ impl Endpoint {
 
     fn list_json(&self, meta: &ListMeta, entries: Vec<Arc<Entry>>) -> ApiResult<ListStream> {
         let prefix = self.forms().prefix();
-        if self.forms().has_whole_items() {
+        if self.forms().writes_trees() {
             return self.whole_items(meta, entries);
         }
         let head = list_head(self.kind().list_kind, self.kind().api_version, meta);
@@ -251,20 +248,11 @@ impl Endpoint {
             };
             Items::Bytes(entries.iter().map(item).collect::<ApiResult<_>>()?)
         };
-        Ok(ListStream::new(head, items, ("{", ""), "]}\n"))
+        Ok(ListStream::new(head, items, ("{", ""), b"]}\n"))
     }
 
-    /// A list of custom objects.
+    /// A list of custom objects, with all keys in their order as its items have them.
     fn whole_items(&self, meta: &ListMeta, entries: Vec<Arc<Entry>>) -> ApiResult<ListStream> {
-        let mut head = list_head(self.kind().list_kind, self.kind().api_version, meta);
-        if meta.r#continue.is_empty() {
-            // An empty token is told.
-            let told = b"\"metadata\":{";
-            if let Some(at) = head.windows(told.len()).position(|part| part == told) {
-                let empty = b"\"continue\":\"\",";
-                head.splice(at + told.len()..at + told.len(), empty.iter().copied());
-            }
-        }
         let items = match entries.iter().all(|entry| self.forms().is_as_stored(entry)) {
             true => Items::Entries { entries, skip: 0 },
             false => {
@@ -272,7 +260,8 @@ impl Endpoint {
                 Items::Bytes(items.collect::<ApiResult<_>>()?)
             }
         };
-        Ok(ListStream::new(head, items, ("", ""), "]}\n"))
+        let (head, tail) = sorted_list(self.kind().list_kind, self.kind().api_version, meta);
+        Ok(ListStream::new(head, items, ("", ""), tail))
     }
 
     fn partial_list(&self, meta: &ListMeta, entries: &[Arc<Entry>]) -> ApiResult<ListStream> {
@@ -282,9 +271,14 @@ impl Endpoint {
         if entries.is_empty() {
             // As a list in Go that nothing was appended to.
             head.pop();
-            return Ok(ListStream::new(head, items, ("", ""), "null}\n"));
+            return Ok(ListStream::new(head, items, ("", ""), b"null}\n"));
         }
-        Ok(ListStream::new(head, items, (PartialObjectMetadata::OPEN, "}"), "]}\n"))
+        Ok(ListStream::new(
+            head,
+            items,
+            (PartialObjectMetadata::OPEN, "}"),
+            b"]}\n",
+        ))
     }
 
     fn list_message(&self, output: Output, meta: &ListMeta, entries: &[Arc<Entry>]) -> ApiResult<Vec<u8>> {
@@ -343,6 +337,21 @@ fn list_head(kind: &str, api_version: &str, meta: &ListMeta) -> Vec<u8> {
     json::encode(meta, &mut head);
     head.extend_from_slice(b",\"items\":[");
     head
+}
+
+/// What stands around the items of a list whose keys are in their order. An empty token is told.
+fn sorted_list(kind: &str, api_version: &str, meta: &ListMeta) -> (Vec<u8>, Vec<u8>) {
+    let mut head = b"{\"apiVersion\":".to_vec();
+    json::encode_text(api_version, &mut head);
+    head.extend_from_slice(b",\"items\":[");
+    let mut tail = b"],\"kind\":".to_vec();
+    json::encode_text(kind, &mut tail);
+    tail.extend_from_slice(b",\"metadata\":");
+    let mut metadata = json::to_value(meta);
+    metadata["continue"] = meta.r#continue.as_str().into();
+    json::encode_value(&metadata, &mut tail);
+    tail.extend_from_slice(b"}\n");
+    (head, tail)
 }
 
 pub(crate) fn envelope(api_version: &str, kind: &str, message: &[u8]) -> Vec<u8> {

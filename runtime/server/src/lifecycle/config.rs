@@ -1,5 +1,6 @@
 //! What can be set.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -45,6 +46,8 @@ pub struct Config {
     pub strict_transport: Vec<String>,
     /// What `/version` says.
     pub version: Version,
+    /// With which flags the program runs, by their names; `/flagz` is not there without any.
+    pub flags: BTreeMap<String, String>,
     /// `host:port` that clients use to reach the server.
     pub public_address: String,
     /// Where discovery lists groups and versions; those that are not here stand where custom resources do.
@@ -99,6 +102,7 @@ impl Config {
             cors_allowed_origins: Vec::new(),
             strict_transport: Vec::new(),
             version: Version::default(),
+            flags: BTreeMap::new(),
             public_address: "127.0.0.1:6443".to_owned(),
             priorities: Vec::new(),
             directory: GroupDirectory::default(),

@@ -17,6 +17,7 @@ use crate::filters::InFlight;
 use crate::health::{Endpoint, Endpoints, HealthCheck};
 use crate::metrics::SharedMetrics;
 use crate::openapi;
+use crate::process_pages;
 use crate::response;
 
 /// The chain behind the paths that only the outermost server has.
@@ -47,6 +48,7 @@ pub(super) fn outside(config: &Config, in_flight: InFlight, stopping: &Arc<Atomi
         "/openapi/v3".to_owned(),
         "/openapi/v3/".to_owned(),
     ]);
+    router = router.merge(process_pages::router(config, &mut paths));
     let discovery = Discovery::new(
         merged.tables.clone(),
         config.directory.clone(),

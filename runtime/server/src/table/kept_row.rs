@@ -16,6 +16,8 @@ const PLACE: usize = 2 * size_of::<u64>();
 /// The cells of a row, and where the entry has its metadata.
 pub(super) struct KeptRow<'e> {
     entry: &'e Arc<Entry>,
+    /// The metadata, where the entry does not have it in the order of its fields.
+    metadata: Option<Bytes>,
     /// The place, and the cells as [`PrintedCells`] encodes them.
     bytes: Bytes,
 }
@@ -25,7 +27,10 @@ impl<'e> KeptRow<'e> {
     pub(super) fn of(entry: &'e Arc<Entry>, forms: &Forms) -> ApiResult<Self> {
         let bytes = entry.form(forms.id(Form::Row, 0), |_| {
             let cells = PrintedCells::of(&*forms.object_of(entry)?);
-            let place = metadata_range(entry.bytes())?;
+            let place = match forms.writes_trees() {
+                true => 0..0,
+                false => metadata_range(entry.bytes())?,
+            };
             let mut bytes = Vec::with_capacity(256);
             for end in [place.start, place.end] {
                 bytes.extend_from_slice(&(end as u64).to_le_bytes());
@@ -33,14 +38,18 @@ impl<'e> KeptRow<'e> {
             bytes.extend_from_slice(&cells);
             Ok::<_, ApiError>(Bytes::from(bytes))
         })?;
-        Ok(Self { entry, bytes })
+        let metadata = forms.writes_trees().then(|| forms.metadata(entry)).transpose()?;
+        Ok(Self { entry, metadata, bytes })
     }
 
     /// Appends the row to a table of its kind and version.
     pub(super) fn append_to(&self, table: &mut TableWriter) -> ApiResult<()> {
         let unreadable = || ApiError::internal("unable to read the kept row of a table");
         let (place, cells) = self.bytes.split_at_checked(PLACE).ok_or_else(unreadable)?;
-        let metadata = range(place).and_then(|place| self.entry.bytes().get(place));
+        let metadata = match &self.metadata {
+            Some(metadata) => Some(&metadata[..]),
+            None => range(place).and_then(|place| self.entry.bytes().get(place)),
+        };
         let cells = PrintedCells::read(cells);
         let (cells, metadata) = cells.zip(metadata).ok_or_else(unreadable)?;
         table.row_of_printed(cells, metadata);

@@ -38,7 +38,7 @@ impl Endpoint {
             judge(call, &sent, options.field_validation)?;
             let mut object = self.kind().zero();
             if self.kind().custom.is_some() {
-                let read = custom::read_document(applied.document, &mut *object);
+                let read = custom::read_applied(applied.document, &mut *object);
                 read.map_err(|error| unconvertible(error.to_string(), &sent))?;
             } else {
                 read(&applied.document, &sent, &mut *object)?;

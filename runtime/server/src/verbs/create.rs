@@ -99,26 +99,22 @@ impl Write<'_> {
         self.refuse_invalid(&*object, &errors)?;
         self.warn_about(&*object, None);
         self.admit(Operation::Create, &mut object, None).await?;
-        if object.as_custom().is_some() {
-            // A status that clients do not set has its defaults from the beginning.
-            defaulting::set_defaults(&mut *object);
-        }
         let key = self.endpoint.store().key(self.call.namespace(), &object.meta().name)?;
         let collection = self.endpoint.store().collection();
         if self.dry_run {
-            return match collection.get(&key) {
-                current @ Some(_) => Err(self.taken(&*object, current)),
-                // What the storage version does not know is lost there as well.
-                None => Ok(Outcome::Unstored(self.to_store(&*object).await?.unwrap_or(object))),
-            };
+            if let current @ Some(_) = collection.get(&key) {
+                return Err(self.taken(&*object, current));
+            }
+            return Ok(Outcome::Unstored(self.to_store(object).await?));
         }
         // Text that is no number counts as none.
         if parse_version(&object.meta().resource_version).is_ok_and(|version| version != 0) {
             return Err(ApiError::version_on_create());
         }
-        let converted = self.to_store(&*object).await?;
-        let stored = converted.as_deref().unwrap_or(&*object);
-        let op = self.in_turn(self.size, || self.put(&key, stored, Expect::Absent)).await;
+        let object = self.to_store(object).await?;
+        let op = self
+            .in_turn(self.size, || self.put(&key, &*object, Expect::Absent))
+            .await;
         let write = held.write(collection, op, None);
         match self.stored(StoreUse::Create, write).await {
             Ok(written) => Ok(Outcome::Stored(written.entry)),

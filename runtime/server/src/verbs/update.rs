@@ -7,6 +7,7 @@ use axum::response::Response;
 use http::StatusCode;
 use planesmith_access::admission::Operation;
 use planesmith_machinery::conversion::try_convert;
+use planesmith_machinery::custom::CustomObject;
 use planesmith_machinery::field_error::FieldErrors;
 use planesmith_machinery::group_version::GroupKind;
 use planesmith_machinery::meta::ObjectMeta;
@@ -309,14 +310,21 @@ impl Write<'_> {
         self.endpoint.forms().is_stored() || self.endpoint.kind().custom.is_some()
     }
 
-    /// The object as it is to be stored, if that is not what it is.
-    pub(super) async fn to_store(&self, object: &dyn Object) -> ApiResult<Option<Box<dyn Object>>> {
-        let Some(object) = object.as_custom().filter(|_| !self.endpoint.forms().is_stored()) else {
-            return Ok(None);
+    /// The object as it is stored, or would be: that of a custom kind in the storage version, with the defaults of that
+    /// version, as everybody reads it from now on. What the storage version does not know is lost.
+    pub(super) async fn to_store(&self, mut object: Box<dyn Object>) -> ApiResult<Box<dyn Object>> {
+        let Some(custom) = object.as_custom() else {
+            return Ok(object);
         };
-        let mut converted = custom::convert_later(object, self.endpoint.kind().hub()).await?;
-        defaulting::set_defaults(&mut converted);
-        Ok(Some(Box::new(converted)))
+        if !self.endpoint.forms().is_stored() {
+            object = Box::new(custom::convert_later(custom, self.endpoint.kind().hub()).await?);
+        }
+        self.in_turn(self.size, || {
+            object.as_custom_mut().map(CustomObject::prune);
+            defaulting::set_defaults(&mut *object);
+        })
+        .await;
+        Ok(object)
     }
 
     /// Takes over from the old object what the update is not about.
@@ -359,12 +367,12 @@ impl Write<'_> {
         held: &mut Held,
     ) -> ApiResult<Option<Outcome>> {
         if self.dry_run {
-            return Ok(Some(Outcome::Unstored(new)));
+            return Ok(Some(Outcome::Unstored(self.to_store(new).await?)));
         }
         // What clients say of it is told to them when nothing is stored, and not stored.
         new.meta_mut().self_link.clear();
-        let converted = self.to_store(&*new).await?;
-        let new = converted.as_deref().unwrap_or(&*new);
+        let new = self.to_store(new).await?;
+        let new = &*new;
         let op = self.in_turn(self.size_with(entry), || {
             let encoded = json::encode_for_storage(new);
             let changes = !shows(entry, &encoded);

@@ -95,8 +95,9 @@ fn while_conversion_fails_nothing_is_applied_and_nothing_tracked() {
     let versions = Unreachable(scheme());
     let document = document(&json!({"labels": {"y": "2"}}));
     let error = apply(&live, &document, &by("b"), false, &versions).expect_err("a failure");
-    assert_eq!(error, ApplyError::Unversioned("nobody answers".to_owned()));
-    assert_eq!(error.to_api_error("x").message(), "nobody answers");
+    let why = "failed to convert old object: nobody answers";
+    assert_eq!(error, ApplyError::Unversioned(why.to_owned()));
+    assert_eq!(error.to_api_error("x").message(), why);
     let mut new = live.clone();
     new.spec.replicas = Some(2);
     let error = track_write(Some(&live), &mut new, &by("b"), &versions).expect_err("a failure");

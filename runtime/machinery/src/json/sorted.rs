@@ -1,0 +1,235 @@
+//! Writes an object as kube-apiserver writes what it holds as a tree: all keys in order, at every depth.
+
+use super::text::write_str;
+use super::writer::{close_object, write_value, write_view};
+use super::{Strictness, encode_value, parse_value};
+use crate::facts::FieldFacts;
+use crate::raw::is_field_set;
+use crate::scalar::Scalar;
+use crate::value::{Struct, Value, View};
+
+/// What stands at the top of an object.
+enum Member<'a> {
+    Text(&'static str),
+    /// A field of the struct.
+    Field(View<'a>),
+    /// An entry of a map that is written inline.
+    Entry(&'a dyn Value),
+}
+
+/// Appends `object` with its kind and apiVersion.
+pub(super) fn write_sorted(out: &mut Vec<u8>, object: &dyn Struct) {
+    for (name, member) in open(out, object) {
+        write_member(out, name, &member);
+    }
+    close_object(out);
+}
+
+/// The same with an empty resourceVersion; answers where its digits go.
+pub(super) fn write_sorted_for_storage(out: &mut Vec<u8>, object: &dyn Struct) -> usize {
+    let mut gap = 0;
+    for (name, member) in open(out, object) {
+        match member {
+            Member::Field(View::Struct(metadata)) if name == "metadata" => {
+                begin(out, name);
+                gap = write_metadata_with_gap(out, metadata);
+                out.push(b',');
+            }
+            member => write_member(out, name, &member),
+        }
+    }
+    close_object(out);
+    gap
+}
+
+/// Opens an object, whose members follow in their order.
+fn open<'a>(out: &mut Vec<u8>, object: &'a dyn Struct) -> Vec<(&'a str, Member<'a>)> {
+    out.push(b'{');
+    let facts = object.facts();
+    let mut members = Vec::with_capacity(facts.fields.len() + 2);
+    if let Some(meta) = facts.type_meta {
+        members.push(("apiVersion", Member::Text(meta.api_version)));
+        members.push(("kind", Member::Text(meta.kind)));
+    }
+    for (index, field) in facts.fields.iter().enumerate() {
+        let view = object.field(index).view();
+        match &view {
+            View::Map(rest) if field.inline => rest.each(&mut |name, value| members.push((name, Member::Entry(value)))),
+            _ if view.is_omitted(field) => {}
+            _ => members.push((field.name, Member::Field(view))),
+        }
+    }
+    members.sort_by_key(|(name, _)| *name);
+    members
+}
+
+/// Appends a member, followed by a comma.
+fn write_member(out: &mut Vec<u8>, name: &str, member: &Member<'_>) {
+    begin(out, name);
+    match member {
+        Member::Text(text) => write_str(out, text),
+        Member::Field(view) => write_sorted_view(out, view),
+        // Trees are in order by themselves.
+        Member::Entry(value) => write_value(out, *value),
+    }
+    out.push(b',');
+}
+
+fn begin(out: &mut Vec<u8>, name: &str) {
+    write_str(out, name);
+    out.push(b':');
+}
+
+fn write_sorted_view(out: &mut Vec<u8>, view: &View<'_>) {
+    match view {
+        View::Struct(inner) => {
+            out.push(b'{');
+            for (field, view) in sorted_fields(*inner) {
+                if !view.is_omitted(field) {
+                    write_member(out, field.name, &Member::Field(view));
+                }
+            }
+            close_object(out);
+        }
+        View::List(list) => {
+            out.push(b'[');
+            for index in 0..list.len() {
+                if index > 0 {
+                    out.push(b',');
+                }
+                if let Some(element) = list.get(index) {
+                    write_sorted_view(out, &element.view());
+                }
+            }
+            out.push(b']');
+        }
+        View::Scalar(scalar) => write_scalar(out, *scalar),
+        other => write_view(out, other),
+    }
+}
+
+/// The fields of a struct in the order of their names.
+fn sorted_fields(object: &dyn Struct) -> Vec<(&'static FieldFacts, View<'_>)> {
+    let fields = object.facts().fields.iter().enumerate();
+    let mut fields: Vec<_> = fields
+        .map(|(index, field)| (field, object.field(index).view()))
+        .collect();
+    fields.sort_by_key(|(field, _)| field.name);
+    fields
+}
+
+/// Appends metadata with an empty resourceVersion; answers where its digits go.
+fn write_metadata_with_gap(out: &mut Vec<u8>, metadata: &dyn Struct) -> usize {
+    let mut gap = 0;
+    out.push(b'{');
+    for (field, view) in sorted_fields(metadata) {
+        if field.name == "resourceVersion" {
+            begin(out, field.name);
+            out.push(b'"');
+            gap = out.len();
+            out.extend_from_slice(b"\",");
+        } else if !view.is_omitted(field) {
+            write_member(out, field.name, &Member::Field(view));
+        }
+    }
+    close_object(out);
+    gap
+}
+
+fn write_scalar(out: &mut Vec<u8>, scalar: &dyn Scalar) {
+    let start = out.len();
+    scalar.write_json(out);
+    if is_field_set(scalar) && !has_plain_steps(&out[start..]) {
+        sort(out, start);
+    }
+}
+
+/// Whether a set of fields has no steps but plain names, which are in the same order as a set and as text.
+fn has_plain_steps(set: &[u8]) -> bool {
+    !set.contains(&b'\\') && !set.windows(3).any(|part| matches!(part, b"\"k:" | b"\"v:" | b"\"i:"))
+}
+
+/// Sorts the keys of the JSON that stands behind `start`.
+fn sort(out: &mut Vec<u8>, start: usize) {
+    if let Ok((tree, _)) = parse_value(&out[start..], Strictness::Lenient) {
+        out.truncate(start);
+        encode_value(&tree, out);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use serde_json::json;
+
+    use crate::custom::{Checks, CustomKind, CustomObject, decode};
+    use crate::field_error::FieldErrors;
+    use crate::json::{encode_for_storage, to_vec};
+    use crate::meta::ManagedFieldsEntry;
+    use crate::object::Object;
+    use crate::raw::FieldsV1;
+    use crate::resource::ResourceFacts;
+    use crate::structural::Structural;
+    use crate::time::Time;
+
+    struct Unchecked;
+
+    impl Checks for Unchecked {
+        fn check(&self, _: &Structural, _: &CustomObject, _: &mut FieldErrors) {}
+        fn check_update(&self, _: &Structural, _: &CustomObject, _: &CustomObject, _: &mut FieldErrors) {}
+        fn check_status(&self, _: &Structural, _: &CustomObject, _: &CustomObject, _: &mut FieldErrors) {}
+    }
+
+    /// An object of a kind that is defined while serving, with fields that sort around its own.
+    fn object() -> Box<dyn Object> {
+        let schema = json!({"type": "object", "x-kubernetes-preserve-unknown-fields": true, "properties": {
+            "spec": {"type": "object", "x-kubernetes-preserve-unknown-fields": true},
+            "data": {"type": "string"}}});
+        let facts = ResourceFacts {
+            group: "ex.com",
+            version: "v1",
+            api_version: "ex.com/v1",
+            kind: "Foo",
+            ..ResourceFacts::CUSTOM
+        };
+        let kind = CustomKind::leak(facts, Arc::new(Structural::compile(&schema)), Arc::new(Unchecked));
+        let mut object = kind.zero();
+        let json = br#"{"kind":"Foo","apiVersion":"ex.com/v1","zeta":1,"Alpha":2,"spec":{"b":[{"z":1,"a":null}],"a":1},"data":"d"}"#;
+        decode(json, &mut *object, super::Strictness::Lenient).expect("an object");
+        let meta = object.meta_mut();
+        meta.name = "one".to_owned();
+        meta.labels.insert("l".to_owned(), "v".to_owned());
+        meta.managed_fields = vec![ManagedFieldsEntry {
+            manager: "m".to_owned(),
+            operation: "Update".to_owned(),
+            api_version: "ex.com/v1".to_owned(),
+            time: Some(Time::from_second(1_700_000_000)),
+            fields_type: "FieldsV1".to_owned(),
+            fields_v1: FieldsV1::new(br#"{"f:spec":{"k:{\"port\":80}":{},"k:{\"port\":443}":{}}}"#).ok(),
+            subresource: String::new(),
+        }];
+        object
+    }
+
+    const TEXT: &str = concat!(
+        r#"{"Alpha":2,"apiVersion":"ex.com/v1","data":"d","kind":"Foo","metadata":{"labels":{"l":"v"},"managedFields":["#,
+        r#"{"apiVersion":"ex.com/v1","fieldsType":"FieldsV1","fieldsV1":{"f:spec":{"k:{\"port\":443}":{},"k:{\"port\":80}":{}}},"#,
+        r#""manager":"m","operation":"Update","time":"2023-11-14T22:13:20Z"}],"name":"one"},"#,
+        r#""spec":{"a":1,"b":[{"a":null,"z":1}]},"zeta":1}"#,
+    );
+
+    #[test]
+    fn all_keys_of_a_tree_are_in_order() {
+        assert_eq!(String::from_utf8(to_vec(&*object())).expect("text"), TEXT);
+    }
+
+    #[test]
+    fn what_is_stored_has_a_place_for_its_version() {
+        let encoded = encode_for_storage(&*object());
+        let mut stored = encoded.bytes;
+        stored.splice(encoded.gap..encoded.gap, *b"812");
+        let expected = TEXT.replace(r#""name":"one"}"#, r#""name":"one","resourceVersion":"812"}"#);
+        assert_eq!(String::from_utf8(stored).expect("text"), expected);
+    }
+}

@@ -1,0 +1,158 @@
+//! The form of pages about the process: text for people, unless a document is named with its kind and version.
+
+use http::request::Parts;
+use planesmith_machinery::status::{ApiError, ApiResult};
+
+use super::accept::{self, Clause};
+use super::{CBOR_SERVING, Format, Offer, Output, accept_header, satisfy, wants_indentation};
+
+/// The group of the documents that such pages are.
+pub(crate) const GROUP: &str = "config.k8s.io";
+
+const TEXT: &str = "text/plain";
+
+/// The form of a page that was agreed on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum PageForm {
+    /// Lines of text.
+    Text,
+    /// An object of the API.
+    Document { output: Output, version: &'static str },
+}
+
+/// Agrees on the form of the page that is of the kind `kind` when it comes as a document.
+///
+/// # Errors
+///
+/// 406 when the client takes nothing of what is offered. A document that is not named exactly is not offered.
+pub(crate) fn negotiate_page(request: &Parts, kind: &str) -> ApiResult<PageForm> {
+    let header = accept_header(request);
+    if header.is_empty() {
+        return Ok(PageForm::Text);
+    }
+    let chosen = accept::clauses(header).iter().find_map(|clause| form(clause, kind));
+    match chosen {
+        Some(PageForm::Document { mut output, version }) => {
+            output.pretty |= wants_indentation(request);
+            Ok(PageForm::Document { output, version })
+        }
+        Some(PageForm::Text) => Ok(PageForm::Text),
+        None => {
+            let formats = formats().map(Format::media_type);
+            // Text stands before what is switched on in addition.
+            let (usual, added): (Vec<_>, Vec<_>) = formats.partition(|name| *name != Format::Cbor.media_type());
+            Err(ApiError::not_acceptable(&[&usual[..], &[TEXT], &added[..]].concat()))
+        }
+    }
+}
+
+/// In which form the client is told that there is no page for it.
+pub(crate) fn negotiate_refusal(request: &Parts) -> Output {
+    let clauses = accept::clauses(accept_header(request));
+    let agreed = clauses
+        .iter()
+        .find_map(|clause| formats().find_map(|format| satisfy(clause, format, Offer::Plain)));
+    let mut output = agreed.unwrap_or(Output {
+        pretty: true,
+        ..Output::json()
+    });
+    output.pretty |= wants_indentation(request);
+    output
+}
+
+/// The forms of documents that are pages: nothing of them is declared in protobuf.
+fn formats() -> impl Iterator<Item = Format> {
+    let mut formats = vec![Format::Json, Format::Yaml];
+    if CBOR_SERVING.is_on() {
+        formats.push(Format::Cbor);
+    }
+    formats.into_iter()
+}
+
+fn form(clause: &Clause<'_>, kind: &str) -> Option<PageForm> {
+    let (mut wanted, mut group, mut version) = (None, None, None);
+    let mut pretty = false;
+    for (name, value) in &clause.parameters {
+        match *name {
+            "as" => wanted = Some(*value),
+            "g" => group = Some(*value),
+            "v" => version = Some(*value),
+            "stream" | "sv" if !value.is_empty() => return None,
+            "pretty" => pretty = *value == "1",
+            _ => {}
+        }
+    }
+    if wanted.is_none() && group.is_none() && version.is_none() {
+        return clause.matches(TEXT).then_some(PageForm::Text);
+    }
+    let version = ["v1alpha1", "v1beta1"]
+        .into_iter()
+        .find(|known| version == Some(known))?;
+    if wanted != Some(kind) || group != Some(GROUP) {
+        return None;
+    }
+    let format = formats().find(|format| clause.matches(format.media_type()))?;
+    let output = Output {
+        format,
+        pretty,
+        ..Output::json()
+    };
+    Some(PageForm::Document { output, version })
+}
+
+#[cfg(test)]
+mod tests {
+    use http::Request;
+    use http::header::ACCEPT;
+
+    use super::*;
+
+    fn request(accept: &str) -> Parts {
+        let request = Request::get("/statusz").header(ACCEPT, accept);
+        request.body(()).expect("a request").into_parts().0
+    }
+
+    #[test]
+    fn a_document_is_named_with_its_kind_and_version() {
+        for (accept, expected) in [
+            ("", Some(PageForm::Text)),
+            ("*/*", Some(PageForm::Text)),
+            ("text/*", Some(PageForm::Text)),
+            ("text/plain; charset=utf-8", Some(PageForm::Text)),
+            ("application/json", None),
+            ("text/plain;as=Statusz;g=config.k8s.io;v=v1beta1", None),
+            ("application/json;as=Statusz;g=config.k8s.io;v=v1", None),
+            ("application/json;as=Flagz;g=config.k8s.io;v=v1beta1", None),
+            (
+                "application/vnd.kubernetes.protobuf;as=Statusz;g=config.k8s.io;v=v1beta1",
+                None,
+            ),
+        ] {
+            assert_eq!(negotiate_page(&request(accept), "Statusz").ok(), expected, "{accept}");
+        }
+        let yaml = request("application/yaml;as=Statusz;g=config.k8s.io;v=v1alpha1");
+        let agreed = negotiate_page(&yaml, "Statusz").expect("agreed");
+        let expected = Output {
+            format: Format::Yaml,
+            ..Output::json()
+        };
+        assert_eq!(
+            agreed,
+            PageForm::Document {
+                output: expected,
+                version: "v1alpha1"
+            }
+        );
+    }
+
+    #[test]
+    fn what_is_accepted_is_told() {
+        let refused = negotiate_page(&request("application/json"), "Statusz").expect_err("refused");
+        assert_eq!(
+            refused.message(),
+            "only the following media types are accepted: application/json, application/yaml, text/plain"
+        );
+        assert_eq!(negotiate_refusal(&request("application/yaml")).format, Format::Yaml);
+        assert!(negotiate_refusal(&request("application/vnd.kubernetes.protobuf")).pretty);
+    }
+}

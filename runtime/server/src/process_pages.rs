@@ -1,0 +1,127 @@
+//! Pages about the process, for people who look for the cause of something: `/statusz` and `/flagz`.
+
+mod flags;
+mod status;
+
+use std::sync::Arc;
+
+use axum::Router;
+use axum::body::Body;
+use axum::response::Response;
+use axum::routing::{MethodRouter, any};
+use http::header::{CONTENT_TYPE, HeaderValue, WARNING};
+use http::request::Parts;
+use http::{Request, StatusCode};
+use planesmith_machinery::json;
+use planesmith_machinery::status::ApiError;
+use planesmith_machinery::time::Time;
+
+use self::flags::FlagsPage;
+use self::status::StatusPage;
+use crate::features::{COMPONENT_FLAGZ, COMPONENT_STATUSZ};
+use crate::lifecycle::Config;
+use crate::negotiation::{GROUP, PageForm, negotiate_page, negotiate_refusal};
+use crate::response;
+
+/// What programs call the server on such pages.
+const COMPONENT: &str = "apiserver";
+
+/// What stands between the name of a value and the value: pages have one of them, so that no program relies on it.
+const DELIMITERS: [&str; 4] = [":", ": ", "=", " "];
+
+/// One of the pages.
+trait ProcessPage: Send + Sync + 'static {
+    /// The end of its path.
+    const NAME: &'static str;
+    /// What it is as an object of the API.
+    const KIND: &'static str;
+
+    /// The page for people, below its heading.
+    fn text(&self) -> String;
+
+    /// What the object holds behind its metadata: members of JSON, each behind a comma.
+    fn members(&self, out: &mut Vec<u8>);
+}
+
+/// The routes of the pages that `config` switches on. Their paths are added to `paths`, which one of them shows.
+pub(crate) fn router(config: &Config, paths: &mut Vec<String>) -> Router {
+    let mut router = Router::new();
+    if COMPONENT_FLAGZ.is_on() && !config.flags.is_empty() {
+        router = router.route("/flagz", served(FlagsPage(config.flags.clone())));
+        paths.push("/flagz".to_owned());
+    }
+    if COMPONENT_STATUSZ.is_on() {
+        paths.push("/statusz".to_owned());
+        let page = StatusPage::new(config.version.clone(), paths, Time::now);
+        router = router.route("/statusz", served(page));
+    }
+    router
+}
+
+/// Any method gets the page.
+fn served<P: ProcessPage>(page: P) -> MethodRouter {
+    let page = Arc::new(page);
+    any(move |request| std::future::ready(answer(&*page, request)))
+}
+
+/// The page in the form that the client asks for.
+fn answer<P: ProcessPage>(page: &P, request: Request<Body>) -> Response {
+    let (request, _) = request.into_parts();
+    match negotiate_page(&request, P::KIND) {
+        Ok(PageForm::Text) => text(page),
+        Ok(PageForm::Document { output, version }) => {
+            let body = response::text(output, document(page, version));
+            let mut response = response::bytes(StatusCode::OK, output.format.media_type(), body);
+            // What was asked for in addition to the media type is said again.
+            let media_type = format!("{};g={GROUP};v={version};as={}", output.format.media_type(), P::KIND);
+            let media_type = HeaderValue::try_from(media_type).expect("names of kinds can stand in headers");
+            response.headers_mut().insert(CONTENT_TYPE, media_type);
+            if version == "v1alpha1" {
+                let name = P::NAME;
+                let warning =
+                    format!("299 - \"This version of the {name} endpoint is deprecated. Please use a newer version.\"");
+                let warning = HeaderValue::try_from(warning).expect("names of pages can stand in headers");
+                response.headers_mut().insert(WARNING, warning);
+            }
+            response
+        }
+        Err(error) => refuse(&request, &error),
+    }
+}
+
+fn refuse(request: &Parts, error: &ApiError) -> Response {
+    response::failure_as(negotiate_refusal(request), error)
+}
+
+fn text<P: ProcessPage>(page: &P) -> Response {
+    let heading = format!(
+        "\n{COMPONENT} {}\nWarning: This endpoint is not meant to be machine parseable, has no formatting compatibility \
+         guarantees and is for debugging purposes only.\n",
+        P::NAME
+    );
+    let mut response = Response::new((heading + &page.text()).into());
+    let plain = HeaderValue::from_static("text/plain; charset=utf-8");
+    response.headers_mut().insert(CONTENT_TYPE, plain);
+    response
+}
+
+fn document<P: ProcessPage>(page: &P, version: &str) -> Vec<u8> {
+    let mut out = Vec::with_capacity(1024);
+    out.push(b'{');
+    member("kind", P::KIND, &mut out);
+    out.push(b',');
+    member("apiVersion", &format!("{GROUP}/{version}"), &mut out);
+    out.extend_from_slice(b",\"metadata\":{");
+    member("name", COMPONENT, &mut out);
+    out.push(b'}');
+    page.members(&mut out);
+    out.push(b'}');
+    out
+}
+
+/// A member of an object in JSON whose value is text.
+fn member(name: &str, value: &str, out: &mut Vec<u8>) {
+    json::encode_text(name, out);
+    out.push(b':');
+    json::encode_text(value, out);
+}

@@ -1,0 +1,55 @@
+//! `/flagz`: with which flags the server runs.
+
+use std::collections::BTreeMap;
+
+use super::{DELIMITERS, ProcessPage, member};
+
+/// The flags by their names, those that nobody set with their defaults.
+#[derive(Debug)]
+pub(super) struct FlagsPage(pub(super) BTreeMap<String, String>);
+
+impl ProcessPage for FlagsPage {
+    const NAME: &'static str = "flagz";
+    const KIND: &'static str = "Flagz";
+
+    fn text(&self) -> String {
+        // Flags never change, and neither does their page.
+        let delimiter = DELIMITERS[2];
+        self.0
+            .iter()
+            .map(|(name, value)| format!("{name}{delimiter}{value}\n"))
+            .collect()
+    }
+
+    fn members(&self, out: &mut Vec<u8>) {
+        if self.0.is_empty() {
+            return;
+        }
+        out.extend_from_slice(b",\"flags\":{");
+        for (index, (name, value)) in self.0.iter().enumerate() {
+            if index > 0 {
+                out.push(b',');
+            }
+            member(name, value, out);
+        }
+        out.push(b'}');
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn flags_are_listed_by_name() {
+        let flags = [("v", "2"), ("bind-address", "127.0.0.1")];
+        let page = FlagsPage(flags.map(|(name, value)| (name.to_owned(), value.to_owned())).into());
+        assert_eq!(page.text(), "bind-address=127.0.0.1\nv=2\n");
+        let mut members = Vec::new();
+        page.members(&mut members);
+        assert_eq!(
+            String::from_utf8(members).expect("text"),
+            r#","flags":{"bind-address":"127.0.0.1","v":"2"}"#
+        );
+    }
+}

@@ -1,0 +1,146 @@
+//! `/statusz`: which program runs, and since when.
+
+use std::collections::BTreeSet;
+
+use planesmith_machinery::json;
+use planesmith_machinery::time::Time;
+
+use super::{DELIMITERS, ProcessPage, member};
+use crate::version::Version;
+
+/// Paths below which nothing helps to look for a cause.
+const OTHERWISE_KNOWN: [&str; 5] = ["/apis", "/api", "/openid", "/openapi", "/.well-known"];
+
+/// What is said about the running program.
+#[derive(Debug)]
+pub(super) struct StatusPage {
+    started: Time,
+    now: fn() -> Time,
+    version: Version,
+    paths: BTreeSet<String>,
+}
+
+impl StatusPage {
+    /// The page of a program that starts now, by the clock `now`, and has `paths` beside the API.
+    pub(super) fn new(version: Version, paths: &[String], now: fn() -> Time) -> Self {
+        let first = |path: &String| {
+            let name = path.split('/').nth(1).filter(|name| !name.is_empty())?;
+            Some(format!("/{name}"))
+        };
+        let mut paths: BTreeSet<String> = paths.iter().filter_map(first).collect();
+        paths.retain(|path| !OTHERWISE_KNOWN.contains(&path.as_str()));
+        Self {
+            started: now(),
+            now,
+            version,
+            paths,
+        }
+    }
+
+    fn uptime(&self) -> i64 {
+        ((self.now)().as_second() - self.started.as_second()).max(0)
+    }
+
+    /// The version of the API without what tells builds of it apart.
+    fn binary_version(&self) -> &str {
+        let version = self.version.git_version.trim_start_matches('v');
+        version.split_once('+').map_or(version, |(version, _)| version)
+    }
+
+    fn emulated_version(&self) -> String {
+        format!("{}.{}", self.version.emulation_major, self.version.emulation_minor)
+    }
+}
+
+impl ProcessPage for StatusPage {
+    const NAME: &'static str = "statusz";
+    const KIND: &'static str = "Statusz";
+
+    fn text(&self) -> String {
+        let uptime = self.uptime();
+        let delimiter = DELIMITERS[usize::try_from(uptime).unwrap_or_default() % DELIMITERS.len()];
+        let started = self.started.timestamp().unwrap_or_default();
+        let paths: Vec<&str> = self.paths.iter().map(String::as_str).collect();
+        let lines = [
+            ("Started", started.strftime("%a %b %e %H:%M:%S UTC %Y").to_string()),
+            (
+                "Up",
+                format!(
+                    "{} hr {:02} min {:02} sec",
+                    uptime / 3600,
+                    uptime / 60 % 60,
+                    uptime % 60
+                ),
+            ),
+            ("Go version", self.version.go_version.clone()),
+            ("Binary version", self.binary_version().to_owned()),
+            ("Emulation version", self.emulated_version()),
+            ("Paths", paths.join(" ")),
+        ];
+        let lines = lines.map(|(name, value)| format!("{name}{delimiter} {value}\n"));
+        format!("\n{}", lines.concat())
+    }
+
+    fn members(&self, out: &mut Vec<u8>) {
+        out.push(b',');
+        member("startTime", &self.started.to_string(), out);
+        out.extend_from_slice(format!(",\"uptimeSeconds\":{},", self.uptime()).as_bytes());
+        member("goVersion", &self.version.go_version, out);
+        out.push(b',');
+        member("binaryVersion", self.binary_version(), out);
+        out.push(b',');
+        member("emulationVersion", &self.emulated_version(), out);
+        out.extend_from_slice(b",\"paths\":[");
+        for (index, path) in self.paths.iter().enumerate() {
+            if index > 0 {
+                out.push(b',');
+            }
+            json::encode_text(path, out);
+        }
+        out.push(b']');
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn page(now: fn() -> Time) -> StatusPage {
+        let paths = ["/healthz", "/healthz/ping", "/apis/apps", "/metrics", "/"].map(str::to_owned);
+        let page = StatusPage::new(Version::default(), &paths, || Time::from_second(1_700_000_000));
+        StatusPage { now, ..page }
+    }
+
+    #[test]
+    fn people_read_since_when_it_runs() {
+        let text = page(|| Time::from_second(1_700_000_000 + 7384)).text();
+        assert_eq!(
+            text,
+            "\nStarted: Tue Nov 14 22:13:20 UTC 2023\nUp: 2 hr 03 min 04 sec\nGo version: \nBinary version: 1.36.0\n\
+             Emulation version: 1.36\nPaths: /healthz /metrics\n"
+        );
+    }
+
+    #[test]
+    fn no_program_can_rely_on_what_separates_names_and_values() {
+        let text = page(|| Time::from_second(1_700_000_002)).text();
+        assert!(text.contains("\nUp= 0 hr 00 min 02 sec\n"), "{text}");
+    }
+
+    #[test]
+    fn programs_get_an_object() {
+        let mut members = Vec::new();
+        page(|| Time::from_second(1_700_000_060)).members(&mut members);
+        let members = String::from_utf8(members).expect("text");
+        assert!(
+            members.starts_with(
+                r#","startTime":"2023-11-14T22:13:20Z","uptimeSeconds":60,"goVersion":"","binaryVersion":"1.36.0","#
+            ),
+            "{members}"
+        );
+        assert!(
+            members.ends_with(r#","emulationVersion":"1.36","paths":["/healthz","/metrics"]"#),
+            "{members}"
+        );
+    }
+}
