@@ -151,6 +151,28 @@ pub fn negotiate(request: &Parts, offer: Offer) -> ApiResult<Output> {
     Ok(output)
 }
 
+/// As [`negotiate`] for an object or a list of a kind that was defined while serving: the header need not name what is
+/// offered, and of such objects nothing but their metadata is declared in protobuf.
+///
+/// # Errors
+///
+/// 406 when the client takes nothing of what is offered.
+pub(crate) fn negotiate_custom(request: &Parts, offer: Offer) -> ApiResult<Output> {
+    let declared = |output: &Output| output.format != Format::Protobuf || output.target != Target::Object;
+    let chosen = match accept_header(request) {
+        "" => Some(Output::json()),
+        header => accept::clauses(header).iter().find_map(|clause| {
+            let formats = Format::all().iter();
+            formats
+                .filter_map(|format| satisfy(clause, *format, offer))
+                .find(declared)
+        }),
+    };
+    let mut output = chosen.ok_or_else(|| ApiError::not_acceptable(Format::media_types()))?;
+    output.pretty |= wants_indentation(request);
+    Ok(output)
+}
+
 /// As [`negotiate`] for documents about the server itself: the header need not name what is offered.
 ///
 /// # Errors

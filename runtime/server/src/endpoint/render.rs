@@ -7,6 +7,7 @@ use axum::body::Body;
 use axum::response::Response;
 use bytes::Bytes;
 use http::StatusCode;
+use http::request::Parts;
 use planesmith_machinery::meta::{ListMeta, PartialObjectMetadata};
 use planesmith_machinery::object::Object;
 use planesmith_machinery::resource::ResourceFacts;
@@ -16,7 +17,7 @@ use planesmith_store::{Entry, Revision};
 
 use super::{Endpoint, Forms};
 use crate::list_stream::{Items, ListStream};
-use crate::negotiation::{Format, Output, Target};
+use crate::negotiation::{Format, Offer, Output, Target, negotiate, negotiate_custom};
 use crate::request::Query;
 use crate::response;
 use crate::table;
@@ -143,6 +144,18 @@ impl<'a> Subject<'a> {
 }
 
 impl Endpoint {
+    /// Agrees with the client on the form of an answer.
+    ///
+    /// # Errors
+    ///
+    /// 406 when the client takes nothing of what is offered.
+    pub(crate) fn agree(&self, request: &Parts, offer: Offer) -> ApiResult<Output> {
+        match self.kind().custom {
+            Some(_) => negotiate_custom(request, offer),
+            None => negotiate(request, offer),
+        }
+    }
+
     /// Answers with one object.
     pub(crate) fn render(
         &self,
@@ -300,11 +313,18 @@ impl Endpoint {
     }
 
     fn is_no_list(&self) -> ApiError {
+        if self.kind().custom.is_some() {
+            // A tree is asked for its items before anybody notices that it is no list.
+            return ApiError::unnamed(500, "content is not a list");
+        }
         no_list(self.kind().group, self.kind().kind)
     }
 
     fn is_a_list(&self) -> ApiError {
-        let kind = go_type(self.kind().group, self.kind().list_kind);
+        let kind = match self.kind().custom {
+            Some(_) => "*unstructured.UnstructuredList".to_owned(),
+            None => go_type(self.kind().group, self.kind().list_kind),
+        };
         let why = "you requested PartialObjectMetadata, but the requested object is a list";
         ApiError::new(Reason::NotAcceptable, format!("{why} ({kind})"))
     }

@@ -151,3 +151,30 @@ fn no_table_is_made_of_parts_of_objects() {
     let agreed = offered(&format!("{table},application/json"), "resize").expect("JSON");
     assert_eq!(agreed.target, Target::Object);
 }
+
+#[test]
+fn objects_of_custom_kinds_are_not_told_in_protobuf_but_their_metadata_is() {
+    let form = |accept: &str| {
+        let agreed = negotiate_custom(&parts(accept, "", ""), Offer::Object);
+        agreed.map(|output| (output.format, output.target))
+    };
+    let protobuf = Format::Protobuf.media_type();
+    for (accept, expected) in [
+        ("", (Format::Json, Target::Object)),
+        ("application/*", (Format::Json, Target::Object)),
+        (&*format!("{protobuf},application/yaml"), (Format::Yaml, Target::Object)),
+        (
+            &*format!("{protobuf};as=PartialObjectMetadata;g=meta.k8s.io;v=v1"),
+            (Format::Protobuf, Target::PartialObject),
+        ),
+    ] {
+        assert_eq!(form(accept).ok(), Some(expected), "{accept}");
+    }
+    for accept in [protobuf, "text/plain"] {
+        assert_eq!(
+            form(accept).expect_err(accept).message(),
+            "only the following media types are accepted: application/json, application/yaml, \
+             application/vnd.kubernetes.protobuf"
+        );
+    }
+}

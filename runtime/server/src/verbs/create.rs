@@ -19,7 +19,7 @@ use super::write::{Outcome, Write, store_failure};
 use crate::endpoint::{Call, Endpoint};
 use crate::generated_name::generated_name;
 use crate::metrics::{BodyUse, StoreUse};
-use crate::negotiation::{Offer, negotiate};
+use crate::negotiation::Offer;
 use crate::reservations::Held;
 
 /// How often a generated name may turn out to be taken.
@@ -28,7 +28,7 @@ const NAME_ATTEMPTS: usize = 8;
 impl Endpoint {
     /// Creates an object.
     pub(crate) async fn create(&self, call: &Call, body: Body) -> ApiResult<Response> {
-        let output = negotiate(&call.parts, Offer::Object)?;
+        let output = self.agree(&call.parts, Offer::Object)?;
         let (format, body) = self.read_body(call, body, BodyUse::Create).await?;
         let options = WriteOptions::for_create(call.query())?;
         let begin = || -> ApiResult<_> {

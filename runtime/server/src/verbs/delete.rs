@@ -24,7 +24,7 @@ use super::update::shows;
 use super::write::{Outcome, Write, store_failure};
 use crate::endpoint::{Call, Endpoint};
 use crate::metrics::{BodyUse, StoreUse};
-use crate::negotiation::{Format, Offer, Output, Target, negotiate};
+use crate::negotiation::{Format, Offer, Output, Target};
 use crate::reservations::Held;
 use crate::response;
 use crate::table;
@@ -43,7 +43,7 @@ pub(super) enum Deleted {
 impl Endpoint {
     /// Deletes an object.
     pub(crate) async fn delete(&self, call: &Call, body: Body) -> ApiResult<Response> {
-        let output = negotiate(&call.parts, Offer::Object)?;
+        let output = self.agree(&call.parts, Offer::Object)?;
         let options = self.delete_options(call, body, BodyUse::Delete).await?;
         self.warn_about_dependents(call, &options);
         let write = Write::removal(self, call, &options);

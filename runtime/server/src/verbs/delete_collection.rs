@@ -13,7 +13,7 @@ use super::selection::Selection;
 use super::write::Write;
 use crate::endpoint::{Call, Endpoint};
 use crate::metrics::BodyUse;
-use crate::negotiation::{Offer, negotiate};
+use crate::negotiation::Offer;
 
 /// Removals under way at the same time: enough to share the store's durable batches.
 const AT_ONCE: usize = 64;
@@ -21,7 +21,7 @@ const AT_ONCE: usize = 64;
 impl Endpoint {
     /// Deletes the objects that a list would show, and answers with that list.
     pub(crate) async fn delete_collection(&self, call: &Call, body: Body) -> ApiResult<Response> {
-        let output = negotiate(&call.parts, Offer::Collection)?;
+        let output = self.agree(&call.parts, Offer::Collection)?;
         let mut list = ListOptions::for_list(call.query())?;
         if list.version_match.is_none() && !matches!(&*list.resource_version, "" | "0") {
             // kube-apiserver lists in pages here, which are of exactly the revision that is asked for.

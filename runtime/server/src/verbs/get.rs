@@ -6,13 +6,13 @@ use planesmith_machinery::status::{ApiError, ApiResult};
 
 use super::options::parse_version_field;
 use crate::endpoint::{Call, Endpoint, Subject};
-use crate::negotiation::{Offer, Target, negotiate};
+use crate::negotiation::{Offer, Target};
 use crate::request::Stage;
 
 impl Endpoint {
     /// Answers with the object as the cache holds it.
     pub(crate) async fn get(&self, call: &Call) -> ApiResult<Response> {
-        let output = negotiate(&call.parts, Offer::of_object(call.ctx.info.subresource()))?;
+        let output = self.agree(&call.parts, Offer::of_object(call.ctx.info.subresource()))?;
         let query = call.query();
         let key = self.store().key(call.namespace(), call.name())?;
         let version = query.first("resourceVersion").filter(|version| !version.is_empty());

@@ -11,7 +11,7 @@ use super::continue_token::{ContinueToken, PageState};
 use super::options::{ListOptions, VersionMatch, parse_version_field};
 use super::selection::Selection;
 use crate::endpoint::{Call, Endpoint};
-use crate::negotiation::{Offer, Target, negotiate};
+use crate::negotiation::{Offer, Target};
 use crate::request::Stage;
 
 /// One page of a list.
@@ -31,7 +31,7 @@ struct Window {
 impl Endpoint {
     /// Answers with a list.
     pub(crate) async fn list(&self, call: &Call) -> ApiResult<Response> {
-        let output = negotiate(&call.parts, Offer::Collection)?;
+        let output = self.agree(&call.parts, Offer::Collection)?;
         let query = call.query();
         let options = ListOptions::for_list(query)?;
         let selection = Selection::new(&options, self.kind(), call.ctx.info.name())?;

@@ -24,7 +24,7 @@ use crate::body;
 use crate::endpoint::{Call, Endpoint, PartRules};
 use crate::features::CBOR_SERVING;
 use crate::metrics::BodyUse;
-use crate::negotiation::{Offer, negotiate, with_empty_details};
+use crate::negotiation::{Offer, with_empty_details};
 
 /// How a patch says what to change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -54,13 +54,15 @@ impl PatchKind {
         let kind = match body::media_type(&call.parts) {
             Some(JSON) => Some(PatchKind::Json),
             Some(MERGE) => Some(PatchKind::Merge),
-            // Schemas of custom kinds say nothing about how such a patch merges lists.
-            Some(STRATEGIC) if kind.custom.is_some() => {
-                return Err(ApiError::unsupported_media_type(&[JSON, MERGE, APPLY]));
-            }
-            Some(STRATEGIC) => Some(PatchKind::Strategic),
             Some(APPLY) => None,
             Some(APPLY_CBOR) if CBOR_SERVING.is_on() => None,
+            // Schemas of custom kinds say nothing about how a strategic merge patch merges lists.
+            _ if kind.custom.is_some() => {
+                let taken = [JSON, MERGE, APPLY, APPLY_CBOR];
+                let taken = &taken[..if CBOR_SERVING.is_on() { 4 } else { 3 }];
+                return Err(ApiError::unsupported_media_type(taken));
+            }
+            Some(STRATEGIC) => Some(PatchKind::Strategic),
             _ => {
                 let error = ApiError::new(Reason::UnsupportedMediaType, "415: Unsupported Media Type");
                 return Err(with_empty_details(error));
@@ -88,7 +90,7 @@ impl Endpoint {
 
     async fn patch_part(&self, call: &Call, body: Body, part: Part<'_>) -> ApiResult<Response> {
         let kind = PatchKind::of(call, self.kind())?;
-        let output = negotiate(&call.parts, Offer::of_object(call.ctx.info.subresource()))?;
+        let output = self.agree(&call.parts, Offer::of_object(call.ctx.info.subresource()))?;
         let body = self.read_bytes(call, body, BodyUse::Patch).await?;
         let Some(kind) = kind else {
             return self.apply(call, patch_text(call, body)?, part, output).await;
@@ -142,6 +144,12 @@ pub(super) struct Patch<'a> {
     pub(super) is_of_status: bool,
 }
 
+/// Whether a document says `null` for the field `name` at its top.
+fn says_null(document: &[u8], name: &str) -> bool {
+    let document: serde_json::Value = serde_json::from_slice(document).unwrap_or_default();
+    document.get(name).is_some_and(serde_json::Value::is_null)
+}
+
 impl Patch<'_> {
     /// Makes `target`, a zero object, what `live` becomes through the patch. Returns what the client is warned about.
     pub(super) fn apply(&self, live: &dyn Struct, target: &mut dyn Struct) -> ApiResult<Vec<String>> {
@@ -168,7 +176,10 @@ impl Patch<'_> {
             return self.judge_found(patched, found);
         }
         let refuse = |why: &dyn fmt::Display| patched.refuse(why);
-        let sent = json::type_meta(&patched.document).map_err(|error| refuse(&error))?;
+        let sent = json::type_meta(&patched.document).map_err(|error| {
+            let why = format!("couldn't get version/kind; json parse error: {error}");
+            refuse(&why)
+        })?;
         match mismatch(self.scheme, self.expected, &sent, &patched.document) {
             None => {}
             Some(Mismatch::Version) => {
@@ -190,6 +201,9 @@ impl Patch<'_> {
         let version = GroupVersion::parse(&sent.api_version).map_err(|error| patched.refuse(error))?;
         if sent.kind.is_empty() {
             return Err(patched.refuse(missing_kind(&patched.shown_document())));
+        }
+        if sent.api_version.is_empty() && says_null(&patched.document, "apiVersion") {
+            return Err(patched.refuse(".apiVersion accessor error: <nil> is of the type <nil>, expected string"));
         }
         if sent.api_version.is_empty() {
             let why = "Object 'apiVersion' is missing in 'object has no apiVersion field'";

@@ -23,7 +23,7 @@ use super::update::{Change, Part};
 use super::write::{Outcome, Write};
 use crate::endpoint::{Call, Endpoint, no_list};
 use crate::metrics::BodyUse;
-use crate::negotiation::{Offer, Output, Target, negotiate};
+use crate::negotiation::{Offer, Output, Target};
 use crate::request::Query;
 use crate::response;
 use crate::table;
@@ -41,7 +41,7 @@ const NOT_SET: i32 = i32::MIN;
 impl Endpoint {
     /// Reads the number of replicas.
     pub(crate) async fn get_scale(&self, call: &Call, facts: &'static ScaleFacts) -> ApiResult<Response> {
-        let output = negotiate(&call.parts, Offer::Object)?;
+        let output = self.agree(&call.parts, Offer::Object)?;
         let key = self.store().key(call.namespace(), call.name())?;
         let entry = self
             .store()
@@ -65,7 +65,7 @@ impl Endpoint {
         body: Body,
         facts: &'static ScaleFacts,
     ) -> ApiResult<Response> {
-        let output = negotiate(&call.parts, Offer::Object)?;
+        let output = self.agree(&call.parts, Offer::Object)?;
         let (format, body) = self.read_body(call, body, BodyUse::Update).await?;
         let options = WriteOptions::for_update(call.query())?;
         let decoder = self.decoder(call, EXPECTED, &options);
@@ -82,7 +82,7 @@ impl Endpoint {
     /// Changes the number of replicas.
     pub(crate) async fn patch_scale(&self, call: &Call, body: Body, facts: &'static ScaleFacts) -> ApiResult<Response> {
         let kind = PatchKind::of(call, self.kind())?;
-        let output = negotiate(&call.parts, Offer::Object)?;
+        let output = self.agree(&call.parts, Offer::Object)?;
         let body = self.read_bytes(call, body, BodyUse::Patch).await?;
         let Some(kind) = kind else {
             return self.apply_scale(call, patch_text(call, body)?, facts, output).await;

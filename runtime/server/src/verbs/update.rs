@@ -21,7 +21,7 @@ use super::options::{WriteOptions, parse_version};
 use super::write::{Outcome, Write, store_failure};
 use crate::endpoint::{Call, Endpoint, PartRules};
 use crate::metrics::{BodyUse, StoreUse};
-use crate::negotiation::{Offer, negotiate};
+use crate::negotiation::Offer;
 use crate::request::Stage;
 use crate::reservations::Held;
 
@@ -89,7 +89,7 @@ impl Endpoint {
     }
 
     async fn replace(&self, call: &Call, body: Body, part: Part<'_>) -> ApiResult<Response> {
-        let output = negotiate(&call.parts, Offer::of_object(call.ctx.info.subresource()))?;
+        let output = self.agree(&call.parts, Offer::of_object(call.ctx.info.subresource()))?;
         let (format, body) = self.read_body(call, body, BodyUse::Update).await?;
         let options = WriteOptions::for_update(call.query())?;
         let begin = || -> ApiResult<_> {
