@@ -104,7 +104,7 @@ impl Endpoint {
 }
 
 /// How kube-apiserver names the list of kinds of options.
-const OPTIONS_SCHEME: &str = "pkg/apis/meta/internalversion/scheme/register.go:27";
+const OPTIONS_SCHEME: &str = "k8s.io/apimachinery/pkg/apis/meta/internalversion/scheme/register.go:27";
 
 /// Reads a DeleteOptions, whatever group it says it is of: each group has one of its own.
 fn decode_options(format: Format, body: &[u8]) -> ApiResult<meta::DeleteOptions> {

@@ -52,7 +52,7 @@ async fn preconditions_name_the_object_that_is_meant() {
     assert_eq!(version.code, 409);
     let kind = server.delete(&path, r#"{"kind":"Note","apiVersion":"v1"}"#).await;
     let words = "no kind \"Note\" is registered for version \"v1\" in scheme \
-                 \"pkg/apis/meta/internalversion/scheme/register.go:27\"";
+                 \"k8s.io/apimachinery/pkg/apis/meta/internalversion/scheme/register.go:27\"";
     assert_eq!(kind.refusal(), (400, words.to_owned()));
     for (body, words) in [
         (r#"{"apiVersion":"a/b/c"}"#, "unexpected GroupVersion string: a/b/c"),
