@@ -118,7 +118,8 @@ pub trait Rules: Sized {
     }
 
     /// Reports what is wrong with the object as a replacement of `old`, in place of [`Rules::validate`]: for kinds that
-    /// tolerate what stands there already. It belongs to [`UpdateStep::Object`], which not every order has.
+    /// tolerate what stands there already. It belongs to [`UpdateStep::Object`], which not every order has, and to writes of
+    /// finalizers.
     fn validate_replacement(&self, old: &Self, errors: &mut FieldErrors) {
         let _ = old;
         self.validate(errors);

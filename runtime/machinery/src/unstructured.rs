@@ -6,8 +6,8 @@ mod number;
 
 use serde_json::{Map as Entries, Value as Tree};
 
-use crate::byte_string;
 use crate::facts::StructFacts;
+use crate::go_base64;
 use crate::json::{self, Findings, Path, Strictness};
 use crate::room;
 use crate::scalar::Scalar;
@@ -170,9 +170,7 @@ fn text(tree: &Tree) -> Result<&str, String> {
 
 fn bytes(tree: &Tree) -> Result<Vec<u8>, String> {
     match tree {
-        Tree::String(text) => {
-            byte_string::from_base64(text).map_err(|error| format!("error decoding from json: {error}"))
-        }
+        Tree::String(text) => go_base64::decode(text).map_err(|error| format!("error decoding from json: {error}")),
         Tree::Array(elements) => elements.iter().map(number::byte).collect(),
         other => Err(format!("cannot restore slice from {}", kind(other))),
     }

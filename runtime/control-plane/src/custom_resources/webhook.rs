@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use planesmith_extensions::definition::Definition;
 use planesmith_machinery::custom::{Converter, Converting};
+use planesmith_machinery::go_base64;
 use planesmith_machinery::resource::ResourceFacts;
 use planesmith_server::proxy::{Link, LinkError, Target, client_tls_by, post};
 use serde_json::Value;
@@ -75,7 +76,7 @@ impl Webhook {
             },
         };
         let authorities = text("/caBundle")
-            .map(|encoded| review::decoded(&encoded))
+            .and_then(|encoded| go_base64::decode(&encoded).ok())
             .unwrap_or_default();
         let link = client_tls_by(&authorities).map(|tls| Link::new(tls, PATIENCE));
         let reviews = conversion

@@ -5,11 +5,9 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::{Context as _, Result, anyhow, bail};
-use base64::Engine as _;
-use base64::engine::general_purpose::STANDARD;
 use http::header::{AUTHORIZATION, HeaderMap, HeaderValue};
 use http::{Method, Uri};
-use planesmith_machinery::yaml;
+use planesmith_machinery::{go_base64, yaml};
 use planesmith_server::proxy::{ClientIdentity, Link, Pem, Question, Target, Trust, ask, client_tls_to};
 use serde_json::Value;
 
@@ -161,7 +159,7 @@ fn named<'c>(config: &'c Value, list: &str, name: &str) -> Result<&'c Value> {
 /// A certificate or key, inside or in a file beside the kubeconfig.
 fn pem(holder: &Value, field: &str, folder: &Path) -> Result<Option<Pem>> {
     if let Some(data) = holder.get(format!("{field}-data")).and_then(Value::as_str) {
-        let data = STANDARD.decode(data).with_context(|| format!("{field}-data"))?;
+        let data = go_base64::decode(data).map_err(|why| anyhow!("{field}-data: {why}"))?;
         return Ok(Some(Pem::Text(data)));
     }
     let file = holder.get(field).and_then(Value::as_str);

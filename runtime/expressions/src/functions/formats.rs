@@ -1,13 +1,10 @@
 //! Named formats of texts.
 
-use std::sync::LazyLock;
-
-use base64::Engine;
 use planesmith_machinery::names;
-use regex::Regex;
+use planesmith_machinery::structural::{self, Form};
 
 use super::urls::Url;
-use super::{Context, Entry, text, times, unfit};
+use super::{Context, Entry, text, unfit};
 use crate::value::{Evaluated, Library, Value};
 
 pub(super) const FUNCTIONS: &[Entry] = &[
@@ -114,25 +111,15 @@ static FORMATS: [Format; 13] = [
     format(
         "uuid",
         "uuid",
-        |text| unless(is_uuid(text), "does not match the UUID format"),
+        |text| unless(is_of("uuid", text), "does not match the UUID format"),
         64,
     ),
-    format(
-        "byte",
-        "byte",
-        |text| {
-            unless(
-                base64::engine::general_purpose::STANDARD.decode(text).is_ok(),
-                "invalid base64",
-            )
-        },
-        84,
-    ),
-    format("date", "date", |text| unless(is_date(text), "invalid date"), 100),
+    format("byte", "byte", |text| unless(is_of("byte", text), "invalid base64"), 84),
+    format("date", "date", |text| unless(is_of("date", text), "invalid date"), 100),
     format(
         "datetime",
         "datetime",
-        |text| unless(times::parse_timestamp(text).is_some(), "invalid datetime"),
+        |text| unless(is_of("datetime", text), "invalid datetime"),
         100,
     ),
 ];
@@ -162,14 +149,9 @@ fn prefix(text: &str) -> String {
     }
 }
 
-fn is_uuid(text: &str) -> bool {
-    static UUID: LazyLock<Option<Regex>> =
-        LazyLock::new(|| Regex::new("(?i)^[0-9a-f]{8}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{12}$").ok());
-    UUID.as_ref().is_some_and(|uuid| uuid.is_match(text))
-}
-
-fn is_date(text: &str) -> bool {
-    text.len() == 10 && times::parse_timestamp(&format!("{text}T00:00:00Z")).is_some()
+/// Whether a text is of a format that schemas have, too.
+fn is_of(format: &str, text: &str) -> bool {
+    structural::Format::of(Form::String, format).is_some_and(|format| format.holds(text))
 }
 
 fn find(key: &str) -> Option<&'static Format> {

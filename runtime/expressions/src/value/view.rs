@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use base64::Engine;
+use planesmith_machinery::go_base64;
 use planesmith_machinery::structural::{Additional, Form, Format, ListKind, Structural};
 use serde_json::Value as Json;
 
@@ -69,10 +69,10 @@ fn string<'d>(text: &'d str, schema: &Structural) -> Evaluated<'d> {
         "date-time" => times::parse_timestamp(text)
             .map(Value::Timestamp)
             .ok_or_else(|| Fault::new(format!("Invalid date-time formatted string {text}"))),
-        "byte" => base64::engine::general_purpose::STANDARD
-            .decode(text)
+        // As kube-apiserver reads it, which is not how it checks it.
+        "byte" => go_base64::decode_url(text)
             .map(|bytes| Value::Bytes(bytes.into()))
-            .map_err(|_| Fault::new(format!("Invalid byte formatted string {text}"))),
+            .map_err(|why| Fault::new(format!("Invalid byte formatted string {text}: {why}"))),
         _ => Ok(Value::String(Text::Borrowed(text))),
     }
 }

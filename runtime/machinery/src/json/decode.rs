@@ -12,8 +12,8 @@ use super::place::{Place, Seen};
 use super::reader::{Malformed, Next, Reader};
 use super::value::read_tree;
 use super::{DecodeError, Strictness, syntax_error};
-use crate::byte_string::from_base64;
 use crate::facts::{FieldFacts, StructFacts, TypeFacts};
+use crate::go_base64;
 use crate::room;
 use crate::scalar::{Scalar, ScalarError, Token};
 use crate::value::{List, Map, Slot, Struct, Value};
@@ -186,7 +186,7 @@ impl<'a> Walk<'a> {
     fn bytes(&mut self, target: &mut Vec<u8>, ty: &TypeFacts, path: &Path<'_>) -> Result<(), Stop> {
         match self.reader.peek()? {
             Next::Text => {
-                match from_base64(&self.reader.text()?) {
+                match go_base64::decode(&self.reader.text()?) {
                     Ok(bytes) => *target = bytes,
                     Err(error) => drop(self.mismatch.get_or_insert(error)),
                 }

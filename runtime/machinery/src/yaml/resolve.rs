@@ -79,10 +79,8 @@ pub(super) fn scalar(text: &str, plain: bool, tag: &str) -> Result<Scalar, YamlE
             }
         }
         "binary" => {
-            use base64::Engine as _;
             let packed: String = text.split_ascii_whitespace().collect();
-            let bytes = go_base64::STANDARD
-                .decode(packed)
+            let bytes = go_base64::decode(&packed)
                 .map_err(|_| YamlError("yaml: !!binary value contains invalid base64 data".to_owned()))?;
             Ok(Scalar::Text(String::from_utf8_lossy(&bytes).into_owned()))
         }

@@ -46,7 +46,8 @@ impl<'a> DeviceClaims<'a> {
             || name.ends_with(DEVICES)
             || name
                 .strip_prefix(REQUESTS)
-                .is_some_and(|resource| self.is_of_devices(resource))
+                // Others, like `cpu`, are nobody's classes: most quotas need no look at those.
+                .is_some_and(|resource| resource.contains('/') && self.is_of_devices(resource))
     }
 
     /// Whether devices of a class are had under the name of an extended resource.

@@ -1,7 +1,5 @@
 //! The question to a webhook, and its answer.
 
-use base64::Engine;
-use base64::engine::general_purpose::STANDARD;
 use http::StatusCode;
 use serde_json::{Value, json};
 
@@ -78,9 +76,4 @@ pub(super) fn refusal(status: StatusCode, body: &[u8]) -> String {
             )
         }
     }
-}
-
-/// Bytes out of base64 text; none when it is none.
-pub(super) fn decoded(text: &str) -> Vec<u8> {
-    STANDARD.decode(text).unwrap_or_default()
 }

@@ -120,8 +120,7 @@ impl WatchStream {
                 Wake::Events(Ok(events)) => self.events(&events),
                 Wake::Events(Err(WatchError::Closed)) => return None,
                 Wake::Events(Err(error)) => {
-                    self.metrics.ended();
-                    let error = failure(&error, self.watcher.progress().0);
+                    let error = self.too_slow(&error);
                     return Some((self.frames.error(&error), Phase::Over));
                 }
                 Wake::Bookmark => {
@@ -203,11 +202,14 @@ impl WatchStream {
 
     /// The changes that can be told now; empty when there are none.
     fn waiting(&mut self) -> Result<Bytes, ApiError> {
-        let events = self
-            .watcher
-            .try_next()
-            .map_err(|error| failure(&error, self.watcher.progress().0))?;
+        let events = self.watcher.try_next().map_err(|error| self.too_slow(&error))?;
         self.events(&events)
+    }
+
+    /// Counts that the watch ends because its client did not keep up, and says so.
+    fn too_slow(&self, error: &WatchError) -> ApiError {
+        self.metrics.ended();
+        failure(error, self.watcher.progress().0)
     }
 
     /// A bookmark at the newest revision if it tells anything, behind the changes up to there.
