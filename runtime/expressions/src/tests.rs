@@ -171,7 +171,7 @@ fn libraries() {
     check("format.dns1123Label().validate('a-b').hasValue()", "false");
     // As schemas see it: bits behind the last byte do not count, and nothing is no base64.
     check("format.byte().validate('aa==').hasValue()", "false");
-    check("format.byte().validate('').value()", r#"["invalid base64"]"#);
+    check("format.byte().validate('').value()", "[invalid base64]");
     check(
         "format.named('uuid').value().validate('x').value()",
         "[does not match the UUID format]",

@@ -73,7 +73,7 @@ fn applied(live: &dyn Object, manager: &str, body: &[u8], force: bool) -> Option
         manager,
         subresource: "",
         now: Time::from_second(100),
-        only: &[],
+        resets: &[],
         emptied: None,
     };
     let applied = apply::apply(live, &sent.document, &write, force, &OneVersion);
