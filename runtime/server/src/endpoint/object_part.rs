@@ -18,7 +18,7 @@ use crate::routes::ServedSubresource;
 #[derive(Clone, Copy, Debug)]
 pub struct ObjectPart<R> {
     /// Dotted paths that writers of the part never come to manage. They do come to manage whatever else they send, even what
-    /// [`Self::prepare`] takes back, as in kube-apiserver.
+    /// its preparation takes back, as in kube-apiserver.
     pub resets: &'static [&'static str],
     /// Takes over from the old object (second) what a write cannot change.
     pub prepare: fn(&mut R, &R),
