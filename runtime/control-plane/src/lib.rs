@@ -19,6 +19,7 @@ mod component_statuses;
 mod connect;
 pub mod controllers;
 mod custom_resources;
+mod data_folder;
 mod delegation;
 pub mod enablement;
 mod event_post;

@@ -34,6 +34,7 @@ use crate::authentication::{authenticator, authorizer, bearer_tokens};
 use crate::bootstrap::Announcement;
 use crate::commands::{self, Asked};
 use crate::controllers::Means;
+use crate::data_folder::DataFolder;
 use crate::delegation::{Host, Lookup, TrustedProxies};
 use crate::enablement::Enablement;
 use crate::flows::StoredFlows;
@@ -41,7 +42,6 @@ use crate::identity::Identity;
 use crate::live_kinds::LiveKinds;
 use crate::loopback::Loopback;
 use crate::options::{Options, StorageKind};
-use crate::private_file::make_private_dir;
 use crate::program::{GroupVersion, Program};
 use crate::running::Running;
 use crate::service_accounts::ServiceAccountKeys;
@@ -106,8 +106,7 @@ async fn serve(program: &Program, options: &Options) -> Result<()> {
         allow_privileged_containers();
     }
     keep_events_for(options.event_ttl);
-    make_private_dir(&options.data_dir)
-        .with_context(|| format!("--data-dir {} cannot be made", options.data_dir.display()))?;
+    let _folder = DataFolder::open(&options.data_dir, program.name).await?;
     let identity = Identity::open(options)?;
     let storage = open_storage(options)?;
     let listener = listen(options, &identity).await?;

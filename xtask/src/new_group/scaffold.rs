@@ -75,7 +75,7 @@ Add a field, then:
 
 ```sh
 cargo xtask generate
-cargo run --package PACKAGE_NAME
+cargo run --package PACKAGE_NAME -- --data-dir=FOLDER_NAME-data
 ```
 
 The server prints where it listens and where its kubeconfig is. With that, in another terminal:
