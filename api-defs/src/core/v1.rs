@@ -11,6 +11,7 @@ mod endpoints;
 mod event;
 mod finalizer_name;
 mod image;
+pub(crate) mod internal_layout;
 mod label_keys;
 mod limit_range;
 mod local_object_reference;

@@ -17,6 +17,8 @@ pub struct StructFacts {
     pub type_meta: Option<TypeMetaFacts>,
     /// The struct is owned and replaced as a whole (`x-kubernetes-map-type: atomic`).
     pub atomic: bool,
+    /// How kube-apiserver orders the fields inside, where that is not the wire order; errors that show a whole value do.
+    pub internal: Option<&'static InternalLayout>,
     /// The fields, in wire order.
     pub fields: &'static [FieldFacts],
 }
@@ -29,6 +31,7 @@ impl StructFacts {
         doc: "",
         type_meta: None,
         atomic: false,
+        internal: None,
         fields: &[],
     };
 
@@ -46,6 +49,17 @@ impl StructFacts {
                 .find_map(|inner| inner.field_named(name))
         })
     }
+}
+
+/// Where the fields of a type stand inside kube-apiserver. Fields go by their JSON names.
+#[derive(Debug, PartialEq, Eq)]
+pub struct InternalLayout {
+    /// The fields in their order inside. Those of the type that are named nowhere here come after them.
+    pub fields: &'static [&'static str],
+    /// A field, and those that it has inside, in front of its own, and that stand beside it on the wire.
+    pub lent: Option<(&'static str, &'static [&'static str])>,
+    /// Fields that there are only on the wire.
+    pub left_out: &'static [&'static str],
 }
 
 /// The `kind` and `apiVersion` that a type writes in front of its fields.

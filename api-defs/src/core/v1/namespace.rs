@@ -81,6 +81,8 @@ pub struct NamespaceCondition {
 }
 
 impl Rules for Namespace {
+    const PHASED_DELETION: bool = true;
+
     fn default_values(&mut self) {
         self.label_with_name();
         if self.status.phase.is_empty() {

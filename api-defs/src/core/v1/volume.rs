@@ -46,6 +46,7 @@ pub struct Volume {
 
 /// Where the data of a volume comes from: exactly one of the members. An empty folder when none is given.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
+#[schema(internal = crate::core::v1::internal_layout::VOLUME_SOURCE)]
 pub struct VolumeSource {
     /// A file or folder of the node. Dangerous: it lets a pod at what belongs to the node.
     #[field(proto = 1)]

@@ -12,7 +12,7 @@ const DOC: &str = "write the description as a doc comment";
 
 const SCHEMA: Grammar = Grammar {
     shown: "#[schema(...)]",
-    once: &["name", "atomic", "union", "type_meta"],
+    once: &["name", "atomic", "union", "type_meta", "internal"],
     repeated: &[],
     instead: &[("doc", DOC), ("description", DOC)],
 };
@@ -69,6 +69,7 @@ pub(crate) struct StructAttrs {
     pub(crate) atomic: bool,
     pub(crate) union: Option<Span>,
     pub(crate) type_meta: Option<Spanned<Vec<Spanned<String>>>>,
+    pub(crate) internal: Option<syn::Path>,
     pub(crate) fields: Vec<FieldAttrs>,
 }
 
@@ -129,6 +130,7 @@ impl StructAttrs {
                 "name" => attrs.name = entry.text("PodSpec", diagnostics),
                 "atomic" => attrs.atomic = entry.flag(diagnostics).is_some(),
                 "union" => attrs.union = entry.flag(diagnostics),
+                "internal" => attrs.internal = entry.path("internal_layout::POD_SPEC", diagnostics),
                 "type_meta" => {
                     let value = entry.texts("v1", diagnostics);
                     attrs.type_meta = Some(Spanned {

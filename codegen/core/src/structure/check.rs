@@ -34,6 +34,7 @@ pub(crate) fn check(input: &DeriveInput, attrs: StructAttrs, diagnostics: &Diagn
         doc: docs::text(&input.attrs),
         type_meta,
         atomic: attrs.atomic,
+        internal: attrs.internal,
         union: attrs.union.is_some(),
         fields: fields.into_iter().map(|field| field.model).collect(),
     }

@@ -121,28 +121,29 @@ fn arms(fields: &[FieldModel], place: impl Fn(Span, &Ident) -> TokenStream) -> T
 
 /// The `StructFacts`.
 fn table(model: &StructModel) -> TokenStream {
-    let StructModel {
-        name,
-        doc,
-        atomic,
-        fields,
-        ..
-    } = model;
-    let type_meta = option(model.type_meta.as_ref().map(|meta| {
+    let StructModel { name, doc, .. } = model;
+    let type_meta = model.type_meta.as_ref().map(|meta| {
         let (api_version, kind) = (&meta.api_version, &meta.kind);
         quote! {
-            ::planesmith_machinery::facts::TypeMetaFacts { api_version: #api_version, kind: #kind }
+            type_meta: ::core::option::Option::Some(
+                ::planesmith_machinery::facts::TypeMetaFacts { api_version: #api_version, kind: #kind }
+            ),
         }
-    }));
-    let fields = fields.iter().map(field_facts);
+    });
+    let atomic = model.atomic.then(|| quote!(atomic: true,));
+    let internal = model.internal.as_ref();
+    let internal = internal.map(|path| quote!(internal: ::core::option::Option::Some(&#path),));
+    let fields = model.fields.iter().map(field_facts);
     quote! {
         ::planesmith_machinery::facts::StructFacts {
             name: #name,
             module: ::core::module_path!(),
             doc: #doc,
-            type_meta: #type_meta,
-            atomic: #atomic,
+            #type_meta
+            #atomic
+            #internal
             fields: &[#(#fields),*],
+            ..::planesmith_machinery::facts::StructFacts::NONE
         }
     }
 }

@@ -25,10 +25,7 @@ pub(crate) fn items(input: &DeriveInput) -> TokenStream {
         static __FACTS: ::planesmith_machinery::facts::StructFacts = ::planesmith_machinery::facts::StructFacts {
             name: #name,
             module: ::core::module_path!(),
-            doc: "",
-            type_meta: ::core::option::Option::None,
-            atomic: false,
-            fields: &[],
+            ..::planesmith_machinery::facts::StructFacts::NONE
         };
 
         fn __facts() -> &'static ::planesmith_machinery::facts::StructFacts {

@@ -1,6 +1,6 @@
 //! The checked facts of a struct; the text form of what machinery's `StructFacts` will hold.
 
-use syn::{Ident, Type};
+use syn::{Ident, Path, Type};
 
 use crate::type_ref::TypeRef;
 
@@ -17,6 +17,8 @@ pub struct StructModel {
     pub type_meta: Option<TypeMeta>,
     /// Owned and replaced as a whole.
     pub atomic: bool,
+    /// Path of the `InternalLayout`: where the fields stand inside kube-apiserver.
+    pub internal: Option<Path>,
     /// At most one of the fields besides the discriminator is set.
     pub union: bool,
     /// The fields, in wire order.

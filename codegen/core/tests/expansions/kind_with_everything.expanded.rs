@@ -7,7 +7,6 @@ const _: () = {
             api_version: "shop.example.com/v1alpha1",
             kind: "Order",
         }),
-        atomic: false,
         fields: &[
             ::planesmith_machinery::facts::FieldFacts {
                 name: "metadata",
@@ -29,6 +28,7 @@ const _: () = {
                 ..::planesmith_machinery::facts::FieldFacts::NONE
             },
         ],
+        ..::planesmith_machinery::facts::StructFacts::NONE
     };
     fn __facts() -> &'static ::planesmith_machinery::facts::StructFacts {
         &__FACTS

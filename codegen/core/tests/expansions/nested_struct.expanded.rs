@@ -3,7 +3,6 @@ const _: () = {
         name: "OrderAddress",
         module: ::core::module_path!(),
         doc: "Where an order goes.\n\nBoth lines are needed.",
-        type_meta: ::core::option::Option::None,
         atomic: true,
         fields: &[
             ::planesmith_machinery::facts::FieldFacts {
@@ -75,6 +74,7 @@ const _: () = {
                 ..::planesmith_machinery::facts::FieldFacts::NONE
             },
         ],
+        ..::planesmith_machinery::facts::StructFacts::NONE
     };
     fn __facts() -> &'static ::planesmith_machinery::facts::StructFacts {
         &__FACTS
@@ -161,8 +161,8 @@ const _: () = {
             api_version: "v1",
             kind: "Note",
         }),
-        atomic: false,
         fields: &[],
+        ..::planesmith_machinery::facts::StructFacts::NONE
     };
     fn __facts() -> &'static ::planesmith_machinery::facts::StructFacts {
         &__FACTS

@@ -7,7 +7,6 @@ const _: () = {
             api_version: "v1",
             kind: "Thing",
         }),
-        atomic: false,
         fields: &[
             ::planesmith_machinery::facts::FieldFacts {
                 name: "metadata",
@@ -15,6 +14,7 @@ const _: () = {
                 ..::planesmith_machinery::facts::FieldFacts::NONE
             },
         ],
+        ..::planesmith_machinery::facts::StructFacts::NONE
     };
     fn __facts() -> &'static ::planesmith_machinery::facts::StructFacts {
         &__FACTS

@@ -8,10 +8,7 @@ const _: () = {
     static __FACTS: ::planesmith_machinery::facts::StructFacts = ::planesmith_machinery::facts::StructFacts {
         name: "Order",
         module: ::core::module_path!(),
-        doc: "",
-        type_meta: ::core::option::Option::None,
-        atomic: false,
-        fields: &[],
+        ..::planesmith_machinery::facts::StructFacts::NONE
     };
     fn __facts() -> &'static ::planesmith_machinery::facts::StructFacts {
         &__FACTS

@@ -27,6 +27,7 @@ use crate::core::v1::VsphereVirtualDiskVolumeSource;
 
 /// What a volume really is. Exactly one field is set, and it cannot change.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
+#[schema(internal = crate::core::v1::internal_layout::PERSISTENT_VOLUME_SOURCE)]
 pub struct PersistentVolumeSource {
     /// A disk of Google Compute Engine. Deprecated: handled by the driver pd.csi.storage.gke.io.
     #[field(proto = 1)]

@@ -12,6 +12,7 @@ use crate::core::v1::{AppArmorProfile, SELinuxOptions, SeccompProfile, WindowsSe
 
 /// Security settings that all containers of a pod share. Those of a container come first.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
+#[schema(internal = crate::core::v1::internal_layout::POD_SECURITY_CONTEXT)]
 pub struct PodSecurityContext {
     /// SELinux context of the containers; made up by the runtime when absent. Not on Windows.
     #[field(proto = 1)]

@@ -12,6 +12,7 @@ use crate::core::v1::{
 
 /// What is wanted of a pod.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
+#[schema(internal = crate::core::v1::internal_layout::POD_SPEC)]
 pub struct PodSpec {
     /// Volumes that its containers can mount.
     #[field(proto = 1, list_type = map, list_map_keys("name"), patch_strategy(merge, retain_keys), patch_merge_key = "name")]
