@@ -1,26 +1,18 @@
 //! The folder in which a server keeps what outlives it: for one server at a time, and always of the same program.
 
-use std::fs::{self, File, OpenOptions, TryLockError};
+use std::fs::{self, File};
 use std::io;
-use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
-use std::time::Duration;
 
 use anyhow::{Context as _, Result, bail};
 
 use crate::private_file::{make_private_dir, write_private};
 
-/// Held by the server that uses the folder, wherever its objects are: certificates, the kubeconfig and the note about the
-/// running server are here in any case.
-const LOCK: &str = "lock";
 /// Names the program. Another one does not know all kinds in the store, and would take namespaces for empty that are not.
 const PROGRAM: &str = "program";
 
-/// How often a server that is about to end is waited for, and how long each time.
-const ATTEMPTS: usize = 20;
-const PAUSE: Duration = Duration::from_millis(50);
-
-/// A folder that nobody else uses until this is dropped.
+/// A folder that nobody else uses until this is dropped, wherever the server's objects are: certificates, the kubeconfig and
+/// the note about the running server are here in any case.
 #[derive(Debug)]
 pub(crate) struct DataFolder {
     _lock: File,
@@ -35,24 +27,9 @@ impl DataFolder {
     pub(crate) async fn open(path: &Path, program: &str) -> Result<Self> {
         let shown = path.display();
         make_private_dir(path).with_context(|| format!("--data-dir {shown} cannot be made"))?;
-        let mut options = OpenOptions::new();
-        options.write(true).create(true).truncate(false).mode(0o600);
-        let lock = options.open(path.join(LOCK));
-        let lock = lock.with_context(|| format!("--data-dir {shown} cannot be written"))?;
-        let mut attempts = 0;
-        loop {
-            match lock.try_lock() {
-                Ok(()) => break,
-                Err(TryLockError::WouldBlock) if attempts < ATTEMPTS => attempts += 1,
-                Err(TryLockError::WouldBlock) => {
-                    bail!("--data-dir {shown} is used by another server; stop it, or choose another folder")
-                }
-                Err(TryLockError::Error(error)) => {
-                    return Err(error).with_context(|| format!("--data-dir {shown} cannot be locked"));
-                }
-            }
-            tokio::time::sleep(PAUSE).await;
-        }
+        let folder = path.to_owned();
+        let lock = tokio::task::spawn_blocking(move || planesmith_store_sled::lock(&folder)).await?;
+        let lock = lock.with_context(|| format!("--data-dir {shown} cannot be used"))?;
         claim(path, program)?;
         Ok(Self { _lock: lock })
     }
@@ -86,9 +63,9 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("data");
         let held = DataFolder::open(&path, "planesmith").await.unwrap();
-        let refused = DataFolder::open(&path, "planesmith").await.unwrap_err().to_string();
+        let refused = format!("{:#}", DataFolder::open(&path, "planesmith").await.unwrap_err());
         assert!(
-            refused.ends_with("is used by another server; stop it, or choose another folder"),
+            refused.ends_with("is used by another process; stop it, or choose another folder"),
             "{refused}"
         );
         drop(held);

@@ -102,7 +102,13 @@ pub(crate) fn create_file(path: &Path) -> Result<File, LogError> {
     options.open(path).map_err(failed("create", path))
 }
 
-fn lock(path: &Path) -> Result<File, LogError> {
+/// Takes the folder at `path` for this process, until what is returned is dropped. Another process that is about to end is
+/// waited for, half a second at most.
+///
+/// # Errors
+///
+/// [`LogError::InUse`] when another process keeps it; otherwise when its file `lock` cannot be made or locked.
+pub fn lock(path: &Path) -> Result<File, LogError> {
     let file = path.join("lock");
     let lock = OpenOptions::new()
         .write(true)

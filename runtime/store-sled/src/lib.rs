@@ -11,4 +11,5 @@ mod merge;
 mod space;
 mod worker;
 
+pub use folder::lock;
 pub use log::SledLog;
