@@ -37,6 +37,10 @@ pub trait Rules: Sized {
     /// Whether valid objects hold proofs, such as signatures, that random ones cannot have: tests take them without.
     const HOLDS_PROOFS: bool = false;
 
+    /// Whether deleting is a phase of the object's life, which it begins by itself: namespaces and definitions, whose content
+    /// goes first. Their preconditions are told in other words.
+    const PHASED_DELETION: bool = false;
+
     /// Fills in values that depend on other fields; declared defaults are already set.
     fn default_values(&mut self) {}
 
@@ -169,6 +173,9 @@ pub mod update_order {
     /// What may not change in its metadata, the declared rules, then what else may not change: the kind calls what it needs
     /// of [`Rules::validate`](super::Rules::validate) there.
     pub const CHANGE_ONLY: &[UpdateStep] = &[MetadataChange, Declared, Change];
+    /// What may not change in its metadata, the new object, then what else may not change; the metadata is looked at no
+    /// second time.
+    pub const METADATA_FIRST: &[UpdateStep] = &[MetadataChange, Object, Change];
     /// The new object, then what may not change; what changes in its metadata is looked at no second time.
     pub const OBJECT_ONLY: &[UpdateStep] = &[Metadata, Object, Change];
 }
@@ -246,6 +253,8 @@ pub struct RulesTable {
     pub prepare_bookmark: fn(&mut dyn Object),
     /// See [`Rules::HOLDS_PROOFS`].
     pub holds_proofs: bool,
+    /// See [`Rules::PHASED_DELETION`].
+    pub phased_deletion: bool,
     /// See [`Rules::default_values`].
     pub default_values: fn(&mut dyn Object),
     /// See [`Rules::preparation_warnings`].
@@ -302,6 +311,7 @@ impl RulesTable {
         hidden_annotations: &[],
         prepare_bookmark: |_| {},
         holds_proofs: false,
+        phased_deletion: false,
         default_values: |_| {},
         preparation_warnings: |_| Vec::new(),
         as_managed: |_| None,
@@ -341,6 +351,7 @@ impl RulesTable {
                 }
             },
             holds_proofs: R::HOLDS_PROOFS,
+            phased_deletion: R::PHASED_DELETION,
             default_values: |object| {
                 if let Some(object) = object.downcast_mut::<R>() {
                     object.default_values();

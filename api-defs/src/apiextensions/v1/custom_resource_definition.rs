@@ -139,6 +139,7 @@ pub struct CustomResourceDefinitionCondition {
 }
 
 impl Rules for CustomResourceDefinition {
+    const PHASED_DELETION: bool = true;
     const METADATA: MetadataRules = MetadataRules::AnyFinalizers;
     const UPDATE_ORDER: &'static [UpdateStep] = update_order::CHANGE_ONLY;
 

@@ -4,7 +4,7 @@ use planesmith_machinery::field_error::FieldErrors;
 use planesmith_machinery::meta::ObjectMeta;
 use planesmith_machinery::micro_time::MicroTime;
 use planesmith_machinery::names;
-use planesmith_machinery::rules::{MetadataRules, Rules, UpdateStep};
+use planesmith_machinery::rules::{MetadataRules, Rules, UpdateStep, update_order};
 use planesmith_machinery::table::Cell;
 use planesmith_machinery::{Resource, Struct};
 
@@ -74,7 +74,7 @@ pub struct LeaseSpec {
 
 impl Rules for Lease {
     const METADATA: MetadataRules = MetadataRules::AnyFinalizers;
-    const UPDATE_ORDER: &'static [UpdateStep] = &[UpdateStep::MetadataChange, UpdateStep::Object, UpdateStep::Change];
+    const UPDATE_ORDER: &'static [UpdateStep] = update_order::METADATA_FIRST;
 
     fn prepare_create(&mut self) {
         if COORDINATED_LEADER_ELECTION.is_on() {

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 
 use planesmith_machinery::field_error::FieldErrors;
 use planesmith_machinery::meta::ObjectMeta;
-use planesmith_machinery::rules::{Rules, UpdateStep};
+use planesmith_machinery::rules::{Rules, UpdateStep, update_order};
 use planesmith_machinery::value::Value;
 use planesmith_machinery::{Resource, Struct};
 
@@ -101,7 +101,7 @@ const TOKEN_SECONDS: (i64, i64) = (600, 1 << 32);
 const MIN_UPDATE_PERIOD: i64 = 10;
 
 impl Rules for CSIDriver {
-    const UPDATE_ORDER: &'static [UpdateStep] = &[UpdateStep::MetadataChange, UpdateStep::Object, UpdateStep::Change];
+    const UPDATE_ORDER: &'static [UpdateStep] = update_order::METADATA_FIRST;
 
     fn default_values(&mut self) {
         self.spec.set_defaults();

@@ -301,8 +301,8 @@ fn check_preconditions(
     options: &DeleteOptions,
 ) -> ApiResult<()> {
     let meta = object.meta();
-    if facts.group.is_empty() && facts.plural == "namespaces" {
-        return check_namespace(facts, meta, entry, options);
+    if facts.hub().rules.phased_deletion {
+        return check_phased(facts, meta, entry, options);
     }
     if let Some(wanted) = options.uid.as_ref().filter(|wanted| **wanted != meta.uid) {
         return Err(ApiError::uid_precondition(
@@ -324,8 +324,8 @@ fn check_preconditions(
     Ok(())
 }
 
-/// The same for namespaces, which have words of their own for it.
-fn check_namespace(facts: &ResourceFacts, meta: &ObjectMeta, entry: &Entry, options: &DeleteOptions) -> ApiResult<()> {
+/// The same for kinds whose deletion is a phase, which have words of their own for it.
+fn check_phased(facts: &ResourceFacts, meta: &ObjectMeta, entry: &Entry, options: &DeleteOptions) -> ApiResult<()> {
     let revision = entry.revision().to_string();
     for (what, wanted, actual) in [
         ("UID", &options.uid, &meta.uid),

@@ -69,6 +69,31 @@ async fn preconditions_name_the_object_that_is_meant() {
 }
 
 #[tokio::test]
+async fn kinds_with_a_phase_for_it_have_words_of_their_own_for_preconditions() {
+    let server = Server::with_places().await;
+    let path = "/api/v1/places/b";
+    let place = server.get(path).await.json();
+    for (what, member, actual) in [
+        ("UID", "uid", &place["metadata"]["uid"]),
+        (
+            "ResourceVersion",
+            "resourceVersion",
+            &place["metadata"]["resourceVersion"],
+        ),
+    ] {
+        let refused = server
+            .delete(path, &format!(r#"{{"preconditions":{{"{member}":"1"}}}}"#))
+            .await;
+        let words = format!(
+            "Operation cannot be fulfilled on places \"b\": Precondition failed: {what} in precondition: 1, {what} in object \
+             meta: {}",
+            actual.as_str().expect("text")
+        );
+        assert_eq!(refused.refusal(), (409, words));
+    }
+}
+
+#[tokio::test]
 async fn finalizers_keep_an_object_until_the_last_one_goes() {
     let server = Server::with_places().await;
     let path = format!("{NOTES}/n");

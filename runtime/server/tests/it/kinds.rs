@@ -149,6 +149,9 @@ pub(crate) struct PlaceStatus {
 }
 
 impl Rules for Place {
+    const PHASED_DELETION: bool = true;
+    const HIDDEN_ANNOTATIONS: &'static [&'static str] = &["test.example.com/hidden"];
+
     fn prepare_create(&mut self) {
         self.spec.finalizers = vec!["keeper".to_owned()];
         self.status.phase = "Active".to_owned();
