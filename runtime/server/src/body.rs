@@ -75,7 +75,13 @@ pub fn format(request: &Parts) -> ApiResult<Format> {
 
 /// Whether what stands behind the media type are parameters, or nothing: each has a name and a value.
 fn has_parameters(content_type: &[u8]) -> bool {
-    let mut parts = content_type.split(|byte| *byte == b';').skip(1).peekable();
+    let (mut in_quotes, mut is_escaped) = (false, false);
+    let ends = |byte: &u8| {
+        in_quotes ^= *byte == b'"' && !is_escaped;
+        is_escaped = in_quotes && *byte == b'\\' && !is_escaped;
+        *byte == b';' && !in_quotes
+    };
+    let mut parts = content_type.split(ends).skip(1).peekable();
     while let Some(part) = parts.next() {
         let name = part.split(|byte| *byte == b'=').next().unwrap_or_default();
         let is_end = parts.peek().is_none() && part.trim_ascii().is_empty();
@@ -112,6 +118,7 @@ mod tests {
         let cases = [
             ("", Some(Format::Json)),
             ("application/json; charset=utf-8", Some(Format::Json)),
+            (r#"application/json; profile="a;b\";c"; v=1"#, Some(Format::Json)),
             ("application/yaml", Some(Format::Yaml)),
             ("application/vnd.kubernetes.protobuf", Some(Format::Protobuf)),
             ("text/plain", None),

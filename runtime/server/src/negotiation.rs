@@ -67,6 +67,8 @@ pub enum Offer {
     Object,
     /// An object that no table is made of: what is posted and not stored, and parts of objects with paths of their own.
     Part,
+    /// A view of an object that is of a declared kind, whatever the object is.
+    Scale,
     /// A resource's list, or a watch of it.
     Collection,
 }
@@ -145,28 +147,24 @@ pub fn negotiate(request: &Parts, offer: Offer) -> ApiResult<Output> {
     let mut output = match header {
         "" | "application/json" | "*/*" => Output::json(),
         _ if !names_something_offered(header) => return Err(nothing_offered(offer)),
-        _ => choose(header, offer).ok_or_else(|| ApiError::not_acceptable(Format::media_types()))?,
+        _ => choose(header, offer, |_| true).ok_or_else(|| ApiError::not_acceptable(Format::media_types()))?,
     };
     output.pretty |= wants_indentation(request);
     Ok(output)
 }
 
 /// As [`negotiate`] for an object or a list of a kind that was defined while serving: the header need not name what is
-/// offered, and of such objects nothing but their metadata is declared in protobuf.
+/// offered, and of such objects nothing but their metadata and their scale is declared in protobuf.
 ///
 /// # Errors
 ///
 /// 406 when the client takes nothing of what is offered.
 pub(crate) fn negotiate_custom(request: &Parts, offer: Offer) -> ApiResult<Output> {
-    let declared = |output: &Output| output.format != Format::Protobuf || output.target != Target::Object;
+    let declared =
+        |output: &Output| output.format != Format::Protobuf || output.target != Target::Object || offer == Offer::Scale;
     let chosen = match accept_header(request) {
-        "" => Some(Output::json()),
-        header => accept::clauses(header).iter().find_map(|clause| {
-            let formats = Format::all().iter();
-            formats
-                .filter_map(|format| satisfy(clause, *format, offer))
-                .find(declared)
-        }),
+        "" | "application/json" | "*/*" => Some(Output::json()),
+        header => choose(header, offer, declared),
     };
     let mut output = chosen.ok_or_else(|| ApiError::not_acceptable(Format::media_types()))?;
     output.pretty |= wants_indentation(request);
@@ -181,7 +179,7 @@ pub(crate) fn negotiate_custom(request: &Parts, offer: Offer) -> ApiResult<Outpu
 pub(crate) fn negotiate_document(request: &Parts) -> ApiResult<Output> {
     let chosen = match accept_header(request) {
         "" => Some(Output::json()),
-        header => choose(header, Offer::Plain),
+        header => choose(header, Offer::Plain, |_| true),
     };
     let mut output = chosen.ok_or_else(|| ApiError::not_acceptable(Format::media_types()))?;
     output.pretty |= wants_indentation(request);
@@ -236,11 +234,12 @@ fn accept_header(request: &Parts) -> &str {
     value.and_then(|value| value.to_str().ok()).unwrap_or_default().trim()
 }
 
-/// The first clause, best quality first, that one of the formats satisfies.
-fn choose(header: &str, offer: Offer) -> Option<Output> {
+/// The first clause, best quality first, that one of the formats satisfies in a way that is `declared`.
+fn choose(header: &str, offer: Offer, declared: impl Fn(&Output) -> bool) -> Option<Output> {
     accept::clauses(header).iter().find_map(|clause| {
-        let mut formats = Format::all().iter();
-        formats.find_map(|format| satisfy(clause, *format, offer))
+        let formats = Format::all().iter();
+        let mut outputs = formats.filter_map(|format| satisfy(clause, *format, offer));
+        outputs.find(&declared)
     })
 }
 
@@ -303,7 +302,7 @@ fn wants_indentation(request: &Parts) -> bool {
 /// 406 of the path itself, before anything was looked at.
 fn nothing_offered(offer: Offer) -> ApiError {
     let streams: &[&str] = match offer {
-        Offer::Plain | Offer::Object | Offer::Part => &[],
+        Offer::Plain | Offer::Object | Offer::Part | Offer::Scale => &[],
         Offer::Collection => &[
             "application/json;stream=watch",
             "application/vnd.kubernetes.protobuf;stream=watch",

@@ -4,7 +4,7 @@ use http::request::Parts;
 use planesmith_machinery::status::{ApiError, ApiResult};
 
 use super::accept::{self, Clause};
-use super::{CBOR_SERVING, Format, Offer, Output, accept_header, satisfy, wants_indentation};
+use super::{Format, Offer, Output, accept_header, choose, wants_indentation};
 
 /// The group of the documents that such pages are.
 pub(crate) const GROUP: &str = "config.k8s.io";
@@ -48,10 +48,9 @@ pub(crate) fn negotiate_page(request: &Parts, kind: &str) -> ApiResult<PageForm>
 
 /// In which form the client is told that there is no page for it.
 pub(crate) fn negotiate_refusal(request: &Parts) -> Output {
-    let clauses = accept::clauses(accept_header(request));
-    let agreed = clauses
-        .iter()
-        .find_map(|clause| formats().find_map(|format| satisfy(clause, format, Offer::Plain)));
+    let agreed = choose(accept_header(request), Offer::Plain, |output| {
+        is_declared(output.format)
+    });
     let mut output = agreed.unwrap_or(Output {
         pretty: true,
         ..Output::json()
@@ -60,13 +59,14 @@ pub(crate) fn negotiate_refusal(request: &Parts) -> Output {
     output
 }
 
-/// The forms of documents that are pages: nothing of them is declared in protobuf.
+/// The forms of documents that are pages.
 fn formats() -> impl Iterator<Item = Format> {
-    let mut formats = vec![Format::Json, Format::Yaml];
-    if CBOR_SERVING.is_on() {
-        formats.push(Format::Cbor);
-    }
-    formats.into_iter()
+    Format::all().iter().copied().filter(|format| is_declared(*format))
+}
+
+/// Nothing of pages is declared in protobuf.
+fn is_declared(format: Format) -> bool {
+    format != Format::Protobuf
 }
 
 fn form(clause: &Clause<'_>, kind: &str) -> Option<PageForm> {

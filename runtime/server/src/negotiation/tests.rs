@@ -178,3 +178,17 @@ fn objects_of_custom_kinds_are_not_told_in_protobuf_but_their_metadata_is() {
         );
     }
 }
+
+#[test]
+fn scales_are_of_a_declared_kind_whatever_is_scaled() {
+    for accept in [
+        "application/vnd.kubernetes.protobuf",
+        "application/vnd.kubernetes.protobuf, */*",
+    ] {
+        let agreed = negotiate_custom(&parts(accept, "", ""), Offer::Scale).expect(accept);
+        assert_eq!((agreed.format, agreed.target), (Format::Protobuf, Target::Object));
+    }
+    let table = "application/json;as=Table;v=v1;g=meta.k8s.io";
+    let agreed = negotiate_custom(&parts(table, "", ""), Offer::Scale).expect(table);
+    assert_eq!(agreed.target, Target::Table);
+}

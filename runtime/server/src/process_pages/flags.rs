@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use super::{DELIMITERS, ProcessPage, member};
+use planesmith_machinery::json;
+
+use super::{DELIMITERS, ProcessPage};
 
 /// The flags by their names, those that nobody set with their defaults.
 #[derive(Debug)]
@@ -22,17 +24,9 @@ impl ProcessPage for FlagsPage {
     }
 
     fn members(&self, out: &mut Vec<u8>) {
-        if self.0.is_empty() {
-            return;
-        }
-        out.extend_from_slice(b",\"flags\":{");
-        for (index, (name, value)) in self.0.iter().enumerate() {
-            if index > 0 {
-                out.push(b',');
-            }
-            member(name, value, out);
-        }
-        out.push(b'}');
+        out.extend_from_slice(b",\"flags\":");
+        let flags = self.0.iter().map(|(name, value)| (name.as_str(), value.as_str()));
+        json::encode_object(flags, out, json::encode_text);
     }
 }
 

@@ -90,14 +90,8 @@ impl ProcessPage for StatusPage {
         member("binaryVersion", self.binary_version(), out);
         out.push(b',');
         member("emulationVersion", &self.emulated_version(), out);
-        out.extend_from_slice(b",\"paths\":[");
-        for (index, path) in self.paths.iter().enumerate() {
-            if index > 0 {
-                out.push(b',');
-            }
-            json::encode_text(path, out);
-        }
-        out.push(b']');
+        out.extend_from_slice(b",\"paths\":");
+        json::encode_array(&self.paths, out, |path, out| json::encode_text(path, out));
     }
 }
 
