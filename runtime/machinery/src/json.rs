@@ -115,11 +115,7 @@ pub(crate) fn depth(json: &[u8]) -> usize {
 }
 
 /// Appends elements as a JSON array.
-pub(crate) fn encode_array<T>(
-    elements: impl IntoIterator<Item = T>,
-    out: &mut Vec<u8>,
-    write: impl Fn(T, &mut Vec<u8>),
-) {
+pub fn encode_array<T>(elements: impl IntoIterator<Item = T>, out: &mut Vec<u8>, write: impl Fn(T, &mut Vec<u8>)) {
     out.push(b'[');
     for (index, element) in elements.into_iter().enumerate() {
         if index > 0 {
@@ -131,7 +127,7 @@ pub(crate) fn encode_array<T>(
 }
 
 /// Appends entries as a JSON object, in their order.
-pub(crate) fn encode_object<'k, T>(
+pub fn encode_object<'k, T>(
     entries: impl IntoIterator<Item = (&'k str, T)>,
     out: &mut Vec<u8>,
     write: impl Fn(T, &mut Vec<u8>),
@@ -160,17 +156,14 @@ pub struct Encoded {
     pub bytes: Vec<u8>,
     /// Where the digits of the resource version go, between the quotes.
     pub gap: usize,
-    /// Length of `{"kind":...,"apiVersion":...,`; `{` followed by the bytes behind it is the form of a list's item. 0 for an
-    /// object whose keys are in their order.
-    pub prefix: usize,
 }
 
 /// Encodes `object` for the store. Its own resourceVersion is left out.
 #[must_use]
 pub fn encode_for_storage(object: &dyn Object) -> Encoded {
     let mut bytes = Vec::with_capacity(1024);
-    let (gap, prefix) = writer::write_for_storage(&mut bytes, object);
-    Encoded { bytes, gap, prefix }
+    let gap = writer::write_for_storage(&mut bytes, object);
+    Encoded { bytes, gap }
 }
 
 /// Reads one JSON document over `target`: what the document does not mention stays as it is.

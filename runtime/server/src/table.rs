@@ -96,27 +96,17 @@ fn append(
     forms: &Forms,
     shown: RowObject,
 ) -> ApiResult<()> {
-    let hidden = facts.hub().rules.hidden_annotations;
     if let (Subject::Entry(entry), RowObject::Metadata) = (subject, shown)
-        && hidden.is_empty()
         && forms.is_as_stored(entry)
     {
         return KeptRow::of(entry, forms)?.append_to(table);
     }
     let object = subject.object(forms)?;
-    if !hidden.is_empty() && shown == RowObject::Metadata {
-        let mut bare = object.boxed();
-        bare.meta_mut()
-            .annotations
-            .retain(|key, _| !hidden.contains(&key.as_str()));
-        table.row(&*bare, &*bare, shown);
-        return Ok(());
-    }
-    match subject.printed(facts, forms)? {
-        None => table.row(&*object, &*object, shown),
-        // The metadata is that of what is printed: what a version keeps in annotations is for those who read all of it.
-        Some(printed) if matches!(shown, RowObject::Metadata) => table.row(&*printed, &*printed, shown),
-        Some(printed) => table.row(&*printed, &*object, shown),
+    let printed = subject.printed(facts, forms)?;
+    let printed = printed.as_deref().unwrap_or(&*object);
+    match shown {
+        RowObject::Metadata => table.row_of_metadata(printed, &forms.bare_meta(&*object)?),
+        RowObject::Object | RowObject::Nothing => table.row(printed, &*object, shown),
     }
     Ok(())
 }

@@ -1,7 +1,7 @@
 //! Writes an object as kube-apiserver writes what it holds as a tree: all keys in order, at every depth.
 
 use super::text::write_str;
-use super::writer::{close_object, write_value, write_view};
+use super::writer::{close_object, write_list, write_value, write_view};
 use super::{Strictness, encode_value, parse_value};
 use crate::facts::FieldFacts;
 use crate::raw::is_field_set;
@@ -91,18 +91,7 @@ fn write_sorted_view(out: &mut Vec<u8>, view: &View<'_>) {
             }
             close_object(out);
         }
-        View::List(list) => {
-            out.push(b'[');
-            for index in 0..list.len() {
-                if index > 0 {
-                    out.push(b',');
-                }
-                if let Some(element) = list.get(index) {
-                    write_sorted_view(out, &element.view());
-                }
-            }
-            out.push(b']');
-        }
+        View::List(list) => write_list(out, *list, |out, element| write_sorted_view(out, &element.view())),
         View::Scalar(scalar) => write_scalar(out, *scalar),
         other => write_view(out, other),
     }

@@ -6,7 +6,7 @@ use base64::engine::general_purpose::STANDARD;
 use super::sorted::{write_sorted, write_sorted_for_storage};
 use super::text::{write_double, write_int, write_str};
 use crate::facts::{StructFacts, TypeFacts, TypeMetaFacts};
-use crate::value::{Struct, Value, View};
+use crate::value::{List, Struct, Value, View};
 
 /// Appends `object` with its kind and apiVersion in front, when it has them.
 pub(crate) fn write_struct(out: &mut Vec<u8>, object: &dyn Struct) {
@@ -114,24 +114,27 @@ pub(crate) fn write_view(out: &mut Vec<u8>, view: &View<'_>) {
         View::Bytes(bytes) => write_bytes(out, bytes),
         View::Scalar(value) => value.write_json(out),
         View::Struct(value) => write_struct(out, *value),
-        View::List(list) => {
-            out.push(b'[');
-            for index in 0..list.len() {
-                if index > 0 {
-                    out.push(b',');
-                }
-                if let Some(element) = list.get(index) {
-                    write_value(out, element);
-                }
-            }
-            out.push(b']');
-        }
+        View::List(list) => write_list(out, *list, write_value),
         View::Map(_) => {
             out.push(b'{');
             write_inline(out, view);
             close_object(out);
         }
     }
+}
+
+/// Appends a list whose elements `write` appends.
+pub(super) fn write_list(out: &mut Vec<u8>, list: &dyn List, write: impl Fn(&mut Vec<u8>, &dyn Value)) {
+    out.push(b'[');
+    for index in 0..list.len() {
+        if index > 0 {
+            out.push(b',');
+        }
+        if let Some(element) = list.get(index) {
+            write(out, element);
+        }
+    }
+    out.push(b']');
 }
 
 fn write_bytes(out: &mut Vec<u8>, bytes: &[u8]) {
@@ -146,9 +149,9 @@ fn write_bytes(out: &mut Vec<u8>, bytes: &[u8]) {
 }
 
 /// What the server adds to an object as it stores it: see [`super::encode_for_storage`].
-pub(crate) fn write_for_storage(out: &mut Vec<u8>, object: &dyn Struct) -> (usize, usize) {
+pub(crate) fn write_for_storage(out: &mut Vec<u8>, object: &dyn Struct) -> usize {
     if object.is_tree() {
-        return (write_sorted_for_storage(out, object), 0);
+        return write_sorted_for_storage(out, object);
     }
     let facts: &StructFacts = object.facts();
     let mut gap = 0;
@@ -156,7 +159,6 @@ pub(crate) fn write_for_storage(out: &mut Vec<u8>, object: &dyn Struct) -> (usiz
     if let Some(meta) = facts.type_meta {
         write_type_meta(out, meta);
     }
-    let prefix = out.len();
     for (index, field) in facts.fields.iter().enumerate() {
         let view = object.field(index).view();
         match &view {
@@ -171,7 +173,7 @@ pub(crate) fn write_for_storage(out: &mut Vec<u8>, object: &dyn Struct) -> (usiz
         }
     }
     close_object(out);
-    (gap, prefix)
+    gap
 }
 
 /// Appends metadata with an empty resourceVersion; answers where its digits go.

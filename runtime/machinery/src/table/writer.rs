@@ -78,6 +78,11 @@ impl TableWriter {
         self.row_of_encoded(&PrintedCells::of(printed), object, object.meta(), shown);
     }
 
+    /// Appends the row of `printed` that shows the metadata `meta` of its object.
+    pub fn row_of_metadata(&mut self, printed: &dyn Object, meta: &ObjectMeta) {
+        self.row_of_encoded(&PrintedCells::of(printed), printed, meta, RowObject::Metadata);
+    }
+
     /// Appends a row; `meta` is the metadata of `object`.
     pub fn row_of(&mut self, cells: &[Cell], object: &dyn Struct, meta: &ObjectMeta, shown: RowObject) {
         self.row_of_encoded(&PrintedCells::encode(cells), object, meta, shown);

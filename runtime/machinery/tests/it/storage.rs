@@ -34,7 +34,8 @@ fn a_version_and_a_list_item_can_be_cut_from_stored_bytes() {
 
     let mut item = Vec::new();
     json::encode_item(&object, &mut item);
-    assert_eq!([b"{", &stored[encoded.prefix..]].concat(), item);
+    let prefix = r#"{"kind":"ConfigMap","apiVersion":"v1","#;
+    assert_eq!([b"{", &stored[prefix.len()..]].concat(), item);
 }
 
 #[test]
@@ -45,6 +46,5 @@ fn an_empty_object_has_a_place_for_its_version_too() {
         text,
         r#"{"kind":"ConfigMap","apiVersion":"v1","metadata":{"resourceVersion":""}}"#
     );
-    assert_eq!(&text[encoded.prefix..], r#""metadata":{"resourceVersion":""}}"#);
     assert_eq!(&text[encoded.gap..], r#""}}"#);
 }

@@ -78,18 +78,32 @@ impl Endpoint {
         Ok(converted.into_iter().next().unwrap_or(entry))
     }
 
-    /// The custom object of an entry, in the endpoint's version.
+    /// The object of an entry, in the endpoint's version.
     ///
     /// # Errors
     ///
     /// 500 when it cannot be read or converted.
-    pub(crate) async fn custom_object(&self, entry: &Entry) -> ApiResult<Box<dyn Object>> {
+    pub(crate) async fn object_of(&self, entry: &Entry) -> ApiResult<Box<dyn Object>> {
         if !custom::needs_converter(entry.bytes(), self.kind()) {
             return self.forms().object(entry.bytes());
         }
         match self.asked(entry).await? {
             Some(object) => Ok(Box::new(object)),
             None => self.forms().object(entry.bytes()),
+        }
+    }
+
+    /// The same object; one of a custom kind in the endpoint's version.
+    ///
+    /// # Errors
+    ///
+    /// 500 when the converter fails.
+    pub(crate) async fn converted_object(&self, object: Box<dyn Object>) -> ApiResult<Box<dyn Object>> {
+        match object.as_custom() {
+            Some(custom) if !std::ptr::eq(custom.resource(), self.kind()) => {
+                Ok(Box::new(custom::convert_later(custom, self.kind()).await?))
+            }
+            _ => Ok(object),
         }
     }
 

@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use bytes::Bytes;
 use planesmith_machinery::json::Strictness;
+use planesmith_machinery::meta::{ObjectMeta, PartialObjectMetadata};
 use planesmith_machinery::object::Object;
 use planesmith_machinery::resource::ResourceFacts;
 use planesmith_machinery::status::{ApiError, ApiResult};
@@ -40,7 +41,7 @@ pub(crate) enum Form {
     MetadataMessage = 2,
     /// What tables show.
     Row = 3,
-    /// The JSON of the metadata alone; needed for what is stored with all keys in order only.
+    /// The JSON of the metadata alone; needed where it is no part of what is stored.
     Metadata = 4,
     /// The first of the frames of watches.
     Frames = 8,
@@ -124,9 +125,9 @@ impl Forms {
         self.object(entry.bytes())
     }
 
-    /// An object of the storage version in the endpoint's version.
+    /// An object of the storage version in the endpoint's version; one that is of that already stays as it is.
     pub(crate) fn in_version(&self, hub: Box<dyn Object>) -> ApiResult<Box<dyn Object>> {
-        if self.is_stored() {
+        if self.is_stored() || std::ptr::eq(hub.resource(), self.facts) {
             Ok(hub)
         } else {
             conversion::try_convert(&*hub, self.facts)
@@ -152,22 +153,51 @@ impl Forms {
 
     /// The protobuf message of a PartialObjectMetadata.
     pub(crate) fn metadata_message(&self, entry: &Arc<Entry>) -> ApiResult<Bytes> {
-        self.kept(entry, Form::MetadataMessage, |object| {
-            let partial = planesmith_machinery::meta::PartialObjectMetadata {
-                metadata: object.meta().clone(),
-            };
-            let mut out = Vec::with_capacity(512);
-            protobuf::encode(&partial, &mut out);
-            out
+        entry.form(self.id(Form::MetadataMessage, 0), |entry| {
+            Ok(metadata_message(self.entry_meta(entry)?))
         })
     }
 
     /// The JSON of the metadata alone, as a PartialObjectMetadata has it.
     pub(crate) fn metadata(&self, entry: &Arc<Entry>) -> ApiResult<Bytes> {
-        if self.writes_trees() {
-            return self.kept(entry, Form::Metadata, |object| json::to_vec(object.meta()));
+        if self.has_own_metadata() {
+            return entry.form(self.id(Form::Metadata, 0), |entry| {
+                Ok(json::to_vec(&self.entry_meta(entry)?).into())
+            });
         }
         Ok(entry.bytes().slice(metadata_range(entry.bytes())?))
+    }
+
+    /// Whether the metadata that is shown alone is not what is stored.
+    pub(crate) fn has_own_metadata(&self) -> bool {
+        self.writes_trees() || !self.hidden_annotations().is_empty()
+    }
+
+    fn entry_meta(&self, entry: &Entry) -> ApiResult<ObjectMeta> {
+        match self.facts.custom {
+            Some(_) => self.bare_meta(&*self.object_of(entry)?),
+            None => Ok(self.without_hidden(self.stored(entry.bytes())?.meta().clone())),
+        }
+    }
+
+    /// The metadata of an object in the endpoint's version, as it is shown alone: that of the storage version, because what a
+    /// declared version keeps in annotations is for those who read all of it.
+    pub(crate) fn bare_meta(&self, object: &dyn Object) -> ApiResult<ObjectMeta> {
+        let meta = match self.facts.custom.is_some() || self.is_stored() {
+            true => object.meta().clone(),
+            false => conversion::try_convert(object, self.facts.hub())?.meta().clone(),
+        };
+        Ok(self.without_hidden(meta))
+    }
+
+    fn without_hidden(&self, mut meta: ObjectMeta) -> ObjectMeta {
+        let hidden = self.hidden_annotations();
+        meta.annotations.retain(|key, _| !hidden.contains(&key.as_str()));
+        meta
+    }
+
+    fn hidden_annotations(&self) -> &'static [&'static str] {
+        self.facts.hub().rules.hidden_annotations
     }
 
     fn kept(&self, entry: &Arc<Entry>, form: Form, encode: impl Fn(&dyn Object) -> Vec<u8>) -> ApiResult<Bytes> {
@@ -182,7 +212,14 @@ impl Forms {
     }
 }
 
-/// Where the value of `metadata` stands in the JSON of an object. It is the same in every version.
+/// The protobuf message of a PartialObjectMetadata.
+pub(crate) fn metadata_message(metadata: ObjectMeta) -> Bytes {
+    let mut out = Vec::with_capacity(512);
+    protobuf::encode(&PartialObjectMetadata { metadata }, &mut out);
+    out.into()
+}
+
+/// Where the value of `metadata` stands in the JSON of an object.
 pub(crate) fn metadata_range(json: &[u8]) -> ApiResult<Range<usize>> {
     #[derive(serde::Deserialize)]
     struct Pieces<'b> {

@@ -8,13 +8,14 @@ use axum::response::Response;
 use bytes::Bytes;
 use http::StatusCode;
 use http::request::Parts;
-use planesmith_machinery::meta::{ListMeta, PartialObjectMetadata};
+use planesmith_machinery::meta::{ListMeta, ObjectMeta, PartialObjectMetadata};
 use planesmith_machinery::object::Object;
 use planesmith_machinery::resource::ResourceFacts;
 use planesmith_machinery::status::{ApiError, ApiResult, Reason};
 use planesmith_machinery::{conversion, json, protobuf};
 use planesmith_store::{Entry, Revision};
 
+use super::forms::metadata_message;
 use super::{Endpoint, Forms};
 use crate::list_stream::{Items, ListStream};
 use crate::negotiation::{Format, Offer, Output, Target, negotiate, negotiate_custom};
@@ -107,15 +108,9 @@ impl<'a> Subject<'a> {
 
     /// Compact JSON of the metadata.
     pub(crate) fn metadata(self, forms: &Forms) -> ApiResult<Bytes> {
-        let hidden = forms.facts().hub().rules.hidden_annotations;
-        if !hidden.is_empty() {
-            let mut meta = self.object(forms)?.meta().clone();
-            meta.annotations.retain(|key, _| !hidden.contains(&key.as_str()));
-            return Ok(json::to_vec(&meta).into());
-        }
         match self {
             Subject::Entry(entry) => forms.metadata(entry),
-            Subject::Former(..) | Subject::Object(_) => Ok(json::to_vec(self.object(forms)?.meta()).into()),
+            Subject::Former(..) | Subject::Object(_) => Ok(json::to_vec(&self.bare_meta(forms)?).into()),
         }
     }
 
@@ -134,12 +129,12 @@ impl<'a> Subject<'a> {
         if let Subject::Entry(entry) = self {
             return forms.metadata_message(entry);
         }
-        let partial = PartialObjectMetadata {
-            metadata: self.object(forms)?.meta().clone(),
-        };
-        let mut out = Vec::new();
-        protobuf::encode(&partial, &mut out);
-        Ok(out.into())
+        Ok(metadata_message(self.bare_meta(forms)?))
+    }
+
+    /// The metadata as it is shown alone.
+    pub(crate) fn bare_meta(self, forms: &Forms) -> ApiResult<ObjectMeta> {
+        forms.bare_meta(&*self.object(forms)?)
     }
 }
 
@@ -238,10 +233,10 @@ impl Endpoint {
     }
 
     fn list_json(&self, meta: &ListMeta, entries: Vec<Arc<Entry>>) -> ApiResult<ListStream> {
-        let prefix = self.forms().prefix();
         if self.forms().writes_trees() {
             return self.whole_items(meta, entries);
         }
+        let prefix = self.forms().prefix();
         let head = list_head(self.kind().list_kind, self.kind().api_version, meta);
         let items = if self.forms().is_stored() && entries.iter().all(|entry| entry.bytes().starts_with(prefix)) {
             let skip = prefix.len();

@@ -16,7 +16,7 @@ const PLACE: usize = 2 * size_of::<u64>();
 /// The cells of a row, and where the entry has its metadata.
 pub(super) struct KeptRow<'e> {
     entry: &'e Arc<Entry>,
-    /// The metadata, where the entry does not have it in the order of its fields.
+    /// The metadata, where it is no part of the entry's bytes.
     metadata: Option<Bytes>,
     /// The place, and the cells as [`PrintedCells`] encodes them.
     bytes: Bytes,
@@ -27,7 +27,7 @@ impl<'e> KeptRow<'e> {
     pub(super) fn of(entry: &'e Arc<Entry>, forms: &Forms) -> ApiResult<Self> {
         let bytes = entry.form(forms.id(Form::Row, 0), |_| {
             let cells = PrintedCells::of(&*forms.object_of(entry)?);
-            let place = match forms.writes_trees() {
+            let place = match forms.has_own_metadata() {
                 true => 0..0,
                 false => metadata_range(entry.bytes())?,
             };
@@ -38,7 +38,7 @@ impl<'e> KeptRow<'e> {
             bytes.extend_from_slice(&cells);
             Ok::<_, ApiError>(Bytes::from(bytes))
         })?;
-        let metadata = forms.writes_trees().then(|| forms.metadata(entry)).transpose()?;
+        let metadata = forms.has_own_metadata().then(|| forms.metadata(entry)).transpose()?;
         Ok(Self { entry, metadata, bytes })
     }
 

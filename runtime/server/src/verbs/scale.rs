@@ -41,14 +41,14 @@ const NOT_SET: i32 = i32::MIN;
 impl Endpoint {
     /// Reads the number of replicas.
     pub(crate) async fn get_scale(&self, call: &Call, facts: &'static ScaleFacts) -> ApiResult<Response> {
-        let output = self.agree(&call.parts, Offer::Object)?;
+        let output = self.agree(&call.parts, Offer::Scale)?;
         let key = self.store().key(call.namespace(), call.name())?;
         let entry = self
             .store()
             .collection()
             .get(&key)
             .ok_or_else(|| self.not_found(call.name()))?;
-        let object = self.forms().object(entry.bytes())?;
+        let object = self.object_of(&entry).await?;
         if object.as_custom().is_some() && found_at(&*object, facts.spec_replicas).is_none() {
             let path = facts.spec_replicas;
             return Err(ApiError::internal(format!(
@@ -65,7 +65,7 @@ impl Endpoint {
         body: Body,
         facts: &'static ScaleFacts,
     ) -> ApiResult<Response> {
-        let output = self.agree(&call.parts, Offer::Object)?;
+        let output = self.agree(&call.parts, Offer::Scale)?;
         let (format, body) = self.read_body(call, body, BodyUse::Update).await?;
         let options = WriteOptions::for_update(call.query())?;
         let decoder = self.decoder(call, EXPECTED, &options);
@@ -82,7 +82,7 @@ impl Endpoint {
     /// Changes the number of replicas.
     pub(crate) async fn patch_scale(&self, call: &Call, body: Body, facts: &'static ScaleFacts) -> ApiResult<Response> {
         let kind = PatchKind::of(call, self.kind())?;
-        let output = self.agree(&call.parts, Offer::Object)?;
+        let output = self.agree(&call.parts, Offer::Scale)?;
         let body = self.read_bytes(call, body, BodyUse::Patch).await?;
         let Some(kind) = kind else {
             return self.apply_scale(call, patch_text(call, body)?, facts, output).await;
@@ -128,8 +128,8 @@ impl Endpoint {
         };
         let changed = write.change(write.call.name(), &change).await?;
         let object = match changed.outcome {
-            Outcome::Stored(entry) => self.forms().object(entry.bytes())?,
-            Outcome::Unstored(object) => self.forms().in_version(object)?,
+            Outcome::Stored(entry) => self.object_of(&entry).await?,
+            Outcome::Unstored(object) => self.forms().in_version(self.converted_object(object).await?)?,
         };
         shown(output, write.call.query(), &scale_of(&*object, facts))
     }

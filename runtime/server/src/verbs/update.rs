@@ -194,7 +194,7 @@ impl Write<'_> {
         let bodies = self.endpoint.stores().large_bodies();
         let kind = self.endpoint.kind();
         let old = match kind.custom {
-            Some(_) if custom::needs_converter(entry.bytes(), kind) => self.endpoint.custom_object(entry).await?,
+            Some(_) if custom::needs_converter(entry.bytes(), kind) => self.endpoint.object_of(entry).await?,
             Some(_) => {
                 self.in_turn(size, || self.endpoint.forms().object(entry.bytes()))
                     .await?

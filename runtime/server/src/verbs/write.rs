@@ -401,7 +401,7 @@ impl<'a> Write<'a> {
         let query = self.call.query();
         let outcome = match outcome {
             Outcome::Stored(entry) => Outcome::Stored(self.endpoint.converted_one(entry).await?),
-            Outcome::Unstored(object) => Outcome::Unstored(object),
+            Outcome::Unstored(object) => Outcome::Unstored(self.endpoint.converted_object(object).await?),
         };
         let size = match &outcome {
             Outcome::Stored(entry) => self.size_with(entry),

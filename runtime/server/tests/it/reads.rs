@@ -39,6 +39,30 @@ async fn an_object_is_read_in_the_form_that_the_client_takes() {
 }
 
 #[tokio::test]
+async fn metadata_alone_hides_in_every_form_what_the_kind_hides() {
+    let server = Server::with_places().await;
+    let body = r#"{"metadata":{"name":"p","annotations":{"test.example.com/hidden":"unseen","test.example.com/seen":"x"}}}"#;
+    server.create("/api/v1/places", body).await;
+    let of = |form: &str, target: &str| format!("application/{form};as={target};v=v1;g=meta.k8s.io");
+    let (json, protobuf) = ("json", "vnd.kubernetes.protobuf");
+    let (one, list) = ("PartialObjectMetadata", "PartialObjectMetadataList");
+    for (accept, path) in [
+        (of(json, one), "/api/v1/places/p"),
+        (of(json, list), "/api/v1/places"),
+        (of(json, "Table"), "/api/v1/places/p"),
+        (of(json, "Table"), "/api/v1/places"),
+        (of(protobuf, one), "/api/v1/places/p"),
+        (of(protobuf, list), "/api/v1/places"),
+    ] {
+        let text = server.get_as(&accept, path).await.text;
+        assert!(text.contains("test.example.com/seen"), "{accept} {path}: {text}");
+        assert!(!text.contains("unseen"), "{accept} {path}: {text}");
+    }
+    let whole = server.get("/api/v1/places/p").await.text;
+    assert!(whole.contains("unseen"), "{whole}");
+}
+
+#[tokio::test]
 async fn what_is_not_there_is_told_in_the_clients_form() {
     let server = Server::with_places().await;
     let missing = server.get(&format!("{NOTES}/%3Ca%3E")).await;
