@@ -83,11 +83,6 @@ impl Forms {
         self.is_stored() && (is_current || self.store.fits(entry))
     }
 
-    /// The kind in the endpoint's version.
-    pub(crate) fn facts(&self) -> &'static ResourceFacts {
-        self.facts
-    }
-
     /// Whether objects are written as trees, as those of custom kinds are: all keys are in their order, and items of lists say
     /// what they are.
     pub(crate) fn writes_trees(&self) -> bool {
