@@ -57,8 +57,10 @@ pub(crate) fn run(input: &[u8]) {
                 .map(|entry| format!("{:?}", entry.fields_v1))
         };
         assert_eq!(owners(&*live), owners(&*both), "nothing of others was taken");
+        // A zero where a default goes is stored as the default: whoever says it again changes what others own by now.
+        let is_stored_as_said = applied(&*live, "three", first, false).is_some();
         assert!(
-            applied(&*both, "one", first, false).is_some(),
+            !is_stored_as_said || applied(&*both, "one", first, false).is_some(),
             "nothing of others was changed"
         );
     }
