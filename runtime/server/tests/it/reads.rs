@@ -41,7 +41,8 @@ async fn an_object_is_read_in_the_form_that_the_client_takes() {
 #[tokio::test]
 async fn metadata_alone_hides_in_every_form_what_the_kind_hides() {
     let server = Server::with_places().await;
-    let body = r#"{"metadata":{"name":"p","annotations":{"test.example.com/hidden":"unseen","test.example.com/seen":"x"}}}"#;
+    let body =
+        r#"{"metadata":{"name":"p","annotations":{"test.example.com/hidden":"unseen","test.example.com/seen":"x"}}}"#;
     server.create("/api/v1/places", body).await;
     let of = |form: &str, target: &str| format!("application/{form};as={target};v=v1;g=meta.k8s.io");
     let (json, protobuf) = ("json", "vnd.kubernetes.protobuf");
