@@ -27,6 +27,7 @@ use crate::fields::Set;
 use crate::meta::ManagedFieldsEntry;
 
 pub use conflict::Conflict;
+pub(crate) use managers::unmanaged;
 pub use object::apply;
 pub(crate) use reconcile::reconcile;
 pub use scale::apply_scale;

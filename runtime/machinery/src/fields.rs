@@ -19,6 +19,8 @@ pub use emptied::emptied;
 pub use equality::{equal, equal_structs};
 pub use json::FieldsError;
 pub use key_value::KeyValue;
-pub(crate) use managed::{Entries, Entry, Operation, SYSTEM_FIELDS, reset_fields};
-pub use managed::{ScaleWrite, Tracking, Versions, keep_times, manager_name, track_scale, track_write};
+pub(crate) use managed::{Entries, Operation, SCALE, SYSTEM_FIELDS, reset_fields};
+pub use managed::{
+    ScaleManagers, ScaleWrite, Tracking, Versions, forgets_managers, keep_times, manager_name, track_write,
+};
 pub use set::Set;

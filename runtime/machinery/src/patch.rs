@@ -9,7 +9,6 @@ mod json_patch;
 mod merge;
 mod strategic;
 
-use std::borrow::Cow;
 use std::fmt;
 
 use crate::field_error::FieldErrors;
@@ -30,8 +29,6 @@ pub struct Patched<'p> {
     pub findings: Vec<String>,
     /// The patch, when errors show it in place of the document.
     patch: Option<&'p [u8]>,
-    /// Errors show the fields of the document by name.
-    is_custom: bool,
 }
 
 impl Patched<'_> {
@@ -40,14 +37,7 @@ impl Patched<'_> {
             document,
             findings,
             patch: None,
-            is_custom: false,
         }
-    }
-
-    /// The same as an object of a custom kind, whose fields have no order but that of their names.
-    #[must_use]
-    pub fn of_custom_kind(self, is_custom: bool) -> Self {
-        Self { is_custom, ..self }
     }
 
     /// 422: the new document is not an object of its kind.
@@ -55,18 +45,11 @@ impl Patched<'_> {
     pub fn refuse(&self, why: impl fmt::Display) -> ApiError {
         let shown = match self.patch {
             Some(patch) => strategic::shown(patch),
-            None => String::from_utf8_lossy(&self.shown_document()).into_owned(),
+            None => String::from_utf8_lossy(&self.document).into_owned(),
         };
         let mut errors = FieldErrors::default();
         errors.invalid("patch", shown, why.to_string());
         ApiError::invalid(&GroupKind::default(), "", &errors)
-    }
-
-    /// The new document as messages show it.
-    #[must_use]
-    pub fn shown_document(&self) -> Cow<'_, [u8]> {
-        let sorted = self.is_custom.then(|| sorted(&self.document)).flatten();
-        sorted.map_or(Cow::Borrowed(&self.document), Cow::Owned)
     }
 
     /// 422: strict reading noticed something, in the patch or (`decoded`) in the new document. `None` when it did not.
@@ -78,29 +61,19 @@ impl Patched<'_> {
     }
 }
 
-/// The same JSON with all fields in the order of their names.
-fn sorted(document: &[u8]) -> Option<Vec<u8>> {
-    let document: serde_json::Value = serde_json::from_slice(document).ok()?;
+/// The same document with all fields in the order of their names, as kube-apiserver has those of custom kinds.
+#[must_use]
+pub fn sorted(document: &[u8]) -> Vec<u8> {
+    let document: serde_json::Value = serde_json::from_slice(document).unwrap_or_default();
     let mut sorted = Vec::new();
     json::encode_value(&document, &mut sorted);
-    Some(sorted)
+    sorted
 }
 
 /// Reads a patch as a tree, with what strict reading noticed.
 fn read(patch: &[u8], strictness: Strictness) -> Result<(serde_json::Value, Vec<String>), DecodeError> {
     let (value, findings) = json::parse_value(patch, strictness)?;
     Ok((value, findings.messages().to_vec()))
-}
-
-/// A sent empty list of managers asks to forget all of them, as a list of one empty entry does; a decoded object could
-/// not tell it from none.
-fn mark_reset(document: &mut document::Node<'_>) {
-    let entries = document
-        .changed_entry("metadata")
-        .and_then(|metadata| metadata.changed_entry("managedFields"));
-    if let Some(entries) = entries {
-        entries.fill_empty_list();
-    }
 }
 
 #[cfg(test)]

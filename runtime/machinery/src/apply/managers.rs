@@ -149,7 +149,7 @@ impl Target<'_> {
 }
 
 /// Fields that nobody can manage.
-pub(super) fn unmanaged() -> Set<'static> {
+pub(crate) fn unmanaged() -> Set<'static> {
     let mut fields = Set::of([["apiVersion"], ["kind"], ["metadata"]].map(|path| path.map(PathElement::field)));
     for field in SYSTEM_FIELDS {
         fields.insert(["metadata", field].map(PathElement::field));

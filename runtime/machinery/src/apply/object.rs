@@ -13,7 +13,7 @@ use crate::object::Object;
 use crate::resource::ResourceFacts;
 
 /// The manager of what an object holds that nobody is known to have set.
-const BEFORE: &str = "before-first-apply";
+pub(super) const BEFORE: &str = "before-first-apply";
 
 /// Applies `applied` to `live`, a zero object when there is none. Both are in the version of the request.
 ///

@@ -4,8 +4,9 @@ use serde_json::Value;
 
 use crate::group_version::GroupVersion;
 use crate::json::{self, Strictness};
+use crate::meta::ManagedFieldsEntry;
 use crate::status::ApiError;
-use crate::yaml;
+use crate::{unstructured, yaml};
 
 /// A document to be applied, as YAML or JSON.
 #[derive(Clone, Debug)]
@@ -57,8 +58,11 @@ impl Sent {
             return Err(ApiError::bad_request(format!("invalid object type: {}", self.kind())));
         }
         match self.document.pointer("/metadata/managedFields") {
-            None | Some(Value::Null) => Ok(()),
-            Some(_) => Err(ApiError::bad_request("metadata.managedFields must be nil")),
+            Some(Value::Array(entries)) if entries.iter().all(is_entry) => {
+                Err(ApiError::bad_request("metadata.managedFields must be nil"))
+            }
+            // What cannot be read as a list of entries counts as none here.
+            _ => Ok(()),
         }
     }
 
@@ -101,6 +105,10 @@ impl Sent {
             Err(_) => "/, Kind=".to_owned(),
         }
     }
+}
+
+fn is_entry(value: &Value) -> bool {
+    value.is_object() && unstructured::read(value, &mut ManagedFieldsEntry::default()).is_ok()
 }
 
 /// The object in a body that is JSON and means the same as YAML: most are, and reading YAML takes several times as long.

@@ -2,6 +2,7 @@
 
 mod cap;
 mod entries;
+mod forgotten;
 mod manager;
 mod scale;
 mod times;
@@ -13,13 +14,15 @@ use crate::resource::{ResourceFacts, SubresourceKind};
 use crate::status::ApiResult;
 use crate::time::Time;
 
-use super::compare::{Comparison, Ignored, compare};
+use super::compare::{Ignored, compare};
 use super::element::PathElement;
 use super::set::Set;
-pub(crate) use entries::{Entries, Entry, Operation};
+pub(crate) use entries::{Entries, Operation};
 
+pub use forgotten::forgets_managers;
 pub use manager::manager_name;
-pub use scale::{ScaleWrite, track_scale};
+pub(crate) use scale::SCALE;
+pub use scale::{ScaleManagers, ScaleWrite};
 pub use times::keep_times;
 
 /// Fields of metadata that nobody can manage.
@@ -84,7 +87,7 @@ pub trait Versions {
 /// Both are in the version of the request and defaulted; `live` is absent on create. Whatever `new` says about
 /// managers is taken into account as kube-apiserver does: `[{}]` forgets them all, valid entries replace those of
 /// `live`, anything else is ignored; through a subresource it is ignored always. An existing object without managers
-/// stays without.
+/// stays without. Who creates an object may send managers, too: they keep what the write does not give to its own.
 ///
 /// An entry's time changes only when the write gave its manager new fields or values.
 ///
@@ -100,7 +103,7 @@ pub fn track_write(
 ) -> ApiResult<()> {
     let sent = std::mem::take(&mut new.meta_mut().managed_fields);
     let stored = live.map_or(&[][..], |live| &live.meta().managed_fields);
-    let entries = known_entries(live.is_some(), &sent, stored, write);
+    let entries = known_entries(&sent, stored, write);
     if entries.is_empty() && live.is_some_and(|live| !live.meta().uid.is_empty()) {
         return Ok(());
     }
@@ -125,17 +128,16 @@ pub fn track_write(
 
 /// The entries to start from.
 fn known_entries<'a>(
-    exists: bool,
     sent: &'a [ManagedFieldsEntry],
     stored: &'a [ManagedFieldsEntry],
     write: &Tracking<'_>,
 ) -> Entries<'a> {
     let stored = || Entries::read(stored).unwrap_or_default();
-    if !exists || is_reset(sent) && write.subresource.is_empty() {
-        return Entries::default();
-    }
     if !write.subresource.is_empty() {
         return stored();
+    }
+    if is_reset(sent) {
+        return Entries::default();
     }
     match Entries::read(sent) {
         Some(entries) if !entries.is_empty() => entries,
@@ -158,7 +160,8 @@ struct Update<'a> {
 impl<'a> Update<'a> {
     fn entries(&self, entries: Entries<'a>) -> ApiResult<Vec<ManagedFieldsEntry>> {
         let api_version = self.new.resource().api_version;
-        let changes = self.changes(self.live, self.new);
+        let system = names_system_fields(&entries);
+        let changes = self.changes(self.live, self.new, system);
         let mut others = Vec::new();
         for version in entries.other_versions(api_version) {
             let live = self.versions.convert(self.live, version)?;
@@ -168,7 +171,7 @@ impl<'a> Update<'a> {
         let others: Vec<(&str, Option<Changes<'_>>)> = others
             .iter()
             .map(|(version, pair)| {
-                let changes = pair.as_ref().map(|(live, new)| self.changes(&**live, &**new));
+                let changes = pair.as_ref().map(|(live, new)| self.changes(&**live, &**new, system));
                 (version.as_str(), changes)
             })
             .collect();
@@ -178,6 +181,9 @@ impl<'a> Update<'a> {
             emptied.remove_below(&reset_fields(self.new.resource(), self.write.subresource));
             self.write.limit(&mut emptied);
             taken = taken.union(emptied);
+        }
+        if system {
+            taken.remove(&apply::unmanaged());
         }
         let mut entries = entries;
         apply::reconcile(&mut entries, &|version| match version == api_version {
@@ -212,43 +218,56 @@ impl<'a> Update<'a> {
         Ok(entries.write())
     }
 
-    fn changes<'o>(&self, live: &'o dyn Object, new: &'o dyn Object) -> Changes<'o> {
-        let mut changes = self.all_changes(live, new);
+    fn changes<'o>(&self, live: &'o dyn Object, new: &'o dyn Object, system: bool) -> Changes<'o> {
+        let mut changes = self.all_changes(live, new, system);
         self.write.limit(&mut changes.removed);
         self.write.limit(&mut changes.taken);
         changes
     }
 
-    fn all_changes<'o>(&self, live: &'o dyn Object, new: &'o dyn Object) -> Changes<'o> {
+    /// With `system` the fields of the system, too: managed fields are removed by any write, until they are brought up to date.
+    fn all_changes<'o>(&self, live: &'o dyn Object, new: &'o dyn Object, system: bool) -> Changes<'o> {
         let mut ignored = reset_fields(new.resource(), self.write.subresource);
-        if let (Some(live), Some(new)) = (live.as_custom(), new.as_custom()) {
-            for field in SYSTEM_FIELDS {
-                ignored.insert(["metadata", field].map(PathElement::field));
-            }
+        let (mut removed, mut taken) = if let (Some(live), Some(new)) = (live.as_custom(), new.as_custom()) {
             for field in ["apiVersion", "kind"] {
                 ignored.insert([PathElement::field(field)]);
             }
-            let (removed, taken) = apply::changed(live, new, &ignored);
-            return Changes { removed, taken };
+            for field in SYSTEM_FIELDS.into_iter().filter(|_| !system) {
+                ignored.insert(["metadata", field].map(PathElement::field));
+            }
+            let (removed, mut taken) = apply::changed(live, new, &ignored);
+            if system && live.meta().uid.is_empty() {
+                // Documents that are not there have no metadata either, other than declared objects.
+                taken.insert([PathElement::field("metadata")]);
+            }
+            (removed, taken)
+        } else {
+            let below = [("metadata", if system { Ignored::NOTHING } else { SYSTEM })];
+            let fields = &[];
+            let found = compare(live, new, &Ignored { fields, below: &below });
+            (found.removed, found.modified.union(found.added))
+        };
+        if system && !live.meta().managed_fields.is_empty() {
+            removed.insert(["metadata", "managedFields"].map(PathElement::field));
         }
-        let below = [("metadata", SYSTEM)];
-        let Comparison {
-            mut removed,
-            modified,
-            added,
-        } = compare(
-            live,
-            new,
-            &Ignored {
-                fields: &[],
-                below: &below,
-            },
-        );
-        let mut taken = modified.union(added);
         removed.remove_below(&ignored);
         taken.remove_below(&ignored);
         Changes { removed, taken }
     }
+}
+
+/// Whether entries that a client made up name fields that nobody comes to manage. Those are compared, then.
+fn names_system_fields(entries: &Entries<'_>) -> bool {
+    entries.as_slice().iter().any(|entry| {
+        let metadata = PathElement::field("metadata");
+        let mut found = entry.set.contains(std::slice::from_ref(&metadata));
+        if let Some(metadata) = entry.set.below(&metadata) {
+            metadata.each_step(&mut |step, _, _| {
+                found |= matches!(step, PathElement::Field(name) if SYSTEM_FIELDS.contains(&name.as_ref()));
+            });
+        }
+        found
+    })
 }
 
 /// What a write did, in one version.

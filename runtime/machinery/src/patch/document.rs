@@ -108,10 +108,12 @@ impl<'a> Node<'a> {
         }
     }
 
-    /// Removes entries without a value from objects, at any depth.
+    /// Removes entries without a value from objects, at any depth. What is left is in the order of names.
     pub(super) fn prune(&mut self) {
-        // Most values hold no null at all, and need not be read.
-        if self.text().is_some_and(|(json, _)| !json.contains("null")) {
+        // Most values hold no object, or are as a codec wrote them, and need not be read.
+        if matches!(self, Node::Raw(json) if !json.contains('{'))
+            || matches!(self, Node::Stored(json) if !json.contains("null"))
+        {
             return;
         }
         if let Some(entries) = self.as_object() {
@@ -138,21 +140,6 @@ impl<'a> Node<'a> {
         match (self.text(), other.text()) {
             (Some((left, _)), Some((right, _))) => left == right,
             _ => matches!((self, other), (Node::Null, Node::Null)),
-        }
-    }
-
-    /// The entry of an object that was sent or visited; `None` when it is as it was stored, or there is no such entry.
-    pub(super) fn changed_entry(&mut self, key: &str) -> Option<&mut Node<'a>> {
-        match self {
-            Node::Stored(_) => None,
-            node => node.as_object()?.get_mut(key),
-        }
-    }
-
-    /// Makes an empty array hold one empty object.
-    pub(super) fn fill_empty_list(&mut self) {
-        if self.as_array().is_some_and(|elements| elements.is_empty()) {
-            *self = Node::Array(vec![Node::Object(BTreeMap::new())]);
         }
     }
 }

@@ -4,7 +4,7 @@
 use serde_json::Value;
 
 use super::document::Node;
-use super::{Patched, mark_reset, read};
+use super::{Patched, read};
 use crate::go_format::quote;
 use crate::json::{self, DecodeError, Strictness, name_of};
 use crate::status::ApiError;
@@ -49,7 +49,6 @@ pub fn json_patch(document: &[u8], patch: &[u8], strictness: Strictness) -> Resu
     for operation in patch.as_array().into_iter().flatten() {
         target.apply(operation).ok_or_else(ApiError::patch_rejected)?;
     }
-    mark_reset(&mut target.root);
     let mut out = Vec::with_capacity(document.len() + 256);
     target.root.write(&mut out);
     Ok(Patched::new(out, findings))

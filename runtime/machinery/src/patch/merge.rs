@@ -1,7 +1,7 @@
 //! JSON merge patch (RFC 7386).
 
 use super::document::Node;
-use super::{Patched, mark_reset, read};
+use super::{Patched, read};
 use crate::json::{self, DecodeError, Strictness, name_of};
 use crate::status::ApiError;
 
@@ -27,7 +27,6 @@ pub fn merge_patch(document: &[u8], patch: &[u8], strictness: Strictness) -> Res
     let (document, patch) = (json::lossy(document), json::lossy(patch));
     let mut target = Node::stored(&document);
     merge(&mut target, Node::sent(&patch));
-    mark_reset(&mut target);
     let mut out = Vec::with_capacity(document.len() + patch.len());
     target.write(&mut out);
     Ok(Patched::new(out, findings))

@@ -50,8 +50,7 @@ pub fn strategic_merge_patch<'p>(
         return Err(ApiError::bad_request("invalid JSON document"));
     };
     let keeps_points = patch.values().any(has_whole_double);
-    let mut patched = merge_maps(document, patch, &Schema::of_struct(facts))?;
-    mark_reset(&mut patched);
+    let patched = merge_maps(document, patch, &Schema::of_struct(facts))?;
     let mut out = Vec::new();
     let patched = Value::Object(patched);
     match keeps_points {
@@ -81,18 +80,6 @@ fn has_whole_double(value: &Value) -> bool {
         Value::Array(elements) => elements.iter().any(has_whole_double),
         Value::Object(entries) => entries.values().any(has_whole_double),
         Value::Null | Value::Bool(_) | Value::String(_) => false,
-    }
-}
-
-/// As for other patches: an empty list of managers asks to forget all of them.
-fn mark_reset(document: &mut Map<String, Value>) {
-    let entries = document
-        .get_mut("metadata")
-        .and_then(|metadata| metadata.get_mut("managedFields"));
-    if let Some(Value::Array(entries)) = entries
-        && entries.is_empty()
-    {
-        entries.push(Value::Object(Map::new()));
     }
 }
 

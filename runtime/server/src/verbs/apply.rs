@@ -4,6 +4,7 @@ use axum::response::Response;
 use bytes::Bytes;
 use http::StatusCode;
 use planesmith_machinery::apply::{self, Sent};
+use planesmith_machinery::fields::ScaleManagers;
 use planesmith_machinery::object::Object;
 use planesmith_machinery::resource::ScaleFacts;
 use planesmith_machinery::scale::v1::Scale;
@@ -33,11 +34,14 @@ impl Endpoint {
         let make = |live: &dyn Object| {
             sent.check(self.kind().api_version, self.kind().kind)?;
             let versions = &**self.stores().scheme();
-            let applied = apply::apply(live, &sent.document, &write.tracking(), options.force, versions)
+            let mut applied = apply::apply(live, &sent.document, &write.tracking(), options.force, versions)
                 .map_err(|error| error.to_api_error(&sent.subject()))?;
             judge(call, &sent, options.field_validation)?;
             let mut object = self.kind().zero();
             if self.kind().custom.is_some() {
+                if let Some(Value::Object(metadata)) = applied.document.get_mut("metadata") {
+                    metadata.remove("managedFields");
+                }
                 let read = custom::read_applied(applied.document, &mut *object);
                 read.map_err(|error| unconvertible(error.to_string(), &sent))?;
             } else {
@@ -83,15 +87,6 @@ impl Endpoint {
         output: Output,
     ) -> ApiResult<Response> {
         let options = WriteOptions::for_apply(call.query())?;
-        if self.kind().custom.is_some() {
-            // Nobody can: scales are no version of a custom kind.
-            let version = scale::EXPECTED.api_version;
-            let why = format!(
-                "failed to create manager for existing fields: failed to convert live object (/; {version}, Kind=Scale) to \
-                 proper version: request to convert CR to an invalid group/version: {version}"
-            );
-            return Err(ApiError::unnamed(500, why));
-        }
         let bodies = self.stores().large_bodies();
         let sent = bodies.work(body.len(), || Sent::read(&body)).await?;
         let _counted = bodies.count(body.len(), || weight::of_tree(&sent.document))?;
@@ -100,15 +95,14 @@ impl Endpoint {
         let make = |live: &dyn Object| {
             sent.check(scale::EXPECTED.api_version, scale::EXPECTED.kind)?;
             let shown = scale_of(live, facts);
-            let applied = apply::apply_scale(
-                &shown,
-                &live.meta().managed_fields,
-                (self.kind().api_version, facts.spec_replicas),
-                &sent.document,
-                &write.tracking(),
-                options.force,
-            )
-            .map_err(|error| error.to_api_error(&sent.subject()))?;
+            let stored = &live.meta().managed_fields;
+            let managers = ScaleManagers::read(stored, self.kind(), facts.spec_replicas)
+                .ok_or_else(|| ApiError::internal("the managers of the object cannot be read"))?;
+            if live.as_custom().is_some() {
+                return Err(no_version_of_a_custom_kind(&managers));
+            }
+            let applied = apply::apply_scale(&shown, managers, &sent.document, &write.tracking(), options.force)
+                .map_err(|error| error.to_api_error(&sent.subject()))?;
             judge(call, &sent, options.field_validation)?;
             let mut wanted = Scale::default();
             read(&applied.document, &sent, &mut wanted)?;
@@ -119,6 +113,18 @@ impl Endpoint {
         };
         self.write_scale(&write, output, facts, "", &make).await
     }
+}
+
+/// Nobody can apply to the Scale of a custom object, because Scales are no version of its kind.
+fn no_version_of_a_custom_kind(managers: &ScaleManagers<'_>) -> ApiError {
+    let version = scale::EXPECTED.api_version;
+    let why = format!("request to convert CR to an invalid group/version: {version}");
+    let why = format!("failed to convert live object (/; {version}, Kind=Scale) to proper version: {why}");
+    let why = match managers.of_scale().is_empty() {
+        true => format!("failed to create manager for existing fields: {why}"),
+        false => why,
+    };
+    ApiError::unnamed(500, why)
 }
 
 /// Reads the outcome of an apply over `target`, a zero object of a declared type.

@@ -33,6 +33,8 @@ pub(super) struct Expected {
     pub(super) kind: &'static str,
     /// The kind was defined while serving.
     pub(super) is_custom: bool,
+    /// The answer to a body that cannot be read, when whoever reads it does not know the kind well enough to say more.
+    pub(super) unknown: Option<&'static str>,
 }
 
 impl From<&'static ResourceFacts> for Expected {
@@ -42,6 +44,7 @@ impl From<&'static ResourceFacts> for Expected {
             api_version: facts.api_version,
             kind: facts.kind,
             is_custom: facts.custom.is_some(),
+            unknown: None,
         }
     }
 }
@@ -187,6 +190,9 @@ impl Decoder<'_> {
 
     /// 400 about a body that is not known to be of any kind.
     fn unrecognized(&self, why: &dyn std::fmt::Display, body: &[u8]) -> ApiError {
+        if let Some(why) = self.expected.unknown {
+            return ApiError::bad_request(why);
+        }
         let kind = self.expected.kind;
         let shown = summary(body);
         ApiError::bad_request(format!(
@@ -196,6 +202,9 @@ impl Decoder<'_> {
 
     /// 400 about a body of a known kind.
     fn unfit(&self, sent: &TypeMeta, why: &str) -> ApiError {
+        if let Some(why) = self.expected.unknown {
+            return ApiError::bad_request(why);
+        }
         let version = sent.api_version.rsplit('/').next().unwrap_or_default();
         let TypeMeta { kind, .. } = sent;
         ApiError::bad_request(format!(
@@ -302,6 +311,7 @@ mod tests {
             api_version: "ex.com/v1",
             kind: "Foo",
             is_custom: true,
+            unknown: None,
         };
         Decoder {
             scheme,

@@ -9,12 +9,13 @@ use http::StatusCode;
 use planesmith_machinery::field_error::FieldErrors;
 use planesmith_machinery::group_version::{GroupKind, GroupVersion};
 use planesmith_machinery::json::{self, DecodeError, Findings, Strictness};
+use planesmith_machinery::meta::ManagedFieldsEntry;
 use planesmith_machinery::patch::{self, Patched};
 use planesmith_machinery::resource::ResourceFacts;
 use planesmith_machinery::scheme::Scheme;
 use planesmith_machinery::status::{ApiError, ApiResult, Reason};
 use planesmith_machinery::value::Struct;
-use planesmith_machinery::{cbor, custom, defaulting, unstructured};
+use planesmith_machinery::{cbor, custom, defaulting, fields, unstructured};
 
 use super::decode::{Expected, Mismatch, mismatch, missing_kind};
 use super::options::{FieldValidation, WriteOptions};
@@ -109,7 +110,11 @@ impl Endpoint {
             part,
             make: &|live| {
                 let mut object = self.kind().zero();
-                for warning in patch.apply(live, &mut *object)? {
+                let applied = patch.apply(live, &mut *object)?;
+                if applied.forgets_managers {
+                    object.meta_mut().managed_fields = vec![ManagedFieldsEntry::default()];
+                }
+                for warning in applied.warnings {
                     call.ctx.warnings.add(warning);
                 }
                 self.check_own_names(object.meta_mut(), call)?;
@@ -144,6 +149,14 @@ pub(super) struct Patch<'a> {
     pub(super) is_of_status: bool,
 }
 
+/// What there is to say of a patch besides the new object.
+pub(super) struct Applied {
+    /// What the client is warned about.
+    pub(super) warnings: Vec<String>,
+    /// The new object asks to forget who manages its fields.
+    pub(super) forgets_managers: bool,
+}
+
 /// Whether a document says `null` for the field `name` at its top.
 fn says_null(document: &[u8], name: &str) -> bool {
     let document: serde_json::Value = serde_json::from_slice(document).unwrap_or_default();
@@ -151,29 +164,36 @@ fn says_null(document: &[u8], name: &str) -> bool {
 }
 
 impl Patch<'_> {
-    /// Makes `target`, a zero object, what `live` becomes through the patch. Returns what the client is warned about.
-    pub(super) fn apply(&self, live: &dyn Struct, target: &mut dyn Struct) -> ApiResult<Vec<String>> {
+    /// Makes `target`, a zero object, what `live` becomes through the patch.
+    pub(super) fn apply(&self, live: &dyn Struct, target: &mut dyn Struct) -> ApiResult<Applied> {
         let strictness = match self.validation {
             FieldValidation::Ignore => Strictness::Lenient,
             FieldValidation::Warn | FieldValidation::Strict => Strictness::Strict,
         };
         let document = json::to_vec(live);
-        let patched = match self.kind {
-            PatchKind::Json => patch::json_patch(&document, self.body, strictness)?,
-            PatchKind::Merge => patch::merge_patch(&document, self.body, strictness)?,
-            PatchKind::Strategic => patch::strategic_merge_patch(live.facts(), &document, self.body, strictness)?,
+        let carry_out = |document: &[u8]| match self.kind {
+            PatchKind::Json => patch::json_patch(document, self.body, strictness),
+            PatchKind::Merge => patch::merge_patch(document, self.body, strictness),
+            PatchKind::Strategic => patch::strategic_merge_patch(live.facts(), document, self.body, strictness),
         };
+        let patched = carry_out(&document)?;
         if self.kind == PatchKind::Strategic {
             // It is of the kind that is patched, whatever it says.
             let found = unstructured::decode(&patched.document, target, strictness);
             let found = found.map_err(|why| patched.refuse(why))?;
             return self.judge(patched, &found);
         }
-        let patched = patched.of_custom_kind(self.expected.is_custom);
         if self.expected.is_custom {
-            self.check_custom_kind(&patched)?;
-            let found = custom::decode(&patched.document, target, strictness);
-            return self.judge_found(patched, found);
+            let mut read = |patched: Patched<'_>| {
+                self.check_custom_kind(&patched)?;
+                let found = custom::decode(&patched.document, target, strictness);
+                self.judge_found(patched, found)
+            };
+            // Messages show what was stored in the order of names, and what was sent as it was sent.
+            return match read(patched) {
+                Err(_) => read(carry_out(&patch::sorted(&document))?),
+                read => read,
+            };
         }
         let refuse = |why: &dyn fmt::Display| patched.refuse(why);
         let sent = json::type_meta(&patched.document).map_err(|error| {
@@ -200,7 +220,7 @@ impl Patch<'_> {
         })?;
         let version = GroupVersion::parse(&sent.api_version).map_err(|error| patched.refuse(error))?;
         if sent.kind.is_empty() {
-            return Err(patched.refuse(missing_kind(&patched.shown_document())));
+            return Err(patched.refuse(missing_kind(&patched.document)));
         }
         if sent.api_version.is_empty() && says_null(&patched.document, "apiVersion") {
             return Err(patched.refuse(".apiVersion accessor error: <nil> is of the type <nil>, expected string"));
@@ -230,13 +250,13 @@ impl Patch<'_> {
         Err(ApiError::invalid(&kind, name.unwrap_or_default(), &errors))
     }
 
-    fn judge_found(&self, patched: Patched, found: Result<Findings, DecodeError>) -> ApiResult<Vec<String>> {
+    fn judge_found(&self, patched: Patched, found: Result<Findings, DecodeError>) -> ApiResult<Applied> {
         let found = found.map_err(|error| patched.refuse(error))?;
         self.judge(patched, &found)
     }
 
-    /// What the client is warned about, unless it is refused.
-    fn judge(&self, patched: Patched, found: &Findings) -> ApiResult<Vec<String>> {
+    /// What is to be said of the patch, unless it is refused.
+    fn judge(&self, patched: Patched, found: &Findings) -> ApiResult<Applied> {
         if self.validation == FieldValidation::Strict
             && let Some(error) = patched.refuse_strictly(found)
         {
@@ -244,6 +264,10 @@ impl Patch<'_> {
         }
         let mut warnings = patched.findings;
         warnings.extend_from_slice(found.messages());
-        Ok(warnings)
+        Ok(Applied {
+            warnings,
+            // Documents of custom objects lose an empty list before anybody looks at it.
+            forgets_managers: !self.expected.is_custom && fields::forgets_managers(&patched.document),
+        })
     }
 }

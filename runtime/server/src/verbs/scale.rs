@@ -4,6 +4,7 @@ use axum::body::Body;
 use axum::response::Response;
 use http::StatusCode;
 use planesmith_machinery::field_error::FieldErrors;
+use planesmith_machinery::fields::ScaleManagers;
 use planesmith_machinery::group_version::{GroupKind, GroupResource};
 use planesmith_machinery::json::{self, Strictness};
 use planesmith_machinery::meta::{LabelSelector, ObjectMeta, PartialObjectMetadata};
@@ -33,7 +34,12 @@ pub(super) const EXPECTED: Expected = Expected {
     api_version: "autoscaling/v1",
     kind: "Scale",
     is_custom: false,
+    unknown: None,
 };
+
+/// How kube-apiserver fails to say what is wrong with the Scale of a custom object.
+const UNKNOWN: &str = "no kind is registered for the type v1.Scale in scheme \
+                       \"k8s.io/apiextensions-apiserver/pkg/apiserver/customresource_handler.go:781\"";
 
 /// Stands for the number of replicas of a custom object that has none, while it is changed.
 const NOT_SET: i32 = i32::MIN;
@@ -68,7 +74,11 @@ impl Endpoint {
         let output = self.agree(&call.parts, Offer::Scale)?;
         let (format, body) = self.read_body(call, body, BodyUse::Update).await?;
         let options = WriteOptions::for_update(call.query())?;
-        let decoder = self.decoder(call, EXPECTED, &options);
+        let expected = Expected {
+            unknown: self.kind().custom.map(|_| UNKNOWN),
+            ..EXPECTED
+        };
+        let decoder = self.decoder(call, expected, &options);
         let mut scale = Scale::default();
         let read = || decoder.read(format, &body, &mut scale);
         self.stores().large_bodies().work(body.len(), read).await?;
@@ -103,7 +113,11 @@ impl Endpoint {
             if live.as_custom().is_some() && found_at(live, facts.spec_replicas).is_none() {
                 before.spec.replicas = NOT_SET;
             }
-            for warning in patch.apply(&before, &mut scale)? {
+            // Only a patch sees who manages the number.
+            let stored = &live.meta().managed_fields;
+            let managers = ScaleManagers::read(stored, live.resource(), facts.spec_replicas);
+            before.metadata.managed_fields = managers.map(|managers| managers.of_scale()).unwrap_or_default();
+            for warning in patch.apply(&before, &mut scale)?.warnings {
                 call.ctx.warnings.add(warning);
             }
             self.check_own_names(&mut scale.metadata, call)?;
@@ -178,7 +192,7 @@ pub(super) fn scale_of(object: &dyn Object, facts: &ScaleFacts) -> Scale {
     }
 }
 
-/// A copy of `live` with the number of replicas, and the identity, of `scale`.
+/// A copy of `live` with the number of replicas, and the identity, of `scale`. What that says about managers counts for nothing.
 pub(super) fn scaled(live: &dyn Object, scale: &Scale, facts: &ScaleFacts) -> ApiResult<Box<dyn Object>> {
     let wanted = scale.spec.replicas;
     let is_custom = live.as_custom().is_some();
@@ -210,7 +224,11 @@ fn check(live: &dyn Object, scale: &Scale) -> ApiResult<()> {
     let name = &live.meta().name;
     let mut errors = FieldErrors::default();
     let (name_rule, rules) = (NameRule::DnsSubdomain, MetadataRules::Strict);
-    check_metadata(&scale.metadata, Scope::Namespaced, name_rule, rules, &mut errors);
+    let metadata = ObjectMeta {
+        managed_fields: Vec::new(),
+        ..scale.metadata.clone()
+    };
+    check_metadata(&metadata, Scope::Namespaced, name_rule, rules, &mut errors);
     if scale.spec.replicas < 0 {
         errors.invalid(
             "spec.replicas",

@@ -10,7 +10,7 @@ use planesmith_machinery::conversion::try_convert;
 use planesmith_machinery::custom::CustomObject;
 use planesmith_machinery::field_error::FieldErrors;
 use planesmith_machinery::group_version::GroupKind;
-use planesmith_machinery::meta::ObjectMeta;
+use planesmith_machinery::meta::{ManagedFieldsEntry, ObjectMeta};
 use planesmith_machinery::object::Object;
 use planesmith_machinery::resource::SubresourceKind;
 use planesmith_machinery::status::{ApiError, ApiResult};
@@ -95,6 +95,9 @@ impl Endpoint {
         let begin = || -> ApiResult<_> {
             let (mut object, json) = self.decode(call, self.kind(), &options, (format, &body))?;
             self.check_own_names(object.meta_mut(), call)?;
+            if object.as_custom().is_none() && fields::forgets_managers(&json) {
+                object.meta_mut().managed_fields = vec![ManagedFieldsEntry::default()];
+            }
             let sent = Write::new(self, call, &options, body.len()).with_sent(&json, &*object);
             defaulting::set_defaults(&mut *object);
             let write = sent.of_part(part);
@@ -206,6 +209,7 @@ impl Write<'_> {
         self.track(size, Some(live.as_deref().unwrap_or(&*old)), &mut *new)
             .await;
         drop(live);
+        new.meta_mut().resource_version = entry.revision().to_string();
         let mut new = bodies.work(size, || self.to_working_version(new)).await?;
         let _counted = bodies.count(size, || weight::of_object(&*old) + weight::of_object(&*new))?;
         self.mutate(Operation::Update, &mut new, Some(&*old)).await?;
@@ -234,7 +238,7 @@ impl Write<'_> {
         };
         let live = converted.as_deref().unwrap_or(old);
         let mut new = self.call.ctx.timeline.time(Stage::Patch, || (change.make)(live))?;
-        self.check_version(&mut *new, entry)?;
+        self.check_version(&*new, entry)?;
         if matches!(change.part, Part::Status) && live.as_custom().is_some() {
             keep_metadata(&mut *new, live);
         }
@@ -277,7 +281,7 @@ impl Write<'_> {
     }
 
     /// Checks the resourceVersion of the new object against the state that it replaces.
-    fn check_version(&self, new: &mut dyn Object, entry: &Entry) -> ApiResult<()> {
+    fn check_version(&self, new: &dyn Object, entry: &Entry) -> ApiResult<()> {
         let facts = self.endpoint.kind();
         let name = &new.meta().name;
         let sent = match &*new.meta().resource_version {
@@ -293,7 +297,6 @@ impl Write<'_> {
         if sent != 0 && sent != entry.revision().0 {
             return Err(ApiError::modified(&facts.group_resource(), name));
         }
-        new.meta_mut().resource_version = entry.revision().to_string();
         Ok(())
     }
 

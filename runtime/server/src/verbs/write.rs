@@ -11,7 +11,7 @@ use http::header::USER_AGENT;
 use planesmith_access::admission::{Attributes, Objects, Operation, Phase};
 use planesmith_machinery::custom::CustomKind;
 use planesmith_machinery::field_error::{FieldErrors, SentEmpty};
-use planesmith_machinery::fields::{self, ScaleWrite, Set, Tracking};
+use planesmith_machinery::fields::{self, ScaleManagers, ScaleWrite, Set, Tracking};
 use planesmith_machinery::json;
 use planesmith_machinery::meta::ObjectMeta;
 use planesmith_machinery::object::Object;
@@ -216,16 +216,15 @@ impl<'a> Write<'a> {
             }
             Managing::Replicas(path) => {
                 let stored = live.map_or(&[][..], |live| &live.meta().managed_fields);
-                let kind = self.endpoint.kind();
                 let scaled = ScaleWrite {
                     manager: &self.manager,
-                    api_version: kind.api_version,
-                    path,
+                    now: self.now,
                     old: live.map_or(0, |live| number_at(live, path)),
                     new: number_at(new, path),
-                    custom: kind.custom,
                 };
-                new.meta_mut().managed_fields = fields::track_scale(stored, &scaled);
+                if let Some(managers) = ScaleManagers::read(stored, self.endpoint.kind(), path) {
+                    new.meta_mut().managed_fields = managers.track(&scaled);
+                }
             }
             Managing::Done => {}
         }

@@ -1,7 +1,6 @@
 use super::*;
+use crate::fields::ScaleManagers;
 use crate::scale::v1::{Scale, ScaleSpec};
-
-const PATH: (&str, &str) = ("test.example.com/v1", "spec.replicas");
 
 fn scaled(live: &Thing, manager: &str, replicas: Option<i32>, force: bool) -> Result<Thing, ApplyError> {
     let spec = replicas.map(|replicas| json!({"replicas": replicas}));
@@ -25,7 +24,8 @@ fn scaled_by(live: &Thing, manager: &str, spec: Option<Value>, force: bool) -> R
         subresource: "scale",
         ..by(manager)
     };
-    let outcome = apply_scale(&shown, &live.metadata.managed_fields, PATH, &document, &write, force)?;
+    let managers = ScaleManagers::read(&live.metadata.managed_fields, live.resource(), "spec.replicas");
+    let outcome = apply_scale(&shown, managers.expect("entries"), &document, &write, force)?;
     let mut new = live.clone();
     new.spec.replicas = outcome.document["spec"]["replicas"]
         .as_i64()
@@ -73,4 +73,24 @@ fn a_scaler_with_an_empty_spec_keeps_what_it_had() {
     let before = managers(&live);
     let live = scaled_by(&live, "hpa", Some(json!({})), false).expect("no conflict");
     assert_eq!(managers(&live), before);
+}
+
+#[test]
+fn what_nobody_manages_is_from_before() {
+    let mut live = applied(&Thing::default(), "a", &json!({"replicas": 1}));
+    live.metadata.managed_fields.clear();
+    let error = scaled(&live, "hpa", Some(4), false).expect_err("a conflict");
+    assert_eq!(
+        error.to_api_error("x").message(),
+        "Apply failed with 1 conflict: conflict with \"before-first-apply\" with subresource \"scale\" using autoscaling/v1: \
+         .spec.replicas"
+    );
+    let live = scaled(&live, "hpa", Some(1), false).expect("no conflict");
+    assert_eq!(
+        managers(&live),
+        [
+            r#"hpa Apply {"f:spec":{"f:replicas":{}}}"#,
+            r#"before-first-apply Update {"f:spec":{"f:replicas":{}}}"#,
+        ]
+    );
 }

@@ -41,6 +41,23 @@ pub(crate) struct Entry<'a> {
 }
 
 impl<'a> Entry<'a> {
+    /// The entry of a manager: its name, how and in which version it sets fields, and through which subresource.
+    pub(crate) fn new(
+        (manager, operation, api_version, subresource): (&str, Operation, &str, &str),
+        time: Option<Time>,
+        set: Set<'a>,
+    ) -> Self {
+        Self {
+            manager: Cow::Owned(manager.to_owned()),
+            operation,
+            api_version: Cow::Owned(api_version.to_owned()),
+            subresource: Cow::Owned(subresource.to_owned()),
+            time,
+            set,
+            json: None,
+        }
+    }
+
     /// Removes fields from the set.
     pub(crate) fn give_up(&mut self, fields: &Set<'_>) {
         if self.set.intersects(fields) {
@@ -69,6 +86,11 @@ impl<'a> Entry<'a> {
             && self.manager == manager
             && self.subresource == subresource
             && (operation == Operation::Apply || self.api_version == api_version)
+    }
+
+    /// Whether two entries stand for one manager.
+    pub(crate) fn is_of(&self, other: &Entry<'_>) -> bool {
+        self.is(&other.manager, other.operation, &other.api_version, &other.subresource)
     }
 
     fn write(self) -> ManagedFieldsEntry {
@@ -186,16 +208,13 @@ impl<'a> Entries<'a> {
                 self.0[index].take(set);
                 self.0[index].time = time;
             }
-            None => self.0.push(Entry {
-                manager: Cow::Owned(manager.to_owned()),
-                operation,
-                api_version: Cow::Owned(api_version.to_owned()),
-                subresource: Cow::Owned(subresource.to_owned()),
-                time,
-                set,
-                json: None,
-            }),
+            None => self.push(Entry::new((manager, operation, api_version, subresource), time, set)),
         }
+    }
+
+    /// Adds an entry as one of its own, whoever else it may stand for.
+    pub(crate) fn push(&mut self, entry: Entry<'a>) {
+        self.0.push(entry);
     }
 
     pub(crate) fn index(

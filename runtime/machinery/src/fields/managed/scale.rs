@@ -1,72 +1,161 @@
 //! Managers of the number of replicas, when it is written through the scale subresource.
 
-use super::entries::{Entries, Operation};
+use super::entries::{Entries, Entry, Operation};
 use crate::custom::CustomKind;
 use crate::fields::element::PathElement;
 use crate::fields::set::Set;
+use crate::group_version::GroupVersion;
 use crate::meta::ManagedFieldsEntry;
 use crate::resource::{ResourceFacts, SubresourceKind};
+use crate::time::Time;
+
+/// The version of a Scale.
+pub(crate) const SCALE: &str = "autoscaling/v1";
+
+/// Where the number of replicas is in a Scale.
+pub(crate) const IN_SCALE: [&str; 2] = ["spec", "replicas"];
 
 /// A write to `/scale`.
 #[derive(Clone, Copy, Debug)]
 pub struct ScaleWrite<'w> {
     /// Who writes.
     pub manager: &'w str,
-    /// The version of the object.
-    pub api_version: &'w str,
-    /// Where the number of replicas is in that version: a dotted path.
-    pub path: &'w str,
+    /// When.
+    pub now: Time,
     /// The number before.
     pub old: i32,
     /// The number that is wanted.
     pub new: i32,
-    /// What is known of a kind that was defined while serving.
-    pub custom: Option<&'static CustomKind>,
 }
 
-/// Brings managed fields up to date with a write to `/scale`, which kube-apiserver does on the Scale: there a number that does not
-/// change changes hands no more than any other field, zero is no field at all, and of a Scale that nobody manages nobody becomes the
-/// manager.
+/// The managers of an object as those of its Scale, and the other way round.
 ///
-/// Entries that come from here have no time, as kube-apiserver has it. What was managed in a version of a custom kind that is
-/// gone is forgotten.
-#[must_use]
-pub fn track_scale(stored: &[ManagedFieldsEntry], write: &ScaleWrite<'_>) -> Vec<ManagedFieldsEntry> {
-    let Some(mut entries) = Entries::read(stored).filter(|entries| !entries.is_empty()) else {
-        return stored.to_vec();
-    };
-    let mut is_managed = false;
-    entries.retain(|entry| {
-        let path = match write.custom {
-            None => Some(write.path),
-            Some(kind) => match kind.version(&entry.api_version) {
-                Some(version) => replicas_of(version),
-                None => return false,
-            },
-        };
-        let Some(path) = path else { return true };
-        let steps = steps(path);
-        if !entry.set.contains(&steps) {
-            return true;
-        }
-        is_managed = true;
-        if write.old != write.new {
-            entry.give_up(&Set::of([steps]));
-        }
-        !entry.set.is_empty()
-    });
-    if is_managed && write.old != write.new && write.new != 0 {
-        let replicas = Set::of([steps(write.path)]);
-        entries.add(
-            write.manager,
-            Operation::Update,
-            write.api_version,
-            "scale",
-            replicas,
-            None,
-        );
+/// A Scale has the managers of the number of replicas, and each of them manages nothing else there. What they are told apart by
+/// has a version in it, but for appliers; so kube-apiserver does not find others again on the way back. It takes the number
+/// from them and gives it to a new entry, which has no time, even when the number stays.
+#[derive(Debug)]
+pub struct ScaleManagers<'a> {
+    parent: Entries<'a>,
+    api_version: &'a str,
+    path: &'a str,
+    custom: Option<&'static CustomKind>,
+}
+
+/// Where the number of replicas is in some version of a kind.
+enum Replicas<'p> {
+    At(&'p str),
+    /// The version has no Scale.
+    Nowhere,
+    /// The kind has no such version.
+    Unknown,
+}
+
+impl<'a> ScaleManagers<'a> {
+    /// The managers `stored` of an object of the kind `kind`, which has its replicas at the dotted `path`. `None` when they
+    /// cannot be read.
+    #[must_use]
+    pub fn read(stored: &'a [ManagedFieldsEntry], kind: &'a ResourceFacts, path: &'a str) -> Option<Self> {
+        Some(Self {
+            parent: Entries::read(stored)?,
+            api_version: kind.api_version,
+            path,
+            custom: kind.custom,
+        })
     }
-    entries.write()
+
+    /// The managers of the Scale.
+    #[must_use]
+    pub fn of_scale(&self) -> Vec<ManagedFieldsEntry> {
+        self.scalers().write()
+    }
+
+    /// The managers of the object after a write that made a Scale out of another.
+    #[must_use]
+    pub fn track(self, write: &ScaleWrite<'_>) -> Vec<ManagedFieldsEntry> {
+        let mut scalers = self.scalers();
+        // Of a Scale that nobody manages nobody becomes the manager, and zero is no field at all.
+        if !scalers.is_empty() && write.old != write.new {
+            scalers = Entries::default();
+            if write.new != 0 {
+                let (operation, time) = (Operation::Update, Some(write.now));
+                scalers.add(write.manager, operation, SCALE, "scale", in_scale(), time);
+            }
+        }
+        self.of_object(&scalers)
+    }
+
+    pub(crate) fn scalers(&self) -> Entries<'static> {
+        let mut scalers = Entries::default();
+        for entry in self.parent.as_slice() {
+            if let Replicas::At(path) = self.replicas_in(&entry.api_version)
+                && entry.set.contains(&steps(path))
+            {
+                let (manager, subresource) = (&entry.manager, &entry.subresource);
+                scalers.add(manager, entry.operation, SCALE, subresource, in_scale(), entry.time);
+            }
+        }
+        scalers
+    }
+
+    /// The managers of the object when its Scale has those.
+    pub(crate) fn of_object(mut self, scalers: &Entries<'_>) -> Vec<ManagedFieldsEntry> {
+        let mut parent = std::mem::take(&mut self.parent);
+        let known = |scaler: &Entry<'_>| parent.as_slice().iter().find(|entry| entry.is_of(scaler));
+        let mut scalers: Vec<(&Entry<'_>, Option<Time>)> = scalers
+            .as_slice()
+            .iter()
+            .map(|scaler| (scaler, known(scaler).and_then(|entry| entry.time)))
+            .collect();
+        parent.retain(|entry| {
+            let path = match self.replicas_in(&entry.api_version) {
+                Replicas::At(path) => steps(path),
+                Replicas::Nowhere => return true,
+                Replicas::Unknown => return false,
+            };
+            if !entry.set.contains(&path) {
+                return true;
+            }
+            // Who has a say about the Scale keeps what it had, even when it has let go of the number.
+            match scalers.iter().position(|(scaler, _)| scaler.is_of(entry)) {
+                Some(index) => drop(scalers.remove(index)),
+                None => entry.give_up(&Set::of([path])),
+            }
+            !entry.set.is_empty()
+        });
+        let number = IN_SCALE.map(PathElement::field);
+        for (scaler, time) in scalers.into_iter().filter(|(scaler, _)| scaler.set.contains(&number)) {
+            parent.retain(|entry| !entry.is_of(scaler));
+            parent.push(Entry::new(
+                (&scaler.manager, scaler.operation, self.api_version, &scaler.subresource),
+                time,
+                Set::of([steps(self.path)]).into_owned(),
+            ));
+        }
+        parent.write()
+    }
+
+    fn replicas_in(&self, version: &str) -> Replicas<'a> {
+        let Some(kind) = self.custom else {
+            // Former versions of a kind had them there, too.
+            let group = |version: &str| {
+                GroupVersion::parse(version)
+                    .ok()
+                    .map(|version| version.group.to_owned())
+            };
+            return match group(version) == group(self.api_version) {
+                true => Replicas::At(self.path),
+                false => Replicas::Unknown,
+            };
+        };
+        match kind.version(version) {
+            Some(version) => replicas_of(version).map_or(Replicas::Nowhere, Replicas::At),
+            None => Replicas::Unknown,
+        }
+    }
+}
+
+fn in_scale() -> Set<'static> {
+    Set::of([IN_SCALE.map(PathElement::field)])
 }
 
 fn steps(path: &str) -> Vec<PathElement<'_>> {

@@ -215,7 +215,84 @@ fn valid_entries_that_are_sent_replace_the_stored_ones() {
     }];
     assert!(entries(&write_at(2, "putter", Some(&created), sent.clone())).is_empty());
     sent.metadata.managed_fields = vec![entry];
-    assert_eq!(entries(&write_at(1, "maker", None, sent)), entries(&created));
+    assert_eq!(
+        entries(&write_at(1, "maker", None, sent)),
+        entries(&created),
+        "what the creator sets is the creator's"
+    );
+}
+
+/// An entry of an update that a client made up.
+fn made_up(manager: &str, second: Option<i64>, fields: &str) -> ManagedFieldsEntry {
+    ManagedFieldsEntry {
+        manager: manager.to_owned(),
+        operation: "Update".to_owned(),
+        api_version: VERSION.to_owned(),
+        time: second.map(at),
+        fields_type: "FieldsV1".to_owned(),
+        fields_v1: FieldsV1::new(fields.as_bytes()).ok(),
+        ..ManagedFieldsEntry::default()
+    }
+}
+
+#[test]
+fn managers_that_a_creator_sends_keep_what_is_not_set() {
+    let mut sent = thing(&[("a", "1")]);
+    sent.metadata.managed_fields = vec![
+        made_up(
+            "odd",
+            None,
+            r#"{"f:data":{"f:a":{},"f:z":{}},"f:metadata":{"f:managedFields":{},"f:name":{},"f:uid":{}}}"#,
+        ),
+        made_up("whole", None, r#"{"f:metadata":{}}"#),
+    ];
+    let created = write_at(1, "maker", None, sent);
+    let expected = [
+        r#"Update odd  0 {"f:data":{"f:z":{}},"f:metadata":{"f:managedFields":{},"f:uid":{}}}"#,
+        r#"Update whole  0 {"f:metadata":{}}"#,
+        r#"Update maker  1 {"f:data":{".":{},"f:a":{}}}"#,
+    ];
+    assert_eq!(entries(&created), expected);
+    let mut put = thing(&[("a", "1")]);
+    put.metadata.managed_fields.clone_from(&created.metadata.managed_fields);
+    let put = write_at(2, "putter", Some(&created), put);
+    assert_eq!(
+        entries(&put)[0],
+        r#"Update odd  0 {"f:data":{"f:z":{}}}"#,
+        "a write that says nothing of them removes the UID and who manages what"
+    );
+}
+
+#[test]
+fn merged_updates_of_before_are_merged_in_their_turn() {
+    let mut sent = thing(&[("a", "1")]);
+    let mut entries_of = |second: i64| {
+        sent.metadata.managed_fields = vec![made_up("ancient-changes", Some(second), r#"{"f:data":{"f:old":{}}}"#)];
+        sent.metadata.managed_fields.extend((0..12).map(|index| {
+            made_up(
+                &format!("m{index:02}"),
+                Some(5),
+                &format!(r#"{{"f:data":{{"f:k{index}":{{}}}}}}"#),
+            )
+        }));
+        entries(&write_at(6, "maker", None, sent.clone()))
+    };
+    let oldest = entries_of(1);
+    assert_eq!(oldest.len(), 10);
+    assert_eq!(
+        oldest[0],
+        r#"Update ancient-changes  5 {"f:data":{"f:k0":{},"f:k1":{},"f:k2":{},"f:k3":{},"f:old":{}}}"#
+    );
+    let newest = entries_of(7);
+    assert_eq!(newest.len(), 10);
+    assert_eq!(
+        newest[..2],
+        [
+            r#"Update ancient-changes  5 {"f:data":{"f:k1":{},"f:k2":{},"f:k3":{},"f:k4":{},"f:old":{}}}"#,
+            r#"Update m00  5 {"f:data":{"f:k0":{}}}"#,
+        ],
+        "the first is not merged, there is one already"
+    );
 }
 
 #[test]
@@ -289,13 +366,13 @@ fn scaled(writes: &[(&'static str, i32, i32)]) -> Vec<String> {
     for (manager, old, new) in writes {
         let write = ScaleWrite {
             manager,
-            api_version: VERSION,
-            path: "spec.replicas",
+            now: at(9),
             old: *old,
             new: *new,
-            custom: None,
         };
-        created.metadata.managed_fields = track_scale(&created.metadata.managed_fields, &write);
+        let kind = created.resource();
+        let managers = ScaleManagers::read(&created.metadata.managed_fields, kind, "spec.replicas").expect("entries");
+        created.metadata.managed_fields = managers.track(&write);
         let from_scale = |entry: &&ManagedFieldsEntry| entry.subresource == "scale";
         assert!(
             created
@@ -325,10 +402,41 @@ fn scale_moves_replicas_to_an_entry_without_time() {
         [maker],
         "nobody manages what nobody managed"
     );
-    let made = scaled(&[("hpa", 1, 1)]);
+    let again = r#"Update maker  0 {"f:spec":{"f:replicas":{}}}"#;
     assert_eq!(
-        made,
-        [r#"Update maker  1 {"f:data":{".":{},"f:a":{}},"f:spec":{"f:replicas":{}}}"#]
+        scaled(&[("hpa", 1, 1)]),
+        [again, maker],
+        "who had it has it without a time"
+    );
+    assert_eq!(
+        scaled(&[("hpa", 1, 1), ("hpa", 1, 1)]),
+        [maker],
+        "of two entries the last one counts"
+    );
+}
+
+#[test]
+fn managers_of_a_scale_are_those_of_the_number() {
+    let mut new = thing(&[("a", "1")]);
+    new.spec.replicas = Some(1);
+    let mut created = write_at(1, "maker", None, new);
+    let managers = ScaleManagers::read(&created.metadata.managed_fields, created.resource(), "spec.replicas");
+    let shown = managers.expect("entries").of_scale();
+    created.metadata.managed_fields = shown;
+    assert_eq!(entries(&created), [r#"Update maker  1 {"f:spec":{"f:replicas":{}}}"#]);
+    assert_eq!(created.metadata.managed_fields[0].api_version, "autoscaling/v1");
+    created.metadata.managed_fields[0].api_version = "other.example.com/v1".to_owned();
+    let managers = ScaleManagers::read(&created.metadata.managed_fields, created.resource(), "spec.replicas");
+    let write = ScaleWrite {
+        manager: "hpa",
+        now: at(2),
+        old: 1,
+        new: 2,
+    };
+    assert_eq!(
+        managers.expect("entries").track(&write),
+        [],
+        "versions of other groups are forgotten"
     );
 }
 
