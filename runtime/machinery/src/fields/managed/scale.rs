@@ -137,11 +137,7 @@ impl<'a> ScaleManagers<'a> {
     fn replicas_in(&self, version: &str) -> Replicas<'a> {
         let Some(kind) = self.custom else {
             // Former versions of a kind had them there, too.
-            let group = |version: &str| {
-                GroupVersion::parse(version)
-                    .ok()
-                    .map(|version| version.group.to_owned())
-            };
+            let group = |version: &str| GroupVersion::parse(version).ok().map(|version| version.group);
             return match group(version) == group(self.api_version) {
                 true => Replicas::At(self.path),
                 false => Replicas::Unknown,
