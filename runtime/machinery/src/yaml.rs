@@ -11,6 +11,8 @@ mod writer;
 
 use crate::json::{self, Strictness};
 
+const NEXT_LINE: char = '\u{85}';
+
 /// Why a document could not be read.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
@@ -37,7 +39,11 @@ pub struct Document {
 pub fn to_json(input: &[u8]) -> Result<Document, YamlError> {
     let text = str::from_utf8(input).map_err(|_| YamlError("yaml: invalid leading UTF-8 octet".to_owned()))?;
     preamble::check(text)?;
-    let nodes = node::parse(text)?;
+    // A next line is a line break in YAML 1.1, and no longer in the version that the parser knows.
+    let nodes = match text.contains(NEXT_LINE) {
+        true => node::parse(&text.replace(NEXT_LINE, "\n"))?,
+        false => node::parse(text)?,
+    };
     let (tree, duplicates) = graph::resolve(&nodes)?;
     let mut json = Vec::with_capacity(input.len());
     json::encode_value(&tree, &mut json);

@@ -11,6 +11,11 @@ const SAME: &[(&str, &str)] = &[
     ("expected ',' or ']'", NO_BRACKET),
     ("invalid trailing content after double-quoted scalar", NO_KEY),
     ("found a tab", INDENTING_TAB),
+    // Spelled as the other parser spells it.
+    (
+        "did not find expected hexadecimal number",
+        "did not find expected hexdecimal number",
+    ),
     ("tab cannot be used as indentation", NO_TOKEN),
     ("tabs disallowed in this context", NO_TOKEN),
     ("tabs disallowed within this context (block indentation)", NO_TOKEN),
@@ -79,6 +84,11 @@ pub(super) fn problem(error: &ScanError, text: &str, open: Option<&Node>) -> Yam
             _ => before,
         },
         NO_CONTENT => before,
+        // Noticed where the text ends, not where the quotes begin.
+        "found unexpected end of stream" => match text.matches('\n').count() {
+            0 => 0,
+            lines => lines + 1,
+        },
         _ if found.starts_with("did not find expected <") => before,
         _ if line == 1 => 0,
         _ => line,

@@ -148,8 +148,13 @@ fn what_is_not_yaml_is_refused() {
             "a: 1\nb:\n  - c\n  d: e\n",
             "yaml: line 2: did not find expected '-' indicator",
         ),
-        ("a: \"x\n", "yaml: found unexpected end of stream"),
-        ("a: 1\nb: 'x\n", "yaml: line 2: found unexpected end of stream"),
+        ("a: \"x", "yaml: found unexpected end of stream"),
+        ("a: \"x\n", "yaml: line 2: found unexpected end of stream"),
+        (
+            "a: 1\nb: \"\\x4\"\n",
+            "yaml: line 2: did not find expected hexdecimal number",
+        ),
+        ("a: 1\nb: 'x\n", "yaml: line 3: found unexpected end of stream"),
         ("a: ]\n", "yaml: did not find expected node content"),
         ("a: [b]]\n", "yaml: did not find expected key"),
         (
