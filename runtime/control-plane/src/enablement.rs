@@ -1,6 +1,6 @@
 //! Which group versions and resources are switched on: the defaults, and what `--runtime-config` says.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 use planesmith_machinery::resource::ResourceFacts;
 
@@ -77,8 +77,7 @@ impl Enablement {
     ///
     /// # Errors
     ///
-    /// When a switch is nothing that could be switched, or names a version that a group of the program does not have.
-    /// Groups that the program does not have are passed over: flags that were written for a kube-apiserver may name them.
+    /// When a switch is nothing that could be switched, or names a group or a version that the program does not have.
     pub fn new<'g>(
         groups: impl IntoIterator<Item = &'g GroupVersion>,
         switches: &Switches,
@@ -110,19 +109,24 @@ impl Enablement {
             enabled = switches.get(&version).unwrap_or(enabled);
             enablement.versions.insert(version, enabled);
         }
+        let mut unknown = BTreeSet::new();
         for name in switches.names() {
-            enablement.check(name, &groups)?;
+            unknown.extend(enablement.check(name, &groups)?);
             if let (3, Some(enabled)) = (name.split('/').count(), switches.get(name)) {
                 enablement.resources.insert(name.to_owned(), enabled);
             }
         }
+        if !unknown.is_empty() {
+            let unknown = unknown.into_iter().collect::<Vec<_>>().join(",");
+            return Err(format!("--runtime-config: unknown api groups {unknown}"));
+        }
         Ok(enablement)
     }
 
-    /// Whether `name` can be switched.
-    fn check(&self, name: &str, groups: &[&GroupVersion]) -> Result<(), String> {
+    /// Whether `name` can be switched; its group, when the program does not have that.
+    fn check<'n>(&self, name: &'n str, groups: &[&GroupVersion]) -> Result<Option<&'n str>, String> {
         if MATCHERS.iter().any(|(matcher, _)| *matcher == name) || self.versions.contains_key(name) {
-            return Ok(());
+            return Ok(None);
         }
         let parts: Vec<&str> = name.split('/').collect();
         let [group, version, resource @ ..] = parts.as_slice() else {
@@ -138,13 +142,15 @@ impl Enablement {
                 "--runtime-config: invalid key {name}: group/version/resource and resource is always lowercase plural, got {resource}"
             ));
         }
-        let known = groups.iter().any(|known| known.group == *group);
-        if known && !self.versions.contains_key(&format!("{group}/{version}")) {
+        if !groups.iter().any(|known| known.group == *group) {
+            return Ok(Some(group));
+        }
+        if !self.versions.contains_key(&format!("{group}/{version}")) {
             return Err(format!(
                 "--runtime-config: group version {group}/{version} that has not been registered"
             ));
         }
-        Ok(())
+        Ok(None)
     }
 
     /// Whether any resource of a group version may be on.
@@ -171,19 +177,6 @@ impl Enablement {
         }
         let name = format!("{}/{}/{}", facts.group, facts.version, facts.plural);
         self.resources.get(&name).copied().unwrap_or(version)
-    }
-
-    /// The names in `switches` that stand for none of the program's groups.
-    pub(crate) fn unknown<'s>(&'s self, switches: &'s Switches) -> impl Iterator<Item = &'s str> {
-        switches.names().filter(|name| {
-            let known = MATCHERS.iter().any(|(matcher, _)| matcher == name);
-            let mut parts = name.splitn(3, '/');
-            let version = match (parts.next(), parts.next()) {
-                (Some(group), Some(version)) => format!("{group}/{version}"),
-                _ => (*name).to_owned(),
-            };
-            !known && !self.versions.contains_key(&version)
-        })
     }
 }
 
@@ -288,6 +281,10 @@ mod tests {
             ("apps/v9=true", "group version apps/v9 that has not been registered"),
             ("apps/v1/a/b=true", "runtime-config invalid key apps/v1/a/b"),
             (
+                "foo/v1=true,api/all=true,example.org/v1/things=false,foo/v2=true,apps/v1=true",
+                "unknown api groups example.org,foo",
+            ),
+            (
                 "apps/v1/Deployments=true",
                 "resource is always lowercase plural, got Deployments",
             ),
@@ -295,14 +292,5 @@ mod tests {
             let error = enablement(switches).unwrap_err();
             assert!(error.contains(expected), "{switches}: {error}");
         }
-    }
-
-    #[test]
-    fn groups_of_other_servers_are_only_named() {
-        let switches: Switches = "example.org/v1=true,v1=true,api/all=true,apps/v1/deployments=true"
-            .parse()
-            .unwrap();
-        let enablement = Enablement::new(&GROUPS, &switches, &FeatureGates::default()).unwrap();
-        assert_eq!(enablement.unknown(&switches).collect::<Vec<_>>(), ["example.org/v1"]);
     }
 }

@@ -310,9 +310,6 @@ fn assemble(
     connect::handle_subresources(&stores, &options.kubelets).context("connections to kubelets")?;
     let enablement = Enablement::new(program.all_groups(), &options.versions(), &options.features())
         .map_err(|problem| anyhow::anyhow!(problem))?;
-    for name in enablement.unknown(&options.versions()) {
-        tracing::warn!(name, "--runtime-config names a group that this server does not have");
-    }
     let resources = enablement.clone();
     let mut routes = Routes::new().only(move |facts| resources.resource(facts));
     let groups = program.all_groups();
