@@ -14,7 +14,7 @@ use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::server::conn::auto::Builder;
 use hyper_util::server::graceful::Watcher;
-use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt};
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio::sync::OwnedSemaphorePermit;
 
@@ -28,6 +28,8 @@ use crate::failure;
 
 /// What a client hears that speaks plain HTTP to the TLS port: the words of kube-apiserver.
 const PLAIN_HTTP: &[u8] = b"HTTP/1.0 400 Bad Request\r\n\r\nClient sent an HTTP request to an HTTPS server.\n";
+/// Bytes of it that are read, so that the client reads what it hears.
+const MOST_UNREAD: u64 = 256 << 10;
 /// Bytes of one request body that may wait unread: two of the usual objects, and far from the body limit.
 const STREAM_WINDOW: u32 = 256 << 10;
 /// Bytes of all request bodies of a connection that may wait unread.
@@ -88,6 +90,9 @@ impl<S: Service> Sessions<S> {
             let mut stream = stream;
             if is_plain_http(&stream).await? {
                 stream.write_all(PLAIN_HTTP).await?;
+                stream.shutdown().await?;
+                // Closed with something unread, the connection would be reset, and the client might never see the answer.
+                tokio::io::copy(&mut stream.take(MOST_UNREAD), &mut tokio::io::sink()).await?;
                 return Err(io::Error::other("the client speaks plain HTTP"));
             }
             tls.accept(stream, peer).await
