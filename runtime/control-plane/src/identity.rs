@@ -230,9 +230,8 @@ fn read(file: &Path) -> Result<String> {
 fn addresses(options: &Options) -> Vec<IpAddr> {
     let mut addresses = vec![IpAddr::from([127, 0, 0, 1]), IpAddr::from([0, 0, 0, 0, 0, 0, 0, 1])];
     let services = options.service_cluster_ip_range.iter().map(|range| range.first());
-    for address in [options.bind_address]
+    for address in [options.bind_address, options.client_address()]
         .into_iter()
-        .chain(options.advertise_address)
         .chain(services)
     {
         if !address.is_unspecified() && !addresses.contains(&address) {

@@ -25,6 +25,7 @@ pub mod enablement;
 mod event_post;
 pub mod feature_gates;
 mod flows;
+mod host_address;
 pub mod identity;
 pub mod kubeconfig;
 mod later;

@@ -25,6 +25,7 @@ pub use self::kubelets::KubeletOptions;
 pub use self::port_range::PortRange;
 pub use self::service_accounts::ServiceAccountOptions;
 use crate::feature_gates::FeatureGates;
+use crate::host_address;
 
 /// The flags of a server.
 #[derive(Clone, Debug, Parser)]
@@ -38,7 +39,7 @@ pub struct Options {
     #[arg(long, default_value_t = IpAddr::V4(Ipv4Addr::LOCALHOST), value_name = "IP")]
     pub bind_address: IpAddr,
 
-    /// Address that clients use to reach this server [default: the bind address].
+    /// Address that clients use to reach this server [default: the bind address; of 0.0.0.0 that of the default route].
     #[arg(long, value_name = "IP")]
     pub advertise_address: Option<IpAddr>,
 
@@ -315,12 +316,14 @@ impl Options {
         self.anonymous_auth && (is_delegated || !all_is_allowed)
     }
 
-    /// The address that clients are told.
+    /// The address that clients are told. Where the server listens everywhere it is that of the default route.
     #[must_use]
     pub fn client_address(&self) -> IpAddr {
-        match self.advertise_address {
+        match self.advertise_address.filter(|address| !address.is_unspecified()) {
             Some(address) => address,
-            None if self.bind_address.is_unspecified() => IpAddr::V4(Ipv4Addr::LOCALHOST),
+            None if self.bind_address.is_unspecified() => {
+                host_address::of_default_route(self.bind_address).unwrap_or(IpAddr::V4(Ipv4Addr::LOCALHOST))
+            }
             None => self.bind_address,
         }
     }
@@ -342,6 +345,18 @@ mod tests {
             Options::try_parse_from(std::iter::once(&"planesmith").chain(flags)).map_err(|error| error.to_string())?;
         options.check()?;
         Ok(options)
+    }
+
+    #[test]
+    fn clients_are_told_an_address_that_they_can_use() {
+        let told = |args: &[&str]| parse(args).unwrap().client_address();
+        assert_eq!(told(&["--bind-address=192.0.2.7"]), IpAddr::from([192, 0, 2, 7]));
+        for everywhere in ["--bind-address=0.0.0.0", "--bind-address=::"] {
+            assert!(!told(&[everywhere]).is_unspecified());
+            assert!(!told(&[everywhere, "--advertise-address=0.0.0.0"]).is_unspecified());
+            let named = told(&[everywhere, "--advertise-address=192.0.2.7"]);
+            assert_eq!(named, IpAddr::from([192, 0, 2, 7]));
+        }
     }
 
     #[test]
