@@ -10,6 +10,7 @@ use proc_macro2::TokenStream;
 use syn::DeriveInput;
 
 use crate::diagnostics::Diagnostics;
+pub use check::pattern_problem;
 pub use model::{FieldModel, ListType, Listing, Omit, PatchModel, RuleModel, StructModel, TypeMeta};
 
 /// The expansion of `#[derive(Struct)]`: impls, or every problem of the input beside stub impls.

@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use planesmith_machinery::custom::{Checks, Converter, CustomKind};
 use planesmith_machinery::group_version::compare_versions;
-use planesmith_machinery::json_path::JsonPath;
+use planesmith_machinery::json_path::LazyPath;
 use planesmith_machinery::resource::{
     Behavior, CellSource, Column, ResourceFacts, ScaleFacts, SubresourceFacts, SubresourceKind,
 };
@@ -214,11 +214,9 @@ fn column(column: PrintedColumn<'_>) -> Column {
 }
 
 fn source(column: PrintedColumn<'_>) -> CellSource {
-    match (column.ty(), column.path(), JsonPath::parse(column.path())) {
-        ("date", ".metadata.creationTimestamp", _) => Column::AGE.source,
-        (_, _, Ok(path)) => CellSource::JsonPath(Box::leak(Box::new(path))),
-        // Nothing is there to be shown.
-        (_, _, Err(_)) => CellSource::Path(""),
+    match (column.ty(), column.path()) {
+        ("date", ".metadata.creationTimestamp") => Column::AGE.source,
+        (_, path) => CellSource::JsonPath(Box::leak(Box::new(LazyPath::new(leak(path))))),
     }
 }
 

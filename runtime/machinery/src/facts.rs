@@ -273,6 +273,8 @@ pub enum Rule {
     MaxLength(u64),
     /// Text matches this regular expression.
     Pattern(&'static str),
+    /// All of these hold of each element of a list or value of a map.
+    Each(&'static [Rule]),
     /// The value cannot change once it is set.
     Immutable,
 }

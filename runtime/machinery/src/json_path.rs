@@ -4,6 +4,8 @@
 mod filter;
 mod parse;
 
+use std::sync::OnceLock;
+
 use serde_json::Value;
 
 use crate::go_format;
@@ -17,6 +19,13 @@ const MAX_FOUND: usize = 10_000;
 #[derive(Clone, Debug, PartialEq)]
 pub struct JsonPath {
     steps: Vec<Step>,
+}
+
+/// A path that is read when it is first needed.
+#[derive(Debug)]
+pub struct LazyPath {
+    text: &'static str,
+    path: OnceLock<Option<JsonPath>>,
 }
 
 /// One step of a path.
@@ -51,6 +60,23 @@ struct Slice {
 /// What a path does not fit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Misfit;
+
+impl LazyPath {
+    /// A path that will be read from `text`.
+    #[must_use]
+    pub const fn new(text: &'static str) -> Self {
+        Self {
+            text,
+            path: OnceLock::new(),
+        }
+    }
+
+    /// The path; `None` when the text is none.
+    #[must_use]
+    pub fn get(&self) -> Option<&JsonPath> {
+        self.path.get_or_init(|| JsonPath::parse(self.text).ok()).as_ref()
+    }
+}
 
 impl JsonPath {
     /// Reads a path.

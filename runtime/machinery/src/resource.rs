@@ -2,7 +2,7 @@
 
 use crate::custom::{CustomKind, CustomObject};
 use crate::facts::StructFacts;
-use crate::json_path::JsonPath;
+use crate::json_path::LazyPath;
 use crate::object::Object;
 use crate::rules::RulesTable;
 use crate::table::Cell;
@@ -273,8 +273,8 @@ impl Column {
 pub enum CellSource {
     /// A dotted path into the object.
     Path(&'static str),
-    /// A path into the document of an object of a custom kind.
-    JsonPath(&'static JsonPath),
+    /// A path into the document of the object, in kubectl's notation.
+    JsonPath(&'static LazyPath),
     /// A function beside the kind.
     Function(fn(&dyn Object) -> Cell),
 }

@@ -11,7 +11,7 @@ use planesmith_codegen_core::resource::{CellSource, ResourceModel, SubresourceKi
 use serde_json::{Map, Value, json};
 
 use super::files::Files;
-use super::model::{Group, Kind, Model, PackageModel};
+use super::model::{Definition, Group, Kind, Model, PackageModel, Type};
 use super::package::Role;
 
 /// Renders a file for each kind, with all its versions.
@@ -109,7 +109,7 @@ fn version(model: &Model, kind: &Kind) -> Value {
             .map(|path| json!({"jsonPath": format!(".{path}")}));
         version["selectableFields"] = fields.collect();
     }
-    let columns = columns(resource);
+    let columns = columns(model, kind);
     if !columns.is_empty() {
         version["additionalPrinterColumns"] = columns.into();
     }
@@ -139,15 +139,19 @@ fn subresources(resource: &ResourceModel) -> Map<String, Value> {
 }
 
 /// The columns besides the name; those that a function fills cannot be said here.
-fn columns(resource: &ResourceModel) -> Vec<Value> {
+fn columns(model: &Model, kind: &Kind) -> Vec<Value> {
     let mut columns = Vec::new();
-    for column in &resource.columns {
+    for column in &kind.resource.columns {
         let (ty, path) = match &column.source {
-            CellSource::Path(path) => (column.ty.as_str(), path.as_str()),
-            CellSource::Age => ("date", "metadata.creationTimestamp"),
+            CellSource::Path(path) => (column.ty.as_str(), json_path(model, model.structure(&kind.path), path)),
+            CellSource::JsonPath(path) => (column.ty.as_str(), path.clone()),
+            CellSource::Age => ("date", "metadata.creationTimestamp".to_owned()),
             CellSource::Name | CellSource::Function(_) => continue,
         };
         let mut members = json!({"name": column.name, "type": ty, "jsonPath": format!(".{path}")});
+        if !column.format.is_empty() {
+            members["format"] = column.format.as_str().into();
+        }
         if !column.doc.is_empty() {
             members["description"] = column.doc.as_str().into();
         }
@@ -157,4 +161,19 @@ fn columns(resource: &ResourceModel) -> Vec<Value> {
         columns.push(members);
     }
     columns
+}
+
+/// A dotted path in kubectl's notation: dots in the key of a map's entry are no steps there.
+fn json_path(model: &Model, definition: &Definition, path: &str) -> String {
+    let Some((first, rest)) = path.split_once('.') else {
+        return path.to_owned();
+    };
+    let fields = model.json_fields(definition);
+    let field = fields.iter().find(|field| field.facts.name == first);
+    let rest = match field.map(|field| field.ty.present()) {
+        Some(Type::Struct(inner)) => json_path(model, model.structure(inner), rest),
+        Some(Type::Map(_)) => rest.replace('.', "\\."),
+        _ => rest.to_owned(),
+    };
+    format!("{first}.{rest}")
 }

@@ -1,19 +1,18 @@
 //! Custom resource definitions.
 
 use anyhow::{Context, Result, bail};
-use serde_json::Value;
+use serde_json::{Value, json};
 
+use super::column::{columns, leads};
 use super::draft::{Draft, listed, literal};
-use super::schema::{Schemas, texts};
+use super::schema::{Origin, Schemas, Words, texts};
 
 /// A draft for each version.
 pub(super) fn drafts(definition: &Value) -> Result<Vec<Draft>> {
     let spec = &definition["spec"];
-    let group = spec["group"].as_str().context("spec.group is missing")?;
-    let kind = spec["names"]["kind"].as_str().context("spec.names.kind is missing")?;
+    spec["group"].as_str().context("spec.group is missing")?;
+    spec["names"]["kind"].as_str().context("spec.names.kind is missing")?;
     let versions = spec["versions"].as_array().context("spec.versions is missing")?;
-    let stored = versions.iter().find(|version| version["storage"] == true);
-    let stored = stored.and_then(|version| version["name"].as_str()).unwrap_or_default();
     let draft = |(index, version): (usize, &Value)| {
         let place = || format!("spec.versions[{index}]");
         let name = version["name"]
@@ -23,10 +22,11 @@ pub(super) fn drafts(definition: &Value) -> Result<Vec<Draft>> {
         if !schema["properties"].is_object() {
             bail!("{}.schema.openAPIV3Schema says nothing about fields", place());
         }
-        let mut schemas = Schemas::default();
-        schemas.structure(kind, schema, Some(resource(spec, version, kind, stored)));
+        let kind = Kind::read(spec, version, schema);
+        let mut schemas = Schemas::new(Origin::Definition);
+        schemas.kind(kind.name, schema, kind.keys, kind.marks);
         Ok(Draft {
-            group: group.to_owned(),
+            group: kind.group.to_owned(),
             version: name.to_owned(),
             structs: schemas.structs,
         })
@@ -34,99 +34,151 @@ pub(super) fn drafts(definition: &Value) -> Result<Vec<Draft>> {
     versions.iter().enumerate().map(draft).collect()
 }
 
-/// The keys of `#[resource(...)]`.
-fn resource(spec: &Value, version: &Value, kind: &str, stored: &str) -> Vec<String> {
-    let name = version["name"].as_str().unwrap_or("v1");
-    let names = &spec["names"];
-    let mut keys = vec![
-        format!("group = {}", literal(spec["group"].as_str().unwrap_or_default())),
-        format!("version = {}", literal(name)),
-    ];
-    for (word, key) in [("plural", "plural"), ("singular", "singular"), ("listKind", "list")] {
-        if let Some(value) = names[word].as_str() {
-            keys.push(format!("{key} = {}", literal(value)));
-        }
-    }
-    for (word, key) in [("shortNames", "short"), ("categories", "categories")] {
-        let listed_names: Vec<String> = texts(&names[word]).map(str::to_owned).collect();
-        if !listed_names.is_empty() {
-            keys.push(listed(key, &listed_names));
-        }
-    }
-    if spec["scope"] == "Cluster" {
-        keys.push("cluster".to_owned());
-    }
-    if name != stored {
-        keys.push(format!("storage_version = super::super::{stored}::{kind}"));
-    }
-    if version["served"] == false {
-        keys.push("unserved".to_owned());
-    }
-    if version["deprecated"] == true {
-        let group = spec["group"].as_str().unwrap_or_default();
-        let usual = format!("{group}/{name} {kind} is deprecated");
-        let warning = version["deprecationWarning"].as_str().unwrap_or(&usual);
-        keys.push(format!("deprecated = {}", literal(warning)));
-    }
-    let has_status = version["schema"]["openAPIV3Schema"]["properties"]["status"].is_object();
-    if version["subresources"]["status"].is_object() && has_status {
-        keys.push("status".to_owned());
-    }
-    if let Some(scale) = version["subresources"]["scale"].as_object() {
-        let path = |key: &str| {
-            scale
-                .get(key)
-                .and_then(Value::as_str)
-                .map(|path| path.trim_start_matches('.'))
-        };
-        let mut paths = Vec::new();
-        for (word, key) in [
-            ("specReplicasPath", "spec"),
-            ("statusReplicasPath", "status"),
-            ("labelSelectorPath", "selector"),
-        ] {
-            paths.extend(path(word).map(|path| format!("{key} = {}", literal(path))));
-        }
-        keys.push(format!("scale({})", paths.join(", ")));
-    }
-    keys.push("generation".to_owned());
-    keys.extend(columns(version));
-    keys
+/// What a definition says of a kind besides the schema.
+struct Kind<'d> {
+    group: &'d str,
+    name: &'d str,
+    version: &'d str,
+    schema: &'d Value,
+    /// The keys of `#[resource(...)]`.
+    keys: Vec<String>,
+    /// What they do not say.
+    marks: Vec<String>,
 }
 
-/// Columns whose paths go through fields only; others need a function.
-fn columns(version: &Value) -> Vec<String> {
-    let declared: Vec<&Value> = version["additionalPrinterColumns"]
-        .as_array()
-        .into_iter()
-        .flatten()
-        .collect();
-    if declared.is_empty() {
-        return Vec::new();
+impl<'d> Kind<'d> {
+    fn read(spec: &'d Value, version: &'d Value, schema: &'d Value) -> Self {
+        let (mut spec, mut version) = (Words::of(spec), Words::of(version));
+        let text = |value: &'d Value| value.as_str().unwrap_or_default();
+        version.take("schema");
+        let mut kind = Kind {
+            group: text(spec.take("group")),
+            name: text(&spec.peek("names")["kind"]),
+            version: text(version.take("name")),
+            schema,
+            keys: Vec::new(),
+            marks: Vec::new(),
+        };
+        kind.keys.push(format!("group = {}", literal(kind.group)));
+        kind.keys.push(format!("version = {}", literal(kind.version)));
+        kind.names(spec.take("names"));
+        if spec.take("scope") == "Cluster" {
+            kind.keys.push("cluster".to_owned());
+        }
+        let versions = spec.take("versions").as_array();
+        let stored = versions
+            .into_iter()
+            .flatten()
+            .find(|version| version["storage"] == true)
+            .map_or("", |version| text(&version["name"]));
+        let is_stored = version.take("storage") == true;
+        if !is_stored {
+            let name = kind.name;
+            kind.keys.push(format!("storage_version = super::super::{stored}::{name}"));
+        }
+        kind.conversion(spec.take("conversion"), is_stored);
+        kind.serving(&mut version);
+        kind.subresources(version.take("subresources"));
+        kind.selectable(version.take("selectableFields"));
+        kind.keys.push("generation".to_owned());
+        let (keys, marks) = columns(version.take("additionalPrinterColumns"), schema);
+        kind.keys.extend(keys);
+        kind.marks.extend(marks);
+        kind.marks.extend(spec.marks());
+        kind.marks.extend(version.marks());
+        kind
     }
-    let mut keys = vec!["column(name)".to_owned()];
-    for column in declared {
-        let path = column["jsonPath"].as_str().unwrap_or_default().trim_start_matches('.');
-        if path == "metadata.creationTimestamp" {
-            keys.push("column(age)".to_owned());
-            continue;
+
+    fn names(&mut self, names: &Value) {
+        for (word, key) in [("plural", "plural"), ("singular", "singular"), ("listKind", "list")] {
+            if let Some(value) = names[word].as_str() {
+                self.keys.push(format!("{key} = {}", literal(value)));
+            }
         }
-        if path.contains(['[', '"', '\\', '@']) {
-            continue;
+        for (word, key) in [("shortNames", "short"), ("categories", "categories")] {
+            let listed_names: Vec<String> = texts(&names[word]).map(str::to_owned).collect();
+            if !listed_names.is_empty() {
+                self.keys.push(listed(key, &listed_names));
+            }
         }
-        let text = |key: &str| column[key].as_str().unwrap_or_default();
-        let mut parts = vec![
-            format!("name = {}", literal(text("name"))),
-            format!("type = {}", literal(text("type"))),
-        ];
-        if !text("description").is_empty() {
-            parts.push(format!("doc = {}", literal(text("description"))));
-        }
-        if let Some(priority) = column["priority"].as_i64().filter(|priority| *priority != 0) {
-            parts.push(format!("priority = {priority}"));
-        }
-        parts.push(format!("path = {}", literal(path)));
-        keys.push(format!("column({})", parts.join(", ")));
     }
-    keys
+
+    /// Fields of the same name are copied between versions; what a webhook does is a matter of functions.
+    fn conversion(&mut self, conversion: &Value, is_stored: bool) {
+        if conversion["strategy"] == "Webhook" && !is_stored {
+            self.marks.push(
+                "conversion by a webhook: fields of one name are copied; for the rest add `convert` to `#[resource(...)]` \
+                 and write `impl Convert`"
+                    .to_owned(),
+            );
+        }
+    }
+
+    fn serving(&mut self, version: &mut Words<'_>) {
+        if version.take("served") == false {
+            self.keys.push("unserved".to_owned());
+        }
+        let warning = version.take("deprecationWarning");
+        if version.take("deprecated") == true {
+            let usual = format!("{}/{} {} is deprecated", self.group, self.version, self.name);
+            let warning = warning.as_str().unwrap_or(&usual);
+            self.keys.push(format!("deprecated = {}", literal(warning)));
+        }
+    }
+
+    fn subresources(&mut self, subresources: &Value) {
+        let mut words = Words::of(subresources);
+        let status = words.take("status");
+        if status.is_object() {
+            match self.schema["properties"]["status"].is_object() {
+                true => self.keys.push("status".to_owned()),
+                false => self.marks.push(
+                    "a status subresource, but no field status: add both, the field and `status` in `#[resource(...)]`"
+                        .to_owned(),
+                ),
+            }
+        }
+        let scale = words.take("scale");
+        if scale.is_object() {
+            match self.scale(scale) {
+                Some(key) => self.keys.push(key),
+                None => self
+                    .marks
+                    .push(format!("scale `{scale}`: a path leads to no field of the schema")),
+            }
+        }
+        self.marks.extend(words.marks());
+    }
+
+    fn scale(&self, scale: &Value) -> Option<String> {
+        let mut paths = Vec::new();
+        for (word, key, default) in [
+            ("specReplicasPath", "spec", json!("")),
+            ("statusReplicasPath", "status", json!("")),
+            ("labelSelectorPath", "selector", Value::Null),
+        ] {
+            let path = scale.get(word).unwrap_or(&default);
+            if let Some(path) = path.as_str() {
+                let path = path.strip_prefix('.').filter(|path| leads(self.schema, path))?;
+                paths.push(format!("{key} = {}", literal(path)));
+            }
+        }
+        Some(format!("scale({})", paths.join(", ")))
+    }
+
+    fn selectable(&mut self, fields: &Value) {
+        let mut paths = Vec::new();
+        for field in fields.as_array().into_iter().flatten() {
+            let path = field["jsonPath"].as_str().and_then(|path| path.strip_prefix('.'));
+            match path.filter(|path| leads(self.schema, path)) {
+                Some(path) => paths.push(path.to_owned()),
+                None => self
+                    .marks
+                    .push(format!("selectable field `{field}`: its path leads to no field of the schema")),
+            }
+        }
+        if !paths.is_empty() {
+            self.keys.push(listed("selectable", &paths));
+        }
+    }
 }

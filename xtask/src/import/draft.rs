@@ -60,6 +60,19 @@ pub(super) struct StructDraft {
     /// The keys of `#[schema(...)]`.
     pub(super) schema: Vec<String>,
     pub(super) fields: Vec<FieldDraft>,
+    /// What is to be said by hand.
+    pub(super) marks: Vec<String>,
+}
+
+impl StructDraft {
+    /// Whether a struct without anything in it is refused: something in it has to be there.
+    pub(super) fn refuses_empty(&self) -> bool {
+        let is_missed = |field: &FieldDraft| {
+            let has_default = field.keys.iter().any(|key| key.starts_with("default"));
+            field.keys.iter().any(|key| key == "required") && !has_default
+        };
+        self.fields.iter().any(is_missed)
+    }
 }
 
 /// One field.
@@ -71,6 +84,8 @@ pub(super) struct FieldDraft {
     pub(super) doc: String,
     /// The keys of `#[field(...)]`, but for `name`.
     pub(super) keys: Vec<String>,
+    /// What is to be said by hand.
+    pub(super) marks: Vec<String>,
 }
 
 /// A text as a Rust literal.

@@ -94,6 +94,7 @@ impl Package<'_> {
             resource,
             schema,
             fields: drafted.map(|field| self.field(field)).collect(),
+            marks: Vec::new(),
         }
     }
 
@@ -161,6 +162,7 @@ impl Package<'_> {
             ty: self.ty(text(field, "type")),
             doc: sentence(if name.is_empty() { text(field, "go") } else { name }),
             keys,
+            marks: Vec::new(),
         }
     }
 

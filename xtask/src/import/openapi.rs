@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 
 use super::draft::{Draft, literal};
-use super::schema::Schemas;
+use super::schema::{Origin, Schemas};
 
 /// Lists and metadata are not of a group's own.
 const GENERAL: [&str; 2] = ["io.k8s.apimachinery.", "io.k8s.kube-aggregator."];
@@ -37,9 +37,15 @@ pub(super) fn drafts(document: &Value) -> Vec<Draft> {
         }
         let is_kind =
             schema["x-kubernetes-group-version-kind"].is_array() && schema["properties"]["metadata"].is_object();
-        let resource = is_kind.then(|| resource(document, schema, group, version, short));
-        let draft = drafts.entry((group.clone(), version.clone())).or_default();
-        draft.structure(short, schema, resource);
+        let place = (group.clone(), version.clone());
+        let draft = drafts.entry(place).or_insert_with(|| Schemas::new(Origin::Document));
+        match is_kind {
+            true => {
+                let keys = resource(document, schema, group, version, short);
+                draft.kind(short, schema, keys, Vec::new());
+            }
+            false => draft.plain(short, schema),
+        }
     }
     let draft = |((group, version), schemas): ((String, String), Schemas)| Draft {
         group,

@@ -1,73 +1,203 @@
 //! Structs out of schemas.
 
-use serde_json::Value;
+mod bounds;
+mod presence;
+mod words;
 
+use serde_json::{Value, json};
+
+use self::bounds::Bounds;
+use self::presence::Presence;
+pub(super) use self::words::Words;
 use super::draft::{FieldDraft, StructDraft, listed, literal, sentence, upper};
+
+/// The pattern by which generators of definitions tell quantities.
+const QUANTITY: &str =
+    r"^(\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))(([KMGTPE]i)|[numkMGTPE]|([eE](\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))))?$";
+
+/// Where schemas are from.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Origin {
+    /// A custom resource definition: what it requires has to be there, empty or not.
+    #[default]
+    Definition,
+    /// An OpenAPI document, made from Go types: a default that is Go's zero value says that a field is always written.
+    Document,
+}
 
 /// Turns schemas into structs; nested ones are collected.
 #[derive(Debug, Default)]
 pub(super) struct Schemas {
     pub(super) structs: Vec<StructDraft>,
+    pub(super) origin: Origin,
+    /// How many lists and maps are around the current place.
+    lists_around: usize,
+}
+
+/// What values of a schema are in Rust.
+#[derive(Debug, Default)]
+struct Part {
+    ty: String,
+    bounds: Bounds,
+    /// What the type and the bounds do not say.
+    marks: Vec<String>,
+}
+
+impl Part {
+    fn of(ty: &str, bounds: Bounds) -> Self {
+        Self {
+            ty: ty.to_owned(),
+            bounds,
+            marks: Vec::new(),
+        }
+    }
 }
 
 impl Schemas {
-    /// Adds the struct of an object schema.
-    pub(super) fn structure(&mut self, name: &str, schema: &Value, resource: Option<Vec<String>>) {
+    /// Nothing yet, of schemas from `origin`.
+    pub(super) fn new(origin: Origin) -> Self {
+        Self {
+            origin,
+            ..Self::default()
+        }
+    }
+
+    /// Adds the struct of a kind, with what else is to be said by hand about it.
+    pub(super) fn kind(&mut self, name: &str, schema: &Value, resource: Vec<String>, marks: Vec<String>) {
+        let mut words = Words::of(schema);
+        words.take("type");
+        words.take("x-kubernetes-group-version-kind");
+        let at = self.structs.len();
+        self.structure(name, &mut words, true);
+        let kind = &mut self.structs[at];
+        kind.resource = Some(resource);
+        kind.marks.extend(marks);
+        kind.marks.extend(words.marks());
+    }
+
+    /// Adds the struct of an object schema that is no kind.
+    pub(super) fn plain(&mut self, name: &str, schema: &Value) {
+        let mut words = Words::of(schema);
+        words.take("type");
+        words.take("x-kubernetes-group-version-kind");
+        let at = self.structs.len();
+        self.structure(name, &mut words, false);
+        self.structs[at].marks.extend(words.marks());
+    }
+
+    /// Takes the words of a struct.
+    fn structure(&mut self, name: &str, words: &mut Words<'_>, is_kind: bool) {
         let at = self.structs.len();
         self.structs.push(StructDraft {
             name: name.to_owned(),
             ..StructDraft::default()
         });
-        let is_kind = resource.is_some();
-        let required: Vec<&str> = texts(&schema["required"]).collect();
-        let mut fields = Vec::new();
-        for (json, property) in schema["properties"].as_object().into_iter().flatten() {
+        let required: Vec<&str> = texts(words.take("required")).collect();
+        let properties = words.take("properties");
+        let (mut fields, mut marks) = (Vec::new(), Vec::new());
+        for (json, property) in properties.as_object().into_iter().flatten() {
             match json.as_str() {
-                "apiVersion" | "kind" if is_kind => {}
+                "apiVersion" | "kind" if is_kind => marks.extend(about(json, &standard(property))),
                 "metadata" if is_kind => fields.insert(
                     0,
                     FieldDraft {
                         name: "metadata".to_owned(),
                         ty: "ObjectMeta".to_owned(),
                         doc: "Standard metadata.".to_owned(),
-                        keys: Vec::new(),
+                        marks: standard(property),
+                        ..FieldDraft::default()
                     },
                 ),
                 json => fields.push(self.field(name, json, property, required.contains(&json))),
             }
         }
-        let doc = schema["description"]
-            .as_str()
-            .map_or_else(|| sentence(name), str::to_owned);
-        let atomic = schema["x-kubernetes-map-type"] == "atomic";
+        if is_kind && !fields.iter().any(|field| field.name == "metadata") {
+            let metadata = FieldDraft {
+                name: "metadata".to_owned(),
+                ty: "ObjectMeta".to_owned(),
+                doc: "Standard metadata.".to_owned(),
+                ..FieldDraft::default()
+            };
+            fields.insert(0, metadata);
+        }
+        for missing in required.iter().filter(|name| properties[**name].is_null()) {
+            if !is_kind || !["apiVersion", "kind", "metadata"].contains(missing) {
+                marks.push(format!("required \"{missing}\", which is no field"));
+            }
+        }
         self.structs[at] = StructDraft {
             name: name.to_owned(),
-            doc,
-            resource,
-            schema: atomic.then(|| "atomic".to_owned()).into_iter().collect(),
+            doc: description(words).unwrap_or_else(|| sentence(name)),
+            schema: match words.take_as("x-kubernetes-map-type", Value::as_str) {
+                Some("atomic") => vec!["atomic".to_owned()],
+                _ => Vec::new(),
+            },
             fields,
+            marks,
+            ..StructDraft::default()
         };
     }
 
     fn field(&mut self, owner: &str, json: &str, schema: &Value, required: bool) -> FieldDraft {
-        let ty = self.ty(&format!("{owner}{}", upper(json)), schema);
-        let plain = matches!(
-            ty.as_str(),
-            "String" | "Time" | "MicroTime" | "ByteString" | "AnyJson" | "RawExtension"
-        );
-        let collection = ty.starts_with("Vec<") || ty.starts_with("BTreeMap<");
-        let ty = match required || plain || collection {
-            true => ty,
-            false => format!("Option<{ty}>"),
+        let mut words = Words::of(schema);
+        let doc = schema["description"].as_str().or_else(|| schema["title"].as_str());
+        let part = self.part(&format!("{owner}{}", upper(json)), &mut words);
+        description(&mut words);
+        let holds_required = self.structs.iter().any(|known| known.name == part.ty && known.refuses_empty());
+        let presence = match self.origin {
+            Origin::Definition => Presence::of_definition(&mut words, &part, required, holds_required),
+            Origin::Document => Presence::of_document(&mut words, &part, required),
         };
+        let mut keys = presence.keys;
+        keys.extend(part.bounds.keys);
+        keys.extend(self.lists(&part.ty, &mut words));
+        if required && self.lists_around == 0 && words.take_if("x-kubernetes-validations", &immutable()) {
+            keys.push("immutable".to_owned());
+        }
+        let mut marks = part.marks;
+        marks.extend(words.marks());
         FieldDraft {
             name: json.to_owned(),
-            keys: keys(schema, &ty, required),
-            ty,
-            doc: schema["description"]
-                .as_str()
-                .map_or_else(|| sentence(json), str::to_owned),
+            ty: presence.ty,
+            doc: doc.map_or_else(|| sentence(json), str::to_owned),
+            keys,
+            marks,
         }
+    }
+
+    /// How apply and patches tell the parts of a field apart.
+    fn lists(&self, ty: &str, words: &mut Words<'_>) -> Vec<String> {
+        let mut keys = Vec::new();
+        let element = ty.strip_prefix("Vec<").and_then(|ty| ty.strip_suffix('>'));
+        // What a reference leads to is not known yet.
+        let is_struct = |name: &str| {
+            self.origin == Origin::Document || self.structs.iter().any(|known| known.name == name)
+        };
+        let list = words.take_as("x-kubernetes-list-type", |list| {
+            let fits = |list: &&str| element.is_some_and(|element| *list != "map" || is_struct(element));
+            list.as_str().filter(fits)
+        });
+        if let Some(list) = list {
+            keys.push(format!("list_type = {list}"));
+            if list == "map" {
+                let names: Vec<String> = texts(words.take("x-kubernetes-list-map-keys"))
+                    .map(str::to_owned)
+                    .collect();
+                keys.push(listed("list_map_keys", &names));
+            }
+        }
+        if !ty.starts_with("Vec<") {
+            let atomic = words.take("x-kubernetes-map-type") == "atomic";
+            keys.extend((atomic && ty.starts_with("BTreeMap<")).then(|| "atomic".to_owned()));
+        }
+        if let Some(strategy) = words.take("x-kubernetes-patch-strategy").as_str() {
+            let strategy = strategy.replace("retainKeys", "retain_keys").replace(',', ", ");
+            keys.push(format!("patch_strategy({strategy})"));
+        }
+        if let Some(key) = words.take("x-kubernetes-patch-merge-key").as_str() {
+            keys.push(format!("patch_merge_key = {}", literal(key)));
+        }
+        keys
     }
 
     /// A name that no struct has yet: the elements of `sources` are called as a field `source` is.
@@ -79,41 +209,128 @@ impl Schemas {
         name
     }
 
-    fn ty(&mut self, name: &str, schema: &Value) -> String {
-        let reference = schema["$ref"].as_str().or_else(|| schema["allOf"][0]["$ref"].as_str());
+    /// What values of a schema are in Rust; takes the words that say so.
+    fn part(&mut self, name: &str, words: &mut Words<'_>) -> Part {
+        let reference = words.take_as("$ref", Value::as_str).or_else(|| {
+            words.take_as("allOf", |all| match all.as_array()?.as_slice() {
+                [one] => one["$ref"].as_str(),
+                _ => None,
+            })
+        });
         if let Some(reference) = reference {
-            return referred(reference);
+            return Part::of(&referred(reference), Bounds::default());
         }
-        if schema["x-kubernetes-int-or-string"] == true {
-            return "IntOrString".to_owned();
+        if words.take_if("x-kubernetes-int-or-string", &true.into()) {
+            words.take_if("anyOf", &json!([{"type": "integer"}, {"type": "string"}]));
+            return match words.take_if("pattern", &QUANTITY.into()) {
+                true => Part::of("Quantity", Bounds::default()),
+                false => Part::of("IntOrString", Bounds::default()),
+            };
         }
-        let has_fields = schema["properties"]
-            .as_object()
-            .is_some_and(|fields| !fields.is_empty());
-        match schema["type"].as_str().unwrap_or_default() {
-            "boolean" => "bool".to_owned(),
-            "integer" if schema["format"] == "int32" => "i32".to_owned(),
-            "integer" => "i64".to_owned(),
-            "number" => "f64".to_owned(),
-            "string" => match schema["format"].as_str() {
-                Some("date-time") => "Time".to_owned(),
-                Some("byte") => "ByteString".to_owned(),
-                _ => "String".to_owned(),
-            },
-            "array" => format!("Vec<{}>", self.ty(&singular(name), &schema["items"])),
-            "object" if has_fields => {
-                let name = self.free(name);
-                self.structure(&name, schema, None);
-                name
+        match words.take("type").as_str().unwrap_or_default() {
+            "boolean" => Part::of("bool", Bounds::default()),
+            "integer" => {
+                words.take_if("format", &"int64".into());
+                let ty = match words.take_if("format", &"int32".into()) {
+                    true => "i32",
+                    false => "i64",
+                };
+                Part::of(ty, Bounds::of_number(words))
             }
-            "object" if schema["additionalProperties"].is_object() => {
-                let value = self.ty(&singular(name), &schema["additionalProperties"]);
-                format!("BTreeMap<String, {value}>")
+            "number" => {
+                words.take_if("format", &"double".into());
+                Part::of("f64", Bounds::of_number(words))
             }
-            "object" => "RawExtension".to_owned(),
-            _ => "AnyJson".to_owned(),
+            "string" if words.take_if("format", &"date-time".into()) => Part::of("Time", Bounds::default()),
+            "string" if words.take_if("format", &"byte".into()) => Part::of("ByteString", Bounds::default()),
+            "string" => Part::of("String", Bounds::of_text(words)),
+            "array" => {
+                let inner = self.element(name, words.take("items"));
+                Part {
+                    ty: format!("Vec<{}>", inner.ty),
+                    bounds: Bounds::of_many(words, "minItems", "maxItems", &inner.bounds),
+                    marks: about("each element", &inner.marks),
+                }
+            }
+            "object" => self.object(name, words),
+            _ => {
+                words.take("x-kubernetes-preserve-unknown-fields");
+                Part::of("AnyJson", Bounds::default())
+            }
         }
     }
+
+    fn object(&mut self, name: &str, words: &mut Words<'_>) -> Part {
+        let has_fields = words.peek("properties").as_object().is_some_and(|fields| !fields.is_empty());
+        if has_fields {
+            let name = self.free(name);
+            let at = self.structs.len();
+            self.structure(&name, words, false);
+            return Part {
+                ty: name,
+                marks: std::mem::take(&mut self.structs[at].marks),
+                ..Part::default()
+            };
+        }
+        if words.peek("additionalProperties").is_object() {
+            let inner = self.element(name, words.take("additionalProperties"));
+            return Part {
+                ty: format!("BTreeMap<String, {}>", inner.ty),
+                bounds: Bounds::of_many(words, "minProperties", "maxProperties", &inner.bounds),
+                marks: about("each value", &inner.marks),
+            };
+        }
+        let keeps_all = words.take_if("additionalProperties", &true.into())
+            | words.take_if("x-kubernetes-preserve-unknown-fields", &true.into());
+        if keeps_all || self.origin == Origin::Document {
+            return Part::of("RawExtension", Bounds::default());
+        }
+        // An object that can hold nothing.
+        let name = self.free(name);
+        self.structure(&name, words, false);
+        Part::of(&name, Bounds::default())
+    }
+
+    /// What is in a list or map that is called `name`.
+    fn element(&mut self, name: &str, schema: &Value) -> Part {
+        self.lists_around += 1;
+        let mut words = Words::of(schema);
+        let mut part = self.part(&singular(name), &mut words);
+        self.lists_around -= 1;
+        description(&mut words);
+        if !part.ty.starts_with("Vec<") {
+            words.take_if("x-kubernetes-map-type", &"granular".into());
+        }
+        part.marks.extend(words.marks());
+        part
+    }
+}
+
+/// The rule of a field that cannot change, as definitions are generated with it.
+fn immutable() -> Value {
+    json!([{"rule": "self == oldSelf", "message": "field is immutable"}])
+}
+
+/// Takes the description.
+fn description(words: &mut Words<'_>) -> Option<String> {
+    let (description, title) = (words.take("description"), words.take("title"));
+    description.as_str().or(title.as_str()).map(str::to_owned)
+}
+
+/// Marks for what is said about a field that every kind has.
+fn standard(schema: &Value) -> Vec<String> {
+    let mut words = Words::of(schema);
+    description(&mut words);
+    words.take("type");
+    // Of references in documents.
+    words.take("allOf");
+    words.take("default");
+    words.marks()
+}
+
+/// Marks that are about a part.
+fn about(part: &str, marks: &[String]) -> Vec<String> {
+    marks.iter().map(|mark| format!("{part}: {mark}")).collect()
 }
 
 /// What a reference to a definition is in Rust.
@@ -134,72 +351,6 @@ fn singular(name: &str) -> String {
         Some(stem) if !stem.ends_with('s') && stem.len() > 2 => stem.to_owned(),
         _ => format!("{name}Item"),
     }
-}
-
-/// The keys that a schema has.
-fn keys(schema: &Value, ty: &str, required: bool) -> Vec<String> {
-    let mut keys = Vec::new();
-    if required {
-        keys.push("keep".to_owned());
-    }
-    match &schema["default"] {
-        Value::Null => {}
-        Value::String(text) if text.is_empty() => {}
-        Value::Object(members) if members.is_empty() => {}
-        value @ (Value::Object(_) | Value::Array(_)) => {
-            keys.push(format!("default = json({})", literal(&value.to_string())));
-        }
-        value if !required => keys.push(format!("default = {value}")),
-        _ => {}
-    }
-    let is_text = ty == "String" || ty == "Option<String>";
-    let choices: Vec<String> = texts(&schema["enum"]).map(str::to_owned).collect();
-    if is_text && !choices.is_empty() {
-        keys.push(listed("one_of", &choices));
-    }
-    let numbers = matches!(
-        ty.trim_start_matches("Option<").trim_end_matches('>'),
-        "i32" | "i64" | "f64"
-    );
-    for (word, key, fits) in [
-        ("minimum", "minimum", numbers),
-        ("maximum", "maximum", numbers),
-        ("minLength", "min_length", is_text),
-        ("maxLength", "max_length", is_text),
-        ("minItems", "min_length", ty.starts_with("Vec<")),
-        ("maxItems", "max_length", ty.starts_with("Vec<")),
-        ("minProperties", "min_length", ty.starts_with("BTreeMap<")),
-        ("maxProperties", "max_length", ty.starts_with("BTreeMap<")),
-    ] {
-        if let Some(number) = schema[word].as_i64().filter(|_| fits) {
-            keys.push(format!("{key} = {number}"));
-        }
-    }
-    if let Some(pattern) = schema["pattern"].as_str().filter(|_| is_text) {
-        keys.push(format!("pattern = {}", literal(pattern)));
-    }
-    let list_keys: Vec<String> = texts(&schema["x-kubernetes-list-map-keys"])
-        .map(str::to_owned)
-        .collect();
-    if let Some(list) = schema["x-kubernetes-list-type"].as_str() {
-        keys.push(format!("list_type = {list}"));
-        if !list_keys.is_empty() {
-            keys.push(listed("list_map_keys", &list_keys));
-        }
-    }
-    if schema["x-kubernetes-map-type"] == "atomic" && ty.starts_with("BTreeMap<") {
-        keys.push("atomic".to_owned());
-    }
-    if let Some(strategy) = schema["x-kubernetes-patch-strategy"].as_str() {
-        keys.push(format!(
-            "patch_strategy({})",
-            strategy.replace("retainKeys", "retain_keys").replace(',', ", ")
-        ));
-    }
-    if let Some(key) = schema["x-kubernetes-patch-merge-key"].as_str() {
-        keys.push(format!("patch_merge_key = {}", literal(key)));
-    }
-    keys
 }
 
 /// The texts of a list.

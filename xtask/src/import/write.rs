@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use super::draft::{Draft, FieldDraft, StructDraft, literal, snake};
+use super::mark;
 
 /// Types of machinery, and where they are.
 const MACHINERY: &[(&str, &str)] = &[
@@ -51,10 +52,10 @@ pub(super) fn files(drafts: &[Draft]) -> Vec<(PathBuf, String)> {
 }
 
 /// The module of a group: its first word.
-fn module(group: &str) -> String {
+pub(super) fn module(group: &str) -> String {
     match group.split('.').next().unwrap_or_default() {
         "" => "core".to_owned(),
-        word => word.replace('-', "_"),
+        word => snake(word),
     }
 }
 
@@ -179,6 +180,7 @@ fn first_line(doc: &str) -> &str {
 
 fn structure(item: &StructDraft, places: &BTreeMap<&str, &str>) -> String {
     let mut text = comment("", &item.doc);
+    text.extend(item.marks.iter().map(|mark| mark::comment("", mark)));
     let derive = if item.resource.is_some() { "Resource" } else { "Struct" };
     text.push_str(&format!("#[derive(Clone, Debug, Default, PartialEq, {derive})]\n"));
     if let Some(keys) = &item.resource {
@@ -209,10 +211,10 @@ fn field(owner: &StructDraft, field: &FieldDraft, places: &BTreeMap<&str, &str>)
     let (mut ty, missing) = reachable(&field.ty, places);
     let mut text = comment("    ", &field.doc);
     if let Some(missing) = missing {
-        text.push_str(&format!(
-            "    // Of another package: {missing}. Import it, and write its type here.\n"
-        ));
+        let mark = format!("{missing} is of another package: import it, and write its type here");
+        text.push_str(&mark::comment("    ", &mark));
     }
+    text.extend(field.marks.iter().map(|mark| mark::comment("    ", mark)));
     if names(&ty).any(|name| name == owner.name) && !ty.contains("Vec<") && !ty.contains("BTreeMap<") {
         ty = ty.replace(&owner.name, &format!("Box<{}>", owner.name));
     }

@@ -172,6 +172,16 @@ fn column(ident: &Ident, column: &ColumnModel) -> TokenStream {
         CellSource::Name => return quote!(::planesmith_machinery::resource::Column::NAME),
         CellSource::Age => return quote!(::planesmith_machinery::resource::Column::AGE),
         CellSource::Path(path) => quote!(Path(#path)),
+        CellSource::JsonPath(path) => {
+            let path = format!(".{path}");
+            quote! {
+                JsonPath({
+                    static __PATH: ::planesmith_machinery::json_path::LazyPath =
+                        ::planesmith_machinery::json_path::LazyPath::new(#path);
+                    &__PATH
+                })
+            }
+        }
         CellSource::Function(function) => quote! {
             Function(|__object| ::planesmith_machinery::rules::cell_of::<#ident>(__object, #function))
         },

@@ -112,6 +112,8 @@ pub enum CellSource {
     Age,
     /// A dotted path into the object.
     Path(String),
+    /// A path in kubectl's notation, without the dot in front.
+    JsonPath(String),
     /// A function beside the kind.
     Function(Path),
 }

@@ -5,7 +5,7 @@ use syn::punctuated::Punctuated;
 use syn::{Attribute, Data, DeriveInput, Field, Fields, Token};
 
 use crate::diagnostics::Diagnostics;
-use crate::keys::{Grammar, Spanned, of_attributes};
+use crate::keys::{Entry, Grammar, Spanned, of_attributes};
 
 /// Where descriptions come from.
 const DOC: &str = "write the description as a doc comment";
@@ -36,6 +36,7 @@ const FIELD: Grammar = Grammar {
         "min_length",
         "max_length",
         "pattern",
+        "each",
         "immutable",
         "list_type",
         "list_map_keys",
@@ -52,8 +53,24 @@ const FIELD: Grammar = Grammar {
         ("description", DOC),
         ("rename", "write `name = \"...\"`"),
         ("enum", "write `one_of(\"A\", \"B\")`"),
+        ("items", "write `each(...)` with the constraints of the elements"),
         ("skip", "fields that are not part of the API belong into another struct"),
     ],
+};
+
+const EACH: Grammar = Grammar {
+    shown: "each(max_length = 63)",
+    once: &[
+        "one_of",
+        "minimum",
+        "maximum",
+        "min_length",
+        "max_length",
+        "pattern",
+        "each",
+    ],
+    repeated: &[],
+    instead: &[("known", "write `known(...)` beside `each`: it is about the texts in a list or map")],
 };
 
 /// What `list_type` can be, in the order of [`ListWord`].
@@ -85,13 +102,7 @@ pub(crate) struct FieldAttrs {
     pub(crate) expected: Option<Span>,
     pub(crate) optional: Option<Span>,
     pub(crate) default: Option<Spanned<String>>,
-    pub(crate) one_of: Option<Spanned<Vec<Spanned<String>>>>,
-    pub(crate) known: Option<Spanned<Vec<Spanned<String>>>>,
-    pub(crate) minimum: Option<Spanned<i64>>,
-    pub(crate) maximum: Option<Spanned<i64>>,
-    pub(crate) min_length: Option<Spanned<u64>>,
-    pub(crate) max_length: Option<Spanned<u64>>,
-    pub(crate) pattern: Option<Spanned<String>>,
+    pub(crate) bounds: Bounds,
     pub(crate) immutable: Option<Span>,
     pub(crate) list_type: Option<Spanned<ListWord>>,
     /// `list_type` was met, even if its value could not be read.
@@ -103,6 +114,19 @@ pub(crate) struct FieldAttrs {
     pub(crate) patch_merge_key: Option<Spanned<String>>,
     pub(crate) moved_to: Option<Spanned<String>>,
     pub(crate) discriminator: Option<Span>,
+}
+
+/// The constraints of a field, or of the elements in it, as written.
+#[derive(Debug, Default)]
+pub(crate) struct Bounds {
+    pub(crate) one_of: Option<Spanned<Vec<Spanned<String>>>>,
+    pub(crate) known: Option<Spanned<Vec<Spanned<String>>>>,
+    pub(crate) minimum: Option<Spanned<i64>>,
+    pub(crate) maximum: Option<Spanned<i64>>,
+    pub(crate) min_length: Option<Spanned<u64>>,
+    pub(crate) max_length: Option<Spanned<u64>>,
+    pub(crate) pattern: Option<Spanned<String>>,
+    pub(crate) each: Option<Spanned<Box<Bounds>>>,
 }
 
 /// A word behind `list_type =`.
@@ -163,25 +187,6 @@ impl FieldAttrs {
                 "expected" => field.expected = entry.flag(diagnostics),
                 "optional" => field.optional = entry.flag(diagnostics),
                 "default" => field.default = entry.json(diagnostics),
-                "one_of" => {
-                    let value = entry.texts("Always", diagnostics);
-                    field.one_of = Some(Spanned {
-                        value,
-                        span: entry.span,
-                    });
-                }
-                "known" => {
-                    let value = entry.texts("Always", diagnostics);
-                    field.known = Some(Spanned {
-                        value,
-                        span: entry.span,
-                    });
-                }
-                "minimum" => field.minimum = entry.integer(diagnostics),
-                "maximum" => field.maximum = entry.integer(diagnostics),
-                "min_length" => field.min_length = entry.integer(diagnostics),
-                "max_length" => field.max_length = entry.integer(diagnostics),
-                "pattern" => field.pattern = entry.text("^[a-z]+$", diagnostics),
                 "immutable" => field.immutable = entry.flag(diagnostics),
                 "list_type" => {
                     field.list_type = entry.word(LIST_TYPES, diagnostics).map(ListWord::at);
@@ -212,10 +217,43 @@ impl FieldAttrs {
                 "patch_merge_key" => field.patch_merge_key = entry.text("name", diagnostics),
                 "moved_to" => field.moved_to = entry.text("spec.newPlace", diagnostics),
                 "discriminator" => field.discriminator = entry.flag(diagnostics),
-                _ => {}
+                _ => field.bounds.take(&entry, diagnostics),
             }
         }
         field
+    }
+}
+
+impl Bounds {
+    /// Reads a key that bounds values; others are not its business.
+    fn take(&mut self, entry: &Entry, diagnostics: &Diagnostics) {
+        let texts = || {
+            Some(Spanned {
+                value: entry.texts("Always", diagnostics),
+                span: entry.span,
+            })
+        };
+        match entry.key.as_str() {
+            "one_of" => self.one_of = texts(),
+            "known" => self.known = texts(),
+            "minimum" => self.minimum = entry.integer(diagnostics),
+            "maximum" => self.maximum = entry.integer(diagnostics),
+            "min_length" => self.min_length = entry.integer(diagnostics),
+            "max_length" => self.max_length = entry.integer(diagnostics),
+            "pattern" => self.pattern = entry.text("^[a-z]+$", diagnostics),
+            "each" => {
+                let nested = entry.nested(&EACH, diagnostics);
+                self.each = nested.map(|entries| {
+                    let mut bounds = Box::<Self>::default();
+                    entries.iter().for_each(|entry| bounds.take(entry, diagnostics));
+                    Spanned {
+                        value: bounds,
+                        span: entry.span,
+                    }
+                });
+            }
+            _ => {}
+        }
     }
 }
 

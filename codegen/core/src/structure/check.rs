@@ -15,6 +15,8 @@ use crate::diagnostics::Diagnostics;
 use crate::keys;
 use crate::{docs, names};
 
+pub use bounds::pattern_problem;
+
 /// The model of a struct; worth something only when nothing was reported.
 pub(crate) fn check(input: &DeriveInput, attrs: StructAttrs, diagnostics: &Diagnostics) -> StructModel {
     shape(input, diagnostics);

@@ -238,8 +238,8 @@ fn patch(patch: &PatchModel) -> TokenStream {
     }
 }
 
-fn rule(rule: &RuleModel) -> TokenStream {
-    let variant = match rule {
+fn rule(declared: &RuleModel) -> TokenStream {
+    let variant = match declared {
         RuleModel::Enum(texts) => quote!(Enum(&[#(#texts),*])),
         RuleModel::Known(texts) => quote!(Known(&[#(#texts),*])),
         RuleModel::Minimum(number) => quote!(Minimum(#number)),
@@ -247,6 +247,10 @@ fn rule(rule: &RuleModel) -> TokenStream {
         RuleModel::MinLength(length) => quote!(MinLength(#length)),
         RuleModel::MaxLength(length) => quote!(MaxLength(#length)),
         RuleModel::Pattern(pattern) => quote!(Pattern(#pattern)),
+        RuleModel::Each(rules) => {
+            let rules = rules.iter().map(rule);
+            quote!(Each(&[#(#rules),*]))
+        }
         RuleModel::Immutable => quote!(Immutable),
     };
     quote!(::planesmith_machinery::facts::Rule::#variant)

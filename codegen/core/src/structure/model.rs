@@ -140,6 +140,8 @@ pub enum RuleModel {
     MaxLength(u64),
     /// Text matches this regular expression.
     Pattern(String),
+    /// All of these hold of each element of a list or entry of a map.
+    Each(Vec<RuleModel>),
     /// Cannot change once it is set.
     Immutable,
 }

@@ -154,6 +154,19 @@ const _: () = {
                 source: ::planesmith_machinery::resource::CellSource::Path("spec.lines"),
             },
             ::planesmith_machinery::resource::Column {
+                name: "Ready",
+                ty: "string",
+                format: "",
+                doc: "",
+                priority: 0i32,
+                source: ::planesmith_machinery::resource::CellSource::JsonPath({
+                    static __PATH: ::planesmith_machinery::json_path::LazyPath = ::planesmith_machinery::json_path::LazyPath::new(
+                        ".status.conditions[?(@.type=='Ready')].status",
+                    );
+                    &__PATH
+                }),
+            },
+            ::planesmith_machinery::resource::Column {
                 name: "State",
                 ty: "string",
                 format: "",

@@ -6,6 +6,7 @@
 #[resource(subresource = "log", selectable("spec.customer"), name_rule = dns_label_1035, rules)]
 #[resource(generation, create_on_update, conditional_update, returns_deleted, no_delete_collection, status_on_create)]
 #[resource(column(name), column(name = "Lines", type = "integer", format = "int32", doc = "How many.", path = "spec.lines"))]
+#[resource(column(name = "Ready", type = "string", path = "status.conditions[?(@.type=='Ready')].status"))]
 #[resource(column(name = "State", type = "string", priority = 1, with = columns::state), column(age))]
 struct Order {
     /// Standard metadata.

@@ -69,6 +69,20 @@ const _: () = {
                 ..::planesmith_machinery::facts::FieldFacts::NONE
             },
             ::planesmith_machinery::facts::FieldFacts {
+                name: "words",
+                ty: <Vec<String> as ::planesmith_machinery::value::Shape>::TYPE,
+                rules: &[
+                    ::planesmith_machinery::facts::Rule::MaxLength(9u64),
+                    ::planesmith_machinery::facts::Rule::Each(
+                        &[
+                            ::planesmith_machinery::facts::Rule::MaxLength(63u64),
+                            ::planesmith_machinery::facts::Rule::Pattern("^[a-z]+$"),
+                        ],
+                    ),
+                ],
+                ..::planesmith_machinery::facts::FieldFacts::NONE
+            },
+            ::planesmith_machinery::facts::FieldFacts {
                 ty: <Rest as ::planesmith_machinery::value::Shape>::TYPE,
                 inline: true,
                 ..::planesmith_machinery::facts::FieldFacts::NONE
@@ -113,7 +127,8 @@ const _: () = {
                 3usize => &self.notes,
                 4usize => &self.state,
                 5usize => &self.tags,
-                6usize => &self.rest,
+                6usize => &self.words,
+                7usize => &self.rest,
                 _ => ::core::unreachable!(),
             }
         }
@@ -128,7 +143,8 @@ const _: () = {
                 3usize => &mut self.notes,
                 4usize => &mut self.state,
                 5usize => &mut self.tags,
-                6usize => &mut self.rest,
+                6usize => &mut self.words,
+                7usize => &mut self.rest,
                 _ => ::core::unreachable!(),
             }
         }

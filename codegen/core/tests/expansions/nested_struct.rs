@@ -16,6 +16,8 @@ struct Address {
     state: String,
     #[field(atomic, moved_to = "spec.tags")]
     tags: BTreeMap<String, String>,
+    #[field(max_length = 9, each(pattern = "^[a-z]+$", max_length = 63))]
+    words: Vec<String>,
     #[field(inline)]
     rest: Rest,
 }

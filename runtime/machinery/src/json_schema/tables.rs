@@ -182,6 +182,17 @@ fn constrain(schema: &mut Object, rule: &Rule, ty: &TypeFacts) {
         Rule::MinLength(length) => (format!("min{unit}"), length.into()),
         Rule::MaxLength(length) => (format!("max{unit}"), length.into()),
         Rule::Pattern(pattern) => ("pattern".to_owned(), pattern.into()),
+        Rule::Each(rules) => {
+            let (word, ty) = match ty {
+                TypeFacts::List(element) => ("items", element.present()),
+                TypeFacts::Map(value) => ("additionalProperties", value.present()),
+                _ => return,
+            };
+            if let Some(element) = schema.get_mut(word).and_then(Value::as_object_mut) {
+                rules.iter().for_each(|rule| constrain(element, rule, ty));
+            }
+            return;
+        }
         Rule::Immutable => (
             "x-kubernetes-validations".to_owned(),
             json!([{"rule": "self == oldSelf", "message": "field is immutable"}]),

@@ -1,10 +1,11 @@
 //! The cells of an object.
 
+use std::borrow::Cow;
+
 use serde_json::Value as Tree;
 
 use super::{Cell, columns};
 use crate::age;
-use crate::custom::CustomObject;
 use crate::json;
 use crate::json_path::{self, JsonPath};
 use crate::object::Object;
@@ -34,15 +35,18 @@ fn cell(object: &dyn Object, column: &Column) -> Cell {
             None => Cell::Null,
             Some(value) => typed_cell(value, column.ty),
         },
-        CellSource::JsonPath(path) => object
-            .as_custom()
-            .map_or(Cell::Null, |object| json_cell(object, path, column.ty)),
+        CellSource::JsonPath(path) => path
+            .get()
+            .map_or(Cell::Null, |path| json_cell(object, path, column.ty)),
     }
 }
 
 /// The first value that a path leads to, as a cell of the column's type.
-fn json_cell(object: &CustomObject, path: &JsonPath, ty: &str) -> Cell {
-    let document = object.to_part(path.first_field());
+fn json_cell(object: &dyn Object, path: &JsonPath, ty: &str) -> Cell {
+    let document = match object.as_custom() {
+        Some(custom) => custom.to_part(path.first_field()),
+        None => Cow::Owned(part(object, path.first_field())),
+    };
     let found = match path.first_field() {
         Some(_) => path.find_below_first(&document),
         None => path.find(&document),
@@ -59,6 +63,21 @@ fn json_cell(object: &CustomObject, path: &JsonPath, ty: &str) -> Cell {
         },
         ("date", _) => Cell::Null,
         (ty, value) => typed_cell(value, ty),
+    }
+}
+
+/// The document of the field `name` of a declared kind, `null` if it is not there; without a name that of the object.
+fn part(object: &dyn Object, name: Option<&str>) -> Tree {
+    match name {
+        None | Some("apiVersion" | "kind") => {
+            let document = json::to_value(object);
+            name.map_or_else(|| document.clone(), |name| document[name].clone())
+        }
+        Some(name) => find(object, name).map_or(Tree::Null, |value| {
+            let mut json = Vec::new();
+            json::encode_part(value, &mut json);
+            serde_json::from_slice(&json).unwrap_or_default()
+        }),
     }
 }
 

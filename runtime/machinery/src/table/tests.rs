@@ -129,3 +129,44 @@ fn table_without_rows_has_columns() {
         serde_json::json!({"name": "Note", "type": "string", "format": "", "description": "A text.", "priority": 1});
     assert_eq!(table["columnDefinitions"][3], note);
 }
+
+/// A word.
+#[derive(Clone, Debug, Default, PartialEq, Struct)]
+struct Word {
+    /// Which one.
+    kind: String,
+    /// What it says.
+    text: String,
+}
+
+/// A kind whose columns find their values by what stands beside them.
+#[derive(Clone, Debug, Default, PartialEq, Resource)]
+#[resource(
+    group = "test.example.com",
+    version = "v1",
+    kind = "Listed",
+    plural = "listed",
+    column(name = "Second", type = "string", path = "words[?(@.kind==\"second\")].text"),
+    column(name = "All", type = "string", path = "words[*].kind"),
+    column(name = "Dotted", type = "string", path = "metadata.labels.a\\.b"),
+    column(name = "Count", type = "integer", path = "words[0]")
+)]
+struct Listed {
+    /// Metadata.
+    metadata: ObjectMeta,
+    /// Words.
+    words: Vec<Word>,
+}
+
+#[test]
+fn cells_of_declared_kinds_follow_paths_in_the_notation_of_kubectl() {
+    let mut listed = Listed::default();
+    assert_eq!(cells(&listed), [Cell::Null, Cell::Null, Cell::Null, Cell::Null]);
+    let word = |kind: &str, text: &str| Word {
+        kind: kind.to_owned(),
+        text: text.to_owned(),
+    };
+    listed.words = vec![word("first", "one"), word("second", "two")];
+    listed.metadata.labels.insert("a.b".to_owned(), "c".to_owned());
+    assert_eq!(cells(&listed), [text("two"), text("first"), text("c"), Cell::Null]);
+}

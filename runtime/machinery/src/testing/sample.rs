@@ -96,7 +96,10 @@ fn is_null(view: &View<'_>) -> bool {
 
 /// Puts something into a value. Declared rules are followed as far as that is easy.
 pub(super) fn fill(value: &mut dyn Value, field: Option<&FieldFacts>, depth: u32, random: &mut Random) {
-    let rules = field.map_or(&[] as &[Rule], |field| field.rules);
+    fill_by(value, field.map_or(&[], |field| field.rules), depth, random);
+}
+
+fn fill_by(value: &mut dyn Value, rules: &[Rule], depth: u32, random: &mut Random) {
     match value.slot() {
         Slot::Bool(flag) => *flag = random.one_in(2),
         Slot::Int32(number) => *number = i32::try_from(integer(rules, random)).unwrap_or(1),
@@ -107,7 +110,7 @@ pub(super) fn fill(value: &mut dyn Value, field: Option<&FieldFacts>, depth: u32
         Slot::Scalar(scalar) => leaf(scalar, random),
         Slot::Struct(inner) => fill_struct(inner, depth, random),
         Slot::Optional(optional) => {
-            fill(optional.insert(), field, depth, random);
+            fill_by(optional.insert(), rules, depth, random);
             // JSON does not tell a leaf that is null from none.
             if optional.get_mut().is_some_and(|value| is_null(&value.view())) {
                 optional.clear();
@@ -115,16 +118,8 @@ pub(super) fn fill(value: &mut dyn Value, field: Option<&FieldFacts>, depth: u32
         }
         Slot::List(list) => {
             list.clear();
-            let known = rules.iter().find_map(|rule| match rule {
-                Rule::Known(texts) => Some(*texts),
-                _ => None,
-            });
             for _ in 0..length(rules, random) {
-                let element = list.push();
-                match (element.slot(), known) {
-                    (Slot::Str(target), Some(texts)) => *target = (*random.pick(texts)).to_owned(),
-                    _ => fill(element, None, depth, random),
-                }
+                fill_by(list.push(), of_elements(rules), depth, random);
             }
         }
         Slot::Map(map) => {
@@ -134,10 +129,20 @@ pub(super) fn fill(value: &mut dyn Value, field: Option<&FieldFacts>, depth: u32
                     true => USUAL_KEY.to_owned(),
                     false => format!("key-{index}"),
                 };
-                fill(map.entry(&key), None, depth, random);
+                fill_by(map.entry(&key), of_elements(rules), depth, random);
             }
         }
     }
+}
+
+/// What the rules of a list or map say of the elements.
+fn of_elements(rules: &[Rule]) -> &[Rule] {
+    let told = |rule| match rule {
+        &Rule::Each(rules) => Some(rules),
+        Rule::Known(_) => Some(std::slice::from_ref(rule)),
+        _ => None,
+    };
+    rules.iter().find_map(told).unwrap_or_default()
 }
 
 fn integer(rules: &[Rule], random: &mut Random) -> i64 {

@@ -94,6 +94,14 @@ fn check_rule(rule: &Rule, field: &str, view: &View<'_>, errors: &mut FieldError
                 }
             }
         }
+        (Rule::Each(rules), View::List(list)) => {
+            for (index, element) in (0..list.len()).filter_map(|index| Some((index, list.get(index)?))) {
+                check_rules(rules, &element.view(), &mut errors.at_index(field, index));
+            }
+        }
+        (Rule::Each(rules), View::Map(map)) => {
+            map.each(&mut |key, value| check_rules(rules, &value.view(), &mut errors.at_key(field, key)));
+        }
         (Rule::Minimum(minimum), View::Int(value)) if value < minimum => {
             errors.invalid(field, *value, format!("must be greater than or equal to {minimum}"));
         }
@@ -122,6 +130,13 @@ fn check_rule(rule: &Rule, field: &str, view: &View<'_>, errors: &mut FieldError
             errors.invalid(field, *text, format!("must match the regular expression {pattern}"));
         }
         _ => {}
+    }
+}
+
+/// Checks what is said of the elements of a list or map on one of them.
+fn check_rules(rules: &[Rule], view: &View<'_>, errors: &mut FieldErrors) {
+    for rule in rules {
+        check_rule(rule, "", view, errors);
     }
 }
 

@@ -41,6 +41,12 @@ struct Spec {
     named: BTreeMap<String, Size>,
     /// Perhaps.
     one: Option<Size>,
+    /// Texts of a form.
+    #[field(each(one_of("a", "bb", "ccc"), max_length = 2))]
+    words: Vec<String>,
+    /// Rows of numbers, by name.
+    #[field(max_length = 1, each(each(minimum = 1)))]
+    rows: BTreeMap<String, Vec<i32>>,
 }
 
 /// A kind with rules.
@@ -104,6 +110,59 @@ fn declared_rules_are_reported_by_path() {
     let mut found = messages(&check_create(&object));
     found[1..3].sort();
     assert_eq!(found, expected);
+}
+
+#[test]
+fn what_is_said_of_each_element_is_checked_on_each() {
+    let mut object = ruled();
+    object.spec.words = ["a", "d", "ccc"].map(str::to_owned).to_vec();
+    object.spec.rows.insert("x".to_owned(), vec![1, 0]);
+    assert_eq!(
+        messages(&check_create(&object)),
+        [
+            "spec.words[1]: Unsupported value: \"d\": supported values: \"a\", \"bb\", \"ccc\"",
+            "spec.words[2]: Too long: may not be more than 2 characters",
+            "spec.rows[x][1]: Invalid value: 0: must be greater than or equal to 1",
+        ]
+    );
+}
+
+/// A kind whose fields are needed, whatever they hold.
+#[derive(Clone, Debug, Default, PartialEq, Resource)]
+#[resource(group = "test.example.com", version = "v1", kind = "Needing", plural = "needing")]
+struct Needing {
+    /// Metadata.
+    metadata: ObjectMeta,
+    /// Text that may be empty.
+    #[field(required)]
+    text: Option<String>,
+    /// A list that may be empty.
+    #[field(required)]
+    list: Option<Vec<String>>,
+    /// A struct that may hold nothing.
+    #[field(required)]
+    size: Option<Size>,
+    /// A number with something that stands in for it.
+    #[field(required, default = 0)]
+    number: Option<i32>,
+}
+
+#[test]
+fn a_required_field_that_may_be_empty_has_to_be_there() {
+    let mut object = Needing {
+        metadata: ruled().metadata,
+        ..Needing::default()
+    };
+    crate::defaulting::set_defaults(&mut object);
+    let missing = ["text", "list", "size"].map(|field| format!("{field}: Required value"));
+    assert_eq!(messages(&check_create(&object)), missing);
+    object.text = Some(String::new());
+    object.list = Some(Vec::new());
+    object.size = Some(Size {
+        unit: "m".to_owned(),
+        number: 1,
+    });
+    assert_eq!(messages(&check_create(&object)), Vec::<String>::new());
 }
 
 #[test]

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use planesmith_codegen_core::names;
 use planesmith_codegen_core::resource::{CellSource, SubresourceKind};
 use planesmith_codegen_core::structure::ListType;
+use planesmith_machinery::json_path::JsonPath;
 
 use super::{Definition, Field, Group, Kind, Model, Type};
 use crate::generate::problem::Problem;
@@ -24,6 +25,7 @@ pub(super) fn check(model: &Model, problems: &mut Vec<Problem>) {
     }
     for (_, _, kind) in model.kinds() {
         check.paths(kind);
+        check.json_paths(kind);
         check.hub(kind);
     }
 }
@@ -160,7 +162,7 @@ impl Check<'_> {
         );
         paths.extend(kind.resource.columns.iter().filter_map(|column| match &column.source {
             CellSource::Path(path) => Some(("column", path.as_str())),
-            CellSource::Name | CellSource::Age | CellSource::Function(_) => None,
+            CellSource::Name | CellSource::Age | CellSource::JsonPath(_) | CellSource::Function(_) => None,
         }));
         let rows_by = kind.resource.behavior.rows_by.as_str();
         paths.extend((!rows_by.is_empty()).then_some(("rows_by", rows_by)));
@@ -172,6 +174,22 @@ impl Check<'_> {
                     None,
                     what,
                     "write JSON names with dots between them".to_owned(),
+                );
+            }
+        }
+    }
+
+    /// Paths of columns in kubectl's notation can be read.
+    fn json_paths(&mut self, kind: &Kind) {
+        for column in &kind.resource.columns {
+            if let CellSource::JsonPath(path) = &column.source
+                && let Err(reason) = JsonPath::parse(&format!(".{path}"))
+            {
+                self.report(
+                    self.model.structure(&kind.path),
+                    None,
+                    format!("`column` has the path \"{path}\", but {reason}"),
+                    "write it as in `kubectl get -o jsonpath`, such as \"status.conditions[?(@.type=='Ready')].status\"".to_owned(),
                 );
             }
         }

@@ -265,6 +265,17 @@ pub(in crate::generate) fn constrain(schema: &mut Map<String, Value>, rule: &Rul
         RuleModel::MinLength(length) => (format!("min{unit}"), (*length).into()),
         RuleModel::MaxLength(length) => (format!("max{unit}"), (*length).into()),
         RuleModel::Pattern(pattern) => ("pattern".to_owned(), pattern.as_str().into()),
+        RuleModel::Each(rules) => {
+            let (word, ty) = match ty {
+                Type::List(element) => ("items", element.present()),
+                Type::Map(value) => ("additionalProperties", value.present()),
+                _ => return,
+            };
+            if let Some(element) = schema.get_mut(word).and_then(Value::as_object_mut) {
+                rules.iter().for_each(|rule| constrain(element, rule, ty));
+            }
+            return;
+        }
         RuleModel::Immutable => (
             "x-kubernetes-validations".to_owned(),
             json!([{"rule": "self == oldSelf", "message": "field is immutable"}]),

@@ -183,6 +183,37 @@ impl Page<'_> {
     }
 }
 
+/// A declared constraint on a value of type `ty`, in a sentence.
+fn told(rule: &RuleModel, ty: &Type) -> String {
+    let unit = match ty {
+        Type::List(_) => "elements",
+        Type::Map(_) => "entries",
+        _ => "characters",
+    };
+    let quoted = |texts: &[String]| {
+        let texts: Vec<String> = texts.iter().map(|text| format!("`\"{text}\"`")).collect();
+        texts.join(", ")
+    };
+    match rule {
+        RuleModel::Enum(texts) => format!("One of {}.", quoted(texts)),
+        RuleModel::Known(texts) => format!("Usually one of {}.", quoted(texts)),
+        RuleModel::Minimum(number) => format!("At least {number}."),
+        RuleModel::Maximum(number) => format!("At most {number}."),
+        RuleModel::MinLength(length) => format!("At least {length} {unit}."),
+        RuleModel::MaxLength(length) => format!("At most {length} {unit}."),
+        RuleModel::Pattern(pattern) => format!("Matches `{pattern}`."),
+        RuleModel::Each(rules) => {
+            let inner = match ty {
+                Type::List(inner) | Type::Map(inner) => inner.present(),
+                other => other,
+            };
+            let rules: Vec<String> = rules.iter().map(|rule| told(rule, inner)).collect();
+            format!("Each of them: {}", rules.join(" "))
+        }
+        RuleModel::Immutable => "Cannot change.".to_owned(),
+    }
+}
+
 /// What is declared besides the description.
 fn notes(field: &Field) -> Vec<String> {
     let facts = &field.facts;
@@ -193,29 +224,7 @@ fn notes(field: &Field) -> Vec<String> {
     if let Some(default) = facts.default.as_deref().filter(|default| *default != "\"\"") {
         notes.push(format!("Default: `{default}`."));
     }
-    let unit = match field.ty.present() {
-        Type::List(_) => "elements",
-        Type::Map(_) => "entries",
-        _ => "characters",
-    };
-    for rule in &facts.rules {
-        notes.push(match rule {
-            RuleModel::Enum(texts) => {
-                let texts: Vec<String> = texts.iter().map(|text| format!("`\"{text}\"`")).collect();
-                format!("One of {}.", texts.join(", "))
-            }
-            RuleModel::Known(texts) => {
-                let texts: Vec<String> = texts.iter().map(|text| format!("`\"{text}\"`")).collect();
-                format!("Usually one of {}.", texts.join(", "))
-            }
-            RuleModel::Minimum(number) => format!("At least {number}."),
-            RuleModel::Maximum(number) => format!("At most {number}."),
-            RuleModel::MinLength(length) => format!("At least {length} {unit}."),
-            RuleModel::MaxLength(length) => format!("At most {length} {unit}."),
-            RuleModel::Pattern(pattern) => format!("Matches `{pattern}`."),
-            RuleModel::Immutable => "Cannot change.".to_owned(),
-        });
-    }
+    notes.extend(facts.rules.iter().map(|rule| told(rule, field.ty.present())));
     match &facts.list {
         ListType::Unspecified => {}
         ListType::Atomic => notes.push("Applied as a whole.".to_owned()),

@@ -89,7 +89,7 @@ fn column(attrs: &ColumnAttrs, structure: &StructModel, diagnostics: &Diagnostic
         _ => {}
     }
     if let Some(given) = &attrs.path {
-        path::names_a_field(given, structure, diagnostics);
+        path::leads_to_cells(given, structure, diagnostics);
     }
     let text = |given: &Option<crate::keys::Spanned<String>>| {
         given.as_ref().map(|given| given.value.clone()).unwrap_or_default()
@@ -102,6 +102,7 @@ fn column(attrs: &ColumnAttrs, structure: &StructModel, diagnostics: &Diagnostic
         priority: attrs.priority.as_ref().map_or(0, |priority| priority.value),
         source: match &attrs.with {
             Some(function) => CellSource::Function(function.clone()),
+            None if path::is_json_path(&text(&attrs.path)) => CellSource::JsonPath(text(&attrs.path)),
             None => CellSource::Path(text(&attrs.path)),
         },
     }

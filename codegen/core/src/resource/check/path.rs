@@ -48,6 +48,32 @@ pub(super) fn rows_by(attrs: &ResourceAttrs, structure: &StructModel, diagnostic
     }
 }
 
+/// Whether a path says more than names with dots between them: which elements of lists, or a name with a dot in it.
+pub(super) fn is_json_path(path: &str) -> bool {
+    path.contains(['[', '\\', '*']) || path.contains("..")
+}
+
+/// The path of a column, dotted or in kubectl's notation. Of the latter only the first name is known here; whether the rest
+/// can be read is looked at where the reader is, when files are generated.
+pub(super) fn leads_to_cells(path: &Spanned<String>, structure: &StructModel, diagnostics: &Diagnostics) {
+    if !is_json_path(&path.value) {
+        names_a_field(path, structure, diagnostics);
+        return;
+    }
+    let first = path.value.split(['.', '[', '\\', '*']).next().unwrap_or_default();
+    if first.is_empty() {
+        let problem = format_args!("\"{}\" does not start with the name of a field", path.value);
+        let help = "write it from the root and without a dot in front, such as \"status.conditions[?(@.type=='Ready')].status\"";
+        diagnostics.report(path.span, problem, help);
+        return;
+    }
+    let first = Spanned {
+        value: first.to_owned(),
+        span: path.span,
+    };
+    names_a_field(&first, structure, diagnostics);
+}
+
 /// Reports a path that cannot lead anywhere. Only the first step is known here: deeper types are elsewhere.
 pub(super) fn names_a_field(path: &Spanned<String>, structure: &StructModel, diagnostics: &Diagnostics) {
     let Spanned { value, span } = path;

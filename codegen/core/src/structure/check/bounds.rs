@@ -2,7 +2,7 @@
 
 use proc_macro2::Span;
 
-use super::super::attr::FieldAttrs;
+use super::super::attr::{Bounds, FieldAttrs};
 use super::super::model::RuleModel;
 use crate::diagnostics::Diagnostics;
 use crate::json;
@@ -11,44 +11,64 @@ use crate::type_ref::TypeRef;
 
 /// The constraints of a field, in the order in which they are checked at run time.
 pub(super) fn rules(attrs: &FieldAttrs, shape: &TypeRef, diagnostics: &Diagnostics) -> Vec<RuleModel> {
-    fitting(attrs, shape, diagnostics);
-    ordered(&attrs.minimum, &attrs.maximum, ["minimum", "maximum"], diagnostics);
+    let mut rules = of_values(&attrs.bounds, shape, diagnostics);
+    default(attrs, shape, diagnostics);
+    rules.extend(attrs.immutable.map(|_| RuleModel::Immutable));
+    rules
+}
+
+/// The constraints of values of a shape: those of a field, or those of the elements in it.
+fn of_values(bounds: &Bounds, shape: &TypeRef, diagnostics: &Diagnostics) -> Vec<RuleModel> {
+    fitting(bounds, shape, diagnostics);
+    ordered(&bounds.minimum, &bounds.maximum, ["minimum", "maximum"], diagnostics);
     ordered(
-        &attrs.min_length,
-        &attrs.max_length,
+        &bounds.min_length,
+        &bounds.max_length,
         ["min_length", "max_length"],
         diagnostics,
     );
-    choices("one_of", &attrs.one_of, diagnostics);
-    choices("known", &attrs.known, diagnostics);
-    if let (Some(_), Some(known)) = (&attrs.one_of, &attrs.known) {
+    choices("one_of", &bounds.one_of, diagnostics);
+    choices("known", &bounds.known, diagnostics);
+    if let (Some(_), Some(known)) = (&bounds.one_of, &bounds.known) {
         let help = "`one_of` refuses other values, `known` only lists the usual ones; keep one";
         diagnostics.report(known.span, "`known` contradicts `one_of`", help);
     }
-    pattern(attrs, diagnostics);
-    default(attrs, shape, diagnostics);
-    let one_of = attrs.one_of.as_ref().filter(|texts| !texts.value.is_empty());
-    let known = attrs.known.as_ref().filter(|texts| !texts.value.is_empty());
+    pattern(bounds, diagnostics);
+    let texts = |given: &Option<Spanned<Vec<Spanned<String>>>>| {
+        let given = given.as_ref().filter(|texts| !texts.value.is_empty())?;
+        Some(given.value.iter().map(|text| text.value.clone()).collect())
+    };
     let rules = [
-        one_of.map(|texts| RuleModel::Enum(texts.value.iter().map(|text| text.value.clone()).collect())),
-        known.map(|texts| RuleModel::Known(texts.value.iter().map(|text| text.value.clone()).collect())),
-        attrs.minimum.as_ref().map(|number| RuleModel::Minimum(number.value)),
-        attrs.maximum.as_ref().map(|number| RuleModel::Maximum(number.value)),
-        attrs
+        texts(&bounds.one_of).map(RuleModel::Enum),
+        texts(&bounds.known).map(RuleModel::Known),
+        bounds.minimum.as_ref().map(|number| RuleModel::Minimum(number.value)),
+        bounds.maximum.as_ref().map(|number| RuleModel::Maximum(number.value)),
+        bounds
             .min_length
             .as_ref()
             .map(|length| RuleModel::MinLength(length.value)),
-        attrs
+        bounds
             .max_length
             .as_ref()
             .map(|length| RuleModel::MaxLength(length.value)),
-        attrs
+        bounds
             .pattern
             .as_ref()
             .map(|pattern| RuleModel::Pattern(pattern.value.clone())),
-        attrs.immutable.map(|_| RuleModel::Immutable),
+        bounds.each.as_ref().and_then(|each| of_elements(each, shape, diagnostics)),
     ];
     rules.into_iter().flatten().collect()
+}
+
+/// What `each(...)` says of the elements of a list or map.
+fn of_elements(each: &Spanned<Box<Bounds>>, shape: &TypeRef, diagnostics: &Diagnostics) -> Option<RuleModel> {
+    let (TypeRef::List(inner) | TypeRef::Map(inner)) = shape.present() else {
+        let problem = format_args!("`each` needs a list or a map; this field is {}", shape.noun());
+        diagnostics.report(each.span, problem, "write what is in `each` without it");
+        return None;
+    };
+    let rules = of_values(&each.value, inner, diagnostics);
+    (!rules.is_empty()).then_some(RuleModel::Each(rules))
 }
 
 /// What a constraint is for.
@@ -61,7 +81,7 @@ enum Fits {
     Sized,
 }
 
-fn fitting(attrs: &FieldAttrs, shape: &TypeRef, diagnostics: &Diagnostics) {
+fn fitting(attrs: &Bounds, shape: &TypeRef, diagnostics: &Diagnostics) {
     let given = [
         ("one_of", attrs.one_of.as_ref().map(|given| given.span), Fits::Texts),
         ("known", attrs.known.as_ref().map(|given| given.span), Fits::ManyTexts),
@@ -111,6 +131,7 @@ fn help(key: &str, shape: &TypeRef) -> &'static str {
         ("maximum", TypeRef::String | TypeRef::List(_) | TypeRef::Map(_)) => "write `max_length` to bound the length",
         ("min_length", TypeRef::Int32 | TypeRef::Int64 | TypeRef::Double) => "write `minimum` to bound the number",
         ("max_length", TypeRef::Int32 | TypeRef::Int64 | TypeRef::Double) => "write `maximum` to bound the number",
+        ("one_of" | "pattern", TypeRef::List(_) | TypeRef::Map(_)) => "write it in `each(...)` if it is about the elements",
         _ => "remove it, or change the field's type",
     }
 }
@@ -141,15 +162,12 @@ fn choices(key: &str, texts: &Option<Spanned<Vec<Spanned<String>>>>, diagnostics
     }
 }
 
-fn pattern(attrs: &FieldAttrs, diagnostics: &Diagnostics) {
+fn pattern(attrs: &Bounds, diagnostics: &Diagnostics) {
     let Some(pattern) = &attrs.pattern else {
         return;
     };
-    let reason = match regex_syntax::parse(&pattern.value) {
-        Ok(_) => return,
-        Err(regex_syntax::Error::Parse(error)) => error.kind().to_string(),
-        Err(regex_syntax::Error::Translate(error)) => error.kind().to_string(),
-        Err(error) => error.to_string(),
+    let Some(reason) = pattern_problem(&pattern.value) else {
+        return;
     };
     let problem = format_args!("`{}` is not a regular expression: {reason}", pattern.value);
     diagnostics.report(
@@ -157,6 +175,17 @@ fn pattern(attrs: &FieldAttrs, diagnostics: &Diagnostics) {
         problem,
         "write one that the `regex` crate and Go's RE2 read, such as \"^[a-z]+$\"",
     );
+}
+
+/// Why a text cannot be a `pattern`; `None` when it can.
+#[must_use]
+pub fn pattern_problem(pattern: &str) -> Option<String> {
+    match regex_syntax::parse(pattern) {
+        Ok(_) => None,
+        Err(regex_syntax::Error::Parse(error)) => Some(error.kind().to_string()),
+        Err(regex_syntax::Error::Translate(error)) => Some(error.kind().to_string()),
+        Err(error) => Some(error.to_string()),
+    }
 }
 
 /// The default is a value of the field's type and passes the field's own constraints.
@@ -173,7 +202,7 @@ fn default(attrs: &FieldAttrs, shape: &TypeRef, diagnostics: &Diagnostics) {
     let refuse = |problem: String| {
         diagnostics.report(default.span, problem, "change the default or the constraint");
     };
-    for (key, texts) in [("one_of", &attrs.one_of), ("known", &attrs.known)] {
+    for (key, texts) in [("one_of", &attrs.bounds.one_of), ("known", &attrs.bounds.known)] {
         if let (TypeRef::String, Some(texts)) = (shape.present(), texts)
             && !texts.value.iter().any(|text| json::string(&text.value) == json)
         {
@@ -182,10 +211,10 @@ fn default(attrs: &FieldAttrs, shape: &TypeRef, diagnostics: &Diagnostics) {
         }
     }
     if let Ok(number) = json.parse::<i64>() {
-        if let Some(minimum) = attrs.minimum.as_ref().filter(|minimum| number < minimum.value) {
+        if let Some(minimum) = attrs.bounds.minimum.as_ref().filter(|minimum| number < minimum.value) {
             refuse(format!("the default {number} is below `minimum` {}", minimum.value));
         }
-        if let Some(maximum) = attrs.maximum.as_ref().filter(|maximum| number > maximum.value) {
+        if let Some(maximum) = attrs.bounds.maximum.as_ref().filter(|maximum| number > maximum.value) {
             refuse(format!("the default {number} is above `maximum` {}", maximum.value));
         }
     }
@@ -198,11 +227,11 @@ fn default_length(json: &str, shape: &TypeRef, attrs: &FieldAttrs, at: Span, dia
         return;
     }
     let length = json.chars().count().saturating_sub(2) as u64;
-    if let Some(least) = attrs.min_length.as_ref().filter(|least| length < least.value) {
+    if let Some(least) = attrs.bounds.min_length.as_ref().filter(|least| length < least.value) {
         let problem = format_args!("the default is shorter than `min_length` {}", least.value);
         diagnostics.report(at, problem, "change the default or the constraint");
     }
-    if let Some(most) = attrs.max_length.as_ref().filter(|most| length > most.value) {
+    if let Some(most) = attrs.bounds.max_length.as_ref().filter(|most| length > most.value) {
         let problem = format_args!("the default is longer than `max_length` {}", most.value);
         diagnostics.report(at, problem, "change the default or the constraint");
     }

@@ -1,0 +1,116 @@
+//! Printed columns and other paths of custom resource definitions.
+
+use planesmith_machinery::json_path::JsonPath;
+use serde_json::Value;
+
+use super::draft::literal;
+use super::schema::Words;
+
+/// Fields of metadata that definitions name.
+const METADATA: [&str; 7] = [
+    "creationTimestamp",
+    "deletionTimestamp",
+    "generateName",
+    "generation",
+    "name",
+    "namespace",
+    "uid",
+];
+
+/// What cells can hold.
+const TYPES: [&str; 5] = ["string", "integer", "number", "boolean", "date"];
+
+/// The keys of the columns of a version, and marks for those that cannot be declared.
+pub(super) fn columns(declared: &Value, schema: &Value) -> (Vec<String>, Vec<String>) {
+    let (mut keys, mut marks) = (Vec::new(), Vec::new());
+    let mut names = vec!["Name"];
+    for column in declared.as_array().into_iter().flatten() {
+        if keys.is_empty() {
+            keys.push("column(name)".to_owned());
+        }
+        let name = column["name"].as_str().unwrap_or_default();
+        let found = match names.contains(&name) {
+            true => Err("there is one of this name already".to_owned()),
+            false => self::column(column, schema),
+        };
+        names.push(name);
+        match found {
+            Ok(key) => keys.push(key),
+            Err(reason) => marks.push(format!(
+                "column `{column}`: {reason}; write it as `column(... with = FUNCTION)`"
+            )),
+        }
+    }
+    (keys, marks)
+}
+
+/// The key of a column, or why there is none.
+fn column(column: &Value, schema: &Value) -> Result<String, String> {
+    let mut words = Words::of(column);
+    let mut text = |word: &str| words.take(word).as_str().unwrap_or_default();
+    let (name, ty, path) = (text("name"), text("type"), text("jsonPath"));
+    let (format, doc) = (text("format"), text("description"));
+    let priority = words.take("priority").as_i64().unwrap_or_default();
+    let path = path.strip_prefix('.').unwrap_or(path);
+    if !TYPES.contains(&ty) {
+        return Err(format!("cells cannot be of type {ty}"));
+    }
+    let is_usual = name == "Age" && path == "metadata.creationTimestamp" && ty == "date";
+    if is_usual && doc.is_empty() && format.is_empty() && priority == 0 {
+        return Ok("column(age)".to_owned());
+    }
+    match path.contains(['[', '\\', '*']) || path.contains("..") {
+        true => {
+            JsonPath::parse(&format!(".{path}"))?;
+            let first = path.split(['.', '[', '\\', '*']).next().unwrap_or_default();
+            if first.is_empty() || !leads(schema, first) {
+                return Err("its path does not start at a field".to_owned());
+            }
+        }
+        false if leads(schema, path) => {}
+        false => return Err("its path leads to no field of the schema".to_owned()),
+    }
+    let mut parts = vec![format!("name = {}", literal(name)), format!("type = {}", literal(ty))];
+    for (key, value) in [("format", format), ("doc", doc)] {
+        if !value.is_empty() {
+            parts.push(format!("{key} = {}", literal(value)));
+        }
+    }
+    if priority != 0 {
+        parts.push(format!("priority = {priority}"));
+    }
+    parts.push(format!("path = {}", literal(path)));
+    Ok(format!("column({})", parts.join(", ")))
+}
+
+/// Whether a dotted path leads from the root of a schema to a field or to an entry of a map.
+pub(super) fn leads(schema: &Value, path: &str) -> bool {
+    let (first, rest) = match path.split_once('.') {
+        Some((first, rest)) => (first, Some(rest)),
+        None => (path, None),
+    };
+    match (first, rest) {
+        ("metadata", None) => true,
+        ("metadata", Some(rest)) => {
+            METADATA.contains(&rest) || rest.starts_with("labels.") || rest.starts_with("annotations.")
+        }
+        // Every object has them, and they are no fields.
+        ("apiVersion" | "kind", _) => false,
+        _ => leads_on(schema, first, rest),
+    }
+}
+
+fn leads_on(schema: &Value, first: &str, rest: Option<&str>) -> bool {
+    let field = &schema["properties"][first];
+    let Some(rest) = rest else {
+        return field.is_object();
+    };
+    if field["properties"].is_object() {
+        let (first, rest) = match rest.split_once('.') {
+            Some((first, rest)) => (first, Some(rest)),
+            None => (rest, None),
+        };
+        return leads_on(field, first, rest);
+    }
+    field["additionalProperties"].is_object()
+}
