@@ -11,6 +11,7 @@ use std::process::ExitCode;
 use anyhow::Result;
 
 use crate::cargo::workspace;
+pub(crate) use crd::QUANTITY;
 use difference::Difference;
 use files::Files;
 use model::Model;
@@ -102,6 +103,12 @@ fn render(root: &Path) -> Result<Files> {
         renderer(&model, &mut files)?;
     }
     Ok(files)
+}
+
+/// The kinds of one's own in the tree under `root`, as custom resource definitions.
+#[cfg(test)]
+pub(crate) fn definitions(root: &Path) -> Result<Vec<serde_json::Value>> {
+    Ok(crd::definitions(&Model::load(root)?))
 }
 
 #[cfg(test)]

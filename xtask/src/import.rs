@@ -1,35 +1,46 @@
 //! `cargo xtask import`: the first draft of a group's Rust files, from a description of its types.
 //!
 //! [`crd`] and [`openapi`] read schemas ([`schema`] has what they share), [`facts`] reads lists of Go types; all make a
-//! [`draft::Draft`], which [`mod@write`] turns into files. What is written is edited by hand from then on.
+//! [`draft::Draft`], which [`mod@write`] turns into files. What is written is edited by hand from then on; what could not be
+//! written is marked ([`mark`]) and told ([`report`]).
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
-use planesmith_machinery::yaml;
-use serde_json::Value;
 
+use self::document::Found;
+pub(crate) use self::document::documents;
 use self::draft::Draft;
+use self::report::Report;
 
+mod column;
 mod crd;
+mod document;
 mod draft;
 mod facts;
+mod mark;
 mod openapi;
+mod report;
 mod schema;
 mod write;
 
 #[cfg(test)]
 mod end_to_end;
 #[cfg(test)]
+mod measure;
+#[cfg(test)]
 mod tests;
 
 /// Drafts the Rust files of a group: one file per kind with its nested types.
 ///
 /// Each FILE is a CustomResourceDefinition (YAML or JSON), an OpenAPI v3 document, or facts about Go types
-/// (`{"group", "version", "types"}`); one file may hold several documents. Kinds of one group version go together, so all
-/// files of a group belong into one command.
+/// (`{"group", "version", "types"}`). One file may hold several documents, and other objects beside definitions are passed
+/// over. Kinds of one group version go together, so all files of a group belong into one command.
+///
+/// What a description says and the attributes do not, such as a CEL rule, is marked in the files with `TODO(import)`, and
+/// each mark is listed at the end.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Import {
     /// What to read.
@@ -46,28 +57,44 @@ impl Import {
         let mut drafts = Vec::new();
         for file in &self.files {
             let text = std::fs::read(file).with_context(|| format!("{} cannot be read", file.display()))?;
-            drafts.extend(drafts_of_text(&text).with_context(|| file.display().to_string())?);
-        }
-        let files = files(drafts)?;
-        for (path, text) in files {
-            let path = self.out.join(path);
-            if path.exists() {
-                println!("kept {}, which is there already", path.display());
-                continue;
+            let found = Found::read(&text).with_context(|| file.display().to_string())?;
+            for skipped in &found.skipped {
+                println!("passed over in {}: {skipped}", file.display());
             }
-            if let Some(folder) = path.parent() {
-                std::fs::create_dir_all(folder).with_context(|| format!("{} cannot be made", folder.display()))?;
-            }
-            std::fs::write(&path, text).with_context(|| format!("{} cannot be written", path.display()))?;
-            println!("wrote {}", path.display());
+            drafts.extend(found.drafts);
         }
-        println!("next: declare the group's module in lib.rs, fill in what is marked, and run cargo xtask generate");
+        let drafts = merged(drafts)?;
+        let mut report = Report::of(&drafts);
+        report.crate_root(&self.out, &drafts);
+        for (path, text) in write::files(&drafts) {
+            self.write(&path, &text, &mut report)?;
+        }
+        print!("{}", report.text());
+        Ok(())
+    }
+
+    /// Writes a file, unless it is there already.
+    fn write(&self, path: &Path, text: &str, report: &mut Report) -> Result<()> {
+        let path = self.out.join(path);
+        if path.exists() {
+            println!("kept {}, which is there already", path.display());
+            let present =
+                std::fs::read_to_string(&path).with_context(|| format!("{} cannot be read", path.display()))?;
+            report.kept(&path, &present, text);
+            return Ok(());
+        }
+        if let Some(folder) = path.parent() {
+            std::fs::create_dir_all(folder).with_context(|| format!("{} cannot be made", folder.display()))?;
+        }
+        std::fs::write(&path, text).with_context(|| format!("{} cannot be written", path.display()))?;
+        println!("wrote {}", path.display());
+        report.written(&path, text);
         Ok(())
     }
 }
 
-/// The files of `drafts`, by path below the folder of the modules.
-fn files(drafts: Vec<Draft>) -> Result<Vec<(PathBuf, String)>> {
+/// One draft per group version, each of which can be written.
+fn merged(drafts: Vec<Draft>) -> Result<Vec<Draft>> {
     let mut merged: BTreeMap<(String, String), Draft> = BTreeMap::new();
     for mut draft in drafts {
         let place = (draft.group.clone(), draft.version.clone());
@@ -77,68 +104,17 @@ fn files(drafts: Vec<Draft>) -> Result<Vec<(PathBuf, String)>> {
         }
     }
     let drafts: Vec<Draft> = merged.into_values().collect();
+    let mut modules: BTreeMap<String, &str> = BTreeMap::new();
     for draft in &drafts {
         draft.check()?;
-    }
-    Ok(write::files(&drafts))
-}
-
-/// What the documents in `text` describe.
-fn drafts_of_text(text: &[u8]) -> Result<Vec<Draft>> {
-    let documents = documents(text)?;
-    let several = documents.len() > 1;
-    let mut drafts = Vec::new();
-    for (index, document) in documents.iter().enumerate() {
-        let found = drafts_of(document);
-        drafts.extend(match several {
-            true => found.with_context(|| format!("document {}", index + 1))?,
-            false => found?,
-        });
-    }
-    if drafts.is_empty() {
-        bail!("no kind is described; expected a CustomResourceDefinition, an OpenAPI v3 document or facts about types");
+        let module = write::module(&draft.group);
+        let known = modules.entry(module.clone()).or_insert(&draft.group);
+        if *known != draft.group {
+            bail!(
+                "the groups {known} and {} would share the module {module}; import them into two crates",
+                draft.group
+            );
+        }
     }
     Ok(drafts)
-}
-
-fn drafts_of(document: &Value) -> Result<Vec<Draft>> {
-    let drafts = match document["kind"].as_str() {
-        Some("CustomResourceDefinition") => crd::drafts(document)?,
-        Some(kind) => {
-            bail!("a {kind}; expected a CustomResourceDefinition, an OpenAPI v3 document or facts about types")
-        }
-        None if document["openapi"].is_string() => openapi::drafts(document),
-        None if document["swagger"].is_string() => {
-            bail!("an OpenAPI v2 document; expected version 3, as a server has it at /openapi/v3/apis/GROUP/VERSION")
-        }
-        None if document["types"].is_object() => vec![facts::draft(document)?],
-        None => bail!("neither a CustomResourceDefinition, nor an OpenAPI v3 document, nor facts about types"),
-    };
-    if drafts.is_empty() {
-        bail!("no kind is described: there is none with x-kubernetes-group-version-kind and metadata");
-    }
-    Ok(drafts)
-}
-
-/// The documents of a YAML stream; JSON is YAML too.
-pub(crate) fn documents(text: &[u8]) -> Result<Vec<Value>> {
-    let text = std::str::from_utf8(text).context("not UTF-8")?;
-    if text.trim_start().starts_with('{') {
-        return Ok(vec![serde_json::from_str(text).context("not JSON")?]);
-    }
-    let mut documents = Vec::new();
-    let mut part = String::new();
-    for line in text.lines().chain(["---"]) {
-        if line.trim_end() != "---" {
-            part.push_str(line);
-            part.push('\n');
-            continue;
-        }
-        let json = yaml::to_json(std::mem::take(&mut part).as_bytes()).map_err(|error| anyhow::anyhow!("{error}"))?;
-        let document: Value = serde_json::from_slice(&json.json).context("not YAML")?;
-        if !document.is_null() {
-            documents.push(document);
-        }
-    }
-    Ok(documents)
 }

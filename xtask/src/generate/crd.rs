@@ -3,6 +3,8 @@
 mod schema;
 mod yaml;
 
+pub(crate) use schema::QUANTITY;
+
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
@@ -31,6 +33,20 @@ pub(super) fn render(model: &Model, files: &mut Files) -> Result<()> {
         }
     }
     Ok(())
+}
+
+/// What is rendered for the kinds of one's own.
+#[cfg(test)]
+pub(super) fn definitions(model: &Model) -> Vec<Value> {
+    let own = |package: &&PackageModel| package.package.role == Role::Own;
+    let groups = model.packages.iter().filter(own).flat_map(|package| &package.groups);
+    groups
+        .flat_map(|group| {
+            kinds(group)
+                .into_values()
+                .map(|versions| definition(model, group, &versions))
+        })
+        .collect()
 }
 
 fn folder(package: &PackageModel) -> PathBuf {
@@ -149,7 +165,8 @@ fn columns(model: &Model, kind: &Kind) -> Vec<Value> {
             CellSource::Name | CellSource::Function(_) => continue,
         };
         let mut members = json!({"name": column.name, "type": ty, "jsonPath": format!(".{path}")});
-        if !column.format.is_empty() {
+        // Definitions have formats of values only; this one tells printers what the column is.
+        if !matches!(column.format.as_str(), "" | "name") {
             members["format"] = column.format.as_str().into();
         }
         if !column.doc.is_empty() {

@@ -74,7 +74,8 @@ impl<'d> Kind<'d> {
         let is_stored = version.take("storage") == true;
         if !is_stored {
             let name = kind.name;
-            kind.keys.push(format!("storage_version = super::super::{stored}::{name}"));
+            kind.keys
+                .push(format!("storage_version = super::super::{stored}::{name}"));
         }
         kind.conversion(spec.take("conversion"), is_stored);
         kind.serving(&mut version);
@@ -172,9 +173,9 @@ impl<'d> Kind<'d> {
             let path = field["jsonPath"].as_str().and_then(|path| path.strip_prefix('.'));
             match path.filter(|path| leads(self.schema, path)) {
                 Some(path) => paths.push(path.to_owned()),
-                None => self
-                    .marks
-                    .push(format!("selectable field `{field}`: its path leads to no field of the schema")),
+                None => self.marks.push(format!(
+                    "selectable field `{field}`: its path leads to no field of the schema"
+                )),
             }
         }
         if !paths.is_empty() {

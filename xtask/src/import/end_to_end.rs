@@ -8,7 +8,8 @@ use anyhow::{Context as _, Result};
 use planesmith_e2e::binary::cargo;
 use planesmith_e2e::skip::skip;
 
-use super::{drafts_of_text, files, tests};
+use super::document::Found;
+use super::{merged, tests, write as written};
 use crate::cargo::workspace;
 use crate::generate::model::{Definition, Field, Model};
 use crate::workspace_copy::{copy, succeeded, target};
@@ -67,10 +68,10 @@ fn drafts_compile() -> Result<()> {
     let package = root.join("examples/imported");
     let mut drafts = Vec::new();
     for text in &texts {
-        drafts.extend(drafts_of_text(text)?);
+        drafts.extend(Found::read(text)?.drafts);
     }
     let mut lib = "//! Drafts.\n\npub mod generated;\n".to_owned();
-    for (path, text) in files(drafts)? {
+    for (path, text) in written::files(&merged(drafts)?) {
         if let (Some(module), 1) = (path.file_stem(), path.components().count()) {
             lib.push_str(&format!("pub mod {};\n", module.display()));
         }

@@ -46,6 +46,9 @@ mod tests {
         assert!(text.lines().all(|line| line.len() <= 120), "{text}");
         let places = places(Path::new("a/b.rs"), &text);
         assert_eq!(places.len(), 1, "{places:?}");
-        assert!(places[0].starts_with("a/b.rs:2: rule `self.size() > 1 && "), "{places:?}");
+        assert!(
+            places[0].starts_with("a/b.rs:2: rule `self.size() > 1 && "),
+            "{places:?}"
+        );
     }
 }

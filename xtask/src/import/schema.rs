@@ -10,10 +10,7 @@ use self::bounds::Bounds;
 use self::presence::Presence;
 pub(super) use self::words::Words;
 use super::draft::{FieldDraft, StructDraft, listed, literal, sentence, upper};
-
-/// The pattern by which generators of definitions tell quantities.
-const QUANTITY: &str =
-    r"^(\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))(([KMGTPE]i)|[numkMGTPE]|([eE](\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))))?$";
+use crate::generate::QUANTITY;
 
 /// Where schemas are from.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -143,7 +140,10 @@ impl Schemas {
         let doc = schema["description"].as_str().or_else(|| schema["title"].as_str());
         let part = self.part(&format!("{owner}{}", upper(json)), &mut words);
         description(&mut words);
-        let holds_required = self.structs.iter().any(|known| known.name == part.ty && known.refuses_empty());
+        let holds_required = self
+            .structs
+            .iter()
+            .any(|known| known.name == part.ty && known.refuses_empty());
         let presence = match self.origin {
             Origin::Definition => Presence::of_definition(&mut words, &part, required, holds_required),
             Origin::Document => Presence::of_document(&mut words, &part, required),
@@ -170,9 +170,8 @@ impl Schemas {
         let mut keys = Vec::new();
         let element = ty.strip_prefix("Vec<").and_then(|ty| ty.strip_suffix('>'));
         // What a reference leads to is not known yet.
-        let is_struct = |name: &str| {
-            self.origin == Origin::Document || self.structs.iter().any(|known| known.name == name)
-        };
+        let is_struct =
+            |name: &str| self.origin == Origin::Document || self.structs.iter().any(|known| known.name == name);
         let list = words.take_as("x-kubernetes-list-type", |list| {
             let fits = |list: &&str| element.is_some_and(|element| *list != "map" || is_struct(element));
             list.as_str().filter(fits)
@@ -261,7 +260,10 @@ impl Schemas {
     }
 
     fn object(&mut self, name: &str, words: &mut Words<'_>) -> Part {
-        let has_fields = words.peek("properties").as_object().is_some_and(|fields| !fields.is_empty());
+        let has_fields = words
+            .peek("properties")
+            .as_object()
+            .is_some_and(|fields| !fields.is_empty());
         if has_fields {
             let name = self.free(name);
             let at = self.structs.len();

@@ -45,7 +45,7 @@ spec:
                   type: object
                   required: [sku]
                   properties:
-                    sku: {type: string}
+                    sku: {type: string, minLength: 1}
                     count: {type: integer, format: int32, minimum: 1, default: 1}
           status:
             type: object
@@ -54,8 +54,9 @@ spec:
 "#;
 
 fn drafted(text: &str) -> BTreeMap<String, String> {
-    let files = drafts_of_text(text.as_bytes()).and_then(files).expect("a description");
-    files
+    let found = Found::read(text.as_bytes()).expect("a description");
+    let drafts = merged(found.drafts).expect("drafts that can be written");
+    write::files(&drafts)
         .into_iter()
         .map(|(path, text)| (path.display().to_string(), text))
         .collect()
@@ -75,13 +76,14 @@ fn a_custom_resource_definition_becomes_a_kind_with_its_types() {
         "status",
         "column(name = \"Customer\", type = \"string\", path = \"spec.customer\")",
         "pub spec: Option<OrderSpec>,",
-        "    #[field(keep, max_length = 80)]\n    pub customer: String,",
+        "    #[field(required, max_length = 80)]\n    pub customer: Option<String>,",
         "    #[field(name = \"clusterIP\")]\n    pub cluster_ip: String,",
         "pub express: Option<bool>,",
         "pub gift: Option<OrderSpecGift>,",
         "pub gifts: Vec<OrderSpecGiftItem>,",
         "list_type = map, list_map_keys(\"sku\"))]\n    pub lines: Vec<OrderSpecLine>,",
         "    #[field(default = 1, minimum = 1)]\n    pub count: Option<i32>,",
+        "    #[field(required, min_length = 1)]\n    pub sku: String,",
         "one_of(\"Pending\", \"Ready\")",
     ] {
         assert!(order.contains(expected), "no {expected:?} in:\n{order}");
@@ -128,7 +130,10 @@ fn mistakes_are_pointed_at() {
     };
     let schema = "schema: {openAPIV3Schema: {properties: {a-b: {}, a_b: {}}}}";
     for (text, expected) in [
-        ("kind: Pod\n".to_owned(), "a Pod; expected a CustomResourceDefinition"),
+        (
+            "kind: Pod\n".to_owned(),
+            "no kind is described (there is a Pod); expected a CustomResourceDefinition",
+        ),
         (String::new(), "no kind is described"),
         ("a: 1\n".to_owned(), "neither a CustomResourceDefinition"),
         (
@@ -154,10 +159,10 @@ fn mistakes_are_pointed_at() {
         ),
         (
             format!(
-                "{}---\nkind: Pod\n",
+                "{}---\na: 1\n",
                 definition(&format!("{{name: v1, {}}}", schema.replace("a_b", "c")))
             ),
-            "document 2",
+            "document 2: neither",
         ),
         (
             format!(
@@ -167,8 +172,73 @@ fn mistakes_are_pointed_at() {
             "a.b/v1: there are two types A",
         ),
     ] {
-        let error = drafts_of_text(text.as_bytes()).and_then(files).expect_err(&text);
+        let found = Found::read(text.as_bytes()).and_then(|found| merged(found.drafts));
+        let error = found.expect_err(&text);
         let error = format!("{error:#}");
         assert!(error.contains(expected), "{text}: {error}");
     }
+}
+
+#[test]
+fn other_objects_beside_definitions_are_passed_over_and_lists_are_opened() {
+    let indented = |text: &str| -> String { text.trim().lines().map(|line| format!("    {line}\n")).collect() };
+    let text = format!(
+        "--- # first\nkind: Namespace\nmetadata: {{name: shop}}\n---\nkind: List\nitems:\n  - kind: Deployment\n  -\n{}",
+        indented(CRD)
+    );
+    let found = Found::read(text.as_bytes()).expect("a definition");
+    assert_eq!(
+        found.skipped,
+        ["document 1: a Namespace shop", "document 2: items[0]: a Deployment"]
+    );
+    assert_eq!(found.drafts.len(), 1);
+}
+
+#[test]
+fn what_is_left_to_do_is_told() {
+    let crd = CRD.replace(
+        "clusterIP: {type: string}",
+        "clusterIP: {type: string, x-kubernetes-validations: [{rule: isIP(self), message: no IP}]}",
+    );
+    let out = tempfile::tempdir().expect("a folder");
+    let import = |crd: &str| {
+        let drafts = merged(Found::read(crd.as_bytes()).expect("a definition").drafts).expect("drafts");
+        let import = Import {
+            files: Vec::new(),
+            out: out.path().to_owned(),
+        };
+        let mut report = Report::of(&drafts);
+        report.crate_root(&import.out, &drafts);
+        for (path, text) in write::files(&drafts) {
+            import.write(&path, &text, &mut report).expect("a file");
+        }
+        report.text().replace(&out.path().display().to_string(), "src")
+    };
+    let first = import(&crd);
+    for expected in [
+        "1 kind and 5 other structs\n  shop.example.com/v1 Order\n",
+        "1 thing that the files do not say, marked there with TODO(import):\n  src/shop/v1/order.rs:",
+        ": rule `isIP(self)` (message \"no IP\"): write it in `Rules::validate`\n",
+        "  add `pub mod shop;` to src/lib.rs\n  that file is not there: `cargo xtask new-group ",
+    ] {
+        assert!(first.contains(expected), "no {expected:?} in:\n{first}");
+    }
+    std::fs::write(out.path().join("lib.rs"), "pub mod shop;\n").expect("a file");
+    let second = import(&CRD.replace("order", "crate").replace("Order", "Crate"));
+    assert!(
+        second.ends_with(
+            "next:\n  add `mod crate_;`, `pub use crate_::Crate;`, `pub use crate_::CrateSpec;`, \
+             `pub use crate_::CrateSpecGift;`, `pub use crate_::CrateSpecGiftItem;`, `pub use crate_::CrateSpecLine;`, \
+             `pub use crate_::CrateStatus;` to src/shop/v1.rs\n  cargo xtask generate\n"
+        ),
+        "{second}"
+    );
+}
+
+#[test]
+fn groups_that_would_share_a_module_are_refused() {
+    let text = format!("{CRD}---\n{}", CRD.replace("shop.example.com", "shop.example.org"));
+    let found = Found::read(text.as_bytes()).expect("definitions");
+    let error = merged(found.drafts).expect_err("one module").to_string();
+    assert!(error.contains("would share the module shop"), "{error}");
 }

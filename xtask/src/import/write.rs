@@ -193,6 +193,9 @@ fn structure(item: &StructDraft, places: &BTreeMap<&str, &str>) -> String {
     if !item.schema.is_empty() {
         text.push_str(&attribute("", "schema", &item.schema.iter().collect::<Vec<_>>()));
     }
+    if item.fields.is_empty() {
+        return text + &format!("pub struct {} {{}}\n", item.name);
+    }
     text.push_str(&format!("pub struct {} {{\n", item.name));
     for field in &item.fields {
         text.push_str(&self::field(item, field, places));

@@ -70,7 +70,10 @@ const EACH: Grammar = Grammar {
         "each",
     ],
     repeated: &[],
-    instead: &[("known", "write `known(...)` beside `each`: it is about the texts in a list or map")],
+    instead: &[(
+        "known",
+        "write `known(...)` beside `each`: it is about the texts in a list or map",
+    )],
 };
 
 /// What `list_type` can be, in the order of [`ListWord`].

@@ -35,9 +35,7 @@ fn cell(object: &dyn Object, column: &Column) -> Cell {
             None => Cell::Null,
             Some(value) => typed_cell(value, column.ty),
         },
-        CellSource::JsonPath(path) => path
-            .get()
-            .map_or(Cell::Null, |path| json_cell(object, path, column.ty)),
+        CellSource::JsonPath(path) => path.get().map_or(Cell::Null, |path| json_cell(object, path, column.ty)),
     }
 }
 

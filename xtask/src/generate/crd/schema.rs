@@ -8,6 +8,9 @@ use crate::generate::model::{Field, Kind, Model, Type};
 use crate::generate::openapi::schema::{TYPE_META, constrain, is_required};
 use crate::generate::source::RustPath;
 
+/// What a quantity matches. Tools that read definitions know quantities by it.
+pub(crate) const QUANTITY: &str = r"^(\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))(([KMGTPE]i)|[numkMGTPE]|([eE](\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))))?$";
+
 /// The schema of a kind.
 pub(super) fn of_kind(model: &Model, kind: &Kind) -> Value {
     let mut schema = Schemas {
@@ -120,7 +123,12 @@ fn leaf_schema(facts: &TypeFacts) -> Value {
         return json!({"type": "string", "format": "byte"});
     };
     match facts.go_name {
-        "resource.Quantity" | "intstr.IntOrString" => json!({
+        "resource.Quantity" => json!({
+            "anyOf": [{"type": "integer"}, {"type": "string"}],
+            "pattern": QUANTITY,
+            "x-kubernetes-int-or-string": true,
+        }),
+        "intstr.IntOrString" => json!({
             "anyOf": [{"type": "integer"}, {"type": "string"}],
             "x-kubernetes-int-or-string": true,
         }),

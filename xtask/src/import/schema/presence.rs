@@ -44,7 +44,9 @@ impl Presence {
     /// As documents of Go types mean it: the zero value as a default is that of a field that is no pointer.
     pub(super) fn of_document(words: &mut Words<'_>, part: &Part, required: bool) -> Self {
         let zero = [json!({}), json!(""), json!(0), json!(false)];
-        let is_value = words.take_as("default", |default| zero.contains(default).then_some(())).is_some();
+        let is_value = words
+            .take_as("default", |default| zero.contains(default).then_some(()))
+            .is_some();
         let default = default(words.take("default"));
         let is_plain = part.ty == "String"
             || ["Time", "MicroTime", "ByteString", "AnyJson", "RawExtension"].contains(&part.ty.as_str())

@@ -41,7 +41,10 @@ impl<'s> Words<'s> {
 
     /// A mark for everything that is left.
     pub(crate) fn marks(self) -> Vec<String> {
-        self.left.into_iter().flat_map(|(word, value)| marks(word, value)).collect()
+        self.left
+            .into_iter()
+            .flat_map(|(word, value)| marks(word, value))
+            .collect()
     }
 }
 
@@ -55,7 +58,9 @@ fn marks(word: &str, value: &Value) -> Vec<String> {
         }
         ("nullable", _) => vec!["nullable: `null` is a value there; here it counts as absent".to_owned()],
         ("x-kubernetes-preserve-unknown-fields", _) => {
-            vec![format!("{word}: fields beside these are kept there; here they are dropped, so declare them")]
+            vec![format!(
+                "{word}: fields beside these are kept there; here they are dropped, so declare them"
+            )]
         }
         ("x-kubernetes-embedded-resource", _) => {
             vec![format!(

@@ -55,7 +55,10 @@ fn of_values(bounds: &Bounds, shape: &TypeRef, diagnostics: &Diagnostics) -> Vec
             .pattern
             .as_ref()
             .map(|pattern| RuleModel::Pattern(pattern.value.clone())),
-        bounds.each.as_ref().and_then(|each| of_elements(each, shape, diagnostics)),
+        bounds
+            .each
+            .as_ref()
+            .and_then(|each| of_elements(each, shape, diagnostics)),
     ];
     rules.into_iter().flatten().collect()
 }
@@ -131,7 +134,9 @@ fn help(key: &str, shape: &TypeRef) -> &'static str {
         ("maximum", TypeRef::String | TypeRef::List(_) | TypeRef::Map(_)) => "write `max_length` to bound the length",
         ("min_length", TypeRef::Int32 | TypeRef::Int64 | TypeRef::Double) => "write `minimum` to bound the number",
         ("max_length", TypeRef::Int32 | TypeRef::Int64 | TypeRef::Double) => "write `maximum` to bound the number",
-        ("one_of" | "pattern", TypeRef::List(_) | TypeRef::Map(_)) => "write it in `each(...)` if it is about the elements",
+        ("one_of" | "pattern", TypeRef::List(_) | TypeRef::Map(_)) => {
+            "write it in `each(...)` if it is about the elements"
+        }
         _ => "remove it, or change the field's type",
     }
 }

@@ -1,0 +1,424 @@
+//! What is lost on the way from definitions of other projects to those that are generated from their drafts: nothing that is
+//! not marked.
+//!
+//! Works in a tree with the sources of machinery, where nothing is compiled.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context as _, Result};
+use planesmith_e2e::skip::skip;
+use serde_json::{Map, Value, json};
+
+use super::document::{Found, documents};
+use super::draft::{Draft, StructDraft};
+use super::{merged, write};
+use crate::cargo::workspace;
+use crate::generate::{self, QUANTITY};
+use crate::workspace_copy::copy;
+
+#[test]
+fn what_definitions_of_other_projects_say_is_kept_or_marked() -> Result<()> {
+    let folder = workspace().join("../shared/crds");
+    if !folder.is_dir() {
+        skip("drafts of definitions of other projects", "there is no ../shared/crds");
+        return Ok(());
+    }
+    let mut found = Vec::new();
+    definitions(&folder, &mut found)?;
+    let lost = lost(&found)?;
+    assert!(lost.is_empty(), "{} losses:\n{}", lost.len(), lost.join("\n"));
+    Ok(())
+}
+
+/// Says everything that definitions can say.
+const EVERYTHING: &str = r#"
+kind: CustomResourceDefinition
+spec:
+  group: all.example.com
+  names: {plural: things, singular: thing, kind: Thing, listKind: ThingList, shortNames: [th], categories: [all]}
+  scope: Cluster
+  conversion: {strategy: Webhook, webhook: {conversionReviewVersions: [v1]}}
+  versions:
+  - name: v1
+    served: true
+    storage: true
+    subresources: {status: {}, scale: {specReplicasPath: .spec.size, statusReplicasPath: .status.size}}
+    selectableFields: [{jsonPath: .spec.color}, {jsonPath: .spec.nowhere}]
+    additionalPrinterColumns:
+    - {name: Ready, type: string, description: Whether., jsonPath: '.status.conditions[?(@.type=="Ready")].status'}
+    - {name: Label, type: string, jsonPath: '.metadata.labels.example\.com/x'}
+    - {name: Size, type: integer, format: int32, priority: 1, jsonPath: .spec.size}
+    - {name: Nowhere, type: string, jsonPath: .spec.nowhere}
+    - {name: Old, type: date, jsonPath: .metadata.creationTimestamp}
+    schema:
+      openAPIV3Schema:
+        type: object
+        required: [spec]
+        x-kubernetes-validations: [{rule: "self.metadata.name != 'a'", message: not a}]
+        properties:
+          apiVersion: {type: string}
+          kind: {type: string}
+          metadata: {type: object, properties: {name: {type: string, maxLength: 10}}}
+          status:
+            type: object
+            properties:
+              size: {type: integer}
+              conditions:
+                type: array
+                x-kubernetes-list-type: map
+                x-kubernetes-list-map-keys: [type]
+                items:
+                  type: object
+                  required: [type, status]
+                  properties: {type: {type: string}, status: {type: string, enum: ["True", "False"]}}
+          spec:
+            type: object
+            required: [color, size, free, active, empty, full, inner, outer, kept, when]
+            oneOf: [{required: [color]}, {required: [size]}]
+            properties:
+              color: {type: string, enum: [red, green], x-kubernetes-validations: [{rule: self == oldSelf, message: field is immutable}]}
+              size: {type: integer, format: int32, minimum: -1, maximum: 9, default: -1}
+              free: {type: string}
+              active: {type: boolean}
+              when: {type: string, format: date-time}
+              empty: {type: array, items: {type: string}}
+              full: {type: array, minItems: 1, items: {type: string, minLength: 1, enum: [a, b]}}
+              inner: {type: object, properties: {any: {type: string, default: ""}}}
+              outer: {type: object, required: [name], properties: {name: {type: string, minLength: 1}}, default: {name: x}}
+              kept: {type: object, required: [name], properties: {name: {type: string}}}
+              email: {type: string, format: email}
+              part: {type: number, minimum: 0.5, maximum: 2.0, exclusiveMaximum: true, multipleOf: 0.5}
+              code: {type: integer, enum: [1, 2]}
+              amount: {x-kubernetes-int-or-string: true, anyOf: [{type: integer}, {type: string}], pattern: QUANTITY}
+              port: {x-kubernetes-int-or-string: true, anyOf: [{type: integer}, {type: string}], maxLength: 3}
+              rows: {type: array, items: {type: array, x-kubernetes-list-type: set, items: {type: integer, format: int64, maximum: 5}}}
+              pages: {type: array, maxItems: 3, x-kubernetes-list-type: set, items: {type: string, pattern: "^[a-z]+$"}, default: [a]}
+              named: {type: object, maxProperties: 4, x-kubernetes-map-type: atomic, additionalProperties: {type: string, maxLength: 5}}
+              deep: {type: object, additionalProperties: {type: object, required: [a], properties: {a: {type: string}}}}
+              perhaps: {type: string, nullable: true}
+              none: {type: object}
+              raw: {type: object, x-kubernetes-preserve-unknown-fields: true}
+              any: {x-kubernetes-preserve-unknown-fields: true}
+              open: {type: object, x-kubernetes-preserve-unknown-fields: true, properties: {a: {type: string}}}
+              whole: {type: object, x-kubernetes-map-type: atomic, properties: {a: {type: string}}}
+              object: {type: object, x-kubernetes-embedded-resource: true, x-kubernetes-preserve-unknown-fields: true}
+              few: {type: object, minProperties: 1, maxProperties: 2, properties: {a: {type: string}}}
+              bytes: {type: string, format: byte, maxLength: 9}
+              odd: {type: string, pattern: "(?<!a)b"}
+              not: {type: string, not: {pattern: a}}
+              elements: {type: array, items: {type: object, nullable: true, properties: {a: {type: string}}, x-kubernetes-validations: [{rule: has(self.a)}]}}
+  - name: v1beta1
+    served: false
+    storage: false
+    deprecated: true
+    schema: {openAPIV3Schema: {type: object, properties: {spec: {type: object, properties: {color: {type: string}}}}}}
+"#;
+
+#[test]
+fn what_a_definition_can_say_is_kept_or_marked() -> Result<()> {
+    let text = EVERYTHING.replace("QUANTITY", &json!(QUANTITY).to_string());
+    let lost = lost(&documents(text.as_bytes())?)?;
+    assert!(lost.is_empty(), "{} losses:\n{}", lost.len(), lost.join("\n"));
+    Ok(())
+}
+
+/// What definitions say and those that are generated from their drafts do not, unless it is marked.
+fn lost(definitions: &[Value]) -> Result<Vec<String>> {
+    let drafts = merged(Found::of(definitions)?.drafts)?;
+    let tree = tree(&drafts)?;
+    let generated = generate::definitions(tree.path())?;
+    let mut lost = Vec::new();
+    for definition in definitions {
+        let spec = &definition["spec"];
+        let name = format!("{}.{}", text_of(&spec["names"]["plural"]), text_of(&spec["group"]));
+        match generated.iter().find(|other| other["metadata"]["name"] == *name) {
+            Some(other) => {
+                let differences = compare_definitions(definition, other, &drafts);
+                lost.extend(differences.into_iter().map(|what| format!("{name} {what}")));
+            }
+            None => lost.push(format!("{name}: nothing is generated")),
+        }
+    }
+    Ok(lost)
+}
+
+/// A tree with drafts, and what they are made of.
+fn tree(drafts: &[Draft]) -> Result<tempfile::TempDir> {
+    let tree = tempfile::tempdir()?;
+    let root = tree.path();
+    for folder in ["runtime/machinery/src", "api-defs/src"] {
+        std::fs::create_dir_all(root.join(folder))?;
+    }
+    copy(
+        &workspace().join("runtime/machinery/src"),
+        &root.join("runtime/machinery/src"),
+    )?;
+    put(
+        root,
+        "runtime/machinery/Cargo.toml",
+        "name = \"planesmith-machinery\"\n",
+    )?;
+    put(root, "api-defs/Cargo.toml", "name = \"planesmith-api-defs\"\n")?;
+    put(root, "api-defs/src/lib.rs", "")?;
+    put(root, "examples/imported/Cargo.toml", "name = \"planesmith-imported\"\n")?;
+    let mut lib = "pub mod generated;\n".to_owned();
+    let modules: BTreeSet<String> = drafts.iter().map(|draft| write::module(&draft.group)).collect();
+    modules
+        .iter()
+        .for_each(|module| lib.push_str(&format!("pub mod {module};\n")));
+    put(root, "examples/imported/src/lib.rs", &lib)?;
+    for (path, text) in write::files(drafts) {
+        put(&root.join("examples/imported/src"), path, &text)?;
+    }
+    Ok(tree)
+}
+
+fn put(root: &Path, path: impl Into<PathBuf>, text: &str) -> Result<()> {
+    let path = root.join(path.into());
+    std::fs::create_dir_all(path.parent().context("a folder")?)?;
+    std::fs::write(path, text)?;
+    Ok(())
+}
+
+/// Every definition below a folder.
+fn definitions(folder: &Path, found: &mut Vec<Value>) -> Result<()> {
+    for entry in std::fs::read_dir(folder)? {
+        let path = entry?.path();
+        if path.is_dir() {
+            definitions(&path, found)?;
+        } else if path.extension().is_some_and(|extension| extension == "yaml") {
+            let text = std::fs::read(&path)?;
+            let is_definition = text.windows(30).any(|part| part == b"kind: CustomResourceDefinition");
+            if is_definition {
+                let documents = documents(&text).with_context(|| path.display().to_string())?;
+                found.extend(
+                    documents
+                        .into_iter()
+                        .filter(|found| found["kind"] == "CustomResourceDefinition"),
+                );
+            }
+        }
+    }
+    Ok(())
+}
+
+fn compare_definitions(said: &Value, generated: &Value, drafts: &[Draft]) -> Vec<String> {
+    let (said, generated) = (&said["spec"], &generated["spec"]);
+    let mut lost = Vec::new();
+    for word in ["group", "names", "scope"] {
+        if said[word] != generated[word] {
+            lost.push(format!("{word}: {} became {}", said[word], generated[word]));
+        }
+    }
+    for version in said["versions"].as_array().into_iter().flatten() {
+        let name = text_of(&version["name"]);
+        let others = generated["versions"].as_array().into_iter().flatten();
+        let other = others
+            .clone()
+            .find(|other| other["name"] == version["name"])
+            .unwrap_or(&Value::Null);
+        let draft = drafts
+            .iter()
+            .find(|draft| draft.version == name && draft.group == text_of(&said["group"]));
+        let Some(draft) = draft else {
+            lost.push(format!("{name}: there is no draft"));
+            continue;
+        };
+        let drafted = Drafted::of(draft, text_of(&said["names"]["kind"]));
+        let mut compare = Compare {
+            drafted,
+            lost: Vec::new(),
+        };
+        compare.version(version, other);
+        lost.extend(compare.lost.into_iter().map(|what| format!("{name} {what}")));
+    }
+    lost
+}
+
+fn text_of(value: &Value) -> &str {
+    value.as_str().unwrap_or_default()
+}
+
+/// What drafts say of fields, by the path of the field; the kind itself has the empty path.
+#[derive(Default)]
+struct Drafted {
+    marks: BTreeMap<String, Vec<String>>,
+    /// Fields that are refused when they are not there.
+    required: BTreeSet<String>,
+}
+
+impl Drafted {
+    fn of(draft: &Draft, kind: &str) -> Self {
+        let structs: BTreeMap<&str, &StructDraft> =
+            draft.structs.iter().map(|item| (item.name.as_str(), item)).collect();
+        let mut drafted = Self::default();
+        drafted.take(&structs, kind, "");
+        drafted
+    }
+
+    fn take(&mut self, structs: &BTreeMap<&str, &StructDraft>, name: &str, path: &str) {
+        let Some(item) = structs.get(name) else { return };
+        self.marks
+            .entry(path.to_owned())
+            .or_default()
+            .extend(item.marks.iter().cloned());
+        for field in &item.fields {
+            let path = format!("{path}.{}", field.name);
+            self.marks
+                .entry(path.clone())
+                .or_default()
+                .extend(field.marks.iter().cloned());
+            if field.keys.iter().any(|key| key == "required") {
+                self.required.insert(path.clone());
+            }
+            for name in field.ty.split(['<', '>', ' ', ',']) {
+                self.take(structs, name, &path);
+            }
+        }
+    }
+
+    /// Whether there is a mark about `what` at the field that `path` is in.
+    fn has(&self, path: &str, what: &str) -> bool {
+        self.marks
+            .get(&field_of(path))
+            .is_some_and(|marks| marks.iter().any(|mark| mark.contains(what)))
+    }
+}
+
+/// The path of the field that a path into lists and maps goes through.
+fn field_of(path: &str) -> String {
+    path.replace("[]", "").replace("{}", "")
+}
+
+struct Compare {
+    drafted: Drafted,
+    lost: Vec<String>,
+}
+
+impl Compare {
+    fn differ(&mut self, path: &str, word: &str, what: &str, said: &Value, generated: &Value) {
+        if said != generated && !self.drafted.has(path, what) {
+            self.lost.push(format!("{path} {word}: {said} became {generated}"));
+        }
+    }
+
+    fn version(&mut self, said: &Value, generated: &Value) {
+        for word in ["served", "storage", "deprecated", "deprecationWarning", "subresources"] {
+            // A warning of its own is written where there was none; no subresources may be said in two ways.
+            let is_usual = word == "deprecationWarning" && said[word].is_null();
+            let is_none = said[word] == json!({}) && generated[word].is_null();
+            if !is_usual && !is_none {
+                self.differ("", word, word, &said[word], &generated[word]);
+            }
+        }
+        for word in ["additionalPrinterColumns", "selectableFields"] {
+            let others: Vec<&Value> = generated[word].as_array().into_iter().flatten().collect();
+            for item in said[word].as_array().into_iter().flatten() {
+                if !others.contains(&item) {
+                    self.differ("", word, &item.to_string(), item, &Value::Null);
+                }
+            }
+        }
+        let (said, generated) = (
+            &said["schema"]["openAPIV3Schema"],
+            &generated["schema"]["openAPIV3Schema"],
+        );
+        self.schema("", &normal(said), &normal(generated));
+    }
+
+    fn schema(&mut self, path: &str, said: &Map<String, Value>, generated: &Map<String, Value>) {
+        let words: BTreeSet<&String> = said.keys().chain(generated.keys()).collect();
+        for word in words {
+            let (here, there) = (
+                said.get(word).unwrap_or(&Value::Null),
+                generated.get(word).unwrap_or(&Value::Null),
+            );
+            match word.as_str() {
+                "required" => {
+                    self.differ(path, word, word, here, there);
+                    self.required(path, here);
+                }
+                "properties" => self.properties(path, here, there),
+                "items" => self.schema(&format!("{path}[]"), &normal(here), &normal(there)),
+                "additionalProperties" if here.is_object() && there.is_object() => {
+                    self.schema(&format!("{path}{{}}"), &normal(here), &normal(there));
+                }
+                "x-kubernetes-validations" => {
+                    for rule in here.as_array().into_iter().flatten() {
+                        let is_kept = there.as_array().is_some_and(|rules| rules.contains(rule));
+                        let text = text_of(&rule["rule"]).split_whitespace().collect::<Vec<_>>().join(" ");
+                        if !is_kept && !self.drafted.has(path, &text) {
+                            self.lost.push(format!("{path} rule {text}"));
+                        }
+                    }
+                }
+                word => self.differ(path, word, word, here, there),
+            }
+        }
+    }
+
+    /// What has to be there is missed when objects are checked, too.
+    fn required(&mut self, path: &str, names: &Value) {
+        for name in names.as_array().into_iter().flatten().map(text_of) {
+            if !self.drafted.required.contains(&format!("{}.{name}", field_of(path))) {
+                self.lost.push(format!("{path}.{name} is not missed"));
+            }
+        }
+    }
+
+    fn properties(&mut self, path: &str, said: &Value, generated: &Value) {
+        let names = |schema: &Value| -> BTreeSet<String> {
+            schema
+                .as_object()
+                .into_iter()
+                .flatten()
+                .map(|(name, _)| name.clone())
+                .collect()
+        };
+        for name in names(said).union(&names(generated)) {
+            let below = format!("{path}.{name}");
+            match (path, name.as_str()) {
+                ("", "apiVersion" | "kind") => {}
+                ("", "metadata") => {
+                    for (word, value) in said[name].as_object().into_iter().flatten() {
+                        if !matches!(word.as_str(), "type" | "description") {
+                            self.differ(&below, word, word, value, &Value::Null);
+                        }
+                    }
+                }
+                _ => self.schema(&below, &normal(&said[name]), &normal(&generated[name])),
+            }
+        }
+    }
+}
+
+/// A schema without what says nothing, and with one spelling for what means the same.
+fn normal(schema: &Value) -> Map<String, Value> {
+    let mut schema = schema.as_object().cloned().unwrap_or_default();
+    schema.remove("description");
+    schema.retain(|_, value| !matches!(value, Value::Bool(false) | Value::Null));
+    for (ty, format) in [("integer", "int64"), ("number", "double")] {
+        if schema.get("type") == Some(&json!(ty)) {
+            schema.entry("format").or_insert(json!(format));
+        }
+    }
+    for word in ["enum", "required"] {
+        if let Some(Value::Array(list)) = schema.get_mut(word) {
+            list.retain(|item| word == "enum" || !["apiVersion", "kind", "metadata"].contains(&text_of(item)));
+            list.sort_by_key(Value::to_string);
+        }
+    }
+    schema.retain(|word, value| match word.as_str() {
+        "required" | "properties" => value.as_array().is_none_or(|list| !list.is_empty()),
+        "minLength" | "minItems" | "minProperties" => *value != json!(0),
+        "x-kubernetes-map-type" => *value != json!("granular"),
+        _ => true,
+    });
+    for word in ["minimum", "maximum"] {
+        if let Some(number) = schema.get(word).and_then(Value::as_f64) {
+            schema.insert(word.to_owned(), json!(number));
+        }
+    }
+    schema
+}

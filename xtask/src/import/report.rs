@@ -1,0 +1,162 @@
+//! What an import has done, and what is left to do by hand.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use syn::{Item, UseTree};
+
+use super::draft::Draft;
+use super::{mark, write};
+
+/// What is told at the end.
+#[derive(Debug, Default)]
+pub(super) struct Report {
+    kinds: Vec<String>,
+    structs: usize,
+    marks: Vec<String>,
+    steps: Vec<String>,
+}
+
+impl Report {
+    /// Counts what is drafted.
+    pub(super) fn of(drafts: &[Draft]) -> Self {
+        let mut report = Self::default();
+        for draft in drafts {
+            for item in &draft.structs {
+                match item.resource {
+                    Some(_) => report
+                        .kinds
+                        .push(format!("{}/{} {}", draft.group, draft.version, item.name)),
+                    None => report.structs += 1,
+                }
+            }
+        }
+        report
+    }
+
+    /// Notes the marks of a file that was written.
+    pub(super) fn written(&mut self, path: &Path, text: &str) {
+        self.marks.extend(mark::places(path, text));
+    }
+
+    /// Notes which modules and names the file of a module lacks that was there already.
+    pub(super) fn kept(&mut self, path: &Path, present: &str, wanted: &str) {
+        let (present, wanted) = (Declared::read(present), Declared::read(wanted));
+        let mut lines: Vec<String> = wanted
+            .modules
+            .iter()
+            .filter(|(_, name)| !present.has_module(name))
+            .map(|(public, name)| {
+                let public = if *public { "pub " } else { "" };
+                format!("`{public}mod {name};`")
+            })
+            .collect();
+        for (module, name) in wanted.uses {
+            if !present.uses.iter().any(|(_, known)| *known == name) {
+                lines.push(format!("`pub use {module}::{name};`"));
+            }
+        }
+        if !lines.is_empty() {
+            self.steps
+                .push(format!("add {} to {}", lines.join(", "), path.display()));
+        }
+    }
+
+    /// Notes which modules of groups the crate whose sources are in `out` does not declare.
+    pub(super) fn crate_root(&mut self, out: &Path, drafts: &[Draft]) {
+        let modules: BTreeSet<String> = drafts.iter().map(|draft| write::module(&draft.group)).collect();
+        let root = out.join("lib.rs");
+        let declared = std::fs::read_to_string(&root).map(|text| Declared::read(&text));
+        let missing: Vec<String> = modules
+            .into_iter()
+            .filter(|module| !declared.as_ref().is_ok_and(|declared| declared.has_module(module)))
+            .map(|module| format!("`pub mod {module};`"))
+            .collect();
+        if missing.is_empty() {
+            return;
+        }
+        self.steps
+            .push(format!("add {} to {}", missing.join(", "), root.display()));
+        if declared.is_err() {
+            let step = "that file is not there: `cargo xtask new-group GROUP/VERSION --kind KIND` makes a crate";
+            self.steps.push(step.to_owned());
+        }
+    }
+
+    /// The text for the terminal.
+    pub(super) fn text(&self) -> String {
+        let mut text = format!(
+            "\n{} and {}\n",
+            counted(self.kinds.len(), "kind"),
+            counted(self.structs, "other struct")
+        );
+        self.kinds.iter().for_each(|kind| text.push_str(&format!("  {kind}\n")));
+        if !self.marks.is_empty() {
+            let marks = counted(self.marks.len(), "thing");
+            text.push_str(&format!(
+                "{marks} that the files do not say, marked there with TODO(import):\n"
+            ));
+            self.marks.iter().for_each(|mark| text.push_str(&format!("  {mark}\n")));
+        }
+        text.push_str("next:\n");
+        self.steps.iter().for_each(|step| text.push_str(&format!("  {step}\n")));
+        if !self.marks.is_empty() {
+            text.push_str(
+                "  see to the marks; a kind with `rules` in #[resource(...)] has functions in `impl Rules`\n",
+            );
+        }
+        text + "  cargo xtask generate\n"
+    }
+}
+
+fn counted(count: usize, noun: &str) -> String {
+    match count {
+        1 => format!("1 {noun}"),
+        count => format!("{count} {noun}s"),
+    }
+}
+
+/// The modules and names that a file declares.
+#[derive(Debug, Default)]
+struct Declared {
+    /// Whether each is public, and its name.
+    modules: Vec<(bool, String)>,
+    /// The module of each name that is used, and the name.
+    uses: Vec<(String, String)>,
+}
+
+impl Declared {
+    /// Reads a file; one that is no Rust declares nothing.
+    fn read(text: &str) -> Self {
+        let mut declared = Self::default();
+        for item in syn::parse_file(text).map(|file| file.items).unwrap_or_default() {
+            match item {
+                Item::Mod(module) => {
+                    let public = matches!(module.vis, syn::Visibility::Public(_));
+                    declared.modules.push((public, module.ident.to_string()));
+                }
+                Item::Use(item) => declared.names(&mut Vec::new(), &item.tree),
+                _ => {}
+            }
+        }
+        declared
+    }
+
+    fn names(&mut self, path: &mut Vec<String>, tree: &UseTree) {
+        match tree {
+            UseTree::Path(step) => {
+                path.push(step.ident.to_string());
+                self.names(path, &step.tree);
+                path.pop();
+            }
+            UseTree::Name(name) => self.uses.push((path.join("::"), name.ident.to_string())),
+            UseTree::Rename(name) => self.uses.push((path.join("::"), name.rename.to_string())),
+            UseTree::Glob(_) => {}
+            UseTree::Group(group) => group.items.iter().for_each(|tree| self.names(path, tree)),
+        }
+    }
+
+    fn has_module(&self, name: &str) -> bool {
+        self.modules.iter().any(|(_, known)| known == name)
+    }
+}
