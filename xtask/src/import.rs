@@ -10,8 +10,8 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 
-use self::document::Found;
 pub(crate) use self::document::documents;
+use self::document::{EXPECTED, Found};
 use self::draft::Draft;
 use self::report::Report;
 
@@ -104,6 +104,9 @@ fn merged(drafts: Vec<Draft>) -> Result<Vec<Draft>> {
         }
     }
     let drafts: Vec<Draft> = merged.into_values().collect();
+    if drafts.is_empty() {
+        bail!("no kind is described; {EXPECTED}");
+    }
     let mut modules: BTreeMap<String, &str> = BTreeMap::new();
     for draft in &drafts {
         draft.check()?;

@@ -1,5 +1,6 @@
 //! Printed columns and other paths of custom resource definitions.
 
+use planesmith_codegen_core::resource::CellSource;
 use planesmith_machinery::json_path::JsonPath;
 use serde_json::Value;
 
@@ -59,16 +60,16 @@ fn column(column: &Value, schema: &Value) -> Result<String, String> {
     if is_usual && doc.is_empty() && format.is_empty() && priority == 0 {
         return Ok("column(age)".to_owned());
     }
-    match path.contains(['[', '\\', '*']) || path.contains("..") {
-        true => {
+    match CellSource::of_path(path.to_owned()) {
+        CellSource::JsonPath(_) => {
             JsonPath::parse(&format!(".{path}"))?;
             let first = path.split(['.', '[', '\\', '*']).next().unwrap_or_default();
             if first.is_empty() || !leads(schema, first) {
                 return Err("its path does not start at a field".to_owned());
             }
         }
-        false if leads(schema, path) => {}
-        false => return Err("its path leads to no field of the schema".to_owned()),
+        _ if leads(schema, path) => {}
+        _ => return Err("its path leads to no field of the schema".to_owned()),
     }
     let mut parts = vec![format!("name = {}", literal(name)), format!("type = {}", literal(ty))];
     for (key, value) in [("format", format), ("doc", doc)] {

@@ -7,8 +7,8 @@ use serde_json::Value;
 use super::draft::Draft;
 use super::{crd, facts, openapi};
 
-/// What is expected of a file.
-const EXPECTED: &str = "expected a CustomResourceDefinition, an OpenAPI v3 document or facts about types";
+/// What is expected of files.
+pub(super) const EXPECTED: &str = "expected a CustomResourceDefinition, an OpenAPI v3 document or facts about types";
 
 /// What was found in a file.
 #[derive(Debug, Default)]
@@ -35,12 +35,8 @@ impl Found {
             };
             found.take(&place, document)?;
         }
-        if found.drafts.is_empty() {
-            let skipped = match found.skipped.is_empty() {
-                true => String::new(),
-                false => format!(" (there is {})", found.skipped.join(", ")),
-            };
-            bail!("no kind is described{skipped}; {EXPECTED}");
+        if found.drafts.is_empty() && found.skipped.is_empty() {
+            bail!("no kind is described; {EXPECTED}");
         }
         Ok(found)
     }

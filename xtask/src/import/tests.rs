@@ -132,7 +132,7 @@ fn mistakes_are_pointed_at() {
     for (text, expected) in [
         (
             "kind: Pod\n".to_owned(),
-            "no kind is described (there is a Pod); expected a CustomResourceDefinition",
+            "no kind is described; expected a CustomResourceDefinition",
         ),
         (String::new(), "no kind is described"),
         ("a: 1\n".to_owned(), "neither a CustomResourceDefinition"),

@@ -118,6 +118,18 @@ pub enum CellSource {
     Function(Path),
 }
 
+impl CellSource {
+    /// What a path says. One that says more than names with dots between them is in kubectl's notation: which elements of
+    /// lists it leads to, or a name with a dot in it.
+    #[must_use]
+    pub fn of_path(path: String) -> Self {
+        match path.contains(['[', '\\', '*']) || path.contains("..") {
+            true => Self::JsonPath(path),
+            false => Self::Path(path),
+        }
+    }
+}
+
 /// What a legal object name is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NameRule {

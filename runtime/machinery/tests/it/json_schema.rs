@@ -33,7 +33,7 @@ struct Sink {
     port: IntOrString,
     raw: RawExtension,
     any: AnyJson,
-    #[field(list_type = set, max_length = 4)]
+    #[field(list_type = set, max_length = 4, each(min_length = 1, max_length = 9))]
     tags: Vec<String>,
     /// The parts.
     #[field(list_type = map, list_map_keys("id"))]
@@ -147,7 +147,10 @@ fn every_declared_fact_is_in_the_schema() {
             "port": {"anyOf": [{"type": "integer"}, {"type": "string"}], "x-kubernetes-int-or-string": true},
             "raw": {"type": "object", "x-kubernetes-preserve-unknown-fields": true},
             "any": {"x-kubernetes-preserve-unknown-fields": true},
-            "tags": {"type": "array", "items": {"type": "string"}, "maxItems": 4, "x-kubernetes-list-type": "set"},
+            "tags": {
+                "type": "array", "items": {"type": "string", "minLength": 1, "maxLength": 9}, "maxItems": 4,
+                "x-kubernetes-list-type": "set",
+            },
             "parts": {
                 "type": "array", "items": {"$ref": format!("#/$defs/{HERE}.Part")}, "description": "The parts.",
                 "x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": ["id"],

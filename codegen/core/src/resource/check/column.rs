@@ -102,8 +102,7 @@ fn column(attrs: &ColumnAttrs, structure: &StructModel, diagnostics: &Diagnostic
         priority: attrs.priority.as_ref().map_or(0, |priority| priority.value),
         source: match &attrs.with {
             Some(function) => CellSource::Function(function.clone()),
-            None if path::is_json_path(&text(&attrs.path)) => CellSource::JsonPath(text(&attrs.path)),
-            None => CellSource::Path(text(&attrs.path)),
+            None => CellSource::of_path(text(&attrs.path)),
         },
     }
 }

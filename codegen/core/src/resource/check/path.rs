@@ -1,6 +1,7 @@
 //! Dotted paths into the object: that they start at a field of the kind.
 
 use super::super::attr::ResourceAttrs;
+use super::super::model::CellSource;
 use super::repeated;
 use crate::diagnostics::Diagnostics;
 use crate::keys::{Spanned, all_of};
@@ -48,15 +49,10 @@ pub(super) fn rows_by(attrs: &ResourceAttrs, structure: &StructModel, diagnostic
     }
 }
 
-/// Whether a path says more than names with dots between them: which elements of lists, or a name with a dot in it.
-pub(super) fn is_json_path(path: &str) -> bool {
-    path.contains(['[', '\\', '*']) || path.contains("..")
-}
-
 /// The path of a column, dotted or in kubectl's notation. Of the latter only the first name is known here; whether the rest
 /// can be read is looked at where the reader is, when files are generated.
 pub(super) fn leads_to_cells(path: &Spanned<String>, structure: &StructModel, diagnostics: &Diagnostics) {
-    if !is_json_path(&path.value) {
+    if let CellSource::Path(_) = CellSource::of_path(path.value.clone()) {
         names_a_field(path, structure, diagnostics);
         return;
     }
