@@ -7,6 +7,7 @@
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 use anyhow::{Context, Result, bail};
 
@@ -69,6 +70,10 @@ impl Import {
         for (path, text) in write::files(&drafts) {
             self.write(&path, &text, &mut report)?;
         }
+        // Long names can need another layout; without rustfmt the code is as good.
+        let files = report.files();
+        let _ = Command::new("rustfmt").args(["--edition", "2024"]).args(files).output();
+        report.read_marks()?;
         print!("{}", report.text());
         Ok(())
     }
@@ -88,7 +93,7 @@ impl Import {
         }
         std::fs::write(&path, text).with_context(|| format!("{} cannot be written", path.display()))?;
         println!("wrote {}", path.display());
-        report.written(&path, text);
+        report.written(path);
         Ok(())
     }
 }

@@ -1,8 +1,9 @@
 //! What an import has done, and what is left to do by hand.
 
 use std::collections::BTreeSet;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
+use anyhow::{Context as _, Result};
 use syn::{Item, UseTree};
 
 use super::draft::Draft;
@@ -13,6 +14,7 @@ use super::{mark, write};
 pub(super) struct Report {
     kinds: Vec<String>,
     structs: usize,
+    files: Vec<PathBuf>,
     marks: Vec<String>,
     steps: Vec<String>,
 }
@@ -34,9 +36,23 @@ impl Report {
         report
     }
 
-    /// Notes the marks of a file that was written.
-    pub(super) fn written(&mut self, path: &Path, text: &str) {
-        self.marks.extend(mark::places(path, text));
+    /// Notes a file that was written.
+    pub(super) fn written(&mut self, path: PathBuf) {
+        self.files.push(path);
+    }
+
+    /// The files that were written.
+    pub(super) fn files(&self) -> &[PathBuf] {
+        &self.files
+    }
+
+    /// Finds the marks in the files that were written.
+    pub(super) fn read_marks(&mut self) -> Result<()> {
+        for path in &self.files {
+            let text = std::fs::read_to_string(path).with_context(|| format!("{} cannot be read", path.display()))?;
+            self.marks.extend(mark::places(path, &text));
+        }
+        Ok(())
     }
 
     /// Notes which modules and names the file of a module lacks that was there already.

@@ -212,6 +212,7 @@ fn what_is_left_to_do_is_told() {
         for (path, text) in write::files(&drafts) {
             import.write(&path, &text, &mut report).expect("a file");
         }
+        report.read_marks().expect("what was written");
         report.text().replace(&out.path().display().to_string(), "src")
     };
     let first = import(&crd);
