@@ -15,12 +15,17 @@ pub(super) struct Draft {
 }
 
 impl Draft {
-    /// Reports what would be no Rust: types that stand twice, names that are none.
-    pub(super) fn check(&self) -> Result<()> {
-        let place = match self.group.as_str() {
+    /// `v1` or `group/version`.
+    pub(super) fn api_version(&self) -> String {
+        match self.group.as_str() {
             "" => self.version.clone(),
             group => format!("{group}/{}", self.version),
-        };
+        }
+    }
+
+    /// Reports what would be no Rust: types that stand twice, names that are none.
+    pub(super) fn check(&self) -> Result<()> {
+        let place = self.api_version();
         if let Some(problem) = version_problem(&self.version) {
             bail!("{place}: `{}` is no version: {problem}", self.version);
         }

@@ -26,9 +26,7 @@ impl Report {
         for draft in drafts {
             for item in &draft.structs {
                 match item.resource {
-                    Some(_) => report
-                        .kinds
-                        .push(format!("{}/{} {}", draft.group, draft.version, item.name)),
+                    Some(_) => report.kinds.push(format!("{} {}", draft.api_version(), item.name)),
                     None => report.structs += 1,
                 }
             }

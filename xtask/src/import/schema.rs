@@ -122,13 +122,20 @@ impl Schemas {
                 marks.push(format!("required \"{missing}\", which is no field"));
             }
         }
+        let mut keys = Vec::new();
+        if words.take("x-kubernetes-map-type") == "atomic" {
+            keys.push("atomic".to_owned());
+        }
+        if let Some(discriminator) = words.take_as("x-kubernetes-unions", |union| discriminator(union, &fields)) {
+            keys.push("union".to_owned());
+            if let Some(field) = fields.iter_mut().find(|field| field.name == discriminator) {
+                field.keys.push("discriminator".to_owned());
+            }
+        }
         self.structs[at] = StructDraft {
             name: name.to_owned(),
             doc: description(words).unwrap_or_else(|| sentence(name)),
-            schema: match words.take_as("x-kubernetes-map-type", Value::as_str) {
-                Some("atomic") => vec!["atomic".to_owned()],
-                _ => Vec::new(),
-            },
+            schema: keys,
             fields,
             marks,
             ..StructDraft::default()
@@ -311,6 +318,19 @@ impl Schemas {
 /// The rule of a field that cannot change, as definitions are generated with it.
 fn immutable() -> Value {
     json!([{"rule": "self == oldSelf", "message": "field is immutable"}])
+}
+
+/// The discriminator of a union, empty if there is none; nothing if not all other fields are members.
+fn discriminator<'u>(unions: &'u Value, fields: &[FieldDraft]) -> Option<&'u str> {
+    let [union] = unions.as_array()?.as_slice() else {
+        return None;
+    };
+    let discriminator = union["discriminator"].as_str().unwrap_or_default();
+    let members = union["fields-to-discriminateBy"].as_object()?;
+    let others = fields.iter().filter(|field| field.name != discriminator);
+    let are_members =
+        others.clone().count() == members.len() && others.clone().all(|field| members.contains_key(&field.name));
+    are_members.then_some(discriminator)
 }
 
 /// Takes the description.

@@ -243,3 +243,23 @@ fn groups_that_would_share_a_module_are_refused() {
     let error = merged(found.drafts).expect_err("one module").to_string();
     assert!(error.contains("would share the module shop"), "{error}");
 }
+
+#[test]
+fn unions_of_documents_are_kept() {
+    let document = r##"{"openapi": "3.0.0", "paths": {}, "components": {"schemas": {
+        "com.example.Lamp": {
+            "type": "object", "properties": {"metadata": {"type": "object"}, "power": {"$ref": "#/com.example.Power"}},
+            "x-kubernetes-group-version-kind": [{"group": "shop.example.com", "version": "v1", "kind": "Lamp"}]},
+        "com.example.Power": {
+            "type": "object", "required": ["kind"],
+            "properties": {"kind": {"type": "string", "default": ""}, "battery": {"type": "string"}},
+            "x-kubernetes-unions": [{"discriminator": "kind", "fields-to-discriminateBy": {"battery": "Battery"}}]}}}}"##;
+    let text = &drafted(document)["shop/v1/lamp.rs"];
+    for expected in [
+        "#[schema(union)]\npub struct Power {",
+        "#[field(keep, discriminator)]\n    pub kind: String,",
+    ] {
+        assert!(text.contains(expected), "no {expected:?} in:\n{text}");
+    }
+    assert!(!text.contains("TODO"), "{text}");
+}

@@ -65,11 +65,7 @@ fn version(draft: &Draft, folder: &Path, files: &mut BTreeMap<PathBuf, String>) 
     for item in &draft.structs {
         by_file.entry(places[item.name.as_str()]).or_default().push(item);
     }
-    let api_version = match draft.group.as_str() {
-        "" => draft.version.clone(),
-        group => format!("{group}/{}", draft.version),
-    };
-    let mut text = format!("//! `{api_version}`.\n\n");
+    let mut text = format!("//! `{}`.\n\n", draft.api_version());
     for name in by_file.keys() {
         text.push_str(&format!("mod {};\n", snake(name)));
     }
