@@ -47,12 +47,12 @@ impl Bindings {
         submission.admit().await?;
         let (dry_run, now) = (submission.is_dry_run(), submission.now());
         let binding = submission.as_kind::<Binding>()?.clone();
+        let key = self.pods.key(call.namespace(), name)?;
         let change = |object: &mut dyn planesmith_machinery::object::Object| {
-            let kind = object.resource().group_kind();
             let pod = object
                 .downcast_mut::<Pod>()
                 .ok_or_else(|| ApiError::internal("not a pod"))?;
-            check_preconditions(&kind, &pod.metadata, &binding.metadata)?;
+            check_preconditions(&key, &pod.metadata, &binding.metadata)?;
             assign(pod, &binding, now)
         };
         self.pods.modify(call.namespace(), name, dry_run, change).await?;
@@ -91,17 +91,23 @@ impl Responder for Bindings {
     }
 }
 
-fn check_preconditions(
-    kind: &planesmith_machinery::group_version::GroupKind,
-    pod: &ObjectMeta,
-    wanted: &ObjectMeta,
-) -> ApiResult<()> {
+/// Checks what the binding says of the pod, whose key in the store is `key`.
+fn check_preconditions(key: &str, pod: &ObjectMeta, wanted: &ObjectMeta) -> ApiResult<()> {
+    let pods = Pod::RESOURCE.group_resource();
     if !wanted.uid.is_empty() && wanted.uid != pod.uid {
-        return Err(ApiError::uid_precondition(kind, &pod.name, &wanted.uid, &pod.uid));
+        return Err(ApiError::wrong_uid_on_update(
+            &pods,
+            &pod.name,
+            key,
+            &wanted.uid,
+            &pod.uid,
+        ));
     }
     let (version, actual) = (&wanted.resource_version, &pod.resource_version);
     if !version.is_empty() && version != actual {
-        return Err(ApiError::version_precondition(kind, &pod.name, version, actual));
+        return Err(ApiError::wrong_version_on_update(
+            &pods, &pod.name, key, version, actual,
+        ));
     }
     Ok(())
 }
@@ -136,4 +142,43 @@ fn assign(pod: &mut Pod, binding: &Binding, now: Time) -> ApiResult<()> {
     };
     set_condition(&mut pod.status, scheduled, now);
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_binding_may_say_which_pod_it_means() {
+        let pod = ObjectMeta {
+            name: "p".to_owned(),
+            uid: "1".to_owned(),
+            resource_version: "7".to_owned(),
+            ..ObjectMeta::default()
+        };
+        let refusal = |uid: &str, version: &str| {
+            let wanted = ObjectMeta {
+                uid: uid.to_owned(),
+                resource_version: version.to_owned(),
+                ..ObjectMeta::default()
+            };
+            let checked = check_preconditions("/registry/pods/a/p", &pod, &wanted);
+            checked.map_err(|error| error.message().to_owned())
+        };
+        assert_eq!((refusal("", ""), refusal("1", "7")), (Ok(()), Ok(())));
+        for (uid, version, what) in [
+            ("2", "", "UID in precondition: 2, UID in object meta: 1"),
+            (
+                "",
+                "6",
+                "ResourceVersion in precondition: 6, ResourceVersion in object meta: 7",
+            ),
+        ] {
+            let words = format!(
+                "Operation cannot be fulfilled on pods \"p\": StorageError: invalid object, Code: 4, Key: /registry/pods/a/p, \
+                 ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: {what}"
+            );
+            assert_eq!(refusal(uid, version), Err(words));
+        }
+    }
 }

@@ -22,12 +22,27 @@ impl ApiError {
         Self::conflict(resource, name, why)
     }
 
-    /// 409: a PUT carries the UID of another object. `key` is the path in the store, e.g. `/registry/secrets/a/b`.
+    /// 409: a PUT or a binding carries the UID of another object. `key` is the path in the store, e.g. `/registry/secrets/a/b`.
     #[must_use]
     pub fn wrong_uid_on_update(resource: &GroupResource, name: &str, key: &str, sent: &str, actual: &str) -> Self {
+        Self::invalid_object(resource, name, key, ("UID", sent, actual))
+    }
+
+    /// 409: a binding carries another resourceVersion.
+    #[must_use]
+    pub fn wrong_version_on_update(resource: &GroupResource, name: &str, key: &str, sent: &str, actual: &str) -> Self {
+        Self::invalid_object(resource, name, key, ("ResourceVersion", sent, actual))
+    }
+
+    fn invalid_object(
+        resource: &GroupResource,
+        name: &str,
+        key: &str,
+        (what, sent, actual): (&str, &str, &str),
+    ) -> Self {
         let why = format!(
             "StorageError: invalid object, Code: 4, Key: {key}, ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: \
-             UID in precondition: {sent}, UID in object meta: {actual}"
+             {what} in precondition: {sent}, {what} in object meta: {actual}"
         );
         Self::conflict(resource, name, why)
     }
