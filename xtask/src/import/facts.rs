@@ -21,6 +21,74 @@ const TEXTS: [&str; 11] = [
     "UID",
 ];
 
+/// Markers that a draft says in its own way, and those that are about Go code only.
+const UNDERSTOOD: &[&str] = &[
+    "enum",
+    "genclient",
+    "genclient:nonNamespaced",
+    "conversion-gen",
+    "deepcopy-gen",
+    "listMapKey",
+    "listType",
+    "mapType",
+    "openapi-gen",
+    "openapi-model-package",
+    "patchMergeKey",
+    "patchStrategy",
+    "prerelease-lifecycle-gen",
+    "protobuf",
+    "structType",
+    "union",
+    "unionDiscriminator",
+];
+
+/// What markers say that a draft does not.
+fn unsaid(markers: &Value) -> Vec<String> {
+    let is_understood = |marker: &&str| {
+        let plain = bare(marker);
+        let word = plain.split(['=', '(']).next().unwrap_or_default();
+        let is_below = |known: &str| {
+            let rest = word.strip_prefix(known);
+            rest.is_some_and(|rest| rest.is_empty() || rest.starts_with([':', '.']))
+        };
+        match word.split(':').next().unwrap_or_default() {
+            // What stands below tells what clients can do.
+            "genclient" => UNDERSTOOD.contains(&word),
+            "default" => is_plain_default(marker),
+            "optional" | "required" => true,
+            // A line of a drawing in a comment.
+            text if !text.starts_with(|first: char| first.is_ascii_alphabetic()) => true,
+            _ => is_said_plainly(marker, markers) && UNDERSTOOD.iter().any(|known| is_below(known)),
+        }
+    };
+    let unsaid = texts(markers).filter(|marker| marker.starts_with('+') && !is_understood(marker));
+    unsaid.map(|marker| format!("marker {marker}")).collect()
+}
+
+/// A marker without what Go's generators of validation put in front of it: `+k8s:alpha(since: "1.36")=+k8s:maxItems=4`.
+fn bare(marker: &str) -> &str {
+    let inner = marker
+        .strip_prefix("+k8s:alpha(")
+        .and_then(|rest| rest.split_once(")=").map(|(_, inner)| inner));
+    let marker = inner.unwrap_or(marker).trim_start_matches('+');
+    marker.strip_prefix("k8s:").unwrap_or(marker)
+}
+
+/// Whether `markers` have it in the form that a draft reads.
+fn is_said_plainly(marker: &str, markers: &Value) -> bool {
+    let is_about_go = |word: &str| word.contains("-gen") || word.starts_with("openapi");
+    let plain = bare(marker);
+    is_about_go(plain) || texts(markers).any(|known| known.strip_prefix('+') == Some(plain))
+}
+
+/// Whether the default is a text, a number or a truth value.
+fn is_plain_default(marker: &str) -> bool {
+    let value = marker
+        .split_once('=')
+        .and_then(|(_, json)| serde_json::from_str::<Value>(json).ok());
+    value.is_some_and(|value| !value.is_object() && !value.is_array())
+}
+
 /// The draft of a package.
 pub(super) fn draft(document: &Value) -> Result<Draft> {
     let package = Package {
@@ -94,7 +162,7 @@ impl Package<'_> {
             resource,
             schema,
             fields: drafted.map(|field| self.field(field)).collect(),
-            marks: Vec::new(),
+            marks: unsaid(&ty["markers"]),
         }
     }
 
@@ -125,11 +193,8 @@ impl Package<'_> {
                 keys.extend(marked("+required").then(|| "expected".to_owned()));
             }
         }
-        if let Some(default) = values("+default=").first()
-            && let Ok(default) = serde_json::from_str::<Value>(default)
-            && !default.is_object()
-            && !default.is_array()
-        {
+        let default = markers().find(|marker| marker.starts_with("+default=") && is_plain_default(marker));
+        if let Some((_, default)) = default.and_then(|marker| marker.split_once('=')) {
             keys.push(format!("default = {default}"));
         }
         if let Some(list) = values("+listType=").first() {
@@ -162,7 +227,7 @@ impl Package<'_> {
             ty: self.ty(text(field, "type")),
             doc: sentence(if name.is_empty() { text(field, "go") } else { name }),
             keys,
-            marks: Vec::new(),
+            marks: unsaid(&field["markers"]),
         }
     }
 

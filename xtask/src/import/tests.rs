@@ -107,7 +107,7 @@ fn facts_become_the_tables_that_they_are_about() {
         "Crate": {"kind": "struct", "fields": [
             {"go": "TypeMeta", "inline": true, "type": "metav1.TypeMeta"},
             {"go": "ObjectMeta", "json": "metadata", "type": "metav1.ObjectMeta", "omit": "omitempty", "proto": "bytes,1,opt,name=metadata"},
-            {"go": "Policy", "json": "policy", "type": "Policy", "proto": "bytes,2,opt,name=policy", "markers": ["+optional"]},
+            {"go": "Policy", "json": "policy", "type": "Policy", "proto": "bytes,2,opt,name=policy", "markers": ["+optional", "+k8s:optional", "+k8s:alpha(since: \"1.36\")=+k8s:maxLength=63", "+---+"]},
             {"go": "Inner", "json": "inner", "type": "*Crate", "omit": "omitempty", "proto": "bytes,3,opt,name=inner"}
         ]}}}"#;
     let files = drafted(facts);
@@ -117,6 +117,11 @@ fn facts_become_the_tables_that_they_are_about() {
         "{text}"
     );
     assert!(text.contains("pub inner: Option<Box<Crate>>,"), "{text}");
+    assert_eq!(text.matches("TODO(import)").count(), 1, "{text}");
+    assert!(
+        text.contains("// TODO(import): marker +k8s:alpha(since: \"1.36\")=+k8s:maxLength=63"),
+        "{text}"
+    );
 }
 
 #[test]
