@@ -27,6 +27,9 @@ pub trait Rules: Sized {
     /// What field selectors take besides the selectable paths, and how they refuse a field.
     const FIELD_LABELS: FieldLabels = FieldLabels::NONE;
 
+    /// Whether its status is shown as a table, too. kube-apiserver forgets some.
+    const STATUS_AS_TABLE: bool = true;
+
     /// What becomes of dependents when a client deletes the object and does not say.
     const DEPENDENTS: Dependents = Dependents::Collected;
 
@@ -241,6 +244,8 @@ pub struct Creator<'a> {
 pub struct RulesTable {
     /// See [`Rules::UPDATE_ORDER`].
     pub update_order: &'static [UpdateStep],
+    /// [`Rules::STATUS_AS_TABLE`].
+    pub status_as_table: bool,
     /// See [`Rules::METADATA`].
     pub metadata: MetadataRules,
     /// [`Rules::FIELD_LABELS`].
@@ -305,6 +310,7 @@ impl RulesTable {
     /// The table of every kind without rules of its own.
     pub const NONE: Self = Self {
         update_order: update_order::CHANGE_FIRST,
+        status_as_table: true,
         metadata: MetadataRules::Strict,
         field_labels: FieldLabels::NONE,
         dependents: Dependents::Collected,
@@ -341,6 +347,7 @@ impl RulesTable {
     pub const fn of<R: Resource>() -> Self {
         Self {
             update_order: R::UPDATE_ORDER,
+            status_as_table: R::STATUS_AS_TABLE,
             metadata: R::METADATA,
             field_labels: R::FIELD_LABELS,
             dependents: R::DEPENDENTS,

@@ -9,6 +9,7 @@ mod page;
 
 use http::header::{ACCEPT, USER_AGENT};
 use http::request::Parts;
+use planesmith_machinery::rules::RulesTable;
 use planesmith_machinery::status::{ApiError, ApiResult, Details, Reason};
 
 use self::accept::Clause;
@@ -127,11 +128,12 @@ impl Format {
 }
 
 impl Offer {
-    /// What a request for an object is answered with when `subresource` is in its path.
+    /// What a request for an object of a kind with `rules` is answered with when `subresource` is in its path.
     #[must_use]
-    pub fn of_object(subresource: &str) -> Self {
+    pub fn of_object(rules: &RulesTable, subresource: &str) -> Self {
         match subresource {
-            "" | "status" => Offer::Object,
+            "" => Offer::Object,
+            "status" if rules.status_as_table => Offer::Object,
             _ => Offer::Part,
         }
     }

@@ -37,6 +37,9 @@ pub(crate) fn shown(query: Query<'_>) -> ApiResult<RowObject> {
     }
 }
 
+/// Marks the bookmark behind the initial events of a watch, which is told even to those who want rows without objects.
+pub(crate) const INITIAL_EVENTS_END: &str = "k8s.io/initial-events-end";
+
 /// The table of one object; the columns are told unless the client knows them already.
 pub(crate) fn of_one(
     facts: &'static ResourceFacts,
@@ -104,7 +107,14 @@ fn append(
     let object = subject.object(forms)?;
     let printed = subject.printed(facts, forms)?;
     let printed = printed.as_deref().unwrap_or(&*object);
+    let ends_initial_events = || {
+        let mark = object.meta().annotations.get(INITIAL_EVENTS_END);
+        mark.is_some_and(|mark| mark == "true")
+    };
     match shown {
+        RowObject::Nothing if ends_initial_events() => {
+            table.row_of_metadata(printed, &forms.bare_meta(&*object)?);
+        }
         RowObject::Metadata => table.row_of_metadata(printed, &forms.bare_meta(&*object)?),
         RowObject::Object | RowObject::Nothing => table.row(printed, &*object, shown),
     }

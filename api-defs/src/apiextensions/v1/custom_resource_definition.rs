@@ -29,7 +29,6 @@ const CLEANUP: &str = "customresourcecleanup.apiextensions.k8s.io";
     hashed_version = "v1beta1",
     cluster,
     status,
-    status_resets("metadata"),
     generation,
     conditional_update,
     short("crd", "crds"),
@@ -139,6 +138,7 @@ pub struct CustomResourceDefinitionCondition {
 }
 
 impl Rules for CustomResourceDefinition {
+    const STATUS_AS_TABLE: bool = false;
     const PHASED_DELETION: bool = true;
     const METADATA: MetadataRules = MetadataRules::AnyFinalizers;
     const UPDATE_ORDER: &'static [UpdateStep] = update_order::CHANGE_ONLY;

@@ -130,6 +130,7 @@ const MAX_GROUP_PRIORITY: i32 = 20_000;
 const MAX_VERSION_PRIORITY: i32 = 1_000;
 
 impl Rules for APIService {
+    const STATUS_AS_TABLE: bool = false;
     const METADATA: MetadataRules = MetadataRules::AnyFinalizers;
 
     fn prepare_status_update(&mut self, old: &Self) {

@@ -13,6 +13,7 @@ use crate::object::Object;
 use crate::resource::{ResourceFacts, SubresourceKind};
 use crate::status::ApiResult;
 use crate::time::Time;
+use crate::value::{self, View};
 
 use super::compare::{Ignored, compare};
 use super::element::PathElement;
@@ -175,13 +176,14 @@ impl<'a> Update<'a> {
                 (version.as_str(), changes)
             })
             .collect();
-        let mut taken = changes.taken.clone();
+        let mut changes = changes;
         if let Some(emptied) = self.write.emptied {
-            let mut emptied = emptied.clone();
+            let mut emptied = self.emptied_anew(emptied);
             emptied.remove_below(&reset_fields(self.new.resource(), self.write.subresource));
             self.write.limit(&mut emptied);
-            taken = taken.union(emptied);
+            changes.taken = changes.taken.union(emptied);
         }
+        let mut taken = changes.taken.clone();
         if system {
             taken.remove(&apply::unmanaged());
         }
@@ -216,6 +218,28 @@ impl<'a> Update<'a> {
         }
         cap::limit_updates(&mut entries);
         Ok(entries.write())
+    }
+
+    /// Of the fields that are sent empty those that were empty before: one that was not keeps its managers, but for those of
+    /// what was in it.
+    fn emptied_anew(&self, emptied: &Set<'static>) -> Set<'static> {
+        let mut anew = Set::new();
+        emptied.each(&mut |path| {
+            let name = |step: &&'_ PathElement<'static>| match step {
+                PathElement::Field(name) => Some(name.to_string()),
+                PathElement::Key(_) | PathElement::Value(_) | PathElement::Index(_) => None,
+            };
+            let dotted: Vec<String> = path.iter().filter_map(name).collect();
+            let held = value::get_at(self.live, &dotted.join(".")).is_some_and(|held| match held.view() {
+                View::List(list) => list.len() > 0,
+                View::Map(map) => map.len() > 0,
+                _ => false,
+            });
+            if !held {
+                anew.insert(path.iter().map(|step| PathElement::clone(step)));
+            }
+        });
+        anew
     }
 
     fn changes<'o>(&self, live: &'o dyn Object, new: &'o dyn Object, system: bool) -> Changes<'o> {

@@ -196,8 +196,34 @@ impl<'a> Walk<'a> {
                 target.clear();
                 Ok(self.reader.null()?)
             }
+            Next::Array => self.byte_list(target, path),
             next => self.mismatched(next.name(), &go_type(ty), path),
         }
+    }
+
+    /// Bytes as Go takes them, too: each as a number.
+    fn byte_list(&mut self, target: &mut Vec<u8>, path: &Path<'_>) -> Result<(), Stop> {
+        target.clear();
+        let mut more = self.enter(b']')?;
+        while more {
+            match self.reader.peek()? {
+                Next::Number => {
+                    let number = self.reader.number()?;
+                    let byte: Result<u8, _> = number.parse();
+                    if byte.is_err() {
+                        self.note_mismatch(&format!("number {number}"), "uint8", path);
+                    }
+                    target.push(byte.unwrap_or_default());
+                }
+                Next::Null => {
+                    self.reader.null()?;
+                    target.push(0);
+                }
+                next => self.mismatched(next.name(), "uint8", path)?,
+            }
+            more = self.reader.another(b']')?;
+        }
+        Ok(())
     }
 
     fn scalar(&mut self, target: &mut dyn Scalar, path: &Path<'_>) -> Result<(), Stop> {

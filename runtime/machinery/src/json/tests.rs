@@ -330,6 +330,14 @@ fn values_of_a_wrong_kind_are_named_as_in_go() {
         r#"{"spec":{"secret":{"a":"***"}}}"#,
         "illegal base64 data at input byte 0",
     );
+    refused(
+        r#"{"spec":{"secret":{"a":[1,256]}}}"#,
+        &format!("{at} number 256 into Go struct field WidgetSpec.spec.secret of type uint8"),
+    );
+    refused(
+        r#"{"spec":{"secret":{"a":["x"]}}}"#,
+        &format!("{at} string into Go struct field WidgetSpec.spec.secret of type uint8"),
+    );
     // The first of two mistakes is told, but bad syntax comes before both.
     refused(
         r#"{"name":1,"spec":5}"#,

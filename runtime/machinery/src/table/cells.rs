@@ -30,8 +30,13 @@ fn cell(object: &dyn Object, column: &Column) -> Cell {
         CellSource::Function(function) => function(object),
         // Every kind has these two: they need no search.
         CellSource::Path("metadata.name") => Cell::Text(object.meta().name.clone()),
+        // Only bookmarks were made at no time. What is looked for in a document is not there, then.
+        CellSource::Path(CREATED) if object.as_custom().is_some() && object.meta().creation_timestamp.is_zero() => {
+            Cell::Null
+        }
         CellSource::Path(CREATED) => age::cell(object.meta().creation_timestamp.timestamp()),
         CellSource::Path(path) => match find(object, path) {
+            None if path == "metadata.creationTimestamp" => Cell::Text("0001-01-01T00:00:00Z".to_owned()),
             None => Cell::Null,
             Some(value) => typed_cell(value, column.ty),
         },

@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use http::StatusCode;
+use http::uri::PathAndQuery;
+use http::{StatusCode, Uri};
+use planesmith_machinery::go_format::quote;
 
 use super::{Exchange, Filter, Step};
 use crate::failure;
@@ -22,9 +24,23 @@ impl Filter for ReadInfo {
         if !is_well_encoded(uri.path()) {
             return Step::Answer(failure::text(StatusCode::BAD_REQUEST, "400 Bad Request"));
         }
-        exchange.ctx.info = Arc::new(RequestInfo::new(exchange.request.method(), uri));
+        let info = RequestInfo::new(exchange.request.method(), uri);
+        if RequestInfo::lacks_a_subject(info.path()) {
+            return Step::Answer(failure::text(StatusCode::INTERNAL_SERVER_ERROR, no_subject(uri)));
+        }
+        exchange.ctx.info = Arc::new(info);
         Step::Continue
     }
+}
+
+/// What is said of a path that has a verb, and nothing to do it with.
+fn no_subject(uri: &Uri) -> String {
+    let uri = uri.path_and_query().map_or(uri.path(), PathAndQuery::as_str);
+    let why = format!(
+        "Internal Server Error: {}: failed to create RequestInfo: unable to determine kind and namespace from url, {uri}\n",
+        quote(uri)
+    );
+    why.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }
 
 /// Whether every `%` is followed by two hexadecimal digits.

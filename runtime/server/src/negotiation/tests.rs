@@ -1,5 +1,7 @@
 use http::Request;
 
+use planesmith_machinery::rules::RulesTable;
+
 use super::*;
 
 fn parts(accept: &str, query: &str, agent: &str) -> Parts {
@@ -145,9 +147,18 @@ fn above_the_apis_a_header_need_not_name_what_is_offered() {
 #[test]
 fn no_table_is_made_of_parts_of_objects() {
     let table = "application/json;as=Table;v=v1;g=meta.k8s.io";
-    let offered = |accept: &str, subresource| negotiate(&parts(accept, "", ""), Offer::of_object(subresource));
+    let whole = RulesTable::NONE;
+    let forgetful = RulesTable {
+        status_as_table: false,
+        ..RulesTable::NONE
+    };
+    let offered_by = |rules: &RulesTable, accept: &str, subresource| {
+        negotiate(&parts(accept, "", ""), Offer::of_object(rules, subresource))
+    };
+    let offered = |accept: &str, subresource| offered_by(&whole, accept, subresource);
     assert!(offered(table, "resize").is_err());
     assert!(offered(table, "").is_ok() && offered(table, "status").is_ok());
+    assert!(offered_by(&forgetful, table, "").is_ok() && offered_by(&forgetful, table, "status").is_err());
     let agreed = offered(&format!("{table},application/json"), "resize").expect("JSON");
     assert_eq!(agreed.target, Target::Object);
 }

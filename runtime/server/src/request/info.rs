@@ -86,6 +86,16 @@ impl RequestInfo {
         info
     }
 
+    /// Whether the path ends with a verb that it begins with, so that nobody can tell what it is about.
+    #[must_use]
+    pub fn lacks_a_subject(path: &str) -> bool {
+        let parts: Vec<&str> = path.trim_matches('/').splitn(5, '/').collect();
+        match parts.as_slice() {
+            ["api", _, verb] | ["apis", _, _, verb] => PATH_VERBS.contains(verb),
+            _ => false,
+        }
+    }
+
     fn read_path(&mut self) {
         let mut parts = Parts::new(&self.path);
         if parts.count() < 3 {

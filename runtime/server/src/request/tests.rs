@@ -59,6 +59,21 @@ fn verbs_in_paths_are_taken_for_what_they_were() {
 }
 
 #[test]
+fn verbs_in_paths_need_something_to_be_about() {
+    for (path, expected) in [
+        ("/api/v1/watch", true),
+        ("/api/v1/proxy/", true),
+        ("/apis/apps/v1/watch", true),
+        ("/api/v1/watch/pods", false),
+        ("/apis/apps/watch", false),
+        ("/api/watch", false),
+        ("/other/v1/watch", false),
+    ] {
+        assert_eq!(RequestInfo::lacks_a_subject(path), expected, "{path}");
+    }
+}
+
+#[test]
 fn reads_of_collections_may_be_watches_or_about_one_name() {
     check("GET /api/v1/nodes?watch", "watch /v1 ns= nodes");
     check("GET /api/v1/nodes?watch=true&watch=0", "watch /v1 ns= nodes");

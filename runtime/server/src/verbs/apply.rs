@@ -15,7 +15,7 @@ use serde_json::Value;
 
 use super::options::{FieldValidation, WriteOptions};
 use super::scale::{self, scale_of, scaled};
-use super::update::{Change, Part};
+use super::update::{Change, Made, Part};
 use super::write::Write;
 use crate::endpoint::{Call, Endpoint};
 use crate::negotiation::Output;
@@ -65,7 +65,7 @@ impl Endpoint {
         };
         let change = Change {
             part,
-            make: &make,
+            make: &|live| make(live).map(Made::from),
             otherwise: matches!(part, Part::Object).then_some(&missing),
             uid: "",
         };
@@ -109,7 +109,7 @@ impl Endpoint {
             self.check_own_names(&mut wanted.metadata, call)?;
             let mut object = scaled(live, &wanted, facts)?;
             object.meta_mut().managed_fields = applied.managed_fields;
-            Ok(object)
+            Ok(object.into())
         };
         self.write_scale(&write, output, facts, "", &make).await
     }

@@ -22,8 +22,14 @@ use crate::request::{Stage, Warnings};
 
 /// How much of a body messages show.
 const SHOWN: usize = 30;
-/// How kube-apiserver names the list of its kinds.
-const SCHEME: &str = "pkg/api/legacyscheme/scheme.go:30";
+/// How kube-apiserver names the list of its kinds, and those of the servers in front of it and behind it.
+fn scheme_name(group: &str) -> &'static str {
+    match group {
+        "apiextensions.k8s.io" => "k8s.io/apiextensions-apiserver/pkg/apiserver/apiserver.go:55",
+        "apiregistration.k8s.io" => "k8s.io/kube-aggregator/pkg/apiserver/scheme/scheme.go:28",
+        _ => "pkg/api/legacyscheme/scheme.go:30",
+    }
+}
 
 /// The kind that a body must hold.
 #[derive(Clone, Copy, Debug)]
@@ -257,7 +263,8 @@ pub(super) fn mismatch(scheme: &Scheme, expected: Expected, sent: &TypeMeta, jso
     if fits(api_version, expected.api_version) && fits(kind, expected.kind) {
         return None;
     }
-    let known = scheme.object_kind(api_version, kind);
+    let is_near = |other: &&ResourceFacts| scheme_name(other.group) == scheme_name(expected.group);
+    let known = scheme.object_kind(api_version, kind).filter(is_near);
     // It is read as what it says it is before that is compared with what is wanted.
     if let Some(known) = known.filter(|_| !json.is_empty())
         && let Err(DecodeError::Syntax(why) | DecodeError::Type(why)) =
@@ -269,8 +276,11 @@ pub(super) fn mismatch(scheme: &Scheme, expected: Expected, sent: &TypeMeta, jso
         return Some(Mismatch::Version);
     }
     let listed = kind.strip_suffix("List");
-    let is_list = listed.is_some_and(|kind| scheme.object_kind(api_version, kind).is_some())
-        || (api_version == "v1" && kind == "List");
+    let is_list = listed.is_some_and(|kind| {
+        scheme
+            .object_kind(api_version, kind)
+            .is_some_and(|listed| is_near(&listed))
+    }) || (api_version == "v1" && kind == "List");
     let is_options = is_of_machinery(sent, expected.api_version) || kind == "DeleteOptions" && known.is_none();
     Some(Mismatch::Kind(if known.is_some() || is_list || is_options {
         let package = expected.group.split('.').next().filter(|group| !group.is_empty());
@@ -281,7 +291,8 @@ pub(super) fn mismatch(scheme: &Scheme, expected: Expected, sent: &TypeMeta, jso
             expected.kind
         )
     } else {
-        format!("no kind \"{kind}\" is registered for version \"{api_version}\" in scheme \"{SCHEME}\"")
+        let scheme = scheme_name(expected.group);
+        format!("no kind \"{kind}\" is registered for version \"{api_version}\" in scheme \"{scheme}\"")
     }))
 }
 

@@ -12,7 +12,10 @@ use crate::request::Stage;
 impl Endpoint {
     /// Answers with the object as the cache holds it.
     pub(crate) async fn get(&self, call: &Call) -> ApiResult<Response> {
-        let output = self.agree(&call.parts, Offer::of_object(call.ctx.info.subresource()))?;
+        let output = self.agree(
+            &call.parts,
+            Offer::of_object(&self.kind().rules, call.ctx.info.subresource()),
+        )?;
         let query = call.query();
         let key = self.store().key(call.namespace(), call.name())?;
         let version = query.first("resourceVersion").filter(|version| !version.is_empty());

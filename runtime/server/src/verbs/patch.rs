@@ -7,6 +7,7 @@ use axum::response::Response;
 use bytes::Bytes;
 use http::StatusCode;
 use planesmith_machinery::field_error::FieldErrors;
+use planesmith_machinery::fields::Set;
 use planesmith_machinery::group_version::{GroupKind, GroupVersion};
 use planesmith_machinery::json::{self, DecodeError, Findings, Strictness};
 use planesmith_machinery::meta::ManagedFieldsEntry;
@@ -19,7 +20,7 @@ use planesmith_machinery::{cbor, custom, defaulting, fields, unstructured};
 
 use super::decode::{Expected, Mismatch, mismatch, missing_kind};
 use super::options::{FieldValidation, WriteOptions};
-use super::update::{Change, Part};
+use super::update::{Change, Made, Part};
 use super::write::Write;
 use crate::body;
 use crate::endpoint::{Call, Endpoint, PartRules};
@@ -91,7 +92,10 @@ impl Endpoint {
 
     async fn patch_part(&self, call: &Call, body: Body, part: Part<'_>) -> ApiResult<Response> {
         let kind = PatchKind::of(call, self.kind())?;
-        let output = self.agree(&call.parts, Offer::of_object(call.ctx.info.subresource()))?;
+        let output = self.agree(
+            &call.parts,
+            Offer::of_object(&self.kind().rules, call.ctx.info.subresource()),
+        )?;
         let body = self.read_bytes(call, body, BodyUse::Patch).await?;
         let Some(kind) = kind else {
             return self.apply(call, patch_text(call, body)?, part, output).await;
@@ -119,7 +123,8 @@ impl Endpoint {
                 }
                 self.check_own_names(object.meta_mut(), call)?;
                 defaulting::set_defaults(&mut *object);
-                Ok(object)
+                let emptied = applied.emptied;
+                Ok(Made { object, emptied })
             },
             otherwise: None,
             uid: "",
@@ -153,6 +158,8 @@ pub(super) struct Patch<'a> {
 pub(super) struct Applied {
     /// What the client is warned about.
     pub(super) warnings: Vec<String>,
+    /// Fields that the new object holds empty.
+    pub(super) emptied: Set<'static>,
     /// The new object asks to forget who manages its fields.
     pub(super) forgets_managers: bool,
 }
@@ -181,13 +188,13 @@ impl Patch<'_> {
             // It is of the kind that is patched, whatever it says.
             let found = unstructured::decode(&patched.document, target, strictness);
             let found = found.map_err(|why| patched.refuse(why))?;
-            return self.judge(patched, &found);
+            return self.judge(patched, &found, target);
         }
         if self.expected.is_custom {
             let mut read = |patched: Patched<'_>| {
                 self.check_custom_kind(&patched)?;
                 let found = custom::decode(&patched.document, target, strictness);
-                self.judge_found(patched, found)
+                self.judge_found(patched, found, target)
             };
             // Messages show what was stored in the order of names, and what was sent as it was sent.
             return match read(patched) {
@@ -200,6 +207,13 @@ impl Patch<'_> {
             let why = format!("couldn't get version/kind; json parse error: {error}");
             refuse(&why)
         })?;
+        if sent.api_version.is_empty() && (sent.kind.is_empty() || sent.kind == self.expected.kind) {
+            return self.of_no_version(&patched).map(|warnings| Applied {
+                warnings,
+                emptied: Set::new(),
+                forgets_managers: false,
+            });
+        }
         match mismatch(self.scheme, self.expected, &sent, &patched.document) {
             None => {}
             Some(Mismatch::Version) => {
@@ -208,7 +222,23 @@ impl Patch<'_> {
             Some(Mismatch::Kind(why)) => return Err(refuse(&why)),
         }
         let found = custom::decode(&patched.document, target, strictness);
-        self.judge_found(patched, found)
+        self.judge_found(patched, found, target)
+    }
+
+    /// What kube-apiserver makes of an object that is of no version any more: nothing. It reads it as its own type, in which
+    /// all fields have other names, and misses the name of the object then.
+    fn of_no_version(&self, patched: &Patched) -> ApiResult<Vec<String>> {
+        let document: serde_json::Value = serde_json::from_slice(&patched.document).unwrap_or_default();
+        let fields = document.as_object().into_iter().flat_map(serde_json::Map::keys);
+        let unknown = fields.filter(|field| !matches!(field.as_str(), "apiVersion" | "kind"));
+        let unknown: Vec<String> = unknown.map(|field| format!("unknown field {field:?}")).collect();
+        match self.validation {
+            FieldValidation::Strict => {
+                Err(patched.refuse(format_args!("strict decoding error: {}", unknown.join(", "))))
+            }
+            FieldValidation::Warn => Ok(unknown),
+            FieldValidation::Ignore => Ok(Vec::new()),
+        }
     }
 
     /// A patched object of a custom kind has to say what it is, and be what it was; where nothing but the status is written
@@ -250,13 +280,18 @@ impl Patch<'_> {
         Err(ApiError::invalid(&kind, name.unwrap_or_default(), &errors))
     }
 
-    fn judge_found(&self, patched: Patched, found: Result<Findings, DecodeError>) -> ApiResult<Applied> {
+    fn judge_found(
+        &self,
+        patched: Patched,
+        found: Result<Findings, DecodeError>,
+        target: &dyn Struct,
+    ) -> ApiResult<Applied> {
         let found = found.map_err(|error| patched.refuse(error))?;
-        self.judge(patched, &found)
+        self.judge(patched, &found, target)
     }
 
     /// What is to be said of the patch, unless it is refused.
-    fn judge(&self, patched: Patched, found: &Findings) -> ApiResult<Applied> {
+    fn judge(&self, patched: Patched, found: &Findings, target: &dyn Struct) -> ApiResult<Applied> {
         if self.validation == FieldValidation::Strict
             && let Some(error) = patched.refuse_strictly(found)
         {
@@ -264,8 +299,14 @@ impl Patch<'_> {
         }
         let mut warnings = patched.findings;
         warnings.extend_from_slice(found.messages());
+        let emptied = match self.expected.is_custom {
+            // Documents tell empty from nothing themselves.
+            true => Set::new(),
+            false => fields::emptied(target.facts(), &patched.document),
+        };
         Ok(Applied {
             warnings,
+            emptied,
             // Documents of custom objects lose an empty list before anybody looks at it.
             forgets_managers: !self.expected.is_custom && fields::forgets_managers(&patched.document),
         })

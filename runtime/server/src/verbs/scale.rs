@@ -20,7 +20,7 @@ use planesmith_machinery::value::{self, Slot, Struct, Value, View};
 use super::decode::Expected;
 use super::options::WriteOptions;
 use super::patch::{Patch, PatchKind, patch_text};
-use super::update::{Change, Part};
+use super::update::{Change, Made, Part};
 use super::write::{Outcome, Write};
 use crate::endpoint::{Call, Endpoint, no_list};
 use crate::metrics::BodyUse;
@@ -84,7 +84,7 @@ impl Endpoint {
         self.stores().large_bodies().work(body.len(), read).await?;
         self.check_own_names(&mut scale.metadata, call)?;
         let write = Write::new(self, call, &options, body.len()).through_scale(facts.spec_replicas);
-        let make = |live: &dyn Object| scaled(live, &scale, facts);
+        let make = |live: &dyn Object| scaled(live, &scale, facts).map(Made::from);
         self.write_scale(&write, output, facts, &scale.metadata.uid, &make)
             .await
     }
@@ -121,7 +121,7 @@ impl Endpoint {
                 call.ctx.warnings.add(warning);
             }
             self.check_own_names(&mut scale.metadata, call)?;
-            scaled(live, &scale, facts)
+            scaled(live, &scale, facts).map(Made::from)
         };
         self.write_scale(&write, output, facts, "", &make).await
     }

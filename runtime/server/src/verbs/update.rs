@@ -9,6 +9,7 @@ use planesmith_access::admission::Operation;
 use planesmith_machinery::conversion::try_convert;
 use planesmith_machinery::custom::CustomObject;
 use planesmith_machinery::field_error::FieldErrors;
+use planesmith_machinery::fields::Set;
 use planesmith_machinery::group_version::GroupKind;
 use planesmith_machinery::meta::{ManagedFieldsEntry, ObjectMeta};
 use planesmith_machinery::object::Object;
@@ -39,7 +40,23 @@ pub(super) enum Part<'a> {
 }
 
 /// Makes the new object from the old one, both in the endpoint's version; the new one is defaulted.
-pub(super) type Make<'a> = dyn Fn(&dyn Object) -> ApiResult<Box<dyn Object>> + Sync + 'a;
+pub(super) type Make<'a> = dyn Fn(&dyn Object) -> ApiResult<Made> + Sync + 'a;
+
+/// A new object.
+pub(super) struct Made {
+    pub(super) object: Box<dyn Object>,
+    /// Fields that come empty with a patch.
+    pub(super) emptied: Set<'static>,
+}
+
+impl From<Box<dyn Object>> for Made {
+    fn from(object: Box<dyn Object>) -> Self {
+        Self {
+            object,
+            emptied: Set::new(),
+        }
+    }
+}
 
 /// Makes the object to create when there is none, in the endpoint's version and defaulted.
 pub(super) type MakeMissing<'a> = dyn Fn() -> ApiResult<Box<dyn Object>> + Sync + 'a;
@@ -65,6 +82,7 @@ struct Begun {
     /// What was changed, if it is not what was read.
     live: Option<Box<dyn Object>>,
     new: Box<dyn Object>,
+    emptied: Set<'static>,
 }
 
 impl Endpoint {
@@ -89,7 +107,10 @@ impl Endpoint {
     }
 
     async fn replace(&self, call: &Call, body: Body, part: Part<'_>) -> ApiResult<Response> {
-        let output = self.agree(&call.parts, Offer::of_object(call.ctx.info.subresource()))?;
+        let output = self.agree(
+            &call.parts,
+            Offer::of_object(&self.kind().rules, call.ctx.info.subresource()),
+        )?;
         let (format, body) = self.read_body(call, body, BodyUse::Update).await?;
         let options = WriteOptions::for_update(call.query())?;
         let begin = || -> ApiResult<_> {
@@ -112,7 +133,7 @@ impl Endpoint {
         let make_missing = || Ok(object.boxed());
         let change = Change {
             part,
-            make: &|_| Ok(object.boxed()),
+            make: &|_| Ok(object.boxed().into()),
             otherwise: creates.then_some(&make_missing),
             uid: &object.meta().uid,
         };
@@ -205,8 +226,8 @@ impl Write<'_> {
             None => self.in_turn(size, || self.endpoint.store().decode(entry)).await?,
         };
         let begin = || self.begin_change(key, entry, &*old, change);
-        let Begun { live, mut new } = bodies.work(size, begin).await?;
-        self.track(size, Some(live.as_deref().unwrap_or(&*old)), &mut *new)
+        let Begun { live, mut new, emptied } = bodies.work(size, begin).await?;
+        self.track_patched(size, Some(live.as_deref().unwrap_or(&*old)), &mut *new, &emptied)
             .await;
         drop(live);
         new.meta_mut().resource_version = entry.revision().to_string();
@@ -237,12 +258,16 @@ impl Write<'_> {
             false => Some(try_convert(old, self.endpoint.kind())?),
         };
         let live = converted.as_deref().unwrap_or(old);
-        let mut new = self.call.ctx.timeline.time(Stage::Patch, || (change.make)(live))?;
+        let Made {
+            object: mut new,
+            emptied,
+        } = self.call.ctx.timeline.time(Stage::Patch, || (change.make)(live))?;
         self.check_version(&*new, entry)?;
         if matches!(change.part, Part::Status) && live.as_custom().is_some() {
             keep_metadata(&mut *new, live);
         }
-        Ok(Begun { live: converted, new })
+        let live = converted;
+        Ok(Begun { live, new, emptied })
     }
 
     /// Checks and stores a change that has everything that was reserved for it.

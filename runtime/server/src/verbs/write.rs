@@ -172,7 +172,18 @@ impl<'a> Write<'a> {
     /// They are about `size` bytes. A write does not fail because its fields cannot be tracked: nobody manages any then, as in
     /// kube-apiserver.
     pub(super) async fn track(&self, size: usize, live: Option<&dyn Object>, new: &mut dyn Object) {
-        self.in_turn(size, || self.track_now(live, new)).await;
+        self.track_patched(size, live, new, &Set::new()).await;
+    }
+
+    /// The same for a new object that has the fields `emptied` empty from a patch.
+    pub(super) async fn track_patched(
+        &self,
+        size: usize,
+        live: Option<&dyn Object>,
+        new: &mut dyn Object,
+        emptied: &Set<'static>,
+    ) {
+        self.in_turn(size, || self.track_now(live, new, emptied)).await;
     }
 
     /// Does `work` on documents of about `size` bytes when it has its turn.
@@ -185,11 +196,15 @@ impl<'a> Write<'a> {
         }
     }
 
-    fn track_now(&self, live: Option<&dyn Object>, new: &mut dyn Object) {
+    fn track_now(&self, live: Option<&dyn Object>, new: &mut dyn Object, emptied: &Set<'static>) {
         match self.managing {
             Managing::Changes => {
                 let track = |new: &mut dyn Object| {
-                    fields::track_write(live, new, &self.tracking(), &**self.endpoint.stores().scheme())
+                    let mut tracking = self.tracking();
+                    if !emptied.is_empty() {
+                        tracking.emptied = Some(emptied);
+                    }
+                    fields::track_write(live, new, &tracking, &**self.endpoint.stores().scheme())
                 };
                 let as_managed = match live {
                     None => (self.endpoint.kind().rules.as_managed)(new),

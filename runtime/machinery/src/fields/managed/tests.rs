@@ -462,3 +462,31 @@ fn manager_is_named_by_parameter_or_agent() {
     assert_eq!(manager_name("", ""), "unknown");
     assert_eq!(manager_name("", &"x".repeat(200)).len(), 128);
 }
+
+#[test]
+fn what_is_sent_empty_again_changes_hands() {
+    let data = Set::of([[PathElement::field("data")]]);
+    let write = |second: i64, manager: &'static str, live: Option<&Thing>, mut new: Thing| {
+        let write = Tracking {
+            manager,
+            subresource: "",
+            now: at(second),
+            resets: &[],
+            emptied: Some(&data),
+        };
+        track_write(live.map(|live| live as &dyn Object), &mut new, &write, &OneVersion).expect("no conversion");
+        new.metadata.uid = "u".to_owned();
+        new
+    };
+    let created = write(1, "maker", None, thing(&[]));
+    assert_eq!(entries(&created), [r#"Update maker  1 {"f:data":{}}"#]);
+    let put = write(2, "putter", Some(&created), thing(&[]));
+    assert_eq!(entries(&put), [r#"Update putter  2 {"f:data":{}}"#]);
+    let filled = write_at(1, "maker", None, thing(&[("a", "1")]));
+    let emptied = write(2, "putter", Some(&filled), thing(&[]));
+    assert!(
+        !entries(&emptied).iter().any(|entry| entry.contains("putter")),
+        "{:?}",
+        entries(&emptied)
+    );
+}

@@ -15,12 +15,9 @@ use planesmith_store::{Entry, Event, EventKind, Revision};
 use crate::endpoint::{Endpoint, Form, PARTIAL_KIND, Subject, envelope, partial_api_version};
 use crate::negotiation::{Format, Output, Target};
 use crate::response::in_beta;
-use crate::table;
+use crate::table::{self, INITIAL_EVENTS_END};
 use crate::verbs::selection::Selection;
 use crate::websocket;
-
-/// The annotation of the bookmark that closes the initial events.
-const INITIAL_EVENTS_END: &str = "k8s.io/initial-events-end";
 
 /// Makes the frames of one watch. Frames that do not depend on the client are made once for all watches.
 #[derive(Debug)]
