@@ -61,13 +61,13 @@ impl Patched<'_> {
     }
 }
 
-/// The same document with all fields in the order of their names, as kube-apiserver has those of custom kinds.
+/// The same JSON with all fields in the order of their names, in which kube-apiserver shows them; `None` when it cannot be read.
 #[must_use]
-pub fn sorted(document: &[u8]) -> Vec<u8> {
-    let document: serde_json::Value = serde_json::from_slice(document).unwrap_or_default();
-    let mut sorted = Vec::new();
+pub fn sorted(json: &[u8]) -> Option<Vec<u8>> {
+    let (document, _) = json::parse_value(json, Strictness::Lenient).ok()?;
+    let mut sorted = Vec::with_capacity(json.len());
     json::encode_value(&document, &mut sorted);
-    sorted
+    Some(sorted)
 }
 
 /// Reads a patch as a tree, with what strict reading noticed.

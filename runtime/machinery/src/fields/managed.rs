@@ -231,12 +231,12 @@ impl<'a> Update<'a> {
             };
             let dotted: Vec<String> = path.iter().filter_map(name).collect();
             let held = value::get_at(self.live, &dotted.join(".")).is_some_and(|held| match held.view() {
-                View::List(list) => list.len() > 0,
-                View::Map(map) => map.len() > 0,
+                View::List(list) => !list.is_empty(),
+                View::Map(map) => !map.is_empty(),
                 _ => false,
             });
             if !held {
-                anew.insert(path.iter().map(|step| PathElement::clone(step)));
+                anew.insert(path.iter().copied().cloned());
             }
         });
         anew

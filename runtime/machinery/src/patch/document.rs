@@ -108,12 +108,10 @@ impl<'a> Node<'a> {
         }
     }
 
-    /// Removes entries without a value from objects, at any depth. What is left is in the order of names.
+    /// Removes entries without a value from objects, at any depth.
     pub(super) fn prune(&mut self) {
-        // Most values hold no object, or are as a codec wrote them, and need not be read.
-        if matches!(self, Node::Raw(json) if !json.contains('{'))
-            || matches!(self, Node::Stored(json) if !json.contains("null"))
-        {
+        // Most values hold no null at all, and need not be read.
+        if self.text().is_some_and(|(json, _)| !json.contains("null")) {
             return;
         }
         if let Some(entries) = self.as_object() {

@@ -146,6 +146,8 @@ impl Config {
         if let Some(tracer) = &self.tracer {
             list.push(Box::new(Trace::new(Arc::clone(tracer))));
         }
+        // What nobody can tell the meaning of is answered with none of the headers of those below.
+        list.push(Box::new(ReadInfo));
         if !self.cors_allowed_origins.is_empty() {
             list.push(Box::new(Cors::new(&self.cors_allowed_origins)?));
         }
@@ -155,7 +157,6 @@ impl Config {
             list.push(Box::new(StrictTransport::new(header)));
         }
         list.push(Box::new(CacheControl));
-        list.push(Box::new(ReadInfo));
         list.push(Box::new(Deadline {
             limit: self.request_timeout,
         }));

@@ -24,6 +24,8 @@ pub struct RequestInfo {
     group: Span,
     version: Span,
     namespace: Span,
+    /// A namespace stands in front of the resource, even if it has no name.
+    is_below_namespace: bool,
     resource: Span,
     name: Span,
     subresource: Span,
@@ -73,6 +75,7 @@ impl RequestInfo {
             group: Span::default(),
             version: Span::default(),
             namespace: Span::default(),
+            is_below_namespace: false,
             resource: Span::default(),
             name: Span::default(),
             subresource: Span::default(),
@@ -84,6 +87,12 @@ impl RequestInfo {
             info.read_query(uri.query().unwrap_or_default());
         }
         info
+    }
+
+    /// Whether a namespace stands in front of the resource in the path, even if it has no name.
+    #[must_use]
+    pub fn is_below_namespace(&self) -> bool {
+        self.is_below_namespace
     }
 
     /// Whether the path ends with a verb that it begins with, so that nobody can tell what it is about.
@@ -129,6 +138,7 @@ impl RequestInfo {
             self.namespace = inside.next();
             if inside.count() > 0 && !NAMESPACE_SUBRESOURCES.contains(&inside.peek()) {
                 parts = inside;
+                self.is_below_namespace = true;
             }
         }
         let (resource, name) = (parts.next(), parts.next());

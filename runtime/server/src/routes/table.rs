@@ -250,7 +250,8 @@ fn admits(facts: &ServedResource, info: &RequestInfo) -> Admission {
     let name = info.path_name();
     let namespaced = !info.namespace().is_empty() && !info.is_namespace();
     let everywhere = facts.scope == Scope::Namespaced && !namespaced;
-    if (facts.scope == Scope::Cluster && namespaced) || (everywhere && !name.is_empty()) || info.verb() == Verb::Proxy {
+    let is_misplaced = facts.scope == Scope::Cluster && (namespaced || info.is_below_namespace());
+    if is_misplaced || (everywhere && !name.is_empty()) || info.verb() == Verb::Proxy {
         return Admission::NoSuchPath;
     }
     let allowed = |verbs: &[Verb], possible: &[Verb]| match () {

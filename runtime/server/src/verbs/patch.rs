@@ -1,11 +1,13 @@
 //! Changing parts of objects.
 
+use std::borrow::Cow;
 use std::fmt;
 
 use axum::body::Body;
 use axum::response::Response;
 use bytes::Bytes;
 use http::StatusCode;
+use planesmith_machinery::facts::StructFacts;
 use planesmith_machinery::field_error::FieldErrors;
 use planesmith_machinery::fields::Set;
 use planesmith_machinery::group_version::{GroupKind, GroupVersion};
@@ -115,7 +117,8 @@ impl Endpoint {
             make: &|live| {
                 let mut object = self.kind().zero();
                 let applied = patch.apply(live, &mut *object)?;
-                if applied.forgets_managers {
+                let may_forget = !patch.expected.is_custom && object.meta().managed_fields.is_empty();
+                if may_forget && fields::forgets_managers(&applied.document) {
                     object.meta_mut().managed_fields = vec![ManagedFieldsEntry::default()];
                 }
                 for warning in applied.warnings {
@@ -160,8 +163,8 @@ pub(super) struct Applied {
     pub(super) warnings: Vec<String>,
     /// Fields that the new object holds empty.
     pub(super) emptied: Set<'static>,
-    /// The new object asks to forget who manages its fields.
-    pub(super) forgets_managers: bool,
+    /// The new object as it was read.
+    pub(super) document: Vec<u8>,
 }
 
 /// Whether a document says `null` for the field `name` at its top.
@@ -173,17 +176,47 @@ fn says_null(document: &[u8], name: &str) -> bool {
 impl Patch<'_> {
     /// Makes `target`, a zero object, what `live` becomes through the patch.
     pub(super) fn apply(&self, live: &dyn Struct, target: &mut dyn Struct) -> ApiResult<Applied> {
+        let document = json::to_vec(live);
+        let facts = live.facts();
+        self.apply_to(facts, &document, self.body, target)
+            .map_err(|error| self.as_shown(facts, &document, target).unwrap_or(error))
+    }
+
+    /// The error when what messages show is in the order of names: documents of custom kinds, and what is merged. `None` when
+    /// all is shown as it came.
+    fn as_shown(&self, facts: &'static StructFacts, document: &[u8], target: &mut dyn Struct) -> Option<ApiError> {
+        let is_merge = self.kind == PatchKind::Merge;
+        if !is_merge && !self.expected.is_custom {
+            return None;
+        }
+        let body = if is_merge {
+            Cow::Owned(patch::sorted(self.body)?)
+        } else {
+            Cow::Borrowed(self.body)
+        };
+        let document = match self.expected.is_custom {
+            true => Cow::Owned(patch::sorted(document)?),
+            false => Cow::Borrowed(document),
+        };
+        self.apply_to(facts, &document, &body, target).err()
+    }
+
+    fn apply_to(
+        &self,
+        facts: &'static StructFacts,
+        document: &[u8],
+        body: &[u8],
+        target: &mut dyn Struct,
+    ) -> ApiResult<Applied> {
         let strictness = match self.validation {
             FieldValidation::Ignore => Strictness::Lenient,
             FieldValidation::Warn | FieldValidation::Strict => Strictness::Strict,
         };
-        let document = json::to_vec(live);
-        let carry_out = |document: &[u8]| match self.kind {
-            PatchKind::Json => patch::json_patch(document, self.body, strictness),
-            PatchKind::Merge => patch::merge_patch(document, self.body, strictness),
-            PatchKind::Strategic => patch::strategic_merge_patch(live.facts(), document, self.body, strictness),
+        let patched = match self.kind {
+            PatchKind::Json => patch::json_patch(document, body, strictness)?,
+            PatchKind::Merge => patch::merge_patch(document, body, strictness)?,
+            PatchKind::Strategic => patch::strategic_merge_patch(facts, document, body, strictness)?,
         };
-        let patched = carry_out(&document)?;
         if self.kind == PatchKind::Strategic {
             // It is of the kind that is patched, whatever it says.
             let found = unstructured::decode(&patched.document, target, strictness);
@@ -191,16 +224,9 @@ impl Patch<'_> {
             return self.judge(patched, &found, target);
         }
         if self.expected.is_custom {
-            let mut read = |patched: Patched<'_>| {
-                self.check_custom_kind(&patched)?;
-                let found = custom::decode(&patched.document, target, strictness);
-                self.judge_found(patched, found, target)
-            };
-            // Messages show what was stored in the order of names, and what was sent as it was sent.
-            return match read(patched) {
-                Err(_) => read(carry_out(&patch::sorted(&document))?),
-                read => read,
-            };
+            self.check_custom_kind(&patched)?;
+            let found = custom::decode(&patched.document, target, strictness);
+            return self.judge_found(patched, found, target);
         }
         let refuse = |why: &dyn fmt::Display| patched.refuse(why);
         let sent = json::type_meta(&patched.document).map_err(|error| {
@@ -211,7 +237,7 @@ impl Patch<'_> {
             return self.of_no_version(&patched).map(|warnings| Applied {
                 warnings,
                 emptied: Set::new(),
-                forgets_managers: false,
+                document: Vec::new(),
             });
         }
         match mismatch(self.scheme, self.expected, &sent, &patched.document) {
@@ -307,8 +333,7 @@ impl Patch<'_> {
         Ok(Applied {
             warnings,
             emptied,
-            // Documents of custom objects lose an empty list before anybody looks at it.
-            forgets_managers: !self.expected.is_custom && fields::forgets_managers(&patched.document),
+            document: patched.document,
         })
     }
 }

@@ -116,7 +116,9 @@ impl Endpoint {
         let begin = || -> ApiResult<_> {
             let (mut object, json) = self.decode(call, self.kind(), &options, (format, &body))?;
             self.check_own_names(object.meta_mut(), call)?;
-            if object.as_custom().is_none() && fields::forgets_managers(&json) {
+            // Documents of custom objects lose an empty list before anybody looks at it.
+            let may_forget = object.as_custom().is_none() && object.meta().managed_fields.is_empty();
+            if may_forget && fields::forgets_managers(&json) {
                 object.meta_mut().managed_fields = vec![ManagedFieldsEntry::default()];
             }
             let sent = Write::new(self, call, &options, body.len()).with_sent(&json, &*object);

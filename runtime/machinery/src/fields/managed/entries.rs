@@ -88,9 +88,16 @@ impl<'a> Entry<'a> {
             && (operation == Operation::Apply || self.api_version == api_version)
     }
 
-    /// Whether two entries stand for one manager.
-    pub(crate) fn is_of(&self, other: &Entry<'_>) -> bool {
-        self.is(&other.manager, other.operation, &other.api_version, &other.subresource)
+    /// What [`Self::is`] compares, as the key of a map: a client can send thousands of entries.
+    pub(crate) fn identity(&self) -> Identity<String> {
+        let (operation, manager, subresource, version) =
+            identity(self.operation, &self.manager, &self.api_version, &self.subresource);
+        (
+            operation,
+            manager.to_owned(),
+            subresource.to_owned(),
+            version.to_owned(),
+        )
     }
 
     fn write(self) -> ManagedFieldsEntry {
@@ -109,6 +116,22 @@ impl<'a> Entry<'a> {
             subresource: self.subresource.into_owned(),
         }
     }
+}
+
+/// What tells managers apart: the operation, the name, the subresource and the version.
+pub(crate) type Identity<T> = (Operation, T, T, T);
+
+fn identity<'e>(
+    operation: Operation,
+    manager: &'e str,
+    api_version: &'e str,
+    subresource: &'e str,
+) -> Identity<&'e str> {
+    let version = match operation {
+        Operation::Apply => "",
+        Operation::Update => api_version,
+    };
+    (operation, manager, subresource, version)
 }
 
 /// The entries of one object; each manager stands once.
@@ -134,12 +157,7 @@ impl<'a> Entries<'a> {
                 Some(json) => Set::from_json(json.as_str().as_bytes()).ok()?,
                 None => Set::new(),
             };
-            // What `Entry::is` compares: a client can send thousands of entries.
-            let version = match operation {
-                Operation::Apply => "",
-                Operation::Update => entry.api_version.as_str(),
-            };
-            let identity = (operation, entry.manager.as_str(), entry.subresource.as_str(), version);
+            let identity = identity(operation, &entry.manager, &entry.api_version, &entry.subresource);
             let index = *indexes.entry(identity).or_insert(read.0.len());
             let entry = Entry {
                 manager: Cow::Borrowed(&entry.manager),

@@ -1,6 +1,9 @@
 //! Managers of the number of replicas, when it is written through the scale subresource.
 
-use super::entries::{Entries, Entry, Operation};
+use std::collections::HashMap;
+use std::collections::hash_map::Entry::{Occupied, Vacant};
+
+use super::entries::{Entries, Entry, Identity, Operation};
 use crate::custom::CustomKind;
 use crate::fields::element::PathElement;
 use crate::fields::set::Set;
@@ -86,12 +89,23 @@ impl<'a> ScaleManagers<'a> {
 
     pub(crate) fn scalers(&self) -> Entries<'static> {
         let mut scalers = Entries::default();
+        let mut indexes = HashMap::new();
         for entry in self.parent.as_slice() {
-            if let Replicas::At(path) = self.replicas_in(&entry.api_version)
-                && entry.set.contains(&steps(path))
-            {
-                let (manager, subresource) = (&entry.manager, &entry.subresource);
-                scalers.add(manager, entry.operation, SCALE, subresource, in_scale(), entry.time);
+            let Replicas::At(path) = self.replicas_in(&entry.api_version) else {
+                continue;
+            };
+            if !entry.set.contains(&steps(path)) {
+                continue;
+            }
+            let who = (&*entry.manager, entry.operation, SCALE, &*entry.subresource);
+            let scaler = Entry::new(who, entry.time, in_scale());
+            // Managers that only a version tells apart are one.
+            match indexes.entry(who) {
+                Occupied(known) => scalers.as_mut()[*known.get()] = scaler,
+                Vacant(new) => {
+                    new.insert(scalers.as_slice().len());
+                    scalers.push(scaler);
+                }
             }
         }
         scalers
@@ -100,12 +114,16 @@ impl<'a> ScaleManagers<'a> {
     /// The managers of the object when its Scale has those.
     pub(crate) fn of_object(mut self, scalers: &Entries<'_>) -> Vec<ManagedFieldsEntry> {
         let mut parent = std::mem::take(&mut self.parent);
-        let known = |scaler: &Entry<'_>| parent.as_slice().iter().find(|entry| entry.is_of(scaler));
-        let mut scalers: Vec<(&Entry<'_>, Option<Time>)> = scalers
+        let mut scalers: HashMap<Identity<String>, (&Entry<'_>, Option<Time>)> = scalers
             .as_slice()
             .iter()
-            .map(|scaler| (scaler, known(scaler).and_then(|entry| entry.time)))
+            .map(|scaler| (scaler.identity(), (scaler, None)))
             .collect();
+        for entry in parent.as_slice() {
+            if let Some((_, time)) = scalers.get_mut(&entry.identity()) {
+                *time = entry.time;
+            }
+        }
         parent.retain(|entry| {
             let path = match self.replicas_in(&entry.api_version) {
                 Replicas::At(path) => steps(path),
@@ -116,20 +134,22 @@ impl<'a> ScaleManagers<'a> {
                 return true;
             }
             // Who has a say about the Scale keeps what it had, even when it has let go of the number.
-            match scalers.iter().position(|(scaler, _)| scaler.is_of(entry)) {
-                Some(index) => drop(scalers.remove(index)),
-                None => entry.give_up(&Set::of([path])),
+            if scalers.remove(&entry.identity()).is_none() {
+                entry.give_up(&Set::of([path]));
             }
             !entry.set.is_empty()
         });
         let number = IN_SCALE.map(PathElement::field);
-        for (scaler, time) in scalers.into_iter().filter(|(scaler, _)| scaler.set.contains(&number)) {
-            parent.retain(|entry| !entry.is_of(scaler));
-            parent.push(Entry::new(
-                (&scaler.manager, scaler.operation, self.api_version, &scaler.subresource),
-                time,
-                Set::of([steps(self.path)]).into_owned(),
-            ));
+        scalers.retain(|_, (scaler, _)| scaler.set.contains(&number));
+        parent.retain(|entry| !scalers.contains_key(&entry.identity()));
+        for (scaler, time) in scalers.into_values() {
+            let who = (
+                &*scaler.manager,
+                scaler.operation,
+                self.api_version,
+                &*scaler.subresource,
+            );
+            parent.push(Entry::new(who, time, Set::of([steps(self.path)]).into_owned()));
         }
         parent.write()
     }
