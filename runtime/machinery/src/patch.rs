@@ -61,10 +61,14 @@ impl Patched<'_> {
     }
 }
 
-/// The same JSON with all fields in the order of their names, in which kube-apiserver shows them; `None` when it cannot be read.
+/// The same JSON with all fields in the order of their names, in which kube-apiserver shows them; `None` when it cannot be read,
+/// or when there is more to say of it: that a key stands twice is not to be forgotten.
 #[must_use]
 pub fn sorted(json: &[u8]) -> Option<Vec<u8>> {
-    let (document, _) = json::parse_value(json, Strictness::Lenient).ok()?;
+    let (document, findings) = json::parse_value(json, Strictness::Strict).ok()?;
+    if !findings.is_empty() {
+        return None;
+    }
     let mut sorted = Vec::with_capacity(json.len());
     json::encode_value(&document, &mut sorted);
     Some(sorted)

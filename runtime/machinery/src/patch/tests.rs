@@ -64,6 +64,16 @@ fn repeated_field_of_a_patch_is_noticed() {
 }
 
 #[test]
+fn what_stands_twice_is_put_into_no_order() {
+    assert_eq!(
+        sorted(br#"{"b":{"z":1,"a":2},"a":[]}"#).as_deref(),
+        Some(&br#"{"a":[],"b":{"a":2,"z":1}}"#[..])
+    );
+    assert_eq!(sorted(br#"{"a":1,"a":2}"#), None);
+    assert_eq!(sorted(b"{"), None);
+}
+
+#[test]
 fn operations_are_carried_out_in_order() {
     let document = json!({"a": "1", "l": [1, 2, 3], "o": {"x/y": 1, "m~n": 2}});
     let cases = [
