@@ -46,6 +46,38 @@ fn tables_agree_with_the_types_of_kubernetes() {
     println!("{count} structs agree");
 }
 
+#[test]
+fn inner_layouts_name_every_field_and_no_other() {
+    let mut seen = BTreeSet::new();
+    for (_, object) in zero_objects() {
+        look_at_layouts(object.facts(), &mut seen);
+    }
+    assert!(seen.iter().any(|(_, name)| *name == "PodSpec"), "{seen:?}");
+}
+
+/// Looks at the layout of a type and at those of the types in it.
+fn look_at_layouts(facts: &'static StructFacts, seen: &mut BTreeSet<(&'static str, &'static str)>) {
+    if !seen.insert((facts.module, facts.name)) {
+        return;
+    }
+    if let Some(layout) = facts.internal {
+        let lent = layout.lent.map_or(&[][..], |(_, fields)| fields);
+        let named = [layout.fields, lent, layout.left_out].concat();
+        let (named, count): (BTreeSet<_>, _) = (named.iter().copied().collect(), named.len());
+        let fields: BTreeSet<_> = facts.fields.iter().map(|field| field.name).collect();
+        assert_eq!((&named, count), (&fields, fields.len()), "{}", facts.name);
+    }
+    for field in facts.fields {
+        let mut ty = &field.ty;
+        while let TypeFacts::List(inner) | TypeFacts::Map(inner) | TypeFacts::Optional(inner) = ty {
+            ty = inner;
+        }
+        if let TypeFacts::Struct(inner) = ty {
+            look_at_layouts(inner(), seen);
+        }
+    }
+}
+
 /// The kinds that are served, as fixtures are named.
 fn served() -> BTreeSet<String> {
     let mut scheme = Scheme::new();

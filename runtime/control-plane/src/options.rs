@@ -10,7 +10,7 @@ mod port_range;
 mod service_accounts;
 
 use std::collections::BTreeMap;
-use std::net::{IpAddr, Ipv4Addr};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -127,7 +127,8 @@ pub struct Options {
     pub aggregation: AggregationOptions,
 
     /// Group versions and resources to switch on or off: apps/v1=false, apps/v1/deployments=false, api/beta=true. Also
-    /// api/all, api/ga and api/alpha. Alpha and beta versions of Kubernetes are off unless they are named.
+    /// api/all, api/ga and api/alpha. Alpha and beta versions of Kubernetes are off unless they are named. A group that nobody
+    /// has is refused.
     #[arg(long, value_name = "KEY=BOOL,...")]
     pub runtime_config: Vec<Switches>,
 
@@ -316,6 +317,16 @@ impl Options {
         self.anonymous_auth && (is_delegated || !all_is_allowed)
     }
 
+    /// The address for who is on the same machine: one that neither networks that come and go nor a firewall change.
+    #[must_use]
+    pub fn local_address(&self) -> IpAddr {
+        match (self.advertise_address, self.bind_address) {
+            (None, IpAddr::V4(address)) if address.is_unspecified() => Ipv4Addr::LOCALHOST.into(),
+            (None, IpAddr::V6(address)) if address.is_unspecified() => Ipv6Addr::LOCALHOST.into(),
+            _ => self.client_address(),
+        }
+    }
+
     /// The address that clients are told. Where the server listens everywhere it is that of the default route.
     #[must_use]
     pub fn client_address(&self) -> IpAddr {
@@ -351,6 +362,9 @@ mod tests {
     fn clients_are_told_an_address_that_they_can_use() {
         let told = |args: &[&str]| parse(args).unwrap().client_address();
         assert_eq!(told(&["--bind-address=192.0.2.7"]), IpAddr::from([192, 0, 2, 7]));
+        let local = |args: &[&str]| parse(args).unwrap().local_address();
+        assert!(local(&["--bind-address=0.0.0.0"]).is_loopback() && local(&["--bind-address=::"]).is_loopback());
+        assert_eq!(local(&["--bind-address=192.0.2.7"]), IpAddr::from([192, 0, 2, 7]));
         for everywhere in ["--bind-address=0.0.0.0", "--bind-address=::"] {
             assert!(!told(&[everywhere]).is_unspecified());
             assert!(!told(&[everywhere, "--advertise-address=0.0.0.0"]).is_unspecified());

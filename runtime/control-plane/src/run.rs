@@ -116,7 +116,8 @@ async fn serve(program: &Program, options: &Options) -> Result<()> {
         believed: identity.believed()?,
         root_authority: identity.root_authority()?,
     };
-    let url = format!("https://{}", announcement.public_address());
+    let local = SocketAddr::new(options.local_address(), announcement.port);
+    let url = format!("https://{local}");
 
     let loopback = Loopback::new();
     let assembled = assemble(program, options, &storage, &loopback, &announcement, &identity)?;

@@ -104,8 +104,13 @@ fn append(
     {
         return KeptRow::of(entry, forms)?.append_to(table);
     }
-    let object = subject.object(forms)?;
     let printed = subject.printed(facts, forms)?;
+    if let (Some(printed), RowObject::Metadata) = (&printed, shown) {
+        // It has the metadata that is shown, so the object is made in no other version.
+        table.row_of_metadata(&**printed, &forms.bare_meta(&**printed)?);
+        return Ok(());
+    }
+    let object = subject.object(forms)?;
     let printed = printed.as_deref().unwrap_or(&*object);
     let ends_initial_events = || {
         let mark = object.meta().annotations.get(INITIAL_EVENTS_END);

@@ -17,7 +17,7 @@ const VERSION: &str = "1";
 
 /// How often a locked file is tried again, and how long to wait in between.
 const LOCK_ATTEMPTS: u32 = 20;
-const LOCK_PAUSE: Duration = Duration::from_millis(25);
+const LOCK_PAUSE: Duration = Duration::from_millis(50);
 
 /// A folder that only this process uses, and whose format it understands.
 #[derive(Debug)]
@@ -103,7 +103,7 @@ pub(crate) fn create_file(path: &Path) -> Result<File, LogError> {
 }
 
 /// Takes the folder at `path` for this process, until what is returned is dropped. Another process that is about to end is
-/// waited for, half a second at most.
+/// waited for, a second at most.
 ///
 /// # Errors
 ///

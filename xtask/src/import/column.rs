@@ -63,7 +63,7 @@ fn column(column: &Value, schema: &Value) -> Result<String, String> {
     match CellSource::of_path(path.to_owned()) {
         CellSource::JsonPath(_) => {
             JsonPath::parse(&format!(".{path}"))?;
-            let first = path.split(['.', '[', '\\', '*']).next().unwrap_or_default();
+            let first = CellSource::first_name(path);
             if first.is_empty() || !leads(schema, first) {
                 return Err("its path does not start at a field".to_owned());
             }

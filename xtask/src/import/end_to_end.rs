@@ -130,8 +130,8 @@ fn field(field: &Field) -> String {
     )
 }
 
-/// Every definition below a folder.
-fn definitions(folder: &Path) -> Result<Vec<Vec<u8>>> {
+/// Every file of definitions below a folder.
+pub(super) fn definitions(folder: &Path) -> Result<Vec<Vec<u8>>> {
     let mut texts = Vec::new();
     for entry in std::fs::read_dir(folder)? {
         let path = entry?.path();
@@ -155,7 +155,7 @@ fn write(path: &Path, text: &str) -> Result<()> {
 }
 
 /// Data beside the workspace.
-fn reference(name: &str) -> Option<PathBuf> {
+pub(super) fn reference(name: &str) -> Option<PathBuf> {
     let folder = workspace().join("../shared").join(name);
     folder.is_dir().then_some(folder)
 }

@@ -15,6 +15,7 @@ use serde_json::{Value, json};
 use self::compare::text_of;
 use super::document::{Found, documents};
 use super::draft::Draft;
+use super::end_to_end::{definitions, reference};
 use super::{merged, write};
 use crate::cargo::workspace;
 use crate::generate::{self, QUANTITY};
@@ -22,13 +23,15 @@ use crate::workspace_copy::copy;
 
 #[test]
 fn what_definitions_of_other_projects_say_is_kept_or_marked() -> Result<()> {
-    let folder = workspace().join("../shared/crds");
-    if !folder.is_dir() {
+    let Some(folder) = reference("crds") else {
         skip("drafts of definitions of other projects", "there is no ../shared/crds");
         return Ok(());
-    }
+    };
     let mut found = Vec::new();
-    definitions(&folder, &mut found)?;
+    for text in definitions(&folder)? {
+        found.extend(documents(&text)?);
+    }
+    found.retain(|document| document["kind"] == "CustomResourceDefinition");
     let lost = lost(&found)?;
     assert!(lost.is_empty(), "{} losses:\n{}", lost.len(), lost.join("\n"));
     Ok(())
@@ -84,6 +87,8 @@ spec:
               size: {type: integer, format: int32, minimum: -1, maximum: 9, default: -1}
               free: {type: string}
               active: {type: boolean}
+              shown: {type: boolean, default: false}
+              flags: {type: array, items: {type: boolean, default: false}}
               when: {type: string, format: date-time}
               empty: {type: array, items: {type: string}}
               full: {type: array, minItems: 1, items: {type: string, minLength: 1, enum: [a, b]}}
@@ -181,27 +186,5 @@ fn put(root: &Path, path: impl Into<PathBuf>, text: &str) -> Result<()> {
     let path = root.join(path.into());
     std::fs::create_dir_all(path.parent().context("a folder")?)?;
     std::fs::write(path, text)?;
-    Ok(())
-}
-
-/// Every definition below a folder.
-fn definitions(folder: &Path, found: &mut Vec<Value>) -> Result<()> {
-    for entry in std::fs::read_dir(folder)? {
-        let path = entry?.path();
-        if path.is_dir() {
-            definitions(&path, found)?;
-        } else if path.extension().is_some_and(|extension| extension == "yaml") {
-            let text = std::fs::read(&path)?;
-            let is_definition = text.windows(30).any(|part| part == b"kind: CustomResourceDefinition");
-            if is_definition {
-                let documents = documents(&text).with_context(|| path.display().to_string())?;
-                found.extend(
-                    documents
-                        .into_iter()
-                        .filter(|found| found["kind"] == "CustomResourceDefinition"),
-                );
-            }
-        }
-    }
     Ok(())
 }

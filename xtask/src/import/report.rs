@@ -15,6 +15,7 @@ pub(super) struct Report {
     kinds: Vec<String>,
     structs: usize,
     files: Vec<PathBuf>,
+    kept: Vec<PathBuf>,
     marks: Vec<String>,
     steps: Vec<String>,
 }
@@ -44,9 +45,9 @@ impl Report {
         &self.files
     }
 
-    /// Finds the marks in the files that were written.
+    /// Finds the marks in the files that were written, and those that are still in the others.
     pub(super) fn read_marks(&mut self) -> Result<()> {
-        for path in &self.files {
+        for path in self.files.iter().chain(&self.kept) {
             let text = std::fs::read_to_string(path).with_context(|| format!("{} cannot be read", path.display()))?;
             self.marks.extend(mark::places(path, &text));
         }
@@ -55,6 +56,7 @@ impl Report {
 
     /// Notes which modules and names the file of a module lacks that was there already.
     pub(super) fn kept(&mut self, path: &Path, present: &str, wanted: &str) {
+        self.kept.push(path.to_owned());
         let (present, wanted) = (Declared::read(present), Declared::read(wanted));
         let mut lines: Vec<String> = wanted
             .modules
@@ -149,7 +151,9 @@ impl Declared {
                     let public = matches!(module.vis, syn::Visibility::Public(_));
                     declared.modules.push((public, module.ident.to_string()));
                 }
-                Item::Use(item) => declared.names(&mut Vec::new(), &item.tree),
+                Item::Use(item) if matches!(item.vis, syn::Visibility::Public(_)) => {
+                    declared.names(&mut Vec::new(), &item.tree)
+                }
                 _ => {}
             }
         }

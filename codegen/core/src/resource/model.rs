@@ -128,6 +128,12 @@ impl CellSource {
             false => Self::Path(path),
         }
     }
+
+    /// The name of the field that a path starts at; empty when it does not start at a field.
+    #[must_use]
+    pub fn first_name(path: &str) -> &str {
+        path.split(['.', '[', '\\', '*']).next().unwrap_or_default()
+    }
 }
 
 /// What a legal object name is.

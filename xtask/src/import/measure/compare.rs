@@ -202,7 +202,7 @@ impl Compare {
 fn normal(schema: &Value) -> Map<String, Value> {
     let mut schema = schema.as_object().cloned().unwrap_or_default();
     schema.remove("description");
-    schema.retain(|_, value| !matches!(value, Value::Bool(false) | Value::Null));
+    schema.retain(|word, value| word == "default" || !matches!(value, Value::Bool(false) | Value::Null));
     for (ty, format) in [("integer", "int64"), ("number", "double")] {
         if schema.get("type") == Some(&json!(ty)) {
             schema.entry("format").or_insert(json!(format));

@@ -51,7 +51,7 @@ impl<'s> Words<'s> {
 fn marks(word: &str, value: &Value) -> Vec<String> {
     match (word, value) {
         // Says nothing.
-        (_, Value::Null | Value::Bool(false)) => Vec::new(),
+        (word, Value::Null | Value::Bool(false)) if word != "default" => Vec::new(),
         ("x-kubernetes-validations", Value::Array(rules)) => rules.iter().map(rule).collect(),
         ("oneOf" | "anyOf" | "allOf" | "not", value) => {
             vec![format!("{word} `{value}`: write it in `Rules::validate`")]

@@ -56,7 +56,7 @@ pub(super) fn leads_to_cells(path: &Spanned<String>, structure: &StructModel, di
         names_a_field(path, structure, diagnostics);
         return;
     }
-    let first = path.value.split(['.', '[', '\\', '*']).next().unwrap_or_default();
+    let first = CellSource::first_name(&path.value);
     if first.is_empty() {
         let problem = format_args!("\"{}\" does not start with the name of a field", path.value);
         let help = "write it from the root and without a dot in front, such as \"status.conditions[?(@.type=='Ready')].status\"";
