@@ -63,7 +63,7 @@ fn next_steps(request: &Request) -> String {
     let plural = names::plural(&kind.to_lowercase());
     format!(
         "next:\n  edit examples/{name}/src/{module}/{version}/{file}.rs\n  cargo xtask generate\n  cargo run --package \
-         {package} -- --data-dir={name}-data\n  kubectl get {plural}\n"
+         {package} -- --data-dir={name}-data\n  kubectl --kubeconfig {name}-data/admin.kubeconfig get {plural}\n"
     )
 }
 

@@ -180,9 +180,37 @@ impl Enablement {
     }
 }
 
+/// What stands before `.k8s.io` in Kubernetes' own groups. Others of that ending are of its sub-projects.
+const KUBERNETES: [&str; 21] = [
+    "admission",
+    "admissionregistration",
+    "apidiscovery",
+    "apiextensions",
+    "apiregistration",
+    "authentication",
+    "authorization",
+    "certificates",
+    "coordination",
+    "discovery",
+    "events",
+    "flowcontrol.apiserver",
+    "imagepolicy",
+    "internal.apiserver",
+    "networking",
+    "node",
+    "rbac.authorization",
+    "resource",
+    "scheduling",
+    "storage",
+    "storagemigration",
+];
+
 /// Whether a group is one of Kubernetes' own, whose alpha and beta versions are off by default.
 fn is_kubernetes(group: &str) -> bool {
-    !group.contains('.') || group.ends_with(".k8s.io")
+    !group.contains('.')
+        || group
+            .strip_suffix(".k8s.io")
+            .is_some_and(|name| KUBERNETES.contains(&name))
 }
 
 #[cfg(test)]
@@ -208,6 +236,21 @@ mod tests {
         group_version("coordination.k8s.io", "v1alpha2"),
         group_version("shop.example.com", "v1alpha1"),
     ];
+
+    #[test]
+    fn groups_of_sub_projects_are_nobodys_but_theirs() {
+        for group in [
+            "gateway.networking.k8s.io",
+            "x-k8s.io",
+            "snapshot.storage.k8s.io",
+            "example.com",
+        ] {
+            assert!(!is_kubernetes(group), "{group}");
+        }
+        for group in ["", "apps", "rbac.authorization.k8s.io", "storage.k8s.io"] {
+            assert!(is_kubernetes(group), "{group}");
+        }
+    }
 
     fn enablement(switches: &str) -> Result<Enablement, String> {
         Enablement::new(&GROUPS, &switches.parse()?, &FeatureGates::default())

@@ -275,6 +275,8 @@ pub enum Rule {
     Pattern(&'static str),
     /// All of these hold of each element of a list or value of a map.
     Each(&'static [Rule]),
+    /// No element of a list stands twice: none with the same values of these fields, or of all of it when there are none.
+    Unique(&'static [&'static str]),
     /// The value cannot change once it is set.
     Immutable,
 }

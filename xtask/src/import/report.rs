@@ -58,23 +58,36 @@ impl Report {
     pub(super) fn kept(&mut self, path: &Path, present: &str, wanted: &str) {
         self.kept.push(path.to_owned());
         let (present, wanted) = (Declared::read(present), Declared::read(wanted));
+        if wanted.modules.is_empty() {
+            let step = format!(
+                "{} was kept: remove it and import again if it is to be the draft",
+                path.display()
+            );
+            self.steps.push(step);
+            return;
+        }
+        // What is in a file that was kept is not known.
+        let is_kept = |module: &str| {
+            self.kept
+                .contains(&path.with_extension("").join(module).with_extension("rs"))
+        };
         let mut lines: Vec<String> = wanted
             .modules
             .iter()
             .filter(|(_, name)| !present.has_module(name))
             .map(|(public, name)| {
                 let public = if *public { "pub " } else { "" };
-                format!("`{public}mod {name};`")
+                format!("{public}mod {name};")
             })
             .collect();
         for (module, name) in wanted.uses {
-            if !present.uses.iter().any(|(_, known)| *known == name) {
-                lines.push(format!("`pub use {module}::{name};`"));
+            if !is_kept(&module) && !present.uses.iter().any(|(_, known)| *known == name) {
+                lines.push(format!("pub use {module}::{name};"));
             }
         }
         if !lines.is_empty() {
             self.steps
-                .push(format!("add {} to {}", lines.join(", "), path.display()));
+                .push(format!("add to {}:\n    {}", path.display(), lines.join("\n    ")));
         }
     }
 

@@ -191,6 +191,8 @@ impl Schemas {
                     .collect();
                 keys.push(listed("list_map_keys", &names));
             }
+            // Of kinds in documents it is not known whether they refuse what stands twice.
+            keys.extend((list != "atomic" && self.origin == Origin::Definition).then(|| "unique".to_owned()));
         }
         if !ty.starts_with("Vec<") {
             let atomic = words.take("x-kubernetes-map-type") == "atomic";

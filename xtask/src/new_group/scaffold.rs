@@ -78,9 +78,11 @@ cargo xtask generate
 cargo run --package PACKAGE_NAME -- --data-dir=FOLDER_NAME-data
 ```
 
-The server prints where it listens and where its kubeconfig is. With that, in another terminal:
+The server prints where it listens (`--secure-port` takes another port beside another server) and where its kubeconfig is. In
+another terminal:
 
 ```sh
+export KUBECONFIG=FOLDER_NAME-data/admin.kubeconfig
 kubectl create -f - <<END
 apiVersion: GROUP_NAME/VERSION_NAME
 kind: KIND_NAME

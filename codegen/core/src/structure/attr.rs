@@ -38,6 +38,7 @@ const FIELD: Grammar = Grammar {
         "pattern",
         "each",
         "immutable",
+        "unique",
         "list_type",
         "list_map_keys",
         "atomic",
@@ -107,6 +108,7 @@ pub(crate) struct FieldAttrs {
     pub(crate) default: Option<Spanned<String>>,
     pub(crate) bounds: Bounds,
     pub(crate) immutable: Option<Span>,
+    pub(crate) unique: Option<Span>,
     pub(crate) list_type: Option<Spanned<ListWord>>,
     /// `list_type` was met, even if its value could not be read.
     pub(crate) has_list_type: bool,
@@ -191,6 +193,7 @@ impl FieldAttrs {
                 "optional" => field.optional = entry.flag(diagnostics),
                 "default" => field.default = entry.json(diagnostics),
                 "immutable" => field.immutable = entry.flag(diagnostics),
+                "unique" => field.unique = entry.flag(diagnostics),
                 "list_type" => {
                     field.list_type = entry.word(LIST_TYPES, diagnostics).map(ListWord::at);
                     field.has_list_type = true;

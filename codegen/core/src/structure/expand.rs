@@ -251,6 +251,7 @@ fn rule(declared: &RuleModel) -> TokenStream {
             let rules = rules.iter().map(rule);
             quote!(Each(&[#(#rules),*]))
         }
+        RuleModel::Unique(keys) => quote!(Unique(&[#(#keys),*])),
         RuleModel::Immutable => quote!(Immutable),
     };
     quote!(::planesmith_machinery::facts::Rule::#variant)

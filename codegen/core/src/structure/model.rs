@@ -142,6 +142,8 @@ pub enum RuleModel {
     Pattern(String),
     /// All of these hold of each element of a list or entry of a map.
     Each(Vec<RuleModel>),
+    /// No element of a list stands twice: none with the same values of these fields, or of all of it when there are none.
+    Unique(Vec<String>),
     /// Cannot change once it is set.
     Immutable,
 }

@@ -193,6 +193,8 @@ fn constrain(schema: &mut Object, rule: &Rule, ty: &TypeFacts) {
             }
             return;
         }
+        // The type of the list says so.
+        Rule::Unique(_) => return,
         Rule::Immutable => (
             "x-kubernetes-validations".to_owned(),
             json!([{"rule": "self == oldSelf", "message": "field is immutable"}]),

@@ -164,6 +164,8 @@ fn length(rules: &[Rule], random: &mut Random) -> u64 {
         match rule {
             Rule::MinLength(length) => least = *length,
             Rule::MaxLength(length) => most = most.min(*length),
+            // One alone stands once.
+            Rule::Unique(_) => most = most.min(1),
             _ => {}
         }
     }

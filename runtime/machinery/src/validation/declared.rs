@@ -1,15 +1,16 @@
 //! Declared rules: a walk over the tables.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::{LazyLock, PoisonError, RwLock};
 
 use regex::Regex;
 
 use crate::facts::{FieldFacts, Rule, TypeFacts};
-use crate::field_error::FieldErrors;
+use crate::field_error::{FieldErrors, Json};
 use crate::fields::equal;
+use crate::json;
 use crate::object::Object;
-use crate::value::{Struct, Value, View};
+use crate::value::{List, Struct, Value, View};
 
 /// Checks the declared rules of all fields but metadata.
 ///
@@ -102,6 +103,7 @@ fn check_rule(rule: &Rule, field: &str, view: &View<'_>, errors: &mut FieldError
         (Rule::Each(rules), View::Map(map)) => {
             map.each(&mut |key, value| check_rules(rules, &value.view(), &mut errors.at_key(field, key)));
         }
+        (Rule::Unique(keys), View::List(list)) => check_unique(keys, field, *list, errors),
         (Rule::Minimum(minimum), View::Int(value)) if value < minimum => {
             errors.invalid(field, *value, format!("must be greater than or equal to {minimum}"));
         }
@@ -131,6 +133,30 @@ fn check_rule(rule: &Rule, field: &str, view: &View<'_>, errors: &mut FieldError
         }
         _ => {}
     }
+}
+
+/// Reports elements that stand in the list already, as they do for custom kinds: by their keys, or whole.
+fn check_unique(keys: &[&str], field: &str, list: &dyn List, errors: &mut FieldErrors) {
+    let mut seen = HashSet::new();
+    for (index, element) in (0..list.len()).filter_map(|index| Some((index, list.get(index)?))) {
+        let mut identity = Vec::new();
+        match element.view() {
+            View::Struct(element) if !keys.is_empty() => {
+                let values = keys.iter().filter_map(|&key| Some((key, value_of(element, key)?)));
+                json::encode_object(values, &mut identity, json::encode_part);
+            }
+            _ => json::encode_part(element, &mut identity),
+        }
+        if !seen.insert(identity.clone()) {
+            let shown = String::from_utf8_lossy(&identity);
+            errors.at_index(field, index).duplicate("", Json(&shown));
+        }
+    }
+}
+
+fn value_of<'a>(object: &'a dyn Struct, name: &str) -> Option<&'a dyn Value> {
+    let index = object.facts().fields.iter().position(|field| field.name == name)?;
+    Some(object.field(index))
 }
 
 /// Checks what is said of the elements of a list or map on one of them.

@@ -47,6 +47,12 @@ struct Spec {
     /// Rows of numbers, by name.
     #[field(max_length = 1, each(each(minimum = 1)))]
     rows: BTreeMap<String, Vec<i32>>,
+    /// Each once.
+    #[field(list_type = set, unique)]
+    tags: Vec<String>,
+    /// One of a unit and a number.
+    #[field(list_type = map, list_map_keys("unit", "number"), unique)]
+    parts: Vec<Size>,
 }
 
 /// A kind with rules.
@@ -123,6 +129,24 @@ fn what_is_said_of_each_element_is_checked_on_each() {
             "spec.words[1]: Unsupported value: \"d\": supported values: \"a\", \"bb\", \"ccc\"",
             "spec.words[2]: Too long: may not be more than 2 characters",
             "spec.rows[x][1]: Invalid value: 0: must be greater than or equal to 1",
+        ]
+    );
+}
+
+#[test]
+fn unique_elements_stand_once() {
+    let mut object = ruled();
+    let size = |unit: &str, number| Size {
+        unit: unit.to_owned(),
+        number,
+    };
+    object.spec.tags = ["a", "b", "a"].map(str::to_owned).to_vec();
+    object.spec.parts = vec![size("m", 1), size("m", 2), size("cm", 1), size("m", 1)];
+    assert_eq!(
+        messages(&check_create(&object)),
+        [
+            "spec.tags[2]: Duplicate value: \"a\"",
+            "spec.parts[3]: Duplicate value: {\"unit\":\"m\",\"number\":1}",
         ]
     );
 }

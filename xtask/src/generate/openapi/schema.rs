@@ -276,6 +276,8 @@ pub(in crate::generate) fn constrain(schema: &mut Map<String, Value>, rule: &Rul
             }
             return;
         }
+        // The type of the list says so.
+        RuleModel::Unique(_) => return,
         RuleModel::Immutable => (
             "x-kubernetes-validations".to_owned(),
             json!([{"rule": "self == oldSelf", "message": "field is immutable"}]),

@@ -210,6 +210,7 @@ fn told(rule: &RuleModel, ty: &Type) -> String {
             let rules: Vec<String> = rules.iter().map(|rule| told(rule, inner)).collect();
             format!("Each of them: {}", rules.join(" "))
         }
+        RuleModel::Unique(_) => "None stands twice.".to_owned(),
         RuleModel::Immutable => "Cannot change.".to_owned(),
     }
 }

@@ -2,7 +2,7 @@
 
 use proc_macro2::Span;
 
-use super::super::attr::{Bounds, FieldAttrs};
+use super::super::attr::{Bounds, FieldAttrs, ListWord};
 use super::super::model::RuleModel;
 use crate::diagnostics::Diagnostics;
 use crate::json;
@@ -13,8 +13,25 @@ use crate::type_ref::TypeRef;
 pub(super) fn rules(attrs: &FieldAttrs, shape: &TypeRef, diagnostics: &Diagnostics) -> Vec<RuleModel> {
     let mut rules = of_values(&attrs.bounds, shape, diagnostics);
     default(attrs, shape, diagnostics);
+    rules.extend(attrs.unique.and_then(|span| unique(attrs, span, diagnostics)));
     rules.extend(attrs.immutable.map(|_| RuleModel::Immutable));
     rules
+}
+
+/// What tells the elements apart of which none may stand twice.
+fn unique(attrs: &FieldAttrs, span: Span, diagnostics: &Diagnostics) -> Option<RuleModel> {
+    let keys = attrs.list_map_keys.as_ref().map_or(&[][..], |keys| &keys.value);
+    match attrs.list_type.as_ref().map(|given| given.value) {
+        Some(ListWord::Set) => Some(RuleModel::Unique(Vec::new())),
+        Some(ListWord::Map) => Some(RuleModel::Unique(keys.iter().map(|key| key.value.clone()).collect())),
+        // A word that could not be read was reported.
+        None if attrs.has_list_type => None,
+        Some(ListWord::Atomic) | None => {
+            let help = "add `list_type = set`, or `list_type = map` and `list_map_keys(...)`";
+            diagnostics.report(span, "`unique` needs a list whose elements are told apart", help);
+            None
+        }
+    }
 }
 
 /// The constraints of values of a shape: those of a field, or those of the elements in it.

@@ -94,6 +94,7 @@ fn inline(attrs: &FieldAttrs, shape: &TypeRef, diagnostics: &Diagnostics) {
         ("optional", attrs.optional),
         ("default", span(&attrs.default)),
         ("immutable", attrs.immutable),
+        ("unique", attrs.unique),
         ("atomic", attrs.atomic),
         ("granular", attrs.granular),
         ("moved_to", span(&attrs.moved_to)),
