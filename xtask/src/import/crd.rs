@@ -23,8 +23,12 @@ pub(super) fn drafts(definition: &Value) -> Result<Vec<Draft>> {
             bail!("{}.schema.openAPIV3Schema is missing", place());
         }
         let kind = Kind::read(spec, version, schema);
+        let mut marks = kind.marks;
+        if version["storage"] == true {
+            marks.extend(own_metadata(&definition["metadata"]));
+        }
         let mut schemas = Schemas::new(Origin::Definition);
-        schemas.kind(kind.name, schema, kind.keys, kind.marks);
+        schemas.kind(kind.name, schema, kind.keys, marks);
         Ok(Draft {
             group: kind.group.to_owned(),
             version: name.to_owned(),
@@ -32,6 +36,25 @@ pub(super) fn drafts(definition: &Value) -> Result<Vec<Draft>> {
         })
     };
     versions.iter().enumerate().map(draft).collect()
+}
+
+/// Annotations that tell of the tool that wrote a definition.
+pub(super) const OF_TOOLS: [&str; 2] = [
+    "controller-gen.kubebuilder.io/version",
+    "kubectl.kubernetes.io/last-applied-configuration",
+];
+
+/// Marks for what the metadata of a definition says: what is generated has none of it.
+fn own_metadata(metadata: &Value) -> Vec<String> {
+    let entries = |word: &'static str| {
+        let entries = metadata[word].as_object().into_iter().flatten();
+        let entries = entries.filter(|(key, _)| !OF_TOOLS.contains(&key.as_str()));
+        entries.map(move |(key, value)| {
+            let value = value.as_str().unwrap_or_default();
+            format!("{word} of the definition: {key}: {value:?}; what is generated has none")
+        })
+    };
+    entries("annotations").chain(entries("labels")).collect()
 }
 
 /// What a definition says of a kind besides the schema.

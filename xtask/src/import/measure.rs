@@ -40,6 +40,10 @@ fn what_definitions_of_other_projects_say_is_kept_or_marked() -> Result<()> {
 /// Says everything that definitions can say.
 const EVERYTHING: &str = r#"
 kind: CustomResourceDefinition
+metadata:
+  name: things.all.example.com
+  annotations: {example.com/owner: us}
+  labels: {app: things}
 spec:
   group: all.example.com
   names: {plural: things, singular: thing, kind: Thing, listKind: ThingList, shortNames: [th], categories: [all]}

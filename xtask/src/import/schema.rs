@@ -144,7 +144,7 @@ impl Schemas {
 
     fn field(&mut self, owner: &str, json: &str, schema: &Value, required: bool) -> FieldDraft {
         let mut words = Words::of(schema);
-        let doc = schema["description"].as_str().or_else(|| schema["title"].as_str());
+        let doc = prose(&schema["title"], &schema["description"]);
         let part = self.part(&format!("{owner}{}", upper(json)), &mut words);
         description(&mut words);
         let holds_required = self
@@ -166,7 +166,7 @@ impl Schemas {
         FieldDraft {
             name: json.to_owned(),
             ty: presence.ty,
-            doc: doc.map_or_else(|| sentence(json), str::to_owned),
+            doc: doc.unwrap_or_else(|| sentence(json)),
             keys,
             marks,
         }
@@ -337,8 +337,13 @@ fn discriminator<'u>(unions: &'u Value, fields: &[FieldDraft]) -> Option<&'u str
 
 /// Takes the description.
 fn description(words: &mut Words<'_>) -> Option<String> {
-    let (description, title) = (words.take("description"), words.take("title"));
-    description.as_str().or(title.as_str()).map(str::to_owned)
+    prose(words.take("title"), words.take("description"))
+}
+
+/// Title and description as one text.
+fn prose(title: &Value, description: &Value) -> Option<String> {
+    let parts: Vec<&str> = [title, description].into_iter().filter_map(Value::as_str).collect();
+    (!parts.is_empty()).then(|| parts.join("\n\n"))
 }
 
 /// Marks for what is said about a field that every kind has.

@@ -73,6 +73,7 @@ fn log(ctx: &Context, code: StatusCode, threshold: Duration) {
     if took < threshold {
         return;
     }
+    let spent = ctx.timeline.to_string();
     tracing::info!(
         target: "slow",
         verb = %ctx.info.verb_text(),
@@ -83,7 +84,8 @@ fn log(ctx: &Context, code: StatusCode, threshold: Duration) {
         peer = ctx.peer.map(tracing::field::display),
         request = %ctx.id,
         millis = u64::try_from(took.as_millis()).unwrap_or(u64::MAX),
-        spent = %ctx.timeline,
+        // Not all that a request does is a stage.
+        spent = (!spent.is_empty()).then(|| tracing::field::display(spent)),
         "slow request",
     );
 }

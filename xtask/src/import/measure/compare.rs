@@ -4,11 +4,12 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Map, Value, json};
 
+use crate::import::crd::OF_TOOLS;
 use crate::import::draft::{Draft, StructDraft};
 
-/// What `said` has and `generated` has not, unless the drafts between them have a mark for it.
-pub(super) fn definitions(said: &Value, generated: &Value, drafts: &[Draft]) -> Vec<String> {
-    let (said, generated) = (&said["spec"], &generated["spec"]);
+/// What `definition` has and `generated` has not, unless the drafts between them have a mark for it.
+pub(super) fn definitions(definition: &Value, generated: &Value, drafts: &[Draft]) -> Vec<String> {
+    let (said, generated) = (&definition["spec"], &generated["spec"]);
     let mut lost = Vec::new();
     for word in ["group", "names", "scope"] {
         if said[word] != generated[word] {
@@ -30,6 +31,19 @@ pub(super) fn definitions(said: &Value, generated: &Value, drafts: &[Draft]) -> 
             continue;
         };
         let drafted = Drafted::of(draft, text_of(&said["names"]["kind"]));
+        if version["storage"] == true {
+            let kept = |key: &str| {
+                drafted
+                    .marks
+                    .get("")
+                    .is_some_and(|marks| marks.iter().any(|mark| mark.contains(key)))
+            };
+            for word in ["annotations", "labels"] {
+                let keys = definition["metadata"][word].as_object().into_iter().flat_map(Map::keys);
+                let unsaid = keys.filter(|key| !OF_TOOLS.contains(&key.as_str()) && !kept(key));
+                lost.extend(unsaid.map(|key| format!("metadata.{word} {key}")));
+            }
+        }
         let mut compare = Compare {
             drafted,
             lost: Vec::new(),
