@@ -36,7 +36,6 @@ fn cell(object: &dyn Object, column: &Column) -> Cell {
         }
         CellSource::Path(CREATED) => age::cell(object.meta().creation_timestamp.timestamp()),
         CellSource::Path(path) => match find(object, path) {
-            None if path == "metadata.creationTimestamp" => Cell::Text("0001-01-01T00:00:00Z".to_owned()),
             None => Cell::Null,
             Some(value) => typed_cell(value, column.ty),
         },

@@ -175,8 +175,8 @@ impl Forms {
         }
     }
 
-    /// The metadata of an object in the endpoint's version or the stored one, as it is shown alone: that of the storage version, because what a
-    /// declared version keeps in annotations is for those who read all of it.
+    /// The metadata of an object in the endpoint's version or the stored one, as it is shown alone: that of the storage
+    /// version, because what a declared version keeps in annotations is for those who read all of it.
     pub(crate) fn bare_meta(&self, object: &dyn Object) -> ApiResult<ObjectMeta> {
         let meta = match self.facts.custom.is_some() || object.resource().is_hub() {
             true => object.meta().clone(),

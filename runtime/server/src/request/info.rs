@@ -98,11 +98,16 @@ impl RequestInfo {
     /// Whether the path ends with a verb that it begins with, so that nobody can tell what it is about.
     #[must_use]
     pub fn lacks_a_subject(path: &str) -> bool {
-        let parts: Vec<&str> = path.trim_matches('/').splitn(5, '/').collect();
-        match parts.as_slice() {
-            ["api", _, verb] | ["apis", _, _, verb] => PATH_VERBS.contains(verb),
-            _ => false,
-        }
+        let Some((before, verb)) = path.trim_matches('/').rsplit_once('/') else {
+            return false;
+        };
+        // The one that few paths end with comes first.
+        PATH_VERBS.contains(&verb)
+            && match before.split_once('/') {
+                Some(("api", version)) => !version.contains('/'),
+                Some(("apis", rest)) => rest.split_once('/').is_some_and(|(_, version)| !version.contains('/')),
+                _ => false,
+            }
     }
 
     fn read_path(&mut self) {
