@@ -30,6 +30,9 @@ pub trait Rules: Sized {
     /// Whether its status is shown as a table, too. kube-apiserver forgets some.
     const STATUS_AS_TABLE: bool = true;
 
+    /// How kube-apiserver names the list of kinds that the kind is in. Errors show it.
+    const SCHEME_NAME: &'static str = RulesTable::NONE.scheme_name;
+
     /// What becomes of dependents when a client deletes the object and does not say.
     const DEPENDENTS: Dependents = Dependents::Collected;
 
@@ -246,6 +249,8 @@ pub struct RulesTable {
     pub update_order: &'static [UpdateStep],
     /// [`Rules::STATUS_AS_TABLE`].
     pub status_as_table: bool,
+    /// See [`Rules::SCHEME_NAME`].
+    pub scheme_name: &'static str,
     /// See [`Rules::METADATA`].
     pub metadata: MetadataRules,
     /// [`Rules::FIELD_LABELS`].
@@ -311,6 +316,7 @@ impl RulesTable {
     pub const NONE: Self = Self {
         update_order: update_order::CHANGE_FIRST,
         status_as_table: true,
+        scheme_name: "pkg/api/legacyscheme/scheme.go:30",
         metadata: MetadataRules::Strict,
         field_labels: FieldLabels::NONE,
         dependents: Dependents::Collected,
@@ -348,6 +354,7 @@ impl RulesTable {
         Self {
             update_order: R::UPDATE_ORDER,
             status_as_table: R::STATUS_AS_TABLE,
+            scheme_name: R::SCHEME_NAME,
             metadata: R::METADATA,
             field_labels: R::FIELD_LABELS,
             dependents: R::DEPENDENTS,

@@ -139,6 +139,7 @@ pub struct CustomResourceDefinitionCondition {
 
 impl Rules for CustomResourceDefinition {
     const STATUS_AS_TABLE: bool = false;
+    const SCHEME_NAME: &'static str = "k8s.io/apiextensions-apiserver/pkg/apiserver/apiserver.go:55";
     const PHASED_DELETION: bool = true;
     const METADATA: MetadataRules = MetadataRules::AnyFinalizers;
     const UPDATE_ORDER: &'static [UpdateStep] = update_order::CHANGE_ONLY;

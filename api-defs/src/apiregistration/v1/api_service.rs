@@ -131,6 +131,7 @@ const MAX_VERSION_PRIORITY: i32 = 1_000;
 
 impl Rules for APIService {
     const STATUS_AS_TABLE: bool = false;
+    const SCHEME_NAME: &'static str = "k8s.io/kube-aggregator/pkg/apiserver/scheme/scheme.go:28";
     const METADATA: MetadataRules = MetadataRules::AnyFinalizers;
 
     fn prepare_status_update(&mut self, old: &Self) {

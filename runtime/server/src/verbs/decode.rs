@@ -22,14 +22,6 @@ use crate::request::{Stage, Warnings};
 
 /// How much of a body messages show.
 const SHOWN: usize = 30;
-/// How kube-apiserver names the list of its kinds, and those of the servers in front of it and behind it.
-fn scheme_name(group: &str) -> &'static str {
-    match group {
-        "apiextensions.k8s.io" => "k8s.io/apiextensions-apiserver/pkg/apiserver/apiserver.go:55",
-        "apiregistration.k8s.io" => "k8s.io/kube-aggregator/pkg/apiserver/scheme/scheme.go:28",
-        _ => "pkg/api/legacyscheme/scheme.go:30",
-    }
-}
 
 /// The kind that a body must hold.
 #[derive(Clone, Copy, Debug)]
@@ -37,6 +29,8 @@ pub(super) struct Expected {
     pub(super) group: &'static str,
     pub(super) api_version: &'static str,
     pub(super) kind: &'static str,
+    /// The list of kinds that it is in.
+    pub(super) scheme: &'static str,
     /// The kind was defined while serving.
     pub(super) is_custom: bool,
     /// The answer to a body that cannot be read, when whoever reads it does not know the kind well enough to say more.
@@ -49,6 +43,7 @@ impl From<&'static ResourceFacts> for Expected {
             group: facts.group,
             api_version: facts.api_version,
             kind: facts.kind,
+            scheme: facts.hub().rules.scheme_name,
             is_custom: facts.custom.is_some(),
             unknown: None,
         }
@@ -263,7 +258,7 @@ pub(super) fn mismatch(scheme: &Scheme, expected: Expected, sent: &TypeMeta, jso
     if fits(api_version, expected.api_version) && fits(kind, expected.kind) {
         return None;
     }
-    let is_near = |other: &&ResourceFacts| scheme_name(other.group) == scheme_name(expected.group);
+    let is_near = |other: &&'static ResourceFacts| other.hub().rules.scheme_name == expected.scheme;
     let known = scheme.object_kind(api_version, kind).filter(is_near);
     // It is read as what it says it is before that is compared with what is wanted.
     if let Some(known) = known.filter(|_| !json.is_empty())
@@ -291,7 +286,7 @@ pub(super) fn mismatch(scheme: &Scheme, expected: Expected, sent: &TypeMeta, jso
             expected.kind
         )
     } else {
-        let scheme = scheme_name(expected.group);
+        let scheme = expected.scheme;
         format!("no kind \"{kind}\" is registered for version \"{api_version}\" in scheme \"{scheme}\"")
     }))
 }
@@ -313,6 +308,7 @@ fn summary(body: &[u8]) -> String {
 #[cfg(test)]
 mod tests {
     use planesmith_machinery::meta::ObjectMeta;
+    use planesmith_machinery::rules::RulesTable;
 
     use super::*;
 
@@ -321,6 +317,7 @@ mod tests {
             group: "ex.com",
             api_version: "ex.com/v1",
             kind: "Foo",
+            scheme: RulesTable::NONE.scheme_name,
             is_custom: true,
             unknown: None,
         };

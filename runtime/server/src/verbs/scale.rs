@@ -11,6 +11,7 @@ use planesmith_machinery::meta::{LabelSelector, ObjectMeta, PartialObjectMetadat
 use planesmith_machinery::object::Object;
 use planesmith_machinery::resource::{NameRule, ScaleFacts, Scope};
 use planesmith_machinery::rules::MetadataRules;
+use planesmith_machinery::rules::RulesTable;
 use planesmith_machinery::scale::v1::{Scale, ScaleSpec, ScaleStatus};
 use planesmith_machinery::selector::LabelQuery;
 use planesmith_machinery::status::{ApiError, ApiResult};
@@ -33,6 +34,7 @@ pub(super) const EXPECTED: Expected = Expected {
     group: "autoscaling",
     api_version: "autoscaling/v1",
     kind: "Scale",
+    scheme: RulesTable::NONE.scheme_name,
     is_custom: false,
     unknown: None,
 };
