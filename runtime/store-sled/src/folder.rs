@@ -9,6 +9,8 @@ use std::time::Duration;
 
 use planesmith_store::log::LogError;
 
+use crate::disk::Disk;
+
 /// The content of the file `format`, up to the version.
 const FORMAT: &str = "planesmith-store ";
 
@@ -28,12 +30,12 @@ pub(crate) struct Folder {
 
 impl Folder {
     /// Makes the folder if need be, and claims it.
-    pub(crate) fn claim(path: &Path) -> Result<Self, LogError> {
-        create(path)?;
+    pub(crate) fn claim(path: &Path, disk: &Disk) -> Result<Self, LogError> {
+        create(path, disk)?;
         let lock = lock(path)?;
-        check_format(path)?;
-        create(&path.join("journal"))?;
-        create(&path.join("state"))?;
+        check_format(path, disk)?;
+        create(&path.join("journal"), disk)?;
+        create(&path.join("state"), disk)?;
         Ok(Self { _lock: lock })
     }
 }
@@ -56,9 +58,9 @@ pub(crate) fn damaged(path: &Path, what: &str) -> LogError {
 }
 
 /// An error about data of another version of this program.
-pub(crate) fn unknown_format(path: &Path, found: &str) -> LogError {
+pub(crate) fn unknown_format(path: &Path, found: &str, known: &str) -> LogError {
     LogError::Unreadable(format!(
-        "{} has the store format {found}, this program knows {VERSION}; run the version of the program that wrote it, or choose another folder",
+        "{} has the store format {found}, this program knows {known}; run the version of the program that wrote it, or choose another folder",
         path.display()
     ))
 }
@@ -68,30 +70,18 @@ pub(crate) fn salt() -> u64 {
     std::hash::RandomState::new().build_hasher().finish()
 }
 
-/// Makes the names in a folder durable.
-pub(crate) fn sync_folder(path: &Path) -> Result<(), LogError> {
-    let folder = File::open(path).map_err(failed("open", path))?;
-    folder.sync_all().map_err(failed("sync", path))
-}
-
-/// Makes the content of a file durable. Any descriptor of it will do.
-pub(crate) fn sync_file(path: &Path) -> Result<(), LogError> {
-    let file = File::open(path).map_err(failed("open", path))?;
-    file.sync_all().map_err(failed("sync", path))
-}
-
 /// Makes a folder and those above it. Their names are durable when this returns.
-fn create(path: &Path) -> Result<(), LogError> {
+fn create(path: &Path, disk: &Disk) -> Result<(), LogError> {
     if path.is_dir() {
         return Ok(());
     }
     let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
     let parent = parent.unwrap_or(Path::new("."));
-    create(parent)?;
+    create(parent, disk)?;
     // What is stored includes secrets.
     match DirBuilder::new().mode(0o700).create(path) {
         Err(error) if error.kind() != ErrorKind::AlreadyExists => Err(failed("create", path)(error)),
-        Ok(()) | Err(_) => sync_folder(parent),
+        Ok(()) | Err(_) => disk.sync_folder(parent),
     }
 }
 
@@ -136,19 +126,19 @@ pub fn lock(path: &Path) -> Result<File, LogError> {
     }
 }
 
-fn check_format(path: &Path) -> Result<(), LogError> {
+fn check_format(path: &Path, disk: &Disk) -> Result<(), LogError> {
     let file = path.join("format");
     match std::fs::read_to_string(&file) {
         Ok(text) => match text.trim_end().strip_prefix(FORMAT) {
             Some(VERSION) => Ok(()),
-            Some(found) => Err(unknown_format(path, found)),
+            Some(found) => Err(unknown_format(path, found, VERSION)),
             None => Err(damaged(&file, "it does not name a format")),
         },
         Err(error) if error.kind() == ErrorKind::NotFound => {
             if path.join("journal").exists() || path.join("state").exists() {
                 return Err(damaged(path, "it has data, but no file `format`"));
             }
-            write_format(path)
+            write_format(path, disk)
         }
         Err(error) if error.kind() == ErrorKind::InvalidData => Err(damaged(&file, "it does not name a format")),
         Err(error) => Err(failed("read", &file)(error)),
@@ -156,11 +146,11 @@ fn check_format(path: &Path) -> Result<(), LogError> {
 }
 
 /// Renames the finished file into place, so that a crash cannot leave half of it.
-fn write_format(path: &Path) -> Result<(), LogError> {
+fn write_format(path: &Path, disk: &Disk) -> Result<(), LogError> {
     let new = path.join("format.new");
     let mut file = File::create(&new).map_err(failed("create", &new))?;
-    let written = writeln!(file, "{FORMAT}{VERSION}").and_then(|()| file.sync_all());
+    let written = writeln!(file, "{FORMAT}{VERSION}").and_then(|()| disk.sync_all(&file, &new));
     written.map_err(failed("write", &new))?;
     std::fs::rename(&new, path.join("format")).map_err(failed("rename", &new))?;
-    sync_folder(path)
+    disk.sync_folder(path)
 }

@@ -13,7 +13,8 @@ use planesmith_store::log::{LogError, Record};
 
 use self::database::Builder;
 use self::manifest::{Listed, Manifest};
-use crate::folder::{damaged, failed, salt, sync_file, sync_folder};
+use crate::disk::Disk;
+use crate::folder::{damaged, failed, salt};
 use crate::space::Space;
 use crate::worker::{Pulse, other};
 
@@ -21,6 +22,7 @@ use crate::worker::{Pulse, other};
 #[derive(Clone, Debug)]
 pub(crate) struct Generations {
     folder: PathBuf,
+    disk: Disk,
     /// `None` when nothing was settled yet.
     newest: Option<Generation>,
 }
@@ -34,7 +36,7 @@ pub(crate) struct Generation {
 
 impl Generations {
     /// Finds the newest generation; removes unfinished and older ones.
-    pub(crate) fn open(folder: &Path) -> Result<Self, LogError> {
+    pub(crate) fn open(folder: &Path, disk: Disk) -> Result<Self, LogError> {
         let mut found = Vec::new();
         for path in entries(folder)? {
             let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
@@ -54,6 +56,7 @@ impl Generations {
         }
         Ok(Self {
             folder: folder.to_owned(),
+            disk,
             newest,
         })
     }
@@ -79,6 +82,11 @@ impl Generations {
         self.newest.as_ref().map_or(0, |newest| newest.manifest.size())
     }
 
+    /// The syncs of the store.
+    pub(crate) fn disk(&self) -> &Disk {
+        &self.disk
+    }
+
     /// Starts the generation that will replace the newest.
     pub(crate) fn make(&self, through: Revision) -> Result<Scratch, LogError> {
         Scratch::create(&self.folder, through, "new")
@@ -93,7 +101,7 @@ impl Generations {
             remove_tree(&path)?;
         }
         std::fs::rename(&made.scratch.path, &path).map_err(failed("rename", &made.scratch.path))?;
-        sync_folder(&self.folder)?;
+        self.disk.sync_folder(&self.folder)?;
         let newest = Generation {
             path,
             manifest: made.manifest,
@@ -176,7 +184,7 @@ impl Scratch {
     }
 
     /// Makes what was built durable, and reads it as the next start will.
-    pub(crate) fn finish(self, built: &Built, pulse: &Pulse) -> Result<Made, LogError> {
+    pub(crate) fn finish(self, built: &Built, disk: &Disk, pulse: &Pulse) -> Result<Made, LogError> {
         let mut files = Vec::new();
         for path in entries(&self.path)? {
             pulse.beat()?;
@@ -188,7 +196,7 @@ impl Scratch {
                 }
                 std::fs::remove_dir(&path).map_err(failed("remove", &path))?;
             } else {
-                sync_file(&path)?;
+                disk.sync_file(&path)?;
                 files.push(Listed::measure(&self.path, name, pulse)?);
             }
         }
@@ -197,8 +205,8 @@ impl Scratch {
             summary: built.0,
             files,
         };
-        manifest.write(&self.path)?;
-        sync_folder(&self.path)?;
+        manifest.write(&self.path, disk)?;
+        disk.sync_folder(&self.path)?;
         let generation = Generation::find(self.path.clone(), self.through)?;
         generation.read(pulse, |_| Ok(()))?;
         Ok(Made {

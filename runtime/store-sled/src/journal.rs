@@ -9,6 +9,7 @@ use planesmith_store::Revision;
 use planesmith_store::log::{Batch, LogError, Record};
 
 use self::segment::Segment;
+use crate::disk::Disk;
 use crate::folder::{damaged, failed, salt};
 use crate::frame;
 use crate::space::Space;
@@ -21,6 +22,7 @@ const FILE_SIZE: u64 = 8 << 20;
 #[derive(Debug)]
 pub(crate) struct Journal {
     folder: PathBuf,
+    disk: Disk,
     space: Space,
     sealed: VecDeque<Sealed>,
     active: Segment,
@@ -43,6 +45,7 @@ impl Journal {
     /// not in that state go to `visit`; files that are in it as a whole are removed.
     pub(crate) fn open(
         folder: &Path,
+        disk: Disk,
         space: Space,
         settled: Revision,
         mut visit: impl FnMut(Batch),
@@ -75,7 +78,7 @@ impl Journal {
                 content.frames.into_iter().for_each(|(batch, _)| visit(batch));
             }
             if is_last {
-                active = Some(Segment::reopen(&path, content.header, content.end)?);
+                active = Some(Segment::reopen(&path, content.header, content.end, &disk)?);
             } else if needed {
                 sealed.push_back(Sealed {
                     number,
@@ -88,12 +91,13 @@ impl Journal {
         }
         let active = match active {
             Some(active) => active,
-            None if settled == Revision::ZERO => Segment::create(folder, 1, salt())?,
+            None if settled == Revision::ZERO => Segment::create(folder, 1, salt(), &disk)?,
             None => return Err(damaged(folder, "the newest file is missing")),
         };
         let folder = folder.to_owned();
         Ok(Self {
             folder,
+            disk,
             space,
             sealed,
             active,
@@ -160,7 +164,7 @@ impl Journal {
     fn roll(&mut self) -> Result<(), LogError> {
         self.active.seal()?;
         let number = self.active.header().number;
-        let next = Segment::create(&self.folder, number + 1, salt())?;
+        let next = Segment::create(&self.folder, number + 1, salt(), &self.disk)?;
         self.sealed.push_back(Sealed {
             number,
             last: self.last,

@@ -2,6 +2,7 @@
 //!
 #![doc = include_str!("../FORMAT.md")]
 
+mod disk;
 mod folder;
 mod frame;
 mod generation;
@@ -11,5 +12,7 @@ mod merge;
 mod space;
 mod worker;
 
+#[doc(hidden)]
+pub use disk::SyncFault;
 pub use folder::lock;
 pub use log::SledLog;

@@ -3,13 +3,14 @@
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, sync_channel};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use planesmith_store::Revision;
 use planesmith_store::log::{Batch, Loader, Log, LogError, Opened, Record};
 
+use crate::disk::{Disk, SyncFault};
 use crate::folder::Folder;
 use crate::generation::{Generations, Made};
 use crate::journal::{self, Journal, Sealed};
@@ -40,6 +41,7 @@ const LOADING: usize = 64;
 #[derive(Debug)]
 pub struct SledLog {
     path: PathBuf,
+    disk: Disk,
     space: Space,
     worthwhile: u64,
     /// `None` once closed: another process may then use it.
@@ -116,11 +118,22 @@ impl SledLog {
     /// damaged or of a newer version, [`LogError::Io`] and [`LogError::Full`] when the operating
     /// system refuses. The texts name the folder.
     pub fn open(path: impl AsRef<Path>) -> Result<Self, LogError> {
-        let folder = Folder::claim(path.as_ref())?;
-        let generations = Generations::open(&path.as_ref().join("state"))?;
+        Self::open_on(path.as_ref(), Disk::default())
+    }
+
+    /// As [`SledLog::open`], with syncs that fail where `fault` says so.
+    #[doc(hidden)]
+    pub fn open_faulty(path: impl AsRef<Path>, fault: Arc<dyn SyncFault>) -> Result<Self, LogError> {
+        Self::open_on(path.as_ref(), Disk::faulty(fault))
+    }
+
+    fn open_on(path: &Path, disk: Disk) -> Result<Self, LogError> {
+        let folder = Folder::claim(path, &disk)?;
+        let generations = Generations::open(&path.join("state"), disk.clone())?;
         Ok(Self {
-            path: path.as_ref().to_owned(),
-            space: Space::of(path.as_ref())?,
+            path: path.to_owned(),
+            disk,
+            space: Space::of(path)?,
             worthwhile: WORTHWHILE,
             folder: Mutex::new(Some(folder)),
             journal: Mutex::new(None),
@@ -248,10 +261,14 @@ impl Log for SledLog {
         let generations = &settling.as_mut().ok_or_else(|| self.closed())?.generations;
         load_generation(generations, loader)?;
         let through = generations.through();
-        let journal = Journal::open(&self.journal_folder(), self.space.clone(), through, |mut batch| {
-            batch.records = batch.records.into_iter().map(detached).collect();
-            loader.batch(batch);
-        })?;
+        let journal = {
+            let visit = |mut batch: Batch| {
+                batch.records = batch.records.into_iter().map(detached).collect();
+                loader.batch(batch);
+            };
+            let (disk, space) = (self.disk.clone(), self.space.clone());
+            Journal::open(&self.journal_folder(), disk, space, through, visit)?
+        };
         let last = journal.last().max(through);
         self.note_size(&journal);
         *lock(&self.journal) = Some(journal);

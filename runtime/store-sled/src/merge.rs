@@ -78,7 +78,7 @@ impl Merge {
         }
         let built = building.finish(through)?;
         drop(last);
-        scratch.finish(&built, pulse)
+        scratch.finish(&built, self.generations.disk(), pulse)
     }
 
     /// Bytes that the merge takes: the new generation, and a copy of the old or the new one.

@@ -11,6 +11,7 @@ use planesmith_store::Revision;
 use planesmith_store::log::LogError;
 
 use super::database::Summary;
+use crate::disk::Disk;
 use crate::folder::{create_file, damaged, failed, unknown_format};
 use crate::worker::Pulse;
 
@@ -86,10 +87,11 @@ impl Manifest {
     }
 
     /// Writes the manifest into `folder`; its content is durable when this returns.
-    pub(super) fn write(&self, folder: &Path) -> Result<(), LogError> {
+    pub(super) fn write(&self, folder: &Path, disk: &Disk) -> Result<(), LogError> {
         let path = folder.join(NAME);
         let mut file = create_file(&path)?;
-        let written = file.write_all(self.encode().as_bytes()).and_then(|()| file.sync_all());
+        let written = file.write_all(self.encode().as_bytes());
+        let written = written.and_then(|()| disk.sync_all(&file, &path));
         written.map_err(failed("write", &path))
     }
 
@@ -105,7 +107,7 @@ impl Manifest {
         let text = String::from_utf8(text).unwrap_or_default();
         let version = text.lines().next().and_then(|line| line.strip_prefix(FORMAT));
         if let Some(version) = version.filter(|version| *version != VERSION) {
-            return Err(unknown_format(folder, version));
+            return Err(unknown_format(folder, version, VERSION));
         }
         let changed = || damaged(folder, "its file manifest is cut off, or changed");
         Self::decode(&text).ok_or_else(changed)

@@ -9,7 +9,8 @@ use bytes::Bytes;
 use planesmith_store::Revision;
 use planesmith_store::log::{Batch, LogError};
 
-use crate::folder::{create_file, damaged, failed, sync_folder, unknown_format};
+use crate::disk::Disk;
+use crate::folder::{create_file, damaged, failed, unknown_format};
 use crate::frame::{self, BadHeader, FileHeader, Frame, HEADER};
 
 /// Bytes that are written ahead of the frames. Overwriting what the file already has makes an
@@ -21,6 +22,7 @@ const AHEAD: u64 = 512 << 10;
 pub(super) struct Segment {
     file: File,
     path: PathBuf,
+    disk: Disk,
     header: FileHeader,
     /// Behind the last frame.
     end: u64,
@@ -36,7 +38,7 @@ pub(super) fn path(folder: &Path, number: u64) -> PathBuf {
 
 impl Segment {
     /// Makes the file `number`; durable, with its name, when this returns.
-    pub(super) fn create(folder: &Path, number: u64, salt: u64) -> Result<Self, LogError> {
+    pub(super) fn create(folder: &Path, number: u64, salt: u64, disk: &Disk) -> Result<Self, LogError> {
         let path = path(folder, number);
         let header = FileHeader { number, salt };
         let file = create_file(&path)?;
@@ -44,6 +46,7 @@ impl Segment {
         let mut segment = Self {
             file,
             path,
+            disk: disk.clone(),
             header,
             end,
             allocated: 0,
@@ -62,12 +65,13 @@ impl Segment {
             .write_all_at(&self.header.encode(), 0)
             .map_err(failed("write", &self.path))?;
         self.allocated = self.end;
-        self.file.sync_all().map_err(failed("sync", &self.path))?;
-        sync_folder(folder)
+        let synced = self.disk.sync_all(&self.file, &self.path);
+        synced.map_err(failed("sync", &self.path))?;
+        self.disk.sync_folder(folder)
     }
 
     /// Goes on with a file that has frames up to `end`.
-    pub(super) fn reopen(path: &Path, header: FileHeader, end: u64) -> Result<Self, LogError> {
+    pub(super) fn reopen(path: &Path, header: FileHeader, end: u64, disk: &Disk) -> Result<Self, LogError> {
         let file = OpenOptions::new()
             .read(true)
             .write(true)
@@ -78,6 +82,7 @@ impl Segment {
         Ok(Self {
             file,
             path: path.to_owned(),
+            disk: disk.clone(),
             header,
             end,
             allocated,
@@ -126,7 +131,7 @@ impl Segment {
         }
         self.file.write_all_at(frame, self.end)?;
         self.allocated = self.allocated.max(end);
-        self.file.sync_data()
+        self.disk.sync_data(&self.file, &self.path)
     }
 
     /// Writes zeros ahead, if there is space for them.
@@ -148,7 +153,8 @@ impl Segment {
         if !self.tainted {
             return Ok(());
         }
-        let cleaned = self.file.set_len(self.end).and_then(|()| self.file.sync_data());
+        let cut = self.file.set_len(self.end);
+        let cleaned = cut.and_then(|()| self.disk.sync_data(&self.file, &self.path));
         cleaned.map_err(failed("repair", &self.path))?;
         self.allocated = self.end;
         self.tainted = false;
@@ -185,7 +191,7 @@ pub(super) fn read(path: &Path, number: u64, last: bool) -> Result<Option<Conten
             return Err(damaged(path, &format!("it says that it is file {}", header.number)));
         }
         Err(BadHeader::Empty) if last => return Ok(None),
-        Err(BadHeader::Version(version)) => return Err(unknown_format(path, &version.to_string())),
+        Err(BadHeader::Version(version)) => return Err(unknown_format(path, &version.to_string(), "1")),
         Err(BadHeader::Empty | BadHeader::Damaged) => {
             return Err(damaged(path, "it does not start like a journal"));
         }
