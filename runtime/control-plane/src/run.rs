@@ -25,7 +25,7 @@ use planesmith_server::openapi::OpenApi;
 use planesmith_server::routes::Routes;
 use planesmith_server::stores::{ObjectLister, Stores, StoresOptions};
 use planesmith_server::trace::Tracer;
-use planesmith_store::{MemoryLog, Storage, StorageOptions, WriteError};
+use planesmith_store::{Alarm, MemoryLog, Storage, StorageOptions, WriteError};
 use planesmith_store_sled::SledLog;
 
 use crate::admission::{self, Setup};
@@ -335,6 +335,7 @@ fn assemble(
         .in_front_of(extensions)
         .with_check(storage_check("etcd", storage))
         .with_check(storage_check("etcd-readiness", storage).only_ready())
+        .with_check(alarms_check(storage))
         // What is kept of objects in memory is read when the store is opened, before anything is served.
         .with_check(HealthCheck::new("informer-sync", || Ok(())).only_ready());
     let keys_url = options.service_accounts.service_account_jwks_uri.as_deref();
@@ -383,6 +384,21 @@ fn storage_check(name: &'static str, storage: &Storage) -> HealthCheck {
         Ok(()) | Err(WriteError::Full) => Ok(()),
         Err(error) => Err(error.to_string()),
     })
+}
+
+/// What is wrong with the store and does not pass by itself. Reading goes on, and a restart would not help, so it counts at
+/// `/readyz` only, and tells why.
+fn alarms_check(storage: &Storage) -> HealthCheck {
+    let storage = storage.clone();
+    let check = HealthCheck::new("storage-alarms", move || {
+        let alarms: Vec<String> = storage.alarms().iter().map(Alarm::to_string).collect();
+        if alarms.is_empty() {
+            Ok(())
+        } else {
+            Err(alarms.join("; "))
+        }
+    });
+    check.only_ready().with_told_reason()
 }
 
 /// Says what is served, where, and what to type next.

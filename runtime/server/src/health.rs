@@ -15,6 +15,7 @@ type Look = Box<dyn Fn() -> BoxFuture<'static, Result<(), String>> + Send + Sync
 pub struct HealthCheck {
     name: Cow<'static, str>,
     endpoints: Endpoints,
+    is_told: bool,
     look: Look,
 }
 
@@ -48,6 +49,7 @@ impl HealthCheck {
         Self {
             name: name.into(),
             endpoints: Endpoints::All,
+            is_told: false,
             look: Box::new(move || Box::pin(look())),
         }
     }
@@ -56,6 +58,13 @@ impl HealthCheck {
     #[must_use]
     pub fn only_ready(mut self) -> Self {
         self.endpoints = Endpoints::Ready;
+        self
+    }
+
+    /// The same check, whose reasons are fit for everyone: verbose answers show them, where other checks' are withheld.
+    #[must_use]
+    pub fn with_told_reason(mut self) -> Self {
+        self.is_told = true;
         self
     }
 

@@ -7,8 +7,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
-use planesmith_store::Revision;
 use planesmith_store::log::{Batch, Loader, Log, LogError, Opened, Record};
+use planesmith_store::{Alarm, AlarmKind, Alarms, Revision};
 
 use crate::disk::{Disk, SyncFault};
 use crate::folder::Folder;
@@ -53,6 +53,7 @@ pub struct SledLog {
     /// Beside the locks, so that nobody waits for the disk to know them.
     journal_bytes: AtomicU64,
     state_bytes: AtomicU64,
+    alarms: Alarms,
 }
 
 #[derive(Debug)]
@@ -140,6 +141,7 @@ impl SledLog {
             journal_bytes: AtomicU64::new(0),
             state_bytes: AtomicU64::new(generations.size()),
             settling: Mutex::new(Some(Settling::new(generations))),
+            alarms: Alarms::default(),
         })
     }
 
@@ -280,7 +282,19 @@ impl Log for SledLog {
         let journal = journal.as_mut().ok_or_else(|| self.closed())?;
         let appended = journal.append(batch);
         self.note_size(journal);
+        match &appended {
+            Ok(()) => self.alarms.clear(AlarmKind::NoSpace),
+            Err(LogError::Full) => {
+                let reason = "the disk is full; writes are refused until there is space";
+                self.alarms.raise(AlarmKind::NoSpace, reason, &self.path.display());
+            }
+            Err(_) => {}
+        }
         appended
+    }
+
+    fn alarms(&self) -> Vec<Alarm> {
+        self.alarms.all()
     }
 
     fn compact(&self, floor: Revision) -> Result<bool, LogError> {

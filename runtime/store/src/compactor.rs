@@ -6,11 +6,11 @@ use std::time::Duration;
 
 use tokio::sync::watch;
 
-use crate::Revision;
 use crate::clock::Clock;
 use crate::horizon::Horizon;
 use crate::log::{Batch, Log};
 use crate::storage::{Collections, StorageOptions};
+use crate::{AlarmKind, Alarms, Revision};
 
 /// Events that one collection forgets under one lock.
 const STEP: usize = 512;
@@ -194,15 +194,23 @@ pub(crate) struct Compactor {
     log: Arc<dyn Log>,
     horizon: Arc<Horizon>,
     collections: Collections,
+    alarms: Alarms,
 }
 
 impl Compactor {
-    pub(crate) fn new(marks: Arc<Marks>, log: Arc<dyn Log>, horizon: Arc<Horizon>, collections: Collections) -> Self {
+    pub(crate) fn new(
+        marks: Arc<Marks>,
+        log: Arc<dyn Log>,
+        horizon: Arc<Horizon>,
+        collections: Collections,
+        alarms: Alarms,
+    ) -> Self {
         Self {
             marks,
             log,
             horizon,
             collections,
+            alarms,
         }
     }
 
@@ -226,9 +234,13 @@ impl Compactor {
         loop {
             match self.log.compact(floor) {
                 Ok(true) if !self.marks.lock().closed => {}
-                Ok(_) => return,
+                Ok(_) => {
+                    self.alarms.clear(AlarmKind::Settling);
+                    return;
+                }
                 Err(error) => {
-                    tracing::warn!(%error, "the store could not give disk space back; trying again later");
+                    let reason = format!("history cannot be settled: {}", error.reason());
+                    self.alarms.raise(AlarmKind::Settling, reason, &error);
                     let state = self.marks.lock();
                     let waited = self
                         .marks

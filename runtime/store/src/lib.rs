@@ -11,6 +11,7 @@
 //!
 //! This crate knows nothing of what the bytes mean, nor of kinds, HTTP or selectors' syntax.
 
+mod alarm;
 mod clock;
 mod collection;
 mod committer;
@@ -31,6 +32,7 @@ mod storage;
 mod watcher;
 mod write;
 
+pub use alarm::{Alarm, AlarmKind, Alarms};
 pub use clock::{Clock, ManualClock, SystemClock};
 pub use collection::{At, Collection, CollectionStats, Compacted, ListQuery, Page};
 pub use draft::Draft;

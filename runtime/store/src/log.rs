@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 
-use crate::Revision;
+use crate::{Alarm, Revision};
 
 /// One write as a backend keeps it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -90,6 +90,11 @@ pub trait Log: Send + Sync {
     /// Bytes on disk.
     fn size(&self) -> u64;
 
+    /// What is wrong with the backend and lasts. It may ask the operating system, but waits for nothing. Default: nothing.
+    fn alarms(&self) -> Vec<Alarm> {
+        Vec::new()
+    }
+
     /// Lets go of everything; nothing is called afterwards.
     ///
     /// # Errors
@@ -115,6 +120,10 @@ impl Log for Box<dyn Log> {
 
     fn size(&self) -> u64 {
         (**self).size()
+    }
+
+    fn alarms(&self) -> Vec<Alarm> {
+        (**self).alarms()
     }
 
     fn close(&self) -> Result<(), LogError> {
@@ -143,4 +152,44 @@ pub enum LogError {
         #[source]
         source: std::io::Error,
     },
+}
+
+impl LogError {
+    /// The cause in words for clients: without paths or other facts about the host, which the error itself may have.
+    #[must_use]
+    pub fn reason(&self) -> String {
+        match self {
+            Self::Full => "the disk is full".to_owned(),
+            Self::Unreadable(_) => "the data cannot be read".to_owned(),
+            Self::InUse(_) => "the data is used by somebody else".to_owned(),
+            // The operating system's own words name no file; those of others may.
+            Self::Io { source, .. } if source.raw_os_error().is_some() => source.to_string(),
+            Self::Io { source, .. } => source.kind().to_string(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::{Error, ErrorKind};
+
+    use super::LogError;
+
+    #[test]
+    fn a_reason_for_clients_names_no_file() {
+        let io = |source| LogError::Io {
+            context: "cannot sync /srv/secret".to_owned(),
+            source,
+        };
+        for (error, expected) in [
+            (
+                LogError::Unreadable("/srv/secret is damaged".to_owned()),
+                "the data cannot be read",
+            ),
+            (io(Error::from_raw_os_error(5)), "Input/output error (os error 5)"),
+            (io(Error::new(ErrorKind::TimedOut, "/srv/secret")), "timed out"),
+        ] {
+            assert_eq!(error.reason(), expected);
+        }
+    }
 }

@@ -17,7 +17,7 @@ use crate::compactor::{Compactor, Marks};
 use crate::horizon::Horizon;
 use crate::log::{Log, LogError};
 use crate::write::{Sequencer, WriteError};
-use crate::{Collection, Indexer, Revision};
+use crate::{Alarm, Alarms, Collection, Indexer, Revision, alarm};
 
 /// How a store behaves.
 #[derive(Clone, Debug)]
@@ -81,6 +81,7 @@ struct Shared {
     queue: Arc<Queue>,
     marks: Arc<Marks>,
     log: Arc<dyn Log>,
+    alarms: Alarms,
     collections: Collections,
     unclaimed: Mutex<Unclaimed>,
     threads: Mutex<Vec<JoinHandle<()>>>,
@@ -150,11 +151,13 @@ impl Storage {
             collections.clone(),
             Arc::clone(&options.clock),
         );
+        let alarms = Alarms::default();
         let compactor = Compactor::new(
             Arc::clone(&marks),
             Arc::clone(&log),
             Arc::clone(&horizon),
             collections.clone(),
+            alarms.clone(),
         );
         let threads = vec![
             spawn("store-commit", move || committer.run())?,
@@ -165,6 +168,7 @@ impl Storage {
             queue,
             marks,
             log,
+            alarms,
             collections,
             unclaimed: Mutex::new(unclaimed),
             threads: Mutex::new(threads),
@@ -260,6 +264,13 @@ impl Storage {
     /// What the last write failed with, or [`WriteError::Closed`].
     pub fn health(&self) -> Result<(), WriteError> {
         self.shared.queue.health()
+    }
+
+    /// What is wrong with the store and lasts, at most one alarm of each kind; empty when all is well.
+    #[must_use]
+    pub fn alarms(&self) -> Vec<Alarm> {
+        let shared = &self.shared;
+        alarm::merged(shared.alarms.all().into_iter().chain(shared.log.alarms()))
     }
 
     /// Closes the store: writes that are queued become durable, later ones are refused with

@@ -85,7 +85,12 @@ impl Endpoint {
                     let _ = writeln!(lines, "[+]{name} ok");
                 }
                 Err(reason) => {
-                    let _ = writeln!(lines, "[-]{name} failed: reason withheld");
+                    let told = if verbose && check.is_told {
+                        &*reason
+                    } else {
+                        "reason withheld"
+                    };
+                    let _ = writeln!(lines, "[-]{name} failed: {told}");
                     let _ = write!(failed, "{}{name}: {reason}", if failed.is_empty() { "" } else { "; " });
                 }
             }

@@ -29,6 +29,23 @@ async fn a_failure_is_always_told_in_full_but_without_the_reason() {
 }
 
 #[tokio::test]
+async fn a_reason_that_is_fit_for_everyone_is_told_to_who_wants_details() {
+    let alarm = HealthCheck::new("storage-alarms", || Err("no-space: the disk is full".to_owned()));
+    let checks = vec![Arc::new(alarm.with_told_reason())];
+    let endpoint = Endpoint::new("readyz", checks, Arc::default());
+    for (path, reason) in [
+        ("/readyz", "reason withheld"),
+        ("/readyz?verbose", "no-space: the disk is full"),
+    ] {
+        let request = Request::get(path).body(Body::empty()).unwrap();
+        let response = endpoint.router().oneshot(request).await.unwrap();
+        let body = response.into_body().collect().await.unwrap().to_bytes();
+        let expected = format!("[-]storage-alarms failed: {reason}\nreadyz check failed\n");
+        assert_eq!(String::from_utf8_lossy(&body), expected, "{path}");
+    }
+}
+
+#[tokio::test]
 async fn excluded_checks_do_not_count() {
     check("/livez?exclude=store", "200 ok").await;
     check(

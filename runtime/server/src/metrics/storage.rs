@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
 
-use planesmith_store::Storage;
+use planesmith_store::{AlarmKind, Storage};
 use prometheus::{IntCounterVec, IntGaugeVec, Registry};
 
 use super::{counters, gauges};
@@ -25,6 +25,7 @@ pub(super) struct StorageMetrics {
     kept_changes: IntGaugeVec,
     revision: IntGaugeVec,
     bytes: IntGaugeVec,
+    alarms: IntGaugeVec,
     storage: OnceLock<Storage>,
 }
 
@@ -73,6 +74,11 @@ impl StorageMetrics {
                 "Size of the store on disk, in bytes.",
                 &["storage_cluster_id"],
             ),
+            alarms: gauges(
+                "planesmith_storage_alarm",
+                "1 while the store has an alarm of this kind, otherwise 0. /readyz?verbose tells the reason.",
+                &["kind"],
+            ),
             storage: OnceLock::new(),
         }
     }
@@ -112,6 +118,11 @@ impl StorageMetrics {
         if let Some(storage) = self.storage.get() {
             let bytes = number(storage.stats().disk_bytes);
             self.bytes.with_label_values(&["etcd-0"]).set(bytes);
+            let raised = storage.alarms();
+            for kind in AlarmKind::ALL {
+                let is_raised = raised.iter().any(|alarm| alarm.kind == kind);
+                self.alarms.with_label_values(&[kind.name()]).set(i64::from(is_raised));
+            }
         }
     }
 }

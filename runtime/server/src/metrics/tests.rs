@@ -2,6 +2,8 @@ use std::sync::Arc;
 
 use http::{HeaderMap, Method, StatusCode, Uri};
 use http_body_util::BodyExt;
+use planesmith_store::log::{Batch, Loader, Log, LogError, Opened};
+use planesmith_store::{Alarm, AlarmKind, Alarms, Revision, Storage, StorageOptions};
 
 use super::{Marks, Metrics, RequestMetrics};
 use crate::chain::SharedTable;
@@ -57,6 +59,50 @@ async fn what_clients_invent_is_no_label() {
         r#"apiserver_current_inflight_requests{request_kind="mutating"} 0"#.to_owned(),
     ] {
         assert!(text.contains(&line), "{line}\n{text}");
+    }
+}
+
+/// A store whose alarms are raised by hand.
+#[derive(Clone, Default)]
+struct Alarming(Alarms);
+
+impl Log for Alarming {
+    fn load(&self, _loader: &mut dyn Loader) -> Result<Opened, LogError> {
+        Ok(Opened::default())
+    }
+
+    fn append(&self, _batch: &Batch) -> Result<(), LogError> {
+        Ok(())
+    }
+
+    fn compact(&self, _floor: Revision) -> Result<bool, LogError> {
+        Ok(false)
+    }
+
+    fn size(&self) -> u64 {
+        0
+    }
+
+    fn alarms(&self) -> Vec<Alarm> {
+        self.0.all()
+    }
+}
+
+#[tokio::test]
+async fn alarms_of_the_store_are_shown_while_they_are_raised() {
+    let log = Alarming::default();
+    let metrics = Metrics::new();
+    metrics.show_storage(Storage::open(log.clone(), &StorageOptions::default()).unwrap());
+    for raised in [false, true, false] {
+        match raised {
+            true => log.0.raise(AlarmKind::NoSpace, "a reason with any words", &"details"),
+            false => log.0.clear(AlarmKind::NoSpace),
+        }
+        let text = shown(&metrics).await;
+        let no_space = format!("planesmith_storage_alarm{{kind=\"no-space\"}} {}", u8::from(raised));
+        for line in [&*no_space, "planesmith_storage_alarm{kind=\"settling\"} 0"] {
+            assert!(text.contains(line), "{line}\n{text}");
+        }
     }
 }
 
