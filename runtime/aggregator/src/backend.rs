@@ -189,7 +189,7 @@ impl Backend {
             }
         };
         introduce(&ctx, &target, &mut parts.headers);
-        let call = Call { ctx, parts };
+        let call = Call::new(ctx, parts);
         match forward(&call, body, &target, link).await {
             Ok(answer) if self.rejects_redirects => without_redirect(answer),
             Ok(answer) => answer,

@@ -5,13 +5,14 @@
 mod converted;
 mod forms;
 mod object_part;
+mod offloaded;
 mod render;
 mod responder;
 mod served;
 mod source;
 mod subresource;
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use axum::body::Body;
 use axum::response::Response;
@@ -24,6 +25,7 @@ use planesmith_machinery::status::{ApiError, ApiResult};
 use planesmith_store::Revision;
 
 use crate::metrics::ResourceMetrics;
+use crate::offload::Turns;
 use crate::request::{Context, Query, Stage, Verb};
 use crate::reservations::{Gone, Reservations};
 use crate::response;
@@ -65,9 +67,21 @@ pub struct Call {
     pub ctx: Context,
     /// Its head.
     pub parts: Parts,
+    /// Where its expensive work is done; made for the first piece.
+    turns: OnceLock<Turns>,
 }
 
 impl Call {
+    /// A request that passed the filters with `ctx`.
+    #[must_use]
+    pub fn new(ctx: Context, parts: Parts) -> Self {
+        Self {
+            ctx,
+            parts,
+            turns: OnceLock::new(),
+        }
+    }
+
     /// The parameters of the query.
     #[must_use]
     pub fn query(&self) -> Query<'_> {
@@ -279,7 +293,7 @@ impl ResourceHandler for Endpoint {
     fn serve(self: Arc<Self>, ctx: Context, request: Request<Body>) -> BoxFuture<'static, Response> {
         Box::pin(async move {
             let (parts, body) = request.into_parts();
-            let call = Call { ctx, parts };
+            let call = Call::new(ctx, parts);
             match self.answer(&call, body).await {
                 Ok(response) => response,
                 Err(error) => response::failure(&call.parts, &error),

@@ -4,9 +4,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use planesmith_machinery::room::most_for;
 use planesmith_machinery::status::{ApiError, ApiResult};
-use tokio::sync::Semaphore;
-
-use crate::aside::{LARGE, aside};
+use tokio::sync::{Semaphore, SemaphorePermit};
 
 const MIB: usize = 1 << 20;
 /// Memory for all that is being made of large bodies, in MiB: two of the largest size at a time, or a hundred of the smallest
@@ -14,6 +12,9 @@ const MIB: usize = 1 << 20;
 const WORKED_ON: usize = 1024;
 /// Bytes of objects of writes that wait for somebody. Two hundred ordinary ones of the largest size are fewer.
 const WAITING: usize = 2 << 30;
+/// Bytes of documents from which on work on them needs memory that counts. As many smaller ones as may be worked on at once
+/// take little.
+const LARGE: usize = 64 << 10;
 /// Bytes of a body from which on it counts what its object takes. Nothing that is made of fewer takes more than 2 MiB, and how
 /// many there are is bounded by the requests in flight.
 const COUNTED: usize = 8 << 10;
@@ -47,18 +48,16 @@ impl Default for LargeBodies {
 }
 
 impl LargeBodies {
-    /// Does `work`, which makes something of documents of about `size` bytes, as soon as there is memory for that. Who came
-    /// first goes first.
-    ///
-    /// Small documents need no turn: as many are worked on as the runtime has workers.
-    pub(crate) async fn work<T>(&self, size: usize, work: impl FnOnce() -> T) -> T {
+    /// Reserves memory for work on documents of about `size` bytes, until the result is dropped. Requests get it in the order
+    /// in which they ask. Small documents need none.
+    pub(crate) async fn reserve(&self, size: usize) -> Option<SemaphorePermit<'_>> {
         if size < LARGE {
-            return work();
+            return None;
         }
         let wanted = (most_for(size) / MIB).min(WORKED_ON);
         // The semaphore is never closed.
-        let _turn = self.turns.acquire_many(u32::try_from(wanted).unwrap_or_default()).await;
-        aside(size, work)
+        let wanted = u32::try_from(wanted).unwrap_or_default();
+        self.turns.acquire_many(wanted).await.ok()
     }
 
     /// Counts what `weigh` says, of documents of about `size` bytes, for as long as the result lives.
@@ -92,16 +91,27 @@ mod tests {
     use super::*;
 
     #[test]
-    fn large_bodies_wait_for_their_turn_and_small_ones_do_not() {
+    fn large_bodies_wait_for_memory_and_small_ones_do_not() {
         let bodies = LargeBodies::default();
         let taken = bodies.turns.try_acquire_many(900).expect("free");
-        let mut waiting = pin!(bodies.work(3 * MIB, || 1));
+        let mut waiting = pin!(bodies.reserve(3 * MIB));
         let mut cx = Context::from_waker(Waker::noop());
         assert!(waiting.poll_unpin(&mut cx).is_pending());
-        assert_eq!(bodies.work(1000, || 2).now_or_never(), Some(2));
+        assert!(
+            bodies
+                .reserve(1000)
+                .now_or_never()
+                .is_some_and(|reserved| reserved.is_none())
+        );
         drop(taken);
         assert!(waiting.poll_unpin(&mut cx).is_ready());
-        assert_eq!(bodies.work(usize::MAX / 1000, || 3).now_or_never(), Some(3));
+    }
+
+    #[test]
+    fn a_body_of_any_size_gets_memory_in_the_end() {
+        let bodies = LargeBodies::default();
+        let reserved = bodies.reserve(usize::MAX / 1000).now_or_never();
+        assert!(reserved.is_some_and(|reserved| reserved.is_some()));
     }
 
     #[test]

@@ -4,7 +4,6 @@
 //! not know), [`filters`] (what happens to every request), [`request`] (what is asked), [`routes`] (who answers),
 //! [`endpoint`] (one kind in one version), [`stores`] (what endpoints share), then the answers themselves.
 
-mod aside;
 pub mod body;
 pub mod chain;
 mod compression;
@@ -24,6 +23,7 @@ mod listed;
 pub mod listener;
 pub mod metrics;
 pub mod negotiation;
+mod offload;
 pub mod openapi;
 mod process_pages;
 pub mod proxy;

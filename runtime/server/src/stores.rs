@@ -20,6 +20,7 @@ use planesmith_store::{Clock, Storage, SystemClock};
 use crate::endpoint::{Responder, Source, Subresource, Subresources};
 use crate::large_bodies::LargeBodies;
 use crate::metrics::SharedMetrics;
+use crate::offload::Offload;
 use crate::reservations::Reservations;
 
 pub use indexer::row_of;
@@ -51,6 +52,7 @@ struct Shared {
     responders: Registry<Arc<dyn Responder>>,
     sources: Registry<Arc<dyn Source>>,
     large_bodies: LargeBodies,
+    offload: Arc<Offload>,
 }
 
 /// What endpoints of some kinds have of their own, by group and resource. Locked only while endpoints are made.
@@ -136,10 +138,16 @@ impl Stores {
             responders: Registry::default(),
             sources: Registry::default(),
             large_bodies: LargeBodies::default(),
+            offload: Arc::default(),
         };
         Self {
             shared: Arc::new(shared),
         }
+    }
+
+    /// Runs expensive work beside the runtime's workers.
+    pub(crate) fn offload(&self) -> &Arc<Offload> {
+        &self.shared.offload
     }
 
     /// What large bodies wait for.

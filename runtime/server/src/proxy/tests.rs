@@ -26,7 +26,7 @@ fn call(parts: Parts) -> Call {
         peer: Some("192.0.2.7".parse().unwrap()),
         ..Context::unknown(shutdown)
     };
-    Call { ctx, parts }
+    Call::new(ctx, parts)
 }
 
 /// A backend that answers one request with `answer`; what it was asked comes out of the task.

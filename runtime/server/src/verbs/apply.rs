@@ -19,13 +19,16 @@ use super::update::{Change, Made, Part};
 use super::write::Write;
 use crate::endpoint::{Call, Endpoint};
 use crate::negotiation::Output;
+use crate::offload::Cost;
 
 impl Endpoint {
     /// Makes a part of an object what a manager wants of it; an object that is missing is made.
     pub(super) async fn apply(&self, call: &Call, body: Bytes, part: Part<'_>, output: Output) -> ApiResult<Response> {
         let options = WriteOptions::for_apply(call.query())?;
         let bodies = self.stores().large_bodies();
-        let sent = bodies.work(body.len(), || Sent::read(&body)).await?;
+        // Without a look at it, an apply is YAML.
+        let cost = Cost::of_yaml(body.len());
+        let sent = self.run(call, body.len(), cost, || Sent::read(&body)).await??;
         let _counted = bodies.count(body.len(), || weight::of_tree(&sent.document))?;
         let write = Write::new(self, call, &options, body.len())
             .of_part(part)
@@ -88,7 +91,9 @@ impl Endpoint {
     ) -> ApiResult<Response> {
         let options = WriteOptions::for_apply(call.query())?;
         let bodies = self.stores().large_bodies();
-        let sent = bodies.work(body.len(), || Sent::read(&body)).await?;
+        // Without a look at it, an apply is YAML.
+        let cost = Cost::of_yaml(body.len());
+        let sent = self.run(call, body.len(), cost, || Sent::read(&body)).await??;
         let _counted = bodies.count(body.len(), || weight::of_tree(&sent.document))?;
         let write = Write::new(self, call, &options, body.len()).with_managers();
         drop(body);

@@ -20,6 +20,7 @@ use crate::endpoint::{Call, Endpoint};
 use crate::generated_name::generated_name;
 use crate::metrics::{BodyUse, StoreUse};
 use crate::negotiation::Offer;
+use crate::offload::Cost;
 use crate::reservations::Held;
 
 /// How often a generated name may turn out to be taken.
@@ -41,7 +42,8 @@ impl Endpoint {
             Ok((write, object))
         };
         let bodies = self.stores().large_bodies();
-        let (write, mut object) = bodies.work(body.len(), begin).await?;
+        let cost = Cost::of_body(format, body.len());
+        let (write, mut object) = self.run(call, body.len(), cost, begin).await??;
         drop(body);
         let _counted = bodies.count(write.size, || weight::of_object(&*object))?;
         write.track(write.size, None, &mut *object).await;

@@ -26,6 +26,7 @@ use super::write::{Outcome, Write};
 use crate::endpoint::{Call, Endpoint, no_list};
 use crate::metrics::BodyUse;
 use crate::negotiation::{Offer, Output, Target};
+use crate::offload::Cost;
 use crate::request::Query;
 use crate::response;
 use crate::table;
@@ -83,7 +84,8 @@ impl Endpoint {
         let decoder = self.decoder(call, expected, &options);
         let mut scale = Scale::default();
         let read = || decoder.read(format, &body, &mut scale);
-        self.stores().large_bodies().work(body.len(), read).await?;
+        let cost = Cost::of_body(format, body.len());
+        self.run(call, body.len(), cost, read).await??;
         self.check_own_names(&mut scale.metadata, call)?;
         let write = Write::new(self, call, &options, body.len()).through_scale(facts.spec_replicas);
         let make = |live: &dyn Object| scaled(live, &scale, facts).map(Made::from);

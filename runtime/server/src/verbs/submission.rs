@@ -20,6 +20,7 @@ use crate::endpoint::{Call, Endpoint, Subject};
 use crate::large_bodies::Counted;
 use crate::metrics::BodyUse;
 use crate::negotiation::{Format, Offer, Output, negotiate};
+use crate::offload::Cost;
 use crate::request::Query;
 use crate::response;
 
@@ -107,7 +108,8 @@ impl Endpoint {
             Ok((write, object))
         };
         let bodies = self.stores().large_bodies();
-        let (write, mut object) = bodies.work(body.len(), begin).await?;
+        let cost = Cost::of_body(format, body.len());
+        let (write, mut object) = self.run(call, body.len(), cost, begin).await??;
         drop(body);
         let counted = bodies.count(write.size, || weight::of_object(&*object))?;
         write.track(write.size, None, &mut *object).await;

@@ -23,6 +23,7 @@ use super::write::{Outcome, Write, store_failure};
 use crate::endpoint::{Call, Endpoint, PartRules};
 use crate::metrics::{BodyUse, StoreUse};
 use crate::negotiation::Offer;
+use crate::offload::Cost;
 use crate::request::Stage;
 use crate::reservations::Held;
 
@@ -128,7 +129,8 @@ impl Endpoint {
             Ok((write, object))
         };
         let bodies = self.stores().large_bodies();
-        let (write, object) = bodies.work(body.len(), begin).await?;
+        let cost = Cost::of_body(format, body.len());
+        let (write, object) = self.run(call, body.len(), cost, begin).await??;
         drop(body);
         let _counted = bodies.count(write.size, || weight::of_object(&*object))?;
         let creates = matches!(part, Part::Object) && self.kind().behavior.create_on_update;
@@ -183,7 +185,8 @@ impl Write<'_> {
                     let resource = self.endpoint.kind().group_resource();
                     return Err(ApiError::wrong_uid_on_update(&resource, name, &key, change.uid, ""));
                 }
-                let made = self.endpoint.stores().large_bodies().work(self.size, make).await?;
+                let cost = Cost::of_json(self.size);
+                let made = self.endpoint.run(self.call, self.size, cost, make).await??;
                 match Box::pin(self.create_missing(made)).await? {
                     Some(outcome) => return Ok(Changed { outcome, created: true }),
                     None => continue,
@@ -228,12 +231,14 @@ impl Write<'_> {
             None => self.in_turn(size, || self.endpoint.store().decode(entry)).await?,
         };
         let begin = || self.begin_change(key, entry, &*old, change);
-        let Begun { live, mut new, emptied } = bodies.work(size, begin).await?;
+        let cost = Cost::of_json(size);
+        let Begun { live, mut new, emptied } = self.endpoint.run(self.call, size, cost, begin).await??;
         self.track_patched(size, Some(live.as_deref().unwrap_or(&*old)), &mut *new, &emptied)
             .await;
         drop(live);
         new.meta_mut().resource_version = entry.revision().to_string();
-        let mut new = bodies.work(size, || self.to_working_version(new)).await?;
+        let convert = || self.to_working_version(new);
+        let mut new = self.endpoint.run(self.call, size, cost, convert).await??;
         let _counted = bodies.count(size, || weight::of_object(&*old) + weight::of_object(&*new))?;
         self.mutate(Operation::Update, &mut new, Some(&*old)).await?;
         let mut held = match self.endpoint.reservations() {

@@ -25,11 +25,11 @@ use super::options::{DeleteOptions, WriteOptions};
 use super::owners;
 use super::scale::number_at;
 use super::update::Part;
-use crate::aside::aside;
 use crate::body;
 use crate::endpoint::{Call, Endpoint, Subject};
 use crate::metrics::{BodyUse, StoreUse};
 use crate::negotiation::{Format, Output};
+use crate::offload::{Cost, block_in_place};
 use crate::request::Stage;
 use crate::stores::row_of;
 
@@ -186,14 +186,20 @@ impl<'a> Write<'a> {
         self.in_turn(size, || self.track_now(live, new, emptied)).await;
     }
 
-    /// Does `work` on documents of about `size` bytes when it has its turn.
+    /// Runs `work` on documents of about `size` bytes.
     pub(super) async fn in_turn<T>(&self, size: usize, work: impl FnOnce() -> T) -> T {
-        let custom = self.endpoint.kind().custom;
-        match custom.is_some_and(CustomKind::has_converter) {
-            // A converter may be asked, about managers of other versions for example, and no turn lasts as long as that.
-            true => aside(size, work),
-            false => self.endpoint.stores().large_bodies().work(size, work).await,
+        let cost = Cost::of_json(size);
+        match self.may_ask_a_converter() {
+            // No turn lasts while somebody else is waited for.
+            true if cost >= Cost::INLINE => block_in_place(work),
+            true => work(),
+            false => self.endpoint.finish(self.call, size, cost, work).await,
         }
+    }
+
+    /// True if work on objects may ask a conversion webhook, about managers of other versions for example.
+    fn may_ask_a_converter(&self) -> bool {
+        self.endpoint.kind().custom.is_some_and(CustomKind::has_converter)
     }
 
     fn track_now(&self, live: Option<&dyn Object>, new: &mut dyn Object, emptied: &Set<'static>) {

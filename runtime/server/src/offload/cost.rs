@@ -1,0 +1,75 @@
+//! What work is expected to cost.
+
+use std::ops::Add;
+
+use crate::negotiation::Format;
+
+/// Expected processor time, on one core of an ordinary machine. Estimates are rough and rather too high than too low.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Cost {
+    nanos: u64,
+}
+
+impl Cost {
+    /// Work below this runs where it is: taking a thread out of the runtime takes some 20 microseconds, and nobody notices
+    /// a worker that is busy for half a millisecond.
+    pub(crate) const INLINE: Cost = Cost { nanos: 500_000 };
+
+    /// Work from this on is long, and waits for other long work only.
+    pub(crate) const LONG: Cost = Cost { nanos: 20_000_000 };
+
+    /// Time of `nanos` nanoseconds.
+    pub(crate) const fn of_nanos(nanos: u64) -> Self {
+        Self { nanos }
+    }
+
+    /// One step of a write or read on an object that takes `bytes` in JSON: to decode, check, track or encode it.
+    pub(crate) const fn of_json(bytes: usize) -> Self {
+        Self::per_byte(bytes, 8)
+    }
+
+    /// Encoding or decoding `bytes` of a document in protobuf, CBOR or as rows of a Table; or pretty JSON.
+    pub(crate) const fn of_other_form(bytes: usize) -> Self {
+        Self::per_byte(bytes, 16)
+    }
+
+    /// Encoding or decoding `bytes` of a document in YAML.
+    pub(crate) const fn of_yaml(bytes: usize) -> Self {
+        Self::per_byte(bytes, 128)
+    }
+
+    /// Making an object of a body of `bytes` that comes as `format`.
+    pub(crate) const fn of_body(format: Format, bytes: usize) -> Self {
+        match format {
+            Format::Json => Self::of_json(bytes),
+            Format::Protobuf | Format::Cbor => Self::of_other_form(bytes),
+            Format::Yaml => Self::of_yaml(bytes),
+        }
+    }
+
+    const fn per_byte(bytes: usize, nanos: u64) -> Self {
+        // Bodies are counted in megabytes.
+        Self::of_nanos((bytes as u64).saturating_mul(nanos))
+    }
+}
+
+impl Add for Cost {
+    type Output = Self;
+
+    fn add(self, other: Self) -> Self {
+        Self::of_nanos(self.nanos.saturating_add(other.nanos))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_form_decides_with_the_size_where_documents_are_worked_on() {
+        assert!(Cost::of_json(32 << 10) < Cost::INLINE && Cost::of_json(64 << 10) >= Cost::INLINE);
+        assert!(Cost::of_yaml(2 << 10) < Cost::INLINE && Cost::of_yaml(4 << 10) >= Cost::INLINE);
+        assert!(Cost::of_yaml(1 << 20) >= Cost::LONG && Cost::of_json(1 << 20) < Cost::LONG);
+        assert_eq!(Cost::of_yaml(usize::MAX) + Cost::INLINE, Cost::of_nanos(u64::MAX));
+    }
+}

@@ -1,0 +1,305 @@
+//! A bounded number of threads, and those that wait for one.
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use tokio::sync::oneshot;
+
+use super::block_in_place;
+
+/// Pieces of work that may wait, however short they are.
+const MOST_WAITING: usize = 1024;
+
+/// The longest time that a piece of work may be expected to wait.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// Threads that work, each on one piece at a time. The users that wait get the next thread in rotation.
+#[derive(Debug)]
+pub(super) struct Lane {
+    width: usize,
+    state: Mutex<State>,
+}
+
+/// Too many wait already.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Full;
+
+/// The right to keep a thread; handed to the next one in the queue when it is dropped.
+#[derive(Debug)]
+pub(super) struct Slot {
+    lane: Arc<Lane>,
+    took: Option<Duration>,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    running: usize,
+    waiting: usize,
+    /// Those that wait, by user; the user whose turn is next comes first.
+    queues: VecDeque<Queue>,
+    next_ticket: u64,
+    /// How long a piece of work took lately.
+    typical: Duration,
+}
+
+/// What waits of one user, in order.
+#[derive(Debug)]
+struct Queue {
+    user: u64,
+    waiting: VecDeque<(u64, oneshot::Sender<Slot>)>,
+}
+
+/// A place in the queue, left when this is dropped.
+struct Ticket<'a> {
+    lane: &'a Lane,
+    user: u64,
+    number: u64,
+    granted: oneshot::Receiver<Slot>,
+}
+
+impl Lane {
+    /// A lane of `width` threads.
+    pub(super) fn new(width: usize) -> Arc<Self> {
+        Arc::new(Self {
+            width,
+            state: Mutex::default(),
+        })
+    }
+
+    /// Waits for a thread.
+    ///
+    /// # Errors
+    ///
+    /// [`Full`] when `is_bounded` and the wait would be too long. A user of whom nothing waits yet is never refused.
+    pub(super) async fn enter(self: &Arc<Self>, user: u64, is_bounded: bool) -> Result<Slot, Full> {
+        let mut ticket = {
+            let mut state = self.lock();
+            if state.running < self.width {
+                state.running += 1;
+                return Ok(Slot::new(self));
+            }
+            if is_bounded && state.is_full(self.width) && state.waits(user) {
+                return Err(Full);
+            }
+            let (number, granted) = state.queue(user);
+            Ticket {
+                lane: self,
+                user,
+                number,
+                granted,
+            }
+        };
+        (&mut ticket.granted).await.map_err(|_| Full)
+    }
+
+    /// Gives the thread of a slot to the next one in the queue.
+    fn leave(self: &Arc<Self>, took: Option<Duration>) {
+        let next = {
+            let mut state = self.lock();
+            if let Some(took) = took {
+                state.typical = (state.typical * 7 + took) / 8;
+            }
+            let next = state.next();
+            if next.is_none() {
+                state.running -= 1;
+            }
+            next
+        };
+        if let Some(next) = next {
+            // Comes back, and is dropped, when nobody waits for it any more; that gives it to the one after.
+            drop(next.send(Slot::new(self)));
+        }
+    }
+
+    /// How many wait.
+    #[cfg(test)]
+    pub(super) fn waiting(&self) -> usize {
+        self.lock().waiting
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        // Nothing in here panics half done.
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl State {
+    fn is_full(&self, width: usize) -> bool {
+        let waiting = u32::try_from(self.waiting).unwrap_or(u32::MAX);
+        let width = u32::try_from(width).unwrap_or(u32::MAX).max(1);
+        self.waiting >= MOST_WAITING || self.typical.saturating_mul(waiting) / width > PATIENCE
+    }
+
+    fn waits(&self, user: u64) -> bool {
+        self.queues.iter().any(|queue| queue.user == user)
+    }
+
+    fn queue(&mut self, user: u64) -> (u64, oneshot::Receiver<Slot>) {
+        let (grant, granted) = oneshot::channel();
+        let number = self.next_ticket;
+        self.next_ticket += 1;
+        self.waiting += 1;
+        match self.queues.iter_mut().find(|queue| queue.user == user) {
+            Some(queue) => queue.waiting.push_back((number, grant)),
+            None => self.queues.push_back(Queue {
+                user,
+                waiting: [(number, grant)].into(),
+            }),
+        }
+        (number, granted)
+    }
+
+    /// The next one that gets a thread; its user is at the end of the rotation then.
+    fn next(&mut self) -> Option<oneshot::Sender<Slot>> {
+        let mut queue = self.queues.pop_front()?;
+        let next = queue.waiting.pop_front();
+        if !queue.waiting.is_empty() {
+            self.queues.push_back(queue);
+        }
+        let (_, grant) = next?;
+        self.waiting -= 1;
+        Some(grant)
+    }
+
+    /// Forgets one that waits, if it still does.
+    fn remove(&mut self, user: u64, number: u64) {
+        let Some(place) = self.queues.iter().position(|queue| queue.user == user) else {
+            return;
+        };
+        let queue = &mut self.queues[place].waiting;
+        if let Some(own) = queue.iter().position(|(other, _)| *other == number) {
+            queue.remove(own);
+            self.waiting -= 1;
+        }
+        if self.queues[place].waiting.is_empty() {
+            self.queues.remove(place);
+        }
+    }
+}
+
+impl Slot {
+    fn new(lane: &Arc<Lane>) -> Self {
+        Self {
+            lane: Arc::clone(lane),
+            took: None,
+        }
+    }
+
+    /// Does `work`.
+    pub(super) fn run<T>(mut self, work: impl FnOnce() -> T) -> T {
+        let begin = Instant::now();
+        let done = block_in_place(work);
+        self.took = Some(begin.elapsed());
+        done
+    }
+}
+
+impl Drop for Slot {
+    fn drop(&mut self) {
+        self.lane.leave(self.took);
+    }
+}
+
+impl Drop for Ticket<'_> {
+    fn drop(&mut self) {
+        self.lane.lock().remove(self.user, self.number);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::pin::{Pin, pin};
+    use std::task::{Context, Poll, Waker};
+
+    use super::*;
+
+    type Entering<'a> = Pin<Box<dyn Future<Output = Result<Slot, Full>> + 'a>>;
+
+    fn poll<T>(future: Pin<&mut (impl Future<Output = T> + ?Sized)>) -> Poll<T> {
+        future.poll(&mut Context::from_waker(Waker::noop()))
+    }
+
+    fn enter(lane: &Arc<Lane>, user: u64) -> Entering<'_> {
+        let mut entering: Entering<'_> = Box::pin(lane.enter(user, true));
+        assert!(poll(entering.as_mut()).is_pending(), "all threads are taken");
+        entering
+    }
+
+    fn taken(lane: &Arc<Lane>) -> Slot {
+        match poll(pin!(lane.enter(0, true))) {
+            Poll::Ready(Ok(slot)) => slot,
+            other => panic!("a thread is free: {other:?}"),
+        }
+    }
+
+    #[test]
+    fn users_get_threads_in_rotation() {
+        let lane = Lane::new(1);
+        let mut slot = Some(taken(&lane));
+        let users = [(1, "a"), (1, "b"), (1, "c"), (2, "d"), (3, "e"), (2, "f")];
+        let mut waiting = Vec::from(users.map(|(user, name)| (name, enter(&lane, user))));
+        let mut order = String::new();
+        while !waiting.is_empty() {
+            drop(slot.take());
+            let next = waiting
+                .iter_mut()
+                .position(|(_, entering)| match poll(entering.as_mut()) {
+                    Poll::Ready(granted) => {
+                        slot = granted.ok();
+                        true
+                    }
+                    Poll::Pending => false,
+                });
+            let (name, _) = waiting.remove(next.expect("one is next"));
+            order.push_str(name);
+        }
+        assert_eq!(order, "adebfc");
+    }
+
+    #[test]
+    fn those_that_leave_the_queue_hold_nobody_up() {
+        let lane = Lane::new(1);
+        let slot = taken(&lane);
+        let first = enter(&lane, 1);
+        let second = enter(&lane, 1);
+        let mut third = enter(&lane, 2);
+        drop(second);
+        assert_eq!(lane.waiting(), 2);
+        // It is granted to the first, which never looks.
+        drop(slot);
+        assert!(poll(third.as_mut()).is_pending());
+        drop(first);
+        assert!(poll(third.as_mut()).is_ready());
+        assert_eq!(lane.waiting(), 0);
+        drop(third);
+        drop(taken(&lane));
+    }
+
+    #[test]
+    fn too_many_of_one_user_are_refused_before_they_wait() {
+        let lane = Lane::new(1);
+        let _slot = taken(&lane);
+        let waiting: Vec<_> = (0..MOST_WAITING).map(|_| enter(&lane, 1)).collect();
+        assert_eq!(
+            poll(pin!(lane.enter(1, true))).map(|entered| entered.err()),
+            Poll::Ready(Some(Full))
+        );
+        let _other_user = enter(&lane, 2);
+        assert!(poll(pin!(lane.enter(1, false))).is_pending(), "what was begun goes on");
+        drop(waiting);
+        let _again = enter(&lane, 1);
+    }
+
+    #[test]
+    fn a_wait_that_would_be_too_long_is_refused() {
+        let lane = Lane::new(2);
+        lane.lock().typical = PATIENCE;
+        let _slots = [taken(&lane), taken(&lane)];
+        let _first = [enter(&lane, 1), enter(&lane, 1), enter(&lane, 1)];
+        assert_eq!(
+            poll(pin!(lane.enter(1, true))).map(|entered| entered.err()),
+            Poll::Ready(Some(Full))
+        );
+    }
+}

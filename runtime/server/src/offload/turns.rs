@@ -1,0 +1,104 @@
+//! The expensive work of one request.
+
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use planesmith_machinery::status::{ApiError, ApiResult};
+
+use super::{Cost, Offload};
+
+/// Where one request gets its expensive work done, piece by piece. A request that was admitted once is not refused any more.
+#[derive(Debug)]
+pub(crate) struct Turns {
+    offload: Arc<Offload>,
+    user: u64,
+    is_admitted: AtomicBool,
+}
+
+impl Turns {
+    pub(super) fn new(offload: Arc<Offload>, user: &str) -> Self {
+        let mut hasher = DefaultHasher::new();
+        user.hash(&mut hasher);
+        Self {
+            offload,
+            user: hasher.finish(),
+            is_admitted: AtomicBool::new(false),
+        }
+    }
+
+    /// Runs `work`, which is expected to cost `cost`: at once when that is little, else when a thread is free. The thread is
+    /// not one of the runtime's workers meanwhile.
+    ///
+    /// # Errors
+    ///
+    /// 429 with `Retry-After` when too much work waits, unless an earlier piece of this request was let in.
+    pub(crate) async fn run<T>(&self, cost: Cost, work: impl FnOnce() -> T) -> ApiResult<T> {
+        if cost < Cost::INLINE {
+            return Ok(work());
+        }
+        let is_bounded = !self.is_admitted.load(Ordering::Relaxed);
+        match self.offload.lane(cost).enter(self.user, is_bounded).await {
+            Ok(slot) => {
+                self.is_admitted.store(true, Ordering::Relaxed);
+                Ok(slot.run(work))
+            }
+            Err(_) => Err(ApiError::overloaded()),
+        }
+    }
+
+    /// As [`Self::run`] for work that is done in any case, such as the answer to a write that is stored.
+    pub(crate) async fn finish<T>(&self, cost: Cost, work: impl FnOnce() -> T) -> T {
+        if cost < Cost::INLINE {
+            return work();
+        }
+        match self.offload.lane(cost).enter(self.user, false).await {
+            Ok(slot) => slot.run(work),
+            // Nobody is refused there.
+            Err(_) => work(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::pin::pin;
+    use std::task::{Context, Waker};
+
+    use futures_util::FutureExt as _;
+
+    use super::*;
+
+    #[test]
+    fn small_work_never_waits_and_short_work_not_for_long_work() {
+        let offload = Arc::new(Offload::new(1));
+        let turns = offload.turns("alice");
+        let long = offload.lane(Cost::LONG).enter(1, true).now_or_never().expect("free");
+        assert_eq!(turns.run(Cost::of_json(100), || 1).now_or_never(), Some(Ok(1)));
+        assert_eq!(turns.run(Cost::INLINE, || 2).now_or_never(), Some(Ok(2)));
+        assert!(turns.run(Cost::LONG, || 3).now_or_never().is_none());
+        drop(long);
+        assert_eq!(turns.run(Cost::LONG, || 4).now_or_never(), Some(Ok(4)));
+    }
+
+    #[test]
+    fn a_request_that_was_admitted_is_not_refused_later() {
+        let offload = Arc::new(Offload::new(1));
+        let [begun, late] = [offload.turns("alice"), offload.turns("alice")];
+        assert_eq!(begun.run(Cost::LONG, || 1).now_or_never(), Some(Ok(1)));
+        let lane = offload.lane(Cost::LONG);
+        let _taken = lane.enter(0, true).now_or_never().expect("free");
+        let mut cx = Context::from_waker(Waker::noop());
+        let mut waiting = Vec::new();
+        let refused = loop {
+            let mut next = Box::pin(late.run(Cost::LONG, || 2));
+            if let std::task::Poll::Ready(refused) = next.poll_unpin(&mut cx) {
+                break refused.expect_err("too many wait");
+            }
+            waiting.push(next);
+        };
+        assert_eq!((refused.code(), refused.retry_after_seconds()), (429, Some(1)));
+        assert!(pin!(begun.run(Cost::LONG, || 3)).poll_unpin(&mut cx).is_pending());
+        assert!(pin!(late.finish(Cost::LONG, || 4)).poll_unpin(&mut cx).is_pending());
+    }
+}
