@@ -138,3 +138,47 @@ async fn watches_end_with_what_they_watch() {
     }
     assert_eq!(next(&mut stays).await, None, "the definition is gone");
 }
+
+#[tokio::test]
+async fn stored_objects_are_never_missing_while_the_server_starts() {
+    const GROUPS: usize = 40;
+    let home = Home::new().unwrap();
+    let binary = Binary::Planesmith.path().unwrap();
+    let server = home.start(&binary, &[]).await.unwrap();
+    let connection = server.connect().await.unwrap();
+    let paths: Vec<String> = (0..GROUPS)
+        .map(|number| format!("/apis/g{number}.example.com/v1/kites"))
+        .collect();
+    for (number, kites) in paths.iter().enumerate() {
+        let group = format!("g{number}.example.com");
+        let made = connection.call(Method::POST, DEFINITIONS, definition(&group).to_string());
+        made.await.unwrap().expect(201).unwrap();
+        let kite = json!({"apiVersion": format!("{group}/v1"), "kind": "Kite", "metadata": {"name": "k"}}).to_string();
+        let made = async {
+            while connection.call(Method::POST, kites, kite.clone()).await.unwrap().status != 201 {
+                tokio::task::yield_now().await;
+            }
+        };
+        tokio::time::timeout(SHOWN_WITHIN, made).await.expect("it is served");
+    }
+    server.kill().await.unwrap();
+
+    let mut server = home.spawn(&binary, &[]).unwrap();
+    let connection = server.listening().await.unwrap();
+    loop {
+        let is_ready = connection.get("/readyz").await.unwrap().status == 200;
+        for kites in &paths {
+            for path in [format!("{kites}/k"), kites.clone(), kites.replace("/kites", "")] {
+                let answer = connection.get(&path).await.unwrap();
+                match answer.status.as_u16() {
+                    200 => {}
+                    503 if !is_ready => assert!(answer.headers.contains_key("retry-after"), "{path}"),
+                    status => panic!("{path}: {status} {}", answer.excerpt()),
+                }
+            }
+        }
+        if is_ready {
+            return;
+        }
+    }
+}

@@ -159,8 +159,22 @@ impl Server {
     ///
     /// When the process ends before, or does not get there within a minute.
     pub async fn ready(&mut self) -> Result<Duration> {
-        // A handshake for each question would keep the server from getting ready.
-        let mut connection = None;
+        let mut connection = self.listening().await?;
+        while connection.get("/readyz").await?.status != 200 {
+            if self.started.elapsed() > READY_WITHIN {
+                bail!("the server is not ready after {READY_WITHIN:?}:\n{}", self.log_tail());
+            }
+            tokio::time::sleep(Duration::from_millis(1)).await;
+        }
+        Ok(self.started.elapsed())
+    }
+
+    /// Waits until the server takes a connection, which it does before it is ready, and returns that.
+    ///
+    /// # Errors
+    ///
+    /// When the process ends before, or does not get there within a minute.
+    pub async fn listening(&mut self) -> Result<Connection> {
         loop {
             if let Some(status) = self.child.try_wait()? {
                 bail!(
@@ -172,12 +186,15 @@ impl Server {
                 self.endpoint = self.printed_endpoint()?;
             }
             if let Some(endpoint) = &self.endpoint
-                && is_ready(endpoint, &mut connection).await
+                && let Ok(connection) = Connection::open(endpoint).await
             {
-                return Ok(self.started.elapsed());
+                return Ok(connection);
             }
             if self.started.elapsed() > READY_WITHIN {
-                bail!("the server is not ready after {READY_WITHIN:?}:\n{}", self.log_tail());
+                bail!(
+                    "the server does not listen after {READY_WITHIN:?}:\n{}",
+                    self.log_tail()
+                );
             }
             tokio::time::sleep(Duration::from_millis(1)).await;
         }
@@ -274,20 +291,4 @@ impl Server {
         let url = format!("https://127.0.0.1:{}", &rest[..digits]);
         Endpoint::new(&url, ADMIN_TOKEN, None).map(Some)
     }
-}
-
-/// Asks over `connection`, which is opened when there is none.
-async fn is_ready(endpoint: &Endpoint, connection: &mut Option<Connection>) -> bool {
-    let asked = match connection.take() {
-        Some(open) => open,
-        None => match Connection::open(endpoint).await {
-            Ok(open) => open,
-            Err(_) => return false,
-        },
-    };
-    let Ok(answer) = asked.get("/readyz").await else {
-        return false;
-    };
-    *connection = Some(asked);
-    answer.status == 200
 }

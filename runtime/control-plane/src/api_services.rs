@@ -86,24 +86,22 @@ impl Aggregation<'_> {
         let (services, following) = (self.services, aggregator.clone());
         let metrics = Arc::clone(&self.stores.options().metrics);
         let stored = Arc::clone(&store);
+        let following_hook = Hook::new("apiservice-registration-controller", move |shutdown| async move {
+            let follower = Follower {
+                api_services,
+                store,
+                ways,
+                aggregator: following,
+                services,
+                metrics,
+                shutdown: shutdown.clone(),
+                lookouts: Mutex::default(),
+            };
+            reconciler::start(follower, shutdown).await;
+            Ok(())
+        });
         server
-            .with_start_hook(Hook::new(
-                "apiservice-registration-controller",
-                move |shutdown| async move {
-                    let follower = Follower {
-                        api_services,
-                        store,
-                        ways,
-                        aggregator: following,
-                        services,
-                        metrics,
-                        shutdown: shutdown.clone(),
-                        lookouts: Mutex::default(),
-                    };
-                    reconciler::start(follower, shutdown).await;
-                    Ok(())
-                },
-            ))
+            .with_start_hook(following_hook.installs_paths())
             .with_start_hook(Hook::new(
                 "kube-apiserver-autoregistration",
                 move |shutdown| async move {

@@ -50,13 +50,11 @@ pub(crate) fn extensions(
         (openapi, TEMPLATES),
     );
     let controller = DefinitionController::new(store, definitions, loopback, directory);
-    server.with_start_hook(Hook::new(
-        "start-apiextensions-controllers",
-        move |shutdown| async move {
-            controller.start(shutdown).await;
-            Ok(())
-        },
-    ))
+    let hook = Hook::new("start-apiextensions-controllers", move |shutdown| async move {
+        controller.start(shutdown).await;
+        Ok(())
+    });
+    server.with_start_hook(hook.installs_paths())
 }
 
 /// The kind of definitions in their storage version.

@@ -152,7 +152,7 @@ async fn serve(program: &Program, options: &Options) -> Result<()> {
     for (name, stage, on) in options.features().all() {
         config.metrics.show_feature(name, stage, on);
     }
-    let server = config.complete()?.prepare(chain);
+    let server = config.complete()?.prepare(chain)?;
     loopback.connect(server.front());
 
     let kubeconfig = identity.write_admin_kubeconfig(options, &url)?;

@@ -9,6 +9,7 @@ use futures_util::future::BoxFuture;
 use thiserror::Error;
 use tokio::sync::watch;
 
+use crate::chain::{Installation, Installing};
 use crate::health::HealthCheck;
 use crate::shutdown::Shutdown;
 
@@ -24,7 +25,22 @@ pub struct Hook {
     name: &'static str,
     work: Work,
     after: Vec<&'static str>,
+    paths: Paths,
     done: Arc<AtomicBool>,
+}
+
+/// The paths that a hook installs.
+#[derive(Debug)]
+enum Paths {
+    /// It installs none.
+    None,
+    /// It installs some; the server is not prepared yet.
+    Announced,
+    /// It installs some, and unknown paths are answered with 503 until they are there.
+    Outstanding {
+        /// Dropped when the hook is done.
+        _installing: Installing,
+    },
 }
 
 impl Hook {
@@ -41,8 +57,31 @@ impl Hook {
             name,
             work: Box::new(move |shutdown| Box::pin(work(shutdown))),
             after: Vec::new(),
+            paths: Paths::None,
             done: Arc::default(),
         }
+    }
+
+    /// The same hook, which installs paths: until it is done, a path that nobody knows is answered with 503 and not with
+    /// 404, from which clients would conclude that the objects there were deleted.
+    #[must_use]
+    pub fn installs_paths(mut self) -> Self {
+        self.paths = Paths::Announced;
+        self
+    }
+
+    /// Makes `installation` wait for the paths of this hook, if it installs any.
+    pub(crate) fn announce_paths(&mut self, installation: &Installation) {
+        if matches!(self.paths, Paths::Announced) {
+            self.paths = Paths::Outstanding {
+                _installing: installation.begin(),
+            };
+        }
+    }
+
+    /// Lets the installation of paths be complete without this hook, for a server whose hooks never run.
+    pub(crate) fn waive_paths(&mut self) {
+        self.paths = Paths::None;
     }
 
     /// The same, begun when the hook called `name` is done; at once when there is none of this name before it.
@@ -78,6 +117,7 @@ impl Hook {
     /// The hook's own.
     pub async fn run(self, shutdown: Shutdown) -> Result<(), HookError> {
         (self.work)(shutdown).await?;
+        drop(self.paths);
         self.done.store(true, Ordering::Release);
         Ok(())
     }

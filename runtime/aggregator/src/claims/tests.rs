@@ -40,7 +40,7 @@ async fn a_claimed_version_hides_what_is_further_in() {
     let claims = Claims::of(&aggregator);
     let chain = aggregator.in_front_of(ApiServer::new("core", inner));
     let config = Config::new(Arc::new(Chain::new(vec![], true)), Arc::new(AlwaysAllow));
-    let server = config.complete().unwrap().prepare(chain);
+    let server = config.complete().unwrap().prepare(chain).unwrap();
     let (first, second) = (
         "/apis/metrics.example.com/v1/nodes",
         "/apis/metrics.example.com/v2/nodes",

@@ -57,7 +57,7 @@ async fn resources_come_and_go_while_serving() {
     let server = crate::server();
     let custom = CustomResources::of(&server);
     let config = Config::new(Arc::new(Chain::new(vec![], true)), Arc::new(AlwaysAllow));
-    let mut server = config.complete().unwrap().prepare(server);
+    let mut server = config.complete().unwrap().prepare(server).unwrap();
     server.set_installed();
     let object = |version| format!("/apis/example.com/{version}/namespaces/n/widgets/w");
     assert_eq!(ask(&server, &object("v1")).await, "404 404 page not found");

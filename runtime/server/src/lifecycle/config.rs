@@ -76,6 +76,12 @@ pub enum ConfigError {
     /// A timeout that would refuse every request.
     #[error("--request-timeout is 0s; expected 1s to 10m")]
     RequestTimeout,
+    /// Two hooks of the chain have one name.
+    #[error("two hooks are called {name}; each hook of a chain needs a name of its own")]
+    RepeatedHook {
+        /// The name.
+        name: &'static str,
+    },
 }
 
 /// A configuration that has been checked.
@@ -195,8 +201,11 @@ impl CompletedConfig {
     }
 
     /// Puts the whole chain behind the filters, with the paths that only the outermost server has.
-    #[must_use]
-    pub fn prepare(self, outermost: ApiServer) -> PreparedServer {
+    ///
+    /// # Errors
+    ///
+    /// [`ConfigError::RepeatedHook`]: two start hooks, or two stop hooks, of the chain have the same name.
+    pub fn prepare(self, outermost: ApiServer) -> Result<PreparedServer, ConfigError> {
         PreparedServer::new(self, outermost)
     }
 }

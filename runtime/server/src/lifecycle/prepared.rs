@@ -1,12 +1,13 @@
 //! A server that is ready to run.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use thiserror::Error;
 use tokio::task::JoinSet;
 
-use super::config::{CompletedConfig, Config};
+use super::config::{CompletedConfig, Config, ConfigError};
 use super::front::Front;
 use super::outside::outside;
 use super::signals::Signals;
@@ -45,7 +46,7 @@ pub enum RunError {
 }
 
 impl PreparedServer {
-    pub(super) fn new(completed: CompletedConfig, outermost: ApiServer) -> Self {
+    pub(super) fn new(completed: CompletedConfig, outermost: ApiServer) -> Result<Self, ConfigError> {
         let CompletedConfig {
             config,
             filters,
@@ -53,10 +54,15 @@ impl PreparedServer {
             installation,
         } = completed;
         let mut merged = outermost.merge(&installation);
+        refuse_repeated(&merged.start_hooks)?;
+        refuse_repeated(&merged.stop_hooks)?;
+        for hook in &mut merged.start_hooks {
+            hook.announce_paths(&installation);
+        }
         let stopping = Arc::new(AtomicBool::new(false));
         let (stop, shutdown) = Stop::new();
         let router = outside(&config, in_flight, &stopping, &mut merged);
-        Self {
+        Ok(Self {
             front: Arc::new(Front {
                 filters,
                 router,
@@ -71,7 +77,7 @@ impl PreparedServer {
             stopping,
             stop,
             shutdown,
-        }
+        })
     }
 
     /// The outside of the chain, for requests from inside the process.
@@ -84,12 +90,14 @@ impl PreparedServer {
     /// [`run`](Self::run) does it by itself.
     pub fn set_installed(&mut self) {
         self.installing = None;
+        self.start_hooks.iter_mut().for_each(Hook::waive_paths);
     }
 
     /// Serves on `listener` until the first of `signals`, then stops in order.
     ///
     /// Starting: requests are taken at once; start hooks run too, each when those that it comes after are done,
-    /// and `/readyz` fails until all are.
+    /// and `/readyz` fails until all are. Paths that nobody knows are answered with 503 until the hooks that install paths
+    /// are done.
     ///
     /// Stopping: `/readyz` fails; after the shutdown delay the stop hooks run; then no connection is taken any more,
     /// watches end, and running requests may go on for the request timeout.
@@ -142,6 +150,15 @@ impl PreparedServer {
             }
             () = signals.next() => stop_now(&stop, &close),
         }
+    }
+}
+
+/// Refuses two hooks of one name: the health check, and what comes after the hook, would be about one of them only.
+fn refuse_repeated(hooks: &[Hook]) -> Result<(), ConfigError> {
+    let mut names = HashSet::new();
+    match hooks.iter().find(|hook| !names.insert(hook.name())) {
+        Some(hook) => Err(ConfigError::RepeatedHook { name: hook.name() }),
+        None => Ok(()),
     }
 }
 

@@ -124,7 +124,7 @@ fn chain() -> ApiServer {
 }
 
 fn prepared(config: Config) -> PreparedServer {
-    config.complete().unwrap().prepare(chain())
+    config.complete().unwrap().prepare(chain()).unwrap()
 }
 
 /// Sends a request to a server whose paths are all installed; `METHOD PATH`, and a token unless it is empty.

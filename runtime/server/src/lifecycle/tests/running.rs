@@ -21,7 +21,8 @@ async fn start(change: impl FnOnce(ApiServer) -> ApiServer) -> Running {
     let server = config(AlwaysAllow)
         .complete()
         .unwrap()
-        .prepare(change(ApiServer::new("core", routes)));
+        .prepare(change(ApiServer::new("core", routes)))
+        .unwrap();
     let listener = Listener::bind("127.0.0.1:0".parse().unwrap(), None).await.unwrap();
     let address = listener.local_addr().unwrap();
     let (signal, signals) = Signals::manual();
@@ -83,6 +84,64 @@ async fn start_hooks_run_in_order_and_show_at_readyz() {
     }
     running.signal.stop();
     running.ended.await.unwrap().unwrap();
+}
+
+#[tokio::test]
+async fn a_path_that_a_hook_still_installs_is_503_and_not_404() {
+    let go_on = Arc::new(Notify::new());
+    let told = Arc::clone(&go_on);
+    let running = start(|server| {
+        let quick = Hook::new("quick", |_| async { Ok(()) }).installs_paths();
+        let slow = Hook::new("slow", move |_| async move {
+            told.notified().await;
+            Ok(())
+        });
+        server.with_start_hook(quick).with_start_hook(slow.installs_paths())
+    })
+    .await;
+    while !running.get("/readyz").await.1.contains("[+]poststarthook/quick ok") {
+        tokio::task::yield_now().await;
+    }
+    for path in [
+        "/apis/custom.example.com/v1/widgets",
+        "/apis/custom.example.com/v1",
+        "/unknown",
+    ] {
+        let (code, body) = running.get(path).await;
+        assert_eq!(code, StatusCode::SERVICE_UNAVAILABLE, "{path}: {body}");
+        assert!(body.contains(r#""retryAfterSeconds":5"#), "{path}: {body}");
+    }
+    go_on.notify_one();
+    while running.get("/readyz").await.0 != StatusCode::OK {
+        tokio::task::yield_now().await;
+    }
+    assert_eq!(
+        running.get("/apis/custom.example.com/v1/widgets").await.0,
+        StatusCode::NOT_FOUND
+    );
+    running.signal.stop();
+    running.ended.await.unwrap().unwrap();
+}
+
+#[test]
+fn hooks_of_one_name_are_refused() {
+    let hook = || Hook::new("twice", |_| async { Ok(()) });
+    let start = |server: ApiServer| server.with_start_hook(hook());
+    let stop = |server: ApiServer| server.with_stop_hook(hook());
+    let core = || ApiServer::new("core", Routes::new());
+    let outer = || ApiServer::new("outer", Routes::new());
+    let prepare = |chain| config(AlwaysAllow).complete().unwrap().prepare(chain);
+    for chain in [
+        start(outer().in_front_of(start(core()))),
+        stop(outer().in_front_of(stop(core()))),
+    ] {
+        let error = prepare(chain).unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "two hooks are called twice; each hook of a chain needs a name of its own"
+        );
+    }
+    assert!(prepare(stop(start(core()))).is_ok());
 }
 
 #[tokio::test]
@@ -158,7 +217,7 @@ async fn a_second_signal_ends_at_once() {
 async fn readyz_fails_while_the_server_still_serves() {
     let mut config = config(AlwaysAllow);
     config.shutdown_delay = Duration::from_secs(3600);
-    let server = config.complete().unwrap().prepare(chain());
+    let server = config.complete().unwrap().prepare(chain()).unwrap();
     let listener = Listener::bind("127.0.0.1:0".parse().unwrap(), None).await.unwrap();
     let address = listener.local_addr().unwrap();
     let (signal, signals) = Signals::manual();
