@@ -145,7 +145,11 @@ pub struct Options {
     #[arg(long, default_value_t = 200, value_name = "N")]
     pub max_mutating_requests_inflight: usize,
 
-    /// How long a request may take; watches are exempt.
+    /// Requests at once on one HTTP/2 connection; 0 is 100. Clients open further connections for more.
+    #[arg(long, default_value_t = 0, value_name = "N")]
+    pub http2_max_streams_per_connection: u32,
+
+    /// How long a request may take until its answer is sent; watches are exempt. Who reads too slowly is cut off.
     #[arg(long, default_value = "1m0s", value_parser = parse_go_duration, value_name = "DURATION")]
     pub request_timeout: Duration,
 

@@ -133,6 +133,9 @@ async fn serve(program: &Program, options: &Options) -> Result<()> {
         reading: options.max_requests_inflight,
         writing: options.max_mutating_requests_inflight,
     };
+    if options.http2_max_streams_per_connection > 0 {
+        config.connections.streams = options.http2_max_streams_per_connection;
+    }
     config.flows = assembled.flows;
     config.request_timeout = options.request_timeout;
     config.shutdown_delay = options.shutdown_delay_duration;

@@ -20,6 +20,7 @@ mod in_flight;
 mod panic_guard;
 mod request_id;
 mod request_info;
+mod sending;
 mod slow_requests;
 mod strict_transport;
 mod trace;
@@ -54,6 +55,7 @@ pub use self::in_flight::{InFlight, InFlightLimits, Permit};
 pub use self::panic_guard::PanicGuard;
 pub use self::request_id::AssignId;
 pub use self::request_info::ReadInfo;
+pub use self::sending::Sending;
 pub use self::slow_requests::SlowRequests;
 pub use self::strict_transport::StrictTransport;
 pub use self::trace::Trace;
@@ -64,6 +66,7 @@ use crate::connection::Connection;
 use crate::failure;
 use crate::metrics::Marks;
 use crate::request::Context;
+use crate::sending::Answer;
 use crate::shutdown::Shutdown;
 
 /// One thing that happens to every request.
@@ -120,7 +123,7 @@ pub struct Exchange {
     pub connection: Arc<Connection>,
     /// Headers that the answer gets unless the handler sets them.
     pub headers: HeaderMap,
-    /// The right to be in flight, given back when the answer is ready or the client is gone.
+    /// The right to be in flight, given back when the answer is sent or the client is gone.
     pub permit: Option<Permit>,
     /// What the request is counted under.
     pub(crate) marks: Marks,
@@ -176,14 +179,15 @@ impl Filters {
         self.list.iter().map(|filter| filter.name()).collect()
     }
 
-    /// Takes a request through the filters to `handler`, and the answer back.
-    pub async fn serve(&self, mut exchange: Exchange, handler: &Router) -> Response {
+    /// Takes a request through the filters to `handler`, and the answer back. Sending it may take as long as the request may.
+    pub async fn serve(&self, mut exchange: Exchange, handler: &Router) -> Answer {
         let mut entered = 0;
         let inside = AssertUnwindSafe(self.advance(&mut exchange, &mut entered, handler));
         let mut outcome = match inside.catch_unwind().await {
             Ok(outcome) => outcome,
             Err(panic) => Err(Failure::Panicked(panic)),
         };
+        let is_late = matches!(outcome, Err(Failure::Late));
         for filter in self.list[..entered].iter().rev() {
             outcome = outcome.or_else(|failure| filter.recover(&exchange, failure));
             if let Ok(response) = &mut outcome {
@@ -200,7 +204,7 @@ impl Filters {
                 response.headers_mut().entry(name).or_insert(value);
             }
         }
-        response
+        Answer::due(response, exchange.ctx.deadline, is_late)
     }
 
     /// The way in. Counts the filters that were entered, also when it does not come back.

@@ -31,6 +31,7 @@ pub mod request;
 pub mod reservations;
 pub mod response;
 pub mod routes;
+pub mod sending;
 pub mod shutdown;
 mod signatures;
 pub mod stores;

@@ -2,6 +2,7 @@
 
 mod activity;
 mod client_certificate;
+mod cutoff;
 mod exchanges;
 mod gather;
 mod own_task;
@@ -16,7 +17,6 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::body::Body;
-use axum::response::Response;
 use http::Request;
 use hyper_util::server::graceful::GracefulShutdown;
 use tokio::net::{TcpListener, TcpStream};
@@ -26,6 +26,7 @@ pub use self::tls::{Authorities, Tls, TlsError, TlsFiles};
 
 use self::session::Sessions;
 use crate::connection::Connection;
+use crate::sending::Answer;
 use crate::shutdown::Shutdown;
 
 /// How long connections in other protocols may take to say their end, when the server stops.
@@ -50,8 +51,14 @@ pub struct ConnectionLimits {
     pub streams: u32,
 }
 
+impl ConnectionLimits {
+    /// Requests at once on one HTTP/2 connection unless something else is asked for: as many as Go's clients begin before they
+    /// know the limit.
+    pub const STREAMS: u32 = 100;
+}
+
 impl Default for ConnectionLimits {
-    /// kube-apiserver's values where it has them; watches need many streams, so there may be more of them.
+    /// kube-apiserver's values where it has them.
     fn default() -> Self {
         Self {
             connections: 16_384,
@@ -60,7 +67,7 @@ impl Default for ConnectionLimits {
             idle: Duration::from_secs(90),
             ping: Duration::from_secs(30),
             head_size: 1 << 20,
-            streams: 1_000,
+            streams: Self::STREAMS,
         }
     }
 }
@@ -72,7 +79,7 @@ pub trait Service: Send + Sync + 'static {
         self: Arc<Self>,
         request: Request<Body>,
         connection: Arc<Connection>,
-    ) -> impl Future<Output = Response> + Send + 'static;
+    ) -> impl Future<Output = Answer> + Send + 'static;
 
     /// A client did not get through the TLS handshake.
     fn handshake_failed(&self) {}

@@ -3,7 +3,6 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use axum::response::Response;
 use http::header::{HeaderValue, RETRY_AFTER};
 use http::{Method, StatusCode};
 use planesmith_access::user::PRIVILEGED_GROUP;
@@ -30,7 +29,8 @@ impl Default for InFlightLimits {
     }
 }
 
-/// Counts the requests that are being handled, and answers 429 when there are too many.
+/// Counts the requests that are being handled, and answers 429 when there are too many. A request counts until the last byte of
+/// its answer is sent (`sending`).
 ///
 /// Long-running requests do not count. Members of `system:masters` are served in any case, so that an administrator
 /// gets through to an overloaded server.
@@ -109,9 +109,5 @@ impl Filter for InFlight {
             .headers_mut()
             .insert(RETRY_AFTER, HeaderValue::from_static("1"));
         Step::Answer(response)
-    }
-
-    fn leave(&self, exchange: &mut Exchange, _: &mut Response) {
-        exchange.permit = None;
     }
 }

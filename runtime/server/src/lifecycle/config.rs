@@ -15,11 +15,12 @@ use crate::discovery::{GroupDirectory, VersionPriority};
 use crate::filters::{
     AccessLog, AssignId, Authentication, Authorization, CacheControl, Compress, Cors, CorsPatternError, Count,
     Deadline, Filter, Filters, FlowHeaders, Flows, Impersonation, InFlight, InFlightLimits, PanicGuard, ReadInfo,
-    SlowRequests, StrictTransport, Trace, WarningHeaders,
+    Sending, SlowRequests, StrictTransport, Trace, WarningHeaders,
 };
 use crate::listener::ConnectionLimits;
 use crate::metrics::SharedMetrics;
 use crate::openapi::OpenApi;
+use crate::sending::SendLimits;
 use crate::trace::Tracer;
 use crate::version::Version;
 
@@ -32,9 +33,11 @@ pub struct Config {
     pub authorizer: Arc<dyn Authorizer>,
     /// How many requests are served at once.
     pub in_flight: InFlightLimits,
+    /// The bytes that answers on their way to clients may hold.
+    pub sending: SendLimits,
     /// Tells which flow a request belongs to; answers do not say so without it.
     pub flows: Option<Arc<dyn Flows>>,
-    /// How long a request may take, and how long running requests may go on when the server stops.
+    /// How long a request may take until the last byte of its answer is sent, and how long running requests may go on when the server stops.
     pub request_timeout: Duration,
     /// How long the server goes on serving after the word to stop, while `/readyz` already fails.
     pub shutdown_delay: Duration,
@@ -101,6 +104,7 @@ impl Config {
             authenticator,
             authorizer,
             in_flight: InFlightLimits::default(),
+            sending: SendLimits::default(),
             flows: None,
             request_timeout: Duration::from_secs(60),
             shutdown_delay: Duration::ZERO,
@@ -147,6 +151,7 @@ impl Config {
                 threshold: self.slow_request,
             }),
             Box::new(Count::new(Arc::clone(&self.metrics))),
+            Box::new(Sending::new(self.sending)),
             Box::new(PanicGuard),
         ];
         if let Some(tracer) = &self.tracer {

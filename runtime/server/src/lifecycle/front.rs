@@ -12,6 +12,7 @@ use crate::connection::Connection;
 use crate::filters::{Exchange, Filters};
 use crate::listener::Service;
 use crate::metrics::SharedMetrics;
+use crate::sending::Answer;
 use crate::shutdown::Shutdown;
 
 /// The outside of a chain: the filters and, behind them, the outermost server.
@@ -26,17 +27,21 @@ pub struct Front {
 impl Front {
     /// Answers one request, wherever it comes from.
     pub async fn serve(&self, request: Request<Body>, connection: Arc<Connection>) -> Response {
+        self.answer(request, connection).await.response
+    }
+
+    async fn answer(&self, request: Request<Body>, connection: Arc<Connection>) -> Answer {
         let (unread, request) = Unread::of(request);
         let exchange = Exchange::new(request, connection, self.shutdown.clone());
-        let response = self.filters.serve(exchange, &self.router).await;
+        let answer = self.filters.serve(exchange, &self.router).await;
         unread.drain().await;
-        response
+        answer
     }
 }
 
 impl Service for Front {
-    async fn serve(self: Arc<Self>, request: Request<Body>, connection: Arc<Connection>) -> Response {
-        Front::serve(&self, request, connection).await
+    async fn serve(self: Arc<Self>, request: Request<Body>, connection: Arc<Connection>) -> Answer {
+        self.answer(request, connection).await
     }
 
     fn handshake_failed(&self) {

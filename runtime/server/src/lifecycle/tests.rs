@@ -25,6 +25,10 @@ use crate::routes::{ResourceHandler, Routes, ServedResource, ServedSubresource};
 
 mod answers;
 mod running;
+mod unread;
+
+/// Bytes of the large echo.
+const LARGE: usize = 1 << 20;
 
 /// A resource whose handler says what it was asked, breaks, or waits, depending on the name.
 struct Echo {
@@ -79,6 +83,7 @@ impl ResourceHandler for Echo {
                     self.waiting.notify_one();
                     ctx.shutdown.requested().await;
                 }
+                "large" => return Response::new(Body::from(vec![b'x'; LARGE])),
                 _ => {}
             }
             let info = &ctx.info;

@@ -2,8 +2,8 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 
@@ -19,6 +19,8 @@ pub(super) struct Activity {
     running: AtomicUsize,
     /// When the last request ended, in milliseconds after the connection was opened.
     quiet_since: AtomicU64,
+    /// When the answer is due that is being sent over HTTP/1; `None` means no limit.
+    due: Mutex<Option<Instant>>,
 }
 
 impl Activity {
@@ -27,6 +29,7 @@ impl Activity {
             opened: Instant::now(),
             running: AtomicUsize::new(0),
             quiet_since: AtomicU64::new(0),
+            due: Mutex::new(None),
         }
     }
 
@@ -34,6 +37,15 @@ impl Activity {
     pub(super) fn begin(self: &Arc<Self>) -> Running {
         self.running.fetch_add(1, Ordering::Relaxed);
         Running(Arc::clone(self))
+    }
+
+    /// When the answer is due that is being sent over HTTP/1.
+    pub(super) fn due(&self) -> Option<Instant> {
+        *self.due.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn set_due(&self, due: Option<Instant>) {
+        *self.due.lock().unwrap_or_else(PoisonError::into_inner) = due;
     }
 
     /// Whether there are several requests at once.
@@ -55,10 +67,18 @@ impl Activity {
 #[derive(Debug)]
 pub(super) struct Running(Arc<Activity>);
 
+impl Running {
+    /// Sets when its answer is due, on a connection that sends one at a time.
+    pub(super) fn due(&self, until: Option<Instant>) {
+        self.0.set_due(until);
+    }
+}
+
 impl Drop for Running {
     fn drop(&mut self) {
         let now = u64::try_from(self.0.opened.elapsed().as_millis()).unwrap_or(u64::MAX);
         self.0.quiet_since.store(now, Ordering::Relaxed);
+        self.0.set_due(None);
         self.0.running.fetch_sub(1, Ordering::Relaxed);
     }
 }

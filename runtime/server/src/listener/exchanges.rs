@@ -11,10 +11,12 @@ use futures_core::Stream as _;
 use futures_util::stream::FuturesUnordered;
 use tokio::task::coop::unconstrained;
 
+use super::cutoff::Bounded;
+
 /// How long exchanges that can go on are polled before the conversation is.
 const LOOK: Duration = Duration::from_millis(1);
 
-type Exchange = Pin<Box<dyn Future<Output = ()> + Send>>;
+type Exchange = Bounded<Pin<Box<dyn Future<Output = ()> + Send>>>;
 
 /// Takes the exchanges that a connection begins. Clones belong to the same connection.
 #[derive(Clone, Default)]
@@ -25,7 +27,7 @@ impl<F: Future<Output = ()> + Send + 'static> hyper::rt::Executor<F> for Beginni
         self.0
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
-            .push(Box::pin(exchange));
+            .push(Bounded::new(Box::pin(exchange)));
     }
 }
 

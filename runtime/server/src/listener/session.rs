@@ -7,7 +7,6 @@ use std::pin::pin;
 use std::sync::Arc;
 
 use axum::body::Body;
-use axum::response::Response;
 use http::{Request, Version};
 use hyper::body::Incoming;
 use hyper::service::service_fn;
@@ -19,12 +18,14 @@ use tokio::net::TcpStream;
 use tokio::sync::OwnedSemaphorePermit;
 
 use super::activity::{Activity, RunningBody};
+use super::cutoff;
 use super::exchanges::{Beginning, Exchanges};
 use super::gather::gather;
 use super::own_task::OwnTask;
 use super::peer::Peer;
 use super::{ConnectionLimits, Service, Tls, at_most};
 use crate::failure;
+use crate::sending::Answer;
 
 /// What a client hears that speaks plain HTTP to the TLS port: the words of kube-apiserver.
 const PLAIN_HTTP: &[u8] = b"HTTP/1.0 400 Bad Request\r\n\r\nClient sent an HTTP request to an HTTPS server.\n";
@@ -124,11 +125,15 @@ impl<S: Service> Sessions<S> {
             async move {
                 // What others do on the same connection goes on meanwhile.
                 let answer = if shares {
-                    OwnTask::run(answer).await.unwrap_or_else(broken)
+                    let answer = OwnTask::run(answer).await.unwrap_or_else(broken);
+                    cutoff::set_due(answer.until);
+                    answer
                 } else {
-                    answer.await
+                    let answer = answer.await;
+                    running.due(answer.until);
+                    answer
                 };
-                Ok::<_, Infallible>(answer.map(|body| RunningBody {
+                Ok::<_, Infallible>(answer.response.map(|body| RunningBody {
                     body,
                     _running: running,
                 }))
@@ -140,6 +145,7 @@ impl<S: Service> Sessions<S> {
         let conversation = watcher.watch(builder.serve_connection_with_upgrades(TokioIo::new(io), service));
         let conversation = outlet.run(conversation, Exchanges::new(beginning), || activity.is_crowded());
         let mut conversation = pin!(conversation);
+        let mut overdue = pin!(cutoff::overdue(Arc::clone(&activity)));
         loop {
             tokio::select! {
                 biased;
@@ -147,6 +153,10 @@ impl<S: Service> Sessions<S> {
                     if let Err(error) = result {
                         tracing::debug!(?peer, error = &*error, "a connection broke");
                     }
+                    return;
+                }
+                () = overdue.as_mut() => {
+                    tracing::info!(?peer, "a client did not read its answer in time; the connection is closed");
                     return;
                 }
                 () = tokio::time::sleep(self.limits.idle) => {
@@ -161,9 +171,9 @@ impl<S: Service> Sessions<S> {
 }
 
 /// The answer of a handler that panicked where nothing catches it.
-fn broken() -> Response {
+fn broken() -> Answer {
     tracing::error!("a handler panicked; this is a bug");
-    failure::panicked()
+    failure::panicked().into()
 }
 
 /// Whether the first byte begins the name of an HTTP method; a TLS record begins with 0x16.

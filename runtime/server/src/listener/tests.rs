@@ -3,11 +3,11 @@ use std::net::SocketAddr;
 use std::path::Path;
 use std::sync::Arc;
 use std::task::Poll;
-use std::time::{Duration, SystemTime};
+use std::time::{Duration, Instant, SystemTime};
 
 use axum::body::Body;
-use axum::response::Response;
-use http::{Request, StatusCode, Version};
+use bytes::Bytes;
+use http::{Request, Response, StatusCode, Version};
 use http_body_util::BodyExt;
 use hyper::client::conn::{http1, http2};
 use hyper_util::rt::{TokioExecutor, TokioIo};
@@ -24,21 +24,33 @@ use tokio_rustls::client::TlsStream;
 
 use super::{Authorities, ConnectionLimits, Listener, Service, Tls, TlsFiles};
 use crate::connection::Connection;
+use crate::sending::Answer;
 use crate::shutdown::Stop;
 
 mod slow_clients;
 mod tls;
 
+/// A limit that ends tests soon.
+const SOON: Duration = Duration::from_millis(30);
+
 /// Says who the client is by its certificate.
 struct WhoAmI;
 
 impl Service for WhoAmI {
-    async fn serve(self: Arc<Self>, request: Request<Body>, connection: Arc<Connection>) -> Response {
+    async fn serve(self: Arc<Self>, request: Request<Body>, connection: Arc<Connection>) -> Answer {
         if request.uri().path() == "/breaks" {
             let body = futures_util::stream::poll_fn(|_| -> Poll<Option<Result<&'static str, Infallible>>> {
                 panic!("asked to")
             });
-            return Response::new(Body::from_stream(body));
+            return Response::new(Body::from_stream(body)).into();
+        }
+        if request.uri().path() == "/endless" {
+            let piece = Ok::<_, Infallible>(Bytes::from_static(&[b'x'; 64 << 10]));
+            let body = Body::from_stream(futures_util::stream::repeat_with(move || piece.clone()));
+            return Answer {
+                response: Response::new(body),
+                until: Some(Instant::now() + SOON),
+            };
         }
         assert_ne!(request.uri().path(), "/panics", "asked to");
         // Reads what was sent, as a handler does that needs the body.
@@ -50,7 +62,7 @@ impl Service for WhoAmI {
         };
         let proxy = connection.proxy.as_ref();
         let text = proxy.map_or_else(|| text.clone(), |proxy| format!("proxy {}", proxy.name));
-        Response::new(text.into())
+        Response::new(Body::from(text)).into()
     }
 }
 

@@ -2,9 +2,6 @@
 
 use super::*;
 
-/// A limit that ends tests soon.
-const SOON: Duration = Duration::from_millis(30);
-
 /// Sends `bytes` and nothing more; gives what the server sends until it closes the connection.
 async fn send_and_wait(serving: &Serving, bytes: &[u8]) -> String {
     let mut stream = TcpStream::connect(serving.address).await.unwrap();
@@ -96,4 +93,42 @@ async fn further_connections_wait_for_room() {
     assert!(waits.is_err(), "served beyond the limit");
     drop(first);
     assert!(second.await.starts_with("HTTP/1.1 200 OK"));
+}
+
+#[tokio::test]
+async fn an_answer_that_is_not_read_in_time_ends() {
+    let serving = serve(None, ConnectionLimits::default()).await;
+    let answer = send_and_wait(&serving, b"GET /endless HTTP/1.1\r\nhost: x\r\n\r\n").await;
+    assert!(answer.starts_with("HTTP/1.1 200 OK"), "the head is sent");
+    let stream = TcpStream::connect(serving.address).await.unwrap();
+    let (mut sender, connection) = http2::handshake(TokioExecutor::new(), TokioIo::new(stream))
+        .await
+        .unwrap();
+    tokio::spawn(connection);
+    let mut get = |path: &str| {
+        let request = Request::get(format!("http://x{path}"));
+        sender.send_request(request.body(Body::empty()).unwrap())
+    };
+    let endless = get("/endless").await.unwrap();
+    assert_eq!(endless.status(), StatusCode::OK);
+    assert!(endless.into_body().collect().await.is_err(), "the stream is reset");
+    let other = get("/").await.unwrap().into_body().collect().await.unwrap();
+    assert_eq!(other.to_bytes(), "nobody", "the connection goes on");
+}
+
+#[tokio::test]
+async fn a_connection_has_a_hundred_streams() {
+    let serving = serve(None, ConnectionLimits::default()).await;
+    let mut stream = TcpStream::connect(serving.address).await.unwrap();
+    stream
+        .write_all(b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\x04\0\0\0\0\0")
+        .await
+        .unwrap();
+    let mut head = [0; 9];
+    stream.read_exact(&mut head).await.unwrap();
+    assert_eq!(head[3], 4, "settings come first");
+    let mut settings = vec![0; usize::from(head[2])];
+    stream.read_exact(&mut settings).await.unwrap();
+    let streams = settings.chunks(6).find(|setting| setting[1] == 3).unwrap();
+    assert_eq!(streams[2..], 100_u32.to_be_bytes());
 }
