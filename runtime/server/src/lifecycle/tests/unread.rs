@@ -22,7 +22,8 @@ async fn serve(change: impl FnOnce(&mut Config)) -> Serving {
     routes.add(Arc::new(Echo::new("", "echoes", Scope::Cluster, Verb::STORED)));
     let mut config = config(AlwaysAllow);
     change(&mut config);
-    let server = config.complete().unwrap().prepare(ApiServer::new("core", routes));
+    let server = config.complete().unwrap();
+    let server = server.prepare(ApiServer::new("core", routes)).unwrap();
     let listener = Listener::bind("127.0.0.1:0".parse().unwrap(), None).await.unwrap();
     let address = listener.local_addr().unwrap();
     let (signal, signals) = Signals::manual();
