@@ -14,6 +14,7 @@ mod conversion;
 mod crash;
 mod definitions;
 mod documents;
+mod endpoints;
 mod full_disk;
 mod kubectl;
 mod metrics;

@@ -159,7 +159,7 @@ impl Server {
     ///
     /// When the process ends before, or does not get there within a minute.
     pub async fn ready(&mut self) -> Result<Duration> {
-        let mut connection = self.listening().await?;
+        let connection = self.listening().await?;
         while connection.get("/readyz").await?.status != 200 {
             if self.started.elapsed() > READY_WITHIN {
                 bail!("the server is not ready after {READY_WITHIN:?}:\n{}", self.log_tail());
@@ -281,14 +281,15 @@ impl Server {
     /// The address that the server printed, once it has printed a whole one.
     fn printed_endpoint(&self) -> Result<Option<Endpoint>> {
         let log = self.log();
-        let Some((_, rest)) = log.split_once("https://127.0.0.1:") else {
+        let Some((url, _)) = log
+            .split_once("  at     https://")
+            .and_then(|(_, rest)| rest.split_once('\n'))
+        else {
             return Ok(None);
         };
-        let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
-        if digits == 0 || digits == rest.len() {
-            return Ok(None);
-        }
-        let url = format!("https://127.0.0.1:{}", &rest[..digits]);
+        // It listens on loopback, whatever address it announces.
+        let port = url.rsplit(':').next().unwrap_or_default();
+        let url = format!("https://127.0.0.1:{port}");
         Endpoint::new(&url, ADMIN_TOKEN, None).map(Some)
     }
 }

@@ -1,5 +1,6 @@
 //! Objects that a control plane makes for itself at start, as hooks in a fixed order.
 
+mod authority_file;
 pub(crate) mod cluster_authentication;
 mod default_roles;
 mod flow_control;
@@ -19,6 +20,7 @@ use std::net::{IpAddr, SocketAddr};
 use planesmith_server::chain::ApiServer;
 use planesmith_server::stores::Stores;
 
+pub use self::authority_file::AuthorityFile;
 pub use self::cluster_authentication::Believed;
 use crate::loopback::Loopback;
 use crate::options::Options;
@@ -29,6 +31,8 @@ use crate::service_addresses::ServiceAddresses;
 pub struct Announcement {
     /// Where clients reach the server.
     pub address: IpAddr,
+    /// The address behind the Service kubernetes; `None` for a server that pods cannot reach.
+    pub endpoint: Option<IpAddr>,
     /// The port that it listens on.
     pub port: u16,
     /// Whom servers behind it can believe.

@@ -10,7 +10,7 @@ use planesmith_access::authentication::RequestHeaders;
 use planesmith_server::listener::TlsFiles;
 use planesmith_server::proxy::ClientIdentity;
 
-use crate::bootstrap::Believed;
+use crate::bootstrap::{AuthorityFile, Believed};
 use crate::certificates::{Authority, CertificatePair};
 use crate::kubeconfig::{self, Access};
 use crate::options::{AggregationOptions, Options};
@@ -105,9 +105,10 @@ impl Identity {
     ///
     /// When a file that was given cannot be read.
     pub fn believed(&self) -> Result<Believed> {
+        let clients = std::iter::once(&self.authority_file).chain(&self.client_ca_file);
         Ok(Believed {
-            client_authorities: self.client_authorities()?,
-            proxy_authorities: read(&self.proxy.authority_file)?,
+            client_authorities: clients.map(|file| AuthorityFile::open(file)).collect::<Result<_>>()?,
+            proxy_authorities: vec![AuthorityFile::open(&self.proxy.authority_file)?],
             headers: self.proxy.headers.clone(),
         })
     }
@@ -155,15 +156,6 @@ impl Identity {
     /// The administrator's certificate.
     pub(crate) fn admin(&self) -> &CertificatePair {
         &self.admin
-    }
-
-    /// Whose client certificates are accepted, PEM.
-    fn client_authorities(&self) -> Result<String> {
-        let mut authorities = self.authority.certificate_pem().to_owned();
-        if let Some(file) = &self.client_ca_file {
-            authorities.push_str(&read(file)?);
-        }
-        Ok(authorities)
     }
 
     /// Writes the administrator's kubeconfig for a server at `url` into the data folder.

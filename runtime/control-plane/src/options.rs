@@ -114,6 +114,10 @@ pub struct Options {
     #[arg(long, default_value = "30000-32767", value_name = "PORTS")]
     pub service_node_port_range: PortRange,
 
+    /// Port of all nodes for the Service kubernetes, which is of type NodePort then; 0 is none.
+    #[arg(long, default_value_t = 0, value_name = "PORT")]
+    pub kubernetes_service_node_port: u16,
+
     /// Agents on nodes.
     #[command(flatten)]
     pub kubelets: KubeletOptions,
@@ -249,6 +253,12 @@ impl Options {
                 ));
             }
         }
+        let (port, range) = (self.kubernetes_service_node_port, self.service_node_port_range);
+        if port != 0 && !range.ports().contains(&port) {
+            return Err(format!(
+                "--kubernetes-service-node-port is {port}; expected one of --service-node-port-range {range}, or 0"
+            ));
+        }
         self.service_accounts.check()?;
         if let Some(problem) = self.features().unmet() {
             return Err(format!("--feature-gates: {problem}"));
@@ -342,6 +352,20 @@ impl Options {
             None => self.bind_address,
         }
     }
+
+    /// The address behind the Service kubernetes: the advertised one, or else that of the default route where the server
+    /// listens everywhere or on loopback only, as in kube-apiserver. `None` if that is an address that endpoints cannot have,
+    /// or on a machine without a network.
+    #[must_use]
+    pub fn endpoint_address(&self) -> Option<IpAddr> {
+        let own = self.bind_address;
+        let address = match self.advertise_address.filter(|address| !address.is_unspecified()) {
+            Some(address) => Some(address),
+            None if own.is_unspecified() || own.is_loopback() => host_address::of_default_route(own),
+            None => Some(own),
+        };
+        address.filter(|address| !address.is_loopback())
+    }
 }
 
 fn parse_watch_cache_size(text: &str) -> Result<String, String> {
@@ -375,6 +399,30 @@ mod tests {
             let named = told(&[everywhere, "--advertise-address=192.0.2.7"]);
             assert_eq!(named, IpAddr::from([192, 0, 2, 7]));
         }
+    }
+
+    #[test]
+    fn endpoints_have_an_address_that_leads_to_the_server() {
+        let endpoint = |args: &[&str]| parse(args).unwrap().endpoint_address();
+        let of_route = host_address::of_default_route(Ipv4Addr::UNSPECIFIED.into());
+        for nowhere_else in [&[][..], &["--bind-address=0.0.0.0"], &["--bind-address=127.0.0.1"]] {
+            assert_eq!(endpoint(nowhere_else), of_route, "{nowhere_else:?}");
+        }
+        let named = Some(IpAddr::from([192, 0, 2, 7]));
+        assert_eq!(endpoint(&["--bind-address=192.0.2.7"]), named);
+        assert_eq!(endpoint(&["--advertise-address=192.0.2.7"]), named);
+        assert_eq!(endpoint(&["--advertise-address=127.0.0.1"]), None);
+    }
+
+    #[test]
+    fn the_port_of_the_service_kubernetes_is_one_of_the_range() {
+        assert_eq!(parse(&[]).unwrap().kubernetes_service_node_port, 0);
+        assert!(parse(&["--kubernetes-service-node-port=30443"]).is_ok());
+        let error = parse(&["--kubernetes-service-node-port=443"]).unwrap_err();
+        assert_eq!(
+            error,
+            "--kubernetes-service-node-port is 443; expected one of --service-node-port-range 30000-32767, or 0"
+        );
     }
 
     #[test]

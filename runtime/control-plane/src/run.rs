@@ -25,6 +25,7 @@ use planesmith_server::openapi::OpenApi;
 use planesmith_server::routes::Routes;
 use planesmith_server::stores::{ObjectLister, Stores, StoresOptions};
 use planesmith_server::trace::Tracer;
+use planesmith_server::version::Version;
 use planesmith_store::{Alarm, MemoryLog, Storage, StorageOptions, WriteError};
 use planesmith_store_sled::SledLog;
 
@@ -61,6 +62,7 @@ pub fn run(program: &Program) -> ExitCode {
         Asked::Done(code) => return code,
     };
     crate::logging::start_logging(options.logging_format, options.verbosity);
+    log_version(program);
     switch_features(&options);
     let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
         Ok(runtime) => runtime,
@@ -79,6 +81,21 @@ pub fn run(program: &Program) -> ExitCode {
 pub(crate) fn fail(error: &anyhow::Error) -> ExitCode {
     eprintln!("error: {error:#}");
     ExitCode::FAILURE
+}
+
+/// Logs which program runs on what: the first line that somebody who reads a log needs.
+fn log_version(program: &Program) {
+    let version = Version::default();
+    tracing::info!(
+        program = program.name,
+        version = env!("CARGO_PKG_VERSION"),
+        kubernetes = version.git_version,
+        runtime = version.go_version,
+        platform = version.platform,
+        cores = std::thread::available_parallelism().map_or(1, usize::from),
+        pid = std::process::id(),
+        "starting"
+    );
 }
 
 /// Makes the features of this process what the flags say.
@@ -112,6 +129,7 @@ async fn serve(program: &Program, options: &Options) -> Result<()> {
     let listener = listen(options, &identity).await?;
     let announcement = Announcement {
         address: options.client_address(),
+        endpoint: options.endpoint_address(),
         port: listener.local_addr()?.port(),
         believed: identity.believed()?,
         root_authority: identity.root_authority()?,

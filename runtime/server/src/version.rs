@@ -62,7 +62,7 @@ impl Default for Version {
             git_commit: String::new(),
             git_tree_state: "clean".to_owned(),
             build_date: "1970-01-01T00:00:00Z".to_owned(),
-            go_version: String::new(),
+            go_version: env!("PLANESMITH_RUSTC").to_owned(),
             compiler: "rustc".to_owned(),
             platform: format!("{}/{architecture}", std::env::consts::OS),
         }

@@ -1,13 +1,19 @@
 //! What servers behind this one need to know to trust its clients.
 
+use std::time::Duration;
+
 use planesmith_access::authentication::RequestHeaders;
 use planesmith_server::hooks::Hook;
 use planesmith_server::stores::Stores;
 use serde_json::{Map, Value, json};
 use x509_parser::pem::Pem;
 
+use super::authority_file::AuthorityFile;
 use super::kept_config_map::{self, Content};
 use crate::loopback::Loopback;
+
+/// Time between two looks at the files of authorities; kube-apiserver's.
+const REFRESH: Duration = Duration::from_secs(60);
 
 /// The key with the authorities of client certificates.
 pub(crate) const CLIENT_AUTHORITIES: &str = "client-ca-file";
@@ -19,10 +25,10 @@ pub(crate) const ALLOWED_NAMES: &str = "requestheader-allowed-names";
 /// Whom servers behind this one can believe.
 #[derive(Clone, Debug, Default)]
 pub struct Believed {
-    /// Who signed the certificates of clients, PEM.
-    pub client_authorities: String,
-    /// Who signed the certificate with which this server says who asks, PEM.
-    pub proxy_authorities: String,
+    /// Who signed the certificates of clients.
+    pub client_authorities: Vec<AuthorityFile>,
+    /// Who signed the certificate with which this server says who asks.
+    pub proxy_authorities: Vec<AuthorityFile>,
     /// In which headers it says so.
     pub headers: RequestHeaders,
 }
@@ -47,6 +53,7 @@ pub(super) fn hook(stores: &Stores, loopback: &Loopback, believed: &Believed) ->
 impl Content for Believed {
     const NAME: &'static str = "extension-apiserver-authentication";
     const WORK: &'static str = "authentication of the cluster";
+    const REFRESH: Option<Duration> = Some(REFRESH);
 
     fn data(&self, have: &Map<String, Value>) -> Option<Map<String, Value>> {
         let wanted = self.completed(have);
@@ -64,7 +71,8 @@ impl Believed {
             (PROXY_AUTHORITIES, &self.proxy_authorities),
         ] {
             if !ours.is_empty() {
-                data.insert(key.to_owned(), united(ours, others(key)).into());
+                let ours: String = ours.iter().map(|file| file.read() + "\n").collect();
+                data.insert(key.to_owned(), united(&ours, others(key)).into());
             }
         }
         if self.proxy_authorities.is_empty() {
@@ -128,9 +136,12 @@ mod tests {
 
     #[test]
     fn what_others_believe_is_kept() {
+        let dir = tempfile::tempdir().unwrap();
+        let file = dir.path().join("ca.crt");
+        std::fs::write(&file, authority()).unwrap();
         let believed = Believed {
-            client_authorities: String::new(),
-            proxy_authorities: authority(),
+            client_authorities: Vec::new(),
+            proxy_authorities: vec![AuthorityFile::open(&file).unwrap()],
             headers: RequestHeaders {
                 username: vec!["X-Remote-User".to_owned()],
                 ..RequestHeaders::default()
@@ -152,6 +163,28 @@ mod tests {
         );
         assert_eq!(data["requestheader-username-headers"], r#"["X-Remote-User","X-User"]"#);
         assert_eq!(believed.completed(&data), data);
+    }
+
+    #[test]
+    fn files_that_change_are_followed_and_nothing_is_taken_back() {
+        let dir = tempfile::tempdir().unwrap();
+        let file = dir.path().join("ca.crt");
+        let [first, second, others] = [authority(), authority(), authority()];
+        std::fs::write(&file, &first).unwrap();
+        let believed = Believed {
+            client_authorities: vec![AuthorityFile::open(&file).unwrap()],
+            ..Believed::default()
+        };
+        let mut have = Map::new();
+        have.insert(CLIENT_AUTHORITIES.to_owned(), others.clone().into());
+        let before = believed.data(&have).expect("its own is added");
+        assert_eq!(before[CLIENT_AUTHORITIES], format!("{first}{others}"));
+        assert_eq!(believed.data(&before), None);
+
+        std::fs::write(&file, &second).unwrap();
+        let after = believed.data(&before).expect("the file has changed");
+        assert_eq!(after[CLIENT_AUTHORITIES], format!("{second}{first}{others}"));
+        assert!(Believed::REFRESH.is_some(), "somebody looks");
     }
 
     #[test]

@@ -1,5 +1,7 @@
 //! ConfigMaps of the system that the server makes, and keeps as they should be.
 
+use std::time::Duration;
+
 use planesmith_server::hooks::Hook;
 use planesmith_server::stores::Stores;
 use serde_json::{Map, Value, json};
@@ -17,6 +19,9 @@ pub(super) trait Content: Send + Sync + 'static {
 
     /// What the log calls the work.
     const WORK: &'static str;
+
+    /// Time after which the data may have changed without a change of objects; `None` for never.
+    const REFRESH: Option<Duration> = None;
 
     /// The data in place of what it has; `None` if that may stay.
     fn data(&self, have: &Map<String, Value>) -> Option<Map<String, Value>>;
@@ -53,6 +58,10 @@ impl<C: Content> Reconcile for Kept<C> {
             true => self.all(),
             false => Vec::new(),
         }
+    }
+
+    fn again_in(&self, _key: &str) -> Option<Duration> {
+        C::REFRESH
     }
 
     async fn reconcile(&self, name: &str) -> Result<(), LoopbackError> {

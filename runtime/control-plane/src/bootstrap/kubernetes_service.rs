@@ -30,6 +30,9 @@ const NAMESPACE: &str = "default";
 /// How often the objects are looked at although none was deleted.
 const INTERVAL: Duration = Duration::from_secs(10);
 
+/// Time between two looks at `/readyz` of a server that starts.
+const LOOK_EVERY: Duration = Duration::from_millis(20);
+
 /// Adds the hook that makes the service and keeps it, and the one that takes the server's address out of it at the end.
 pub(super) fn with_hooks(
     server: ApiServer,
@@ -48,6 +51,7 @@ pub(super) fn with_hooks(
         endpoints: stores.resource(Endpoints::RESOURCE),
         loopback: loopback.clone(),
         service_address: range.first(),
+        node_port: options.kubernetes_service_node_port,
         announcement: announcement.clone(),
         slices: stores
             .scheme()
@@ -71,6 +75,8 @@ struct KubernetesService {
     endpoints: Arc<ResourceStore>,
     loopback: Loopback,
     service_address: IpAddr,
+    /// The port of all nodes for the service; 0 is none.
+    node_port: u16,
     announcement: Announcement,
     leases: ServerLeases,
     slices: Option<Arc<ResourceStore>>,
@@ -81,70 +87,79 @@ struct KubernetesService {
 }
 
 impl KubernetesService {
-    /// Makes the service and keeps it. A server that cannot have it is there all the same: whoever is to mend that needs
-    /// the server.
+    /// Makes the service, and keeps it and its endpoints once the server is ready. A server that cannot have the service is
+    /// there all the same: whoever is to mend that needs the server.
     fn hook(self) -> Hook {
         Hook::new("bootstrap-controller", move |shutdown| async move {
-            if !self.is_reachable() {
+            if self.announcement.endpoint.is_none() {
                 tracing::info!(
-                    address = %self.announcement.address,
-                    "the service kubernetes gets no endpoints: only this machine reaches the server there; \
-                     --advertise-address names another address"
+                    "the service kubernetes gets no endpoint of this server: no other machine reaches it; \
+                     --advertise-address names an address for it"
                 );
             }
-            self.attempt().await;
+            // A server that ended without a word left its address there.
+            self.give_up_endpoint().await;
+            self.attempt(self.sync_service()).await;
             tokio::spawn(self.keep(shutdown));
             Ok(())
         })
     }
 
-    /// Makes what is missing, if that is possible now.
-    async fn attempt(&self) {
-        if let Err(error) = despite_others(|| self.sync()).await {
+    /// Reports why the service or its endpoints cannot be made now; the next attempt may succeed.
+    async fn attempt(&self, work: impl Future<Output = Result<(), LoopbackError>>) {
+        if let Err(error) = work.await {
             tracing::warn!(%error, "the service kubernetes cannot be made");
         }
     }
 
-    /// Makes what is missing; at first also mends the service's ports.
-    async fn sync(&self) -> Result<(), LoopbackError> {
+    /// Makes the service if it is missing; at first also mends its type and ports.
+    async fn sync_service(&self) -> Result<(), LoopbackError> {
+        despite_others(|| self.make_service()).await?;
+        self.mended.store(true, Ordering::Release);
+        Ok(())
+    }
+
+    async fn make_service(&self) -> Result<(), LoopbackError> {
         let service = self.service();
         let path = format!("/api/v1/namespaces/{NAMESPACE}/services");
         match self.get(&path).await? {
             None => drop(self.loopback.send(Method::POST, &path, Some(&service)).await?),
-            Some(mut stored)
-                if !self.mended.load(Ordering::Acquire) && stored["spec"]["ports"] != service["spec"]["ports"] =>
-            {
-                stored["spec"]["ports"] = service["spec"]["ports"].clone();
-                stored["spec"]["type"] = "ClusterIP".into();
+            Some(mut stored) if !self.mended.load(Ordering::Acquire) && !is_same_service(&stored, &service) => {
+                for field in ["ports", "type"] {
+                    stored["spec"][field] = service["spec"][field].clone();
+                }
                 let path = format!("{path}/{NAME}");
                 self.loopback.send(Method::PUT, &path, Some(&stored)).await?;
             }
             Some(_) => {}
         }
-        self.mended.store(true, Ordering::Release);
-        if self.is_reachable() && !self.withdrawn.load(Ordering::Acquire) {
-            if let Err(error) = self.leases.renew(self.announcement.address).await {
-                tracing::warn!(%error, "other servers cannot be told that this one is there");
-            }
-            let addresses = self.addresses();
-            if !addresses.is_empty() {
-                self.publish(&addresses).await?;
-            }
-        }
         Ok(())
     }
 
-    /// Whether others can reach the address that the server announces. Nobody else's loopback address leads here.
-    fn is_reachable(&self) -> bool {
-        !self.announcement.address.is_loopback() && !self.announcement.address.is_unspecified()
+    /// Publishes the addresses of this server and of the others on its store.
+    async fn sync_endpoints(&self) -> Result<(), LoopbackError> {
+        let own = self.announcement.endpoint;
+        match own.filter(|_| !self.withdrawn.load(Ordering::Acquire)) {
+            Some(own) => {
+                if let Err(error) = self.leases.renew(own).await {
+                    tracing::warn!(%error, "other servers cannot be told that this one is there");
+                }
+                let addresses = self.addresses();
+                match addresses.is_empty() {
+                    true => Ok(()),
+                    false => self.publish(&addresses).await,
+                }
+            }
+            None => self.publish_others().await,
+        }
     }
 
     /// Where this server and the others on its store are reached.
     fn addresses(&self) -> Vec<IpAddr> {
-        let own = self.announcement.address;
         let mut addresses = self.leases.addresses();
         // One service has addresses of one family.
-        addresses.retain(|address| address.is_ipv4() == own.is_ipv4());
+        let like = self.announcement.endpoint.or(addresses.first().copied());
+        addresses.retain(|address| like.is_some_and(|like| address.is_ipv4() == like.is_ipv4()));
         addresses
     }
 
@@ -178,16 +193,20 @@ impl KubernetesService {
         Ok(())
     }
 
-    /// Takes the server's address out of the service, so that no client is sent to a server that is gone.
+    /// Takes the server's address out of the service for good, so that no client is sent to a server that is gone.
     async fn withdraw(&self) {
         self.withdrawn.store(true, Ordering::Release);
-        if !self.is_reachable() {
-            return;
-        }
-        if let Err(error) = self.leases.give_up(self.announcement.address).await {
+        self.give_up_endpoint().await;
+    }
+
+    /// Takes the server's address out of the service, and everything that no server renews.
+    async fn give_up_endpoint(&self) {
+        if let Some(own) = self.announcement.endpoint
+            && let Err(error) = self.leases.give_up(own).await
+        {
             tracing::warn!(%error, "other servers cannot be told that this one is gone");
         }
-        if let Err(error) = self.publish_others().await {
+        if let Err(error) = despite_others(|| self.publish_others()).await {
             tracing::warn!(%error, "the server's address cannot be taken out of the service kubernetes");
         }
     }
@@ -198,8 +217,11 @@ impl KubernetesService {
         if !others.is_empty() {
             return self.publish(&others).await;
         }
-        for path in [self.endpoints_path(), self.slices_path()] {
-            self.remove(&path).await?;
+        let slices = self.slices.is_some().then(|| self.slices_path());
+        for path in std::iter::once(self.endpoints_path()).chain(slices) {
+            if self.get(&path).await?.is_some() {
+                self.remove(&path).await?;
+            }
         }
         Ok(())
     }
@@ -232,7 +254,12 @@ impl KubernetesService {
     }
 
     fn service(&self) -> Value {
-        let port = self.announcement.port;
+        let mut port = json!({
+            "name": "https", "protocol": "TCP", "port": 443, "targetPort": self.announcement.port,
+        });
+        if self.node_port > 0 {
+            port["nodePort"] = self.node_port.into();
+        }
         json!({
             "apiVersion": "v1",
             "kind": "Service",
@@ -241,11 +268,11 @@ impl KubernetesService {
                 "labels": {"component": "apiserver", "provider": "kubernetes"},
             },
             "spec": {
-                "ports": [{"name": "https", "protocol": "TCP", "port": 443, "targetPort": port}],
+                "ports": [port],
                 "clusterIP": self.service_address.to_string(),
                 "ipFamilyPolicy": "SingleStack",
                 "sessionAffinity": "None",
-                "type": "ClusterIP",
+                "type": if self.node_port > 0 { "NodePort" } else { "ClusterIP" },
             },
         })
     }
@@ -268,7 +295,7 @@ impl KubernetesService {
     }
 
     fn slice(&self, addresses: &[IpAddr]) -> Value {
-        let Announcement { address, port, .. } = self.announcement;
+        let address_type = addresses.first().map(|address| Family::of(*address).name());
         let endpoints = addresses
             .iter()
             .map(|address| json!({"addresses": [address.to_string()], "conditions": {"ready": true}}));
@@ -279,15 +306,23 @@ impl KubernetesService {
                 "name": NAME, "namespace": NAMESPACE,
                 "labels": {"kubernetes.io/service-name": NAME},
             },
-            "addressType": Family::of(address).name(),
+            "addressType": address_type,
             "endpoints": endpoints.collect::<Vec<_>>(),
-            "ports": [{"name": "https", "protocol": "TCP", "port": port}],
+            "ports": [{"name": "https", "protocol": "TCP", "port": self.announcement.port}],
         })
     }
 
     async fn keep(self, mut shutdown: Shutdown) {
+        // Nobody is sent to a server that does not answer yet.
+        while self.loopback.call(Method::GET, "/readyz", None).await.is_err() {
+            tokio::select! {
+                () = shutdown.requested() => return,
+                () = tokio::time::sleep(LOOK_EVERY) => {}
+            }
+        }
         while let Some(mut watchers) = self.watch() {
-            self.attempt().await;
+            self.attempt(self.sync_service()).await;
+            self.attempt(despite_others(|| self.sync_endpoints())).await;
             tokio::select! {
                 () = shutdown.requested() => return,
                 _ = next_of(&mut watchers) => {}
@@ -305,6 +340,13 @@ impl KubernetesService {
         };
         kinds.into_iter().flatten().map(watch).collect()
     }
+}
+
+/// True if a stored service has the type and ports of the wanted one.
+fn is_same_service(stored: &Value, wanted: &Value) -> bool {
+    ["ports", "type"]
+        .iter()
+        .all(|field| stored["spec"][field] == wanted["spec"][field])
 }
 
 #[cfg(test)]
@@ -331,8 +373,10 @@ mod tests {
             // Nobody answers there.
             loopback: Loopback::new(),
             service_address: IpAddr::from([10, 0, 0, 1]),
+            node_port: 0,
             announcement: Announcement {
                 address: IpAddr::from([192, 0, 2, 1]),
+                endpoint: Some(IpAddr::from([192, 0, 2, 1])),
                 port: 6443,
                 believed: Believed::default(),
                 root_authority: String::new(),

@@ -101,7 +101,11 @@ mod tests {
 
     fn page(now: fn() -> Time) -> StatusPage {
         let paths = ["/healthz", "/healthz/ping", "/apis/apps", "/metrics", "/"].map(str::to_owned);
-        let page = StatusPage::new(Version::default(), &paths, || Time::from_second(1_700_000_000));
+        let version = Version {
+            go_version: "rustc 1.92.0".to_owned(),
+            ..Version::default()
+        };
+        let page = StatusPage::new(version, &paths, || Time::from_second(1_700_000_000));
         StatusPage { now, ..page }
     }
 
@@ -110,7 +114,7 @@ mod tests {
         let text = page(|| Time::from_second(1_700_000_000 + 7384)).text();
         assert_eq!(
             text,
-            "\nStarted: Tue Nov 14 22:13:20 UTC 2023\nUp: 2 hr 03 min 04 sec\nGo version: \nBinary version: 1.36.0\n\
+            "\nStarted: Tue Nov 14 22:13:20 UTC 2023\nUp: 2 hr 03 min 04 sec\nGo version: rustc 1.92.0\nBinary version: 1.36.0\n\
              Emulation version: 1.36\nPaths: /healthz /metrics\n"
         );
     }
@@ -127,9 +131,7 @@ mod tests {
         page(|| Time::from_second(1_700_000_060)).members(&mut members);
         let members = String::from_utf8(members).expect("text");
         assert!(
-            members.starts_with(
-                r#","startTime":"2023-11-14T22:13:20Z","uptimeSeconds":60,"goVersion":"","binaryVersion":"1.36.0","#
-            ),
+            members.starts_with(r#","startTime":"2023-11-14T22:13:20Z","uptimeSeconds":60,"goVersion":"rustc 1.92.0","binaryVersion":"1.36.0","#),
             "{members}"
         );
         assert!(

@@ -1,0 +1,77 @@
+//! A file of certificate authorities that may be replaced while the server runs.
+
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use anyhow::{Context as _, Result};
+use x509_parser::pem::Pem;
+
+/// A PEM file of authorities. Clones share what was read last.
+#[derive(Clone, Debug)]
+pub struct AuthorityFile {
+    path: PathBuf,
+    /// The last content that could be used.
+    last: Arc<Mutex<String>>,
+}
+
+impl AuthorityFile {
+    /// Reads the file at `path`.
+    ///
+    /// # Errors
+    ///
+    /// The file cannot be read; the error names it.
+    pub fn open(path: &Path) -> Result<Self> {
+        let text = std::fs::read_to_string(path).with_context(|| format!("{} cannot be read", path.display()))?;
+        Ok(Self {
+            path: path.to_owned(),
+            last: Arc::new(Mutex::new(text)),
+        })
+    }
+
+    /// The content of the file now. While the file is missing or holds no certificate, as in the middle of being replaced,
+    /// its last good content.
+    #[must_use]
+    pub fn read(&self) -> String {
+        let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
+        match std::fs::read_to_string(&self.path) {
+            Ok(text) if holds_certificates(&text) => *last = text,
+            Ok(_) => tracing::warn!(path = %self.path.display(), "the file holds no certificates; its last ones stay"),
+            Err(error) => {
+                tracing::warn!(path = %self.path.display(), %error, "the file cannot be read; its last certificates stay");
+            }
+        }
+        last.clone()
+    }
+}
+
+/// True if `text` has a PEM block of a certificate, and all its blocks can be read.
+fn holds_certificates(text: &str) -> bool {
+    let mut blocks = Pem::iter_from_buffer(text.as_bytes()).peekable();
+    blocks.peek().is_some() && blocks.all(|block| block.is_ok_and(|block| block.parse_x509().is_ok()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::certificates::Authority;
+
+    #[test]
+    fn a_file_that_is_damaged_or_missing_keeps_its_last_certificates() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("trusted.crt");
+        let authority = Authority::open(dir.path()).unwrap().certificate_pem().to_owned();
+        assert!(AuthorityFile::open(&path).is_err());
+        std::fs::write(&path, &authority).unwrap();
+        let file = AuthorityFile::open(&path).unwrap();
+        for broken in [
+            "",
+            "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n",
+            &authority[..authority.len() / 2],
+        ] {
+            std::fs::write(&path, broken).unwrap();
+            assert_eq!(file.read(), authority);
+        }
+        std::fs::remove_file(&path).unwrap();
+        assert_eq!(file.read(), authority);
+    }
+}

@@ -1,0 +1,98 @@
+//! The service under which pods reach the server: whose addresses are behind it, and when.
+
+use std::time::Duration;
+
+use http::Method;
+use planesmith_e2e::{Binary, Connection, Home};
+use serde_json::{Value, json};
+
+const ENDPOINTS: &str = "/api/v1/namespaces/default/endpoints/kubernetes";
+const SLICE: &str = "/apis/discovery.k8s.io/v1/namespaces/default/endpointslices/kubernetes";
+const SERVICE: &str = "/api/v1/namespaces/default/services/kubernetes";
+
+/// How long a change may take to show.
+const SHOWN_WITHIN: Duration = Duration::from_secs(30);
+
+async fn addresses(connection: &Connection) -> Vec<Value> {
+    let answer = connection.get(ENDPOINTS).await.unwrap();
+    let endpoints = answer.json().unwrap();
+    let addresses = endpoints["subsets"][0]["addresses"].as_array();
+    addresses
+        .into_iter()
+        .flatten()
+        .map(|address| address["ip"].clone())
+        .collect()
+}
+
+/// Waits until the endpoints are `wanted`.
+async fn shows(connection: &Connection, wanted: &[&str]) {
+    let shown = async {
+        while addresses(connection).await != wanted {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    };
+    let shown = tokio::time::timeout(SHOWN_WITHIN, shown).await;
+    assert!(shown.is_ok(), "{:?} instead of {wanted:?}", addresses(connection).await);
+}
+
+#[tokio::test]
+async fn a_server_is_behind_its_service_only_while_it_is_ready() {
+    let home = Home::new().unwrap();
+    let binary = Binary::Planesmith.path().unwrap();
+    let flags = ["--advertise-address=192.0.2.7"];
+    let server = home.start(&binary, &flags).await.unwrap();
+    let connection = server.connect().await.unwrap();
+    shows(&connection, &["192.0.2.7"]).await;
+    server.kill().await.unwrap();
+
+    // The one that was killed could not take its address back; the next start does.
+    let mut server = home.spawn(&binary, &flags).unwrap();
+    let connection = server.listening().await.unwrap();
+    loop {
+        let endpoints = addresses(&connection).await;
+        let checks = connection.get("/readyz?verbose").await.unwrap();
+        let is_ready = checks.status == 200;
+        if is_ready {
+            break;
+        }
+        let is_past_bootstrap = checks.excerpt().contains("[+]poststarthook/bootstrap-controller ok");
+        assert!(
+            !is_past_bootstrap || endpoints.is_empty(),
+            "{endpoints:?} while not ready"
+        );
+    }
+    shows(&connection, &["192.0.2.7"]).await;
+    server.kill().await.unwrap();
+
+    // A server that no other machine reaches has no endpoint, and leaves none of those that were.
+    let server = home.start(&binary, &["--advertise-address=127.0.0.1"]).await.unwrap();
+    let connection = server.connect().await.unwrap();
+    shows(&connection, &[]).await;
+    assert_eq!(connection.get(SLICE).await.unwrap().status, 404);
+    assert_eq!(connection.get(SERVICE).await.unwrap().status, 200);
+}
+
+#[tokio::test]
+async fn the_service_has_a_port_of_all_nodes_when_it_is_told_to() {
+    let home = Home::new().unwrap();
+    let binary = Binary::Planesmith.path().unwrap();
+    for (flags, wanted) in [
+        (&[][..], json!(["ClusterIP", null])),
+        (&["--kubernetes-service-node-port=30443"], json!(["NodePort", 30443])),
+        (&[], json!(["ClusterIP", null])),
+    ] {
+        let server = home.start(&binary, flags).await.unwrap();
+        let connection = server.connect().await.unwrap();
+        let answer = connection.call(Method::GET, SERVICE, String::new()).await.unwrap();
+        let spec = answer.expect(200).unwrap().json().unwrap()["spec"].clone();
+        assert_eq!(json!([spec["type"], spec["ports"][0]["nodePort"]]), wanted, "{flags:?}");
+        let log = server.log();
+        let first = log.lines().next().unwrap();
+        assert!(
+            first.contains("starting") && first.contains("kubernetes=\"v1.36"),
+            "{first}"
+        );
+        assert!(first.contains("runtime=\"rustc 1."), "{first}");
+        server.kill().await.unwrap();
+    }
+}
