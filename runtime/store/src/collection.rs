@@ -1,24 +1,30 @@
 //! The entries under one prefix: the wire-first cache of one kind.
 
+mod entries;
 mod list;
 
-use std::collections::BTreeMap;
 use std::fmt;
-use std::ops::Bound;
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
-use tokio::sync::{oneshot, watch};
+use tokio::sync::oneshot;
 
+use self::entries::Entries;
+use self::list::Snapshot;
 pub use self::list::{At, Compacted, ListQuery, Page};
 use crate::history::History;
 use crate::horizon::Horizon;
-use crate::watcher::{HistoryRead, Position, Signal};
+use crate::subscribers::Subscribers;
+use crate::watcher::{HistoryRead, Position};
 use crate::write::{Op, Sequencer, Submission, WriteError, WriteResult};
 use crate::{Entry, Event, EventKind, Fit, Indexer, Revision, WatchError, WatchFrom, Watcher};
 
+/// Events that a reader passes over at most while it holds the lock.
+const STEP: usize = 1024;
+
 /// All entries whose keys start with one prefix, and their recent changes.
 ///
-/// Reads never wait for the disk. They see what is durable, in the order of the revisions.
+/// Reads never wait for the disk. They see what is durable, in the order of the revisions. None of them holds the lock for
+/// longer than a lookup or a step through the history takes: lists are made from snapshots.
 pub struct Collection {
     prefix: Box<str>,
     /// Replaced when the kind changes.
@@ -28,12 +34,12 @@ pub struct Collection {
     /// Guards entries and history together, so that a reader sees both at one revision. Only
     /// the sequencer writes.
     state: RwLock<State>,
-    wake: watch::Sender<Signal>,
+    subscribers: Subscribers,
 }
 
 #[derive(Debug, Default)]
 struct State {
-    entries: BTreeMap<Arc<str>, Arc<Entry>>,
+    entries: Entries,
     /// Of all entries together.
     bytes: usize,
     history: History,
@@ -67,7 +73,7 @@ impl Collection {
             horizon,
             sequencer,
             state: RwLock::default(),
-            wake: watch::Sender::default(),
+            subscribers: Subscribers::default(),
         }
     }
 
@@ -89,24 +95,22 @@ impl Collection {
     pub fn refit(&self, indexer: &Arc<dyn Indexer>) -> Fit {
         let fit = Fit::next();
         *self.indexer.write().unwrap_or_else(PoisonError::into_inner) = Arc::clone(indexer);
-        let all: Vec<Arc<Entry>> = self.read().entries.values().map(Arc::clone).collect();
-        // Readers go on meanwhile; what is written in between is looked at below.
+        let all: Vec<Arc<Entry>> = self.snapshot().entries.iter().map(Arc::clone).collect();
+        // Readers go on meanwhile; what is written in between is refitted below.
         let refitted = |entry: &Arc<Entry>| entry.refitted(&**indexer, fit).map(Arc::new);
         let all: Vec<_> = all.into_iter().map(|entry| (refitted(&entry), entry)).collect();
         let mut all = all.into_iter().peekable();
         let mut state = self.write_lock();
         let State { entries, bytes, .. } = &mut *state;
-        for (key, current) in entries {
-            while all.next_if(|(_, entry)| entry.key() < key).is_some() {}
+        entries.replace_each(|current| {
+            while all.next_if(|(_, entry)| entry.key() < current.key()).is_some() {}
             let new = match all.next_if(|(_, entry)| Arc::ptr_eq(entry, current)) {
                 Some((new, _)) => new,
                 None => refitted(current),
-            };
-            if let Some(new) = new {
-                *bytes = *bytes + new.bytes().len() - current.bytes().len();
-                *current = new;
-            }
-        }
+            }?;
+            *bytes = *bytes + new.bytes().len() - current.bytes().len();
+            Some(new)
+        });
         fit
     }
 
@@ -119,13 +123,13 @@ impl Collection {
     /// Whether no key starts with `prefix`.
     #[must_use]
     pub fn is_empty(&self, prefix: &str) -> bool {
-        self.read().range(prefix, None).next().is_none()
+        self.read().entries.range(prefix, None).peek().is_none()
     }
 
     /// One page of the entries that `query` selects, all of them as they were at one revision.
     ///
     /// A list of the newest state costs one clone of a pointer per entry; an older state costs
-    /// one step per change since.
+    /// one step per change since. What follows a page costs nothing.
     ///
     /// # Errors
     ///
@@ -133,7 +137,40 @@ impl Collection {
     /// that is still to come is answered with the newest state: wait for it first, with
     /// `Storage::wait_for`.
     pub fn list(&self, query: &ListQuery<'_>) -> Result<Page, Compacted> {
-        list::list(&self.read(), &self.horizon, query)
+        let At::Exact(revision) = query.at else {
+            return Ok(self.snapshot().page(query));
+        };
+        let oldest = self.horizon.oldest();
+        if revision < oldest {
+            return Err(Compacted { oldest });
+        }
+        let (snapshot, changes) = {
+            let state = self.read();
+            (state.snapshot(&self.horizon), state.history.after(revision)..state.history.end())
+        };
+        let changes = self.changes(changes, query.prefix)?;
+        Ok(snapshot.former_page(query, revision, &changes))
+    }
+
+    /// The events with these sequence numbers whose keys start with `prefix`.
+    fn changes(&self, numbers: std::ops::Range<u64>, prefix: &str) -> Result<Vec<Arc<Event>>, Compacted> {
+        let mut changes = Vec::new();
+        for from in numbers.clone().step_by(STEP) {
+            let state = self.read();
+            let Some(events) = state.history.since(from) else {
+                let oldest = self.horizon.oldest();
+                return Err(Compacted { oldest });
+            };
+            let left = usize::try_from(numbers.end - from).unwrap_or(usize::MAX);
+            let events = events.take(left.min(STEP));
+            let wanted = events.filter(|event| event.entry().key().starts_with(prefix));
+            changes.extend(wanted.cloned());
+        }
+        Ok(changes)
+    }
+
+    fn snapshot(&self) -> Snapshot {
+        self.read().snapshot(&self.horizon)
     }
 
     /// The changes of keys that start with `prefix`.
@@ -145,9 +182,8 @@ impl Collection {
     /// [`WatchError::Compacted`] when changes after the revision asked for are gone.
     pub fn watch(self: &Arc<Self>, prefix: &str, from: WatchFrom) -> Result<Watcher, WatchError> {
         let state = self.read();
-        let newest = list::newest(&state, &self.horizon);
         let (cursor, progress) = match from {
-            WatchFrom::Now => (state.history.end(), newest),
+            WatchFrom::Now => (state.history.end(), state.newest(&self.horizon)),
             WatchFrom::After(revision) => {
                 let oldest = self.horizon.oldest();
                 if revision < oldest {
@@ -156,13 +192,8 @@ impl Collection {
                 (state.history.after(revision), revision)
             }
         };
-        Ok(Watcher::new(
-            Arc::clone(self),
-            prefix,
-            cursor,
-            progress,
-            self.wake.subscribe(),
-        ))
+        let subscription = self.subscribers.subscribe(prefix, state.history.numbers());
+        Ok(Watcher::new(Arc::clone(self), subscription, cursor, progress))
     }
 
     /// Behind everything that changed so far, for [`Self::has_changed`].
@@ -194,16 +225,12 @@ impl Collection {
             ..*query
         };
         let state = self.read();
-        let page = list::list_newest(&state, &self.horizon, &query);
-        let end = state.history.end();
-        let watcher = Watcher::new(
-            Arc::clone(self),
-            query.prefix,
-            end,
-            page.revision,
-            self.wake.subscribe(),
-        );
-        (page, watcher)
+        let snapshot = state.snapshot(&self.horizon);
+        let history = state.history.numbers();
+        let subscription = self.subscribers.subscribe(query.prefix, history.clone());
+        drop(state);
+        let watcher = Watcher::new(Arc::clone(self), subscription, history.end, snapshot.revision);
+        (snapshot.page(&query), watcher)
     }
 
     /// Does `op` if its expectation holds, and returns when it is durable and visible.
@@ -231,22 +258,26 @@ impl Collection {
             events: state.history.len(),
             published: state.history.end(),
             newest: state.history.newest(),
-            watchers: self.wake.receiver_count(),
+            watchers: self.subscribers.len(),
         }
     }
 
-    /// Shows `events` to readers, all at once; [`Collection::wake`] then tells watchers.
+    /// Shows `events` to readers, all at once; [`Collection::wake`] then wakes their watchers.
     ///
     /// For the sequencer: events are durable, in revision order, and newer than all before.
     pub fn publish(&self, events: impl IntoIterator<Item = Arc<Event>>) {
-        let mut replaced = Vec::new();
+        let events: Vec<_> = events.into_iter().collect();
+        let mut replaced = Vec::with_capacity(events.len());
         let mut state = self.write_lock();
+        let ends = state.history.end() + 1..;
+        // Marked first and under the lock: a watcher that reads knows of every event before it.
+        self.subscribers.mark(keys(&events).zip(ends));
         for event in events {
             let entry = event.entry();
             let old = match event.kind() {
                 EventKind::Put { .. } => {
                     state.bytes += entry.bytes().len();
-                    state.entries.insert(Arc::clone(entry.key()), Arc::clone(entry))
+                    state.entries.insert(Arc::clone(entry))
                 }
                 EventKind::Delete => state.entries.remove(entry.key()),
             };
@@ -261,64 +292,89 @@ impl Collection {
 
     /// Takes over what was loaded: the `states` before all `events`, then those.
     pub fn restore(&self, states: Vec<Arc<Entry>>, events: Vec<Arc<Event>>) {
-        let mut state = self.write_lock();
-        state.bytes = states.iter().map(|entry| entry.bytes().len()).sum();
+        let bytes = states.iter().map(|entry| entry.bytes().len()).sum();
         let newest = states.iter().map(|entry| entry.revision()).max();
+        let entries = Entries::new(states);
+        let mut state = self.write_lock();
+        state.bytes = bytes;
         state.history.begin_behind(newest.unwrap_or_default());
-        state.entries = states
-            .into_iter()
-            .map(|entry| (Arc::clone(entry.key()), entry))
-            .collect();
+        state.entries = entries;
         drop(state);
         self.publish(events);
+        self.wake();
     }
 
-    /// Wakes all watchers.
+    /// Wakes the watchers of everything that was published since the last call.
     pub fn wake(&self) {
-        let end = self.read().history.end();
-        self.wake.send_modify(|signal| signal.end = end);
+        self.subscribers.wake();
+    }
+
+    /// How many calls the next [`Collection::wake`] makes: one per connection with watchers of what was published.
+    pub(crate) fn wake_calls(&self) -> usize {
+        self.subscribers.wake_calls()
     }
 
     /// Ends all watches once they have delivered what is there.
     pub fn close(&self) {
-        self.wake.send_modify(|signal| signal.closed = true);
+        self.subscribers.close();
+    }
+
+    pub(crate) fn subscribers(&self) -> &Subscribers {
+        &self.subscribers
     }
 
     /// Forgets changes up to and including `floor`, at most `limit` of them. Returns how many.
     pub fn trim(&self, floor: Revision, limit: usize) -> usize {
-        let trimmed = self.write_lock().history.trim(floor, limit);
+        let mut state = self.write_lock();
+        let ends = state.history.numbers().start + 1..;
+        let trimmed = state.history.trim(floor, limit);
+        self.subscribers.forget(keys(&trimmed).zip(ends));
+        drop(state);
         trimmed.len()
     }
 
-    pub(crate) fn read_history(&self, watcher: &Watcher, limit: usize) -> Result<HistoryRead, WatchError> {
-        /// Changes that one look passes over at most, so that the lock is held shortly.
-        const LOOK: usize = 4096;
+    /// The next events of `watcher`: at most `limit`, and none behind those whose objects together reach `bytes` bytes.
+    pub(crate) fn read_history(
+        &self,
+        watcher: &Watcher,
+        limit: usize,
+        bytes: usize,
+    ) -> Result<HistoryRead, WatchError> {
         let state = self.read();
-        let newest = list::newest(&state, &self.horizon);
-        let Some(changes) = state.history.since(watcher.cursor()) else {
-            return Err(WatchError::Compacted {
-                oldest: self.horizon.oldest(),
-            });
-        };
         let mut read = HistoryRead {
             events: Vec::new(),
             cursor: watcher.cursor(),
             complete: Revision::ZERO,
             at_end: false,
         };
-        for event in changes.take(LOOK) {
-            if read.events.len() == limit {
-                break;
+        if watcher.subscription().has_events(read.cursor) {
+            if watcher.subscription().has_forgotten(read.cursor) {
+                return Err(WatchError::Compacted {
+                    oldest: self.horizon.oldest(),
+                });
             }
-            read.cursor += 1;
-            read.complete = event.revision();
-            if watcher.wants(event) {
-                read.events.push(Arc::clone(event));
+            // Forgotten changes of other keys are passed over.
+            read.cursor = read.cursor.max(state.history.numbers().start);
+            let changes = state.history.since(read.cursor).into_iter().flatten();
+            let mut taken = 0;
+            for event in changes.take(STEP) {
+                if read.events.len() == limit || taken >= bytes {
+                    break;
+                }
+                read.cursor += 1;
+                read.complete = event.revision();
+                if watcher.wants(event) {
+                    taken = taken.saturating_add(event.entry().bytes().len());
+                    read.events.push(Arc::clone(event));
+                }
             }
+        } else {
+            // Whatever is there, also what the history has forgotten, is about other keys.
+            read.cursor = state.history.end().max(read.cursor);
         }
         read.at_end = read.cursor == state.history.end();
         if read.at_end {
-            read.complete = newest;
+            read.complete = state.newest(&self.horizon);
         }
         Ok(read)
     }
@@ -333,34 +389,25 @@ impl Collection {
     }
 }
 
+fn keys(events: &[Arc<Event>]) -> impl Iterator<Item = &str> {
+    events.iter().map(|event| &**event.entry().key())
+}
+
 impl State {
-    /// Entries under `prefix`, from the key `start` on if there is one.
-    fn range<'a>(&'a self, prefix: &'a str, start: Option<&'a str>) -> impl Iterator<Item = &'a Arc<Entry>> {
-        let end = end_of(prefix);
-        let start = start.map_or(prefix, |start| start.max(prefix));
-        let bounds = match end.as_deref() {
-            // Nothing; the map refuses a range that ends before it starts.
-            Some(end) if start >= end => (Bound::Included(prefix), Bound::Excluded(prefix)),
-            end => (Bound::Included(start), below(end)),
-        };
-        self.entries.range::<str, _>(bounds).map(|(_, entry)| entry)
+    /// The revision of which this is the newest state.
+    ///
+    /// A batch is shown to one collection at once but to several collections one after the other,
+    /// so a collection may be ahead of the horizon, never behind it.
+    fn newest(&self, horizon: &Horizon) -> Revision {
+        horizon.visible().max(self.history.newest())
     }
-}
 
-fn below(end: Option<&str>) -> Bound<&str> {
-    end.map_or(Bound::Unbounded, Bound::Excluded)
-}
-
-/// The least key behind all that start with `prefix`, unless there is none. Comparing with it once spares looking at every
-/// key of the range.
-fn end_of(prefix: &str) -> Option<String> {
-    let last = prefix.trim_end_matches(char::MAX).chars().next_back()?;
-    // Surrogates, between U+D7FF and U+E000, are no characters.
-    let next = char::from_u32(u32::from(last) + 1).unwrap_or('\u{e000}');
-    let mut end = prefix.trim_end_matches(char::MAX).to_owned();
-    end.pop();
-    end.push(next);
-    Some(end)
+    fn snapshot(&self, horizon: &Horizon) -> Snapshot {
+        Snapshot {
+            entries: self.entries.clone(),
+            revision: self.newest(horizon),
+        }
+    }
 }
 
 impl fmt::Debug for Collection {
@@ -369,19 +416,5 @@ impl fmt::Debug for Collection {
             .debug_struct("Collection")
             .field("prefix", &self.prefix)
             .finish_non_exhaustive()
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::end_of;
-
-    #[test]
-    fn a_range_ends_behind_every_key_of_its_prefix() {
-        assert_eq!(end_of("/pods/default/").as_deref(), Some("/pods/default0"));
-        assert_eq!(end_of("a\u{d7ff}").as_deref(), Some("a\u{e000}"));
-        assert_eq!(end_of("a\u{10ffff}\u{10ffff}").as_deref(), Some("b"));
-        assert_eq!(end_of("\u{10ffff}"), None);
-        assert_eq!(end_of(""), None);
     }
 }

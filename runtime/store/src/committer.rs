@@ -1,5 +1,6 @@
 //! Group commit: one thread decides the order of all writes.
 
+mod notifier;
 mod pace;
 mod plan;
 mod queue;
@@ -7,6 +8,7 @@ mod queue;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use self::notifier::Notifier;
 use self::plan::Plan;
 pub(crate) use self::queue::{Expiry, Queue};
 use crate::Revision;
@@ -17,8 +19,8 @@ use crate::log::{Batch, Log, LogError};
 use crate::storage::Collections;
 use crate::write::WriteError;
 
-/// Takes whatever is queued, checks it, writes one batch, makes it durable, publishes it, and
-/// answers: durable before visible, visible before acknowledged.
+/// Takes whatever is queued, checks it, writes one batch, makes it durable, publishes it,
+/// answers, and wakes watchers: durable before visible, visible before acknowledged.
 pub(crate) struct Committer {
     queue: Arc<Queue>,
     log: Arc<dyn Log>,
@@ -26,6 +28,7 @@ pub(crate) struct Committer {
     marks: Arc<Marks>,
     collections: Collections,
     clock: Arc<dyn Clock>,
+    notifier: Notifier,
     /// The last revision that was given away, durable or not.
     last: Revision,
 }
@@ -47,6 +50,7 @@ impl Committer {
             marks,
             collections,
             clock,
+            notifier: Notifier::default(),
             last,
         }
     }
@@ -69,8 +73,8 @@ impl Committer {
         }
     }
 
-    fn commit(&self, plan: Plan, now: u64) {
-        let (records, outcome) = plan.finish();
+    fn commit(&mut self, plan: Plan, now: u64) {
+        let (records, mut outcome) = plan.finish();
         let begin = Instant::now();
         let mut synced = Duration::ZERO;
         if !records.is_empty() {
@@ -87,13 +91,14 @@ impl Committer {
             self.queue.note_synced(synced);
             let memory = outcome.publish();
             self.horizon.advance(self.last);
-            outcome.wake();
             self.queue.expect_expiry(outcome.expiring());
             if let Some(mark) = Mark::of(&batch, memory) {
                 self.marks.push(mark);
             }
         }
         outcome.answer(synced);
+        // Writers do not wait until every watcher is woken.
+        self.notifier.wake(outcome.into_published());
     }
 }
 

@@ -59,19 +59,20 @@ macro_rules! suite {
                 a_refitted_collection_shows_what_the_kind_makes_of_it,
                 pages_are_of_one_revision, an_old_revision_shows_the_old_state,
                 old_pages_agree_with_the_whole_list, a_future_revision_shows_the_newest_state,
-                the_newest_change_is_known_when_it_is_forgotten;
+                the_newest_change_is_known_when_it_is_forgotten, a_slow_reader_holds_up_no_writer;
             watches: every_watcher_sees_every_change_once, a_watch_resumes_after_its_revision,
                 a_watch_stays_within_its_prefix, an_event_knows_the_state_before,
                 a_list_and_its_watch_leave_no_gap, progress_covers_other_collections,
                 closing_ends_watches_after_the_last_event, an_encoding_is_made_once;
             restart: everything_is_there_after_a_restart, revisions_go_on_after_a_restart,
-                a_watch_resumes_across_a_restart, old_states_are_listed_after_a_restart,
+                a_watch_resumes_across_a_restart, a_watch_resumes_across_a_restart_without_a_later_write,
+                old_states_are_listed_after_a_restart,
                 rows_are_made_again_from_the_bytes, keys_without_a_collection_are_kept,
                 queued_writes_are_durable_after_closing;
             expiry: an_expired_state_is_deleted, a_later_put_prolongs_or_ends_the_expiry,
                 expiry_goes_on_after_a_restart;
             compaction: a_compacted_revision_is_refused, a_slow_watcher_is_told,
-                an_up_to_date_watcher_does_not_notice, old_history_is_forgotten_by_itself,
+                an_up_to_date_watcher_does_not_notice, a_watcher_of_quiet_keys_does_not_notice, old_history_is_forgotten_by_itself,
                 superseded_states_are_bounded, the_newest_state_survives_compaction,
                 disk_space_comes_back, writes_go_on_during_compaction;
         }

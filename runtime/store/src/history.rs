@@ -1,6 +1,7 @@
 //! The recent changes of one collection.
 
 use std::collections::VecDeque;
+use std::ops::Range;
 use std::sync::Arc;
 
 use crate::{Event, Revision};
@@ -30,6 +31,11 @@ impl History {
     /// The sequence number that the next event will get.
     pub(crate) fn end(&self) -> u64 {
         self.first + self.events.len() as u64
+    }
+
+    /// The sequence numbers of all events that are still here.
+    pub(crate) fn numbers(&self) -> Range<u64> {
+        self.first..self.end()
     }
 
     pub(crate) fn len(&self) -> usize {

@@ -29,6 +29,7 @@ mod memory;
 mod revision;
 mod row;
 mod storage;
+mod subscribers;
 mod watcher;
 mod write;
 
@@ -44,5 +45,6 @@ pub use memory::MemoryLog;
 pub use revision::Revision;
 pub use row::{Indexer, NoIndex, Row};
 pub use storage::{OpenError, Storage, StorageOptions, StorageStats};
+pub use subscribers::WakeGroup;
 pub use watcher::{Position, WatchError, WatchFrom, Watcher};
 pub use write::{Expect, Op, Sequencer, Submission, WriteError, WriteResult, Written};

@@ -1,11 +1,11 @@
 //! A reader of one collection's changes.
 
+use std::future::poll_fn;
 use std::sync::Arc;
 
-use tokio::sync::watch;
-
 use crate::collection::Collection;
-use crate::{Event, Revision};
+use crate::subscribers::Subscription;
+use crate::{Event, Revision, WakeGroup};
 
 /// Events that one call of [`Watcher::next`] returns at most.
 const BATCH: usize = 256;
@@ -38,48 +38,44 @@ pub enum WatchError {
 /// Delivers the changes under a prefix, each once, in revision order.
 ///
 /// A watcher is a cursor into the history that all watchers share. It queues nothing: being slow
-/// costs nothing until the history has moved past the cursor, which is reported as
-/// [`WatchError::Compacted`].
+/// costs nothing until the history has moved past changes that it has not returned, which is
+/// reported as [`WatchError::Compacted`].
 #[derive(Debug)]
 pub struct Watcher {
     collection: Arc<Collection>,
-    prefix: Box<str>,
-    /// The sequence number of the next event to look at.
+    subscription: Subscription,
+    /// The sequence number of the next event to read.
     cursor: u64,
     /// Changes up to here are not for this watcher; matters when it is still to come.
     after: Revision,
     progress: Revision,
-    wake: watch::Receiver<Signal>,
 }
 
 /// How far a watcher got with the changes of its collection. Unlike its revision it stays good while nothing changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Position(pub(crate) u64);
 
-/// What wakes watchers.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Signal {
-    /// The sequence number behind the newest event.
-    pub(crate) end: u64,
-    pub(crate) closed: bool,
-}
-
 impl Watcher {
     pub(crate) fn new(
         collection: Arc<Collection>,
-        prefix: &str,
+        subscription: Subscription,
         cursor: u64,
         after: Revision,
-        wake: watch::Receiver<Signal>,
     ) -> Self {
         Self {
             collection,
-            prefix: prefix.into(),
+            subscription,
             cursor,
             after,
             progress: after,
-            wake,
         }
+    }
+
+    /// The same watcher, woken together with the others of `group`.
+    #[must_use]
+    pub fn in_group(mut self, group: &Arc<WakeGroup>) -> Self {
+        self.collection.subscribers().regroup(&mut self.subscription, group);
+        self
     }
 
     /// The next changes, oldest first, at least one and at most a few hundred.
@@ -91,19 +87,29 @@ impl Watcher {
     /// [`WatchError::Compacted`] when the watcher was too slow, [`WatchError::Closed`] when the
     /// store was closed and everything before was delivered.
     pub async fn next(&mut self) -> Result<Vec<Arc<Event>>, WatchError> {
+        self.next_within(usize::MAX).await
+    }
+
+    /// As [`Watcher::next`], but no further changes once the objects of the returned ones have `bytes` bytes.
+    ///
+    /// # Errors
+    ///
+    /// As [`Watcher::next`].
+    pub async fn next_within(&mut self, bytes: usize) -> Result<Vec<Arc<Event>>, WatchError> {
         loop {
-            // Marked as seen before reading, so that what comes later wakes again.
-            let Signal { end, closed } = *self.wake.borrow_and_update();
-            // Mostly the events of one signal were returned by the last call, and there is nothing to look for.
-            if end != self.cursor {
-                let events = self.try_next()?;
+            // Read before the events, of which none comes afterwards.
+            let closed = self.collection.subscribers().is_closed();
+            if self.subscription.has_events(self.cursor) {
+                let events = self.try_next_within(bytes)?;
                 if !events.is_empty() {
                     return Ok(events);
                 }
             }
-            if closed || self.wake.changed().await.is_err() {
+            if closed {
                 return Err(WatchError::Closed);
             }
+            let (collection, subscription, cursor) = (&self.collection, &self.subscription, self.cursor);
+            poll_fn(|cx| subscription.poll_events(collection.subscribers(), cursor, cx)).await;
         }
     }
 
@@ -113,8 +119,17 @@ impl Watcher {
     ///
     /// [`WatchError::Compacted`] when the watcher was too slow.
     pub fn try_next(&mut self) -> Result<Vec<Arc<Event>>, WatchError> {
+        self.try_next_within(usize::MAX)
+    }
+
+    /// As [`Watcher::try_next`], but no further changes once the objects of the returned ones have `bytes` bytes.
+    ///
+    /// # Errors
+    ///
+    /// As [`Watcher::try_next`].
+    pub fn try_next_within(&mut self, bytes: usize) -> Result<Vec<Arc<Event>>, WatchError> {
         loop {
-            let read = self.collection.read_history(self, BATCH)?;
+            let read = self.collection.read_history(self, BATCH, bytes)?;
             self.cursor = read.cursor;
             self.progress = self.progress.max(read.complete);
             if !read.events.is_empty() || read.at_end {
@@ -133,9 +148,13 @@ impl Watcher {
         self.cursor
     }
 
-    /// Whether `event` is one of those that were asked for.
+    pub(crate) fn subscription(&self) -> &Subscription {
+        &self.subscription
+    }
+
+    /// True if `event` is one of those that the watcher follows.
     pub(crate) fn wants(&self, event: &Event) -> bool {
-        event.revision() > self.after && event.entry().key().starts_with(&*self.prefix)
+        event.revision() > self.after && event.entry().key().starts_with(self.subscription.prefix())
     }
 
     /// The revision up to which everything was returned by now. Never decreases.
@@ -148,12 +167,18 @@ impl Watcher {
     }
 }
 
-/// What one look into the history found.
+impl Drop for Watcher {
+    fn drop(&mut self) {
+        self.collection.subscribers().unsubscribe(&self.subscription);
+    }
+}
+
+/// Changes read from the history.
 pub(crate) struct HistoryRead {
     pub(crate) events: Vec<Arc<Event>>,
     /// Where to go on.
     pub(crate) cursor: u64,
-    /// Everything up to here was looked at.
+    /// Everything up to here was read.
     pub(crate) complete: Revision,
     pub(crate) at_end: bool,
 }

@@ -1,11 +1,11 @@
 //! Lists: the newest state, or an older one with the changes since then undone.
 
 use std::collections::BTreeMap;
+use std::iter::Peekable;
 use std::sync::Arc;
 
-use super::State;
-use crate::horizon::Horizon;
-use crate::{Entry, Revision};
+use super::entries::{Entries, Range};
+use crate::{Entry, Event, Revision};
 
 /// Which state a list is of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,8 +27,7 @@ pub struct ListQuery<'a> {
     pub limit: Option<usize>,
     /// Which state.
     pub at: At,
-    /// Which entries; `None` means all. Called while the collection is locked: it should only
-    /// read rows.
+    /// Which entries; `None` means all.
     pub filter: Option<&'a dyn Fn(&Entry) -> bool>,
 }
 
@@ -90,86 +89,107 @@ pub struct Compacted {
     pub oldest: Revision,
 }
 
-/// The revision of which `state` is the newest state.
-///
-/// A batch is shown to one collection at once but to several collections one after the other,
-/// so a collection may be ahead of the horizon, never behind it.
-pub(super) fn newest(state: &State, horizon: &Horizon) -> Revision {
-    horizon.visible().max(state.history.newest())
+/// The newest state of a collection at one moment. It costs a reference count, and what is read from it holds no lock.
+#[derive(Debug)]
+pub(super) struct Snapshot {
+    pub(super) entries: Entries,
+    /// The revision of which `entries` are the state.
+    pub(super) revision: Revision,
 }
 
-pub(super) fn list(state: &State, horizon: &Horizon, query: &ListQuery<'_>) -> Result<Page, Compacted> {
-    let At::Exact(revision) = query.at else {
-        return Ok(list_newest(state, horizon, query));
-    };
-    let oldest = horizon.oldest();
-    if revision < oldest {
-        return Err(Compacted { oldest });
+impl Snapshot {
+    /// The page of this state.
+    pub(super) fn page(&self, query: &ListQuery<'_>) -> Page {
+        paginate(Merge::new(&self.entries, query, BTreeMap::new()), self.revision, query)
     }
-    let changes = state
-        .history
-        .since(state.history.after(revision))
-        .into_iter()
-        .flatten()
-        .filter(|event| event.entry().key().starts_with(query.prefix));
-    // The first change after the revision knows what the key was at the revision.
-    let mut undone: BTreeMap<&str, Option<&Arc<Entry>>> = BTreeMap::new();
-    for event in changes {
-        undone.entry(event.entry().key()).or_insert(event.previous());
-    }
-    if undone.is_empty() {
-        let page = list_newest(state, horizon, query);
-        return Ok(Page {
-            revision: revision.min(page.revision),
-            ..page
-        });
-    }
-    if let Some(start) = query.start {
-        undone.retain(|key, _| *key >= start);
-    }
-    let current = state.range(query.prefix, query.start);
-    Ok(paginate(merge(current, undone), revision, query))
-}
 
-pub(super) fn list_newest(state: &State, horizon: &Horizon, query: &ListQuery<'_>) -> Page {
-    paginate(state.range(query.prefix, query.start), newest(state, horizon), query)
-}
-
-/// The current entries, with those of `undone` in the place of theirs.
-fn merge<'a>(
-    current: impl Iterator<Item = &'a Arc<Entry>>,
-    undone: BTreeMap<&'a str, Option<&'a Arc<Entry>>>,
-) -> impl Iterator<Item = &'a Arc<Entry>> {
-    let mut current = current.peekable();
-    let mut undone = undone.into_iter().peekable();
-    std::iter::from_fn(move || {
-        loop {
-            let Some((old_key, _)) = undone.peek() else {
-                return current.next();
+    /// The page of the state right after `revision`, given the `changes` since then: those of the keys that `query` is
+    /// about, in revision order.
+    pub(super) fn former_page(&self, query: &ListQuery<'_>, revision: Revision, changes: &[Arc<Event>]) -> Page {
+        if changes.is_empty() {
+            let page = self.page(query);
+            return Page {
+                revision: revision.min(page.revision),
+                ..page
             };
-            if let Some(entry) = current.next_if(|entry| &**entry.key() < *old_key) {
-                return Some(entry);
+        }
+        // The first change after the revision knows what the key was at the revision.
+        let mut undone: BTreeMap<&str, Option<&Arc<Entry>>> = BTreeMap::new();
+        for event in changes {
+            undone.entry(event.entry().key()).or_insert(event.previous());
+        }
+        if let Some(start) = query.start {
+            undone.retain(|key, _| *key >= start);
+        }
+        paginate(Merge::new(&self.entries, query, undone), revision, query)
+    }
+}
+
+type Undone<'a> = std::collections::btree_map::IntoIter<&'a str, Option<&'a Arc<Entry>>>;
+
+/// The current entries of a range, with former states of some keys in the place of theirs.
+struct Merge<'a> {
+    entries: &'a Entries,
+    current: Range<'a>,
+    undone: Peekable<Undone<'a>>,
+}
+
+impl<'a> Merge<'a> {
+    fn new(
+        entries: &'a Entries,
+        query: &ListQuery<'_>,
+        undone: BTreeMap<&'a str, Option<&'a Arc<Entry>>>,
+    ) -> Self {
+        Self {
+            entries,
+            current: entries.range(query.prefix, query.start),
+            undone: undone.into_iter().peekable(),
+        }
+    }
+
+    /// How many entries are left. Costs a lookup per change that is still to be undone, and nothing per entry.
+    fn left(self) -> usize {
+        let (mut appear, mut vanish) = (0, 0);
+        for (key, former) in self.undone {
+            appear += usize::from(former.is_some());
+            vanish += usize::from(self.entries.get(key).is_some());
+        }
+        self.current.left() + appear - vanish
+    }
+}
+
+impl<'a> Iterator for Merge<'a> {
+    type Item = &'a Arc<Entry>;
+
+    fn next(&mut self) -> Option<&'a Arc<Entry>> {
+        loop {
+            let Some((key, _)) = self.undone.peek() else {
+                return self.current.next();
+            };
+            match self.current.peek() {
+                Some(entry) if &**entry.key() < *key => return self.current.next(),
+                Some(entry) if &**entry.key() == *key => drop(self.current.next()),
+                Some(_) | None => {}
             }
-            current.next_if(|entry| &**entry.key() == *old_key);
-            if let Some((_, Some(old))) = undone.next() {
-                return Some(old);
+            if let Some((_, Some(former))) = self.undone.next() {
+                return Some(former);
             }
         }
-    })
+    }
 }
 
-fn paginate<'a>(mut entries: impl Iterator<Item = &'a Arc<Entry>>, revision: Revision, query: &ListQuery<'_>) -> Page {
+fn paginate(mut entries: Merge<'_>, revision: Revision, query: &ListQuery<'_>) -> Page {
     let limit = query.limit.map_or(usize::MAX, |limit| limit.max(1));
     let selects = |entry: &&Arc<Entry>| query.filter.is_none_or(|filter| filter(entry));
     let selected: Vec<_> = entries.by_ref().filter(selects).take(limit).cloned().collect();
     let (more, remaining) = match query.filter {
-        // Whether what is left matches is not looked at: that is the next page's work.
+        // Entries behind the page are not selected: that is the next page's work.
         Some(_) => {
             let more = entries.next().is_some();
             (more, (!more).then_some(0))
         }
         None => {
-            let left = entries.count() as u64;
+            let left = entries.left() as u64;
             (left > 0, Some(left))
         }
     };

@@ -190,12 +190,6 @@ impl Outcome {
         weight
     }
 
-    pub(super) fn wake(&self) {
-        for (collection, _) in &self.published {
-            collection.wake();
-        }
-    }
-
     /// The new states that end by themselves.
     pub(super) fn expiring(&self) -> Vec<Expiry> {
         let events = self.published.iter().flat_map(|(_, events)| events);
@@ -207,9 +201,14 @@ impl Outcome {
         self.expired.clone()
     }
 
+    /// The collections that the batch changed.
+    pub(super) fn into_published(self) -> Vec<Arc<Collection>> {
+        self.published.into_iter().map(|(collection, _)| collection).collect()
+    }
+
     /// Answers every write; the batch was durable after `synced`.
-    pub(super) fn answer(self, synced: Duration) {
-        for (reply, mut result) in self.answers {
+    pub(super) fn answer(&mut self, synced: Duration) {
+        for (reply, mut result) in self.answers.drain(..) {
             if let Ok(written) = &mut result {
                 written.synced = synced;
             }

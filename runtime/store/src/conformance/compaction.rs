@@ -82,6 +82,25 @@ pub async fn an_up_to_date_watcher_does_not_notice(bench: Bench) {
 }
 
 #[expect(missing_docs, reason = "the name is the scenario")]
+pub async fn a_watcher_of_quiet_keys_does_not_notice(bench: Bench) {
+    let (storage, things) = bench.things();
+    let prefix = format!("{THINGS}quiet/");
+    let mut quiet = things.watch(&prefix, WatchFrom::Now).expect("a watch starts");
+    for round in 1..=2 {
+        set(&things, "loud", "one").await;
+        let written = set(&things, "loud", "two").await;
+        compact(&storage, written.revision()).await;
+        set(&things, "quiet/a", "one").await;
+        let events = quiet.next().await.expect("nothing of its own is forgotten");
+        assert_eq!(events[0].revision(), Revision(3 * round));
+        assert_eq!(quiet.progress(), Revision(3 * round));
+    }
+    set(&things, "loud", "three").await;
+    assert!(quiet.try_next().expect("the watch goes on").is_empty());
+    assert_eq!(quiet.progress(), Revision(7), "other keys' changes are progress too");
+}
+
+#[expect(missing_docs, reason = "the name is the scenario")]
 pub async fn old_history_is_forgotten_by_itself(bench: Bench) {
     let (storage, things) = bench.things();
     set(&things, "a", "one").await;

@@ -1,9 +1,11 @@
 //! A list is the state at one revision.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, mpsc};
 
-use super::{Bench, OTHERS, THINGS, WordIndex, delete, draft, put, set, show};
+use tokio::sync::oneshot;
+
+use super::{Bench, OTHERS, PATIENCE, THINGS, WordIndex, delete, draft, put, set, show};
 use crate::{At, Collection, Draft, Entry, Expect, Indexer, ListQuery, Page, Revision, Row};
 
 /// The names and words of a page.
@@ -61,6 +63,38 @@ pub async fn a_filter_selects(bench: Bench) {
     let second = list(&things, &query);
     assert_eq!(shown(&second), ["n7=odd@8", "n9=odd@10"]);
     assert_eq!((second.more, second.next()), (false, None));
+}
+
+#[expect(missing_docs, reason = "the name is the scenario")]
+pub async fn a_slow_reader_holds_up_no_writer(bench: Bench) {
+    let (_storage, things) = bench.things();
+    set(&things, "a", "one").await;
+    set(&things, "b", "one").await;
+    for at in [At::Latest, At::Exact(Revision(1))] {
+        let (begun, begins) = oneshot::channel();
+        let (written, write) = mpsc::channel();
+        let writer = Arc::clone(&things);
+        tokio::spawn(async move {
+            begins.await.expect("the list begins");
+            set(&writer, "a", "two").await;
+            written.send(()).expect("the list waits");
+        });
+        let begun = Mutex::new(Some(begun));
+        let filter = |_: &Entry| {
+            if let Some(begun) = begun.lock().expect("no panic").take() {
+                begun.send(()).expect("the writer waits");
+                write.recv_timeout(PATIENCE / 2).expect("the write waits for the list");
+            }
+            true
+        };
+        let query = ListQuery {
+            filter: Some(&filter),
+            at,
+            ..ListQuery::all(THINGS)
+        };
+        let page = list(&things, &query);
+        assert!(page.entries.iter().all(|entry| entry.revision() <= page.revision));
+    }
 }
 
 /// Indexes a kind that became loud.

@@ -73,6 +73,25 @@ pub async fn a_watch_resumes_across_a_restart(bench: Bench) {
 }
 
 #[expect(missing_docs, reason = "the name is the scenario")]
+pub async fn a_watch_resumes_across_a_restart_without_a_later_write(bench: Bench) {
+    let (storage, things) = bench.things();
+    set(&things, "a", "one").await;
+    set(&things, "b/1", "one").await;
+    set(&things, "a", "two").await;
+    let (_storage, things) = bench.restart(storage).await;
+    let all = ["+a=one@1", "+1=one@2", "~a=two@3"];
+    for after in 0..3 {
+        let from = WatchFrom::After(Revision(after as u64));
+        let mut watcher = things.watch(THINGS, from).expect("the revision is known");
+        let events = watcher.next().await.expect("the watch goes on");
+        assert_eq!(show_events(&events), all[after..]);
+    }
+    let from = WatchFrom::After(Revision::ZERO);
+    let mut some = things.watch(&format!("{THINGS}b/"), from).expect("the revision is known");
+    assert_eq!(show_events(&some.next().await.expect("the watch goes on")), [all[1]]);
+}
+
+#[expect(missing_docs, reason = "the name is the scenario")]
 pub async fn old_states_are_listed_after_a_restart(bench: Bench) {
     let (storage, things) = bench.things();
     let mut lists = vec![Vec::new()];
