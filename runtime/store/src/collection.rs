@@ -146,7 +146,10 @@ impl Collection {
         }
         let (snapshot, changes) = {
             let state = self.read();
-            (state.snapshot(&self.horizon), state.history.after(revision)..state.history.end())
+            (
+                state.snapshot(&self.horizon),
+                state.history.after(revision)..state.history.end(),
+            )
         };
         let changes = self.changes(changes, query.prefix)?;
         Ok(snapshot.former_page(query, revision, &changes))

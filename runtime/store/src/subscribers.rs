@@ -169,7 +169,12 @@ impl Subscribers {
     /// Wakes all watchers for the end.
     pub(crate) fn close(&self) {
         self.closed.store(true, Ordering::Release);
-        let all: Vec<_> = self.lock().by_prefix.values().map(|topic| Arc::clone(&topic.cohorts)).collect();
+        let all: Vec<_> = self
+            .lock()
+            .by_prefix
+            .values()
+            .map(|topic| Arc::clone(&topic.cohorts))
+            .collect();
         all.iter().flat_map(|cohorts| &**cohorts).for_each(Cohort::ring);
     }
 
@@ -243,11 +248,7 @@ impl Subscription {
 }
 
 /// Calls `visit` for each of `by_prefix` that `key` starts with, longest first.
-fn for_prefixes(
-    by_prefix: &mut BTreeMap<Arc<str>, Topic>,
-    key: &str,
-    mut visit: impl FnMut(&Arc<str>, &mut Topic),
-) {
+fn for_prefixes(by_prefix: &mut BTreeMap<Arc<str>, Topic>, key: &str, mut visit: impl FnMut(&Arc<str>, &mut Topic)) {
     let mut last = Bound::Included(key);
     while let Some((prefix, topic)) = by_prefix.range_mut::<str, _>((Bound::Unbounded, last)).next_back() {
         let same = prefix.bytes().zip(key.bytes()).take_while(|(one, other)| one == other);

@@ -56,12 +56,7 @@ pub struct Watcher {
 pub struct Position(pub(crate) u64);
 
 impl Watcher {
-    pub(crate) fn new(
-        collection: Arc<Collection>,
-        subscription: Subscription,
-        cursor: u64,
-        after: Revision,
-    ) -> Self {
+    pub(crate) fn new(collection: Arc<Collection>, subscription: Subscription, cursor: u64, after: Revision) -> Self {
         Self {
             collection,
             subscription,

@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 
 use futures_core::Stream as _;
 use futures_util::stream::FuturesUnordered;
+use planesmith_store::WakeGroup;
 use tokio::task::coop::unconstrained;
 
 use super::cutoff::Bounded;
@@ -33,17 +34,20 @@ impl<F: Future<Output = ()> + Send + 'static> hyper::rt::Executor<F> for Beginni
 
 /// The exchanges under way, polled by the connection's own task.
 ///
-/// An event that fifty watches of a connection tell wakes one task instead of fifty, and what they say leaves together.
+/// An event that fifty watches of a connection tell wakes one task instead of fifty, and what they say leaves together. The
+/// watches are a group to the store: it makes one call, and this task wakes those that have the event.
 #[derive(Default)]
 pub(super) struct Exchanges {
     beginning: Beginning,
+    watches: Arc<WakeGroup>,
     running: FuturesUnordered<Exchange>,
     bell: Option<(Arc<Bell>, Waker)>,
 }
 
-/// Wakes the connection's task, and remembers that there is something to do.
+/// Wakes the connection's task, unless that polls the exchanges already, and remembers that there is something to do.
 struct Bell {
     rung: AtomicBool,
+    polling: AtomicBool,
     task: Waker,
 }
 
@@ -53,15 +57,34 @@ impl Wake for Bell {
     }
 
     fn wake_by_ref(self: &Arc<Self>) {
-        self.rung.store(true, Ordering::Release);
-        self.task.wake_by_ref();
+        // In this order, and `end` in the other: one of both sees what the other did.
+        self.rung.store(true, Ordering::SeqCst);
+        if !self.polling.load(Ordering::SeqCst) {
+            self.task.wake_by_ref();
+        }
+    }
+}
+
+impl Bell {
+    fn begin(&self) {
+        self.polling.store(true, Ordering::SeqCst);
+    }
+
+    /// Ends polling; the task comes back for what is left.
+    fn end(&self) {
+        self.polling.store(false, Ordering::SeqCst);
+        if self.rung.load(Ordering::SeqCst) {
+            self.task.wake_by_ref();
+        }
     }
 }
 
 impl Exchanges {
-    pub(super) fn new(beginning: Beginning) -> Self {
+    /// The exchanges that come to `beginning`, and the `watches` among them.
+    pub(super) fn new(beginning: Beginning, watches: Arc<WakeGroup>) -> Self {
         Self {
             beginning,
+            watches,
             running: FuturesUnordered::new(),
             bell: None,
         }
@@ -72,6 +95,7 @@ impl Exchanges {
         let begun = std::mem::take(&mut *self.beginning.0.lock().unwrap_or_else(PoisonError::into_inner));
         self.running.extend(begun);
         if self.running.is_empty() {
+            self.watches.poll(cx);
             return;
         }
         if self
@@ -84,25 +108,35 @@ impl Exchanges {
         let (bell, waker) = self.bell.get_or_insert_with(|| {
             let bell = Arc::new(Bell {
                 rung: AtomicBool::new(false),
+                polling: AtomicBool::new(false),
                 task: cx.waker().clone(),
             });
             let waker = Waker::from(Arc::clone(&bell));
             (bell, waker)
         });
+        bell.begin();
+        self.watches.poll(cx);
         let running = &mut self.running;
         // The budget of one task is for one conversation. The bytes that may wait for the network bound each of these.
         let mut steps = pin!(unconstrained(poll_fn(|cx| {
             // The collection takes a break whenever a few exchanges wake themselves, as those do that sent something.
             let begun = Instant::now();
             loop {
-                bell.rung.store(false, Ordering::Release);
+                bell.rung.store(false, Ordering::SeqCst);
                 while let Poll::Ready(Some(())) = Pin::new(&mut *running).poll_next(cx) {}
-                if !bell.rung.load(Ordering::Acquire) || begun.elapsed() >= LOOK {
+                if !bell.rung.load(Ordering::SeqCst) || begun.elapsed() >= LOOK {
                     return Poll::<()>::Pending;
                 }
             }
         })));
         let _ = steps.as_mut().poll(&mut Context::from_waker(waker));
+        bell.end();
+    }
+}
+
+impl Drop for Exchanges {
+    fn drop(&mut self) {
+        self.watches.disband();
     }
 }
 
@@ -111,6 +145,7 @@ mod tests {
     use std::sync::atomic::AtomicUsize;
 
     use hyper::rt::Executor as _;
+    use planesmith_store::{Draft, Expect, MemoryLog, NoIndex, Op, Row, Storage, StorageOptions, WatchFrom};
     use tokio::sync::oneshot;
 
     use super::*;
@@ -133,7 +168,7 @@ mod tests {
     async fn all_that_can_go_on_does_at_one_look() {
         let (beginning, done) = (Beginning::default(), Arc::default());
         (0..20).for_each(|_| beginning.execute(restless(&done)));
-        let mut exchanges = Exchanges::new(beginning);
+        let mut exchanges = Exchanges::new(beginning, Arc::default());
         poll_fn(|cx| {
             exchanges.poll(cx);
             Poll::Ready(())
@@ -151,7 +186,7 @@ mod tests {
             receiver.await.expect("the sender sends");
             counted.fetch_add(1, Ordering::Relaxed);
         });
-        let mut exchanges = Exchanges::new(beginning);
+        let mut exchanges = Exchanges::new(beginning, Arc::default());
         let watched = Arc::clone(&done);
         let connection = tokio::spawn(poll_fn(move |cx| {
             exchanges.poll(cx);
@@ -166,5 +201,57 @@ mod tests {
             .expect("no panic")
             .expect("somebody waits");
         connection.await.expect("the connection's task goes on");
+    }
+    /// Counts its wake-ups.
+    #[derive(Default)]
+    struct Task(AtomicUsize);
+
+    impl Wake for Task {
+        fn wake(self: Arc<Self>) {
+            self.0.fetch_add(1, Ordering::SeqCst);
+        }
+    }
+
+    #[tokio::test]
+    async fn an_event_wakes_the_task_once_for_all_watches() {
+        let storage = Storage::open(MemoryLog::new(), &StorageOptions::default()).expect("memory opens");
+        let things = storage.collection("/things/", Arc::new(NoIndex));
+        let (beginning, watches, seen) = (Beginning::default(), Arc::default(), Arc::new(AtomicUsize::new(0)));
+        for _ in 0..50 {
+            let watcher = things.watch("/things/", WatchFrom::Now).expect("it starts");
+            let (mut watcher, seen) = (watcher.in_group(&watches), Arc::clone(&seen));
+            beginning.execute(async move {
+                while let Ok(events) = watcher.next().await {
+                    seen.fetch_add(events.len(), Ordering::SeqCst);
+                }
+            });
+        }
+        let mut exchanges = Exchanges::new(beginning, watches);
+        let task = Arc::<Task>::default();
+        let waker = Waker::from(Arc::clone(&task));
+        exchanges.poll(&mut Context::from_waker(&waker));
+        let put = |name: &str| {
+            things.write(Op::Put {
+                key: format!("/things/{name}").into(),
+                draft: Draft::gapless(b"{}".to_vec()),
+                row: Row::default(),
+                expect: Expect::Absent,
+                ttl: None,
+            })
+        };
+        // Wakes behind the others.
+        let mut last = things.watch("/things/", WatchFrom::Now).expect("it starts");
+        put("a").await.expect("written");
+        last.next().await.expect("it goes on");
+        put("b").await.expect("written");
+        last.next().await.expect("it goes on");
+        assert_eq!(task.0.load(Ordering::SeqCst), 1);
+        exchanges.poll(&mut Context::from_waker(&waker));
+        assert_eq!(seen.load(Ordering::SeqCst), 100);
+        assert_eq!(
+            task.0.load(Ordering::SeqCst),
+            1,
+            "what wakes within the task does not wake it"
+        );
     }
 }

@@ -16,8 +16,8 @@ use tokio::sync::OwnedSemaphorePermit;
 
 use super::exchanges::Exchanges;
 
-/// Bytes that are held back at most: eight TLS records of the largest size. A connection whose client does not read keeps as
-/// much again in TLS.
+/// Bytes that are held back at most: eight TLS records of the largest size. While the client does not read, they wait in TLS,
+/// and nothing more is taken.
 pub(super) const HELD: usize = 128 << 10;
 
 /// Bytes that are usually all there is to say.
@@ -44,7 +44,7 @@ struct Shared<IO> {
     held: Vec<u8>,
     /// How much of `held` is written.
     written: usize,
-    /// What was written may still wait below, in TLS.
+    /// What was written still waits below, in TLS: the socket takes nothing.
     unflushed: bool,
     /// Nobody looks after the outlet any more, so flushes count at once.
     open: bool,
@@ -130,9 +130,10 @@ fn lock<IO>(shared: &Mutex<Shared<IO>>) -> MutexGuard<'_, Shared<IO>> {
 }
 
 impl<IO: AsyncWrite + Unpin> Shared<IO> {
-    /// Writes and flushes what is held.
+    /// Writes and flushes what is held, behind what waits below: that would take as much again while the socket takes nothing.
     fn poll_write_out(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        if self.held.is_empty() && !self.unflushed {
+        ready!(self.poll_flush_below(cx))?;
+        if self.held.is_empty() {
             return Poll::Ready(Ok(()));
         }
         self.unflushed = true;
@@ -145,8 +146,19 @@ impl<IO: AsyncWrite + Unpin> Shared<IO> {
         }
         self.held.clear();
         self.written = 0;
-        ready!(Pin::new(&mut self.io).poll_flush(cx))?;
-        self.unflushed = false;
+        let flushed = self.poll_flush_below(cx);
+        if flushed.is_pending() {
+            // Held for nothing while the client does not read.
+            self.held = Vec::new();
+        }
+        flushed
+    }
+
+    fn poll_flush_below(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        if self.unflushed {
+            ready!(Pin::new(&mut self.io).poll_flush(cx))?;
+            self.unflushed = false;
+        }
         Poll::Ready(Ok(()))
     }
 
@@ -156,7 +168,7 @@ impl<IO: AsyncWrite + Unpin> Shared<IO> {
         cx: &mut Context<'_>,
         pieces: impl Iterator<Item = &'a [u8]>,
     ) -> Poll<io::Result<usize>> {
-        if self.held.len() >= HELD {
+        if self.held.len() >= HELD || self.unflushed {
             ready!(self.poll_write_out(cx))?;
         }
         let before = self.held.len();
@@ -327,6 +339,50 @@ mod tests {
             read = far.read_exact(&mut seen) => drop(read.expect("pipes do not fail")),
         }
         assert_eq!(&seen, b"answer");
+    }
+
+    /// Takes all that is written, and never passes it on, as TLS over a socket that nobody reads.
+    struct Blocked(DuplexStream, Arc<AtomicUsize>);
+
+    impl AsyncWrite for Blocked {
+        fn poll_write(self: Pin<&mut Self>, _: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+            self.1.fetch_add(bytes.len(), Ordering::Relaxed);
+            Poll::Ready(Ok(bytes.len()))
+        }
+
+        fn poll_flush(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
+            Poll::Pending
+        }
+
+        fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+            Pin::new(&mut self.0).poll_shutdown(cx)
+        }
+    }
+
+    #[tokio::test]
+    async fn a_client_that_does_not_read_is_told_once() {
+        for (piece, at_most) in [(4 << 10, 4 << 10), (HELD / 4, HELD)] {
+            let below = Arc::new(AtomicUsize::new(0));
+            let (mut inside, outlet) = gather(Blocked(duplex(1).0, Arc::clone(&below)), None);
+            let taken = Arc::new(AtomicUsize::new(0));
+            let count = Arc::clone(&taken);
+            let conversation = async move {
+                loop {
+                    count.fetch_add(inside.write(&vec![b'x'; piece]).await?, Ordering::Relaxed);
+                    if piece < HELD / 4 {
+                        // What is said later finds that the first piece is still there.
+                        tokio::task::yield_now().await;
+                    }
+                }
+            };
+            let mut run = pin!(outlet.run(conversation, Exchanges::default(), || false));
+            for _ in 0..100 {
+                let ended: Poll<io::Result<()>> = poll_fn(|cx| Poll::Ready(run.as_mut().poll(cx))).await;
+                assert!(ended.is_pending());
+            }
+            assert_eq!(taken.load(Ordering::Relaxed), at_most);
+            assert_eq!(below.load(Ordering::Relaxed), at_most);
+        }
     }
 
     #[tokio::test]

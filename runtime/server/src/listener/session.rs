@@ -13,6 +13,7 @@ use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::server::conn::auto::Builder;
 use hyper_util::server::graceful::Watcher;
+use planesmith_store::WakeGroup;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio::sync::OwnedSemaphorePermit;
@@ -118,10 +119,15 @@ impl<S: Service> Sessions<S> {
     {
         let peer = client.connection().peer;
         let activity = Arc::new(Activity::new());
+        let watches = Arc::<WakeGroup>::default();
         let service = service_fn(|request: Request<Incoming>| {
             let running = activity.begin();
             let shares = request.version() == Version::HTTP_2;
-            let answer = Arc::clone(&self.service).serve(request.map(Body::new), client.connection());
+            let mut request = request.map(Body::new);
+            if shares {
+                request.extensions_mut().insert(Arc::clone(&watches));
+            }
+            let answer = Arc::clone(&self.service).serve(request, client.connection());
             async move {
                 // What others do on the same connection goes on meanwhile.
                 let answer = if shares {
@@ -143,7 +149,8 @@ impl<S: Service> Sessions<S> {
         let beginning = Beginning::default();
         let builder = self.builder(beginning.clone());
         let conversation = watcher.watch(builder.serve_connection_with_upgrades(TokioIo::new(io), service));
-        let conversation = outlet.run(conversation, Exchanges::new(beginning), || activity.is_crowded());
+        let exchanges = Exchanges::new(beginning, Arc::clone(&watches));
+        let conversation = outlet.run(conversation, exchanges, || activity.is_crowded());
         let mut conversation = pin!(conversation);
         let mut overdue = pin!(cutoff::overdue(Arc::clone(&activity)));
         loop {

@@ -2,8 +2,10 @@
 
 mod apart;
 mod bookmarks;
+mod chunk;
 mod frames;
 mod stream;
+mod unsent;
 
 use std::convert::Infallible;
 use std::sync::Arc;
@@ -18,7 +20,7 @@ use futures_util::stream::iter;
 use http::StatusCode;
 use planesmith_machinery::status::{ApiError, ApiResult, Expired};
 use planesmith_machinery::table::RowObject;
-use planesmith_store::{ListQuery, Revision, WatchError, WatchFrom};
+use planesmith_store::{ListQuery, Revision, WakeGroup, WatchError, WatchFrom};
 
 use self::bookmarks::Bookmarks;
 use self::frames::Frames;
@@ -51,7 +53,11 @@ impl Endpoint {
         }
         let watch = self.begin(call, &options, version, &frames).await;
         let (initial, watcher) = match watch {
-            Ok(started) => started,
+            // Watches of one connection are woken together.
+            Ok((initial, watcher)) => match call.parts.extensions.get::<Arc<WakeGroup>>() {
+                Some(group) => (initial, watcher.in_group(group)),
+                None => (initial, watcher),
+            },
             Err(error) => {
                 let refusal = frames.error(&error);
                 return Ok(answer(call, output, iter([Ok(refusal)])));

@@ -4,6 +4,8 @@ use std::convert::Infallible;
 use std::time::Duration;
 
 use axum::body::Body;
+use bytes::Bytes;
+use futures_util::FutureExt as _;
 use http::Request;
 use http_body_util::BodyExt as _;
 use hyper::body::Incoming;
@@ -82,6 +84,50 @@ async fn a_watch_starts_with_the_state_or_after_a_version() {
     server.note("c", "{}").await;
     assert_eq!(after.told(1).await, ["ADDED c"]);
     assert_eq!(state.told(1).await, ["ADDED c"]);
+}
+
+/// What a connection holds that takes everything and sends nothing.
+fn unsent(watch: &mut Watch) -> Vec<Bytes> {
+    let frames = std::iter::from_fn(|| watch.body.frame().now_or_never().flatten());
+    frames
+        .map(|frame| frame.expect("a watch does not fail").into_data().expect("only data"))
+        .collect()
+}
+
+#[tokio::test]
+async fn a_client_that_does_not_read_holds_little_and_misses_nothing() {
+    const EVENTS: usize = 200;
+    let server = Server::with_places().await;
+    let mut watches = [Watch::open(&server, "").await, Watch::open(&server, "").await];
+    let text = "x".repeat(2_000);
+    for number in 0..EVENTS {
+        let labels = json!({});
+        server.note(&format!("n{number:03}"), &labels.to_string()).await;
+        let data = json!({"data": {"text": text}}).to_string();
+        server.patch("merge", &format!("{NOTES}/n{number:03}"), &data).await;
+    }
+    let held = watches.each_mut().map(unsent);
+    let places = held
+        .each_ref()
+        .map(|held| held.iter().map(|chunk| chunk.as_ptr()).collect::<Vec<_>>());
+    for held in &held {
+        let bytes: usize = held.iter().map(Bytes::len).sum();
+        assert!((2_000..=64 << 10).contains(&bytes), "{bytes} bytes wait");
+    }
+    assert_eq!(
+        places[0][1..],
+        places[1][1..],
+        "what waits behind the first chunk is the same memory for all"
+    );
+    for (watch, held) in watches.iter_mut().zip(held) {
+        for chunk in held {
+            watch.rest.push_str(std::str::from_utf8(&chunk).expect("text"));
+        }
+        for number in 0..EVENTS {
+            let expected = ["ADDED", "MODIFIED"].map(|kind| format!("{kind} n{number:03}"));
+            assert_eq!(watch.told(2).await, expected);
+        }
+    }
 }
 
 #[tokio::test]

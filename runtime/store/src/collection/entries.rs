@@ -79,7 +79,9 @@ impl Entries {
 
     /// The chunk that has `key` or would get it.
     fn chunk_of(&self, key: &str) -> usize {
-        self.chunks.partition_point(|chunk| &*chunk.from <= key).saturating_sub(1)
+        self.chunks
+            .partition_point(|chunk| &*chunk.from <= key)
+            .saturating_sub(1)
     }
 
     pub(super) fn get(&self, key: &str) -> Option<&Arc<Entry>> {
@@ -226,7 +228,11 @@ impl<'a> Range<'a> {
 
     fn advance(&mut self) {
         self.next.index += 1;
-        if self.chunks.get(self.next.chunk).is_none_or(|chunk| self.next.index >= chunk.len) {
+        if self
+            .chunks
+            .get(self.next.chunk)
+            .is_none_or(|chunk| self.next.index >= chunk.len)
+        {
             self.next = Position {
                 chunk: self.next.chunk + 1,
                 index: 0,
@@ -300,7 +306,9 @@ mod tests {
         let (mut entries, mut model) = (Entries::default(), BTreeMap::new());
         let mut random = 1_u64;
         for step in 0..30_000_u64 {
-            random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            random = random
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1_442_695_040_888_963_407);
             let key = format!("/k/{}/{:04}", random >> 62, (random >> 40) % 2_000);
             // It grows, is changed at random, and shrinks.
             let removes = match step / 10_000 {

@@ -135,11 +135,7 @@ struct Merge<'a> {
 }
 
 impl<'a> Merge<'a> {
-    fn new(
-        entries: &'a Entries,
-        query: &ListQuery<'_>,
-        undone: BTreeMap<&'a str, Option<&'a Arc<Entry>>>,
-    ) -> Self {
+    fn new(entries: &'a Entries, query: &ListQuery<'_>, undone: BTreeMap<&'a str, Option<&'a Arc<Entry>>>) -> Self {
         Self {
             entries,
             current: entries.range(query.prefix, query.start),

@@ -87,7 +87,9 @@ pub async fn a_watch_resumes_across_a_restart_without_a_later_write(bench: Bench
         assert_eq!(show_events(&events), all[after..]);
     }
     let from = WatchFrom::After(Revision::ZERO);
-    let mut some = things.watch(&format!("{THINGS}b/"), from).expect("the revision is known");
+    let mut some = things
+        .watch(&format!("{THINGS}b/"), from)
+        .expect("the revision is known");
     assert_eq!(show_events(&some.next().await.expect("the watch goes on")), [all[1]]);
 }
 

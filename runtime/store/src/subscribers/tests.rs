@@ -45,8 +45,13 @@ fn publish(subscribers: &Subscribers, key: &str, end: u64) {
 #[test]
 fn an_event_wakes_those_whose_prefix_its_key_has() {
     let subscribers = Subscribers::default();
-    let prefixes = ["", "/", "/a", "/a/", "/a/b", "/a/bü", "/a/b/", "/a/b0", "/a/é", "/b/", "/a/b/c/d", "/a/aaa"];
-    let all: Vec<_> = prefixes.iter().map(|prefix| waiting(&subscribers, prefix, None)).collect();
+    let prefixes = [
+        "", "/", "/a", "/a/", "/a/b", "/a/bü", "/a/b/", "/a/b0", "/a/é", "/b/", "/a/b/c/d", "/a/aaa",
+    ];
+    let all: Vec<_> = prefixes
+        .iter()
+        .map(|prefix| waiting(&subscribers, prefix, None))
+        .collect();
     for (round, key) in ["/a/b/c", "/a/è", "/a/bü", "/b", "x", ""].iter().enumerate() {
         let before: Vec<_> = all.iter().map(|(_, alarm)| alarm.rings()).collect();
         publish(&subscribers, key, round as u64 + 1);

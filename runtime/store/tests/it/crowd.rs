@@ -101,13 +101,17 @@ impl Wake for Count {
 async fn watchers_of_one_task_are_one_call_and_those_of_other_keys_none() {
     let (_storage, things) = things();
     let wakers: Vec<_> = (0..4).map(|_| Arc::new(Count(AtomicUsize::new(0)))).collect();
-    let [task, member, alone, elsewhere] = &wakers[..] else { panic!("four") };
+    let [task, member, alone, elsewhere] = &wakers[..] else {
+        panic!("four")
+    };
     let group = Arc::new(WakeGroup::default());
     let task_waker = Waker::from(Arc::clone(task));
     group.poll(&Context::from_waker(&task_waker));
     let watch = |prefix: &str| things.watch(prefix, WatchFrom::Now).unwrap();
     let mut members: Vec<_> = (0..100).map(|_| watch(THINGS).in_group(&group)).collect();
-    members.iter_mut().for_each(|watcher| wait(watcher, &Waker::from(Arc::clone(member))));
+    members
+        .iter_mut()
+        .for_each(|watcher| wait(watcher, &Waker::from(Arc::clone(member))));
     let mut single = watch(THINGS);
     wait(&mut single, &Waker::from(Arc::clone(alone)));
     let mut other = watch(&format!("{THINGS}other/"));

@@ -6,7 +6,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Instant as Moment;
 
-use bytes::{Bytes, BytesMut};
+use bytes::Bytes;
 use futures_core::Stream;
 use futures_util::future::BoxFuture;
 use futures_util::stream;
@@ -15,13 +15,18 @@ use planesmith_store::{Entry, Event, Revision, WatchError, Watcher};
 use tokio::time::{Instant, Sleep, sleep_until};
 
 use super::bookmarks::Bookmarks;
+use super::chunk::Chunk;
 use super::failure;
 use super::frames::Frames;
+use super::unsent::Unsent;
 use crate::metrics::WatchMetrics;
 use crate::shutdown::Shutdown;
 
 /// Bytes of initial events that make a chunk.
-const CHUNK: usize = 64 << 10;
+const INITIAL: usize = 32 << 10;
+
+/// Bytes of objects whose events are read at once: what a slow watch keeps from being forgotten.
+const READ: usize = 16 << 10;
 
 /// What a watch tells before any change.
 #[derive(Debug, Default)]
@@ -47,6 +52,9 @@ pub(super) struct WatchStream {
     timer: Pin<Box<Sleep>>,
     stopping: BoxFuture<'static, ()>,
     metrics: WatchMetrics,
+    /// Frames that are made and not told yet.
+    chunk: Chunk,
+    unsent: Unsent,
 }
 
 /// How far a watch is.
@@ -89,56 +97,68 @@ impl WatchStream {
             deadline,
             timer: Box::pin(sleep_until(deadline)),
             stopping: Box::pin(stopping),
+            chunk: Chunk::default(),
+            unsent: Unsent::default(),
         };
         watch.set_timer();
         watch
     }
 
-    /// The chunks of the body. What was there at one moment is one chunk.
+    /// The chunks of the body. A client that does not read is told no more than a little: what it has yet to be told stays in
+    /// the history.
     pub(super) fn run(self, initial: Initial) -> impl Stream<Item = Result<Bytes, Infallible>> + Send {
         self.metrics.initial(initial.entries.len());
         let phase = Phase::Initial(initial);
         stream::unfold((self, phase), |(mut watch, phase)| async move {
             let (chunk, phase) = watch.next(phase).await?;
-            Some((Ok(chunk), (watch, phase)))
+            Some((Ok(watch.unsent.count(chunk)), (watch, phase)))
         })
     }
 
     /// The next chunk; `None` at the end.
     async fn next(&mut self, phase: Phase) -> Option<(Bytes, Phase)> {
-        match phase {
-            Phase::Initial(initial) => match self.initial(initial) {
-                Ok((chunk, phase)) if !chunk.is_empty() => return self.told(chunk, phase),
-                Ok(_) => {}
-                Err(error) => return Some((self.frames.error(&error), Phase::Over)),
+        let phase = match phase {
+            Phase::Initial(initial) => match self.initial(initial).await {
+                Some(Ok((chunk, phase))) if !chunk.is_empty() => return self.told(chunk, phase),
+                Some(Ok(_)) => Phase::Changes,
+                Some(Err(error)) => return Some((self.frames.error(&error), Phase::Over)),
+                None => return None,
             },
-            Phase::Changes => {}
-            Phase::Over => return None,
+            phase => phase,
+        };
+        if let Some(chunk) = self.chunk.next(self.unsent.is_empty()) {
+            return self.told(chunk, phase);
+        }
+        if matches!(phase, Phase::Over) {
+            return None;
         }
         loop {
-            let chunk = match self.wake().await {
-                Wake::Events(Ok(events)) => self.events(&events),
+            let wake = self.wake().await;
+            let (made, phase) = match wake {
+                Wake::Events(Ok(events)) => (self.events(&events), Phase::Changes),
                 Wake::Events(Err(WatchError::Closed)) => return None,
-                Wake::Events(Err(error)) => {
-                    let error = self.too_slow(&error);
-                    return Some((self.frames.error(&error), Phase::Over));
-                }
+                Wake::Events(Err(error)) => (Err(self.too_slow(&error)), Phase::Over),
                 Wake::Bookmark => {
                     self.set_timer();
-                    self.bookmark()
+                    (self.bookmark(), Phase::Changes)
                 }
-                Wake::End => {
-                    return match self.waiting() {
-                        Ok(last) if last.is_empty() => None,
-                        Ok(last) => self.told(last, Phase::Over),
-                        Err(error) => Some((self.frames.error(&error), Phase::Over)),
-                    };
+                Wake::End => (self.waiting(), Phase::Over),
+            };
+            let phase = match made {
+                Ok(()) => phase,
+                Err(error) => {
+                    let refusal = self.frames.error(&error);
+                    if self.chunk.is_empty() {
+                        return Some((refusal, Phase::Over));
+                    }
+                    self.chunk.push(refusal);
+                    Phase::Over
                 }
             };
-            match chunk {
-                Ok(chunk) if chunk.is_empty() => {}
-                Ok(chunk) => return self.told(chunk, Phase::Changes),
-                Err(error) => return Some((self.frames.error(&error), Phase::Over)),
+            match self.chunk.next(self.unsent.is_empty()) {
+                Some(chunk) => return self.told(chunk, phase),
+                None if matches!(phase, Phase::Over) => return None,
+                None => {}
             }
         }
     }
@@ -149,12 +169,16 @@ impl WatchStream {
     }
 
     async fn wake(&mut self) -> Wake {
+        let events = async {
+            self.unsent.room().await;
+            self.watcher.next_within(READ).await
+        };
         tokio::select! {
             // In this order, so that a stream of events cannot outlast its end.
             biased;
             () = &mut self.stopping => Wake::End,
             () = &mut self.timer => if self.timer.deadline() < self.deadline { Wake::Bookmark } else { Wake::End },
-            events = self.watcher.next() => Wake::Events(events),
+            events = events => Wake::Events(events),
         }
     }
 
@@ -166,10 +190,21 @@ impl WatchStream {
         }
     }
 
-    /// A chunk of initial events; empty when there is nothing left to tell.
-    fn initial(&mut self, mut initial: Initial) -> ApiResult<(Bytes, Phase)> {
+    /// A chunk of initial events, empty when there is nothing left to tell; `None` when the watch ends before the client takes
+    /// it.
+    async fn initial(&mut self, initial: Initial) -> Option<ApiResult<(Bytes, Phase)>> {
+        tokio::select! {
+            biased;
+            () = self.unsent.room() => {}
+            () = &mut self.stopping => return None,
+            () = sleep_until(self.deadline) => return None,
+        }
+        Some(self.initial_chunk(initial))
+    }
+
+    fn initial_chunk(&mut self, mut initial: Initial) -> ApiResult<(Bytes, Phase)> {
         let mut chunk = Vec::new();
-        while chunk.len() < CHUNK
+        while chunk.len() < INITIAL
             && let Some(entry) = initial.entries.pop_front()
         {
             let before = chunk.len();
@@ -189,20 +224,26 @@ impl WatchStream {
         Ok((chunk.into(), Phase::Changes))
     }
 
-    fn events(&mut self, events: &[Arc<Event>]) -> Result<Bytes, ApiError> {
-        let mut chunk = Chunk::default();
+    /// Makes the frames of `events`.
+    fn events(&mut self, events: &[Arc<Event>]) -> ApiResult<()> {
         for event in events {
             if let Some(frame) = self.frames.event(event)? {
                 self.metrics.event(frame.len());
-                chunk.push(frame);
+                self.chunk.push(frame);
             }
         }
-        Ok(chunk.finish())
+        Ok(())
     }
 
-    /// The changes that can be told now; empty when there are none.
-    fn waiting(&mut self) -> Result<Bytes, ApiError> {
-        let events = self.watcher.try_next().map_err(|error| self.too_slow(&error))?;
+    /// Makes the frames of changes that can be told now; of none to a client that does not read.
+    fn waiting(&mut self) -> ApiResult<()> {
+        if !self.unsent.has_room() {
+            return Ok(());
+        }
+        let events = self
+            .watcher
+            .try_next_within(READ)
+            .map_err(|error| self.too_slow(&error))?;
         self.events(&events)
     }
 
@@ -212,47 +253,15 @@ impl WatchStream {
         failure(error, self.watcher.progress().0)
     }
 
-    /// A bookmark at the newest revision if it tells anything, behind the changes up to there.
-    fn bookmark(&mut self) -> Result<Bytes, ApiError> {
-        let mut chunk = Chunk::default();
-        chunk.push(self.waiting()?);
+    /// Makes the frame of a bookmark if it tells anything, behind the changes up to there.
+    fn bookmark(&mut self) -> ApiResult<()> {
+        self.waiting()?;
         let revision = self.watcher.progress();
-        if self
-            .bookmarks
-            .as_ref()
-            .is_some_and(|bookmarks| bookmarks.tells(revision))
-        {
-            chunk.push(self.frames.bookmark(revision, false)?);
+        let bookmarks = self.bookmarks.as_ref();
+        if self.unsent.has_room() && bookmarks.is_some_and(|bookmarks| bookmarks.tells(revision)) {
+            let bookmark = self.frames.bookmark(revision, false)?;
+            self.chunk.push(bookmark);
         }
-        Ok(chunk.finish())
-    }
-}
-
-/// Frames that go out together. A single one is not copied.
-#[derive(Default)]
-struct Chunk {
-    first: Bytes,
-    all: BytesMut,
-}
-
-impl Chunk {
-    fn push(&mut self, frame: Bytes) {
-        if self.first.is_empty() {
-            self.first = frame;
-            return;
-        }
-        if self.all.is_empty() {
-            self.all.reserve(self.first.len() + frame.len() * 2);
-            self.all.extend_from_slice(&self.first);
-        }
-        self.all.extend_from_slice(&frame);
-    }
-
-    fn finish(self) -> Bytes {
-        if self.all.is_empty() {
-            self.first
-        } else {
-            self.all.freeze()
-        }
+        Ok(())
     }
 }
