@@ -9,12 +9,16 @@ use planesmith_e2e::Endpoint;
 
 use crate::cargo::{built, cargo, run, shown, workspace};
 use budget::{ROWS, Row};
+use growth::Growth;
+use heavy_lists::HeavyLists;
 use report::{Report, Side};
 use steady::Steady;
 use subject::{Program, Subject};
 
 mod budget;
 mod definitions;
+mod growth;
+mod heavy_lists;
 mod lifecycle;
 pub(crate) mod limit;
 mod load;
@@ -144,6 +148,8 @@ impl Bench {
                 self.measure_fresh(&mut report, side, program).await?;
             }
             self.measure_definitions(&mut report, ours).await;
+            self.measure_heavy_lists(&mut report, ours).await?;
+            self.measure_growth(&mut report, ours).await?;
         }
         let rows: Vec<_> = ROWS.iter().filter(|row| self.wanted(row)).collect();
         if !rows.iter().any(|row| steady::measures(row.name)) {
@@ -222,6 +228,53 @@ impl Bench {
                 Ok(values) => report.add(Side::Ours, &values),
                 Err(error) => report.fail(Side::Ours, row, &error),
             }
+        }
+    }
+
+    /// Lists in forms that are made for their client, and what they do to others.
+    async fn measure_heavy_lists(&self, report: &mut Report, program: &Program) -> Result<()> {
+        let rows: Vec<_> = ROWS.iter().filter(|row| heavy_lists::measures(row.name)).collect();
+        if rows.iter().any(|row| self.wanted(row)) {
+            let lists = HeavyLists::start(program, self.quick).await?;
+            for row in rows.into_iter().filter(|row| self.wanted(row)) {
+                self.rounds_of(report, row, async || lists.measure(row.name).await)
+                    .await;
+            }
+        }
+        Ok(())
+    }
+
+    /// What costs more when there is more: objects and watchers.
+    async fn measure_growth(&self, report: &mut Report, program: &Program) -> Result<()> {
+        let rows: Vec<_> = ROWS.iter().filter(|row| growth::measures(row.name)).collect();
+        if rows.iter().any(|row| self.wanted(row)) {
+            let together = usize::from(self.watchers_per_connection);
+            let mut growth = Growth::new(program, self.quick, together);
+            for row in rows.into_iter().filter(|row| self.wanted(row)) {
+                if !report.has(row.name) {
+                    growth.prepare(row.name).await?;
+                    self.rounds_of(report, row, async || growth.measure(row.name).await)
+                        .await;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The rounds of a row that has no limit.
+    async fn rounds_of(
+        &self,
+        report: &mut Report,
+        row: &Row,
+        measure: impl AsyncFn() -> Result<Vec<(&'static str, f64)>>,
+    ) {
+        eprintln!("{}", row.title);
+        for round in 0..self.rounds {
+            match measure().await {
+                Ok(values) => report.add(Side::Ours, &values),
+                Err(error) => report.fail(Side::Ours, row, &error),
+            }
+            report.progress(row, round);
         }
     }
 

@@ -15,6 +15,8 @@ pub(crate) enum Unit {
     Percent,
     /// Percent of the events that were delivered; the only one where more is better.
     Delivered,
+    /// How many times the cost of something smaller that is measured beside it.
+    Times,
 }
 
 impl Unit {
@@ -26,6 +28,7 @@ impl Unit {
             Self::Megabytes => "MB",
             Self::Percent => "% of a core",
             Self::Delivered => "% delivered",
+            Self::Times => "times",
         }
     }
 
@@ -35,7 +38,7 @@ impl Unit {
     }
 }
 
-use Unit::{CpuMicros, CpuMillis, Delivered, Megabytes, Millis, Percent};
+use Unit::{CpuMicros, CpuMillis, Delivered, Megabytes, Millis, Percent, Times};
 
 /// One line of the table.
 #[derive(Clone, Copy, Debug)]
@@ -82,6 +85,13 @@ pub(crate) const ROWS: &[Row] = &[
     Row::new("custom-objects", "memory, 100,000 custom objects", Megabytes, 500.0),
     Row::new("custom-list", "LIST 100,000 custom objects", CpuMillis, 100.0),
     Row::new("custom-watch", "watch from 0, 100,000 custom objects", CpuMillis, 300.0),
+    Row::new("list-protobuf", "8,000 Pods, protobuf over JSON", Times, 2.0),
+    Row::new("list-table", "8,000 Pods, Table over JSON", Times, 2.0),
+    Row::new("get-beside-lists", "GET beside two heavy lists, p99", Millis, 10.0),
+    Row::new("page-many", "page of 500, 60,000 over 3,000", Times, 1.2),
+    Row::new("update-many", "update, 60,000 over 3,000", Times, 1.2),
+    Row::new("create-watched", "create, 2,000 watchers over one", Times, 1.5),
+    Row::new("commit-watched", "commit, 2,000 watchers over one", Times, 1.5),
     Row::new("get", "GET, 1.4 KB object", CpuMicros, 45.0).against(22.0),
     Row::new("list", "LIST 5,000 objects (7 MB)", CpuMillis, 5.0).against(3.3),
     Row::new("page", "LIST page of 500", CpuMillis, 0.6),

@@ -64,6 +64,24 @@ impl Processes {
         Ok(total)
     }
 
+    /// Processor time used so far by the threads called `name`, which do not end meanwhile.
+    pub(crate) fn cpu_of_threads(&self, name: &str) -> Result<Duration> {
+        let mut total = None;
+        for &pid in &self.pids {
+            let tasks = Path::new("/proc").join(pid.to_string()).join("task");
+            for task in tasks.read_dir().with_context(|| format!("process {pid} is gone"))? {
+                let path = task?.path();
+                if std::fs::read_to_string(path.join("comm")).is_ok_and(|comm| comm.trim_end() == name) {
+                    let text = std::fs::read_to_string(path.join("schedstat"))?;
+                    let nanoseconds = text.split(' ').next().and_then(|word| word.parse().ok());
+                    let used = Duration::from_nanos(nanoseconds.context("/proc/PID/task/TID/schedstat is no number")?);
+                    total = Some(total.unwrap_or_default() + used);
+                }
+            }
+        }
+        total.with_context(|| format!("no thread is called {name}"))
+    }
+
     /// Resident memory of all processes together.
     pub(crate) fn memory(&self) -> Result<Memory> {
         let mut total = Memory::default();
@@ -108,6 +126,18 @@ mod tests {
         };
         std::thread::spawn(worker).join().unwrap();
         assert!(own.cpu().unwrap() - before >= Duration::from_millis(10));
+    }
+
+    #[test]
+    fn threads_are_found_by_their_name() {
+        let own = Processes::new(vec![std::process::id()]);
+        let (begin, wait) = std::sync::mpsc::channel::<()>();
+        let thread = std::thread::Builder::new().name("bench-thread".to_owned());
+        let thread = thread.spawn(move || wait.recv()).unwrap();
+        assert!(own.cpu_of_threads("bench-thread").is_ok());
+        assert!(own.cpu_of_threads("bench-none").is_err());
+        drop(begin);
+        assert!(thread.join().unwrap().is_err());
     }
 
     #[test]

@@ -93,7 +93,9 @@ impl Report {
         };
         let within = |budget: f64| match row.unit {
             Unit::Delivered => ours >= budget,
-            Unit::CpuMicros | Unit::CpuMillis | Unit::Millis | Unit::Megabytes | Unit::Percent => ours <= budget,
+            Unit::CpuMicros | Unit::CpuMillis | Unit::Millis | Unit::Megabytes | Unit::Percent | Unit::Times => {
+                ours <= budget
+            }
         };
         match (within(row.budget * self.slowness(row)), within(row.budget)) {
             (true, _) => "within",

@@ -9,6 +9,8 @@ use http::Method;
 use http::header::ACCEPT;
 use planesmith_e2e::{Connection, Watch};
 
+use super::growth;
+use super::heavy_lists;
 use super::limit;
 use super::load::{self, Pool, Read, Write, Writes};
 use super::objects::{self, Sample};
@@ -30,7 +32,8 @@ const CONNECTIONS: usize = WRITERS;
 /// Whether the row called `name` is measured here.
 pub(crate) fn measures(name: &str) -> bool {
     let is_custom = name.starts_with("definitions-") || name.starts_with("custom-");
-    !is_custom && !matches!(name, "start" | "idle-memory" | "idle-cpu" | "used-memory")
+    let is_fresh = matches!(name, "start" | "idle-memory" | "idle-cpu" | "used-memory");
+    !is_custom && !is_fresh && !heavy_lists::measures(name) && !growth::measures(name)
 }
 
 /// The two servers that take turns.
@@ -289,14 +292,14 @@ impl CpuUnit {
 }
 
 /// Runs `work` and returns the processor time that the server used meanwhile.
-async fn cpu_of<T>(subject: &Subject, work: impl Future<Output = Result<T>>) -> Result<(Duration, T)> {
+pub(crate) async fn cpu_of<T>(subject: &Subject, work: impl Future<Output = Result<T>>) -> Result<(Duration, T)> {
     let before = subject.processes.cpu()?;
     let result = work.await?;
     Ok((subject.processes.cpu()?.saturating_sub(before), result))
 }
 
 /// The duration that `percent` of `durations` do not exceed; zero of none.
-fn percentile(mut durations: Vec<Duration>, percent: usize) -> Duration {
+pub(crate) fn percentile(mut durations: Vec<Duration>, percent: usize) -> Duration {
     durations.sort_unstable();
     let at = (durations.len() * percent).div_ceil(100).saturating_sub(1);
     durations.get(at).copied().unwrap_or_default()

@@ -1,0 +1,229 @@
+//! What an operation costs where there is much, over what it costs where there is little.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context as _, Result, ensure};
+use http::Method;
+use planesmith_e2e::{Connection, Endpoint};
+use tokio::task::JoinSet;
+
+use super::load::{self, Pool, Read, Write, Writes};
+use super::objects::{self, Sample};
+use super::steady::{cpu_of, percentile};
+use super::subject::{Program, Subject};
+use super::watchers;
+
+/// Objects of the two servers.
+const FEW: usize = 3_000;
+const MANY: usize = 60_000;
+
+/// Watchers of the two servers.
+const ONE: usize = 1;
+const CROWD: usize = 2_000;
+
+/// Creates of a round, each of which is delivered before the next one begins.
+const CREATES: usize = 60;
+
+const WRITERS: usize = 16;
+
+/// How long an event may take to reach all watchers.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// The thread of our server that commits.
+const COMMITTER: &str = "store-commit";
+
+/// True if the row called `name` is measured here.
+pub(crate) fn measures(name: &str) -> bool {
+    is_of_objects(name) || matches!(name, "create-watched" | "commit-watched")
+}
+
+fn is_of_objects(name: &str) -> bool {
+    matches!(name, "page-many" | "update-many")
+}
+
+/// Two servers that take turns, one with much and one with little.
+#[derive(Debug)]
+pub(crate) struct Growth<'a> {
+    program: &'a Program,
+    divisor: usize,
+    watchers_per_connection: usize,
+    /// With many objects, and with few; started for the first row that needs them.
+    filled: Option<[Subject; 2]>,
+    /// Used for rows about watchers.
+    watched: Option<Subject>,
+    round: AtomicUsize,
+}
+
+impl<'a> Growth<'a> {
+    pub(crate) fn new(program: &'a Program, quick: bool, watchers_per_connection: usize) -> Self {
+        Self {
+            program,
+            divisor: if quick { 4 } else { 1 },
+            watchers_per_connection,
+            filled: None,
+            watched: None,
+            round: AtomicUsize::new(0),
+        }
+    }
+
+    /// Starts and fills what the row called `name` needs.
+    pub(crate) async fn prepare(&mut self, name: &str) -> Result<()> {
+        if is_of_objects(name) {
+            if self.filled.is_none() {
+                self.filled = Some([self.filled_with(MANY).await?, self.filled_with(FEW).await?]);
+            }
+        } else if self.watched.is_none() {
+            self.filled = None;
+            let (subject, _) = self.program.start().await?;
+            subject.prepare().await?;
+            self.watched = Some(subject);
+        }
+        Ok(())
+    }
+
+    async fn filled_with(&self, objects: usize) -> Result<Subject> {
+        let (subject, _) = self.program.start().await?;
+        eprintln!("filling a server with {objects} objects");
+        subject.prepare().await?;
+        let pool = Pool::open(&subject.endpoint, WRITERS).await?;
+        writes(Write::Create, objects, objects, 0).run(&pool).await?;
+        Ok(subject)
+    }
+
+    /// One round of the row called `name`; rows about watchers come together.
+    pub(crate) async fn measure(&self, name: &str) -> Result<Vec<(&'static str, f64)>> {
+        let round = self.round.fetch_add(1, Ordering::Relaxed) + 1;
+        match name {
+            "page-many" => {
+                let [many, few] = self.filled()?;
+                let page = Read::json(Sample::ConfigMap.collection(objects::READ) + "?limit=500");
+                let costs = [self.page(many, &page).await?, self.page(few, &page).await?];
+                Ok(vec![("page-many", ratio(costs))])
+            }
+            "update-many" => {
+                let [many, few] = self.filled()?;
+                let costs = [
+                    self.update(many, MANY, round).await?,
+                    self.update(few, FEW, round).await?,
+                ];
+                Ok(vec![("update-many", ratio(costs))])
+            }
+            "create-watched" | "commit-watched" => {
+                let subject = self.watched.as_ref().context("the server is started before")?;
+                let (crowd, one) = (self.watched(subject, CROWD).await?, self.watched(subject, ONE).await?);
+                let latencies = ratio([crowd.latency, one.latency]);
+                let commits = ratio([crowd.commit, one.commit]);
+                Ok(vec![("create-watched", latencies), ("commit-watched", commits)])
+            }
+            other => unreachable!("{other} is no row of growth"),
+        }
+    }
+
+    fn filled(&self) -> Result<&[Subject; 2]> {
+        self.filled.as_ref().context("the servers are filled before")
+    }
+
+    async fn page(&self, subject: &Subject, page: &Read) -> Result<Duration> {
+        let pool = Pool::open(&subject.endpoint, 4).await?;
+        let (cpu, ()) = cpu_of(subject, load::read(&pool, page, 400 / self.divisor, 4)).await?;
+        Ok(cpu)
+    }
+
+    async fn update(&self, subject: &Subject, objects: usize, round: usize) -> Result<Duration> {
+        let pool = Pool::open(&subject.endpoint, WRITERS).await?;
+        let update = writes(Write::Update, objects, 4_000 / self.divisor, round);
+        let (cpu, _) = cpu_of(subject, update.run(&pool)).await?;
+        Ok(cpu)
+    }
+
+    /// Creates objects beside so many watchers.
+    async fn watched(&self, subject: &Subject, watchers: usize) -> Result<Watched> {
+        subject.clear(Sample::ConfigMap, objects::WATCHED).await?;
+        let pool = Pool::open(&subject.endpoint, watchers.div_ceil(self.watchers_per_connection)).await?;
+        let opened = watchers::open(&pool, objects::WATCHED, watchers).await?;
+        let creates = CREATES / self.divisor;
+        let delivered = Arc::new(AtomicUsize::new(0));
+        let mut tasks = JoinSet::new();
+        for mut watcher in opened {
+            let delivered = Arc::clone(&delivered);
+            tasks.spawn(async move {
+                for _ in 0..creates {
+                    watcher.line().await?.context("a watch ended")?;
+                    delivered.fetch_add(1, Ordering::Relaxed);
+                }
+                anyhow::Ok(())
+            });
+        }
+        let endpoint = subject.endpoint.clone();
+        let before = subject.processes.cpu_of_threads(COMMITTER)?;
+        // On a thread of its own, which takes no turns with those that read events.
+        let created = std::thread::spawn(move || {
+            let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+            runtime.block_on(create(&endpoint, creates, watchers, &delivered))
+        });
+        let taken = tokio::task::spawn_blocking(move || created.join()).await?;
+        let taken = taken.ok().context("the thread of the creates panicked")??;
+        let commit = subject.processes.cpu_of_threads(COMMITTER)?.saturating_sub(before);
+        while let Some(task) = tasks.join_next().await {
+            task??;
+        }
+        let latency = percentile(taken, 50);
+        eprintln!(
+            "    {watchers} watchers: {:.2} ms per create, {:.0} us of the committer",
+            latency.as_secs_f64() * 1e3,
+            commit.as_secs_f64() * 1e6 / creates as f64
+        );
+        Ok(Watched { latency, commit })
+    }
+}
+
+/// What creates cost beside watchers.
+#[derive(Clone, Copy, Debug)]
+struct Watched {
+    /// From sending one until its answer is there; the median.
+    latency: Duration,
+    /// Processor time of the committer, of all creates.
+    commit: Duration,
+}
+
+/// Creates objects, each when the one before has reached all `watchers`.
+async fn create(
+    endpoint: &Endpoint,
+    creates: usize,
+    watchers: usize,
+    delivered: &AtomicUsize,
+) -> Result<Vec<Duration>> {
+    let writer = Connection::open(endpoint).await?;
+    let mut taken = Vec::with_capacity(creates);
+    let path = Sample::ConfigMap.collection(objects::WATCHED);
+    for number in 0..creates {
+        let body = Sample::ConfigMap.body(&objects::name(number), number, 0);
+        let begun = Instant::now();
+        writer.call(Method::POST, &path, body).await?.expect(201)?;
+        taken.push(begun.elapsed());
+        while delivered.load(Ordering::Relaxed) < (number + 1) * watchers {
+            ensure!(begun.elapsed() < PATIENCE, "an event did not reach all watchers");
+            tokio::time::sleep(Duration::from_millis(1)).await;
+        }
+    }
+    Ok(taken)
+}
+
+fn writes(how: Write, objects: usize, total: usize, round: usize) -> Writes<'static> {
+    Writes {
+        how,
+        sample: Sample::ConfigMap,
+        namespace: objects::READ,
+        prefix: "",
+        objects,
+        total,
+        writers: WRITERS,
+        round,
+    }
+}
+
+fn ratio([much, little]: [Duration; 2]) -> f64 {
+    much.as_secs_f64() / little.as_secs_f64()
+}
