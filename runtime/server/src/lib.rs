@@ -9,6 +9,7 @@ pub mod chain;
 mod compression;
 pub mod connection;
 pub mod discovery;
+mod early_version;
 pub mod endpoint;
 mod failure;
 pub mod features;

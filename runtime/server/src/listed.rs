@@ -60,6 +60,11 @@ impl Listed {
         &self.roots
     }
 
+    /// The authorities as they were read.
+    pub(crate) fn certificates(&self) -> &[CertificateDer<'static>] {
+        &self.certificates
+    }
+
     /// Whether `certificate` is believed because it is listed, when it is for what `serves` wants; `None` when it is not listed.
     pub(crate) fn check(
         &self,

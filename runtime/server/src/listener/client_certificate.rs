@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use planesmith_access::authentication::{ClientCertificate, ProxyCertificate};
 use rustls::client::danger::HandshakeSignatureValid;
-use rustls::crypto::CryptoProvider;
+use rustls::crypto::{CryptoProvider, WebPkiSupportedAlgorithms};
 use rustls::pki_types::{CertificateDer, UnixTime};
 use rustls::server::WebPkiClientVerifier;
 use rustls::server::danger::{ClientCertVerified, ClientCertVerifier};
@@ -12,6 +12,7 @@ use rustls::{DigitallySignedStruct, DistinguishedName, SignatureScheme};
 
 use super::TlsError;
 use crate::connection::Connection;
+use crate::early_version;
 use crate::listed::Listed;
 use crate::signatures::Signatures;
 
@@ -33,6 +34,7 @@ pub(super) struct AnyCertificate {
 struct Judge {
     listed: Listed,
     authorities: Arc<dyn ClientCertVerifier>,
+    algorithms: WebPkiSupportedAlgorithms,
 }
 
 impl Judge {
@@ -44,17 +46,25 @@ impl Judge {
         let roots = Arc::new(listed.roots().clone());
         let builder = WebPkiClientVerifier::builder_with_provider(roots, Arc::clone(provider));
         let authorities = builder.allow_unauthenticated().build().map_err(TlsError::Authorities)?;
-        Ok(Some(Self { listed, authorities }))
+        Ok(Some(Self {
+            listed,
+            authorities,
+            algorithms: provider.signature_verification_algorithms,
+        }))
     }
 
     /// Whether `own` is believed; if not, why.
     fn check(&self, own: &CertificateDer<'_>, intermediates: &[CertificateDer<'_>]) -> Result<(), String> {
         let now = UnixTime::now();
-        let listed = self.listed.check(own, now, |usage| usage.client_auth);
-        let verdict = listed.map_or_else(
-            || self.authorities.verify_client_cert(own, intermediates, now).map(drop),
-            |listed| listed.map_err(rustls::Error::from),
-        );
+        let verdict = match self.listed.check(own, now, |usage| usage.client_auth) {
+            Some(listed) => listed.map_err(rustls::Error::from),
+            None if early_version::is_early(own) => {
+                let authorities = self.listed.certificates();
+                early_version::verify(own, intermediates, authorities, self.algorithms, now)
+                    .map_err(rustls::Error::from)
+            }
+            None => self.authorities.verify_client_cert(own, intermediates, now).map(drop),
+        };
         verdict.map_err(|error| error.to_string())
     }
 }

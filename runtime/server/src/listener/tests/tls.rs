@@ -1,6 +1,11 @@
 //! Certificates of both sides.
 
+use rustls::client::ResolvesClientCert;
+use rustls::sign::CertifiedKey;
+use rustls::{SignatureScheme, SupportedProtocolVersion};
+
 use super::*;
+use crate::early_version::tests::as_version_one;
 
 /// An authority with a server certificate for loopback, in a folder of its own.
 pub(super) struct Pki {
@@ -80,24 +85,62 @@ impl Pki {
         client: Option<(CertificateDer<'static>, PrivateKeyDer<'static>)>,
         protocol: &[u8],
     ) -> TlsStream<TcpStream> {
+        self.connect_in(rustls::ALL_VERSIONS, serving, client, protocol).await
+    }
+
+    async fn connect_in(
+        &self,
+        versions: &[&'static SupportedProtocolVersion],
+        serving: &Serving,
+        client: Option<(CertificateDer<'static>, PrivateKeyDer<'static>)>,
+        protocol: &[u8],
+    ) -> TlsStream<TcpStream> {
+        self.try_connect(versions, serving, client, protocol).await.unwrap()
+    }
+
+    async fn try_connect(
+        &self,
+        versions: &[&'static SupportedProtocolVersion],
+        serving: &Serving,
+        client: Option<(CertificateDer<'static>, PrivateKeyDer<'static>)>,
+        protocol: &[u8],
+    ) -> std::io::Result<TlsStream<TcpStream>> {
         let mut roots = RootCertStore::empty();
         roots.add(self.authority.clone()).unwrap();
         let provider = Arc::new(rustls::crypto::ring::default_provider());
         let builder = ClientConfig::builder_with_provider(provider)
-            .with_safe_default_protocol_versions()
+            .with_protocol_versions(versions)
             .unwrap();
         let builder = builder.with_root_certificates(roots);
         let mut config = match client {
-            Some((certificate, key)) => builder.with_client_auth_cert(vec![certificate], key).unwrap(),
+            Some(client) => builder.with_client_cert_resolver(Arc::new(Shown::new(client))),
             None => builder.with_no_client_auth(),
         };
         config.alpn_protocols = vec![protocol.to_vec()];
         let stream = TcpStream::connect(serving.address).await.unwrap();
         let name = ServerName::try_from("localhost").unwrap();
-        TlsConnector::from(Arc::new(config))
-            .connect(name, stream)
-            .await
-            .unwrap()
+        TlsConnector::from(Arc::new(config)).connect(name, stream).await
+    }
+}
+
+/// Shows one certificate, whatever its version.
+#[derive(Debug)]
+struct Shown(Arc<CertifiedKey>);
+
+impl Shown {
+    fn new((certificate, key): (CertificateDer<'static>, PrivateKeyDer<'static>)) -> Self {
+        let key = rustls::crypto::ring::sign::any_supported_type(&key).unwrap();
+        Self(Arc::new(CertifiedKey::new(vec![certificate], key)))
+    }
+}
+
+impl ResolvesClientCert for Shown {
+    fn resolve(&self, _: &[&[u8]], _: &[SignatureScheme]) -> Option<Arc<CertifiedKey>> {
+        Some(Arc::clone(&self.0))
+    }
+
+    fn has_certs(&self) -> bool {
+        true
     }
 }
 
@@ -105,6 +148,17 @@ async fn ask_h1(stream: TlsStream<TcpStream>) -> String {
     let (mut sender, connection) = http1::handshake(TokioIo::new(stream)).await.unwrap();
     tokio::spawn(connection);
     ask_again(&mut sender).await
+}
+
+/// The status of an answer; `None` when the server hangs up.
+async fn try_ask_h1(stream: TlsStream<TcpStream>) -> Option<StatusCode> {
+    let (mut sender, connection) = http1::handshake(TokioIo::new(stream)).await.ok()?;
+    tokio::spawn(connection);
+    let request = Request::get("/")
+        .header("host", "localhost")
+        .body(Body::empty())
+        .unwrap();
+    Some(sender.send_request(request).await.ok()?.status())
 }
 
 async fn ask_again(sender: &mut http1::SendRequest<Body>) -> String {
@@ -139,6 +193,31 @@ async fn client_certificates_name_users_and_groups() {
     ] {
         let stream = pki.connect(&serving, client, b"http/1.1").await;
         assert_eq!(ask_h1(stream).await, expected);
+    }
+}
+
+#[tokio::test]
+async fn client_certificates_of_version_one_name_users_too() {
+    let (pki, other) = (Pki::new(), Pki::new());
+    let serving = serve(Some(pki.tls()), ConnectionLimits::default()).await;
+    for versions in [&[&rustls::version::TLS12], &[&rustls::version::TLS13]] {
+        for (signer, expected) in [(&pki, r#"carol ["dev", "system:authenticated"]"#), (&other, "stranger")] {
+            let (certificate, key) = pki.client("carol", "dev");
+            let certificate = as_version_one(&certificate, signer.issuer.key());
+            let client = Some((certificate, key));
+            let stream = pki.connect_in(versions, &serving, client, b"http/1.1").await;
+            assert_eq!(ask_h1(stream).await, expected, "{versions:?}");
+        }
+        // Nobody gets in with the certificate of another.
+        let (certificate, _) = pki.client("carol", "dev");
+        let (_, key) = pki.client("dave", "dev");
+        let certificate = as_version_one(&certificate, pki.issuer.key());
+        let stream = pki.try_connect(versions, &serving, Some((certificate, key)), b"http/1.1");
+        let answered = match stream.await {
+            Ok(stream) => try_ask_h1(stream).await.is_some(),
+            Err(_) => false,
+        };
+        assert!(!answered, "{versions:?}");
     }
 }
 
