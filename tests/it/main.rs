@@ -21,5 +21,6 @@ mod metrics;
 mod objects;
 mod shutdown;
 mod storage_versions;
+mod streams;
 mod traces;
 mod transcript;

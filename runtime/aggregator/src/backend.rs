@@ -13,7 +13,8 @@ use http::header::{HOST, HeaderMap, HeaderName, HeaderValue, LOCATION};
 use http::{Request, StatusCode};
 use planesmith_server::endpoint::Call;
 use planesmith_server::proxy::{
-    Link, LinkError, Question, Reply, Target, Trust, TrustError, ask, client_tls_to, forward, leave_connection,
+    Destination, Link, LinkError, Question, Reply, Target, Trust, TrustError, ask, client_tls_to, forward,
+    leave_connection,
 };
 use planesmith_server::request::Context;
 use planesmith_server::response::plain_text;
@@ -38,12 +39,12 @@ const AUDIT_ID: HeaderName = HeaderName::from_static("audit-id");
 
 /// Finds one of the addresses of a service.
 pub trait Resolver: Send + Sync {
-    /// An address and port behind a port of a service.
+    /// A destination behind a port of a service.
     ///
     /// # Errors
     ///
     /// Why there is none, in the words of kube-apiserver.
-    fn resolve(&self, service: &ServicePort) -> Result<(String, u16), String>;
+    fn resolve(&self, service: &ServicePort) -> Result<Destination, String>;
 }
 
 /// A server that answers for one group version.
@@ -161,11 +162,9 @@ impl Backend {
     }
 
     fn target(&self, path: &str, query: &str) -> Result<Target, String> {
-        let (host, port) = self.resolver.resolve(&self.service)?;
         Ok(Target {
             secure: true,
-            host,
-            port,
+            destination: self.resolver.resolve(&self.service)?,
             path: path.to_owned(),
             query: query.to_owned(),
         })

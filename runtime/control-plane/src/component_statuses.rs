@@ -11,7 +11,7 @@ use planesmith_machinery::meta::ObjectMeta;
 use planesmith_machinery::object::Object;
 use planesmith_machinery::status::{ApiError, ApiResult};
 use planesmith_server::endpoint::Source;
-use planesmith_server::proxy::{self, Link, Target, TrustError, client_tls};
+use planesmith_server::proxy::{self, Destination, Link, Target, TrustError, client_tls};
 use planesmith_server::stores::Stores;
 
 /// How long a component may take to answer.
@@ -46,8 +46,7 @@ impl Components {
     async fn ask(&self, name: &str, port: u16) -> ComponentStatus {
         let target = Target {
             secure: true,
-            host: "127.0.0.1".to_owned(),
-            port,
+            destination: Destination::unrestricted("127.0.0.1", port),
             path: "/healthz".to_owned(),
             query: String::new(),
         };

@@ -78,3 +78,59 @@ fn served_proxy(kind: &'static str) -> ServedSubresource {
     let verbs = vec![Verb::Create, Verb::Delete, Verb::Get, Verb::Patch, Verb::Update];
     served("proxy", kind, verbs, true)
 }
+
+#[cfg(test)]
+mod tests {
+    use planesmith_api_defs::core::v1::{Endpoints, Node, Pod, Service};
+    use planesmith_machinery::json::{self, Strictness};
+    use planesmith_machinery::object::Resource;
+    use planesmith_machinery::scheme::Scheme;
+    use planesmith_server::stores::row_of;
+    use planesmith_store::{Draft, Expect, MemoryLog, Op, Storage, StorageOptions};
+    use serde_json::Value;
+
+    use super::*;
+
+    /// Stores of the kinds that connections are about.
+    pub(super) fn stores() -> Stores {
+        let mut scheme = Scheme::new();
+        scheme.add::<Node>();
+        scheme.add::<Pod>();
+        scheme.add::<Service>();
+        scheme.add::<Endpoints>();
+        let storage = Storage::open(MemoryLog::new(), &StorageOptions::default()).unwrap();
+        Stores::new(storage, Arc::new(scheme))
+    }
+
+    /// The defaults of the flags about kubelets.
+    pub(super) fn kubelet_options() -> KubeletOptions {
+        let preferred = ["Hostname", "InternalDNS", "InternalIP", "ExternalDNS", "ExternalIP"];
+        KubeletOptions {
+            kubelet_client_certificate: None,
+            kubelet_client_key: None,
+            kubelet_certificate_authority: None,
+            kubelet_preferred_address_types: preferred.map(str::to_owned).to_vec(),
+            kubelet_timeout: Duration::from_secs(5),
+            kubelet_port: 10250,
+        }
+    }
+
+    /// Stores an object.
+    pub(super) async fn put<R: Resource>(stores: &Stores, namespace: &str, object: &Value) {
+        let mut typed = R::default();
+        json::from_value(object, &mut typed, Strictness::Lenient).unwrap();
+        let store = stores.resource(R::RESOURCE);
+        let encoded = json::encode_for_storage(&typed);
+        let key = store
+            .key(namespace, object["metadata"]["name"].as_str().unwrap())
+            .unwrap();
+        let op = Op::Put {
+            key: key.into(),
+            draft: Draft::new(encoded.bytes, encoded.gap),
+            row: row_of(&typed),
+            expect: Expect::Any,
+            ttl: None,
+        };
+        store.collection().write(op).await.unwrap();
+    }
+}

@@ -7,6 +7,7 @@ use planesmith_api_defs::core::v1::{Endpoints, Service};
 use planesmith_api_defs::discovery::v1::EndpointSlice;
 use planesmith_machinery::go_format::quote;
 use planesmith_machinery::object::Resource;
+use planesmith_server::proxy::Destination;
 use planesmith_server::stores::{ResourceStore, Stores};
 use planesmith_store::{Entry, ListQuery};
 
@@ -53,28 +54,30 @@ impl Services {
     }
 
     /// An address behind a port of a service.
-    pub(crate) fn address(&self, namespace: &str, name: &str, port: u16) -> Result<(String, u16), String> {
+    ///
+    /// As in kube-apiserver, an external name may stand for loopback; addresses of endpoints and services may not.
+    pub(crate) fn address(&self, namespace: &str, name: &str, port: u16) -> Result<Destination, String> {
         let quoted = quote(name);
         let service = self.get(namespace, name);
         let service = service.ok_or_else(|| format!("service {quoted} not found"))?;
         let spec = &service.spec;
         match spec.type_.as_str() {
-            "ExternalName" => return Ok((spec.external_name.clone(), port)),
+            "ExternalName" => return Ok(Destination::of_object(&spec.external_name, port).or_loopback()),
             "" | "ClusterIP" | "NodePort" | "LoadBalancer" => {}
             other => return Err(format!("unsupported service type {}", quote(other))),
         }
         let found = spec.ports.iter().find(|known| known.port == i32::from(port));
         if self.to_endpoints != Some(false)
             && let Some(found) = found
-            && let Some(ready) = fastrand::choice(self.behind(namespace, name, &found.name).ready)
+            && let Some((host, port)) = fastrand::choice(self.behind(namespace, name, &found.name).ready)
         {
-            return Ok(ready);
+            return Ok(Destination::of_object(host, port));
         }
         match (self.to_endpoints, spec.cluster_ip.as_str(), found) {
             (Some(true), _, Some(_)) => Err(format!("no endpoints available for service {quoted}")),
             (None | Some(false), "None", _) => Err(r#"cannot route to service with ClusterIP "None""#.to_owned()),
             (_, _, None) => Err(format!("no service port {port} found for service {quoted}")),
-            (_, address, Some(_)) => Ok((address.to_owned(), port)),
+            (_, address, Some(_)) => Ok(Destination::of_object(address, port)),
         }
     }
 
@@ -142,7 +145,7 @@ fn ready_in(slice: &EndpointSlice, port: &str) -> Vec<(String, u16)> {
 }
 
 impl Resolver for Services {
-    fn resolve(&self, service: &ServicePort) -> Result<(String, u16), String> {
+    fn resolve(&self, service: &ServicePort) -> Result<Destination, String> {
         self.address(&service.namespace, &service.name, service.port)
     }
 }
@@ -195,7 +198,7 @@ mod tests {
 
         let spec = json!({"type": "ClusterIP", "clusterIP": "10.0.0.9", "ports": [{"name": "https", "port": 443}]});
         put::<Service>(&stores, service(&spec)).await;
-        assert_eq!(address(&far, 443).unwrap(), ("10.0.0.9".to_owned(), 443));
+        assert_eq!(address(&far, 443).unwrap(), Destination::of_object("10.0.0.9", 443));
         assert_eq!(
             address(&near, 80).unwrap_err(),
             r#"no service port 80 found for service "s""#
@@ -206,12 +209,12 @@ mod tests {
         );
         assert!(!near.behind("a", "s", "https").is_known);
         let either = Services::new(&stores, None);
-        assert_eq!(address(&either, 443).unwrap(), ("10.0.0.9".to_owned(), 443));
+        assert_eq!(address(&either, 443).unwrap(), Destination::of_object("10.0.0.9", 443));
 
         let subset = json!({"addresses": [{"ip": "192.0.2.1"}], "ports": [{"name": "https", "port": 6443}]});
         let endpoints = json!({"metadata": {"name": "s", "namespace": "a"}, "subsets": [subset]});
         put::<Endpoints>(&stores, endpoints).await;
-        assert_eq!(address(&near, 443).unwrap(), ("192.0.2.1".to_owned(), 6443));
+        assert_eq!(address(&near, 443).unwrap(), Destination::of_object("192.0.2.1", 6443));
 
         let slice = json!({
             "metadata": {"name": "s-1", "namespace": "a", "labels": {SERVICE_NAME: "s"}},
@@ -222,8 +225,11 @@ mod tests {
             ],
         });
         put::<EndpointSlice>(&stores, slice).await;
-        assert_eq!(address(&near, 443).unwrap(), ("192.0.2.3".to_owned(), 7443));
-        assert_eq!(address(&either, 443).unwrap(), ("192.0.2.3".to_owned(), 7443));
+        assert_eq!(address(&near, 443).unwrap(), Destination::of_object("192.0.2.3", 7443));
+        assert_eq!(
+            address(&either, 443).unwrap(),
+            Destination::of_object("192.0.2.3", 7443)
+        );
     }
 
     #[tokio::test]
@@ -234,7 +240,7 @@ mod tests {
         let services = Services::new(&stores, None);
         assert_eq!(
             services.address("a", "s", 8443).unwrap(),
-            ("far.example.com".to_owned(), 8443)
+            Destination::of_object("far.example.com", 8443).or_loopback()
         );
     }
 }

@@ -3,14 +3,16 @@
 use planesmith_machinery::feature::Feature;
 
 /// All of them.
-pub static ALL: [&Feature; 8] = [
+pub static ALL: [&Feature; 10] = [
     &ALLOW_UNSAFE_MALFORMED_OBJECT_DELETION,
     &API_RESPONSE_COMPRESSION,
     &CBOR_SERVING,
     &COMPONENT_FLAGZ,
     &COMPONENT_STATUSZ,
     &OPENAPI_ENUMS,
+    &PORT_FORWARD_WEBSOCKETS,
     &STORAGE_VERSION_HASH,
+    &TRANSLATE_STREAM_CLOSE_WEBSOCKET_REQUESTS,
     &WATCH_LIST,
 ];
 
@@ -26,7 +28,12 @@ pub(crate) static COMPONENT_FLAGZ: Feature = Feature::on("ComponentFlagz");
 pub(crate) static COMPONENT_STATUSZ: Feature = Feature::on("ComponentStatusz");
 /// OpenAPI documents list the values of enumerations.
 pub(crate) static OPENAPI_ENUMS: Feature = Feature::on("OpenAPIEnums");
+/// Port forwarding over WebSocket is passed on as SPDY.
+pub(crate) static PORT_FORWARD_WEBSOCKETS: Feature = Feature::on("PortForwardWebsockets");
 /// Discovery says by a hash in which form objects are stored.
 pub(crate) static STORAGE_VERSION_HASH: Feature = Feature::on("StorageVersionHash");
+/// Remote commands over WebSocket are translated into SPDY.
+pub(crate) static TRANSLATE_STREAM_CLOSE_WEBSOCKET_REQUESTS: Feature =
+    Feature::on("TranslateStreamCloseWebsocketRequests");
 /// Watches begin with the objects that are there when they are asked to.
 pub(crate) static WATCH_LIST: Feature = Feature::on("WatchList");

@@ -1,18 +1,20 @@
 //! Requests that somebody else answers: programs in pods, agents on nodes.
 //!
 //! Reading order: [`Target`] (whom), [`Link`] (how to get there), [`forward`] (request and answer), [`tunnel`] (connections
-//! that change their protocol, for streams), [`fetch`] (one answer, as it comes), [`ask`] (one
+//! that change their protocol, for streams), [`tunnel_spdy`] (the same inside of WebSocket), [`fetch`] (one answer, as it comes), [`ask`] (one
 //! answer, whole).
 
 mod answer;
 mod ask;
 mod believed;
+mod destination;
 mod handshake;
 mod identity;
 mod kept;
 mod link;
 mod page;
 mod rewrite;
+mod spdy_tunnel;
 mod tags;
 mod trust;
 mod upgrade;
@@ -34,10 +36,13 @@ use crate::request::RequestInfo;
 
 pub use self::answer::AnswerBody;
 pub use self::ask::{Question, Reply, ask, post};
+pub use self::destination::{Destination, is_proxyable};
 pub use self::identity::{ClientIdentity, Pem, TrustError};
 pub use self::link::{Link, LinkError};
 use self::rewrite::Rewriter;
+pub use self::spdy_tunnel::{is_spdy_tunnel, tunnel_spdy};
 pub use self::trust::{Trust, client_tls, client_tls_by, client_tls_to};
+pub(crate) use self::upgrade::is_switched_to;
 pub use self::upgrade::tunnel;
 
 /// Headers that belong to one connection.
@@ -59,10 +64,8 @@ const FORWARDED_FOR: HeaderName = HeaderName::from_static("x-forwarded-for");
 pub struct Target {
     /// Whether with TLS.
     pub secure: bool,
-    /// Name or address, without brackets.
-    pub host: String,
-    /// Port.
-    pub port: u16,
+    /// Where a connection is opened.
+    pub destination: Destination,
     /// The path there, encoded; empty for the root that was asked for without a slash.
     pub path: String,
     /// What stands behind the question mark, encoded.
@@ -73,10 +76,17 @@ impl Target {
     /// `host:port`, as it stands in headers.
     #[must_use]
     pub fn authority(&self) -> String {
-        link::authority(&self.host, self.port)
+        self.destination.authority()
     }
 
-    fn uri(&self) -> Result<Uri, http::Error> {
+    /// The whole address, as messages have it.
+    pub(crate) fn url(&self) -> String {
+        let scheme = if self.secure { "https" } else { "http" };
+        let mark = if self.query.is_empty() { "" } else { "?" };
+        format!("{scheme}://{}{}{mark}{}", self.authority(), self.path, self.query)
+    }
+
+    pub(crate) fn uri(&self) -> Result<Uri, http::Error> {
         let mut text = match self.path.as_str() {
             "" => "/".to_owned(),
             path => path.to_owned(),
@@ -95,7 +105,7 @@ impl Target {
 ///
 /// # Errors
 ///
-/// 503 when nobody answers there.
+/// 503 when nobody answers there, 400 when the destination may not be reached.
 pub async fn forward(call: &Call, body: Body, target: &Target, link: &Link) -> ApiResult<Response> {
     let request = &call.parts;
     if asks_for_upgrade(&request.headers) {
@@ -108,7 +118,10 @@ pub async fn forward(call: &Call, body: Body, target: &Target, link: &Link) -> A
     let mut headers = end_to_end(&request.headers);
     rewriter.announce(target, &mut headers);
     append_sender(call, &mut headers);
-    let unreachable = |error| ApiError::service_unavailable(format!("error trying to reach service: {error}"));
+    let unreachable = |error: LinkError| match error {
+        LinkError::NotAllowed => ApiError::bad_request(error.to_string()),
+        error => ApiError::service_unavailable(format!("error trying to reach service: {error}")),
+    };
     let answer = send(&request.method, headers, body, target, link).await;
     let answer = answer.map_err(unreachable)?;
     let (mut head, body) = answer.into_parts();

@@ -1,7 +1,8 @@
 //! WebSocket (RFC 6455), as far as this server speaks it itself: it tells messages, and passes over what a client says.
 //!
-//! Streams into workloads go through as they are: see the proxy.
+//! Streams into workloads are spoken by `tokio-tungstenite`: see `remote_command` and the proxy.
 
+mod channels;
 mod frame;
 mod handshake;
 
@@ -21,10 +22,11 @@ use hyper_util::rt::TokioIo;
 use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt as _, BufReader};
 use tokio::sync::mpsc;
 
+pub(crate) use self::channels::{ChannelHandshake, config};
 pub(crate) use self::frame::push_message;
 use self::frame::{Heard, NORMAL, close, hear, pong};
 use self::handshake::Handshake;
-pub(crate) use self::handshake::is_asked_for;
+pub(crate) use self::handshake::{is_asked_for, offered_protocols, offers_protocol};
 use crate::failure;
 
 /// How long a client may take to read one piece of what it is told.

@@ -1,4 +1,5 @@
 use planesmith_server::discovery::VersionPriority;
+use planesmith_server::proxy::Destination;
 
 use super::*;
 use crate::registration::{RemoteTrust, ServicePort};
@@ -6,7 +7,7 @@ use crate::registration::{RemoteTrust, ServicePort};
 struct Nowhere;
 
 impl Resolver for Nowhere {
-    fn resolve(&self, _service: &ServicePort) -> Result<(String, u16), String> {
+    fn resolve(&self, _service: &ServicePort) -> Result<Destination, String> {
         Err("nowhere".to_owned())
     }
 }

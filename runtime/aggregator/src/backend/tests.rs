@@ -6,8 +6,7 @@ use super::*;
 fn target() -> Target {
     Target {
         secure: true,
-        host: "10.0.0.1".to_owned(),
-        port: 443,
+        destination: Destination::of_object("10.0.0.1", 443),
         path: "/apis/shop.example.com/v1/orders".to_owned(),
         query: String::new(),
     }

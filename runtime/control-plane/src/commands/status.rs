@@ -8,7 +8,7 @@ use anyhow::{Context as _, Result, bail};
 use clap::Parser;
 use http::{StatusCode, Uri};
 use http_body_util::BodyExt as _;
-use planesmith_server::proxy::{ClientIdentity, Link, Target, client_tls, fetch};
+use planesmith_server::proxy::{ClientIdentity, Destination, Link, Target, client_tls, fetch};
 
 use super::config::Place;
 use crate::program::Program;
@@ -95,8 +95,10 @@ async fn ask(running: &Running) -> Result<Health> {
     let url: Uri = running.url.parse()?;
     let target = Target {
         secure: true,
-        host: url.host().unwrap_or_default().trim_matches(['[', ']']).to_owned(),
-        port: url.port_u16().unwrap_or(443),
+        destination: Destination::unrestricted(
+            url.host().unwrap_or_default().trim_matches(['[', ']']),
+            url.port_u16().unwrap_or(443),
+        ),
         path: "/readyz".to_owned(),
         query: "verbose".to_owned(),
     };

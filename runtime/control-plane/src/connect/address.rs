@@ -1,6 +1,4 @@
-//! Names with a scheme and a port, and addresses that a proxy may reach.
-
-use std::net::IpAddr;
+//! Names with a scheme and a port.
 
 use planesmith_machinery::status::{ApiError, ApiResult};
 
@@ -66,18 +64,6 @@ impl<'a> Address<'a> {
 /// Ports with names that everybody knows.
 const KNOWN_PORTS: [(&str, u16); 4] = [("domain", 53), ("http", 80), ("https", 443), ("ssh", 22)];
 
-/// Whether a proxy may reach an address: never the server's own host, nor what is only meant for one link.
-pub(super) fn is_proxyable(address: IpAddr) -> bool {
-    let one_link = match address {
-        IpAddr::V4(address) => address.is_link_local() || address.is_broadcast(),
-        IpAddr::V6(address) => match address.to_ipv4_mapped() {
-            Some(mapped) => return is_proxyable(IpAddr::V4(mapped)),
-            None => address.is_unicast_link_local(),
-        },
-    };
-    !(one_link || address.is_loopback() || address.is_unspecified() || address.is_multicast())
-}
-
 /// 400 for an address that a proxy may not reach.
 pub(super) fn not_allowed() -> ApiError {
     ApiError::bad_request("address not allowed")
@@ -109,24 +95,5 @@ mod tests {
         let prefix = "error trying to reach service: dial tcp: ";
         assert_eq!(problem("p:65536"), format!("{prefix}address 65536: invalid port"));
         assert_eq!(problem("p:web"), format!("{prefix}lookup tcp/web: unknown port"));
-    }
-
-    #[test]
-    fn the_host_itself_is_out_of_reach() {
-        let reached = |text: &str| is_proxyable(text.parse().unwrap());
-        for address in ["10.0.0.1", "192.0.2.99", "fd00::1", "2001:db8::1"] {
-            assert!(reached(address), "{address}");
-        }
-        for address in [
-            "127.0.0.1",
-            "169.254.169.254",
-            "0.0.0.0",
-            "224.0.0.1",
-            "::1",
-            "fe80::1",
-            "::ffff:127.0.0.1",
-        ] {
-            assert!(!reached(address), "{address}");
-        }
     }
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use planesmith_api_defs::core::v1::Node;
 use planesmith_machinery::status::{ApiError, ApiResult};
-use planesmith_server::proxy::{ClientIdentity, Link, Target, TrustError, client_tls};
+use planesmith_server::proxy::{ClientIdentity, Destination, Link, Target, TrustError, client_tls};
 
 use super::stored::Stored;
 use crate::options::KubeletOptions;
@@ -54,6 +54,18 @@ impl Kubelets {
         &self.trusting
     }
 
+    /// The agent of a node, for requests about its pods: kube-apiserver sends those to loopback, too, because their paths are
+    /// not the client's.
+    ///
+    /// # Errors
+    ///
+    /// As of [`Kubelets::find`].
+    pub(super) fn find_for_pod(&self, node: &str) -> ApiResult<Target> {
+        let target = self.find(node)?;
+        let destination = target.destination.or_loopback();
+        Ok(Target { destination, ..target })
+    }
+
     /// The agent of a node.
     ///
     /// # Errors
@@ -77,8 +89,7 @@ impl Kubelets {
         let port = u16::try_from(node.status.daemon_endpoints.kubelet_endpoint.port).unwrap_or(0);
         Ok(Target {
             secure: true,
-            host: found.address.clone(),
-            port: if port == 0 { self.default_port } else { port },
+            destination: Destination::of_object(&found.address, if port == 0 { self.default_port } else { port }),
             path: String::new(),
             query: String::new(),
         })

@@ -11,7 +11,7 @@ use planesmith_machinery::field_error::FieldErrors;
 use planesmith_machinery::group_version::GroupKind;
 use planesmith_machinery::status::{ApiError, ApiResult, Cause, Details};
 use planesmith_server::endpoint::{Call, Endpoint, Subresource};
-use planesmith_server::proxy::{self, Target};
+use planesmith_server::proxy::{self, LinkError, Target};
 use planesmith_server::request::Verb;
 use planesmith_server::response;
 use planesmith_server::routes::ServedSubresource;
@@ -50,7 +50,7 @@ impl Logs {
         let target = Target {
             path: format!("/containerLogs/{namespace}/{name}/{container}"),
             query: query(&options),
-            ..self.kubelets.find(&pod.spec.node_name)?
+            ..self.kubelets.find_for_pod(&pod.spec.node_name)?
         };
         let link = match options.insecure_skip_tls_verify_backend {
             true => self.kubelets.trusting_link(),
@@ -58,6 +58,9 @@ impl Logs {
         };
         let answer = proxy::fetch(&target, link).await;
         let answer = answer.map_err(|error| {
+            if matches!(error, LinkError::NotAllowed) {
+                return ApiError::bad_request(error.to_string());
+            }
             let asked = format!("https://{}{}", target.authority(), target.path);
             let query = match target.query.as_str() {
                 "" => String::new(),

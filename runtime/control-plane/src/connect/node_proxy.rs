@@ -1,6 +1,5 @@
 //! `nodes/proxy`: HTTP requests to the agents of nodes.
 
-use std::net::IpAddr;
 use std::sync::Arc;
 
 use axum::body::Body;
@@ -9,10 +8,10 @@ use futures_util::future::BoxFuture;
 use planesmith_api_defs::core::v1::NodeProxyOptions;
 use planesmith_machinery::status::{ApiError, ApiResult};
 use planesmith_server::endpoint::{Call, Endpoint, Subresource};
-use planesmith_server::proxy::{Link, Target, forward, rest_of_path};
+use planesmith_server::proxy::{Destination, Link, LinkError, Target, forward, rest_of_path};
 use planesmith_server::routes::ServedSubresource;
 
-use super::address::{Address, is_proxyable, not_allowed};
+use super::address::Address;
 use super::kubelets::Kubelets;
 
 /// Passes requests on to the agent of a node, or to another port of it.
@@ -32,31 +31,22 @@ impl NodeProxy {
         let mut target = self.kubelets.find(address.name)?;
         target.path = rest_of_path(&call.parts);
         call.parts.uri.query().unwrap_or_default().clone_into(&mut target.query);
-        if address.port.is_empty() || address.port == target.port.to_string() {
+        check(&target.destination).await?;
+        if address.port.is_empty() || address.port == target.destination.port().to_string() {
             return Ok((target, self.kubelets.link()));
         }
-        check_reachable(&target.host).await?;
         target.secure = address.secure;
-        target.port = address.port_number()?;
+        target.destination = target.destination.at_port(address.port_number()?);
         Ok((target, &self.link))
     }
 }
 
-/// Refuses hosts that stand for an address that a proxy may not reach.
-async fn check_reachable(host: &str) -> ApiResult<()> {
-    if let Ok(address) = host.parse::<IpAddr>() {
-        return if is_proxyable(address) {
-            Ok(())
-        } else {
-            Err(not_allowed())
-        };
-    }
-    let found = tokio::net::lookup_host((host, 0)).await;
-    let mut found = found.map_err(|_| ApiError::bad_request(format!("lookup {host}: no such host")))?;
-    match found.all(|address| is_proxyable(address.ip())) {
-        true => Ok(()),
-        false => Err(not_allowed()),
-    }
+/// Refuses a node at an address that a proxy may not reach, before anything else is said of the request.
+async fn check(destination: &Destination) -> ApiResult<()> {
+    destination.check().await.map_err(|error| match error {
+        LinkError::Lookup(host) => ApiError::bad_request(format!("lookup {host}: no such host")),
+        error => ApiError::bad_request(error.to_string()),
+    })
 }
 
 impl Subresource for NodeProxy {
@@ -73,5 +63,81 @@ impl Subresource for NodeProxy {
             let (target, link) = self.target(call).await?;
             forward(call, body, &target, link).await
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use planesmith_api_defs::core::v1::Node;
+    use planesmith_server::proxy::client_tls;
+    use planesmith_server::request::{Context, RequestInfo};
+    use planesmith_server::shutdown::Stop;
+    use planesmith_server::stores::Stores;
+    use serde_json::json;
+    use tokio::net::TcpListener;
+
+    use super::*;
+    use crate::connect::PATIENCE;
+    use crate::connect::tests::{kubelet_options, put, stores};
+
+    fn proxy(stores: &Stores) -> NodeProxy {
+        let objects = Arc::new(crate::connect::stored::Stored::new(stores));
+        let kubelets = Kubelets::new(&kubelet_options(), objects).unwrap();
+        let link = Link::new(client_tls(None, None).unwrap(), PATIENCE);
+        NodeProxy::new(Arc::new(kubelets), link)
+    }
+
+    fn call(name: &str) -> Call {
+        let request = http::Request::get(format!("/api/v1/nodes/{name}/proxy/metrics"));
+        let parts = request.body(()).unwrap().into_parts().0;
+        let (_, shutdown) = Stop::new();
+        let mut ctx = Context::unknown(shutdown);
+        ctx.info = Arc::new(RequestInfo::new(&parts.method, &parts.uri));
+        Call::new(ctx, parts)
+    }
+
+    #[tokio::test]
+    async fn a_node_at_an_address_of_the_server_is_refused_before_it_is_dialled() {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let port = listener.local_addr().unwrap().port();
+        let stores = stores();
+        let proxy = proxy(&stores);
+        for address in [
+            "127.0.0.1",
+            "localhost",
+            "169.254.1.1",
+            "fe80::1",
+            "::ffff:127.0.0.1",
+            "0.0.0.0",
+        ] {
+            let node = json!({"metadata": {"name": "n"}, "status": {
+                "addresses": [{"type": "InternalIP", "address": address}],
+                "daemonEndpoints": {"kubeletEndpoint": {"Port": port}},
+            }});
+            put::<Node>(&stores, "", &node).await;
+            for name in [
+                "n".to_owned(),
+                format!("https:n:{port}"),
+                format!("n:{port}"),
+                "n:1".to_owned(),
+            ] {
+                let Err(refused) = proxy.target(&call(&name)).await else {
+                    panic!("{address} is reached as {name}");
+                };
+                assert_eq!(
+                    (refused.code(), refused.message()),
+                    (400, "address not allowed"),
+                    "{address} {name}"
+                );
+            }
+        }
+        let node = json!({"metadata": {"name": "n"}, "status": {
+            "addresses": [{"type": "InternalIP", "address": "192.0.2.1"}],
+        }});
+        put::<Node>(&stores, "", &node).await;
+        let (target, _) = proxy.target(&call("n")).await.expect("another host");
+        assert_eq!(target.destination, Destination::of_object("192.0.2.1", 10250));
+        let accepted = std::pin::pin!(listener.accept());
+        assert!(futures_util::poll!(accepted).is_pending(), "the server dialled");
     }
 }

@@ -9,10 +9,10 @@ use futures_util::future::BoxFuture;
 use planesmith_api_defs::core::v1::{Pod, PodProxyOptions};
 use planesmith_machinery::status::ApiResult;
 use planesmith_server::endpoint::{Call, Endpoint, Subresource};
-use planesmith_server::proxy::{Link, Target, forward, rest_of_path};
+use planesmith_server::proxy::{Destination, Link, Target, forward, is_proxyable, rest_of_path};
 use planesmith_server::routes::ServedSubresource;
 
-use super::address::{Address, is_proxyable, not_allowed};
+use super::address::{Address, not_allowed};
 use super::stored::Stored;
 
 /// Passes requests on to the address of a pod.
@@ -34,18 +34,19 @@ impl PodProxy {
             .pod_ips
             .first()
             .map_or(pod.status.pod_ip.as_str(), |ip| ip.ip.as_str());
+        // A status names addresses, and no hosts.
         if !ip.parse::<IpAddr>().is_ok_and(is_proxyable) {
             return Err(not_allowed());
         }
         let ports = pod.spec.containers.iter().find_map(|container| container.ports.first());
         let first = ports.and_then(|port| u16::try_from(port.container_port).ok());
+        let port = match (address.port, first) {
+            ("", Some(first)) => first,
+            _ => address.port_number()?,
+        };
         Ok(Target {
             secure: address.secure,
-            host: ip.to_owned(),
-            port: match (address.port, first) {
-                ("", Some(first)) => first,
-                _ => address.port_number()?,
-            },
+            destination: Destination::of_object(ip, port),
             path: rest_of_path(&call.parts),
             query: call.parts.uri.query().unwrap_or_default().to_owned(),
         })

@@ -10,10 +10,10 @@ use planesmith_api_defs::core::v1::{EndpointAddress, EndpointSubset, Endpoints, 
 use planesmith_machinery::go_format::quote;
 use planesmith_machinery::status::{ApiError, ApiResult};
 use planesmith_server::endpoint::{Call, Endpoint, Subresource};
-use planesmith_server::proxy::{Link, Target, forward, rest_of_path};
+use planesmith_server::proxy::{Destination, Link, Target, forward, is_proxyable, rest_of_path};
 use planesmith_server::routes::ServedSubresource;
 
-use super::address::{Address, is_proxyable};
+use super::address::Address;
 use super::stored::Stored;
 
 /// Passes requests on to an endpoint of a service.
@@ -43,11 +43,10 @@ impl ServiceProxy {
             return Err(unavailable(address.name));
         }
         let reachable = rotated(&endpoints.subsets).find_map(|subset| self.endpoint(call, subset, &port));
-        let (host, port) = reachable.ok_or_else(|| unavailable(call.name()))?;
+        let destination = reachable.ok_or_else(|| unavailable(call.name()))?;
         Ok(Target {
             secure: address.secure,
-            host,
-            port,
+            destination,
             path: rest_of_path(&call.parts),
             query: call.parts.uri.query().unwrap_or_default().to_owned(),
         })
@@ -68,11 +67,11 @@ impl ServiceProxy {
     }
 
     /// An address of the subset, and the port called `port`.
-    fn endpoint(&self, call: &Call, subset: &EndpointSubset, port: &str) -> Option<(String, u16)> {
+    fn endpoint(&self, call: &Call, subset: &EndpointSubset, port: &str) -> Option<Destination> {
         let port = subset.ports.iter().find(|candidate| candidate.name == port)?;
         let port = u16::try_from(port.port).ok()?;
         let address = rotated(&subset.addresses).find(|address| self.is_pods(call, address))?;
-        Some((address.ip.clone(), port))
+        Some(Destination::of_object(&address.ip, port))
     }
 
     /// Whether the address is that of the pod that it names: whoever may write endpoints may not point the server at just

@@ -9,7 +9,8 @@ use planesmith_api_defs::core::v1::{Pod, PodAttachOptions, PodExecOptions, PodPo
 use planesmith_machinery::status::{ApiError, ApiResult};
 use planesmith_machinery::value::Struct;
 use planesmith_server::endpoint::{Call, Endpoint, Subresource};
-use planesmith_server::proxy::{Target, tunnel};
+use planesmith_server::proxy::{LinkError, Target, is_spdy_tunnel, tunnel, tunnel_spdy};
+use planesmith_server::remote_command::{self, StreamFlags};
 use planesmith_server::request::Verb;
 use planesmith_server::routes::ServedSubresource;
 
@@ -68,20 +69,30 @@ impl Stream {
                 container,
             }),
             Stream::PortForward => {
-                let ports = parameters.0.all("ports").map(|port| port_number(&port));
-                Wishes::PortForward(PodPortForwardOptions {
-                    ports: ports.collect::<ApiResult<_>>()?,
-                })
+                let mut ports = Vec::new();
+                for several in parameters.0.all("ports") {
+                    for port in several.split(',') {
+                        ports.push(port_number(port)?);
+                    }
+                }
+                Wishes::PortForward(PodPortForwardOptions { ports })
             }
         })
     }
 }
 
+/// A port as Go reads unsigned numbers of 16 bits: digits alone.
 fn port_number(text: &str) -> ApiResult<i32> {
-    text.parse().map_err(|_| {
-        let quoted = planesmith_machinery::go_format::quote(text);
-        ApiError::bad_request(format!("strconv.ParseInt: parsing {quoted}: invalid syntax"))
-    })
+    let is_number = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    let why = match text.parse::<u16>() {
+        Ok(port) if is_number => return Ok(i32::from(port)),
+        Err(_) if is_number => "value out of range",
+        _ => "invalid syntax",
+    };
+    let quoted = planesmith_machinery::go_format::quote(text);
+    Err(ApiError::bad_request(format!(
+        "cannot convert to []int32: strconv.ParseUint: parsing {quoted}: {why}"
+    )))
 }
 
 /// What a client wants of a stream.
@@ -99,6 +110,21 @@ impl Wishes {
             Wishes::Attach(options) => options,
             Wishes::PortForward(options) => options,
         }
+    }
+
+    /// The streams of a command; `None` for ports.
+    fn stream_flags(&self) -> Option<StreamFlags> {
+        let [stdin, stdout, stderr, tty] = match self {
+            Wishes::Exec(options) => [options.stdin, options.stdout, options.stderr, options.tty],
+            Wishes::Attach(options) => [options.stdin, options.stdout, options.stderr, options.tty],
+            Wishes::PortForward(_) => return None,
+        };
+        Some(StreamFlags {
+            stdin,
+            stdout,
+            stderr,
+            tty,
+        })
     }
 
     /// The path at the agent.
@@ -170,9 +196,22 @@ impl Streams {
         let target = Target {
             path,
             query: wishes.query(),
-            ..self.kubelets.find(&pod.spec.node_name)?
+            ..self.kubelets.find_for_pod(&pod.spec.node_name)?
         };
-        tunnel(call, &target, self.kubelets.link()).await
+        let (headers, link) = (&call.parts.headers, self.kubelets.link());
+        if let Some(flags) = wishes.stream_flags()
+            && remote_command::is_translated(headers)
+        {
+            // Afterwards only the error channel would tell.
+            if let Err(error @ LinkError::NotAllowed) = target.destination.check().await {
+                return Err(ApiError::bad_request(error.to_string()));
+            }
+            return Ok(remote_command::translate(&call.parts, target, link.clone(), flags));
+        }
+        match wishes {
+            Wishes::PortForward(_) if is_spdy_tunnel(headers) => tunnel_spdy(call, &target, link).await,
+            _ => tunnel(call, &target, link).await,
+        }
     }
 }
 

@@ -10,7 +10,7 @@ use planesmith_extensions::definition::Definition;
 use planesmith_machinery::custom::{Converter, Converting};
 use planesmith_machinery::go_base64;
 use planesmith_machinery::resource::ResourceFacts;
-use planesmith_server::proxy::{Link, LinkError, Target, client_tls_by, post};
+use planesmith_server::proxy::{Destination, Link, LinkError, Target, client_tls_by, post};
 use serde_json::Value;
 
 use self::review::Review;
@@ -109,8 +109,7 @@ impl Asked {
                     name: host.clone(),
                     target: Target {
                         secure: true,
-                        host,
-                        port: uri.port_u16().unwrap_or(443),
+                        destination: Destination::unrestricted(host, uri.port_u16().unwrap_or(443)),
                         path: uri.path().to_owned(),
                         query,
                     },
@@ -125,14 +124,13 @@ impl Asked {
                 let host = format!("{name}.{namespace}.svc");
                 let url = format!("https://{host}:{port}{path}?{query}");
                 let found = self.services.address(namespace, name, *port);
-                let (address, port) = found.map_err(|why| format!("Post \"{url}\": {why}"))?;
+                let destination = found.map_err(|why| format!("Post \"{url}\": {why}"))?;
                 Ok(Address {
                     url,
                     name: host,
                     target: Target {
                         secure: true,
-                        host: address,
-                        port,
+                        destination,
                         path: path.clone(),
                         query,
                     },

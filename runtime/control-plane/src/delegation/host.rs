@@ -8,7 +8,7 @@ use anyhow::{Context as _, Result, anyhow, bail};
 use http::header::{AUTHORIZATION, HeaderMap, HeaderValue};
 use http::{Method, Uri};
 use planesmith_machinery::{go_base64, yaml};
-use planesmith_server::proxy::{ClientIdentity, Link, Pem, Question, Target, Trust, ask, client_tls_to};
+use planesmith_server::proxy::{ClientIdentity, Destination, Link, Pem, Question, Target, Trust, ask, client_tls_to};
 use serde_json::Value;
 
 use crate::apart;
@@ -21,8 +21,7 @@ const PATIENCE: Duration = Duration::from_secs(10);
 #[derive(Clone, Debug)]
 pub(crate) struct Host {
     link: Link,
-    host: String,
-    port: u16,
+    destination: Destination,
     /// What stands in front of all paths.
     path: String,
     token: Token,
@@ -83,8 +82,7 @@ impl Host {
         };
         Ok(Self {
             link: link.keeping(),
-            host: host.trim_matches(['[', ']']).to_owned(),
-            port: server.port_u16().unwrap_or(443),
+            destination: Destination::unrestricted(host.trim_matches(['[', ']']), server.port_u16().unwrap_or(443)),
             path: server.path().trim_end_matches('/').to_owned(),
             token,
         })
@@ -98,8 +96,7 @@ impl Host {
     pub(crate) async fn send(&self, method: Method, path: &str, body: Option<&Value>) -> Result<Value, String> {
         let target = Target {
             secure: true,
-            host: self.host.clone(),
-            port: self.port,
+            destination: self.destination.clone(),
             path: format!("{}{path}", self.path),
             query: String::new(),
         };
@@ -187,7 +184,7 @@ mod tests {
         fs::write(folder.path().join("token"), "secret\n").unwrap();
         let host = Host::parse(&config(), folder.path()).unwrap();
         assert_eq!(
-            (host.host.as_str(), host.port, host.path.as_str()),
+            (host.destination.host(), host.destination.port(), host.path.as_str()),
             ("::1", 6443, "/k8s")
         );
         assert_eq!(host.token.read().as_deref(), Some("secret"));

@@ -22,7 +22,8 @@ use tokio_rustls::client::TlsStream;
 use tower::Service;
 
 use super::answer::{AnswerBody, Place, Places};
-use super::{Link, LinkError, Target};
+use super::destination::Scope;
+use super::{Destination, Link, LinkError, Target};
 
 /// How long a connection without requests is kept, as Go does.
 const IDLE: Duration = Duration::from_secs(90);
@@ -41,12 +42,14 @@ const TOGETHER: usize = 100;
 /// Connections to servers that speak TLS, by address.
 #[derive(Clone)]
 pub(super) struct Kept {
-    dialer: Dialer,
+    link: Arc<Link>,
+    tls: Arc<ClientConfig>,
     lanes: Arc<Mutex<Vec<Lane>>>,
 }
 
 /// One connection to each address, if the server there speaks HTTP/2.
 struct Lane {
+    scope: Scope,
     client: Client<Dialer, Body>,
     places: Places,
 }
@@ -56,12 +59,11 @@ impl Kept {
     pub(super) fn new(link: &Link) -> Self {
         let mut tls = ClientConfig::clone(&link.tls);
         tls.alpn_protocols = PROTOCOLS.map(<[u8]>::to_vec).to_vec();
-        let dialer = Dialer {
+        Self {
             link: Arc::new(link.clone()),
             tls: Arc::new(tls),
-        };
-        let lanes = Arc::default();
-        Self { dialer, lanes }
+            lanes: Arc::default(),
+        }
     }
 
     /// Sends a request.
@@ -76,17 +78,18 @@ impl Kept {
         *request.uri_mut() = Uri::from_parts(place).map_err(|_| LinkError::Address)?;
         // It is that of the address, which HTTP/2 has a word of its own for.
         request.headers_mut().remove(HOST);
-        let (client, place) = self.lane();
+        let (client, place) = self.lane(target.destination.scope());
         let answer = client.request(request).await.map_err(|error| innermost(&error))?;
         Ok(answer.map(|body| AnswerBody::new(body, Some(place))))
     }
 
-    /// The first lane with a free place: later ones fall idle when there are few requests, and lose their connections.
-    fn lane(&self) -> (Client<Dialer, Body>, Place) {
+    /// The first lane of that scope with a free place: later ones fall idle when there are few requests, and lose their connections.
+    fn lane(&self, scope: Scope) -> (Client<Dialer, Body>, Place) {
         let mut lanes = self.lanes.lock().unwrap_or_else(PoisonError::into_inner);
-        let free = lanes.iter().position(|lane| lane.places.taken() < TOGETHER);
-        let free = free.unwrap_or_else(|| {
-            lanes.push(Lane::new(self.dialer.clone()));
+        let is_free = |lane: &Lane| lane.scope == scope && lane.places.taken() < TOGETHER;
+        let free = lanes.iter().position(is_free).unwrap_or_else(|| {
+            let (link, tls) = (Arc::clone(&self.link), Arc::clone(&self.tls));
+            lanes.push(Lane::new(Dialer { link, tls, scope }));
             lanes.len() - 1
         });
         let lane = &lanes[free];
@@ -104,6 +107,7 @@ impl Lane {
             .http2_keep_alive_interval(ASK_EVERY)
             .http2_keep_alive_timeout(ASK_FOR);
         Self {
+            scope: dialer.scope,
             client: builder.build(dialer),
             places: Places::default(),
         }
@@ -133,6 +137,8 @@ impl fmt::Debug for Kept {
 struct Dialer {
     link: Arc<Link>,
     tls: Arc<ClientConfig>,
+    /// The addresses that connections may use; a URI does not tell.
+    scope: Scope,
 }
 
 impl Service<Uri> for Dialer {
@@ -149,7 +155,8 @@ impl Service<Uri> for Dialer {
         Box::pin(async move {
             let host = place.host().unwrap_or_default().trim_matches(['[', ']']);
             let port = place.port_u16().unwrap_or(443);
-            let stream = dialer.link.open(host, port, &dialer.tls).await?;
+            let destination = Destination::with_scope(host, port, dialer.scope);
+            let stream = dialer.link.open(&destination, &dialer.tls).await?;
             Ok(Dialed(TokioIo::new(stream)))
         })
     }

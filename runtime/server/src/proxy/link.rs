@@ -18,7 +18,7 @@ use tokio_rustls::client::TlsStream;
 
 use super::answer::AnswerBody;
 use super::kept::Kept;
-use super::{Target, handshake};
+use super::{Destination, Target, handshake};
 
 /// How connections to others are opened; cheap to clone.
 #[derive(Clone, Debug)]
@@ -58,6 +58,12 @@ pub enum LinkError {
     /// The address cannot be part of a request.
     #[error("invalid URL")]
     Address,
+    /// The host has no address.
+    #[error("dial tcp: lookup {0}: no such host")]
+    Lookup(String),
+    /// The host has an address that the destination may not use.
+    #[error("address not allowed")]
+    NotAllowed,
     /// A request over a connection that is kept failed.
     #[error("{0}")]
     Kept(String),
@@ -103,14 +109,17 @@ impl Link {
     }
 
     /// Sends a request over a connection of its own, which may then change its protocol.
-    pub(super) async fn send_alone(
+    pub(crate) async fn send_alone(
         &self,
         target: &Target,
         request: Request<Body>,
     ) -> Result<http::Response<AnswerBody>, LinkError> {
-        let stream = self.dial(&target.host, target.port).await?;
+        let stream = self.dial(&target.destination).await?;
         match target.secure {
-            true => speak(self.secure(stream, &target.host, &self.tls).await?, request).await,
+            true => {
+                let stream = self.secure(stream, target.destination.host(), &self.tls).await?;
+                speak(stream, request).await
+            }
             false => speak(stream, request).await,
         }
     }
@@ -118,12 +127,11 @@ impl Link {
     /// A TLS connection that speaks one of the protocols of `tls`.
     pub(super) async fn open(
         &self,
-        host: &str,
-        port: u16,
+        destination: &Destination,
         tls: &Arc<ClientConfig>,
     ) -> Result<TlsStream<TcpStream>, LinkError> {
-        let stream = self.dial(host, port).await?;
-        self.secure(stream, host, tls).await
+        let stream = self.dial(destination).await?;
+        self.secure(stream, destination.host(), tls).await
     }
 
     async fn secure(
@@ -140,14 +148,18 @@ impl Link {
         stream.map_err(LinkError::Tls)
     }
 
-    async fn dial(&self, host: &str, port: u16) -> Result<TcpStream, LinkError> {
-        let stream = tokio::time::timeout(self.patience, TcpStream::connect((host, port))).await;
-        let stream = stream
-            .unwrap_or_else(|_| Err(io::ErrorKind::TimedOut.into()))
-            .map_err(|source| LinkError::Dial {
-                address: authority(host, port),
-                source,
-            })?;
+    async fn dial(&self, destination: &Destination) -> Result<TcpStream, LinkError> {
+        let failed = |source| LinkError::Dial {
+            address: destination.authority(),
+            source,
+        };
+        let opening = async {
+            // The addresses that were checked, and no others: a second look-up could find others.
+            let addresses = destination.addresses().await?;
+            TcpStream::connect(&*addresses).await.map_err(failed)
+        };
+        let stream = tokio::time::timeout(self.patience, opening).await;
+        let stream = stream.unwrap_or_else(|_| Err(failed(io::ErrorKind::TimedOut.into())))?;
         // Small requests go out at once; without it they only go out a little later.
         let _ = stream.set_nodelay(true);
         Ok(stream)

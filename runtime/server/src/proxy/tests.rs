@@ -44,8 +44,7 @@ async fn backend(answer: &'static str) -> (Target, tokio::task::JoinHandle<Strin
     });
     let target = Target {
         secure: false,
-        host: "127.0.0.1".to_owned(),
-        port,
+        destination: Destination::unrestricted("127.0.0.1", port),
         path: "/x/y".to_owned(),
         query: "a=b".to_owned(),
     };
@@ -128,8 +127,7 @@ async fn nobody_there_is_503_in_gos_words() {
     drop(listener);
     let target = Target {
         secure: false,
-        host: "127.0.0.1".to_owned(),
-        port,
+        destination: Destination::unrestricted("127.0.0.1", port),
         path: "/".to_owned(),
         query: String::new(),
     };
@@ -145,8 +143,7 @@ async fn nobody_there_is_503_in_gos_words() {
 async fn the_root_without_a_slash_is_somewhere_else() {
     let target = Target {
         secure: false,
-        host: "127.0.0.1".to_owned(),
-        port: 1,
+        destination: Destination::unrestricted("127.0.0.1", 1),
         path: String::new(),
         query: String::new(),
     };
@@ -161,8 +158,7 @@ fn links_to_others_stay() {
     let parts = request(Method::GET, "/p/proxy/x");
     let target = Target {
         secure: false,
-        host: "10.0.0.1".to_owned(),
-        port: 80,
+        destination: Destination::unrestricted("10.0.0.1", 80),
         path: "/x".to_owned(),
         query: String::new(),
     };
@@ -195,4 +191,27 @@ fn the_rest_of_the_path_stays_encoded() {
         assert_eq!(rest(&format!("/api/v1/namespaces/proxy/pods/{name}/proxy/")), "/");
     }
     assert_eq!(rest("/api/v1/nodes/proxy"), "");
+}
+
+#[tokio::test]
+async fn a_destination_of_an_object_on_loopback_is_never_dialled() {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let port = listener.local_addr().unwrap().port();
+    for host in ["127.0.0.1", "localhost", "::ffff:127.0.0.1", "127.1"] {
+        for secure in [false, true] {
+            let target = Target {
+                secure,
+                destination: Destination::of_object(host, port),
+                path: "/x".to_owned(),
+                query: String::new(),
+            };
+            let call = call(request(Method::GET, "/api/v1/nodes/n/proxy/x"));
+            let error = forward(&call, Body::empty(), &target, &link()).await.unwrap_err();
+            assert_eq!((error.code(), error.message()), (400, "address not allowed"), "{host}");
+            let error = fetch(&target, &link().keeping()).await.unwrap_err();
+            assert_eq!(error.to_string(), "address not allowed", "{host}");
+        }
+    }
+    let accepted = std::pin::pin!(listener.accept());
+    assert!(futures_util::poll!(accepted).is_pending(), "the server dialled");
 }

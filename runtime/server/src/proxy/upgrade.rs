@@ -2,14 +2,14 @@
 
 use axum::body::Body;
 use axum::response::Response;
-use http::header::HOST;
-use http::{HeaderValue, Request, StatusCode};
+use http::header::{CONNECTION, HOST, HeaderMap, UPGRADE};
+use http::{HeaderValue, Method, Request, StatusCode};
 use hyper::upgrade::OnUpgrade;
 use hyper_util::rt::TokioIo;
 use planesmith_access::upgrade::asks_for_upgrade;
 use planesmith_machinery::status::{ApiError, ApiResult};
 
-use super::{Link, Target, append_sender, end_to_end, leave_connection};
+use super::{AnswerBody, Link, LinkError, Target, append_sender, end_to_end, leave_connection};
 use crate::endpoint::Call;
 
 /// Passes on a request that changes the protocol of its connection, and from then on everything in both directions. An
@@ -17,7 +17,7 @@ use crate::endpoint::Call;
 ///
 /// # Errors
 ///
-/// 400 for a request that changes nothing, 500 when nobody answers there.
+/// 400 for a request that changes nothing and for a destination that may not be reached, 500 when nobody answers there.
 pub async fn tunnel(call: &Call, target: &Target, link: &Link) -> ApiResult<Response> {
     let request = &call.parts;
     if !asks_for_upgrade(&request.headers) {
@@ -27,31 +27,13 @@ pub async fn tunnel(call: &Call, target: &Target, link: &Link) -> ApiResult<Resp
     let client = client.ok_or_else(|| ApiError::unnamed(500, "unable to upgrade: the connection is not HTTP/1.1"))?;
     let mut headers = request.headers.clone();
     leave_connection(&mut headers);
-    append_sender(call, &mut headers);
-    if let Ok(host) = HeaderValue::try_from(target.authority()) {
-        headers.entry(HOST).or_insert(host);
-    }
-    let mut outward = Request::new(Body::empty());
-    outward.method_mut().clone_from(&request.method);
-    *outward.uri_mut() = target.uri().map_err(|_| ApiError::bad_request("invalid URL"))?;
-    *outward.headers_mut() = headers;
-    let answer = link.send_alone(target, outward).await;
-    let mut answer = answer.map_err(|error| ApiError::unnamed(500, format!("error dialing backend: {error}")))?;
-    let status = answer.status();
-    if status != StatusCode::SWITCHING_PROTOCOLS {
-        if status.as_u16() < 400 {
-            let message = format!("invalid upgrade response: status code {}", status.as_u16());
-            return Err(ApiError::unnamed(500, message));
-        }
-        let (head, body) = answer.into_parts();
-        let mut response = Response::new(Body::new(body));
-        *response.status_mut() = head.status;
-        *response.headers_mut() = end_to_end(&head.headers);
-        return Ok(response);
-    }
+    let mut answer = match switch(call, target, link, &request.method, headers).await? {
+        Switch::Done(answer) => answer,
+        Switch::Refused(refusal) => return Ok(refusal),
+    };
     let backend = hyper::upgrade::on(&mut answer);
     let mut response = Response::new(Body::empty());
-    *response.status_mut() = status;
+    *response.status_mut() = answer.status();
     *response.headers_mut() = answer.headers().clone();
     tokio::spawn(async move {
         let (client, backend) = match tokio::try_join!(client, backend) {
@@ -64,4 +46,61 @@ pub async fn tunnel(call: &Call, target: &Target, link: &Link) -> ApiResult<Resp
         }
     });
     Ok(response)
+}
+
+/// What another server says to a change of protocol.
+pub(super) enum Switch {
+    /// It agrees.
+    Done(http::Response<AnswerBody>),
+    /// It refuses; the answer is for the client.
+    Refused(Response),
+}
+
+/// Asks `target` to change the protocol of a new connection, in the name of the client of `call`.
+///
+/// # Errors
+///
+/// 400 for a destination that may not be reached, 500 when nobody answers there.
+pub(super) async fn switch(
+    call: &Call,
+    target: &Target,
+    link: &Link,
+    method: &Method,
+    mut headers: HeaderMap,
+) -> ApiResult<Switch> {
+    append_sender(call, &mut headers);
+    if let Ok(host) = HeaderValue::try_from(target.authority()) {
+        headers.entry(HOST).or_insert(host);
+    }
+    let mut outward = Request::new(Body::empty());
+    outward.method_mut().clone_from(method);
+    *outward.uri_mut() = target.uri().map_err(|_| ApiError::bad_request("invalid URL"))?;
+    *outward.headers_mut() = headers;
+    let answer = link.send_alone(target, outward).await;
+    let answer = answer.map_err(|error| match error {
+        LinkError::NotAllowed => ApiError::bad_request(error.to_string()),
+        error => ApiError::unnamed(500, format!("error dialing backend: {error}")),
+    })?;
+    let status = answer.status();
+    if status == StatusCode::SWITCHING_PROTOCOLS {
+        return Ok(Switch::Done(answer));
+    }
+    if status.as_u16() < 400 {
+        let message = format!("invalid upgrade response: status code {}", status.as_u16());
+        return Err(ApiError::unnamed(500, message));
+    }
+    let (head, body) = answer.into_parts();
+    let mut response = Response::new(Body::new(body));
+    *response.status_mut() = head.status;
+    *response.headers_mut() = end_to_end(&head.headers);
+    Ok(Switch::Refused(response))
+}
+
+/// True if the headers of an answer agree to `protocol`.
+pub(crate) fn is_switched_to(protocol: &str, headers: &HeaderMap) -> bool {
+    let says = |name, wanted: &str| {
+        let value = headers.get(name).and_then(|value: &HeaderValue| value.to_str().ok());
+        value.is_some_and(|value| value.to_ascii_lowercase().contains(&wanted.to_ascii_lowercase()))
+    };
+    says(CONNECTION, "upgrade") && says(UPGRADE, protocol)
 }

@@ -4,12 +4,12 @@ use axum::body::Body;
 use axum::response::Response;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use http::StatusCode;
 use http::header::{
     CONNECTION, HeaderMap, HeaderName, HeaderValue, ORIGIN, SEC_WEBSOCKET_ACCEPT, SEC_WEBSOCKET_KEY,
     SEC_WEBSOCKET_PROTOCOL, SEC_WEBSOCKET_VERSION, UPGRADE,
 };
 use http::request::Parts;
+use http::{Method, StatusCode};
 pub(crate) use planesmith_access::upgrade::asks_for_web_socket as is_asked_for;
 use ring::digest::{SHA1_FOR_LEGACY_USE_ONLY, digest};
 
@@ -30,6 +30,9 @@ pub(super) struct Handshake {
 pub(super) enum Refusal {
     NoKey,
     Version,
+    Method,
+    /// None of the protocols that are offered is spoken.
+    UnknownProtocol,
     /// Browsers tell which page asks, and others must tell something too.
     Origin,
     /// More than one protocol is offered, and none is better than the other.
@@ -40,13 +43,7 @@ impl Handshake {
     /// Reads what a client offers.
     pub(super) fn read(request: &Parts) -> Result<Self, Refusal> {
         let headers = &request.headers;
-        let key = first(headers, &SEC_WEBSOCKET_KEY);
-        if key.is_empty() {
-            return Err(Refusal::NoKey);
-        }
-        if first(headers, &SEC_WEBSOCKET_VERSION) != "13" {
-            return Err(Refusal::Version);
-        }
+        let accept = accept(headers)?;
         if !is_uri(first(headers, &ORIGIN)) {
             return Err(Refusal::Origin);
         }
@@ -54,11 +51,30 @@ impl Handshake {
         if protocol.contains(',') {
             return Err(Refusal::Protocols);
         }
-        let mixed = digest(&SHA1_FOR_LEGACY_USE_ONLY, format!("{key}{MIXED_IN}").as_bytes());
-        let accept = HeaderValue::try_from(STANDARD.encode(mixed)).map_err(|_| Refusal::NoKey)?;
         let protocol = HeaderValue::try_from(protocol)
             .ok()
             .filter(|protocol| !protocol.is_empty());
+        Ok(Self { accept, protocol })
+    }
+
+    /// Reads what a client offers that wants `protocol`, whichever page asks.
+    pub(super) fn for_protocol(request: &Parts, protocol: &'static str) -> Result<Self, Refusal> {
+        if request.method != Method::GET {
+            return Err(Refusal::Method);
+        }
+        let accept = accept(&request.headers)?;
+        match offers_protocol(&request.headers, |offered| offered == protocol) {
+            true => Ok(Self {
+                accept,
+                protocol: Some(HeaderValue::from_static(protocol)),
+            }),
+            false => Err(Refusal::UnknownProtocol),
+        }
+    }
+
+    /// Agrees to a key that was checked, and to `protocol`.
+    pub(super) fn agreeing(request: &Parts, protocol: Option<HeaderValue>) -> Result<Self, Refusal> {
+        let accept = accept(&request.headers)?;
         Ok(Self { accept, protocol })
     }
 
@@ -83,7 +99,8 @@ impl Refusal {
         let (code, text) = match self {
             Refusal::NoKey => (StatusCode::BAD_REQUEST, "mismatch challenge/response"),
             Refusal::Version => (StatusCode::BAD_REQUEST, "missing or bad WebSocket Version"),
-            Refusal::Origin => (StatusCode::FORBIDDEN, ""),
+            Refusal::Method => (StatusCode::METHOD_NOT_ALLOWED, "bad method"),
+            Refusal::Origin | Refusal::UnknownProtocol => (StatusCode::FORBIDDEN, ""),
             Refusal::Protocols => (StatusCode::BAD_REQUEST, ""),
         };
         let mut response = Response::new(Body::from(text));
@@ -95,6 +112,29 @@ impl Refusal {
         }
         response
     }
+}
+
+/// True if a client asks for WebSocket with a protocol that is `wanted`.
+pub(crate) fn offers_protocol(headers: &HeaderMap, wanted: impl Fn(&str) -> bool) -> bool {
+    is_asked_for(headers) && offered_protocols(headers).any(wanted)
+}
+
+/// The protocols that a client offers, the best first.
+pub(crate) fn offered_protocols(headers: &HeaderMap) -> impl Iterator<Item = &str> {
+    first(headers, &SEC_WEBSOCKET_PROTOCOL).split(',').map(str::trim)
+}
+
+/// The answer to the key of a client that speaks the right version.
+fn accept(headers: &HeaderMap) -> Result<HeaderValue, Refusal> {
+    let key = first(headers, &SEC_WEBSOCKET_KEY);
+    if key.is_empty() {
+        return Err(Refusal::NoKey);
+    }
+    if first(headers, &SEC_WEBSOCKET_VERSION) != "13" {
+        return Err(Refusal::Version);
+    }
+    let mixed = digest(&SHA1_FOR_LEGACY_USE_ONLY, format!("{key}{MIXED_IN}").as_bytes());
+    HeaderValue::try_from(STANDARD.encode(mixed)).map_err(|_| Refusal::NoKey)
 }
 
 fn first<'h>(headers: &'h HeaderMap, name: &HeaderName) -> &'h str {

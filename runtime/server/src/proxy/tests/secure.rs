@@ -40,8 +40,7 @@ fn tls(is_ca: IsCa) -> (TempDir, ServerConfig) {
 fn target(port: u16, path: &str) -> Target {
     Target {
         secure: true,
-        host: "127.0.0.1".to_owned(),
-        port,
+        destination: Destination::unrestricted("127.0.0.1", port),
         path: path.to_owned(),
         query: String::new(),
     }

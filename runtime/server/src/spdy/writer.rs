@@ -1,0 +1,101 @@
+//! What is sent over a connection, in order.
+
+use std::io;
+use std::time::Duration;
+
+use tokio::io::{AsyncWrite, AsyncWriteExt as _};
+use tokio::sync::mpsc;
+use tokio::time::{Instant, MissedTickBehavior, interval_at};
+
+use super::connection::StreamId;
+use super::frame::{self, PIECE};
+
+/// Frames that wait to be sent; a sender of data waits when there are more.
+const WAITING: usize = 8;
+
+/// How often a connection is kept alive by a ping; kube-apiserver's value.
+const PING_EVERY: Duration = Duration::from_secs(5);
+
+/// Sends frames; cheap to clone. What is sent leaves while the [`Driver`] is polled.
+#[derive(Clone, Debug)]
+pub struct Sender(mpsc::Sender<Vec<u8>>);
+
+/// Writes what is sent to the connection.
+#[derive(Debug)]
+pub struct Driver<W> {
+    sink: W,
+    waiting: mpsc::Receiver<Vec<u8>>,
+}
+
+pub(super) fn new<W>(sink: W) -> (Sender, Driver<W>) {
+    let (sender, waiting) = mpsc::channel(WAITING);
+    (Sender(sender), Driver { sink, waiting })
+}
+
+impl Sender {
+    /// Sends data on a stream.
+    ///
+    /// # Errors
+    ///
+    /// The connection is closed.
+    pub async fn data(&self, stream: StreamId, bytes: &[u8]) -> io::Result<()> {
+        for piece in bytes.chunks(PIECE) {
+            self.frame(frame::data(stream.number(), piece, false)).await?;
+        }
+        Ok(())
+    }
+
+    /// Ends the client's side of a stream.
+    ///
+    /// # Errors
+    ///
+    /// The connection is closed.
+    pub async fn finish(&self, stream: StreamId) -> io::Result<()> {
+        self.frame(frame::data(stream.number(), &[], true)).await
+    }
+
+    /// Ends the client's side of a stream, unless too much waits already.
+    pub fn offer_finish(&self, stream: StreamId) {
+        self.offer(frame::data(stream.number(), &[], true));
+    }
+
+    pub(super) async fn frame(&self, frame: Vec<u8>) -> io::Result<()> {
+        let sent = self.0.send(frame).await;
+        sent.map_err(|_| io::ErrorKind::BrokenPipe.into())
+    }
+
+    /// Sends a frame that the other side can do without, unless too much waits already: who reads must not wait for who
+    /// writes.
+    pub(super) fn offer(&self, frame: Vec<u8>) {
+        let _ = self.0.try_send(frame);
+    }
+}
+
+impl<W: AsyncWrite + Unpin> Driver<W> {
+    /// Writes until all senders are dropped or the connection breaks.
+    ///
+    /// # Errors
+    ///
+    /// The connection breaks.
+    pub async fn run(mut self) -> io::Result<()> {
+        let mut pings = interval_at(Instant::now() + PING_EVERY, PING_EVERY);
+        pings.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        let mut ping = 1_u32;
+        loop {
+            let frame = tokio::select! {
+                biased;
+                frame = self.waiting.recv() => frame,
+                _ = pings.tick() => {
+                    // The numbers of a client are odd.
+                    let id = ping;
+                    ping = ping.wrapping_add(2);
+                    Some(frame::ping(id))
+                }
+            };
+            let Some(frame) = frame else { break };
+            self.sink.write_all(&frame).await?;
+            self.sink.flush().await?;
+        }
+        self.sink.shutdown().await
+    }
+}

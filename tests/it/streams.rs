@@ -1,0 +1,246 @@
+//! Streams into pods: what clients see of logs, commands and forwarded ports, with a kubelet on loopback.
+
+mod kubelet;
+
+use bytes::Bytes;
+use futures_util::{SinkExt as _, StreamExt as _};
+use http::header::{AUTHORIZATION, CONNECTION, HOST, HeaderMap, UPGRADE};
+use http::{Method, Request, StatusCode};
+use http_body_util::{BodyExt as _, Empty};
+use hyper::body::Incoming;
+use hyper::client::conn::http1;
+use hyper::upgrade::Upgraded;
+use hyper_util::rt::TokioIo;
+use planesmith_e2e::{Answer, Binary, Connection, Home, Server};
+use serde_json::{Value, json};
+use tokio_tungstenite::WebSocketStream;
+use tokio_tungstenite::tungstenite::Message;
+use tokio_tungstenite::tungstenite::protocol::Role;
+
+use self::kubelet::Kubelet;
+
+const PODS: &str = "/api/v1/namespaces/default/pods";
+
+/// A server with a pod on a node whose kubelet is on loopback.
+struct Setting {
+    server: Server,
+    connection: Connection,
+    kubelet: Kubelet,
+    _home: Home,
+}
+
+impl Setting {
+    async fn new() -> Self {
+        let home = Home::new().unwrap();
+        let server = home
+            .start(&Binary::Planesmith.path().unwrap(), &["--storage=memory"])
+            .await
+            .unwrap();
+        let setting = Self {
+            connection: server.connect().await.unwrap(),
+            server,
+            kubelet: Kubelet::start().await,
+            _home: home,
+        };
+        let account = json!({"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": "streams"}});
+        setting
+            .create("/api/v1/namespaces/default/serviceaccounts", &account)
+            .await;
+        let pod = json!({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p"}, "spec": {
+            "nodeName": "n", "serviceAccountName": "streams", "automountServiceAccountToken": false,
+            "containers": [{"name": "c", "image": "registry.example/app:1"}],
+        }});
+        let node = json!({"apiVersion": "v1", "kind": "Node", "metadata": {"name": "n"}});
+        setting.create("/api/v1/nodes", &node).await;
+        setting.be_at("127.0.0.1").await;
+        setting.create(PODS, &pod).await;
+        setting
+    }
+
+    async fn create(&self, path: &str, object: &Value) {
+        let made = self
+            .connection
+            .call(Method::POST, path, object.to_string())
+            .await
+            .unwrap();
+        made.expect(201).unwrap();
+    }
+
+    /// Puts the node at an address.
+    async fn be_at(&self, address: &str) {
+        let status = json!({"status": {
+            "addresses": [{"type": "InternalIP", "address": address}],
+            "daemonEndpoints": {"kubeletEndpoint": {"Port": self.kubelet.port}},
+        }});
+        let request = self.connection.request(Method::PATCH, "/api/v1/nodes/n/status");
+        let request = request.header("content-type", "application/merge-patch+json");
+        let patched = self
+            .connection
+            .finish(request.body(status.to_string().into()).unwrap())
+            .await;
+        patched.unwrap().expect(200).unwrap();
+    }
+
+    async fn get(&self, path: &str) -> Answer {
+        self.connection.get(path).await.unwrap()
+    }
+
+    async fn upgrade(&self, method: Method, path: &str, headers: &[(&str, &str)]) -> http::Response<Incoming> {
+        let endpoint = self.server.endpoint();
+        let stream = TokioIo::new(endpoint.open("http/1.1").await.unwrap());
+        let (mut sender, connection) = http1::handshake(stream).await.unwrap();
+        tokio::spawn(connection.with_upgrades());
+        let mut request = Request::builder()
+            .method(method)
+            .uri(path)
+            .header(HOST, endpoint.authority())
+            .header(AUTHORIZATION, format!("Bearer {}", endpoint.token()))
+            .header(CONNECTION, "Upgrade");
+        for (name, value) in headers {
+            request = request.header(*name, *value);
+        }
+        sender
+            .send_request(request.body(Empty::<Bytes>::new()).unwrap())
+            .await
+            .unwrap()
+    }
+
+    async fn web_socket(&self, path: &str, protocol: &str) -> (HeaderMap, WebSocketStream<TokioIo<Upgraded>>) {
+        let headers = [
+            (UPGRADE.as_str(), "websocket"),
+            ("sec-websocket-version", "13"),
+            ("sec-websocket-key", "dGhlIHNhbXBsZSBub25jZQ=="),
+            ("sec-websocket-protocol", protocol),
+        ];
+        let mut answer = self.upgrade(Method::GET, path, &headers).await;
+        assert_eq!(answer.status(), StatusCode::SWITCHING_PROTOCOLS);
+        let stream = TokioIo::new(hyper::upgrade::on(&mut answer).await.unwrap());
+        let client = WebSocketStream::from_raw_socket(stream, Role::Client, None).await;
+        (answer.headers().clone(), client)
+    }
+}
+
+#[tokio::test]
+async fn a_node_on_loopback_is_no_proxy_into_the_server() {
+    let mut setting = Setting::new().await;
+    let port = setting.kubelet.port;
+    for address in [
+        "127.0.0.1",
+        "localhost",
+        "::1",
+        "::127.0.0.1",
+        "169.254.169.254",
+        "fe80::1",
+    ] {
+        setting.be_at(address).await;
+        for name in [
+            "n".to_owned(),
+            format!("n:{port}"),
+            format!("https:n:{port}"),
+            "n:1".to_owned(),
+        ] {
+            for rest in ["", "/", "/metrics?a=b"] {
+                let refused = setting.get(&format!("/api/v1/nodes/{name}/proxy{rest}")).await;
+                let refused = refused.expect(400).unwrap().json().unwrap();
+                assert_eq!(refused["message"], "address not allowed", "{address} {name} {rest}");
+                assert_eq!(refused["reason"], "BadRequest");
+            }
+        }
+    }
+    assert_eq!(setting.kubelet.asked(), None, "the server dialled");
+    // What is asked about pods has a path of its own, so that kube-apiserver allows it on loopback.
+    setting.be_at("127.0.0.1").await;
+    let log = setting.get(&format!("{PODS}/p/log")).await.expect(200).unwrap();
+    assert_eq!(log.excerpt(), "lines");
+    setting.be_at("169.254.169.254").await;
+    let refused = setting.get(&format!("{PODS}/p/log")).await.expect(400).unwrap();
+    assert_eq!(refused.json().unwrap()["message"], "address not allowed");
+}
+
+#[tokio::test]
+async fn a_command_runs_over_web_socket() {
+    let mut setting = Setting::new().await;
+    let path = format!("{PODS}/p/exec?command=tr&command=a-z&stdin=true&stdout=true&container=c");
+    let (headers, mut client) = setting.web_socket(&path, "v5.channel.k8s.io").await;
+    assert_eq!(headers["sec-websocket-protocol"], "v5.channel.k8s.io");
+    assert_eq!(client.next().await.unwrap().unwrap(), Message::binary(vec![1]));
+    client.send(Message::binary(b"\0hello".to_vec())).await.unwrap();
+    assert_eq!(
+        client.next().await.unwrap().unwrap(),
+        Message::binary(b"\x01HELLO".to_vec())
+    );
+    // The input ends, and the output goes on.
+    client.send(Message::binary(vec![255, 0])).await.unwrap();
+    let status = client.next().await.unwrap().unwrap().into_data();
+    let expected = "{\"metadata\":{},\"status\":\"Failure\",\"message\":\"command terminated with non-zero exit code: command \
+                    terminated with exit code 3\",\"reason\":\"NonZeroExitCode\",\"details\":{\"causes\":[{\"reason\":\
+                    \"ExitCode\",\"message\":\"3\"}]}}";
+    assert_eq!(status[0], 3);
+    assert_eq!(std::str::from_utf8(&status[1..]).unwrap(), expected);
+    assert!(matches!(client.next().await, Some(Ok(Message::Close(_)))));
+    let asked = setting.kubelet.asked().unwrap();
+    let line = "POST /exec/default/p/c?command=tr&command=a-z&input=1&output=1 HTTP/1.1\r\n";
+    assert!(asked.starts_with(line), "{asked}");
+
+    // The answer to one who may not be asked comes before the protocol changes.
+    setting.be_at("169.254.169.254").await;
+    let headers = [
+        (UPGRADE.as_str(), "websocket"),
+        ("sec-websocket-version", "13"),
+        ("sec-websocket-key", "dGhlIHNhbXBsZSBub25jZQ=="),
+        ("sec-websocket-protocol", "v5.channel.k8s.io"),
+    ];
+    let refused = setting.upgrade(Method::GET, &path, &headers).await;
+    assert_eq!(refused.status(), StatusCode::BAD_REQUEST);
+}
+
+#[tokio::test]
+async fn ports_are_forwarded_over_web_socket_and_spdy() {
+    let mut setting = Setting::new().await;
+    let path = format!("{PODS}/p/portforward");
+    let (headers, mut client) = setting.web_socket(&path, "SPDY/3.1+portforward.k8s.io").await;
+    assert_eq!(headers["sec-websocket-protocol"], "SPDY/3.1+portforward.k8s.io");
+    client.send(Message::binary(b"frames".to_vec())).await.unwrap();
+    assert_eq!(
+        client.next().await.unwrap().unwrap(),
+        Message::binary(b"frames".to_vec())
+    );
+    client.close(None).await.unwrap();
+    let asked = setting.kubelet.asked().unwrap();
+    assert!(asked.starts_with("POST /portForward/default/p HTTP/1.1\r\n"), "{asked}");
+    assert!(
+        asked
+            .to_lowercase()
+            .contains("x-stream-protocol-version: portforward.k8s.io\r\n"),
+        "{asked}"
+    );
+
+    let spdy = [
+        (UPGRADE.as_str(), "SPDY/3.1"),
+        ("x-stream-protocol-version", "portforward.k8s.io"),
+    ];
+    let answer = setting
+        .upgrade(Method::POST, &format!("{path}?ports=80,443&ports=8080"), &spdy)
+        .await;
+    assert_eq!(answer.status(), StatusCode::SWITCHING_PROTOCOLS);
+    let asked = setting.kubelet.asked().unwrap();
+    assert!(
+        asked.starts_with("POST /portForward/default/p?port=80%2C443%2C8080 HTTP/1.1\r\n"),
+        "{asked}"
+    );
+    for (ports, why) in [
+        ("80,x", "parsing \"x\": invalid syntax"),
+        ("80,", "parsing \"\": invalid syntax"),
+        ("-1", "parsing \"-1\": invalid syntax"),
+        ("65536", "parsing \"65536\": value out of range"),
+    ] {
+        let refused = setting
+            .upgrade(Method::POST, &format!("{path}?ports={ports}"), &spdy)
+            .await;
+        assert_eq!(refused.status(), StatusCode::BAD_REQUEST);
+        let refused: Value = serde_json::from_slice(&refused.into_body().collect().await.unwrap().to_bytes()).unwrap();
+        let expected = format!("cannot convert to []int32: strconv.ParseUint: {why}");
+        assert_eq!(refused["message"], expected);
+    }
+    assert_eq!(setting.kubelet.asked(), None);
+}
