@@ -244,3 +244,40 @@ async fn ports_are_forwarded_over_web_socket_and_spdy() {
     }
     assert_eq!(setting.kubelet.asked(), None);
 }
+
+#[tokio::test]
+async fn who_may_only_read_opens_no_stream_with_get() {
+    let home = Home::new().unwrap();
+    let flags = ["--storage=memory", "--authorization-mode=RBAC"];
+    let server = home.start(&Binary::Planesmith.path().unwrap(), &flags).await.unwrap();
+    let connection = server.connect().await.unwrap();
+    let rbac = "/apis/rbac.authorization.k8s.io/v1";
+    let create = async |path: &str, object: Value| {
+        let made = connection.call(Method::POST, path, object.to_string()).await.unwrap();
+        made.expect(201).unwrap();
+    };
+    let rules =
+        |verb: &str| json!([{"apiGroups": [""], "resources": ["pods/exec", "pods/portforward"], "verbs": [verb]}]);
+    for verb in ["get", "create"] {
+        let role = json!({"metadata": {"name": verb}, "rules": rules(verb)});
+        create(&format!("{rbac}/clusterroles"), role).await;
+        let subject = json!({"kind": "User", "apiGroup": "rbac.authorization.k8s.io", "name": format!("may-{verb}")});
+        let role = json!({"kind": "ClusterRole", "apiGroup": "rbac.authorization.k8s.io", "name": "get"});
+        let binding = json!({"metadata": {"name": format!("{verb}-reads")}, "subjects": [subject], "roleRef": role});
+        create(&format!("{rbac}/clusterrolebindings"), binding).await;
+    }
+    let subject = json!({"kind": "User", "apiGroup": "rbac.authorization.k8s.io", "name": "may-create"});
+    let role = json!({"kind": "ClusterRole", "apiGroup": "rbac.authorization.k8s.io", "name": "create"});
+    let binding = json!({"metadata": {"name": "create"}, "subjects": [subject], "roleRef": role});
+    create(&format!("{rbac}/clusterrolebindings"), binding).await;
+    for stream in ["exec?command=ls", "portforward"] {
+        for (user, status) in [("may-get", 403), ("may-create", 404)] {
+            let request = connection.request(Method::GET, &format!("{PODS}/p/{stream}"));
+            let request = request.header("impersonate-user", user).body(Bytes::new().into());
+            let answer = connection.finish(request.unwrap()).await.unwrap();
+            let answer = answer.expect(status).unwrap().json().unwrap();
+            let text = answer["message"].as_str().unwrap();
+            assert!(text.starts_with("pods \"p\" "), "{stream} {user}: {text}");
+        }
+    }
+}

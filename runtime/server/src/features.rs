@@ -3,9 +3,10 @@
 use planesmith_machinery::feature::Feature;
 
 /// All of them.
-pub static ALL: [&Feature; 10] = [
+pub static ALL: [&Feature; 11] = [
     &ALLOW_UNSAFE_MALFORMED_OBJECT_DELETION,
     &API_RESPONSE_COMPRESSION,
+    &AUTHORIZE_POD_WEBSOCKET_UPGRADE_CREATE_PERMISSION,
     &CBOR_SERVING,
     &COMPONENT_FLAGZ,
     &COMPONENT_STATUSZ,
@@ -20,6 +21,9 @@ pub static ALL: [&Feature; 10] = [
 pub(crate) static ALLOW_UNSAFE_MALFORMED_OBJECT_DELETION: Feature = Feature::off("AllowUnsafeMalformedObjectDeletion");
 /// Large answers are compressed for clients that take that.
 pub(crate) static API_RESPONSE_COMPRESSION: Feature = Feature::on("APIResponseCompression");
+/// Streams into pods need the permission to create them, whichever method opens them.
+pub static AUTHORIZE_POD_WEBSOCKET_UPGRADE_CREATE_PERMISSION: Feature =
+    Feature::on("AuthorizePodWebsocketUpgradeCreatePermission");
 /// Clients may use CBOR.
 pub(crate) static CBOR_SERVING: Feature = Feature::off("CBORServingAndStorage");
 /// A page says with which flags the server runs.

@@ -5,10 +5,13 @@ use std::sync::Arc;
 use axum::body::Body;
 use axum::response::Response;
 use futures_util::future::BoxFuture;
+use planesmith_access::authorization::{self, Attributes, Decision};
 use planesmith_api_defs::core::v1::{Pod, PodAttachOptions, PodExecOptions, PodPortForwardOptions};
+use planesmith_machinery::group_version::GroupResource;
 use planesmith_machinery::status::{ApiError, ApiResult};
 use planesmith_machinery::value::Struct;
 use planesmith_server::endpoint::{Call, Endpoint, Subresource};
+use planesmith_server::features::AUTHORIZE_POD_WEBSOCKET_UPGRADE_CREATE_PERMISSION;
 use planesmith_server::proxy::{LinkError, Target, is_spdy_tunnel, tunnel, tunnel_spdy};
 use planesmith_server::remote_command::{self, StreamFlags};
 use planesmith_server::request::Verb;
@@ -18,6 +21,8 @@ use super::container;
 use super::kubelets::Kubelets;
 use super::parameters::{Parameters, Sent};
 use super::stored::Stored;
+
+const CREATE: &str = "create";
 
 /// What a stream leads to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -184,9 +189,37 @@ impl Streams {
         }
     }
 
+    /// Requires the permission to create the stream. WebSocket opens it with GET, which policies allow to those who may only
+    /// read.
+    fn authorize_create(&self, endpoint: &Endpoint, call: &Call) -> ApiResult<()> {
+        if call.ctx.info.verb_text() == CREATE || !AUTHORIZE_POD_WEBSOCKET_UPGRADE_CREATE_PERMISSION.is_on() {
+            return Ok(());
+        }
+        let Some(authorizer) = &endpoint.stores().options().authorizer else {
+            return Err(ApiError::internal("no authorizer available"));
+        };
+        let target = authorization::Target::Resource {
+            group: "",
+            version: "v1",
+            resource: "pods",
+            subresource: self.stream.name(),
+            namespace: call.namespace(),
+            name: call.name(),
+        };
+        match authorizer.authorize(&Attributes::new(&call.ctx.user, CREATE, target)) {
+            Decision::Allow => Ok(()),
+            Decision::Deny(reason) | Decision::NoOpinion(reason) => {
+                let pods = GroupResource::new("", "pods");
+                Err(ApiError::forbidden(&pods, call.name(), reason))
+            }
+            Decision::Failed(error) => Err(ApiError::internal(error)),
+        }
+    }
+
     async fn answer(&self, endpoint: &Endpoint, call: &Call) -> ApiResult<Response> {
         let wishes = self.stream.wishes(Parameters(call.query()))?;
         endpoint.admit_connection(call, wishes.as_struct()).await?;
+        self.authorize_create(endpoint, call)?;
         let pod: Pod = self.objects.get(call.namespace(), call.name())?;
         let path = wishes.path(&pod)?;
         if pod.spec.node_name.is_empty() {
