@@ -6,5 +6,6 @@ mod columns;
 mod facts;
 mod fixtures;
 mod golden;
+mod messages;
 mod metadata;
 mod reference;

@@ -5,6 +5,8 @@
 mod reader;
 mod writer;
 
+use serde_json::Value;
+
 use crate::json::{self, Strictness};
 
 /// What every document starts with: the tag that says that this is CBOR.
@@ -23,6 +25,43 @@ pub struct CborError(String);
 pub fn from_json(json: &[u8], out: &mut Vec<u8>) -> Result<(), json::DecodeError> {
     let (tree, _) = json::parse_value(json, Strictness::Lenient)?;
     out.extend_from_slice(&SELF_DESCRIBED);
+    writer::write(&tree, out);
+    Ok(())
+}
+
+/// Stands for the items of a list while what is around them is written.
+const ITEMS: &str = "items-of-the-list";
+
+/// What stands in CBOR before and behind the `count` items of a list. Its JSON is `head`, which ends with the bracket that opens
+/// the array of the items, the items, and `tail`.
+///
+/// # Errors
+///
+/// When both together are not a JSON document.
+pub fn around_items(head: &[u8], count: usize, tail: &[u8]) -> Result<(Vec<u8>, Vec<u8>), json::DecodeError> {
+    let item = format!("[\"{ITEMS}\"]");
+    // The array is opened by the item.
+    let head = head.strip_suffix(b"[").unwrap_or(head);
+    let tail = tail.strip_prefix(b"]").unwrap_or(tail);
+    let mut whole = Vec::new();
+    from_json(&[head, item.as_bytes(), tail].concat(), &mut whole)?;
+    let mut array = Vec::new();
+    writer::write(&Value::from(vec![ITEMS]), &mut array);
+    let place = whole.windows(array.len()).position(|part| part == array);
+    let place = place.ok_or_else(|| json::DecodeError::Syntax("the array has no place of its own".to_owned()))?;
+    let behind = whole.split_off(place + array.len());
+    whole.truncate(place);
+    writer::open_array(count, &mut whole);
+    Ok((whole, behind))
+}
+
+/// Appends an item of a list, between what [`around_items`] returns.
+///
+/// # Errors
+///
+/// When `json` is not a JSON document.
+pub fn item_from_json(json: &[u8], out: &mut Vec<u8>) -> Result<(), json::DecodeError> {
+    let (tree, _) = json::parse_value(json, Strictness::Lenient)?;
     writer::write(&tree, out);
     Ok(())
 }

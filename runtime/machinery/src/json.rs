@@ -9,6 +9,7 @@ mod indent;
 mod path;
 mod place;
 mod reader;
+mod scan;
 mod sorted;
 mod syntax;
 mod text;
@@ -20,12 +21,17 @@ mod writer;
 pub(crate) use decode::MAX_TYPED_DEPTH;
 use decode::Origin;
 pub use findings::Findings;
+pub use indent::Indenter;
+
 pub(crate) use path::Path;
 pub(crate) use reader::{Malformed, Next, Reader};
+pub(crate) use scan::Scan;
 pub use type_meta::type_meta;
 pub(crate) use unescape::lossy;
 pub(crate) use value::{MAX_FIELDS_DEPTH, MAX_TREE_DEPTH, parse_value_within, try_to_value};
 pub use value::{encode_value, from_value, name_of, parse_value, to_value};
+
+use std::ops::Range;
 
 use crate::object::Object;
 use crate::room::room_for;
@@ -83,7 +89,28 @@ pub fn to_vec(object: &dyn Struct) -> Vec<u8> {
 
 /// Appends compact, valid JSON indented by two spaces per level, as `?pretty=1` asks for; without a final newline.
 pub fn indent(compact: &[u8], out: &mut Vec<u8>) {
-    indent::write_indented(out, compact);
+    Indenter::default().push(compact, out);
+}
+
+/// The place of the value of the member `name` in the JSON of an object; `None` when there is none, or when the JSON is laid out
+/// in another way than this crate writes it. Looks no further than to the end of the member.
+#[must_use]
+pub fn place_of(json: &[u8], name: &str) -> Option<Range<usize>> {
+    let mut scan = Scan::new(json);
+    let mut more = scan.enter(b'{', b'}')?;
+    while more {
+        let is_it = scan.key(name);
+        let is_key = is_it || scan.text().is_some() && scan.pass(b":");
+        if !is_key {
+            return None;
+        }
+        let value = scan.value()?;
+        if is_it {
+            return Some(scan.at() - value.len()..scan.at());
+        }
+        more = scan.another(b'}')?;
+    }
+    None
 }
 
 /// Appends one JSON value without white space, with `<`, `>` and `&` escaped.

@@ -6,11 +6,13 @@
 mod envelope;
 mod list;
 mod reader;
+mod transcode;
 pub(crate) mod wire;
 mod writer;
 
 pub use envelope::{Envelope, MAGIC, encode_enveloped, open, wrap};
-pub use list::{encode_list, encode_list_of_messages, encode_watch_event};
+pub use list::{around_items, encode_item, encode_list, encode_list_of_messages, encode_watch_event, item_length};
+pub use transcode::transcode;
 
 use crate::facts::TypeFacts;
 use crate::room::room_for;

@@ -60,5 +60,35 @@ pub fn from_json(json: &[u8]) -> Result<Vec<u8>, json::DecodeError> {
     Ok(writer::write(&tree).into_bytes())
 }
 
+/// Stands for the items of a list while what is around them is written.
+const ITEMS: &str = "items-of-the-list";
+
+/// What stands in YAML before and behind the items of a list that is not empty. Its JSON is `head`, which ends with the bracket
+/// that opens the array of a top-level member, the items, and `tail`.
+///
+/// # Errors
+///
+/// When both together are not a JSON document.
+pub fn around_items(head: &[u8], tail: &[u8]) -> Result<(Vec<u8>, Vec<u8>), json::DecodeError> {
+    let item = format!("\"{ITEMS}\"");
+    let whole = from_json(&[head, item.as_bytes(), tail].concat())?;
+    let line = format!("\n- {ITEMS}\n");
+    let place = whole.windows(line.len()).position(|part| part == line.as_bytes());
+    // A sequence under a key is written so.
+    let place = place.ok_or_else(|| json::DecodeError::Syntax("the array has no place of its own".to_owned()))?;
+    Ok((whole[..=place].to_vec(), whole[place + line.len()..].to_vec()))
+}
+
+/// Appends an item of a list, between what [`around_items`] returns.
+///
+/// # Errors
+///
+/// When `json` is not a JSON document.
+pub fn item_from_json(json: &[u8], out: &mut Vec<u8>) -> Result<(), json::DecodeError> {
+    let (tree, _) = json::parse_value(json, Strictness::Lenient)?;
+    out.extend_from_slice(writer::write_item(&tree).as_bytes());
+    Ok(())
+}
+
 #[cfg(test)]
 mod tests;

@@ -15,7 +15,7 @@ use self::body::GzipBody;
 use crate::features::API_RESPONSE_COMPRESSION;
 
 /// Answers up to this size are sent as they are: compressing them costs more time than sending them.
-const THRESHOLD: u64 = 128 << 10;
+pub(crate) const THRESHOLD: usize = 128 << 10;
 
 /// Whether a client takes gzip: it says so without a quality.
 pub(crate) fn accepts_gzip(headers: &HeaderMap) -> bool {
@@ -44,7 +44,7 @@ impl Compression {
         let headers = response.headers();
         let fits = API_RESPONSE_COMPRESSION.is_on()
             && response.status() == StatusCode::OK
-            && response.body().size_hint().lower() > THRESHOLD
+            && response.body().size_hint().lower() > THRESHOLD as u64
             && !headers.contains_key(CONTENT_ENCODING);
         if !fits {
             return;

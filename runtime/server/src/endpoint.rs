@@ -7,6 +7,7 @@ mod forms;
 mod object_part;
 mod offloaded;
 mod render;
+mod render_list;
 mod responder;
 mod served;
 mod source;
@@ -34,7 +35,7 @@ use crate::shutdown::Shutdown;
 use crate::stores::{ResourceStore, Stores};
 pub use crate::verbs::{Posted, Submission};
 
-pub(crate) use forms::{Form, Forms, metadata_range};
+pub(crate) use forms::{Caching, Form, Forms, metadata_range};
 pub use object_part::ObjectPart;
 pub(crate) use object_part::PartRules;
 pub(crate) use render::{PARTIAL_KIND, Subject, envelope, no_list, partial_api_version};
@@ -48,7 +49,7 @@ pub struct Endpoint {
     served: ServedResource,
     stores: Stores,
     store: Arc<ResourceStore>,
-    forms: Forms,
+    forms: Arc<Forms>,
     subresources: Subresources,
     responder: Option<Arc<dyn Responder>>,
     source: Option<Arc<dyn Source>>,
@@ -124,7 +125,7 @@ impl Endpoint {
         Self {
             facts,
             served: served::served(facts, &subresources),
-            forms: Forms::new(facts, Arc::clone(&store)),
+            forms: Arc::new(Forms::new(facts, Arc::clone(&store))),
             responder: stores.responder(facts),
             source: stores.source(facts),
             reservations: stores.reservations(facts),
@@ -205,7 +206,7 @@ impl Endpoint {
         &self.metrics
     }
 
-    pub(crate) fn forms(&self) -> &Forms {
+    pub(crate) fn forms(&self) -> &Arc<Forms> {
         &self.forms
     }
 

@@ -31,7 +31,7 @@ pub(crate) use access::{AccessMetrics, Credentials, Judgement};
 pub use api_services::ApiServiceMetrics;
 pub(crate) use labels::Marks;
 pub use queues::{QueueMeter, Ticket};
-pub(crate) use requests::{LongRequest, RequestMetrics};
+pub(crate) use requests::{LongRequest, RequestMetrics, SizeOfAnswer};
 pub(crate) use resource::{BodyUse, ResourceMetrics, StoreUse, WatchMetrics};
 
 /// Everything that a chain of servers counts.

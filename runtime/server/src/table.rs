@@ -14,7 +14,9 @@ use planesmith_machinery::value;
 use planesmith_store::Entry;
 
 use self::kept_row::KeptRow;
-use crate::endpoint::{Forms, Subject};
+use crate::endpoint::{Caching, Forms, Subject};
+use crate::list_stream::{NumberOf, TextList, WriteItem};
+use crate::negotiation::Output;
 use crate::request::Query;
 
 /// Reads `includeObject`: what each row shows of its object beside the cells.
@@ -44,7 +46,7 @@ pub(crate) const INITIAL_EVENTS_END: &str = "k8s.io/initial-events-end";
 pub(crate) fn of_one(
     facts: &'static ResourceFacts,
     subject: Subject<'_>,
-    forms: &Forms,
+    forms: &Arc<Forms>,
     shown: RowObject,
     with_columns: bool,
 ) -> ApiResult<Vec<u8>> {
@@ -52,78 +54,92 @@ pub(crate) fn of_one(
         resource_version: subject.resource_version(forms)?,
         ..ListMeta::default()
     };
-    let mut table = TableWriter::new(facts, &meta, with_columns);
-    append(&mut table, facts, subject, forms, shown)?;
-    Ok(table.finish())
-}
-
-/// The table of a list, in the order of names unless the kind declares another.
-pub(crate) fn of_list(
-    facts: &'static ResourceFacts,
-    meta: &ListMeta,
-    entries: &[Arc<Entry>],
-    forms: &Forms,
-    shown: RowObject,
-) -> ApiResult<Vec<u8>> {
-    let mut table = TableWriter::new(facts, meta, true);
-    match table::printed(facts).behavior.rows_by {
-        "" => {
-            for entry in entries {
-                append(&mut table, facts, Subject::Entry(entry), forms, shown)?;
-            }
-        }
-        path => {
-            for entry in by_number(entries, forms, path)? {
-                append(&mut table, facts, Subject::Entry(entry), forms, shown)?;
-            }
-        }
-    }
-    Ok(table.finish())
-}
-
-/// The entries by the number at `path` of each object; equal ones stay as they are, which is by name.
-fn by_number<'a>(entries: &'a [Arc<Entry>], forms: &Forms, path: &str) -> ApiResult<Vec<&'a Arc<Entry>>> {
-    let mut numbered = Vec::with_capacity(entries.len());
-    for entry in entries {
-        let object = Subject::Entry(entry).object(forms)?;
-        numbered.push((value::number_at(&*object, path).unwrap_or(0), entry));
-    }
-    numbered.sort_by_key(|(number, _)| *number);
-    Ok(numbered.into_iter().map(|(_, entry)| entry).collect())
-}
-
-fn append(
-    table: &mut TableWriter,
-    facts: &'static ResourceFacts,
-    subject: Subject<'_>,
-    forms: &Forms,
-    shown: RowObject,
-) -> ApiResult<()> {
-    if let (Subject::Entry(entry), RowObject::Metadata) = (subject, shown)
-        && forms.is_as_stored(entry)
-    {
-        return KeptRow::of(entry, forms)?.append_to(table);
-    }
-    let printed = subject.printed(facts, forms)?;
-    if let (Some(printed), RowObject::Metadata) = (&printed, shown) {
-        // It has the metadata that is shown, so the object is made in no other version.
-        table.row_of_metadata(&**printed, &forms.bare_meta(&**printed)?);
-        return Ok(());
-    }
-    let object = subject.object(forms)?;
-    let printed = printed.as_deref().unwrap_or(&*object);
-    let ends_initial_events = || {
-        let mark = object.meta().annotations.get(INITIAL_EVENTS_END);
-        mark.is_some_and(|mark| mark == "true")
+    let rows = Rows {
+        facts,
+        forms: Arc::clone(forms),
+        shown,
+        caching: Caching::Keep,
     };
-    match shown {
-        RowObject::Nothing if ends_initial_events() => {
-            table.row_of_metadata(printed, &forms.bare_meta(&*object)?);
-        }
-        RowObject::Metadata => table.row_of_metadata(printed, &forms.bare_meta(&*object)?),
-        RowObject::Object | RowObject::Nothing => table.row(printed, &*object, shown),
+    let mut table = TableWriter::new(facts, &meta, with_columns);
+    rows.append(&mut table, subject)?;
+    Ok(table.finish())
+}
+
+/// The table without any rows.
+pub(crate) fn empty(facts: &'static ResourceFacts, meta: &ListMeta) -> Vec<u8> {
+    TableWriter::new(facts, meta, true).finish()
+}
+
+/// How objects become rows.
+pub(crate) struct Rows {
+    /// The kind in the endpoint's version.
+    pub(crate) facts: &'static ResourceFacts,
+    /// Its encodings.
+    pub(crate) forms: Arc<Forms>,
+    /// What each row shows of its object beside the cells.
+    pub(crate) shown: RowObject,
+    /// Whether the cells are kept for the next table.
+    pub(crate) caching: Caching,
+}
+
+impl Rows {
+    /// The table of a list that is not empty, in the order of names unless the kind declares another.
+    pub(crate) fn of_list(self, output: Output, meta: &ListMeta, entries: Vec<Arc<Entry>>) -> TextList {
+        let mut table = TableWriter::new(self.facts, meta, true);
+        let mut head = Vec::new();
+        table.take_into(&mut head);
+        head.push(b'[');
+        let path = table::printed(self.facts).behavior.rows_by;
+        let number = (!path.is_empty()).then(|| self.number_at(path));
+        let mut row = Vec::new();
+        let write: WriteItem = Box::new(move |entry, out| {
+            self.append(&mut table, Subject::Entry(entry))?;
+            row.clear();
+            table.take_into(&mut row);
+            // Behind the bracket or comma.
+            out.extend_from_slice(row.get(1..).unwrap_or_default());
+            Ok(())
+        });
+        TextList::new(output, (head, b"]}".to_vec()), entries, write, number)
     }
-    Ok(())
+
+    /// The number at `path` of an object, by which rows are sorted.
+    fn number_at(&self, path: &'static str) -> NumberOf {
+        let forms = Arc::clone(&self.forms);
+        Box::new(move |entry| {
+            let object = forms.object_of(entry)?;
+            Ok(value::number_at(&*object, path).unwrap_or(0))
+        })
+    }
+
+    fn append(&self, table: &mut TableWriter, subject: Subject<'_>) -> ApiResult<()> {
+        let (forms, shown) = (&*self.forms, self.shown);
+        if let (Subject::Entry(entry), RowObject::Metadata) = (subject, shown)
+            && forms.is_as_stored(entry)
+        {
+            return KeptRow::of(entry, forms, self.caching)?.append_to(table);
+        }
+        let printed = subject.printed(self.facts, forms)?;
+        if let (Some(printed), RowObject::Metadata) = (&printed, shown) {
+            // It has the metadata that is shown, so the object is made in no other version.
+            table.row_of_metadata(&**printed, &forms.bare_meta(&**printed)?);
+            return Ok(());
+        }
+        let object = subject.object(forms)?;
+        let printed = printed.as_deref().unwrap_or(&*object);
+        let ends_initial_events = || {
+            let mark = object.meta().annotations.get(INITIAL_EVENTS_END);
+            mark.is_some_and(|mark| mark == "true")
+        };
+        match shown {
+            RowObject::Nothing if ends_initial_events() => {
+                table.row_of_metadata(printed, &forms.bare_meta(&*object)?);
+            }
+            RowObject::Metadata => table.row_of_metadata(printed, &forms.bare_meta(&*object)?),
+            RowObject::Object | RowObject::Nothing => table.row(printed, &*object, shown),
+        }
+        Ok(())
+    }
 }
 
 /// The columns of Scales; their cells are made by hand, because a Scale is only a view of an object.

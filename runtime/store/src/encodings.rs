@@ -15,6 +15,9 @@ pub struct FormId(pub u32);
 /// One budget for the process and not one per store, so that entries need no way back to theirs.
 const BUDGET: usize = 8 << 20;
 
+/// The same for small encodings, which whoever goes over many entries keeps.
+const SMALL_BUDGET: usize = 16 << 20;
+
 /// Where an entry or an event keeps its derived encodings: one lock and one pointer when unused.
 #[derive(Debug, Default)]
 pub(crate) struct Encodings {
@@ -42,6 +45,7 @@ impl Encodings {
         &self,
         holder: impl FnOnce() -> Weak<dyn Holder>,
         id: FormId,
+        budget: &Budget,
         make: impl FnOnce() -> Result<Bytes, E>,
     ) -> Result<Bytes, E> {
         if let Some(bytes) = self.kept(id) {
@@ -61,7 +65,7 @@ impl Encodings {
         kept.forms.push((id, made.clone()));
         // The budget looks into slots, so it is told without this slot's lock.
         drop(slot);
-        BUDGET_IN_USE.admit(Ticket {
+        budget.admit(Ticket {
             holder: holder(),
             id,
             weight: made.len(),
@@ -122,12 +126,22 @@ impl Kept {
     }
 }
 
-static BUDGET_IN_USE: Budget = Budget {
+/// The budget of encodings.
+pub(crate) static COMMON: Budget = Budget {
+    limit: BUDGET,
+    queue: Mutex::new((VecDeque::new(), 0)),
+};
+
+/// The budget of small encodings.
+pub(crate) static SMALL: Budget = Budget {
+    limit: SMALL_BUDGET,
     queue: Mutex::new((VecDeque::new(), 0)),
 };
 
 /// First in, first out, with a second chance for what was used meanwhile.
-struct Budget {
+pub(crate) struct Budget {
+    /// Bytes.
+    limit: usize,
     queue: Mutex<(VecDeque<Ticket>, usize)>,
 }
 
@@ -145,7 +159,7 @@ impl Budget {
         tickets.push_back(ticket);
         // Each ticket gets at most one second chance per admission.
         let mut chances = tickets.len();
-        while *total > BUDGET
+        while *total > self.limit
             && let Some(oldest) = tickets.pop_front()
         {
             let released = match oldest.holder.upgrade() {
@@ -220,6 +234,7 @@ mod tests {
     fn a_form_that_leaves_the_budget_leaves_its_entry() {
         let entry = || Arc::new(Entry::unstored("/a", Bytes::from_static(b"{}"), Row::default()));
         let budget = Budget {
+            limit: BUDGET,
             queue: Mutex::new((VecDeque::new(), 0)),
         };
         let entries = [entry(), entry()];

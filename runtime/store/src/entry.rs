@@ -6,7 +6,7 @@ use std::sync::{Arc, Weak};
 use bytes::Bytes;
 
 use crate::draft::Encoded;
-use crate::encodings::{Encodings, FormId, Holder};
+use crate::encodings::{self, Budget, Encodings, FormId, Holder};
 use crate::{Indexer, Revision, Row};
 
 /// The state of one key after one write: the bytes as they go over the wire, and what selectors
@@ -21,6 +21,8 @@ pub struct Entry {
     expires: u64,
     /// The number of the last [`Fit`] that the bytes are right for; 0 before any.
     fit: AtomicU32,
+    /// Length of an encoding that is not kept; 0 before it is known.
+    encoded_length: AtomicU32,
     encodings: Encodings,
 }
 
@@ -45,6 +47,7 @@ impl Entry {
             row,
             expires,
             fit: AtomicU32::default(),
+            encoded_length: AtomicU32::default(),
             encodings: Encodings::default(),
         }
     }
@@ -127,14 +130,48 @@ impl Entry {
     ///
     /// Those of `make`, which is called again next time.
     pub fn form<E>(self: &Arc<Self>, id: FormId, make: impl FnOnce(&Self) -> Result<Bytes, E>) -> Result<Bytes, E> {
+        self.form_within(&encodings::COMMON, id, make)
+    }
+
+    /// As [`Entry::form`], for an encoding of a few hundred bytes that is needed whenever somebody goes over all entries, such
+    /// as the row of a table. These share bytes of their own, so that they take none from other encodings.
+    ///
+    /// # Errors
+    ///
+    /// Those of `make`, which is called again next time.
+    pub fn small_form<E>(
+        self: &Arc<Self>,
+        id: FormId,
+        make: impl FnOnce(&Self) -> Result<Bytes, E>,
+    ) -> Result<Bytes, E> {
+        self.form_within(&encodings::SMALL, id, make)
+    }
+
+    fn form_within<E>(
+        self: &Arc<Self>,
+        budget: &Budget,
+        id: FormId,
+        make: impl FnOnce(&Self) -> Result<Bytes, E>,
+    ) -> Result<Bytes, E> {
         let holder = || -> Weak<dyn Holder> { Arc::downgrade(self) as Weak<Self> };
-        self.encodings.get(holder, id, || make(self))
+        self.encodings.get(holder, id, budget, || make(self))
     }
 
     /// The encoding `id`, if it was made and is still kept.
     #[must_use]
     pub fn kept_form(&self, id: FormId) -> Option<Bytes> {
         self.encodings.kept(id)
+    }
+
+    /// The length of an encoding, as [`Entry::set_encoded_length`] has set it; `None` before that. It outlives the encoding itself.
+    #[must_use]
+    pub fn encoded_length(&self) -> Option<u32> {
+        Some(self.encoded_length.load(Ordering::Relaxed)).filter(|length| *length > 0)
+    }
+
+    /// Sets the length of an encoding. The readers of a collection agree on which one.
+    pub fn set_encoded_length(&self, length: u32) {
+        self.encoded_length.store(length, Ordering::Relaxed);
     }
 
     pub(crate) fn encoded(&self) -> &Encoded {

@@ -4,7 +4,7 @@ use std::sync::{Arc, Weak};
 
 use bytes::Bytes;
 
-use crate::encodings::{Encodings, FormId, Holder};
+use crate::encodings::{self, Encodings, FormId, Holder};
 use crate::{Entry, Revision};
 
 /// What a write did.
@@ -71,7 +71,7 @@ impl Event {
     /// Those of `make`, which is called again next time.
     pub fn frame<E>(self: &Arc<Self>, id: FormId, make: impl FnOnce(&Self) -> Result<Bytes, E>) -> Result<Bytes, E> {
         let holder = || -> Weak<dyn Holder> { Arc::downgrade(self) as Weak<Self> };
-        self.encodings.get(holder, id, || make(self))
+        self.encodings.get(holder, id, &encodings::COMMON, || make(self))
     }
 
     /// Bytes of memory that only the history keeps alive, or will once the key changes again.

@@ -17,7 +17,7 @@ pub(super) fn write(tree: &Value, out: &mut Vec<u8>) {
         },
         Value::String(text) => bytes(text.as_bytes(), out),
         Value::Array(elements) => {
-            head(4, elements.len() as u64, out);
+            open_array(elements.len(), out);
             for element in elements {
                 write(element, out);
             }
@@ -30,6 +30,11 @@ pub(super) fn write(tree: &Value, out: &mut Vec<u8>) {
             }
         }
     }
+}
+
+/// Begins an array of `count` elements, which follow.
+pub(super) fn open_array(count: usize, out: &mut Vec<u8>) {
+    head(4, count as u64, out);
 }
 
 fn bytes(bytes: &[u8], out: &mut Vec<u8>) {

@@ -2,43 +2,50 @@
 
 use super::reader::{Malformed, Reader};
 
-/// Appends `compact` (which must be valid and without white space) indented by two spaces per level, without a final
-/// newline.
-pub(crate) fn write_indented(out: &mut Vec<u8>, compact: &[u8]) {
-    let mut depth = 0_usize;
-    let mut at = 0;
-    while at < compact.len() {
-        let byte = compact[at];
-        match byte {
-            b'"' => {
-                let end = end_of_text(compact, at);
-                out.extend_from_slice(&compact[at..end]);
-                at = end;
-                continue;
+/// Indents compact JSON by two spaces per level, piece by piece.
+#[derive(Clone, Debug, Default)]
+pub struct Indenter {
+    depth: usize,
+    /// The last byte opened an object or array, which may be empty.
+    opened: bool,
+}
+
+impl Indenter {
+    /// Appends the next piece of a document, indented. All pieces together have to be valid JSON without white space; none may end
+    /// inside of a text. No newline follows the last one.
+    pub fn push(&mut self, compact: &[u8], out: &mut Vec<u8>) {
+        let mut at = 0;
+        while at < compact.len() {
+            let byte = compact[at];
+            let closes = matches!(byte, b'}' | b']');
+            let opened = std::mem::replace(&mut self.opened, matches!(byte, b'{' | b'['));
+            if opened && !closes {
+                self.depth += 1;
+                new_line(out, self.depth);
             }
-            b'{' | b'[' => {
-                out.push(byte);
-                if let Some(close @ (b'}' | b']')) = compact.get(at + 1) {
-                    out.push(*close);
-                    at += 1;
-                } else {
-                    depth += 1;
-                    new_line(out, depth);
+            match byte {
+                b'"' => {
+                    let end = end_of_text(compact, at);
+                    out.extend_from_slice(&compact[at..end]);
+                    at = end;
+                    continue;
                 }
+                b'}' | b']' => {
+                    if !opened {
+                        self.depth = self.depth.saturating_sub(1);
+                        new_line(out, self.depth);
+                    }
+                    out.push(byte);
+                }
+                b',' => {
+                    out.push(byte);
+                    new_line(out, self.depth);
+                }
+                b':' => out.extend_from_slice(b": "),
+                _ => out.push(byte),
             }
-            b'}' | b']' => {
-                depth = depth.saturating_sub(1);
-                new_line(out, depth);
-                out.push(byte);
-            }
-            b',' => {
-                out.push(byte);
-                new_line(out, depth);
-            }
-            b':' => out.extend_from_slice(b": "),
-            _ => out.push(byte),
+            at += 1;
         }
-        at += 1;
     }
 }
 
@@ -113,7 +120,7 @@ fn write_text(out: &mut Vec<u8>, quoted: &[u8]) {
 
 #[cfg(test)]
 mod tests {
-    use super::{write_compact, write_indented};
+    use super::{Indenter, write_compact};
 
     #[test]
     fn compacting_drops_spaces_and_escapes() {
@@ -124,10 +131,15 @@ mod tests {
 
     #[test]
     fn indenting_follows_go() {
-        let mut out = Vec::new();
-        write_indented(&mut out, br#"{"a":{},"b":[1,{"c":"x,y: {"}],"d":[]}"#);
+        let compact = br#"{"a":{},"b":[1,{"c":"x,y: {"}],"d":[]}"#;
         let expected =
             "{\n  \"a\": {},\n  \"b\": [\n    1,\n    {\n      \"c\": \"x,y: {\"\n    }\n  ],\n  \"d\": []\n}";
-        assert_eq!(String::from_utf8(out).expect("UTF-8"), expected);
+        // Cut anywhere but in a text.
+        for cut in [0, 1, 5, 6, 7, 8, 13, 14, 15, 16, compact.len()] {
+            let (mut indenter, mut out) = (Indenter::default(), Vec::new());
+            indenter.push(&compact[..cut], &mut out);
+            indenter.push(&compact[cut..], &mut out);
+            assert_eq!(String::from_utf8(out).expect("UTF-8"), expected, "{cut}");
+        }
     }
 }

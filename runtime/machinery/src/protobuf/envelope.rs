@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::wire::{Fields, write_bytes, write_message};
+use super::wire::{Fields, WireType, write_bytes, write_message, write_tag, write_varint};
 use super::{DecodeError, encode};
 use crate::facts::TypeMetaFacts;
 use crate::meta::TypeMeta;
@@ -70,14 +70,30 @@ fn read_type_meta(payload: &[u8]) -> Result<TypeMeta, DecodeError> {
 
 /// Appends an envelope around the message that `write` appends.
 pub fn wrap(api_version: &str, kind: &str, out: &mut Vec<u8>, write: impl FnOnce(&mut Vec<u8>)) {
+    name(api_version, kind, out);
+    write_message(out, 2, write);
+    close_envelope(out);
+}
+
+/// Begins an envelope around a message of `length` bytes, which follows.
+pub(super) fn open_envelope(api_version: &str, kind: &str, length: usize, out: &mut Vec<u8>) {
+    name(api_version, kind, out);
+    write_tag(out, 2, WireType::Bytes);
+    write_varint(out, length as u64);
+}
+
+/// Ends an envelope behind its message.
+pub(super) fn close_envelope(out: &mut Vec<u8>) {
+    write_bytes(out, 3, b"");
+    write_bytes(out, 4, b"");
+}
+
+fn name(api_version: &str, kind: &str, out: &mut Vec<u8>) {
     out.extend_from_slice(MAGIC);
     write_message(out, 1, |out| {
         write_bytes(out, 1, api_version.as_bytes());
         write_bytes(out, 2, kind.as_bytes());
     });
-    write_message(out, 2, write);
-    write_bytes(out, 3, b"");
-    write_bytes(out, 4, b"");
 }
 
 /// Appends `object` in an envelope that names its type.

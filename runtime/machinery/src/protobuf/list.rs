@@ -1,6 +1,7 @@
 //! Messages around objects: lists and watch events.
 
 use super::encode;
+use super::envelope::{close_envelope, open_envelope};
 use super::wire::{write_bytes, write_message};
 use crate::value::Struct;
 
@@ -24,6 +25,31 @@ pub fn encode_list_of_messages<'a>(
     }
 }
 
+/// What stands in an enveloped list before and behind its items, which take `items` bytes ([`encode_item`]).
+#[must_use]
+pub fn around_items(api_version: &str, kind: &str, metadata: &dyn Struct, items: usize) -> (Vec<u8>, Vec<u8>) {
+    let mut list = Vec::new();
+    write_message(&mut list, 1, |out| encode(metadata, out));
+    let mut head = Vec::with_capacity(list.len() + 64);
+    open_envelope(api_version, kind, list.len() + items, &mut head);
+    head.append(&mut list);
+    let mut tail = Vec::new();
+    close_envelope(&mut tail);
+    (head, tail)
+}
+
+/// Bytes that [`encode_item`] appends for a message of `length` bytes.
+#[must_use]
+pub fn item_length(length: usize) -> usize {
+    let digits = (usize::BITS - (length | 1).leading_zeros()).div_ceil(7);
+    1 + digits as usize + length
+}
+
+/// Appends an item of a list that is encoded already.
+pub fn encode_item(message: &[u8], out: &mut Vec<u8>) {
+    write_bytes(out, 2, message);
+}
+
 /// Appends one frame of a watch: its length in four bytes, big end first, then the event without an envelope.
 ///
 /// `object` is the object in its envelope.
@@ -34,4 +60,18 @@ pub fn encode_watch_event(event_type: &str, object: &[u8], out: &mut Vec<u8>) {
     write_message(out, 2, |out| write_bytes(out, 1, object));
     let length = u32::try_from(out.len() - start - 4).expect("events are far smaller than 4 GiB");
     out[start..start + 4].copy_from_slice(&length.to_be_bytes());
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_length_of_an_item_is_known_before_it_is_written() {
+        for length in [0, 1, 127, 128, 16_383, 16_384, 2_097_151, 2_097_152] {
+            let mut item = Vec::new();
+            encode_item(&vec![b'x'; length], &mut item);
+            assert_eq!(item.len(), item_length(length));
+        }
+    }
 }

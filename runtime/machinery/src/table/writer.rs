@@ -124,7 +124,13 @@ impl TableWriter {
         self.out.extend_from_slice(br#","object":"#);
     }
 
-    /// The table as compact JSON, without a final newline.
+    /// Appends what was written since the last call: at first what stands before the rows, then rows, each behind the bracket that
+    /// opens their array or a comma.
+    pub fn take_into(&mut self, out: &mut Vec<u8>) {
+        out.append(&mut self.out);
+    }
+
+    /// What was not taken of the table as compact JSON, without a final newline.
     #[must_use]
     pub fn finish(mut self) -> Vec<u8> {
         self.out

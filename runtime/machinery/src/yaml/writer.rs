@@ -29,6 +29,19 @@ pub(super) fn write(tree: &Value) -> String {
     writer.out
 }
 
+/// The tree as an item of a list at the left margin, with a final newline.
+pub(super) fn write_item(tree: &Value) -> String {
+    let mut writer = Writer {
+        out: String::new(),
+        column: 0,
+    };
+    writer.sequence(std::slice::from_ref(tree), 0, true);
+    if writer.column > 0 {
+        writer.new_line();
+    }
+    writer.out
+}
+
 struct Writer {
     out: String,
     /// Characters since the last line break.

@@ -1,5 +1,6 @@
 //! The encodings of one kind in one version.
 
+use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -10,6 +11,7 @@ use planesmith_machinery::meta::{ObjectMeta, PartialObjectMetadata};
 use planesmith_machinery::object::Object;
 use planesmith_machinery::resource::ResourceFacts;
 use planesmith_machinery::status::{ApiError, ApiResult};
+use planesmith_machinery::value::Struct as _;
 use planesmith_machinery::{conversion, custom, json, protobuf};
 use planesmith_store::{Entry, FormId, Revision};
 use serde_json::value::RawValue;
@@ -28,6 +30,17 @@ pub(crate) struct Forms {
     /// those that are history by now.
     since: Option<Revision>,
     prefix: Vec<u8>,
+    /// What the bytes of an object start with that the storage version wrote.
+    stored_prefix: Vec<u8>,
+}
+
+/// Whether an encoding is kept beside the entry.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Caching {
+    /// It is, so that whoever needs it next has it at once.
+    Keep,
+    /// It is not: who goes over many objects leaves the encodings alone that others need.
+    Scan,
 }
 
 /// An encoding that is kept.
@@ -39,7 +52,7 @@ pub(crate) enum Form {
     Message = 1,
     /// The protobuf message of the metadata alone.
     MetadataMessage = 2,
-    /// What tables show.
+    /// What tables show; small, and kept in any case.
     Row = 3,
     /// The JSON of the metadata alone; needed where it is no part of what is stored.
     Metadata = 4,
@@ -50,20 +63,14 @@ pub(crate) enum Form {
 impl Forms {
     pub(crate) fn new(facts: &'static ResourceFacts, store: Arc<ResourceStore>) -> Self {
         static NEXT: AtomicU32 = AtomicU32::new(0);
-        let mut prefix = vec![b'{'];
-        for (name, value) in [("kind", facts.kind), ("apiVersion", facts.api_version)] {
-            json::encode_text(name, &mut prefix);
-            prefix.push(b':');
-            json::encode_text(value, &mut prefix);
-            prefix.push(b',');
-        }
         let since = facts.custom.map(|_| store.storage().revision());
         Self {
             facts,
             store,
             since,
             first: NEXT.fetch_add(NUMBERS, Ordering::Relaxed),
-            prefix,
+            prefix: prefix(facts),
+            stored_prefix: prefix(facts.hub()),
         }
     }
 
@@ -87,6 +94,11 @@ impl Forms {
     /// what they are.
     pub(crate) fn writes_trees(&self) -> bool {
         self.facts.custom.is_some()
+    }
+
+    /// True if an entry has the layout of the storage version of a declared kind, and so can be read.
+    pub(crate) fn has_usual_layout(&self, entry: &Entry) -> bool {
+        self.facts.custom.is_some() || entry.bytes().starts_with(&self.stored_prefix)
     }
 
     /// What the JSON of every object starts with; an item of a list is `{` and what stands behind it.
@@ -120,6 +132,15 @@ impl Forms {
         self.object(entry.bytes())
     }
 
+    /// The object of an entry that is as it is stored, for whoever looks at anything but its managers: these are often half of
+    /// it.
+    pub(crate) fn object_to_print(&self, entry: &Entry) -> ApiResult<Box<dyn Object>> {
+        match self.facts.custom {
+            None => self.stored(&without_managers(entry.bytes())),
+            Some(_) => self.object_of(entry),
+        }
+    }
+
     /// An object of the storage version in the endpoint's version; one that is of that already stays as it is.
     pub(crate) fn in_version(&self, hub: Box<dyn Object>) -> ApiResult<Box<dyn Object>> {
         if self.is_stored() || std::ptr::eq(hub.resource(), self.facts) {
@@ -130,33 +151,69 @@ impl Forms {
     }
 
     /// JSON in the endpoint's version.
-    pub(crate) fn json(&self, entry: &Arc<Entry>) -> ApiResult<Bytes> {
+    pub(crate) fn json(&self, entry: &Arc<Entry>, caching: Caching) -> ApiResult<Bytes> {
         if self.is_as_stored(entry) {
             return Ok(entry.bytes().clone());
         }
-        self.kept(entry, Form::Json, |object| json::to_vec(object))
-    }
-
-    /// The protobuf message in the endpoint's version.
-    pub(crate) fn message(&self, entry: &Arc<Entry>) -> ApiResult<Bytes> {
-        self.kept(entry, Form::Message, |object| {
-            let mut out = Vec::with_capacity(entry.bytes().len());
-            protobuf::encode(object, &mut out);
-            out
+        self.kept(entry, Form::Json, caching, |entry| {
+            let encoded = json::to_vec(&*self.object_of(entry)?);
+            // What did not change is not held twice.
+            Ok(match encoded == **entry.bytes() {
+                true => entry.bytes().clone(),
+                false => Bytes::from(encoded),
+            })
         })
     }
 
+    /// The protobuf message in the endpoint's version.
+    pub(crate) fn message(&self, entry: &Arc<Entry>, caching: Caching) -> ApiResult<Bytes> {
+        self.kept(entry, Form::Message, caching, |entry| {
+            let mut out = Vec::with_capacity(entry.bytes().len());
+            self.encode_message(entry, &mut out)?;
+            Ok(out.into())
+        })
+    }
+
+    /// Appends the protobuf message in the endpoint's version, and keeps none.
+    pub(crate) fn scan_message(&self, entry: &Entry, out: &mut Vec<u8>) -> ApiResult<()> {
+        match entry.kept_form(self.id(Form::Message, 0)) {
+            Some(kept) => out.extend_from_slice(&kept),
+            None => self.encode_message(entry, out)?,
+        }
+        Ok(())
+    }
+
+    fn encode_message(&self, entry: &Entry, out: &mut Vec<u8>) -> ApiResult<()> {
+        if !self.is_transcoded() || !protobuf::transcode(entry.bytes(), self.facts.fields(), out) {
+            protobuf::encode(&*self.object_of(entry)?, out);
+        }
+        Ok(())
+    }
+
+    /// True if the messages of most objects are made of their JSON alone.
+    pub(crate) fn is_transcoded(&self) -> bool {
+        self.facts.custom.is_none() && self.is_stored()
+    }
+
     /// The protobuf message of a PartialObjectMetadata.
-    pub(crate) fn metadata_message(&self, entry: &Arc<Entry>) -> ApiResult<Bytes> {
-        entry.form(self.id(Form::MetadataMessage, 0), |entry| {
+    pub(crate) fn metadata_message(&self, entry: &Arc<Entry>, caching: Caching) -> ApiResult<Bytes> {
+        self.kept(entry, Form::MetadataMessage, caching, |entry| {
+            if !self.has_own_metadata() {
+                let metadata = &entry.bytes()[metadata_range(entry.bytes())?];
+                let object = [PartialObjectMetadata::OPEN.as_bytes(), metadata, b"}"].concat();
+                let mut out = Vec::with_capacity(object.len());
+                if protobuf::transcode(&object, PartialObjectMetadata::default().facts(), &mut out) {
+                    return Ok(out.into());
+                }
+            }
             Ok(metadata_message(self.entry_meta(entry)?))
         })
     }
 
     /// The JSON of the metadata alone, as a PartialObjectMetadata has it.
-    pub(crate) fn metadata(&self, entry: &Arc<Entry>) -> ApiResult<Bytes> {
+    pub(crate) fn metadata(&self, entry: &Arc<Entry>, caching: Caching) -> ApiResult<Bytes> {
         if self.has_own_metadata() {
-            return entry.form(self.id(Form::Metadata, 0), |entry| {
+            return self.kept(entry, Form::Metadata, caching, |entry| {
                 Ok(json::to_vec(&self.entry_meta(entry)?).into())
             });
         }
@@ -195,16 +252,32 @@ impl Forms {
         self.facts.hub().rules.hidden_annotations
     }
 
-    fn kept(&self, entry: &Arc<Entry>, form: Form, encode: impl Fn(&dyn Object) -> Vec<u8>) -> ApiResult<Bytes> {
-        entry.form(self.id(form, 0), |entry| {
-            let encoded = encode(&*self.object_of(entry)?);
-            // What did not change is not held twice.
-            Ok(match encoded == **entry.bytes() {
-                true => entry.bytes().clone(),
-                false => Bytes::from(encoded),
-            })
-        })
+    /// The encoding `form` of an entry, which `make` makes if it is not kept.
+    pub(crate) fn kept(
+        &self,
+        entry: &Arc<Entry>,
+        form: Form,
+        caching: Caching,
+        make: impl FnOnce(&Entry) -> ApiResult<Bytes>,
+    ) -> ApiResult<Bytes> {
+        let id = self.id(form, 0);
+        match (form, caching) {
+            (Form::Row, _) => entry.small_form(id, make),
+            (_, Caching::Keep) => entry.form(id, make),
+            (_, Caching::Scan) => entry.kept_form(id).map_or_else(|| make(entry), Ok),
+        }
     }
+}
+
+fn prefix(facts: &ResourceFacts) -> Vec<u8> {
+    let mut prefix = vec![b'{'];
+    for (name, value) in [("kind", facts.kind), ("apiVersion", facts.api_version)] {
+        json::encode_text(name, &mut prefix);
+        prefix.push(b':');
+        json::encode_text(value, &mut prefix);
+        prefix.push(b',');
+    }
+    prefix
 }
 
 /// The protobuf message of a PartialObjectMetadata.
@@ -214,8 +287,26 @@ pub(crate) fn metadata_message(metadata: ObjectMeta) -> Bytes {
     out.into()
 }
 
+/// The JSON of an object without its managers.
+fn without_managers(json: &[u8]) -> Cow<'_, [u8]> {
+    const NAME: &str = "managedFields";
+    let place = json::place_of(json, "metadata").and_then(|metadata| {
+        let managers = json::place_of(&json[metadata.clone()], NAME)?;
+        // With the quotes and the colon of its key, and the comma in front, behind other members.
+        let key = metadata.start + managers.start - NAME.len() - 3;
+        (json.get(key - 1) == Some(&b',')).then_some(key - 1..metadata.start + managers.end)
+    });
+    match place {
+        Some(place) => Cow::Owned([&json[..place.start], &json[place.end..]].concat()),
+        None => Cow::Borrowed(json),
+    }
+}
+
 /// Where the value of `metadata` stands in the JSON of an object.
 pub(crate) fn metadata_range(json: &[u8]) -> ApiResult<Range<usize>> {
+    if let Some(place) = json::place_of(json, "metadata") {
+        return Ok(place);
+    }
     #[derive(serde::Deserialize)]
     struct Pieces<'b> {
         #[serde(borrow)]
@@ -233,5 +324,33 @@ impl std::fmt::Debug for Forms {
         f.debug_struct("Forms")
             .field("first", &self.first)
             .finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn objects_are_printed_without_their_managers() {
+        for (json, bare) in [
+            (
+                r#"{"kind":"A","metadata":{"name":"a","managedFields":[{"f":{"a]}":{}}}]},"data":1}"#,
+                r#"{"kind":"A","metadata":{"name":"a"},"data":1}"#,
+            ),
+            (
+                r#"{"metadata":{"name":"a","managedFields":[],"x":1}}"#,
+                r#"{"metadata":{"name":"a","x":1}}"#,
+            ),
+            // Nobody has no name but managers.
+            (
+                r#"{"metadata":{"managedFields":[]}}"#,
+                r#"{"metadata":{"managedFields":[]}}"#,
+            ),
+            (r#"{"data":{"managedFields":[]}}"#, r#"{"data":{"managedFields":[]}}"#),
+            ("{}", "{}"),
+        ] {
+            assert_eq!(without_managers(json.as_bytes()), bare.as_bytes());
+        }
     }
 }

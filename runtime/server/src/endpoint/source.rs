@@ -40,8 +40,7 @@ impl Endpoint {
     /// Answers with the objects of `source` that are asked for, all of them at once.
     pub(super) async fn list_made(&self, call: &Call, source: &dyn Source) -> ApiResult<Response> {
         let output = negotiate(&call.parts, Offer::Collection)?;
-        let query = call.query();
-        let options = ListOptions::for_list(query)?;
+        let options = ListOptions::for_list(call.query())?;
         let selection = Selection::new(&options, self.kind(), call.ctx.info.name())?;
         let mut entries = Vec::new();
         for object in source.all(call.namespace()).await? {
@@ -52,6 +51,6 @@ impl Endpoint {
                 entries.push(Arc::new(entry));
             }
         }
-        self.render_list(output, query, &ListMeta::default(), entries)
+        self.render_list(call, output, &ListMeta::default(), entries).await
     }
 }

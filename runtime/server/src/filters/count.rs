@@ -1,14 +1,17 @@
 //! How many requests, how long, how large.
 
+use std::pin::Pin;
 use std::sync::Arc;
+use std::task::{Context, Poll, ready};
 
 use axum::body::Body;
 use axum::response::Response;
-use http_body::Body as _;
+use bytes::Bytes;
+use http_body::{Body as _, Frame, SizeHint};
 
 use super::{Exchange, Filter, Step};
 use crate::body::{AtEnd, Watched};
-use crate::metrics::{LongRequest, Marks, Metrics};
+use crate::metrics::{LongRequest, Marks, Metrics, SizeOfAnswer};
 
 /// Counts each request when it is answered; one that lasts as long as its client wants, when it is over.
 #[derive(Clone, Debug)]
@@ -40,11 +43,43 @@ impl Filter for Count {
         let (requests, code) = (self.metrics.requests(), response.status());
         if !ctx.info.is_long_running() || !(code.is_success() || code.is_informational()) {
             let size = response.body().size_hint().exact();
-            return requests.observe(ctx, exchange.marks, code, size);
+            requests.observe(ctx, exchange.marks, code, size);
+            if let (None, Some(size)) = (size, requests.measure(ctx, exchange.marks, code)) {
+                let body = std::mem::take(response.body_mut());
+                *response.body_mut() = Body::new(Measured { body, size });
+            }
+            return;
         }
         let running = requests.begin(ctx, exchange.marks, code);
         let body = std::mem::take(response.body_mut());
         *response.body_mut() = Body::new(Watched::new(body, running));
+    }
+}
+
+/// A body whose size shows while it is sent.
+struct Measured {
+    body: Body,
+    size: SizeOfAnswer,
+}
+
+impl http_body::Body for Measured {
+    type Data = Bytes;
+    type Error = axum::Error;
+
+    fn poll_frame(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
+        let frame = ready!(Pin::new(&mut self.body).poll_frame(cx));
+        if let Some(Ok(frame)) = &frame {
+            self.size.add(frame.data_ref().map_or(0, Bytes::len));
+        }
+        Poll::Ready(frame)
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.body.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.body.size_hint()
     }
 }
 

@@ -84,6 +84,10 @@ impl ResourceHandler for Echo {
                     ctx.shutdown.requested().await;
                 }
                 "large" => return Response::new(Body::from(vec![b'x'; LARGE])),
+                "pieces" => {
+                    let pieces = (0..LARGE >> 15).map(|_| Ok::<_, std::convert::Infallible>(vec![b'x'; 1 << 15]));
+                    return Response::new(Body::from_stream(futures_util::stream::iter(pieces)));
+                }
                 _ => {}
             }
             let info = &ctx.info;

@@ -74,6 +74,27 @@ impl Drop for LongRequest {
     }
 }
 
+/// The size of an answer that nobody knows before it is sent; observed when this is dropped.
+#[derive(Debug)]
+pub(crate) struct SizeOfAnswer {
+    sizes: Histogram,
+    bytes: u64,
+}
+
+impl SizeOfAnswer {
+    /// Counts bytes that are sent.
+    pub(crate) fn add(&mut self, bytes: usize) {
+        self.bytes += bytes as u64;
+    }
+}
+
+impl Drop for SizeOfAnswer {
+    #[expect(clippy::cast_precision_loss, reason = "the bucket does not change by a byte")]
+    fn drop(&mut self) {
+        self.sizes.observe(self.bytes as f64);
+    }
+}
+
 impl Cell {
     fn count(&self, took: Duration) {
         let seconds = took.as_secs_f64();
@@ -172,6 +193,12 @@ impl RequestMetrics {
             let values = [&labels.place()[..], &[code.as_str()]].concat();
             self.terminated.with_label_values(&values).inc();
         }
+    }
+
+    /// Begins to measure the answer to a read.
+    pub(crate) fn measure(&self, ctx: &Context, marks: Marks, code: StatusCode) -> Option<SizeOfAnswer> {
+        let sizes = self.cell(&ctx.info, marks, code).bytes.clone()?;
+        Some(SizeOfAnswer { sizes, bytes: 0 })
     }
 
     /// Begins to count a request that lasts as long as its client wants.

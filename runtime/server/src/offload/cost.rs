@@ -33,6 +33,11 @@ impl Cost {
         Self::per_byte(bytes, 16)
     }
 
+    /// Turning `bytes` of stored JSON into protobuf without an object in between.
+    pub(crate) const fn of_transcoding(bytes: usize) -> Self {
+        Self::per_byte(bytes, 4)
+    }
+
     /// Encoding or decoding `bytes` of a document in YAML.
     pub(crate) const fn of_yaml(bytes: usize) -> Self {
         Self::per_byte(bytes, 128)

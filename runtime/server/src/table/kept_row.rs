@@ -8,7 +8,7 @@ use planesmith_machinery::status::{ApiError, ApiResult};
 use planesmith_machinery::table::{PrintedCells, TableWriter};
 use planesmith_store::Entry;
 
-use crate::endpoint::{Form, Forms, metadata_range};
+use crate::endpoint::{Caching, Form, Forms, metadata_range};
 
 /// Bytes of the place of the metadata: its start and its end.
 const PLACE: usize = 2 * size_of::<u64>();
@@ -24,9 +24,9 @@ pub(super) struct KeptRow<'e> {
 
 impl<'e> KeptRow<'e> {
     /// The row of `entry`, which is as it is stored in the endpoint's version, and so in the one whose columns are printed.
-    pub(super) fn of(entry: &'e Arc<Entry>, forms: &Forms) -> ApiResult<Self> {
-        let bytes = entry.form(forms.id(Form::Row, 0), |_| {
-            let cells = PrintedCells::of(&*forms.object_of(entry)?);
+    pub(super) fn of(entry: &'e Arc<Entry>, forms: &Forms, caching: Caching) -> ApiResult<Self> {
+        let bytes = forms.kept(entry, Form::Row, caching, |_| {
+            let cells = PrintedCells::of(&*forms.object_to_print(entry)?);
             let place = match forms.has_own_metadata() {
                 true => 0..0,
                 false => metadata_range(entry.bytes())?,
@@ -36,9 +36,12 @@ impl<'e> KeptRow<'e> {
                 bytes.extend_from_slice(&(end as u64).to_le_bytes());
             }
             bytes.extend_from_slice(&cells);
-            Ok::<_, ApiError>(Bytes::from(bytes))
+            Ok(Bytes::from(bytes))
         })?;
-        let metadata = forms.has_own_metadata().then(|| forms.metadata(entry)).transpose()?;
+        let metadata = forms
+            .has_own_metadata()
+            .then(|| forms.metadata(entry, caching))
+            .transpose()?;
         Ok(Self { entry, metadata, bytes })
     }
 

@@ -44,7 +44,7 @@ impl Endpoint {
         let outcomes: Vec<ApiResult<()>> = stream::iter(removals).buffered(AT_ONCE).collect().await;
         outcomes.into_iter().collect::<ApiResult<()>>()?;
         let entries = self.converted(page.entries).await?;
-        self.render_list(output, call.query(), &page.meta, entries)
+        self.render_list(call, output, &page.meta, entries).await
     }
 }
 

@@ -32,8 +32,7 @@ impl Endpoint {
     /// Answers with a list.
     pub(crate) async fn list(&self, call: &Call) -> ApiResult<Response> {
         let output = self.agree(&call.parts, Offer::Collection)?;
-        let query = call.query();
-        let options = ListOptions::for_list(query)?;
+        let options = ListOptions::for_list(call.query())?;
         let selection = Selection::new(&options, self.kind(), call.ctx.info.name())?;
         let page = self.page(call, &options, &selection).await?;
         let entries = match output.target {
@@ -41,8 +40,8 @@ impl Endpoint {
             Target::PartialObject | Target::PartialObjectList => page.entries,
             Target::Object | Target::Table => self.converted(page.entries).await?,
         };
-        let encode = || self.render_list(output, query, &page.meta, entries);
-        call.ctx.timeline.time(Stage::Encode, encode)
+        let encode = self.render_list(call, output, &page.meta, entries);
+        call.ctx.timeline.wait(Stage::Encode, encode).await
     }
 
     /// The objects that `options` ask for.

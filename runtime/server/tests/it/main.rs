@@ -9,6 +9,7 @@ mod hostile;
 mod large;
 mod lists;
 mod reads;
+mod streams;
 mod tables;
 mod updates;
 mod watches;

@@ -265,3 +265,19 @@ async fn version_names_what_clients_look_for() {
         assert!(body.contains(line), "{body}");
     }
 }
+
+#[tokio::test]
+async fn an_answer_of_unknown_size_is_measured() {
+    let server = prepared(config(AlwaysAllow));
+    let (_, _, body) = ask(&server, "GET /api/v1/namespaces/n/echoes/pieces", "root").await;
+    assert_eq!(body.len(), LARGE);
+    let (_, _, metrics) = ask(&server, "GET /metrics", "root").await;
+    let sizes = metrics
+        .lines()
+        .filter(|line| line.starts_with("apiserver_response_sizes_sum"));
+    let sizes: Vec<_> = sizes.collect();
+    assert!(
+        sizes.iter().any(|line| line.ends_with(&format!(" {LARGE}"))),
+        "{sizes:?}"
+    );
+}

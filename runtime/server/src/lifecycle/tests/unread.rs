@@ -114,3 +114,25 @@ async fn an_answer_that_is_not_read_in_time_is_cut_off() {
     assert!(rest.await.is_err(), "the stream is reset");
     assert_eq!(get(&mut client, "small", "bob").await.status(), StatusCode::OK);
 }
+
+#[tokio::test]
+async fn large_answers_arrive_whole() {
+    let serving = serve(|_| {}).await;
+    let stream = TcpStream::connect(serving.address).await.unwrap();
+    let (mut one, connection) = hyper::client::conn::http1::handshake(TokioIo::new(stream))
+        .await
+        .unwrap();
+    tokio::spawn(connection);
+    let mut many = client(&serving).await;
+    for name in ["large", "pieces"] {
+        let request = Request::get(format!("/api/v1/echoes/{name}")).header("host", "x");
+        let answers = [
+            one.send_request(request.body(Body::empty()).unwrap()).await.unwrap(),
+            get(&mut many, name, "bob").await,
+        ];
+        for answer in answers {
+            let whole = answer.into_body().collect().await.unwrap().to_bytes();
+            assert_eq!(whole.len(), LARGE, "{name}");
+        }
+    }
+}

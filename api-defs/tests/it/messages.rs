@@ -1,0 +1,69 @@
+//! What is stored becomes protobuf without an object in between.
+
+use planesmith_machinery::json::{self, Strictness};
+use planesmith_machinery::protobuf;
+use planesmith_machinery::scheme::Scheme;
+use planesmith_machinery::testing::sample;
+
+/// Kinds with a type that takes an object.
+const READ: [&str; 1] = ["CustomResourceDefinition"];
+/// Random objects of each kind.
+const SAMPLES: u64 = 12;
+
+#[test]
+fn transcoded_messages_are_those_of_the_objects() {
+    let mut scheme = Scheme::new();
+    planesmith::register(&mut scheme);
+    let (mut transcoded, mut read) = (0, Vec::new());
+    for facts in scheme.iter() {
+        for object in (0..SAMPLES).filter_map(|seed| sample(facts, seed).ok()) {
+            let stored = json::to_vec(&*object);
+            let mut again = facts.zero();
+            json::decode(&stored, &mut *again, Strictness::Lenient).expect("what was written");
+            let mut expected = b"before".to_vec();
+            protobuf::encode(&*again, &mut expected);
+            let mut message = b"before".to_vec();
+            if protobuf::transcode(&stored, facts.fields(), &mut message) {
+                transcoded += 1;
+                assert!(
+                    message == expected,
+                    "{} {}",
+                    facts.kind,
+                    String::from_utf8_lossy(&stored)
+                );
+            } else {
+                assert_eq!(message, b"before", "{} leaves something behind", facts.kind);
+                read.push((facts.kind, String::from_utf8(stored).expect("text")));
+            }
+        }
+    }
+    read.retain(|(kind, _)| !READ.contains(kind));
+    assert!(transcoded > 1000 && read.is_empty(), "{transcoded}, but not {read:#?}");
+}
+
+#[test]
+fn what_is_laid_out_in_another_way_is_read() {
+    let mut scheme = Scheme::new();
+    planesmith::register(&mut scheme);
+    let pod = scheme.object_kind("v1", "Pod").expect("there are Pods");
+    let usual = r#"{"kind":"Pod","apiVersion":"v1","metadata":{"name":"a","creationTimestamp":null},"spec":{"containers":null},"status":{}}"#;
+    let transcodes = |json: &str| protobuf::transcode(json.as_bytes(), pod.fields(), &mut Vec::new());
+    assert!(transcodes(usual));
+    for (usual_part, other) in [
+        (r#""kind":"Pod""#, r#""kind":"Node""#),
+        (r#""apiVersion":"v1","#, ""),
+        (r#"{"name""#, r#"{ "name""#),
+        (r#""name":"a""#, r#""name":"a","unknown":1"#),
+        (r#""name":"a""#, r#""name":1"#),
+        (r#""name":"a""#, r#""labels":{"b":"1","a":"2"},"name":"a""#),
+        (r#""name":"a""#, r#""labels":{"a":null}"#),
+        (r#""containers":null"#, r#""containers":[null]"#),
+        (r#""status":{}"#, r#""status":{}, "#),
+        (r#","status":{}}"#, ""),
+        (r#","status":{}}"#, r#","status":{}}{}"#),
+    ] {
+        assert!(usual.contains(usual_part), "{usual_part}");
+        let json = usual.replace(usual_part, other);
+        assert!(!transcodes(&json), "{json}");
+    }
+}

@@ -1,0 +1,267 @@
+//! Lists in the form that was agreed on.
+
+use std::sync::Arc;
+
+use axum::body::Body;
+use axum::response::Response;
+use http::StatusCode;
+use planesmith_machinery::json;
+use planesmith_machinery::meta::{ListMeta, PartialObjectMetadata};
+use planesmith_machinery::status::{ApiError, ApiResult, Reason};
+use planesmith_store::Entry;
+
+use super::render::{PARTIAL_API_VERSION, go_type, partial_api_version};
+use super::{Caching, Call, Endpoint};
+use crate::compression;
+use crate::list_stream::{
+    Begun, CHUNK, ListStream, MessageList, SlicedBody, Slices, TextList, WriteItem, WriteMessage, begin,
+};
+use crate::negotiation::{Format, Output, Target};
+use crate::offload::{Cost, Turns};
+use crate::response;
+use crate::sending::Pinned;
+use crate::table;
+
+const PARTIAL_LIST_KIND: &str = "PartialObjectMetadataList";
+
+/// Bytes of objects up to which the encodings of a list are kept for the next one.
+const KEPT: usize = 256 << 10;
+/// Objects that are looked through at once.
+const AT_ONCE: usize = 64;
+
+impl Endpoint {
+    /// Answers with a list. What fits into [`compression::THRESHOLD`] is encoded before the answer begins, the rest while it is
+    /// sent.
+    pub(crate) async fn render_list(
+        &self,
+        call: &Call,
+        output: Output,
+        meta: &ListMeta,
+        entries: Vec<Arc<Entry>>,
+    ) -> ApiResult<Response> {
+        let media_type = output.format.media_type();
+        if output.target == Target::PartialObject {
+            return Err(self.is_a_list());
+        }
+        let is_text = output.format != Format::Protobuf || output.target == Target::Table;
+        if entries.is_empty() && is_text {
+            let body = response::text(output, self.empty_list(call, output, meta)?);
+            return Ok(response::bytes(StatusCode::OK, media_type, body));
+        }
+        if self.is_sent_as_stored(output, &entries) {
+            let body = self.stored_list(meta, entries);
+            return Ok(response::stream(StatusCode::OK, media_type, Body::new(body)));
+        }
+        let turns = self.stores().offload().turns(&call.ctx.user.name);
+        self.check_unusual(&entries, &turns).await?;
+        let slices = self.slices(call, output, meta, entries)?;
+        Ok(match begin(slices, compression::THRESHOLD, &turns).await? {
+            Begun::Whole(body) => response::bytes(StatusCode::OK, media_type, body),
+            Begun::Part(first, rest) => {
+                let pinned = Pinned(first.len() + rest.pinned());
+                let body = Body::new(SlicedBody::new(first, rest, turns));
+                let mut response = response::stream(StatusCode::OK, media_type, body);
+                response.extensions_mut().insert(pinned);
+                response
+            }
+        })
+    }
+
+    /// True if the items are parts of what is stored.
+    fn is_sent_as_stored(&self, output: Output, entries: &[Arc<Entry>]) -> bool {
+        let forms = self.forms();
+        let is_plain = output.format == Format::Json && !output.pretty && !output.beta;
+        let is_as_stored = |entry: &Arc<Entry>| match forms.writes_trees() {
+            true => forms.is_as_stored(entry),
+            false => entry.bytes().starts_with(forms.prefix()),
+        };
+        is_plain && output.target == Target::Object && forms.is_stored() && entries.iter().all(is_as_stored)
+    }
+
+    fn stored_list(&self, meta: &ListMeta, entries: Vec<Arc<Entry>>) -> ListStream {
+        let (head, mut tail) = self.around_objects(meta);
+        tail.push(b'\n');
+        match self.forms().writes_trees() {
+            true => ListStream::new(head, entries, 0, "", tail),
+            false => ListStream::new(head, entries, self.forms().prefix().len(), "{", tail),
+        }
+    }
+
+    /// Reads the objects that are laid out as the storage version would not write them, such as those of a version that was
+    /// the storage version once: one that cannot be read is an error before the answer begins. Others can be read, unless the
+    /// store is damaged; then the answer breaks off.
+    async fn check_unusual(&self, entries: &[Arc<Entry>], turns: &Turns) -> ApiResult<()> {
+        let forms = self.forms();
+        let unusual: Vec<_> = entries.iter().filter(|entry| !forms.has_usual_layout(entry)).collect();
+        for some in unusual.chunks(AT_ONCE) {
+            let cost = Cost::of_json(some.iter().map(|entry| entry.bytes().len()).sum());
+            let check = || some.iter().try_for_each(|entry| forms.object_of(entry).map(drop));
+            turns.run(cost, check).await??;
+        }
+        Ok(())
+    }
+
+    /// The list, to be encoded slice by slice.
+    fn slices(
+        &self,
+        call: &Call,
+        output: Output,
+        meta: &ListMeta,
+        entries: Vec<Arc<Entry>>,
+    ) -> ApiResult<Box<dyn Slices>> {
+        let bytes: usize = entries.iter().map(|entry| entry.bytes().len()).sum();
+        let caching = if bytes <= KEPT { Caching::Keep } else { Caching::Scan };
+        Ok(match (output.target, output.format) {
+            (Target::Table, _) => {
+                let rows = table::Rows {
+                    facts: self.kind(),
+                    forms: Arc::clone(self.forms()),
+                    shown: table::shown(call.query())?,
+                    caching,
+                };
+                Box::new(rows.of_list(output, meta, entries))
+            }
+            (_, Format::Protobuf) => Box::new(self.messages(output, meta, entries, caching)),
+            (Target::PartialObjectList, _) => {
+                let write = self.write_metadata(caching);
+                let around = (list_head(PARTIAL_LIST_KIND, PARTIAL_API_VERSION, meta), b"]}".to_vec());
+                Box::new(TextList::new(output, around, entries, write, None))
+            }
+            _ => {
+                let write = self.write_object(caching);
+                Box::new(TextList::new(output, self.around_objects(meta), entries, write, None))
+            }
+        })
+    }
+
+    fn write_object(&self, caching: Caching) -> WriteItem {
+        let forms = Arc::clone(self.forms());
+        if forms.writes_trees() {
+            return Box::new(move |entry, out| {
+                out.extend_from_slice(&forms.json(entry, caching)?);
+                Ok(())
+            });
+        }
+        Box::new(move |entry, out| {
+            let json = forms.json(entry, caching)?;
+            match json.strip_prefix(forms.prefix()) {
+                Some(rest) => {
+                    out.push(b'{');
+                    out.extend_from_slice(rest);
+                }
+                // Another hand wrote it, in another order.
+                None => json::encode_item(&*forms.object_of(entry)?, out),
+            }
+            Ok(())
+        })
+    }
+
+    fn write_metadata(&self, caching: Caching) -> WriteItem {
+        let forms = Arc::clone(self.forms());
+        Box::new(move |entry, out| {
+            let metadata = forms.metadata(entry, caching)?;
+            for part in [PartialObjectMetadata::OPEN.as_bytes(), &metadata, b"}"] {
+                out.extend_from_slice(part);
+            }
+            Ok(())
+        })
+    }
+
+    fn messages(&self, output: Output, meta: &ListMeta, entries: Vec<Arc<Entry>>, caching: Caching) -> MessageList {
+        let forms = Arc::clone(self.forms());
+        let is_partial = output.target == Target::PartialObjectList;
+        let name = match is_partial {
+            true => (partial_api_version(output), PARTIAL_LIST_KIND),
+            false => (self.kind().api_version, self.kind().list_kind),
+        };
+        let is_transcoded = forms.is_transcoded();
+        let cost = match is_transcoded {
+            true => Cost::of_transcoding(CHUNK),
+            false => Cost::of_other_form(CHUNK),
+        };
+        let write: WriteMessage = match (is_partial, caching) {
+            (true, _) => Box::new(move |entry, out| {
+                out.extend_from_slice(&forms.metadata_message(entry, caching)?);
+                Ok(())
+            }),
+            (false, Caching::Scan) => Box::new(move |entry, out| forms.scan_message(entry, out)),
+            (false, Caching::Keep) => Box::new(move |entry, out| {
+                out.extend_from_slice(&forms.message(entry, caching)?);
+                Ok(())
+            }),
+        };
+        let list = MessageList::new(name, meta, entries, write, cost);
+        // The lengths of other messages would be mixed up with these.
+        match (is_partial, is_transcoded) {
+            (false, true) => list.with_lengths(),
+            _ => list,
+        }
+    }
+
+    /// The compact JSON of a list without items.
+    fn empty_list(&self, call: &Call, output: Output, meta: &ListMeta) -> ApiResult<Vec<u8>> {
+        Ok(match output.target {
+            Target::Table => {
+                // It decides nothing here, but a wrong one is refused.
+                table::shown(call.query())?;
+                table::empty(self.kind(), meta)
+            }
+            Target::PartialObject | Target::PartialObjectList => {
+                let mut list = list_head(PARTIAL_LIST_KIND, PARTIAL_API_VERSION, meta);
+                // As a list in Go that nothing was appended to.
+                list.pop();
+                list.extend_from_slice(b"null}");
+                list
+            }
+            Target::Object => {
+                let (head, tail) = self.around_objects(meta);
+                [head, tail].concat()
+            }
+        })
+    }
+
+    /// The compact JSON before and behind the items of a list.
+    fn around_objects(&self, meta: &ListMeta) -> (Vec<u8>, Vec<u8>) {
+        let (kind, api_version) = (self.kind().list_kind, self.kind().api_version);
+        match self.forms().writes_trees() {
+            true => sorted_list(kind, api_version, meta),
+            false => (list_head(kind, api_version, meta), b"]}".to_vec()),
+        }
+    }
+
+    fn is_a_list(&self) -> ApiError {
+        let kind = match self.kind().custom {
+            Some(_) => "*unstructured.UnstructuredList".to_owned(),
+            None => go_type(self.kind().group, self.kind().list_kind),
+        };
+        let why = "you requested PartialObjectMetadata, but the requested object is a list";
+        ApiError::new(Reason::NotAcceptable, format!("{why} ({kind})"))
+    }
+}
+
+fn list_head(kind: &str, api_version: &str, meta: &ListMeta) -> Vec<u8> {
+    let mut head = Vec::with_capacity(256);
+    head.extend_from_slice(b"{\"kind\":");
+    json::encode_text(kind, &mut head);
+    head.extend_from_slice(b",\"apiVersion\":");
+    json::encode_text(api_version, &mut head);
+    head.extend_from_slice(b",\"metadata\":");
+    json::encode(meta, &mut head);
+    head.extend_from_slice(b",\"items\":[");
+    head
+}
+
+/// What stands around the items of a list whose keys are in their order. An empty token is told.
+fn sorted_list(kind: &str, api_version: &str, meta: &ListMeta) -> (Vec<u8>, Vec<u8>) {
+    let mut head = b"{\"apiVersion\":".to_vec();
+    json::encode_text(api_version, &mut head);
+    head.extend_from_slice(b",\"items\":[");
+    let mut tail = b"],\"kind\":".to_vec();
+    json::encode_text(kind, &mut tail);
+    tail.extend_from_slice(b",\"metadata\":");
+    let mut metadata = json::to_value(meta);
+    metadata["continue"] = meta.r#continue.as_str().into();
+    json::encode_value(&metadata, &mut tail);
+    tail.push(b'}');
+    (head, tail)
+}

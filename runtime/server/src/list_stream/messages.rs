@@ -1,0 +1,182 @@
+//! Lists in protobuf.
+
+use std::sync::Arc;
+
+use planesmith_machinery::meta::ListMeta;
+use planesmith_machinery::protobuf;
+use planesmith_machinery::status::{ApiError, ApiResult};
+use planesmith_store::Entry;
+
+use super::slices::{CHUNK, Slices};
+use crate::offload::Cost;
+
+/// Bytes of messages that are kept while the list is measured; further ones are encoded twice.
+const KEPT: usize = 1 << 20;
+
+/// Appends the message of an item, without envelope.
+pub(crate) type WriteMessage = Box<dyn FnMut(&Arc<Entry>, &mut Vec<u8>) -> ApiResult<()> + Send>;
+
+/// A list in protobuf. How long it is stands in front of it, so its items are measured first, and an object that cannot be
+/// encoded is found before the answer begins.
+pub(crate) struct MessageList {
+    api_version: &'static str,
+    kind: &'static str,
+    meta: ListMeta,
+    entries: Vec<Arc<Entry>>,
+    write: WriteMessage,
+    cost: Cost,
+    has_lengths: bool,
+    stage: Stage,
+    /// How many entries are measured, and then how many are written.
+    done: usize,
+    /// The encodings of the first items.
+    kept: Vec<u8>,
+    /// How many these are.
+    kept_items: usize,
+    /// Bytes of the items.
+    items: usize,
+    /// Bytes that are still to come.
+    left: u64,
+    tail: Vec<u8>,
+    message: Vec<u8>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Stage {
+    Measuring,
+    Writing,
+}
+
+impl MessageList {
+    /// The list of `entries`; each item is what `write` appends, whenever it is called. A slice costs `cost`.
+    pub(crate) fn new(
+        (api_version, kind): (&'static str, &'static str),
+        meta: &ListMeta,
+        entries: Vec<Arc<Entry>>,
+        write: WriteMessage,
+        cost: Cost,
+    ) -> Self {
+        Self {
+            api_version,
+            kind,
+            meta: meta.clone(),
+            entries,
+            write,
+            cost,
+            has_lengths: false,
+            stage: Stage::Measuring,
+            done: 0,
+            kept: Vec::new(),
+            kept_items: 0,
+            items: 0,
+            left: 0,
+            tail: Vec::new(),
+            message: Vec::new(),
+        }
+    }
+
+    /// Lets entries remember how long their messages are, for the next list. Only for the messages of one version.
+    pub(crate) fn with_lengths(mut self) -> Self {
+        self.has_lengths = true;
+        self
+    }
+
+    /// Appends the next item; returns false when there is none.
+    fn item(&mut self, out: &mut Vec<u8>) -> ApiResult<bool> {
+        let Some(entry) = self.entries.get(self.done) else {
+            return Ok(false);
+        };
+        self.message.clear();
+        (self.write)(entry, &mut self.message)?;
+        protobuf::encode_item(&self.message, out);
+        self.done += 1;
+        if self.has_lengths
+            && let Ok(length) = u32::try_from(self.message.len())
+        {
+            entry.set_encoded_length(length);
+        }
+        Ok(true)
+    }
+
+    /// Passes the next items whose lengths are known.
+    fn pass_known(&mut self) {
+        while self.has_lengths
+            && let Some(length) = self.entries.get(self.done).and_then(|entry| entry.encoded_length())
+        {
+            self.items += protobuf::item_length(length as usize);
+            self.done += 1;
+        }
+    }
+
+    /// Measures a slice of the items; true when all are measured.
+    fn measure(&mut self) -> ApiResult<bool> {
+        let mut seen = 0;
+        let mut kept = std::mem::take(&mut self.kept);
+        let mut more = true;
+        while more && seen < CHUNK {
+            self.pass_known();
+            let start = kept.len();
+            more = self.item(&mut kept)?;
+            let item = kept.len() - start;
+            self.items += item;
+            seen += item;
+            if more && self.kept_items + 1 == self.done && kept.len() <= KEPT {
+                self.kept_items += 1;
+            } else {
+                kept.truncate(start);
+            }
+        }
+        self.kept = kept;
+        Ok(!more)
+    }
+
+    fn begin(&mut self, out: &mut Vec<u8>) {
+        let (head, tail) = protobuf::around_items(self.api_version, self.kind, &self.meta, self.items);
+        self.left = (self.items + tail.len()) as u64;
+        self.tail = tail;
+        self.stage = Stage::Writing;
+        out.extend_from_slice(&head);
+        self.left -= self.kept.len() as u64;
+        out.append(&mut self.kept);
+        self.done = self.kept_items;
+    }
+}
+
+impl Slices for MessageList {
+    fn fill(&mut self, out: &mut Vec<u8>) -> ApiResult<bool> {
+        if self.stage == Stage::Measuring {
+            if !self.measure()? {
+                return Ok(true);
+            }
+            self.begin(out);
+        }
+        let start = out.len();
+        while self.done < self.entries.len() && out.len() - start < CHUNK {
+            self.item(out)?;
+        }
+        self.left = self.left.saturating_sub((out.len() - start) as u64);
+        if self.done < self.entries.len() {
+            return Ok(true);
+        }
+        if self.left != self.tail.len() as u64 {
+            return Err(ApiError::internal(
+                "the items of a list changed while they were encoded",
+            ));
+        }
+        self.left = 0;
+        out.append(&mut self.tail);
+        Ok(false)
+    }
+
+    fn cost(&self) -> Cost {
+        self.cost
+    }
+
+    fn left(&self) -> Option<u64> {
+        (self.stage == Stage::Writing).then_some(self.left)
+    }
+
+    fn pinned(&self) -> usize {
+        self.entries.iter().map(|entry| entry.bytes().len()).sum()
+    }
+}

@@ -1,0 +1,250 @@
+//! Lists that have to be encoded, a slice at a time.
+
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+use bytes::Bytes;
+use futures_util::future::BoxFuture;
+use http_body::{Body, Frame, SizeHint};
+use planesmith_machinery::status::{ApiError, ApiResult};
+
+use crate::offload::{Cost, Turns};
+
+/// Bytes that a slice has at least, unless the list ends or its items are much larger before they are encoded.
+pub(crate) const CHUNK: usize = 64 << 10;
+
+/// Encodes a list, a slice at a time.
+pub(crate) trait Slices: Send {
+    /// Appends the next slice, which may be empty, to `out`. Returns true while there are further ones.
+    ///
+    /// # Errors
+    ///
+    /// When an object cannot be read or encoded.
+    fn fill(&mut self, out: &mut Vec<u8>) -> ApiResult<bool>;
+
+    /// The expected cost of a slice.
+    fn cost(&self) -> Cost;
+
+    /// Bytes that are still to come, if that is known.
+    fn left(&self) -> Option<u64>;
+
+    /// Bytes of what the list holds: cached objects, and encodings of its own.
+    fn pinned(&self) -> usize;
+}
+
+/// The body of a list that is encoded while it is sent, one slice ahead of the client. Expensive slices are made beside the
+/// runtime's workers.
+pub(crate) struct SlicedBody {
+    /// Encoded before the answer began.
+    first: Bytes,
+    rest: Rest,
+    /// Bytes that are still to come, if that is known.
+    left: Option<u64>,
+}
+
+enum Rest {
+    /// The next slice is still to be made.
+    Idle(Box<dyn Slices>, Turns),
+    Making(BoxFuture<'static, Made>),
+    Ended,
+}
+
+/// The list behind a slice, the slice, and whether there are further ones.
+type Made = (Box<dyn Slices>, Turns, ApiResult<(Vec<u8>, bool)>);
+
+/// An object could not be encoded when the answer had begun.
+#[derive(Debug, thiserror::Error)]
+#[error("the rest of the list cannot be encoded")]
+struct BrokenList;
+
+impl SlicedBody {
+    /// A list of which `first` is encoded, and the rest is still to come. Its slices are made in `turns`.
+    pub(crate) fn new(first: Vec<u8>, rest: Box<dyn Slices>, turns: Turns) -> Self {
+        let left = rest.left().map(|left| left + first.len() as u64);
+        Self {
+            first: first.into(),
+            rest: Rest::Idle(rest, turns),
+            left,
+        }
+    }
+
+    fn sent(&mut self, chunk: Bytes) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
+        self.left = self.left.map(|left| left.saturating_sub(chunk.len() as u64));
+        Poll::Ready(Some(Ok(Frame::data(chunk))))
+    }
+}
+
+/// Makes the next slice that is not empty.
+async fn next(mut slices: Box<dyn Slices>, turns: Turns) -> Made {
+    let mut out = Vec::with_capacity(CHUNK + CHUNK / 4);
+    loop {
+        let filled = turns.finish(slices.cost(), || slices.fill(&mut out)).await;
+        match filled {
+            Ok(true) if out.is_empty() => tokio::task::yield_now().await,
+            Ok(more) => return (slices, turns, Ok((out, more))),
+            Err(error) => return (slices, turns, Err(error)),
+        }
+    }
+}
+
+impl Body for SlicedBody {
+    type Data = Bytes;
+    type Error = axum::Error;
+
+    fn poll_frame(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
+        if !self.first.is_empty() {
+            let first = std::mem::take(&mut self.first);
+            return self.sent(first);
+        }
+        loop {
+            match std::mem::replace(&mut self.rest, Rest::Ended) {
+                Rest::Idle(slices, turns) => self.rest = Rest::Making(Box::pin(next(slices, turns))),
+                Rest::Ended => return Poll::Ready(None),
+                Rest::Making(mut making) => {
+                    let Poll::Ready((slices, turns, made)) = making.as_mut().poll(cx) else {
+                        self.rest = Rest::Making(making);
+                        return Poll::Pending;
+                    };
+                    return match made {
+                        Ok((chunk, more)) => {
+                            if more {
+                                self.rest = Rest::Idle(slices, turns);
+                            }
+                            self.sent(chunk.into())
+                        }
+                        Err(error) => {
+                            tracing::error!(%error, "a list ends early, because an object in the store cannot be encoded");
+                            Poll::Ready(Some(Err(axum::Error::new(BrokenList))))
+                        }
+                    };
+                }
+            }
+        }
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.first.is_empty() && matches!(self.rest, Rest::Ended)
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        match self.left {
+            Some(left) => SizeHint::with_exact(left),
+            None => {
+                let mut hint = SizeHint::new();
+                hint.set_lower(self.first.len() as u64);
+                hint
+            }
+        }
+    }
+}
+
+/// The part of a list that is encoded before the answer begins: all of it if it is small.
+pub(crate) enum Begun {
+    /// All of it.
+    Whole(Vec<u8>),
+    /// More than `enough` bytes of it, and the rest.
+    Part(Vec<u8>, Box<dyn Slices>),
+}
+
+/// Encodes the first slices of a list until there are more than `enough` bytes, or the list ends. Slices are made in `turns`.
+///
+/// # Errors
+///
+/// Those of the slices, and 429 as [`Turns::run`] has it.
+pub(crate) async fn begin(mut slices: Box<dyn Slices>, enough: usize, turns: &Turns) -> ApiResult<Begun> {
+    let mut out = Vec::new();
+    loop {
+        let more = turns.run(slices.cost(), || slices.fill(&mut out)).await??;
+        match more {
+            false => return Ok(Begun::Whole(out)),
+            true if out.len() > enough => return Ok(Begun::Part(out, slices)),
+            // What others do goes on between the slices.
+            true => tokio::task::yield_now().await,
+        }
+    }
+}
+
+/// 500 for an encoding that has to succeed.
+pub(crate) fn unreadable<E>(_: E) -> ApiError {
+    ApiError::internal("unable to encode the stored object")
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::VecDeque;
+    use std::sync::Arc;
+
+    use http_body_util::BodyExt as _;
+
+    use super::*;
+    use crate::offload::Offload;
+
+    /// Slices of these sizes; the one without a size fails.
+    struct Sizes(VecDeque<Option<usize>>);
+
+    impl Slices for Sizes {
+        fn fill(&mut self, out: &mut Vec<u8>) -> ApiResult<bool> {
+            match self.0.pop_front().flatten() {
+                Some(size) => out.extend(vec![b'x'; size]),
+                None => return Err(ApiError::internal("asked to")),
+            }
+            Ok(!self.0.is_empty())
+        }
+
+        fn cost(&self) -> Cost {
+            Cost::INLINE
+        }
+
+        fn left(&self) -> Option<u64> {
+            None
+        }
+
+        fn pinned(&self) -> usize {
+            0
+        }
+    }
+
+    fn slices(sizes: &[Option<usize>]) -> Box<dyn Slices> {
+        Box::new(Sizes(sizes.iter().copied().collect()))
+    }
+
+    fn turns() -> Turns {
+        Arc::new(Offload::new(1)).turns("alice")
+    }
+
+    #[tokio::test]
+    async fn a_small_list_is_whole_before_its_answer_begins() {
+        match begin(slices(&[Some(0), Some(5), Some(95)]), 100, &turns()).await {
+            Ok(Begun::Whole(whole)) => assert_eq!(whole.len(), 100),
+            _ => panic!("it is small"),
+        }
+        let failed = begin(slices(&[Some(5), None]), 100, &turns()).await;
+        assert!(failed.is_err_and(|error| error.code() == 500), "there is no answer yet");
+    }
+
+    #[tokio::test]
+    async fn slices_are_sent_as_they_come() {
+        let sizes = [Some(0), Some(101), Some(0), Some(7), Some(9)];
+        let Ok(Begun::Part(first, rest)) = begin(slices(&sizes), 100, &turns()).await else {
+            panic!("it is large");
+        };
+        let mut body = SlicedBody::new(first, rest, turns());
+        assert_eq!((body.size_hint().lower(), body.size_hint().exact()), (101, None));
+        let mut chunks = Vec::new();
+        while let Some(frame) = body.frame().await {
+            chunks.push(frame.expect("no slice fails").into_data().expect("data").len());
+        }
+        assert_eq!(chunks, [101, 7, 9]);
+        assert!(body.is_end_stream());
+    }
+
+    #[tokio::test]
+    async fn a_list_that_cannot_go_on_breaks_off() {
+        let mut body = SlicedBody::new(vec![b'x'; 3], slices(&[Some(7), None, Some(9)]), turns());
+        let mut outcomes = Vec::new();
+        while let Some(frame) = body.frame().await {
+            outcomes.push(frame.is_ok());
+        }
+        assert_eq!(outcomes, [true, true, false]);
+    }
+}
