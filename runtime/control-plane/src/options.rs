@@ -185,6 +185,11 @@ pub struct Options {
     #[arg(long, value_enum, default_value = "sled", value_name = "STORE")]
     pub storage: StorageKind,
 
+    /// Start even if acknowledged writes cannot be read any more: the newest ones are given up, listed in the log, and kept
+    /// aside in the store's folder. Without it a damaged store does not start.
+    #[arg(long, action = ArgAction::Set, num_args = 0..=1, default_missing_value = "true", default_value_t = false, value_name = "BOOL")]
+    pub store_accept_data_loss: bool,
+
     /// Embedded controllers: * all, -name without one, -* none. Behind another server it collects garbage, unless it is named.
     #[arg(long, default_value = "*", allow_hyphen_values = true, value_name = "LIST")]
     pub controllers: Controllers,

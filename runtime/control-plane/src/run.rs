@@ -26,7 +26,8 @@ use planesmith_server::routes::Routes;
 use planesmith_server::stores::{ObjectLister, Stores, StoresOptions};
 use planesmith_server::trace::Tracer;
 use planesmith_server::version::Version;
-use planesmith_store::{Alarm, MemoryLog, Storage, StorageOptions, WriteError};
+use planesmith_store::log::LogError;
+use planesmith_store::{Alarm, MemoryLog, OpenError, Storage, StorageOptions, WriteError};
 use planesmith_store_sled::SledLog;
 
 use crate::admission::{self, Setup};
@@ -224,8 +225,16 @@ fn open_storage(options: &Options) -> Result<Storage> {
         StorageKind::Memory => Storage::open(MemoryLog::new(), &settings)?,
         StorageKind::Sled => {
             let dir = store_dir(options);
-            let log = SledLog::open(&dir).with_context(|| format!("the store in {}", dir.display()))?;
-            Storage::open(log, &settings).with_context(|| format!("the store in {}", dir.display()))?
+            let context = || format!("the store in {}", dir.display());
+            let log = SledLog::open(&dir).with_context(context)?;
+            let log = log.accepting_loss(options.store_accept_data_loss);
+            match Storage::open(log, &settings) {
+                Err(OpenError::Log(loss @ LogError::DataLoss(_))) => {
+                    let advice = "or start once with --store-accept-data-loss to give these writes up";
+                    return Err(anyhow::anyhow!("{loss}, {advice}")).with_context(context);
+                }
+                opened => opened.with_context(context)?,
+            }
         }
     };
     Ok(storage)
@@ -398,11 +407,11 @@ fn assemble(
 }
 
 /// The store under a name that kube-apiserver's monitoring knows. A full disk is not a reason to restart the server,
-/// nor to stop reading from it.
+/// nor to stop reading from it; nor is one that failed, which an alarm tells of.
 fn storage_check(name: &'static str, storage: &Storage) -> HealthCheck {
     let storage = storage.clone();
     HealthCheck::new(name, move || match storage.health() {
-        Ok(()) | Err(WriteError::Full) => Ok(()),
+        Ok(()) | Err(WriteError::Full | WriteError::ReadOnly(_)) => Ok(()),
         Err(error) => Err(error.to_string()),
     })
 }
@@ -450,4 +459,50 @@ fn announce(program: &Program, options: &Options, served: &[GroupVersion], url: 
     print!("{text}");
     // A parent process may wait for these lines behind a pipe.
     let _ = std::io::Write::flush(&mut std::io::stdout());
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::FileExt as _;
+
+    use clap::Parser as _;
+    use planesmith_store::{Draft, Expect, ListQuery, NoIndex, Op, Row};
+
+    use super::*;
+
+    #[tokio::test]
+    async fn a_damaged_store_is_opened_only_when_the_loss_is_accepted() {
+        let dir = tempfile::tempdir().unwrap();
+        let data = dir.path().to_str().unwrap();
+        let options = |flags: &[&str]| {
+            let line = [&["planesmith", "--data-dir", data][..], flags].concat();
+            Options::try_parse_from(line).unwrap()
+        };
+        let storage = open_storage(&options(&[])).unwrap();
+        let things = storage.collection("/things/", Arc::new(NoIndex));
+        for name in ["one", "two"] {
+            let put = Op::Put {
+                key: format!("/things/{name}").into(),
+                draft: Draft::new(b"{\"v\":\"\"}".to_vec(), 6),
+                row: Row::default(),
+                expect: Expect::Any,
+                ttl: None,
+            };
+            things.write(put).await.unwrap();
+        }
+        storage.close().await;
+        drop((storage, things));
+
+        let journal = dir.path().join("store/journal/0000000001.journal");
+        let file = std::fs::OpenOptions::new().write(true).open(&journal).unwrap();
+        // In the second frame.
+        file.write_all_at(b"?", 250).unwrap();
+        let refused = format!("{:#}", open_storage(&options(&[])).unwrap_err());
+        let expected = "legible are 2 of /things/two; restore the store's folder from a backup, or start once with \
+            --store-accept-data-loss to give these writes up";
+        assert!(refused.ends_with(expected), "{refused}");
+        let storage = open_storage(&options(&["--store-accept-data-loss"])).unwrap();
+        let things = storage.collection("/things/", Arc::new(NoIndex));
+        assert_eq!(things.list(&ListQuery::all("/things/")).unwrap().entries.len(), 1);
+    }
 }

@@ -10,12 +10,21 @@ use std::time::Duration;
 use planesmith_store::log::LogError;
 
 use crate::disk::Disk;
+use crate::journal::Mark;
 
 /// The content of the file `format`, up to the version.
 const FORMAT: &str = "planesmith-store ";
 
-/// The version that this crate reads and writes.
-const VERSION: &str = "1";
+/// The version that this crate writes.
+const VERSION: &str = "2";
+
+/// The version of a folder, which decides what has to be in it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Format {
+    /// Without a mark, and with journal files of version 1 only.
+    One,
+    Two,
+}
 
 /// How often a locked file is tried again, and how long to wait in between.
 const LOCK_ATTEMPTS: u32 = 20;
@@ -26,17 +35,26 @@ const LOCK_PAUSE: Duration = Duration::from_millis(50);
 pub(crate) struct Folder {
     /// Locked as long as it is open.
     _lock: File,
+    format: Format,
 }
 
 impl Folder {
-    /// Makes the folder if need be, and claims it.
+    /// Makes the folder if need be, and claims it. The names in it and in its folder `state` are durable then.
     pub(crate) fn claim(path: &Path, disk: &Disk) -> Result<Self, LogError> {
         create(path, disk)?;
         let lock = lock(path)?;
-        check_format(path, disk)?;
+        let format = check_format(path, disk)?;
         create(&path.join("journal"), disk)?;
         create(&path.join("state"), disk)?;
-        Ok(Self { _lock: lock })
+        // Whoever was here before may not have come to it.
+        disk.sync_folder(path)?;
+        disk.sync_folder(&path.join("state"))?;
+        Ok(Self { _lock: lock, format })
+    }
+
+    /// The version of the folder, as it was found.
+    pub(crate) fn format(&self) -> Format {
+        self.format
     }
 }
 
@@ -71,7 +89,7 @@ pub(crate) fn salt() -> u64 {
 }
 
 /// Makes a folder and those above it. Their names are durable when this returns.
-fn create(path: &Path, disk: &Disk) -> Result<(), LogError> {
+pub(crate) fn create(path: &Path, disk: &Disk) -> Result<(), LogError> {
     if path.is_dir() {
         return Ok(());
     }
@@ -126,11 +144,12 @@ pub fn lock(path: &Path) -> Result<File, LogError> {
     }
 }
 
-fn check_format(path: &Path, disk: &Disk) -> Result<(), LogError> {
+fn check_format(path: &Path, disk: &Disk) -> Result<Format, LogError> {
     let file = path.join("format");
     match std::fs::read_to_string(&file) {
         Ok(text) => match text.trim_end().strip_prefix(FORMAT) {
-            Some(VERSION) => Ok(()),
+            Some(VERSION) => Ok(Format::Two),
+            Some("1") => Ok(Format::One),
             Some(found) => Err(unknown_format(path, found, VERSION)),
             None => Err(damaged(&file, "it does not name a format")),
         },
@@ -138,15 +157,19 @@ fn check_format(path: &Path, disk: &Disk) -> Result<(), LogError> {
             if path.join("journal").exists() || path.join("state").exists() {
                 return Err(damaged(path, "it has data, but no file `format`"));
             }
-            write_format(path, disk)
+            Mark::default().create(path, disk)?;
+            upgrade_format(path, disk)?;
+            Ok(Format::Two)
         }
         Err(error) if error.kind() == ErrorKind::InvalidData => Err(damaged(&file, "it does not name a format")),
         Err(error) => Err(failed("read", &file)(error)),
     }
 }
 
+/// Gives the folder the newest version.
+///
 /// Renames the finished file into place, so that a crash cannot leave half of it.
-fn write_format(path: &Path, disk: &Disk) -> Result<(), LogError> {
+pub(crate) fn upgrade_format(path: &Path, disk: &Disk) -> Result<(), LogError> {
     let new = path.join("format.new");
     let mut file = File::create(&new).map_err(failed("create", &new))?;
     let written = writeln!(file, "{FORMAT}{VERSION}").and_then(|()| disk.sync_all(&file, &new));

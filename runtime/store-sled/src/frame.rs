@@ -1,94 +1,44 @@
 //! The bytes of journals and of records: see `FORMAT.md`.
 
+mod file;
+mod reader;
+
 use bytes::Bytes;
 use planesmith_store::Revision;
 use planesmith_store::log::{Batch, Change, Record};
 
-pub(crate) const HEADER: usize = 32;
-const FRAME_HEADER: usize = 32;
+pub(crate) use self::file::{BadHeader, FileHeader, Follows, HEADER, VERSION, Version};
+pub(crate) use self::reader::Reader;
+
+const FRAME_HEADER: usize = 48;
+const FRAME_HEADER_1: usize = 32;
 const WRITE_HEADER: usize = 28;
-const MAGIC: &[u8; 8] = b"PLNSMJRN";
-const VERSION: u32 = 1;
 /// Not valid UTF-8, so that no text looks like a frame.
 const FRAME_MAGIC: [u8; 4] = [0xff, 0x50, 0x4c, 0xfe];
 const NO_GAP: u32 = u32::MAX;
+/// The last byte of a frame of version 2. It is not zero, so that a frame shows whether its end was written.
+const END: u8 = 0xff;
 
-/// The start of a file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct FileHeader {
-    pub(crate) number: u64,
-    pub(crate) salt: u64,
-}
-
-/// Why a file header cannot be read.
-#[derive(Debug, PartialEq, Eq)]
-pub(crate) enum BadHeader {
-    /// The file was being created: it has nothing yet.
-    Empty,
-    /// Another version wrote it.
-    Version(u32),
-    /// It is something else, or broken.
-    Damaged,
-}
-
-impl FileHeader {
-    pub(crate) fn encode(self) -> [u8; HEADER] {
-        let mut bytes = [0; HEADER];
-        bytes[..8].copy_from_slice(MAGIC);
-        bytes[8..12].copy_from_slice(&VERSION.to_le_bytes());
-        bytes[16..24].copy_from_slice(&self.number.to_le_bytes());
-        bytes[24..].copy_from_slice(&self.salt.to_le_bytes());
-        let checksum = Self::checksum(&bytes);
-        bytes[12..16].copy_from_slice(&checksum.to_le_bytes());
-        bytes
-    }
-
-    pub(crate) fn decode(file: &[u8]) -> Result<Self, BadHeader> {
-        if file.iter().take(HEADER).all(|byte| *byte == 0) {
-            return Err(BadHeader::Empty);
-        }
-        let header = file.get(..HEADER).ok_or(BadHeader::Damaged)?;
-        let mut reader = Reader { rest: header };
-        if reader.take(8) != Some(MAGIC) {
-            return Err(BadHeader::Damaged);
-        }
-        match reader.u32() {
-            Some(VERSION) => {}
-            Some(other) => return Err(BadHeader::Version(other)),
-            None => return Err(BadHeader::Damaged),
-        }
-        let checksum = reader.u32().ok_or(BadHeader::Damaged)?;
-        if checksum != Self::checksum(header) {
-            return Err(BadHeader::Damaged);
-        }
-        let number = reader.u64().ok_or(BadHeader::Damaged)?;
-        let salt = reader.u64().ok_or(BadHeader::Damaged)?;
-        Ok(Self { number, salt })
-    }
-
-    fn checksum(header: &[u8]) -> u32 {
-        let mut hasher = crc32fast::Hasher::new();
-        hasher.update(&header[..12]);
-        hasher.update(&header[16..HEADER]);
-        hasher.finalize()
-    }
-}
-
-/// Appends the frame of `batch` to `out`.
-pub(crate) fn encode(batch: &Batch, previous: Revision, salt: u64, out: &mut Vec<u8>) {
+/// Appends the frame of `batch` to `out`, for the file of `header`, which is of version 2.
+///
+/// `durable` are the bytes that the file is known to have on the disk.
+pub(crate) fn encode(batch: &Batch, previous: Revision, durable: u64, header: &FileHeader, out: &mut Vec<u8>) {
     let start = out.len();
-    out.extend_from_slice(&FRAME_MAGIC);
-    out.extend_from_slice(&[0; 8]);
-    out.extend_from_slice(&length(batch.records.len()).to_le_bytes());
-    out.extend_from_slice(&previous.0.to_le_bytes());
-    out.extend_from_slice(&batch.at.to_le_bytes());
+    out.extend_from_slice(&[0; FRAME_HEADER]);
     for record in &batch.records {
         encode_record(record, out);
     }
-    let body = length(out.len() - start - FRAME_HEADER);
-    out[start + 4..start + 8].copy_from_slice(&body.to_le_bytes());
-    let checksum = checksum(salt, &out[start..]);
-    out[start + 8..start + 12].copy_from_slice(&checksum.to_le_bytes());
+    out.push(END);
+    let (front, body) = out[start..].split_at_mut(FRAME_HEADER);
+    front[..4].copy_from_slice(&FRAME_MAGIC);
+    front[8..12].copy_from_slice(&length(body.len()).to_le_bytes());
+    front[12..16].copy_from_slice(&checksum(header.salt, &[body]).to_le_bytes());
+    front[16..20].copy_from_slice(&length(batch.records.len()).to_le_bytes());
+    front[24..32].copy_from_slice(&previous.0.to_le_bytes());
+    front[32..40].copy_from_slice(&batch.at.to_le_bytes());
+    front[40..48].copy_from_slice(&durable.to_le_bytes());
+    let sum = checksum(header.salt, &[&front[8..]]);
+    front[4..8].copy_from_slice(&sum.to_le_bytes());
 }
 
 /// Appends the bytes of one write to `out`.
@@ -114,65 +64,146 @@ fn length(length: usize) -> u32 {
 }
 
 /// What stands at one place of a journal file.
+#[derive(Debug)]
 pub(crate) enum Frame {
     /// A whole frame.
-    Whole {
-        batch: Batch,
-        previous: Revision,
-        /// Bytes of the frame.
-        length: usize,
-    },
+    Whole(Whole),
     /// Zeros only, to the end of the file.
     End,
     /// Something else; a frame that never became whole, or damage.
     Broken,
 }
 
+/// A frame whose checksums match.
+#[derive(Debug)]
+pub(crate) struct Whole {
+    pub(crate) batch: Batch,
+    /// Last revision of the frame before, in whichever file.
+    pub(crate) previous: Revision,
+    /// Bytes that the file had on the disk before the frame; 0 in version 1.
+    pub(crate) durable: u64,
+    /// Bytes of the frame.
+    pub(crate) length: usize,
+}
+
+/// The front of a frame.
+#[derive(Clone, Copy, Debug, Default)]
+struct Front {
+    header: usize,
+    /// Bytes of header and body.
+    length: usize,
+    /// Checksum of the body; in version 1 of most of the header, too.
+    body: u32,
+    count: u32,
+    previous: Revision,
+    at: u64,
+    durable: u64,
+    /// The body has a last byte that belongs to no write.
+    has_end: bool,
+}
+
 /// Reads what stands at the start of `rest`. Objects share the memory of `rest`.
-pub(crate) fn decode(rest: &Bytes, salt: u64) -> Frame {
+pub(crate) fn decode(rest: &Bytes, header: &FileHeader) -> Frame {
     if rest.iter().all(|byte| *byte == 0) {
         return Frame::End;
     }
-    let Some(length) = whole(rest, salt) else {
+    let Some(front) = whole(rest, header) else {
         return Frame::Broken;
     };
-    let frame = rest.slice(..length);
-    decode_whole(&frame).map_or(Frame::Broken, |(batch, previous)| Frame::Whole {
-        batch,
-        previous,
-        length,
-    })
+    decode_body(&rest.slice(..front.length), front).map_or(Frame::Broken, Frame::Whole)
 }
 
-/// Whether a whole frame starts anywhere in `rest`.
-pub(crate) fn whole_frame_follows(rest: &[u8], salt: u64) -> bool {
+/// Bytes of a frame's header in a file of this version.
+pub(crate) fn front_length(version: Version) -> usize {
+    match version {
+        Version::One => FRAME_HEADER_1,
+        Version::Two => FRAME_HEADER,
+    }
+}
+
+/// The length of the frame at the start of `rest`, whose body may be missing or broken. In version 1 it is not protected
+/// by a checksum.
+pub(crate) fn length_in_front(rest: &[u8], header: &FileHeader) -> Option<usize> {
+    front(rest, header).map(|front| front.length)
+}
+
+/// Where in `rest` the first whole frame starts, and its length.
+pub(crate) fn find_whole(rest: &[u8], header: &FileHeader) -> Option<(usize, usize)> {
     let candidates = rest.windows(FRAME_MAGIC.len()).enumerate();
     candidates
         .filter(|(_, window)| **window == FRAME_MAGIC)
-        .any(|(start, _)| whole(&rest[start..], salt).is_some())
+        .find_map(|(start, _)| Some((start, whole(&rest[start..], header)?.length)))
 }
 
-/// The length of the frame at the start of `rest`, if its checksum matches.
-fn whole(rest: &[u8], salt: u64) -> Option<usize> {
+/// The writes at the start of `rest` as far as they can be read, behind a frame's header of which nothing is expected.
+pub(crate) fn legible(rest: &Bytes, header: &FileHeader) -> Vec<Record> {
     let mut reader = Reader { rest };
+    let mut records = Vec::new();
+    if reader.take(front_length(header.version)).is_some() {
+        while let Some(record) = decode_record(rest, &mut reader) {
+            records.push(record);
+        }
+    }
+    records
+}
+
+/// The front of the frame at the start of `rest`, if its checksums match.
+fn whole(rest: &[u8], header: &FileHeader) -> Option<Front> {
+    let front = front(rest, header)?;
+    let frame = rest.get(..front.length)?;
+    let found = match header.version {
+        Version::One => checksum(header.salt, &[&frame[4..8], &frame[12..]]),
+        Version::Two => checksum(header.salt, &[&frame[FRAME_HEADER..]]),
+    };
+    (found == front.body).then_some(front)
+}
+
+fn front(rest: &[u8], file: &FileHeader) -> Option<Front> {
+    let header = front_length(file.version);
+    let mut reader = Reader {
+        rest: rest.get(..header)?,
+    };
     if reader.take(4)? != FRAME_MAGIC {
         return None;
     }
-    let length = FRAME_HEADER.checked_add(reader.u32()? as usize)?;
-    let expected = reader.u32()?;
-    (checksum(salt, rest.get(..length)?) == expected).then_some(length)
+    let mut front = Front {
+        header,
+        ..Front::default()
+    };
+    let is_two = file.version == Version::Two;
+    front.has_end = is_two;
+    if is_two && reader.u32()? != checksum(file.salt, &[&rest[8..header]]) {
+        return None;
+    }
+    front.length = header.checked_add(reader.u32()? as usize)?;
+    front.body = reader.u32()?;
+    front.count = reader.u32()?;
+    if is_two {
+        reader.take(4)?;
+    }
+    front.previous = Revision(reader.u64()?);
+    front.at = reader.u64()?;
+    if is_two {
+        front.durable = reader.u64()?;
+    }
+    Some(front)
 }
 
-fn decode_whole(frame: &Bytes) -> Option<(Batch, Revision)> {
-    let mut reader = Reader { rest: frame.get(12..)? };
-    let count = reader.u32()?;
-    let previous = Revision(reader.u64()?);
-    let at = reader.u64()?;
-    let mut records = Vec::with_capacity(count.min(4096) as usize);
-    for _ in 0..count {
+fn decode_body(frame: &Bytes, front: Front) -> Option<Whole> {
+    let mut reader = Reader {
+        rest: frame.get(front.header..)?,
+    };
+    let mut records = Vec::with_capacity(front.count.min(4096) as usize);
+    for _ in 0..front.count {
         records.push(decode_record(frame, &mut reader)?);
     }
-    reader.rest.is_empty().then_some((Batch { at, records }, previous))
+    let end: &[u8] = if front.has_end { &[END] } else { &[] };
+    (reader.rest == end).then_some(Whole {
+        batch: Batch { at: front.at, records },
+        previous: front.previous,
+        durable: front.durable,
+        length: front.length,
+    })
 }
 
 /// Reads a write that is all of `bytes`.
@@ -214,51 +245,16 @@ fn decode_record(frame: &Bytes, reader: &mut Reader<'_>) -> Option<Record> {
     })
 }
 
-fn checksum(salt: u64, frame: &[u8]) -> u32 {
+fn checksum(salt: u64, parts: &[&[u8]]) -> u32 {
     let mut hasher = crc32fast::Hasher::new();
     hasher.update(&salt.to_le_bytes());
-    hasher.update(&frame[4..8]);
-    hasher.update(&frame[12..]);
+    parts.iter().for_each(|part| hasher.update(part));
     hasher.finalize()
-}
-
-/// Takes numbers off the front; `None` when there is too little.
-struct Reader<'a> {
-    rest: &'a [u8],
-}
-
-impl<'a> Reader<'a> {
-    fn take(&mut self, count: usize) -> Option<&'a [u8]> {
-        let (taken, rest) = self.rest.split_at_checked(count)?;
-        self.rest = rest;
-        Some(taken)
-    }
-
-    fn array<const N: usize>(&mut self) -> Option<[u8; N]> {
-        let (taken, rest) = self.rest.split_first_chunk()?;
-        self.rest = rest;
-        Some(*taken)
-    }
-
-    fn u16(&mut self) -> Option<u16> {
-        self.array().map(u16::from_le_bytes)
-    }
-
-    fn u32(&mut self) -> Option<u32> {
-        self.array().map(u32::from_le_bytes)
-    }
-
-    fn u64(&mut self) -> Option<u64> {
-        self.array().map(u64::from_le_bytes)
-    }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{BadHeader, FileHeader, Frame, decode, encode, whole_frame_follows};
-    use bytes::Bytes;
-    use planesmith_store::Revision;
-    use planesmith_store::log::{Batch, Change, Record};
+    use super::*;
 
     fn batch() -> Batch {
         let record = |revision, change| Record {
@@ -272,61 +268,65 @@ mod tests {
         Batch { at: 99, records }
     }
 
+    fn file(salt: u64) -> FileHeader {
+        FileHeader::new(1, salt, Follows::default())
+    }
+
     #[test]
     fn a_frame_is_read_back() {
         let mut bytes = Vec::new();
-        encode(&batch(), Revision(10), 5, &mut bytes);
+        encode(&batch(), Revision(10), 77, &file(5), &mut bytes);
         let length = bytes.len();
         bytes.extend_from_slice(&[0; 100]);
         let bytes = Bytes::from(bytes);
-        let Frame::Whole {
-            batch: read,
-            previous,
-            length: read_length,
-        } = decode(&bytes, 5)
-        else {
+        let Frame::Whole(read) = decode(&bytes, &file(5)) else {
             panic!("the frame is whole");
         };
-        assert_eq!((read, previous, read_length), (batch(), Revision(10), length));
-        assert!(matches!(decode(&bytes.slice(length..), 5), Frame::End));
-        assert!(matches!(decode(&bytes, 6), Frame::Broken), "the salt counts");
+        assert_eq!((read.batch, read.previous, read.durable), (batch(), Revision(10), 77));
+        assert_eq!(read.length, length);
+        assert!(matches!(decode(&bytes.slice(length..), &file(5)), Frame::End));
+        assert!(matches!(decode(&bytes, &file(6)), Frame::Broken), "the salt counts");
     }
 
     #[test]
     fn every_flipped_bit_and_every_cut_breaks_a_frame() {
         let mut bytes = Vec::new();
-        encode(&batch(), Revision(10), 5, &mut bytes);
+        encode(&batch(), Revision(10), 0, &file(5), &mut bytes);
         for bit in 0..bytes.len() * 8 {
             let mut flipped = bytes.clone();
             flipped[bit / 8] ^= 1 << (bit % 8);
-            assert!(matches!(decode(&Bytes::from(flipped), 5), Frame::Broken), "bit {bit}");
+            assert!(
+                matches!(decode(&Bytes::from(flipped), &file(5)), Frame::Broken),
+                "bit {bit}"
+            );
         }
         for end in 1..bytes.len() {
-            assert!(matches!(decode(&Bytes::from(bytes[..end].to_vec()), 5), Frame::Broken));
+            assert!(matches!(
+                decode(&Bytes::from(bytes[..end].to_vec()), &file(5)),
+                Frame::Broken
+            ));
         }
     }
 
     #[test]
     fn a_whole_frame_behind_a_broken_one_is_found() {
         let mut bytes = b"broken".to_vec();
-        encode(&batch(), Revision(10), 5, &mut bytes);
-        assert!(whole_frame_follows(&bytes, 5));
-        assert!(!whole_frame_follows(&bytes[..bytes.len() - 1], 5));
+        encode(&batch(), Revision(10), 0, &file(5), &mut bytes);
+        assert_eq!(find_whole(&bytes, &file(5)), Some((6, bytes.len() - 6)));
+        assert_eq!(find_whole(&bytes[..bytes.len() - 1], &file(5)), None);
     }
 
     #[test]
-    fn a_file_header_is_read_back_or_told_apart() {
-        let header = FileHeader { number: 3, salt: 4 };
-        let bytes = header.encode();
-        assert_eq!(FileHeader::decode(&bytes), Ok(header));
-        assert_eq!(FileHeader::decode(&[]), Err(BadHeader::Empty));
-        assert_eq!(FileHeader::decode(&[0; 64]), Err(BadHeader::Empty));
-        assert_eq!(FileHeader::decode(&bytes[..20]), Err(BadHeader::Damaged));
-        let mut newer = bytes;
-        newer[8] = 2;
-        assert_eq!(FileHeader::decode(&newer), Err(BadHeader::Version(2)));
-        let mut flipped = bytes;
-        flipped[30] ^= 1;
-        assert_eq!(FileHeader::decode(&flipped), Err(BadHeader::Damaged));
+    fn the_writes_of_a_broken_frame_are_named_as_far_as_they_are_legible() {
+        let mut bytes = Vec::new();
+        encode(&batch(), Revision(10), 0, &file(5), &mut bytes);
+        bytes[0] = 0;
+        let revisions = |bytes: &[u8]| -> Vec<u64> {
+            let records = legible(&Bytes::copy_from_slice(bytes), &file(5));
+            records.iter().map(|record| record.revision.0).collect()
+        };
+        assert_eq!(revisions(&bytes), [11, 12]);
+        assert_eq!(revisions(&bytes[..bytes.len() - 2]), [11]);
+        assert_eq!(revisions(&[0; 500]), [0; 0]);
     }
 }

@@ -13,7 +13,7 @@ use planesmith_store::{Alarm, AlarmKind, Alarms, Revision};
 use crate::disk::{Disk, SyncFault};
 use crate::folder::Folder;
 use crate::generation::{Generations, Made};
-use crate::journal::{self, Journal, Sealed};
+use crate::journal::{self, Journal, Recovery, Sealed};
 use crate::merge::Merge;
 use crate::space::Space;
 use crate::worker::{Outcome, Worker, other};
@@ -31,6 +31,9 @@ const MAX_RETRY: Duration = Duration::from_secs(300);
 /// Bytes of journal files that are worth a merge, however small the state is. Reading them at a start takes 0.2 s.
 const WORTHWHILE: u64 = 64 << 20;
 
+/// Bytes of a journal file. The smaller the files, the sooner their space comes back; each costs three more syncs.
+const FILE_SIZE: u64 = 8 << 20;
+
 /// A merge does not wait for files that take more than this part of the free space.
 const PART_OF_FREE: u64 = 8;
 
@@ -42,6 +45,8 @@ const LOADING: usize = 64;
 pub struct SledLog {
     path: PathBuf,
     disk: Disk,
+    accepts_loss: bool,
+    file_size: u64,
     space: Space,
     worthwhile: u64,
     /// `None` once closed: another process may then use it.
@@ -134,6 +139,8 @@ impl SledLog {
         Ok(Self {
             path: path.to_owned(),
             disk,
+            accepts_loss: false,
+            file_size: FILE_SIZE,
             space: Space::of(path)?,
             worthwhile: WORTHWHILE,
             folder: Mutex::new(Some(folder)),
@@ -145,12 +152,33 @@ impl SledLog {
         })
     }
 
+    /// With `accepts`, opens a store whose journal is damaged without the acknowledged writes that cannot be read any more,
+    /// and without those behind them. They are logged, and the damaged files are put aside. Clients may have seen
+    /// their revisions, so the next revision is much larger, and history starts anew. Default: such a store does not open.
+    #[must_use]
+    pub fn accepting_loss(self, accepts: bool) -> Self {
+        Self {
+            accepts_loss: accepts,
+            ..self
+        }
+    }
+
     /// Settles history once its journal files have so many bytes, instead of 64 MB: tests do not write as much.
     #[doc(hidden)]
     #[must_use]
     pub fn settling_at(self, bytes: u64) -> Self {
         Self {
             worthwhile: bytes,
+            ..self
+        }
+    }
+
+    /// Starts a new journal file after so many bytes, instead of 8 MB: tests do not write as much.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn rolling_at(self, bytes: u64) -> Self {
+        Self {
+            file_size: bytes,
             ..self
         }
     }
@@ -263,18 +291,27 @@ impl Log for SledLog {
         let generations = &settling.as_mut().ok_or_else(|| self.closed())?.generations;
         load_generation(generations, loader)?;
         let through = generations.through();
-        let journal = {
-            let visit = |mut batch: Batch| {
-                batch.records = batch.records.into_iter().map(detached).collect();
-                loader.batch(batch);
-            };
-            let (disk, space) = (self.disk.clone(), self.space.clone());
-            Journal::open(&self.journal_folder(), disk, space, through, visit)?
+        let visit = |mut batch: Batch| {
+            batch.records = batch.records.into_iter().map(detached).collect();
+            loader.batch(batch);
         };
-        let last = journal.last().max(through);
+        let recovery = Recovery {
+            root: &self.path,
+            disk: self.disk.clone(),
+            space: self.space.clone(),
+            settled: through,
+            file_size: self.file_size,
+            format: lock(&self.folder).as_ref().ok_or_else(|| self.closed())?.format(),
+            accepts_loss: self.accepts_loss,
+        };
+        let journal = recovery.open(visit)?;
+        let opened = Opened {
+            floor: through.max(journal.floor()),
+            last: journal.last().max(through),
+        };
         self.note_size(&journal);
         *lock(&self.journal) = Some(journal);
-        Ok(Opened { floor: through, last })
+        Ok(opened)
     }
 
     fn append(&self, batch: &Batch) -> Result<(), LogError> {
@@ -287,6 +324,10 @@ impl Log for SledLog {
             Err(LogError::Full) => {
                 let reason = "the disk is full; writes are refused until there is space";
                 self.alarms.raise(AlarmKind::NoSpace, reason, &self.path.display());
+            }
+            Err(LogError::ReadOnly(reason)) => {
+                let reason = format!("no writes are accepted until the next start: {reason}");
+                self.alarms.raise(AlarmKind::ReadOnly, reason, &self.path.display());
             }
             Err(_) => {}
         }

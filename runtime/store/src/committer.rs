@@ -114,6 +114,9 @@ impl Drop for Abandon {
 fn refusal(error: &LogError) -> WriteError {
     match error {
         LogError::Full => WriteError::Full,
-        LogError::Unreadable(_) | LogError::InUse(_) | LogError::Io { .. } => WriteError::Io(error.to_string().into()),
+        LogError::ReadOnly(reason) => WriteError::ReadOnly(reason.as_str().into()),
+        LogError::Unreadable(_) | LogError::DataLoss(_) | LogError::InUse(_) | LogError::Io { .. } => {
+            WriteError::Io(error.to_string().into())
+        }
     }
 }

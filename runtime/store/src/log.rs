@@ -140,6 +140,12 @@ pub enum LogError {
     /// The data cannot be read; the text names the folder and says what to do.
     #[error("{0}")]
     Unreadable(String),
+    /// Acknowledged writes cannot be read any more; the text names the file, the byte, and what is legible of the writes.
+    #[error("{0}")]
+    DataLoss(String),
+    /// The disk failed too often: nothing is written until the next start. The text is the cause, in words for clients.
+    #[error("no writes are accepted until the next start: {0}")]
+    ReadOnly(String),
     /// Somebody else uses the data; the text names the folder.
     #[error("{0}")]
     InUse(String),
@@ -160,7 +166,8 @@ impl LogError {
     pub fn reason(&self) -> String {
         match self {
             Self::Full => "the disk is full".to_owned(),
-            Self::Unreadable(_) => "the data cannot be read".to_owned(),
+            Self::Unreadable(_) | Self::DataLoss(_) => "the data cannot be read".to_owned(),
+            Self::ReadOnly(reason) => reason.clone(),
             Self::InUse(_) => "the data is used by somebody else".to_owned(),
             // The operating system's own words name no file; those of others may.
             Self::Io { source, .. } if source.raw_os_error().is_some() => source.to_string(),

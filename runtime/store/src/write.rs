@@ -111,6 +111,9 @@ pub enum WriteError {
     /// The store is closed, or closing.
     #[error("the store is closed")]
     Closed,
+    /// The disk failed too often: nothing is written until the next start. The text is the cause.
+    #[error("the store accepts no writes until it is started again: {0}")]
+    ReadOnly(Arc<str>),
     /// The disk failed. Whether the write happened is known only after the next start.
     #[error("the store could not write: {0}")]
     Io(Arc<str>),

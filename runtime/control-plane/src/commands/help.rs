@@ -66,7 +66,10 @@ const SECTIONS: [(&str, &[&str]); 9] = [
         "What happens, for people and machines",
         &["audit_", "logging_", "slow_", "tracing_", "verbosity"],
     ),
-    ("Storage and controllers", &["controllers", "data_dir", "storage"]),
+    (
+        "Storage and controllers",
+        &["controllers", "data_dir", "storage", "store_"],
+    ),
 ];
 
 /// Puts the flags below their titles.

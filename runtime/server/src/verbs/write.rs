@@ -481,6 +481,8 @@ pub(crate) fn store_failure(error: &WriteError) -> ApiError {
         WriteError::Full => ApiError::storage_full(),
         WriteError::TooLarge { limit, .. } => ApiError::too_large(&format!("limit is {limit}")),
         WriteError::Closed => ApiError::service_unavailable("the store is closed"),
+        // The error names no file, and only who runs the server can mend it.
+        WriteError::ReadOnly(_) => ApiError::internal(error.to_string()),
         WriteError::Io(_) => ApiError::internal("the store could not write"),
         WriteError::Conflict { .. } => ApiError::internal("the store refused the write"),
     }

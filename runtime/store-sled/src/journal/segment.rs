@@ -1,7 +1,8 @@
-//! One journal file.
+//! The file that frames are appended to.
 
 use std::fs::{File, OpenOptions};
-use std::io::{ErrorKind, Read};
+use std::io::ErrorKind;
+use std::ops::Range;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
@@ -9,13 +10,55 @@ use bytes::Bytes;
 use planesmith_store::Revision;
 use planesmith_store::log::{Batch, LogError};
 
+use super::content::PlacedFrame;
 use crate::disk::Disk;
-use crate::folder::{create_file, damaged, failed, unknown_format};
-use crate::frame::{self, BadHeader, FileHeader, Frame, HEADER};
+use crate::folder::{damaged, failed};
+use crate::frame::{self, FileHeader, Frame};
 
 /// Bytes that are written ahead of the frames. Overwriting what the file already has makes an
 /// `fdatasync` cheaper by a third: the file system has nothing to note.
 const AHEAD: u64 = 512 << 10;
+
+/// File systems write blocks of up to so many bytes. A block whose write failed may be broken as a whole.
+const BLOCK: u64 = 64 << 10;
+
+/// Where the frames of a file end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Position {
+    /// Behind the last frame.
+    pub(super) end: u64,
+    /// The last revision.
+    pub(super) last: Revision,
+    /// The same for the last frame that ends in front of the block of `end`, which appending writes anew.
+    pub(super) safe_end: u64,
+    pub(super) safe_last: Revision,
+}
+
+impl Position {
+    /// The position behind the header of a file.
+    pub(super) fn start(header: &FileHeader, last: Revision) -> Self {
+        let end = header.length() as u64;
+        Self {
+            end,
+            last,
+            safe_end: end,
+            safe_last: last,
+        }
+    }
+
+    /// Moves behind the next frame.
+    pub(super) fn advance(&mut self, end: u64, last: Revision) {
+        if end / BLOCK > self.end / BLOCK {
+            (self.safe_end, self.safe_last) = (self.end, self.last);
+        }
+        (self.end, self.last) = (end, last);
+    }
+}
+
+/// The start of the block at `position`.
+pub(super) fn block(position: u64) -> u64 {
+    position - position % BLOCK
+}
 
 /// The file that frames are appended to.
 #[derive(Debug)]
@@ -24,114 +67,102 @@ pub(super) struct Segment {
     path: PathBuf,
     disk: Disk,
     header: FileHeader,
-    /// Behind the last frame.
-    end: u64,
-    /// Bytes that the file has.
+    position: Position,
+    /// Bytes that the file has, and of these the ones that are on the disk. Zeros follow the frames.
     allocated: u64,
-    /// The bytes behind `end` may look like a frame that was refused.
-    tainted: bool,
+    durable: u64,
+    /// Bytes up to here may look like a frame that was refused.
+    dirty: Option<u64>,
 }
 
-pub(super) fn path(folder: &Path, number: u64) -> PathBuf {
-    folder.join(format!("{number:010}.journal"))
+/// Why a frame was not appended.
+#[derive(Debug)]
+pub(super) enum AppendError {
+    /// There is no space. What was there stays as it is.
+    Refused(LogError),
+    /// The disk failed: nobody knows what it has of the block that was written.
+    Untrusted(LogError),
 }
 
 impl Segment {
-    /// Makes the file `number`; durable, with its name, when this returns.
-    pub(super) fn create(folder: &Path, number: u64, salt: u64, disk: &Disk) -> Result<Self, LogError> {
-        let path = path(folder, number);
-        let header = FileHeader { number, salt };
-        let file = create_file(&path)?;
-        let end = HEADER as u64;
-        let mut segment = Self {
+    /// The file that has the header and the frames of `content`, all durable.
+    pub(super) fn new(file: File, path: PathBuf, disk: Disk, header: FileHeader, position: Position) -> Self {
+        Self {
             file,
             path,
-            disk: disk.clone(),
+            disk,
             header,
-            end,
-            allocated: 0,
-            tainted: false,
-        };
-        let written = segment.start(folder);
-        if written.is_err() {
-            // Without its header the file would be taken for an unfinished one anyway.
-            let _ = std::fs::remove_file(&segment.path);
+            position,
+            allocated: position.end,
+            durable: position.end,
+            dirty: None,
         }
-        written.map(|()| segment)
     }
 
-    fn start(&mut self, folder: &Path) -> Result<(), LogError> {
-        self.file
-            .write_all_at(&self.header.encode(), 0)
-            .map_err(failed("write", &self.path))?;
-        self.allocated = self.end;
-        let synced = self.disk.sync_all(&self.file, &self.path);
-        synced.map_err(failed("sync", &self.path))?;
-        self.disk.sync_folder(folder)
+    /// Goes on with a file that has frames up to `position`, zeros behind them, and is durable.
+    pub(super) fn reopen(path: &Path, disk: Disk, header: FileHeader, position: Position) -> Result<Self, LogError> {
+        let opened = OpenOptions::new().read(true).write(true).open(path);
+        let file = opened.map_err(failed("open", path))?;
+        let length = file.metadata().map_err(failed("read", path))?.len();
+        let mut segment = Self::new(file, path.to_owned(), disk, header, position);
+        (segment.allocated, segment.durable) = (length, length);
+        Ok(segment)
     }
 
-    /// Goes on with a file that has frames up to `end`.
-    pub(super) fn reopen(path: &Path, header: FileHeader, end: u64, disk: &Disk) -> Result<Self, LogError> {
-        let file = OpenOptions::new()
-            .read(true)
-            .write(true)
-            .open(path)
-            .map_err(failed("open", path))?;
-        let allocated = file.metadata().map_err(failed("read", path))?.len();
-        // What is behind the end may be a frame that was cut off by a crash.
-        Ok(Self {
-            file,
-            path: path.to_owned(),
-            disk: disk.clone(),
-            header,
-            end,
-            allocated,
-            tainted: true,
-        })
+    pub(super) fn header(&self) -> &FileHeader {
+        &self.header
     }
 
-    pub(super) fn header(&self) -> FileHeader {
-        self.header
+    pub(super) fn position(&self) -> Position {
+        self.position
     }
 
-    pub(super) fn end(&self) -> u64 {
-        self.end
+    /// Bytes that the file is known to have on the disk.
+    pub(super) fn durable(&self) -> u64 {
+        self.durable
     }
 
     /// Bytes by which the file grows when a frame of `length` bytes is appended.
     pub(super) fn growth(&self, length: usize) -> u64 {
-        let allocated = if self.tainted { self.end } else { self.allocated };
-        let end = self.end + length as u64;
+        let allocated = if self.dirty.is_some() {
+            self.durable
+        } else {
+            self.allocated
+        };
+        let end = self.position.end + length as u64;
         if end > allocated { end + AHEAD - allocated } else { 0 }
     }
 
-    /// Writes `frame` and makes it durable. On an error, what was there stays as it is, and the
-    /// frame is removed as well as the disk allows.
-    pub(super) fn append(&mut self, frame: &[u8]) -> Result<(), LogError> {
+    /// Writes `frame`, which ends with revision `last`, and makes it durable.
+    pub(super) fn append(&mut self, frame: &[u8], last: Revision) -> Result<(), AppendError> {
         self.clean()?;
-        let result = self.write(frame);
-        match result {
-            Ok(()) => {
-                self.end += frame.len() as u64;
-                Ok(())
-            }
-            Err(error) => {
-                self.tainted = true;
+        let end = self.position.end + frame.len() as u64;
+        if let Err(error) = self.write(frame) {
+            self.dirty = Some(end);
+            if is_full(&error) {
                 // Tried again before the next append.
                 let _ = self.clean();
-                Err(failed("write", &self.path)(error))
+                return Err(AppendError::Refused(failed("write", &self.path)(error)));
             }
+            return Err(AppendError::Untrusted(failed("write", &self.path)(error)));
         }
+        if let Err(error) = self.disk.sync_data(&self.file, &self.path) {
+            self.dirty = Some(end);
+            return Err(AppendError::Untrusted(failed("sync", &self.path)(error)));
+        }
+        self.durable = self.allocated;
+        self.position.advance(end, last);
+        Ok(())
     }
 
     fn write(&mut self, frame: &[u8]) -> std::io::Result<()> {
-        let end = self.end + frame.len() as u64;
+        let end = self.position.end + frame.len() as u64;
         if end > self.allocated {
             self.extend(end - self.allocated + AHEAD)?;
         }
-        self.file.write_all_at(frame, self.end)?;
+        self.file.write_all_at(frame, self.position.end)?;
         self.allocated = self.allocated.max(end);
-        self.disk.sync_data(&self.file, &self.path)
+        Ok(())
     }
 
     /// Writes zeros ahead, if there is space for them.
@@ -148,78 +179,113 @@ impl Segment {
         }
     }
 
-    /// Removes what is behind the last frame, so that it cannot be read as one.
-    fn clean(&mut self) -> Result<(), LogError> {
-        if !self.tainted {
+    /// Removes what a refused frame left, so that it cannot be read as one.
+    fn clean(&mut self) -> Result<(), AppendError> {
+        let Some(dirty) = self.dirty else {
             return Ok(());
+        };
+        let end = self.position.end;
+        // The frames say that the file has at least the bytes that are durable.
+        let zeros = vec![0; usize::try_from(dirty.min(self.durable).saturating_sub(end)).unwrap_or_default()];
+        let cut = self.file.set_len(self.durable);
+        if let Err(error) = cut.and_then(|()| self.file.write_all_at(&zeros, end)) {
+            let is_full = is_full(&error);
+            let error = failed("repair", &self.path)(error);
+            return Err(if is_full {
+                AppendError::Refused(error)
+            } else {
+                AppendError::Untrusted(error)
+            });
         }
-        let cut = self.file.set_len(self.end);
-        let cleaned = cut.and_then(|()| self.disk.sync_data(&self.file, &self.path));
-        cleaned.map_err(failed("repair", &self.path))?;
-        self.allocated = self.end;
-        self.tainted = false;
+        let synced = self.disk.sync_data(&self.file, &self.path);
+        synced.map_err(|error| AppendError::Untrusted(failed("sync", &self.path)(error)))?;
+        self.allocated = self.durable;
+        self.dirty = None;
         Ok(())
     }
 
-    /// Gives back what was written ahead.
-    pub(super) fn seal(&mut self) -> Result<(), LogError> {
-        self.tainted = true;
-        self.clean()
+    /// The frames that share a block with the end of the file.
+    pub(super) fn unsafe_frames(&self) -> Result<Vec<(Batch, Revision)>, LogError> {
+        let Position { safe_end, end, .. } = self.position;
+        let mut bytes = vec![0; usize::try_from(end - safe_end).unwrap_or_default()];
+        let read = self.file.read_exact_at(&mut bytes, safe_end);
+        read.map_err(failed("read", &self.path))?;
+        let mut rest = Bytes::from(bytes);
+        let mut frames = Vec::new();
+        while !rest.is_empty() {
+            let Frame::Whole(whole) = frame::decode(&rest, &self.header) else {
+                return Err(damaged(&self.path, "its last frames cannot be read back"));
+            };
+            rest = rest.slice(whole.length..);
+            frames.push((whole.batch, whole.previous));
+        }
+        Ok(frames)
+    }
+
+    /// Gives back what is behind `end`: the next file says that nothing there counts.
+    pub(super) fn truncate(&self, end: u64) {
+        if let Err(error) = self.file.set_len(end) {
+            tracing::debug!(path = %self.path.display(), %error, "space behind the end of a journal file is not given back");
+        }
     }
 }
 
-/// What a journal file holds.
-#[derive(Debug)]
-pub(super) struct Content {
-    pub(super) header: FileHeader,
-    pub(super) frames: Vec<(Batch, Revision)>,
-    /// Behind the last frame.
-    pub(super) end: u64,
+/// Makes durable what was found in a file, though it may never have been synced, or its sync may have failed. `bytes` is
+/// what the file has now, `unsynced` the frames that may not be on the disk; with `clear`, zeros take the place of what is
+/// behind these.
+pub(super) fn secure(
+    path: &Path,
+    bytes: &Bytes,
+    unsynced: Range<u64>,
+    clear: bool,
+    disk: &Disk,
+) -> Result<(), LogError> {
+    let opened = OpenOptions::new().read(true).write(true).open(path);
+    let file = opened.map_err(failed("open", path))?;
+    let place = |position: u64| usize::try_from(position).unwrap_or(usize::MAX).min(bytes.len());
+    let Range { start, end } = unsynced;
+    let rest = if clear { &bytes[place(end)..] } else { &[] };
+    let dirty = rest.iter().rposition(|byte| *byte != 0).map_or(0, |last| last + 1);
+    // Written again, as a failed sync leaves pages that no later sync writes.
+    let again = file.write_all_at(&bytes[place(start)..place(end)], start);
+    let cleared = again.and_then(|()| file.write_all_at(&vec![0; dirty], end));
+    let synced = cleared.and_then(|()| disk.sync_all(&file, path));
+    synced.map_err(failed("sync", path))
 }
 
-/// Reads a whole file; `None` when it was being created and holds nothing.
-///
-/// `last` tells whether it is the last one: only there may a frame be unfinished.
-pub(super) fn read(path: &Path, number: u64, last: bool) -> Result<Option<Content>, LogError> {
-    let mut bytes = Vec::new();
-    let mut file = File::open(path).map_err(failed("open", path))?;
-    file.read_to_end(&mut bytes).map_err(failed("read", path))?;
-    let bytes = Bytes::from(bytes);
-    let header = match FileHeader::decode(&bytes) {
-        Ok(header) if header.number == number => header,
-        Ok(header) => {
-            return Err(damaged(path, &format!("it says that it is file {}", header.number)));
+/// The position behind `frames`.
+pub(super) fn position_behind(header: &FileHeader, start: Revision, frames: &[PlacedFrame]) -> Position {
+    let mut position = Position::start(header, start);
+    for frame in frames {
+        position.advance(frame.end, frame.last());
+    }
+    position
+}
+
+fn is_full(error: &std::io::Error) -> bool {
+    matches!(error.kind(), ErrorKind::StorageFull | ErrorKind::QuotaExceeded)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::frame::Follows;
+
+    #[test]
+    fn frames_in_the_block_of_the_end_are_not_safe() {
+        let header = FileHeader::new(1, 1, Follows::default());
+        let mut position = Position::start(&header, Revision(4));
+        let mut safe = Vec::new();
+        for (end, last) in [
+            (1000, 5),
+            (BLOCK, 6),
+            (BLOCK + 10, 7),
+            (3 * BLOCK + 1, 8),
+            (3 * BLOCK + 2, 9),
+        ] {
+            position.advance(end, Revision(last));
+            safe.push((position.safe_end, position.safe_last.0));
         }
-        Err(BadHeader::Empty) if last => return Ok(None),
-        Err(BadHeader::Version(version)) => return Err(unknown_format(path, &version.to_string(), "1")),
-        Err(BadHeader::Empty | BadHeader::Damaged) => {
-            return Err(damaged(path, "it does not start like a journal"));
-        }
-    };
-    let mut content = Content {
-        header,
-        frames: Vec::new(),
-        end: HEADER as u64,
-    };
-    let mut rest = bytes.slice(HEADER..);
-    loop {
-        match frame::decode(&rest, header.salt) {
-            Frame::Whole {
-                batch,
-                previous,
-                length,
-            } => {
-                content.frames.push((batch, previous));
-                content.end += length as u64;
-                rest = rest.slice(length..);
-            }
-            Frame::End => return Ok(Some(content)),
-            Frame::Broken if last && !frame::whole_frame_follows(&rest, header.salt) => {
-                return Ok(Some(content));
-            }
-            Frame::Broken => {
-                return Err(damaged(path, &format!("the frame at byte {} is broken", content.end)));
-            }
-        }
+        assert_eq!(safe, [(64, 4), (1000, 5), (1000, 5), (BLOCK + 10, 7), (BLOCK + 10, 7)]);
     }
 }

@@ -9,7 +9,10 @@ use planesmith_store::{Collection, Expect, ListQuery, Revision, StorageOptions};
 
 use crate::open;
 
-fn shown(things: &Collection) -> Vec<String> {
+/// What disks write as a whole.
+const SECTOR: u64 = 512;
+
+pub(crate) fn shown(things: &Collection) -> Vec<String> {
     things
         .list(&ListQuery::all(THINGS))
         .unwrap()
@@ -19,31 +22,51 @@ fn shown(things: &Collection) -> Vec<String> {
         .collect()
 }
 
-/// A store, and after each write the synced length of its journal and its state.
-async fn written(folder: &Path) -> Vec<(u64, Vec<String>)> {
+/// What was there after a write.
+pub(crate) struct Point {
+    /// Bytes of the journal up to the last frame.
+    pub(crate) end: u64,
+    pub(crate) state: Vec<String>,
+    pub(crate) mark: Vec<u8>,
+}
+
+impl Point {
+    fn now(folder: &Path, end: u64, things: &Collection) -> Self {
+        Self {
+            end,
+            state: shown(things),
+            mark: std::fs::read(folder.join("mark")).unwrap(),
+        }
+    }
+}
+
+/// A store that was not closed, and what was there after each write. Every third write takes several sectors.
+pub(crate) async fn written(folder: &Path) -> Vec<Point> {
     let (storage, things) = open(folder, &StorageOptions::default());
-    let mut points = vec![(storage.stats().disk_bytes, Vec::new())];
+    let mut points = vec![Point::now(folder, storage.stats().disk_bytes, &things)];
     for number in 0..12 {
         let name = format!("n{}", number % 5);
         if number % 4 == 3 {
             delete(&things, &name, Expect::Any).await.ok();
         } else {
-            set(&things, &name, &format!("w{number}")).await;
+            let length = if number % 3 == 0 { 1500 } else { 1 };
+            set(&things, &name, &format!("w{number}{}", "x".repeat(length))).await;
         }
-        points.push((storage.stats().disk_bytes, shown(&things)));
+        points.push(Point::now(folder, storage.stats().disk_bytes, &things));
     }
     // Not closed: what was written ahead is still there, as after a crash.
     std::mem::forget(storage);
     points
 }
 
-/// A copy of the store in `folder`, with its journal changed by `change`.
-fn copy(folder: &Path, change: impl FnOnce(&File)) -> (tempfile::TempDir, PathBuf) {
+/// A copy of the store in `folder` as it was when the mark was that of `point`, with its journal changed by `change`.
+pub(crate) fn copy(folder: &Path, point: &Point, change: impl FnOnce(&File)) -> (tempfile::TempDir, PathBuf) {
     let temporary = tempfile::tempdir().unwrap();
     let copy = temporary.path().join("store");
     copy_folder(folder, &copy);
+    std::fs::write(copy.join("mark"), &point.mark).unwrap();
     let journal = copy.join("journal/0000000001.journal");
-    change(&OpenOptions::new().write(true).open(journal).unwrap());
+    change(&OpenOptions::new().read(true).write(true).open(journal).unwrap());
     (temporary, copy)
 }
 
@@ -59,43 +82,64 @@ pub(crate) fn copy_folder(from: &Path, to: &Path) {
     }
 }
 
+/// Overwrites a part of a file with zeros.
+pub(crate) fn zero(file: &File, from: u64, to: u64) {
+    let zeros = vec![0; usize::try_from(to.saturating_sub(from)).unwrap()];
+    file.write_all_at(&zeros, from).unwrap();
+}
+
+/// Opens the copy of a store, which has to show `state`, and goes on with it.
+async fn check(copy: &Path, state: &[String], what: &str) {
+    let (storage, things) = open(copy, &StorageOptions::default());
+    assert_eq!(shown(&things), state, "{what}");
+    // Life goes on, on top of the rest.
+    let revision = set(&things, "new", "one").await.revision();
+    storage.close().await;
+    drop((storage, things));
+    let (storage, things) = open(copy, &StorageOptions::default());
+    assert_eq!(storage.revision(), revision, "{what}");
+    assert!(shown(&things).contains(&format!("new=one@{revision}")), "{what}");
+}
+
 #[tokio::test]
 async fn whatever_is_left_of_the_unsynced_tail_the_synced_writes_are_there() {
     let temporary = tempfile::tempdir().unwrap();
     let folder = temporary.path().join("store");
     let points = written(&folder).await;
-    for pair in points.windows(2) {
-        let [(synced, state), (next, _)] = pair else {
+    let length = std::fs::metadata(folder.join("journal/0000000001.journal"))
+        .unwrap()
+        .len();
+    // Some deletions find nothing to delete.
+    for pair in points.windows(2).filter(|pair| pair[0].end < pair[1].end) {
+        let [Point { end: synced, state, .. }, Point { end: next, .. }] = pair else {
             unreachable!("windows of two")
         };
-        let cuts = [*synced, synced + 1, synced + 16, (synced + next) / 2, next - 1];
-        for cut in cuts.into_iter().filter(|cut| (synced..next).contains(&cut)) {
-            type Damage = fn(&File, u64);
-            let damages: [Damage; 3] = [
-                |file, cut| file.set_len(cut).unwrap(),
-                |file, cut| file.write_all_at(&vec![0; 4096], cut).unwrap(),
-                |file, cut| {
-                    file.set_len(cut).unwrap();
-                    file.write_all_at(&[0xa5; 700], cut).unwrap();
-                },
-            ];
-            for damage in damages {
-                // Damage goes to the end, so that nothing whole follows.
-                let (_temporary, copy) = copy(&folder, |file| {
-                    file.set_len(*next).unwrap();
-                    damage(file, cut);
-                });
-                let (storage, things) = open(&copy, &StorageOptions::default());
-                assert_eq!(&shown(&things), state, "cut at {cut}, synced up to {synced}");
-                // Life goes on, on top of the rest.
-                let revision = set(&things, "new", "one").await.revision();
-                storage.close().await;
-                drop((storage, things));
-                let (storage, things) = open(&copy, &StorageOptions::default());
-                assert_eq!(storage.revision(), revision);
-                assert!(shown(&things).contains(&format!("new=one@{revision}")));
-            }
+        let sectors = (synced / SECTOR..=(next - 1) / SECTOR).map(|sector| {
+            let start = sector * SECTOR;
+            start.max(*synced)..(start + SECTOR).min(*next)
+        });
+        let mut lost: Vec<_> = sectors.collect();
+        // A frame that was written up to some byte, as some memory does.
+        lost.extend([*synced, synced + 1, synced + 16, (synced + next) / 2, next - 1].map(|cut| cut..*next));
+        for range in lost {
+            let (_temporary, copy) = copy(&folder, &pair[0], |file| {
+                zero(file, *next, length);
+                zero(file, range.start, range.end);
+            });
+            check(&copy, state, &format!("without {range:?}, synced up to {synced}")).await;
         }
+    }
+}
+
+#[tokio::test]
+async fn a_file_that_had_not_grown_yet_is_torn() {
+    let temporary = tempfile::tempdir().unwrap();
+    let folder = temporary.path().join("store");
+    let points = written(&folder).await;
+    // Only the first frame makes the file longer.
+    for length in [points[0].end, points[0].end + 1, points[0].end + 60, points[1].end - 1] {
+        let (_temporary, copy) = copy(&folder, &points[0], |file| file.set_len(length).unwrap());
+        check(&copy, &[], &format!("{length} bytes")).await;
     }
 }
 
@@ -104,11 +148,12 @@ async fn a_crash_while_a_journal_file_is_made_leaves_nothing() {
     let temporary = tempfile::tempdir().unwrap();
     let folder = temporary.path().join("store");
     let points = written(&folder).await;
-    for content in [Vec::new(), vec![0; 10], vec![0; 4096]] {
-        let (_temporary, copy) = copy(&folder, |_| {});
-        std::fs::write(copy.join("journal/0000000002.journal"), content).unwrap();
+    for content in [Vec::new(), vec![0; 10], vec![0xa5; 4096]] {
+        let last = points.last().unwrap();
+        let (_temporary, copy) = copy(&folder, last, |_| {});
+        std::fs::write(copy.join("journal/spare.new"), content).unwrap();
         let (storage, things) = open(&copy, &StorageOptions::default());
-        assert_eq!(Some(&shown(&things)), points.last().map(|(_, state)| state));
+        assert_eq!(shown(&things), last.state);
         assert!(storage.revision() > Revision::ZERO);
     }
 }

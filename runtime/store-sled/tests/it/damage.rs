@@ -19,7 +19,7 @@ impl Loader for Nobody {
 }
 
 /// Why the store in `folder` does not open.
-fn refusal(folder: &Path) -> String {
+pub(crate) fn refusal(folder: &Path) -> String {
     let loaded = SledLog::open(folder).and_then(|log| log.load(&mut Nobody));
     loaded.expect_err("the store does not open").to_string()
 }
@@ -50,12 +50,15 @@ async fn a_newer_format_is_refused() {
     let folder = temporary.path().join("store");
     filled(&folder).await;
     let newest = folder.join("journal/0000000002.journal");
-    let file = std::fs::OpenOptions::new().write(true).open(&newest).unwrap();
-    file.write_all_at(&[2], 8).unwrap();
-    let advice = "this program knows 1; run the version of the program that wrote it, or choose another folder";
+    let mut newer = std::fs::read(&newest).unwrap();
+    newer[8] = 3;
+    let checksum = crc32fast::hash(&[&newer[..12], &newer[16..64]].concat());
+    newer[12..16].copy_from_slice(&checksum.to_le_bytes());
+    std::fs::write(&newest, newer).unwrap();
+    let advice = "this program knows 2; run the version of the program that wrote it, or choose another folder";
     assert_eq!(
         refusal(&folder),
-        format!("{} has the store format 2, {advice}", newest.display())
+        format!("{} has the store format 3, {advice}", newest.display())
     );
     std::fs::write(folder.join("format"), "planesmith-store 7\n").unwrap();
     assert_eq!(
@@ -69,19 +72,17 @@ async fn a_damaged_journal_is_refused() {
     let temporary = tempfile::tempdir().unwrap();
     let folder = temporary.path().join("store");
     filled(&folder).await;
-    let advice = "restore the store's folder from a backup, or move it away to start empty";
-
-    // A broken frame in front of a whole one is no unfinished write.
     let newest = folder.join("journal/0000000002.journal");
     let file = std::fs::OpenOptions::new().write(true).open(&newest).unwrap();
     let original = std::fs::read(&newest).unwrap();
     file.write_all_at(b"y", 500_000).unwrap();
-    let what = "is damaged: the frame at byte 32 is broken";
-    assert_eq!(refusal(&folder), format!("{} {what}; {advice}", newest.display()));
+    let expected = "is damaged: the frame at byte 64 is broken; the writes after revision 8 are concerned, up to revision 12 \
+        at least, legible are 9 of /registry/things/n2, 10 of /registry/things/n0, 11 of /registry/things/n1, 12 of \
+        /registry/things/n2; restore the store's folder from a backup";
+    assert_eq!(refusal(&folder), format!("{} {expected}", newest.display()));
 
     file.write_all_at(b"no journal", 0).unwrap();
-    let what = "is damaged: it does not start like a journal";
-    assert_eq!(refusal(&folder), format!("{} {what}; {advice}", newest.display()));
+    assert!(refusal(&folder).contains("02.journal is damaged: it does not start like a journal at byte 0; the writes"));
 
     std::fs::write(&newest, &original).unwrap();
     std::fs::copy(&newest, folder.join("journal/0000000003.journal")).unwrap();
@@ -96,11 +97,8 @@ async fn a_damaged_journal_is_refused() {
 
     std::fs::remove_file(folder.join("journal/0000000004.journal")).unwrap();
     std::fs::remove_file(&newest).unwrap();
-    let journal = folder.join("journal");
-    assert_eq!(
-        refusal(&folder),
-        format!("{} is damaged: the newest file is missing; {advice}", journal.display())
-    );
+    let expected = "is damaged: it is missing; the writes after revision 8 are concerned, up to revision 12 at least;";
+    assert!(refusal(&folder).contains(&format!("{} {expected}", newest.display())));
 }
 
 #[tokio::test]
@@ -143,7 +141,12 @@ async fn a_damaged_state_is_refused() {
     std::fs::rename(&state, &elsewhere).unwrap();
     assert!(refusal(&folder).contains("it says that it is the state at revision 8"));
     std::fs::rename(&elsewhere, temporary.path().join("moved")).unwrap();
-    assert!(refusal(&folder).contains("it goes on after revision 8, but 0 is the last known"));
+    assert!(refusal(&folder).contains("02.journal is damaged: the file 0000000001.journal before it is missing"));
+    let accepted = SledLog::open(&folder).unwrap().accepting_loss(true).load(&mut Nobody);
+    let accepted = accepted
+        .expect_err("a lost state is no loss of the journal")
+        .to_string();
+    assert!(accepted.contains("the file 0000000001.journal before it is missing"));
     std::fs::rename(temporary.path().join("moved"), &state).unwrap();
     let (_storage, things) = open(&folder, &StorageOptions::default());
     assert_eq!(things.stats().entries, 3);

@@ -6,9 +6,13 @@ mod conformance;
 mod crash;
 mod cut;
 mod damage;
+mod descriptors;
+mod disk_faults;
 mod full_disk;
+mod loss;
 mod patience;
 mod power;
+mod upgrade;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

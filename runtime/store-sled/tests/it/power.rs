@@ -1,82 +1,155 @@
-//! A loss of power and `kill -9`, simulated from a trace of system calls.
+//! A loss of power and `kill -9`, again and again, simulated from traces of system calls.
 //!
 //! A child process (this test binary again) writes under `strace`. From the trace, [`disk::Disk`]
 //! knows at every moment what had reached the platter: what `fsync` and `fdatasync` covered, and
-//! nothing else. At many moments the test cuts the power, opens what is left, and looks for every
+//! any part of the rest. At many moments the test cuts the power, opens what is left, and looks for every
 //! write that had been answered by then. So it also proves that syncing comes before answering.
+//! The next child goes on with what one of the cuts left.
 
+mod chance;
 mod disk;
 mod trace;
 
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::Arc;
 
-use planesmith_store::conformance::{THINGS, key, set};
-use planesmith_store::{ListQuery, StorageOptions};
+use planesmith_store::conformance::{THINGS, WordIndex, key, set};
+use planesmith_store::{Collection, ListQuery, Revision, Storage, StorageOptions};
+use planesmith_store_sled::SledLog;
 
-use self::disk::{Disk, Names};
+use self::chance::Chance;
+use self::disk::{Disk, Left};
 use self::trace::Call;
-use crate::open;
 
-/// In the environment of the child: the folder.
+/// In the environment of the child: the folder, and the number of its first write.
 const CHILD: &str = "PLANESMITH_POWER_CHILD";
+/// Children, one after the other.
+const ROUNDS: usize = 3;
 const KEYS: usize = 7;
-/// Enough to fill two journal files, so that each is settled by itself.
-const WRITES: usize = 220;
-const OBJECT: usize = 90_000;
-/// Moments at which the power is cut.
-const CUTS: usize = 20;
+/// Enough to fill some journal files, so that two merges settle them.
+const WRITES: usize = 60;
+const OBJECT: usize = 5000;
+const FILE: u64 = 64 << 10;
+/// Moments of a child at which the power is cut, beside those of a merge.
+const CUTS: usize = 12;
+
+/// What was answered: the newest write of each key, and its revision.
+#[derive(Clone, Debug, Default)]
+struct Answered {
+    writes: BTreeMap<String, usize>,
+    revision: u64,
+}
 
 #[test]
 fn no_answered_write_is_lost_with_the_power() {
-    let temporary = tempfile::tempdir().unwrap();
-    let (folder, log) = (temporary.path().join("traced"), temporary.path().join("trace"));
-    std::fs::create_dir(&folder).unwrap();
+    let mut cuts = Cuts::default();
+    let mut chance = Chance::new(1);
+    let mut folder = temporary();
+    let mut answered = Answered::default();
+    for round in 0..ROUNDS {
+        let next = run(round, folder.path(), answered, &mut cuts, &mut chance);
+        (folder, answered) = next;
+    }
+    println!("{cuts:?}");
+    assert!(cuts.unfinished > 0, "some cuts come while a generation is made");
+    assert!(cuts.both > 0, "some cuts come before the older generation is removed");
+    assert!(cuts.settled > 0, "some cuts come after settling");
+}
+
+/// Runs a child in `folder`, and cuts its power. Returns what one of the cuts left.
+fn run(
+    round: usize,
+    folder: &Path,
+    mut answered: Answered,
+    cuts: &mut Cuts,
+    chance: &mut Chance,
+) -> (tempfile::TempDir, Answered) {
+    let mut disk = Disk::new(folder);
+    let calls = trace(folder, round * WRITES);
+    let answers = calls.iter().filter(|call| matches!(call, Call::Answer { .. })).count();
+    assert_eq!(answers, WRITES, "the trace is complete");
+    let every = calls.len() / CUTS;
+    // Somewhere in the middle, after a few answers.
+    let last = calls.len() / 4 + chance.below(calls.len() / 2);
+    let mut next = None;
+    for (number, call) in calls.into_iter().enumerate() {
+        let is_step = disk.is_step_in(&folder.join("store/state"), &call)
+            || (disk.is_step_in(&folder.join("store"), &call) && chance.one_in(6));
+        match call {
+            Call::Answer { name, number, revision } => {
+                answered.writes.insert(name, number);
+                answered.revision = revision;
+            }
+            call => disk.apply(call),
+        }
+        if is_step || number % every == 0 || number == last {
+            let seed = (round * 1_000_000 + number) as u64;
+            let random = Left::Random(seed);
+            // All of them at some moments; at each step of a merge one, in turns.
+            let others = [Left::Synced, Left::Eager, Left::EagerJournal, Left::Killed];
+            let others = if is_step {
+                &others[number % 4..=number % 4]
+            } else {
+                &others
+            };
+            for left in [random].iter().chain(others) {
+                let copy = temporary();
+                disk.restore(copy.path(), *left);
+                cuts.note(&copy.path().join("store/state"));
+                check(
+                    copy.path(),
+                    &answered,
+                    &format!("round {round}, call {number}, {left:?}"),
+                );
+            }
+            if number == last {
+                let copy = temporary();
+                disk.restore(copy.path(), random);
+                next = Some((copy, answered.clone()));
+            }
+        }
+    }
+    disk.check();
+    next.expect("the last cut is in the middle")
+}
+
+/// A folder in memory, if there is such a place: what is synced does not matter here.
+fn temporary() -> tempfile::TempDir {
+    tempfile::tempdir_in("/dev/shm")
+        .or_else(|_| tempfile::tempdir())
+        .unwrap()
+}
+
+/// Runs a child that writes to `folder`. Returns its calls.
+fn trace(folder: &Path, first: usize) -> Vec<Call> {
+    let temporary = temporary();
+    let log = temporary.path().join("trace");
     let traced = Command::new("strace")
         .args(["-f", "-qq", "-xx", "-s", "16777216", "-e", trace::CALLS, "-o"])
         .arg(&log)
         .arg(std::env::current_exe().unwrap())
         .args(["power::child_writes_under_strace", "--exact", "--nocapture"])
-        .env(CHILD, &folder)
+        .env(CHILD, format!("{first} {}", folder.display()))
         .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .status();
-    if !traced.is_ok_and(|status| status.success()) {
-        println!("skipped: strace is not installed, or may not trace here");
-        return;
-    }
-    let calls = trace::parse(&std::fs::read_to_string(&log).unwrap());
-    let answers = calls.iter().filter(|call| matches!(call, Call::Answer { .. })).count();
-    assert_eq!(answers, WRITES, "the trace is complete");
+        .output();
+    let traced = traced.expect("strace is needed for this test; install it");
+    let errors = String::from_utf8_lossy(&traced.stderr);
+    assert!(
+        traced.status.success(),
+        "strace has to be allowed to trace, and the child to succeed: {errors}"
+    );
+    trace::parse(&std::fs::read_to_string(&log).unwrap())
+}
 
-    let mut disk = Disk::new(&folder);
-    let mut answered = BTreeMap::new();
-    let mut cuts = Cuts::default();
-    let count = calls.len();
-    let every = count / CUTS;
-    for (number, call) in calls.into_iter().enumerate() {
-        let settling = disk.is_step_in(&folder.join("store/state"), &call);
-        match call {
-            Call::Answer { name, number } => {
-                answered.insert(name, number);
-            }
-            call => disk.apply(call),
-        }
-        if settling || number % every == 0 || number % every == every / 3 || number + 1 == count {
-            for names in [Names::Synced, Names::Eager, Names::EagerJournal, Names::Killed] {
-                let copy = tempfile::tempdir().unwrap();
-                disk.restore(copy.path(), names);
-                cuts.note(&copy.path().join("store/state"));
-                check(copy.path(), &answered, number);
-            }
-        }
-    }
-    disk.check();
-    println!("{cuts:?}");
-    assert!(cuts.unfinished > 0, "some cuts come while a generation is made");
-    assert!(cuts.both > 0, "some cuts come before the older generation is removed");
-    assert!(cuts.settled > 0, "some cuts come after settling");
+fn open(folder: &Path, moment: &str) -> (Storage, Arc<Collection>) {
+    let log = SledLog::open(folder).unwrap_or_else(|error| panic!("{moment}: {error}"));
+    let log = log.settling_at(0).rolling_at(FILE);
+    let storage = Storage::open(log, &StorageOptions::default());
+    let storage = storage.unwrap_or_else(|error| panic!("{moment}: {error}"));
+    let things = storage.collection(THINGS, Arc::new(WordIndex));
+    (storage, things)
 }
 
 /// What the cuts left.
@@ -104,14 +177,14 @@ impl Cuts {
 }
 
 /// Opens what the loss of power left, and looks for what was answered.
-fn check(folder: &Path, answered: &BTreeMap<String, usize>, moment: usize) {
-    if answered.is_empty() {
-        // The store may be half made; it still has to open.
-        drop(open(&folder.join("store"), &StorageOptions::default()));
-        return;
-    }
-    let (_storage, things) = open(&folder.join("store"), &StorageOptions::default());
-    for (name, number) in answered {
+fn check(folder: &Path, answered: &Answered, moment: &str) {
+    // The store may be half made; it still has to open.
+    let (storage, things) = open(&folder.join("store"), moment);
+    assert!(
+        storage.revision() >= Revision(answered.revision),
+        "{moment}: a revision can be given away again"
+    );
+    for (name, number) in &answered.writes {
         let found = things.get(&key(name));
         let found = found
             .as_ref()
@@ -120,7 +193,7 @@ fn check(folder: &Path, answered: &BTreeMap<String, usize>, moment: usize) {
         let found: Option<usize> = found.and_then(|(number, _)| number.parse().ok());
         assert!(
             found >= Some(*number),
-            "after call {moment}: {name} is {found:?}, {number} was answered"
+            "{moment}: {name} is {found:?}, {number} was answered"
         );
     }
     assert!(things.list(&ListQuery::all(THINGS)).unwrap().entries.len() <= KEYS);
@@ -129,27 +202,30 @@ fn check(folder: &Path, answered: &BTreeMap<String, usize>, moment: usize) {
 /// Not a test of its own: what [`no_answered_write_is_lost_with_the_power`] runs and traces.
 #[test]
 fn child_writes_under_strace() {
-    let Ok(folder) = std::env::var(CHILD) else {
+    let Ok(arguments) = std::env::var(CHILD) else {
         return;
     };
+    let (first, folder) = arguments.split_once(' ').unwrap();
+    let (first, folder): (usize, PathBuf) = (first.parse().unwrap(), folder.into());
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(1)
         .enable_time()
         .build()
         .unwrap();
     runtime.block_on(async {
-        let (storage, things) = open(&Path::new(&folder).join("store"), &StorageOptions::default());
+        let (storage, things) = open(&folder.join("store"), "in the child");
         let mut compacting = None;
         for number in 0..WRITES {
             let name = format!("n{}", number % KEYS);
-            let written = set(&things, &name, &format!("{number}.{}", "x".repeat(OBJECT))).await;
-            trace::answer(&name, number);
-            if number % 110 == 95 {
+            let word = format!("{}.{}", first + number, "x".repeat(OBJECT));
+            let written = set(&things, &name, &word).await;
+            trace::answer(&name, first + number, written.revision().0);
+            if number % 30 == 20 {
                 // In the background, while writes go on.
                 storage.compact(written.revision());
                 let storage = storage.clone();
                 compacting = Some(tokio::spawn(async move { storage.compacted(written.revision()).await }));
-            } else if number % 110 == 105 {
+            } else if number % 30 == 28 {
                 compacting.take().unwrap().await.unwrap();
             }
         }

@@ -1,62 +1,102 @@
-//! A disk with a cache that a loss of power empties.
+//! A disk with a cache that a loss of power empties, in whole or in part.
 
 use std::collections::{BTreeMap, HashMap};
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
+use super::chance::Chance;
 use super::trace::Call;
 
-/// Which names a loss of power leaves. File systems differ, and both have to be survived.
+/// Disks write sectors whole, though some only lines of memory.
+const SECTOR: usize = 512;
+const LINE: usize = 64;
+
+/// What a loss of power leaves. File systems differ, and all of it has to be survived.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Names {
-    /// Those of each folder's last sync: new files may be missing, removed ones may be back.
+pub(super) enum Left {
+    /// What the last syncs covered: new files may be missing, removed ones may be back.
     Synced,
-    /// The newest: whatever was created, renamed or removed is, before any content.
+    /// Synced content under the newest names: whatever was created, renamed or removed is, before any content.
     Eager,
-    /// The newest in the folder `journal`, those of the last sync elsewhere.
+    /// The newest names in the folder `journal`, those of the last sync elsewhere.
     EagerJournal,
     /// All names and all content: no loss of power, only of the process.
     Killed,
+    /// Any part of what was not synced, names and sectors in any order, some sectors written in part. The number decides.
+    Random(u64),
 }
 
 /// Everything below one folder.
 pub(super) struct Disk {
     root: PathBuf,
+    /// The first is the root.
     files: Vec<File>,
-    /// What each name means now, and what it means after a loss of power.
-    names: BTreeMap<PathBuf, usize>,
-    synced: BTreeMap<PathBuf, usize>,
     open: HashMap<i64, Handle>,
 }
 
-#[derive(Default)]
+#[derive(Clone, Default)]
 struct File {
-    folder: bool,
+    is_folder: bool,
     content: Vec<u8>,
     synced: Vec<u8>,
+    /// The files in a folder, now and after a loss of power.
+    names: BTreeMap<String, usize>,
+    synced_names: BTreeMap<String, usize>,
+    /// What happened to names since the last sync.
+    pending: Vec<NameChange>,
+}
+
+#[derive(Clone)]
+enum NameChange {
+    Add { name: String, file: usize },
+    Remove { name: String },
+    Rename { from: String, to: String, file: usize },
 }
 
 struct Handle {
     file: usize,
     path: PathBuf,
     offset: usize,
-    /// The content, or the names, when a sync began.
-    syncing: Option<(Vec<u8>, BTreeMap<PathBuf, usize>)>,
+    /// What is synced when a sync that began ends.
+    syncing: Option<Syncing>,
+}
+
+struct Syncing {
+    content: Vec<u8>,
+    names: BTreeMap<String, usize>,
+    pending: usize,
 }
 
 impl Disk {
+    /// The disk with what is in `root`, all of it synced.
     pub(super) fn new(root: &Path) -> Self {
-        let folder = File {
-            folder: true,
+        let mut disk = Self {
+            root: root.to_owned(),
+            files: Vec::new(),
+            open: HashMap::new(),
+        };
+        disk.add(root);
+        disk
+    }
+
+    fn add(&mut self, path: &Path) -> usize {
+        let number = self.files.len();
+        self.files.push(File::default());
+        let mut file = File {
+            is_folder: path.is_dir(),
             ..File::default()
         };
-        let names = BTreeMap::from([(root.to_owned(), 0)]);
-        Self {
-            root: root.to_owned(),
-            files: vec![folder],
-            synced: names.clone(),
-            names,
-            open: HashMap::new(),
+        if file.is_folder {
+            for entry in std::fs::read_dir(path).unwrap().map(Result::unwrap) {
+                let inside = self.add(&entry.path());
+                file.names.insert(entry.file_name().into_string().unwrap(), inside);
+            }
+            file.synced_names = file.names.clone();
+        } else {
+            file.content = std::fs::read(path).unwrap();
+            file.synced.clone_from(&file.content);
         }
+        self.files[number] = file;
+        number
     }
 
     pub(super) fn apply(&mut self, call: Call) {
@@ -91,29 +131,35 @@ impl Disk {
             }
             Call::SyncBegin { file } => {
                 if let Some(handle) = self.open.get_mut(&file) {
-                    handle.syncing = Some((self.files[handle.file].content.clone(), self.names.clone()));
+                    let File {
+                        content,
+                        names,
+                        pending,
+                        ..
+                    } = &self.files[handle.file];
+                    handle.syncing = Some(Syncing {
+                        content: content.clone(),
+                        names: names.clone(),
+                        pending: pending.len(),
+                    });
                 }
             }
             Call::SyncEnd { file } => self.sync(file),
-            Call::Rename { from, to } => self.rename(&PathBuf::from(from), &PathBuf::from(to)),
+            Call::Rename { from, to } => self.rename(Path::new(&from), Path::new(&to)),
             Call::Remove { path } => {
-                self.names.remove(Path::new(&path));
+                if let Some((folder, name)) = self.place(Path::new(&path)) {
+                    self.files[folder].names.remove(&name).unwrap();
+                    self.files[folder].pending.push(NameChange::Remove { name });
+                }
             }
             Call::MakeFolder { path } => {
-                let path = PathBuf::from(path);
-                if path.starts_with(&self.root) {
-                    self.files.push(File {
-                        folder: true,
-                        ..File::default()
-                    });
-                    self.names.insert(path, self.files.len() - 1);
-                }
+                self.make(Path::new(&path), true);
             }
             Call::Answer { .. } => {}
         }
     }
 
-    /// Whether `call`, not applied yet, changes names below `folder`, or syncs something there.
+    /// True if `call`, not applied yet, changes names below `folder`, or syncs something there.
     pub(super) fn is_step_in(&self, folder: &Path, call: &Call) -> bool {
         match call {
             Call::Rename { to: path, .. } | Call::Remove { path } | Call::MakeFolder { path } => {
@@ -128,14 +174,42 @@ impl Disk {
         }
     }
 
+    /// The file at `path`, if that is below the root and exists.
+    fn find(&self, path: &Path) -> Option<usize> {
+        let inside = path.strip_prefix(&self.root).ok()?;
+        inside.components().try_fold(0, |folder, component| {
+            let Component::Normal(name) = component else {
+                panic!("{} is not plain", path.display());
+            };
+            self.files[folder].names.get(name.to_str().unwrap()).copied()
+        })
+    }
+
+    /// The folder of `path`, and the name in it.
+    fn place(&self, path: &Path) -> Option<(usize, String)> {
+        let folder = self.find(path.parent()?)?;
+        Some((folder, path.file_name()?.to_str()?.to_owned()))
+    }
+
+    fn make(&mut self, path: &Path, is_folder: bool) {
+        if let Some((folder, name)) = self.place(path) {
+            let file = self.files.len();
+            self.files.push(File {
+                is_folder,
+                ..File::default()
+            });
+            self.files[folder].names.insert(name.clone(), file);
+            self.files[folder].pending.push(NameChange::Add { name, file });
+        }
+    }
+
     fn open(&mut self, path: PathBuf, create: bool, truncate: bool, append: bool, number: i64) {
         // A number that is used again was closed in between.
         self.open.remove(&number);
-        if create && path.starts_with(&self.root) && !self.names.contains_key(&path) {
-            self.files.push(File::default());
-            self.names.insert(path.clone(), self.files.len() - 1);
+        if create && self.find(&path).is_none() {
+            self.make(&path, false);
         }
-        let Some(file) = self.names.get(&path).copied() else {
+        let Some(file) = self.find(&path) else {
             return;
         };
         if truncate {
@@ -167,50 +241,42 @@ impl Disk {
         let Some(handle) = self.open.get_mut(&number) else {
             return;
         };
-        let Some((content, names)) = handle.syncing.take() else {
+        let Some(syncing) = handle.syncing.take() else {
             return;
         };
-        if self.files[handle.file].folder {
-            let inside = |path: &Path| path.parent() == Some(&handle.path);
-            self.synced.retain(|path, _| !inside(path));
-            self.synced.extend(names.into_iter().filter(|(path, _)| inside(path)));
-        } else {
-            self.files[handle.file].synced = content;
-        }
+        let file = &mut self.files[handle.file];
+        file.synced = syncing.content;
+        file.synced_names = syncing.names;
+        file.pending.drain(..syncing.pending);
     }
 
-    /// Moves a name, and for a folder all names below it.
     fn rename(&mut self, from: &Path, to: &Path) {
-        let moved: Vec<_> = self
-            .names
-            .keys()
-            .filter(|path| path.starts_with(from))
-            .cloned()
-            .collect();
-        for old in moved {
-            let below = old.strip_prefix(from).unwrap();
-            let new = if below.as_os_str().is_empty() {
-                to.to_owned()
-            } else {
-                to.join(below)
-            };
-            let file = self.names.remove(&old).unwrap();
-            // A folder takes its synced names along; its own name waits for its parent's sync.
-            if old != from
-                && let Some(file) = self.synced.get(&old).copied()
-            {
-                self.synced.insert(new.clone(), file);
-            }
-            self.names.insert(new, file);
-        }
+        let Some((folder, from)) = self.place(from) else {
+            return;
+        };
+        let (target, to) = self.place(to).unwrap();
+        assert_eq!(folder, target, "the store renames within a folder");
+        let folder = &mut self.files[folder];
+        let file = folder.names.remove(&from).unwrap();
+        folder.names.insert(to.clone(), file);
+        folder.pending.push(NameChange::Rename { from, to, file });
     }
 
     /// Compares what the calls made of the files with what they are.
     pub(super) fn check(&self) {
-        for (path, file) in &self.names {
-            if !self.files[*file].folder {
+        self.check_folder(0, &self.root);
+    }
+
+    fn check_folder(&self, folder: usize, path: &Path) {
+        let found = std::fs::read_dir(path).unwrap().count();
+        assert_eq!(found, self.files[folder].names.len(), "files in {}", path.display());
+        for (name, file) in &self.files[folder].names {
+            let path = path.join(name);
+            if self.files[*file].is_folder {
+                self.check_folder(*file, &path);
+            } else {
                 assert!(
-                    std::fs::read(path).unwrap() == self.files[*file].content,
+                    std::fs::read(&path).unwrap() == self.files[*file].content,
                     "{} differs",
                     path.display()
                 );
@@ -219,28 +285,87 @@ impl Disk {
     }
 
     /// Writes to `target` what a loss of power leaves now.
-    pub(super) fn restore(&self, target: &Path, names_left: Names) {
-        let in_journal = |path: &Path| path.parent().is_some_and(|parent| parent.ends_with("journal"));
-        let newest = |path: &Path| match names_left {
-            Names::Synced => false,
-            Names::Eager | Names::Killed => true,
-            Names::EagerJournal => in_journal(path),
+    pub(super) fn restore(&self, target: &Path, left: Left) {
+        let seed = if let Left::Random(seed) = left { seed } else { 0 };
+        self.restore_folder(0, target, left, &mut Chance::new(seed));
+    }
+
+    fn restore_folder(&self, folder: usize, target: &Path, left: Left, chance: &mut Chance) {
+        let folder = &self.files[folder];
+        let names = match left {
+            Left::Killed | Left::Eager => folder.names.clone(),
+            Left::EagerJournal if target.ends_with("journal") => folder.names.clone(),
+            Left::Synced | Left::EagerJournal => folder.synced_names.clone(),
+            Left::Random(_) => folder.random_names(chance),
         };
-        let synced = self.synced.iter().filter(|(path, _)| !newest(path));
-        let names: BTreeMap<_, _> = synced
-            .chain(self.names.iter().filter(|(path, _)| newest(path)))
-            .collect();
-        // Folders come before what is in them.
-        for (path, file) in names {
-            let path = target.join(path.strip_prefix(&self.root).unwrap());
-            let reachable = path.parent().is_some_and(Path::is_dir);
-            let file = &self.files[*file];
-            if file.folder && reachable {
-                std::fs::create_dir_all(path).unwrap();
-            } else if reachable {
-                let killed = names_left == Names::Killed;
-                std::fs::write(path, if killed { &file.content } else { &file.synced }).unwrap();
+        for (name, number) in names {
+            let (file, path) = (&self.files[number], target.join(name));
+            if file.is_folder {
+                std::fs::create_dir(&path).unwrap();
+                self.restore_folder(number, &path, left, chance);
+                continue;
+            }
+            let content = match left {
+                Left::Killed => file.content.clone(),
+                Left::Synced | Left::Eager | Left::EagerJournal => file.synced.clone(),
+                Left::Random(_) => file.random_content(chance),
+            };
+            std::fs::write(path, content).unwrap();
+        }
+    }
+}
+
+impl File {
+    /// The synced names with some of the later changes, each of which happens or not.
+    fn random_names(&self, chance: &mut Chance) -> BTreeMap<String, usize> {
+        let mut names = self.synced_names.clone();
+        for change in &self.pending {
+            if chance.one_in(2) {
+                continue;
+            }
+            match change {
+                NameChange::Add { name, file } => {
+                    names.insert(name.clone(), *file);
+                }
+                NameChange::Remove { name } => {
+                    names.remove(name);
+                }
+                NameChange::Rename { from, to, file } => {
+                    if names.get(from) == Some(file) {
+                        names.remove(from);
+                    }
+                    names.insert(to.clone(), *file);
+                }
             }
         }
+        names
+    }
+
+    /// The synced content with some of the sectors that were written later, some of them in part.
+    fn random_content(&self, chance: &mut Chance) -> Vec<u8> {
+        let mut content = self.synced.clone();
+        let shorter = self.synced.len().min(self.content.len());
+        let longer = self.synced.len().max(self.content.len());
+        let length = match chance.below(3) {
+            0 => self.synced.len(),
+            1 => self.content.len(),
+            _ => shorter + chance.below(longer - shorter + 1),
+        };
+        content.resize(length, 0);
+        for start in (0..length).step_by(SECTOR) {
+            let end = (start + SECTOR).min(length).min(self.content.len());
+            if start >= end || content[start..end] == self.content[start..end] {
+                continue;
+            }
+            let torn = start + chance.below(SECTOR / LINE) * LINE;
+            let written = match chance.below(8) {
+                0..3 => start..end,
+                3 => start..torn.min(end),
+                4 => torn.min(end)..end,
+                _ => continue,
+            };
+            content[written.clone()].copy_from_slice(&self.content[written]);
+        }
+        content
     }
 }

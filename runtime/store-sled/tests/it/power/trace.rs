@@ -60,12 +60,13 @@ pub(super) enum Call {
     Answer {
         name: String,
         number: usize,
+        revision: u64,
     },
 }
 
 /// Leaves an answer in the trace of this process.
-pub(super) fn answer(name: &str, number: usize) {
-    std::fs::remove_file(format!("{ANSWER}{name}/{number}")).unwrap_err();
+pub(super) fn answer(name: &str, number: usize, revision: u64) {
+    std::fs::remove_file(format!("{ANSWER}{name}/{number}/{revision}")).unwrap_err();
 }
 
 /// Reads a trace of `strace -f -xx`.
@@ -110,10 +111,16 @@ fn begin(call: &str, calls: &mut Vec<Call>) {
     }
     if matches!(name, "unlink" | "unlinkat") {
         let path = texts(arguments).pop().unwrap_or_default();
-        if let Some((name, number)) = path.strip_prefix(ANSWER).and_then(|answer| answer.split_once('/')) {
+        let answer: Vec<_> = path
+            .strip_prefix(ANSWER)
+            .into_iter()
+            .flat_map(|answer| answer.split('/'))
+            .collect();
+        if let [name, number, revision] = answer[..] {
             calls.push(Call::Answer {
                 name: name.to_owned(),
                 number: number.parse().unwrap(),
+                revision: revision.parse().unwrap(),
             });
         }
     }
