@@ -39,11 +39,13 @@ impl<'a> Scan<'a> {
     /// Passes the key `name` with its colon, if that comes next. Names of fields need no escapes.
     #[inline]
     pub(crate) fn key(&mut self, name: &str) -> bool {
-        let comes = self
-            .rest()
-            .strip_prefix(b"\"")
-            .and_then(|rest| rest.strip_prefix(name.as_bytes()))
-            .is_some_and(|rest| rest.starts_with(b"\":"));
+        let rest = self.rest();
+        // Most fields of a large struct are not there: their first letter tells.
+        let comes = rest.get(1) == name.as_bytes().first()
+            && rest
+                .strip_prefix(b"\"")
+                .and_then(|rest| rest.strip_prefix(name.as_bytes()))
+                .is_some_and(|rest| rest.starts_with(b"\":"));
         if comes {
             self.at += name.len() + 3;
         }
@@ -108,6 +110,9 @@ impl<'a> Scan<'a> {
     #[inline]
     pub(crate) fn word(&mut self) -> Option<&'a str> {
         let rest = self.rest();
+        if !matches!(rest.first()?, b'-' | b'0'..=b'9' | b't' | b'f' | b'n') {
+            return None;
+        }
         let end = rest.iter().position(|byte| matches!(byte, b',' | b'}' | b']'))?;
         self.at += end;
         str::from_utf8(&rest[..end]).ok()
@@ -185,7 +190,7 @@ mod tests {
             assert_eq!(scan.value(), Some(value.as_bytes()));
             assert_eq!(scan.another(b'}'), Some(true));
         }
-        for broken in ["", "\"a", "{\"a\":1", "]", "\"\\"] {
+        for broken in ["", "\"a", "{\"a\":1", "]", "\"\\", " 1,", "{\"a\": 1}"] {
             assert_eq!(Scan::new(broken.as_bytes()).value(), None, "{broken}");
         }
     }

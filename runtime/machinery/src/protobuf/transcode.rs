@@ -328,12 +328,15 @@ impl Walk<'_> {
             self.out[start - 1] = length as u8;
             return;
         }
+        // The payload moves behind the rest of its length.
         let end = self.out.len();
-        let mut prefix = Vec::with_capacity(5);
-        write_varint(&mut prefix, length as u64);
-        self.out.resize(end + prefix.len() - 1, 0);
-        self.out.copy_within(start..end, start - 1 + prefix.len());
-        self.out[start - 1..start - 1 + prefix.len()].copy_from_slice(&prefix);
+        write_varint(self.out, length as u64);
+        let digits = self.out.len() - end;
+        let mut prefix = [0; 10];
+        prefix[..digits].copy_from_slice(&self.out[end..]);
+        self.out.truncate(end + digits - 1);
+        self.out.copy_within(start..end, start - 1 + digits);
+        self.out[start - 1..start - 1 + digits].copy_from_slice(&prefix[..digits]);
     }
 }
 
