@@ -28,6 +28,9 @@ const CREATES: usize = 60;
 
 const WRITERS: usize = 16;
 
+/// The pause between two creates, in which both sides become idle.
+const PAUSE: Duration = Duration::from_millis(5);
+
 /// How long an event may take to reach all watchers.
 const PATIENCE: Duration = Duration::from_secs(10);
 
@@ -207,6 +210,7 @@ async fn create(
             ensure!(begun.elapsed() < PATIENCE, "an event did not reach all watchers");
             tokio::time::sleep(Duration::from_millis(1)).await;
         }
+        tokio::time::sleep(PAUSE).await;
     }
     Ok(taken)
 }

@@ -86,7 +86,8 @@ impl LimitServer {
 
         let acceptor = acceptor()?;
         let listener = TcpListener::bind((self.bind_address.as_str(), self.secure_port)).await?;
-        println!("serving https://{}/", listener.local_addr()?);
+        // In the form of our servers, by which the address is found.
+        println!("serving\n  at     https://{}", listener.local_addr()?);
         let parent = std::os::unix::process::parent_id();
         let mut orphaned = tokio::time::interval(Duration::from_secs(1));
         loop {
