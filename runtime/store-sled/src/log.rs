@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, sync_channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use bytes::Bytes;
 use planesmith_store::log::{Batch, Loader, Log, LogError, Opened, Record};
@@ -16,17 +16,13 @@ use crate::generation::{Generations, Made};
 use crate::journal::{self, Journal, Recovery, Sealed};
 use crate::merge::Merge;
 use crate::space::Space;
-use crate::worker::{Outcome, Worker, other};
+use crate::worker::{self, Outcome, Worker, other};
 
 /// How long a step of compaction waits for the thread that does the work.
 const STEP: Duration = Duration::from_millis(50);
 
 /// How long closing waits for it.
 const CLOSE: Duration = Duration::from_secs(5);
-
-/// How long the first failed merge puts off the next; then twice as long, up to the bound.
-const RETRY: Duration = Duration::from_secs(1);
-const MAX_RETRY: Duration = Duration::from_secs(300);
 
 /// Bytes of journal files that are worth a merge, however small the state is. Reading them at a start takes 0.2 s.
 const WORTHWHILE: u64 = 64 << 20;
@@ -67,9 +63,6 @@ struct Settling {
     merge: Option<Worker<Made>>,
     /// A merge that hangs. There is no other while it does.
     stuck: Option<Worker<Made>>,
-    /// How many merges failed in a row, and when the next may start.
-    failures: u32,
-    retry: Option<Instant>,
 }
 
 impl Settling {
@@ -78,24 +71,17 @@ impl Settling {
             generations,
             merge: None,
             stuck: None,
-            failures: 0,
-            retry: None,
         }
     }
 
-    fn may_start(&mut self) -> bool {
+    /// An error while a merge hangs.
+    fn check_stuck(&mut self) -> Result<(), LogError> {
         let hangs = |stuck: &mut Worker<Made>| !matches!(stuck.wait(Duration::ZERO), Outcome::Done(_));
         if self.stuck.as_mut().is_some_and(hangs) {
-            return false;
+            return Err(worker::stuck());
         }
         self.stuck = None;
-        self.retry.is_none_or(|retry| retry <= Instant::now())
-    }
-
-    fn failed(&mut self) {
-        let pause = RETRY.saturating_mul(1 << self.failures.min(16)).min(MAX_RETRY);
-        self.failures += 1;
-        self.retry = Some(Instant::now() + pause);
+        Ok(())
     }
 
     /// The result of the merge, if there is one by now.
@@ -109,7 +95,7 @@ impl Settling {
             Outcome::Stuck => {
                 self.stuck = self.merge.take();
                 self.stuck.iter().for_each(Worker::cancel);
-                Some(Err(other("sled does not go on")))
+                Some(Err(worker::stuck()))
             }
         }
     }
@@ -224,12 +210,10 @@ impl SledLog {
         Ok(())
     }
 
-    /// Starts the next merge, if there is one and the last failure is long enough ago.
+    /// Starts the next merge, if there is one and none hangs.
     fn start_merge(&self, settling: &mut Settling, floor: Revision) -> Result<bool, LogError> {
         self.remove_settled(settling.generations.through())?;
-        if !settling.may_start() {
-            return Ok(false);
-        }
+        settling.check_stuck()?;
         let Some(merge) = self.next_merge(&settling.generations, floor) else {
             return Ok(false);
         };
@@ -272,7 +256,7 @@ fn load_generation(generations: &Generations, loader: &mut dyn Loader) -> Result
             Err(RecvTimeoutError::Timeout) => match worker.wait(Duration::ZERO) {
                 Outcome::Running => {}
                 Outcome::Done(result) => return result,
-                Outcome::Stuck => return Err(other("sled does not go on")),
+                Outcome::Stuck => return Err(worker::stuck()),
             },
         }
     }
@@ -280,7 +264,7 @@ fn load_generation(generations: &Generations, loader: &mut dyn Loader) -> Result
         match worker.wait(STEP) {
             Outcome::Running => {}
             Outcome::Done(result) => return result,
-            Outcome::Stuck => return Err(other("sled does not go on")),
+            Outcome::Stuck => return Err(worker::stuck()),
         }
     }
 }
@@ -347,13 +331,7 @@ impl Log for SledLog {
         let Some(result) = settling.finished() else {
             return Ok(true);
         };
-        match result.and_then(|made| self.publish(&mut settling.generations, made)) {
-            Ok(()) => settling.failures = 0,
-            Err(error) => {
-                settling.failed();
-                return Err(error);
-            }
-        }
+        result.and_then(|made| self.publish(&mut settling.generations, made))?;
         Ok(self.next_merge(&settling.generations, floor).is_some())
     }
 

@@ -110,6 +110,12 @@ pub(crate) fn other(what: &str) -> LogError {
     failed("use", "the settled state".as_ref())(std::io::Error::other(what.to_owned()))
 }
 
+/// The error of work that shows no progress any more.
+pub(crate) fn stuck() -> LogError {
+    let source = std::io::Error::new(std::io::ErrorKind::TimedOut, "sled does not go on");
+    failed("use", "the settled state".as_ref())(source)
+}
+
 #[cfg(test)]
 mod tests {
     use std::sync::mpsc::channel;

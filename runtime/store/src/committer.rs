@@ -9,13 +9,15 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use self::notifier::Notifier;
-use self::plan::Plan;
+use self::plan::{Limits, Plan};
+use self::queue::Work;
 pub(crate) use self::queue::{Expiry, Queue};
 use crate::Revision;
 use crate::clock::Clock;
 use crate::compactor::{Mark, Marks};
 use crate::horizon::Horizon;
 use crate::log::{Batch, Log, LogError};
+use crate::settler::Settling;
 use crate::storage::Collections;
 use crate::write::WriteError;
 
@@ -26,6 +28,7 @@ pub(crate) struct Committer {
     log: Arc<dyn Log>,
     horizon: Arc<Horizon>,
     marks: Arc<Marks>,
+    settling: Arc<Settling>,
     collections: Collections,
     clock: Arc<dyn Clock>,
     notifier: Notifier,
@@ -39,6 +42,7 @@ impl Committer {
         log: Arc<dyn Log>,
         horizon: Arc<Horizon>,
         marks: Arc<Marks>,
+        settling: Arc<Settling>,
         collections: Collections,
         clock: Arc<dyn Clock>,
     ) -> Self {
@@ -48,6 +52,7 @@ impl Committer {
             log,
             horizon,
             marks,
+            settling,
             collections,
             clock,
             notifier: Notifier::default(),
@@ -59,7 +64,11 @@ impl Committer {
         let _abandoned = Abandon(Arc::clone(&self.queue));
         while let Some(work) = self.queue.take(&*self.clock) {
             let now = self.clock.now();
-            let mut plan = Plan::new(self.last, now, self.queue.write_limit());
+            let limits = Limits {
+                write: self.queue.write_limit(),
+                may_grow: self.has_room(&work),
+            };
+            let mut plan = Plan::new(self.last, now, limits);
             for submission in work.submissions {
                 plan.add(submission);
             }
@@ -69,17 +78,37 @@ impl Committer {
                 }
             }
             self.last = plan.last();
-            self.commit(plan, now);
+            self.commit(plan, now, limits);
         }
     }
 
-    fn commit(&mut self, plan: Plan, now: u64) {
+    /// True if there is space for `work`, if need be after history is forgotten and settled.
+    fn has_room(&self, work: &Work) -> bool {
+        let bytes = work.bytes();
+        let has_room = || self.log.has_room(bytes);
+        if has_room() {
+            return true;
+        }
+        let floor = self.marks.forget_for_space();
+        self.horizon.raise_floor(floor);
+        self.settling.advance(floor);
+        self.settling.make_room(has_room)
+    }
+
+    fn commit(&mut self, plan: Plan, now: u64, limits: Limits) {
+        if plan.has_refused_growth() {
+            self.queue.note_failure(WriteError::Full);
+        }
         let (records, mut outcome) = plan.finish();
         let begin = Instant::now();
         let mut synced = Duration::ZERO;
         if !records.is_empty() {
             let batch = Batch { at: now, records };
-            if let Err(error) = self.log.append(&batch) {
+            let appended = match limits.may_grow {
+                true => self.log.append(&batch),
+                false => self.log.append_from_reserve(&batch),
+            };
+            if let Err(error) = appended {
                 tracing::error!(%error, source = ?std::error::Error::source(&error), "writes refused");
                 self.queue.retry_expiries(outcome.expired(), now);
                 let refusal = refusal(&error);

@@ -4,22 +4,18 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use tokio::sync::watch;
-
+use crate::Revision;
 use crate::clock::Clock;
 use crate::horizon::Horizon;
 use crate::log::{Batch, Log};
+use crate::settler::Settling;
 use crate::storage::{Collections, StorageOptions};
-use crate::{AlarmKind, Alarms, Revision};
 
 /// Events that one collection forgets under one lock.
 const STEP: usize = 512;
 
 /// How long the compactor sleeps at least, so that it does many due marks at once.
 const PAUSE: Duration = Duration::from_secs(10);
-
-/// How long it waits before it tries again what the backend refused.
-const RETRY: Duration = Duration::from_secs(30);
 
 /// When one batch was written, and what keeping its history costs.
 #[derive(Clone, Copy, Debug)]
@@ -51,16 +47,15 @@ impl Mark {
 }
 
 /// The marks of everything in the history; decides what to forget.
-#[derive(Debug)]
 pub(crate) struct Marks {
     state: Mutex<State>,
     changed: Condvar,
-    /// Everything behind this revision is gone from memory and, where possible, from the disk.
-    done: watch::Sender<Revision>,
     window: u64,
     memory_limit: usize,
     disk_limit: u64,
     clock: Arc<dyn Clock>,
+    /// Tells how much history its disk can hold.
+    log: Arc<dyn Log>,
 }
 
 #[derive(Debug, Default)]
@@ -75,7 +70,7 @@ struct State {
 }
 
 impl Marks {
-    pub(crate) fn new(options: &StorageOptions, loaded: VecDeque<Mark>, floor: Revision) -> Self {
+    pub(crate) fn new(options: &StorageOptions, loaded: VecDeque<Mark>, log: Arc<dyn Log>) -> Self {
         let state = State {
             memory: loaded.iter().map(|mark| mark.memory).sum(),
             disk: loaded.iter().map(|mark| mark.disk).sum(),
@@ -85,12 +80,28 @@ impl Marks {
         Self {
             state: Mutex::new(state),
             changed: Condvar::new(),
-            done: watch::Sender::new(floor),
             window: u64::try_from(options.window.as_millis()).unwrap_or(u64::MAX),
             memory_limit: options.history_bytes,
             disk_limit: options.journal_bytes,
             clock: Arc::clone(&options.clock),
+            log,
         }
+    }
+
+    /// Bytes of history that the disk may hold now.
+    fn disk_limit(&self) -> u64 {
+        self.disk_limit.min(self.log.history_limit())
+    }
+
+    /// Forgets at once what is too much for the disk. Returns the floor that this leaves.
+    pub(crate) fn forget_for_space(&self) -> Revision {
+        let oldest = self.clock.now().saturating_sub(self.window);
+        let mut state = self.lock();
+        let floor = state.forget(oldest, self.memory_limit, self.disk_limit());
+        // Readers, and what they would read, are left to the thread that forgets.
+        state.wanted = state.wanted.max(floor);
+        self.changed.notify_one();
+        floor
     }
 
     /// Adds the mark of the newest batch.
@@ -99,18 +110,11 @@ impl Marks {
         state.memory += mark.memory;
         state.disk += mark.disk;
         state.marks.push_back(mark);
-        let over = state.memory > self.memory_limit || state.disk > self.disk_limit;
+        let over = state.memory > self.memory_limit || state.disk > self.disk_limit();
         // The first mark starts the clock of an idle compactor.
         if over || state.marks.len() == 1 {
             self.changed.notify_one();
         }
-    }
-
-    /// Returns once everything up to `revision` is forgotten, or the store closed.
-    pub(crate) async fn forgotten(&self, revision: Revision) {
-        let mut done = self.done.subscribe();
-        // The sender lives in `self`, so waiting cannot fail.
-        let _ = done.wait_for(|done| *done >= revision).await;
     }
 
     /// Forgets everything up to `revision` soon.
@@ -139,7 +143,7 @@ impl Marks {
             }
             state.nudged = false;
             let now = self.clock.now();
-            let floor = state.forget(now.saturating_sub(self.window), self.memory_limit, self.disk_limit);
+            let floor = state.forget(now.saturating_sub(self.window), self.memory_limit, self.disk_limit());
             if floor > current {
                 return Some(floor);
             }
@@ -154,7 +158,7 @@ impl Marks {
     /// Sleeps for at least the pause, unless there is something to do at once.
     fn sleep<'a>(&self, state: MutexGuard<'a, State>, due: Option<Duration>) -> MutexGuard<'a, State> {
         let idle = |state: &mut State| {
-            let over = state.memory > self.memory_limit || state.disk > self.disk_limit;
+            let over = state.memory > self.memory_limit || state.disk > self.disk_limit();
             !over && !state.nudged && !state.closed && state.wanted == Revision::ZERO
         };
         let Some(due) = due else {
@@ -188,34 +192,33 @@ impl State {
     }
 }
 
-/// The thread that forgets.
+/// The thread that forgets. It never waits for the backend, so that the memory of history stays bounded whatever the disk
+/// does.
 pub(crate) struct Compactor {
     marks: Arc<Marks>,
-    log: Arc<dyn Log>,
+    settling: Arc<Settling>,
     horizon: Arc<Horizon>,
     collections: Collections,
-    alarms: Alarms,
 }
 
 impl Compactor {
     pub(crate) fn new(
         marks: Arc<Marks>,
-        log: Arc<dyn Log>,
+        settling: Arc<Settling>,
         horizon: Arc<Horizon>,
         collections: Collections,
-        alarms: Alarms,
     ) -> Self {
         Self {
             marks,
-            log,
+            settling,
             horizon,
             collections,
-            alarms,
         }
     }
 
     pub(crate) fn run(self) {
-        while let Some(floor) = self.marks.next_floor(self.horizon.oldest()) {
+        let mut trimmed = self.horizon.oldest();
+        while let Some(floor) = self.marks.next_floor(trimmed) {
             // New readers are refused before anything goes.
             self.horizon.raise_floor(floor);
             for collection in self.collections.all() {
@@ -223,33 +226,9 @@ impl Compactor {
                     std::thread::yield_now();
                 }
             }
-            self.compact_log(floor);
-            self.marks.done.send_replace(floor);
+            trimmed = floor;
+            self.settling.advance(floor);
         }
-        // Nobody waits for a closed store.
-        self.marks.done.send_replace(Revision(u64::MAX));
-    }
-
-    fn compact_log(&self, floor: Revision) {
-        loop {
-            match self.log.compact(floor) {
-                Ok(true) if !self.marks.lock().closed => {}
-                Ok(_) => {
-                    self.alarms.clear(AlarmKind::Settling);
-                    return;
-                }
-                Err(error) => {
-                    let reason = format!("history cannot be settled: {}", error.reason());
-                    self.alarms.raise(AlarmKind::Settling, reason, &error);
-                    let state = self.marks.lock();
-                    let waited = self
-                        .marks
-                        .changed
-                        .wait_timeout_while(state, RETRY, |state| !state.closed);
-                    drop(waited);
-                    return;
-                }
-            }
-        }
+        self.settling.close();
     }
 }

@@ -28,6 +28,7 @@ pub mod log;
 mod memory;
 mod revision;
 mod row;
+mod settler;
 mod storage;
 mod subscribers;
 mod watcher;

@@ -84,8 +84,32 @@ pub trait Log: Send + Sync {
     ///
     /// # Errors
     ///
-    /// Nothing is lost then; the engine tries again later.
+    /// Nothing is lost then. The engine raises [`AlarmKind::Settling`](crate::AlarmKind::Settling) and tries again later, also
+    /// when nothing is written.
     fn compact(&self, floor: Revision) -> Result<bool, LogError>;
+
+    /// Bytes of history that there is space for, at most: what is older is forgotten, and then settled by
+    /// [`Self::compact`]. Asked after every batch, so it must cost nothing. Default: any number.
+    fn history_limit(&self) -> u64 {
+        u64::MAX
+    }
+
+    /// True if there is space for a batch of so many bytes. Otherwise the engine has history forgotten and settled, and
+    /// refuses what makes the state larger. Asked before every batch. Default: true.
+    fn has_room(&self, bytes: u64) -> bool {
+        let _ = bytes;
+        true
+    }
+
+    /// Keeps a batch that does not make the state larger, for which space is set aside. Otherwise as [`Self::append`], which
+    /// is the default.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::append`].
+    fn append_from_reserve(&self, batch: &Batch) -> Result<(), LogError> {
+        self.append(batch)
+    }
 
     /// Bytes on disk.
     fn size(&self) -> u64;
@@ -116,6 +140,18 @@ impl Log for Box<dyn Log> {
 
     fn compact(&self, floor: Revision) -> Result<bool, LogError> {
         (**self).compact(floor)
+    }
+
+    fn history_limit(&self) -> u64 {
+        (**self).history_limit()
+    }
+
+    fn has_room(&self, bytes: u64) -> bool {
+        (**self).has_room(bytes)
+    }
+
+    fn append_from_reserve(&self, batch: &Batch) -> Result<(), LogError> {
+        (**self).append_from_reserve(batch)
     }
 
     fn size(&self) -> u64 {

@@ -16,6 +16,7 @@ use crate::committer::{Committer, Queue};
 use crate::compactor::{Compactor, Marks};
 use crate::horizon::Horizon;
 use crate::log::{Log, LogError};
+use crate::settler::Settling;
 use crate::write::{Sequencer, WriteError};
 use crate::{Alarm, Alarms, Collection, Indexer, Revision, alarm};
 
@@ -80,6 +81,7 @@ struct Shared {
     horizon: Arc<Horizon>,
     queue: Arc<Queue>,
     marks: Arc<Marks>,
+    settling: Arc<Settling>,
     log: Arc<dyn Log>,
     alarms: Alarms,
     collections: Collections,
@@ -140,7 +142,8 @@ impl Storage {
         let (marks, forgotten) = unclaimed.finish();
         let floor = opened.floor.max(forgotten);
         let horizon = Arc::new(Horizon::new(floor, opened.last));
-        let marks = Arc::new(Marks::new(options, marks, floor));
+        let marks = Arc::new(Marks::new(options, marks, Arc::clone(&log)));
+        let settling = Arc::new(Settling::new(floor));
         let queue = Arc::new(Queue::new(options.write_limit));
         let collections = Collections::default();
         let committer = Committer::new(
@@ -148,25 +151,28 @@ impl Storage {
             Arc::clone(&log),
             Arc::clone(&horizon),
             Arc::clone(&marks),
+            Arc::clone(&settling),
             collections.clone(),
             Arc::clone(&options.clock),
         );
         let alarms = Alarms::default();
         let compactor = Compactor::new(
             Arc::clone(&marks),
-            Arc::clone(&log),
+            Arc::clone(&settling),
             Arc::clone(&horizon),
             collections.clone(),
-            alarms.clone(),
         );
+        let settler = (Arc::clone(&settling), Arc::clone(&log), alarms.clone());
         let threads = vec![
             spawn("store-commit", move || committer.run())?,
-            spawn("store-compact", move || compactor.run())?,
+            spawn("store-trim", move || compactor.run())?,
+            spawn("store-compact", move || settler.0.run(&settler.1, &settler.2))?,
         ];
         let shared = Shared {
             horizon,
             queue,
             marks,
+            settling,
             log,
             alarms,
             collections,
@@ -235,7 +241,7 @@ impl Storage {
     /// Waits until history up to and including `revision` is forgotten, because it was asked for,
     /// old or too much, and the backend has done what it could.
     pub async fn compacted(&self, revision: Revision) {
-        self.shared.marks.forgotten(revision).await;
+        self.shared.settling.done(revision).await;
     }
 
     /// Reads the clock again, and does what is due. Needed only after a [`Clock`] jumped.
@@ -293,6 +299,7 @@ impl Shared {
     fn close(&self) {
         self.queue.close();
         self.marks.close();
+        self.settling.close();
         let mut threads = self.threads.lock().unwrap_or_else(PoisonError::into_inner);
         if threads.is_empty() {
             return;

@@ -15,11 +15,24 @@ use crate::{Collection, Entry, Event, EventKind, Revision, Row};
 /// Bytes of a key, at most; the record formats store the length in two bytes.
 const KEY_LIMIT: usize = u16::MAX as usize;
 
+/// Bytes by which an object may become longer without being larger: digits of its revision.
+const SAME: usize = 32;
+
+/// What may be written.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Limits {
+    /// Bytes of one key and object.
+    pub(super) write: usize,
+    /// False when the disk is full: then only what does not make the state larger is accepted.
+    pub(super) may_grow: bool,
+}
+
 /// Writes that go to the log together.
 pub(super) struct Plan {
     last: Revision,
     now: u64,
-    write_limit: usize,
+    limits: Limits,
+    refused_growth: bool,
     records: Vec<Record>,
     /// What earlier writes of the same batch made of a key.
     overlay: HashMap<Arc<str>, Option<Arc<Entry>>>,
@@ -36,11 +49,12 @@ pub(super) struct Outcome {
 }
 
 impl Plan {
-    pub(super) fn new(last: Revision, now: u64, write_limit: usize) -> Self {
+    pub(super) fn new(last: Revision, now: u64, limits: Limits) -> Self {
         Self {
             last,
             now,
-            write_limit,
+            limits,
+            refused_growth: false,
             records: Vec::new(),
             overlay: HashMap::new(),
             outcome: Outcome::default(),
@@ -69,6 +83,11 @@ impl Plan {
         self.outcome.expired.push(expiry.clone());
     }
 
+    /// True if a write was refused because it makes the state larger.
+    pub(super) fn has_refused_growth(&self) -> bool {
+        self.refused_growth
+    }
+
     /// The records to write, and what follows once they are durable.
     pub(super) fn finish(self) -> (Vec<Record>, Outcome) {
         (self.records, self.outcome)
@@ -76,10 +95,10 @@ impl Plan {
 
     fn apply(&mut self, collection: &Arc<Collection>, op: Op) -> WriteResult {
         let size = op.weight();
-        if size > self.write_limit || op.key().len() > KEY_LIMIT {
+        if size > self.limits.write || op.key().len() > KEY_LIMIT {
             return Err(WriteError::TooLarge {
                 size,
-                limit: self.write_limit,
+                limit: self.limits.write,
             });
         }
         let current = self.current(collection, op.key());
@@ -92,6 +111,11 @@ impl Plan {
                 ttl,
             } => {
                 check(expect, current.as_ref())?;
+                let before = current.as_ref().map_or(0, |entry| entry.bytes().len() + SAME);
+                if !self.limits.may_grow && draft.len() > before {
+                    self.refused_growth = true;
+                    return Err(WriteError::Full);
+                }
                 let revision = self.last.next();
                 let millis = |ttl: std::time::Duration| u64::try_from(ttl.as_millis()).unwrap_or(u64::MAX);
                 let expires = ttl.map_or(0, |ttl| self.now.saturating_add(millis(ttl)).max(1));

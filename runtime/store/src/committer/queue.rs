@@ -16,6 +16,9 @@ const BATCH_WRITES: usize = 1024;
 /// Bytes of one batch, at most; one larger write makes a batch of its own.
 const BATCH_BYTES: usize = 4 << 20;
 
+/// Bytes of a record beside its key and object, about.
+const RECORD_OVERHEAD: usize = 64;
+
 /// How long an expiry waits that could not be written.
 const RETRY_MILLIS: u64 = 10_000;
 
@@ -45,6 +48,15 @@ impl Expiry {
 pub(crate) struct Work {
     pub(crate) submissions: Vec<Submission>,
     pub(crate) expired: Vec<Expiry>,
+}
+
+impl Work {
+    /// Bytes that writing all of it takes, about.
+    pub(crate) fn bytes(&self) -> u64 {
+        let submitted = self.submissions.iter().map(|submission| submission.op.weight());
+        let count = self.submissions.len() + self.expired.len();
+        (submitted.sum::<usize>() + count * RECORD_OVERHEAD) as u64
+    }
 }
 
 /// The only way to the committer.

@@ -16,6 +16,10 @@ struct FaultyLog {
     inner: MemoryLog,
     full: Arc<AtomicBool>,
     gate: Arc<(Mutex<Gate>, Condvar)>,
+    /// No space, but for what is set aside.
+    short: Arc<AtomicBool>,
+    /// Holds up compaction.
+    held: Arc<Mutex<()>>,
 }
 
 #[derive(Default)]
@@ -59,7 +63,12 @@ impl Log for FaultyLog {
     }
 
     fn compact(&self, floor: Revision) -> Result<bool, LogError> {
+        let _held = self.held.lock().unwrap();
         self.inner.compact(floor)
+    }
+
+    fn has_room(&self, _bytes: u64) -> bool {
+        !self.short.load(Ordering::SeqCst)
     }
 
     fn size(&self) -> u64 {
@@ -152,6 +161,71 @@ async fn nothing_is_visible_before_it_is_durable() {
     log.close_gate(false);
     assert_eq!(write.await.unwrap().unwrap().revision(), Revision(1));
     assert!(things.get(&key("a")).is_some());
+}
+
+#[tokio::test]
+async fn without_space_objects_shrink_and_go_but_do_not_grow() {
+    let (log, clock) = (FaultyLog::default(), Arc::new(ManualClock::new(1)));
+    let (storage, things) = open(&log, &clock);
+    for name in ["a", "b", "c"] {
+        set(
+            &things,
+            name,
+            "a word of some length, longer than what counts as the same",
+        )
+        .await;
+    }
+    log.short.store(true, Ordering::SeqCst);
+    let long = "x".repeat(200);
+    for (name, expect) in [("new", Expect::Absent), ("a", Expect::Present)] {
+        assert!(matches!(put(&things, name, &long, expect).await, Err(WriteError::Full)));
+    }
+    let before = storage.revision();
+    assert!(put(&things, "a", "short", Expect::Present).await.is_ok());
+    assert!(
+        put(
+            &things,
+            "b",
+            "a word of some length, longer than what counts as one more",
+            Expect::Any
+        )
+        .await
+        .is_ok()
+    );
+    assert!(delete(&things, "c", Expect::Any).await.is_ok());
+    assert_eq!(
+        storage.revision(),
+        Revision(before.0 + 3),
+        "what is refused takes no revision"
+    );
+    log.short.store(false, Ordering::SeqCst);
+    assert!(put(&things, "new", &long, Expect::Absent).await.is_ok());
+}
+
+#[tokio::test]
+async fn history_is_bounded_while_the_backend_hangs() {
+    let log = FaultyLog::default();
+    let options = StorageOptions {
+        history_bytes: 100_000,
+        ..StorageOptions::default()
+    };
+    let storage = Storage::open(log.clone(), &options).unwrap();
+    let things = storage.collection(THINGS, Arc::new(WordIndex));
+    let word = "x".repeat(1000);
+    let held = log.held.lock().unwrap();
+    let mut last = Revision::ZERO;
+    for _ in 0..1000 {
+        last = set(&things, "a", &word).await.revision();
+    }
+    let forgotten = async {
+        while storage.oldest() < Revision(last.0 - 100) || things.stats().events > 100 {
+            tokio::time::sleep(Duration::from_millis(1)).await;
+        }
+    };
+    let forgotten = tokio::time::timeout(Duration::from_secs(10), forgotten).await;
+    let events = things.stats().events;
+    drop(held);
+    assert!(forgotten.is_ok(), "{events} events are kept");
 }
 
 #[tokio::test]

@@ -1,0 +1,249 @@
+//! Has the backend give disk space back: on a thread of its own, again and again while it fails.
+
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use tokio::sync::watch;
+
+use crate::log::{Log, LogError};
+use crate::{AlarmKind, Alarms, Revision};
+
+/// How long the first failure puts off the next attempt; then twice as long, up to the bound.
+const RETRY: Duration = Duration::from_secs(5);
+const MAX_RETRY: Duration = Duration::from_secs(300);
+
+/// How long a write waits for space at most.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// How long nobody waits for space after it was waited for in vain.
+const DESPAIR: Duration = Duration::from_secs(2);
+
+/// What is to be settled, and how far that is.
+#[derive(Debug)]
+pub(crate) struct Settling {
+    state: Mutex<State>,
+    changed: Condvar,
+    /// Everything behind this revision is gone from memory and, where possible, from the disk.
+    done: watch::Sender<Revision>,
+    first_retry: Duration,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    floor: Revision,
+    /// The floor of the last run.
+    settled: Revision,
+    failures: u32,
+    /// When a run may follow the one that failed.
+    retry: Option<Instant>,
+    /// Runs that were asked for, and that have begun and ended.
+    wanted: u64,
+    begun: u64,
+    ended: u64,
+    /// Until then, waiting for space is in vain.
+    hopeless: Option<Instant>,
+    closed: bool,
+}
+
+impl State {
+    fn is_put_off(&self) -> bool {
+        self.retry.is_some_and(|retry| retry > Instant::now())
+    }
+}
+
+impl Settling {
+    pub(crate) fn new(floor: Revision) -> Self {
+        Self::with_retry(floor, RETRY)
+    }
+
+    fn with_retry(floor: Revision, first_retry: Duration) -> Self {
+        let state = State {
+            floor,
+            settled: floor,
+            ..State::default()
+        };
+        Self {
+            state: Mutex::new(state),
+            changed: Condvar::new(),
+            done: watch::Sender::new(floor),
+            first_retry,
+        }
+    }
+
+    /// Takes note that nobody reads history up to `floor` any more.
+    pub(crate) fn advance(&self, floor: Revision) {
+        let mut state = self.lock();
+        state.floor = state.floor.max(floor);
+        self.changed.notify_all();
+    }
+
+    pub(crate) fn close(&self) {
+        self.lock().closed = true;
+        self.changed.notify_all();
+    }
+
+    /// Returns once everything up to `revision` is settled as far as possible, or the store closed.
+    pub(crate) async fn done(&self, revision: Revision) {
+        let mut done = self.done.subscribe();
+        // The sender lives in `self`, so waiting cannot fail.
+        let _ = done.wait_for(|done| *done >= revision).await;
+    }
+
+    /// Waits until `log` has given back what it can, or `has_room`, but not for long. Returns whether there is room.
+    pub(crate) fn make_room(&self, has_room: impl Fn() -> bool) -> bool {
+        let deadline = Instant::now() + PATIENCE;
+        let mut state = self.lock();
+        if state.hopeless.is_some_and(|until| until > Instant::now()) || state.is_put_off() {
+            return false;
+        }
+        state.wanted += 1;
+        // A run that is under way may have looked before there was anything to settle.
+        let awaited = state.begun + 1;
+        self.changed.notify_all();
+        while !state.closed && state.ended < awaited && Instant::now() < deadline && !state.is_put_off() {
+            let waited = self.changed.wait_timeout(state, Duration::from_millis(50));
+            state = waited.unwrap_or_else(PoisonError::into_inner).0;
+            drop(state);
+            if has_room() {
+                return true;
+            }
+            state = self.lock();
+        }
+        drop(state);
+        let found = has_room();
+        self.lock().hopeless = (!found).then(|| Instant::now() + DESPAIR);
+        found
+    }
+
+    /// Settles with `log` until the store closes.
+    pub(crate) fn run(&self, log: &Arc<dyn Log>, alarms: &Alarms) {
+        while let Some(floor) = self.next() {
+            let result = self.settle(log, floor);
+            let mut state = self.lock();
+            state.ended = state.begun;
+            match result {
+                Ok(()) => {
+                    (state.failures, state.retry) = (0, None);
+                    alarms.clear(AlarmKind::Settling);
+                }
+                Err(error) => {
+                    let pause = self.first_retry.saturating_mul(1 << state.failures.min(16));
+                    state.retry = Some(Instant::now() + pause.min(MAX_RETRY));
+                    state.failures += 1;
+                    let reason = format!("history cannot be settled: {}", error.reason());
+                    let cause = std::error::Error::source(&error);
+                    alarms.raise(AlarmKind::Settling, reason, &format_args!("{error}; {cause:?}"));
+                }
+            }
+            drop(state);
+            self.changed.notify_all();
+            self.done.send_replace(floor);
+        }
+        // Nobody waits for a closed store.
+        self.done.send_replace(Revision(u64::MAX));
+    }
+
+    /// Waits for something to settle; `None` when the store closes.
+    fn next(&self) -> Option<Revision> {
+        let mut state = self.lock();
+        loop {
+            if state.closed {
+                return None;
+            }
+            let floor = state.floor;
+            let has_news = floor > state.settled || state.wanted > state.begun;
+            let failed = state.retry.is_some();
+            if (has_news || failed) && !state.is_put_off() {
+                state.settled = floor;
+                state.begun = state.wanted.max(state.begun + 1);
+                state.wanted = state.begun;
+                return Some(floor);
+            }
+            if failed {
+                // Nothing more is possible before the next attempt.
+                self.done
+                    .send_if_modified(|done| std::mem::replace(done, floor.max(*done)) < floor);
+            }
+            let pause = state.retry.map(|retry| retry.saturating_duration_since(Instant::now()));
+            state = match pause {
+                None => self.changed.wait(state).unwrap_or_else(PoisonError::into_inner),
+                Some(pause) => {
+                    let waited = self.changed.wait_timeout(state, pause);
+                    waited.unwrap_or_else(PoisonError::into_inner).0
+                }
+            };
+        }
+    }
+
+    fn settle(&self, log: &Arc<dyn Log>, floor: Revision) -> Result<(), LogError> {
+        while log.compact(floor)? {
+            if self.lock().closed {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicU32, Ordering};
+    use std::time::Duration;
+
+    use super::Settling;
+    use crate::log::{Batch, Loader, Log, LogError, Opened};
+    use crate::{AlarmKind, Alarms, Revision};
+
+    /// A backend that fails so often.
+    struct Failing(AtomicU32);
+
+    impl Log for Failing {
+        fn load(&self, _loader: &mut dyn Loader) -> Result<Opened, LogError> {
+            Ok(Opened::default())
+        }
+
+        fn append(&self, _batch: &Batch) -> Result<(), LogError> {
+            Ok(())
+        }
+
+        fn compact(&self, _floor: Revision) -> Result<bool, LogError> {
+            let left = self
+                .0
+                .fetch_update(Ordering::SeqCst, Ordering::SeqCst, |left| left.checked_sub(1));
+            left.map_or(Ok(false), |_| Err(LogError::Full))
+        }
+
+        fn size(&self) -> u64 {
+            0
+        }
+    }
+
+    #[tokio::test]
+    async fn what_failed_is_tried_again_without_any_write_and_is_an_alarm_meanwhile() {
+        let settling = Arc::new(Settling::with_retry(Revision::ZERO, Duration::from_millis(1)));
+        let (alarms, log) = (Alarms::default(), Arc::new(Failing(AtomicU32::new(4))));
+        settling.advance(Revision(1));
+        let thread = {
+            let (settling, alarms, log) = (Arc::clone(&settling), alarms.clone(), Arc::clone(&log) as Arc<dyn Log>);
+            std::thread::spawn(move || settling.run(&log, &alarms))
+        };
+        // The first attempt failed.
+        settling.done(Revision(1)).await;
+        let raised = alarms.all();
+        assert!(
+            raised
+                .iter()
+                .all(|alarm| alarm.kind == AlarmKind::Settling && alarm.reason.ends_with("the disk is full"))
+        );
+        while log.0.load(Ordering::SeqCst) > 0 || !alarms.all().is_empty() {
+            tokio::time::sleep(Duration::from_millis(1)).await;
+        }
+        settling.close();
+        thread.join().unwrap();
+    }
+}
