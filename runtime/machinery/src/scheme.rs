@@ -1,8 +1,9 @@
 //! Every kind that a server knows, in all its versions.
 
+use std::cmp::Ordering;
 use std::collections::HashMap;
 
-use crate::group_version::{GroupVersionKind, GroupVersionResource};
+use crate::group_version::{GroupVersionKind, GroupVersionResource, compare_versions};
 use crate::object::Resource;
 use crate::resource::ResourceFacts;
 
@@ -54,6 +55,42 @@ pub enum SchemeError {
         /// What it names as its storage version.
         hub: GroupVersionKind,
     },
+    /// Two versions of a kind are both storage versions, so that each would overwrite what the other one stores.
+    #[error(
+        "{older} and {newer} are both storage versions of one kind, and each would erase fields of the other's objects; \
+         add `storage_version = ...` with the type of {newer} to the `#[resource(...)]` of {older}"
+    )]
+    TwoStorageVersions {
+        /// The one of lower priority.
+        older: GroupVersionKind,
+        /// The one of higher priority.
+        newer: GroupVersionKind,
+    },
+    /// Two kinds have the same keys in the store.
+    #[error(
+        "{first} and {second} would both store objects under {prefix}; add `storage_name = \"...\"` with another name to the \
+         `#[resource(...)]` of one of them"
+    )]
+    KeysShared {
+        /// The kind that was added first.
+        first: GroupVersionKind,
+        /// The kind that was added later.
+        second: GroupVersionKind,
+        /// The keys of both begin with this.
+        prefix: String,
+    },
+    /// Two kinds of a group have the same name for clients: a plural, singular or short name.
+    #[error(
+        "{first} and {second} are both called {name:?} by clients; give one of them another plural, singular or short name"
+    )]
+    NameShared {
+        /// The kind that was added first.
+        first: GroupVersionKind,
+        /// The kind that was added later.
+        second: GroupVersionKind,
+        /// The name.
+        name: &'static str,
+    },
 }
 
 impl Scheme {
@@ -93,7 +130,8 @@ impl Scheme {
         self
     }
 
-    /// Reports whether the kinds go together: no two claim one name, and every storage version is there.
+    /// Checks that the kinds go together: no two claim one name or the same keys of the store, and every storage version is
+    /// there and the only one of its kind.
     ///
     /// # Errors
     ///
@@ -109,7 +147,56 @@ impl Scheme {
                 problems.push(SchemeError::HubMissing { kind, hub: hub_kind });
             }
         }
+        self.check_keys(&mut problems);
+        self.check_client_names(&mut problems);
         if problems.is_empty() { Ok(()) } else { Err(problems) }
+    }
+
+    /// Reports kinds whose objects would be stored under the same keys.
+    fn check_keys(&self, problems: &mut Vec<SchemeError>) {
+        let stored = self
+            .kinds
+            .iter()
+            .filter(|facts| facts.is_hub() && facts.behavior.is_stored());
+        let stored: Vec<_> = stored.map(|facts| (facts.storage_prefix(), *facts)).collect();
+        for (index, (prefix, second)) in stored.iter().enumerate() {
+            for (earlier, first) in &stored[..index] {
+                let is_one_kind = (first.group, first.kind) == (second.group, second.kind);
+                let (one, other) = (first.group_version_kind(), second.group_version_kind());
+                if is_one_kind {
+                    let (older, newer) = match compare_versions(first.version, second.version) == Ordering::Greater {
+                        true => (one, other),
+                        false => (other, one),
+                    };
+                    problems.push(SchemeError::TwoStorageVersions { older, newer });
+                } else if prefix.starts_with(earlier.as_str()) || earlier.starts_with(prefix.as_str()) {
+                    problems.push(SchemeError::KeysShared {
+                        first: one,
+                        second: other,
+                        prefix: if prefix.len() < earlier.len() { prefix } else { earlier }.clone(),
+                    });
+                }
+            }
+        }
+    }
+
+    /// Reports names by which clients would reach one of two kinds of a group: kubectl takes plural, singular and short name
+    /// alike, in any version.
+    fn check_client_names(&self, problems: &mut Vec<SchemeError>) {
+        let mut known: HashMap<(&str, &str), &'static ResourceFacts> = HashMap::new();
+        for facts in self.iter().filter(|facts| facts.served) {
+            let own = [facts.plural, facts.singular];
+            for name in own.iter().chain(facts.short_names) {
+                let first = *known.entry((facts.group, *name)).or_insert(facts);
+                if first.kind != facts.kind {
+                    problems.push(SchemeError::NameShared {
+                        first: first.group_version_kind(),
+                        second: facts.group_version_kind(),
+                        name,
+                    });
+                }
+            }
+        }
     }
 
     /// The facts of a kind.
@@ -247,5 +334,75 @@ mod tests {
         let message = "the storage version of test.example.com/v1beta1, Kind=Thing is test.example.com/v1, Kind=Thing, \
                        which was not added; add it too";
         assert_eq!(problems[0].to_string(), message);
+    }
+
+    /// A newer version that says nothing of the other one.
+    #[derive(Clone, Debug, Default, PartialEq, Resource)]
+    #[resource(group = "test.example.com", version = "v1beta2", kind = "Thing", plural = "things")]
+    struct Forgotten {
+        /// Metadata.
+        metadata: ObjectMeta,
+    }
+
+    /// A kind of another group with the same keys, and names of its own twice.
+    #[derive(Clone, Debug, Default, PartialEq, Resource)]
+    #[resource(group = "a.k8s.io", version = "v1", kind = "Rock", plural = "rocks", short("r"))]
+    struct Rock {
+        /// Metadata.
+        metadata: ObjectMeta,
+    }
+
+    /// See [`Rock`].
+    #[derive(Clone, Debug, Default, PartialEq, Resource)]
+    #[resource(group = "b.k8s.io", version = "v1", kind = "Stone", storage_name = "rocks/stones")]
+    struct Stone {
+        /// Metadata.
+        metadata: ObjectMeta,
+    }
+
+    /// See [`Rock`].
+    #[derive(Clone, Debug, Default, PartialEq, Resource)]
+    #[resource(group = "a.k8s.io", version = "v2", kind = "Reef", short("r"))]
+    struct Reef {
+        /// Metadata.
+        metadata: ObjectMeta,
+    }
+
+    #[test]
+    fn a_kind_has_one_storage_version() {
+        for (first, second) in [
+            (Thing::RESOURCE, Forgotten::RESOURCE),
+            (Forgotten::RESOURCE, Thing::RESOURCE),
+        ] {
+            let mut scheme = Scheme::new();
+            scheme.add_facts(first).add_facts(second);
+            let problems = scheme.check().expect_err("two storage versions");
+            let messages: Vec<String> = problems.iter().map(ToString::to_string).collect();
+            assert_eq!(
+                messages,
+                [
+                    "test.example.com/v1beta2, Kind=Thing and test.example.com/v1, Kind=Thing are both storage versions of one \
+                     kind, and each would erase fields of the other's objects; add `storage_version = ...` with the type of \
+                     test.example.com/v1, Kind=Thing to the `#[resource(...)]` of test.example.com/v1beta2, Kind=Thing"
+                ]
+            );
+        }
+    }
+
+    #[test]
+    fn kinds_share_neither_keys_nor_names() {
+        let mut scheme = Scheme::new();
+        scheme.add::<Rock>().add::<Stone>().add::<Reef>();
+        let problems = scheme.check().expect_err("shared keys and names");
+        let messages: Vec<String> = problems.iter().map(ToString::to_string).collect();
+        assert_eq!(
+            messages,
+            [
+                "a.k8s.io/v1, Kind=Rock and b.k8s.io/v1, Kind=Stone would both store objects under /registry/rocks/; add \
+                 `storage_name = \"...\"` with another name to the `#[resource(...)]` of one of them",
+                "a.k8s.io/v1, Kind=Rock and a.k8s.io/v2, Kind=Reef are both called \"r\" by clients; give one of them another \
+                 plural, singular or short name",
+            ]
+        );
     }
 }

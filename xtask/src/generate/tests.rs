@@ -348,3 +348,48 @@ fn a_crate_that_leaves_out_what_is_generated_is_reported() {
     ]);
     reports(&tree, &["examples/shop/src/lib.rs", "add `pub mod generated;`"]);
 }
+
+/// A shop with these kinds in v1 and v2.
+fn versions(v1: &str, v2: &str) -> tempfile::TempDir {
+    let import = "use planesmith_machinery::meta::ObjectMeta;\n";
+    tree(&[
+        (
+            "examples/shop/src/lib.rs",
+            "pub mod generated;\npub mod v1;\npub mod v2;\n",
+        ),
+        ("examples/shop/src/v1.rs", &format!("{import}{v1}")),
+        ("examples/shop/src/v2.rs", &format!("{import}{v2}")),
+    ])
+}
+
+/// The kind `kind` of a version, with more keys.
+fn kind_of(version: &str, kind: &str, keys: &str) -> String {
+    format!(
+        "#[derive(Resource)]\n#[resource(group = \"shop.example.com\", version = \"{version}\"{keys})]\npub struct {kind} \
+         {{ pub metadata: ObjectMeta }}\n"
+    )
+}
+
+#[test]
+fn a_kind_has_one_storage_version() {
+    let tree = versions(&kind_of("v1", "Order", ""), &kind_of("v2", "Order", ""));
+    let expected = [
+        "v1.rs",
+        "`planesmith_shop::v2::Order` is a storage version of Order as well",
+        "add `storage_version = planesmith_shop::v2::Order` to its `#[resource(...)]`",
+    ];
+    reports(&tree, &expected);
+    let hub = ", storage_version = crate::v2::Order";
+    let tree = versions(&kind_of("v1", "Order", hub), &kind_of("v2", "Order", ""));
+    assert_eq!(problems(tree.path()), "");
+}
+
+#[test]
+fn a_short_name_leads_to_one_kind_in_all_versions() {
+    let short = ", short(\"o\")";
+    let tree = versions(&kind_of("v1", "Offer", short), &kind_of("v2", "Order", short));
+    reports(
+        &tree,
+        &["v1.rs", "clients call `planesmith_shop::v2::Order` \"o\", too"],
+    );
+}

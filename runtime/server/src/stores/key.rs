@@ -1,20 +1,8 @@
 //! Where an object lies in the store: kube-apiserver's paths, so that both can work on one store.
 
 use planesmith_machinery::names;
-use planesmith_machinery::resource::{ResourceFacts, Scope};
+use planesmith_machinery::resource::Scope;
 use planesmith_machinery::status::{ApiError, ApiResult};
-
-/// What the keys of all objects of a kind start with.
-///
-/// Kinds of Kubernetes lie under their plural alone, so that a kind may move between groups; those of other groups under
-/// group and plural.
-pub(super) fn prefix(hub: &ResourceFacts) -> String {
-    let kubernetes = !hub.group.contains('.') || hub.group.ends_with(".k8s.io");
-    match kubernetes {
-        true => format!("/registry/{}/", hub.storage_name),
-        false => format!("/registry/{}/{}/", hub.group, hub.storage_name),
-    }
-}
 
 /// Checks that `name` can be the last part of a key.
 ///

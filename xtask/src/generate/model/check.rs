@@ -118,11 +118,57 @@ impl Check<'_> {
                     "use one folder per group".to_owned(),
                 );
             }
+            self.storage_versions(group);
+            self.client_names(group);
             for version in &group.versions {
                 for (index, kind) in version.kinds.iter().enumerate() {
                     for other in &version.kinds[..index] {
                         self.clash(kind, other);
                     }
+                }
+            }
+        }
+    }
+
+    /// A kind has one storage version: two would share keys in the store, and each would erase fields of the other.
+    fn storage_versions(&mut self, group: &Group) {
+        let kinds = group.versions.iter().flat_map(|version| &version.kinds);
+        let is_stored = |kind: &&Kind| {
+            let behavior = &kind.resource.behavior;
+            kind.hub.is_none() && !behavior.create_only && !behavior.read_only
+        };
+        // The preferred version comes first.
+        let stored: Vec<&Kind> = kinds.filter(is_stored).collect();
+        for (index, older) in stored.iter().enumerate() {
+            let Some(newer) = stored[..index].iter().find(|newer| {
+                let (newer, older) = (&newer.resource, &older.resource);
+                newer.kind == older.kind && newer.version != older.version
+            }) else {
+                continue;
+            };
+            let what = format!(
+                "`{}` is a storage version of {} as well",
+                newer.path, newer.resource.kind
+            );
+            let help = format!("add `storage_version = {}` to its `#[resource(...)]`", newer.path);
+            self.report(self.model.structure(&older.path), None, what, help);
+        }
+    }
+
+    /// No two kinds of a group have the same name for clients in different versions, nor the same short name.
+    fn client_names(&mut self, group: &Group) {
+        let kinds = group.versions.iter().flat_map(|version| &version.kinds);
+        let mut known: BTreeMap<&str, &Kind> = BTreeMap::new();
+        for kind in kinds.filter(|kind| kind.resource.served) {
+            let resource = &kind.resource;
+            let own = [&resource.plural, &resource.singular];
+            for name in own.into_iter().chain(&resource.short_names) {
+                let first = *known.entry(name).or_insert(kind);
+                let is_told = first.resource.version == resource.version && first.resource.plural == resource.plural;
+                if first.resource.kind != resource.kind && !is_told {
+                    let what = format!("clients call `{}` \"{name}\", too", first.path);
+                    let help = "give one of them another plural, singular or short name".to_owned();
+                    self.report(self.model.structure(&kind.path), None, what, help);
                 }
             }
         }
