@@ -5,6 +5,7 @@ mod check;
 mod expand;
 mod fallback;
 mod model;
+mod path_use;
 
 use proc_macro2::TokenStream;
 use syn::DeriveInput;
@@ -14,6 +15,7 @@ use crate::structure::{self, attr::StructAttrs};
 pub use model::{
     BehaviorModel, CellSource, ColumnModel, NameRule, ResourceModel, ScaleModel, Subresource, SubresourceKind,
 };
+pub use path_use::PathCheck;
 
 /// The expansion of `#[derive(Resource)]`: impls, or every problem of the input beside stub impls.
 #[must_use]

@@ -62,7 +62,7 @@ mod no_prelude {
     )]
     #[schema(atomic)]
     pub(super) struct Spec {
-        #[field(proto = 1, one_of("A", "B"), default = "A", required, keep)]
+        #[field(proto = 1, one_of("A", "B"), default = "A", keep)]
         pub(super) r#type: ::std::string::String,
         #[field(minimum = 1, maximum = 9, immutable)]
         pub(super) __index: ::core::option::Option<::core::primitive::i32>,
@@ -70,6 +70,7 @@ mod no_prelude {
         pub(super) __facts: ::std::vec::Vec<Spec>,
         #[field(omit_zero)]
         pub(super) next: ::core::option::Option<::std::boxed::Box<Spec>>,
+        pub(super) size: ::core::primitive::i32,
     }
 
     #[derive(
@@ -82,7 +83,7 @@ mod no_prelude {
     #[resource(group = "shop.example.com", version = "v1alpha1", storage_version = Newer, deprecated = "old")]
     #[resource(
         status,
-        scale(spec = "spec.type", status = "status.type"),
+        scale(spec = "spec.size", status = "status.size"),
         subresource = "log",
         short("o")
     )]
@@ -132,7 +133,7 @@ fn derives_do_not_depend_on_names_in_scope() {
     use planesmith_machinery::object::Resource as _;
     use planesmith_machinery::value::Struct as _;
 
-    assert_eq!(no_prelude::Spec::default().facts().fields.len(), 4);
+    assert_eq!(no_prelude::Spec::default().facts().fields.len(), 5);
     assert_eq!(no_prelude::Order::RESOURCE.hub().version, "v1");
     assert_eq!(from_a_macro::Pair::default().facts().fields[1].name, "second");
 }

@@ -46,7 +46,7 @@ struct WidgetSpec {
     categories("all"),
     storage_version = Gadget,
     convert,
-    scale(spec = "spec.replicas", status = "spec.replicas"),
+    scale(spec = "spec.size", status = "spec.size"),
     subresource = "log",
     selectable("spec.type"),
     column(name),

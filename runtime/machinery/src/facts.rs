@@ -3,6 +3,10 @@
 //! A table is data: codecs, defaulting, validation, field ownership, patches, OpenAPI and tables all walk it with
 //! generic code, so that a struct costs a few hundred bytes instead of a copy of each algorithm.
 
+mod leads;
+
+pub use leads::{Misfit, PathUse, StructTable, check_path};
+
 /// One struct: its name and its fields in the order in which they are written.
 #[derive(Debug)]
 pub struct StructFacts {
@@ -173,7 +177,7 @@ pub enum TypeFacts {
 impl TypeFacts {
     /// The shape without the possibility of absence.
     #[must_use]
-    pub fn present(&self) -> &TypeFacts {
+    pub const fn present(&self) -> &TypeFacts {
         match self {
             TypeFacts::Optional(inner) => inner.present(),
             other => other,

@@ -12,7 +12,7 @@ mod tree;
 use std::any::Any;
 use std::fmt::Debug;
 
-use crate::facts::{FieldFacts, Omit, StructFacts, TypeFacts};
+use crate::facts::{FieldFacts, Omit, StructFacts, StructTable, TypeFacts};
 use crate::scalar::Scalar;
 
 pub use copy::{copy, copy_field};
@@ -28,6 +28,10 @@ pub(crate) use tree::tree_of;
 pub trait Shape {
     /// The shape.
     const TYPE: TypeFacts;
+
+    /// The table of a struct, also of one that may be absent; for checks at compile time, which cannot call the function in
+    /// [`TypeFacts::Struct`].
+    const FACTS: StructTable = None;
 }
 
 /// A field, an element or an entry.

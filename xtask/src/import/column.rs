@@ -68,7 +68,13 @@ fn column(column: &Value, schema: &Value) -> Result<String, String> {
                 return Err("its path does not start at a field".to_owned());
             }
         }
-        _ if leads(schema, path) => {}
+        _ if leads(schema, path) => {
+            if let Some(found) = type_at(schema, path)
+                && !fits(found, ty)
+            {
+                return Err(format!("its path leads to a value of type {found}"));
+            }
+        }
         _ => return Err("its path leads to no field of the schema".to_owned()),
     }
     let mut parts = vec![format!("name = {}", literal(name)), format!("type = {}", literal(ty))];
@@ -98,6 +104,30 @@ pub(super) fn leads(schema: &Value, path: &str) -> bool {
         // Every object has them, and they are no fields.
         ("apiVersion" | "kind", _) => false,
         _ => leads_on(schema, first, rest),
+    }
+}
+
+/// The type of the field or entry at a dotted path; `None` when the schema does not say it.
+pub(super) fn type_at<'s>(schema: &'s Value, path: &str) -> Option<&'s str> {
+    let mut field = schema;
+    let mut rest = path;
+    while !rest.is_empty() {
+        let (first, below) = rest.split_once('.').unwrap_or((rest, ""));
+        (field, rest) = match &field["properties"] {
+            Value::Object(properties) => (properties.get(first)?, below),
+            _ => (&field["additionalProperties"], ""),
+        };
+    }
+    field["type"].as_str()
+}
+
+/// True if a cell of type `cell` shows values of type `found`.
+fn fits(found: &str, cell: &str) -> bool {
+    match cell {
+        "integer" | "number" => matches!(found, "integer" | "number"),
+        "boolean" => found == "boolean",
+        "date" => found == "string",
+        _ => true,
     }
 }
 

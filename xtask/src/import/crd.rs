@@ -3,7 +3,7 @@
 use anyhow::{Context, Result, bail};
 use serde_json::{Value, json};
 
-use super::column::{columns, leads};
+use super::column::{columns, leads, type_at};
 use super::draft::{Draft, listed, literal};
 use super::schema::{Origin, Schemas, Words, texts};
 
@@ -166,9 +166,9 @@ impl<'d> Kind<'d> {
         if scale.is_object() {
             match self.scale(scale) {
                 Some(key) => self.keys.push(key),
-                None => self
-                    .marks
-                    .push(format!("scale `{scale}`: a path leads to no field of the schema")),
+                None => self.marks.push(format!(
+                    "scale `{scale}`: a path leads to no field of the schema, or to one of another type"
+                )),
             }
         }
         self.marks.extend(words.marks());
@@ -176,14 +176,16 @@ impl<'d> Kind<'d> {
 
     fn scale(&self, scale: &Value) -> Option<String> {
         let mut paths = Vec::new();
-        for (word, key, default) in [
-            ("specReplicasPath", "spec", json!("")),
-            ("statusReplicasPath", "status", json!("")),
-            ("labelSelectorPath", "selector", Value::Null),
+        for (word, key, default, ty) in [
+            ("specReplicasPath", "spec", json!(""), "integer"),
+            ("statusReplicasPath", "status", json!(""), "integer"),
+            ("labelSelectorPath", "selector", Value::Null, "string"),
         ] {
             let path = scale.get(word).unwrap_or(&default);
             if let Some(path) = path.as_str() {
-                let path = path.strip_prefix('.').filter(|path| leads(self.schema, path))?;
+                let is_typed = |path: &&str| type_at(self.schema, path).is_none_or(|found| found == ty);
+                let path = path.strip_prefix('.').filter(|path| leads(self.schema, path));
+                let path = path.filter(is_typed)?;
                 paths.push(format!("{key} = {}", literal(path)));
             }
         }

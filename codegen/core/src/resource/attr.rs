@@ -7,6 +7,7 @@ use syn::{DeriveInput, Path};
 use super::model::{BehaviorModel, NameRule};
 use crate::diagnostics::Diagnostics;
 use crate::keys::{Entry, Grammar, Spanned, of_attributes};
+use crate::structure::attr::named_fields;
 
 const RESOURCE: Grammar = Grammar {
     shown: "#[resource(...)]",
@@ -174,6 +175,7 @@ impl ResourceAttrs {
         let mut attrs = Self::default();
         let mut written = input.attrs.iter().filter(|attr| attr.path().is_ident("resource"));
         attrs.span = written.next().map(|attr| attr.path().span());
+        misplaced(input, diagnostics);
         for entry in of_attributes(&input.attrs, "resource", &RESOURCE, diagnostics) {
             attrs.names(&entry, diagnostics);
             attrs.serving(&entry, diagnostics);
@@ -245,6 +247,16 @@ impl ResourceAttrs {
             "read_only" => self.read_only = entry.flag(diagnostics),
             "create_only" => self.create_only = entry.flag(diagnostics),
             _ => {}
+        }
+    }
+}
+
+/// Reports `#[resource(...)]` on fields, where nothing reads it.
+fn misplaced(input: &DeriveInput, diagnostics: &Diagnostics) {
+    for attr in named_fields(input).into_iter().flatten().flat_map(|field| &field.attrs) {
+        if attr.path().is_ident("resource") {
+            let help = "write it above the struct; the keys of a field are written `#[field(...)]`";
+            diagnostics.report(attr.path().span(), "`#[resource(...)]` is not for fields", help);
         }
     }
 }

@@ -8,6 +8,7 @@ use syn::DeriveInput;
 
 use super::attr::{ResourceAttrs, ScaleAttrs};
 use super::model::{BehaviorModel, NameRule, ResourceModel, ScaleModel, Subresource, SubresourceKind};
+use super::path_use::PathCheck;
 use crate::diagnostics::Diagnostics;
 use crate::keys::Spanned;
 use crate::names;
@@ -51,6 +52,7 @@ pub(super) fn check(
     path::resets(&attrs, &structure, diagnostics);
     path::rows_by(&attrs, &structure, diagnostics);
     let columns = column::columns(&attrs.columns, &structure, diagnostics);
+    let paths = PathCheck::all(&attrs, &structure);
     let names = Names::of(&attrs, kind.as_deref().unwrap_or_default(), diagnostics);
     let (group, version, kind) = (group?, version?, kind?);
     let api_version = names::api_version(&group, &version);
@@ -72,6 +74,7 @@ pub(super) fn check(
         subresources,
         selectable: values(&attrs.selectable),
         columns,
+        paths,
         name_rule: attrs.name_rule.unwrap_or(NameRule::DnsSubdomain),
         behavior: BehaviorModel {
             resets: values(&attrs.resets),

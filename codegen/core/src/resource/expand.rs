@@ -4,6 +4,7 @@ use proc_macro2::{Ident, TokenStream};
 use quote::{format_ident, quote};
 
 use super::model::{CellSource, ColumnModel, NameRule, ResourceModel, Subresource, SubresourceKind};
+use super::path_use::PathCheck;
 use crate::structure::expand::{items, option};
 
 /// The impls of `#[derive(Resource)]`.
@@ -11,6 +12,7 @@ pub(crate) fn expand(model: &ResourceModel) -> TokenStream {
     let structure = items(&model.structure);
     let ident = &model.structure.ident;
     let table = table(model);
+    let paths = model.paths.iter().map(PathCheck::assertion);
     let rules = (!model.rules).then(|| {
         quote! {
             #[automatically_derived]
@@ -48,6 +50,8 @@ pub(crate) fn expand(model: &ResourceModel) -> TokenStream {
             }
 
             #rules
+
+            #(#paths)*
         };
     }
 }

@@ -2,6 +2,7 @@
 
 use syn::Path;
 
+use super::path_use::PathCheck;
 use crate::structure::StructModel;
 
 /// A kind in one version.
@@ -47,6 +48,8 @@ pub struct ResourceModel {
     pub selectable: Vec<String>,
     /// Printed columns.
     pub columns: Vec<ColumnModel>,
+    /// The types of the paths in the keys above.
+    pub paths: Vec<PathCheck>,
     /// What a legal name is.
     pub name_rule: NameRule,
     /// Deviations from the usual handling of writes.

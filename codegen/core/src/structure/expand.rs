@@ -68,6 +68,7 @@ fn access(ident: &Ident, fields: &[FieldModel]) -> TokenStream {
         impl ::planesmith_machinery::value::Shape for #ident {
             const TYPE: ::planesmith_machinery::facts::TypeFacts =
                 ::planesmith_machinery::facts::TypeFacts::Struct(__facts);
+            const FACTS: ::planesmith_machinery::facts::StructTable = ::core::option::Option::Some(&__FACTS);
         }
 
         #[automatically_derived]

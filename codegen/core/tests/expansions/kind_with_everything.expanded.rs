@@ -38,6 +38,9 @@ const _: () = {
         const TYPE: ::planesmith_machinery::facts::TypeFacts = ::planesmith_machinery::facts::TypeFacts::Struct(
             __facts,
         );
+        const FACTS: ::planesmith_machinery::facts::StructTable = ::core::option::Option::Some(
+            &__FACTS,
+        );
     }
     #[automatically_derived]
     impl ::planesmith_machinery::value::Value for Order {
@@ -216,4 +219,79 @@ const _: () = {
     impl ::planesmith_machinery::object::Resource for Order {
         const RESOURCE: &'static ::planesmith_machinery::resource::ResourceFacts = &__RESOURCE;
     }
+    const _: () = match ::planesmith_machinery::facts::check_path(
+        <OrderSpec as ::planesmith_machinery::value::Shape>::FACTS,
+        "lines",
+        ::planesmith_machinery::facts::PathUse::WholeNumber,
+    ) {
+        ::core::result::Result::Ok(()) => {}
+        ::core::result::Result::Err(::planesmith_machinery::facts::Misfit::Nowhere) => {
+            ::core::panic!("`scale` names \"spec.lines\", where no field is")
+        }
+        ::core::result::Result::Err(::planesmith_machinery::facts::Misfit::OtherType) => {
+            ::core::panic!(
+                "`scale` needs an `i32` or `i64`, and \"spec.lines\" is of another type"
+            )
+        }
+    };
+    const _: () = match ::planesmith_machinery::facts::check_path(
+        <OrderStatus as ::planesmith_machinery::value::Shape>::FACTS,
+        "lines",
+        ::planesmith_machinery::facts::PathUse::WholeNumber,
+    ) {
+        ::core::result::Result::Ok(()) => {}
+        ::core::result::Result::Err(::planesmith_machinery::facts::Misfit::Nowhere) => {
+            ::core::panic!("`scale` names \"status.lines\", where no field is")
+        }
+        ::core::result::Result::Err(::planesmith_machinery::facts::Misfit::OtherType) => {
+            ::core::panic!(
+                "`scale` needs an `i32` or `i64`, and \"status.lines\" is of another type"
+            )
+        }
+    };
+    const _: () = match ::planesmith_machinery::facts::check_path(
+        <OrderStatus as ::planesmith_machinery::value::Shape>::FACTS,
+        "selector",
+        ::planesmith_machinery::facts::PathUse::Selector,
+    ) {
+        ::core::result::Result::Ok(()) => {}
+        ::core::result::Result::Err(::planesmith_machinery::facts::Misfit::Nowhere) => {
+            ::core::panic!("`scale` names \"status.selector\", where no field is")
+        }
+        ::core::result::Result::Err(::planesmith_machinery::facts::Misfit::OtherType) => {
+            ::core::panic!(
+                "`scale` needs a `String` or a label selector, and \"status.selector\" is of another type"
+            )
+        }
+    };
+    const _: () = match ::planesmith_machinery::facts::check_path(
+        <OrderSpec as ::planesmith_machinery::value::Shape>::FACTS,
+        "customer",
+        ::planesmith_machinery::facts::PathUse::Selectable,
+    ) {
+        ::core::result::Result::Ok(()) => {}
+        ::core::result::Result::Err(::planesmith_machinery::facts::Misfit::Nowhere) => {
+            ::core::panic!("`selectable` names \"spec.customer\", where no field is")
+        }
+        ::core::result::Result::Err(::planesmith_machinery::facts::Misfit::OtherType) => {
+            ::core::panic!(
+                "`selectable` needs a `String`, `bool`, `i32` or `i64`, and \"spec.customer\" is of another type"
+            )
+        }
+    };
+    const _: () = match ::planesmith_machinery::facts::check_path(
+        <OrderSpec as ::planesmith_machinery::value::Shape>::FACTS,
+        "lines",
+        ::planesmith_machinery::facts::PathUse::Number,
+    ) {
+        ::core::result::Result::Ok(()) => {}
+        ::core::result::Result::Err(::planesmith_machinery::facts::Misfit::Nowhere) => {
+            ::core::panic!("`column` names \"spec.lines\", where no field is")
+        }
+        ::core::result::Result::Err(::planesmith_machinery::facts::Misfit::OtherType) => {
+            ::core::panic!(
+                "`column` needs an `i32`, `i64` or `f64`, and \"spec.lines\" is of another type"
+            )
+        }
+    };
 };

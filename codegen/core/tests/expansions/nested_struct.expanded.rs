@@ -98,6 +98,9 @@ const _: () = {
         const TYPE: ::planesmith_machinery::facts::TypeFacts = ::planesmith_machinery::facts::TypeFacts::Struct(
             __facts,
         );
+        const FACTS: ::planesmith_machinery::facts::StructTable = ::core::option::Option::Some(
+            &__FACTS,
+        );
     }
     #[automatically_derived]
     impl ::planesmith_machinery::value::Value for Address {
@@ -187,6 +190,9 @@ const _: () = {
     impl ::planesmith_machinery::value::Shape for Empty {
         const TYPE: ::planesmith_machinery::facts::TypeFacts = ::planesmith_machinery::facts::TypeFacts::Struct(
             __facts,
+        );
+        const FACTS: ::planesmith_machinery::facts::StructTable = ::core::option::Option::Some(
+            &__FACTS,
         );
     }
     #[automatically_derived]

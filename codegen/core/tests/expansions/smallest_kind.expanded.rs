@@ -24,6 +24,9 @@ const _: () = {
         const TYPE: ::planesmith_machinery::facts::TypeFacts = ::planesmith_machinery::facts::TypeFacts::Struct(
             __facts,
         );
+        const FACTS: ::planesmith_machinery::facts::StructTable = ::core::option::Option::Some(
+            &__FACTS,
+        );
     }
     #[automatically_derived]
     impl ::planesmith_machinery::value::Value for Thing {

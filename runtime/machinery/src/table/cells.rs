@@ -125,7 +125,8 @@ fn typed_cell(value: &dyn Value, ty: &str) -> Cell {
         ("number", View::Int(number)) => Cell::Number(number as f64),
         ("number", View::Double(number)) => Cell::Number(number),
         ("boolean", View::Bool(value)) => Cell::Bool(value),
-        ("date", View::Scalar(_)) => match text(value).parse::<Time>() {
+        ("date", View::Str("")) => age::cell(None),
+        ("date", View::Scalar(_) | View::Str(_)) => match text(value).parse::<Time>() {
             Ok(time) => age::cell(time.timestamp()),
             Err(_) => Cell::Text("<invalid>".to_owned()),
         },

@@ -167,7 +167,7 @@ struct Needing {
     #[field(required)]
     size: Option<Size>,
     /// A number with something that stands in for it.
-    #[field(required, default = 0)]
+    #[field(default = 0)]
     number: Option<i32>,
 }
 

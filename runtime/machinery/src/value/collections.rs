@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt::Debug;
 
 use super::{List, Map, Optional, Shape, Slot, Value, View};
-use crate::facts::TypeFacts;
+use crate::facts::{StructTable, TypeFacts};
 
 impl<T: Shape> Shape for Vec<T> {
     const TYPE: TypeFacts = TypeFacts::List(&T::TYPE);
@@ -105,6 +105,7 @@ impl<T: Value + Default> Map for BTreeMap<String, T> {
 
 impl<T: Shape> Shape for Option<T> {
     const TYPE: TypeFacts = TypeFacts::Optional(&T::TYPE);
+    const FACTS: StructTable = T::FACTS;
 }
 
 impl<T: Value + Default> Value for Option<T> {
@@ -144,6 +145,7 @@ impl<T: Value + Default> Optional for Option<T> {
 
 impl<T: Shape> Shape for Box<T> {
     const TYPE: TypeFacts = T::TYPE;
+    const FACTS: StructTable = T::FACTS;
 }
 
 impl<T: Value + Debug> Value for Box<T> {

@@ -17,7 +17,7 @@ use serde_json::{Value, json};
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 struct Sink {
     /// Which way.
-    #[field(one_of("In", "Out"), default = "In", required)]
+    #[field(one_of("In", "Out"), default = "In", expected)]
     way: String,
     #[field(minimum = 1, maximum = 9)]
     size: Option<i32>,

@@ -88,7 +88,11 @@ impl Drafted {
                 .entry(path.clone())
                 .or_default()
                 .extend(field.marks.iter().cloned());
-            if field.keys.iter().any(|key| key == "required") {
+            if field
+                .keys
+                .iter()
+                .any(|key| matches!(key.as_str(), "required" | "expected"))
+            {
                 self.required.insert(path.clone());
             }
             for name in field.ty.split(['<', '>', ' ', ',']) {

@@ -30,7 +30,9 @@ impl Presence {
             false => has_empty_form && !says_about_empty,
         };
         let mut keys = Vec::new();
-        keys.extend(required.then(|| "required".to_owned()));
+        // A field with a default is never empty: it is listed as required, as it was.
+        let listed = if default.is_some() { "expected" } else { "required" };
+        keys.extend(required.then(|| listed.to_owned()));
         keys.extend(default);
         Self {
             ty: match is_plain {

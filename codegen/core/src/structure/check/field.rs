@@ -53,6 +53,10 @@ pub(super) fn check(field: &Field, attrs: FieldAttrs, diagnostics: &Diagnostics)
 }
 
 fn holdable(field: &Field, shape: &TypeRef, diagnostics: &Diagnostics) {
+    if is_twice_optional(shape) {
+        let problem = "a value cannot be absent in two ways";
+        diagnostics.report(field.ty.span(), problem, "write one `Option`: JSON has one `null`");
+    }
     let problem = match innermost(shape) {
         TypeRef::Other => "objects cannot hold values of this type".to_owned(),
         TypeRef::Named(path) => match path.get_ident().map(ToString::to_string).as_deref() {
@@ -66,6 +70,15 @@ fn holdable(field: &Field, shape: &TypeRef, diagnostics: &Diagnostics) {
     let help = "use `bool`, `i32`, `i64`, `f64`, `String`, `Vec<T>`, `BTreeMap<String, T>`, `Option<T>`, a type of \
                 machinery, or a struct with `#[derive(Struct)]`";
     diagnostics.report(field.ty.span(), problem, help);
+}
+
+/// True if an option holds an option, also in a list or map.
+fn is_twice_optional(shape: &TypeRef) -> bool {
+    match shape {
+        TypeRef::Optional(inner) => matches!(**inner, TypeRef::Optional(_)) || is_twice_optional(inner),
+        TypeRef::List(inner) | TypeRef::Map(inner) => is_twice_optional(inner),
+        _ => false,
+    }
 }
 
 /// The shape below lists, maps and options.
@@ -156,6 +169,10 @@ fn listing(attrs: &FieldAttrs, diagnostics: &Diagnostics) -> Listing {
         ("expected", attrs.expected),
         ("optional", attrs.optional),
     ];
+    if let (Some(default), Some(_)) = (&attrs.default, attrs.required) {
+        let help = "a field with a default is never empty; keep one";
+        contradiction("default", default.span, "required", help, diagnostics);
+    }
     let mut first = None;
     for (key, span) in given {
         match (span, first) {

@@ -1,0 +1,126 @@
+//! Dotted paths whose types are checked when the crate of the kind is compiled: the derive does not see the fields of nested
+//! structs, but constants do. They see two levels, which is where specs and statuses have their fields.
+
+use proc_macro2::{Span, TokenStream};
+use quote::{format_ident, quote, quote_spanned};
+use syn::Type;
+
+use super::attr::{ColumnAttrs, ResourceAttrs};
+use super::model::CellSource;
+use crate::keys::Spanned;
+use crate::structure::StructModel;
+
+/// A dotted path, and the type that it has to lead to.
+#[derive(Clone, Debug)]
+pub struct PathCheck {
+    /// The key that the path belongs to.
+    key: &'static str,
+    path: String,
+    span: Span,
+    /// The type of the field at the root, when the rest of the path is below it.
+    below: Option<Type>,
+    /// A variant of machinery's `PathUse`.
+    used: &'static str,
+    /// The types that fit.
+    fitting: &'static str,
+}
+
+const INTEGER: &str = "an `i32` or `i64`";
+const NUMBER: &str = "an `i32`, `i64` or `f64`";
+
+impl PathCheck {
+    /// The checks of all paths of a kind.
+    pub(super) fn all(attrs: &ResourceAttrs, structure: &StructModel) -> Vec<Self> {
+        let mut checks = Self::declared(attrs);
+        for check in &mut checks {
+            let Some((first, _)) = check.path.split_once('.') else {
+                continue;
+            };
+            let field = structure.fields.iter().find(|field| field.name == first);
+            check.below = field.map(|field| field.ty.clone());
+        }
+        // A field that is inlined has no type here.
+        checks.retain(|check| check.below.is_some() || !check.path.contains('.'));
+        checks
+    }
+
+    fn declared(attrs: &ResourceAttrs) -> Vec<Self> {
+        let mut checks = Vec::new();
+        if let Some(scale) = &attrs.scale {
+            for path in scale.spec.iter().chain(&scale.status) {
+                checks.push(Self::new("scale", path, "WholeNumber", INTEGER));
+            }
+            let selector = scale.selector.iter();
+            checks.extend(selector.map(|path| Self::new("scale", path, "Selector", "a `String` or a label selector")));
+        }
+        for path in &attrs.selectable {
+            let fitting = "a `String`, `bool`, `i32` or `i64`";
+            checks.push(Self::new("selectable", path, "Selectable", fitting));
+        }
+        checks.extend(attrs.columns.iter().filter_map(Self::of_column));
+        let rows_by = attrs.rows_by.iter();
+        checks.extend(rows_by.map(|path| Self::new("rows_by", path, "WholeNumber", INTEGER)));
+        checks
+    }
+
+    /// The check of a column with a dotted path. Other paths are read from the document, whatever it holds.
+    fn of_column(column: &ColumnAttrs) -> Option<Self> {
+        let path = column.path.as_ref()?;
+        let CellSource::Path(_) = CellSource::of_path(path.value.clone()) else {
+            return None;
+        };
+        let (used, fitting) = match column.ty.as_ref()?.value.as_str() {
+            "integer" | "number" => ("Number", NUMBER),
+            "boolean" => ("Truth", "a `bool`"),
+            "date" => ("Date", "a `Time`, `MicroTime` or `String`"),
+            _ => ("Any", "a field"),
+        };
+        Some(Self::new("column", path, used, fitting))
+    }
+
+    fn new(key: &'static str, path: &Spanned<String>, used: &'static str, fitting: &'static str) -> Self {
+        Self {
+            key,
+            path: path.value.clone(),
+            span: path.span,
+            below: None,
+            used,
+            fitting,
+        }
+    }
+
+    /// A constant that does not compile when the path does not fit; the error points at the path.
+    pub(super) fn assertion(&self) -> TokenStream {
+        let Self {
+            key,
+            path,
+            span,
+            below,
+            used,
+            fitting,
+        } = self;
+        let used = format_ident!("{used}");
+        let nowhere = format!("`{key}` names \"{path}\", where no field is");
+        let other = format!("`{key}` needs {fitting}, and \"{path}\" is of another type");
+        let at = Span::call_site().located_at(*span);
+        let (facts, rest) = match (below, path.split_once('.')) {
+            (Some(ty), Some((_, rest))) => (quote!(<#ty as ::planesmith_machinery::value::Shape>::FACTS), rest),
+            _ => (quote!(::core::option::Option::Some(&__FACTS)), path.as_str()),
+        };
+        quote_spanned! {at=>
+            const _: () = match ::planesmith_machinery::facts::check_path(
+                #facts,
+                #rest,
+                ::planesmith_machinery::facts::PathUse::#used,
+            ) {
+                ::core::result::Result::Ok(()) => {}
+                ::core::result::Result::Err(::planesmith_machinery::facts::Misfit::Nowhere) => {
+                    ::core::panic!(#nowhere)
+                }
+                ::core::result::Result::Err(::planesmith_machinery::facts::Misfit::OtherType) => {
+                    ::core::panic!(#other)
+                }
+            };
+        }
+    }
+}

@@ -1,0 +1,181 @@
+//! The types that dotted paths lead to, for compile time: derives refuse a path whose type does not fit.
+
+use super::{FieldFacts, StructFacts, TypeFacts};
+
+/// The table of a type that is a struct.
+pub type StructTable = Option<&'static StructFacts>;
+
+/// The use of a dotted path by a kind.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PathUse {
+    /// A number without a fraction: replicas, the order of rows.
+    WholeNumber,
+    /// A cell of the type `number`.
+    Number,
+    /// A cell of the type `boolean`.
+    Truth,
+    /// A cell of the type `date`.
+    Date,
+    /// The selector of a scale.
+    Selector,
+    /// A field of field selectors.
+    Selectable,
+    /// A cell of text, which shows any value.
+    Any,
+}
+
+/// Why a path does not fit its use.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Misfit {
+    /// No field is there.
+    Nowhere,
+    /// The field has another type.
+    OtherType,
+}
+
+/// Checks that `path` leads from `facts` to a value that fits `used`. Nothing is known of what is below structs in it, nor
+/// without `facts`: such paths fit.
+///
+/// # Errors
+///
+/// See [`Misfit`].
+pub const fn check_path(facts: StructTable, path: &str, used: PathUse) -> Result<(), Misfit> {
+    let Some(facts) = facts else { return Ok(()) };
+    let path = path.as_bytes();
+    let mut end = 0;
+    while end < path.len() && path[end] != b'.' {
+        end += 1;
+    }
+    let mut index = 0;
+    let mut has_inlined = false;
+    while index < facts.fields.len() {
+        let field: &'static FieldFacts = &facts.fields[index];
+        index += 1;
+        if field.inline {
+            has_inlined = true;
+        } else if is_part(field.name.as_bytes(), path, 0, end) {
+            let ty = match (end == path.len(), field.ty.present()) {
+                (true, ty) => ty,
+                // The rest is the key of an entry.
+                (false, TypeFacts::Map(inner)) => inner.present(),
+                (false, TypeFacts::Struct(_)) => return Ok(()),
+                (false, TypeFacts::Scalar(leaf)) if leaf.openapi_type.is_empty() => return Ok(()),
+                (false, _) => return Err(Misfit::Nowhere),
+            };
+            return match fits(ty, used) {
+                true => Ok(()),
+                false => Err(Misfit::OtherType),
+            };
+        }
+    }
+    match has_inlined {
+        true => Ok(()),
+        false => Err(Misfit::Nowhere),
+    }
+}
+
+/// True if `name` is the part of `path` from `start` to `end`.
+const fn is_part(name: &[u8], path: &[u8], start: usize, end: usize) -> bool {
+    if name.len() != end - start {
+        return false;
+    }
+    let mut index = 0;
+    while index < name.len() {
+        if name[index] != path[start + index] {
+            return false;
+        }
+        index += 1;
+    }
+    true
+}
+
+const fn fits(ty: &TypeFacts, used: PathUse) -> bool {
+    let leaf = match ty {
+        TypeFacts::Scalar(leaf) if leaf.openapi_type.is_empty() => return true,
+        TypeFacts::Scalar(leaf) => Some(leaf.format),
+        _ => None,
+    };
+    match used {
+        PathUse::WholeNumber => matches!(ty, TypeFacts::Int32 | TypeFacts::Int64),
+        PathUse::Number => matches!(ty, TypeFacts::Int32 | TypeFacts::Int64 | TypeFacts::Double),
+        PathUse::Truth => matches!(ty, TypeFacts::Bool),
+        PathUse::Date => match leaf {
+            Some(format) => is_part(b"date-time", format.as_bytes(), 0, format.len()),
+            None => matches!(ty, TypeFacts::String),
+        },
+        PathUse::Selector => matches!(ty, TypeFacts::String | TypeFacts::Struct(_) | TypeFacts::Map(_)),
+        PathUse::Selectable => matches!(
+            ty,
+            TypeFacts::String | TypeFacts::Bool | TypeFacts::Int32 | TypeFacts::Int64
+        ),
+        PathUse::Any => true,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use super::*;
+    use crate::Struct;
+    use crate::time::Time;
+    use crate::value::Shape;
+
+    /// Content, with more of its kind inside.
+    #[derive(Clone, Debug, Default, PartialEq, Struct)]
+    struct Content {
+        /// A number.
+        size: Option<i32>,
+        /// Text.
+        name: String,
+        /// A moment.
+        since: Option<Time>,
+        /// More.
+        more: Vec<Content>,
+        /// One more.
+        one: Option<Box<Content>>,
+        /// Texts.
+        texts: BTreeMap<String, String>,
+        /// Anything.
+        any: serde_json::Value,
+    }
+
+    /// Content as if it stood here.
+    #[derive(Clone, Debug, Default, PartialEq, Struct)]
+    struct Outer {
+        /// Content.
+        #[field(inline)]
+        content: Content,
+    }
+
+    const FOUND: Result<(), Misfit> = check_path(Content::FACTS, "size", PathUse::WholeNumber);
+
+    #[test]
+    fn paths_are_followed_to_their_types() {
+        assert_eq!(FOUND, Ok(()), "at compile time");
+        for (path, used, expected) in [
+            ("size", PathUse::WholeNumber, Ok(())),
+            ("any", PathUse::WholeNumber, Ok(())),
+            ("any.size", PathUse::WholeNumber, Ok(())),
+            ("one.none", PathUse::WholeNumber, Ok(())),
+            ("since", PathUse::Date, Ok(())),
+            ("texts.a/b.c", PathUse::Selectable, Ok(())),
+            ("name", PathUse::WholeNumber, Err(Misfit::OtherType)),
+            ("texts.a", PathUse::WholeNumber, Err(Misfit::OtherType)),
+            ("more", PathUse::Selectable, Err(Misfit::OtherType)),
+            ("size", PathUse::Date, Err(Misfit::OtherType)),
+            ("size.more", PathUse::WholeNumber, Err(Misfit::Nowhere)),
+            ("more.name", PathUse::Selectable, Err(Misfit::Nowhere)),
+            ("siz", PathUse::WholeNumber, Err(Misfit::Nowhere)),
+            ("sizes", PathUse::WholeNumber, Err(Misfit::Nowhere)),
+        ] {
+            assert_eq!(
+                check_path(<Option<Box<Content>>>::FACTS, path, used),
+                expected,
+                "{path}"
+            );
+        }
+        assert_eq!(check_path(Outer::FACTS, "siz", PathUse::Any), Ok(()), "perhaps inlined");
+        assert_eq!(check_path(String::FACTS, "siz", PathUse::Any), Ok(()), "no struct");
+    }
+}
