@@ -2,7 +2,10 @@
 //! apply. Its converter goes by rules of its own: numbers without a fraction are integers, those that are too large wrap
 //! around, and what does not fit is told in other words than of JSON text.
 
+mod nested;
 mod number;
+
+pub use nested::{nested_integer, nested_text, set_nested};
 
 use serde_json::{Map as Entries, Value as Tree};
 

@@ -99,7 +99,7 @@ impl Endpoint {
         drop(body);
         let make = |live: &dyn Object| {
             sent.check(scale::EXPECTED.api_version, scale::EXPECTED.kind)?;
-            let shown = scale_of(live, facts);
+            let shown = scale_of(live, facts)?;
             let stored = &live.meta().managed_fields;
             let managers = ScaleManagers::read(stored, self.kind(), facts.spec_replicas)
                 .ok_or_else(|| ApiError::internal("the managers of the object cannot be read"))?;

@@ -15,6 +15,7 @@ use planesmith_machinery::rules::RulesTable;
 use planesmith_machinery::scale::v1::{Scale, ScaleSpec, ScaleStatus};
 use planesmith_machinery::selector::LabelQuery;
 use planesmith_machinery::status::{ApiError, ApiResult};
+use planesmith_machinery::unstructured::{nested_integer, nested_text, set_nested};
 use planesmith_machinery::validation::check_metadata;
 use planesmith_machinery::value::{self, Slot, Struct, Value, View};
 
@@ -58,13 +59,14 @@ impl Endpoint {
             .get(&key)
             .ok_or_else(|| self.not_found(call.name()))?;
         let object = self.object_of(&entry).await?;
+        let scale = scale_of(&*object, facts)?;
         if object.as_custom().is_some() && found_at(&*object, facts.spec_replicas).is_none() {
             let path = facts.spec_replicas;
             return Err(ApiError::internal(format!(
                 "the spec replicas field \".{path}\" does not exist"
             )));
         }
-        shown(output, call.query(), &scale_of(&*object, facts))
+        shown(output, call.query(), &scale)
     }
 
     /// Replaces the number of replicas.
@@ -113,7 +115,7 @@ impl Endpoint {
         let write = Write::new(self, call, &options, body.len()).through_scale(facts.spec_replicas);
         let make = |live: &dyn Object| {
             let mut scale = Scale::default();
-            let mut before = scale_of(live, facts);
+            let mut before = scale_of(live, facts)?;
             if live.as_custom().is_some() && found_at(live, facts.spec_replicas).is_none() {
                 before.spec.replicas = NOT_SET;
             }
@@ -149,7 +151,8 @@ impl Endpoint {
             Outcome::Stored(entry) => self.object_of(&entry).await?,
             Outcome::Unstored(object) => self.forms().in_version(self.converted_object(object).await?)?,
         };
-        shown(output, write.call.query(), &scale_of(&*object, facts))
+        let scale = scale_of(&*object, facts).map_err(|why| ApiError::bad_request(why.message()))?;
+        shown(output, write.call.query(), &scale)
     }
 }
 
@@ -175,9 +178,16 @@ fn shown(output: Output, query: Query<'_>, scale: &Scale) -> ApiResult<Response>
 }
 
 /// The Scale of an object.
-pub(super) fn scale_of(object: &dyn Object, facts: &ScaleFacts) -> Scale {
+///
+/// # Errors
+///
+/// 500 when a custom object holds something else where the Scale has a number or a text.
+pub(super) fn scale_of(object: &dyn Object, facts: &ScaleFacts) -> ApiResult<Scale> {
+    if let Some(custom) = object.as_custom() {
+        check_types(&custom.to_document(), facts).map_err(|why| ApiError::unnamed(500, why))?;
+    }
     let meta = object.meta();
-    Scale {
+    Ok(Scale {
         metadata: ObjectMeta {
             name: meta.name.clone(),
             namespace: meta.namespace.clone(),
@@ -193,7 +203,18 @@ pub(super) fn scale_of(object: &dyn Object, facts: &ScaleFacts) -> Scale {
             replicas: number_at(object, facts.status_replicas),
             selector: selector_at(object, facts.selector),
         },
+    })
+}
+
+/// Checks the types of what a Scale shows of a document: it may be stored from before its definition was changed.
+fn check_types(document: &serde_json::Value, facts: &ScaleFacts) -> Result<(), String> {
+    for path in [facts.spec_replicas, facts.status_replicas] {
+        nested_integer(document, path)?;
     }
+    if !facts.selector.is_empty() {
+        nested_text(document, facts.selector)?;
+    }
+    Ok(())
 }
 
 /// A copy of `live` with the number of replicas, and the identity, of `scale`. What that says about managers counts for nothing.
@@ -214,7 +235,10 @@ pub(super) fn scaled(live: &dyn Object, scale: &Scale, facts: &ScaleFacts) -> Ap
         .resource_version
         .clone_into(&mut object.meta_mut().resource_version);
     if let Some(object) = object.as_custom_mut() {
-        object.change(|document| set_number_at(document, facts.spec_replicas, wanted));
+        check_types(&object.to_document(), facts).map_err(|why| ApiError::unnamed(500, why))?;
+        let mut set = Ok(());
+        object.change(|document| set = set_nested(document, facts.spec_replicas, wanted.into()));
+        set.map_err(|why| ApiError::unnamed(500, why))?;
         return Ok(object.boxed());
     }
     value::change_at(&mut *object, facts.spec_replicas, &mut |value| {
@@ -252,18 +276,6 @@ fn check(live: &dyn Object, scale: &Scale) -> ApiResult<()> {
         return Err(ApiError::conflict(&resource, name, why));
     }
     Ok(())
-}
-
-/// Sets the number at a dotted path, and makes what leads there.
-fn set_number_at(document: &mut serde_json::Value, path: &str, number: i32) {
-    let mut place = document;
-    for name in path.split('.') {
-        if !place.is_object() {
-            *place = serde_json::json!({});
-        }
-        place = &mut place[name];
-    }
-    *place = number.into();
 }
 
 fn set_number(value: &mut dyn Value, number: i32) {
