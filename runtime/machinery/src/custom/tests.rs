@@ -122,6 +122,41 @@ fn what_is_not_known_is_kept_when_the_schema_says_so() {
 }
 
 #[test]
+fn what_is_kept_at_the_root_can_be_applied() {
+    let versions = kind(&json!({"x-kubernetes-preserve-unknown-fields": true}));
+    let [v1, v1beta1] = versions;
+    for before in versions {
+        let document = json!({"apiVersion": before.api_version, "kind": "Widget",
+                              "metadata": {"name": "w", "uid": "u"}, "more": {"a": 1}, "list": [1]});
+        let (mut live, _) = read(before, &document);
+        track_write(None, &mut *live, &write_by("a"), &Scheme::new()).expect("fields");
+        let live = crate::conversion::convert(&*live, v1);
+        let applied = json!({"apiVersion": "example.com/v1", "kind": "Widget", "metadata": {"name": "w"},
+                             "more": {"b": 2}, "other": null});
+        let outcome = apply(&*live, &applied, &write_by("b"), false, &Scheme::new()).expect("no conflict");
+        assert_eq!(outcome.document["more"], json!({"a": 1, "b": 2}));
+        let mut object = v1.zero();
+        let mut document = outcome.document;
+        document["metadata"]
+            .as_object_mut()
+            .expect("an object")
+            .remove("managedFields");
+        read_applied(document, &mut *object).expect("an object");
+        object.meta_mut().managed_fields = outcome.managed_fields;
+        crate::defaulting::set_defaults(&mut *object);
+        let tracked = track_write(Some(&*live), &mut *object, &write_by("c"), &Scheme::new());
+        tracked.expect("fields");
+        let managers: Vec<&str> = object
+            .meta()
+            .managed_fields
+            .iter()
+            .map(|entry| entry.manager.as_str())
+            .collect();
+        assert_eq!(managers[..2], ["b", "a"], "{}", v1beta1.api_version);
+    }
+}
+
+#[test]
 fn fields_that_stand_twice_are_noticed_at_any_depth() {
     let [kind, _] = kind(&Value::Null);
     for (text, expected) in [

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use axum::response::Response;
 use planesmith_machinery::meta::ListMeta;
 use planesmith_machinery::status::{ApiError, ApiResult, Expired};
-use planesmith_store::{At, Entry, ListQuery, Revision};
+use planesmith_store::{At, Compacted, Entry, ListQuery, Page, Revision};
 
 use super::continue_token::{ContinueToken, PageState};
 use super::options::{ListOptions, VersionMatch, parse_version_field};
@@ -51,34 +51,27 @@ impl Endpoint {
         options: &ListOptions<'_>,
         selection: &Selection,
     ) -> ApiResult<ListPage> {
-        let namespace = call.namespace();
-        let base = self.store().prefix(namespace);
+        let base = self.store().prefix(call.namespace());
         let window = self.window(call, options, &base).await?;
-        let store = &**self.store();
-        let matches = |entry: &Entry| selection.matches(store, entry);
-        let filter: Option<&dyn Fn(&Entry) -> bool> = if selection.is_everything() {
-            None
-        } else {
-            Some(&matches)
-        };
-        let query = ListQuery {
-            prefix: &selection.prefix(store, namespace),
-            start: window.start.as_deref(),
-            limit: window.limit,
-            at: window.at,
-            filter,
-        };
-        let page = call
+        let mut page = call
             .ctx
             .timeline
-            .time(Stage::Select, || store.collection().list(&query))
+            .time(Stage::Select, || self.look_up(call.namespace(), selection, &window))
             .map_err(|_| expired(window.start.as_deref(), &base))?;
+        if selection.reads_objects() {
+            page.entries = self.selected(selection, page.entries).await?;
+            let limit = window.limit.map_or(usize::MAX, |limit| limit.max(1));
+            if page.entries.len() > limit {
+                page.entries.truncate(limit);
+                page.more = true;
+            }
+        }
         self.metrics().list(page.entries.len());
         let next = page.next().map(|start| ContinueToken {
             state: PageState::At(page.revision),
             start: below(&start, &base),
         });
-        let remaining = page.remaining.filter(|_| next.is_some() && filter.is_none());
+        let remaining = page.remaining.filter(|_| next.is_some() && selection.is_everything());
         let meta = ListMeta {
             resource_version: page.revision.to_string(),
             r#continue: next.map(|token| token.encode()).unwrap_or_default(),
@@ -87,6 +80,58 @@ impl Endpoint {
         };
         let entries = page.entries;
         Ok(ListPage { meta, entries })
+    }
+
+    /// The entries that are meant, or may be: these come without a limit, because pages are made of the objects that match.
+    fn look_up(&self, namespace: &str, selection: &Selection, window: &Window) -> Result<Page, Compacted> {
+        let store = &**self.store();
+        let matches = |entry: &Entry| self.may_select(selection, entry);
+        let filter: Option<&dyn Fn(&Entry) -> bool> = if selection.is_everything() {
+            None
+        } else {
+            Some(&matches)
+        };
+        store.collection().list(&ListQuery {
+            prefix: &selection.prefix(store, namespace),
+            start: window.start.as_deref(),
+            limit: window.limit.filter(|_| !selection.reads_objects()),
+            at: window.at,
+            filter,
+        })
+    }
+
+    /// True if `entry` is meant, or may be meant and has to be read.
+    pub(crate) fn may_select(&self, selection: &Selection, entry: &Entry) -> bool {
+        let store = &**self.store();
+        match selection.reads_objects() && !self.forms().is_as_stored(entry) {
+            true => selection.may_match(store, entry),
+            false => selection.matches(store, entry),
+        }
+    }
+
+    /// The entries that are meant, of those that may be.
+    async fn selected(&self, selection: &Selection, entries: Vec<Arc<Entry>>) -> ApiResult<Vec<Arc<Entry>>> {
+        let converted = self.converted(entries.clone()).await?;
+        let mut selected = Vec::with_capacity(entries.len());
+        for (entry, converted) in entries.into_iter().zip(converted) {
+            if self.selects(selection, &entry, &converted)? {
+                selected.push(entry);
+            }
+        }
+        Ok(selected)
+    }
+
+    /// True if `entry` is meant, of which `shown` is the same or what a converter has made of it.
+    ///
+    /// # Errors
+    ///
+    /// 500 when it has to be read and cannot be.
+    pub(crate) fn selects(&self, selection: &Selection, entry: &Entry, shown: &Arc<Entry>) -> ApiResult<bool> {
+        let store = &**self.store();
+        if !selection.reads_objects() || self.forms().is_as_stored(entry) {
+            return Ok(selection.matches(store, entry));
+        }
+        Ok(selection.may_match(store, entry) && selection.matches_json(store, entry, &self.forms().json(shown)?))
     }
 
     async fn window(&self, call: &Call, options: &ListOptions<'_>, base: &str) -> ApiResult<Window> {

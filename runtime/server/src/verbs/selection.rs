@@ -7,7 +7,7 @@ use planesmith_machinery::status::{ApiError, ApiResult};
 use planesmith_store::{Entry, Row};
 
 use super::options::ListOptions;
-use crate::stores::ResourceStore;
+use crate::stores::{ResourceStore, texts_at};
 
 /// Which objects a list or watch is about: what its selectors say, compiled to places in rows.
 #[derive(Debug, Default)]
@@ -16,11 +16,15 @@ pub(crate) struct Selection {
     fields: Vec<Term>,
     /// The one name that can match, when there is one.
     name: Option<String>,
+    /// Rows do not decide about every object: see [`Selection::reads_objects`].
+    reads_objects: bool,
 }
 
 #[derive(Debug)]
 struct Term {
     source: Source,
+    /// The path in the version of the endpoint.
+    path: String,
     value: String,
     negated: bool,
 }
@@ -60,6 +64,7 @@ impl Selection {
             .iter()
             .map(|term| Term {
                 source: source(facts, &term.field),
+                path: term.field.clone(),
                 value: term.value.clone(),
                 negated: term.negated,
             })
@@ -67,11 +72,18 @@ impl Selection {
         if !path_name.is_empty() && query.is_empty() {
             fields.push(Term {
                 source: Source::Name,
+                path: "metadata.name".to_owned(),
                 value: path_name.to_owned(),
                 negated: false,
             });
         }
-        Ok(Self { labels, fields, name })
+        let reads_objects = facts.custom.is_some() && fields.iter().any(|term| matches!(term.source, Source::Row(_)));
+        Ok(Self {
+            labels,
+            fields,
+            name,
+            reads_objects,
+        })
     }
 
     /// Whether every object is meant.
@@ -89,11 +101,38 @@ impl Selection {
         prefix
     }
 
+    /// True if fields of custom objects are meant, which each version of their kind has of its own: rows decide only about
+    /// objects whose bytes are their JSON in the version of the endpoint.
+    pub(crate) fn reads_objects(&self) -> bool {
+        self.reads_objects
+    }
+
     /// Whether `entry` is meant.
     pub(crate) fn matches(&self, store: &ResourceStore, entry: &Entry) -> bool {
         let meets = |term: &Term| (field(store, entry, &term.source) == term.value) != term.negated;
-        let row: &Row = entry.row();
-        (self.labels.is_empty() || self.labels.matches(|key| row.label(key))) && self.fields.iter().all(meets)
+        self.matches_labels(entry.row()) && self.fields.iter().all(meets)
+    }
+
+    /// True if `entry` is meant as far as its row tells in every version: by its labels, name and namespace.
+    pub(crate) fn may_match(&self, store: &ResourceStore, entry: &Entry) -> bool {
+        let meets = |term: &Term| match &term.source {
+            Source::Row(_) => true,
+            source => (field(store, entry, source) == term.value) != term.negated,
+        };
+        self.matches_labels(entry.row()) && self.fields.iter().all(meets)
+    }
+
+    /// True if `entry` is meant, whose JSON in the version of the endpoint is `json`.
+    pub(crate) fn matches_json(&self, store: &ResourceStore, entry: &Entry, json: &[u8]) -> bool {
+        let terms = || self.fields.iter().filter(|term| matches!(term.source, Source::Row(_)));
+        let paths: Vec<&str> = terms().map(|term| term.path.as_str()).collect();
+        let values = texts_at(json, &paths);
+        let meets = |(term, value): (&Term, &String)| (*value == term.value) != term.negated;
+        self.may_match(store, entry) && terms().zip(&values).all(meets)
+    }
+
+    fn matches_labels(&self, row: &Row) -> bool {
+        self.labels.is_empty() || self.labels.matches(|key| row.label(key))
     }
 }
 

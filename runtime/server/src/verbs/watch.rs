@@ -97,7 +97,7 @@ impl Endpoint {
                 if version > 0 {
                     self.wait_for(call, version).await?;
                 }
-                let matches = |entry: &planesmith_store::Entry| frames.selection().matches(store, entry);
+                let matches = |entry: &planesmith_store::Entry| self.may_select(frames.selection(), entry);
                 let mut query = ListQuery::all(&prefix);
                 if !frames.selection().is_everything() {
                     query.filter = Some(&matches);

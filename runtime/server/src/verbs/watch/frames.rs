@@ -98,7 +98,7 @@ impl Frames {
 
     /// The frame of a change; `None` when it is nothing to this watch.
     pub(super) fn event(&mut self, event: &Arc<Event>) -> ApiResult<Option<Bytes>> {
-        let Some(kind) = self.kind_of(event) else {
+        let Some(kind) = self.kind_of(event)? else {
             return Ok(None);
         };
         let Some(offset) = self.kept_as() else {
@@ -164,26 +164,41 @@ impl Frames {
         websocket::push_message(self.output.format == Format::Json, payload, out);
     }
 
-    fn kind_of(&self, event: &Event) -> Option<Kind> {
+    /// What the event is to this watch; `None` when it is nothing.
+    ///
+    /// # Errors
+    ///
+    /// 500 when an object has to be read to tell, and cannot be.
+    fn kind_of(&self, event: &Event) -> ApiResult<Option<Kind>> {
         if self.selection.is_everything() {
-            return Some(match event.kind() {
+            return Ok(Some(match event.kind() {
                 EventKind::Put { created: true } => Kind::Added,
                 EventKind::Put { created: false } => Kind::Modified,
                 EventKind::Delete => Kind::Deleted,
-            });
+            }));
         }
-        let store = self.endpoint.store();
-        let matches = |entry: &Arc<Entry>| self.selection.matches(store, entry);
-        let before = event.previous().is_some_and(matches);
-        match event.kind() {
+        let before = match event.previous() {
+            Some(previous) => self.selects(previous)?,
+            None => false,
+        };
+        Ok(match event.kind() {
             EventKind::Delete => before.then_some(Kind::Deleted),
-            EventKind::Put { .. } => match (before, matches(event.entry())) {
+            EventKind::Put { .. } => match (before, self.selects(event.entry())?) {
                 (false, false) => None,
                 (false, true) => Some(Kind::Added),
                 (true, true) => Some(Kind::Modified),
                 (true, false) => Some(Kind::Left),
             },
-        }
+        })
+    }
+
+    /// True if the watch is about `entry`.
+    ///
+    /// # Errors
+    ///
+    /// 500 when it has to be read to tell, and cannot be.
+    pub(super) fn selects(&self, entry: &Arc<Entry>) -> ApiResult<bool> {
+        self.endpoint.selects(&self.selection, entry, entry)
     }
 
     /// Under which number frames of this form are kept; tables differ from client to client, and few want an old version.

@@ -207,6 +207,9 @@ impl WatchStream {
         while chunk.len() < INITIAL
             && let Some(entry) = initial.entries.pop_front()
         {
+            if self.frames.selection().reads_objects() && !self.frames.selects(&entry)? {
+                continue;
+            }
             let before = chunk.len();
             self.frames.push_initial(&entry, &mut chunk)?;
             self.metrics.event(chunk.len() - before);

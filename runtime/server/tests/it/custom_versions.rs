@@ -1,0 +1,234 @@
+//! Custom kinds whose definition was changed since objects were stored.
+
+use std::sync::Arc;
+
+use planesmith_machinery::custom::{Checks, Converter, Converting, CustomKind, CustomObject};
+use planesmith_machinery::field_error::FieldErrors;
+use planesmith_machinery::resource::{ResourceFacts, ScaleFacts, SubresourceFacts, SubresourceKind};
+use planesmith_machinery::structural::Structural;
+use planesmith_store::{MemoryLog, Storage, StorageOptions};
+use serde_json::{Value, json};
+
+use crate::harness::Server;
+use crate::watches::Watch;
+
+struct Unchecked;
+
+impl Checks for Unchecked {
+    fn check(&self, _: &Structural, _: &CustomObject, _: &mut FieldErrors) {}
+    fn check_update(&self, _: &Structural, _: &CustomObject, _: &CustomObject, _: &mut FieldErrors) {}
+    fn check_status(&self, _: &Structural, _: &CustomObject, _: &CustomObject, _: &mut FieldErrors) {}
+}
+
+/// Calls `spec.title` of v1beta1 `spec.heading` in v1.
+struct Renames;
+
+impl Converter for Renames {
+    fn convert(&self, documents: Vec<Value>, to: &'static ResourceFacts) -> Converting<'_, Vec<Value>> {
+        Box::pin(async move {
+            let converted = documents.into_iter().map(|document| self.convert_now(document, to));
+            converted.collect()
+        })
+    }
+
+    fn convert_now(&self, mut document: Value, to: &'static ResourceFacts) -> Result<Value, String> {
+        let (from, name) = match to.version {
+            "v1" => ("title", "heading"),
+            _ => ("heading", "title"),
+        };
+        document["apiVersion"] = to.api_version.into();
+        let value = document["spec"][from].take();
+        document["spec"] = json!({name: value});
+        Ok(document)
+    }
+}
+
+const SCALE: SubresourceFacts = SubresourceFacts {
+    name: "scale",
+    kind: SubresourceKind::Scale(ScaleFacts {
+        spec_replicas: "spec.size",
+        status_replicas: "status.size",
+        selector: "",
+    }),
+};
+
+/// A version of the kind with the given properties of its spec.
+fn version(
+    version: &'static str,
+    selectable: &'static [&'static str],
+    spec: &Value,
+    extra: &Value,
+) -> &'static ResourceFacts {
+    let api_version = format!("custom.example.com/{version}");
+    let facts = ResourceFacts {
+        group: "custom.example.com",
+        version,
+        api_version: Box::leak(api_version.into_boxed_str()),
+        kind: "Crate",
+        list_kind: "CrateList",
+        plural: "crates",
+        singular: "crate",
+        storage_name: "crates",
+        hashed_version: version,
+        selectable,
+        subresources: &[SCALE],
+        ..ResourceFacts::CUSTOM
+    };
+    let mut schema = json!({"type": "object", "properties": {"spec": {"type": "object", "properties": spec}}});
+    if let (Some(schema), Some(extra)) = (schema.as_object_mut(), extra.as_object()) {
+        schema.extend(extra.clone());
+    }
+    CustomKind::leak(facts, Arc::new(Structural::compile(&schema)), Arc::new(Unchecked))
+}
+
+fn memory() -> Storage {
+    Storage::open(MemoryLog::new(), &StorageOptions::default()).expect("memory opens")
+}
+
+fn path(version: &str, rest: &str) -> String {
+    format!("/apis/custom.example.com/{version}/namespaces/a/crates{rest}")
+}
+
+fn body(version: &str, name: &str, spec: &Value) -> String {
+    let api_version = format!("custom.example.com/{version}");
+    json!({"apiVersion": api_version, "kind": "Crate", "metadata": {"name": name}, "spec": spec}).to_string()
+}
+
+/// Both versions, of which the one at `hub` is stored.
+fn converted(hub: usize) -> [&'static ResourceFacts; 2] {
+    let text = json!({"type": "string"});
+    let versions = [
+        version("v1beta1", &["spec.title"], &json!({"title": text}), &json!({})),
+        version("v1", &["spec.heading"], &json!({"heading": text}), &json!({})),
+    ];
+    CustomKind::join(&versions, versions[hub]);
+    CustomKind::convert_by(&versions, &(Arc::new(Renames) as Arc<dyn Converter>));
+    versions
+}
+
+#[tokio::test]
+async fn fields_are_selected_in_the_version_that_is_asked_for() {
+    let storage = memory();
+    let server = Server::of(storage.clone(), &converted(0));
+    for name in ["a", "b", "c"] {
+        let title = if name == "b" { "Pears" } else { "Apples" };
+        server
+            .create(&path("v1beta1", ""), &body("v1beta1", name, &json!({"title": title})))
+            .await;
+    }
+    let server = Server::of(storage, &converted(1));
+    for (version, field) in [("v1", "spec.heading"), ("v1beta1", "spec.title")] {
+        let select = |rest: &str| path(version, &format!("?fieldSelector={field}{rest}"));
+        assert_eq!(server.get(&select("%3DApples")).await.names(), ["a", "c"], "{version}");
+        assert_eq!(server.get(&select("!%3DApples")).await.names(), ["b"], "{version}");
+        let page = server.get(&select("%3DApples&limit=1")).await;
+        assert_eq!(page.names(), ["a"], "{version}");
+        let next = page.at("/metadata/continue");
+        let next = server
+            .get(&select(&format!(
+                "%3DApples&limit=1&continue={}",
+                next.as_str().expect("a token")
+            )))
+            .await;
+        assert_eq!(
+            (next.names(), next.at("/metadata/continue")),
+            (vec!["c".to_owned()], json!("")),
+            "{version}"
+        );
+    }
+    let from = server.get(&path("v1", "")).await.version();
+    let query = |field: &str| format!("?watch=1&resourceVersion={from}&fieldSelector={field}%3DPears");
+    let mut old = Watch::of(&server, &path("v1beta1", &query("spec.title"))).await;
+    let mut new = Watch::of(&server, &path("v1", &query("spec.heading"))).await;
+    let moved = server
+        .patch("merge", &path("v1", "/a"), r#"{"spec":{"heading":"Pears"}}"#)
+        .await;
+    assert_eq!(moved.code, 200, "{}", moved.text);
+    for watch in [&mut old, &mut new] {
+        let told = watch.next().await.expect("an event");
+        assert_eq!(
+            (&told["type"], &told["object"]["metadata"]["name"]),
+            (&json!("ADDED"), &json!("a"))
+        );
+    }
+    let initial = path("v1", "?watch=1&fieldSelector=spec.heading%3DApples");
+    let told = Watch::of(&server, &initial).await.next().await.expect("an event");
+    assert_eq!(told["object"]["metadata"]["name"], "c");
+    let gone = server
+        .delete(&path("v1", "?fieldSelector=spec.heading%3DPears"), "")
+        .await;
+    assert_eq!(gone.names(), ["a", "b"]);
+    assert_eq!(server.get(&path("v1", "")).await.names(), ["c"]);
+}
+
+#[tokio::test]
+async fn a_scale_over_a_value_of_the_wrong_type_says_so() {
+    let storage = memory();
+    let only = |spec: Value| {
+        let version = version("v1", &[], &spec, &json!({}));
+        CustomKind::join(&[version], version);
+        [version]
+    };
+    let server = Server::of(storage.clone(), &only(json!({"size": {"type": "string"}})));
+    server
+        .create(&path("v1", ""), &body("v1", "a", &json!({"size": "many"})))
+        .await;
+    let server = Server::of(storage, &only(json!({"size": {"type": "integer"}})));
+    let why = ".spec.size accessor error: many is of the type string, expected int64";
+    let scale = path("v1", "/a/scale");
+    let put = r#"{"metadata":{"name":"a"},"spec":{"replicas":2}}"#;
+    for answer in [
+        server.get(&scale).await,
+        server.put(&scale, put).await,
+        server.patch("merge", &scale, r#"{"spec":{"replicas":2}}"#).await,
+    ] {
+        assert_eq!(answer.refusal(), (500, why.to_owned()));
+    }
+    let mended = server.patch("merge", &path("v1", "/a"), r#"{"spec":{"size":1}}"#).await;
+    assert_eq!(mended.code, 200, "{}", mended.text);
+    assert_eq!(server.put(&scale, put).await.at("/spec/replicas"), 2);
+}
+
+#[tokio::test]
+async fn fields_that_are_kept_at_the_root_can_be_applied() {
+    for extra in [
+        json!({"x-kubernetes-preserve-unknown-fields": true}),
+        json!({"x-kubernetes-preserve-unknown-fields": true, "properties": {}}),
+    ] {
+        let version = version("v1", &[], &json!({}), &extra);
+        CustomKind::join(&[version], version);
+        apply_unknown_fields(&Server::of(memory(), &[version])).await;
+    }
+}
+
+async fn apply_unknown_fields(server: &Server) {
+    let mut applied: Value = serde_json::from_str(&body("v1", "a", &json!({}))).expect("JSON");
+    applied["more"] = json!({"a": 1, "list": [1, 2]});
+    let object = path("v1", "/a?fieldManager=one");
+    let created = server.apply(&object, &applied.to_string()).await;
+    assert_eq!(created.code, 201, "{}", created.text);
+    assert_eq!(created.at("/more"), applied["more"]);
+    assert_eq!(created.at("/metadata/managedFields/0/fieldsV1/f:more/f:a"), json!({}));
+    applied["more"] = json!({"b": true});
+    let changed = server.apply(&object, &applied.to_string()).await;
+    assert_eq!(
+        (changed.code, changed.at("/more")),
+        (200, json!({"b": true})),
+        "{}",
+        changed.text
+    );
+    let other = path("v1", "/a?fieldManager=two");
+    applied["more"] = json!({"c": null});
+    let shared = server.apply(&other, &applied.to_string()).await;
+    assert_eq!(shared.code, 200, "{}", shared.text);
+    let patched = server.patch("merge", &path("v1", "/a"), r#"{"most":[{"x":1}]}"#).await;
+    assert_eq!(
+        (patched.code, patched.at("/most/0/x")),
+        (200, json!(1)),
+        "{}",
+        patched.text
+    );
+    applied["most"] = json!([]);
+    let refused = server.apply(&other, &applied.to_string()).await;
+    assert_eq!(refused.code, 409, "{}", refused.text);
+}
