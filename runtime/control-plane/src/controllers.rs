@@ -18,6 +18,7 @@ mod served_kinds;
 mod service_account;
 mod service_account_tokens;
 mod service_range;
+mod storage_migration;
 mod storage_versions;
 mod unused_tokens;
 
@@ -43,6 +44,7 @@ use self::root_certificate::RootCertificate;
 use self::service_account::DefaultServiceAccount;
 use self::service_account_tokens::TokenController;
 use self::service_range::ServiceRangeController;
+use self::storage_migration::StorageMigrator;
 use self::storage_versions::StaleStorageVersions;
 use self::unused_tokens::UnusedTokens;
 use crate::bootstrap::Announcement;
@@ -139,6 +141,10 @@ pub fn with_controllers(server: ApiServer, means: Means<'_>, enabled: &Controlle
         })
         .add("start-storageversion-garbage-collector-controller", |server| {
             reconciling(StaleStorageVersions::new(server, stores, loopback, gates))
+        })
+        .add("start-storage-version-migrator-controller", |_| {
+            let migrator = StorageMigrator::new(stores)?;
+            Some(work(|shutdown| migrator.run(shutdown)))
         })
         .add("start-ttl-after-finished-controller", |_| {
             reconciling(FinishedJobs::new(stores, loopback))

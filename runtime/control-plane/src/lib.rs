@@ -46,6 +46,7 @@ mod running;
 pub mod service_accounts;
 pub mod service_addresses;
 mod services;
+mod subresources;
 mod trace_export;
 mod work_queue;
 

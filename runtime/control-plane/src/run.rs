@@ -52,7 +52,7 @@ use crate::services::Services;
 use crate::trace_export::TraceExport;
 use crate::{
     bootstrap, certificate_requests, component_statuses, connect, controllers, custom_resources, namespaces, pods,
-    reviews, service_accounts,
+    reviews, service_accounts, subresources,
 };
 
 /// Does what the command line of this process says: runs `program` until it is told to stop, unless it names a command.
@@ -347,6 +347,7 @@ fn assemble(
     for group_version in groups.filter(|group| enablement.version(group)) {
         (group_version.install)(&mut routes, &stores);
     }
+    subresources::check(&stores, &routes)?;
     // Versions that are only converted from and to have nothing to be served.
     let served = program.all_groups().copied();
     let served: Vec<GroupVersion> = served

@@ -2,8 +2,10 @@
 
 mod indexer;
 mod key;
+mod migration;
 mod object_lister;
 mod resource_store;
+mod stored_versions;
 mod uid;
 
 use std::collections::HashMap;
@@ -13,7 +15,7 @@ use std::time::Duration;
 
 use planesmith_access::admission::Chain;
 use planesmith_access::authorization::Authorizer;
-use planesmith_machinery::resource::ResourceFacts;
+use planesmith_machinery::resource::{ResourceFacts, SubresourceKind};
 use planesmith_machinery::scheme::Scheme;
 use planesmith_store::{Clock, Storage, SystemClock};
 
@@ -24,6 +26,8 @@ use crate::offload::Offload;
 use crate::reservations::Reservations;
 
 pub use indexer::row_of;
+pub(crate) use indexer::texts_at;
+pub use migration::StorageMigration;
 pub use object_lister::ObjectLister;
 pub use resource_store::ResourceStore;
 pub use uid::{RandomUids, Uids};
@@ -161,7 +165,8 @@ impl Stores {
     pub fn resource(&self, facts: &'static ResourceFacts) -> Arc<ResourceStore> {
         let hub = facts.hub();
         let mut resources = self.shared.resources.lock().unwrap_or_else(PoisonError::into_inner);
-        let open = || Arc::new(ResourceStore::open(&self.shared.storage, hub));
+        let Shared { storage, scheme, .. } = &*self.shared;
+        let open = || Arc::new(ResourceStore::with_versions(storage, hub, scheme));
         let store = resources.entry((hub.group, hub.kind)).or_insert_with(open);
         if !std::ptr::eq(store.facts(), hub) {
             *store = open();
@@ -183,6 +188,18 @@ impl Stores {
     #[must_use]
     pub fn subresources(&self, facts: &'static ResourceFacts) -> Subresources {
         self.shared.handlers.of(facts).unwrap_or_default()
+    }
+
+    /// The subresources of a kind that nothing answers: declared with a handler of their own, which was not given to
+    /// [`Stores::handle`].
+    #[must_use]
+    pub fn unhandled(&self, facts: &'static ResourceFacts) -> Vec<&'static str> {
+        let handlers = self.subresources(facts);
+        let declared = facts.subresources.iter();
+        let unhandled = declared.filter(|subresource| {
+            matches!(subresource.kind, SubresourceKind::Other) && handlers.get(subresource.name).is_none()
+        });
+        unhandled.map(|subresource| subresource.name).collect()
     }
 
     /// Answers what is posted to `resource` of `group`, a kind that is declared `create_only`. Endpoints that are made

@@ -7,7 +7,7 @@ use bytes::Bytes;
 
 use crate::draft::Encoded;
 use crate::encodings::{self, Budget, Encodings, FormId, Holder};
-use crate::{Indexer, Revision, Row};
+use crate::{Indexer, Loaded, Revision, Row};
 
 /// The state of one key after one write: the bytes as they go over the wire, and what selectors
 /// read. Never changes.
@@ -23,7 +23,22 @@ pub struct Entry {
     fit: AtomicU32,
     /// Length of an encoding that is not kept; 0 before it is known.
     encoded_length: AtomicU32,
+    form: StoredForm,
     encodings: Encodings,
+}
+
+/// The bytes of the backend, compared with those of the entry.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum StoredForm {
+    /// The same bytes.
+    #[default]
+    Current,
+    /// The same object, as an earlier program encoded it. The next write replaces it, even one that changes nothing.
+    Earlier,
+    /// The object in another version of its kind, until a write replaces it.
+    OtherVersion,
+    /// The same bytes, which are no object of the kind. Readers get an error.
+    Unreadable,
 }
 
 /// One time that the entries of a collection were made as their kind is then.
@@ -48,8 +63,36 @@ impl Entry {
             expires,
             fit: AtomicU32::default(),
             encoded_length: AtomicU32::default(),
+            form: StoredForm::Current,
             encodings: Encodings::default(),
         }
+    }
+
+    /// The entry of bytes that the backend loaded, in the form in which `indexer` shows them.
+    pub(crate) fn loaded(
+        key: Arc<str>,
+        revision: Revision,
+        stored: Encoded,
+        expires: u64,
+        indexer: &dyn Indexer,
+    ) -> Self {
+        let (encoded, form) = match indexer.loaded(&stored.bytes) {
+            Loaded::AsStored => (stored, StoredForm::Current),
+            Loaded::Unreadable => (stored, StoredForm::Unreadable),
+            Loaded::Converted(draft) => (draft.fill(revision), StoredForm::OtherVersion),
+            Loaded::Encoded(draft) => match draft.fill(revision) {
+                today if today.bytes == stored.bytes => (stored, StoredForm::Current),
+                today => (today, StoredForm::Earlier),
+            },
+        };
+        let row = indexer.row(&key, &encoded.bytes);
+        Self::new(key, revision, encoded, row, expires).in_form(form)
+    }
+
+    /// The same entry of bytes that the backend has in the form `form`.
+    pub(crate) fn in_form(mut self, form: StoredForm) -> Self {
+        self.form = form;
+        self
     }
 
     /// An object that no store holds, as if it came out of one: for lists of objects that are made when they are asked for.
@@ -72,7 +115,7 @@ impl Entry {
             self.fit.store(reached, Ordering::Relaxed);
             return None;
         }
-        let new = Self::new(Arc::clone(&self.key), self.revision, encoded, row, self.expires);
+        let new = Self::new(Arc::clone(&self.key), self.revision, encoded, row, self.expires).in_form(self.form);
         new.fit.store(reached, Ordering::Relaxed);
         Some(new)
     }
@@ -82,6 +125,18 @@ impl Entry {
     #[must_use]
     pub fn fits(&self, fit: Fit) -> bool {
         self.fit.load(Ordering::Relaxed) == fit.0
+    }
+
+    /// The bytes of the backend, compared with those of the entry.
+    #[must_use]
+    pub fn stored_form(&self) -> StoredForm {
+        self.form
+    }
+
+    /// True if the bytes are an object of the kind.
+    #[must_use]
+    pub fn is_readable(&self) -> bool {
+        self.form != StoredForm::Unreadable
     }
 
     /// The full key, with the prefix of its collection.

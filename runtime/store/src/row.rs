@@ -97,10 +97,30 @@ pub trait Indexer: Send + Sync {
     /// Bytes that it cannot read get an empty row: a store must open whatever it holds.
     fn row(&self, key: &str, bytes: &[u8]) -> Row;
 
+    /// Returns what loaded `bytes` are to their kind as it is today. Called once for each state that the backend loads;
+    /// `row` then gets the bytes of the result.
+    fn loaded(&self, _bytes: &[u8]) -> Loaded {
+        Loaded::AsStored
+    }
+
     /// The object that `bytes` encode as its kind is today; `None` if a kind never changes.
     fn refitted(&self, _bytes: &[u8]) -> Option<Draft> {
         None
     }
+}
+
+/// What loaded bytes are to their kind as it is today.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Loaded {
+    /// The bytes that the kind stores.
+    AsStored,
+    /// An object of the version in which the kind is stored: the bytes that the kind stores for it today, which may be the
+    /// loaded ones.
+    Encoded(Draft),
+    /// An object of another version, and the bytes that the kind stores for it today.
+    Converted(Draft),
+    /// No object of the kind.
+    Unreadable,
 }
 
 /// Gives every entry an empty row.

@@ -343,7 +343,10 @@ fn spawn(name: &str, body: impl FnOnce() + Send + 'static) -> Result<JoinHandle<
 #[cfg(test)]
 mod tests {
     use super::{Storage, StorageOptions};
-    use crate::{Draft, EventKind, Expect, ListQuery, MemoryLog, NoIndex, Op, Revision, Row, WatchFrom, WriteError};
+    use crate::{
+        Draft, EventKind, Expect, Indexer, ListQuery, Loaded, MemoryLog, NoIndex, Op, Revision, Row, StoredForm,
+        WatchFrom, WriteError,
+    };
     use std::sync::Arc;
 
     fn put(key: &str, expect: Expect) -> Op {
@@ -381,5 +384,89 @@ mod tests {
         let things = storage.collection("/things/", Arc::new(NoIndex));
         assert_eq!(things.list(&ListQuery::all("/things/")).unwrap().entries.len(), 1);
         assert_eq!(storage.revision(), Revision(1));
+    }
+
+    /// Knows bytes that begin with `{"v"` as they are, those with `{"old"` in another form, and no others.
+    struct Upgrade;
+
+    impl Indexer for Upgrade {
+        fn row(&self, _: &str, bytes: &[u8]) -> Row {
+            let text = std::str::from_utf8(bytes).unwrap();
+            Row::new([("text", text)], [])
+        }
+
+        fn loaded(&self, bytes: &[u8]) -> Loaded {
+            let draft = || Draft::new(b"{\"v\":\"\"}".to_vec(), 6);
+            match bytes {
+                bytes if bytes.starts_with(b"{\"v\"") => Loaded::Encoded(draft()),
+                bytes if bytes.starts_with(b"{\"old\"") => Loaded::Converted(draft()),
+                _ => Loaded::Unreadable,
+            }
+        }
+    }
+
+    #[tokio::test]
+    async fn loaded_states_and_changes_take_the_form_that_the_kind_has_today() {
+        let log = MemoryLog::new();
+        let storage = Storage::open(log.clone(), &StorageOptions::default()).unwrap();
+        let things = storage.collection("/things/", Arc::new(NoIndex));
+        for (key, bytes, gap) in [
+            ("/things/a", &b"{\"old\":\"\"}"[..], 8),
+            ("/things/b", b"{\"v\":\"\"}", 6),
+            ("/things/c", b"?", 1),
+        ] {
+            let draft = Draft::new(bytes.to_vec(), gap);
+            let op = Op::Put {
+                key: key.into(),
+                draft,
+                row: Row::default(),
+                expect: Expect::Absent,
+                ttl: None,
+            };
+            things.write(op).await.unwrap();
+        }
+        storage.close().await;
+
+        let storage = Storage::open(log, &StorageOptions::default()).unwrap();
+        let things = storage.collection("/things/", Arc::new(Upgrade));
+        let read = |key: &str| {
+            let entry = things.get(key).unwrap();
+            let text = String::from_utf8(entry.bytes().to_vec()).unwrap();
+            assert_eq!(entry.row().label("text"), Some(text.as_str()));
+            (text, entry.stored_form())
+        };
+        assert_eq!(
+            read("/things/a"),
+            ("{\"v\":\"1\"}".to_owned(), StoredForm::OtherVersion)
+        );
+        assert_eq!(read("/things/b"), ("{\"v\":\"2\"}".to_owned(), StoredForm::Current));
+        assert_eq!(read("/things/c"), ("?3".to_owned(), StoredForm::Unreadable));
+        let mut watcher = things.watch("/things/", WatchFrom::After(Revision::ZERO)).unwrap();
+        things
+            .write(put("/things/a", Expect::Revision(Revision(1))))
+            .await
+            .unwrap();
+        let delete = Op::Delete {
+            key: "/things/c".into(),
+            expect: Expect::Present,
+            last: None,
+        };
+        things.write(delete).await.unwrap();
+        let mut seen = Vec::new();
+        while seen.len() < 5 {
+            seen.extend(watcher.next().await.unwrap());
+        }
+        let forms: Vec<StoredForm> = seen.iter().map(|event| event.entry().stored_form()).collect();
+        assert_eq!(
+            forms,
+            [
+                StoredForm::OtherVersion,
+                StoredForm::Current,
+                StoredForm::Unreadable,
+                StoredForm::Current,
+                StoredForm::Unreadable
+            ]
+        );
+        assert_eq!(&seen[0].entry().bytes()[..], b"{\"v\":\"1\"}");
     }
 }

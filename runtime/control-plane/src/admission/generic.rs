@@ -19,7 +19,7 @@ pub const NAMESPACE_LIFECYCLE: Registration = Registration::on("NamespaceLifecyc
     let Some(facts) = namespaces::facts(setup.scheme) else {
         return Ok(None);
     };
-    let own = ResourceStore::open(setup.storage, facts);
+    let own = ResourceStore::with_versions(setup.storage, facts, setup.scheme);
     let namespaces: Arc<dyn Namespaces> = match setup.options.aggregation.core_kubeconfig() {
         Some(kubeconfig) => Arc::new(HostNamespaces::new(own, Host::open(kubeconfig)?)),
         None => Arc::new(own),

@@ -87,7 +87,7 @@ impl Forms {
     /// Whether the bytes of an object are its JSON in the endpoint's version.
     pub(crate) fn is_as_stored(&self, entry: &Entry) -> bool {
         let is_current = self.since.is_none_or(|since| entry.revision() > since);
-        self.is_stored() && (is_current || self.store.fits(entry))
+        self.is_stored() && entry.is_readable() && (is_current || self.store.fits(entry))
     }
 
     /// Whether objects are written as trees, as those of custom kinds are: all keys are in their order, and items of lists say
@@ -98,7 +98,7 @@ impl Forms {
 
     /// True if an entry has the layout of the storage version of a declared kind, and so can be read.
     pub(crate) fn has_usual_layout(&self, entry: &Entry) -> bool {
-        self.facts.custom.is_some() || entry.bytes().starts_with(&self.stored_prefix)
+        self.facts.custom.is_some() || (entry.is_readable() && entry.bytes().starts_with(&self.stored_prefix))
     }
 
     /// What the JSON of every object starts with; an item of a list is `{` and what stands behind it.
@@ -184,7 +184,8 @@ impl Forms {
     }
 
     fn encode_message(&self, entry: &Entry, out: &mut Vec<u8>) -> ApiResult<()> {
-        if !self.is_transcoded() || !protobuf::transcode(entry.bytes(), self.facts.fields(), out) {
+        let is_transcoded = self.is_transcoded() && entry.is_readable();
+        if !is_transcoded || !protobuf::transcode(entry.bytes(), self.facts.fields(), out) {
             protobuf::encode(&*self.object_of(entry)?, out);
         }
         Ok(())
@@ -198,7 +199,7 @@ impl Forms {
     /// The protobuf message of a PartialObjectMetadata.
     pub(crate) fn metadata_message(&self, entry: &Arc<Entry>, caching: Caching) -> ApiResult<Bytes> {
         self.kept(entry, Form::MetadataMessage, caching, |entry| {
-            if !self.has_own_metadata() {
+            if !self.has_own_metadata() && entry.is_readable() {
                 let metadata = &entry.bytes()[metadata_range(entry.bytes())?];
                 let object = [PartialObjectMetadata::OPEN.as_bytes(), metadata, b"}"].concat();
                 let mut out = Vec::with_capacity(object.len());
@@ -216,6 +217,9 @@ impl Forms {
             return self.kept(entry, Form::Metadata, caching, |entry| {
                 Ok(json::to_vec(&self.entry_meta(entry)?).into())
             });
+        }
+        if !entry.is_readable() {
+            self.stored(entry.bytes())?;
         }
         Ok(entry.bytes().slice(metadata_range(entry.bytes())?))
     }

@@ -73,7 +73,7 @@ impl Endpoint {
         let is_plain = output.format == Format::Json && !output.pretty && !output.beta;
         let is_as_stored = |entry: &Arc<Entry>| match forms.writes_trees() {
             true => forms.is_as_stored(entry),
-            false => entry.bytes().starts_with(forms.prefix()),
+            false => entry.is_readable() && entry.bytes().starts_with(forms.prefix()),
         };
         is_plain && output.target == Target::Object && forms.is_stored() && entries.iter().all(is_as_stored)
     }

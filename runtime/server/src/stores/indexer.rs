@@ -1,15 +1,18 @@
-//! What selectors read of an object.
+//! The rows of objects, which selectors read, and the form of loaded objects.
 
 use std::borrow::Cow;
 use std::fmt;
+use std::sync::Arc;
 
 use planesmith_machinery::custom;
 use planesmith_machinery::json;
 use planesmith_machinery::object::Object;
 use planesmith_machinery::resource::ResourceFacts;
 use planesmith_machinery::value::{self, View};
-use planesmith_store::{Draft, Indexer, Row};
+use planesmith_store::{Draft, Indexer, Loaded, Row};
 use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, Visitor};
+
+use super::stored_versions::StoredVersions;
 
 /// The row of an object of the storage version.
 #[must_use]
@@ -44,36 +47,52 @@ fn text_of<'o>(leaf: &View<'o>) -> Option<Cow<'o, str>> {
 /// for.
 pub(super) struct JsonIndexer {
     hub: &'static ResourceFacts,
+    /// In which versions loaded objects may be.
+    versions: Arc<StoredVersions>,
     /// The paths that selectors look at, and what counts where nothing stands.
     paths: Vec<&'static str>,
     zeros: Vec<&'static str>,
 }
 
 impl JsonIndexer {
-    pub(super) fn new(hub: &'static ResourceFacts) -> Self {
+    pub(super) fn new(versions: Arc<StoredVersions>) -> Self {
+        let hub = versions.hub();
         let paths: Vec<_> = hub.selected_paths().collect();
         let zeros = paths.iter().map(|path| hub.zero_text(path)).collect();
-        Self { hub, paths, zeros }
+        Self {
+            hub,
+            versions,
+            paths,
+            zeros,
+        }
     }
 }
 
 impl Indexer for JsonIndexer {
     fn row(&self, _key: &str, bytes: &[u8]) -> Row {
-        let mut found = Found {
-            paths: &self.paths,
-            labels: Vec::new(),
-            fields: self.zeros.iter().copied().map(Cow::Borrowed).collect(),
-        };
-        let mut json = serde_json::Deserializer::from_slice(bytes);
-        let probe = Probe {
-            path: Vec::new(),
-            found: &mut found,
-        };
-        if json.deserialize_any(probe).is_err() {
+        let zeros = self.zeros.iter().copied().map(Cow::Borrowed);
+        let (found, is_json) = Found::of(bytes, &self.paths, zeros.collect());
+        if !is_json {
             tracing::error!(kind = self.hub.kind, "an object in the store cannot be read");
         }
         let labels = found.labels.iter().map(|(key, value)| (&**key, &**value));
         Row::new(labels, found.fields.iter().map(|field| &**field))
+    }
+
+    /// The objects of a declared kind are read, so that the cache has them in the form in which today's program stores them.
+    fn loaded(&self, bytes: &[u8]) -> Loaded {
+        if self.hub.custom.is_some() {
+            return Loaded::AsStored;
+        }
+        let Ok((object, version)) = self.versions.read(bytes) else {
+            return Loaded::Unreadable;
+        };
+        let encoded = json::encode_for_storage(&*object);
+        let draft = Draft::new(encoded.bytes, encoded.gap);
+        match std::ptr::eq(version, self.hub) {
+            true => Loaded::Encoded(draft),
+            false => Loaded::Converted(draft),
+        }
     }
 
     fn refitted(&self, bytes: &[u8]) -> Option<Draft> {
@@ -89,10 +108,34 @@ impl Indexer for JsonIndexer {
     }
 }
 
+/// The values at dotted paths of a document as selectors compare them, empty where there is none.
+pub(crate) fn texts_at(json: &[u8], paths: &[&str]) -> Vec<String> {
+    let (found, _) = Found::of(json, paths, vec![Cow::Borrowed(""); paths.len()]);
+    found.fields.into_iter().map(Cow::into_owned).collect()
+}
+
 struct Found<'b> {
-    paths: &'b [&'static str],
+    paths: &'b [&'b str],
     labels: Vec<(Cow<'b, str>, Cow<'b, str>)>,
     fields: Vec<Cow<'b, str>>,
+}
+
+impl<'b> Found<'b> {
+    /// The labels of a document and the values at `paths`, over `fields`; and whether it is JSON.
+    fn of(json: &'b [u8], paths: &'b [&'b str], fields: Vec<Cow<'b, str>>) -> (Self, bool) {
+        let mut found = Self {
+            paths,
+            labels: Vec::new(),
+            fields,
+        };
+        let mut json = serde_json::Deserializer::from_slice(json);
+        let probe = Probe {
+            path: Vec::new(),
+            found: &mut found,
+        };
+        let is_json = json.deserialize_any(probe).is_ok();
+        (found, is_json)
+    }
 }
 
 /// Looks at one value on the way to a label or field.

@@ -35,7 +35,8 @@ impl ObjectLister {
     #[must_use]
     pub fn new(storage: &Storage, scheme: &Scheme) -> Self {
         let hubs = scheme.iter().filter(|facts| facts.is_hub());
-        let stores = hubs.map(|hub| ((hub.group, hub.kind), ResourceStore::open(storage, hub)));
+        let open = |hub| ResourceStore::with_versions(storage, hub, scheme);
+        let stores = hubs.map(|hub| ((hub.group, hub.kind), open(hub)));
         Self {
             stores: stores.collect(),
             decoded: Mutex::new(DecodedObjects::new(KEPT)),

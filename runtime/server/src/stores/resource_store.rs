@@ -7,11 +7,13 @@ use planesmith_machinery::custom;
 use planesmith_machinery::json;
 use planesmith_machinery::object::{Object, Resource};
 use planesmith_machinery::resource::{ResourceFacts, Scope};
+use planesmith_machinery::scheme::Scheme;
 use planesmith_machinery::status::{ApiError, ApiResult};
 use planesmith_store::{Collection, Draft, Entry, Expect, Fit, Indexer, ListQuery, Op, Storage, Watcher, WriteError};
 
 use super::indexer::{JsonIndexer, row_of};
 use super::key;
+use super::stored_versions::StoredVersions;
 use crate::verbs::store_failure;
 
 /// The objects of one kind, as bytes of its storage version.
@@ -20,22 +22,31 @@ pub struct ResourceStore {
     facts: &'static ResourceFacts,
     collection: Arc<Collection>,
     storage: Storage,
+    versions: Arc<StoredVersions>,
     /// When the objects of a custom kind were made as the kind is now.
     fit: Option<Fit>,
 }
 
 impl ResourceStore {
-    /// The objects of the kind with the storage version `hub`. Opening it again gives the same objects; those of a custom
-    /// kind as the kind is now.
+    /// As [`ResourceStore::with_versions`], for a kind that was never stored in another version than `hub`.
     #[must_use]
     pub fn open(storage: &Storage, hub: &'static ResourceFacts) -> Self {
-        let indexer: Arc<dyn Indexer> = Arc::new(JsonIndexer::new(hub));
-        let collection = storage.collection(&key::prefix(hub), Arc::clone(&indexer));
+        Self::with_versions(storage, hub, &Scheme::new())
+    }
+
+    /// The objects of the kind with the storage version `hub`, which may be stored in the other versions that `scheme` has of
+    /// the kind. Opening it again gives the same objects; those of a custom kind as the kind is now.
+    #[must_use]
+    pub fn with_versions(storage: &Storage, hub: &'static ResourceFacts, scheme: &Scheme) -> Self {
+        let versions = Arc::new(StoredVersions::new(hub, scheme));
+        let indexer: Arc<dyn Indexer> = Arc::new(JsonIndexer::new(Arc::clone(&versions)));
+        let collection = storage.collection(&hub.storage_prefix(), Arc::clone(&indexer));
         let fit = hub.custom.map(|_| collection.refit(&indexer));
         Self {
             facts: hub,
             collection,
             storage: storage.clone(),
+            versions,
             fit,
         }
     }
@@ -193,14 +204,10 @@ impl ResourceStore {
         if self.facts.custom.is_some() {
             return custom::read(bytes, self.facts);
         }
-        let mut object = self.facts.zero();
-        match custom::decode_stored(bytes, &mut *object) {
-            Ok(_) => Ok(object),
-            Err(error) => {
-                tracing::error!(kind = self.facts.kind, %error, "an object in the store cannot be read");
-                Err(ApiError::internal("unable to read the stored object"))
-            }
-        }
+        self.versions.read_current(bytes).map_err(|why| {
+            tracing::error!(kind = self.facts.kind, error = %why, "an object in the store cannot be read");
+            ApiError::from(why)
+        })
     }
 }
 

@@ -10,7 +10,7 @@ use planesmith_store::{At, Compacted, Entry, ListQuery, Page, Revision};
 use super::continue_token::{ContinueToken, PageState};
 use super::options::{ListOptions, VersionMatch, parse_version_field};
 use super::selection::Selection;
-use crate::endpoint::{Call, Endpoint};
+use crate::endpoint::{Caching, Call, Endpoint};
 use crate::negotiation::{Offer, Target};
 use crate::request::Stage;
 
@@ -131,7 +131,8 @@ impl Endpoint {
         if !selection.reads_objects() || self.forms().is_as_stored(entry) {
             return Ok(selection.matches(store, entry));
         }
-        Ok(selection.may_match(store, entry) && selection.matches_json(store, entry, &self.forms().json(shown)?))
+        Ok(selection.may_match(store, entry)
+            && selection.matches_json(store, entry, &self.forms().json(shown, Caching::Keep)?))
     }
 
     async fn window(&self, call: &Call, options: &ListOptions<'_>, base: &str) -> ApiResult<Window> {

@@ -16,7 +16,7 @@ use planesmith_machinery::object::Object;
 use planesmith_machinery::resource::SubresourceKind;
 use planesmith_machinery::status::{ApiError, ApiResult};
 use planesmith_machinery::{custom, defaulting, fields, json, validation, value, weight};
-use planesmith_store::{Entry, Expect, Op, WriteError};
+use planesmith_store::{Entry, Expect, Op, StoredForm, WriteError};
 
 use super::options::{WriteOptions, parse_version};
 use super::write::{Outcome, Write, store_failure};
@@ -497,6 +497,10 @@ fn is_released(new: &dyn Object, old: &dyn Object) -> bool {
 
 /// Whether `encoded` with the revision of `entry` is what `entry` holds.
 pub(super) fn shows(entry: &Entry, encoded: &json::Encoded) -> bool {
+    // What the backend has in an earlier form is written anew, as in kube-apiserver, though readers see no difference.
+    if entry.stored_form() != StoredForm::Current {
+        return false;
+    }
     let (bytes, digits) = (entry.bytes(), entry.revision().to_string());
     let (head, tail) = encoded.bytes.split_at(encoded.gap);
     bytes.len() == encoded.bytes.len() + digits.len()

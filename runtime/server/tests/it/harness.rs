@@ -10,6 +10,7 @@ use planesmith_access::admission::{
     Attributes, Chain, NamespaceLifecycle, Objects, Operation, Phase, Plugin, Verdict, decided,
 };
 use planesmith_machinery::object::{Object, Resource as _};
+use planesmith_machinery::resource::ResourceFacts;
 use planesmith_machinery::scheme::Scheme;
 use planesmith_machinery::status::ApiError;
 use planesmith_server::endpoint::Finalize;
@@ -72,6 +73,7 @@ impl Plugin for Slow {
 pub(crate) struct Server {
     table: RouteTable,
     pub(crate) storage: Storage,
+    pub(crate) stores: Stores,
     /// One for each write that waits for a plugin for ever, because it has the annotation `waits`.
     pub(crate) waiting: Arc<Semaphore>,
     shutdown: Shutdown,
@@ -116,7 +118,31 @@ impl Server {
         Self {
             table: routes.build(),
             storage,
+            stores,
             waiting,
+            shutdown,
+            _stop: stop,
+        }
+    }
+
+    /// A server of these kinds on `storage`.
+    pub(crate) fn of(storage: Storage, kinds: &[&'static ResourceFacts]) -> Self {
+        let mut scheme = Scheme::new();
+        for kind in kinds {
+            scheme.add_facts(kind);
+        }
+        assert_eq!(scheme.check(), Ok(()));
+        let stores = Stores::new(storage.clone(), Arc::new(scheme));
+        let mut routes = Routes::new();
+        for kind in kinds {
+            routes.serve_kind(kind, &stores);
+        }
+        let (stop, shutdown) = Stop::new();
+        Self {
+            table: routes.build(),
+            storage,
+            stores,
+            waiting: Arc::new(Semaphore::new(0)),
             shutdown,
             _stop: stop,
         }

@@ -4,11 +4,13 @@ mod harness;
 mod kinds;
 
 mod creates;
+mod custom_versions;
 mod deletes;
 mod hostile;
 mod large;
 mod lists;
 mod reads;
+mod stored_versions;
 mod streams;
 mod tables;
 mod updates;

@@ -22,14 +22,18 @@ use crate::harness::{NOTES, Server, text};
 const STREAMED: &str = "sendInitialEvents=true&resourceVersionMatch=NotOlderThan";
 
 /// A watch under way.
-struct Watch {
+pub(crate) struct Watch {
     body: Body,
     rest: String,
 }
 
 impl Watch {
     async fn open(server: &Server, query: &str) -> Self {
-        let request = Request::builder().uri(format!("{NOTES}?watch=1&{query}"));
+        Self::of(server, &format!("{NOTES}?watch=1&{query}")).await
+    }
+
+    pub(crate) async fn of(server: &Server, path: &str) -> Self {
+        let request = Request::builder().uri(path);
         let (response, _) = server.open(request.body(Body::empty()).expect("legal")).await;
         assert_eq!(response.status(), 200);
         Self {
@@ -39,7 +43,7 @@ impl Watch {
     }
 
     /// The next event; `None` when the watch is over.
-    async fn next(&mut self) -> Option<Value> {
+    pub(crate) async fn next(&mut self) -> Option<Value> {
         loop {
             if let Some((line, rest)) = self.rest.split_once('\n') {
                 let event = serde_json::from_str(line).expect("one event per line");

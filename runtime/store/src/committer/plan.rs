@@ -7,10 +7,10 @@ use std::time::Duration;
 use tokio::sync::oneshot;
 
 use super::queue::Expiry;
-use crate::draft::{Draft, Encoded};
+use crate::draft::Draft;
 use crate::log::{Change, Record};
 use crate::write::{Expect, Op, Submission, WriteError, WriteResult, Written};
-use crate::{Collection, Entry, Event, EventKind, Revision, Row};
+use crate::{Collection, Entry, Event, EventKind, Revision, Row, StoredForm};
 
 /// Bytes of a key, at most; the record formats store the length in two bytes.
 const KEY_LIMIT: usize = u16::MAX as usize;
@@ -139,14 +139,18 @@ impl Plan {
 
     fn delete(&mut self, collection: &Arc<Collection>, current: Arc<Entry>, last: Option<(Draft, Row)>) -> Written {
         let revision = self.last.next();
-        let (encoded, row): (Encoded, Row) = match last {
-            Some((draft, row)) => (draft.fill(revision), row),
-            None => (
-                current.encoded().restamped(current.revision(), revision),
-                current.row().clone(),
-            ),
+        let key = Arc::clone(current.key());
+        let entry = match last {
+            Some((draft, row)) => Entry::new(key, revision, draft.fill(revision), row, 0),
+            None => {
+                let encoded = current.encoded().restamped(current.revision(), revision);
+                let form = match current.is_readable() {
+                    true => StoredForm::Current,
+                    false => StoredForm::Unreadable,
+                };
+                Entry::new(key, revision, encoded, current.row().clone(), 0).in_form(form)
+            }
         };
-        let entry = Entry::new(Arc::clone(current.key()), revision, encoded, row, 0);
         self.record(collection, EventKind::Delete, entry, Some(current))
     }
 

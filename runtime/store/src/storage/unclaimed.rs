@@ -8,7 +8,7 @@ use crate::committer::Expiry;
 use crate::compactor::Mark;
 use crate::draft::Encoded;
 use crate::log::{Batch, Change, Loader, Record};
-use crate::{Collection, Entry, Event, EventKind, Revision, StorageOptions};
+use crate::{Collection, Entry, Event, EventKind, Indexer, Revision, StorageOptions};
 
 /// Bytes of superseded states that may wait to be dropped while loading.
 const FOLD: usize = 8 << 20;
@@ -134,15 +134,16 @@ impl Unclaimed {
             .map(|(key, _)| Arc::clone(key))
             .take_while(|key| key.starts_with(prefix))
             .collect();
+        let indexer = collection.indexer();
         let mut events = Vec::new();
         let mut expiring = Vec::new();
         let mut states = Vec::new();
         for key in keys {
             let Some(loaded) = self.keys.remove(&key) else { continue };
-            let mut previous = loaded.state.map(|record| entry(collection, record).0);
+            let mut previous = loaded.state.map(|record| entry(&*indexer, record).0);
             states.extend(previous.clone());
             for record in loaded.changes {
-                let (entry, change) = entry(collection, record);
+                let (entry, change) = entry(&*indexer, record);
                 let kind = match change {
                     Change::Put { .. } => EventKind::Put {
                         created: previous.is_none(),
@@ -163,16 +164,15 @@ impl Unclaimed {
     }
 }
 
-fn entry(collection: &Collection, record: Record) -> (Arc<Entry>, Change) {
-    let row = collection.indexer().row(&record.key, &record.bytes);
+fn entry(indexer: &dyn Indexer, record: Record) -> (Arc<Entry>, Change) {
     let expires = match record.change {
         Change::Put { expires } => expires,
         Change::Delete => 0,
     };
-    let encoded = Encoded {
+    let stored = Encoded {
         bytes: record.bytes,
         gap: record.gap,
     };
-    let entry = Entry::new(record.key, record.revision, encoded, row, expires);
+    let entry = Entry::loaded(record.key, record.revision, stored, expires, indexer);
     (Arc::new(entry), record.change)
 }

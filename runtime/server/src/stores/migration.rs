@@ -1,0 +1,112 @@
+//! Storage migration: objects that are stored in another version are stored in the storage version.
+
+use std::sync::Arc;
+
+use planesmith_machinery::json;
+use planesmith_machinery::status::ApiResult;
+use planesmith_store::{Draft, Entry, Expect, ListQuery, Op, StoredForm, WriteError};
+
+use super::{ResourceStore, row_of};
+use crate::verbs::store_failure;
+
+/// The objects of one kind that the backend holds in another version than the storage version.
+///
+/// Readers see them converted, so that migration changes nothing but what an older program could read. It is for kinds with
+/// few writes, whose objects would stay as they are.
+#[derive(Debug)]
+pub struct StorageMigration {
+    store: Arc<ResourceStore>,
+    /// The objects to be written, the next one last.
+    left: Vec<Arc<Entry>>,
+    rewritten: usize,
+}
+
+impl ResourceStore {
+    /// The migration of the objects that are stored in another version now. Objects that expire are left to do so.
+    #[must_use]
+    pub fn migration(self: &Arc<Self>) -> StorageMigration {
+        let mut left = self.in_form(StoredForm::OtherVersion);
+        left.retain(|entry| entry.expires().is_none());
+        left.reverse();
+        StorageMigration {
+            store: Arc::clone(self),
+            left,
+            rewritten: 0,
+        }
+    }
+
+    /// The keys of objects that cannot be read, with the reason for each: their version is unknown, or their bytes do not fit
+    /// its type. The store keeps their bytes.
+    #[must_use]
+    pub fn unreadable(&self) -> Vec<(Arc<str>, String)> {
+        let entries = self.in_form(StoredForm::Unreadable);
+        let reason = |entry: &Arc<Entry>| {
+            let read = self.decode(entry);
+            (
+                Arc::clone(entry.key()),
+                read.err().map(|why| why.message().to_owned()).unwrap_or_default(),
+            )
+        };
+        entries.iter().map(reason).collect()
+    }
+
+    fn in_form(&self, form: StoredForm) -> Vec<Arc<Entry>> {
+        let is_wanted = |entry: &Entry| entry.stored_form() == form;
+        let query = ListQuery {
+            filter: Some(&is_wanted),
+            ..ListQuery::all(self.collection().prefix())
+        };
+        // The newest state is never compacted.
+        self.collection()
+            .list(&query)
+            .map(|page| page.entries)
+            .unwrap_or_default()
+    }
+}
+
+impl StorageMigration {
+    /// The kind.
+    #[must_use]
+    pub fn store(&self) -> &ResourceStore {
+        &self.store
+    }
+
+    /// The number of objects that are still to be written.
+    #[must_use]
+    pub fn left(&self) -> usize {
+        self.left.len()
+    }
+
+    /// The number of objects that were written.
+    #[must_use]
+    pub fn rewritten(&self) -> usize {
+        self.rewritten
+    }
+
+    /// Writes the next object, unless a client has written or deleted it meanwhile. Returns true while objects are left.
+    ///
+    /// # Errors
+    ///
+    /// Those of the store; the object stays the next one.
+    pub async fn step(&mut self) -> ApiResult<bool> {
+        let Some(entry) = self.left.last() else {
+            return Ok(false);
+        };
+        let object = self.store.decode(entry)?;
+        let encoded = json::encode_for_storage(&*object);
+        let op = Op::Put {
+            key: Arc::clone(entry.key()),
+            draft: Draft::new(encoded.bytes, encoded.gap),
+            row: row_of(&*object),
+            expect: Expect::Revision(entry.revision()),
+            ttl: None,
+        };
+        match self.store.collection().write(op).await {
+            Ok(_) => self.rewritten += 1,
+            Err(WriteError::Conflict { .. }) => {}
+            Err(error) => return Err(store_failure(&error)),
+        }
+        self.left.pop();
+        Ok(!self.left.is_empty())
+    }
+}

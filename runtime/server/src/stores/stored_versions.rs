@@ -1,0 +1,120 @@
+//! Objects of a declared kind, in the version in which each was stored.
+
+use planesmith_machinery::object::Object;
+use planesmith_machinery::resource::ResourceFacts;
+use planesmith_machinery::scheme::Scheme;
+use planesmith_machinery::status::ApiError;
+use planesmith_machinery::{conversion, custom, defaulting, json};
+
+/// The versions in which the objects of a declared kind may be stored.
+#[derive(Debug)]
+pub(super) struct StoredVersions {
+    hub: &'static ResourceFacts,
+    /// The versions that are converted to `hub`, served or not.
+    others: Vec<&'static ResourceFacts>,
+    /// The first bytes of every object that was stored in the version `hub`.
+    prefix: Vec<u8>,
+}
+
+/// Why stored bytes are no object of their kind.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub(super) enum Unreadable {
+    /// The program has no such version of the kind.
+    #[error("no kind {kind:?} is registered for version {api_version:?} in scheme {scheme:?}")]
+    UnknownVersion {
+        kind: String,
+        api_version: String,
+        scheme: &'static str,
+    },
+    /// The bytes do not fit the type of their version.
+    #[error("{0}")]
+    Malformed(String),
+}
+
+impl From<Unreadable> for ApiError {
+    fn from(why: Unreadable) -> Self {
+        match why {
+            Unreadable::UnknownVersion { .. } => ApiError::unnamed(500, why.to_string()),
+            Unreadable::Malformed(_) => ApiError::internal("unable to read the stored object"),
+        }
+    }
+}
+
+impl StoredVersions {
+    /// The versions of the kind with the storage version `hub` in `scheme`.
+    pub(super) fn new(hub: &'static ResourceFacts, scheme: &Scheme) -> Self {
+        let is_older = |facts: &&'static ResourceFacts| !facts.is_hub() && std::ptr::eq(facts.hub(), hub);
+        let mut prefix = b"{\"kind\":".to_vec();
+        json::encode_text(hub.kind, &mut prefix);
+        prefix.extend_from_slice(b",\"apiVersion\":");
+        json::encode_text(hub.api_version, &mut prefix);
+        prefix.push(b',');
+        Self {
+            hub,
+            others: scheme.iter().filter(is_older).collect(),
+            prefix,
+        }
+    }
+
+    /// The storage version.
+    pub(super) fn hub(&self) -> &'static ResourceFacts {
+        self.hub
+    }
+
+    /// The object of bytes that are in the storage version, defaults included. Bytes of another version are read as by
+    /// [`StoredVersions::read`].
+    ///
+    /// # Errors
+    ///
+    /// See [`Unreadable`].
+    pub(super) fn read_current(&self, bytes: &[u8]) -> Result<Box<dyn Object>, Unreadable> {
+        match bytes.starts_with(&self.prefix) {
+            true => decode(bytes, self.hub),
+            false => self.read(bytes).map(|(object, _)| object),
+        }
+    }
+
+    /// The object that `bytes` encode, in the storage version, and the version in which it was stored. Defaults are set as in
+    /// kube-apiserver: those of the version in which the object was stored before it is converted, and those of the storage
+    /// version afterwards.
+    ///
+    /// # Errors
+    ///
+    /// See [`Unreadable`].
+    pub(super) fn read(&self, bytes: &[u8]) -> Result<(Box<dyn Object>, &'static ResourceFacts), Unreadable> {
+        let version = self.version_of(bytes)?;
+        let mut object = decode(bytes, version)?;
+        defaulting::set_defaults(&mut *object);
+        if !std::ptr::eq(version, self.hub) {
+            object = conversion::convert(&*object, self.hub);
+            defaulting::set_defaults(&mut *object);
+        }
+        Ok((object, version))
+    }
+
+    fn version_of(&self, bytes: &[u8]) -> Result<&'static ResourceFacts, Unreadable> {
+        if bytes.starts_with(&self.prefix) {
+            return Ok(self.hub);
+        }
+        let stored = json::type_meta(bytes).map_err(|error| Unreadable::Malformed(error.to_string()))?;
+        // Another hand may have written an object without its type.
+        let is_of = |facts: &&'static ResourceFacts| {
+            (stored.kind.is_empty() || stored.kind == facts.kind)
+                && (stored.api_version.is_empty() || stored.api_version == facts.api_version)
+        };
+        let mut versions = std::iter::once(self.hub).chain(self.others.iter().copied());
+        versions.find(is_of).ok_or(Unreadable::UnknownVersion {
+            kind: stored.kind,
+            api_version: stored.api_version,
+            scheme: self.hub.rules.scheme_name,
+        })
+    }
+}
+
+fn decode(bytes: &[u8], version: &'static ResourceFacts) -> Result<Box<dyn Object>, Unreadable> {
+    let mut object = version.zero();
+    match custom::decode_stored(bytes, &mut *object) {
+        Ok(_) => Ok(object),
+        Err(error) => Err(Unreadable::Malformed(error.to_string())),
+    }
+}
