@@ -53,6 +53,11 @@ impl<'p, 'd> Evaluator<'p, 'd> {
         self.cost
     }
 
+    /// Steps that matching patterns may have taken.
+    pub(crate) fn steps(&self) -> u64 {
+        self.context.effort.steps()
+    }
+
     pub(crate) fn run(&mut self) -> Evaluated<'d> {
         self.eval(&self.program.expr)
     }

@@ -16,7 +16,7 @@ use crate::types::Type;
 use crate::value::{Effort, Evaluated};
 
 /// What an expression may cost; beyond that it is stopped. About 0.1 seconds.
-pub const PER_CALL_LIMIT: u64 = 2_000_000;
+pub const PER_CALL_LIMIT: u64 = 1_000_000;
 
 /// The names that an expression knows.
 #[derive(Clone, Debug, Default)]
@@ -78,7 +78,7 @@ impl Environment {
         if !source.is_sound() {
             return Err(source.complaint());
         }
-        let max_cost = estimate(&expr, &checked, self.root.as_ref());
+        let max_cost = estimate(&expr, &checked, self.root.as_ref(), u64::MAX);
         Ok(Program {
             expr,
             checked,
@@ -131,6 +131,8 @@ pub struct Evaluation<'d> {
     pub result: Evaluated<'d>,
     /// What it cost.
     pub cost: u64,
+    /// Steps that matching patterns may have taken.
+    pub(crate) steps: u64,
 }
 
 impl Program {
@@ -144,6 +146,11 @@ impl Program {
     #[must_use]
     pub fn max_cost(&self) -> u64 {
         self.max_cost
+    }
+
+    /// As [`Self::max_cost`] for a `root` in which nothing is larger than `longest`, in characters, elements or entries.
+    pub(crate) fn max_cost_within(&self, root: &Declared, longest: u64) -> u64 {
+        estimate(&self.expr, &self.checked, Some(root), longest)
     }
 
     /// Whether the variable `name` is used.
@@ -169,6 +176,7 @@ impl Program {
         Evaluation {
             result,
             cost: evaluator.cost(),
+            steps: evaluator.steps(),
         }
     }
 }

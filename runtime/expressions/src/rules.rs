@@ -15,7 +15,13 @@ use crate::program::{Environment, Program};
 use crate::types::Type;
 
 /// What all rules of one object may cost together. About a second.
-pub const OBJECT_BUDGET: u64 = 20_000_000;
+pub const OBJECT_BUDGET: u64 = 10_000_000;
+
+/// Sizes of objects, in bytes, for which it is estimated what rules cost.
+const SIZES: [u64; 2] = [4 << 10, 64 << 10];
+
+/// The size of a value, in bytes, of which an object holds many.
+const SMALL_VALUE: u64 = 32;
 
 /// The root of type names in messages.
 const SELF_TYPE: &str = "selfType";
@@ -177,6 +183,8 @@ fn field_of_errors(path: &str, schema: &Structural) -> Result<String, String> {
 #[derive(Debug, Default)]
 pub struct Rules {
     root: Option<Node>,
+    /// What they cost at most for an object of each of [`SIZES`].
+    costs: [u64; SIZES.len()],
 }
 
 /// The rules of one part of a schema and of what is in it.
@@ -193,18 +201,27 @@ impl Rules {
     /// Compiles the rules of the schema of an object of the API.
     #[must_use]
     pub fn compile(schema: &Structural) -> Self {
-        Self {
-            root: node(schema, true),
-        }
+        Self::of_part(schema, true)
     }
 
     /// Compiles the rules of one part of a schema, for values of it alone; `is_root` is whether they have metadata of
     /// their own.
     #[must_use]
     pub fn of_part(schema: &Structural, is_root: bool) -> Self {
-        Self {
-            root: node(schema, is_root),
+        let mut costs = [0; SIZES.len()];
+        let root = node(schema, is_root, 1, &mut costs);
+        Self { root, costs }
+    }
+
+    /// What the rules cost at most for an object of `bytes` bytes, in the unit of [`OBJECT_BUDGET`].
+    #[must_use]
+    pub fn max_cost(&self, bytes: usize) -> u64 {
+        if self.root.is_none() {
+            return 0;
         }
+        let fits = |(size, _): &(&u64, &u64)| bytes as u64 <= **size;
+        let known = SIZES.iter().zip(&self.costs).find(fits);
+        known.map_or(OBJECT_BUDGET, |(_, cost)| (*cost).min(OBJECT_BUDGET))
     }
 
     /// Whether there are no rules.
@@ -232,8 +249,30 @@ impl Rules {
     }
 }
 
-/// The rules of a schema and of what is in it; none when there are none.
-fn node(schema: &Structural, is_root: bool) -> Option<Node> {
+/// Adds what the rules of one schema cost, of which an object holds at most `most` values. Those share the object: one large
+/// value stands for all that their sizes make expensive.
+fn add_costs(costs: &mut [u64; SIZES.len()], declared: &Declared, compiled: &[Compiled], most: u64) {
+    let programs = compiled
+        .iter()
+        .flat_map(|compiled| [&compiled.program, &compiled.message]);
+    let programs: Vec<&Program> = programs.flatten().flatten().collect();
+    let cost = |longest: u64| {
+        let costs = programs
+            .iter()
+            .map(|program| program.max_cost_within(declared, longest));
+        costs.fold(0, u64::saturating_add)
+    };
+    let small = cost(SMALL_VALUE);
+    for (total, size) in costs.iter_mut().zip(SIZES) {
+        let values = most.min(size / (declared.min_size + 1));
+        *total = total
+            .saturating_add(cost(size))
+            .saturating_add(small.saturating_mul(values.saturating_sub(1)));
+    }
+}
+
+/// The rules of a schema and of what is in it; none when there are none. An object holds at most `most` of its values.
+fn node(schema: &Structural, is_root: bool, most: u64, costs: &mut [u64; SIZES.len()]) -> Option<Node> {
     // What is neither a type nor known has no values that rules could see.
     if schema.form == Form::Any && schema.preserve_unknown && schema.properties.is_empty() {
         return None;
@@ -241,23 +280,37 @@ fn node(schema: &Structural, is_root: bool) -> Option<Node> {
     let written = schema.rules.as_deref().map(Rule::all).unwrap_or_default();
     let rules = match written.is_empty() {
         true => Vec::new(),
-        false => compile(schema, written, is_root)
-            .map(|(_, compiled)| compiled)
-            .unwrap_or_default(),
+        false => match compile(schema, written, is_root) {
+            Some((declared, compiled)) => {
+                add_costs(costs, &declared, &compiled, most);
+                compiled
+            }
+            None => Vec::new(),
+        },
     };
-    let inner = |schema: &Structural| node(schema, schema.embedded);
-    let properties = schema.properties.iter();
+    let limits = schema.limits.as_deref();
+    let inside = |bound: Option<u64>| most.saturating_mul(bound.unwrap_or(u64::MAX));
+    let entries = inside(limits.and_then(|limits| limits.max_properties));
+    let elements = inside(limits.and_then(|limits| limits.max_items));
+    let mut inner = |schema: &Structural, most: u64| node(schema, schema.embedded, most, costs);
     let node = Node {
         rules,
         is_root,
-        properties: properties
-            .filter_map(|(name, schema)| Some((name.into(), inner(schema)?)))
-            .collect(),
+        properties: {
+            let properties = schema.properties.iter();
+            properties
+                .filter_map(|(name, schema)| Some((name.into(), inner(schema, most)?)))
+                .collect()
+        },
         additional: match &schema.additional {
-            Additional::Typed(schema) => inner(schema).map(Box::new),
+            Additional::Typed(schema) => inner(schema, entries).map(Box::new),
             Additional::None | Additional::Any => None,
         },
-        items: schema.items.as_deref().and_then(inner).map(Box::new),
+        items: schema
+            .items
+            .as_deref()
+            .and_then(|schema| inner(schema, elements))
+            .map(Box::new),
     };
     let is_empty =
         node.rules.is_empty() && node.properties.is_empty() && node.additional.is_none() && node.items.is_none();

@@ -18,7 +18,7 @@ use crate::functions::urls::Url;
 use crate::types::Type;
 
 pub(crate) use compare::{compare, contains_all, equals, includes, order};
-pub(crate) use effort::Effort;
+pub(crate) use effort::{Effort, MAX_STEPS};
 pub(crate) use view::{field_of, from_json, unescaped};
 
 /// A value. What comes from documents is looked at where it lies.

@@ -20,10 +20,23 @@ const RULES_NOT_CHECKED: &str = "some validation rules were not checked because 
 pub struct SchemaChecks {
     /// Rules are compiled when the first object is checked, and then kept: one of these belongs to one schema.
     rules: OnceLock<Rules>,
+    /// See [`Structural::pattern_size`]; found out with the first object, too.
+    pattern_size: OnceLock<usize>,
 }
+
+/// What the first object costs, in nanoseconds: patterns and rules are compiled then.
+const FIRST: u64 = 50_000_000;
+
+/// Nanoseconds that a unit of the cost of a rule stands for.
+const PER_UNIT: u64 = 50;
+
+/// Bytes of patterns for which a byte of a text costs a nanosecond. Automata with as many states as they could have would
+/// cost ten times as much, but hardly any text makes them.
+const PATTERN_PER_NANO: usize = 64;
 
 impl Checks for SchemaChecks {
     fn check(&self, schema: &Structural, object: &CustomObject, errors: &mut FieldErrors) {
+        self.note_patterns(schema);
         let document = object.to_document();
         schema.validate(&document, "", errors);
         scale::check(object.resource(), &document, errors);
@@ -33,6 +46,7 @@ impl Checks for SchemaChecks {
     }
 
     fn check_update(&self, schema: &Structural, object: &CustomObject, old: &CustomObject, errors: &mut FieldErrors) {
+        self.note_patterns(schema);
         let (document, old) = (object.to_document(), old.to_document());
         schema.validate_update(&document, &old, "", errors);
         scale::check(object.resource(), &document, errors);
@@ -42,6 +56,7 @@ impl Checks for SchemaChecks {
     }
 
     fn check_status(&self, schema: &Structural, object: &CustomObject, old: &CustomObject, errors: &mut FieldErrors) {
+        self.note_patterns(schema);
         let (document, old) = (object.to_document(), old.to_document());
         if let (Some(status), Some(schema)) = (document.get("status"), schema.properties.get("status")) {
             match old.get("status") {
@@ -53,9 +68,26 @@ impl Checks for SchemaChecks {
         check_lists_again(schema, &document, &old, errors);
         self.check_rules(schema, &document, Some(&old), errors);
     }
+
+    fn cost(&self, schema: &Structural, bytes: usize) -> u64 {
+        let Some(patterns) = self.pattern_size.get() else {
+            return FIRST;
+        };
+        let rules = match (schema.has_rules, self.rules.get()) {
+            (false, _) => 0,
+            (true, None) => return FIRST,
+            (true, Some(rules)) => rules.max_cost(bytes).saturating_mul(PER_UNIT),
+        };
+        let patterns = (patterns / PATTERN_PER_NANO).saturating_mul(bytes);
+        rules.saturating_add(patterns as u64)
+    }
 }
 
 impl SchemaChecks {
+    fn note_patterns(&self, schema: &Structural) {
+        self.pattern_size.get_or_init(|| schema.pattern_size());
+    }
+
     /// Checks rules if the object is well-formed enough for them.
     fn check_rules(&self, schema: &Structural, document: &Value, old: Option<&Value>, errors: &mut FieldErrors) {
         if !schema.has_rules {

@@ -47,6 +47,10 @@ pub trait Checks: Send + Sync {
 
     /// Reports what is wrong with an object whose status alone may differ from that of `old`.
     fn check_status(&self, schema: &Structural, object: &CustomObject, old: &CustomObject, errors: &mut FieldErrors);
+
+    /// Processor time, in nanoseconds, that patterns and rules are expected to take at most for an object of `bytes` bytes.
+    /// Answers at once.
+    fn cost(&self, schema: &Structural, bytes: usize) -> u64;
 }
 
 impl CustomKind {
@@ -120,6 +124,12 @@ impl CustomKind {
     #[must_use]
     pub fn fields(&self) -> &StructFacts {
         &self.fields
+    }
+
+    /// Processor time, in nanoseconds, that patterns and rules are expected to take at most for an object of `bytes` bytes.
+    #[must_use]
+    pub fn check_cost(&self, bytes: usize) -> u64 {
+        self.checks.cost(&self.schema, bytes)
     }
 
     pub(crate) fn checks(&self) -> &dyn Checks {

@@ -30,13 +30,13 @@ static KNOWN: LazyLock<Mutex<Known>> = LazyLock::new(Mutex::default);
 
 #[derive(Default)]
 struct Known {
-    patterns: HashMap<Box<str>, Arc<Regex>>,
+    patterns: HashMap<Box<str>, Arc<Pattern>>,
     bytes: usize,
 }
 
 impl Known {
-    fn insert(&mut self, text: &str, pattern: &Arc<Regex>, size: usize) {
-        let size = size + text.len();
+    fn insert(&mut self, text: &str, pattern: &Arc<Pattern>) {
+        let size = pattern.size + text.len();
         if self.bytes + size > MAX_KNOWN || self.patterns.len() >= MAX_PATTERNS {
             *self = Self::default();
         }
@@ -55,21 +55,36 @@ pub struct Pattern {
     pub size: usize,
 }
 
+/// Patterns up to this size, in bytes, are matched by an automaton that takes about a step for each byte of a text.
+const SMALL: usize = 16 << 10;
+
+/// Memory of one state of an automaton, in bytes.
+const PER_STATE: usize = 32;
+
+impl Pattern {
+    /// Steps of matching a text of `length` bytes at most, unless the pattern is small. The time is linear in the text, but
+    /// each byte may be met by every state of the automaton: counted repetitions make hundreds of thousands of them.
+    #[must_use]
+    pub fn steps(&self, length: usize) -> u64 {
+        let states = if self.size <= SMALL { 1 } else { self.size / PER_STATE };
+        (states as u64).saturating_mul(length as u64)
+    }
+}
+
 /// The regular expression that Go would read from `pattern`; for patterns of definitions, which are remembered.
 ///
 /// # Errors
 ///
 /// When it is none, or needs too much memory; with what is wrong.
-pub fn compile(pattern: &str) -> Result<Arc<Regex>, String> {
+pub fn compile(pattern: &str) -> Result<Arc<Pattern>, String> {
     let known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(known) = known.patterns.get(pattern) {
         return Ok(Arc::clone(known));
     }
     drop(known);
-    let Pattern { regex, size } = compile_unknown(pattern)?;
-    let read = Arc::new(regex);
+    let read = Arc::new(compile_unknown(pattern)?);
     let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
-    known.insert(pattern, &read, size);
+    known.insert(pattern, &read);
     Ok(read)
 }
 
@@ -483,7 +498,7 @@ mod tests {
         ];
         for (pattern, text, expected) in cases {
             let read = compile(pattern).unwrap_or_else(|error| panic!("{pattern}: {error}"));
-            assert_eq!(read.is_match(text), expected, "{pattern} on {text}");
+            assert_eq!(read.regex.is_match(text), expected, "{pattern} on {text}");
         }
     }
 
@@ -534,14 +549,17 @@ mod tests {
         let large = compile_unknown(r"(\pL{1,3}x){2}").unwrap();
         assert!(small.size <= 16 << 10, "{}", small.size);
         assert!(large.size >= 64 << 10, "{}", large.size);
+        assert_eq!(small.steps(1000), 1000);
+        assert!(large.steps(1000) > 1_000_000);
     }
 
     #[test]
     fn what_is_remembered_is_bounded_in_bytes() {
         let mut known = Known::default();
-        let regex = Arc::new(compile_unknown("a").unwrap().regex);
+        let regex = compile_unknown("a").unwrap().regex;
+        let pattern = Arc::new(Pattern { regex, size: 4 << 20 });
         for number in 0..1000 {
-            known.insert(&number.to_string(), &regex, 4 << 20);
+            known.insert(&number.to_string(), &pattern);
             assert!(known.bytes <= MAX_KNOWN && known.patterns.len() <= 16);
         }
     }

@@ -43,6 +43,10 @@ pub trait Rules: Sized {
     /// Whether valid objects hold proofs, such as signatures, that random ones cannot have: tests take them without.
     const HOLDS_PROOFS: bool = false;
 
+    /// Processor time, in nanoseconds, that checking an object is expected to take for each byte of it, beyond what reading
+    /// takes: kinds that hold expressions, which are compiled, have some.
+    const CHECK_COST_PER_BYTE: u64 = 0;
+
     /// Whether deleting is a phase of the object's life, which it begins by itself: namespaces and definitions, whose content
     /// goes first. Their preconditions are told in other words.
     const PHASED_DELETION: bool = false;
@@ -263,6 +267,8 @@ pub struct RulesTable {
     pub prepare_bookmark: fn(&mut dyn Object),
     /// See [`Rules::HOLDS_PROOFS`].
     pub holds_proofs: bool,
+    /// See [`Rules::CHECK_COST_PER_BYTE`].
+    pub check_cost_per_byte: u64,
     /// See [`Rules::PHASED_DELETION`].
     pub phased_deletion: bool,
     /// See [`Rules::default_values`].
@@ -323,6 +329,7 @@ impl RulesTable {
         hidden_annotations: &[],
         prepare_bookmark: |_| {},
         holds_proofs: false,
+        check_cost_per_byte: 0,
         phased_deletion: false,
         default_values: |_| {},
         preparation_warnings: |_| Vec::new(),
@@ -365,6 +372,7 @@ impl RulesTable {
                 }
             },
             holds_proofs: R::HOLDS_PROOFS,
+            check_cost_per_byte: R::CHECK_COST_PER_BYTE,
             phased_deletion: R::PHASED_DELETION,
             default_values: |object| {
                 if let Some(object) = object.downcast_mut::<R>() {

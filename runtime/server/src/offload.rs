@@ -35,10 +35,10 @@ impl Default for Offload {
 }
 
 impl Offload {
-    /// Threads for a machine of `cores`: one for each core for short pieces, half as many for long ones.
+    /// Threads for a machine of `cores`: one for each core, and two at least, for short pieces, half as many for long ones.
     pub(crate) fn new(cores: usize) -> Self {
         Self {
-            short: Lane::new(cores.max(1)),
+            short: Lane::new(cores.max(2)),
             long: Lane::new((cores / 2).max(1)),
         }
     }

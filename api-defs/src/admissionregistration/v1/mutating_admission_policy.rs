@@ -75,6 +75,7 @@ fn param_kind(policy: &MutatingAdmissionPolicy) -> Cell {
 }
 
 impl Rules for MutatingAdmissionPolicy {
+    const CHECK_COST_PER_BYTE: u64 = 1_000;
     const METADATA: MetadataRules = MetadataRules::AnyFinalizers;
     const UPDATE_ORDER: &'static [UpdateStep] = update_order::OBJECT_ONLY;
 

@@ -83,6 +83,7 @@ fn webhooks(configuration: &MutatingWebhookConfiguration) -> Cell {
 }
 
 impl Rules for MutatingWebhookConfiguration {
+    const CHECK_COST_PER_BYTE: u64 = 1_000;
     const METADATA: MetadataRules = MetadataRules::AnyFinalizers;
     const UPDATE_ORDER: &'static [UpdateStep] = update_order::OBJECT_ONLY;
 

@@ -119,6 +119,7 @@ fn param_kind(policy: &ValidatingAdmissionPolicy) -> Cell {
 }
 
 impl Rules for ValidatingAdmissionPolicy {
+    const CHECK_COST_PER_BYTE: u64 = 1_000;
     const METADATA: MetadataRules = MetadataRules::AnyFinalizers;
     const UPDATE_ORDER: &'static [UpdateStep] = update_order::OBJECT_ONLY;
 

@@ -80,6 +80,7 @@ fn webhooks(configuration: &ValidatingWebhookConfiguration) -> Cell {
 }
 
 impl Rules for ValidatingWebhookConfiguration {
+    const CHECK_COST_PER_BYTE: u64 = 1_000;
     const METADATA: MetadataRules = MetadataRules::AnyFinalizers;
     const UPDATE_ORDER: &'static [UpdateStep] = update_order::OBJECT_ONLY;
 

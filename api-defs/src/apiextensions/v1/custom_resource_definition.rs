@@ -138,6 +138,7 @@ pub struct CustomResourceDefinitionCondition {
 }
 
 impl Rules for CustomResourceDefinition {
+    const CHECK_COST_PER_BYTE: u64 = 1_000;
     const STATUS_AS_TABLE: bool = false;
     const SCHEME_NAME: &'static str = "k8s.io/apiextensions-apiserver/pkg/apiserver/apiserver.go:55";
     const PHASED_DELETION: bool = true;

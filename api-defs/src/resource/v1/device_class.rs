@@ -58,6 +58,7 @@ pub struct DeviceClassConfiguration {
 const MAX_ELEMENTS: usize = 32;
 
 impl Rules for DeviceClass {
+    const CHECK_COST_PER_BYTE: u64 = 1_000;
     // The spec is looked at once, beside the old one, after what may not change in the metadata.
     const UPDATE_ORDER: &'static [UpdateStep] = &[
         UpdateStep::Metadata,

@@ -89,6 +89,7 @@ fn state_cell(claim: &ResourceClaim) -> Cell {
 }
 
 impl Rules for ResourceClaim {
+    const CHECK_COST_PER_BYTE: u64 = 200;
     const STATUS_AS_TABLE: bool = false;
     // A spec that cannot change is not looked at again.
     const UPDATE_ORDER: &'static [UpdateStep] = &[

@@ -33,6 +33,7 @@ pub struct ResourceClaimTemplateSpec {
 }
 
 impl Rules for ResourceClaimTemplate {
+    const CHECK_COST_PER_BYTE: u64 = 200;
     const UPDATE_ORDER: &'static [UpdateStep] = update_order::OBJECT_FIRST;
 
     fn default_values(&mut self) {

@@ -8,11 +8,13 @@ use crate::checker::Checked;
 use crate::declared::Declared;
 use crate::types::Type;
 
-/// The most that `expr` may cost. `root` is what `self` and `oldSelf` are.
-pub(crate) fn estimate(expr: &Expr, checked: &Checked, root: Option<&Declared>) -> u64 {
+/// The most that `expr` may cost. `root` is what `self` and `oldSelf` are; nothing in them is larger than `longest`, in
+/// characters, elements or entries.
+pub(crate) fn estimate(expr: &Expr, checked: &Checked, root: Option<&Declared>, longest: u64) -> u64 {
     let mut estimator = Estimator {
         checked,
         root,
+        longest,
         paths: HashMap::new(),
         locals: HashMap::new(),
         sizes: HashMap::new(),
@@ -47,6 +49,7 @@ pub(super) struct Argument<'e> {
 pub(super) struct Estimator<'e> {
     checked: &'e Checked,
     root: Option<&'e Declared>,
+    longest: u64,
     paths: HashMap<Id, Vec<String>>,
     locals: HashMap<&'e str, Vec<Local>>,
     sizes: HashMap<Id, Range>,
@@ -313,7 +316,7 @@ impl<'e> Estimator<'e> {
                 "@keys" if index + 1 == path.len() && matches!(declared.ty, Type::Map(..)) => {
                     return Some(Range {
                         min: 0,
-                        max: declared.max_key,
+                        max: declared.max_key.min(self.longest),
                     });
                 }
                 _ if declared.has_any_field => declared.element.as_deref()?,
@@ -321,7 +324,10 @@ impl<'e> Estimator<'e> {
             };
             max = declared.max_elements;
         }
-        Some(Range { min: 0, max })
+        Some(Range {
+            min: 0,
+            max: max.min(self.longest),
+        })
     }
 
     fn local(&self, name: &str) -> Option<&Local> {

@@ -25,8 +25,10 @@ pub(super) const FUNCTIONS: &[Entry] = &[
 /// What the patterns that one evaluation made may take up in memory before they are forgotten, in bytes.
 const MAX_MADE: usize = 16 << 20;
 
-fn pattern<'c>(context: &'c mut Context<'_>, pattern: &str) -> Result<&'c Regex, Fault> {
+/// The pattern that is written `pattern`, for a text of `length` bytes.
+fn pattern<'c>(context: &'c mut Context<'_>, pattern: &str, length: usize) -> Result<&'c Regex, Fault> {
     if let Some(known) = context.patterns.get(pattern) {
+        context.effort.takes_steps(known.steps(length))?;
         return Ok(&known.regex);
     }
     if !context.made.contains_key(pattern) {
@@ -38,21 +40,21 @@ fn pattern<'c>(context: &'c mut Context<'_>, pattern: &str) -> Result<&'c Regex,
         }
         context.made.insert(pattern.to_owned(), made);
     }
-    context
-        .made
-        .get(pattern)
-        .map(|made| &made.regex)
-        .ok_or_else(super::unfit)
+    let made = context.made.get(pattern).ok_or_else(super::unfit)?;
+    context.effort.takes_steps(made.steps(length))?;
+    Ok(&made.regex)
 }
 
 fn matches<'d>(context: &mut Context<'_>, args: Vec<Value<'d>>) -> Evaluated<'d> {
-    let regex = pattern(context, text(&args, 1)?)?;
-    Ok(Value::Bool(regex.is_match(text(&args, 0)?)))
+    let searched = text(&args, 0)?;
+    let regex = pattern(context, text(&args, 1)?, searched.len())?;
+    Ok(Value::Bool(regex.is_match(searched)))
 }
 
 fn find<'d>(context: &mut Context<'_>, args: Vec<Value<'d>>) -> Evaluated<'d> {
-    let regex = pattern(context, text(&args, 1)?)?;
-    let found = regex.find(text(&args, 0)?).map_or("", |found| found.as_str());
+    let searched = text(&args, 0)?;
+    let regex = pattern(context, text(&args, 1)?, searched.len())?;
+    let found = regex.find(searched).map_or("", |found| found.as_str());
     Ok(Value::text(found))
 }
 
@@ -60,8 +62,9 @@ fn find_all<'d>(context: &mut Context<'_>, args: Vec<Value<'d>>) -> Evaluated<'d
     let limit = if args.len() > 2 { int(&args, 2)? } else { -1 };
     let limit = usize::try_from(limit).unwrap_or(usize::MAX);
     // Cheap, as all clones share what was read.
-    let regex = pattern(context, text(&args, 1)?)?.clone();
-    let found = regex.find_iter(text(&args, 0)?).take(limit);
+    let searched = text(&args, 0)?;
+    let regex = pattern(context, text(&args, 1)?, searched.len())?.clone();
+    let found = regex.find_iter(searched).take(limit);
     Value::texts(&mut context.effort, found.map(|found| found.as_str()))
 }
 
@@ -81,9 +84,25 @@ mod tests {
             budget: 1,
             effort: Effort::of(64 << 10),
         };
-        assert!(pattern(&mut context, "a").is_ok());
-        assert!(pattern(&mut context, "a").is_ok(), "it is known by now");
-        let refused = (0..100).find_map(|number| pattern(&mut context, &format!("b{number}")).err());
+        assert!(pattern(&mut context, "a", 1).is_ok());
+        assert!(pattern(&mut context, "a", 1).is_ok(), "it is known by now");
+        let refused = (0..100).find_map(|number| pattern(&mut context, &format!("b{number}"), 1).err());
         assert_eq!(refused, Some(Fault::TooExpensive));
+    }
+
+    #[test]
+    fn patterns_take_steps_for_each_state_and_byte() {
+        let large = r"(\pL{1,3}x){2}";
+        let patterns = [large, "a"].map(|text| (text.to_owned(), go_pattern::compile_unknown(text).unwrap()));
+        let patterns = HashMap::from(patterns);
+        let mut context = Context {
+            patterns: &patterns,
+            made: HashMap::new(),
+            budget: 1,
+            effort: Effort::with_steps(1 << 20),
+        };
+        assert!(pattern(&mut context, "a", 1 << 10).is_ok());
+        assert!(pattern(&mut context, large, 100).is_ok());
+        assert_eq!(pattern(&mut context, large, 1 << 10).err(), Some(Fault::TooExpensive));
     }
 }

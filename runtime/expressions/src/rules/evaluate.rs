@@ -7,7 +7,7 @@ use serde_json::Value as Json;
 use super::correlation::Correlation;
 use super::{Compiled, Node, OBJECT_BUDGET};
 use crate::program::{PER_CALL_LIMIT, Program};
-use crate::value::{Evaluated, Fault, Map, Value, from_json};
+use crate::value::{Effort, Evaluated, Fault, MAX_STEPS, Map, Value, from_json};
 
 /// Longer messages of expressions are not taken, in bytes.
 const MAX_MESSAGE: usize = 5 * 1024;
@@ -38,6 +38,7 @@ fn run<'d>(
     let mut walk = Walk {
         errors,
         budget: OBJECT_BUDGET,
+        steps: MAX_STEPS,
     };
     // It stops when the budget is spent; that is among the errors then.
     let _ = walk.node(root, schema, "", document, old, correlation);
@@ -49,6 +50,8 @@ struct Spent;
 struct Walk<'e> {
     errors: &'e mut FieldErrors,
     budget: u64,
+    /// Steps that matching patterns may still take.
+    steps: u64,
 }
 
 /// What rules are evaluated with.
@@ -169,7 +172,8 @@ impl Walk<'_> {
             return Err(Spent);
         }
         let variables = variables(subject, is_optional);
-        let evaluation = program.evaluate(&variables, PER_CALL_LIMIT);
+        let evaluation = program.evaluate_within(&variables, PER_CALL_LIMIT, Effort::with_steps(self.steps));
+        self.steps = self.steps.saturating_sub(evaluation.steps);
         let Some(left) = self.budget.checked_sub(evaluation.cost) else {
             self.errors.report(invalid(SPENT.to_owned()));
             return Err(Spent);
@@ -224,7 +228,8 @@ impl Walk<'_> {
         subject: &Subject<'d>,
         variables: &[(&str, Evaluated<'d>)],
     ) -> Result<Option<String>, Spent> {
-        let evaluation = message.evaluate(variables, PER_CALL_LIMIT);
+        let evaluation = message.evaluate_within(variables, PER_CALL_LIMIT, Effort::with_steps(self.steps));
+        self.steps = self.steps.saturating_sub(evaluation.steps);
         let field = Some(&compiled.field);
         let Some(left) = self.budget.checked_sub(evaluation.cost) else {
             let detail = "messageExpression evaluation failed due to running out of cost budget, no further validation \

@@ -172,3 +172,49 @@ fn a_number_with_a_point_is_no_integer_to_rules() {
     let expected = "a: Invalid value: \"integer\": invalid data, expected int, got float64 evaluating rule: more";
     assert_eq!(written(&errors), [expected]);
 }
+
+/// What checking an object of 1,000 and of 60,000 bytes costs by a schema, once `first` was checked.
+fn costs(schema: &Value, first: &Value) -> [u64; 2] {
+    let schema = Structural::compile(schema);
+    let checks = SchemaChecks::default();
+    assert_eq!(checks.cost(&schema, 1000), FIRST, "nothing is compiled yet");
+    let kind = kind();
+    let mut object = kind.zero();
+    custom::decode(first.to_string().as_bytes(), &mut *object, Strictness::Lenient).expect("a flock");
+    let object = object.as_custom().expect("it is custom");
+    checks.check(&schema, object, &mut FieldErrors::default());
+    [1000, 60_000].map(|bytes| checks.cost(&schema, bytes))
+}
+
+#[test]
+fn expressions_and_patterns_decide_what_checks_cost() {
+    const MILLISECOND: u64 = 1_000_000;
+    let rule = |rule: &str| {
+        json!({"type": "object", "properties": {"spec": {"type": "object",
+            "properties": {
+                "want": {"type": "integer"}, "name": {"type": "string"},
+                "set": {"type": "array", "items": {"type": "string"}}},
+            "x-kubernetes-validations": [{"rule": rule}]}}})
+    };
+    let first = json!({"spec": {"want": 1, "name": "a", "set": ["a"]}});
+    let [small, large] = costs(&rule("self.want > 0"), &first);
+    assert!(
+        small < MILLISECOND / 100 && large < MILLISECOND / 100,
+        "{small}, {large}"
+    );
+    let [small, large] = costs(&rule("self.name.startsWith('a')"), &first);
+    assert!(small < MILLISECOND / 10 && large < MILLISECOND, "{small}, {large}");
+    let [small, large] = costs(&rule("self.set.all(a, self.set.all(b, a <= b))"), &first);
+    assert!(small > MILLISECOND && large > 100 * MILLISECOND, "{small}, {large}");
+
+    let pattern = |pattern: &str| {
+        json!({"type": "object", "properties": {"spec": {"type": "object", "properties": {
+            "name": {"type": "string", "pattern": pattern}}}}})
+    };
+    let [small, large] = costs(&pattern("^[a-z]+$"), &first);
+    assert!(small < MILLISECOND / 10 && large < 5 * MILLISECOND, "{small}, {large}");
+    let [small, large] = costs(&pattern(r"^(\pL{1,9}x){1,3}$"), &first);
+    assert!(small > MILLISECOND / 2 && large > 100 * MILLISECOND, "{small}, {large}");
+    let [small, large] = costs(&json!({"type": "object"}), &first);
+    assert_eq!((small, large), (0, 0));
+}

@@ -17,6 +17,9 @@ impl Checks for Unchecked {
     fn check(&self, _: &Structural, _: &CustomObject, _: &mut FieldErrors) {}
     fn check_update(&self, _: &Structural, _: &CustomObject, _: &CustomObject, _: &mut FieldErrors) {}
     fn check_status(&self, _: &Structural, _: &CustomObject, _: &CustomObject, _: &mut FieldErrors) {}
+    fn cost(&self, _: &Structural, _: usize) -> u64 {
+        0
+    }
 }
 
 /// A kind in two versions.

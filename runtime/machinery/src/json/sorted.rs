@@ -168,6 +168,9 @@ mod tests {
         fn check(&self, _: &Structural, _: &CustomObject, _: &mut FieldErrors) {}
         fn check_update(&self, _: &Structural, _: &CustomObject, _: &CustomObject, _: &mut FieldErrors) {}
         fn check_status(&self, _: &Structural, _: &CustomObject, _: &CustomObject, _: &mut FieldErrors) {}
+        fn cost(&self, _: &Structural, _: usize) -> u64 {
+            0
+        }
     }
 
     /// An object of a kind that is defined while serving, with fields that sort around its own.

@@ -50,3 +50,17 @@ pub struct Limits {
     /// This does not hold.
     pub not: Option<Arc<super::Structural>>,
 }
+
+impl super::Structural {
+    /// Memory, in bytes, of all patterns that one text in a document may have to match; the most of any text. Patterns that
+    /// were not read yet are.
+    #[must_use]
+    pub fn pattern_size(&self) -> usize {
+        let inner = self.children().map(Self::pattern_size).max().unwrap_or(0);
+        let Some(limits) = &self.limits else { return inner };
+        let own = limits.pattern.as_ref().map_or(0, Pattern::size);
+        let combined = limits.all_of.iter().chain(&limits.any_of).chain(&limits.one_of);
+        let combined = combined.chain(&limits.not).map(|schema| schema.pattern_size());
+        own.max(inner) + combined.sum::<usize>()
+    }
+}

@@ -2,15 +2,13 @@
 
 use std::sync::{Arc, OnceLock};
 
-use regex::Regex;
-
 use crate::go_pattern;
 
 /// A pattern, read when a text is matched with it for the first time.
 #[derive(Clone, Debug)]
 pub struct Pattern {
     text: Box<str>,
-    read: OnceLock<Result<Arc<Regex>, String>>,
+    read: OnceLock<Result<Arc<go_pattern::Pattern>, String>>,
 }
 
 impl Pattern {
@@ -34,10 +32,26 @@ impl Pattern {
     ///
     /// When the pattern is none; with what is wrong with it.
     pub fn matches(&self, text: &str) -> Result<bool, &str> {
-        match self.read.get_or_init(|| go_pattern::compile(&self.text)) {
-            Ok(pattern) => Ok(pattern.is_match(text)),
+        match self.read() {
+            Ok(pattern) => Ok(pattern.regex.is_match(text)),
             Err(problem) => Err(problem),
         }
+    }
+
+    /// Steps of matching a text of `length` bytes at most; see [`go_pattern::Pattern::steps`].
+    #[must_use]
+    pub fn steps(&self, length: usize) -> u64 {
+        self.read().as_ref().map_or(0, |pattern| pattern.steps(length))
+    }
+
+    /// Memory of the pattern in bytes, which its steps follow from; 0 when it is none.
+    #[must_use]
+    pub fn size(&self) -> usize {
+        self.read().as_ref().map_or(0, |pattern| pattern.size)
+    }
+
+    fn read(&self) -> &Result<Arc<go_pattern::Pattern>, String> {
+        self.read.get_or_init(|| go_pattern::compile(&self.text))
     }
 }
 

@@ -9,6 +9,8 @@ mod content;
 mod number;
 mod outcome;
 
+use std::cell::Cell;
+
 use serde_json::Value;
 
 use super::place::Place;
@@ -20,6 +22,10 @@ use outcome::Outcome;
 /// What every object has; it comes from the request, so nobody can have left it as it was.
 const TYPE_META: [&str; 2] = ["apiVersion", "kind"];
 
+/// Steps that matching patterns may take in one document, a few seconds; see
+/// [`Pattern::steps`](super::Pattern::steps). Texts beyond that do not match.
+const MAX_STEPS: u64 = 1 << 31;
+
 /// What is checked, and what it is compared with.
 #[derive(Clone, Copy)]
 struct Subject<'v, 'p> {
@@ -27,6 +33,8 @@ struct Subject<'v, 'p> {
     /// The counterpart in the old document, if there is one.
     old: Option<&'v Value>,
     place: &'p Place<'p>,
+    /// Steps that matching patterns may still take.
+    steps: &'p Cell<u64>,
 }
 
 impl Structural {
@@ -45,6 +53,7 @@ impl Structural {
             value,
             old,
             place: &Place::Root,
+            steps: &Cell::new(MAX_STEPS),
         })
     }
 
@@ -71,7 +80,7 @@ impl Structural {
         match subject.value {
             Value::String(text) => {
                 outcome.count(1);
-                self.check_text(text, subject.place, &mut outcome);
+                self.check_text(text, subject, &mut outcome);
                 if self.check_format(text, subject.place, &mut outcome) {
                     outcome.count(1);
                 }

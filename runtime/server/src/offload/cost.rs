@@ -2,7 +2,7 @@
 
 use std::ops::Add;
 
-use crate::negotiation::Format;
+use crate::negotiation::{Format, Output, Target};
 
 /// Expected processor time, on one core of an ordinary machine. Estimates are rough and rather too high than too low.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -49,6 +49,15 @@ impl Cost {
             Format::Json => Self::of_json(bytes),
             Format::Protobuf | Format::Cbor => Self::of_other_form(bytes),
             Format::Yaml => Self::of_yaml(bytes),
+        }
+    }
+
+    /// Encoding an object that takes `bytes` in JSON as `output`. Plain JSON is sent as it is stored.
+    pub(crate) const fn of_answer(output: Output, bytes: usize) -> Self {
+        match (output.format, output.target) {
+            (Format::Yaml, _) => Self::of_yaml(bytes),
+            (Format::Json, Target::Object) if !output.pretty => Self::of_nanos(0),
+            _ => Self::of_other_form(bytes),
         }
     }
 

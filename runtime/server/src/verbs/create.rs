@@ -97,7 +97,7 @@ impl Write<'_> {
         (object.resource().rules.note_creator)(&mut *object, &creator);
         let sent = self.endpoint.kind();
         let errors = self.validate(self.size, || validation::check_create_as_sent(&*object, sent));
-        let errors = errors.await;
+        let errors = errors.await?;
         self.refuse_invalid(&*object, &errors)?;
         self.warn_about(&*object, None);
         self.admit(Operation::Create, &mut object, None).await?;

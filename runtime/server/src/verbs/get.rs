@@ -7,6 +7,7 @@ use planesmith_machinery::status::{ApiError, ApiResult};
 use super::options::parse_version_field;
 use crate::endpoint::{Call, Endpoint, Subject};
 use crate::negotiation::{Offer, Target};
+use crate::offload::Cost;
 use crate::request::Stage;
 
 impl Endpoint {
@@ -37,6 +38,8 @@ impl Endpoint {
             Target::Object | Target::Table => self.converted_now(entry).await?,
         };
         let encode = || self.render(StatusCode::OK, output, query, Subject::Entry(&entry));
-        call.ctx.timeline.time(Stage::Encode, encode)
+        let encode = || call.ctx.timeline.time(Stage::Encode, encode);
+        let size = entry.bytes().len();
+        self.run(call, size, Cost::of_answer(output, size), encode).await?
     }
 }

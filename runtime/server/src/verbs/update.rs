@@ -296,7 +296,7 @@ impl Write<'_> {
             Part::Status => validation::check_status_update(&*new, old),
             Part::Own(part) => validation::check_part_update(&*new, old, |errors| part.check(&*new, old, errors)),
         });
-        let mut errors = errors.await;
+        let mut errors = errors.await?;
         self.pass_on(errors.take_tolerated());
         self.refuse_invalid(&*new, &errors)?;
         match part {

@@ -188,7 +188,11 @@ impl<'a> Write<'a> {
 
     /// Runs `work` on documents of about `size` bytes.
     pub(super) async fn in_turn<T>(&self, size: usize, work: impl FnOnce() -> T) -> T {
-        let cost = Cost::of_json(size);
+        self.in_turn_for(size, Cost::of_json(size), work).await
+    }
+
+    /// As [`Self::in_turn`] for work that is expected to cost `cost`.
+    async fn in_turn_for<T>(&self, size: usize, cost: Cost, work: impl FnOnce() -> T) -> T {
         match self.may_ask_a_converter() {
             // No turn lasts while somebody else is waited for.
             true if cost >= Cost::INLINE => block_in_place(work),
@@ -398,9 +402,19 @@ impl<'a> Write<'a> {
     }
 
     /// Checks what is to be stored, which is about `size` bytes.
-    pub(super) async fn validate<T>(&self, size: usize, check: impl FnOnce() -> T) -> T {
+    ///
+    /// # Errors
+    ///
+    /// 429 when the check is expensive and too many wait.
+    pub(super) async fn validate<T>(&self, size: usize, check: impl FnOnce() -> T) -> ApiResult<T> {
         let check = || self.call.ctx.timeline.time(Stage::Validation, check);
-        self.in_turn(size, check).await
+        let kind = self.endpoint.kind();
+        let by_expressions = match kind.custom {
+            Some(custom) => custom.check_cost(size),
+            None => kind.hub().rules.check_cost_per_byte.saturating_mul(size as u64),
+        };
+        let cost = Cost::of_json(size) + Cost::of_nanos(by_expressions);
+        self.endpoint.run(self.call, size, cost, check).await
     }
 
     /// Waits until the store has carried out `write`, or refused it.
@@ -435,7 +449,8 @@ impl<'a> Write<'a> {
             }
         };
         let encode = || self.call.ctx.timeline.time(Stage::Encode, encode);
-        self.in_turn(size, encode).await
+        let cost = Cost::of_json(size) + Cost::of_answer(output, size);
+        self.in_turn_for(size, cost, encode).await
     }
 }
 

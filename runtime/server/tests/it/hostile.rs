@@ -213,13 +213,23 @@ async fn small_bodies_that_stand_for_much_are_answered() {
 
 #[test]
 fn large_writes_keep_no_thread_from_others() {
+    writes_keep_no_thread_from_others(100_000);
+}
+
+#[test]
+fn small_writes_with_expensive_rules_keep_no_thread_from_others() {
+    writes_keep_no_thread_from_others(10);
+}
+
+/// Two writes of about `size` bytes are checked at the same time although there is one worker.
+fn writes_keep_no_thread_from_others(size: usize) {
     let mut builder = tokio::runtime::Builder::new_multi_thread();
     let runtime = builder.worker_threads(1).enable_all().build().expect("a runtime");
     runtime.block_on(async {
         let server = std::sync::Arc::new(Server::with_places().await);
         let writes = ["one", "other"].map(|name| {
             let server = std::sync::Arc::clone(&server);
-            let text = "x".repeat(100_000);
+            let text = "x".repeat(size);
             let body = format!(
                 r#"{{"metadata":{{"name":"{name}","annotations":{{"a":"{text}"}}}},"spec":{{"size":{IN_PAIRS}}}}}"#
             );

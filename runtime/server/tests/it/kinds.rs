@@ -76,6 +76,8 @@ fn is_in_company() -> bool {
 }
 
 impl Rules for Shelf {
+    const CHECK_COST_PER_BYTE: u64 = 10_000;
+
     fn validate(&self, errors: &mut FieldErrors) {
         if self.spec.size == IN_PAIRS && !is_in_company() {
             errors.invalid("spec.size", self.spec.size, "must not be looked at alone");

@@ -11,8 +11,9 @@ use crate::go_format::quote;
 use crate::json::encode_value;
 
 impl Structural {
-    pub(super) fn check_text(&self, text: &str, place: &Place<'_>, outcome: &mut Outcome) {
+    pub(super) fn check_text(&self, text: &str, subject: Subject<'_, '_>, outcome: &mut Outcome) {
         let Some(limits) = &self.limits else { return };
+        let place = subject.place;
         // Counting is needed only where the bytes do not decide.
         let length = || text.chars().count() as u64;
         if let Some(max) = limits.max_length
@@ -26,6 +27,14 @@ impl Structural {
         {
             outcome.invalid(place, quote(text), &format!("should be at least {min} chars long"));
         } else if let Some(pattern) = &limits.pattern {
+            let Some(left) = subject.steps.get().checked_sub(pattern.steps(text.len())) else {
+                let rule = format!(
+                    "should match '{}', which takes too long for so much text",
+                    pattern.text()
+                );
+                return outcome.invalid(place, quote(text), &rule);
+            };
+            subject.steps.set(left);
             match pattern.matches(text) {
                 Ok(true) => {}
                 Ok(false) => outcome.invalid(place, quote(text), &format!("should match '{}'", pattern.text())),
@@ -60,6 +69,7 @@ impl Structural {
                     value: element,
                     old: before.as_ref().and_then(|before| before.find(element)),
                     place: &Place::Element(subject.place, index),
+                    steps: subject.steps,
                 }));
             }
         }
@@ -108,6 +118,7 @@ impl Structural {
                         value,
                         old: old(name),
                         place: &Place::Entry(place, name),
+                        steps: subject.steps,
                     }));
                 }
             }
@@ -122,6 +133,7 @@ impl Structural {
                         value,
                         old: old(name),
                         place: &Place::Field(place, name),
+                        steps: subject.steps,
                     }));
                 }
             }

@@ -452,3 +452,19 @@ proptest! {
         prop_assert!(errors.is_empty() || has_unknown);
     }
 }
+
+#[test]
+fn patterns_take_no_more_time_than_there_is_for_a_document() {
+    // Automata of many states: each byte may be met by all of them.
+    let text = json!({"type": "string", "pattern": r"^(\pL{1,3}x){2}$"});
+    let schema = Structural::compile(&json!({"type": "array", "items": text}));
+    let errors = |count: usize| {
+        let mut errors = FieldErrors::default();
+        schema.validate(&json!(vec!["!".repeat(60_000); count]), "", &mut errors);
+        errors
+    };
+    let is_refused =
+        |error: &crate::field_error::FieldError| error.message().contains("takes too long for so much text");
+    assert!(!errors(1).as_slice().iter().any(is_refused));
+    assert!(errors(20).as_slice().iter().any(is_refused));
+}
