@@ -6,6 +6,7 @@
 )]
 
 mod aggregation;
+mod availability;
 mod bad_input;
 mod base64;
 mod cbor;

@@ -9,6 +9,7 @@ use planesmith_access::user::PRIVILEGED_GROUP;
 
 use super::{Exchange, Filter, Step};
 use crate::failure;
+use crate::request::{RequestInfo, Verb};
 
 /// How many requests are served at once; 0 is no limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,13 +34,21 @@ impl Default for InFlightLimits {
 /// its answer is sent (`sending`).
 ///
 /// Long-running requests do not count. Members of `system:masters` are served in any case, so that an administrator
-/// gets through to an overloaded server.
+/// gets through to an overloaded server; so are health checks. Heartbeats of nodes and servers have a share of their own:
+/// nothing that others do makes a node look dead.
 #[derive(Clone, Debug)]
 pub struct InFlight {
     limits: InFlightLimits,
     reading: Arc<AtomicUsize>,
     writing: Arc<AtomicUsize>,
+    heartbeats: Arc<AtomicUsize>,
 }
+
+/// Health checks, which kube-apiserver's flow control exempts too.
+const HEALTH: [&str; 3] = ["/healthz", "/livez", "/readyz"];
+
+/// Namespaces of leases that nodes, servers and controllers renew.
+const HEARTBEATS: [&str; 2] = ["kube-node-lease", "kube-system"];
 
 /// The right to be in flight; dropping it makes room for the next request.
 #[derive(Debug)]
@@ -55,7 +64,22 @@ impl InFlight {
             limits,
             reading: Arc::default(),
             writing: Arc::default(),
+            heartbeats: Arc::default(),
         }
+    }
+
+    /// Where a request counts, and how many may be there; `None` for one that is served in any case.
+    fn share(&self, info: &RequestInfo) -> Option<(&Arc<AtomicUsize>, usize)> {
+        if info.is_long_running() || is_health_check(info) {
+            return None;
+        }
+        if is_heartbeat(info) {
+            return Some((&self.heartbeats, self.limits.writing));
+        }
+        Some(match *info.method() {
+            Method::GET | Method::HEAD | Method::OPTIONS => (&self.reading, self.limits.reading),
+            _ => (&self.writing, self.limits.writing),
+        })
     }
 
     /// Reading and writing requests being handled now.
@@ -92,12 +116,8 @@ impl Filter for InFlight {
 
     fn enter<'a>(&'a self, exchange: &'a mut Exchange) -> Step<'a> {
         let ctx = &exchange.ctx;
-        if ctx.info.is_long_running() {
+        let Some((counter, limit)) = self.share(&ctx.info) else {
             return Step::Continue;
-        }
-        let (counter, limit) = match *ctx.info.method() {
-            Method::GET | Method::HEAD | Method::OPTIONS => (&self.reading, self.limits.reading),
-            _ => (&self.writing, self.limits.writing),
         };
         exchange.permit = Permit::take(counter, limit, ctx.user.is_in(PRIVILEGED_GROUP));
         if exchange.permit.is_some() {
@@ -109,5 +129,57 @@ impl Filter for InFlight {
             .headers_mut()
             .insert(RETRY_AFTER, HeaderValue::from_static("1"));
         Step::Answer(response)
+    }
+}
+
+fn is_health_check(info: &RequestInfo) -> bool {
+    let is_below = |root: &str| {
+        let rest = info.path().strip_prefix(root);
+        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+    };
+    !info.is_resource() && HEALTH.into_iter().any(is_below)
+}
+
+fn is_heartbeat(info: &RequestInfo) -> bool {
+    info.resource() == "leases"
+        && info.group() == "coordination.k8s.io"
+        && info.subresource().is_empty()
+        && HEARTBEATS.contains(&info.namespace())
+        && matches!(info.verb(), Verb::Get | Verb::Create | Verb::Update | Verb::Patch)
+}
+
+#[cfg(test)]
+mod tests {
+    use http::Uri;
+
+    use super::*;
+
+    #[test]
+    fn health_checks_and_heartbeats_are_served_whatever_else_is_in_flight() {
+        let in_flight = InFlight::new(InFlightLimits { reading: 1, writing: 1 });
+        let enter = |method: Method, path: &'static str| {
+            let info = RequestInfo::new(&method, &Uri::from_static(path));
+            let share = in_flight.share(&info);
+            share.map(|(counter, limit)| Permit::take(counter, limit, false))
+        };
+        let pods = "/api/v1/namespaces/a/pods";
+        let held = [enter(Method::GET, pods), enter(Method::POST, pods)];
+        assert!(held.iter().all(|held| matches!(held, Some(Some(_)))));
+        assert!(matches!(enter(Method::GET, pods), Some(None)));
+        for path in ["/healthz", "/livez", "/readyz", "/readyz/ping", "/livez?verbose"] {
+            assert!(enter(Method::GET, path).is_none(), "{path}");
+        }
+        let lease = "/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases/node";
+        let renewed = enter(Method::PUT, lease);
+        assert!(matches!(renewed, Some(Some(_))));
+        assert!(matches!(enter(Method::PUT, lease), Some(None)), "they are bounded, too");
+        for path in [
+            "/readyzz",
+            "/api/v1/namespaces/kube-node-lease/leases/node",
+            "/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases",
+            "/apis/coordination.k8s.io/v1/namespaces/default/leases/node",
+        ] {
+            assert!(matches!(enter(Method::GET, path), Some(None)), "{path}");
+        }
     }
 }

@@ -218,7 +218,7 @@ fn large_writes_keep_no_thread_from_others() {
 
 #[test]
 fn small_writes_with_expensive_rules_keep_no_thread_from_others() {
-    writes_keep_no_thread_from_others(10);
+    writes_keep_no_thread_from_others(5_000);
 }
 
 /// Two writes of about `size` bytes are checked at the same time although there is one worker.
