@@ -5,8 +5,10 @@ mod client_certificate;
 mod cutoff;
 mod exchanges;
 mod gather;
+mod host_header;
 mod own_task;
 mod peer;
+mod places;
 mod session;
 mod tls;
 
@@ -20,10 +22,10 @@ use axum::body::Body;
 use http::Request;
 use hyper_util::server::graceful::GracefulShutdown;
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::Semaphore;
 
 pub use self::tls::{Authorities, Tls, TlsError, TlsFiles};
 
+use self::places::Places;
 use self::session::Sessions;
 use crate::connection::Connection;
 use crate::sending::Answer;
@@ -35,8 +37,11 @@ const FAREWELL: Duration = Duration::from_secs(1);
 /// What a connection may cost.
 #[derive(Clone, Copy, Debug)]
 pub struct ConnectionLimits {
-    /// Open connections; further ones wait in the kernel's queue until one is closed.
+    /// Open connections; for a further one, the connection is closed that has been without a request for the longest time.
+    /// When all are in use it waits in the kernel's queue.
     pub connections: usize,
+    /// How long a connection has been without a request at least before it is closed for another one.
+    pub idle_for_others: Duration,
     /// How long a TLS handshake may take.
     pub handshake: Duration,
     /// How long the head of a request may take to arrive.
@@ -62,6 +67,7 @@ impl Default for ConnectionLimits {
     fn default() -> Self {
         Self {
             connections: 16_384,
+            idle_for_others: Duration::from_secs(1),
             handshake: Duration::from_secs(10),
             head: Duration::from_secs(32),
             idle: Duration::from_secs(90),
@@ -132,7 +138,7 @@ impl Listener {
         drain: Duration,
     ) {
         let graceful = GracefulShutdown::new();
-        let room = Arc::new(Semaphore::new(limits.connections));
+        let places = Places::new(limits.connections, limits.idle_for_others);
         let sessions = Arc::new(Sessions::new(service, limits));
         let reload = self
             .tls
@@ -140,16 +146,17 @@ impl Listener {
             .map(|tls| tokio::spawn(async move { tls.keep_fresh().await }));
         loop {
             let next = async {
-                let place = Arc::clone(&room).acquire_owned().await;
-                (place, self.accept().await)
+                let permit = places.permit().await;
+                (permit, self.accept(&places).await)
             };
-            let (place, (stream, peer)) = tokio::select! {
+            let (permit, (stream, peer)) = tokio::select! {
                 next = next => next,
                 () = stop.requested() => break,
             };
+            let place = places.seat(permit);
             let (sessions, tls, watcher) = (Arc::clone(&sessions), self.tls.clone(), graceful.watcher());
             tokio::spawn(async move {
-                sessions.run(stream, peer, tls.as_ref(), watcher, place.ok()).await;
+                sessions.run(stream, peer, tls.as_ref(), watcher, place).await;
             });
         }
         drop(self.socket);
@@ -157,8 +164,7 @@ impl Listener {
             Ok(()) => {
                 // Connections that went on in another protocol are nobody's any more, but watches among them have an end
                 // to tell.
-                let all = u32::try_from(limits.connections).unwrap_or(u32::MAX);
-                at_most(drain.min(FAREWELL), room.acquire_many(all)).await;
+                at_most(drain.min(FAREWELL), places.all_free(limits.connections)).await;
             }
             Err(_) => tracing::warn!(?drain, "some connections did not end in time"),
         }
@@ -168,14 +174,15 @@ impl Listener {
     }
 
     /// The next connection, whatever happens to those that break before they are accepted.
-    async fn accept(&self) -> (TcpStream, SocketAddr) {
+    async fn accept(&self, places: &Places) -> (TcpStream, SocketAddr) {
         loop {
             match self.socket.accept().await {
                 Ok(accepted) => return accepted,
                 Err(error) if is_about_one_connection(&error) => {}
                 Err(error) => {
                     // Out of descriptors or memory: connections that end make room again.
-                    tracing::error!(%error, "cannot accept connections");
+                    let closes_one = places.close_quietest();
+                    tracing::error!(%error, closes_one, "cannot accept connections");
                     tokio::time::sleep(Duration::from_millis(250)).await;
                 }
             }

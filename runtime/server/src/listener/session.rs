@@ -16,14 +16,15 @@ use hyper_util::server::graceful::Watcher;
 use planesmith_store::WakeGroup;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::net::TcpStream;
-use tokio::sync::OwnedSemaphorePermit;
 
-use super::activity::{Activity, RunningBody};
+use super::activity::RunningBody;
 use super::cutoff;
 use super::exchanges::{Beginning, Exchanges};
 use super::gather::gather;
+use super::host_header;
 use super::own_task::OwnTask;
 use super::peer::Peer;
+use super::places::Place;
 use super::{ConnectionLimits, Service, Tls, at_most};
 use crate::failure;
 use crate::sending::Answer;
@@ -80,7 +81,7 @@ impl<S: Service> Sessions<S> {
         peer: SocketAddr,
         tls: Option<&Arc<Tls>>,
         watcher: Watcher,
-        place: Option<OwnedSemaphorePermit>,
+        place: Place,
     ) {
         if let Err(error) = stream.set_nodelay(true) {
             tracing::debug!(%peer, %error, "cannot send small answers at once");
@@ -99,7 +100,13 @@ impl<S: Service> Sessions<S> {
             }
             tls.accept(stream, peer).await
         };
-        match at_most(self.limits.handshake, handshake).await {
+        let handshake = at_most(self.limits.handshake, handshake);
+        let handshake = tokio::select! {
+            biased;
+            handshake = handshake => handshake,
+            () = place.seated.asked_to_leave() => return,
+        };
+        match handshake {
             None => {
                 self.service.handshake_failed();
                 tracing::debug!(%peer, "the TLS handshake took too long");
@@ -113,22 +120,34 @@ impl<S: Service> Sessions<S> {
         }
     }
 
-    async fn speak<IO>(&self, io: IO, client: Peer, watcher: Watcher, place: Option<OwnedSemaphorePermit>)
+    async fn speak<IO>(&self, io: IO, client: Peer, watcher: Watcher, place: Place)
     where
         IO: AsyncRead + AsyncWrite + Unpin + Send + 'static,
     {
         let peer = client.connection().peer;
-        let activity = Arc::new(Activity::new());
+        let Place { permit, seated } = place;
+        let activity = seated.activity();
         let watches = Arc::<WakeGroup>::default();
         let service = service_fn(|request: Request<Incoming>| {
             let running = activity.begin();
             let shares = request.version() == Version::HTTP_2;
+            let refused = host_header::refusal(&request);
             let mut request = request.map(Body::new);
             if shares {
                 request.extensions_mut().insert(Arc::clone(&watches));
             }
-            let answer = Arc::clone(&self.service).serve(request, client.connection());
+            let service = &self.service;
+            let answer = refused
+                .is_none()
+                .then(|| Arc::clone(service).serve(request, client.connection()));
             async move {
+                let Some(answer) = answer else {
+                    let refused = refused.unwrap_or_default();
+                    return Ok(refused.map(|body| RunningBody {
+                        body,
+                        _running: running,
+                    }));
+                };
                 // What others do on the same connection goes on meanwhile.
                 let answer = if shares {
                     let answer = OwnTask::run(answer).await.unwrap_or_else(broken);
@@ -145,14 +164,14 @@ impl<S: Service> Sessions<S> {
                 }))
             }
         });
-        let (io, outlet) = gather(io, place);
+        let (io, outlet) = gather(io, permit);
         let beginning = Beginning::default();
         let builder = self.builder(beginning.clone());
         let conversation = watcher.watch(builder.serve_connection_with_upgrades(TokioIo::new(io), service));
         let exchanges = Exchanges::new(beginning, Arc::clone(&watches));
         let conversation = outlet.run(conversation, exchanges, || activity.is_crowded());
         let mut conversation = pin!(conversation);
-        let mut overdue = pin!(cutoff::overdue(Arc::clone(&activity)));
+        let mut overdue = pin!(cutoff::overdue(Arc::clone(activity)));
         loop {
             tokio::select! {
                 biased;
@@ -165,6 +184,13 @@ impl<S: Service> Sessions<S> {
                 () = overdue.as_mut() => {
                     tracing::info!(?peer, "a client did not read its answer in time; the connection is closed");
                     return;
+                }
+                () = seated.asked_to_leave() => {
+                    if activity.quiet().is_some() {
+                        tracing::debug!(?peer, "an idle connection is closed for a new one");
+                        return;
+                    }
+                    seated.stay();
                 }
                 () = tokio::time::sleep(self.limits.idle) => {
                     // Looked at rarely: an idle connection lives up to twice as long as it must.

@@ -132,3 +132,45 @@ async fn a_connection_has_a_hundred_streams() {
     let streams = settings.chunks(6).find(|setting| setting[1] == 3).unwrap();
     assert_eq!(streams[2..], 100_u32.to_be_bytes());
 }
+
+#[tokio::test]
+async fn idle_connections_keep_nobody_out() {
+    for tls in [None, Some(tls::Pki::new().tls())] {
+        let limits = ConnectionLimits {
+            connections: 3,
+            idle_for_others: Duration::ZERO,
+            ..ConnectionLimits::default()
+        };
+        let has_tls = tls.is_some();
+        let serving = serve(tls, limits).await;
+        let mut idle = Vec::new();
+        for _ in 0..8 {
+            idle.push(TcpStream::connect(serving.address).await.unwrap());
+        }
+        let mut last = TcpStream::connect(serving.address).await.unwrap();
+        last.write_all(b"GET / HTTP/1.0\r\n\r\n").await.unwrap();
+        let mut answer = String::new();
+        let _ = last.read_to_string(&mut answer).await;
+        let expected = if has_tls { "HTTP/1.0 400" } else { "HTTP/1.0 200" };
+        assert!(answer.starts_with(expected), "{answer}");
+    }
+}
+
+#[tokio::test]
+async fn a_request_without_a_host_is_refused_in_the_words_of_go() {
+    let serving = serve(None, ConnectionLimits::default()).await;
+    let answer = send_and_wait(&serving, b"GET / HTTP/1.1\r\n\r\n").await;
+    let (head, body) = answer.split_once("\r\n\r\n").unwrap();
+    let mut lines = head.lines();
+    let status = lines.next().unwrap();
+    assert_eq!(status, "HTTP/1.1 400 Bad Request: missing required Host header");
+    assert_eq!(body, "400 Bad Request: missing required Host header");
+    let headers: Vec<_> = lines.collect();
+    assert!(headers.contains(&"content-type: text/plain; charset=utf-8"), "{head}");
+    assert!(headers.contains(&"connection: close"), "{head}");
+    let answer = send_and_wait(&serving, b"GET / HTTP/1.1\r\nhost: a/b\r\n\r\n").await;
+    assert!(
+        answer.starts_with("HTTP/1.1 400 Bad Request: malformed Host header\r\n"),
+        "{answer}"
+    );
+}
