@@ -4,6 +4,7 @@
 //! done with both here; and `legacy`, tokens of the older kind, which are kept in secrets.
 
 mod claims;
+mod critical;
 mod key_ring;
 mod keys;
 mod legacy;
@@ -33,6 +34,8 @@ const USER_PREFIX: &str = "system:serviceaccount:";
 const ALL_ACCOUNTS: &str = "system:serviceaccounts";
 /// Says on which node the pod runs for which a service account has a token.
 const NODE_NAME: &str = "authentication.kubernetes.io/node-name";
+/// Why a token is refused that no key signed, or whose header asks for what nobody here knows.
+const UNVERIFIED: &str = "go-jose/go-jose: error in cryptographic primitive";
 /// Seconds by which clocks may differ.
 const LEEWAY: i64 = 60;
 
@@ -228,6 +231,9 @@ fn is_issued_by(token: &str, issuers: &[impl AsRef<str>]) -> bool {
 /// The claims, when one of the keys signed them.
 fn verify<C: DeserializeOwned + Clone>(token: &str, keys: &[PublicKey]) -> Result<C, String> {
     let header = jsonwebtoken::decode_header(token).map_err(|error| error.to_string())?;
+    if critical::is_unsupported(token) {
+        return Err(UNVERIFIED.to_owned());
+    }
     let fits = |key: &&PublicKey| header.kid.as_deref().is_none_or(|id| id.is_empty() || id == key.id());
     let mut keys = keys.iter().filter(fits).peekable();
     if keys.peek().is_none() {
@@ -243,7 +249,7 @@ fn verify<C: DeserializeOwned + Clone>(token: &str, keys: &[PublicKey]) -> Resul
         let verified = jsonwebtoken::decode::<C>(token, key.decoding(), &validation);
         verified.ok().map(|verified| verified.claims)
     })
-    .ok_or_else(|| "go-jose/go-jose: error in cryptographic primitive".to_owned())
+    .ok_or_else(|| UNVERIFIED.to_owned())
 }
 
 /// For whom of `wanted` a token is good that is meant for `own`; for the server itself when it says nothing.
