@@ -29,6 +29,7 @@ pub mod openapi;
 mod process_pages;
 pub mod proxy;
 pub mod remote_command;
+mod random;
 pub mod request;
 pub mod reservations;
 pub mod response;

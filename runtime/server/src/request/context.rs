@@ -10,6 +10,7 @@ use planesmith_access::user::UserInfo;
 use uuid::Uuid;
 
 use super::{RequestInfo, Timeline, Warnings};
+use crate::random;
 use crate::shutdown::Shutdown;
 
 /// What travels with a request from the filters to the handler; cheap to clone.
@@ -73,8 +74,7 @@ impl RequestId {
     /// A new name.
     #[must_use]
     pub fn random() -> Self {
-        let bytes = fastrand::u128(..).to_ne_bytes();
-        Self(Id::New(uuid::Builder::from_random_bytes(bytes).into_uuid()))
+        Self(Id::New(random::uuid()))
     }
 
     /// The name that a client chose.

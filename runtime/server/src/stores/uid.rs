@@ -1,21 +1,19 @@
 //! The identities of objects.
 
+use crate::random;
+
 /// Makes identities.
 pub trait Uids: Send + Sync {
     /// A new one, never given before.
     fn next(&self) -> String;
 }
 
-/// Random UUIDs, from a generator that is seeded by the operating system.
+/// Random UUIDs from the system's generator: nobody can foresee the identity of an object that is still to be created.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct RandomUids;
 
 impl Uids for RandomUids {
     fn next(&self) -> String {
-        let bytes = fastrand::u128(..).to_ne_bytes();
-        uuid::Builder::from_random_bytes(bytes)
-            .into_uuid()
-            .hyphenated()
-            .to_string()
+        random::uuid().hyphenated().to_string()
     }
 }

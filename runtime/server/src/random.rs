@@ -1,0 +1,64 @@
+//! Random numbers that nobody can foresee.
+
+use std::cell::RefCell;
+
+use ring::rand::{SecureRandom as _, SystemRandom};
+use uuid::Uuid;
+
+/// Bytes of a UUID.
+const LENGTH: usize = 16;
+
+/// UUIDs whose bytes are taken from the system at once: a call for each would be felt in small requests.
+const AT_ONCE: usize = 64;
+
+/// Bytes from the system that nobody has seen.
+struct Unused {
+    bytes: [u8; LENGTH * AT_ONCE],
+    left: usize,
+}
+
+thread_local! {
+    static UNUSED: RefCell<Unused> = const { RefCell::new(Unused { bytes: [0; LENGTH * AT_ONCE], left: 0 }) };
+}
+
+/// A random UUID (version 4) from the system's generator.
+///
+/// # Panics
+///
+/// When the system has no random numbers.
+pub(crate) fn uuid() -> Uuid {
+    UNUSED.with_borrow_mut(|unused| {
+        if unused.left == 0 {
+            let filled = SystemRandom::new().fill(&mut unused.bytes);
+            filled.expect("the system has random numbers");
+            unused.left = AT_ONCE;
+        }
+        unused.left -= 1;
+        let start = unused.left * LENGTH;
+        let mut bytes = [0; LENGTH];
+        bytes.copy_from_slice(&unused.bytes[start..start + LENGTH]);
+        uuid::Builder::from_random_bytes(bytes).into_uuid()
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use super::*;
+
+    #[test]
+    fn uuids_are_random_and_differ() {
+        let all: HashSet<Uuid> = (0..10 * AT_ONCE).map(|_| uuid()).collect();
+        assert_eq!(all.len(), 10 * AT_ONCE);
+        assert!(all.iter().all(|one| one.get_version_num() == 4));
+    }
+
+    #[test]
+    fn a_seed_does_not_tell_what_comes() {
+        fastrand::seed(7);
+        let first = uuid();
+        fastrand::seed(7);
+        assert_ne!(uuid(), first);
+    }
+}
