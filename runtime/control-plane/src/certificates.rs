@@ -2,9 +2,11 @@
 //!
 //! Without certificate flags a server makes an authority once, and from it a serving certificate and an administrator's
 //! client certificate. File names are kubeadm's, so that existing scripts find them. A certificate is made anew at start
-//! when it is about to expire or no longer covers the server's addresses.
+//! when it is about to expire or no longer covers the server's addresses, and the serving certificate also while the server
+//! runs (`renewal`).
 
 pub(crate) mod issue;
+pub(crate) mod renewal;
 
 use std::fs;
 use std::net::IpAddr;
@@ -13,7 +15,8 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 use rcgen::{
-    BasicConstraints, CertificateParams, DistinguishedName, DnType, IsCa, KeyPair, KeyUsagePurpose, SerialNumber,
+    BasicConstraints, CertificateParams, DistinguishedName, DnType, IsCa, KeyPair, KeyUsagePurpose, PublicKeyData,
+    SerialNumber,
 };
 use x509_cert::Certificate;
 use x509_cert::der::oid::{ObjectIdentifier, db};
@@ -35,7 +38,7 @@ const AUTHORITY_FILE: &str = "ca";
 const AUTHORITY_LIFE: Duration = DAY.saturating_mul(3650);
 /// How long a signed certificate lives; kubeadm's choice.
 const CERTIFICATE_LIFE: Duration = DAY.saturating_mul(365);
-/// A certificate that ends sooner is made anew at start.
+/// A certificate that ends sooner is made anew.
 const RENEW_BEFORE: Duration = DAY.saturating_mul(30);
 
 /// A certificate and its key in a folder.
@@ -146,18 +149,35 @@ impl Authority {
     /// When files cannot be read or written.
     pub fn serving(&self, names: &[String], addresses: &[IpAddr]) -> Result<CertificatePair, CertificateError> {
         let pair = pair_in(&self.dir, "apiserver");
-        if self.is_current(&pair, names, addresses) {
-            keep_private(&pair.key)?;
-            return Ok(pair);
+        self.renew_serving(names, addresses, SystemTime::now())?;
+        keep_private(&pair.key)?;
+        Ok(pair)
+    }
+
+    /// Makes the serving certificate for `names` and `addresses` anew when it ends soon after `now`, or does not cover them.
+    /// Returns true if it did.
+    ///
+    /// # Errors
+    ///
+    /// When files cannot be read or written.
+    pub(crate) fn renew_serving(
+        &self,
+        names: &[String],
+        addresses: &[IpAddr],
+        now: SystemTime,
+    ) -> Result<bool, CertificateError> {
+        let pair = pair_in(&self.dir, "apiserver");
+        if self.is_current(&pair, names, addresses, now) {
+            return Ok(false);
         }
         let make = |source| make_error("kube-apiserver", source);
         let subject = issue::subject("kube-apiserver", []).map_err(make)?;
         let names = issue::server_names(names, addresses).map_err(make)?;
         let (certificate, key) = self
-            .sign(subject, names, db::rfc5280::ID_KP_SERVER_AUTH)
+            .sign(subject, names, db::rfc5280::ID_KP_SERVER_AUTH, now)
             .map_err(make)?;
         write_pair(&pair, &certificate, &key)?;
-        Ok(pair)
+        Ok(true)
     }
 
     /// A client certificate for a user in a group, made when there is none or it ends soon.
@@ -180,7 +200,7 @@ impl Authority {
 
     fn client_of(&self, file: &str, name: &str, groups: &[&str]) -> Result<CertificatePair, CertificateError> {
         let pair = pair_in(&self.dir, file);
-        if self.is_current(&pair, &[], &[]) {
+        if self.is_current(&pair, &[], &[], SystemTime::now()) {
             keep_private(&pair.key)?;
             return Ok(pair);
         }
@@ -197,7 +217,10 @@ impl Authority {
     pub fn client_pair(&self, user: &str, groups: &[&str]) -> Result<(String, KeyPair), CertificateError> {
         let subject = issue::subject(user, groups.iter().copied());
         subject
-            .and_then(|subject| self.sign(subject, Vec::new(), db::rfc5280::ID_KP_CLIENT_AUTH))
+            .and_then(|subject| {
+                let usage = db::rfc5280::ID_KP_CLIENT_AUTH;
+                self.sign(subject, Vec::new(), usage, SystemTime::now())
+            })
             .map_err(|source| make_error(user, source))
     }
 
@@ -206,9 +229,10 @@ impl Authority {
         subject: Name,
         names: Vec<x509_cert::ext::pkix::name::GeneralName>,
         usage: ObjectIdentifier,
+        now: SystemTime,
     ) -> Result<(String, KeyPair), IssueError> {
         let key = KeyPair::generate()?;
-        let (not_before, not_after) = life(CERTIFICATE_LIFE);
+        let (not_before, not_after) = life(CERTIFICATE_LIFE, now);
         let certificate = self.issue(Contents {
             subject,
             public_key: issue::public_key(&key)?,
@@ -223,21 +247,26 @@ impl Authority {
         Ok((certificate, key))
     }
 
-    /// Whether the certificate at `pair` is this authority's, still lives long enough and names everything asked for.
-    fn is_current(&self, pair: &CertificatePair, names: &[String], addresses: &[IpAddr]) -> bool {
+    /// True if the certificate at `pair` is this authority's and that of its key, lives long enough after `now`, and covers
+    /// all `names` and `addresses`.
+    fn is_current(&self, pair: &CertificatePair, names: &[String], addresses: &[IpAddr], now: SystemTime) -> bool {
         let Ok(pem) = fs::read(&pair.certificate) else {
             return false;
         };
         let key = fs::read_to_string(&pair.key).ok();
-        if key.and_then(|key| KeyPair::from_pem(&key).ok()).is_none() {
+        let Some(key) = key.and_then(|key| KeyPair::from_pem(&key).ok()) else {
             return false;
-        }
+        };
         let Ok((_, pem)) = x509_parser::pem::parse_x509_pem(&pem) else {
             return false;
         };
         let certificate = pem.parse_x509();
         certificate.is_ok_and(|certificate| {
-            self.has_signed(&certificate) && lives_on(&certificate) && covers(&certificate, names, addresses)
+            // A crash may have left a new certificate with an old key.
+            certificate.public_key().raw == key.subject_public_key_info()
+                && self.has_signed(&certificate)
+                && lives_on(&certificate, now)
+                && covers(&certificate, names, addresses)
         })
     }
 
@@ -264,7 +293,7 @@ fn make_authority(name: &str, pair: &CertificatePair, key: &KeyPair) -> Result<(
         KeyUsagePurpose::KeyCertSign,
         KeyUsagePurpose::CrlSign,
     ];
-    let (not_before, not_after) = life(AUTHORITY_LIFE);
+    let (not_before, not_after) = life(AUTHORITY_LIFE, SystemTime::now());
     params.not_before = not_before.into();
     params.not_after = not_after.into();
     let certificate = params.self_signed(key).map_err(make)?;
@@ -278,16 +307,15 @@ fn write_pair(pair: &CertificatePair, certificate: &str, key: &KeyPair) -> Resul
     write_private(&pair.key, key.serialize_pem().as_bytes()).map_err(|source| file_error(&pair.key, "written", source))
 }
 
-/// Beginning and end of something that lives for `life` from now on.
-fn life(life: Duration) -> (SystemTime, SystemTime) {
-    let now = SystemTime::now();
+/// Beginning and end of something that lives for `life` from `now` on.
+fn life(life: Duration, now: SystemTime) -> (SystemTime, SystemTime) {
     // Clocks of clients may be a little behind.
     (now - Duration::from_secs(300), now + life)
 }
 
-/// Whether a certificate need not be made anew soon.
-fn lives_on(certificate: &X509Certificate<'_>) -> bool {
-    let soon = SystemTime::now() + RENEW_BEFORE;
+/// True if a certificate need not be made anew soon after `now`.
+fn lives_on(certificate: &X509Certificate<'_>, now: SystemTime) -> bool {
+    let soon = now + RENEW_BEFORE;
     let soon = soon
         .duration_since(SystemTime::UNIX_EPOCH)
         .map_or(0, |since| since.as_secs());
@@ -373,6 +401,19 @@ mod tests {
 
         again.serving(&names, &[local, IpAddr::from([10, 0, 0, 1])]).unwrap();
         assert_ne!(fs::read(&first.certificate).unwrap(), before);
+    }
+
+    #[test]
+    fn a_certificate_that_does_not_fit_its_key_is_made_anew() {
+        let dir = tempfile::tempdir().unwrap();
+        let authority = Authority::open(dir.path()).unwrap();
+        let pair = authority.serving(&[], &[]).unwrap();
+        let old = fs::read(&pair.key).unwrap();
+        let later = SystemTime::now() + CERTIFICATE_LIFE;
+        assert!(authority.renew_serving(&[], &[], later).unwrap());
+        fs::write(&pair.key, old).unwrap();
+        assert!(authority.renew_serving(&[], &[], later).unwrap());
+        assert!(!authority.renew_serving(&[], &[], later).unwrap());
     }
 
     #[test]

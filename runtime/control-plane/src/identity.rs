@@ -4,13 +4,15 @@ use std::fs;
 use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::SystemTime;
 
 use anyhow::{Context, Result};
 use planesmith_access::authentication::RequestHeaders;
-use planesmith_server::listener::TlsFiles;
+use planesmith_server::listener::{Tls, TlsFiles};
 use planesmith_server::proxy::ClientIdentity;
 
 use crate::bootstrap::{AuthorityFile, Believed};
+use crate::certificates::renewal::Renewal;
 use crate::certificates::{Authority, CertificatePair};
 use crate::kubeconfig::{self, Access};
 use crate::options::{AggregationOptions, Options};
@@ -24,6 +26,10 @@ const NAMES: [&str; 5] = [
     "kubernetes.default.svc",
     "kubernetes.default.svc.cluster.local",
 ];
+
+fn serving_names() -> Vec<String> {
+    NAMES.iter().map(|name| (*name).to_owned()).collect()
+}
 
 /// The administrator's kubeconfig in the data folder.
 pub(crate) const ADMIN_KUBECONFIG: &str = "admin.kubeconfig";
@@ -65,10 +71,7 @@ impl Identity {
         let own = given.is_none();
         let serving = match given {
             Some((certificate, key)) => CertificatePair { certificate, key },
-            None => {
-                let names: Vec<String> = NAMES.iter().map(|name| (*name).to_owned()).collect();
-                authority.serving(&names, &addresses(options))?
-            }
+            None => authority.serving(&serving_names(), &addresses(options))?,
         };
         let admin = authority.client("admin", "kubernetes-admin", "system:masters")?;
         let client_ca_file = options.client_ca_file.clone();
@@ -129,6 +132,17 @@ impl Identity {
             client_authorities: own.chain(self.client_ca_file.clone()).collect(),
             proxy_authorities: vec![self.proxy.authority_file.clone()],
         }
+    }
+
+    /// What renews the serving certificate while `tls` serves with it; `None` for a certificate that was given.
+    pub(crate) fn renewal(&self, options: &Options, tls: Arc<Tls>) -> Option<Renewal> {
+        self.own.then(|| Renewal {
+            authority: Arc::clone(&self.authority),
+            names: serving_names(),
+            addresses: addresses(options),
+            tls,
+            now: SystemTime::now,
+        })
     }
 
     /// Whom clients trust to be the server, PEM.

@@ -21,6 +21,7 @@ pub mod controllers;
 mod custom_resources;
 mod data_folder;
 mod delegation;
+mod descriptors;
 pub mod enablement;
 mod event_post;
 pub mod feature_gates;

@@ -38,6 +38,7 @@ use crate::commands::{self, Asked};
 use crate::controllers::Means;
 use crate::data_folder::DataFolder;
 use crate::delegation::{Host, Lookup, TrustedProxies};
+use crate::descriptors::Descriptors;
 use crate::enablement::Enablement;
 use crate::flows::StoredFlows;
 use crate::identity::Identity;
@@ -65,11 +66,12 @@ pub fn run(program: &Program) -> ExitCode {
     crate::logging::start_logging(options.logging_format, options.verbosity);
     log_version(program);
     switch_features(&options);
+    let descriptors = Descriptors::of_process();
     let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
         Ok(runtime) => runtime,
         Err(error) => return fail(&error.into()),
     };
-    match runtime.block_on(serve(program, &options)) {
+    match runtime.block_on(serve(program, &options, descriptors)) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => fail(&error),
     }
@@ -117,7 +119,7 @@ fn switch_features(options: &Options) {
     }
 }
 
-async fn serve(program: &Program, options: &Options) -> Result<()> {
+async fn serve(program: &Program, options: &Options, descriptors: Descriptors) -> Result<()> {
     // From here on SIGTERM is an orderly stop, also while starting.
     let signals = Signals::of_process().context("signals cannot be received")?;
     if options.allow_privileged {
@@ -156,6 +158,7 @@ async fn serve(program: &Program, options: &Options) -> Result<()> {
         config.connections.streams = options.http2_max_streams_per_connection;
     }
     config.flows = assembled.flows;
+    config.connections.connections = descriptors.connections(config.connections.connections);
     config.request_timeout = options.request_timeout;
     config.shutdown_delay = options.shutdown_delay_duration;
     config.public_address = announcement.public_address();
@@ -185,7 +188,14 @@ async fn serve(program: &Program, options: &Options) -> Result<()> {
     running
         .write(&options.data_dir)
         .with_context(|| format!("--data-dir {} cannot be written", options.data_dir.display()))?;
+    let renewal = listener
+        .tls()
+        .and_then(|tls| identity.renewal(options, Arc::clone(tls)));
+    let renewal = renewal.map(|renewal| tokio::spawn(renewal.run()));
     let result = server.run(listener, signals).await;
+    if let Some(renewal) = renewal {
+        renewal.abort();
+    }
     if let Some(traces) = traces {
         traces.close().await;
     }

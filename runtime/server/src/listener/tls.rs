@@ -100,6 +100,8 @@ pub struct Tls {
 pub(super) struct Loaded {
     acceptor: TlsAcceptor,
     clients: Option<Arc<AnyCertificate>>,
+    /// The server's certificate.
+    certificate: Option<CertificateDer<'static>>,
     /// When each file was last changed.
     changed: Vec<Option<SystemTime>>,
 }
@@ -132,6 +134,17 @@ impl Tls {
         Ok(())
     }
 
+    /// The certificate that the server shows from the next connection on, in DER.
+    #[must_use]
+    pub fn serving_certificate(&self) -> Vec<u8> {
+        let loaded = self.current.load();
+        loaded
+            .certificate
+            .as_ref()
+            .map(|found| found.to_vec())
+            .unwrap_or_default()
+    }
+
     /// Opens a connection, and says who the client is.
     pub(super) async fn accept(
         self: &Arc<Self>,
@@ -156,7 +169,7 @@ impl Tls {
     }
 
     /// Reads the files again when one has changed. Files that cannot be used leave everything as it is.
-    pub(super) fn refresh(&self) {
+    pub fn refresh(&self) {
         if self.current.load().changed == times(&self.files) {
             return;
         }
@@ -204,11 +217,13 @@ impl Loaded {
                 None => WebPkiClientVerifier::no_client_auth(),
             });
         let chain = certificates(&files.certificate)?;
+        let certificate = chain.first().cloned();
         let mut config = builder.with_single_cert(chain, key(&files.key)?).map_err(unusable)?;
         config.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
         Ok(Self {
             acceptor: TlsAcceptor::from(Arc::new(config)),
             clients,
+            certificate,
             changed,
         })
     }

@@ -1,0 +1,107 @@
+//! The serving certificate of a server that runs for longer than it lives.
+
+use std::net::IpAddr;
+use std::sync::Arc;
+use std::time::{Duration, SystemTime};
+
+use planesmith_server::listener::Tls;
+
+use super::{Authority, CertificateError};
+
+/// How often the certificate is looked at. It is made anew a month before its end.
+const LOOK_EVERY: Duration = Duration::from_secs(3600);
+
+/// Makes the server's own certificate anew before it ends, and serves with the new one from the next connection on.
+#[derive(Debug)]
+pub(crate) struct Renewal {
+    /// Signs it.
+    pub(crate) authority: Arc<Authority>,
+    /// DNS names that it covers.
+    pub(crate) names: Vec<String>,
+    /// Addresses that it covers.
+    pub(crate) addresses: Vec<IpAddr>,
+    /// What serves with it.
+    pub(crate) tls: Arc<Tls>,
+    /// Tells the time.
+    pub(crate) now: fn() -> SystemTime,
+}
+
+impl Renewal {
+    /// Looks at the certificate from time to time, for as long as it is polled.
+    pub(crate) async fn run(self) {
+        loop {
+            tokio::time::sleep(LOOK_EVERY).await;
+            match self.renew() {
+                Ok(false) => {}
+                Ok(true) => tracing::info!("the serving certificate is renewed"),
+                Err(error) => {
+                    let error = &error as &dyn std::error::Error;
+                    tracing::error!(error, "the serving certificate cannot be renewed");
+                }
+            }
+        }
+    }
+
+    /// Makes the certificate anew if it ends soon. Returns true if it did.
+    ///
+    /// # Errors
+    ///
+    /// When files cannot be read or written.
+    pub(crate) fn renew(&self) -> Result<bool, CertificateError> {
+        let renewed = self
+            .authority
+            .renew_serving(&self.names, &self.addresses, (self.now)())?;
+        if renewed {
+            self.tls.refresh();
+        }
+        Ok(renewed)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicU64, Ordering};
+
+    use planesmith_server::listener::TlsFiles;
+
+    use super::*;
+
+    /// Days that have passed since the test began.
+    static DAYS: AtomicU64 = AtomicU64::new(0);
+
+    fn now() -> SystemTime {
+        SystemTime::now() + Duration::from_secs(24 * 3600) * u32::try_from(DAYS.load(Ordering::Relaxed)).unwrap()
+    }
+
+    #[tokio::test]
+    async fn a_new_certificate_is_served_before_the_old_one_ends() {
+        let dir = tempfile::tempdir().unwrap();
+        let authority = Arc::new(Authority::open(dir.path()).unwrap());
+        let names = vec!["localhost".to_owned()];
+        let pair = authority.serving(&names, &[]).unwrap();
+        let tls = Arc::new(
+            Tls::open(TlsFiles {
+                certificate: pair.certificate.clone(),
+                key: pair.key,
+                client_authorities: Vec::new(),
+                proxy_authorities: Vec::new(),
+            })
+            .unwrap(),
+        );
+        let renewal = Renewal {
+            authority,
+            names,
+            addresses: Vec::new(),
+            tls,
+            now,
+        };
+        assert!(!renewal.renew().unwrap());
+        let before = renewal.tls.serving_certificate();
+        DAYS.store(330, Ordering::Relaxed);
+        assert!(!renewal.renew().unwrap());
+        DAYS.store(336, Ordering::Relaxed);
+        assert!(renewal.renew().unwrap());
+        assert_ne!(renewal.tls.serving_certificate(), before);
+        assert!(!renewal.renew().unwrap());
+    }
+}
