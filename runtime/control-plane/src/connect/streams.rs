@@ -5,7 +5,7 @@ use std::sync::Arc;
 use axum::body::Body;
 use axum::response::Response;
 use futures_util::future::BoxFuture;
-use planesmith_access::authorization::{self, Attributes, Decision};
+use planesmith_access::authorization::{self, Attributes, Authorizer, Decision};
 use planesmith_api_defs::core::v1::{Pod, PodAttachOptions, PodExecOptions, PodPortForwardOptions};
 use planesmith_machinery::group_version::GroupResource;
 use planesmith_machinery::status::{ApiError, ApiResult};
@@ -173,6 +173,30 @@ impl Wishes {
     }
 }
 
+/// Requires the permission to create a stream. WebSocket opens it with GET, which policies allow to those who may only read.
+fn authorize_create(authorizer: Option<&dyn Authorizer>, stream: Stream, call: &Call) -> ApiResult<()> {
+    if call.ctx.info.verb_text() == CREATE || !AUTHORIZE_POD_WEBSOCKET_UPGRADE_CREATE_PERMISSION.is_on() {
+        return Ok(());
+    }
+    let authorizer = authorizer.ok_or_else(|| ApiError::internal("no authorizer available"))?;
+    let target = authorization::Target::Resource {
+        group: "",
+        version: "v1",
+        resource: "pods",
+        subresource: stream.name(),
+        namespace: call.namespace(),
+        name: call.name(),
+    };
+    match authorizer.authorize(&Attributes::new(&call.ctx.user, CREATE, target)) {
+        Decision::Allow => Ok(()),
+        Decision::Deny(reason) | Decision::NoOpinion(reason) => {
+            let pods = GroupResource::new("", "pods");
+            Err(ApiError::forbidden(&pods, call.name(), reason))
+        }
+        Decision::Failed(error) => Err(ApiError::internal(error)),
+    }
+}
+
 /// Answers one of the streams.
 pub(super) struct Streams {
     stream: Stream,
@@ -189,37 +213,10 @@ impl Streams {
         }
     }
 
-    /// Requires the permission to create the stream. WebSocket opens it with GET, which policies allow to those who may only
-    /// read.
-    fn authorize_create(&self, endpoint: &Endpoint, call: &Call) -> ApiResult<()> {
-        if call.ctx.info.verb_text() == CREATE || !AUTHORIZE_POD_WEBSOCKET_UPGRADE_CREATE_PERMISSION.is_on() {
-            return Ok(());
-        }
-        let Some(authorizer) = &endpoint.stores().options().authorizer else {
-            return Err(ApiError::internal("no authorizer available"));
-        };
-        let target = authorization::Target::Resource {
-            group: "",
-            version: "v1",
-            resource: "pods",
-            subresource: self.stream.name(),
-            namespace: call.namespace(),
-            name: call.name(),
-        };
-        match authorizer.authorize(&Attributes::new(&call.ctx.user, CREATE, target)) {
-            Decision::Allow => Ok(()),
-            Decision::Deny(reason) | Decision::NoOpinion(reason) => {
-                let pods = GroupResource::new("", "pods");
-                Err(ApiError::forbidden(&pods, call.name(), reason))
-            }
-            Decision::Failed(error) => Err(ApiError::internal(error)),
-        }
-    }
-
     async fn answer(&self, endpoint: &Endpoint, call: &Call) -> ApiResult<Response> {
         let wishes = self.stream.wishes(Parameters(call.query()))?;
         endpoint.admit_connection(call, wishes.as_struct()).await?;
-        self.authorize_create(endpoint, call)?;
+        authorize_create(endpoint.stores().options().authorizer.as_deref(), self.stream, call)?;
         let pod: Pod = self.objects.get(call.namespace(), call.name())?;
         let path = wishes.path(&pod)?;
         if pod.spec.node_name.is_empty() {
@@ -258,3 +255,6 @@ impl Subresource for Streams {
         Box::pin(async move { self.answer(&endpoint, call).await })
     }
 }
+
+#[cfg(test)]
+mod tests;
