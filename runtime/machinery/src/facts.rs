@@ -108,6 +108,9 @@ pub struct FieldFacts {
     pub patch: Option<PatchFacts>,
     /// Where the value lives in the storage version when not under the same name: a dotted path from the root.
     pub moved_to: Option<&'static str>,
+    /// The name that Go gives to the type, for decoding errors: `PullPolicy`, `[]Capability`, `types.UID`. A type without a
+    /// package is of that of the struct. Empty when the name follows from `ty`.
+    pub go_type: &'static str,
 }
 
 impl FieldFacts {
@@ -128,6 +131,7 @@ impl FieldFacts {
         granular: false,
         patch: None,
         moved_to: None,
+        go_type: "",
     };
 
     /// Whether the field tells absence apart from emptiness.

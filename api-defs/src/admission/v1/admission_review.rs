@@ -24,7 +24,7 @@ pub struct AdmissionReview {
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct AdmissionRequest {
     /// Tells this question apart from others; the answer repeats it.
-    #[field(proto = 1, keep, optional)]
+    #[field(proto = 1, keep, optional, go_type = "types.UID")]
     pub uid: String,
     /// The kind of the object as the webhook sees it.
     #[field(proto = 2, keep, optional)]
@@ -51,7 +51,7 @@ pub struct AdmissionRequest {
     #[field(proto = 6)]
     pub namespace: String,
     /// CREATE, UPDATE, DELETE or CONNECT.
-    #[field(proto = 7, keep, optional)]
+    #[field(proto = 7, keep, optional, go_type = "Operation")]
     pub operation: String,
     /// Who asks.
     #[field(proto = 8, keep, optional)]
@@ -74,7 +74,7 @@ pub struct AdmissionRequest {
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct AdmissionResponse {
     /// That of the question.
-    #[field(proto = 1, keep, optional)]
+    #[field(proto = 1, keep, optional, go_type = "types.UID")]
     pub uid: String,
     /// Whether the write may go on.
     #[field(proto = 2, keep, optional)]
@@ -86,7 +86,7 @@ pub struct AdmissionResponse {
     #[field(proto = 4)]
     pub patch: ByteString,
     /// The form of the patch; only JSONPatch.
-    #[field(proto = 5)]
+    #[field(proto = 5, go_type = "PatchType")]
     pub patch_type: Option<String>,
     /// Added to the audit event of the request, under the webhook's name.
     #[field(proto = 6)]

@@ -48,11 +48,11 @@ pub struct MutatingWebhook {
     #[field(proto = 3, list_type = atomic)]
     pub rules: Vec<RuleWithOperations>,
     /// What happens when the webhook cannot be asked: Fail (the default) refuses the request, Ignore lets it pass.
-    #[field(proto = 4, known("Fail", "Ignore"))]
+    #[field(proto = 4, known("Fail", "Ignore"), go_type = "FailurePolicyType")]
     pub failure_policy: Option<String>,
     /// Whether rules also mean other groups and versions of the same resource, to which objects are converted first:
     /// Equivalent (the default) or Exact.
-    #[field(proto = 9, known("Equivalent", "Exact"))]
+    #[field(proto = 9, known("Equivalent", "Exact"), go_type = "MatchPolicyType")]
     pub match_policy: Option<String>,
     /// The namespaces of the objects, by their labels; all when empty. What lies in no namespace always matches.
     #[field(proto = 5)]
@@ -62,7 +62,12 @@ pub struct MutatingWebhook {
     pub object_selector: Option<LabelSelector>,
     /// Whether the webhook does more than answer: None, or NoneOnDryRun for one that leaves it when it is asked to try
     /// only. Others are not asked about dry runs, and are refused in new configurations.
-    #[field(proto = 6, keep, known("None", "NoneOnDryRun", "Some", "Unknown"))]
+    #[field(
+        proto = 6,
+        keep,
+        known("None", "NoneOnDryRun", "Some", "Unknown"),
+        go_type = "SideEffectClass"
+    )]
     pub side_effects: Option<String>,
     /// How long an answer may take, in seconds: 1 to 30. Default: 10.
     #[field(proto = 7)]
@@ -71,7 +76,7 @@ pub struct MutatingWebhook {
     #[field(proto = 8, keep, list_type = atomic)]
     pub admission_review_versions: Vec<String>,
     /// Whether the webhook is asked again when another one changed the object after it: Never (the default) or IfNeeded.
-    #[field(proto = 10, known("IfNeeded", "Never"))]
+    #[field(proto = 10, known("IfNeeded", "Never"), go_type = "ReinvocationPolicyType")]
     pub reinvocation_policy: Option<String>,
     /// Conditions that must all hold for the webhook to be asked; at most 64.
     #[field(proto = 12, list_type = map, list_map_keys("name"), patch_strategy(merge), patch_merge_key = "name")]

@@ -36,7 +36,7 @@ pub struct ParamRef {
     #[field(proto = 3)]
     pub selector: Option<LabelSelector>,
     /// What happens when there is no such object: Allow or Deny.
-    #[field(proto = 4)]
+    #[field(proto = 4, go_type = "ParameterNotFoundActionType")]
     pub parameter_not_found_action: Option<String>,
 }
 

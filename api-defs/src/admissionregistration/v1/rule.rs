@@ -13,7 +13,7 @@ const SCOPES: [&str; 3] = ["*", "Cluster", "Namespaced"];
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct RuleWithOperations {
     /// The operations: CREATE, UPDATE, DELETE, CONNECT, or * for all of them.
-    #[field(proto = 1, list_type = atomic, known("*", "CONNECT", "CREATE", "DELETE", "UPDATE"))]
+    #[field(proto = 1, list_type = atomic, known("*", "CONNECT", "CREATE", "DELETE", "UPDATE"), go_type = "[]OperationType")]
     pub operations: Vec<String>,
     /// Which resources the operations are about, by group, version, resource and scope.
     #[field(inline, proto = 2)]
@@ -35,7 +35,7 @@ pub struct Rule {
     pub resources: Vec<String>,
     /// Whether resources in namespaces are meant: Namespaced, Cluster for those outside, * (the default) for both.
     /// Subresources are where their resource is.
-    #[field(proto = 4, known("*", "Cluster", "Namespaced"))]
+    #[field(proto = 4, known("*", "Cluster", "Namespaced"), go_type = "ScopeType")]
     pub scope: Option<String>,
 }
 

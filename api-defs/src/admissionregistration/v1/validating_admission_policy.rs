@@ -64,7 +64,7 @@ pub struct ValidatingAdmissionPolicySpec {
     #[field(proto = 3, list_type = atomic)]
     pub validations: Vec<Validation>,
     /// What happens when the policy cannot be evaluated: Fail (the default) refuses the request, Ignore lets it pass.
-    #[field(proto = 4, known("Fail", "Ignore"))]
+    #[field(proto = 4, known("Fail", "Ignore"), go_type = "FailurePolicyType")]
     pub failure_policy: Option<String>,
     /// What is written into the audit log.
     #[field(proto = 5, list_type = atomic)]

@@ -53,7 +53,7 @@ pub struct ValidatingAdmissionPolicyBindingSpec {
     pub match_resources: Option<MatchResources>,
     /// What happens to requests that break the rules: Deny refuses them, Warn tells the client, Audit notes it in the
     /// audit log. Deny and Warn exclude each other.
-    #[field(proto = 4, expected, list_type = set, known("Audit", "Deny", "Warn"))]
+    #[field(proto = 4, expected, list_type = set, known("Audit", "Deny", "Warn"), go_type = "[]ValidationAction")]
     pub validation_actions: Vec<String>,
 }
 

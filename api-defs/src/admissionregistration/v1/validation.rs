@@ -25,7 +25,7 @@ pub struct Validation {
     #[field(proto = 2)]
     pub message: String,
     /// The reason of the answer: Forbidden, Invalid or RequestEntityTooLarge. Default: Invalid.
-    #[field(proto = 3)]
+    #[field(proto = 3, go_type = "v1.StatusReason")]
     pub reason: Option<String>,
     /// What the client is told, in CEL; counts more than message as long as it is a text.
     #[field(proto = 4)]

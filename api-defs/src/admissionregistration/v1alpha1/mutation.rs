@@ -6,7 +6,7 @@ use planesmith_machinery::Struct;
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct Mutation {
     /// How the change is written: ApplyConfiguration or JSONPatch.
-    #[field(proto = 2, keep, known("ApplyConfiguration", "JSONPatch"))]
+    #[field(proto = 2, keep, known("ApplyConfiguration", "JSONPatch"), go_type = "PatchType")]
     pub patch_type: String,
     /// Fields that are merged into the object.
     #[field(proto = 3)]

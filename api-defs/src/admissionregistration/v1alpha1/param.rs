@@ -29,6 +29,6 @@ pub struct ParamRef {
     #[field(proto = 3)]
     pub selector: Option<LabelSelector>,
     /// What happens when there is no such object: Allow or Deny.
-    #[field(proto = 4, known("Allow", "Deny"))]
+    #[field(proto = 4, known("Allow", "Deny"), go_type = "ParameterNotFoundActionType")]
     pub parameter_not_found_action: Option<String>,
 }

@@ -47,13 +47,13 @@ pub struct ValidatingAdmissionPolicySpec {
     #[field(proto = 3, list_type = atomic)]
     pub validations: Vec<Validation>,
     /// What happens when the policy cannot be evaluated: Fail (the default) or Ignore.
-    #[field(proto = 4, known("Ignore", "Fail"))]
+    #[field(proto = 4, known("Ignore", "Fail"), go_type = "FailurePolicyType")]
     pub failure_policy: Option<String>,
     /// What is written into the audit log.
     #[field(proto = 5, list_type = atomic)]
     pub audit_annotations: Vec<AuditAnnotation>,
     /// Conditions that must all hold for the policy to be evaluated.
-    #[field(proto = 6, list_type = map, list_map_keys("name"), patch_strategy(merge), patch_merge_key = "name")]
+    #[field(proto = 6, list_type = map, list_map_keys("name"), patch_strategy(merge), patch_merge_key = "name", go_type = "[]MatchCondition")]
     pub match_conditions: Vec<MatchCondition>,
     /// Values that the other expressions can use.
     #[field(proto = 7, list_type = map, list_map_keys("name"), patch_strategy(merge), patch_merge_key = "name")]

@@ -22,7 +22,7 @@ pub struct MatchResources {
     #[field(proto = 4, list_type = atomic)]
     pub exclude_resource_rules: Vec<NamedRuleWithOperations>,
     /// Whether rules also mean other groups and versions of the same resource: Equivalent (the default) or Exact.
-    #[field(proto = 7)]
+    #[field(proto = 7, go_type = "MatchPolicyType")]
     pub match_policy: Option<String>,
 }
 

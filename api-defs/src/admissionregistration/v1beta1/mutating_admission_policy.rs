@@ -44,14 +44,14 @@ pub struct MutatingAdmissionPolicySpec {
     #[field(proto = 4, list_type = atomic)]
     pub mutations: Vec<Mutation>,
     /// What happens when the policy cannot be evaluated: Fail (the default) refuses the request, Ignore lets it pass.
-    #[field(proto = 5)]
+    #[field(proto = 5, go_type = "FailurePolicyType")]
     pub failure_policy: Option<String>,
     /// Conditions that must all hold for the policy to be evaluated; at most 64.
     #[field(proto = 6, list_type = map, list_map_keys("name"), patch_strategy(merge), patch_merge_key = "name")]
     pub match_conditions: Vec<MatchCondition>,
     /// Whether the changes are made again when something else changed the object after them: Never or IfNeeded.
     /// Required.
-    #[field(proto = 7, known("IfNeeded", "Never"))]
+    #[field(proto = 7, known("IfNeeded", "Never"), go_type = "ReinvocationPolicyType")]
     pub reinvocation_policy: String,
 }
 

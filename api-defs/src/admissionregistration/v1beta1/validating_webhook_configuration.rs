@@ -40,14 +40,14 @@ pub struct ValidatingWebhook {
     #[field(proto = 2, keep)]
     pub client_config: WebhookClientConfig,
     /// Operations on resources, one of which has to match. Webhooks are never asked about configurations of webhooks.
-    #[field(proto = 3, list_type = atomic)]
+    #[field(proto = 3, list_type = atomic, go_type = "[]RuleWithOperations")]
     pub rules: Vec<RuleWithOperations>,
     /// What happens when the webhook cannot be asked: Fail refuses the request, Ignore (the default) lets it pass.
-    #[field(proto = 4)]
+    #[field(proto = 4, go_type = "FailurePolicyType")]
     pub failure_policy: Option<String>,
     /// Whether rules also mean other groups and versions of the same resource, to which objects are converted first:
     /// Equivalent or Exact (the default).
-    #[field(proto = 9)]
+    #[field(proto = 9, go_type = "MatchPolicyType")]
     pub match_policy: Option<String>,
     /// The namespaces of the objects, by their labels; all when empty. What lies in no namespace always matches.
     #[field(proto = 5)]
@@ -57,7 +57,7 @@ pub struct ValidatingWebhook {
     pub object_selector: Option<LabelSelector>,
     /// Whether the webhook does more than answer: None, or NoneOnDryRun for one that leaves it when it is asked to try
     /// only. Others are not asked about dry runs, and are refused in new configurations.
-    #[field(proto = 6)]
+    #[field(proto = 6, go_type = "SideEffectClass")]
     pub side_effects: Option<String>,
     /// How long an answer may take, in seconds: 1 to 30. Default: 30.
     #[field(proto = 7)]

@@ -25,7 +25,7 @@ pub struct APIVersionDiscovery {
     #[field(proto = 2, list_type = map, list_map_keys("resource"))]
     pub resources: Vec<APIResourceDiscovery>,
     /// Current, or Stale when the server behind it could not be asked lately.
-    #[field(proto = 3)]
+    #[field(proto = 3, go_type = "DiscoveryFreshness")]
     pub freshness: String,
 }
 
@@ -39,7 +39,7 @@ pub struct APIResourceDiscovery {
     #[field(proto = 2)]
     pub response_kind: Option<GroupVersionKind>,
     /// Cluster or Namespaced.
-    #[field(proto = 3, keep)]
+    #[field(proto = 3, keep, go_type = "ResourceScope")]
     pub scope: String,
     /// Singular name.
     #[field(proto = 4, keep)]

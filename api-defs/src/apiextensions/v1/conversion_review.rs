@@ -20,7 +20,7 @@ pub struct ConversionReview {
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct ConversionRequest {
     /// Tells this question apart from others; the answer repeats it.
-    #[field(proto = 1, keep)]
+    #[field(proto = 1, keep, go_type = "types.UID")]
     pub uid: String,
     /// The version that is wanted, such as example.com/v1.
     #[field(name = "desiredAPIVersion", proto = 2, keep)]
@@ -34,7 +34,7 @@ pub struct ConversionRequest {
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct ConversionResponse {
     /// The uid of the request that this answers; an answer with another one is refused.
-    #[field(proto = 1, keep)]
+    #[field(proto = 1, keep, go_type = "types.UID")]
     pub uid: String,
     /// The objects in the order of the question; empty when the result is a failure.
     #[field(proto = 2, keep, list_type = atomic)]

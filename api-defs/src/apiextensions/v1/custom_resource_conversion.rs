@@ -7,7 +7,7 @@ use planesmith_machinery::byte_string::ByteString;
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct CustomResourceConversion {
     /// None changes only apiVersion; Webhook asks a webhook.
-    #[field(proto = 1, keep)]
+    #[field(proto = 1, keep, go_type = "ConversionStrategyType")]
     pub strategy: String,
     /// How the webhook is called that converts objects. Needed when strategy is Webhook, forbidden otherwise.
     #[field(proto = 2)]

@@ -15,7 +15,7 @@ pub struct JSONSchemaProps {
     #[field(proto = 1)]
     pub id: String,
     /// Names the dialect of JSON schema; takes no effect here and is refused in definitions.
-    #[field(name = "$schema", proto = 2)]
+    #[field(name = "$schema", proto = 2, go_type = "JSONSchemaURL")]
     pub schema_: String,
     /// Refers to another schema. Structural schemas have to be written out, so definitions refuse it.
     #[field(name = "$ref", proto = 3)]
@@ -106,13 +106,13 @@ pub struct JSONSchemaProps {
     #[field(proto = 31)]
     pub pattern_properties: BTreeMap<String, JSONSchemaProps>,
     /// Properties that need others; definitions refuse it, write a rule for it.
-    #[field(proto = 32)]
+    #[field(proto = 32, go_type = "JSONSchemaDependencies")]
     pub dependencies: BTreeMap<String, SchemaOrStrings<JSONSchemaProps>>,
     /// Schema of elements behind a fixed list of them; definitions refuse it.
     #[field(proto = 33)]
     pub additional_items: Option<SchemaOrBool<JSONSchemaProps>>,
     /// Schemas to refer to; definitions refuse it as there are no references.
-    #[field(proto = 34)]
+    #[field(proto = 34, go_type = "JSONSchemaDefinitions")]
     pub definitions: BTreeMap<String, JSONSchemaProps>,
     /// Where more is written about the value.
     #[field(proto = 35)]
@@ -142,7 +142,7 @@ pub struct JSONSchemaProps {
     #[field(name = "x-kubernetes-map-type", proto = 43)]
     pub x_kubernetes_map_type: Option<String>,
     /// CEL expressions that the value has to meet.
-    #[field(name = "x-kubernetes-validations", proto = 44, list_type = map, list_map_keys("rule"), patch_strategy(merge), patch_merge_key = "rule")]
+    #[field(name = "x-kubernetes-validations", proto = 44, list_type = map, list_map_keys("rule"), patch_strategy(merge), patch_merge_key = "rule", go_type = "ValidationRules")]
     pub x_kubernetes_validations: Vec<ValidationRule>,
 }
 
@@ -177,7 +177,8 @@ pub struct ValidationRule {
             "FieldValueDuplicate",
             "FieldValueInvalid",
             "FieldValueForbidden"
-        )
+        ),
+        go_type = "FieldValueErrorReason"
     )]
     pub reason: Option<String>,
     /// The field that clients are told, such as .spec.color. Default: the one that the schema is for.

@@ -56,7 +56,7 @@ pub struct CustomResourceDefinitionSpec {
     #[field(proto = 3, keep)]
     pub names: CustomResourceDefinitionNames,
     /// Cluster or Namespaced: whether objects live in namespaces.
-    #[field(proto = 4, keep)]
+    #[field(proto = 4, keep, go_type = "ResourceScope")]
     pub scope: String,
     /// The schema of all versions. Deprecated; write one for each version.
     #[field(proto = 5)]
@@ -140,7 +140,7 @@ pub struct CustomResourceColumnDefinition {
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct CustomResourceConversion {
     /// None changes only apiVersion; Webhook asks a webhook.
-    #[field(proto = 1, keep)]
+    #[field(proto = 1, keep, go_type = "ConversionStrategyType")]
     pub strategy: String,
     /// How the webhook is reached.
     #[field(proto = 2)]

@@ -107,10 +107,10 @@ pub struct APIServiceStatus {
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct APIServiceCondition {
     /// What it is about, such as Available.
-    #[field(proto = 1, keep)]
+    #[field(proto = 1, keep, go_type = "APIServiceConditionType")]
     pub type_: String,
     /// True, False or Unknown.
-    #[field(proto = 2, keep)]
+    #[field(proto = 2, keep, go_type = "ConditionStatus")]
     pub status: String,
     /// When the status changed last.
     #[field(proto = 3)]

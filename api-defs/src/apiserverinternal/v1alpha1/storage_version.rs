@@ -79,10 +79,10 @@ pub struct ServerStorageVersion {
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct StorageVersionCondition {
     /// What it is about, such as AllEncodingVersionsEqual.
-    #[field(proto = 1, keep)]
+    #[field(proto = 1, keep, go_type = "StorageVersionConditionType")]
     pub type_: String,
     /// True, False or Unknown.
-    #[field(proto = 2, keep)]
+    #[field(proto = 2, keep, go_type = "ConditionStatus")]
     pub status: String,
     /// The generation that it was found for.
     #[field(proto = 3)]

@@ -81,7 +81,12 @@ pub struct DaemonSetSpec {
 pub struct DaemonSetUpdateStrategy {
     /// OnDelete replaces a pod only after somebody has deleted it; RollingUpdate, the default, replaces all by itself, a
     /// few at a time.
-    #[field(name = "type", proto = 1, known("RollingUpdate", "OnDelete"))]
+    #[field(
+        name = "type",
+        proto = 1,
+        known("RollingUpdate", "OnDelete"),
+        go_type = "DaemonSetUpdateStrategyType"
+    )]
     pub type_: String,
     /// How many at a time; only for RollingUpdate.
     #[field(proto = 2)]
@@ -141,10 +146,10 @@ pub struct DaemonSetStatus {
 pub struct DaemonSetCondition {
     /// Which aspect of the daemon set this is about. Kubernetes itself reports none; the field is for other
     /// controllers.
-    #[field(name = "type", proto = 1, keep)]
+    #[field(name = "type", proto = 1, keep, go_type = "DaemonSetConditionType")]
     pub type_: String,
     /// Whether it holds: True, False or Unknown.
-    #[field(proto = 2, keep)]
+    #[field(proto = 2, keep, go_type = "v1.ConditionStatus")]
     pub status: String,
     /// When the status last changed.
     #[field(proto = 3)]

@@ -88,7 +88,12 @@ pub struct DeploymentSpec {
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct DeploymentStrategy {
     /// Recreate removes all old pods before it makes new ones; RollingUpdate, the default, replaces them a few at a time.
-    #[field(name = "type", proto = 1, known("Recreate", "RollingUpdate"))]
+    #[field(
+        name = "type",
+        proto = 1,
+        known("Recreate", "RollingUpdate"),
+        go_type = "DeploymentStrategyType"
+    )]
     pub type_: String,
     /// How many at a time; only for RollingUpdate.
     #[field(proto = 2)]
@@ -144,10 +149,10 @@ pub struct DeploymentStatus {
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct DeploymentCondition {
     /// Which aspect: Available, Progressing or ReplicaFailure.
-    #[field(name = "type", proto = 1, keep)]
+    #[field(name = "type", proto = 1, keep, go_type = "DeploymentConditionType")]
     pub type_: String,
     /// Whether it holds: True, False or Unknown.
-    #[field(proto = 2, keep)]
+    #[field(proto = 2, keep, go_type = "v1.ConditionStatus")]
     pub status: String,
     /// When the condition was last looked at.
     #[field(proto = 6)]

@@ -95,10 +95,10 @@ pub struct ReplicaSetStatus {
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct ReplicaSetCondition {
     /// Which aspect, such as ReplicaFailure.
-    #[field(name = "type", proto = 1, keep)]
+    #[field(name = "type", proto = 1, keep, go_type = "ReplicaSetConditionType")]
     pub type_: String,
     /// Whether it holds: True, False or Unknown.
-    #[field(proto = 2, keep)]
+    #[field(proto = 2, keep, go_type = "v1.ConditionStatus")]
     pub status: String,
     /// When the status last changed.
     #[field(proto = 3)]

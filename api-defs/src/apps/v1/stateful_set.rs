@@ -73,7 +73,7 @@ pub struct StatefulSetSpec {
     pub service_name: String,
     /// OrderedReady, the default, makes pods one after the other, each once the one before is ready, and removes them
     /// from the last; Parallel makes and removes all at once. Cannot change.
-    #[field(proto = 6, known("OrderedReady", "Parallel"))]
+    #[field(proto = 6, known("OrderedReady", "Parallel"), go_type = "PodManagementPolicyType")]
     pub pod_management_policy: String,
     /// How pods of an old template make way for those of a new one.
     #[field(proto = 7)]
@@ -98,7 +98,12 @@ pub struct StatefulSetSpec {
 pub struct StatefulSetUpdateStrategy {
     /// OnDelete replaces a pod only after somebody has deleted it; RollingUpdate, the default, replaces all by itself, from
     /// the last to the first.
-    #[field(name = "type", proto = 1, known("RollingUpdate", "OnDelete"))]
+    #[field(
+        name = "type",
+        proto = 1,
+        known("RollingUpdate", "OnDelete"),
+        go_type = "StatefulSetUpdateStrategyType"
+    )]
     pub type_: String,
     /// Which pods and how many at a time; only for RollingUpdate.
     #[field(proto = 2)]
@@ -121,10 +126,10 @@ pub struct RollingUpdateStatefulSetStrategy {
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct StatefulSetPersistentVolumeClaimRetentionPolicy {
     /// When the set is deleted: Retain, the default, keeps the claims; Delete deletes them.
-    #[field(proto = 1)]
+    #[field(proto = 1, go_type = "PersistentVolumeClaimRetentionPolicyType")]
     pub when_deleted: String,
     /// When fewer replicas are wanted: Retain, the default, keeps the claims of the others; Delete deletes them.
-    #[field(proto = 2)]
+    #[field(proto = 2, go_type = "PersistentVolumeClaimRetentionPolicyType")]
     pub when_scaled: String,
 }
 

@@ -58,7 +58,7 @@ pub struct StatefulSetSpec {
     #[field(proto = 5, keep, optional)]
     pub service_name: String,
     /// Whether pods are made one after the other or all at once.
-    #[field(proto = 6, known("OrderedReady", "Parallel"))]
+    #[field(proto = 6, known("OrderedReady", "Parallel"), go_type = "PodManagementPolicyType")]
     pub pod_management_policy: String,
     /// How pods of an old template make way for those of a new one.
     #[field(proto = 7)]

@@ -56,7 +56,7 @@ pub struct BoundObjectReference {
     #[field(proto = 3)]
     pub name: String,
     /// UID; when given, an object of this name must have it.
-    #[field(proto = 4)]
+    #[field(proto = 4, go_type = "types.UID")]
     pub uid: String,
 }
 

@@ -17,6 +17,6 @@ pub struct UserInfo {
     #[field(proto = 3, list_type = atomic)]
     pub groups: Vec<String>,
     /// What else the authenticator knows, such as the identity of the credential.
-    #[field(proto = 4)]
+    #[field(proto = 4, go_type = "map[string]ExtraValue")]
     pub extra: BTreeMap<String, Vec<String>>,
 }

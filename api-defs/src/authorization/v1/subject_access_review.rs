@@ -42,7 +42,7 @@ pub struct SubjectAccessReviewSpec {
     #[field(proto = 4, list_type = atomic)]
     pub groups: Vec<String>,
     /// What else is known about the user, as authentication finds it.
-    #[field(proto = 5)]
+    #[field(proto = 5, go_type = "map[string]ExtraValue")]
     pub extra: BTreeMap<String, Vec<String>>,
     /// UID of the user.
     #[field(proto = 6)]

@@ -40,7 +40,7 @@ pub struct SubjectAccessReviewSpec {
     #[field(proto = 4, list_type = atomic, moved_to = "spec.groups")]
     pub group: Vec<String>,
     /// What else is known about the user.
-    #[field(proto = 5)]
+    #[field(proto = 5, go_type = "map[string]ExtraValue")]
     pub extra: BTreeMap<String, Vec<String>>,
     /// UID of the user.
     #[field(proto = 6)]

@@ -65,7 +65,7 @@ pub struct CronJobSpec {
     pub starting_deadline_seconds: Option<i64>,
     /// What happens when a job is due while another still runs: Allow, the default, starts it beside the other; Forbid
     /// skips it; Replace ends the other.
-    #[field(proto = 3, known("Allow", "Forbid", "Replace"))]
+    #[field(proto = 3, known("Allow", "Forbid", "Replace"), go_type = "ConcurrencyPolicy")]
     pub concurrency_policy: String,
     /// Keeps jobs from starting; those that run go on.
     #[field(proto = 4)]

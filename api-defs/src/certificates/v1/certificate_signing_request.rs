@@ -91,8 +91,7 @@ pub struct CertificateSigningRequestSpec {
             "server auth",
             "signing",
             "timestamping"
-        )
-    )]
+        ), go_type = "[]KeyUsage")]
     pub usages: Vec<String>,
     /// Who made the object; the server says so.
     #[field(proto = 2)]
@@ -104,7 +103,7 @@ pub struct CertificateSigningRequestSpec {
     #[field(proto = 4, list_type = atomic)]
     pub groups: Vec<String>,
     /// What else is known about who made the object; the server says so.
-    #[field(proto = 6)]
+    #[field(proto = 6, go_type = "map[string]ExtraValue")]
     pub extra: BTreeMap<String, Vec<String>>,
 }
 
@@ -123,10 +122,10 @@ pub struct CertificateSigningRequestStatus {
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct CertificateSigningRequestCondition {
     /// Which aspect: Approved, Denied, Failed or another.
-    #[field(name = "type", proto = 1, keep)]
+    #[field(name = "type", proto = 1, keep, go_type = "RequestConditionType")]
     pub type_: String,
     /// Whether it holds: True, False or Unknown. The three known ones can only be True.
-    #[field(proto = 6, keep)]
+    #[field(proto = 6, keep, go_type = "v1.ConditionStatus")]
     pub status: String,
     /// One word for programs on why it holds.
     #[field(proto = 2)]

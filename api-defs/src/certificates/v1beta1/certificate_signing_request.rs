@@ -80,8 +80,7 @@ pub struct CertificateSigningRequestSpec {
             "server auth",
             "signing",
             "timestamping"
-        )
-    )]
+        ), go_type = "[]KeyUsage")]
     pub usages: Vec<String>,
     /// Who made the object; the server says so.
     #[field(proto = 2)]
@@ -93,7 +92,7 @@ pub struct CertificateSigningRequestSpec {
     #[field(proto = 4, list_type = atomic)]
     pub groups: Vec<String>,
     /// What else is known about who made the object; the server says so.
-    #[field(proto = 6)]
+    #[field(proto = 6, go_type = "map[string]ExtraValue")]
     pub extra: BTreeMap<String, Vec<String>>,
 }
 

@@ -99,19 +99,19 @@ pub struct PodCertificateRequestSpec {
     #[field(proto = 2, keep)]
     pub pod_name: String,
     /// The UID of the pod.
-    #[field(name = "podUID", proto = 3, keep)]
+    #[field(name = "podUID", proto = 3, keep, go_type = "types.UID")]
     pub pod_uid: String,
     /// The service account of the pod.
     #[field(proto = 4, keep)]
     pub service_account_name: String,
     /// The UID of the service account.
-    #[field(name = "serviceAccountUID", proto = 5, keep)]
+    #[field(name = "serviceAccountUID", proto = 5, keep, go_type = "types.UID")]
     pub service_account_uid: String,
     /// The node of the pod.
-    #[field(proto = 6, keep)]
+    #[field(proto = 6, keep, go_type = "types.NodeName")]
     pub node_name: String,
     /// The UID of the node.
-    #[field(name = "nodeUID", proto = 7, keep)]
+    #[field(name = "nodeUID", proto = 7, keep, go_type = "types.UID")]
     pub node_uid: String,
     /// How long the certificate may be valid at most, in seconds: from an hour to 91 days. Default: a day.
     #[field(proto = 8, default = 86400)]

@@ -65,7 +65,7 @@ pub struct LeaseSpec {
     #[field(proto = 5)]
     pub lease_transitions: Option<i32>,
     /// How a leader is elected when the election is coordinated. An alpha feature that is switched off: dropped.
-    #[field(proto = 6)]
+    #[field(proto = 6, go_type = "CoordinatedLeaseStrategy")]
     pub strategy: Option<String>,
     /// Whom the current holder should make place for. An alpha feature that is switched off: dropped.
     #[field(proto = 7)]

@@ -35,10 +35,10 @@ pub struct ComponentStatus {
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct ComponentCondition {
     /// Healthy.
-    #[field(proto = 1, keep)]
+    #[field(proto = 1, keep, go_type = "ComponentConditionType")]
     pub type_: String,
     /// True, False or Unknown.
-    #[field(proto = 2, keep)]
+    #[field(proto = 2, keep, go_type = "ConditionStatus")]
     pub status: String,
     /// What the component answered.
     #[field(proto = 3)]

@@ -72,7 +72,7 @@ pub struct Container {
     pub resize_policy: Vec<ContainerResizePolicy>,
     /// When the container is started again: Always, OnFailure or Never, whatever the pod says. An init container with
     /// Always keeps running beside those that do the work, and the next one starts once it has started.
-    #[field(proto = 24)]
+    #[field(proto = 24, go_type = "ContainerRestartPolicy")]
     pub restart_policy: Option<String>,
     /// Exit codes that decide, in this order, before restartPolicy does.
     #[field(proto = 25, list_type = atomic)]
@@ -102,11 +102,15 @@ pub struct Container {
     pub termination_message_path: String,
     /// Where the message of its end comes from: File, or FallbackToLogsOnError to take the end of the log when the file
     /// is empty and the container failed. File by default.
-    #[field(proto = 20, known("File", "FallbackToLogsOnError"))]
+    #[field(
+        proto = 20,
+        known("File", "FallbackToLogsOnError"),
+        go_type = "TerminationMessagePolicy"
+    )]
     pub termination_message_policy: String,
     /// When the image is fetched: Always, Never or IfNotPresent. By default Always for the tag latest, else
     /// IfNotPresent. Cannot change.
-    #[field(proto = 14, known("Always", "Never", "IfNotPresent"))]
+    #[field(proto = 14, known("Always", "Never", "IfNotPresent"), go_type = "PullPolicy")]
     pub image_pull_policy: String,
     /// Security settings; they come before those of the pod.
     #[field(proto = 15)]
@@ -136,7 +140,7 @@ pub struct ContainerPort {
     #[field(proto = 3, keep)]
     pub container_port: i32,
     /// TCP, UDP or SCTP; TCP by default.
-    #[field(proto = 4, default = "TCP", known("TCP", "UDP", "SCTP"))]
+    #[field(proto = 4, default = "TCP", known("TCP", "UDP", "SCTP"), go_type = "Protocol")]
     pub protocol: String,
     /// Address of the node at which hostPort is bound.
     #[field(name = "hostIP", proto = 5)]
@@ -147,10 +151,10 @@ pub struct ContainerPort {
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct ContainerResizePolicy {
     /// The resource: cpu or memory.
-    #[field(proto = 1, keep)]
+    #[field(proto = 1, keep, go_type = "ResourceName")]
     pub resource_name: String,
     /// NotRequired to leave the container running, RestartContainer to start it again. NotRequired by default.
-    #[field(proto = 2, keep)]
+    #[field(proto = 2, keep, go_type = "ResourceResizeRestartPolicy")]
     pub restart_policy: String,
 }
 
@@ -158,7 +162,7 @@ pub struct ContainerResizePolicy {
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct ContainerRestartRule {
     /// What is done: Restart starts the container again.
-    #[field(proto = 1, expected)]
+    #[field(proto = 1, expected, go_type = "ContainerRestartRuleAction")]
     pub action: String,
     /// The exit codes that are meant.
     #[field(proto = 2)]
@@ -169,7 +173,7 @@ pub struct ContainerRestartRule {
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct ContainerRestartRuleOnExitCodes {
     /// In for the codes listed, NotIn for all others.
-    #[field(proto = 1, expected)]
+    #[field(proto = 1, expected, go_type = "ContainerRestartRuleOnExitCodesOperator")]
     pub operator: String,
     /// The codes, at most 255.
     #[field(proto = 2, list_type = set)]
@@ -186,7 +190,7 @@ pub struct VolumeMount {
     #[field(proto = 2)]
     pub read_only: bool,
     /// Whether what is mounted below can only be read as well: Disabled, IfPossible or Enabled. Needs readOnly.
-    #[field(proto = 7)]
+    #[field(proto = 7, go_type = "RecursiveReadOnlyMode")]
     pub recursive_read_only: Option<String>,
     /// Path in the container; without a colon.
     #[field(proto = 3, keep)]
@@ -195,7 +199,11 @@ pub struct VolumeMount {
     #[field(proto = 4)]
     pub sub_path: String,
     /// Which mounts made later are passed on: None, HostToContainer or Bidirectional. None by default.
-    #[field(proto = 5, known("None", "HostToContainer", "Bidirectional"))]
+    #[field(
+        proto = 5,
+        known("None", "HostToContainer", "Bidirectional"),
+        go_type = "MountPropagationMode"
+    )]
     pub mount_propagation: Option<String>,
     /// As subPath, with $(NAME) for variables of the container. Excludes subPath.
     #[field(proto = 6)]

@@ -84,7 +84,7 @@ pub struct EndpointPort {
     #[field(proto = 2, keep)]
     pub port: i32,
     /// The protocol: TCP (the default), UDP or SCTP.
-    #[field(proto = 3, known("TCP", "UDP", "SCTP"))]
+    #[field(proto = 3, known("TCP", "UDP", "SCTP"), go_type = "Protocol")]
     pub protocol: String,
     /// What is spoken over the protocol.
     #[field(proto = 4)]

@@ -44,22 +44,22 @@ pub struct LimitRangeSpec {
 pub struct LimitRangeItem {
     /// What is bounded: each Container, each Pod as the sum of its containers, each PersistentVolumeClaim, or a type
     /// with a domain that somebody else enforces.
-    #[field(name = "type", proto = 1, keep)]
+    #[field(name = "type", proto = 1, keep, go_type = "LimitType")]
     pub type_: String,
     /// The most of each resource that one object may be limited to.
-    #[field(proto = 2)]
+    #[field(proto = 2, go_type = "ResourceList")]
     pub max: ResourceList,
     /// The least of each resource that one object has to request.
-    #[field(proto = 3)]
+    #[field(proto = 3, go_type = "ResourceList")]
     pub min: ResourceList,
     /// The limit that a container gets which sets none. Missing ones are taken from max.
-    #[field(proto = 4)]
+    #[field(proto = 4, go_type = "ResourceList")]
     pub default: ResourceList,
     /// The request that a container gets which makes none. Missing ones are taken from default, then from min.
-    #[field(proto = 5)]
+    #[field(proto = 5, go_type = "ResourceList")]
     pub default_request: ResourceList,
     /// How many times its request the limit of one object may be at most. Both must be set then, and not be zero.
-    #[field(proto = 6)]
+    #[field(proto = 6, go_type = "ResourceList")]
     pub max_limit_request_ratio: ResourceList,
 }
 

@@ -45,7 +45,7 @@ pub struct Namespace {
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct NamespaceSpec {
     /// Who has to agree before a deleted namespace goes; each removes its own name through the finalize subresource.
-    #[field(proto = 1, list_type = atomic)]
+    #[field(proto = 1, list_type = atomic, go_type = "[]FinalizerName")]
     pub finalizers: Vec<String>,
 }
 
@@ -53,7 +53,7 @@ pub struct NamespaceSpec {
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct NamespaceStatus {
     /// Active, or Terminating while its content is being deleted; nothing can be created in it then.
-    #[field(proto = 1, known("Active", "Terminating"))]
+    #[field(proto = 1, known("Active", "Terminating"), go_type = "NamespacePhase")]
     pub phase: String,
     /// What hinders the deletion, if anything.
     #[field(proto = 2, list_type = map, list_map_keys("type"), patch_strategy(merge), patch_merge_key = "type")]
@@ -64,10 +64,10 @@ pub struct NamespaceStatus {
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct NamespaceCondition {
     /// Which aspect, such as NamespaceContentRemaining.
-    #[field(name = "type", proto = 1, keep)]
+    #[field(name = "type", proto = 1, keep, go_type = "NamespaceConditionType")]
     pub type_: String,
     /// Whether it holds: True, False or Unknown.
-    #[field(proto = 2, keep)]
+    #[field(proto = 2, keep, go_type = "ConditionStatus")]
     pub status: String,
     /// When the status last changed.
     #[field(proto = 4)]

@@ -33,7 +33,12 @@ pub struct NodeSelectorRequirement {
     #[field(proto = 1, keep)]
     pub key: String,
     /// How it relates to the values: In, NotIn, Exists, DoesNotExist, Gt or Lt.
-    #[field(proto = 2, keep, known("In", "NotIn", "Exists", "DoesNotExist", "Gt", "Lt"))]
+    #[field(
+        proto = 2,
+        keep,
+        known("In", "NotIn", "Exists", "DoesNotExist", "Gt", "Lt"),
+        go_type = "NodeSelectorOperator"
+    )]
     pub operator: String,
     /// The values: at least one for In and NotIn, none for Exists and DoesNotExist, a whole number for Gt and Lt.
     #[field(proto = 3, list_type = atomic)]

@@ -16,7 +16,7 @@ pub struct ObjectReference {
     #[field(proto = 3)]
     pub name: String,
     /// UID of the object, which tells it from a later one of the same name.
-    #[field(proto = 4)]
+    #[field(proto = 4, go_type = "types.UID")]
     pub uid: String,
     /// Group and version in which the kind is meant, such as apps/v1.
     #[field(proto = 5)]

@@ -65,13 +65,13 @@ pub struct PersistentVolume {
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct PersistentVolumeSpec {
     /// How much the volume holds, under the key storage.
-    #[field(proto = 1)]
+    #[field(proto = 1, go_type = "ResourceList")]
     pub capacity: ResourceList,
     /// What the volume really is.
     #[field(inline, proto = 2)]
     pub persistent_volume_source: PersistentVolumeSource,
     /// How the volume can be mounted: ReadWriteOnce, ReadOnlyMany, ReadWriteMany or ReadWriteOncePod.
-    #[field(proto = 3, list_type = atomic, known("ReadWriteOnce", "ReadOnlyMany", "ReadWriteMany", "ReadWriteOncePod"))]
+    #[field(proto = 3, list_type = atomic, known("ReadWriteOnce", "ReadOnlyMany", "ReadWriteMany", "ReadWriteOncePod"), go_type = "[]PersistentVolumeAccessMode")]
     pub access_modes: Vec<String>,
     /// The claim that the volume is bound to, or kept for when it is set beforehand. The volume counts as bound once
     /// the claim names it too.
@@ -79,7 +79,11 @@ pub struct PersistentVolumeSpec {
     pub claim_ref: Option<ObjectReference>,
     /// What becomes of the volume when its claim is deleted: Retain, the default of volumes made by hand, Delete, the
     /// default of those made on demand, or Recycle, which is deprecated.
-    #[field(proto = 5, known("Recycle", "Delete", "Retain"))]
+    #[field(
+        proto = 5,
+        known("Recycle", "Delete", "Retain"),
+        go_type = "PersistentVolumeReclaimPolicy"
+    )]
     pub persistent_volume_reclaim_policy: String,
     /// The storage class that the volume belongs to; empty for none.
     #[field(proto = 6)]
@@ -88,7 +92,7 @@ pub struct PersistentVolumeSpec {
     #[field(proto = 7, list_type = atomic)]
     pub mount_options: Vec<String>,
     /// Filesystem, which is the default, or Block, when the volume is handed out as a raw device.
-    #[field(proto = 8, known("Block", "Filesystem"))]
+    #[field(proto = 8, known("Block", "Filesystem"), go_type = "PersistentVolumeMode")]
     pub volume_mode: Option<String>,
     /// The nodes from which the volume can be reached; all when absent.
     #[field(proto = 9)]
@@ -130,7 +134,11 @@ impl VolumeNodeAffinity {
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct PersistentVolumeStatus {
     /// Pending, Available, Bound, Released once its claim is gone, or Failed when reclaiming it failed.
-    #[field(proto = 1, known("Pending", "Available", "Bound", "Released", "Failed"))]
+    #[field(
+        proto = 1,
+        known("Pending", "Available", "Bound", "Released", "Failed"),
+        go_type = "PersistentVolumePhase"
+    )]
     pub phase: String,
     /// Why the volume is in this phase, for people.
     #[field(proto = 2)]

@@ -96,10 +96,10 @@ pub struct ReplicationControllerStatus {
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct ReplicationControllerCondition {
     /// Which aspect, such as ReplicaFailure.
-    #[field(name = "type", proto = 1, keep)]
+    #[field(name = "type", proto = 1, keep, go_type = "ReplicationControllerConditionType")]
     pub type_: String,
     /// Whether it holds: True, False or Unknown.
-    #[field(proto = 2, keep)]
+    #[field(proto = 2, keep, go_type = "ConditionStatus")]
     pub status: String,
     /// When the status last changed.
     #[field(proto = 3)]

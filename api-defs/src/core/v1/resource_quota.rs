@@ -38,7 +38,7 @@ pub struct ResourceQuota {
 pub struct ResourceQuotaSpec {
     /// The most of each resource that may be used in total: amounts such as requests.cpu, or numbers of objects such as
     /// count/deployments.apps.
-    #[field(proto = 1)]
+    #[field(proto = 1, go_type = "ResourceList")]
     pub hard: ResourceList,
     /// Which objects count, all if empty: those to which each of these applies. BestEffort and NotBestEffort go by the
     /// pod's quality of service, Terminating and NotTerminating by whether it has a deadline. Cannot change.
@@ -50,7 +50,7 @@ pub struct ResourceQuotaSpec {
         "PriorityClass",
         "Terminating",
         "VolumeAttributesClass"
-    ))]
+    ), go_type = "[]ResourceQuotaScope")]
     pub scopes: Vec<String>,
     /// Which objects count besides, by scopes with values, such as the priority class of a pod.
     #[field(proto = 3)]
@@ -82,11 +82,17 @@ pub struct ScopedResourceSelectorRequirement {
             "PriorityClass",
             "Terminating",
             "VolumeAttributesClass"
-        )
+        ),
+        go_type = "ResourceQuotaScope"
     )]
     pub scope_name: String,
     /// How the scope relates to the values: In, NotIn, Exists or DoesNotExist.
-    #[field(proto = 2, keep, known("DoesNotExist", "Exists", "In", "NotIn"))]
+    #[field(
+        proto = 2,
+        keep,
+        known("DoesNotExist", "Exists", "In", "NotIn"),
+        go_type = "ScopeSelectorOperator"
+    )]
     pub operator: String,
     /// The values: at least one for In and NotIn, none for the others.
     #[field(proto = 3, list_type = atomic)]
@@ -97,10 +103,10 @@ pub struct ScopedResourceSelectorRequirement {
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct ResourceQuotaStatus {
     /// The bounds that are enforced: those of the spec, once a controller has seen them.
-    #[field(proto = 1)]
+    #[field(proto = 1, go_type = "ResourceList")]
     pub hard: ResourceList,
     /// How much of each resource is used.
-    #[field(proto = 2)]
+    #[field(proto = 2, go_type = "ResourceList")]
     pub used: ResourceList,
 }
 

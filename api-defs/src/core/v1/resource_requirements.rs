@@ -14,10 +14,10 @@ pub(crate) use total::add;
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct ResourceRequirements {
     /// The most that it may use.
-    #[field(proto = 1)]
+    #[field(proto = 1, go_type = "ResourceList")]
     pub limits: ResourceList,
     /// The least that it needs; nodes are chosen by it. Limits count as requests where none are given.
-    #[field(proto = 2)]
+    #[field(proto = 2, go_type = "ResourceList")]
     pub requests: ResourceList,
     /// Names of the pod's claims to devices that the container uses. Only for containers.
     #[field(proto = 3, list_type = map, list_map_keys("name"))]

@@ -48,7 +48,7 @@ pub struct Secret {
     #[field(proto = 4)]
     pub string_data: BTreeMap<String, String>,
     /// What the secret is for; decides which keys it must have. Cannot change. Opaque when not given.
-    #[field(name = "type", proto = 3)]
+    #[field(name = "type", proto = 3, go_type = "SecretType")]
     pub type_: String,
 }
 

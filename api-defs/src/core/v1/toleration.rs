@@ -16,13 +16,17 @@ pub struct Toleration {
     pub key: String,
     /// Exists for any value, Equal for the given one. Equal by default. Lt and Gt compare numbers where that is
     /// switched on.
-    #[field(proto = 2, known("Exists", "Equal", "Lt", "Gt"))]
+    #[field(proto = 2, known("Exists", "Equal", "Lt", "Gt"), go_type = "TolerationOperator")]
     pub operator: String,
     /// Value of the mark; empty for Exists.
     #[field(proto = 3)]
     pub value: String,
     /// Effect that is tolerated: NoSchedule, PreferNoSchedule or NoExecute. All when empty.
-    #[field(proto = 4, known("NoSchedule", "PreferNoSchedule", "NoExecute"))]
+    #[field(
+        proto = 4,
+        known("NoSchedule", "PreferNoSchedule", "NoExecute"),
+        go_type = "TaintEffect"
+    )]
     pub effect: String,
     /// How long a mark with NoExecute is tolerated, in seconds; for ever when absent, not at all when 0 or less.
     #[field(proto = 5)]

@@ -44,7 +44,7 @@ pub struct EndpointSlice {
     #[field(proto = 1)]
     pub metadata: ObjectMeta,
     /// What kind of addresses the slice holds: IPv4, IPv6 or FQDN, which is deprecated. Cannot change.
-    #[field(proto = 4, keep, known("IPv4", "IPv6", "FQDN"))]
+    #[field(proto = 4, keep, known("IPv4", "IPv6", "FQDN"), go_type = "AddressType")]
     pub address_type: String,
     /// The endpoints, at most 1000.
     #[field(proto = 2, keep, optional, list_type = atomic)]
@@ -134,7 +134,7 @@ pub struct EndpointPort {
     #[field(proto = 1)]
     pub name: Option<String>,
     /// The protocol: TCP (the default), UDP or SCTP.
-    #[field(proto = 2, known("TCP", "UDP", "SCTP"))]
+    #[field(proto = 2, known("TCP", "UDP", "SCTP"), go_type = "v1.Protocol")]
     pub protocol: Option<String>,
     /// Number of the port. Absent it stands for all ports where the reader does not know better.
     #[field(proto = 3)]

@@ -26,7 +26,7 @@ pub struct EndpointSlice {
     #[field(proto = 1)]
     pub metadata: ObjectMeta,
     /// What kind of addresses the slice holds: IPv4, IPv6 or FQDN.
-    #[field(proto = 4, keep)]
+    #[field(proto = 4, keep, go_type = "AddressType")]
     pub address_type: String,
     /// The endpoints.
     #[field(proto = 2, keep, optional, list_type = atomic)]
@@ -69,7 +69,7 @@ pub struct EndpointPort {
     #[field(proto = 1)]
     pub name: Option<String>,
     /// The protocol.
-    #[field(proto = 2)]
+    #[field(proto = 2, go_type = "v1.Protocol")]
     pub protocol: Option<String>,
     /// Number of the port.
     #[field(proto = 3)]

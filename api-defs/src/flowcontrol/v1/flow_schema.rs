@@ -83,7 +83,7 @@ pub struct PriorityLevelConfigurationReference {
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct FlowDistinguisherMethod {
     /// ByUser or ByNamespace.
-    #[field(name = "type", proto = 1, keep)]
+    #[field(name = "type", proto = 1, keep, go_type = "FlowDistinguisherMethodType")]
     pub type_: String,
 }
 
@@ -99,10 +99,10 @@ pub struct FlowSchemaStatus {
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct FlowSchemaCondition {
     /// Which aspect.
-    #[field(name = "type", proto = 1)]
+    #[field(name = "type", proto = 1, go_type = "FlowSchemaConditionType")]
     pub type_: String,
     /// Whether it holds: True, False or Unknown.
-    #[field(proto = 2)]
+    #[field(proto = 2, go_type = "ConditionStatus")]
     pub status: String,
     /// When the status last changed.
     #[field(proto = 3)]

@@ -57,7 +57,7 @@ pub struct PriorityLevelConfiguration {
 #[schema(union)]
 pub struct PriorityLevelConfigurationSpec {
     /// Limited, or Exempt for the level whose requests are never held up.
-    #[field(name = "type", proto = 1, keep, discriminator)]
+    #[field(name = "type", proto = 1, keep, discriminator, go_type = "PriorityLevelEnablement")]
     pub type_: String,
     /// How the level is limited.
     #[field(proto = 2)]
@@ -100,7 +100,7 @@ pub struct ExemptPriorityLevelConfiguration {
 #[schema(union)]
 pub struct LimitResponse {
     /// Queue: they wait. Reject: they are refused.
-    #[field(name = "type", proto = 1, keep, discriminator)]
+    #[field(name = "type", proto = 1, keep, discriminator, go_type = "LimitResponseType")]
     pub type_: String,
     /// How they wait.
     #[field(proto = 2)]
@@ -133,10 +133,10 @@ pub struct PriorityLevelConfigurationStatus {
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct PriorityLevelConfigurationCondition {
     /// Which aspect.
-    #[field(name = "type", proto = 1)]
+    #[field(name = "type", proto = 1, go_type = "PriorityLevelConfigurationConditionType")]
     pub type_: String,
     /// Whether it holds: True, False or Unknown.
-    #[field(proto = 2)]
+    #[field(proto = 2, go_type = "ConditionStatus")]
     pub status: String,
     /// When the status last changed.
     #[field(proto = 3)]

@@ -9,7 +9,7 @@ use crate::flowcontrol::v1::{self, ExemptPriorityLevelConfiguration, LimitRespon
 #[schema(union)]
 pub struct PriorityLevelConfigurationSpec {
     /// Limited, or Exempt for the level whose requests are never held up.
-    #[field(name = "type", proto = 1, keep, discriminator)]
+    #[field(name = "type", proto = 1, keep, discriminator, go_type = "PriorityLevelEnablement")]
     pub type_: String,
     /// How the level is limited.
     #[field(proto = 2)]

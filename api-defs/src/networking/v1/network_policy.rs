@@ -42,7 +42,7 @@ pub struct NetworkPolicySpec {
     #[field(proto = 3, list_type = atomic)]
     pub egress: Vec<NetworkPolicyEgressRule>,
     /// What the policy is about: Ingress, Egress or both. By default Ingress, and Egress too if there are rules for it.
-    #[field(proto = 4, list_type = atomic, known("Ingress", "Egress"))]
+    #[field(proto = 4, list_type = atomic, known("Ingress", "Egress"), go_type = "[]PolicyType")]
     pub policy_types: Vec<String>,
 }
 
@@ -72,7 +72,7 @@ pub struct NetworkPolicyEgressRule {
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct NetworkPolicyPort {
     /// The protocol: TCP (the default), UDP or SCTP.
-    #[field(proto = 1, known("TCP", "UDP", "SCTP"))]
+    #[field(proto = 1, known("TCP", "UDP", "SCTP"), go_type = "v1.Protocol")]
     pub protocol: Option<String>,
     /// The port, by number or by the name that pods give it; without it all ports of the protocol.
     #[field(proto = 2)]

@@ -96,7 +96,7 @@ pub struct HTTPIngressPath {
     #[field(proto = 1)]
     pub path: String,
     /// How the path is compared with that of a request.
-    #[field(proto = 3)]
+    #[field(proto = 3, go_type = "PathType")]
     pub path_type: Option<String>,
     /// Where the requests go.
     #[field(proto = 2, keep)]

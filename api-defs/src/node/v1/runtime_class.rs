@@ -53,7 +53,7 @@ pub struct RuntimeClass {
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct Overhead {
     /// Amounts per pod.
-    #[field(proto = 1)]
+    #[field(proto = 1, go_type = "v1.ResourceList")]
     pub pod_fixed: ResourceList,
 }
 

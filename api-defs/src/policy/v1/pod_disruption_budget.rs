@@ -68,7 +68,11 @@ pub struct PodDisruptionBudgetSpec {
     pub max_unavailable: Option<IntOrString>,
     /// When pods that run without being ready may be evicted: IfHealthyBudget, which is the default, as long as enough
     /// others are healthy; AlwaysAllow in any case.
-    #[field(proto = 4, known("AlwaysAllow", "IfHealthyBudget"))]
+    #[field(
+        proto = 4,
+        known("AlwaysAllow", "IfHealthyBudget"),
+        go_type = "UnhealthyPodEvictionPolicyType"
+    )]
     pub unhealthy_pod_eviction_policy: Option<String>,
 }
 

@@ -49,7 +49,11 @@ pub struct PodDisruptionBudgetSpec {
     #[field(proto = 3)]
     pub max_unavailable: Option<IntOrString>,
     /// When pods that run without being ready may be evicted: IfHealthyBudget or AlwaysAllow.
-    #[field(proto = 4, known("AlwaysAllow", "IfHealthyBudget"))]
+    #[field(
+        proto = 4,
+        known("AlwaysAllow", "IfHealthyBudget"),
+        go_type = "UnhealthyPodEvictionPolicyType"
+    )]
     pub unhealthy_pod_eviction_policy: Option<String>,
 }
 

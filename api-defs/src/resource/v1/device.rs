@@ -21,10 +21,10 @@ pub struct Device {
     #[field(proto = 1, keep)]
     pub name: String,
     /// What the device is, by name.
-    #[field(proto = 2)]
+    #[field(proto = 2, go_type = "map[v1.QualifiedName]DeviceAttribute")]
     pub attributes: BTreeMap<String, DeviceAttribute>,
     /// How much of something the device has, by name.
-    #[field(proto = 3)]
+    #[field(proto = 3, go_type = "map[v1.QualifiedName]DeviceCapacity")]
     pub capacity: BTreeMap<String, DeviceCapacity>,
     /// What the device takes of amounts that are shared.
     #[field(proto = 4, list_type = atomic)]
@@ -54,7 +54,7 @@ pub struct Device {
     #[field(proto = 12)]
     pub allow_multiple_allocations: Option<bool>,
     /// What of a node the device takes, by resource. An alpha feature that is switched off: dropped.
-    #[field(proto = 13)]
+    #[field(proto = 13, go_type = "map[v1.ResourceName]NodeAllocatableResourceMapping")]
     pub node_allocatable_resource_mappings: BTreeMap<String, NodeAllocatableResourceMapping>,
 }
 
@@ -97,7 +97,12 @@ pub struct DeviceTaint {
     #[field(proto = 2)]
     pub value: String,
     /// NoSchedule keeps new claims away, NoExecute also evicts pods that use the device, None does nothing.
-    #[field(proto = 3, keep, known("None", "NoSchedule", "NoExecute"))]
+    #[field(
+        proto = 3,
+        keep,
+        known("None", "NoSchedule", "NoExecute"),
+        go_type = "DeviceTaintEffect"
+    )]
     pub effect: String,
     /// When the mark was set; the server fills it in.
     #[field(proto = 4)]
@@ -108,7 +113,7 @@ pub struct DeviceTaint {
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct NodeAllocatableResourceMapping {
     /// The capacity of the device that tells how much.
-    #[field(proto = 1)]
+    #[field(proto = 1, go_type = "QualifiedName")]
     pub capacity_key: Option<String>,
     /// How much per unit of the capacity, or per device.
     #[field(proto = 2)]

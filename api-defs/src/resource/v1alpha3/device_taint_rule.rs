@@ -89,7 +89,12 @@ pub struct DeviceTaint {
     #[field(proto = 2)]
     pub value: String,
     /// NoSchedule keeps new claims away, NoExecute also evicts pods that use the device, None does nothing.
-    #[field(proto = 3, keep, known("None", "NoSchedule", "NoExecute"))]
+    #[field(
+        proto = 3,
+        keep,
+        known("None", "NoSchedule", "NoExecute"),
+        go_type = "DeviceTaintEffect"
+    )]
     pub effect: String,
     /// When the mark was set; the server fills it in.
     #[field(proto = 4)]

@@ -25,10 +25,10 @@ pub struct Device {
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct BasicDevice {
     /// What the device is, by name.
-    #[field(proto = 1)]
+    #[field(proto = 1, go_type = "map[v1beta1.QualifiedName]DeviceAttribute")]
     pub attributes: BTreeMap<String, DeviceAttribute>,
     /// How much of something the device has, by name.
-    #[field(proto = 2)]
+    #[field(proto = 2, go_type = "map[v1beta1.QualifiedName]DeviceCapacity")]
     pub capacity: BTreeMap<String, DeviceCapacity>,
     /// What the device takes of amounts that are shared.
     #[field(proto = 3, list_type = atomic)]
@@ -58,7 +58,7 @@ pub struct BasicDevice {
     #[field(proto = 11)]
     pub allow_multiple_allocations: Option<bool>,
     /// What of a node the device takes, by resource. An alpha feature that is switched off: dropped.
-    #[field(proto = 12)]
+    #[field(proto = 12, go_type = "map[v1.ResourceName]NodeAllocatableResourceMapping")]
     pub node_allocatable_resource_mappings: BTreeMap<String, NodeAllocatableResourceMapping>,
 }
 
@@ -101,7 +101,12 @@ pub struct DeviceTaint {
     #[field(proto = 2)]
     pub value: String,
     /// NoSchedule keeps new claims away, NoExecute also evicts pods that use the device, None does nothing.
-    #[field(proto = 3, keep, known("None", "NoSchedule", "NoExecute"))]
+    #[field(
+        proto = 3,
+        keep,
+        known("None", "NoSchedule", "NoExecute"),
+        go_type = "DeviceTaintEffect"
+    )]
     pub effect: String,
     /// When the mark was set; the server fills it in.
     #[field(proto = 4)]
@@ -112,7 +117,7 @@ pub struct DeviceTaint {
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct NodeAllocatableResourceMapping {
     /// The capacity of the device that tells how much.
-    #[field(proto = 1)]
+    #[field(proto = 1, go_type = "QualifiedName")]
     pub capacity_key: Option<String>,
     /// How much per unit of the capacity, or per device.
     #[field(proto = 2)]

@@ -23,7 +23,7 @@ pub struct DeviceRequest {
     #[field(proto = 3, list_type = atomic)]
     pub selectors: Vec<DeviceSelector>,
     /// ExactCount, for as many as count says, or All, for all devices that match.
-    #[field(proto = 4, known("ExactCount", "All"))]
+    #[field(proto = 4, known("ExactCount", "All"), go_type = "DeviceAllocationMode")]
     pub allocation_mode: String,
     /// How many devices are wanted with ExactCount; 1 when absent.
     #[field(proto = 5)]
@@ -56,7 +56,7 @@ pub struct DeviceSubRequest {
     #[field(proto = 3, list_type = atomic)]
     pub selectors: Vec<DeviceSelector>,
     /// ExactCount, for as many as count says, or All, for all devices that match.
-    #[field(proto = 4, known("ExactCount", "All"))]
+    #[field(proto = 4, known("ExactCount", "All"), go_type = "DeviceAllocationMode")]
     pub allocation_mode: String,
     /// How many devices are wanted with ExactCount; 1 when absent.
     #[field(proto = 5)]
@@ -73,7 +73,7 @@ pub struct DeviceSubRequest {
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct CapacityRequirements {
     /// Amounts by the name of the capacity.
-    #[field(proto = 1)]
+    #[field(proto = 1, go_type = "map[v1beta1.QualifiedName]resource.Quantity")]
     pub requests: BTreeMap<String, Quantity>,
 }
 
@@ -84,13 +84,18 @@ pub struct DeviceToleration {
     #[field(proto = 1)]
     pub key: String,
     /// Equal, which is the default, when the values must be equal, or Exists for any value.
-    #[field(proto = 2, default = "Equal", known("Exists", "Equal"))]
+    #[field(
+        proto = 2,
+        default = "Equal",
+        known("Exists", "Equal"),
+        go_type = "DeviceTolerationOperator"
+    )]
     pub operator: String,
     /// Value of the taint.
     #[field(proto = 3)]
     pub value: String,
     /// Effect of the taint; any when empty.
-    #[field(proto = 4, known("None", "NoSchedule", "NoExecute"))]
+    #[field(proto = 4, known("None", "NoSchedule", "NoExecute"), go_type = "DeviceTaintEffect")]
     pub effect: String,
     /// For how long the effect NoExecute is endured, in seconds; forever when absent.
     #[field(proto = 5)]

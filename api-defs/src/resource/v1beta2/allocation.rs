@@ -39,7 +39,7 @@ pub struct DeviceAllocationResult {
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct DeviceAllocationConfiguration {
     /// Whether the settings come from the class or from the claim: FromClass or FromClaim.
-    #[field(proto = 1, keep, known("FromClass", "FromClaim"))]
+    #[field(proto = 1, keep, known("FromClass", "FromClaim"), go_type = "AllocationConfigSource")]
     pub source: String,
     /// The requests whose devices are meant; all when empty.
     #[field(proto = 2, list_type = atomic)]
@@ -78,9 +78,9 @@ pub struct DeviceRequestAllocationResult {
     #[field(proto = 8, list_type = atomic)]
     pub binding_failure_conditions: Vec<String>,
     /// Tells apart several shares of one device.
-    #[field(name = "shareID", proto = 9)]
+    #[field(name = "shareID", proto = 9, go_type = "types.UID")]
     pub share_id: Option<String>,
     /// How much of the device is taken.
-    #[field(proto = 10)]
+    #[field(proto = 10, go_type = "map[v1beta2.QualifiedName]resource.Quantity")]
     pub consumed_capacity: BTreeMap<String, Quantity>,
 }

@@ -37,9 +37,9 @@ pub struct DeviceConstraint {
     #[field(proto = 1, list_type = atomic)]
     pub requests: Vec<String>,
     /// An attribute that all of the devices must have with the same value.
-    #[field(proto = 2)]
+    #[field(proto = 2, go_type = "FullyQualifiedName")]
     pub match_attribute: Option<String>,
     /// An attribute that all of the devices must have with different values.
-    #[field(proto = 3)]
+    #[field(proto = 3, go_type = "FullyQualifiedName")]
     pub distinct_attribute: Option<String>,
 }

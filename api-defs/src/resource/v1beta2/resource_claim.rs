@@ -60,7 +60,7 @@ pub struct ResourceClaimConsumerReference {
     #[field(proto = 4, keep)]
     pub name: String,
     /// UID of the object.
-    #[field(proto = 5, keep)]
+    #[field(proto = 5, keep, go_type = "types.UID")]
     pub uid: String,
 }
 

@@ -62,7 +62,7 @@ pub struct PodGroupSpec {
     #[field(proto = 4, list_type = map, list_map_keys("name"), patch_strategy(merge, retain_keys), patch_merge_key = "name")]
     pub resource_claims: Vec<PodGroupResourceClaim>,
     /// Whether single pods or only the whole group can be pushed out. An alpha feature that is switched off: dropped.
-    #[field(proto = 5, default = "Pod", known("Pod", "PodGroup"))]
+    #[field(proto = 5, default = "Pod", known("Pod", "PodGroup"), go_type = "DisruptionMode")]
     pub disruption_mode: Option<String>,
     /// The PriorityClass of the group. An alpha feature that is switched off: dropped.
     #[field(proto = 6)]

@@ -30,7 +30,7 @@ pub struct PriorityClass {
     pub description: String,
     /// Whether pods of the class push out less important ones: PreemptLowerPriority, which is the default, or Never.
     /// Cannot change.
-    #[field(proto = 5, known("PreemptLowerPriority", "Never"))]
+    #[field(proto = 5, known("PreemptLowerPriority", "Never"), go_type = "v1.PreemptionPolicy")]
     pub preemption_policy: Option<String>,
 }
 

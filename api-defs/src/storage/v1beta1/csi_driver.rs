@@ -32,7 +32,7 @@ pub struct CSIDriverSpec {
     pub pod_info_on_mount: Option<bool>,
     /// Kinds of volumes that the driver supports: Persistent, which is the default, and Ephemeral, written into a pod.
     /// Cannot change.
-    #[field(proto = 3, list_type = atomic)]
+    #[field(proto = 3, list_type = atomic, go_type = "[]VolumeLifecycleMode")]
     pub volume_lifecycle_modes: Vec<String>,
     /// Whether the scheduler looks at the CSIStorageCapacity objects of the driver before it places a pod whose volume
     /// is yet to be made.
@@ -40,7 +40,7 @@ pub struct CSIDriverSpec {
     pub storage_capacity: Option<bool>,
     /// Whether the owner and the permissions of a volume are changed for the group of a pod: ReadWriteOnceWithFSType,
     /// which is the default, File or None.
-    #[field(proto = 5)]
+    #[field(proto = 5, go_type = "FSGroupPolicy")]
     pub fs_group_policy: Option<String>,
     /// Tokens of the service account of the pod that the driver is given when it mounts a volume, at most one per
     /// audience.

@@ -25,7 +25,11 @@ pub struct StorageClass {
     pub parameters: BTreeMap<String, String>,
     /// What becomes of a volume that was made on demand when its claim is deleted: Delete, which is the default, or
     /// Retain. Cannot change.
-    #[field(proto = 4, known("Recycle", "Delete", "Retain"))]
+    #[field(
+        proto = 4,
+        known("Recycle", "Delete", "Retain"),
+        go_type = "v1.PersistentVolumeReclaimPolicy"
+    )]
     pub reclaim_policy: Option<String>,
     /// Options with which volumes are mounted. Not checked: a wrong one makes mounting fail.
     #[field(proto = 5, list_type = atomic)]
@@ -35,7 +39,7 @@ pub struct StorageClass {
     pub allow_volume_expansion: Option<bool>,
     /// When claims are bound and volumes made: Immediate, which is the default, or WaitForFirstConsumer, when a pod
     /// needs them and its node is known. Cannot change.
-    #[field(proto = 7)]
+    #[field(proto = 7, go_type = "VolumeBindingMode")]
     pub volume_binding_mode: Option<String>,
     /// Parts of the cluster in which volumes may be made, by labels of nodes; all when empty.
     #[field(proto = 8, list_type = atomic)]

@@ -47,6 +47,7 @@ const FIELD: Grammar = Grammar {
         "patch_merge_key",
         "moved_to",
         "discriminator",
+        "go_type",
     ],
     repeated: &[],
     instead: &[
@@ -119,6 +120,7 @@ pub(crate) struct FieldAttrs {
     pub(crate) patch_merge_key: Option<Spanned<String>>,
     pub(crate) moved_to: Option<Spanned<String>>,
     pub(crate) discriminator: Option<Span>,
+    pub(crate) go_type: Option<Spanned<String>>,
 }
 
 /// The constraints of a field, or of the elements in it, as written.
@@ -223,6 +225,7 @@ impl FieldAttrs {
                 "patch_merge_key" => field.patch_merge_key = entry.text("name", diagnostics),
                 "moved_to" => field.moved_to = entry.text("spec.newPlace", diagnostics),
                 "discriminator" => field.discriminator = entry.flag(diagnostics),
+                "go_type" => field.go_type = entry.text("PullPolicy", diagnostics),
                 _ => field.bounds.take(&entry, diagnostics),
             }
         }

@@ -166,6 +166,7 @@ fn field_facts(field: &FieldModel) -> TokenStream {
         default,
         rules,
         moved_to,
+        go_type,
         ..
     } = field;
     set("name", !name.is_empty(), name.to_token_stream());
@@ -186,6 +187,7 @@ fn field_facts(field: &FieldModel) -> TokenStream {
     set("granular", field.granular, quote!(true));
     set("patch", field.patch.is_some(), option(field.patch.as_ref().map(patch)));
     set("moved_to", moved_to.is_some(), option(moved_to.as_ref()));
+    set("go_type", !go_type.is_empty(), go_type.to_token_stream());
     quote! {
         ::planesmith_machinery::facts::FieldFacts {
             #facts

@@ -73,6 +73,8 @@ pub struct FieldModel {
     pub moved_to: Option<String>,
     /// Says which member of a union is set.
     pub discriminator: bool,
+    /// The name that Go gives to the type of the field; empty when it follows from the shape.
+    pub go_type: String,
 }
 
 /// When a field is left out of JSON.

@@ -417,7 +417,9 @@ impl<'a> Walk<'a> {
 
     #[cold]
     fn note_mismatch(&mut self, found: &str, wanted: &str, path: &Path<'_>) {
-        let wanted = wanted.trim_start_matches('*');
+        // Bytes are no elements of the declared type.
+        let declared = (wanted != "uint8").then(|| path.declared_type()).flatten();
+        let wanted = declared.as_deref().unwrap_or(wanted).trim_start_matches('*');
         self.mismatch.get_or_insert_with(|| type_error(found, wanted, path));
     }
 }

@@ -19,6 +19,27 @@ pub(crate) fn go_type(ty: &TypeFacts) -> String {
     }
 }
 
+/// The declared Go type of a field of `owner`, below `depth` lists and maps in it, with its package: `v1.PullPolicy`. `None`
+/// when the declaration ends before.
+pub(crate) fn declared(owner: &StructFacts, declared: &str, depth: usize) -> Option<String> {
+    let mut name = declared.trim_start_matches('*');
+    for _ in 0..depth {
+        let element = match name.strip_prefix("map[") {
+            Some(map) => map.split_once(']').map(|(_, element)| element),
+            None => name.strip_prefix("[]"),
+        };
+        name = element?.trim_start_matches('*');
+    }
+    let start = name.rfind(']').map_or(0, |end| end + 1);
+    let (outer, inner) = name.split_at(start);
+    let pointers = inner.len() - inner.trim_start_matches('*').len();
+    let (pointers, inner) = inner.split_at(pointers);
+    let is_of_package = !inner.contains('.') && inner.starts_with(|first: char| first.is_ascii_uppercase());
+    let package = if is_of_package { package(owner) } else { "" };
+    let dot = if is_of_package { "." } else { "" };
+    Some(format!("{outer}{pointers}{package}{dot}{inner}"))
+}
+
 /// The struct's name behind that of its package, which Go names after the API version.
 pub(crate) fn go_struct(facts: &StructFacts) -> String {
     format!("{}.{}", package(facts), facts.name)
@@ -41,8 +62,29 @@ fn is_version(text: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::go_struct;
+    use super::{declared, go_struct};
     use crate::facts::StructFacts;
+
+    #[test]
+    fn declared_types_have_the_package_of_their_struct() {
+        let owner = StructFacts {
+            module: "definitions::core::v1::container",
+            ..StructFacts::NONE
+        };
+        for (text, depth, expected) in [
+            ("PullPolicy", 0, Some("v1.PullPolicy")),
+            ("*Protocol", 0, Some("v1.Protocol")),
+            ("[]Capability", 0, Some("[]v1.Capability")),
+            ("[]Capability", 1, Some("v1.Capability")),
+            ("types.UID", 0, Some("types.UID")),
+            ("map[string]ExtraValue", 0, Some("map[string]v1.ExtraValue")),
+            ("map[string]ExtraValue", 1, Some("v1.ExtraValue")),
+            ("[]string", 1, Some("string")),
+            ("ResourceList", 1, None),
+        ] {
+            assert_eq!(declared(&owner, text, depth).as_deref(), expected, "{text} {depth}");
+        }
+    }
 
     #[test]
     fn types_are_named_after_the_version_of_their_module() {

@@ -1,6 +1,7 @@
 //! Where the reader is, as a chain on the stack: it costs nothing until an error wants words.
 
-use super::place::embedded;
+use super::go_type::declared;
+use super::place::{Place, embedded};
 use crate::facts::StructFacts;
 
 /// One step from the root of a document.
@@ -76,6 +77,26 @@ impl<'p> Path<'p> {
             text.push_str(name);
         }
         text
+    }
+
+    /// The Go type that is declared for the value here: that of the nearest field, or of the elements in it. `None` when the
+    /// type follows from the shape of the field.
+    pub(crate) fn declared_type(&self) -> Option<String> {
+        let mut depth = 0;
+        for path in std::iter::successors(Some(self), |path| path.parent) {
+            match path.step {
+                Step::Key(_) | Step::Index(_) => depth += 1,
+                Step::Field { owner, name } => {
+                    let field = Place::of(owner, name, 0)?.field;
+                    return match field.go_type {
+                        "" => None,
+                        text => declared(owner, text, depth),
+                    };
+                }
+                Step::Root => return None,
+            }
+        }
+        None
     }
 
     /// How Go's type errors say where they are: the struct that holds the nearest field, and the names of fields on

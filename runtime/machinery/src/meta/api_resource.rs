@@ -38,7 +38,7 @@ pub struct ApiResource {
     pub kind: String,
     /// What can be done with the resource: `get`, `list`, `watch` and so on. Optional only for its protobuf form,
     /// which is a message around the list.
-    #[field(keep, required, proto = 4)]
+    #[field(keep, required, proto = 4, go_type = "Verbs")]
     pub verbs: Option<Vec<String>>,
     /// Abbreviations.
     #[field(proto = 5, list_type = atomic)]

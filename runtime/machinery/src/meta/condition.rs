@@ -11,7 +11,7 @@ pub struct Condition {
     #[field(keep, proto = 1)]
     pub r#type: String,
     /// Whether it holds: `True`, `False` or `Unknown`.
-    #[field(keep, proto = 2)]
+    #[field(keep, proto = 2, go_type = "ConditionStatus")]
     pub status: String,
     /// The generation that the controller looked at; older than that of the object, the condition is out of date.
     #[field(proto = 3)]

@@ -9,7 +9,7 @@ pub struct FieldSelectorRequirement {
     #[field(keep, required, proto = 1)]
     pub key: String,
     /// How the field relates to the values: `In`, `NotIn`, `Exists` or `DoesNotExist`; there may be more some day.
-    #[field(keep, required, proto = 2)]
+    #[field(keep, required, proto = 2, go_type = "FieldSelectorOperator")]
     pub operator: String,
     /// The values: at least one for `In` and `NotIn`, none for `Exists` and `DoesNotExist`.
     #[field(proto = 3, list_type = atomic)]

@@ -23,7 +23,7 @@ pub struct LabelSelectorRequirement {
     #[field(keep, required, proto = 1)]
     pub key: String,
     /// How the label relates to the values: `In`, `NotIn`, `Exists` or `DoesNotExist`.
-    #[field(keep, required, proto = 2)]
+    #[field(keep, required, proto = 2, go_type = "LabelSelectorOperator")]
     pub operator: String,
     /// The values: at least one for `In` and `NotIn`, none for the others.
     #[field(proto = 3, list_type = atomic)]

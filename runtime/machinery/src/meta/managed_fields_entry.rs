@@ -11,7 +11,7 @@ pub struct ManagedFieldsEntry {
     #[field(proto = 1)]
     pub manager: String,
     /// The way: `Apply` or `Update`.
-    #[field(proto = 2)]
+    #[field(proto = 2, go_type = "ManagedFieldsOperationType")]
     pub operation: String,
     /// The version in which the fields are named.
     #[field(proto = 3)]

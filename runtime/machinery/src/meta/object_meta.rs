@@ -25,7 +25,7 @@ pub struct ObjectMeta {
     pub self_link: String,
     /// Identity of the object across time and space: set by the server on creation, never used twice. An object that
     /// is deleted and created anew under the same name has another one.
-    #[field(proto = 5)]
+    #[field(proto = 5, go_type = "types.UID")]
     pub uid: String,
     /// Version of the object in the store, to detect changes and to guard updates. Clients treat it as opaque and
     /// give it back unchanged.

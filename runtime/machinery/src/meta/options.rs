@@ -16,7 +16,7 @@ pub struct DeleteOptions {
     #[field(proto = 3)]
     pub orphan_dependents: Option<bool>,
     /// What happens to dependents: `Orphan`, `Background` or `Foreground`; absent means the default of the kind.
-    #[field(proto = 4)]
+    #[field(proto = 4, go_type = "DeletionPropagation")]
     pub propagation_policy: Option<String>,
     /// `All` when nothing shall be stored.
     #[field(proto = 5, list_type = atomic)]
@@ -30,7 +30,7 @@ pub struct DeleteOptions {
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct Preconditions {
     /// The UID that the object must have.
-    #[field(proto = 1)]
+    #[field(proto = 1, go_type = "types.UID")]
     pub uid: Option<String>,
     /// The version that the object must have.
     #[field(proto = 2)]
@@ -114,7 +114,7 @@ pub struct ListOptions {
     #[field(proto = 4)]
     pub resource_version: String,
     /// How the version is meant for a list: `Exact` or `NotOlderThan`.
-    #[field(proto = 10)]
+    #[field(proto = 10, go_type = "ResourceVersionMatch")]
     pub resource_version_match: String,
     /// Seconds after which the request ends, whatever happens.
     #[field(proto = 5)]

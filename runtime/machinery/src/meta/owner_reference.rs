@@ -16,7 +16,7 @@ pub struct OwnerReference {
     #[field(keep, required, proto = 3)]
     pub name: String,
     /// UID of the owner.
-    #[field(keep, required, proto = 4)]
+    #[field(keep, required, proto = 4, go_type = "types.UID")]
     pub uid: String,
     /// Whether the owner is the managing controller.
     #[field(proto = 6)]

@@ -18,7 +18,7 @@ pub struct Status {
     #[field(proto = 3)]
     pub message: String,
     /// Why it happened, for programs; empty when there is no name for it.
-    #[field(proto = 4)]
+    #[field(proto = 4, go_type = "StatusReason")]
     pub reason: String,
     /// What it is about.
     #[field(proto = 5)]
@@ -41,7 +41,7 @@ pub struct StatusDetails {
     #[field(proto = 3)]
     pub kind: String,
     /// UID of the object, when there is a single one.
-    #[field(proto = 6)]
+    #[field(proto = 6, go_type = "types.UID")]
     pub uid: String,
     /// Single problems behind the failure.
     #[field(proto = 4, list_type = atomic)]
@@ -55,7 +55,7 @@ pub struct StatusDetails {
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct StatusCause {
     /// What kind of problem, for programs.
-    #[field(proto = 1)]
+    #[field(proto = 1, go_type = "CauseType")]
     pub reason: String,
     /// The problem, for people.
     #[field(proto = 2)]

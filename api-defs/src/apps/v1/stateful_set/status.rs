@@ -46,10 +46,10 @@ pub struct StatefulSetStatus {
 pub struct StatefulSetCondition {
     /// Which aspect of the stateful set this is about. Kubernetes itself reports none; the field is for other
     /// controllers.
-    #[field(name = "type", proto = 1, keep)]
+    #[field(name = "type", proto = 1, keep, go_type = "StatefulSetConditionType")]
     pub type_: String,
     /// Whether it holds: True, False or Unknown.
-    #[field(proto = 2, keep)]
+    #[field(proto = 2, keep, go_type = "v1.ConditionStatus")]
     pub status: String,
     /// When the status last changed.
     #[field(proto = 3)]

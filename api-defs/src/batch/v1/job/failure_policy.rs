@@ -32,7 +32,12 @@ pub struct PodFailurePolicy {
 pub struct PodFailurePolicyRule {
     /// What is done: FailJob stops all pods and lets the job fail; FailIndex lets the index of the pod fail, which needs
     /// backoffLimitPerIndex; Ignore makes a new pod and does not count the failure; Count counts it.
-    #[field(proto = 1, keep, known("FailJob", "FailIndex", "Ignore", "Count"))]
+    #[field(
+        proto = 1,
+        keep,
+        known("FailJob", "FailIndex", "Ignore", "Count"),
+        go_type = "PodFailurePolicyAction"
+    )]
     pub action: String,
     /// Exit codes of containers that the rule is for.
     #[field(proto = 2)]
@@ -49,7 +54,12 @@ pub struct PodFailurePolicyOnExitCodesRequirement {
     #[field(proto = 1)]
     pub container_name: Option<String>,
     /// In: the exit code of a failed container is among the values; NotIn: it is not among them, and not 0.
-    #[field(proto = 2, keep, known("In", "NotIn"))]
+    #[field(
+        proto = 2,
+        keep,
+        known("In", "NotIn"),
+        go_type = "PodFailurePolicyOnExitCodesOperator"
+    )]
     pub operator: String,
     /// The exit codes, in order, each once; 1 to 255 of them. 0 cannot stand with In.
     #[field(proto = 3, keep, list_type = set)]
@@ -60,10 +70,10 @@ pub struct PodFailurePolicyOnExitCodesRequirement {
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct PodFailurePolicyOnPodConditionsPattern {
     /// Type of the pod condition that has to be there, such as DisruptionTarget.
-    #[field(name = "type", proto = 1, keep)]
+    #[field(name = "type", proto = 1, keep, go_type = "v1.PodConditionType")]
     pub type_: String,
     /// The condition's status; True when not given.
-    #[field(proto = 2, keep, optional)]
+    #[field(proto = 2, keep, optional, go_type = "v1.ConditionStatus")]
     pub status: String,
 }
 

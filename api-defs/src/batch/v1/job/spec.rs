@@ -57,14 +57,14 @@ pub struct JobSpec {
     pub ttl_seconds_after_finished: Option<i32>,
     /// NonIndexed, the default: pods are alike, and as many must succeed as completions says. Indexed: each has an index
     /// from 0, and for each index one must succeed. Cannot change.
-    #[field(proto = 9, known("NonIndexed", "Indexed"))]
+    #[field(proto = 9, known("NonIndexed", "Indexed"), go_type = "CompletionMode")]
     pub completion_mode: Option<String>,
     /// Keeps pods from being made; those that run are removed, and the time to the deadline starts anew afterwards.
     #[field(proto = 10)]
     pub suspend: Option<bool>,
     /// When a pod that is on its way out gets a successor: TerminatingOrFailed, the default, at once; Failed, the default
     /// and only choice with a podFailurePolicy, when it has come to its end.
-    #[field(proto = 14, known("TerminatingOrFailed", "Failed"))]
+    #[field(proto = 14, known("TerminatingOrFailed", "Failed"), go_type = "PodReplacementPolicy")]
     pub pod_replacement_policy: Option<String>,
     /// The controller that runs the job, as example.com/name; the built-in one when absent. Cannot change.
     #[field(proto = 15)]

@@ -46,10 +46,10 @@ pub struct JobStatus {
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct JobCondition {
     /// Which: Complete, Failed, FailureTarget, SuccessCriteriaMet or Suspended.
-    #[field(name = "type", proto = 1, keep)]
+    #[field(name = "type", proto = 1, keep, go_type = "JobConditionType")]
     pub type_: String,
     /// Whether it holds: True, False or Unknown.
-    #[field(proto = 2, keep)]
+    #[field(proto = 2, keep, go_type = "v1.ConditionStatus")]
     pub status: String,
     /// When the condition was last looked at.
     #[field(proto = 3)]
@@ -70,10 +70,10 @@ pub struct JobCondition {
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct UncountedTerminatedPods {
     /// UIDs of pods that succeeded.
-    #[field(proto = 1, list_type = set)]
+    #[field(proto = 1, list_type = set, go_type = "[]types.UID")]
     pub succeeded: Vec<String>,
     /// UIDs of pods that failed.
-    #[field(proto = 2, list_type = set)]
+    #[field(proto = 2, list_type = set, go_type = "[]types.UID")]
     pub failed: Vec<String>,
 }
 

@@ -54,7 +54,7 @@ pub struct EphemeralContainerCommon {
     #[field(proto = 23, list_type = atomic)]
     pub resize_policy: Vec<ContainerResizePolicy>,
     /// Has the form that containers have, but cannot be given for an ephemeral one.
-    #[field(proto = 24)]
+    #[field(proto = 24, go_type = "ContainerRestartPolicy")]
     pub restart_policy: Option<String>,
     /// Has the form that containers have, but cannot be given for an ephemeral one.
     #[field(proto = 25, list_type = atomic)]
@@ -83,11 +83,15 @@ pub struct EphemeralContainerCommon {
     pub termination_message_path: String,
     /// Where the message of its end comes from: File, or FallbackToLogsOnError to take the end of the log when the file
     /// is empty and the container failed. File by default.
-    #[field(proto = 20, known("File", "FallbackToLogsOnError"))]
+    #[field(
+        proto = 20,
+        known("File", "FallbackToLogsOnError"),
+        go_type = "TerminationMessagePolicy"
+    )]
     pub termination_message_policy: String,
     /// When the image is fetched: Always, Never or IfNotPresent. By default Always for the tag latest, else
     /// IfNotPresent.
-    #[field(proto = 14, known("Always", "Never", "IfNotPresent"))]
+    #[field(proto = 14, known("Always", "Never", "IfNotPresent"), go_type = "PullPolicy")]
     pub image_pull_policy: String,
     /// Security settings; they come before those of the pod.
     #[field(proto = 15)]

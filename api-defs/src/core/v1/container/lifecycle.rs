@@ -82,7 +82,8 @@ pub struct Lifecycle {
             "SIGRTMAX-2",
             "SIGRTMAX-1",
             "SIGRTMAX"
-        )
+        ),
+        go_type = "Signal"
     )]
     pub stop_signal: Option<String>,
 }

@@ -68,7 +68,7 @@ pub struct HTTPGetAction {
     #[field(proto = 3)]
     pub host: String,
     /// HTTP or HTTPS; HTTP by default.
-    #[field(proto = 4, known("HTTP", "HTTPS"))]
+    #[field(proto = 4, known("HTTP", "HTTPS"), go_type = "URIScheme")]
     pub scheme: String,
     /// Headers of the request; can be repeated.
     #[field(proto = 5, list_type = atomic)]

@@ -42,7 +42,7 @@ pub struct SecurityContext {
     pub allow_privilege_escalation: Option<bool>,
     /// How /proc is mounted: Default hides parts of it, Unmasked does not and needs users of the pod's own. Not on
     /// Windows.
-    #[field(proto = 9, known("Default", "Unmasked"))]
+    #[field(proto = 9, known("Default", "Unmasked"), go_type = "ProcMountType")]
     pub proc_mount: Option<String>,
     /// Which system calls the container may make. Not on Windows.
     #[field(proto = 11)]
@@ -56,10 +56,10 @@ pub struct SecurityContext {
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct Capabilities {
     /// Capabilities that the container gets besides those that its runtime gives to all.
-    #[field(proto = 1, list_type = atomic)]
+    #[field(proto = 1, list_type = atomic, go_type = "[]Capability")]
     pub add: Vec<String>,
     /// Those that are taken away.
-    #[field(proto = 2, list_type = atomic)]
+    #[field(proto = 2, list_type = atomic, go_type = "[]Capability")]
     pub drop: Vec<String>,
 }
 
@@ -102,7 +102,13 @@ pub struct WindowsSecurityContextOptions {
 #[schema(union)]
 pub struct SeccompProfile {
     /// Localhost for a file on the node, RuntimeDefault for what the runtime allows, Unconfined for all.
-    #[field(proto = 1, keep, discriminator, known("Unconfined", "RuntimeDefault", "Localhost"))]
+    #[field(
+        proto = 1,
+        keep,
+        discriminator,
+        known("Unconfined", "RuntimeDefault", "Localhost"),
+        go_type = "SeccompProfileType"
+    )]
     pub type_: String,
     /// Path of the file, below the kubelet's folder of profiles. Only and always for Localhost.
     #[field(proto = 2)]
@@ -114,7 +120,13 @@ pub struct SeccompProfile {
 #[schema(union)]
 pub struct AppArmorProfile {
     /// Localhost for a profile loaded on the node, RuntimeDefault for that of the runtime, Unconfined for none.
-    #[field(proto = 1, keep, discriminator, known("Unconfined", "RuntimeDefault", "Localhost"))]
+    #[field(
+        proto = 1,
+        keep,
+        discriminator,
+        known("Unconfined", "RuntimeDefault", "Localhost"),
+        go_type = "AppArmorProfileType"
+    )]
     pub type_: String,
     /// Name of the loaded profile. Only and always for Localhost.
     #[field(proto = 2)]

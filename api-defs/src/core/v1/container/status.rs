@@ -36,7 +36,7 @@ pub struct ContainerStatus {
     #[field(proto = 9)]
     pub started: Option<bool>,
     /// What the node has set aside for it.
-    #[field(proto = 10)]
+    #[field(proto = 10, go_type = "ResourceList")]
     pub allocated_resources: ResourceList,
     /// Limits and requests that are in force for the container now.
     #[field(proto = 11)]
@@ -119,7 +119,8 @@ pub struct ContainerStatus {
             "SIGRTMAX-2",
             "SIGRTMAX-1",
             "SIGRTMAX"
-        )
+        ),
+        go_type = "Signal"
     )]
     pub stop_signal: Option<String>,
 }
@@ -196,7 +197,7 @@ pub struct VolumeMountStatus {
     #[field(proto = 3)]
     pub read_only: bool,
     /// Whether what is mounted below can only be read as well: Disabled or Enabled.
-    #[field(proto = 4)]
+    #[field(proto = 4, go_type = "RecursiveReadOnlyMode")]
     pub recursive_read_only: Option<String>,
     /// Further facts about the volume.
     #[field(proto = 5)]
@@ -245,7 +246,7 @@ pub struct LinuxContainerUser {
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct ResourceStatus {
     /// Name of the resource, or claim:CLAIM/REQUEST.
-    #[field(proto = 1, keep)]
+    #[field(proto = 1, keep, go_type = "ResourceName")]
     pub name: String,
     /// The devices that the container has of this resource, and how they fare.
     #[field(proto = 2, list_type = map, list_map_keys("resourceID"))]
@@ -256,10 +257,10 @@ pub struct ResourceStatus {
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct ResourceHealth {
     /// ID of the device, unique for its resource.
-    #[field(name = "resourceID", proto = 1, keep)]
+    #[field(name = "resourceID", proto = 1, keep, go_type = "ResourceID")]
     pub resource_id: String,
     /// Healthy, Unhealthy, or Unknown while nobody has reported; a pod is not ended because of it.
-    #[field(proto = 2)]
+    #[field(proto = 2, go_type = "ResourceHealthStatus")]
     pub health: String,
     /// Explanation of the health for people to read.
     #[field(proto = 6)]

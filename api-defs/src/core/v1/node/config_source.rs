@@ -22,7 +22,7 @@ pub struct ConfigMapNodeConfigSource {
     #[field(proto = 2, keep)]
     pub name: String,
     /// UID of the ConfigMap; in the status only.
-    #[field(proto = 3)]
+    #[field(proto = 3, go_type = "types.UID")]
     pub uid: String,
     /// Version of the ConfigMap; in the status only.
     #[field(proto = 4)]

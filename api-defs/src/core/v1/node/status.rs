@@ -14,13 +14,13 @@ use crate::core::v1::resource_list::check_amount;
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct NodeStatus {
     /// What the machine has in total.
-    #[field(proto = 1)]
+    #[field(proto = 1, go_type = "ResourceList")]
     pub capacity: ResourceList,
     /// What of it pods can use; the capacity when not given.
-    #[field(proto = 2)]
+    #[field(proto = 2, go_type = "ResourceList")]
     pub allocatable: ResourceList,
     /// No longer used; see conditions.
-    #[field(proto = 3, known("Pending", "Running", "Terminated"))]
+    #[field(proto = 3, known("Pending", "Running", "Terminated"), go_type = "NodePhase")]
     pub phase: String,
     /// Aspects of the node's health, above all Ready.
     #[field(proto = 4, list_type = map, list_map_keys("type"), patch_strategy(merge), patch_merge_key = "type")]
@@ -39,7 +39,7 @@ pub struct NodeStatus {
     #[field(proto = 8, list_type = atomic)]
     pub images: Vec<ContainerImage>,
     /// Attachable volumes that are in use on the node.
-    #[field(proto = 9, list_type = atomic)]
+    #[field(proto = 9, list_type = atomic, go_type = "[]UniqueVolumeName")]
     pub volumes_in_use: Vec<String>,
     /// Volumes that are attached to the node.
     #[field(proto = 10, list_type = atomic)]
@@ -62,10 +62,10 @@ pub struct NodeStatus {
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct NodeCondition {
     /// Which aspect, such as Ready or MemoryPressure.
-    #[field(name = "type", proto = 1, keep)]
+    #[field(name = "type", proto = 1, keep, go_type = "NodeConditionType")]
     pub type_: String,
     /// Whether it holds: True, False or Unknown.
-    #[field(proto = 2, keep)]
+    #[field(proto = 2, keep, go_type = "ConditionStatus")]
     pub status: String,
     /// When the kubelet last reported it.
     #[field(proto = 3)]
@@ -85,7 +85,7 @@ pub struct NodeCondition {
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct NodeAddress {
     /// Hostname, InternalIP, ExternalIP, InternalDNS or ExternalDNS.
-    #[field(name = "type", proto = 1, keep)]
+    #[field(name = "type", proto = 1, keep, go_type = "NodeAddressType")]
     pub type_: String,
     /// The address.
     #[field(proto = 2, keep)]
@@ -123,7 +123,7 @@ pub struct ContainerImage {
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct AttachedVolume {
     /// Name of the volume, unique in the cluster.
-    #[field(proto = 1, keep)]
+    #[field(proto = 1, keep, go_type = "UniqueVolumeName")]
     pub name: String,
     /// Where the machine sees it.
     #[field(proto = 2, keep)]

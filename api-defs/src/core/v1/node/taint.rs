@@ -21,7 +21,12 @@ pub struct Taint {
     pub value: String,
     /// What happens to pods without a toleration: NoSchedule keeps new ones away, PreferNoSchedule does so when there is
     /// another place, NoExecute also evicts running ones.
-    #[field(proto = 3, keep, known("NoSchedule", "PreferNoSchedule", "NoExecute"))]
+    #[field(
+        proto = 3,
+        keep,
+        known("NoSchedule", "PreferNoSchedule", "NoExecute"),
+        go_type = "TaintEffect"
+    )]
     pub effect: String,
     /// When the taint was added; from then on the grace time of tolerations counts.
     #[field(proto = 4)]

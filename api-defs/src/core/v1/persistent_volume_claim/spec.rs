@@ -12,7 +12,7 @@ use crate::core::v1::TypedObjectReference;
 pub struct PersistentVolumeClaimSpec {
     /// How the storage is to be mounted: ReadWriteOnce by one node, ReadOnlyMany or ReadWriteMany by many,
     /// ReadWriteOncePod by a single pod.
-    #[field(proto = 1, list_type = atomic, known("ReadWriteOnce", "ReadOnlyMany", "ReadWriteMany", "ReadWriteOncePod"))]
+    #[field(proto = 1, list_type = atomic, known("ReadWriteOnce", "ReadOnlyMany", "ReadWriteMany", "ReadWriteOncePod"), go_type = "[]PersistentVolumeAccessMode")]
     pub access_modes: Vec<String>,
     /// Labels that the volume must have.
     #[field(proto = 4)]
@@ -27,7 +27,7 @@ pub struct PersistentVolumeClaimSpec {
     #[field(proto = 5)]
     pub storage_class_name: Option<String>,
     /// Filesystem, which is the default, or Block, for a raw device.
-    #[field(proto = 6, known("Block", "Filesystem"))]
+    #[field(proto = 6, known("Block", "Filesystem"), go_type = "PersistentVolumeMode")]
     pub volume_mode: Option<String>,
     /// What the volume starts with: a snapshot or another claim of the namespace. dataSourceRef says the same and more;
     /// when only one is given the other is filled in.
@@ -47,9 +47,9 @@ pub struct PersistentVolumeClaimSpec {
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct VolumeResourceRequirements {
     /// The most that is acceptable.
-    #[field(proto = 1)]
+    #[field(proto = 1, go_type = "ResourceList")]
     pub limits: ResourceList,
     /// The least that is needed, under the key storage.
-    #[field(proto = 2)]
+    #[field(proto = 2, go_type = "ResourceList")]
     pub requests: ResourceList,
 }

@@ -11,19 +11,19 @@ use crate::core::v1::ResourceList;
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct PersistentVolumeClaimStatus {
     /// Pending, Bound, or Lost when the volume that it was bound to is gone.
-    #[field(proto = 1, known("Pending", "Bound", "Lost"))]
+    #[field(proto = 1, known("Pending", "Bound", "Lost"), go_type = "PersistentVolumeClaimPhase")]
     pub phase: String,
     /// How the volume can be mounted.
-    #[field(proto = 2, list_type = atomic, known("ReadWriteOnce", "ReadOnlyMany", "ReadWriteMany", "ReadWriteOncePod"))]
+    #[field(proto = 2, list_type = atomic, known("ReadWriteOnce", "ReadOnlyMany", "ReadWriteMany", "ReadWriteOncePod"), go_type = "[]PersistentVolumeAccessMode")]
     pub access_modes: Vec<String>,
     /// How much the volume holds.
-    #[field(proto = 3)]
+    #[field(proto = 3, go_type = "ResourceList")]
     pub capacity: ResourceList,
     /// What is being done with the volume, such as Resizing.
     #[field(proto = 4, list_type = map, list_map_keys("type"), patch_strategy(merge), patch_merge_key = "type")]
     pub conditions: Vec<PersistentVolumeClaimCondition>,
     /// How much is set aside for the claim while it grows; quotas count the larger of this and the request.
-    #[field(proto = 5)]
+    #[field(proto = 5, go_type = "ResourceList")]
     pub allocated_resources: ResourceList,
     /// How far growing is, by resource.
     #[field(
@@ -35,7 +35,8 @@ pub struct PersistentVolumeClaimStatus {
             "NodeResizePending",
             "NodeResizeInProgress",
             "NodeResizeInfeasible"
-        )
+        ),
+        go_type = "map[v1.ResourceName]ClaimResourceStatus"
     )]
     pub allocated_resource_statuses: BTreeMap<String, String>,
     /// The VolumeAttributesClass whose settings the volume has now.
@@ -50,10 +51,10 @@ pub struct PersistentVolumeClaimStatus {
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct PersistentVolumeClaimCondition {
     /// What it is, such as Resizing or FileSystemResizePending.
-    #[field(proto = 1, keep)]
+    #[field(proto = 1, keep, go_type = "PersistentVolumeClaimConditionType")]
     pub type_: String,
     /// Whether it holds: True, False or Unknown.
-    #[field(proto = 2, keep)]
+    #[field(proto = 2, keep, go_type = "ConditionStatus")]
     pub status: String,
     /// When it was last looked at.
     #[field(proto = 3)]
@@ -76,6 +77,11 @@ pub struct ModifyVolumeStatus {
     #[field(proto = 1)]
     pub target_volume_attributes_class_name: String,
     /// Pending when the class does not exist yet, InProgress, or Infeasible when the driver refused.
-    #[field(proto = 2, keep, known("Pending", "InProgress", "Infeasible"))]
+    #[field(
+        proto = 2,
+        keep,
+        known("Pending", "InProgress", "Infeasible"),
+        go_type = "PersistentVolumeClaimModifyVolumeStatus"
+    )]
     pub status: String,
 }

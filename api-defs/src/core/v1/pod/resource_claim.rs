@@ -128,7 +128,7 @@ pub struct NodeAllocatableResourceClaimStatus {
     #[field(proto = 2, list_type = set)]
     pub containers: Vec<String>,
     /// How much of each of the node's resources the claim takes.
-    #[field(proto = 3, keep)]
+    #[field(proto = 3, keep, go_type = "map[v1.ResourceName]resource.Quantity")]
     pub resources: BTreeMap<String, Quantity>,
 }
 

@@ -34,7 +34,7 @@ pub struct PodSecurityContext {
     pub supplemental_groups: Vec<i64>,
     /// Where further groups come from: Merge adds those that the image gives the user, Strict does not. Merge by
     /// default. Not on Windows.
-    #[field(proto = 12, known("Merge", "Strict"))]
+    #[field(proto = 12, known("Merge", "Strict"), go_type = "SupplementalGroupsPolicy")]
     pub supplemental_groups_policy: Option<String>,
     /// Group, by number, that owns files of volumes which can have an owner, and that containers belong to. Not on
     /// Windows.
@@ -45,7 +45,7 @@ pub struct PodSecurityContext {
     pub sysctls: Vec<Sysctl>,
     /// When owners and permissions of a volume's files are changed: OnRootMismatch, or Always, which is the default.
     /// Not on Windows.
-    #[field(proto = 9, known("OnRootMismatch", "Always"))]
+    #[field(proto = 9, known("OnRootMismatch", "Always"), go_type = "PodFSGroupChangePolicy")]
     pub fs_group_change_policy: Option<String>,
     /// Which system calls containers may make. Not on Windows.
     #[field(proto = 10)]
@@ -55,7 +55,7 @@ pub struct PodSecurityContext {
     pub app_armor_profile: Option<AppArmorProfile>,
     /// How files of volumes get their SELinux label: MountOption at once on mounting, Recursive file by file. Not on
     /// Windows.
-    #[field(proto = 13)]
+    #[field(proto = 13, go_type = "PodSELinuxChangePolicy")]
     pub se_linux_change_policy: Option<String>,
 }
 

@@ -29,7 +29,7 @@ pub struct PodSpec {
     #[field(proto = 34, list_type = map, list_map_keys("name"), patch_strategy(merge), patch_merge_key = "name")]
     pub ephemeral_containers: Vec<EphemeralContainer>,
     /// When containers are started again: Always, OnFailure or Never. Always by default.
-    #[field(proto = 3, known("Always", "OnFailure", "Never"))]
+    #[field(proto = 3, known("Always", "OnFailure", "Never"), go_type = "RestartPolicy")]
     pub restart_policy: String,
     /// How long the pod may take to end, in seconds, from the signal to end until it is killed. 30 by default; 0 kills
     /// at once.
@@ -40,7 +40,11 @@ pub struct PodSpec {
     pub active_deadline_seconds: Option<i64>,
     /// How names are resolved: ClusterFirst, ClusterFirstWithHostNet in the node's network, Default as the node does,
     /// None as dnsConfig says. ClusterFirst by default.
-    #[field(proto = 6, known("ClusterFirstWithHostNet", "ClusterFirst", "Default", "None"))]
+    #[field(
+        proto = 6,
+        known("ClusterFirstWithHostNet", "ClusterFirst", "Default", "None"),
+        go_type = "DNSPolicy"
+    )]
     pub dns_policy: String,
     /// Labels that the node must have.
     #[field(proto = 7, atomic)]
@@ -114,10 +118,10 @@ pub struct PodSpec {
     pub enable_service_links: Option<bool>,
     /// Whether the pod may push less important ones off a node: PreemptLowerPriority or Never. PreemptLowerPriority by
     /// default.
-    #[field(proto = 31, known("PreemptLowerPriority", "Never"))]
+    #[field(proto = 31, known("PreemptLowerPriority", "Never"), go_type = "PreemptionPolicy")]
     pub preemption_policy: Option<String>,
     /// What running the pod takes besides its containers; set from the RuntimeClass.
-    #[field(proto = 32)]
+    #[field(proto = 32, go_type = "ResourceList")]
     pub overhead: ResourceList,
     /// How pods are spread over zones, nodes and the like; all constraints must hold.
     #[field(proto = 33, list_type = map, list_map_keys("topologyKey", "whenUnsatisfiable"), patch_strategy(merge), patch_merge_key = "topologyKey")]
@@ -153,7 +157,7 @@ pub struct PodSpec {
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct PodOS {
     /// Operating system that the containers are made for: linux or windows.
-    #[field(proto = 1, keep)]
+    #[field(proto = 1, keep, go_type = "OSName")]
     pub name: String,
 }
 
@@ -161,7 +165,7 @@ pub struct PodOS {
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct PodReadinessGate {
     /// Type of a condition of the pod that has to be True before the pod counts as ready.
-    #[field(proto = 1, keep)]
+    #[field(proto = 1, keep, go_type = "PodConditionType")]
     pub condition_type: String,
 }
 

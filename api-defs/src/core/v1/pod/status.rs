@@ -17,7 +17,11 @@ pub struct PodStatus {
     #[field(proto = 17)]
     pub observed_generation: i64,
     /// How far the pod is: Pending, Running, Succeeded, Failed or Unknown.
-    #[field(proto = 1, known("Pending", "Running", "Succeeded", "Failed", "Unknown"))]
+    #[field(
+        proto = 1,
+        known("Pending", "Running", "Succeeded", "Failed", "Unknown"),
+        go_type = "PodPhase"
+    )]
     pub phase: String,
     /// Whether it is scheduled, initialized, ready and so on.
     #[field(proto = 2, list_type = map, list_map_keys("type"), patch_strategy(merge), patch_merge_key = "type")]
@@ -54,13 +58,13 @@ pub struct PodStatus {
     pub container_statuses: Vec<ContainerStatus>,
     /// How sure the pod can be of its resources: Guaranteed, Burstable or BestEffort. Follows from the spec on
     /// creation.
-    #[field(proto = 9, known("Guaranteed", "Burstable", "BestEffort"))]
+    #[field(proto = 9, known("Guaranteed", "Burstable", "BestEffort"), go_type = "PodQOSClass")]
     pub qos_class: String,
     /// What became of the ephemeral containers.
     #[field(proto = 13, list_type = atomic)]
     pub ephemeral_container_statuses: Vec<ContainerStatus>,
     /// How far a change of resources is. Deprecated: the conditions PodResizePending and PodResizeInProgress tell it.
-    #[field(proto = 14)]
+    #[field(proto = 14, go_type = "PodResizeStatus")]
     pub resize: String,
     /// What became of the claims to devices.
     #[field(proto = 15, list_type = map, list_map_keys("name"), patch_strategy(merge, retain_keys), patch_merge_key = "name")]
@@ -69,7 +73,7 @@ pub struct PodStatus {
     #[field(proto = 18)]
     pub extended_resource_claim_status: Option<PodExtendedResourceClaimStatus>,
     /// What the node has set aside for the pod as a whole.
-    #[field(proto = 19)]
+    #[field(proto = 19, go_type = "ResourceList")]
     pub allocated_resources: ResourceList,
     /// What the pod has been given as a whole.
     #[field(proto = 20)]
@@ -83,13 +87,13 @@ pub struct PodStatus {
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct PodCondition {
     /// Which aspect: PodScheduled, Initialized, ContainersReady, Ready, or one of somebody's own.
-    #[field(proto = 1, keep)]
+    #[field(proto = 1, keep, go_type = "PodConditionType")]
     pub type_: String,
     /// Generation of the pod when this was set.
     #[field(proto = 7)]
     pub observed_generation: i64,
     /// Whether it holds: True, False or Unknown.
-    #[field(proto = 2, keep)]
+    #[field(proto = 2, keep, go_type = "ConditionStatus")]
     pub status: String,
     /// When this was last looked at.
     #[field(proto = 3)]

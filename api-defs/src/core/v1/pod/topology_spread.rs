@@ -19,7 +19,12 @@ pub struct TopologySpreadConstraint {
     #[field(proto = 2, keep)]
     pub topology_key: String,
     /// What happens when no place keeps to it: DoNotSchedule lets the pod wait, ScheduleAnyway takes the best one.
-    #[field(proto = 3, keep, known("DoNotSchedule", "ScheduleAnyway"))]
+    #[field(
+        proto = 3,
+        keep,
+        known("DoNotSchedule", "ScheduleAnyway"),
+        go_type = "UnsatisfiableConstraintAction"
+    )]
     pub when_unsatisfiable: String,
     /// The labels of the pods that are counted.
     #[field(proto = 4)]
@@ -29,11 +34,11 @@ pub struct TopologySpreadConstraint {
     pub min_domains: Option<i32>,
     /// Whether nodes that the pod's nodeSelector and affinity rule out are counted: Honor leaves them out, Ignore
     /// counts all. Honor by default.
-    #[field(proto = 6, known("Ignore", "Honor"))]
+    #[field(proto = 6, known("Ignore", "Honor"), go_type = "NodeInclusionPolicy")]
     pub node_affinity_policy: Option<String>,
     /// Whether marks of nodes are looked at: Honor counts only nodes without them or whose marks the pod tolerates,
     /// Ignore counts all. Ignore by default.
-    #[field(proto = 7, known("Ignore", "Honor"))]
+    #[field(proto = 7, known("Ignore", "Honor"), go_type = "NodeInclusionPolicy")]
     pub node_taints_policy: Option<String>,
     /// Labels in which counted pods must agree with this one. Written into labelSelector when the pod is made.
     #[field(proto = 8, list_type = atomic)]

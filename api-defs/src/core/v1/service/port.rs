@@ -13,7 +13,7 @@ pub struct ServicePort {
     #[field(proto = 1)]
     pub name: String,
     /// The protocol: TCP (the default), UDP or SCTP.
-    #[field(proto = 2, default = "TCP", known("TCP", "UDP", "SCTP"))]
+    #[field(proto = 2, default = "TCP", known("TCP", "UDP", "SCTP"), go_type = "Protocol")]
     pub protocol: String,
     /// What is spoken over the protocol, as a hint for load balancers and meshes: an IANA service name, kubernetes.io/h2c,
     /// kubernetes.io/ws, kubernetes.io/wss, or a name with a prefix of one's own.

@@ -33,14 +33,15 @@ pub struct ServiceSpec {
     #[field(
         name = "type",
         proto = 4,
-        known("ClusterIP", "NodePort", "LoadBalancer", "ExternalName")
+        known("ClusterIP", "NodePort", "LoadBalancer", "ExternalName"),
+        go_type = "ServiceType"
     )]
     pub type_: String,
     /// Addresses of nodes at which traffic for the service arrives besides. Whoever runs the cluster brings it there.
     #[field(name = "externalIPs", proto = 5, list_type = atomic)]
     pub external_ips: Vec<String>,
     /// Whether connections of one client go to one pod: ClientIP says so, None is the default.
-    #[field(proto = 7, known("ClientIP", "None"))]
+    #[field(proto = 7, known("ClientIP", "None"), go_type = "ServiceAffinity")]
     pub session_affinity: String,
     /// Address that the load balancer should have, where the cloud can choose. Deprecated: clouds understand it differently.
     #[field(name = "loadBalancerIP", proto = 8)]
@@ -53,7 +54,7 @@ pub struct ServiceSpec {
     pub external_name: String,
     /// Where traffic from outside may go: Local keeps it on the node where it arrives, and the client's address with it;
     /// Cluster (the default) spreads it over all pods.
-    #[field(proto = 11, known("Cluster", "Local"))]
+    #[field(proto = 11, known("Cluster", "Local"), go_type = "ServiceExternalTrafficPolicy")]
     pub external_traffic_policy: String,
     /// Port on which nodes tell a load balancer whether pods of the service run there. For LoadBalancer with
     /// externalTrafficPolicy Local only; chosen by the server unless given, and fixed from then on.
@@ -67,11 +68,15 @@ pub struct ServiceSpec {
     pub session_affinity_config: Option<SessionAffinityConfig>,
     /// IP families of the service, the first being that of clusterIP: IPv4, IPv6 or both. Chosen by the server, together
     /// with ipFamilyPolicy, unless given; a second one can be added and taken away.
-    #[field(proto = 19, list_type = atomic, known("IPv4", "IPv6", ""))]
+    #[field(proto = 19, list_type = atomic, known("IPv4", "IPv6", ""), go_type = "[]IPFamily")]
     pub ip_families: Vec<String>,
     /// How many IP families the service has: SingleStack (the default) one, PreferDualStack two where the cluster has
     /// them, RequireDualStack two or none at all.
-    #[field(proto = 17, known("SingleStack", "PreferDualStack", "RequireDualStack"))]
+    #[field(
+        proto = 17,
+        known("SingleStack", "PreferDualStack", "RequireDualStack"),
+        go_type = "IPFamilyPolicy"
+    )]
     pub ip_family_policy: Option<String>,
     /// Whether a LoadBalancer service gets ports on nodes, which some load balancers do without. True by default; ports that
     /// are given are taken anyway.
@@ -83,7 +88,7 @@ pub struct ServiceSpec {
     pub load_balancer_class: Option<String>,
     /// Where traffic from inside the cluster may go: Local keeps it on the client's node, Cluster (the default) spreads it
     /// over all pods.
-    #[field(proto = 22, known("Cluster", "Local"))]
+    #[field(proto = 22, known("Cluster", "Local"), go_type = "ServiceInternalTrafficPolicy")]
     pub internal_traffic_policy: Option<String>,
     /// A wish how traffic is spread where policies leave a choice: PreferSameZone, PreferSameNode, or PreferClose, the old
     /// name of the former.

@@ -36,7 +36,7 @@ pub struct LoadBalancerIngress {
     pub hostname: String,
     /// How traffic arrives at nodes: VIP with the load balancer's address as its destination, Proxy with the node's or the
     /// pod's. Only with ip; VIP by default.
-    #[field(proto = 3)]
+    #[field(proto = 3, go_type = "LoadBalancerIPMode")]
     pub ip_mode: Option<String>,
     /// The ports of the service that are served, or what hinders them.
     #[field(proto = 4, list_type = atomic)]
@@ -50,7 +50,7 @@ pub struct PortStatus {
     #[field(proto = 1, keep)]
     pub port: i32,
     /// Its protocol: TCP, UDP or SCTP.
-    #[field(proto = 2, keep, known("TCP", "UDP", "SCTP"))]
+    #[field(proto = 2, keep, known("TCP", "UDP", "SCTP"), go_type = "Protocol")]
     pub protocol: String,
     /// Why the port is not served: one word in CamelCase, with a prefix such as example.com/ unless it is common knowledge.
     #[field(proto = 3)]

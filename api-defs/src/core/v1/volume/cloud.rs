@@ -62,7 +62,12 @@ pub struct AzureDiskVolumeSource {
     #[field(name = "diskURI", proto = 2, keep)]
     pub disk_uri: String,
     /// How the node caches: None, ReadOnly or ReadWrite.
-    #[field(proto = 3, default = "ReadWrite", known("None", "ReadOnly", "ReadWrite"))]
+    #[field(
+        proto = 3,
+        default = "ReadWrite",
+        known("None", "ReadOnly", "ReadWrite"),
+        go_type = "AzureDataDiskCachingMode"
+    )]
     pub caching_mode: Option<String>,
     /// File system of the disk.
     #[field(proto = 4, default = "ext4")]
@@ -72,7 +77,12 @@ pub struct AzureDiskVolumeSource {
     pub read_only: Option<bool>,
     /// Shared for several disks in a storage account, Dedicated for one, Managed for a disk without an account of its
     /// own.
-    #[field(proto = 6, default = "Shared", known("Shared", "Dedicated", "Managed"))]
+    #[field(
+        proto = 6,
+        default = "Shared",
+        known("Shared", "Dedicated", "Managed"),
+        go_type = "AzureDataDiskKind"
+    )]
     pub kind: Option<String>,
 }
 

@@ -22,7 +22,8 @@ pub struct HostPathVolumeSource {
             "Socket",
             "CharDevice",
             "BlockDevice"
-        )
+        ),
+        go_type = "HostPathType"
     )]
     pub type_: Option<String>,
 }
@@ -31,7 +32,7 @@ pub struct HostPathVolumeSource {
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct EmptyDirVolumeSource {
     /// Where it lives: empty for the node's disk, Memory, HugePages or HugePages-SIZE.
-    #[field(proto = 1)]
+    #[field(proto = 1, go_type = "StorageMedium")]
     pub medium: String,
     /// The most that it may hold. In memory the limits of the containers count as well.
     #[field(proto = 2)]
@@ -60,6 +61,6 @@ pub struct ImageVolumeSource {
     pub reference: String,
     /// When the image is fetched: Always, Never or IfNotPresent. By default Always for the tag latest, else
     /// IfNotPresent.
-    #[field(proto = 2, known("Always", "Never", "IfNotPresent"))]
+    #[field(proto = 2, known("Always", "Never", "IfNotPresent"), go_type = "PullPolicy")]
     pub pull_policy: String,
 }

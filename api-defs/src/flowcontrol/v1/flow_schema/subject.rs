@@ -13,7 +13,7 @@ const GROUP: &str = "Group";
 #[schema(union)]
 pub struct Subject {
     /// User, Group or ServiceAccount.
-    #[field(proto = 1, keep, discriminator)]
+    #[field(proto = 1, keep, discriminator, go_type = "SubjectKind")]
     pub kind: String,
     /// A user.
     #[field(proto = 2)]

@@ -40,7 +40,13 @@ pub struct HTTPIngressPath {
     pub path: String,
     /// How the path is compared with that of a request: Exact to the letter; Prefix element by element, so that /foo takes
     /// /foo/bar but not /foobar; ImplementationSpecific as the controller likes.
-    #[field(proto = 3, keep, expected, known("Exact", "Prefix", "ImplementationSpecific"))]
+    #[field(
+        proto = 3,
+        keep,
+        expected,
+        known("Exact", "Prefix", "ImplementationSpecific"),
+        go_type = "PathType"
+    )]
     pub path_type: Option<String>,
     /// The service or other object that takes the requests on this path.
     #[field(proto = 2, keep)]

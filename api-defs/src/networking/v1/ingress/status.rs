@@ -44,7 +44,7 @@ pub struct IngressPortStatus {
     #[field(proto = 1, keep)]
     pub port: i32,
     /// Its protocol: TCP, UDP or SCTP.
-    #[field(proto = 2, keep, known("TCP", "UDP", "SCTP"))]
+    #[field(proto = 2, keep, known("TCP", "UDP", "SCTP"), go_type = "v1.Protocol")]
     pub protocol: String,
     /// Why the port is not open: one word in CamelCase, with a prefix such as example.com/ unless it is common knowledge.
     #[field(proto = 3)]

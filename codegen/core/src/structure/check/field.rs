@@ -40,6 +40,7 @@ pub(super) fn check(field: &Field, attrs: FieldAttrs, diagnostics: &Diagnostics)
         patch: patch(&attrs, &shape, diagnostics),
         moved_to: moved_to(&attrs, diagnostics),
         discriminator: attrs.discriminator.is_some(),
+        go_type: go_type(&attrs, diagnostics),
         default: attrs.default.map(|default| default.value),
         shape,
         ident,
@@ -337,6 +338,21 @@ fn patch(attrs: &FieldAttrs, shape: &TypeRef, diagnostics: &Diagnostics) -> Opti
             .map(|key| key.value.clone())
             .unwrap_or_default(),
     })
+}
+
+fn go_type(attrs: &FieldAttrs, diagnostics: &Diagnostics) -> String {
+    let Some(name) = &attrs.go_type else {
+        return String::new();
+    };
+    if !name.value.ends_with(|last: char| last.is_ascii_alphanumeric()) || name.value.contains(char::is_whitespace) {
+        let problem = format_args!("{:?} is not the name of a type in Go", name.value);
+        diagnostics.report(
+            name.span,
+            problem,
+            "write the type as Go declares it, such as \"PullPolicy\" or \"[]Capability\"",
+        );
+    }
+    name.value.clone()
 }
 
 fn moved_to(attrs: &FieldAttrs, diagnostics: &Diagnostics) -> Option<String> {
