@@ -20,6 +20,7 @@ mod full_disk;
 mod kubectl;
 mod metrics;
 mod objects;
+mod openapi;
 mod shutdown;
 mod storage_versions;
 mod streams;

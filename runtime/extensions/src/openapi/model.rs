@@ -94,8 +94,8 @@ fn add_meta(model: &mut Value, meta: &str, doc: &str, dialect: Dialect<'_>) {
             Dialect::V2 => None,
         };
         let doc = match name {
-            "kind" => "What the object is.",
-            _ => "The version that the object is written in.",
+            "kind" => "Kind names the type of the object in camel case. Cannot change.",
+            _ => "APIVersion defines the format that the object is written in by its group and version.",
         };
         told.unwrap_or_else(|| json!({"description": doc, "type": "string"}))
     };

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use bytes::Bytes;
+use serde_json::map::Entry;
 use serde_json::{Map, Value};
 
 /// Members that are maps from names to what group versions have in common or alone.
@@ -16,7 +17,7 @@ const REFERENCE: &str = "#/definitions/";
 /// The kinds that a definition describes.
 const KINDS: &str = "x-kubernetes-group-version-kind";
 
-/// One document out of those of group versions; what several have under one name is that of the first.
+/// One document out of those of group versions; what several have under one name is that of the first, with the kinds of all.
 ///
 /// Those of `others`, other servers, come last: where one of them defines a name in its own way, its definition gets another
 /// name, and its paths go on to mean that.
@@ -45,13 +46,30 @@ fn add(whole: &mut Map<String, Value>, part: Map<String, Value>) {
         match (whole.get_mut(&name), value) {
             (Some(Value::Object(have)), Value::Object(more)) if MERGED.contains(&name.as_str()) => {
                 for (name, value) in more {
-                    have.entry(name).or_insert(value);
+                    match have.entry(name) {
+                        Entry::Occupied(mut first) => add_kinds(first.get_mut(), value),
+                        Entry::Vacant(free) => drop(free.insert(value)),
+                    }
                 }
             }
             (Some(_), _) => {}
             (None, value) => drop(whole.insert(name, value)),
         }
     }
+}
+
+/// Adds the kinds that `definition` describes to those of `first`, in the order of their groups and versions.
+fn add_kinds(first: &mut Value, mut definition: Value) {
+    let (Some(Value::Array(kinds)), Some(Value::Array(more))) = (first.get_mut(KINDS), definition.get_mut(KINDS))
+    else {
+        return;
+    };
+    more.retain(|kind| !kinds.contains(kind));
+    if more.is_empty() {
+        return;
+    }
+    kinds.append(more);
+    kinds.sort_by_cached_key(|kind| ["group", "version", "kind"].map(|name| kind[name].to_string()));
 }
 
 /// Renames the definitions of `part` whose names mean something else in `whole`. All get names of one number: the first that
@@ -136,6 +154,21 @@ mod tests {
             "definitions": {"x": {}, "y": {}},
         });
         assert_eq!(merge([core, b"[]", apps].map(Bytes::from_static), []), whole);
+    }
+
+    #[test]
+    fn a_definition_of_several_group_versions_lists_the_kinds_of_all() {
+        let part = |group: &str| {
+            let kinds = json!([{"group": "", "version": "v1", "kind": "Options"}, {"group": group, "version": "v1", "kind": "Options"}]);
+            Bytes::from(
+                json!({"definitions": {"Options": {"type": "object", "x-kubernetes-group-version-kind": kinds}}})
+                    .to_string(),
+            )
+        };
+        let whole = merge([part("shop"), part("apps")], [part("other")]);
+        let kinds = whole["definitions"]["Options"][KINDS].as_array().unwrap();
+        let groups: Vec<&str> = kinds.iter().filter_map(|kind| kind["group"].as_str()).collect();
+        assert_eq!(groups, ["", "apps", "other", "shop"]);
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! The definitions and paths that the document of one group version holds.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use planesmith_machinery::facts::{ScalarFacts, TypeFacts};
 use serde_json::{Map, Value, json};
@@ -10,6 +10,7 @@ use super::operation::Action;
 use super::paths::{self, PathItem};
 use super::schema::{Dialect, Schemas, describe, scalar};
 use crate::generate::model::{Definition, Group, Kind, Model, Type, Version};
+use crate::generate::package::Role;
 use crate::generate::source::RustPath;
 
 /// What the document of one group version says, before it is written in a dialect.
@@ -94,7 +95,7 @@ impl<'a> Document<'a> {
                 Some((group, version, kind)) => {
                     vec![group_version_kind(&group.name, &version.name, &kind.resource.kind)]
                 }
-                None => self.metadata_kinds(definition),
+                None => self.metadata_kinds(definition, dialect),
             };
             if !kinds.is_empty() {
                 schema["x-kubernetes-group-version-kind"] = kinds.into();
@@ -103,7 +104,7 @@ impl<'a> Document<'a> {
         }
         for kind in served(self.version).filter(|kind| !kind.resource.behavior.create_only) {
             let item = names::definition(self.model, &kind.path, &self.model.structure(&kind.path).name);
-            let mut schema = schemas.list(&item, &kind.resource.kind);
+            let mut schema = schemas.list(&item, &kind.resource.kind, &kind.resource.plural);
             let list = &kind.resource.list_kind;
             schema["x-kubernetes-group-version-kind"] = json!([self.group_version_kind(list)]);
             definitions.insert(names::definition(self.model, &kind.path, list), schema);
@@ -168,8 +169,8 @@ impl<'a> Document<'a> {
         group_version_kind(&self.group.name, &self.version.name, kind)
     }
 
-    /// Under which names a type that is no kind of this version is sent.
-    fn metadata_kinds(&self, definition: &Definition) -> Vec<Value> {
+    /// The kinds under which a type that is no kind of this version is sent.
+    fn metadata_kinds(&self, definition: &Definition, dialect: Dialect) -> Vec<Value> {
         if !is_metadata(definition) {
             let meta = definition.type_meta.as_ref();
             return meta
@@ -178,6 +179,14 @@ impl<'a> Document<'a> {
                 .collect();
         }
         match definition.name.as_str() {
+            // The document of the core group lists all group versions for the merged version 2 document.
+            name @ ("DeleteOptions" | "WatchEvent") if dialect == Dialect::V2 && self.group.name.is_empty() => {
+                let versions = scheme(self.model);
+                let kinds = versions.iter();
+                kinds
+                    .map(|(group, version)| group_version_kind(group, version, name))
+                    .collect()
+            }
             // These go with every group.
             name @ ("DeleteOptions" | "WatchEvent") => {
                 let core = group_version_kind("", "v1", name);
@@ -188,6 +197,32 @@ impl<'a> Document<'a> {
             _ => Vec::new(),
         }
     }
+}
+
+/// Group versions that kube-apiserver can decode although the definitions have no resource in them.
+const EMPTY_VERSIONS: [(&str, &str); 3] = [
+    ("admission.k8s.io", "v1"),
+    ("admission.k8s.io", "v1beta1"),
+    ("authentication.k8s.io", "v1alpha1"),
+];
+
+/// The groups whose kinds are sent but never stored or posted, so that metadata types do not go with them.
+const ONLY_SENT: [&str; 1] = ["apidiscovery.k8s.io"];
+
+/// The built-in group versions that metadata types go with, in alphabetical order: all that are defined, served or not.
+fn scheme(model: &Model) -> BTreeSet<(&str, &str)> {
+    let built_in = model
+        .packages
+        .iter()
+        .filter(|package| package.package.role == Role::BuiltIn);
+    let groups = built_in
+        .flat_map(|package| &package.groups)
+        .filter(|group| !ONLY_SENT.contains(&group.name.as_str()));
+    let versions = groups.flat_map(|group| {
+        let versions = group.versions.iter();
+        versions.map(|version| (group.name.as_str(), version.name.as_str()))
+    });
+    versions.chain(EMPTY_VERSIONS).collect()
 }
 
 /// The kinds of a version that clients reach.

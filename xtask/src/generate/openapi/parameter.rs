@@ -113,7 +113,7 @@ const LABEL_SELECTOR: Parameter = query(
     "labelSelector",
     "string",
     "5Zw57w4C",
-    "Takes only objects with these labels, such as app=web,tier!=cache.",
+    "Restricts the list of returned objects to those with these labels, such as app=web,tier!=cache.",
 );
 const LIMIT: Parameter = query(
     "limit",
@@ -152,6 +152,12 @@ const INITIAL_EVENTS: Parameter = query(
     "Lets a watch begin with all objects there are, closed by a bookmark with the annotation \
      k8s.io/initial-events-end. Needs resourceVersionMatch=NotOlderThan.",
 );
+const SHARD_SELECTOR: Parameter = query(
+    "shardSelector",
+    "string",
+    "Kgyki_3_",
+    "Restricts the answer to one shard of the collection. Alpha; needs the feature ShardedListAndWatch.",
+);
 const TIMEOUT: Parameter = query(
     "timeoutSeconds",
     "integer",
@@ -162,7 +168,7 @@ const WATCH: Parameter = query(
     "watch",
     "boolean",
     "XNNPZGbK",
-    "Answers with changes as they happen instead of a list.",
+    "Watch for changes to the described resources, sent as they happen, instead of a list.",
 );
 
 const PATH_BELOW: Parameter = path("path", "z6Ciiujn", "Path behind the proxy.");
@@ -260,6 +266,7 @@ pub(super) const LIST: &[Parameter] = &[
     RESOURCE_VERSION,
     RESOURCE_VERSION_MATCH,
     INITIAL_EVENTS,
+    SHARD_SELECTOR,
     TIMEOUT,
     WATCH,
 ];
@@ -293,5 +300,6 @@ pub(super) const DELETE_COLLECTION: &[Parameter] = &[
     RESOURCE_VERSION,
     RESOURCE_VERSION_MATCH,
     INITIAL_EVENTS,
+    SHARD_SELECTOR,
     TIMEOUT,
 ];

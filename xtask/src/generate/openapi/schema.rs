@@ -66,11 +66,11 @@ impl Schemas<'_> {
     }
 
     /// The schema of the list of a kind.
-    pub(super) fn list(&self, item: &str, kind: &str) -> Value {
+    pub(super) fn list(&self, item: &str, kind: &str, plural: &str) -> Value {
         let mut properties = Map::new();
         insert_type_meta(&mut properties);
         let items = json!({
-            "description": format!("The objects of kind {kind}."),
+            "description": format!("List of {plural}."),
             "type": "array",
             "items": self.dialect.reference(item),
         });
@@ -296,9 +296,12 @@ fn insert_type_meta(properties: &mut Map<String, Value>) {
 pub(in crate::generate) const TYPE_META: &[(&str, &str)] = &[
     (
         "apiVersion",
-        "Group and version of the format that the object is written in, such as apps/v1.",
+        "APIVersion defines the format that the object is written in by its group and version, such as apps/v1.",
     ),
-    ("kind", "What the object is. Cannot change."),
+    (
+        "kind",
+        "Kind names the type of the object in camel case. Cannot change.",
+    ),
 ];
 
 pub(super) fn describe(schema: &mut Map<String, Value>, doc: &str) {
