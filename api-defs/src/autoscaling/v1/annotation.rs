@@ -1,14 +1,17 @@
 //! What an autoscaler of the newest version has and this one has not, as text in annotations.
 //!
 //! Metrics are written in the shape that the first version with several metrics had, behavior in that of Kubernetes'
-//! unversioned type: both are read by clients and by other API servers.
+//! unversioned type: both are read by clients and by other API servers. Names of fields are read whatever the case of their
+//! letters, as Go reads them.
 
 mod behavior;
+mod letter_case;
 mod metric_spec;
 mod metric_status;
 
 use planesmith_machinery::json::{self, Strictness};
 use planesmith_machinery::value::Struct;
+use serde_json::Value;
 
 pub(super) use behavior::Behavior;
 pub(super) use metric_spec::MetricSpec;
@@ -29,13 +32,14 @@ pub(super) fn write_list<T: Struct>(items: impl IntoIterator<Item = T>) -> Strin
 
 /// The items of a JSON array; `None` when `text` is something else, because anyone can write an annotation.
 pub(super) fn read_list<T: Struct + Default>(text: &str) -> Option<Vec<T>> {
-    let (value, _) = json::parse_value(text.as_bytes(), Strictness::Lenient).ok()?;
-    let read = |value| {
+    let (mut value, _) = json::parse_value(text.as_bytes(), Strictness::Lenient).ok()?;
+    let read = |value: &mut Value| {
         let mut item = T::default();
+        letter_case::adopt(value, item.facts());
         json::from_value(value, &mut item, Strictness::Lenient).ok()?;
         Some(item)
     };
-    value.as_array()?.iter().map(read).collect()
+    value.as_array_mut()?.iter_mut().map(read).collect()
 }
 
 /// The JSON object of `item`.
@@ -45,7 +49,9 @@ pub(super) fn write<T: Struct>(item: &T) -> String {
 
 /// What a JSON object says; `None` when `text` is something else.
 pub(super) fn read<T: Struct + Default>(text: &str) -> Option<T> {
+    let (mut value, _) = json::parse_value(text.as_bytes(), Strictness::Lenient).ok()?;
     let mut item = T::default();
-    json::decode(text.as_bytes(), &mut item, Strictness::Lenient).ok()?;
+    letter_case::adopt(&mut value, item.facts());
+    json::from_value(&value, &mut item, Strictness::Lenient).ok()?;
     Some(item)
 }

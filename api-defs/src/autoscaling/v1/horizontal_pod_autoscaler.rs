@@ -2,13 +2,15 @@
 
 mod convert;
 
+#[cfg(test)]
+mod tests;
+
+use planesmith_machinery::conversion::convert;
 use planesmith_machinery::meta::ObjectMeta;
+use planesmith_machinery::object::Object as _;
 use planesmith_machinery::rules::Rules;
 use planesmith_machinery::time::Time;
 use planesmith_machinery::{Resource, Struct};
-
-use super::annotation::{MetricSpec, read_list};
-use crate::autoscaling::v2::horizontal_pod_autoscaler::{DEFAULT_CPU_PERCENT, kept};
 
 /// Keeps the processor use of pods at a target by changing how many replicas a target runs. What newer versions can do
 /// besides is kept in annotations.
@@ -88,22 +90,13 @@ pub struct HorizontalPodAutoscalerStatus {
 }
 
 impl Rules for HorizontalPodAutoscaler {
+    /// Besides defaults, reads the annotations into the storage version and writes them back, so that an annotation that
+    /// cannot be read, or says in other words what a field says, neither is shown nor has a manager.
     fn default_values(&mut self) {
         self.spec.min_replicas.get_or_insert(1);
-        self.default_metric();
-    }
-}
-
-impl HorizontalPodAutoscaler {
-    /// The processor is kept at its usual use when no metric is given in any way.
-    fn default_metric(&mut self) {
-        let others = self.metadata.annotations.get(kept::METRICS);
-        let others = others
-            .and_then(|text| read_list::<MetricSpec>(text))
-            .unwrap_or_default();
-        if others.is_empty() {
-            let percent = &mut self.spec.target_cpu_utilization_percentage;
-            percent.get_or_insert(DEFAULT_CPU_PERCENT);
+        let hub = convert(self, self.resource().hub());
+        if let Some(read) = convert(&*hub, self.resource()).downcast_ref::<Self>() {
+            self.clone_from(read);
         }
     }
 }

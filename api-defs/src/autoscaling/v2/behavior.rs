@@ -31,7 +31,7 @@ pub struct HPAScalingRules {
     pub stabilization_window_seconds: Option<i32>,
     /// Which policy counts when several apply: Max for the largest change, which is the default, Min for the smallest,
     /// Disabled to never scale in this direction.
-    #[field(proto = 1)]
+    #[field(proto = 1, go_type = "ScalingPolicySelect")]
     pub select_policy: Option<String>,
     /// Policies on how much may change in a time. Defaults for the direction are taken when it is absent; a list that is given
     /// is not empty.
@@ -47,7 +47,7 @@ pub struct HPAScalingRules {
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct HPAScalingPolicy {
     /// What value counts: Pods or Percent of the pods there are.
-    #[field(name = "type", proto = 1, keep)]
+    #[field(name = "type", proto = 1, keep, go_type = "HPAScalingPolicyType")]
     pub type_: String,
     /// How much may change; more than zero.
     #[field(proto = 2, keep)]

@@ -2,6 +2,9 @@
 
 mod columns;
 
+#[cfg(test)]
+mod tests;
+
 use planesmith_machinery::field_error::FieldErrors;
 use planesmith_machinery::group_version::GroupVersion;
 use planesmith_machinery::meta::ObjectMeta;
@@ -22,9 +25,18 @@ pub(crate) mod kept {
     pub(crate) const CURRENT_METRICS: &str = "autoscaling.alpha.kubernetes.io/current-metrics";
     pub(crate) const CONDITIONS: &str = "autoscaling.alpha.kubernetes.io/conditions";
     pub(crate) const BEHAVIOR: &str = "autoscaling.alpha.kubernetes.io/behavior";
+    const DOWN_TOLERANCE: &str = "autoscaling.alpha.kubernetes.io/scale-down-tolerance";
+    const UP_TOLERANCE: &str = "autoscaling.alpha.kubernetes.io/scale-up-tolerance";
 
-    /// All of them; here they would be stale copies of fields.
-    pub(crate) const ALL: [&str; 4] = [METRICS, CURRENT_METRICS, CONDITIONS, BEHAVIOR];
+    /// All of them, with two that versions before v2 used; here they would be stale copies of fields.
+    pub(crate) const ALL: [&str; 6] = [
+        METRICS,
+        CURRENT_METRICS,
+        CONDITIONS,
+        BEHAVIOR,
+        DOWN_TOLERANCE,
+        UP_TOLERANCE,
+    ];
 }
 
 /// The processor use that is kept when no metric is given, in percent.
@@ -123,10 +135,10 @@ pub struct HorizontalPodAutoscalerStatus {
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct HorizontalPodAutoscalerCondition {
     /// Which aspect, such as AbleToScale, ScalingActive or ScalingLimited.
-    #[field(name = "type", proto = 1, keep)]
+    #[field(name = "type", proto = 1, keep, go_type = "HorizontalPodAutoscalerConditionType")]
     pub type_: String,
     /// Whether it holds: True, False or Unknown.
-    #[field(proto = 2, keep)]
+    #[field(proto = 2, keep, go_type = "v1.ConditionStatus")]
     pub status: String,
     /// When the status last changed.
     #[field(proto = 3)]
@@ -196,11 +208,9 @@ impl HorizontalPodAutoscalerSpec {
                 "must be greater than or equal to `minReplicas`",
             );
         }
-        let allowed = match old.is_some_and(|old| !old.scale_target_ref.has_group()) {
-            true => Versions::Any,
-            false => Versions::OfGroups,
-        };
-        self.scale_target_ref.check(allowed, &mut errors.at("scaleTargetRef"));
+        let target = &self.scale_target_ref;
+        let allowed = target.versions_after(old.map(|old| &old.scale_target_ref));
+        target.check(allowed, &mut errors.at("scaleTargetRef"));
         let odd = |metric: &MetricSpec| {
             let source = metric.object.as_ref();
             source.is_some_and(|source| !source.described_object.has_version())
@@ -232,7 +242,7 @@ pub(super) enum Versions {
     OfGroups,
     /// Those that have a group or none.
     Known,
-    /// Anything: an autoscaler that was stored with such a reference can still be changed.
+    /// Any text: an autoscaler that was stored with the reference can be updated.
     Any,
 }
 
@@ -262,7 +272,13 @@ impl CrossVersionObjectReference {
         GroupVersion::parse(&self.api_version).is_ok()
     }
 
-    fn has_group(&self) -> bool {
-        GroupVersion::parse(&self.api_version).is_ok_and(|version| !version.group.is_empty())
+    /// The versions that a target may name in place of `old`: any if its version and kind stay. The core group has one
+    /// kind that can be scaled.
+    fn versions_after(&self, old: Option<&Self>) -> Versions {
+        match old {
+            Some(old) if old.api_version == self.api_version && old.kind == self.kind => Versions::Any,
+            _ if self.kind == "ReplicationController" => Versions::Known,
+            _ => Versions::OfGroups,
+        }
     }
 }

@@ -12,7 +12,7 @@ use super::CrossVersionObjectReference;
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct MetricSpec {
     /// Where the metric comes from: ContainerResource, External, Object, Pods or Resource.
-    #[field(name = "type", proto = 1, keep)]
+    #[field(name = "type", proto = 1, keep, go_type = "MetricSourceType")]
     pub type_: String,
     /// A metric of one object, such as requests to an Ingress.
     #[field(proto = 2)]
@@ -60,7 +60,7 @@ pub struct PodsMetricSource {
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct ResourceMetricSource {
     /// The resource, such as cpu.
-    #[field(proto = 1, keep)]
+    #[field(proto = 1, keep, go_type = "v1.ResourceName")]
     pub name: String,
     /// How much the pods should use on average: part of their requests, or an amount.
     #[field(proto = 2, keep)]
@@ -71,7 +71,7 @@ pub struct ResourceMetricSource {
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct ContainerResourceMetricSource {
     /// The resource, such as cpu.
-    #[field(proto = 1, keep)]
+    #[field(proto = 1, keep, go_type = "v1.ResourceName")]
     pub name: String,
     /// How much the container should use on average over the pods: part of its requests, or an amount.
     #[field(proto = 2, keep)]
@@ -107,7 +107,7 @@ pub struct MetricIdentifier {
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct MetricTarget {
     /// Which of the values is given: Utilization, Value or AverageValue.
-    #[field(name = "type", proto = 1, keep)]
+    #[field(name = "type", proto = 1, keep, go_type = "MetricTargetType")]
     pub type_: String,
     /// The value of the metric.
     #[field(proto = 2)]

@@ -9,7 +9,7 @@ use super::{CrossVersionObjectReference, MetricIdentifier};
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct MetricStatus {
     /// Where the metric comes from: ContainerResource, External, Object, Pods or Resource.
-    #[field(name = "type", proto = 1, keep)]
+    #[field(name = "type", proto = 1, keep, go_type = "MetricSourceType")]
     pub type_: String,
     /// A metric of one object.
     #[field(proto = 2)]
@@ -57,7 +57,7 @@ pub struct PodsMetricStatus {
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct ResourceMetricStatus {
     /// The resource, such as cpu.
-    #[field(proto = 1, keep)]
+    #[field(proto = 1, keep, go_type = "v1.ResourceName")]
     pub name: String,
     /// How much the pods used on average when they were looked at last.
     #[field(proto = 2, keep)]
@@ -68,7 +68,7 @@ pub struct ResourceMetricStatus {
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct ContainerResourceMetricStatus {
     /// The resource, such as cpu.
-    #[field(proto = 1, keep)]
+    #[field(proto = 1, keep, go_type = "v1.ResourceName")]
     pub name: String,
     /// How much the container used on average when the pods were looked at last.
     #[field(proto = 2, keep)]

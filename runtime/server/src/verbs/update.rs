@@ -345,10 +345,14 @@ impl Write<'_> {
         self.endpoint.forms().is_stored() || self.endpoint.kind().custom.is_some()
     }
 
-    /// The object as it is stored, or would be: that of a custom kind in the storage version, with the defaults of that
-    /// version, as everybody reads it from now on. What the storage version does not know is lost.
+    /// The object as it is stored, or would be: in the storage version, with the defaults of that version, as everybody
+    /// reads it from now on. Fields of a custom object that the storage version does not know are lost.
     pub(super) async fn to_store(&self, mut object: Box<dyn Object>) -> ApiResult<Box<dyn Object>> {
         let Some(custom) = object.as_custom() else {
+            if !self.endpoint.forms().is_stored() {
+                // The object has the defaults of another version so far.
+                defaulting::set_defaults(&mut *object);
+            }
             return Ok(object);
         };
         if !self.endpoint.forms().is_stored() {
