@@ -12,15 +12,16 @@ use std::process::ExitCode;
 use anyhow::Result;
 use clap::error::ErrorKind;
 use clap::{CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
+use planesmith_server::version::Version;
 
-use crate::options::Options;
+use crate::options::{Options, VersionFlag};
 use crate::program::Program;
 
 /// Serves the Kubernetes API from one binary, on an embedded store.
 ///
 /// Without flags it makes its certificates, writes an admin kubeconfig, listens on loopback and prints the next command.
 #[derive(Debug, Parser)]
-#[command(version, disable_help_subcommand = true, max_term_width = 100)]
+#[command(disable_version_flag = true, disable_help_subcommand = true, max_term_width = 100)]
 #[command(args_conflicts_with_subcommands = true, args_override_self = true)]
 struct CommandLine {
     #[command(flatten)]
@@ -55,6 +56,9 @@ pub(crate) fn read(program: &Program) -> Asked {
     let line = CommandLine::from_arg_matches(&matches);
     let mut line = line.unwrap_or_else(|error| error.format(&mut command).exit());
     let result = match line.command {
+        None if matches!(line.options.version, VersionFlag::Print | VersionFlag::PrintRaw) => {
+            print_version(program, &line.options.version)
+        }
         None => {
             if let Err(error) = line.options.check() {
                 command.error(ErrorKind::ValueValidation, error).exit()
@@ -68,6 +72,14 @@ pub(crate) fn read(program: &Program) -> Asked {
         Some(Command::Completion(completion)) => completion.run(program, &mut command),
     };
     Asked::Done(result.map_or_else(|error| crate::run::fail(&error), |()| ExitCode::SUCCESS))
+}
+
+fn print_version(program: &Program, flag: &VersionFlag) -> Result<()> {
+    let text = match flag {
+        VersionFlag::PrintRaw => serde_json::to_string_pretty(&Version::default())?,
+        _ => format!("{} {}", program.name, env!("CARGO_PKG_VERSION")),
+    };
+    print(format!("{text}\n").as_bytes())
 }
 
 /// Writes the result of a command, which may go into a pipe that is closed early.

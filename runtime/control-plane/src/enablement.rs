@@ -59,8 +59,8 @@ impl Maturity {
 ///
 /// Without a switch everything is on but the alpha and beta versions of Kubernetes' own groups, as in kube-apiserver.
 /// `api/all`, `api/ga`, `api/beta` and `api/alpha` are applied in this order, then the switches for group versions
-/// (`apps/v1`, or `v1` for the core group), then those for resources (`apps/v1/deployments`). A resource that is switched
-/// by itself does not follow its version.
+/// (`apps/v1`; `v1` or `api/v1` for the core group), then those for resources (`apps/v1/deployments`, `api/v1/pods`). A
+/// resource that is switched by itself does not follow its version.
 ///
 /// Some resources are behind a feature as well (`--feature-gates`): they are off, whatever else is said, while their feature
 /// is off. `api/all=true` asks for those, too, unless their feature is switched off by name.
@@ -84,6 +84,7 @@ impl Enablement {
         gates: &FeatureGates,
     ) -> Result<Self, String> {
         let groups: Vec<&GroupVersion> = groups.into_iter().collect();
+        let switches = &switches.renamed(in_core_group);
         if switches.get("api/all") == Some(false) && switches.names().count() == 1 {
             return Err("--runtime-config: invalid key with only api/all=false".to_owned());
         }
@@ -145,7 +146,11 @@ impl Enablement {
         if !groups.iter().any(|known| known.group == *group) {
             return Ok(Some(group));
         }
-        if !self.versions.contains_key(&format!("{group}/{version}")) {
+        let registered = match *group {
+            "" => self.versions.contains_key(*version),
+            group => self.versions.contains_key(&format!("{group}/{version}")),
+        };
+        if !registered {
             return Err(format!(
                 "--runtime-config: group version {group}/{version} that has not been registered"
             ));
@@ -177,6 +182,18 @@ impl Enablement {
         }
         let name = format!("{}/{}/{}", facts.group, facts.version, facts.plural);
         self.resources.get(&name).copied().unwrap_or(version)
+    }
+}
+
+/// The name of a switch without the first step that paths of the core group have: `v1` for `api/v1`, `/v1/pods` for
+/// `api/v1/pods`.
+fn in_core_group(name: &str) -> String {
+    match name.strip_prefix("api/") {
+        Some(version) if !MATCHERS.iter().any(|(matcher, _)| *matcher == name) => match version.contains('/') {
+            true => format!("/{version}"),
+            false => version.to_owned(),
+        },
+        _ => name.to_owned(),
     }
 }
 
@@ -278,6 +295,9 @@ mod tests {
         check("api/alpha=true,api/beta=true", all);
         check("api/all=false,v1=true", "v1");
         check("api/all=false,api/beta=true", "coordination.k8s.io/v1beta1");
+        check("api/all=false,api/v1=true", "v1");
+        check("api/all=false,api/v1,apps/v1", "v1 apps/v1");
+        check("api/all=false,apps/v1=", "apps/v1");
         check(
             "api/beta=true,coordination.k8s.io/v1beta1=false,apps/v1=false",
             "v1 coordination.k8s.io/v1 shop.example.com/v1alpha1",
@@ -291,6 +311,8 @@ mod tests {
         assert!(!off.resource(lease) && off.version(&GROUPS[2]));
         let on = enablement("coordination.k8s.io/v1=false,coordination.k8s.io/v1/leases=true").unwrap();
         assert!(on.resource(lease) && on.version(&GROUPS[2]));
+        let pod = planesmith_api_defs::core::v1::Pod::RESOURCE;
+        assert!(!enablement("api/v1/pods=false").unwrap().resource(pod));
         let on = enablement("coordination.k8s.io/v1beta1/leasecandidates=true").unwrap();
         assert!(on.version(&GROUPS[3]) && on.resource(lease));
     }
@@ -321,6 +343,8 @@ mod tests {
         for (switches, expected) in [
             ("api/all=false", "invalid key with only api/all=false"),
             ("v2=true", "runtime-config invalid key v2"),
+            ("api/v2", "runtime-config invalid key v2"),
+            ("api/v2/pods", "group version /v2 that has not been registered"),
             ("apps/v9=true", "group version apps/v9 that has not been registered"),
             ("apps/v1/a/b=true", "runtime-config invalid key apps/v1/a/b"),
             (

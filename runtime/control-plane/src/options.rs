@@ -8,6 +8,7 @@ mod key_value;
 mod kubelets;
 mod port_range;
 mod service_accounts;
+mod version;
 
 use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
@@ -24,6 +25,7 @@ pub use self::key_value::Switches;
 pub use self::kubelets::KubeletOptions;
 pub use self::port_range::PortRange;
 pub use self::service_accounts::ServiceAccountOptions;
+pub use self::version::VersionFlag;
 use crate::feature_gates::FeatureGates;
 use crate::host_address;
 
@@ -131,7 +133,7 @@ pub struct Options {
     pub aggregation: AggregationOptions,
 
     /// Group versions and resources to switch on or off: apps/v1=false, apps/v1/deployments=false, api/beta=true. Also
-    /// api/all, api/ga and api/alpha. Alpha and beta versions of Kubernetes are off unless they are named. A group that nobody
+    /// api/all, api/ga and api/alpha. A key without a value is on. Alpha and beta versions of Kubernetes are off unless they are named. A group that nobody
     /// has is refused.
     #[arg(long, value_name = "KEY=BOOL,...")]
     pub runtime_config: Vec<Switches>,
@@ -193,6 +195,20 @@ pub struct Options {
     /// Embedded controllers: * all, -name without one, -* none. Behind another server it collects garbage, unless it is named.
     #[arg(long, default_value = "*", allow_hyphen_values = true, value_name = "LIST")]
     pub controllers: Controllers,
+
+    /// Print the version and exit; raw prints all that is known of it. v1.36.0+SUFFIX instead is the version that the server
+    /// reports.
+    #[arg(
+        short = 'V',
+        long,
+        num_args = 0..=1,
+        require_equals = true,
+        default_value = "false",
+        default_missing_value = "true",
+        hide_default_value = true,
+        value_name = "true|raw|VERSION"
+    )]
+    pub version: VersionFlag,
 
     /// All flags by their names, as they were given or by default; for people who want to know.
     #[arg(skip)]
@@ -508,7 +524,7 @@ mod tests {
                 "--feature-gates=ClusterTrustBundleProjection=true",
                 "depends on features that are disabled: [ClusterTrustBundle]",
             ),
-            ("--runtime-config=X", "expected NAME=true or NAME=false"),
+            ("--runtime-config=X=Y", "expected NAME=true or NAME=false"),
             ("--controllers=nonsense", "unknown controller `nonsense`"),
             ("--secure-prt=1", "--secure-port"),
         ] {

@@ -44,7 +44,7 @@ use crate::flows::StoredFlows;
 use crate::identity::Identity;
 use crate::live_kinds::LiveKinds;
 use crate::loopback::Loopback;
-use crate::options::{Options, StorageKind};
+use crate::options::{Options, StorageKind, VersionFlag};
 use crate::program::{GroupVersion, Program};
 use crate::running::Running;
 use crate::service_accounts::ServiceAccountKeys;
@@ -161,6 +161,9 @@ async fn serve(program: &Program, options: &Options, descriptors: Descriptors) -
     config.connections.connections = descriptors.connections(config.connections.connections);
     config.request_timeout = options.request_timeout;
     config.shutdown_delay = options.shutdown_delay_duration;
+    if let VersionFlag::Reported(version) = &options.version {
+        config.version.git_version.clone_from(version);
+    }
     config.public_address = announcement.public_address();
     config.openapi = assembled.openapi;
     config.metrics = assembled.metrics;

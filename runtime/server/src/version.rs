@@ -27,7 +27,7 @@ pub struct Version {
     pub min_compatibility_major: String,
     /// Second number.
     pub min_compatibility_minor: String,
-    /// Whole version, e.g. `v1.36.0+planesmith-0.1.0`.
+    /// Whole version, e.g. `v1.36.0+planesmith`. The suffix has neither digits, dots nor dashes, at which clients split it.
     pub git_version: String,
     /// Commit; may be empty.
     pub git_commit: String,
@@ -58,7 +58,7 @@ impl Default for Version {
             emulation_minor: "36".to_owned(),
             min_compatibility_major: "1".to_owned(),
             min_compatibility_minor: "35".to_owned(),
-            git_version: concat!("v1.36.0+planesmith-", env!("CARGO_PKG_VERSION")).to_owned(),
+            git_version: "v1.36.0+planesmith".to_owned(),
             git_commit: String::new(),
             git_tree_state: "clean".to_owned(),
             build_date: "1970-01-01T00:00:00Z".to_owned(),

@@ -14,8 +14,8 @@ pub(super) fn listed(command: &Command, matches: &ArgMatches) -> BTreeMap<String
 }
 
 fn value(flag: &Arg, matches: &ArgMatches) -> String {
-    if matches!(flag.get_action(), ArgAction::Help | ArgAction::Version) {
-        // Who had asked for either would not see a server.
+    if matches!(flag.get_action(), ArgAction::Help) {
+        // With it there would be no server.
         return "false".to_owned();
     }
     let raw = matches.try_get_raw(flag.get_id().as_str()).ok().flatten();

@@ -64,7 +64,7 @@ const SECTIONS: [(&str, &[&str]); 9] = [
     ),
     (
         "What happens, for people and machines",
-        &["audit_", "logging_", "slow_", "tracing_", "verbosity"],
+        &["audit_", "logging_", "slow_", "tracing_", "verbosity", "version"],
     ),
     (
         "Storage and controllers",

@@ -1,4 +1,4 @@
-//! Lists of switches: `name=true,other=false`.
+//! Lists of switches: `name=true,other=false,third`.
 
 use std::collections::BTreeMap;
 use std::str::FromStr;
@@ -23,6 +23,14 @@ impl Switches {
         self
     }
 
+    /// The same switches with the names that `rename` returns.
+    pub(crate) fn renamed(&self, rename: impl Fn(&str) -> String) -> Self {
+        let values = self.values.iter();
+        Self {
+            values: values.map(|(name, value)| (rename(name), *value)).collect(),
+        }
+    }
+
     /// The names that are switched, in alphabetical order.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.values.keys().map(String::as_str)
@@ -38,6 +46,9 @@ impl FromStr for Switches {
             let (name, value) = match term.split_once('=') {
                 Some((name, "true" | "True" | "TRUE" | "t" | "T" | "1")) if !name.is_empty() => (name, true),
                 Some((name, "false" | "False" | "FALSE" | "f" | "F" | "0")) if !name.is_empty() => (name, false),
+                // A name without a value is switched on.
+                Some((name, "")) if !name.is_empty() => (name, true),
+                None => (term, true),
                 _ => return Err(format!("`{term}`: expected NAME=true or NAME=false")),
             };
             values.insert(name.to_owned(), value);
