@@ -20,6 +20,7 @@ use serde_json::{Value, json};
 
 use self::contents::Contents;
 use self::departures::Departures;
+use super::MANAGER;
 use super::served_kinds::ServedKinds;
 use crate::later::Delays;
 use crate::loopback::{Loopback, LoopbackError};
@@ -160,7 +161,7 @@ impl NamespaceController {
             return Ok(namespace);
         }
         namespace["status"]["conditions"] = Value::Array(after);
-        let path = format!("{path}/status");
+        let path = format!("{path}/status?fieldManager={MANAGER}");
         self.loopback.send(Method::PUT, &path, Some(&namespace)).await
     }
 
@@ -168,7 +169,7 @@ impl NamespaceController {
         if let Some(Value::Array(finalizers)) = namespace.pointer_mut("/spec/finalizers") {
             finalizers.retain(|finalizer| *finalizer != json!(FINALIZER));
         }
-        let path = format!("{path}/finalize");
+        let path = format!("{path}/finalize?fieldManager={MANAGER}");
         match self.loopback.send(Method::PUT, &path, Some(&namespace)).await {
             Err(error) if error.status() == Some(StatusCode::NOT_FOUND) => Ok(()),
             other => other.map(drop),

@@ -15,12 +15,16 @@ use planesmith_server::stores::{ResourceStore, Stores};
 use planesmith_store::{EventKind, WatchError, WatchFrom, Watcher};
 use serde_json::{Value, json};
 
+use super::MANAGER;
 use crate::loopback::{Loopback, LoopbackError};
 
 /// Holds a range back while addresses in it are taken.
 const FINALIZER: &str = "networking.k8s.io/service-cidr-finalizer";
 
 const PATH: &str = "/apis/networking.k8s.io/v1/servicecidrs";
+
+/// The manager of conditions.
+const STATUS_MANAGER: &str = "service-cidr-controller";
 
 /// Seconds for which a write that took an address before the deletion began may still be under way.
 const GRACE: i64 = 10;
@@ -86,12 +90,8 @@ impl ServiceRangeController {
         let held = range.metadata.finalizers.iter().any(|finalizer| finalizer == FINALIZER);
         let Some(deleted) = range.metadata.deletion_timestamp else {
             if !held {
-                self.change(range, "", |object| {
-                    let mut finalizers = range.metadata.finalizers.clone();
-                    finalizers.push(FINALIZER.to_owned());
-                    object["metadata"]["finalizers"] = json!(finalizers);
-                })
-                .await?;
+                self.change_finalizers(range, |finalizers| finalizers.push(FINALIZER.into()))
+                    .await?;
             }
             let ready = Verdict::yes("Ready", "Kubernetes Service CIDR is ready");
             return self.say(range, &ready).await;
@@ -104,10 +104,8 @@ impl ServiceRangeController {
         if !held || seconds(Time::now()) - seconds(deleted) < GRACE {
             return Ok(());
         }
-        self.change(range, "", |object| {
-            let finalizers = range.metadata.finalizers.iter();
-            let others: Vec<&String> = finalizers.filter(|finalizer| *finalizer != FINALIZER).collect();
-            object["metadata"]["finalizers"] = json!(others);
+        self.change_finalizers(range, |finalizers| {
+            finalizers.retain(|finalizer| finalizer != FINALIZER)
         })
         .await
     }
@@ -143,28 +141,40 @@ impl ServiceRangeController {
         if ready.any(|ready| (ready.status == "True") == verdict.holds) {
             return Ok(());
         }
-        self.change(range, "/status", |object| {
-            set_condition(&mut object["status"], "Ready", verdict, &Time::now().to_string());
-        })
-        .await
+        let mut object = json!({
+            "apiVersion": ServiceCIDR::RESOURCE.api_version,
+            "kind": ServiceCIDR::RESOURCE.kind,
+            "metadata": {"name": range.metadata.name, "uid": range.metadata.uid},
+            "status": {},
+        });
+        set_condition(&mut object["status"], "Ready", verdict, &Time::now().to_string());
+        let path = format!("{PATH}/{}/status", range.metadata.name);
+        match self.loopback.apply(&path, STATUS_MANAGER, &object).await {
+            Err(error) if matches!(error.status(), Some(StatusCode::NOT_FOUND | StatusCode::CONFLICT)) => Ok(()),
+            other => other.map(drop),
+        }
     }
 
-    /// Changes a range, or the part of it that has a path of its own.
-    async fn change(
+    /// Changes the finalizers of a range.
+    async fn change_finalizers(
         &self,
         range: &ServiceCIDR,
-        part: &str,
-        change: impl FnOnce(&mut Value),
+        change: impl FnOnce(&mut Vec<Value>),
     ) -> Result<(), LoopbackError> {
         let path = format!("{PATH}/{}", range.metadata.name);
         let mut object = match self.loopback.send(Method::GET, &path, None).await {
             Err(error) if error.status() == Some(StatusCode::NOT_FOUND) => return Ok(()),
             other => other?,
         };
-        change(&mut object);
-        self.loopback
-            .call(Method::PUT, &format!("{path}{part}"), Some(&object))
-            .await
+        let finalizers = &mut object["metadata"]["finalizers"];
+        if finalizers.is_null() {
+            *finalizers = json!([]);
+        }
+        if let Value::Array(finalizers) = finalizers {
+            change(finalizers);
+        }
+        let path = format!("{path}?fieldManager={MANAGER}");
+        self.loopback.call(Method::PUT, &path, Some(&object)).await
     }
 }
 

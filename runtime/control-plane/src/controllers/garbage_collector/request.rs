@@ -6,6 +6,7 @@ use planesmith_machinery::time::Time;
 use serde_json::{Value, json};
 
 use super::anywhere::{Kind, State};
+use crate::controllers::MANAGER;
 use crate::controllers::metadata::{Metadata, OwnerReference};
 use crate::event_post;
 use crate::loopback::{Loopback, LoopbackError};
@@ -124,7 +125,10 @@ impl Object {
     }
 
     async fn send(&self, loopback: &Loopback, method: Method, body: Value) -> Result<Outcome, LoopbackError> {
-        let path = self.kind.path_of(&self.namespace, &self.name);
+        let mut path = self.kind.path_of(&self.namespace, &self.name);
+        if method == Method::PATCH {
+            path = format!("{path}?fieldManager={MANAGER}");
+        }
         match loopback.call(method, &path, Some(&body)).await {
             Ok(()) => Ok(Outcome::Done),
             Err(error) => match error.status() {
