@@ -223,6 +223,8 @@ pub enum Dependents {
     Collected,
     /// There are none: objects of the kind own nothing, and a client's wish about dependents means nothing.
     Impossible,
+    /// As `Collected`, but the deletion that marks the object ignores a wish of the client about them; a later one follows it.
+    IgnoredAtFirst,
     /// They stay, without an owner.
     Orphaned {
         /// Tells the client so; empty for no warning.

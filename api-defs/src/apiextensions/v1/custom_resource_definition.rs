@@ -7,7 +7,7 @@ mod warnings;
 
 use planesmith_machinery::field_error::FieldErrors;
 use planesmith_machinery::meta::ObjectMeta;
-use planesmith_machinery::rules::{MetadataRules, Rules, UpdateStep, update_order};
+use planesmith_machinery::rules::{Dependents, MetadataRules, Rules, UpdateStep, update_order};
 use planesmith_machinery::time::Time;
 use planesmith_machinery::{Resource, Struct};
 
@@ -59,7 +59,7 @@ pub struct CustomResourceDefinitionSpec {
     #[field(proto = 3, keep)]
     pub names: CustomResourceDefinitionNames,
     /// Cluster or Namespaced: whether objects live in namespaces.
-    #[field(proto = 4, keep)]
+    #[field(proto = 4, keep, go_type = "ResourceScope")]
     pub scope: String,
     /// The versions. Clients prefer them in the order of their names: v10, v2, v1, v11beta2, v10beta3, v3alpha1.
     #[field(proto = 7, keep, list_type = atomic)]
@@ -118,10 +118,10 @@ pub struct CustomResourceDefinitionStatus {
 pub struct CustomResourceDefinitionCondition {
     /// What it is about: NamesAccepted, Established, NonStructuralSchema, Terminating or
     /// KubernetesAPIApprovalPolicyConformant.
-    #[field(proto = 1, keep)]
+    #[field(proto = 1, keep, go_type = "CustomResourceDefinitionConditionType")]
     pub type_: String,
     /// Whether the aspect named by type holds: True, False, or Unknown while nobody can tell.
-    #[field(proto = 2, keep)]
+    #[field(proto = 2, keep, go_type = "ConditionStatus")]
     pub status: String,
     /// When the status changed last.
     #[field(proto = 3)]
@@ -170,6 +170,8 @@ impl Rules for CustomResourceDefinition {
     fn prepare_update(&mut self, _: &Self) {
         self.note_storage();
     }
+
+    const DEPENDENTS: Dependents = Dependents::IgnoredAtFirst;
 
     fn prepare_delete(&mut self) {
         self.begin_to_leave();

@@ -189,8 +189,10 @@ impl Write<'_> {
             return Ok(Some(Deleted::Marked(self.as_it_is(entry, object))));
         }
         let rules = &object.resource().rules;
-        apply_propagation(&mut object.meta_mut().finalizers, options, rules.dependents);
         let holds = (rules.holds_deletion)(&*object);
+        if !holds || rules.dependents != Dependents::IgnoredAtFirst {
+            apply_propagation(&mut object.meta_mut().finalizers, options, rules.dependents);
+        }
         if let End::Begun(seconds) = end {
             return match seconds > 0 || !object.meta().finalizers.is_empty() {
                 true => self.store_mark(key, entry, object).await,
@@ -357,7 +359,7 @@ fn apply_propagation(finalizers: &mut Vec<String>, options: &DeleteOptions, usua
                 .find(|finalizer| matches!(finalizer.as_str(), ORPHAN | FOREGROUND));
             match first.map(String::as_str) {
                 Some(first) => (first == ORPHAN, first == FOREGROUND),
-                None => (usual != Dependents::Collected, false),
+                None => (matches!(usual, Dependents::Orphaned { .. }), false),
             }
         }
     };
