@@ -26,3 +26,4 @@ mod storage_versions;
 mod streams;
 mod traces;
 mod transcript;
+mod wire_details;

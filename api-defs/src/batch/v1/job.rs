@@ -20,6 +20,9 @@ use planesmith_machinery::selector::{FieldAlias, FieldLabels, FieldRefusal};
 
 use crate::workload::template::name_warning;
 
+/// The longest value of a label, in bytes.
+const MAX_LABEL_VALUE: usize = 63;
+
 pub use failure_policy::{
     PodFailurePolicy, PodFailurePolicyOnExitCodesRequirement, PodFailurePolicyOnPodConditionsPattern,
     PodFailurePolicyRule,
@@ -91,7 +94,10 @@ impl Rules for Job {
         if self.spec.manual_selector != Some(true) {
             self.generate_selector();
         }
-        self.default_labels();
+        // A name that is too long for a label is reported where the label is generated, not in its copy too.
+        if self.metadata.name.len() <= MAX_LABEL_VALUE {
+            self.default_labels();
+        }
     }
 
     fn prepare_update(&mut self, old: &Self) {
@@ -173,6 +179,28 @@ mod tests {
         assert_eq!(managed.metadata.labels, job.spec.template.metadata.labels);
         assert!(managed.as_managed().is_none(), "labels of its own stay");
         assert!(Job::default().as_managed().is_none());
+    }
+
+    #[test]
+    fn a_name_too_long_for_labels_of_pods_is_reported_once() {
+        for (length, problems) in [(63, vec![]), (64, vec!["spec.template.labels"; 2])] {
+            let mut job: Job = serde_json::from_value(json!({
+                "apiVersion": "batch/v1",
+                "kind": "Job",
+                "metadata": {"name": "j".repeat(length), "namespace": "default"},
+                "spec": {"template": {"spec": {
+                    "restartPolicy": "Never",
+                    "containers": [{"name": "c", "image": "i"}],
+                }}},
+            }))
+            .unwrap();
+            set_defaults(&mut job);
+            job.metadata.uid = "u".to_owned();
+            job.prepare_create();
+            let errors = planesmith_machinery::validation::check_create(&job);
+            let fields: Vec<&str> = errors.as_slice().iter().map(|error| error.field.as_str()).collect();
+            assert_eq!(fields, problems, "{errors:?}");
+        }
     }
 
     #[test]

@@ -39,7 +39,7 @@ const PRIORITIES: [(&str, &str, i32, i32); 43] = [
     ("node.k8s.io", "v1", 16_300, 15),
     ("discovery.k8s.io", "v1", 16_200, 15),
     ("discovery.k8s.io", "v1beta1", 16_200, 12),
-    ("resource.k8s.io", "v1", 16_200, 20),
+    ("resource.k8s.io", "v1", 16_200, 21),
     ("resource.k8s.io", "v1beta2", 16_200, 15),
     ("resource.k8s.io", "v1beta1", 16_200, 9),
     ("resource.k8s.io", "v1alpha3", 16_200, 1),

@@ -2,8 +2,9 @@
 
 use std::sync::Arc;
 
-use planesmith_api_defs::core::v1::Node;
-use planesmith_machinery::status::{ApiError, ApiResult};
+use planesmith_api_defs::core::v1::{Node, Pod};
+use planesmith_machinery::object::Resource as _;
+use planesmith_machinery::status::{ApiError, ApiResult, Reason};
 use planesmith_server::proxy::{ClientIdentity, Destination, Link, Target, TrustError, client_tls};
 
 use super::stored::Stored;
@@ -59,9 +60,13 @@ impl Kubelets {
     ///
     /// # Errors
     ///
-    /// As of [`Kubelets::find`].
+    /// As of [`Kubelets::find`], but the 404 is about a pod of the node's name: kube-apiserver names the resource of the
+    /// request.
     pub(super) fn find_for_pod(&self, node: &str) -> ApiResult<Target> {
-        let target = self.find(node)?;
+        let target = self.find(node).map_err(|error| match error.reason() {
+            Some(Reason::NotFound) => ApiError::not_found(&Pod::RESOURCE.group_resource(), node),
+            _ => error,
+        })?;
         let destination = target.destination.or_loopback();
         Ok(Target { destination, ..target })
     }

@@ -12,13 +12,13 @@ use planesmith_machinery::field_error::FieldErrors;
 use planesmith_machinery::fields::Set;
 use planesmith_machinery::group_version::{GroupKind, GroupVersion};
 use planesmith_machinery::json::{self, DecodeError, Findings, Strictness};
-use planesmith_machinery::meta::ManagedFieldsEntry;
+use planesmith_machinery::meta::{ManagedFieldsEntry, TypeMeta};
 use planesmith_machinery::patch::{self, Patched};
 use planesmith_machinery::resource::ResourceFacts;
 use planesmith_machinery::scheme::Scheme;
 use planesmith_machinery::status::{ApiError, ApiResult, Reason};
 use planesmith_machinery::value::Struct;
-use planesmith_machinery::{cbor, custom, defaulting, fields, unstructured};
+use planesmith_machinery::{cbor, conversion, custom, defaulting, fields, unstructured, value};
 
 use super::decode::{Expected, Mismatch, mismatch, missing_kind};
 use super::options::{FieldValidation, WriteOptions};
@@ -240,6 +240,17 @@ impl Patch<'_> {
                 document: Vec::new(),
             });
         }
+        GroupVersion::parse(&sent.api_version).map_err(|error| refuse(&error))?;
+        if let Some((own, other)) = self.other_version(&sent) {
+            let mut object = other.zero();
+            let found = custom::decode(&patched.document, &mut *object, strictness);
+            defaulting::set_defaults(&mut *object);
+            let converted = conversion::convert(&*object, own);
+            for field in converted.facts().fields {
+                value::copy_field(field.name, &*converted, target);
+            }
+            return self.judge_found(patched, found, target);
+        }
         match mismatch(self.scheme, self.expected, &sent, &patched.document) {
             None => {}
             Some(Mismatch::Version) => {
@@ -249,6 +260,15 @@ impl Patch<'_> {
         }
         let found = custom::decode(&patched.document, target, strictness);
         self.judge_found(patched, found, target)
+    }
+
+    /// The patched kind, and the other version of it that a patched object says it is of. kube-apiserver reads such an object
+    /// in that version, served or not, and converts it.
+    fn other_version(&self, sent: &TypeMeta) -> Option<(&'static ResourceFacts, &'static ResourceFacts)> {
+        let own = self.scheme.object_kind(self.expected.api_version, self.expected.kind)?;
+        let other = self.scheme.object_kind(&sent.api_version, &sent.kind)?;
+        let is_other = !std::ptr::eq(own, other) && std::ptr::eq(own.hub(), other.hub());
+        is_other.then_some((own, other))
     }
 
     /// What kube-apiserver makes of an object that is of no version any more: nothing. It reads it as its own type, in which
