@@ -18,6 +18,10 @@ impl Checks for Unchecked {
     fn check(&self, _: &Structural, _: &CustomObject, _: &mut FieldErrors) {}
     fn check_update(&self, _: &Structural, _: &CustomObject, _: &CustomObject, _: &mut FieldErrors) {}
     fn check_status(&self, _: &Structural, _: &CustomObject, _: &CustomObject, _: &mut FieldErrors) {}
+
+    fn cost(&self, _: &Structural, _: usize) -> u64 {
+        0
+    }
 }
 
 /// Calls `spec.title` of v1beta1 `spec.heading` in v1.
