@@ -160,7 +160,7 @@ async fn flags_of_upstream_scripts_are_understood() {
         "--runtime-config=apps/v1",
         "--version=v1.36.0+local.1",
     ];
-    let (_server, connection) = serve(&home, &flags).await;
+    let (server, connection) = serve(&home, &flags).await;
     let version = connection.get("/version").await.unwrap().json().unwrap();
     assert_eq!(version["gitVersion"], "v1.36.0+local.1");
     let resource = connection
@@ -168,9 +168,11 @@ async fn flags_of_upstream_scripts_are_understood() {
         .await;
     let service = resource.unwrap().expect(200).unwrap().json().unwrap();
     assert_eq!(service["spec"]["versionPriority"], 21);
+    server.kill().await.unwrap();
 
     let own = home.start(&Binary::Planesmith.path().unwrap(), &FLAGS[..1]).await;
-    let connection = own.unwrap().connect().await.unwrap();
+    let own = own.unwrap();
+    let connection = own.connect().await.unwrap();
     let version = connection.get("/version").await.unwrap().json().unwrap();
     assert_eq!(version["gitVersion"], "v1.36.0+planesmith");
 }

@@ -132,8 +132,15 @@ mod tests {
     fn threads_are_found_by_their_name() {
         let own = Processes::new(vec![std::process::id()]);
         let (begin, wait) = std::sync::mpsc::channel::<()>();
+        let (running, runs) = std::sync::mpsc::channel();
         let thread = std::thread::Builder::new().name("bench-thread".to_owned());
-        let thread = thread.spawn(move || wait.recv()).unwrap();
+        let thread = thread.spawn(move || {
+            // A thread gives itself its name.
+            running.send(()).unwrap();
+            wait.recv()
+        });
+        let thread = thread.unwrap();
+        runs.recv().unwrap();
         assert!(own.cpu_of_threads("bench-thread").is_ok());
         assert!(own.cpu_of_threads("bench-none").is_err());
         drop(begin);

@@ -192,9 +192,14 @@ mod tests {
         let bytes = |document: Value| Bytes::from(document.to_string());
         let whole = merge([bytes(own.clone())], [bytes(other("/a")), bytes(other("/b"))]);
         let definitions = &whole["definitions"];
-        for name in ["Deployment", "Spec", "Options"] {
+        for name in ["Deployment", "Spec"] {
             assert_eq!(definitions[name], own["definitions"][name]);
         }
+        let kinds = json!([{"group": "apps"}, {"group": "other"}]);
+        assert_eq!(
+            definitions["Options"],
+            json!({"type": "object", "x-kubernetes-group-version-kind": kinds})
+        );
         assert_eq!(definitions["Spec_v2"], json!({"type": "string"}));
         let list = &definitions["Deployment_v2"]["properties"]["list"];
         assert_eq!(list, &json!([{"$ref": "#/definitions/Spec_v2"}]));
