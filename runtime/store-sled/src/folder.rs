@@ -4,7 +4,7 @@ use std::fs::{DirBuilder, File, OpenOptions, TryLockError};
 use std::hash::{BuildHasher, Hasher};
 use std::io::{ErrorKind, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use planesmith_store::log::LogError;
@@ -16,14 +16,16 @@ use crate::journal::Mark;
 const FORMAT: &str = "planesmith-store ";
 
 /// The version that this crate writes.
-const VERSION: &str = "2";
+const VERSION: &str = "3";
 
 /// The version of a folder, which decides what has to be in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Format {
-    /// Without a mark, and with journal files of version 1 only.
+    /// Without a mark, with journal files of version 1 only, and with a state that is not cut into slots.
     One,
+    /// With a state that is not cut into slots.
     Two,
+    Three,
 }
 
 /// How often a locked file is tried again, and how long to wait in between.
@@ -148,7 +150,8 @@ fn check_format(path: &Path, disk: &Disk) -> Result<Format, LogError> {
     let file = path.join("format");
     match std::fs::read_to_string(&file) {
         Ok(text) => match text.trim_end().strip_prefix(FORMAT) {
-            Some(VERSION) => Ok(Format::Two),
+            Some(VERSION) => Ok(Format::Three),
+            Some("2") => Ok(Format::Two),
             Some("1") => Ok(Format::One),
             Some(found) => Err(unknown_format(path, found, VERSION)),
             None => Err(damaged(&file, "it does not name a format")),
@@ -159,7 +162,7 @@ fn check_format(path: &Path, disk: &Disk) -> Result<Format, LogError> {
             }
             Mark::default().create(path, disk)?;
             upgrade_format(path, disk)?;
-            Ok(Format::Two)
+            Ok(Format::Three)
         }
         Err(error) if error.kind() == ErrorKind::InvalidData => Err(damaged(&file, "it does not name a format")),
         Err(error) => Err(failed("read", &file)(error)),
@@ -176,4 +179,25 @@ pub(crate) fn upgrade_format(path: &Path, disk: &Disk) -> Result<(), LogError> {
     written.map_err(failed("write", &new))?;
     std::fs::rename(&new, path.join("format")).map_err(failed("rename", &new))?;
     disk.sync_folder(path)
+}
+
+/// What is in a folder.
+pub(crate) fn entries(folder: &Path) -> Result<Vec<PathBuf>, LogError> {
+    let entries = std::fs::read_dir(folder).map_err(failed("read", folder))?;
+    entries
+        .map(|entry| Ok(entry.map_err(failed("read", folder))?.path()))
+        .collect()
+}
+
+/// Removes a file, or a folder and what is in it.
+pub(crate) fn remove_tree(path: &Path) -> Result<(), LogError> {
+    let removed = if path.is_dir() {
+        for entry in entries(path)? {
+            remove_tree(&entry)?;
+        }
+        std::fs::remove_dir(path)
+    } else {
+        std::fs::remove_file(path)
+    };
+    removed.map_err(failed("remove", path))
 }

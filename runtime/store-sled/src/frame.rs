@@ -206,6 +206,22 @@ fn decode_body(frame: &Bytes, front: Front) -> Option<Whole> {
     })
 }
 
+/// The bytes that [`encode_record`] appends.
+pub(crate) fn length_of(record: &Record) -> usize {
+    WRITE_HEADER + record.key.len() + record.bytes.len()
+}
+
+/// The bytes of the write that starts `bytes`; `None` when not even its header is there.
+pub(crate) fn record_length(bytes: &[u8]) -> Option<usize> {
+    let mut header = Reader {
+        rest: bytes.get(..WRITE_HEADER)?,
+    };
+    header.take(2)?;
+    let key_length = usize::from(header.u16()?);
+    header.take(20)?;
+    Some(WRITE_HEADER + key_length + header.u32()? as usize)
+}
+
 /// Reads a write that is all of `bytes`.
 pub(crate) fn decode_record_alone(bytes: &Bytes) -> Option<Record> {
     let mut reader = Reader { rest: bytes };

@@ -1,8 +1,9 @@
-//! The state of every key before the journal: sled databases that are written once and never
-//! changed.
+//! A generation: a sled database that is written once and never changed, with its checksums.
 
 mod database;
+mod first_format;
 mod manifest;
+mod summary;
 
 use std::fs::DirBuilder;
 use std::os::unix::fs::DirBuilderExt;
@@ -13,18 +14,15 @@ use planesmith_store::log::{LogError, Record};
 
 use self::database::Builder;
 use self::manifest::{Listed, Manifest};
+use self::summary::Summary;
 use crate::disk::Disk;
-use crate::folder::{damaged, failed, salt};
+use crate::folder::{damaged, entries, failed, remove_tree, salt};
 use crate::space::Space;
 use crate::worker::{Pulse, other};
 
-/// The generation that counts, in a folder of them.
-#[derive(Clone, Debug)]
-pub(crate) struct Generations {
-    folder: PathBuf,
-    disk: Disk,
-    /// `None` when nothing was settled yet.
-    newest: Option<Generation>,
+/// Bytes on disk of a generation with so many bytes of records, at most.
+pub(crate) fn size_for(records: u64) -> u64 {
+    database::size_for(records)
 }
 
 /// A complete generation.
@@ -34,146 +32,110 @@ pub(crate) struct Generation {
     manifest: Manifest,
 }
 
-impl Generations {
-    /// Finds the newest generation; removes unfinished and older ones.
-    pub(crate) fn open(folder: &Path, disk: Disk) -> Result<Self, LogError> {
-        let mut found = Vec::new();
-        for path in entries(folder)? {
-            let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
-            if let Ok(through) = name.parse::<u64>() {
-                found.push((through, path));
-            } else if is_scratch(name) {
-                remove_tree(&path)?;
-            }
-        }
-        found.sort_unstable();
-        let newest = found
-            .pop()
-            .map(|(through, path)| Generation::find(path, Revision(through)));
-        let newest = newest.transpose()?;
-        for (_, older) in found {
-            remove_tree(&older)?;
-        }
-        Ok(Self {
-            folder: folder.to_owned(),
-            disk,
-            newest,
-        })
+impl Generation {
+    /// The generation in the folder `path`.
+    pub(crate) fn find(path: PathBuf) -> Result<Self, LogError> {
+        let manifest = Manifest::read(&path)?;
+        Ok(Self { path, manifest })
     }
 
-    /// The newest generation.
-    pub(crate) fn newest(&self) -> Option<&Generation> {
-        self.newest.as_ref()
+    /// The generation in the folder `path`, which is of the first format and the state at `through`.
+    pub(crate) fn find_at(path: PathBuf, through: Revision) -> Result<Self, LogError> {
+        let found = Self::find(path)?;
+        if found.through() != through {
+            let what = format!("it says that it is the state at revision {}", found.through());
+            return Err(damaged(&found.path, &what));
+        }
+        Ok(found)
     }
 
-    /// The last write that the newest generation includes.
+    /// The name of its folder.
+    pub(crate) fn name(&self) -> String {
+        let name = self.path.file_name().unwrap_or_default();
+        name.to_string_lossy().into_owned()
+    }
+
+    /// CRC-32 of its manifest.
+    pub(crate) fn checksum(&self) -> u32 {
+        self.manifest.checksum()
+    }
+
+    /// In the first format, the last write that it includes; otherwise zero.
     pub(crate) fn through(&self) -> Revision {
-        let newest = self.newest.as_ref();
-        newest.map_or(Revision::ZERO, |newest| newest.manifest.summary.through)
+        self.manifest.summary.through
     }
 
-    /// Bytes of the records in the newest generation.
+    /// Bytes of its records.
     pub(crate) fn bytes(&self) -> u64 {
-        self.newest.as_ref().map_or(0, |newest| newest.manifest.summary.bytes)
+        self.manifest.summary.bytes
     }
 
     /// Bytes on disk.
     pub(crate) fn size(&self) -> u64 {
-        self.newest.as_ref().map_or(0, |newest| newest.manifest.size())
+        self.manifest.size()
     }
 
-    /// The syncs of the store.
-    pub(crate) fn disk(&self) -> &Disk {
-        &self.disk
+    /// Bytes that have to be free for [`Self::read`].
+    pub(crate) fn size_of_copy(&self) -> u64 {
+        self.size() + COPY_OVERHEAD
     }
 
-    /// Starts the generation that will replace the newest.
-    pub(crate) fn make(&self, through: Revision) -> Result<Scratch, LogError> {
-        Scratch::create(&self.folder, through, "new")
-    }
-
-    /// Puts `made` in the place of the newest generation. On an error the newest stays what it is.
-    pub(crate) fn publish(&mut self, made: Made) -> Result<(), LogError> {
-        let through = made.manifest.summary.through;
-        let path = self.folder.join(format!("{through:020}"));
-        if path.exists() {
-            // What an attempt left that could not be made durable.
-            remove_tree(&path)?;
-        }
-        std::fs::rename(&made.scratch.path, &path).map_err(failed("rename", &made.scratch.path))?;
-        self.disk.sync_folder(&self.folder)?;
-        let newest = Generation {
-            path,
-            manifest: made.manifest,
-        };
-        match self.newest.replace(newest) {
-            Some(older) => remove_tree(&older.path),
-            None => Ok(()),
-        }
-    }
-}
-
-impl Generation {
-    fn find(path: PathBuf, through: Revision) -> Result<Self, LogError> {
-        let manifest = Manifest::read(&path)?;
-        if manifest.summary.through != through {
-            let what = format!("it says that it is the state at revision {}", manifest.summary.through);
-            return Err(damaged(&path, &what));
-        }
-        Ok(Self { path, manifest })
-    }
-
-    /// Hands over all records, in the order of their revisions. They are right if this succeeds.
+    /// Hands over all records. They are right if this succeeds.
     ///
-    /// sled changes the files of a database that it opens, so it gets a copy.
+    /// sled changes the files of a database that it opens, so it gets a copy beside the generation.
     pub(crate) fn read(
         &self,
+        space: &Space,
         pulse: &Pulse,
         visit: impl FnMut(Record) -> Result<(), LogError>,
     ) -> Result<(), LogError> {
-        let scratch = self.copy(pulse)?;
-        let read = database::read(&scratch.path, &self.manifest.summary, pulse, visit);
+        let beside = self.path.parent().unwrap_or(&self.path);
+        space.claim(self.size_of_copy())?;
+        let scratch = Scratch::create(beside, "read")?;
+        for file in &self.manifest.files {
+            file.copy(&self.path, &scratch.path, pulse)?;
+        }
+        let summary = &self.manifest.summary;
+        let read = match self.manifest.is_first_format {
+            true => first_format::read(&scratch.path, summary, pulse, visit),
+            false => database::read(&scratch.path, summary, pulse, visit),
+        };
         // The copy is gone when somebody reads about it.
         read.map_err(|error| match error {
             LogError::Unreadable(_) => damaged(&self.path, "sled does not find in it what was written"),
             error => error,
         })
     }
-
-    /// A copy beside the generation, or, when the disk is full, in the folder for such files.
-    fn copy(&self, pulse: &Pulse) -> Result<Scratch, LogError> {
-        let through = self.manifest.summary.through;
-        let beside = self.path.parent().unwrap_or(&self.path);
-        let copy = |folder: &Path| {
-            let scratch = Scratch::create(folder, through, "read")?;
-            Space::of(&scratch.path)?.check_for_settling(self.manifest.size() + database::OPENING)?;
-            for file in &self.manifest.files {
-                file.copy(&self.path, &scratch.path, pulse)?;
-            }
-            Ok(scratch)
-        };
-        match copy(beside) {
-            Err(LogError::Full) => copy(&std::env::temp_dir()),
-            other => other,
-        }
-    }
 }
+
+/// Bytes that sled may write when it opens a copy.
+pub(crate) const COPY_OVERHEAD: u64 = 512 << 10;
 
 /// A folder that is removed when dropped, or at the next start.
 #[derive(Debug)]
 pub(crate) struct Scratch {
     path: PathBuf,
-    through: Revision,
 }
 
 impl Scratch {
-    fn create(folder: &Path, through: Revision, purpose: &str) -> Result<Self, LogError> {
+    fn create(folder: &Path, purpose: &str) -> Result<Self, LogError> {
         // Nobody else has the name, not even a thread that an earlier attempt left hanging.
-        let path = folder.join(format!("{through:020}.{:016x}.{purpose}", salt()));
+        let path = folder.join(format!("{:016x}.{purpose}", salt()));
         // What is stored includes secrets.
         let created = DirBuilder::new().mode(0o700).create(&path);
         created.map_err(failed("create", &path))?;
-        Ok(Self { path, through })
+        Ok(Self { path })
+    }
+
+    /// True for the names that such folders have.
+    pub(crate) fn is_name(name: &str) -> bool {
+        let purpose = name.rsplit_once('.').map(|(_, purpose)| purpose);
+        matches!(purpose, Some("new" | "read"))
+    }
+
+    /// A folder for a generation in the making.
+    pub(crate) fn for_generation(folder: &Path) -> Result<Self, LogError> {
+        Self::create(folder, "new")
     }
 
     /// Starts the database in it.
@@ -184,7 +146,7 @@ impl Scratch {
     }
 
     /// Makes what was built durable, and reads it as the next start will.
-    pub(crate) fn finish(self, built: &Built, disk: &Disk, pulse: &Pulse) -> Result<Made, LogError> {
+    pub(crate) fn finish(self, built: &Built, disk: &Disk, space: &Space, pulse: &Pulse) -> Result<Made, LogError> {
         let mut files = Vec::new();
         for path in entries(&self.path)? {
             pulse.beat()?;
@@ -202,13 +164,14 @@ impl Scratch {
         }
         files.sort_by(|one, two| one.name.cmp(&two.name));
         let manifest = Manifest {
+            is_first_format: false,
             summary: built.0,
             files,
         };
         manifest.write(&self.path, disk)?;
         disk.sync_folder(&self.path)?;
-        let generation = Generation::find(self.path.clone(), self.through)?;
-        generation.read(pulse, |_| Ok(()))?;
+        let generation = Generation::find(self.path.clone())?;
+        generation.read(space, pulse, |_| Ok(()))?;
         Ok(Made {
             scratch: self,
             manifest,
@@ -229,17 +192,22 @@ pub(crate) struct Building<'a> {
 }
 
 /// What was written into a closed database.
-pub(crate) struct Built(database::Summary);
+pub(crate) struct Built(Summary);
 
 impl Building<'_> {
-    /// Adds a record, which has to be newer than those before.
+    /// Adds a record.
     pub(crate) fn push(&mut self, record: &Record) -> Result<(), LogError> {
         self.builder.push(record)
     }
 
-    /// Closes the database, which is the state at `through`.
-    pub(crate) fn finish(self, through: Revision) -> Result<Built, LogError> {
-        self.builder.finish(through).map(Built)
+    /// Bytes of the records so far.
+    pub(crate) fn bytes(&self) -> u64 {
+        self.builder.bytes()
+    }
+
+    /// Closes the database.
+    pub(crate) fn finish(self) -> Result<Built, LogError> {
+        self.builder.finish().map(Built)
     }
 }
 
@@ -250,27 +218,46 @@ pub(crate) struct Made {
     manifest: Manifest,
 }
 
-fn is_scratch(name: &str) -> bool {
-    let purpose = name.rsplit_once('.').map(|(_, purpose)| purpose);
-    matches!(purpose, Some("new" | "read"))
+impl Made {
+    /// Gives the generation a name of its own in `folder`, which is durable when this returns.
+    pub(crate) fn publish(self, folder: &Path, through: Revision, disk: &Disk) -> Result<Generation, LogError> {
+        let path = folder.join(format!("{through:020}-{:016x}", salt()));
+        std::fs::rename(&self.scratch.path, &path).map_err(failed("rename", &self.scratch.path))?;
+        disk.sync_folder(folder)?;
+        let manifest = self.manifest;
+        Ok(Generation { path, manifest })
+    }
 }
 
-fn entries(folder: &Path) -> Result<Vec<PathBuf>, LogError> {
-    let entries = std::fs::read_dir(folder).map_err(failed("read", folder))?;
-    entries
-        .map(|entry| Ok(entry.map_err(failed("read", folder))?.path()))
-        .collect()
-}
+#[cfg(test)]
+pub(crate) mod tests {
+    use std::path::Path;
 
-/// Removes a file, or a folder and what is in it.
-fn remove_tree(path: &Path) -> Result<(), LogError> {
-    let removed = if path.is_dir() {
-        for entry in entries(path)? {
-            remove_tree(&entry)?;
-        }
-        std::fs::remove_dir(path)
-    } else {
-        std::fs::remove_file(path)
-    };
-    removed.map_err(failed("remove", path))
+    use planesmith_store::Revision;
+    use planesmith_store::log::Record;
+
+    use super::first_format;
+    use super::manifest::{Listed, Manifest};
+    use crate::disk::Disk;
+    use crate::folder::entries;
+    use crate::worker::Pulse;
+
+    /// Writes a generation of the first format into `folder`.
+    pub(crate) fn write_first_format(folder: &Path, records: &[Record], through: Revision) {
+        let path = folder.join(format!("{through:020}"));
+        std::fs::create_dir_all(&path).unwrap();
+        let summary = first_format::write(&path, records, through);
+        std::fs::remove_dir(path.join("blobs")).unwrap();
+        let pulse = Pulse::default();
+        let files = entries(&path).unwrap();
+        let names = files.iter().map(|file| file.file_name().unwrap().to_str().unwrap());
+        let manifest = Manifest {
+            is_first_format: true,
+            summary,
+            files: names
+                .map(|name| Listed::measure(&path, name, &pulse).unwrap())
+                .collect(),
+        };
+        manifest.write(&path, &Disk::default()).unwrap();
+    }
 }

@@ -11,7 +11,7 @@ mod segment;
 mod tail;
 
 use std::collections::VecDeque;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use planesmith_store::Revision;
 use planesmith_store::log::{Batch, LogError, Record};
@@ -21,12 +21,23 @@ use self::files::Files;
 use self::mark::MarkFile;
 use self::segment::{AppendError, Segment};
 use crate::disk::Disk;
-use crate::folder::damaged;
+use crate::folder::{damaged, failed};
 use crate::frame::{self, FileHeader};
 use crate::space::Space;
 
 pub(crate) use self::mark::Mark;
 pub(crate) use self::recovery::Recovery;
+
+/// Bytes after which a new file starts. The smaller the files, the sooner their space comes back;
+/// each costs three more syncs. Where space is short they are smaller.
+pub(crate) const FILE_SIZE: u64 = 8 << 20;
+const SMALLEST_FILE: u64 = 512 << 10;
+
+/// Bytes that beginning a file takes.
+const START: u64 = 64 << 10;
+
+/// Files are as many times smaller than the space that the journal may take.
+const FILES: u64 = 16;
 
 /// The journal of one folder: full files, oldest first, and the one that grows.
 #[derive(Debug)]
@@ -39,6 +50,8 @@ pub(crate) struct Journal {
     active: Segment,
     /// Bytes after which a new file starts.
     file_size: u64,
+    /// The same where there is space enough.
+    largest_file: u64,
     /// Changes after this revision are all there: greater than zero where damaged writes were given up.
     floor: Revision,
     /// A sync of the active file failed, and its last frames are not in another file yet.
@@ -74,9 +87,19 @@ impl Journal {
         self.sealed.iter().map(|sealed| sealed.bytes).sum::<u64>() + self.active.position().end
     }
 
+    /// Bytes that the newest file has for frames, without growing.
+    pub(crate) fn headroom(&self) -> u64 {
+        self.active.headroom()
+    }
+
+    /// Takes note of how many bytes all files may have together.
+    pub(crate) fn fit_into(&mut self, bytes: u64) {
+        self.file_size = (bytes / FILES).clamp(SMALLEST_FILE, FILE_SIZE).min(self.largest_file);
+    }
+
     /// Writes `batch` and makes it durable. On an error nothing of it counts, unless the disk failed: then a later start
-    /// may find it.
-    pub(crate) fn append(&mut self, batch: &Batch) -> Result<(), LogError> {
+    /// may find it. What does not make the state larger may be written `from_reserve`.
+    pub(crate) fn append(&mut self, batch: &Batch, from_reserve: bool) -> Result<(), LogError> {
         let Some(last) = batch.records.last() else {
             return Ok(());
         };
@@ -90,12 +113,20 @@ impl Journal {
         let position = self.active.position();
         let is_fresh = position.end == self.active.header().length() as u64;
         if !is_fresh && position.end + self.buffer.len() as u64 > self.file_size {
-            self.roll()?;
-            self.encode(batch);
+            let length = self.buffer.len() as u64;
+            match self.space.check_for_writing(length + START, from_reserve) {
+                Ok(()) => {
+                    self.roll()?;
+                    self.encode(batch);
+                }
+                // The file may still have what it was given ahead.
+                Err(LogError::Full) => {}
+                Err(error) => return Err(error),
+            }
         }
         let growth = self.active.growth(self.buffer.len());
         if growth > 0 {
-            self.space.check_for_writing(growth)?;
+            self.space.check_for_writing(growth, from_reserve)?;
         }
         match self.active.append(&self.buffer, last.revision) {
             Ok(()) => self.mark.note(self.position()),
@@ -155,23 +186,43 @@ impl Journal {
     }
 }
 
+/// A write in a full file, and where the bytes of its record are.
+pub(crate) struct Located {
+    pub(crate) record: Record,
+    pub(crate) offset: u64,
+    pub(crate) length: usize,
+}
+
 /// The writes of a full file, in their order.
-pub(crate) fn read_sealed(folder: &Path, sealed: Sealed) -> Result<Vec<Record>, LogError> {
+pub(crate) fn read_sealed(folder: &Path, sealed: Sealed) -> Result<Vec<Located>, LogError> {
     let path = files::path_of(folder, sealed.number);
     let bytes = content::read_bytes(&path)?;
     let header = FileHeader::decode(&bytes).map_err(|_| damaged(&path, "it does not start like a journal"))?;
     let content = Content::parse(&path, &bytes, &header, Extent::Exactly(sealed.bytes));
-    match content.tail {
-        Tail::Damaged(damage) => Err(damaged(&path, &damage.what)),
-        Tail::Clean | Tail::Torn => {
-            let batches = content.frames.into_iter().map(|frame| frame.batch);
-            Ok(batches.flat_map(|batch| batch.records).collect())
+    if let Tail::Damaged(damage) = content.tail {
+        return Err(damaged(&path, &damage.what));
+    }
+    let mut located = Vec::new();
+    for frame in content.frames {
+        let mut offset = frame.start + frame::front_length(header.version) as u64;
+        for record in frame.batch.records {
+            let length = frame::length_of(&record);
+            located.push(Located { record, offset, length });
+            offset += length as u64;
         }
     }
+    Ok(located)
+}
+
+/// Opens a full file, to read what [`read_sealed`] has located.
+pub(crate) fn open_sealed(folder: &Path, sealed: Sealed) -> Result<(std::fs::File, PathBuf), LogError> {
+    let path = files::path_of(folder, sealed.number);
+    let file = std::fs::File::open(&path).map_err(failed("open", &path))?;
+    Ok((file, path))
 }
 
 /// Removes a full file. Without the journal, as this may take a while.
 pub(crate) fn remove_sealed(folder: &Path, sealed: Sealed) -> Result<(), LogError> {
     let path = files::path_of(folder, sealed.number);
-    std::fs::remove_file(&path).map_err(crate::folder::failed("remove", &path))
+    std::fs::remove_file(&path).map_err(failed("remove", &path))
 }

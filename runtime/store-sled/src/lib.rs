@@ -2,6 +2,7 @@
 //!
 #![doc = include_str!("../FORMAT.md")]
 
+mod changes;
 mod disk;
 mod folder;
 mod frame;
@@ -9,10 +10,14 @@ mod generation;
 mod journal;
 mod log;
 mod merge;
+mod settling;
 mod space;
+mod state;
 mod worker;
 
 #[doc(hidden)]
 pub use disk::SyncFault;
 pub use folder::lock;
 pub use log::SledLog;
+#[doc(hidden)]
+pub use space::{DiskSize, Meter};

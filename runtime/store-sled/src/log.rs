@@ -1,7 +1,7 @@
 //! The backend that the engine sees.
 
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, sync_channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -12,26 +12,27 @@ use planesmith_store::{Alarm, AlarmKind, Alarms, Revision};
 
 use crate::disk::{Disk, SyncFault};
 use crate::folder::Folder;
-use crate::generation::{Generations, Made};
-use crate::journal::{self, Journal, Recovery, Sealed};
-use crate::merge::Merge;
-use crate::space::Space;
+use crate::generation::Generation;
+use crate::journal::{self, FILE_SIZE, Journal, Recovery, Sealed};
+use crate::settling::{Progress, Settling};
+use crate::space::{FileSystem, Meter, Space};
+use crate::state::{State, hash};
 use crate::worker::{self, Outcome, Worker, other};
 
-/// How long a step of compaction waits for the thread that does the work.
+/// How long loading waits for a record before it looks whether sled still goes on.
 const STEP: Duration = Duration::from_millis(50);
-
-/// How long closing waits for it.
-const CLOSE: Duration = Duration::from_secs(5);
 
 /// Bytes of journal files that are worth a merge, however small the state is. Reading them at a start takes 0.2 s.
 const WORTHWHILE: u64 = 64 << 20;
 
-/// Bytes of a journal file. The smaller the files, the sooner their space comes back; each costs three more syncs.
-const FILE_SIZE: u64 = 8 << 20;
+/// A merge does not wait for files that take more than this part of what the journal may take.
+const PART_OF_ROOM: u64 = 4;
 
-/// A merge does not wait for files that take more than this part of the free space.
-const PART_OF_FREE: u64 = 8;
+/// The part of it that history may take, before it is settled.
+const PART_FOR_HISTORY: u64 = 2;
+
+/// Bytes that the journal takes for a batch beside the batch: it grows in steps, and begins a file now and then.
+const GROWTH: u64 = (512 << 10) + 4096;
 
 /// Records on their way from sled to the engine at the start.
 const LOADING: usize = 64;
@@ -54,51 +55,14 @@ pub struct SledLog {
     /// Beside the locks, so that nobody waits for the disk to know them.
     journal_bytes: AtomicU64,
     state_bytes: AtomicU64,
+    /// Bytes that the newest journal file has without growing.
+    headroom: AtomicU64,
+    history_limit: AtomicU64,
+    /// Bytes of the newest states of all keys.
+    live: AtomicU64,
+    /// True while the last write was refused by the operating system, for lack of space that nobody measured.
+    is_refused: AtomicBool,
     alarms: Alarms,
-}
-
-#[derive(Debug)]
-struct Settling {
-    generations: Generations,
-    merge: Option<Worker<Made>>,
-    /// A merge that hangs. There is no other while it does.
-    stuck: Option<Worker<Made>>,
-}
-
-impl Settling {
-    fn new(generations: Generations) -> Self {
-        Self {
-            generations,
-            merge: None,
-            stuck: None,
-        }
-    }
-
-    /// An error while a merge hangs.
-    fn check_stuck(&mut self) -> Result<(), LogError> {
-        let hangs = |stuck: &mut Worker<Made>| !matches!(stuck.wait(Duration::ZERO), Outcome::Done(_));
-        if self.stuck.as_mut().is_some_and(hangs) {
-            return Err(worker::stuck());
-        }
-        self.stuck = None;
-        Ok(())
-    }
-
-    /// The result of the merge, if there is one by now.
-    fn finished(&mut self) -> Option<Result<Made, LogError>> {
-        match self.merge.as_mut()?.wait(STEP) {
-            Outcome::Running => None,
-            Outcome::Done(result) => {
-                self.merge = None;
-                Some(result)
-            }
-            Outcome::Stuck => {
-                self.stuck = self.merge.take();
-                self.stuck.iter().for_each(Worker::cancel);
-                Some(Err(worker::stuck()))
-            }
-        }
-    }
 }
 
 impl SledLog {
@@ -110,30 +74,41 @@ impl SledLog {
     /// damaged or of a newer version, [`LogError::Io`] and [`LogError::Full`] when the operating
     /// system refuses. The texts name the folder.
     pub fn open(path: impl AsRef<Path>) -> Result<Self, LogError> {
-        Self::open_on(path.as_ref(), Disk::default())
+        Self::open_on(path.as_ref(), Disk::default(), Arc::new(FileSystem))
     }
 
     /// As [`SledLog::open`], with syncs that fail where `fault` says so.
     #[doc(hidden)]
     pub fn open_faulty(path: impl AsRef<Path>, fault: Arc<dyn SyncFault>) -> Result<Self, LogError> {
-        Self::open_on(path.as_ref(), Disk::faulty(fault))
+        Self::open_on(path.as_ref(), Disk::faulty(fault), Arc::new(FileSystem))
     }
 
-    fn open_on(path: &Path, disk: Disk) -> Result<Self, LogError> {
+    /// As [`SledLog::open`], on a disk that `meter` measures instead of the operating system.
+    #[doc(hidden)]
+    pub fn open_measured(path: impl AsRef<Path>, meter: Arc<dyn Meter>) -> Result<Self, LogError> {
+        Self::open_on(path.as_ref(), Disk::default(), meter)
+    }
+
+    fn open_on(path: &Path, disk: Disk, meter: Arc<dyn Meter>) -> Result<Self, LogError> {
         let folder = Folder::claim(path, &disk)?;
-        let generations = Generations::open(&path.join("state"), disk.clone())?;
+        let state = State::open(&path.join("state"), disk.clone())?;
+        let space = Space::measured_by(path, meter)?;
         Ok(Self {
             path: path.to_owned(),
             disk,
             accepts_loss: false,
             file_size: FILE_SIZE,
-            space: Space::of(path)?,
+            space: space.clone(),
             worthwhile: WORTHWHILE,
             folder: Mutex::new(Some(folder)),
             journal: Mutex::new(None),
             journal_bytes: AtomicU64::new(0),
-            state_bytes: AtomicU64::new(generations.size()),
-            settling: Mutex::new(Some(Settling::new(generations))),
+            state_bytes: AtomicU64::new(state.size()),
+            headroom: AtomicU64::new(0),
+            history_limit: AtomicU64::new(u64::MAX),
+            live: AtomicU64::new(0),
+            is_refused: AtomicBool::new(false),
+            settling: Mutex::new(Some(Settling::new(path.to_owned(), state, space))),
             alarms: Alarms::default(),
         })
     }
@@ -171,6 +146,35 @@ impl SledLog {
 
     fn note_size(&self, journal: &Journal) {
         self.journal_bytes.store(journal.size(), Ordering::Relaxed);
+        self.headroom.store(journal.headroom(), Ordering::Relaxed);
+    }
+
+    /// Bytes by which the state grows when the whole journal is settled, about.
+    fn debt(&self) -> u64 {
+        let live = self.space.size_of_state(self.live.load(Ordering::Relaxed));
+        live.saturating_sub(self.state_bytes.load(Ordering::Relaxed))
+    }
+
+    /// Bytes that the journal may have, with those that it has.
+    fn room(&self, journal: &Journal) -> u64 {
+        (journal.size() + self.space.free()).saturating_sub(self.debt())
+    }
+
+    /// Looks anew at how much the disk can hold.
+    fn note_room(&self, journal: &mut Journal) {
+        let room = self.room(journal);
+        journal.fit_into(room);
+        self.history_limit.store(room / PART_FOR_HISTORY, Ordering::Relaxed);
+    }
+
+    /// Sets aside what settling needs, as far as there is space.
+    fn note_state(&self, state: &State) {
+        self.state_bytes.store(state.size(), Ordering::Relaxed);
+        // A slot may be larger than it should be when its objects are.
+        self.space.expect_slots_of(self.space.slot().max(state.largest()));
+        if let Some(journal) = lock(&self.journal).as_mut() {
+            self.note_room(journal);
+        }
     }
 
     fn journal_folder(&self) -> PathBuf {
@@ -181,18 +185,15 @@ impl SledLog {
         LogError::InUse(format!("{} is closed", self.path.display()))
     }
 
-    /// The next merge that is worth its while.
-    fn next_merge(&self, generations: &Generations, floor: Revision) -> Option<Merge> {
-        let files = lock(&self.journal).as_ref()?.behind(floor);
+    /// The journal files that are to be settled, if that is worth its while.
+    fn due(&self, state: &State, floor: Revision) -> Option<Vec<Sealed>> {
+        let mut journal = lock(&self.journal);
+        let journal = journal.as_mut()?;
+        self.note_room(journal);
+        let files = journal.behind(floor);
         let bytes: u64 = files.iter().map(|file| file.bytes).sum();
-        let patience = patience(generations.bytes(), self.worthwhile, self.space.free());
-        let is_worthwhile = !files.is_empty() && bytes >= patience;
-        is_worthwhile.then(|| Merge {
-            journal: self.journal_folder(),
-            files,
-            generations: generations.clone(),
-            space: self.space.clone(),
-        })
+        let patience = patience(state.bytes(), self.worthwhile, self.room(journal));
+        (!files.is_empty() && bytes >= patience).then_some(files)
     }
 
     /// Removes the journal files that are part of the state.
@@ -210,52 +211,95 @@ impl SledLog {
         Ok(())
     }
 
-    /// Starts the next merge, if there is one and none hangs.
-    fn start_merge(&self, settling: &mut Settling, floor: Revision) -> Result<bool, LogError> {
-        self.remove_settled(settling.generations.through())?;
-        settling.check_stuck()?;
-        let Some(merge) = self.next_merge(&settling.generations, floor) else {
-            return Ok(false);
-        };
-        settling.merge = Some(Worker::start(move |pulse| merge.run(pulse))?);
-        Ok(true)
+    fn append_to(&self, batch: &Batch, from_reserve: bool) -> Result<(), LogError> {
+        let mut journal = lock(&self.journal);
+        let journal = journal.as_mut().ok_or_else(|| self.closed())?;
+        let grows = batch
+            .records
+            .iter()
+            .map(|record| record.bytes.len() as u64)
+            .sum::<u64>()
+            > journal.headroom();
+        let appended = journal.append(batch, from_reserve);
+        self.note_size(journal);
+        if grows {
+            self.note_room(journal);
+        }
+        match &appended {
+            Err(LogError::Full) => {
+                // Who writes may find space yet; otherwise an alarm follows.
+                self.is_refused.store(true, Ordering::Relaxed);
+            }
+            Err(LogError::ReadOnly(reason)) => {
+                let reason = format!("no writes are accepted until the next start: {reason}");
+                self.alarms.raise(AlarmKind::ReadOnly, reason, &self.path.display());
+            }
+            Ok(()) if self.is_refused.swap(false, Ordering::Relaxed) => self.renew_shortage(),
+            Ok(()) | Err(_) => {}
+        }
+        appended
     }
 
-    /// Puts a finished generation into place.
-    fn publish(&self, generations: &mut Generations, made: Made) -> Result<(), LogError> {
-        let published = generations.publish(made);
-        self.state_bytes.store(generations.size(), Ordering::Relaxed);
-        published?;
-        self.remove_settled(generations.through())
+    /// Looks anew at the reason of the alarm about space, if there is one.
+    fn renew_shortage(&self) {
+        if self.alarms.all().iter().any(|alarm| alarm.kind == AlarmKind::NoSpace) {
+            self.note_shortage();
+        }
+    }
+
+    /// Raises or ends the alarm about space.
+    fn note_shortage(&self) {
+        let shortage = self.space.shortage(self.debt() + 2 * GROWTH);
+        // A quota, for one, is not measured.
+        let is_refused = self.is_refused.load(Ordering::Relaxed);
+        let refusal = || is_refused.then(|| "the disk is full; writes are refused until there is space".to_owned());
+        match shortage.or_else(refusal) {
+            Some(reason) => self.alarms.raise(AlarmKind::NoSpace, reason, &self.path.display()),
+            None => self.alarms.clear(AlarmKind::NoSpace),
+        }
     }
 }
 
-/// How many bytes of journal files a merge waits for, beside a state of so many bytes and with so much space free.
+/// How many bytes of journal files settling waits for, beside a state of so many bytes and with so much room for the journal.
 ///
-/// A merge rewrites the whole state, which costs ten times as much per object as the journal does. So it waits for
-/// journal files of the state's size, and for as much as is `worthwhile` at all, unless space is short.
-fn patience(state: u64, worthwhile: u64, free: u64) -> u64 {
-    state.max(worthwhile).min(free / PART_OF_FREE)
+/// Changes all over the state have all of it written again. So settling waits for journal files of the state's size, and for as
+/// much as is `worthwhile` at all, unless space is short.
+fn patience(state: u64, worthwhile: u64, room: u64) -> u64 {
+    state.max(worthwhile).min(room / PART_OF_ROOM)
 }
 
-/// Hands the records of the newest generation to `loader`, from a thread that sled may hang.
-fn load_generation(generations: &Generations, loader: &mut dyn Loader) -> Result<(), LogError> {
-    let Some(generation) = generations.newest().cloned() else {
-        return Ok(());
-    };
+/// Hands the records of the state to `loader`, from a thread that sled may hang.
+fn load_state(state: &State, space: &Space, loader: &mut dyn Loader) -> Result<(), LogError> {
+    let homes: Vec<_> = state.homes().map(Arc::clone).collect();
+    let space = space.clone();
     let (sender, records) = sync_channel(LOADING);
     let mut worker = Worker::start(move |pulse| {
-        let gone = |_| other("nobody waits for it any more");
-        generation.read(pulse, |record| sender.send(record).map_err(gone))
+        homes.iter().try_for_each(|home| {
+            home.read(&space, pulse, |record| {
+                let sent = sender.send((Arc::clone(home), record));
+                sent.map_err(|_| other("nobody waits for it any more"))
+            })
+        })
     })?;
+    let mut take = |(home, record): (Arc<Generation>, Record)| {
+        // A generation may have records of slots that were made anew since.
+        let part = state.part_of(hash(&record.key));
+        let current = part.and_then(|part| part.home.as_ref());
+        if current.is_some_and(|current| Arc::ptr_eq(current, &home)) {
+            loader.state(record);
+        }
+    };
     loop {
         match records.recv_timeout(STEP) {
-            Ok(record) => loader.state(record),
+            Ok(record) => take(record),
             // The result follows.
             Err(RecvTimeoutError::Disconnected) => break,
             Err(RecvTimeoutError::Timeout) => match worker.wait(Duration::ZERO) {
                 Outcome::Running => {}
-                Outcome::Done(result) => return result,
+                Outcome::Done(result) => {
+                    records.try_iter().for_each(take);
+                    return result;
+                }
                 Outcome::Stuck => return Err(worker::stuck()),
             },
         }
@@ -272,67 +316,93 @@ fn load_generation(generations: &Generations, loader: &mut dyn Loader) -> Result
 impl Log for SledLog {
     fn load(&self, loader: &mut dyn Loader) -> Result<Opened, LogError> {
         let mut settling = lock(&self.settling);
-        let generations = &settling.as_mut().ok_or_else(|| self.closed())?.generations;
-        load_generation(generations, loader)?;
-        let through = generations.through();
+        let state = &settling.as_mut().ok_or_else(|| self.closed())?.state;
+        load_state(state, &self.space, loader)?;
+        // Slots include the first writes of the journal, each up to another one.
+        let is_news = |record: &Record| {
+            let part = state.part_of(hash(&record.key));
+            part.is_none_or(|part| record.revision > part.through)
+        };
         let visit = |mut batch: Batch| {
-            batch.records = batch.records.into_iter().map(detached).collect();
-            loader.batch(batch);
+            batch.records = batch.records.into_iter().filter(is_news).map(detached).collect();
+            if !batch.records.is_empty() {
+                loader.batch(batch);
+            }
         };
         let recovery = Recovery {
             root: &self.path,
             disk: self.disk.clone(),
             space: self.space.clone(),
-            settled: through,
+            settled: state.settled(),
             file_size: self.file_size,
             format: lock(&self.folder).as_ref().ok_or_else(|| self.closed())?.format(),
             accepts_loss: self.accepts_loss,
         };
         let journal = recovery.open(visit)?;
         let opened = Opened {
-            floor: through.max(journal.floor()),
-            last: journal.last().max(through),
+            floor: state.newest().max(journal.floor()),
+            last: journal.last().max(state.newest()),
         };
         self.note_size(&journal);
         *lock(&self.journal) = Some(journal);
+        self.note_state(state);
         Ok(opened)
     }
 
     fn append(&self, batch: &Batch) -> Result<(), LogError> {
-        let mut journal = lock(&self.journal);
-        let journal = journal.as_mut().ok_or_else(|| self.closed())?;
-        let appended = journal.append(batch);
-        self.note_size(journal);
-        match &appended {
-            Ok(()) => self.alarms.clear(AlarmKind::NoSpace),
-            Err(LogError::Full) => {
-                let reason = "the disk is full; writes are refused until there is space";
-                self.alarms.raise(AlarmKind::NoSpace, reason, &self.path.display());
-            }
-            Err(LogError::ReadOnly(reason)) => {
-                let reason = format!("no writes are accepted until the next start: {reason}");
-                self.alarms.raise(AlarmKind::ReadOnly, reason, &self.path.display());
-            }
-            Err(_) => {}
+        self.append_to(batch, false)
+    }
+
+    fn append_from_reserve(&self, batch: &Batch) -> Result<(), LogError> {
+        self.append_to(batch, true)
+    }
+
+    fn has_room(&self, bytes: u64) -> bool {
+        if bytes <= self.headroom.load(Ordering::Relaxed) {
+            return true;
         }
-        appended
+        self.space.free() >= bytes + GROWTH + self.debt()
+    }
+
+    fn note_full(&self) {
+        self.note_shortage();
+    }
+
+    fn note_live(&self, bytes: u64) {
+        self.live.store(bytes, Ordering::Relaxed);
+    }
+
+    fn history_limit(&self) -> u64 {
+        self.history_limit.load(Ordering::Relaxed)
     }
 
     fn alarms(&self) -> Vec<Alarm> {
+        // Space may have come back without a write that would notice.
+        self.renew_shortage();
         self.alarms.all()
     }
 
     fn compact(&self, floor: Revision) -> Result<bool, LogError> {
         let mut settling = lock(&self.settling);
         let settling = settling.as_mut().ok_or_else(|| self.closed())?;
-        if settling.merge.is_none() && !self.start_merge(settling, floor)? {
-            return Ok(false);
+        if settling.is_idle() {
+            self.remove_settled(settling.state.settled())?;
+            if self.space.is_depleted() || self.due(&settling.state, floor).is_some() {
+                self.note_state(&settling.state);
+            }
         }
-        let Some(result) = settling.finished() else {
-            return Ok(true);
-        };
-        result.and_then(|made| self.publish(&mut settling.generations, made))?;
-        Ok(self.next_merge(&settling.generations, floor).is_some())
+        match settling.step(self.debt(), |state| self.due(state, floor))? {
+            Progress::Idle => Ok(false),
+            Progress::Working => {
+                self.state_bytes.store(settling.state.size(), Ordering::Relaxed);
+                Ok(true)
+            }
+            Progress::Settled => {
+                self.remove_settled(settling.state.settled())?;
+                self.note_state(&settling.state);
+                Ok(self.due(&settling.state, floor).is_some())
+            }
+        }
     }
 
     fn size(&self) -> u64 {
@@ -340,11 +410,8 @@ impl Log for SledLog {
     }
 
     fn close(&self) -> Result<(), LogError> {
-        let settling = lock(&self.settling).take();
-        if let Some(mut merge) = settling.and_then(|settling| settling.merge) {
-            merge.cancel();
-            // Its files are in nobody's way: if it does not end in time, the next start removes them.
-            merge.wait(CLOSE);
+        if let Some(mut settling) = lock(&self.settling).take() {
+            settling.close();
         }
         let journal = lock(&self.journal).take();
         let closed = journal.map_or(Ok(()), |mut journal| journal.close());
@@ -366,21 +433,4 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn merges_wait_for_what_is_worth_them_unless_space_is_short() {
-        const MB: u64 = 1 << 20;
-        for (state, free, expected) in [
-            (0, 1000 * MB, 64 * MB),
-            (10 * MB, 1000 * MB, 64 * MB),
-            (100 * MB, 1000 * MB, 100 * MB),
-            (100 * MB, 400 * MB, 50 * MB),
-            (0, 80 * MB, 10 * MB),
-            (100 * MB, 0, 0),
-        ] {
-            assert_eq!(patience(state, WORTHWHILE, free), expected, "{state} of {free}");
-        }
-    }
-}
+mod tests;

@@ -1,105 +1,80 @@
-//! Journal files become part of the state, on a thread of their own.
+//! A slot of the state is made anew, with what the journal changed there, on a thread of its own.
 
-use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use planesmith_store::Revision;
-use planesmith_store::log::{Change, LogError, Record};
+use planesmith_store::log::{LogError, Record};
 
-use crate::generation::{Generations, Made};
-use crate::journal::{self, Sealed};
-use crate::space::Space;
+use crate::changes::Changes;
+use crate::disk::Disk;
+use crate::generation::{self, Made, Scratch};
+use crate::space::{MARGIN, Space};
+use crate::state::{Job, hash};
 use crate::worker::Pulse;
 
-/// Bytes that sled writes per byte that it keeps, at most: leaves are written again as they grow.
-const OVERHEAD: u64 = 4;
-
-/// Bytes that have to stay free while sled writes: a failed write would leave it waiting for ever.
-const MARGIN: u64 = 8 << 20;
-
 /// Bytes of records that are written before the free space is looked at again.
-const LOOK_EVERY: usize = 1 << 20;
+const LOOK_EVERY: u64 = 256 << 10;
 
-/// A new generation in the making: the old one, and some journal files on top.
-///
-/// The files are read twice: first for the last write of every key, then for the objects of those
-/// writes. So it takes the memory of their keys and of one file.
+/// The next generation of one slot in the making.
 #[derive(Debug)]
 pub(crate) struct Merge {
-    /// The journal's folder.
-    pub(crate) journal: PathBuf,
-    /// Oldest first, at least one.
-    pub(crate) files: Vec<Sealed>,
-    pub(crate) generations: Generations,
+    pub(crate) job: Job,
+    pub(crate) changes: Arc<Changes>,
+    /// Where generations are.
+    pub(crate) folder: PathBuf,
+    pub(crate) disk: Disk,
     pub(crate) space: Space,
 }
 
-#[derive(Clone, Copy, Debug)]
-struct Last {
-    revision: Revision,
-    /// Bytes of the key's new state; 0 when it is gone.
-    bytes: u64,
-}
-
 impl Merge {
-    /// Makes the generation. On an error nothing changed.
-    pub(crate) fn run(&self, pulse: &Pulse) -> Result<Made, LogError> {
-        let last = self.last_writes(pulse)?;
-        let added: u64 = last.values().map(|last| last.bytes).sum();
-        self.space.check_for_settling(self.needed(added))?;
-        let through = self.files.last().map_or(Revision::ZERO, |file| file.last);
-        let scratch = self.generations.make(through)?;
+    /// Makes the generation; `None` when it would be empty. On an error nothing changed.
+    pub(crate) fn run(&self, pulse: &Pulse) -> Result<Option<Made>, LogError> {
+        let _held = self.space.hold(needed(&self.job, &self.changes))?;
+        let scratch = Scratch::for_generation(&self.folder)?;
         let mut building = scratch.build()?;
-        let mut pushed = 0;
+        let mut looked = 0;
         let mut push = |record: &Record| {
             pulse.beat()?;
-            pushed += record.bytes.len();
-            if pushed >= LOOK_EVERY {
-                pushed = 0;
-                self.space.check_for_settling(MARGIN)?;
+            building.push(record)?;
+            if building.bytes() >= looked + LOOK_EVERY {
+                looked = building.bytes();
+                self.space.claim(MARGIN)?;
             }
-            building.push(record)
+            Ok(())
         };
-        if let Some(old) = self.generations.newest() {
-            old.read(pulse, |record| match last.contains_key(&record.key) {
-                true => Ok(()),
-                false => push(&record),
-            })?;
-        }
-        for file in &self.files {
-            for record in journal::read_sealed(&self.journal, *file)? {
-                let last = last.get(&record.key);
-                let counts = last.is_some_and(|last| last.revision == record.revision);
-                if counts && record.change != Change::Delete {
+        for source in &self.job.sources {
+            let Some(home) = &source.home else { continue };
+            home.read(&self.space, pulse, |record| {
+                let is_newest = !self.changes.supersede(&record.key, record.revision);
+                // The generation may be shared with other slots.
+                if is_newest && source.slot.holds(hash(&record.key)) {
                     push(&record)?;
                 }
-            }
+                Ok(())
+            })?;
         }
-        let built = building.finish(through)?;
-        drop(last);
-        scratch.finish(&built, self.generations.disk(), pulse)
-    }
-
-    /// Bytes that the merge takes: the new generation, and a copy of the old or the new one.
-    fn needed(&self, added: u64) -> u64 {
-        let new = (self.generations.bytes() + added) * OVERHEAD;
-        new + new.max(self.generations.size()) + MARGIN
-    }
-
-    fn last_writes(&self, pulse: &Pulse) -> Result<HashMap<Arc<str>, Last>, LogError> {
-        let mut last = HashMap::new();
-        for file in &self.files {
-            pulse.beat()?;
-            for record in journal::read_sealed(&self.journal, *file)? {
-                let bytes = match record.change {
-                    Change::Put { .. } => (record.bytes.len() + record.key.len() + 64) as u64,
-                    Change::Delete => 0,
-                };
-                let revision = record.revision;
-                last.insert(record.key, Last { revision, bytes });
-            }
+        for source in &self.job.sources {
+            self.changes.puts(source.slot, source.through, &mut push)?;
         }
-        Ok(last)
+        if building.bytes() == 0 {
+            return Ok(None);
+        }
+        let built = building.finish()?;
+        scratch.finish(&built, &self.disk, &self.space, pulse).map(Some)
     }
+}
+
+/// Bytes on disk of what `job` makes, at most.
+pub(crate) fn size_of(job: &Job, changes: &Changes) -> u64 {
+    let parts = job.sources.iter();
+    let records = parts.map(|part| part.bytes + changes.bytes_in(part).unwrap_or(0));
+    generation::size_for(records.sum())
+}
+
+/// Bytes that `job` takes: the new generation, and a copy of one that it reads, at last of itself.
+pub(crate) fn needed(job: &Job, changes: &Changes) -> u64 {
+    let new = size_of(job, changes);
+    let homes = job.sources.iter().filter_map(|part| part.home.as_ref());
+    let copy = homes.map(|home| home.size_of_copy()).max().unwrap_or(0);
+    new + copy.max(new) + MARGIN
 }

@@ -14,10 +14,9 @@ use self::queue::Work;
 pub(crate) use self::queue::{Expiry, Queue};
 use crate::Revision;
 use crate::clock::Clock;
-use crate::compactor::{Mark, Marks};
+use crate::compactor::{Mark, Retention};
 use crate::horizon::Horizon;
 use crate::log::{Batch, Log, LogError};
-use crate::settler::Settling;
 use crate::storage::Collections;
 use crate::write::WriteError;
 
@@ -27,13 +26,14 @@ pub(crate) struct Committer {
     queue: Arc<Queue>,
     log: Arc<dyn Log>,
     horizon: Arc<Horizon>,
-    marks: Arc<Marks>,
-    settling: Arc<Settling>,
+    retention: Retention,
     collections: Collections,
     clock: Arc<dyn Clock>,
     notifier: Notifier,
     /// The last revision that was given away, durable or not.
     last: Revision,
+    /// Bytes of all newest states.
+    live: u64,
 }
 
 impl Committer {
@@ -41,22 +41,23 @@ impl Committer {
         queue: Arc<Queue>,
         log: Arc<dyn Log>,
         horizon: Arc<Horizon>,
-        marks: Arc<Marks>,
-        settling: Arc<Settling>,
+        retention: Retention,
         collections: Collections,
         clock: Arc<dyn Clock>,
+        live: u64,
     ) -> Self {
         let last = horizon.visible();
+        log.note_live(live);
         Self {
             queue,
             log,
             horizon,
-            marks,
-            settling,
+            retention,
             collections,
             clock,
             notifier: Notifier::default(),
             last,
+            live,
         }
     }
 
@@ -86,17 +87,30 @@ impl Committer {
     fn has_room(&self, work: &Work) -> bool {
         let bytes = work.bytes();
         let has_room = || self.log.has_room(bytes);
-        if has_room() {
-            return true;
+        has_room() || self.retention.make_room(false, has_room)
+    }
+
+    /// Writes `batch`, from the reserve if need be and if it has no growth.
+    fn append(&self, batch: &Batch, limits: Limits, has_growth: bool) -> Result<(), LogError> {
+        if limits.may_grow {
+            let appended = self.log.append(batch);
+            if has_growth || !matches!(appended, Err(LogError::Full)) {
+                return appended;
+            }
         }
-        let floor = self.marks.forget_for_space();
-        self.horizon.raise_floor(floor);
-        self.settling.advance(floor);
-        self.settling.make_room(has_room)
+        match self.log.append_from_reserve(batch) {
+            // What was written there so far may be settled.
+            Err(LogError::Full) => {
+                self.retention.make_room(true, || false);
+                self.log.append_from_reserve(batch)
+            }
+            other => other,
+        }
     }
 
     fn commit(&mut self, plan: Plan, now: u64, limits: Limits) {
         if plan.has_refused_growth() {
+            self.log.note_full();
             self.queue.note_failure(WriteError::Full);
         }
         let (records, mut outcome) = plan.finish();
@@ -104,12 +118,11 @@ impl Committer {
         let mut synced = Duration::ZERO;
         if !records.is_empty() {
             let batch = Batch { at: now, records };
-            let appended = match limits.may_grow {
-                true => self.log.append(&batch),
-                false => self.log.append_from_reserve(&batch),
-            };
-            if let Err(error) = appended {
+            if let Err(error) = self.append(&batch, limits, outcome.has_growth()) {
                 tracing::error!(%error, source = ?std::error::Error::source(&error), "writes refused");
+                if matches!(error, LogError::Full) {
+                    self.log.note_full();
+                }
                 self.queue.retry_expiries(outcome.expired(), now);
                 let refusal = refusal(&error);
                 outcome.refuse(&refusal);
@@ -118,11 +131,13 @@ impl Committer {
             }
             synced = begin.elapsed();
             self.queue.note_synced(synced);
+            self.live = outcome.live(self.live);
+            self.log.note_live(self.live);
             let memory = outcome.publish();
             self.horizon.advance(self.last);
             self.queue.expect_expiry(outcome.expiring());
             if let Some(mark) = Mark::of(&batch, memory) {
-                self.marks.push(mark);
+                self.retention.marks.push(mark);
             }
         }
         outcome.answer(synced);

@@ -192,6 +192,25 @@ impl State {
     }
 }
 
+/// What is done to keep history small: the way there for who needs space.
+#[derive(Clone)]
+pub(crate) struct Retention {
+    pub(crate) marks: Arc<Marks>,
+    pub(crate) settling: Arc<Settling>,
+    pub(crate) horizon: Arc<Horizon>,
+}
+
+impl Retention {
+    /// Has history forgotten and settled until `has_room`, but not for long. Returns whether there is room.
+    pub(crate) fn make_room(&self, urgent: bool, has_room: impl Fn() -> bool) -> bool {
+        let floor = self.marks.forget_for_space();
+        // New readers are refused before anything goes.
+        self.horizon.raise_floor(floor);
+        self.settling.advance(floor);
+        self.settling.make_room(urgent, has_room)
+    }
+}
+
 /// The thread that forgets. It never waits for the backend, so that the memory of history stays bounded whatever the disk
 /// does.
 pub(crate) struct Compactor {

@@ -19,7 +19,8 @@ pub(crate) struct History {
 impl History {
     pub(crate) fn push(&mut self, event: Arc<Event>) {
         debug_assert!(self.events.back().is_none_or(|last| last.revision() < event.revision()));
-        self.newest = event.revision();
+        // A loaded state may be newer than the first events, which are of other keys.
+        self.newest = self.newest.max(event.revision());
         self.events.push_back(event);
     }
 

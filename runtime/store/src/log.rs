@@ -21,6 +21,16 @@ pub struct Record {
     pub gap: Option<u32>,
 }
 
+/// Bytes that a state takes in a backend beside its object and key, about.
+const OVERHEAD: usize = 32;
+
+impl Record {
+    /// Bytes that the state of `key` takes in a backend, about, when its object has so many `bytes`.
+    pub(crate) fn weight(key: &str, bytes: usize) -> u64 {
+        (key.len() + bytes + OVERHEAD) as u64
+    }
+}
+
 /// What a write did.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Change {
@@ -88,6 +98,15 @@ pub trait Log: Send + Sync {
     /// when nothing is written.
     fn compact(&self, floor: Revision) -> Result<bool, LogError>;
 
+    /// Takes note that writes were refused for lack of space, after all that could be done: a reason for an alarm.
+    fn note_full(&self) {}
+
+    /// Takes note of the bytes of all newest states with their keys: what the backend keeps at least. Told after loading and
+    /// after every batch.
+    fn note_live(&self, bytes: u64) {
+        let _ = bytes;
+    }
+
     /// Bytes of history that there is space for, at most: what is older is forgotten, and then settled by
     /// [`Self::compact`]. Asked after every batch, so it must cost nothing. Default: any number.
     fn history_limit(&self) -> u64 {
@@ -140,6 +159,14 @@ impl Log for Box<dyn Log> {
 
     fn compact(&self, floor: Revision) -> Result<bool, LogError> {
         (**self).compact(floor)
+    }
+
+    fn note_full(&self) {
+        (**self).note_full();
+    }
+
+    fn note_live(&self, bytes: u64) {
+        (**self).note_live(bytes);
     }
 
     fn history_limit(&self) -> u64 {
@@ -205,6 +232,8 @@ impl LogError {
             Self::Unreadable(_) | Self::DataLoss(_) => "the data cannot be read".to_owned(),
             Self::ReadOnly(reason) => reason.clone(),
             Self::InUse(_) => "the data is used by somebody else".to_owned(),
+            // Backends say how much is lacking.
+            Self::Io { source, .. } if source.kind() == std::io::ErrorKind::StorageFull => source.to_string(),
             // The operating system's own words name no file; those of others may.
             Self::Io { source, .. } if source.raw_os_error().is_some() => source.to_string(),
             Self::Io { source, .. } => source.kind().to_string(),

@@ -89,11 +89,17 @@ impl Settling {
         let _ = done.wait_for(|done| *done >= revision).await;
     }
 
-    /// Waits until `log` has given back what it can, or `has_room`, but not for long. Returns whether there is room.
-    pub(crate) fn make_room(&self, has_room: impl Fn() -> bool) -> bool {
+    /// Waits until the backend has given back what it can, or `has_room`, but not for long. Returns whether there is room.
+    ///
+    /// What was in vain a moment ago, or failed, is tried again only when it is `urgent`.
+    pub(crate) fn make_room(&self, urgent: bool, has_room: impl Fn() -> bool) -> bool {
         let deadline = Instant::now() + PATIENCE;
         let mut state = self.lock();
-        if state.hopeless.is_some_and(|until| until > Instant::now()) || state.is_put_off() {
+        let is_hopeless = state.hopeless.is_some_and(|until| until > Instant::now());
+        if urgent {
+            // What failed may succeed now, and nothing else makes room.
+            state.retry = None;
+        } else if is_hopeless || state.is_put_off() {
             return false;
         }
         state.wanted += 1;

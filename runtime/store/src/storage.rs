@@ -13,7 +13,7 @@ use self::unclaimed::Unclaimed;
 use crate::clock::{Clock, SystemClock};
 use crate::collection::CollectionStats;
 use crate::committer::{Committer, Queue};
-use crate::compactor::{Compactor, Marks};
+use crate::compactor::{Compactor, Marks, Retention};
 use crate::horizon::Horizon;
 use crate::log::{Log, LogError};
 use crate::settler::Settling;
@@ -144,16 +144,21 @@ impl Storage {
         let horizon = Arc::new(Horizon::new(floor, opened.last));
         let marks = Arc::new(Marks::new(options, marks, Arc::clone(&log)));
         let settling = Arc::new(Settling::new(floor));
+        let retention = Retention {
+            marks: Arc::clone(&marks),
+            settling: Arc::clone(&settling),
+            horizon: Arc::clone(&horizon),
+        };
         let queue = Arc::new(Queue::new(options.write_limit));
         let collections = Collections::default();
         let committer = Committer::new(
             Arc::clone(&queue),
             Arc::clone(&log),
             Arc::clone(&horizon),
-            Arc::clone(&marks),
-            Arc::clone(&settling),
+            retention,
             collections.clone(),
             Arc::clone(&options.clock),
+            unclaimed.bytes(),
         );
         let alarms = Alarms::default();
         let compactor = Compactor::new(

@@ -1,14 +1,16 @@
-//! sled: the tree of one generation, from revisions to the objects that they wrote.
+//! sled: the records of one generation, in trees of one value each.
+//!
+//! The records are one stream of bytes, cut into blocks. A block is the only value of a tree of its own, so that sled writes it
+//! once and never again: in a tree of many values it writes each about four times, and keeps two to three times their bytes.
 
 use std::fs::{File, TryLockError};
 use std::path::Path;
 use std::time::Duration;
 
 use bytes::Bytes;
-use planesmith_store::Revision;
 use planesmith_store::log::{LogError, Record};
-use sha2::{Digest, Sha256};
 
+use super::summary::{Sum, Summary};
 use crate::folder::{damaged, failed};
 use crate::frame;
 use crate::worker::Pulse;
@@ -16,64 +18,27 @@ use crate::worker::Pulse;
 /// Memory of sled's page cache: a generation is written once and read once, from end to end.
 const CACHE: u64 = 2 << 20;
 
-/// Bytes of a value. sled puts pages of more than a quarter of a segment (512 KiB) into files that
-/// it never syncs; a leaf has at most 17 values, so with these there is no such page.
-const PART: usize = 4 << 10;
+/// Bytes of a block. sled puts pages of more than a quarter of a segment (512 KiB) into files that it never syncs.
+const BLOCK: usize = 64_000;
 
-/// Bytes after which sled has to write what it has. Otherwise it keeps up to all of it in memory,
-/// and its file becomes half as large again, since it only reuses what it has written.
-const FLUSH: usize = 256 << 10;
+/// Bytes that sled writes beside the records: lists of the trees, and a snapshot.
+const OVERHEAD: u64 = 192 << 10;
 
-/// Bytes that sled may write when it opens a database, and that have to be free then.
-pub(super) const OPENING: u64 = 4 << 20;
+/// Bytes of one of sled's segments. No database is smaller.
+const SEGMENT: u64 = 512 << 10;
 
-/// No write has the revision 0, so its place says what the tree holds.
-const SUMMARY: Revision = Revision::ZERO;
+/// Where the first tree says what the others hold.
+const SUMMARY: &[u8] = b"summary";
+/// The value of a tree.
+const VALUE: &[u8] = b"";
 
 /// How long sled's threads may keep a closed database open.
-const CLOSE_ATTEMPTS: u32 = 500;
-const CLOSE_PAUSE: Duration = Duration::from_millis(20);
+const CLOSE_ATTEMPTS: u32 = 10_000;
+const CLOSE_PAUSE: Duration = Duration::from_millis(1);
 
-/// What a generation holds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Summary {
-    /// The last write that it includes.
-    pub(super) through: Revision,
-    pub(super) keys: u64,
-    /// Bytes of all records.
-    pub(super) bytes: u64,
-    /// SHA-256 of all records, in the order of their revisions.
-    pub(super) digest: [u8; 32],
-}
-
-/// Adds up what is written or read.
-#[derive(Default)]
-struct Sum {
-    last: Revision,
-    keys: u64,
-    bytes: u64,
-    digest: Sha256,
-}
-
-impl Sum {
-    /// Adds the next record; false when it is out of order.
-    fn add(&mut self, revision: Revision, bytes: &[u8]) -> bool {
-        let follows = revision > self.last;
-        self.last = revision;
-        self.keys += 1;
-        self.bytes += bytes.len() as u64;
-        self.digest.update(bytes);
-        follows
-    }
-
-    fn summary(self, through: Revision) -> Summary {
-        Summary {
-            through,
-            keys: self.keys,
-            bytes: self.bytes,
-            digest: self.digest.finalize().into(),
-        }
-    }
+/// Bytes of a database with so many bytes of records, at most.
+pub(super) fn size_for(records: u64) -> u64 {
+    records.max(SEGMENT) + records / 16 + OVERHEAD
 }
 
 /// A database in the making.
@@ -81,10 +46,10 @@ pub(super) struct Builder<'a> {
     path: &'a Path,
     sled: sled::Db,
     sum: Sum,
-    /// Keeps its memory from record to record.
-    buffer: Vec<u8>,
-    /// Bytes that may wait in sled's memory.
-    unflushed: usize,
+    /// Blocks that are written.
+    blocks: u32,
+    /// What is not in a block yet.
+    rest: Vec<u8>,
 }
 
 impl<'a> Builder<'a> {
@@ -93,42 +58,51 @@ impl<'a> Builder<'a> {
             path,
             sled: open(path)?,
             sum: Sum::default(),
-            buffer: Vec::new(),
-            unflushed: 0,
+            blocks: 0,
+            rest: Vec::new(),
         })
     }
 
-    /// Adds a record, which has to be newer than those before.
+    /// Adds a record.
     pub(super) fn push(&mut self, record: &Record) -> Result<(), LogError> {
-        self.buffer.clear();
-        frame::encode_record(record, &mut self.buffer);
-        if !self.sum.add(record.revision, &self.buffer) {
-            let what = format!("revision {} comes twice, or too late", record.revision);
-            return Err(damaged(self.path, &what));
-        }
-        for (part, bytes) in (0..).zip(self.buffer.chunks(PART)) {
-            let inserted = self.sled.insert(place(record.revision, part), bytes);
-            inserted.map_err(|error| sled_error(self.path, &error))?;
-        }
-        self.unflushed += self.buffer.len();
-        if self.unflushed >= FLUSH {
-            self.unflushed = 0;
-            self.flush()?;
+        let before = self.rest.len();
+        frame::encode_record(record, &mut self.rest);
+        self.sum.add(&self.rest[before..]);
+        while self.rest.len() >= BLOCK {
+            let rest = self.rest.split_off(BLOCK);
+            self.write_block()?;
+            self.rest = rest;
         }
         Ok(())
     }
 
-    fn flush(&self) -> Result<(), LogError> {
-        let flushed = self.sled.flush();
-        flushed.map(drop).map_err(|error| sled_error(self.path, &error))
+    /// Writes what is not in a block yet.
+    fn write_block(&mut self) -> Result<(), LogError> {
+        let written = self
+            .sled
+            .open_tree(self.blocks.to_be_bytes())
+            .and_then(|tree| tree.insert(VALUE, std::mem::take(&mut self.rest)))
+            // Otherwise sled keeps it all in memory, and reuses less of its file.
+            .and_then(|_| self.sled.flush());
+        written.map_err(|error| sled_error(self.path, &error))?;
+        self.blocks += 1;
+        Ok(())
+    }
+
+    /// Bytes of the records so far.
+    pub(super) fn bytes(&self) -> u64 {
+        self.sum.bytes()
     }
 
     /// Ends the database, and closes it. Nothing changes its files any more when this returns.
-    pub(super) fn finish(mut self, through: Revision) -> Result<Summary, LogError> {
-        let summary = std::mem::take(&mut self.sum).summary(through);
-        let inserted = self.sled.insert(place(SUMMARY, 0), summary.encode());
-        inserted.map_err(|error| sled_error(self.path, &error))?;
-        self.flush()?;
+    pub(super) fn finish(mut self) -> Result<Summary, LogError> {
+        if !self.rest.is_empty() {
+            self.write_block()?;
+        }
+        let summary = self.sum.summary();
+        let inserted = self.sled.insert(SUMMARY, summary.encode());
+        let flushed = inserted.and_then(|_| self.sled.flush());
+        flushed.map_err(|error| sled_error(self.path, &error))?;
         close(self.path, self.sled)?;
         Ok(summary)
     }
@@ -142,70 +116,39 @@ pub(super) fn read(
     mut visit: impl FnMut(Record) -> Result<(), LogError>,
 ) -> Result<(), LogError> {
     let sled = open(path)?;
+    let error = |error| sled_error(path, &error);
+    let summary = sled.get(SUMMARY).map_err(error)?;
+    // Besides the tree of the summary.
+    let blocks = sled.tree_names().len().saturating_sub(1);
     let mut sum = Sum::default();
-    let mut summary = None;
-    let mut bytes = Vec::new();
-    let mut current = SUMMARY;
-    let mut parts = 0;
-    let mut finish = |revision: Revision, bytes: Vec<u8>| {
-        if revision == SUMMARY {
-            summary = Some(bytes);
-            return Ok(());
-        }
-        let ordered = sum.add(revision, &bytes);
-        let record = frame::decode_record_alone(&Bytes::from(bytes));
-        let record = record.filter(|record| ordered && record.revision == revision);
-        visit(record.ok_or_else(|| damaged(path, &format!("revision {revision} cannot be read")))?)
-    };
-    for item in sled.iter() {
+    let mut rest = Vec::new();
+    for block in (0..u32::MAX).take(blocks) {
         pulse.beat()?;
-        let (key, value) = item.map_err(|error| sled_error(path, &error))?;
-        let (revision, part) = place_of(&key).ok_or_else(|| damaged(path, "it has an unknown key"))?;
-        if revision != current {
-            finish(current, std::mem::take(&mut bytes))?;
-            (current, parts) = (revision, 0);
+        let tree = sled.open_tree(block.to_be_bytes()).map_err(error)?;
+        let value = tree.get(VALUE).map_err(error)?;
+        let value = value.ok_or_else(|| damaged(path, "a block is missing"))?;
+        rest.extend_from_slice(&value);
+        let mut start = 0;
+        while let Some(length) = frame::record_length(&rest[start..])
+            && let Some(bytes) = rest[start..].get(..length)
+        {
+            sum.add(bytes);
+            // Each record has memory of its own, as records live on when others are gone.
+            let record = frame::decode_record_alone(&Bytes::copy_from_slice(bytes));
+            visit(record.ok_or_else(|| damaged(path, "a record cannot be read"))?)?;
+            start += length;
         }
-        if part != parts {
-            return Err(damaged(path, &format!("a part of revision {revision} is missing")));
-        }
-        parts += 1;
-        bytes.extend_from_slice(&value);
+        rest.drain(..start);
     }
-    finish(current, bytes)?;
     close(path, sled)?;
-    let found = sum.summary(expected.through);
-    if found != *expected || summary.as_deref() != Some(&*expected.encode()) {
+    let is_whole = rest.is_empty() && sum.summary() == *expected;
+    if !is_whole || summary.as_deref() != Some(&*expected.encode()) {
         return Err(damaged(path, "it does not hold what it says that it holds"));
     }
     Ok(())
 }
 
-impl Summary {
-    fn encode(&self) -> Vec<u8> {
-        let mut bytes = Vec::with_capacity(56);
-        for number in [self.through.0, self.keys, self.bytes] {
-            bytes.extend_from_slice(&number.to_le_bytes());
-        }
-        bytes.extend_from_slice(&self.digest);
-        bytes
-    }
-}
-
-/// Big-endian, so that sled has the parts of all objects in their order.
-fn place(revision: Revision, part: u32) -> [u8; 12] {
-    let mut place = [0; 12];
-    place[..8].copy_from_slice(&revision.0.to_be_bytes());
-    place[8..].copy_from_slice(&part.to_be_bytes());
-    place
-}
-
-fn place_of(key: &[u8]) -> Option<(Revision, u32)> {
-    let (revision, rest) = key.split_first_chunk()?;
-    let part = rest.try_into().ok()?;
-    Some((Revision(u64::from_be_bytes(*revision)), u32::from_be_bytes(part)))
-}
-
-fn open(path: &Path) -> Result<sled::Db, LogError> {
+pub(super) fn open(path: &Path) -> Result<sled::Db, LogError> {
     let config = sled::Config::new()
         .path(path)
         .cache_capacity(CACHE)
@@ -216,7 +159,7 @@ fn open(path: &Path) -> Result<sled::Db, LogError> {
 
 /// Closes the database, and waits until no thread of sled can change its files any more: they all
 /// share the descriptor that has the lock.
-fn close(path: &Path, sled: sled::Db) -> Result<(), LogError> {
+pub(super) fn close(path: &Path, sled: sled::Db) -> Result<(), LogError> {
     drop(sled);
     let path = path.join("db");
     let file = File::open(&path).map_err(failed("open", &path))?;
@@ -231,12 +174,82 @@ fn close(path: &Path, sled: sled::Db) -> Result<(), LogError> {
     Err(failed("close", &path)(source))
 }
 
-fn sled_error(path: &Path, error: &sled::Error) -> LogError {
+pub(super) fn sled_error(path: &Path, error: &sled::Error) -> LogError {
     match error {
         sled::Error::Io(error) => failed("use", path)(std::io::Error::new(error.kind(), error.to_string())),
         sled::Error::Corruption { .. } => damaged(path, "sled found broken pages"),
         sled::Error::CollectionNotFound(_) | sled::Error::Unsupported(_) | sled::Error::ReportableBug(_) => {
             damaged(path, &error.to_string())
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use bytes::Bytes;
+    use planesmith_store::Revision;
+    use planesmith_store::log::{Change, Record};
+
+    use super::{BLOCK, Builder, read, size_for};
+    use crate::folder::entries;
+    use crate::worker::Pulse;
+
+    fn record(revision: u64, length: usize) -> Record {
+        Record {
+            revision: Revision(revision),
+            key: format!("/things/{revision}").into(),
+            change: Change::Put { expires: 0 },
+            bytes: Bytes::from(vec![b'x'; length]),
+            gap: None,
+        }
+    }
+
+    fn size(folder: &std::path::Path) -> u64 {
+        let files = entries(folder).unwrap();
+        files
+            .iter()
+            .map(|file| {
+                if file.is_dir() {
+                    size(file)
+                } else {
+                    file.metadata().unwrap().len()
+                }
+            })
+            .sum()
+    }
+
+    #[test]
+    fn records_of_any_size_are_read_back_in_their_order_and_take_little_more_than_their_bytes() {
+        let lengths = [0, 1, BLOCK - 39, BLOCK, 3 << 20, 1400, 2 * BLOCK + 1];
+        let records: Vec<_> = (1..)
+            .zip(lengths)
+            .map(|(revision, length)| record(revision, length))
+            .collect();
+        let many: Vec<_> = (1..2000).map(|revision| record(revision, 1400)).collect();
+        for records in [Vec::new(), records, many] {
+            let folder = tempfile::tempdir().unwrap();
+            let mut builder = Builder::create(folder.path()).unwrap();
+            records.iter().for_each(|record| builder.push(record).unwrap());
+            let bytes = builder.bytes();
+            let summary = builder.finish().unwrap();
+            assert!(
+                size(folder.path()) <= size_for(bytes),
+                "{} for {bytes}",
+                size(folder.path())
+            );
+            let mut found = Vec::new();
+            let pulse = Pulse::default();
+            read(folder.path(), &summary, &pulse, |record| {
+                found.push(record);
+                Ok(())
+            })
+            .unwrap();
+            assert!(found == records);
+            assert!(
+                size(folder.path()) <= size_for(bytes),
+                "{} for {bytes}",
+                size(folder.path())
+            );
         }
     }
 }

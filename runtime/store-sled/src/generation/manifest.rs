@@ -10,18 +10,22 @@ use std::path::Path;
 use planesmith_store::Revision;
 use planesmith_store::log::LogError;
 
-use super::database::Summary;
+use super::summary::Summary;
 use crate::disk::Disk;
 use crate::folder::{create_file, damaged, failed, unknown_format};
 use crate::worker::Pulse;
 
 pub(super) const NAME: &str = "manifest";
 const FORMAT: &str = "planesmith-generation ";
-const VERSION: &str = "1";
+/// What is written.
+const VERSION: &str = "2";
+/// What is read besides: databases of the first format.
+const FIRST: &str = "1";
 
 /// The list of a generation's files, and what they hold.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Manifest {
+    pub(super) is_first_format: bool,
     pub(super) summary: Summary,
     pub(super) files: Vec<Listed>,
 }
@@ -106,11 +110,16 @@ impl Manifest {
         };
         let text = String::from_utf8(text).unwrap_or_default();
         let version = text.lines().next().and_then(|line| line.strip_prefix(FORMAT));
-        if let Some(version) = version.filter(|version| *version != VERSION) {
+        if let Some(version) = version.filter(|version| ![VERSION, FIRST].contains(version)) {
             return Err(unknown_format(folder, version, VERSION));
         }
         let changed = || damaged(folder, "its file manifest is cut off, or changed");
         Self::decode(&text).ok_or_else(changed)
+    }
+
+    /// CRC-32 of the manifest.
+    pub(super) fn checksum(&self) -> u32 {
+        crc32fast::hash(self.encode().as_bytes())
     }
 
     fn encode(&self) -> String {
@@ -121,7 +130,8 @@ impl Manifest {
             digest,
         } = self.summary;
         let digest: String = digest.iter().map(|byte| format!("{byte:02x}")).collect();
-        let mut text = format!("{FORMAT}{VERSION}\nrevision {through}\nkeys {keys}\nbytes {bytes}\nsha256 {digest}\n");
+        let version = if self.is_first_format { FIRST } else { VERSION };
+        let mut text = format!("{FORMAT}{version}\nrevision {through}\nkeys {keys}\nbytes {bytes}\nsha256 {digest}\n");
         for Listed { name, bytes, checksum } in &self.files {
             text.push_str(&format!("file {bytes} {checksum:08x} {name}\n"));
         }
@@ -135,7 +145,8 @@ impl Manifest {
         if end != format!("end {:08x}\n", crc32fast::hash(front.as_bytes())) {
             return None;
         }
-        let mut lines = front.lines().skip(1);
+        let mut lines = front.lines();
+        let is_first_format = lines.next()?.strip_prefix(FORMAT)? == FIRST;
         let mut value = |name: &str| lines.next()?.strip_prefix(name)?.strip_prefix(' ');
         let summary = Summary {
             through: Revision(value("revision")?.parse().ok()?),
@@ -152,7 +163,11 @@ impl Manifest {
             })
         });
         let files = files.collect::<Option<_>>()?;
-        Some(Self { summary, files })
+        Some(Self {
+            is_first_format,
+            summary,
+            files,
+        })
     }
 }
 
@@ -172,6 +187,7 @@ mod tests {
     #[test]
     fn a_manifest_is_read_back_and_every_change_is_seen() {
         let manifest = Manifest {
+            is_first_format: false,
             summary: Summary {
                 through: Revision(17),
                 keys: 3,

@@ -40,6 +40,7 @@ pub(super) struct Content {
 pub(super) struct PlacedFrame {
     pub(super) batch: Batch,
     pub(super) previous: Revision,
+    pub(super) start: u64,
     /// Behind the frame.
     pub(super) end: u64,
 }
@@ -101,10 +102,12 @@ impl Content {
                 return content;
             };
             durable = whole.durable.max(durable);
+            let start = content.end;
             content.end += whole.length as u64;
             content.frames.push(PlacedFrame {
                 batch: whole.batch,
                 previous: whole.previous,
+                start,
                 end: content.end,
             });
         }

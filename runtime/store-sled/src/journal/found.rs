@@ -99,7 +99,7 @@ impl Found {
         };
         match format {
             Format::One => found.drop_unfinished(files, &mut listed)?,
-            Format::Two => {
+            Format::Two | Format::Three => {
                 found.mark = Mark::read(root)?;
                 if found.mark.is_none() {
                     let path = Mark::path(root);

@@ -75,6 +75,7 @@ impl Recovery<'_> {
             sealed: found.sealed,
             active,
             file_size: self.file_size,
+            largest_file: self.file_size,
             floor: found.revisions.floor,
             is_untrusted: false,
             read_only: None,

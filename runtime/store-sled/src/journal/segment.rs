@@ -122,6 +122,16 @@ impl Segment {
         self.durable
     }
 
+    /// Bytes that frames may have without the file growing.
+    pub(super) fn headroom(&self) -> u64 {
+        let allocated = if self.dirty.is_some() {
+            self.durable
+        } else {
+            self.allocated
+        };
+        allocated - self.position.end
+    }
+
     /// Bytes by which the file grows when a frame of `length` bytes is appended.
     pub(super) fn growth(&self, length: usize) -> u64 {
         let allocated = if self.dirty.is_some() {

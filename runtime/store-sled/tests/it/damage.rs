@@ -1,7 +1,7 @@
 //! What cannot be read is refused, with an error that says where and what to do.
 
 use std::os::unix::fs::FileExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use planesmith_store::conformance::set;
 use planesmith_store::log::{Batch, Loader, Log, Record};
@@ -28,6 +28,15 @@ pub(crate) fn refusal(folder: &Path) -> String {
 async fn filled(folder: &Path) {
     fill(eager(folder)).await;
     assert!(!first_file(folder).exists(), "the first file is settled");
+}
+
+/// The only generation in `folder`.
+fn generation(folder: &Path) -> PathBuf {
+    let entries = std::fs::read_dir(folder.join("state")).unwrap();
+    let mut folders = entries.map(|entry| entry.unwrap().path()).filter(|path| path.is_dir());
+    let generation = folders.next().unwrap();
+    assert_eq!(folders.next(), None);
+    generation
 }
 
 #[tokio::test]
@@ -63,7 +72,11 @@ async fn a_newer_format_is_refused() {
     std::fs::write(folder.join("format"), "planesmith-store 7\n").unwrap();
     assert_eq!(
         refusal(&folder),
-        format!("{} has the store format 7, {advice}", folder.display())
+        format!(
+            "{} has the store format 7, {}",
+            folder.display(),
+            advice.replace("knows 2", "knows 3")
+        )
     );
 }
 
@@ -106,7 +119,7 @@ async fn a_damaged_state_is_refused() {
     let temporary = tempfile::tempdir().unwrap();
     let folder = temporary.path().join("store");
     filled(&folder).await;
-    let state = folder.join("state/00000000000000000008");
+    let state = generation(&folder);
     let advice = "restore the store's folder from a backup, or move it away to start empty";
     let files: Vec<_> = std::fs::read_dir(&state)
         .unwrap()
@@ -137,21 +150,34 @@ async fn a_damaged_state_is_refused() {
         assert_eq!(refusal(&folder), expected);
         std::fs::write(file, &original).unwrap();
     }
-    let elsewhere = folder.join("state/00000000000000000007");
-    std::fs::rename(&state, &elsewhere).unwrap();
-    assert!(refusal(&folder).contains("it says that it is the state at revision 8"));
-    std::fs::rename(&elsewhere, temporary.path().join("moved")).unwrap();
-    assert!(refusal(&folder).contains("02.journal is damaged: the file 0000000001.journal before it is missing"));
-    let accepted = SledLog::open(&folder).unwrap().accepting_loss(true).load(&mut Nobody);
-    let accepted = accepted
+    std::fs::rename(&state, temporary.path().join("moved")).unwrap();
+    assert!(refusal(&folder).contains("is damaged: its file manifest is missing"));
+    std::fs::rename(temporary.path().join("moved"), &state).unwrap();
+    let list = folder.join("state/list");
+    let original = std::fs::read(&list).unwrap();
+    std::fs::write(&list, &original[..original.len() - 1]).unwrap();
+    assert!(refusal(&folder).contains("is damaged: its file list is cut off, or changed"));
+    std::fs::remove_file(&list).unwrap();
+    assert!(refusal(&folder).contains("is damaged: its file list is missing"));
+    // Not even the flag for a damaged journal makes up for a lost state.
+    let accepting = || SledLog::open(&folder).and_then(|log| log.accepting_loss(true).load(&mut Nobody));
+    let accepted = accepting()
+        .expect_err("a lost list is no loss of the journal")
+        .to_string();
+    assert!(accepted.contains("is damaged: its file list is missing"), "{accepted}");
+    std::fs::rename(&state, temporary.path().join("moved")).unwrap();
+    let lost = "02.journal is damaged: the file 0000000001.journal before it is missing";
+    assert!(refusal(&folder).contains(lost));
+    let accepted = accepting()
         .expect_err("a lost state is no loss of the journal")
         .to_string();
-    assert!(accepted.contains("the file 0000000001.journal before it is missing"));
+    assert!(accepted.contains(lost), "{accepted}");
     std::fs::rename(temporary.path().join("moved"), &state).unwrap();
+    std::fs::write(&list, original).unwrap();
     let (_storage, things) = open(&folder, &StorageOptions::default());
     assert_eq!(things.stats().entries, 3);
     let left: Vec<_> = std::fs::read_dir(folder.join("state")).unwrap().collect();
-    assert_eq!(left.len(), 1, "copies for reading are gone");
+    assert_eq!(left.len(), 2, "copies for reading are gone");
 }
 
 #[tokio::test]
@@ -159,14 +185,14 @@ async fn a_generation_of_a_newer_format_is_refused() {
     let temporary = tempfile::tempdir().unwrap();
     let folder = temporary.path().join("store");
     filled(&folder).await;
-    let state = folder.join("state/00000000000000000008");
+    let state = generation(&folder);
     let manifest = std::fs::read_to_string(state.join("manifest")).unwrap();
-    let newer = manifest.replace("planesmith-generation 1", "planesmith-generation 2");
+    let newer = manifest.replace("planesmith-generation 2", "planesmith-generation 3");
     std::fs::write(state.join("manifest"), newer).unwrap();
-    let advice = "this program knows 1; run the version of the program that wrote it, or choose another folder";
+    let advice = "this program knows 2; run the version of the program that wrote it, or choose another folder";
     assert_eq!(
         refusal(&folder),
-        format!("{} has the store format 2, {advice}", state.display())
+        format!("{} has the store format 3, {advice}", state.display())
     );
 }
 

@@ -168,9 +168,13 @@ impl Cuts {
             .flatten()
             .map(|file| file.unwrap().file_name().into_string().unwrap())
             .collect();
-        let complete = names.iter().filter(|name| !name.contains('.')).count();
+        let complete = names
+            .iter()
+            .filter(|name| name.starts_with('0') && !name.contains('.'))
+            .count();
+        let unfinished = names.iter().filter(|name| name.contains('.')).count();
         self.all += 1;
-        self.unfinished += usize::from(complete < names.len());
+        self.unfinished += usize::from(unfinished > 0);
         self.both += usize::from(complete > 1);
         self.settled += usize::from(complete > 0);
     }

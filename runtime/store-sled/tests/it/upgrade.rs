@@ -39,7 +39,7 @@ fn a_folder_of_format_1_is_upgraded_when_it_is_opened() {
         for _ in 0..2 {
             check(temporary.path(), objects);
             let format = std::fs::read_to_string(temporary.path().join("format")).unwrap();
-            assert_eq!(format, "planesmith-store 2\n");
+            assert_eq!(format, "planesmith-store 3\n");
         }
     }
 }

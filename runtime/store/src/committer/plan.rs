@@ -46,6 +46,11 @@ pub(super) struct Outcome {
     published: Vec<(Arc<Collection>, Vec<Arc<Event>>)>,
     answers: Vec<(oneshot::Sender<WriteResult>, WriteResult)>,
     expired: Vec<Expiry>,
+    /// Bytes that all states have more, and less, than before.
+    grown: u64,
+    shrunk: u64,
+    /// A write makes its object larger.
+    has_growth: bool,
 }
 
 impl Plan {
@@ -112,9 +117,12 @@ impl Plan {
             } => {
                 check(expect, current.as_ref())?;
                 let before = current.as_ref().map_or(0, |entry| entry.bytes().len() + SAME);
-                if !self.limits.may_grow && draft.len() > before {
-                    self.refused_growth = true;
-                    return Err(WriteError::Full);
+                if draft.len() > before {
+                    if !self.limits.may_grow {
+                        self.refused_growth = true;
+                        return Err(WriteError::Full);
+                    }
+                    self.outcome.has_growth = true;
                 }
                 let revision = self.last.next();
                 let millis = |ttl: std::time::Duration| u64::try_from(ttl.as_millis()).unwrap_or(u64::MAX);
@@ -175,6 +183,11 @@ impl Plan {
             bytes: entry.bytes().clone(),
             gap: entry.encoded().gap,
         });
+        let weight = |entry: &Entry| Record::weight(entry.key(), entry.bytes().len());
+        self.outcome.shrunk += previous.as_deref().map_or(0, weight);
+        if kind != EventKind::Delete {
+            self.outcome.grown += weight(&entry);
+        }
         let entry = Arc::new(entry);
         let now = (kind != EventKind::Delete).then(|| Arc::clone(&entry));
         self.overlay.insert(Arc::clone(entry.key()), now);
@@ -206,6 +219,16 @@ impl Outcome {
             Some((_, events)) => events.push(event),
             None => self.published.push((Arc::clone(collection), vec![event])),
         }
+    }
+
+    /// True if a write makes its object larger, or is the first of one.
+    pub(super) fn has_growth(&self) -> bool {
+        self.has_growth
+    }
+
+    /// The bytes of all states after the batch, of those before.
+    pub(super) fn live(&self, before: u64) -> u64 {
+        (before + self.grown).saturating_sub(self.shrunk)
     }
 
     /// Shows the batch to readers. Returns the bytes of memory that its history costs.

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use super::pace::Pace;
 use crate::clock::Clock;
-use crate::write::{Sequencer, Submission, WriteError};
+use crate::write::{Op, Sequencer, Submission, WriteError};
 use crate::{Entry, Revision};
 
 /// Writes of one batch, at most: what waits longer for one fdatasync makes latency worse.
@@ -16,8 +16,9 @@ const BATCH_WRITES: usize = 1024;
 /// Bytes of one batch, at most; one larger write makes a batch of its own.
 const BATCH_BYTES: usize = 4 << 20;
 
-/// Bytes of a record beside its key and object, about.
+/// Bytes of a record beside its key and object, about, and of a batch beside its records.
 const RECORD_OVERHEAD: usize = 64;
+const BATCH_OVERHEAD: usize = 256;
 
 /// How long an expiry waits that could not be written.
 const RETRY_MILLIS: u64 = 10_000;
@@ -53,9 +54,18 @@ pub(crate) struct Work {
 impl Work {
     /// Bytes that writing all of it takes, about.
     pub(crate) fn bytes(&self) -> u64 {
-        let submitted = self.submissions.iter().map(|submission| submission.op.weight());
+        let submitted = self.submissions.iter().map(|submission| {
+            // The record of a deletion has the object.
+            let object = match &submission.op {
+                Op::Delete { key, last: None, .. } => {
+                    submission.collection.get(key).map_or(0, |entry| entry.bytes().len())
+                }
+                Op::Delete { .. } | Op::Put { .. } => 0,
+            };
+            submission.op.weight() + object
+        });
         let count = self.submissions.len() + self.expired.len();
-        (submitted.sum::<usize>() + count * RECORD_OVERHEAD) as u64
+        (submitted.sum::<usize>() + count * RECORD_OVERHEAD + BATCH_OVERHEAD) as u64
     }
 }
 

@@ -96,6 +96,17 @@ impl Unclaimed {
         (std::mem::take(&mut self.marks), self.floor)
     }
 
+    /// Bytes of the newest states of all keys.
+    pub(crate) fn bytes(&self) -> u64 {
+        let newest = self.keys.values().filter_map(|loaded| match loaded.changes.last() {
+            Some(last) => (last.change != Change::Delete).then_some(last),
+            None => loaded.state.as_ref(),
+        });
+        newest
+            .map(|record| Record::weight(&record.key, record.bytes.len()))
+            .sum()
+    }
+
     fn forget(&mut self) {
         while let Some(mark) = self.marks.front() {
             let over = self.memory > self.memory_limit || self.disk > self.disk_limit;

@@ -1,0 +1,59 @@
+//! What a generation holds, in numbers.
+
+use planesmith_store::Revision;
+use sha2::{Digest, Sha256};
+
+/// What a generation holds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Summary {
+    /// The last write that a generation of the first format includes; zero otherwise.
+    pub(super) through: Revision,
+    pub(super) keys: u64,
+    /// Bytes of all records.
+    pub(super) bytes: u64,
+    /// SHA-256 of all records, in their order.
+    pub(super) digest: [u8; 32],
+}
+
+impl Summary {
+    /// The summary as it stands in the database.
+    pub(super) fn encode(&self) -> Vec<u8> {
+        let mut bytes = Vec::with_capacity(56);
+        for number in [self.through.0, self.keys, self.bytes] {
+            bytes.extend_from_slice(&number.to_le_bytes());
+        }
+        bytes.extend_from_slice(&self.digest);
+        bytes
+    }
+}
+
+/// Adds up what is written or read.
+#[derive(Clone, Default)]
+pub(super) struct Sum {
+    keys: u64,
+    bytes: u64,
+    digest: Sha256,
+}
+
+impl Sum {
+    /// Adds the next record.
+    pub(super) fn add(&mut self, bytes: &[u8]) {
+        self.keys += 1;
+        self.bytes += bytes.len() as u64;
+        self.digest.update(bytes);
+    }
+
+    /// Bytes of the records so far.
+    pub(super) fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    pub(super) fn summary(self) -> Summary {
+        Summary {
+            through: Revision::ZERO,
+            keys: self.keys,
+            bytes: self.bytes,
+            digest: self.digest.finalize().into(),
+        }
+    }
+}

@@ -1,0 +1,247 @@
+//! Rounds of settling: what full journal files change goes into the state, one slot after the other.
+
+use std::collections::VecDeque;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use planesmith_store::Revision;
+use planesmith_store::log::LogError;
+
+use crate::changes::Changes;
+use crate::folder::upgrade_format;
+use crate::generation::Made;
+use crate::journal::Sealed;
+use crate::merge::{self, Merge};
+use crate::space::Space;
+use crate::state::{Job, State};
+use crate::worker::{self, Outcome, Worker};
+
+/// How long a step waits for the thread that does the work.
+const STEP: Duration = Duration::from_millis(50);
+
+/// How long closing waits for it.
+const CLOSE: Duration = Duration::from_secs(5);
+
+/// Bytes that the list of slots takes, and folders that change.
+const FOR_LISTS: u64 = 128 << 10;
+
+/// The state, and what is being done for it.
+#[derive(Debug)]
+pub(crate) struct Settling {
+    /// The folder of the store.
+    path: PathBuf,
+    pub(crate) state: State,
+    space: Space,
+    round: Option<Round>,
+    work: Option<Work>,
+    /// Work that hangs. There is no other while it does.
+    stuck: Option<Work>,
+}
+
+/// What some journal files change, and the slots where that is still to be done.
+#[derive(Debug)]
+struct Round {
+    changes: Arc<Changes>,
+    jobs: VecDeque<Job>,
+}
+
+/// What a thread is at.
+#[derive(Debug)]
+enum Work {
+    Read(Worker<Changes>),
+    Merge(Job, Worker<Option<Made>>),
+}
+
+/// What a thread has done.
+enum Done {
+    Read(Changes),
+    Merge(Job, Option<Made>),
+}
+
+/// How far settling is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Progress {
+    /// There is nothing to do.
+    Idle,
+    /// There is more to do.
+    Working,
+    /// Every slot includes the files of the round.
+    Settled,
+}
+
+impl Settling {
+    pub(crate) fn new(path: PathBuf, state: State, space: Space) -> Self {
+        Self {
+            path,
+            state,
+            space,
+            round: None,
+            work: None,
+            stuck: None,
+        }
+    }
+
+    /// Does a little. When there is nothing to do, `files` tells which journal files are to be settled; none is a word for
+    /// later. The state will grow by `growth` bytes at most. After an error the next step begins anew with what is not done yet.
+    pub(crate) fn step(
+        &mut self,
+        growth: u64,
+        files: impl FnOnce(&State) -> Option<Vec<Sealed>>,
+    ) -> Result<Progress, LogError> {
+        self.check_stuck()?;
+        if self.work.is_none() && !self.start(files)? {
+            return Ok(Progress::Idle);
+        }
+        let done = match self.wait(STEP) {
+            Ok(done) => done,
+            Err(error) => {
+                self.round = None;
+                return Err(error);
+            }
+        };
+        let Some(done) = done else {
+            return Ok(Progress::Working);
+        };
+        let finished = self.finish(done, growth);
+        if finished.is_err() {
+            self.round = None;
+        }
+        finished
+    }
+
+    /// Starts the next work, if there is any.
+    fn start(&mut self, files: impl FnOnce(&State) -> Option<Vec<Sealed>>) -> Result<bool, LogError> {
+        if let Some(round) = &mut self.round
+            && let Some(job) = round.jobs.pop_front()
+        {
+            let merge = Merge {
+                job: job.clone(),
+                changes: Arc::clone(&round.changes),
+                folder: self.state.folder().to_owned(),
+                disk: self.state.disk().clone(),
+                space: self.space.clone(),
+            };
+            self.work = Some(Work::Merge(job, Worker::start(move |pulse| merge.run(pulse))?));
+            return Ok(true);
+        }
+        let Some(files) = files(&self.state) else {
+            return Ok(false);
+        };
+        let (journal, settled) = (self.path.join("journal"), self.state.settled());
+        let read = Worker::start(move |pulse| Changes::read(&journal, files, settled, pulse))?;
+        self.work = Some(Work::Read(read));
+        Ok(true)
+    }
+
+    /// What the work has done, if it has ended.
+    fn wait(&mut self, patience: Duration) -> Result<Option<Done>, LogError> {
+        let outcome = match self.work.take() {
+            None => return Ok(None),
+            Some(Work::Read(mut worker)) => match worker.wait(patience) {
+                Outcome::Done(result) => return result.map(|changes| Some(Done::Read(changes))),
+                Outcome::Running => (Work::Read(worker), false),
+                Outcome::Stuck => (Work::Read(worker), true),
+            },
+            Some(Work::Merge(job, mut worker)) => match worker.wait(patience) {
+                Outcome::Done(result) => return result.map(|made| Some(Done::Merge(job, made))),
+                Outcome::Running => (Work::Merge(job, worker), false),
+                Outcome::Stuck => (Work::Merge(job, worker), true),
+            },
+        };
+        match outcome {
+            (work, false) => {
+                self.work = Some(work);
+                Ok(None)
+            }
+            (work, true) => {
+                work.cancel();
+                self.stuck = Some(work);
+                Err(worker::stuck())
+            }
+        }
+    }
+
+    /// Takes over what a thread has done.
+    fn finish(&mut self, done: Done, growth: u64) -> Result<Progress, LogError> {
+        match done {
+            Done::Read(changes) => {
+                self.space.claim(FOR_LISTS)?;
+                let disk = self.state.disk().clone();
+                self.state.ensure_list(|| upgrade_format(&self.path, &disk))?;
+                let jobs = self.state.plan(self.space.slot(), |part| changes.bytes_in(part));
+                // A round that ends half way has taken space and given nothing back.
+                let most = jobs.iter().map(|job| merge::needed(job, &changes)).max();
+                self.space
+                    .check(growth.min(growth_by(&jobs, &changes)) + most.unwrap_or(0))?;
+                self.round = Some(Round {
+                    changes: Arc::new(changes),
+                    jobs: jobs.into(),
+                });
+            }
+            Done::Merge(job, made) => {
+                let through = self
+                    .round
+                    .as_ref()
+                    .map_or(Revision::ZERO, |round| round.changes.through());
+                self.space.claim(FOR_LISTS)?;
+                self.state.publish(&job, made, through)?;
+            }
+        }
+        let Some(round) = self.round.take_if(|round| round.jobs.is_empty()) else {
+            return Ok(Progress::Working);
+        };
+        self.space.claim(FOR_LISTS)?;
+        self.state.settle(round.changes.through())?;
+        Ok(Progress::Settled)
+    }
+
+    /// An error while work hangs.
+    fn check_stuck(&mut self) -> Result<(), LogError> {
+        if self.stuck.as_mut().is_some_and(Work::hangs) {
+            return Err(worker::stuck());
+        }
+        self.stuck = None;
+        Ok(())
+    }
+
+    /// True while nothing is being done.
+    pub(crate) fn is_idle(&self) -> bool {
+        self.work.is_none() && self.stuck.is_none()
+    }
+
+    /// Ends what is being done, if it can be ended. Its files are in nobody's way: the next start removes them.
+    pub(crate) fn close(&mut self) {
+        self.work.iter().for_each(Work::cancel);
+        let _ = self.wait(CLOSE);
+    }
+}
+
+/// Bytes that the state grows by at most, for all that the journal files tell: not how much they replace.
+fn growth_by(jobs: &[Job], changes: &Changes) -> u64 {
+    let growth = jobs.iter().map(|job| {
+        let replaced = job
+            .sources
+            .iter()
+            .filter_map(|part| part.home.as_ref())
+            .map(|home| home.size());
+        merge::size_of(job, changes).saturating_sub(replaced.sum())
+    });
+    growth.sum()
+}
+
+impl Work {
+    fn cancel(&self) {
+        match self {
+            Self::Read(worker) => worker.cancel(),
+            Self::Merge(_, worker) => worker.cancel(),
+        }
+    }
+
+    fn hangs(&mut self) -> bool {
+        match self {
+            Self::Read(worker) => !matches!(worker.wait(Duration::ZERO), Outcome::Done(_)),
+            Self::Merge(_, worker) => !matches!(worker.wait(Duration::ZERO), Outcome::Done(_)),
+        }
+    }
+}

@@ -1,0 +1,395 @@
+//! The state of every key before the journal: slots of keys, each in a generation of its own.
+
+mod list;
+mod slot;
+
+use std::collections::HashSet;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use planesmith_store::Revision;
+use planesmith_store::log::LogError;
+
+use self::list::{List, Listed};
+pub(crate) use self::slot::{Slot, hash};
+use crate::disk::Disk;
+use crate::folder::{damaged, entries, remove_tree};
+use crate::generation::{Generation, Made, Scratch};
+
+/// The generations that count, in a folder of them.
+#[derive(Debug)]
+pub(crate) struct State {
+    folder: PathBuf,
+    disk: Disk,
+    /// Journal files up to here are not needed.
+    settled: Revision,
+    /// In the order of their hashes; together they have all.
+    parts: Vec<Part>,
+    /// Whether the folder has a list. Before the first merge it has none.
+    is_listed: bool,
+}
+
+/// A slot and its content.
+#[derive(Clone, Debug)]
+pub(crate) struct Part {
+    pub(crate) slot: Slot,
+    /// The last write that the content includes.
+    pub(crate) through: Revision,
+    /// Bytes of the records, about.
+    pub(crate) bytes: u64,
+    /// Where the records are, perhaps among those of other slots; `None` when there are none.
+    pub(crate) home: Option<Arc<Generation>>,
+}
+
+impl Part {
+    /// The halves, which share the content; only itself when it is as small as can be.
+    fn halves(&self) -> Vec<Self> {
+        let Some(halves) = self.slot.halves() else {
+            return vec![self.clone()];
+        };
+        let half = |slot| Self {
+            slot,
+            bytes: self.bytes / 2,
+            ..self.clone()
+        };
+        halves.map(half).into()
+    }
+
+    fn listed(&self) -> Listed {
+        Listed {
+            slot: self.slot,
+            through: self.through,
+            bytes: self.bytes,
+            home: self.home.as_ref().map(|home| (home.name(), home.checksum())),
+        }
+    }
+}
+
+/// The next content of a slot, to be made of what is in others now.
+#[derive(Clone, Debug)]
+pub(crate) struct Job {
+    pub(crate) slot: Slot,
+    pub(crate) sources: Vec<Part>,
+}
+
+impl State {
+    /// Reads what `folder` holds; removes what is unfinished or replaced.
+    pub(crate) fn open(folder: &Path, disk: Disk) -> Result<Self, LogError> {
+        let mut state = Self {
+            folder: folder.to_owned(),
+            disk,
+            settled: Revision::ZERO,
+            parts: Vec::new(),
+            is_listed: false,
+        };
+        match List::read(folder)? {
+            Some(list) => state.take(list)?,
+            None => state.take_first_format()?,
+        }
+        state.remove_unlisted(true)?;
+        Ok(state)
+    }
+
+    fn take(&mut self, list: List) -> Result<(), LogError> {
+        let mut homes: Vec<Arc<Generation>> = Vec::new();
+        for part in list.parts {
+            let home = match &part.home {
+                None => None,
+                Some((name, checksum)) => {
+                    let known = homes.iter().find(|home| home.name() == *name);
+                    let home = match known {
+                        Some(known) => Arc::clone(known),
+                        None => Arc::new(Generation::find(self.folder.join(name))?),
+                    };
+                    if home.checksum() != *checksum {
+                        let what = "its file manifest is not the one that was listed";
+                        return Err(damaged(&self.folder.join(name), what));
+                    }
+                    homes.push(Arc::clone(&home));
+                    Some(home)
+                }
+            };
+            self.parts.push(Part {
+                slot: part.slot,
+                through: part.through,
+                bytes: part.bytes,
+                home,
+            });
+        }
+        (self.settled, self.is_listed) = (list.settled, true);
+        Ok(())
+    }
+
+    /// Before there were slots, the newest generation had all keys, and its name was its revision.
+    fn take_first_format(&mut self) -> Result<(), LogError> {
+        let mut newest = None;
+        for path in entries(&self.folder)? {
+            let name = name_of(&path);
+            if is_generation(name) {
+                return Err(damaged(&self.folder, &format!("its file {} is missing", list::NAME)));
+            }
+            newest = newest.max(name.parse::<u64>().ok().map(|through| (through, path)));
+        }
+        let home = newest.map(|(through, path)| Generation::find_at(path, Revision(through)));
+        let home = home.transpose()?;
+        self.settled = home.as_ref().map_or(Revision::ZERO, Generation::through);
+        self.parts.push(Part {
+            slot: Slot::ALL,
+            through: self.settled,
+            bytes: home.as_ref().map_or(0, Generation::bytes),
+            home: home.map(Arc::new),
+        });
+        Ok(())
+    }
+
+    /// Removes generations that no slot needs; and, if nobody works on any, unfinished ones.
+    fn remove_unlisted(&self, with_unfinished: bool) -> Result<(), LogError> {
+        let needed: HashSet<String> = self.homes().map(|home| home.name()).collect();
+        for path in entries(&self.folder)? {
+            let name = name_of(&path);
+            let is_old = is_generation(name) || name.parse::<u64>().is_ok();
+            let is_unfinished = with_unfinished && Scratch::is_name(name);
+            if (is_old && !needed.contains(name)) || is_unfinished {
+                remove_tree(&path)?;
+            }
+        }
+        Ok(())
+    }
+
+    pub(crate) fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    pub(crate) fn disk(&self) -> &Disk {
+        &self.disk
+    }
+
+    /// Journal files up to here are not needed.
+    pub(crate) fn settled(&self) -> Revision {
+        self.settled
+    }
+
+    /// The newest write that any slot includes.
+    pub(crate) fn newest(&self) -> Revision {
+        let newest = self.parts.iter().map(|part| part.through).max();
+        newest.unwrap_or_default().max(self.settled)
+    }
+
+    /// The slots, in the order of their hashes.
+    #[cfg(test)]
+    pub(crate) fn parts(&self) -> &[Part] {
+        &self.parts
+    }
+
+    /// The slot of `hash`.
+    pub(crate) fn part_of(&self, hash: u32) -> Option<&Part> {
+        let after = self.parts.partition_point(|part| *part.slot.hashes().start() <= hash);
+        self.parts.get(after.checked_sub(1)?)
+    }
+
+    /// Every generation once.
+    pub(crate) fn homes(&self) -> impl Iterator<Item = &Arc<Generation>> {
+        let homes = self.parts.iter().filter_map(|part| part.home.as_ref());
+        let mut seen = HashSet::new();
+        homes.filter(move |home| seen.insert(Arc::as_ptr(home)))
+    }
+
+    /// Bytes of all records, about.
+    pub(crate) fn bytes(&self) -> u64 {
+        self.parts.iter().map(|part| part.bytes).sum()
+    }
+
+    /// Bytes of the records of the largest slot, about.
+    pub(crate) fn largest(&self) -> u64 {
+        self.parts.iter().map(|part| part.bytes).max().unwrap_or(0)
+    }
+
+    /// Bytes on disk.
+    pub(crate) fn size(&self) -> u64 {
+        self.homes().map(|home| home.size()).sum()
+    }
+
+    /// Cuts slots that become larger than `target`, and returns what has to be made anew so that every slot includes what
+    /// `added` tells of: bytes that the newest writes bring to a slot, `None` when there is none for it.
+    ///
+    /// Slots that became small are put together; those that share a generation get their own.
+    pub(crate) fn plan(&mut self, target: u64, added: impl Fn(&Part) -> Option<u64>) -> Vec<Job> {
+        let mut left: Vec<Part> = std::mem::take(&mut self.parts);
+        left.reverse();
+        while let Some(part) = left.pop() {
+            let is_large = |bytes: u64| part.bytes + bytes > target;
+            let halves = if added(&part).is_some_and(is_large) {
+                part.halves()
+            } else {
+                Vec::new()
+            };
+            match halves.len() {
+                2 => left.extend(halves.into_iter().rev()),
+                _ => self.parts.push(part),
+            }
+        }
+        let mut jobs: Vec<(Job, u64, bool)> = Vec::new();
+        for part in &self.parts {
+            let brought = added(part);
+            let mut bytes = part.bytes + brought.unwrap_or(0);
+            let mut is_due = brought.is_some() || self.is_shared(part);
+            let mut job = Job {
+                slot: part.slot,
+                sources: vec![part.clone()],
+            };
+            while let Some((before, its_bytes, _)) = jobs.last()
+                && its_bytes + bytes <= target / 2
+                && let Some(slot) = before.slot.joined(job.slot)
+                && let Some((before, its_bytes, _)) = jobs.pop()
+            {
+                bytes += its_bytes;
+                is_due = true;
+                let sources = before.sources.into_iter().chain(job.sources);
+                job = Job {
+                    slot,
+                    sources: sources.collect(),
+                };
+            }
+            jobs.push((job, bytes, is_due));
+        }
+        jobs.into_iter()
+            .filter(|(_, _, is_due)| *is_due)
+            .map(|(job, _, _)| job)
+            .collect()
+    }
+
+    fn is_shared(&self, part: &Part) -> bool {
+        let Some(home) = &part.home else { return false };
+        let others = self.parts.iter().filter_map(|part| part.home.as_ref());
+        others.filter(|other| Arc::ptr_eq(home, other)).count() > 1
+    }
+
+    /// Writes the list, if there is none: from now on the folder is of the newest format.
+    pub(crate) fn ensure_list(&mut self, upgrade: impl FnOnce() -> Result<(), LogError>) -> Result<(), LogError> {
+        if !self.is_listed {
+            upgrade()?;
+            self.write(&self.parts, self.settled)?;
+            self.is_listed = true;
+        }
+        Ok(())
+    }
+
+    /// Puts what `job` made into the place of its sources; `None` when nothing is left there. On an error the state stays
+    /// what it is.
+    pub(crate) fn publish(&mut self, job: &Job, made: Option<Made>, through: Revision) -> Result<(), LogError> {
+        let home = made
+            .map(|made| made.publish(&self.folder, through, &self.disk))
+            .transpose()?;
+        let part = Part {
+            slot: job.slot,
+            through,
+            bytes: home.as_ref().map_or(0, Generation::bytes),
+            home: home.map(Arc::new),
+        };
+        let hashes = job.slot.hashes();
+        let mut parts: Vec<Part> = Vec::with_capacity(self.parts.len());
+        parts.extend(
+            self.parts
+                .iter()
+                .filter(|part| !hashes.contains(part.slot.hashes().start()))
+                .cloned(),
+        );
+        let place = parts.partition_point(|other| other.slot.hashes().start() < hashes.start());
+        parts.insert(place, part);
+        self.write(&parts, self.settled)?;
+        self.parts = parts;
+        self.remove_unlisted(false)
+    }
+
+    /// Takes note that every slot includes all writes up to `through`.
+    pub(crate) fn settle(&mut self, through: Revision) -> Result<(), LogError> {
+        let mut parts = self.parts.clone();
+        parts
+            .iter_mut()
+            .for_each(|part| part.through = part.through.max(through));
+        self.write(&parts, through)?;
+        (self.parts, self.settled) = (parts, through);
+        Ok(())
+    }
+
+    fn write(&self, parts: &[Part], settled: Revision) -> Result<(), LogError> {
+        let parts = parts.iter().map(Part::listed).collect();
+        List { settled, parts }.write(&self.folder, &self.disk)
+    }
+}
+
+fn name_of(path: &Path) -> &str {
+    path.file_name().and_then(|name| name.to_str()).unwrap_or_default()
+}
+
+/// True for the names that [`Made::publish`] gives.
+fn is_generation(name: &str) -> bool {
+    name.split_once('-')
+        .is_some_and(|(through, _)| through.parse::<u64>().is_ok())
+}
+
+#[cfg(test)]
+mod tests {
+    use planesmith_store::Revision;
+
+    use super::{Part, Slot, State};
+    use crate::disk::Disk;
+
+    fn state() -> (tempfile::TempDir, State) {
+        let folder = tempfile::tempdir().unwrap();
+        let state = State::open(folder.path(), Disk::default()).unwrap();
+        (folder, state)
+    }
+
+    fn finish(state: &mut State, added: u64) -> usize {
+        let total = added;
+        let share = |part: &Part| Some(total >> part.slot.bits).filter(|bytes| *bytes > 0);
+        let jobs = state.plan(100, share);
+        for job in &jobs {
+            let mut part = Part {
+                bytes: 0,
+                ..job.sources[0].clone()
+            };
+            part.slot = job.slot;
+            part.bytes = job
+                .sources
+                .iter()
+                .map(|part| part.bytes + share(part).unwrap_or(0))
+                .sum();
+            state.parts.retain(|part| !job.slot.holds(*part.slot.hashes().start()));
+            let place = state
+                .parts
+                .partition_point(|other| other.slot.hashes().start() < part.slot.hashes().start());
+            state.parts.insert(place, part);
+        }
+        jobs.len()
+    }
+
+    #[test]
+    fn slots_are_halved_as_they_grow_and_joined_as_they_shrink() {
+        let (_folder, mut state) = state();
+        assert_eq!(finish(&mut state, 80), 1);
+        assert_eq!(state.parts().len(), 1);
+        assert_eq!(finish(&mut state, 400), 8, "no slot is larger than the target");
+        assert!(state.largest() <= 100 && state.bytes() == 480);
+        assert_eq!(state.part_of(u32::MAX).unwrap().slot, Slot::new(3, 7).unwrap());
+        assert_eq!(finish(&mut state, 0), 0, "nothing to do without changes");
+        state.parts.iter_mut().for_each(|part| part.bytes = 5);
+        assert_eq!(finish(&mut state, 0), 1);
+        assert_eq!(state.parts()[0].slot, Slot::ALL);
+        assert_eq!(state.bytes(), 40);
+    }
+
+    #[test]
+    fn what_was_settled_is_known_after_a_restart_and_a_lost_list_is_damage() {
+        let (folder, mut state) = state();
+        state.ensure_list(|| Ok(())).unwrap();
+        state.settle(Revision(7)).unwrap();
+        let state = State::open(folder.path(), Disk::default()).unwrap();
+        assert_eq!((state.settled(), state.newest()), (Revision(7), Revision(7)));
+        std::fs::create_dir(folder.path().join("00000000000000000007-00-00000-01234567")).unwrap();
+        std::fs::remove_file(folder.path().join("list")).unwrap();
+        let error = State::open(folder.path(), Disk::default()).unwrap_err().to_string();
+        assert!(error.contains("its file list is missing"), "{error}");
+    }
+}

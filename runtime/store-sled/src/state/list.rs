@@ -1,0 +1,180 @@
+//! The file that says what the state consists of.
+
+use std::io::Write;
+use std::path::Path;
+
+use planesmith_store::Revision;
+use planesmith_store::log::LogError;
+
+use super::slot::Slot;
+use crate::disk::Disk;
+use crate::folder::{create_file, damaged, failed, unknown_format};
+
+pub(super) const NAME: &str = "list";
+const NEW: &str = "list.new";
+const FORMAT: &str = "planesmith-state ";
+const VERSION: &str = "1";
+/// In place of a generation: there is none.
+const NOTHING: &str = "-";
+
+/// What is written in the file.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct List {
+    /// Journal files up to here are not needed.
+    pub(super) settled: Revision,
+    /// In the order of their hashes; together they have all.
+    pub(super) parts: Vec<Listed>,
+}
+
+/// A slot, and where its content is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Listed {
+    pub(super) slot: Slot,
+    /// The last write that its content includes.
+    pub(super) through: Revision,
+    /// Bytes of its records, about.
+    pub(super) bytes: u64,
+    /// The folder of its generation, and the CRC-32 of that one's manifest. Several slots may share one.
+    pub(super) home: Option<(String, u32)>,
+}
+
+impl List {
+    /// Puts the list into place; it is durable when this returns.
+    pub(super) fn write(&self, folder: &Path, disk: &Disk) -> Result<(), LogError> {
+        let new = folder.join(NEW);
+        let mut file = create_file(&new)?;
+        let written = file.write_all(self.encode().as_bytes());
+        let written = written.and_then(|()| disk.sync_all(&file, &new));
+        written.map_err(failed("write", &new))?;
+        std::fs::rename(&new, folder.join(NAME)).map_err(failed("rename", &new))?;
+        disk.sync_folder(folder)
+    }
+
+    /// Reads the list of `folder`; `None` when there is none.
+    pub(super) fn read(folder: &Path) -> Result<Option<Self>, LogError> {
+        let path = folder.join(NAME);
+        let text = match std::fs::read(&path) {
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+            other => other.map_err(failed("read", &path))?,
+        };
+        let text = String::from_utf8(text).unwrap_or_default();
+        let version = text.lines().next().and_then(|line| line.strip_prefix(FORMAT));
+        if let Some(version) = version.filter(|version| *version != VERSION) {
+            return Err(unknown_format(&path, version, VERSION));
+        }
+        let decoded = Self::decode(&text).filter(Self::is_whole);
+        decoded
+            .ok_or_else(|| damaged(folder, &format!("its file {NAME} is cut off, or changed")))
+            .map(Some)
+    }
+
+    /// True if each hash is in one slot.
+    fn is_whole(&self) -> bool {
+        let mut next = Some(0);
+        for part in &self.parts {
+            let hashes = part.slot.hashes();
+            if next != Some(*hashes.start()) {
+                return false;
+            }
+            next = hashes.end().checked_add(1);
+        }
+        next.is_none()
+    }
+
+    fn encode(&self) -> String {
+        let mut text = format!("{FORMAT}{VERSION}\nsettled {}\n", self.settled);
+        for part in &self.parts {
+            let Listed {
+                slot, through, bytes, ..
+            } = part;
+            let home = part.home.as_ref();
+            let (home, checksum) = home.map_or((NOTHING, 0), |(home, checksum)| (home.as_str(), *checksum));
+            let (bits, number) = (slot.bits, slot.number);
+            text.push_str(&format!(
+                "part {bits} {number} {through} {bytes} {checksum:08x} {home}\n"
+            ));
+        }
+        let checksum = crc32fast::hash(text.as_bytes());
+        text.push_str(&format!("end {checksum:08x}\n"));
+        text
+    }
+
+    fn decode(text: &str) -> Option<Self> {
+        let (front, end) = text.split_at_checked(text.rfind("end ")?)?;
+        if end != format!("end {:08x}\n", crc32fast::hash(front.as_bytes())) {
+            return None;
+        }
+        let mut lines = front.lines().skip(1);
+        let settled = lines.next()?.strip_prefix("settled ")?.parse().ok()?;
+        let parts = lines.map(|line| {
+            let mut words = line.strip_prefix("part ")?.splitn(6, ' ');
+            let slot = Slot::new(words.next()?.parse().ok()?, words.next()?.parse().ok()?)?;
+            let through = Revision(words.next()?.parse().ok()?);
+            let bytes = words.next()?.parse().ok()?;
+            let checksum = u32::from_str_radix(words.next()?, 16).ok()?;
+            let home = words.next()?;
+            Some(Listed {
+                slot,
+                through,
+                bytes,
+                home: (home != NOTHING).then(|| (home.to_owned(), checksum)),
+            })
+        });
+        Some(Self {
+            settled: Revision(settled),
+            parts: parts.collect::<Option<_>>()?,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use planesmith_store::Revision;
+
+    use super::{List, Listed};
+    use crate::state::slot::Slot;
+
+    fn part(bits: u8, number: u32, home: Option<&str>) -> Listed {
+        Listed {
+            slot: Slot::new(bits, number).unwrap(),
+            through: Revision(17),
+            bytes: 4000,
+            home: home.map(|home| (home.to_owned(), 7)),
+        }
+    }
+
+    #[test]
+    fn a_list_is_read_back_and_every_change_is_seen() {
+        let list = List {
+            settled: Revision(12),
+            parts: vec![part(1, 0, Some("home")), part(2, 2, None), part(2, 3, Some("home"))],
+        };
+        let text = list.encode();
+        for position in 0..text.len() {
+            let mut changed = text.clone().into_bytes();
+            changed[position] ^= 1;
+            let changed = String::from_utf8(changed).unwrap_or_default();
+            assert_eq!(List::decode(&changed), None, "changed at {position}");
+            assert_eq!(List::decode(&text[..position]), None, "cut at {position}");
+        }
+        assert_eq!(List::decode(&text), Some(list));
+    }
+
+    #[test]
+    fn slots_that_miss_or_share_a_key_are_no_list() {
+        for (slots, is_whole) in [
+            (&[(0, 0)][..], true),
+            (&[(1, 0), (2, 2), (2, 3)], true),
+            (&[], false),
+            (&[(1, 0)], false),
+            (&[(1, 1)], false),
+            (&[(1, 0), (2, 3)], false),
+            (&[(1, 0), (1, 0), (1, 1)], false),
+            (&[(1, 0), (1, 1), (1, 1)], false),
+        ] {
+            let parts = slots.iter().map(|(bits, number)| part(*bits, *number, None)).collect();
+            let settled = Revision::ZERO;
+            assert_eq!(List { settled, parts }.is_whole(), is_whole, "{slots:?}");
+        }
+    }
+}

@@ -1,0 +1,193 @@
+//! A disk that is as large as a test says, and has nothing but the store.
+
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use planesmith_store::conformance::{THINGS, WordIndex, delete, key, put};
+use planesmith_store::log::{Batch, Loader, Log, Record};
+use planesmith_store::{AlarmKind, Collection, Expect, Storage, StorageOptions, WriteError};
+use planesmith_store_sled::{DiskSize, Meter, SledLog};
+
+const MB: u64 = 1 << 20;
+
+/// Counts what is in the folder of the store.
+#[derive(Debug)]
+struct Small {
+    total: AtomicU64,
+    /// The most that was there.
+    most: AtomicU64,
+}
+
+impl Small {
+    fn new(total: u64) -> Arc<Self> {
+        let (total, most) = (AtomicU64::new(total), AtomicU64::new(0));
+        Arc::new(Self { total, most })
+    }
+}
+
+impl Meter for Small {
+    fn measure(&self, folder: &Path) -> std::io::Result<DiskSize> {
+        let (total, used) = (self.total.load(Ordering::SeqCst), used(folder));
+        self.most.fetch_max(used, Ordering::SeqCst);
+        let free = total.saturating_sub(used);
+        Ok(DiskSize { total, free })
+    }
+}
+
+/// Bytes of the blocks in `folder`, from where files go meanwhile.
+fn used(folder: &Path) -> u64 {
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    let used = entries.map(|entry| match entry.metadata() {
+        Ok(found) if found.is_dir() => used(&entry.path()),
+        Ok(found) => found.blocks() * 512,
+        Err(_) => 0,
+    });
+    used.sum()
+}
+
+fn open(folder: &Path, disk: &Arc<Small>) -> (Storage, Arc<Collection>) {
+    let log = SledLog::open_measured(folder, Arc::clone(disk) as Arc<Small>).unwrap();
+    let storage = Storage::open(log, &StorageOptions::default()).unwrap();
+    let things = storage.collection(THINGS, Arc::new(WordIndex));
+    (storage, things)
+}
+
+/// Words that do not compress, and differ.
+fn word(number: usize, length: usize) -> String {
+    let mut state = number as u64 + 1;
+    let mut next = || {
+        state = state
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
+        char::from(b'a' + (state >> 59) as u8 % 26)
+    };
+    format!("{number}.{}", (0..length).map(|_| next()).collect::<String>())
+}
+
+/// Puts `numbers`, many at a time.
+async fn put_all(things: &Arc<Collection>, numbers: impl Iterator<Item = usize>, keys: usize, length: usize) -> usize {
+    let numbers: Vec<_> = numbers.collect();
+    let mut refused = 0;
+    for group in numbers.chunks(100) {
+        let writes = group.iter().map(|number| {
+            let (things, number) = (Arc::clone(things), *number);
+            let put = async move {
+                put(
+                    &things,
+                    &format!("n{}", number % keys),
+                    &word(number, length),
+                    Expect::Any,
+                )
+                .await
+            };
+            tokio::spawn(put)
+        });
+        for write in writes.collect::<Vec<_>>() {
+            match write.await.unwrap() {
+                Ok(_) => {}
+                Err(WriteError::Full) => refused += 1,
+                Err(other) => panic!("{other}"),
+            }
+        }
+    }
+    refused
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn four_times_the_live_data_is_enough_for_updates_without_end() {
+    const KEYS: usize = 2000;
+    const LENGTH: usize = 4000;
+    const ROUNDS: usize = 5;
+    let temporary = tempfile::tempdir().unwrap();
+    let folder = temporary.path().join("store");
+    let total = 4 * (KEYS * (LENGTH + 100)) as u64;
+    let disk = Small::new(total);
+    let (storage, things) = open(&folder, &disk);
+    let refused = put_all(&things, 0..ROUNDS * KEYS, KEYS, LENGTH).await;
+    assert_eq!((refused, storage.alarms()), (0, Vec::new()));
+    let most = disk.most.load(Ordering::SeqCst);
+    assert!(most <= total, "{most} of {total} bytes were used");
+    storage.close().await;
+    drop((storage, things));
+
+    let (storage, things) = open(&folder, &disk);
+    assert_eq!(storage.revision().0, (ROUNDS * KEYS) as u64);
+    for number in (ROUNDS - 1) * KEYS..ROUNDS * KEYS {
+        let entry = things.get(&key(&format!("n{}", number % KEYS))).unwrap();
+        assert_eq!(entry.row().label("word"), Some(&*word(number, LENGTH)));
+    }
+    // What is settled meanwhile has copies while it is.
+    storage.close().await;
+    let copies = std::fs::read_dir(folder.join("state")).unwrap();
+    let copies = copies.filter(|entry| entry.as_ref().unwrap().file_name().to_str().unwrap().contains(".read"));
+    assert_eq!(copies.count(), 0, "copies for reading are gone");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_full_store_starts_and_becomes_less_full_by_deletions() {
+    const LENGTH: usize = 20_000;
+    let temporary = tempfile::tempdir().unwrap();
+    let folder = temporary.path().join("store");
+    let disk = Small::new(24 * MB);
+    let (storage, things) = open(&folder, &disk);
+    let mut count = 0;
+    while put_all(&things, count..count + 20, usize::MAX, LENGTH).await == 0 {
+        count += 20;
+    }
+    assert!(count > 100, "{count} objects fill the disk");
+    let alarms = storage.alarms();
+    assert_eq!(
+        alarms.iter().map(|alarm| alarm.kind).collect::<Vec<_>>(),
+        [AlarmKind::NoSpace]
+    );
+    assert!(alarms[0].reason.starts_with("the disk is full: "), "{alarms:?}");
+    storage.close().await;
+    drop((storage, things));
+
+    let (storage, things) = open(&folder, &disk);
+    // More than the journal has left in any file.
+    let long = word(0, 2_900_000);
+    assert!(matches!(
+        put(&things, "n0", &long, Expect::Present).await,
+        Err(WriteError::Full)
+    ));
+    for number in 0..count {
+        let name = format!("n{number}");
+        match number % 3 {
+            0 => put(&things, &name, "small", Expect::Present).await.unwrap(),
+            _ => delete(&things, &name, Expect::Present).await.unwrap(),
+        };
+    }
+    storage.compact(storage.revision());
+    storage.compacted(storage.revision()).await;
+    assert_eq!(storage.alarms(), Vec::new());
+    put(&things, "n0", &long, Expect::Present).await.unwrap();
+    assert!(disk.most.load(Ordering::SeqCst) <= 24 * MB);
+}
+
+/// Loads and forgets.
+struct Nobody;
+
+impl Loader for Nobody {
+    fn state(&mut self, _record: Record) {}
+    fn batch(&mut self, _batch: Batch) {}
+}
+
+#[tokio::test]
+async fn without_space_for_a_start_the_folder_and_the_bytes_are_named() {
+    let temporary = tempfile::tempdir().unwrap();
+    let folder = temporary.path().join("store");
+    crate::fill(crate::eager(&folder)).await;
+    // What was set aside is gone, too.
+    std::fs::remove_file(folder.join("reserve")).unwrap();
+    let log = SledLog::open_measured(&folder, Small::new(MB)).unwrap();
+    let refusal = log.load(&mut Nobody).unwrap_err().to_string();
+    let expected = format!("cannot settle or read what is in {}: ", folder.display());
+    assert!(refusal.starts_with(&expected), "{refusal}");
+    assert!(
+        refusal.ends_with(" bytes of free space are needed, 0 are there"),
+        "{refusal}"
+    );
+}
