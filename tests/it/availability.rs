@@ -10,7 +10,7 @@ use http::Method;
 use planesmith_e2e::{Binary, Connection, Home};
 use serde_json::{Value, json};
 
-/// How long a definition may take to be served.
+/// Time within which a definition must be served.
 const SERVED_WITHIN: Duration = Duration::from_secs(60);
 
 const KITES: &str = "/apis/example.com/v1/kites";

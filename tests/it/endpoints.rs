@@ -10,7 +10,7 @@ const ENDPOINTS: &str = "/api/v1/namespaces/default/endpoints/kubernetes";
 const SLICE: &str = "/apis/discovery.k8s.io/v1/namespaces/default/endpointslices/kubernetes";
 const SERVICE: &str = "/api/v1/namespaces/default/services/kubernetes";
 
-/// How long a change may take to show.
+/// Time within which a change must show.
 const SHOWN_WITHIN: Duration = Duration::from_secs(30);
 
 async fn addresses(connection: &Connection) -> Vec<Value> {

@@ -244,7 +244,7 @@ impl Bench {
         Ok(())
     }
 
-    /// What costs more when there is more: objects and watchers.
+    /// Measures operations that cost more with more objects or watchers.
     async fn measure_growth(&self, report: &mut Report, program: &Program) -> Result<()> {
         let rows: Vec<_> = ROWS.iter().filter(|row| growth::measures(row.name)).collect();
         if rows.iter().any(|row| self.wanted(row)) {

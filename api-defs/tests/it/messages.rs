@@ -1,4 +1,4 @@
-//! What is stored becomes protobuf without an object in between.
+//! Stored JSON becomes protobuf without an object in between.
 
 use planesmith_machinery::json::{self, Strictness};
 use planesmith_machinery::protobuf;

@@ -1,4 +1,4 @@
-//! How many files and sockets the process may have open.
+//! The number of files and sockets that the process may have open.
 
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
@@ -35,8 +35,8 @@ impl Descriptors {
         }
     }
 
-    /// How many connections of clients may be open: `wanted`, unless that leaves too few descriptors for the journal, for
-    /// files that are followed and for connections to others.
+    /// Returns the number of client connections that may be open: `wanted`, unless that leaves too few descriptors for the
+    /// journal, for files that are followed and for connections to others.
     pub(crate) fn connections(self, wanted: usize) -> usize {
         let Some(limit) = self.limit else { return wanted };
         let limit = usize::try_from(limit).unwrap_or(usize::MAX);

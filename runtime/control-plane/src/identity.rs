@@ -134,7 +134,7 @@ impl Identity {
         }
     }
 
-    /// What renews the serving certificate while `tls` serves with it; `None` for a certificate that was given.
+    /// Returns the renewal of the serving certificate while `tls` serves with it; `None` for a certificate that was given.
     pub(crate) fn renewal(&self, options: &Options, tls: Arc<Tls>) -> Option<Renewal> {
         self.own.then(|| Renewal {
             authority: Arc::clone(&self.authority),

@@ -430,8 +430,8 @@ fn storage_check(name: &'static str, storage: &Storage) -> HealthCheck {
     })
 }
 
-/// What is wrong with the store and does not pass by itself. Reading goes on, and a restart would not help, so it counts at
-/// `/readyz` only, and tells why.
+/// Returns the check that fails while the store has a fault that does not pass by itself. Reading goes on, and a restart
+/// would not help, so the check counts at `/readyz` only, and reports the reason.
 fn alarms_check(storage: &Storage) -> HealthCheck {
     let storage = storage.clone();
     let check = HealthCheck::new("storage-alarms", move || {

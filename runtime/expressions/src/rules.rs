@@ -183,7 +183,7 @@ fn field_of_errors(path: &str, schema: &Structural) -> Result<String, String> {
 #[derive(Debug, Default)]
 pub struct Rules {
     root: Option<Node>,
-    /// What they cost at most for an object of each of [`SIZES`].
+    /// Their maximum cost for an object of each of [`SIZES`].
     costs: [u64; SIZES.len()],
 }
 
@@ -213,7 +213,7 @@ impl Rules {
         Self { root, costs }
     }
 
-    /// What the rules cost at most for an object of `bytes` bytes, in the unit of [`OBJECT_BUDGET`].
+    /// Returns the maximum cost of the rules for an object of `bytes` bytes, in the unit of [`OBJECT_BUDGET`].
     #[must_use]
     pub fn max_cost(&self, bytes: usize) -> u64 {
         if self.root.is_none() {

@@ -24,7 +24,7 @@ pub struct SchemaChecks {
     pattern_size: OnceLock<usize>,
 }
 
-/// What the first object costs, in nanoseconds: patterns and rules are compiled then.
+/// The cost of the first object, in nanoseconds: patterns and rules are compiled then.
 const FIRST: u64 = 50_000_000;
 
 /// Nanoseconds that a unit of the cost of a rule stands for.

@@ -32,8 +32,8 @@ pub fn from_json(json: &[u8], out: &mut Vec<u8>) -> Result<(), json::DecodeError
 /// Stands for the items of a list while what is around them is written.
 const ITEMS: &str = "items-of-the-list";
 
-/// What stands in CBOR before and behind the `count` items of a list. Its JSON is `head`, which ends with the bracket that opens
-/// the array of the items, the items, and `tail`.
+/// Returns the CBOR before and behind the `count` items of a list. The JSON of the list is `head`, which ends with the
+/// bracket that opens the array of the items, the items, and `tail`.
 ///
 /// # Errors
 ///

@@ -63,8 +63,8 @@ pub fn from_json(json: &[u8]) -> Result<Vec<u8>, json::DecodeError> {
 /// Stands for the items of a list while what is around them is written.
 const ITEMS: &str = "items-of-the-list";
 
-/// What stands in YAML before and behind the items of a list that is not empty. Its JSON is `head`, which ends with the bracket
-/// that opens the array of a top-level member, the items, and `tail`.
+/// Returns the YAML before and behind the items of a list that is not empty. The JSON of the list is `head`, which ends with
+/// the bracket that opens the array of a top-level member, the items, and `tail`.
 ///
 /// # Errors
 ///

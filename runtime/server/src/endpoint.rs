@@ -68,7 +68,7 @@ pub struct Call {
     pub ctx: Context,
     /// Its head.
     pub parts: Parts,
-    /// Where its expensive work is done; made for the first piece.
+    /// Runs its expensive work; created for the first piece.
     turns: OnceLock<Turns>,
 }
 

@@ -40,7 +40,7 @@ pub struct ConnectionLimits {
     /// Open connections; for a further one, the connection is closed that has been without a request for the longest time.
     /// When all are in use it waits in the kernel's queue.
     pub connections: usize,
-    /// How long a connection has been without a request at least before it is closed for another one.
+    /// Minimum time without a request before a connection is closed for another one.
     pub idle_for_others: Duration,
     /// How long a TLS handshake may take.
     pub handshake: Duration,

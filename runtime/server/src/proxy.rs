@@ -64,7 +64,7 @@ const FORWARDED_FOR: HeaderName = HeaderName::from_static("x-forwarded-for");
 pub struct Target {
     /// Whether with TLS.
     pub secure: bool,
-    /// Where a connection is opened.
+    /// The destination of the connection.
     pub destination: Destination,
     /// The path there, encoded; empty for the root that was asked for without a slash.
     pub path: String,

@@ -70,15 +70,15 @@ pub(crate) fn empty(facts: &'static ResourceFacts, meta: &ListMeta) -> Vec<u8> {
     TableWriter::new(facts, meta, true).finish()
 }
 
-/// How objects become rows.
+/// Turns objects into rows.
 pub(crate) struct Rows {
     /// The kind in the endpoint's version.
     pub(crate) facts: &'static ResourceFacts,
     /// Its encodings.
     pub(crate) forms: Arc<Forms>,
-    /// What each row shows of its object beside the cells.
+    /// The part of its object that each row includes beside the cells.
     pub(crate) shown: RowObject,
-    /// Whether the cells are kept for the next table.
+    /// Decides if the cells are cached for the next table.
     pub(crate) caching: Caching,
 }
 

@@ -8,7 +8,7 @@ use std::time::SystemTime;
 /// A fault of a store that does not pass within one request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Alarm {
-    /// What is wrong.
+    /// The fault.
     pub kind: AlarmKind,
     /// When it was first seen.
     pub since: SystemTime,

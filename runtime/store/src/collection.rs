@@ -312,7 +312,7 @@ impl Collection {
         self.subscribers.wake();
     }
 
-    /// How many calls the next [`Collection::wake`] makes: one per connection with watchers of what was published.
+    /// The number of calls that the next [`Collection::wake`] makes: one per connection with watchers of what was published.
     pub(crate) fn wake_calls(&self) -> usize {
         self.subscribers.wake_calls()
     }

@@ -109,7 +109,7 @@ pub trait Indexer: Send + Sync {
     }
 }
 
-/// What loaded bytes are to their kind as it is today.
+/// The relation of loaded bytes to their kind as it is today.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Loaded {
     /// The bytes that the kind stores.

@@ -40,7 +40,7 @@ struct Topic {
     marked: bool,
 }
 
-/// How far the events under one prefix reach, in sequence numbers of the collection.
+/// The extent of the events under one prefix, in sequence numbers of the collection.
 #[derive(Debug)]
 struct Reach {
     /// Behind the newest event; at the beginning behind the newest of all keys.
@@ -159,7 +159,7 @@ impl Subscribers {
         cohorts.iter().flat_map(|cohorts| &**cohorts).for_each(Cohort::ring);
     }
 
-    /// How many calls the next wake-up makes.
+    /// The number of calls that the next wake-up makes.
     pub(crate) fn wake_calls(&self) -> usize {
         let topics = self.lock();
         let marked = topics.marked.iter().filter_map(|prefix| topics.by_prefix.get(prefix));
@@ -182,7 +182,7 @@ impl Subscribers {
         self.closed.load(Ordering::Acquire)
     }
 
-    /// How many watchers there are.
+    /// The number of watchers.
     pub(crate) fn len(&self) -> usize {
         self.lock().watchers
     }
@@ -215,7 +215,7 @@ impl Topic {
 }
 
 impl Subscription {
-    /// What the keys start with.
+    /// The prefix of the keys.
     pub(crate) fn prefix(&self) -> &str {
         &self.prefix
     }

@@ -15,7 +15,7 @@ pub(crate) enum Unit {
     Percent,
     /// Percent of the events that were delivered; the only one where more is better.
     Delivered,
-    /// How many times the cost of something smaller that is measured beside it.
+    /// A multiple of the cost of something smaller that is measured beside it.
     Times,
 }
 

@@ -1,4 +1,4 @@
-//! What an operation costs where there is much, over what it costs where there is little.
+//! The cost of an operation where there is much, divided by its cost where there is little.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -31,7 +31,7 @@ const WRITERS: usize = 16;
 /// The pause between two creates, in which both sides become idle.
 const PAUSE: Duration = Duration::from_millis(5);
 
-/// How long an event may take to reach all watchers.
+/// Time an event has to reach all watchers.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// The thread of our server that commits.
@@ -182,7 +182,7 @@ impl<'a> Growth<'a> {
     }
 }
 
-/// What creates cost beside watchers.
+/// The cost of creates beside watchers.
 #[derive(Clone, Copy, Debug)]
 struct Watched {
     /// From sending one until its answer is there; the median.

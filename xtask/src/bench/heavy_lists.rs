@@ -13,13 +13,13 @@ use super::objects::{self, Sample};
 use super::steady::{cpu_of, percentile};
 use super::subject::{Program, Subject};
 
-/// How many Pods a list has.
+/// The number of Pods in a list.
 const PODS: usize = 8_000;
 
 /// Lists of a round, two at a time.
 const LISTS: usize = 16;
 
-/// How many clients list beside a GET.
+/// The number of clients that list beside a GET.
 const LISTERS: usize = 2;
 
 /// GETs of a round, one after another.

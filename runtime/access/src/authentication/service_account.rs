@@ -34,7 +34,7 @@ const USER_PREFIX: &str = "system:serviceaccount:";
 const ALL_ACCOUNTS: &str = "system:serviceaccounts";
 /// Says on which node the pod runs for which a service account has a token.
 const NODE_NAME: &str = "authentication.kubernetes.io/node-name";
-/// Why a token is refused that no key signed, or whose header asks for what nobody here knows.
+/// The reason to reject a token that no key signed, or whose header requests something unsupported.
 const UNVERIFIED: &str = "go-jose/go-jose: error in cryptographic primitive";
 /// Seconds by which clocks may differ.
 const LEEWAY: i64 = 60;

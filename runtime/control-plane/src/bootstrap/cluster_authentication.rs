@@ -25,11 +25,11 @@ pub(crate) const ALLOWED_NAMES: &str = "requestheader-allowed-names";
 /// Whom servers behind this one can believe.
 #[derive(Clone, Debug, Default)]
 pub struct Believed {
-    /// Who signed the certificates of clients.
+    /// Authorities that sign the certificates of clients.
     pub client_authorities: Vec<AuthorityFile>,
-    /// Who signed the certificate with which this server says who asks.
+    /// Authorities that sign the certificate with which this server authenticates when it names the user of a request.
     pub proxy_authorities: Vec<AuthorityFile>,
-    /// In which headers it says so.
+    /// Headers in which it names the user.
     pub headers: RequestHeaders,
 }
 

@@ -8,7 +8,7 @@ use planesmith_server::listener::Tls;
 
 use super::{Authority, CertificateError};
 
-/// How often the certificate is looked at. It is made anew a month before its end.
+/// Interval between checks of the certificate, which is renewed a month before it expires.
 const LOOK_EVERY: Duration = Duration::from_secs(3600);
 
 /// Makes the server's own certificate anew before it ends, and serves with the new one from the next connection on.
@@ -20,7 +20,7 @@ pub(crate) struct Renewal {
     pub(crate) names: Vec<String>,
     /// Addresses that it covers.
     pub(crate) addresses: Vec<IpAddr>,
-    /// What serves with it.
+    /// Serves with the certificate.
     pub(crate) tls: Arc<Tls>,
     /// Tells the time.
     pub(crate) now: fn() -> SystemTime,

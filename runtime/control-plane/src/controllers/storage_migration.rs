@@ -111,7 +111,7 @@ mod tests {
         pub(super) struct Crate {
             /// Metadata.
             pub(super) metadata: ObjectMeta,
-            /// What stands on it.
+            /// The label on it.
             pub(super) title: String,
         }
     }
@@ -127,7 +127,7 @@ mod tests {
         pub(super) struct Older {
             /// Metadata.
             pub(super) metadata: ObjectMeta,
-            /// What stands on it.
+            /// The label on it.
             #[field(moved_to = "heading")]
             pub(super) title: String,
         }
@@ -138,7 +138,7 @@ mod tests {
         pub(super) struct Crate {
             /// Metadata.
             pub(super) metadata: ObjectMeta,
-            /// What stands on it.
+            /// The label on it.
             pub(super) heading: String,
         }
     }

@@ -24,7 +24,7 @@ pub enum PathUse {
     Any,
 }
 
-/// Why a path does not fit its use.
+/// The reason a path does not fit its use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Misfit {
     /// No field is there.

@@ -86,7 +86,7 @@ impl<'a> Scan<'a> {
         }
     }
 
-    /// What stands between the quotes of a text, and whether it has no escapes.
+    /// Returns the bytes between the quotes of a text, and true if it has no escapes.
     #[inline]
     fn raw_text(&mut self) -> Option<(&'a [u8], bool)> {
         if self.input.get(self.at) != Some(&b'"') {

@@ -25,7 +25,7 @@ pub fn encode_list_of_messages<'a>(
     }
 }
 
-/// What stands in an enveloped list before and behind its items, which take `items` bytes ([`encode_item`]).
+/// Returns the bytes of an enveloped list before and behind its items, which take `items` bytes ([`encode_item`]).
 #[must_use]
 pub fn around_items(api_version: &str, kind: &str, metadata: &dyn Struct, items: usize) -> (Vec<u8>, Vec<u8>) {
     let mut list = Vec::new();

@@ -14,7 +14,7 @@ use crate::scalar::{Scalar, Token};
 use crate::time::Time;
 use crate::value::Shape;
 
-/// How deep values may be nested: the walk recurses, so this bounds the stack.
+/// The maximum nesting depth of values: the walk recurses, so this bounds the stack.
 const MAX_DEPTH: usize = 200;
 
 /// Appends the message of the object that `json` shows, just as [`encode`](super::encode) writes what
@@ -45,7 +45,7 @@ struct Walk<'a> {
     out: &'a mut Vec<u8>,
     /// Number and start of each field written so far, of all structs under way.
     marks: Vec<(u32, usize)>,
-    /// Where fields are put in order.
+    /// A buffer in which fields are put in order.
     sorted: Vec<u8>,
     depth: usize,
 }

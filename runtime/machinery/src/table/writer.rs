@@ -130,7 +130,7 @@ impl TableWriter {
         out.append(&mut self.out);
     }
 
-    /// What was not taken of the table as compact JSON, without a final newline.
+    /// Returns the part of the table that was not taken yet, as compact JSON without a final newline.
     #[must_use]
     pub fn finish(mut self) -> Vec<u8> {
         self.out

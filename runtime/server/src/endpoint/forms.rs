@@ -30,16 +30,16 @@ pub(crate) struct Forms {
     /// those that are history by now.
     since: Option<Revision>,
     prefix: Vec<u8>,
-    /// What the bytes of an object start with that the storage version wrote.
+    /// The first bytes of an object that the storage version wrote.
     stored_prefix: Vec<u8>,
 }
 
-/// Whether an encoding is kept beside the entry.
+/// Decides if an encoding is cached beside the entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Caching {
-    /// It is, so that whoever needs it next has it at once.
+    /// The encoding is cached, so that the next reader has it at once.
     Keep,
-    /// It is not: who goes over many objects leaves the encodings alone that others need.
+    /// The encoding is not cached: a pass over many objects leaves the encodings alone that others need.
     Scan,
 }
 
@@ -52,7 +52,7 @@ pub(crate) enum Form {
     Message = 1,
     /// The protobuf message of the metadata alone.
     MetadataMessage = 2,
-    /// What tables show; small, and kept in any case.
+    /// The data that tables show; small, and cached in any case.
     Row = 3,
     /// The JSON of the metadata alone; needed where it is no part of what is stored.
     Metadata = 4,

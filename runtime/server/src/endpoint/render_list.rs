@@ -251,7 +251,7 @@ fn list_head(kind: &str, api_version: &str, meta: &ListMeta) -> Vec<u8> {
     head
 }
 
-/// What stands around the items of a list whose keys are in their order. An empty token is told.
+/// Returns the bytes around the items of a list whose keys are sorted. An empty token is included.
 fn sorted_list(kind: &str, api_version: &str, meta: &ListMeta) -> (Vec<u8>, Vec<u8>) {
     let mut head = b"{\"apiVersion\":".to_vec();
     json::encode_text(api_version, &mut head);

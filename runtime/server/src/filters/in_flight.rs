@@ -68,7 +68,7 @@ impl InFlight {
         }
     }
 
-    /// Where a request counts, and how many may be there; `None` for one that is served in any case.
+    /// Returns the counter of a request and its limit; `None` for a request that is served in any case.
     fn share(&self, info: &RequestInfo) -> Option<(&Arc<AtomicUsize>, usize)> {
         if info.is_long_running() || is_health_check(info) {
             return None;

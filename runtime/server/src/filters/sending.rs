@@ -1,4 +1,4 @@
-//! What an answer holds while it is sent.
+//! The memory and the place in flight that an answer holds while it is sent.
 
 use axum::body::Body;
 use axum::response::Response;

@@ -37,7 +37,8 @@ pub struct Config {
     pub sending: SendLimits,
     /// Tells which flow a request belongs to; answers do not say so without it.
     pub flows: Option<Arc<dyn Flows>>,
-    /// How long a request may take until the last byte of its answer is sent, and how long running requests may go on when the server stops.
+    /// Time from the start of a request until the last byte of its answer is sent, and time that running requests may go on
+    /// when the server stops.
     pub request_timeout: Duration,
     /// How long the server goes on serving after the word to stop, while `/readyz` already fails.
     pub shutdown_delay: Duration,

@@ -27,11 +27,11 @@ pub(crate) struct MessageList {
     cost: Cost,
     has_lengths: bool,
     stage: Stage,
-    /// How many entries are measured, and then how many are written.
+    /// The number of entries measured, and then the number of entries written.
     done: usize,
     /// The encodings of the first items.
     kept: Vec<u8>,
-    /// How many these are.
+    /// The number of items in `kept`.
     kept_items: usize,
     /// Bytes of the items.
     items: usize,

@@ -44,7 +44,7 @@ struct Shared<IO> {
     held: Vec<u8>,
     /// How much of `held` is written.
     written: usize,
-    /// What was written still waits below, in TLS: the socket takes nothing.
+    /// Written bytes still wait below, in TLS: the socket accepts nothing.
     unflushed: bool,
     /// Nobody looks after the outlet any more, so flushes count at once.
     open: bool,

@@ -1,4 +1,4 @@
-//! How many connections are open, and which of them is closed for a new one.
+//! Limits the number of open connections, and selects the connection that is closed for a new one.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -9,7 +9,7 @@ use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore};
 
 use super::activity::Activity;
 
-/// How often it is looked for a connection to close while a new one waits.
+/// Interval between searches for a connection to close while a new one waits.
 const LOOK_EVERY: Duration = Duration::from_millis(250);
 
 /// The places of all connections of a listener.
@@ -19,7 +19,7 @@ const LOOK_EVERY: Duration = Duration::from_millis(250);
 #[derive(Debug)]
 pub(super) struct Places {
     free: Arc<Semaphore>,
-    /// How long a connection has been without a request at least before it is closed for another one.
+    /// Minimum time without a request before a connection is closed for another one.
     quiet: Duration,
     taken: Mutex<HashMap<u64, Arc<Seat>>>,
     next: AtomicU64,

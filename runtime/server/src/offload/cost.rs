@@ -1,4 +1,4 @@
-//! What work is expected to cost.
+//! The expected cost of work.
 
 use std::ops::Add;
 

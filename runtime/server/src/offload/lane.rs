@@ -39,11 +39,11 @@ struct State {
     /// Those that wait, by user; the user whose turn is next comes first.
     queues: VecDeque<Queue>,
     next_ticket: u64,
-    /// How long a piece of work took lately.
+    /// Moving average of the time that a piece of work takes.
     typical: Duration,
 }
 
-/// What waits of one user, in order.
+/// The waiting work of one user, in order.
 #[derive(Debug)]
 struct Queue {
     user: u64,
@@ -112,7 +112,7 @@ impl Lane {
         }
     }
 
-    /// How many wait.
+    /// The number of waiters.
     #[cfg(test)]
     pub(super) fn waiting(&self) -> usize {
         self.lock().waiting

@@ -8,7 +8,7 @@ use planesmith_machinery::status::{ApiError, ApiResult};
 
 use super::{Cost, Offload};
 
-/// Where one request gets its expensive work done, piece by piece. A request that was admitted once is not refused any more.
+/// Runs the expensive work of one request, piece by piece. A request that was admitted once is not refused any more.
 #[derive(Debug)]
 pub(crate) struct Turns {
     offload: Arc<Offload>,

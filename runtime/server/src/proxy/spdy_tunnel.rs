@@ -30,7 +30,7 @@ use crate::websocket::{ChannelHandshake, config, offered_protocols, offers_proto
 const PREFIX: &str = "SPDY/3.1+";
 const SUFFIX: &str = ".k8s.io";
 
-/// How long a client may take to hear that the other side has ended.
+/// Time a client has to accept the notice that the other side has ended.
 const END_WITHIN: Duration = Duration::from_secs(10);
 
 /// Bytes of a message to the client.

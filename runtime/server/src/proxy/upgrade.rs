@@ -48,7 +48,7 @@ pub async fn tunnel(call: &Call, target: &Target, link: &Link) -> ApiResult<Resp
     Ok(response)
 }
 
-/// What another server says to a change of protocol.
+/// The answer of another server to a change of protocol.
 pub(super) enum Switch {
     /// It agrees.
     Done(http::Response<AnswerBody>),

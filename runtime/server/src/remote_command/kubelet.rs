@@ -13,7 +13,7 @@ use serde::Deserialize;
 use crate::proxy::{Link, Target, is_switched_to};
 use crate::spdy;
 
-/// How long a kubelet may take to answer once it is connected.
+/// Time a kubelet has to answer once it is connected.
 const ANSWER_WITHIN: Duration = Duration::from_secs(120);
 
 /// Bytes of a refusal that are told to the client.
@@ -92,7 +92,7 @@ fn request(target: &Target) -> Result<Request<Body>, http::Error> {
     request.body(Body::empty())
 }
 
-/// What a kubelet says when it refuses: the message of a Status, or its text.
+/// Returns the reason that a kubelet gives when it refuses: the message of a Status, or its text.
 fn refusal(body: &[u8]) -> String {
     #[derive(Deserialize)]
     struct StatusLike {

@@ -1,4 +1,4 @@
-//! How a command ended, as the error channel tells it: a Status without kind and version.
+//! The outcome of a command, as the error channel reports it: a Status without kind and version.
 
 use planesmith_machinery::go_format::quote;
 use planesmith_machinery::json::encode_text;
@@ -9,7 +9,7 @@ use super::kubelet::Version;
 const NON_ZERO_EXIT_CODE: &str = "NonZeroExitCode";
 const EXIT_CODE: &str = "ExitCode";
 
-/// How a command ended.
+/// The outcome of a command.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Outcome {
     Success,
@@ -19,7 +19,7 @@ pub(super) enum Outcome {
     Internal(String),
 }
 
-/// What a kubelet says on its error stream.
+/// The report of a kubelet on its error stream.
 #[derive(Deserialize)]
 struct RemoteStatus {
     #[serde(default)]

@@ -19,11 +19,11 @@ use super::outcome::Outcome;
 use crate::spdy::{Connection, Event, Sender, SpdyError, StreamId};
 use crate::websocket;
 
-/// How long a client may take to read what is left and close the connection, once its command has ended; kube-apiserver's
+/// Time a client has to read the remaining output and close the connection, once its command has ended; kube-apiserver's
 /// value.
 const FINISH_WITHIN: Duration = Duration::from_secs(15 * 60);
 
-/// How long what is left may take to reach the kubelet, once the command has ended.
+/// Time that remaining data has to reach the kubelet, once the command has ended.
 const LINGER: Duration = Duration::from_secs(1);
 
 /// Bytes that a kubelet may say on its error stream.
@@ -53,7 +53,7 @@ struct Streams {
     stdout: Option<StreamId>,
     stderr: Option<StreamId>,
     resize: Option<StreamId>,
-    /// Whether the client's side of stdin goes on.
+    /// True while the client's side of stdin is open.
     is_stdin_open: AtomicBool,
 }
 

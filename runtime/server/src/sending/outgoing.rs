@@ -23,7 +23,7 @@ pub(crate) struct Outgoing {
     ended: bool,
 }
 
-/// What an answer holds until its last byte has left, or its client is gone.
+/// The resources that an answer holds until its last byte has left or its client has disconnected.
 #[derive(Debug, Default)]
 pub(crate) struct Delivery {
     /// Bytes that were handed out and have not left.

@@ -12,7 +12,7 @@ use super::frame::{self, Frame, FrameReader};
 use super::header_block::HeaderCompressor;
 use super::writer::{self, Driver, Sender};
 
-/// How long the other side may take to open a stream; kube-apiserver's value.
+/// Time the other side has to open a stream; kube-apiserver's value.
 const OPEN_WITHIN: Duration = Duration::from_secs(30);
 
 /// Events that are kept while a stream is opened.
@@ -28,7 +28,7 @@ impl StreamId {
     }
 }
 
-/// What arrives on a stream.
+/// An event on a stream.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Event {
     /// Data; never empty.
@@ -39,7 +39,7 @@ pub enum Event {
     Reset(StreamId),
 }
 
-/// Why a stream cannot be opened.
+/// The reason a stream cannot be opened.
 #[derive(Debug, Error)]
 pub enum SpdyError {
     /// The other side refuses it.
@@ -60,15 +60,15 @@ pub struct Connection<IO> {
     sender: Sender,
     headers: HeaderCompressor,
     next: u32,
-    /// How long the other side may take to open a stream.
+    /// Time the other side has to open a stream.
     pub(super) open_within: Duration,
     /// Streams that something may arrive on.
     open: HashSet<StreamId>,
-    /// What arrived while a stream was opened.
+    /// Events that arrived while a stream was opened.
     early: VecDeque<Event>,
 }
 
-/// What one frame means.
+/// The meaning of one frame.
 #[derive(Default)]
 struct Meaning {
     opened: Option<StreamId>,

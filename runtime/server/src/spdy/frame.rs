@@ -28,7 +28,7 @@ const HEADERS: u16 = 8;
 /// The other side may not open streams.
 const REFUSED_STREAM: u32 = 3;
 
-/// What arrives.
+/// A frame from the other side.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Frame {
     /// The other side opens a stream.

@@ -1,4 +1,4 @@
-//! What is sent over a connection, in order.
+//! Sends frames over a connection, in order.
 
 use std::io;
 use std::time::Duration;
@@ -13,7 +13,7 @@ use super::frame::{self, PIECE};
 /// Frames that wait to be sent; a sender of data waits when there are more.
 const WAITING: usize = 8;
 
-/// How often a connection is kept alive by a ping; kube-apiserver's value.
+/// Interval between the pings that keep a connection alive; kube-apiserver's value.
 const PING_EVERY: Duration = Duration::from_secs(5);
 
 /// Sends frames; cheap to clone. What is sent leaves while the [`Driver`] is polled.

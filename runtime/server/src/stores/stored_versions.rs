@@ -16,7 +16,7 @@ pub(super) struct StoredVersions {
     prefix: Vec<u8>,
 }
 
-/// Why stored bytes are no object of their kind.
+/// The reason stored bytes are no object of their kind.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub(super) enum Unreadable {
     /// The program has no such version of the kind.

@@ -27,30 +27,30 @@ macro_rules! version {
             /// Metadata.
             #[field(proto = 1)]
             pub(crate) metadata: ObjectMeta,
-            /// What is wanted.
+            /// The desired state.
             #[field(proto = 2)]
             pub(crate) spec: Spec,
-            /// What is.
+            /// The observed state.
             #[field(proto = 3)]
             pub(crate) status: Status,
         }
 
-        /// What is wanted.
+        /// The desired state.
         #[derive(Clone, Debug, Default, PartialEq, Struct)]
         pub(crate) struct Spec {
-            /// What stands on it.
+            /// The label on it.
             #[field(proto = 1, $($field)*)]
             pub(crate) $name: String,
-            /// What every version calls the same.
+            /// A field that has the same name in every version.
             #[field(proto = 2)]
             pub(crate) weight: i32,
             $($more)*
         }
 
-        /// What is.
+        /// The observed state.
         #[derive(Clone, Debug, Default, PartialEq, Struct)]
         pub(crate) struct Status {
-            /// How far it is.
+            /// The progress.
             #[field(proto = 1)]
             pub(crate) phase: String,
         }
@@ -194,7 +194,7 @@ async fn begin(folder: &Path) -> Answer {
     begun
 }
 
-/// What the second program makes of them, of which one is `begun`.
+/// Checks how the second program serves the objects of the first one, of which one is `begun`.
 async fn go_on(folder: &Path, begun: &Answer) {
     let server = start(folder, SECOND);
     let old = server.get(&path("v1beta1", "/old")).await;

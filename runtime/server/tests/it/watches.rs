@@ -90,7 +90,7 @@ async fn a_watch_starts_with_the_state_or_after_a_version() {
     assert_eq!(state.told(1).await, ["ADDED c"]);
 }
 
-/// What a connection holds that takes everything and sends nothing.
+/// Returns the frames that are held for a connection that accepts everything and sends nothing.
 fn unsent(watch: &mut Watch) -> Vec<Bytes> {
     let frames = std::iter::from_fn(|| watch.body.frame().now_or_never().flatten());
     frames

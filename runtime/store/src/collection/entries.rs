@@ -28,7 +28,7 @@ struct Chunk {
     /// Not above the first key, and above all keys of the chunk before. The first chunk also has the keys below.
     from: Arc<str>,
     entries: Arc<Vec<Arc<Entry>>>,
-    /// How many there are, beside the pointer, so that counting touches no chunk.
+    /// The number of entries, beside the pointer, so that counting touches no chunk.
     len: usize,
 }
 
@@ -219,7 +219,7 @@ impl<'a> Range<'a> {
         self.chunks.get(self.next.chunk)?.entries.get(self.next.index)
     }
 
-    /// How many entries are left. Costs one step per chunk in between.
+    /// The number of entries left. Costs one step per chunk in between.
     pub(super) fn left(&self) -> usize {
         let between = &self.chunks[self.next.chunk..self.end.chunk];
         let whole: usize = between.iter().map(|chunk| chunk.len).sum();

@@ -27,7 +27,7 @@ pub struct ListQuery<'a> {
     pub limit: Option<usize>,
     /// Which state.
     pub at: At,
-    /// Which entries; `None` means all.
+    /// Selects the entries; `None` means all.
     pub filter: Option<&'a dyn Fn(&Entry) -> bool>,
 }
 
@@ -143,7 +143,7 @@ impl<'a> Merge<'a> {
         }
     }
 
-    /// How many entries are left. Costs a lookup per change that is still to be undone, and nothing per entry.
+    /// The number of entries left. Costs a lookup per change that is still to be undone, and nothing per entry.
     fn left(self) -> usize {
         let (mut appear, mut vanish) = (0, 0);
         for (key, former) in self.undone {

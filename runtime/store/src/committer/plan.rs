@@ -18,7 +18,7 @@ const KEY_LIMIT: usize = u16::MAX as usize;
 /// Bytes by which an object may become longer without being larger: digits of its revision.
 const SAME: usize = 32;
 
-/// What may be written.
+/// The limits of accepted writes.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Limits {
     /// Bytes of one key and object.

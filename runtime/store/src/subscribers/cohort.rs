@@ -17,7 +17,7 @@ struct Members {
     /// By number; `None` is free for the next one.
     places: Vec<Option<Member>>,
     count: usize,
-    /// How many wait.
+    /// The number of waiters.
     waiting: usize,
     /// The group knows that they are to be woken.
     rung: bool,

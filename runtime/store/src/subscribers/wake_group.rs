@@ -17,7 +17,7 @@ pub struct WakeGroup {
 #[derive(Debug, Default)]
 struct State {
     task: Option<Waker>,
-    /// Whose events came since the last poll.
+    /// Cohorts whose events came since the last poll.
     rung: Vec<Arc<Cohort>>,
 }
 

@@ -164,7 +164,7 @@ impl Frames {
         websocket::push_message(self.output.format == Format::Json, payload, out);
     }
 
-    /// What the event is to this watch; `None` when it is nothing.
+    /// Returns the kind of the event for this watch; `None` when the watch does not report the event.
     ///
     /// # Errors
     ///
