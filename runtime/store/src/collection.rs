@@ -140,12 +140,13 @@ impl Collection {
         let At::Exact(revision) = query.at else {
             return Ok(self.snapshot().page(query));
         };
-        let oldest = self.horizon.oldest();
-        if revision < oldest {
-            return Err(Compacted { oldest });
-        }
         let (snapshot, changes) = {
             let state = self.read();
+            // The floor rises before history is trimmed, which waits for this lock: what is found here is complete.
+            let oldest = self.horizon.oldest();
+            if revision < oldest {
+                return Err(Compacted { oldest });
+            }
             (
                 state.snapshot(&self.horizon),
                 state.history.after(revision)..state.history.end(),
