@@ -116,7 +116,12 @@ impl Hook {
     ///
     /// The hook's own.
     pub async fn run(self, shutdown: Shutdown) -> Result<(), HookError> {
-        (self.work)(shutdown).await?;
+        let done = (self.work)(shutdown).await;
+        if done.is_err() {
+            // The server stops; until it has, the paths that this hook did not install are not said to be unknown.
+            std::mem::forget(self.paths);
+            return done;
+        }
         drop(self.paths);
         self.done.store(true, Ordering::Release);
         Ok(())

@@ -1,6 +1,6 @@
 //! How long a request may take.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use axum::response::Response;
 use planesmith_machinery::status::{ApiError, Reason};
@@ -43,6 +43,14 @@ impl Filter for Deadline {
         Step::Continue
     }
 
+    /// A request that may last has an answer without a limit only if it does last: a refusal is sent in time or cut off.
+    fn leave(&self, exchange: &mut Exchange, response: &mut Response) {
+        let code = response.status();
+        if exchange.ctx.deadline.is_none() && !(code.is_success() || code.is_informational()) {
+            exchange.ctx.deadline = Some(Instant::now() + self.limit);
+        }
+    }
+
     fn recover(&self, exchange: &Exchange, failure: Failure) -> Result<Response, Failure> {
         let Failure::Late = failure else { return Err(failure) };
         let ctx = &exchange.ctx;
@@ -55,5 +63,42 @@ impl Filter for Deadline {
         );
         let error = ApiError::timeout("request did not complete within the allotted timeout", 0);
         Ok(failure::as_json(&error))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use axum::body::Body;
+    use http::{Request, StatusCode};
+
+    use super::*;
+    use crate::connection::Connection;
+    use crate::filters::ReadInfo;
+    use crate::shutdown::Stop;
+
+    #[test]
+    fn a_watch_has_no_deadline_unless_it_is_refused() {
+        let deadline = Deadline {
+            limit: Duration::from_secs(60),
+        };
+        for (code, is_bounded) in [
+            (StatusCode::OK, false),
+            (StatusCode::SWITCHING_PROTOCOLS, false),
+            (StatusCode::FORBIDDEN, true),
+            (StatusCode::INTERNAL_SERVER_ERROR, true),
+        ] {
+            let (_stop, shutdown) = Stop::new();
+            let request = Request::get("/api/v1/pods?watch=1").body(Body::empty()).unwrap();
+            let mut exchange = Exchange::new(request, Arc::new(Connection::default()), shutdown);
+            assert!(matches!(ReadInfo.enter(&mut exchange), Step::Continue));
+            assert!(matches!(deadline.enter(&mut exchange), Step::Continue));
+            assert!(exchange.ctx.deadline.is_none());
+            let mut response = Response::default();
+            *response.status_mut() = code;
+            deadline.leave(&mut exchange, &mut response);
+            assert_eq!(exchange.ctx.deadline.is_some(), is_bounded, "{code}");
+        }
     }
 }
