@@ -87,12 +87,19 @@ impl StorageMigration {
     ///
     /// # Errors
     ///
-    /// Those of the store; the object stays the next one.
+    /// Those of the store; the object stays the next one. An object that cannot be read, or is too large in the storage
+    /// version, is passed over: it stays as it is.
     pub async fn step(&mut self) -> ApiResult<bool> {
         let Some(entry) = self.left.last() else {
             return Ok(false);
         };
-        let object = self.store.decode(entry)?;
+        let object = match self.store.decode(entry) {
+            Ok(object) => object,
+            Err(error) => {
+                self.left.pop();
+                return Err(error);
+            }
+        };
         let encoded = json::encode_for_storage(&*object);
         let op = Op::Put {
             key: Arc::clone(entry.key()),
@@ -104,7 +111,12 @@ impl StorageMigration {
         match self.store.collection().write(op).await {
             Ok(_) => self.rewritten += 1,
             Err(WriteError::Conflict { .. }) => {}
-            Err(error) => return Err(store_failure(&error)),
+            Err(error) => {
+                if matches!(error, WriteError::TooLarge { .. }) {
+                    self.left.pop();
+                }
+                return Err(store_failure(&error));
+            }
         }
         self.left.pop();
         Ok(!self.left.is_empty())
