@@ -48,18 +48,19 @@ async fn a_server_is_behind_its_service_only_while_it_is_ready() {
     // The one that was killed could not take its address back; the next start does.
     let mut server = home.spawn(&binary, &flags).unwrap();
     let connection = server.listening().await.unwrap();
+    let mut is_past_bootstrap = false;
     loop {
         let endpoints = addresses(&connection).await;
         let checks = connection.get("/readyz?verbose").await.unwrap();
-        let is_ready = checks.status == 200;
-        if is_ready {
+        if checks.status == 200 {
             break;
         }
-        let is_past_bootstrap = checks.excerpt().contains("[+]poststarthook/bootstrap-controller ok");
+        // Read while the old address was taken back already, and the server was not ready afterwards either.
         assert!(
             !is_past_bootstrap || endpoints.is_empty(),
             "{endpoints:?} while not ready"
         );
+        is_past_bootstrap = checks.excerpt().contains("[+]poststarthook/bootstrap-controller ok");
     }
     shows(&connection, &["192.0.2.7"]).await;
     server.kill().await.unwrap();

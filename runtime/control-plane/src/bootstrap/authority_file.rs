@@ -44,10 +44,13 @@ impl AuthorityFile {
     }
 }
 
-/// True if `text` has a PEM block of a certificate, and all its blocks can be read.
+/// True if `text` has a certificate in PEM, and all of its certificates can be read. Blocks of other types do not count.
 fn holds_certificates(text: &str) -> bool {
-    let mut blocks = Pem::iter_from_buffer(text.as_bytes()).peekable();
-    blocks.peek().is_some() && blocks.all(|block| block.is_ok_and(|block| block.parse_x509().is_ok()))
+    let Ok(blocks) = Pem::iter_from_buffer(text.as_bytes()).collect::<Result<Vec<_>, _>>() else {
+        return false;
+    };
+    let mut certificates = blocks.iter().filter(|block| block.label == "CERTIFICATE").peekable();
+    certificates.peek().is_some() && certificates.all(|block| block.parse_x509().is_ok())
 }
 
 #[cfg(test)]
@@ -71,6 +74,11 @@ mod tests {
             std::fs::write(&path, broken).unwrap();
             assert_eq!(file.read(), authority);
         }
+        let with_others = format!("-----BEGIN NOTE-----\nAAAA\n-----END NOTE-----\n{authority}");
+        std::fs::write(&path, &with_others).unwrap();
+        assert_eq!(file.read(), with_others);
+        std::fs::write(&path, &authority).unwrap();
+        assert_eq!(file.read(), authority);
         std::fs::remove_file(&path).unwrap();
         assert_eq!(file.read(), authority);
     }

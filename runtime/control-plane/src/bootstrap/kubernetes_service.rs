@@ -30,8 +30,8 @@ const NAMESPACE: &str = "default";
 /// How often the objects are looked at although none was deleted.
 const INTERVAL: Duration = Duration::from_secs(10);
 
-/// Time between two looks at `/readyz` of a server that starts.
-const LOOK_EVERY: Duration = Duration::from_millis(20);
+/// Time between the first two looks at `/readyz` of a server that starts; then twice as long, up to [`INTERVAL`].
+const FIRST_LOOK: Duration = Duration::from_millis(10);
 
 /// Adds the hook that makes the service and keeps it, and the one that takes the server's address out of it at the end.
 pub(super) fn with_hooks(
@@ -314,11 +314,13 @@ impl KubernetesService {
 
     async fn keep(self, mut shutdown: Shutdown) {
         // Nobody is sent to a server that does not answer yet.
+        let mut pause = FIRST_LOOK;
         while self.loopback.call(Method::GET, "/readyz", None).await.is_err() {
             tokio::select! {
                 () = shutdown.requested() => return,
-                () = tokio::time::sleep(LOOK_EVERY) => {}
+                () = tokio::time::sleep(pause) => {}
             }
+            pause = (pause * 2).min(INTERVAL);
         }
         while let Some(mut watchers) = self.watch() {
             self.attempt(self.sync_service()).await;
