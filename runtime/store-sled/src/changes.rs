@@ -15,7 +15,7 @@ use crate::journal::{self, Sealed};
 use crate::state::{Part, Slot, hash};
 use crate::worker::Pulse;
 
-/// What some journal files, which follow each other, change.
+/// The changes of some journal files that follow each other.
 ///
 /// It has the keys in memory, and of the objects only where they are.
 #[derive(Debug)]
@@ -32,7 +32,7 @@ pub(crate) struct Changes {
 struct Last {
     revision: Revision,
     is_put: bool,
-    /// Which of the files has it, where, and the CRC-32 of its bytes.
+    /// The file that has it, its place there, and the CRC-32 of its bytes.
     file: usize,
     offset: u64,
     length: usize,

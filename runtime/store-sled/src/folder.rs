@@ -181,7 +181,7 @@ pub(crate) fn upgrade_format(path: &Path, disk: &Disk) -> Result<(), LogError> {
     disk.sync_folder(path)
 }
 
-/// What is in a folder.
+/// The content of a folder.
 pub(crate) fn entries(folder: &Path) -> Result<Vec<PathBuf>, LogError> {
     let entries = std::fs::read_dir(folder).map_err(failed("read", folder))?;
     entries

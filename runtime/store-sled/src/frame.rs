@@ -127,7 +127,7 @@ pub(crate) fn length_in_front(rest: &[u8], header: &FileHeader) -> Option<usize>
     front(rest, header).map(|front| front.length)
 }
 
-/// Where in `rest` the first whole frame starts, and its length.
+/// Returns the place of the first whole frame in `rest`, and its length.
 pub(crate) fn find_whole(rest: &[u8], header: &FileHeader) -> Option<(usize, usize)> {
     let candidates = rest.windows(FRAME_MAGIC.len()).enumerate();
     candidates

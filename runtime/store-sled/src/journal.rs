@@ -56,7 +56,7 @@ pub(crate) struct Journal {
     floor: Revision,
     /// A sync of the active file failed, and its last frames are not in another file yet.
     is_untrusted: bool,
-    /// Why nothing is written any more, until the next start.
+    /// The reason nothing is written any more, until the next start.
     read_only: Option<String>,
     /// Keeps its memory from append to append.
     buffer: Vec<u8>,

@@ -19,7 +19,7 @@ use crate::space::{FileSystem, Meter, Space};
 use crate::state::{State, hash};
 use crate::worker::{self, Outcome, Worker, other};
 
-/// How long loading waits for a record before it looks whether sled still goes on.
+/// Time that loading waits for a record before it checks that sled still goes on.
 const STEP: Duration = Duration::from_millis(50);
 
 /// Bytes of journal files that are worth a merge, however small the state is. Reading them at a start takes 0.2 s.
@@ -260,7 +260,7 @@ impl SledLog {
     }
 }
 
-/// How many bytes of journal files settling waits for, beside a state of so many bytes and with so much room for the journal.
+/// Bytes of journal files that settling waits for, beside a state of so many bytes and with so much room for the journal.
 ///
 /// Changes all over the state have all of it written again. So settling waits for journal files of the state's size, and for as
 /// much as is `worthwhile` at all, unless space is short.

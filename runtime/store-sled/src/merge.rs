@@ -20,7 +20,7 @@ const LOOK_EVERY: u64 = 256 << 10;
 pub(crate) struct Merge {
     pub(crate) job: Job,
     pub(crate) changes: Arc<Changes>,
-    /// Where generations are.
+    /// The folder of generations.
     pub(crate) folder: PathBuf,
     pub(crate) disk: Disk,
     pub(crate) space: Space,

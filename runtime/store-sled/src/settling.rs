@@ -17,10 +17,10 @@ use crate::space::Space;
 use crate::state::{Job, State};
 use crate::worker::{self, Outcome, Worker};
 
-/// How long a step waits for the thread that does the work.
+/// Time that a step waits for the thread that does the work.
 const STEP: Duration = Duration::from_millis(50);
 
-/// How long closing waits for it.
+/// Time that closing waits for it.
 const CLOSE: Duration = Duration::from_secs(5);
 
 /// Bytes that the list of slots takes, and folders that change.
@@ -39,27 +39,27 @@ pub(crate) struct Settling {
     stuck: Option<Work>,
 }
 
-/// What some journal files change, and the slots where that is still to be done.
+/// The changes of some journal files, and the slots that still lack them.
 #[derive(Debug)]
 struct Round {
     changes: Arc<Changes>,
     jobs: VecDeque<Job>,
 }
 
-/// What a thread is at.
+/// The work of a thread.
 #[derive(Debug)]
 enum Work {
     Read(Worker<Changes>),
     Merge(Job, Worker<Option<Made>>),
 }
 
-/// What a thread has done.
+/// The result of a thread.
 enum Done {
     Read(Changes),
     Merge(Job, Option<Made>),
 }
 
-/// How far settling is.
+/// The progress of settling.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Progress {
     /// There is nothing to do.
@@ -134,7 +134,7 @@ impl Settling {
         Ok(true)
     }
 
-    /// What the work has done, if it has ended.
+    /// Returns the result of the work, if it has ended.
     fn wait(&mut self, patience: Duration) -> Result<Option<Done>, LogError> {
         let outcome = match self.work.take() {
             None => return Ok(None),

@@ -25,7 +25,7 @@ pub(crate) struct State {
     settled: Revision,
     /// In the order of their hashes; together they have all.
     parts: Vec<Part>,
-    /// Whether the folder has a list. Before the first merge it has none.
+    /// True if the folder has a list. Before the first merge it has none.
     is_listed: bool,
 }
 

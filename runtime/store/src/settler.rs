@@ -8,17 +8,17 @@ use tokio::sync::watch;
 use crate::log::{Log, LogError};
 use crate::{AlarmKind, Alarms, Revision};
 
-/// How long the first failure puts off the next attempt; then twice as long, up to the bound.
+/// Time by which the first failure puts off the next attempt; then twice as long, up to the bound.
 const RETRY: Duration = Duration::from_secs(5);
 const MAX_RETRY: Duration = Duration::from_secs(300);
 
-/// How long a write waits for space at most.
+/// The longest time that a write waits for space.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// How long nobody waits for space after it was waited for in vain.
+/// Time without another wait for space after one in vain.
 const DESPAIR: Duration = Duration::from_secs(2);
 
-/// What is to be settled, and how far that is.
+/// The changes to be settled, and their progress.
 #[derive(Debug)]
 pub(crate) struct Settling {
     state: Mutex<State>,

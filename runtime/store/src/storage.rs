@@ -277,7 +277,7 @@ impl Storage {
         self.shared.queue.health()
     }
 
-    /// What is wrong with the store and lasts, at most one alarm of each kind; empty when all is well.
+    /// The lasting faults of the store, at most one alarm of each kind; empty when all is well.
     #[must_use]
     pub fn alarms(&self) -> Vec<Alarm> {
         let shared = &self.shared;

@@ -43,7 +43,7 @@ pub(crate) struct Follows {
     pub(crate) start: Revision,
 }
 
-/// Why a file header cannot be read.
+/// The reason a file header cannot be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum BadHeader {
     /// Zeros only, or no bytes at all.

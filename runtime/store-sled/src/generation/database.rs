@@ -27,7 +27,7 @@ const OVERHEAD: u64 = 192 << 10;
 /// Bytes of one of sled's segments. No database is smaller.
 const SEGMENT: u64 = 512 << 10;
 
-/// Where the first tree says what the others hold.
+/// The key in the first tree that describes the others.
 const SUMMARY: &[u8] = b"summary";
 /// The value of a tree.
 const VALUE: &[u8] = b"";
@@ -48,7 +48,7 @@ pub(super) struct Builder<'a> {
     sum: Sum,
     /// Blocks that are written.
     blocks: u32,
-    /// What is not in a block yet.
+    /// Records that are not in a block yet.
     rest: Vec<u8>,
 }
 

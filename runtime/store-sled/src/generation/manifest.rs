@@ -19,7 +19,7 @@ pub(super) const NAME: &str = "manifest";
 const FORMAT: &str = "planesmith-generation ";
 /// What is written.
 const VERSION: &str = "2";
-/// What is read besides: databases of the first format.
+/// The version that is read besides: databases of the first format.
 const FIRST: &str = "1";
 
 /// The list of a generation's files, and what they hold.

@@ -1,9 +1,9 @@
-//! What a generation holds, in numbers.
+//! The content of a generation, in numbers.
 
 use planesmith_store::Revision;
 use sha2::{Digest, Sha256};
 
-/// What a generation holds.
+/// The content of a generation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Summary {
     /// The last write that a generation of the first format includes; zero otherwise.

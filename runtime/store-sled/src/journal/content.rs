@@ -1,4 +1,4 @@
-//! What one journal file holds.
+//! The content of one journal file.
 
 use std::fs::File;
 use std::io::Read;
@@ -13,7 +13,7 @@ use super::tail::is_torn;
 use crate::folder::failed;
 use crate::frame::{self, FileHeader, Frame};
 
-/// How far the frames of a file have to reach.
+/// The end that the frames of a file have to reach.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Extent {
     /// To this byte, as the next file says; nothing behind it counts.
@@ -55,7 +55,7 @@ impl PlacedFrame {
     }
 }
 
-/// What is behind the last frame of a file.
+/// The bytes behind the last frame of a file.
 #[derive(Debug)]
 pub(super) enum Tail {
     /// Nothing that counts.

@@ -24,7 +24,7 @@ const NAMED: usize = 10;
 #[derive(Debug)]
 pub(super) struct Damage {
     pub(super) path: PathBuf,
-    /// What is wrong with the file, with the byte where it starts.
+    /// The damage of the file, with the byte where it starts.
     pub(super) what: String,
     /// The writes behind that byte, as far as they are legible.
     pub(super) writes: Vec<LostWrite>,

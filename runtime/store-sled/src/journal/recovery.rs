@@ -17,7 +17,7 @@ use crate::folder::{Format, salt, upgrade_format};
 use crate::frame::{FileHeader, Follows, Version};
 use crate::space::Space;
 
-/// How to open the journal of a store.
+/// Opening the journal of a store.
 #[derive(Debug)]
 pub(crate) struct Recovery<'a> {
     /// The folder of the store.

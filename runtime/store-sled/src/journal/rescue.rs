@@ -10,7 +10,7 @@ use super::{Journal, Sealed};
 use crate::folder::salt;
 use crate::frame::{self, FileHeader, Follows};
 
-/// How often the disk may fail at the same work before the store is read-only.
+/// Failures of the disk at the same work after which the store is read-only.
 const ATTEMPTS: u32 = 3;
 
 /// Between two attempts.

@@ -22,7 +22,7 @@ const AHEAD: u64 = 512 << 10;
 /// File systems write blocks of up to so many bytes. A block whose write failed may be broken as a whole.
 const BLOCK: u64 = 64 << 10;
 
-/// Where the frames of a file end.
+/// The end of the frames of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Position {
     /// Behind the last frame.
@@ -75,7 +75,7 @@ pub(super) struct Segment {
     dirty: Option<u64>,
 }
 
-/// Why a frame was not appended.
+/// The reason a frame was not appended.
 #[derive(Debug)]
 pub(super) enum AppendError {
     /// There is no space. What was there stays as it is.

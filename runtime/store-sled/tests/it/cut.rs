@@ -9,7 +9,7 @@ use planesmith_store::{Collection, Expect, ListQuery, Revision, StorageOptions};
 
 use crate::open;
 
-/// What disks write as a whole.
+/// Bytes that disks write as a whole.
 const SECTOR: u64 = 512;
 
 pub(crate) fn shown(things: &Collection) -> Vec<String> {
