@@ -9,33 +9,23 @@ pub mod age;
 pub mod apply;
 pub mod bridge;
 pub mod byte_string;
-pub mod cbor;
 pub mod conversion;
 pub mod custom;
 pub mod defaulting;
-pub mod duration;
 pub mod facts;
 pub mod feature;
 pub mod field_error;
 pub mod fields;
-pub mod go_base64;
-pub mod go_format;
-pub mod go_pattern;
 pub mod go_value;
 pub mod group_version;
-pub mod int_or_string;
 pub mod ip;
 pub mod json;
-pub mod json_path;
 pub mod json_schema;
+pub mod leaves;
 pub mod meta;
-pub mod micro_time;
-pub mod names;
 pub mod object;
 pub mod patch;
 pub mod protobuf;
-pub mod quantity;
-pub mod raw;
 pub mod resource;
 pub mod room;
 pub mod rules;
@@ -48,11 +38,15 @@ pub mod status;
 pub mod structural;
 pub mod table;
 pub mod testing;
-pub mod time;
 pub mod unstructured;
 pub mod validation;
 pub mod value;
 pub mod weight;
-pub mod yaml;
+
+// The crates above name machinery alone for these.
+pub use planesmith_wire::{
+    cbor, duration, go_base64, go_format, go_pattern, int_or_string, json_path, micro_time, names, quantity, raw, time,
+    yaml,
+};
 
 pub use planesmith_codegen::{Resource, Struct};

@@ -1,5 +1,7 @@
 //! Metadata types shared by all kinds (`meta.k8s.io/v1`).
 
+pub use planesmith_wire::type_meta::TypeMeta;
+
 mod api_group;
 mod api_resource;
 mod condition;
@@ -14,7 +16,6 @@ mod options;
 mod owner_reference;
 mod partial_object_metadata;
 mod status;
-mod type_meta;
 mod watch_event;
 
 pub use api_group::{ApiGroup, ApiGroupList, ApiVersions, GroupVersionForDiscovery, ServerAddressByClientCidr};
@@ -31,5 +32,4 @@ pub use options::{CreateOptions, DeleteOptions, GetOptions, ListOptions, PatchOp
 pub use owner_reference::OwnerReference;
 pub use partial_object_metadata::{PartialObjectMetadata, PartialObjectMetadataList};
 pub use status::{Status, StatusCause, StatusDetails};
-pub use type_meta::TypeMeta;
 pub use watch_event::WatchEvent;

@@ -1,38 +1,35 @@
-//! Protobuf as Kubernetes generates it: proto2 without surprises, in an envelope that names the type.
+//! Objects as protobuf, by walking their tables: the fields and the envelope are those of `planesmith-wire`.
 //!
 //! Plain values and structs are always written, even when zero; optional values, lists, maps and bytes only when there
 //! is something in them. Unknown fields are passed over.
 
-mod envelope;
 mod list;
 mod reader;
 mod transcode;
-pub(crate) mod wire;
 mod writer;
 
-pub use envelope::{Envelope, MAGIC, encode_enveloped, open, wrap};
+pub use planesmith_wire::protobuf::{DecodeError, Envelope, MAGIC, open, wrap};
+
 pub use list::{around_items, encode_item, encode_list, encode_list_of_messages, encode_watch_event, item_length};
 pub use transcode::transcode;
 
-use crate::facts::TypeFacts;
+use crate::facts::{TypeFacts, TypeMetaFacts};
 use crate::room::room_for;
 use crate::value::Struct;
 use reader::Walk;
 
-/// Why bytes could not be read; the message is kube-apiserver's.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{0}")]
-pub struct DecodeError(pub(crate) String);
-
-impl DecodeError {
-    pub(crate) fn truncated() -> Self {
-        DecodeError("unexpected EOF".to_owned())
-    }
-}
-
 /// Appends the message of `object`, without envelope.
 pub fn encode(object: &dyn Struct, out: &mut Vec<u8>) {
     writer::write_struct(out, object);
+}
+
+/// Appends `object` in an envelope that names its type.
+pub fn encode_enveloped(object: &dyn Struct, out: &mut Vec<u8>) {
+    let meta = object.facts().type_meta.unwrap_or(TypeMetaFacts {
+        api_version: "",
+        kind: "",
+    });
+    wrap(meta.api_version, meta.kind, out, |out| encode(object, out));
 }
 
 /// Reads a message over `target`: what it does not mention stays as it is.

@@ -1,5 +1,7 @@
 //! Facts about a kind in one version: names, scope, versions, subresources, selectors and columns.
 
+pub use planesmith_wire::names::NameRule;
+
 use crate::custom::{CustomKind, CustomObject};
 use crate::facts::StructFacts;
 use crate::json_path::LazyPath;
@@ -122,25 +124,6 @@ pub enum Scope {
     Namespaced,
     /// In none.
     Cluster,
-}
-
-/// What a legal object name is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum NameRule {
-    /// Lower-case letters, digits, `-` and `.`, up to 253 characters (RFC 1123 subdomain).
-    DnsSubdomain,
-    /// Lower-case letters, digits and `-`, up to 63 characters (RFC 1123 label).
-    DnsLabel,
-    /// As `DnsLabel`, starting with a letter (RFC 1035 label).
-    DnsLabel1035,
-    /// Letters, digits, `-`, `_` and `.`, up to 253 characters, as keys of a ConfigMap.
-    ConfigKey,
-    /// Anything that can stand between two slashes of a path.
-    PathSegment,
-    /// As `DnsSubdomain`; what it is generated from is not looked at.
-    LongName,
-    /// An IP address in its canonical form.
-    IpAddress,
 }
 
 /// Deviations of a kind from the usual handling of writes and tables.

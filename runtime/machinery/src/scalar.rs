@@ -1,135 +1,14 @@
-//! Leaf types with a text form of their own: times, quantities, int-or-string, raw JSON.
+//! Leaf types with a form of their own: times, quantities, int-or-string, raw JSON.
 
 use std::any::Any;
 use std::fmt::Debug;
 
+pub use planesmith_wire::scalar::{ScalarCodec, ScalarError, Token};
+
 use crate::facts::ScalarFacts;
 
-/// A leaf type.
-pub trait Scalar: Any + Debug + Send + Sync {
-    /// What the type is called and how OpenAPI describes it.
+/// A leaf type of objects: its codec, and its names.
+pub trait Scalar: ScalarCodec + Any + Debug + Send + Sync {
+    /// The names of the type in errors and in OpenAPI.
     fn facts(&self) -> &'static ScalarFacts;
-    /// Whether it holds nothing: the zero time, the quantity 0.
-    fn is_zero(&self) -> bool;
-    /// Appends the JSON form.
-    fn write_json(&self, out: &mut Vec<u8>);
-    /// Takes the value of a JSON token.
-    ///
-    /// # Errors
-    ///
-    /// When the token is of the wrong kind or its text does not parse.
-    fn read_json(&mut self, token: Token<'_>) -> Result<(), ScalarError>;
-    /// The same, within `depth` arrays and objects; for a leaf that holds structs.
-    ///
-    /// # Errors
-    ///
-    /// As [`Self::read_json`], and when it is nested too deep.
-    fn read_json_within(&mut self, token: Token<'_>, _depth: usize) -> Result<(), ScalarError> {
-        self.read_json(token)
-    }
-    /// Appends the payload of the protobuf message, without tag and length.
-    fn write_proto(&self, out: &mut Vec<u8>);
-    /// Takes the value of a protobuf message payload.
-    ///
-    /// # Errors
-    ///
-    /// When the payload is malformed.
-    fn read_proto(&mut self, payload: &[u8]) -> Result<(), ScalarError>;
-    /// The same, within `depth` messages; for a leaf that holds structs.
-    ///
-    /// # Errors
-    ///
-    /// As [`Self::read_proto`], and when it is nested too deep.
-    fn read_proto_within(&mut self, payload: &[u8], _depth: usize) -> Result<(), ScalarError> {
-        self.read_proto(payload)
-    }
 }
-
-/// One JSON value as the reader met it.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Token<'a> {
-    /// `null`.
-    Null,
-    /// `true` or `false`.
-    Bool(bool),
-    /// A number, in the digits of the input.
-    Number(&'a str),
-    /// Text, unescaped.
-    Str(&'a str),
-    /// An object, as the bytes of the input.
-    Object(&'a [u8]),
-    /// An array, as the bytes of the input.
-    Array(&'a [u8]),
-}
-
-impl ScalarError {
-    /// The token is not of the kind that the type is read through.
-    pub(crate) fn kind(token: Token<'_>, wanted: &'static str) -> Self {
-        ScalarError::Kind {
-            found: token.kind().to_owned(),
-            wanted,
-        }
-    }
-}
-
-impl From<crate::protobuf::DecodeError> for ScalarError {
-    fn from(error: crate::protobuf::DecodeError) -> Self {
-        ScalarError::Text(error.to_string())
-    }
-}
-
-impl Token<'_> {
-    /// What decoding errors call this kind of token.
-    #[must_use]
-    pub fn kind(&self) -> &'static str {
-        match self {
-            Token::Null => "null",
-            Token::Bool(_) => "bool",
-            Token::Number(_) => "number",
-            Token::Str(_) => "string",
-            Token::Object(_) => "object",
-            Token::Array(_) => "array",
-        }
-    }
-}
-
-/// Why a leaf could not be read.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum ScalarError {
-    /// The token is of a kind that the type does not take; the decoder adds the field.
-    #[error("cannot unmarshal {found} into a value of type {wanted}")]
-    Kind {
-        /// What was there: `string`, `bool`, `array`, `object`, `number` or `number 1.5`.
-        found: String,
-        /// The Go type that the leaf is read through, e.g. `string` or `int32`.
-        wanted: &'static str,
-    },
-    /// The text does not parse; the message is complete, as kube-apiserver words it.
-    #[error("{0}")]
-    Text(String),
-}
-
-/// Makes a type with [`Scalar`] and [`Default`] a field type with these [`ScalarFacts`].
-macro_rules! scalar_value {
-    ($type:ty, $facts:expr) => {
-        impl crate::value::Shape for $type {
-            const TYPE: crate::facts::TypeFacts = crate::facts::TypeFacts::Scalar(&$facts);
-        }
-
-        impl crate::value::Value for $type {
-            fn view(&self) -> crate::value::View<'_> {
-                crate::value::View::Scalar(self)
-            }
-
-            fn slot(&mut self) -> crate::value::Slot<'_> {
-                crate::value::Slot::Scalar(self)
-            }
-
-            fn reset(&mut self) {
-                *self = <$type>::default();
-            }
-        }
-    };
-}
-
-pub(crate) use scalar_value;

@@ -5,11 +5,12 @@
 use std::any::Any;
 use std::fmt::Debug;
 
+use planesmith_wire::protobuf::{Fields, Wire, write_bytes, write_int, write_message};
+
 use crate::facts::{ScalarFacts, TypeFacts};
 use crate::json::{self, encode_array, encode_text};
-use crate::protobuf::wire::{Fields, Wire, write_bytes, write_int, write_message};
 use crate::protobuf::{self, DecodeError};
-use crate::scalar::{Scalar, ScalarError, Token};
+use crate::scalar::{Scalar, ScalarCodec, ScalarError, Token};
 use crate::value::{Shape, Slot, Struct, Value, View};
 
 /// What a choice counts as in the depth of its document: reading a schema in it takes the stack of so many levels.
@@ -104,7 +105,9 @@ impl<S: Schema> Scalar for SchemaOrBool<S> {
     fn facts(&self) -> &'static ScalarFacts {
         &OR_BOOL
     }
+}
 
+impl<S: Schema> ScalarCodec for SchemaOrBool<S> {
     fn is_zero(&self) -> bool {
         *self == Self::Bool(false)
     }
@@ -162,7 +165,9 @@ impl<S: Schema> Scalar for SchemaOrArray<S> {
     fn facts(&self) -> &'static ScalarFacts {
         &OR_ARRAY
     }
+}
 
+impl<S: Schema> ScalarCodec for SchemaOrArray<S> {
     fn is_zero(&self) -> bool {
         *self == Self::Nothing
     }
@@ -233,7 +238,9 @@ impl<S: Schema> Scalar for SchemaOrStrings<S> {
     fn facts(&self) -> &'static ScalarFacts {
         &OR_STRINGS
     }
+}
 
+impl<S: Schema> ScalarCodec for SchemaOrStrings<S> {
     fn is_zero(&self) -> bool {
         *self == Self::Nothing
     }

@@ -3,10 +3,10 @@
 use std::borrow::Cow;
 
 use bytes::Bytes;
+use planesmith_wire::json::{Malformed, Next, Reader, encode_text};
 use serde_json::{Map, Value};
 
 use super::{FieldError, FieldErrors};
-use crate::json::{Malformed, Next, Reader, encode_text};
 
 /// The parts of objects, which are no maps: what is shown as `null` there is something else.
 const PARTS: [&str; 3] = ["metadata", "spec", "status"];

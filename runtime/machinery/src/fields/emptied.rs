@@ -3,11 +3,12 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::{LazyLock, PoisonError, RwLock};
 
+use planesmith_wire::json::{Malformed, Next, Reader};
+
 use super::element::PathElement;
 use super::set::Set;
 use crate::facts::{FieldFacts, Omit, StructFacts, TypeFacts};
 use crate::field_error::holds_empty;
-use crate::json::{Malformed, Next, Reader};
 
 /// How deep fields are looked for: deeper than any kind nests them, but for schemas, which have none of this sort.
 const DEPTH: usize = 64;

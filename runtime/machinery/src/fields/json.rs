@@ -2,10 +2,11 @@
 
 use std::borrow::Cow;
 
+use planesmith_wire::json::{MAX_FIELDS_DEPTH, Malformed, Next, Reader, encode_text};
+
 use super::element::PathElement;
 use super::key_value::{KeyValue, write_entries};
 use super::set::Set;
-use crate::json::{MAX_FIELDS_DEPTH, Malformed, Next, Reader, encode_text};
 
 /// Why bytes are not the JSON form of a set.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

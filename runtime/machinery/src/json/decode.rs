@@ -3,17 +3,15 @@
 use std::any::Any;
 use std::collections::BTreeSet;
 
+use planesmith_wire::go_base64;
+use planesmith_wire::json::{Malformed, Next, Reader, check_syntax, read_tree, syntax_error};
 use serde_json::Value as Tree;
 
-use super::findings::Findings;
 use super::go_type::{go_struct, go_type};
 use super::path::Path;
 use super::place::{Place, Seen};
-use super::reader::{Malformed, Next, Reader};
-use super::value::read_tree;
-use super::{DecodeError, Strictness, syntax_error};
+use super::{DecodeError, Findings, Strictness};
 use crate::facts::{FieldFacts, StructFacts, TypeFacts};
-use crate::go_base64;
 use crate::room;
 use crate::scalar::{Scalar, ScalarError, Token};
 use crate::value::{List, Map, Slot, Struct, Value};
@@ -86,9 +84,9 @@ impl<'a> Walk<'a> {
             (Ok(()), Some(message)) => Err(DecodeError::Type(message)),
             (Err(Stop::Malformed), _) => Err(syntax_error(input)),
             // Like Go's reader, which checks the syntax of all input before it looks at any value.
-            (Err(Stop::Refused(message)), _) => match super::syntax::explain(input) {
-                Some(syntax) => Err(DecodeError::Syntax(syntax)),
-                None => Err(DecodeError::Type(message)),
+            (Err(Stop::Refused(message)), _) => match check_syntax(input) {
+                Err(syntax) => Err(DecodeError::Syntax(syntax)),
+                Ok(()) => Err(DecodeError::Type(message)),
             },
         }
     }

@@ -1,5 +1,7 @@
 //! Where the reader is, as a chain on the stack: it costs nothing until an error wants words.
 
+use std::fmt;
+
 use super::go_type::declared;
 use super::place::{Place, embedded};
 use crate::facts::StructFacts;
@@ -58,27 +60,6 @@ impl<'p> Path<'p> {
         steps
     }
 
-    /// E.g. `spec.containers[0].name`, with keys of maps as fields.
-    pub(crate) fn with_indexes(&self) -> String {
-        let mut text = String::new();
-        for step in self.steps() {
-            let name = match step {
-                Step::Root => continue,
-                Step::Index(index) => {
-                    text.push_str(&format!("[{index}]"));
-                    continue;
-                }
-                Step::Field { name, .. } => name,
-                Step::Key(key) => key,
-            };
-            if !text.is_empty() {
-                text.push('.');
-            }
-            text.push_str(name);
-        }
-        text
-    }
-
     /// The Go type that is declared for the value here: that of the nearest field, or of the elements in it. `None` when the
     /// type follows from the shape of the field.
     pub(crate) fn declared_type(&self) -> Option<String> {
@@ -115,5 +96,28 @@ impl<'p> Path<'p> {
             Some(owner) => format!("Go struct field {owner}.{}", fields.join(".")),
             None => "Go value".to_owned(),
         }
+    }
+}
+
+/// E.g. `spec.containers[0].name`, with keys of maps as fields.
+impl fmt::Display for Path<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut text = String::new();
+        for step in self.steps() {
+            let name = match step {
+                Step::Root => continue,
+                Step::Index(index) => {
+                    text.push_str(&format!("[{index}]"));
+                    continue;
+                }
+                Step::Field { name, .. } => name,
+                Step::Key(key) => key,
+            };
+            if !text.is_empty() {
+                text.push('.');
+            }
+            text.push_str(name);
+        }
+        f.write_str(&text)
     }
 }

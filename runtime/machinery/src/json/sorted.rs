@@ -1,10 +1,11 @@
 //! Writes an object as kube-apiserver writes what it holds as a tree: all keys in order, at every depth.
 
-use super::text::write_str;
+use planesmith_wire::json::write_str;
+
 use super::writer::{close_object, write_list, write_value, write_view};
 use super::{Strictness, encode_value, parse_value};
 use crate::facts::FieldFacts;
-use crate::raw::is_field_set;
+use crate::leaves::is_field_set;
 use crate::scalar::Scalar;
 use crate::value::{Struct, Value, View};
 

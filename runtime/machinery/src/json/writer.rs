@@ -2,9 +2,9 @@
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use planesmith_wire::json::{write_double, write_int, write_str};
 
 use super::sorted::{write_sorted, write_sorted_for_storage};
-use super::text::{write_double, write_int, write_str};
 use crate::facts::{StructFacts, TypeFacts, TypeMetaFacts};
 use crate::value::{List, Struct, Value, View};
 

@@ -1,12 +1,13 @@
 //! JSON patch (RFC 6902), with the liberties of the library behind kube-apiserver: a key that is not there can be
 //! replaced and copied from, indexes may be negative, and what stands before the first slash of a path is dropped.
 
+use planesmith_wire::json::lossy;
 use serde_json::Value;
 
 use super::document::Node;
 use super::{Patched, read};
 use crate::go_format::quote;
-use crate::json::{self, DecodeError, Strictness, name_of};
+use crate::json::{DecodeError, Strictness, name_of};
 use crate::status::ApiError;
 
 /// How many operations a patch may have.
@@ -39,7 +40,7 @@ pub fn json_patch(document: &[u8], patch: &[u8], strictness: Strictness) -> Resu
         let message = format!("The allowed maximum operations in a JSON patch is {MAX_OPERATIONS}, got {operations}");
         return Err(ApiError::too_large(&message));
     }
-    let (document, patch) = (json::lossy(document), json::lossy(patch));
+    let (document, patch) = (lossy(document), lossy(patch));
     let mut target = Target {
         root: Node::stored(&document),
         copied: 0,

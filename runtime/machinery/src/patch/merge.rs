@@ -1,8 +1,10 @@
 //! JSON merge patch (RFC 7386).
 
+use planesmith_wire::json::lossy;
+
 use super::document::Node;
 use super::{Patched, read};
-use crate::json::{self, DecodeError, Strictness, name_of};
+use crate::json::{DecodeError, Strictness, name_of};
 use crate::status::ApiError;
 
 /// Applies a merge patch to a JSON document, which is compact as the codecs write it.
@@ -24,7 +26,7 @@ pub fn merge_patch(document: &[u8], patch: &[u8], strictness: Strictness) -> Res
             return Err(ApiError::bad_request(message));
         }
     }
-    let (document, patch) = (json::lossy(document), json::lossy(patch));
+    let (document, patch) = (lossy(document), lossy(patch));
     let mut target = Node::stored(&document);
     merge(&mut target, Node::sent(&patch));
     let mut out = Vec::with_capacity(document.len() + patch.len());

@@ -1,8 +1,8 @@
 //! Messages around objects: lists and watch events.
 
+use planesmith_wire::protobuf::{close_envelope, open_envelope, write_bytes, write_message};
+
 use super::encode;
-use super::envelope::{close_envelope, open_envelope};
-use super::wire::{write_bytes, write_message};
 use crate::value::Struct;
 
 /// Appends the message of a list: its metadata and its items, without envelope.

@@ -1,6 +1,7 @@
 //! Reads a protobuf message into a struct by walking its table.
 
-use super::wire::{Fields, Wire, read_varint};
+use planesmith_wire::protobuf::{Fields, Wire, read_varint};
+
 use super::{DecodeError, is_repeated};
 use crate::facts::FieldFacts;
 use crate::room;
@@ -19,14 +20,14 @@ pub(crate) struct Walk {
 
 impl Walk {
     fn take(&mut self, element: &dyn Value) -> Result<(), DecodeError> {
-        room::take(&mut self.room, element).map_err(DecodeError)
+        room::take(&mut self.room, element).map_err(DecodeError::new)
     }
 }
 
 /// Reads a payload over `target`; fields that it does not mention stay as they are, unknown ones are passed.
 pub(crate) fn read_struct(payload: &[u8], target: &mut dyn Struct, walk: &mut Walk) -> Result<(), DecodeError> {
     if walk.depth > MAX_DEPTH {
-        return Err(DecodeError("proto: message is nested too deep".to_owned()));
+        return Err(DecodeError::new("proto: message is nested too deep".to_owned()));
     }
     let facts = target.facts();
     let mut fields = Fields::new(payload, facts.name);
@@ -82,7 +83,7 @@ fn read_single(wire: Wire<'_>, slot: Slot<'_>, name: &str, walk: &mut Walk) -> R
             let payload = wire.bytes(name)?;
             target
                 .read_proto_within(payload, walk.depth)
-                .map_err(|error| DecodeError(error.to_string()))?;
+                .map_err(|error| DecodeError::new(error.to_string()))?;
         }
         Slot::Struct(target) => {
             walk.depth += 1;

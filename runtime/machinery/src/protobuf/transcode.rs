@@ -1,17 +1,18 @@
 //! Stored JSON as protobuf, without an object in between.
 
+use planesmith_wire::duration::Duration;
+use planesmith_wire::go_base64;
+use planesmith_wire::int_or_string::IntOrString;
+use planesmith_wire::json::Scan;
+use planesmith_wire::micro_time::MicroTime;
+use planesmith_wire::protobuf::{WireType, write_bytes, write_int, write_tag, write_varint};
+use planesmith_wire::quantity::Quantity;
+use planesmith_wire::raw::{AnyJson, FieldsV1, RawExtension};
+use planesmith_wire::scalar::{ScalarCodec, Token};
+use planesmith_wire::time::Time;
+
 use super::is_repeated;
-use super::wire::{WireType, write_bytes, write_int, write_tag, write_varint};
-use crate::duration::Duration;
 use crate::facts::{FieldFacts, ScalarFacts, StructFacts, TypeFacts};
-use crate::go_base64;
-use crate::int_or_string::IntOrString;
-use crate::json::Scan;
-use crate::micro_time::MicroTime;
-use crate::quantity::Quantity;
-use crate::raw::{AnyJson, FieldsV1, RawExtension};
-use crate::scalar::{Scalar, Token};
-use crate::time::Time;
 use crate::value::Shape;
 
 /// The maximum nesting depth of values: the walk recurses, so this bounds the stack.
@@ -304,7 +305,7 @@ impl Walk<'_> {
         }
     }
 
-    fn read<T: Scalar + Default>(&mut self, token: Token<'_>) -> Done {
+    fn read<T: ScalarCodec + Default>(&mut self, token: Token<'_>) -> Done {
         let mut leaf = T::default();
         if token != Token::Null {
             leaf.read_json(token).ok()?;

@@ -1,7 +1,8 @@
 //! Writes a struct as a protobuf message by walking its table.
 
+use planesmith_wire::protobuf::{WireType, write_bytes, write_int, write_message, write_tag};
+
 use super::is_repeated;
-use super::wire::{WireType, write_bytes, write_int, write_message, write_tag};
 use crate::facts::FieldFacts;
 use crate::value::{List, Map, Struct, View};
 

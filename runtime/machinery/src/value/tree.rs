@@ -5,9 +5,7 @@ use serde_json::{Map as JsonMap, Number, Value as Tree};
 use super::{Map, Shape, Slot, Value, View};
 use crate::facts::{ScalarFacts, TypeFacts};
 use crate::json::{self, Strictness};
-use crate::protobuf::wire::write_bytes;
-use crate::raw::AnyJson;
-use crate::scalar::{Scalar, ScalarError, Token};
+use crate::scalar::Scalar;
 
 static TREE: ScalarFacts = ScalarFacts {
     go_name: "interface {}",
@@ -82,44 +80,6 @@ impl Map for JsonMap<String, Tree> {
 impl Scalar for Tree {
     fn facts(&self) -> &'static ScalarFacts {
         &TREE
-    }
-
-    fn is_zero(&self) -> bool {
-        self.is_null()
-    }
-
-    fn write_json(&self, out: &mut Vec<u8>) {
-        json::encode_value(self, out);
-    }
-
-    fn read_json(&mut self, token: Token<'_>) -> Result<(), ScalarError> {
-        self.read_json_within(token, 0)
-    }
-
-    fn read_json_within(&mut self, token: Token<'_>, depth: usize) -> Result<(), ScalarError> {
-        let parse =
-            |text: &[u8]| json::parse_value_within(text, depth).map_err(|error| ScalarError::Text(error.to_string()));
-        *self = match token {
-            Token::Null => Tree::Null,
-            Token::Bool(value) => Tree::Bool(value),
-            Token::Str(text) => Tree::String(text.to_owned()),
-            Token::Number(digits) => parse(digits.as_bytes())?,
-            Token::Object(text) | Token::Array(text) => parse(text)?,
-        };
-        Ok(())
-    }
-
-    fn write_proto(&self, out: &mut Vec<u8>) {
-        let mut text = Vec::new();
-        self.write_json(&mut text);
-        write_bytes(out, 1, &text);
-    }
-
-    fn read_proto(&mut self, payload: &[u8]) -> Result<(), ScalarError> {
-        let mut raw = AnyJson::default();
-        raw.read_proto(payload)?;
-        *self = raw.to_value();
-        Ok(())
     }
 }
 

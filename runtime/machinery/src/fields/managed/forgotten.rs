@@ -1,7 +1,8 @@
 //! Requests to forget all managers.
 
+use planesmith_wire::json::{Malformed, Next, Reader};
+
 use crate::field_error::holds_empty;
-use crate::json::{Malformed, Next, Reader};
 
 /// Whether the JSON of an object has an empty list of managers. That asks to forget all of them, as a list of one empty entry
 /// does; a decoded object could not tell it from none.

@@ -3,8 +3,7 @@
 use std::fmt;
 use std::net::IpAddr;
 
-use super::{Family, STRICT_FORMS, parse};
-use crate::names::Complaints;
+use super::{Family, parse};
 
 const NO_RANGE: &str = "must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)";
 
@@ -82,8 +81,8 @@ pub fn parse_range(text: &str) -> Option<(IpAddr, IpRange)> {
 
 /// Checks a range in a field that takes one form of each range only.
 #[must_use]
-pub fn check_range(text: &str) -> Complaints {
-    let complaints = check_form(text);
+pub fn check_range(text: &str) -> Vec<String> {
+    let complaints = check_range_form(text);
     match parse_range(text) {
         Some((_, range)) if complaints.is_empty() && range.to_string() != text => {
             vec![format!("must be in canonical form (\"{range}\")")]
@@ -92,17 +91,9 @@ pub fn check_range(text: &str) -> Complaints {
     }
 }
 
-/// Checks a new range in a field that once took any form, and does while [`STRICT_FORMS`] is off.
-#[must_use]
-pub fn check_legacy_range(text: &str) -> Complaints {
-    match STRICT_FORMS.is_on() || parse_range(text).is_none() {
-        true => check_form(text),
-        false => Vec::new(),
-    }
-}
-
 /// Checks that readers agree about a range.
-fn check_form(text: &str) -> Complaints {
+#[must_use]
+pub fn check_range_form(text: &str) -> Vec<String> {
     let Some((address, range)) = parse_range(text) else {
         return vec![NO_RANGE.to_owned()];
     };

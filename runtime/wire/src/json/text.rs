@@ -23,7 +23,8 @@ const HEX: &[u8; 16] = b"0123456789abcdef";
 
 /// Appends `text` in quotes; `<`, `>`, `&`, U+2028 and U+2029 are escaped so that the result is safe inside HTML and
 /// JavaScript.
-pub(crate) fn write_str(out: &mut Vec<u8>, text: &str) {
+#[inline]
+pub fn write_str(out: &mut Vec<u8>, text: &str) {
     out.push(b'"');
     write_escaped(out, text.as_bytes());
     out.push(b'"');
@@ -74,7 +75,8 @@ fn write_escape(out: &mut Vec<u8>, byte: u8) {
 }
 
 /// Appends the digits of an integer.
-pub(crate) fn write_int(out: &mut Vec<u8>, value: i64) {
+#[inline]
+pub fn write_int(out: &mut Vec<u8>, value: i64) {
     let mut digits = [0; 20];
     let mut at = digits.len();
     let mut rest = value.unsigned_abs();
@@ -95,7 +97,7 @@ pub(crate) fn write_int(out: &mut Vec<u8>, value: i64) {
 /// Appends the shortest text that reads back as `value`: with an exponent below 1e-6 and from 1e21 on.
 ///
 /// JSON has no infinities; as nothing that was decoded can hold one, they become `null`.
-pub(crate) fn write_double(out: &mut Vec<u8>, value: f64) {
+pub fn write_double(out: &mut Vec<u8>, value: f64) {
     let size = value.abs();
     let written = if !value.is_finite() {
         write!(out, "null")

@@ -1,4 +1,6 @@
-//! Untyped JSON: structs as trees and back, and documents without a type.
+//! Documents without a type, as trees.
+
+use std::fmt::Display;
 
 use serde_json::{Map, Number, Value};
 
@@ -6,46 +8,17 @@ use super::findings::Findings;
 use super::path::Path;
 use super::reader::{Malformed, Next, Reader};
 use super::text::{write_double, write_int, write_str};
-use super::{DecodeError, Strictness, decode, encode_array, encode_object, syntax_error, to_vec};
-use crate::value::Struct;
+use super::{DecodeError, Strictness, encode_array, encode_object, syntax_error};
 
-/// How deep an untyped document may be nested: building, walking and dropping a tree recurse. What lies in an object
+/// The depth to which an untyped document may be nested: building, walking and dropping a tree recurse. What lies in an object
 /// counts from the top of the object.
-pub(crate) const MAX_TREE_DEPTH: usize = 512;
+pub const MAX_TREE_DEPTH: usize = 512;
 
-/// How deep the names of the fields of such a document are nested, and the object with them.
-pub(crate) const MAX_FIELDS_DEPTH: usize = MAX_TREE_DEPTH + 16;
+/// The depth to which the names of the fields of such a document are nested, and the object with them.
+pub const MAX_FIELDS_DEPTH: usize = MAX_TREE_DEPTH + 16;
 const MAX_OWN_DEPTH: usize = MAX_FIELDS_DEPTH + 16;
 
-/// `object` as a tree. A number inside that no type can hold is `null` there.
-#[must_use]
-pub fn to_value(object: &dyn Struct) -> Value {
-    // What was just written is valid, and what was read is no deeper.
-    let (value, _) = Walk::new(&mut Reader::new(&to_vec(object)), None, MAX_OWN_DEPTH).value_or_mismatch(&Path::ROOT);
-    value.unwrap_or(Value::Null)
-}
-
-/// As [`to_value`], for a tree that is to become an object again.
-///
-/// # Errors
-///
-/// When the object holds a number that no type can hold.
-pub(crate) fn try_to_value(object: &dyn Struct) -> Result<Value, DecodeError> {
-    parse(&to_vec(object), Strictness::Lenient, 0, MAX_OWN_DEPTH).map(|(value, _)| value)
-}
-
-/// Reads a tree over `target`, as [`decode`] does with text.
-///
-/// # Errors
-///
-/// As [`decode`].
-pub fn from_value(value: &Value, target: &mut dyn Struct, strictness: Strictness) -> Result<Findings, DecodeError> {
-    let mut text = Vec::with_capacity(512);
-    encode_value(value, &mut text);
-    decode(&text, target, strictness)
-}
-
-/// What Go's JSON reader calls a value when it complains.
+/// The name of a value in the errors of Go's JSON reader.
 #[must_use]
 pub fn name_of(value: &Value) -> &'static str {
     match value {
@@ -58,7 +31,7 @@ pub fn name_of(value: &Value) -> &'static str {
     }
 }
 
-/// Appends a tree as compact JSON, in the format of [`super::encode`].
+/// Appends a tree as compact JSON, as Go writes it.
 pub fn encode_value(value: &Value, out: &mut Vec<u8>) {
     match value {
         Value::Null => out.extend_from_slice(b"null"),
@@ -88,22 +61,43 @@ pub fn parse_value(input: &[u8], strictness: Strictness) -> Result<(Value, Findi
 }
 
 /// As [`parse_value`] without findings, for a document that lies within `depth` arrays and objects of another.
-pub(crate) fn parse_value_within(input: &[u8], depth: usize) -> Result<Value, DecodeError> {
+///
+/// # Errors
+///
+/// As [`parse_value`].
+pub fn parse_value_within(input: &[u8], depth: usize) -> Result<Value, DecodeError> {
     parse(input, Strictness::Lenient, depth, MAX_TREE_DEPTH).map(|(value, _)| value)
 }
 
-/// Reads the value that comes next in a document, as a tree that lies at `path`. Fields that stand twice go to
-/// `findings`, if somebody wants to know.
+/// Reads a document that this server has written of an object. It may be nested deeper than one that was sent: an object is
+/// around it.
+///
+/// # Errors
+///
+/// When it holds a number that no type can hold.
+pub fn parse_written(json: &[u8]) -> Result<Value, DecodeError> {
+    parse(json, Strictness::Lenient, 0, MAX_OWN_DEPTH).map(|(value, _)| value)
+}
+
+/// As [`parse_written`]; a number that no type can hold is `null`.
+#[must_use]
+pub fn parse_written_lossy(json: &[u8]) -> Value {
+    let (value, _) = Walk::new(&mut Reader::new(json), None, MAX_OWN_DEPTH).value_or_mismatch(&Path::ROOT);
+    value.unwrap_or(Value::Null)
+}
+
+/// Reads the value that comes next in a document, as a tree that lies at `path`. Duplicate fields are added to `findings`, if
+/// there are any to add to.
 ///
 /// # Errors
 ///
 /// [`Malformed`] when it is not JSON or nested too deep; inside, the words for a number too large for any type.
-pub(super) fn read_tree(
+pub fn read_tree(
     reader: &mut Reader<'_>,
     findings: Option<&mut Findings>,
-    path: &Path<'_>,
+    path: &dyn Display,
 ) -> Result<Result<Value, String>, Malformed> {
-    let (value, mismatch) = Walk::new(reader, findings, MAX_TREE_DEPTH).value_or_mismatch(path);
+    let (value, mismatch) = Walk::new(reader, findings, MAX_TREE_DEPTH).value_or_mismatch(&Path::below(path));
     value.map(|value| mismatch.map_or(Ok(value), Err))
 }
 

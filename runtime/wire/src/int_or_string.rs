@@ -2,17 +2,9 @@
 
 use std::fmt;
 
-use crate::facts::ScalarFacts;
 use crate::json::encode_text;
-use crate::protobuf::wire::{Fields, write_bytes, write_int};
-use crate::scalar::{Scalar, ScalarError, Token, scalar_value};
-
-static FACTS: ScalarFacts = ScalarFacts {
-    go_name: "intstr.IntOrString",
-    definition: "io.k8s.apimachinery.pkg.util.intstr.IntOrString",
-    openapi_type: "string",
-    format: "int-or-string",
-};
+use crate::protobuf::{Fields, write_bytes, write_int};
+use crate::scalar::{ScalarCodec, ScalarError, Token};
 
 /// A number or a text.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -22,8 +14,6 @@ pub enum IntOrString {
     /// A text, e.g. the name of a port or `25%`.
     String(String),
 }
-
-scalar_value!(IntOrString, FACTS);
 
 impl IntOrString {
     /// The number of a percentage such as `25%`; `None` for anything else.
@@ -72,11 +62,7 @@ impl From<&str> for IntOrString {
     }
 }
 
-impl Scalar for IntOrString {
-    fn facts(&self) -> &'static ScalarFacts {
-        &FACTS
-    }
-
+impl ScalarCodec for IntOrString {
     fn is_zero(&self) -> bool {
         *self == IntOrString::Int(0)
     }

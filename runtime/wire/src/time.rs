@@ -8,24 +8,14 @@ use jiff::Timestamp;
 
 pub(crate) use layout::{Precision, display, parse, write_json};
 
-use crate::facts::ScalarFacts;
-use crate::protobuf::wire::{Fields, write_int};
-use crate::scalar::{Scalar, ScalarError, Token, scalar_value};
-
-static FACTS: ScalarFacts = ScalarFacts {
-    go_name: "v1.Time",
-    definition: "io.k8s.apimachinery.pkg.apis.meta.v1.Time",
-    openapi_type: "string",
-    format: "date-time",
-};
+use crate::protobuf::{Fields, write_int};
+use crate::scalar::{ScalarCodec, ScalarError, Token};
 
 /// A moment in whole seconds, or none (Go's zero time, `null` in JSON).
 ///
 /// JSON text is RFC 3339 in UTC; other offsets and fractions of seconds are understood, the latter dropped.
 #[derive(Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Time(Option<Timestamp>);
-
-scalar_value!(Time, FACTS);
 
 impl Time {
     /// No moment.
@@ -101,11 +91,7 @@ impl std::str::FromStr for Time {
     }
 }
 
-impl Scalar for Time {
-    fn facts(&self) -> &'static ScalarFacts {
-        &FACTS
-    }
-
+impl ScalarCodec for Time {
     fn is_zero(&self) -> bool {
         self.0.is_none()
     }

@@ -1,24 +1,29 @@
-//! Tags, varints and lengths.
+//! Fields of messages: tags, varints and lengths.
 
 use std::borrow::Cow;
 
 use super::DecodeError;
 
-/// How the bytes behind a tag are laid out.
+/// The layout of the bytes behind a tag.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum WireType {
+pub enum WireType {
+    /// An integer in groups of seven bits.
     Varint = 0,
+    /// Eight bytes.
     Fixed64 = 1,
+    /// A length and as many bytes: text, bytes or a message.
     Bytes = 2,
 }
 
 /// Appends the tag of field `number`.
-pub(crate) fn write_tag(out: &mut Vec<u8>, number: u32, wire_type: WireType) {
+#[inline]
+pub fn write_tag(out: &mut Vec<u8>, number: u32, wire_type: WireType) {
     write_varint(out, u64::from(number) << 3 | wire_type as u64);
 }
 
 /// Appends a varint.
-pub(crate) fn write_varint(out: &mut Vec<u8>, mut value: u64) {
+#[inline]
+pub fn write_varint(out: &mut Vec<u8>, mut value: u64) {
     while value >= 0x80 {
         out.push(value as u8 | 0x80);
         value >>= 7;
@@ -27,20 +32,23 @@ pub(crate) fn write_varint(out: &mut Vec<u8>, mut value: u64) {
 }
 
 /// Appends field `number` with an integer; negative ones take ten bytes.
-pub(crate) fn write_int(out: &mut Vec<u8>, number: u32, value: i64) {
+#[inline]
+pub fn write_int(out: &mut Vec<u8>, number: u32, value: i64) {
     write_tag(out, number, WireType::Varint);
     write_varint(out, value.cast_unsigned());
 }
 
 /// Appends field `number` with text or bytes.
-pub(crate) fn write_bytes(out: &mut Vec<u8>, number: u32, bytes: &[u8]) {
+#[inline]
+pub fn write_bytes(out: &mut Vec<u8>, number: u32, bytes: &[u8]) {
     write_tag(out, number, WireType::Bytes);
     write_varint(out, bytes.len() as u64);
     out.extend_from_slice(bytes);
 }
 
 /// Appends field `number` with a message whose payload `write` appends.
-pub(crate) fn write_message(out: &mut Vec<u8>, number: u32, write: impl FnOnce(&mut Vec<u8>)) {
+#[inline]
+pub fn write_message(out: &mut Vec<u8>, number: u32, write: impl FnOnce(&mut Vec<u8>)) {
     write_tag(out, number, WireType::Bytes);
     let start = out.len();
     // Most messages are short: keep one byte for the length and move the payload when it needs more.
@@ -58,9 +66,12 @@ pub(crate) fn write_message(out: &mut Vec<u8>, number: u32, write: impl FnOnce(&
 
 /// The value of one field, as it lies on the wire.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum Wire<'a> {
+pub enum Wire<'a> {
+    /// The value of a varint.
     Varint(u64),
+    /// The bits of eight bytes.
     Fixed64(u64),
+    /// The bytes behind a length.
     Bytes(&'a [u8]),
     /// A group or a 32-bit value: Kubernetes has neither, so it only needs passing.
     Other(u8),
@@ -77,7 +88,12 @@ impl<'a> Wire<'a> {
     }
 
     /// The bytes; `field` is for the error.
-    pub(crate) fn bytes(self, field: &str) -> Result<&'a [u8], DecodeError> {
+    ///
+    /// # Errors
+    ///
+    /// When the wire type is another one.
+    #[inline]
+    pub fn bytes(self, field: &str) -> Result<&'a [u8], DecodeError> {
         match self {
             Wire::Bytes(bytes) => Ok(bytes),
             other => Err(other.wrong(field)),
@@ -85,12 +101,22 @@ impl<'a> Wire<'a> {
     }
 
     /// The text; bytes that are not UTF-8 become U+FFFD.
-    pub(crate) fn text(self, field: &str) -> Result<Cow<'a, str>, DecodeError> {
+    ///
+    /// # Errors
+    ///
+    /// When the wire type is another one.
+    #[inline]
+    pub fn text(self, field: &str) -> Result<Cow<'a, str>, DecodeError> {
         self.bytes(field).map(String::from_utf8_lossy)
     }
 
     /// The integer.
-    pub(crate) fn int(self, field: &str) -> Result<i64, DecodeError> {
+    ///
+    /// # Errors
+    ///
+    /// When the wire type is another one.
+    #[inline]
+    pub fn int(self, field: &str) -> Result<i64, DecodeError> {
         match self {
             Wire::Varint(value) => Ok(value.cast_signed()),
             other => Err(other.wrong(field)),
@@ -98,26 +124,38 @@ impl<'a> Wire<'a> {
     }
 
     /// The error for a wire type that does not fit the field.
-    pub(crate) fn wrong(self, field: &str) -> DecodeError {
-        DecodeError(format!("proto: wrong wireType = {} for field {field}", self.number()))
+    #[must_use]
+    pub fn wrong(self, field: &str) -> DecodeError {
+        DecodeError::new(format!("proto: wrong wireType = {} for field {field}", self.number()))
     }
 }
 
 /// Walks over the fields of one message.
 #[derive(Debug)]
-pub(crate) struct Fields<'a> {
+pub struct Fields<'a> {
     rest: &'a [u8],
     message: &'static str,
 }
 
 impl<'a> Fields<'a> {
-    /// `message` is its name in errors.
-    pub(crate) fn new(payload: &'a [u8], message: &'static str) -> Self {
+    /// Starts at the first field of `payload`; `message` is the name of the message in errors.
+    #[must_use]
+    #[inline]
+    pub fn new(payload: &'a [u8], message: &'static str) -> Self {
         Fields { rest: payload, message }
     }
 
     /// The next field's number and value; `None` at the end.
-    pub(crate) fn next(&mut self) -> Result<Option<(u32, Wire<'a>)>, DecodeError> {
+    ///
+    /// # Errors
+    ///
+    /// When the message is cut off or malformed.
+    #[expect(
+        clippy::should_implement_trait,
+        reason = "an iterator of results would be read past its first error"
+    )]
+    #[inline]
+    pub fn next(&mut self) -> Result<Option<(u32, Wire<'a>)>, DecodeError> {
         if self.rest.is_empty() {
             return Ok(None);
         }
@@ -125,13 +163,13 @@ impl<'a> Fields<'a> {
         let wire_type = (tag & 7) as u8;
         let number = (tag >> 3) as u32 & 0x7FFF_FFFF;
         if wire_type == 4 {
-            return Err(DecodeError(format!(
+            return Err(DecodeError::new(format!(
                 "proto: {}: wiretype end group for non-group",
                 self.message
             )));
         }
         if number == 0 {
-            return Err(DecodeError(format!(
+            return Err(DecodeError::new(format!(
                 "proto: {}: illegal tag 0 (wire type {tag})",
                 self.message
             )));
@@ -148,7 +186,7 @@ impl<'a> Fields<'a> {
                 self.fixed::<4>()?;
                 Wire::Other(5)
             }
-            other => return Err(DecodeError(format!("proto: illegal wireType {other}"))),
+            other => return Err(DecodeError::new(format!("proto: illegal wireType {other}"))),
         };
         Ok(Some((number, value)))
     }
@@ -172,7 +210,7 @@ impl<'a> Fields<'a> {
                 3 => depth += 1,
                 4 => depth -= 1,
                 5 => drop(self.fixed::<4>()?),
-                other => return Err(DecodeError(format!("proto: illegal wireType {other}"))),
+                other => return Err(DecodeError::new(format!("proto: illegal wireType {other}"))),
             }
         }
         Ok(())
@@ -180,7 +218,12 @@ impl<'a> Fields<'a> {
 }
 
 /// Takes a varint off the front.
-pub(crate) fn read_varint(rest: &mut &[u8]) -> Result<u64, DecodeError> {
+///
+/// # Errors
+///
+/// When it is cut off, or longer than ten bytes.
+#[inline]
+pub fn read_varint(rest: &mut &[u8]) -> Result<u64, DecodeError> {
     let mut value = 0;
     for shift in (0..64).step_by(7) {
         let (byte, tail) = rest.split_first().ok_or_else(DecodeError::truncated)?;
@@ -190,13 +233,13 @@ pub(crate) fn read_varint(rest: &mut &[u8]) -> Result<u64, DecodeError> {
             return Ok(value);
         }
     }
-    Err(DecodeError("proto: integer overflow".to_owned()))
+    Err(DecodeError::new("proto: integer overflow".to_owned()))
 }
 
 fn read_bytes<'a>(rest: &mut &'a [u8]) -> Result<&'a [u8], DecodeError> {
     let length = read_varint(rest)?;
     if length > i64::MAX as u64 {
-        return Err(DecodeError(
+        return Err(DecodeError::new(
             "proto: negative length found during unmarshaling".to_owned(),
         ));
     }

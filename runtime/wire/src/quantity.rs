@@ -6,17 +6,9 @@ mod parse;
 use std::cmp::Ordering;
 use std::fmt;
 
-use crate::facts::ScalarFacts;
 use crate::json::encode_text;
-use crate::protobuf::wire::{Fields, write_bytes};
-use crate::scalar::{Scalar, ScalarError, Token, scalar_value};
-
-static FACTS: ScalarFacts = ScalarFacts {
-    go_name: "resource.Quantity",
-    definition: "io.k8s.apimachinery.pkg.api.resource.Quantity",
-    openapi_type: "string",
-    format: "",
-};
+use crate::protobuf::{Fields, write_bytes};
+use crate::scalar::{ScalarCodec, ScalarError, Token};
 
 /// An exact decimal amount and the notation it is shown in.
 ///
@@ -32,8 +24,6 @@ pub struct Quantity {
     /// The text shown; empty for `0` that was never read.
     text: String,
 }
-
-scalar_value!(Quantity, FACTS);
 
 /// How an amount is shown.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -230,11 +220,7 @@ impl std::str::FromStr for Quantity {
     }
 }
 
-impl Scalar for Quantity {
-    fn facts(&self) -> &'static ScalarFacts {
-        &FACTS
-    }
-
+impl ScalarCodec for Quantity {
     fn is_zero(&self) -> bool {
         self.mantissa == 0
     }

@@ -1,46 +1,19 @@
 //! JSON that is kept as it is: nobody here knows its type.
 
-use crate::facts::ScalarFacts;
+mod tree;
+
 use crate::json::{MAX_FIELDS_DEPTH, MAX_TREE_DEPTH, compact, encode_text, encode_value};
-use crate::protobuf::wire::{Fields, write_bytes};
-use crate::scalar::{Scalar, ScalarError, Token, scalar_value};
-
-static RAW_EXTENSION: ScalarFacts = ScalarFacts {
-    go_name: "runtime.RawExtension",
-    definition: "io.k8s.apimachinery.pkg.runtime.RawExtension",
-    openapi_type: "object",
-    format: "",
-};
-
-static FIELDS_V1: ScalarFacts = ScalarFacts {
-    go_name: "v1.FieldsV1",
-    definition: "io.k8s.apimachinery.pkg.apis.meta.v1.FieldsV1",
-    openapi_type: "object",
-    format: "",
-};
-
-static ANY_JSON: ScalarFacts = ScalarFacts {
-    go_name: "v1.JSON",
-    definition: "io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.JSON",
-    openapi_type: "",
-    format: "",
-};
-
-/// Whether `scalar` is a set of fields.
-pub(crate) fn is_field_set(scalar: &dyn Scalar) -> bool {
-    std::ptr::eq(scalar.facts(), &raw const FIELDS_V1)
-}
+use crate::protobuf::{Fields, write_bytes};
+use crate::scalar::{ScalarCodec, ScalarError, Token};
 
 /// Makes a type that holds compact JSON text, empty for `null`.
 macro_rules! raw_json {
-    ($(#[$doc:meta])* $type:ident, $facts:ident, $max_depth:ident) => {
+    ($(#[$doc:meta])* $type:ident, $max_depth:ident) => {
         $(#[$doc])*
         ///
         /// White space is dropped on the way in. Nothing (`null`) and an empty object are different things.
         #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
         pub struct $type(String);
-
-        scalar_value!($type, $facts);
 
         impl $type {
             /// Holds the JSON value in `json`.
@@ -79,7 +52,9 @@ macro_rules! raw_json {
                 parsed.map_or(serde_json::Value::Null, |(value, _)| value)
             }
 
-            pub(crate) fn from_compact(json: Vec<u8>) -> Self {
+            /// Holds `json`, which is one compact JSON value.
+            #[must_use]
+            pub fn from_compact(json: Vec<u8>) -> Self {
                 match String::from_utf8(json) {
                     Ok(text) if text != "null" => $type(text),
                     _ => $type::default(),
@@ -95,11 +70,7 @@ macro_rules! raw_json {
             }
         }
 
-        impl Scalar for $type {
-            fn facts(&self) -> &'static ScalarFacts {
-                &$facts
-            }
-
+        impl ScalarCodec for $type {
             fn is_zero(&self) -> bool {
                 self.is_null()
             }
@@ -143,21 +114,18 @@ macro_rules! raw_json {
 raw_json!(
     /// An object of a type that only its user knows (`runtime.RawExtension`).
     RawExtension,
-    RAW_EXTENSION,
     left_for_tree
 );
 
 raw_json!(
     /// The set of fields that a manager owns, as a tree of `f:`, `k:` and `v:` keys.
     FieldsV1,
-    FIELDS_V1,
     left_for_fields
 );
 
 raw_json!(
     /// Any JSON value.
     AnyJson,
-    ANY_JSON,
     left_for_tree
 );
 

@@ -33,7 +33,6 @@ fn addresses_are_refused_in_forms_that_readers_disagree_about() {
     assert_eq!(complaint("10.0.0.08"), "must not have leading 0s");
     assert_eq!(complaint("::ffff:10.0.0.1"), "must not be an IPv4-mapped IPv6 address");
     assert_eq!(complaint("2001:DB8::8"), "must be in canonical form (\"2001:db8::8\")");
-    assert_eq!(check_legacy("2001:DB8::8"), Complaints::new());
     assert_eq!(complaint("300.1.1.1"), NO_ADDRESS);
 }
 
@@ -53,7 +52,6 @@ fn ranges_are_refused_in_forms_that_readers_disagree_about() {
         complaint("2001:DB8::/64"),
         "must be in canonical form (\"2001:db8::/64\")"
     );
-    assert_eq!(check_legacy_range("2001:DB8::/64"), Complaints::new());
     for text in ["10.0.0.0/33", "2001:db8::/200", "10.0.0.0", "abc", "10.0.0.0/", "/24"] {
         assert!(complaint(text).starts_with("must be a valid CIDR value"), "{text}");
     }
@@ -76,7 +74,7 @@ fn addresses_that_lead_nowhere_are_told_apart() {
         check_reachable("224.0.0.7"),
         ["may not be in the link-local multicast range (224.0.0.0/24, ff02::/10)"]
     );
-    assert_eq!(check_reachable("224.0.1.7"), Complaints::new());
+    assert_eq!(check_reachable("224.0.1.7"), Vec::<String>::new());
 }
 
 #[test]

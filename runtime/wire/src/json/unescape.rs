@@ -83,7 +83,8 @@ fn hex(digits: &[u8]) -> Option<u32> {
 }
 
 /// `bytes` as text; each byte that is not part of valid UTF-8 becomes one U+FFFD, as in Go.
-pub(crate) fn lossy(bytes: &[u8]) -> Cow<'_, str> {
+#[must_use]
+pub fn lossy(bytes: &[u8]) -> Cow<'_, str> {
     if let Ok(text) = str::from_utf8(bytes) {
         return Cow::Borrowed(text);
     }

@@ -2,11 +2,9 @@
 
 use std::borrow::Cow;
 
-use super::wire::{Fields, WireType, write_bytes, write_message, write_tag, write_varint};
-use super::{DecodeError, encode};
-use crate::facts::TypeMetaFacts;
-use crate::meta::TypeMeta;
-use crate::value::Struct;
+use super::DecodeError;
+use super::fields::{Fields, WireType, write_bytes, write_message, write_tag, write_varint};
+use crate::type_meta::TypeMeta;
 
 /// What every enveloped message starts with.
 pub const MAGIC: &[u8; 4] = b"k8s\0";
@@ -36,10 +34,10 @@ pub fn open(bytes: &[u8]) -> Result<Envelope<'_>, DecodeError> {
         } else {
             "provided data does not appear to be a protobuf message, expected prefix [107 56 115 0]"
         };
-        return Err(DecodeError(message.to_owned()));
+        return Err(DecodeError::new(message.to_owned()));
     };
     if body.is_empty() {
-        return Err(DecodeError("empty body".to_owned()));
+        return Err(DecodeError::new("empty body".to_owned()));
     }
     let mut envelope = Envelope::default();
     let mut fields = Fields::new(body, "Unknown");
@@ -76,14 +74,14 @@ pub fn wrap(api_version: &str, kind: &str, out: &mut Vec<u8>, write: impl FnOnce
 }
 
 /// Begins an envelope around a message of `length` bytes, which follows.
-pub(super) fn open_envelope(api_version: &str, kind: &str, length: usize, out: &mut Vec<u8>) {
+pub fn open_envelope(api_version: &str, kind: &str, length: usize, out: &mut Vec<u8>) {
     name(api_version, kind, out);
     write_tag(out, 2, WireType::Bytes);
     write_varint(out, length as u64);
 }
 
 /// Ends an envelope behind its message.
-pub(super) fn close_envelope(out: &mut Vec<u8>) {
+pub fn close_envelope(out: &mut Vec<u8>) {
     write_bytes(out, 3, b"");
     write_bytes(out, 4, b"");
 }
@@ -94,13 +92,4 @@ fn name(api_version: &str, kind: &str, out: &mut Vec<u8>) {
         write_bytes(out, 1, api_version.as_bytes());
         write_bytes(out, 2, kind.as_bytes());
     });
-}
-
-/// Appends `object` in an envelope that names its type.
-pub fn encode_enveloped(object: &dyn Struct, out: &mut Vec<u8>) {
-    let meta = object.facts().type_meta.unwrap_or(TypeMetaFacts {
-        api_version: "",
-        kind: "",
-    });
-    wrap(meta.api_version, meta.kind, out, |out| encode(object, out));
 }

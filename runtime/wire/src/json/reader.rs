@@ -7,35 +7,42 @@ use std::borrow::Cow;
 
 use super::unescape::{check_escapes, unescape};
 
-/// How deep arrays and objects may be nested.
+/// The depth to which arrays and objects may be nested.
 pub(crate) const MAX_DEPTH: usize = 10_000;
 
 /// The input is not JSON, or nested too deep.
 #[derive(Debug)]
-pub(crate) struct Malformed;
+pub struct Malformed;
 
 /// Reads values from left to right.
 #[derive(Debug)]
-pub(crate) struct Reader<'a> {
+pub struct Reader<'a> {
     input: &'a [u8],
     at: usize,
     depth: usize,
 }
 
-/// What kind of value comes next.
+/// The kind of the value that comes next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Next {
+pub enum Next {
+    /// `null`.
     Null,
+    /// `true` or `false`.
     Bool,
+    /// A number.
     Number,
+    /// Text.
     Text,
+    /// An object.
     Object,
+    /// An array.
     Array,
 }
 
 impl Next {
     /// The name in decoding errors.
-    pub(crate) fn name(self) -> &'static str {
+    #[must_use]
+    pub fn name(self) -> &'static str {
         match self {
             Next::Null => "null",
             Next::Bool => "bool",
@@ -48,28 +55,40 @@ impl Next {
 }
 
 impl<'a> Reader<'a> {
-    pub(crate) fn new(input: &'a [u8]) -> Self {
+    /// Reads `input` from its start.
+    #[inline]
+    pub fn new(input: &'a [u8]) -> Self {
         Self::within(input, 0)
     }
 
     /// A reader of what lies within `depth` arrays and objects.
-    pub(crate) fn within(input: &'a [u8], depth: usize) -> Self {
+    #[inline]
+    pub fn within(input: &'a [u8], depth: usize) -> Self {
         Reader { input, at: 0, depth }
     }
 
-    /// How many arrays and objects are open.
-    pub(crate) fn depth(&self) -> usize {
+    /// The number of arrays and objects that are open.
+    #[inline]
+    pub fn depth(&self) -> usize {
         self.depth
     }
 
     /// Checks that the input is one value and nothing else.
-    pub(crate) fn only_value(mut self) -> Result<(), Malformed> {
+    ///
+    /// # Errors
+    ///
+    /// [`Malformed`] when it is not.
+    pub fn only_value(mut self) -> Result<(), Malformed> {
         self.skip()?;
         self.end()
     }
 
     /// Checks that nothing but white space is left.
-    pub(crate) fn end(&mut self) -> Result<(), Malformed> {
+    ///
+    /// # Errors
+    ///
+    /// [`Malformed`] when something is.
+    pub fn end(&mut self) -> Result<(), Malformed> {
         self.skip_space();
         if self.at == self.input.len() {
             Ok(())
@@ -79,8 +98,12 @@ impl<'a> Reader<'a> {
     }
 
     /// The kind of the value that comes next.
+    ///
+    /// # Errors
+    ///
+    /// [`Malformed`] when no value does.
     #[inline]
-    pub(crate) fn peek(&mut self) -> Result<Next, Malformed> {
+    pub fn peek(&mut self) -> Result<Next, Malformed> {
         self.skip_space();
         match self.byte() {
             Some(b'"') => Ok(Next::Text),
@@ -93,11 +116,21 @@ impl<'a> Reader<'a> {
         }
     }
 
-    pub(crate) fn null(&mut self) -> Result<(), Malformed> {
+    /// Passes `null`.
+    ///
+    /// # Errors
+    ///
+    /// [`Malformed`] when it does not come next.
+    pub fn null(&mut self) -> Result<(), Malformed> {
         self.literal(b"null")
     }
 
-    pub(crate) fn bool(&mut self) -> Result<bool, Malformed> {
+    /// Reads a truth value.
+    ///
+    /// # Errors
+    ///
+    /// [`Malformed`] when none comes next.
+    pub fn bool(&mut self) -> Result<bool, Malformed> {
         if self.byte() == Some(b't') {
             self.literal(b"true")?;
             Ok(true)
@@ -108,7 +141,11 @@ impl<'a> Reader<'a> {
     }
 
     /// The characters of a number.
-    pub(crate) fn number(&mut self) -> Result<&'a str, Malformed> {
+    ///
+    /// # Errors
+    ///
+    /// [`Malformed`] when none comes next.
+    pub fn number(&mut self) -> Result<&'a str, Malformed> {
         let start = self.at;
         self.at += usize::from(self.byte() == Some(b'-'));
         match self.byte() {
@@ -129,8 +166,12 @@ impl<'a> Reader<'a> {
     }
 
     /// The characters of a text; bytes that are not UTF-8 and lone surrogates become U+FFFD.
+    ///
+    /// # Errors
+    ///
+    /// [`Malformed`] when it has no end or a wrong escape.
     #[inline]
-    pub(crate) fn text(&mut self) -> Result<Cow<'a, str>, Malformed> {
+    pub fn text(&mut self) -> Result<Cow<'a, str>, Malformed> {
         let start = self.at + 1;
         let (end, plain) = self.end_of_text()?;
         let raw = &self.input[start..end];
@@ -140,9 +181,13 @@ impl<'a> Reader<'a> {
         unescape(raw).map(Cow::Owned)
     }
 
-    /// Enters an object or array; `close` is its closing bracket. Whether there is a first entry.
+    /// Enters an object or array; `close` is its closing bracket. Returns true if there is a first entry.
+    ///
+    /// # Errors
+    ///
+    /// [`Malformed`] when it is nested too deep.
     #[inline]
-    pub(crate) fn enter(&mut self, close: u8) -> Result<bool, Malformed> {
+    pub fn enter(&mut self, close: u8) -> Result<bool, Malformed> {
         self.at += 1;
         self.depth += 1;
         if self.depth > MAX_DEPTH {
@@ -157,9 +202,13 @@ impl<'a> Reader<'a> {
         Ok(true)
     }
 
-    /// Goes on behind an entry of the object or array that ends with `close`. Whether there is another entry.
+    /// Goes on behind an entry of the object or array that ends with `close`. Returns true if there is another entry.
+    ///
+    /// # Errors
+    ///
+    /// [`Malformed`] when neither a comma nor `close` follows.
     #[inline]
-    pub(crate) fn another(&mut self, close: u8) -> Result<bool, Malformed> {
+    pub fn another(&mut self, close: u8) -> Result<bool, Malformed> {
         self.skip_space();
         match self.byte() {
             Some(b',') => {
@@ -176,8 +225,12 @@ impl<'a> Reader<'a> {
     }
 
     /// The key of an object's entry, with the colon behind it.
+    ///
+    /// # Errors
+    ///
+    /// [`Malformed`] when none comes next.
     #[inline]
-    pub(crate) fn key(&mut self) -> Result<Cow<'a, str>, Malformed> {
+    pub fn key(&mut self) -> Result<Cow<'a, str>, Malformed> {
         self.skip_space();
         if self.byte() != Some(b'"') {
             return Err(Malformed);
@@ -192,7 +245,11 @@ impl<'a> Reader<'a> {
     }
 
     /// Passes one value and returns its bytes. Does not recurse, so depth costs no stack.
-    pub(crate) fn skip(&mut self) -> Result<&'a [u8], Malformed> {
+    ///
+    /// # Errors
+    ///
+    /// [`Malformed`] when it is not one.
+    pub fn skip(&mut self) -> Result<&'a [u8], Malformed> {
         self.skip_space();
         let start = self.at;
         // One bit of nesting per level: whether it is an object.

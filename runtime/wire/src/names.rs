@@ -8,7 +8,6 @@ mod generate;
 mod shape;
 
 use crate::ip;
-use crate::resource::NameRule;
 use shape::{is_label, is_label_starting_with_letter, is_qualified_part, is_subdomain};
 
 pub use address::{one_per_family, parse_ip};
@@ -26,6 +25,25 @@ const CONFIG_KEY_FORMAT: &str = "[-._a-zA-Z0-9]+";
 
 /// Complaints about a name.
 pub type Complaints = Vec<String>;
+
+/// The rule for the names of the objects of a kind.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NameRule {
+    /// Lower-case letters, digits, `-` and `.`, up to 253 characters (RFC 1123 subdomain).
+    DnsSubdomain,
+    /// Lower-case letters, digits and `-`, up to 63 characters (RFC 1123 label).
+    DnsLabel,
+    /// As `DnsLabel`, starting with a letter (RFC 1035 label).
+    DnsLabel1035,
+    /// Letters, digits, `-`, `_` and `.`, up to 253 characters, as keys of a ConfigMap.
+    ConfigKey,
+    /// Anything that can be a segment of a path.
+    PathSegment,
+    /// As `DnsSubdomain`; the prefix of a generated name is not checked.
+    LongName,
+    /// An IP address in its canonical form.
+    IpAddress,
+}
 
 /// Checks a name by the rule of its kind.
 #[must_use]

@@ -1,4 +1,4 @@
-//! What a document says it is.
+//! The kind and version that a document names.
 
 /// Kind and API version of a document; empty where it does not say.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -1,13 +1,13 @@
-//! What strict decoding noticed.
+//! The findings of strict decoding.
 
 use std::fmt;
 
-use super::path::Path;
-use crate::field_error::MAX_SIZE;
 use crate::go_format::quote;
 
 /// More of them are dropped, so that a hostile document cannot make an answer of any size.
 const LIMIT: usize = 100;
+/// Bytes of messages after which further ones are dropped: a name may be as long as the document.
+const MAX_SIZE: usize = 1 << 20;
 
 /// Unknown and duplicate fields, in the order in which they were met, each once.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -38,32 +38,35 @@ impl Findings {
         self.messages.splice(0..0, duplicates);
     }
 
-    /// Adds what somebody else noticed.
-    pub(crate) fn add_all(&mut self, messages: impl IntoIterator<Item = String>) {
+    /// Adds the findings of another reader.
+    pub fn add_all(&mut self, messages: impl IntoIterator<Item = String>) {
         for message in messages {
             self.push(message);
         }
     }
 
     /// The same in the order of their texts.
-    pub(crate) fn sorted(mut self) -> Self {
+    #[must_use]
+    pub fn sorted(mut self) -> Self {
         self.messages[self.yaml..].sort_unstable();
         self
     }
 
-    pub(crate) fn unknown(&mut self, parent: &Path<'_>, name: &str) {
+    /// Adds a field `name` of the value at `parent` that the type does not have.
+    pub fn unknown(&mut self, parent: &dyn fmt::Display, name: &str) {
         self.add("unknown field", parent, name);
     }
 
-    pub(crate) fn duplicate(&mut self, parent: &Path<'_>, name: &str) {
+    /// Adds a field `name` of the value at `parent` that was read before.
+    pub fn duplicate(&mut self, parent: &dyn fmt::Display, name: &str) {
         self.add("duplicate field", parent, name);
     }
 
-    fn add(&mut self, what: &str, parent: &Path<'_>, name: &str) {
+    fn add(&mut self, what: &str, parent: &dyn fmt::Display, name: &str) {
         if self.is_full() {
             return;
         }
-        let mut path = parent.with_indexes();
+        let mut path = parent.to_string();
         if !path.is_empty() {
             path.push('.');
         }

@@ -1,6 +1,7 @@
-//! A quick look over JSON that this crate has written: compact, in the order of the tables.
+//! A quick pass over JSON that this server has written: compact, in the order of the tables.
 //!
-//! Nothing is checked that the writer makes certain. Whoever finds something else than expected takes the reader instead.
+//! Nothing is checked that the writer makes certain. A caller that finds something else than expected takes the reader
+//! instead.
 
 use std::borrow::Cow;
 
@@ -8,18 +9,23 @@ use super::unescape::unescape;
 
 /// Goes over compact JSON from left to right.
 #[derive(Debug)]
-pub(crate) struct Scan<'a> {
+pub struct Scan<'a> {
     input: &'a [u8],
     at: usize,
 }
 
 impl<'a> Scan<'a> {
-    pub(crate) fn new(input: &'a [u8]) -> Self {
+    /// Goes over `input` from its start.
+    #[inline]
+    #[must_use]
+    pub fn new(input: &'a [u8]) -> Self {
         Self { input, at: 0 }
     }
 
-    /// The position in the input.
-    pub(crate) fn at(&self) -> usize {
+    /// The position in the input, in bytes.
+    #[inline]
+    #[must_use]
+    pub fn at(&self) -> usize {
         self.at
     }
 
@@ -28,7 +34,8 @@ impl<'a> Scan<'a> {
     }
 
     /// Passes `expected`, if that comes next.
-    pub(crate) fn pass(&mut self, expected: &[u8]) -> bool {
+    #[inline]
+    pub fn pass(&mut self, expected: &[u8]) -> bool {
         let comes = self.rest().starts_with(expected);
         if comes {
             self.at += expected.len();
@@ -38,7 +45,7 @@ impl<'a> Scan<'a> {
 
     /// Passes the key `name` with its colon, if that comes next. Names of fields need no escapes.
     #[inline]
-    pub(crate) fn key(&mut self, name: &str) -> bool {
+    pub fn key(&mut self, name: &str) -> bool {
         let rest = self.rest();
         // Most fields of a large struct are not there: their first letter tells.
         let comes = rest.get(1) == name.as_bytes().first()
@@ -54,7 +61,7 @@ impl<'a> Scan<'a> {
 
     /// Enters an object or array; true if it has a first entry. `None` when none comes next.
     #[inline]
-    pub(crate) fn enter(&mut self, open: u8, close: u8) -> Option<bool> {
+    pub fn enter(&mut self, open: u8, close: u8) -> Option<bool> {
         match self.rest() {
             [first, second, ..] if *first == open => {
                 let is_empty = *second == close;
@@ -67,7 +74,7 @@ impl<'a> Scan<'a> {
 
     /// Goes on behind an entry; true if another one follows in the object or array that ends with `close`.
     #[inline]
-    pub(crate) fn another(&mut self, close: u8) -> Option<bool> {
+    pub fn another(&mut self, close: u8) -> Option<bool> {
         let next = *self.rest().first()?;
         self.at += 1;
         match next {
@@ -78,7 +85,7 @@ impl<'a> Scan<'a> {
 
     /// A text without its quotes and escapes.
     #[inline]
-    pub(crate) fn text(&mut self) -> Option<Cow<'a, [u8]>> {
+    pub fn text(&mut self) -> Option<Cow<'a, [u8]>> {
         let (raw, is_plain) = self.raw_text()?;
         match is_plain {
             true => Some(Cow::Borrowed(raw)),
@@ -108,7 +115,7 @@ impl<'a> Scan<'a> {
 
     /// The characters of a number, a truth value or `null`.
     #[inline]
-    pub(crate) fn word(&mut self) -> Option<&'a str> {
+    pub fn word(&mut self) -> Option<&'a str> {
         let rest = self.rest();
         if !matches!(rest.first()?, b'-' | b'0'..=b'9' | b't' | b'f' | b'n') {
             return None;
@@ -119,7 +126,8 @@ impl<'a> Scan<'a> {
     }
 
     /// Passes a value and returns its bytes.
-    pub(crate) fn value(&mut self) -> Option<&'a [u8]> {
+    #[inline]
+    pub fn value(&mut self) -> Option<&'a [u8]> {
         let start = self.at;
         let mut open = 0_usize;
         loop {

@@ -2,7 +2,7 @@
 
 use super::reader::{Malformed, Next, Reader};
 use super::{DecodeError, syntax_error};
-use crate::meta::TypeMeta;
+use crate::type_meta::TypeMeta;
 
 /// The type that the errors of kube-apiserver show: it reads the two fields through a struct without a name.
 const GO_TYPE: &str =

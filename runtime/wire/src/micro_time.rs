@@ -4,24 +4,14 @@ use std::fmt;
 
 use jiff::Timestamp;
 
-use crate::facts::ScalarFacts;
-use crate::scalar::{Scalar, ScalarError, Token, scalar_value};
+use crate::scalar::{ScalarCodec, ScalarError, Token};
 use crate::time::{Precision, display, parse, read_timestamp, write_json, write_timestamp};
-
-static FACTS: ScalarFacts = ScalarFacts {
-    go_name: "v1.MicroTime",
-    definition: "io.k8s.apimachinery.pkg.apis.meta.v1.MicroTime",
-    openapi_type: "string",
-    format: "date-time",
-};
 
 /// A moment in microseconds, or none.
 ///
 /// JSON text is RFC 3339 in UTC with exactly six digits of a second, on input too.
 #[derive(Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct MicroTime(Option<Timestamp>);
-
-scalar_value!(MicroTime, FACTS);
 
 impl MicroTime {
     /// No moment.
@@ -75,11 +65,7 @@ impl std::str::FromStr for MicroTime {
     }
 }
 
-impl Scalar for MicroTime {
-    fn facts(&self) -> &'static ScalarFacts {
-        &FACTS
-    }
-
+impl ScalarCodec for MicroTime {
     fn is_zero(&self) -> bool {
         self.0.is_none()
     }

@@ -2,24 +2,14 @@
 
 use std::fmt;
 
-use crate::facts::ScalarFacts;
 use crate::go_format::quote;
 use crate::json::encode_text;
-use crate::protobuf::wire::{Fields, write_int};
-use crate::scalar::{Scalar, ScalarError, Token, scalar_value};
-
-static FACTS: ScalarFacts = ScalarFacts {
-    go_name: "v1.Duration",
-    definition: "io.k8s.apimachinery.pkg.apis.meta.v1.Duration",
-    openapi_type: "string",
-    format: "",
-};
+use crate::protobuf::{Fields, write_int};
+use crate::scalar::{ScalarCodec, ScalarError, Token};
 
 /// A span of time in nanoseconds; may be negative.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Duration(pub i64);
-
-scalar_value!(Duration, FACTS);
 
 /// Units with their nanoseconds, as they are read.
 const UNITS: [(&str, i64); 8] = [
@@ -124,11 +114,7 @@ fn span(whole: &str, fraction: &str, size: i64) -> Option<i128> {
     Some(i128::from(whole) * i128::from(size) + part * i128::from(size) / scale)
 }
 
-impl Scalar for Duration {
-    fn facts(&self) -> &'static ScalarFacts {
-        &FACTS
-    }
-
+impl ScalarCodec for Duration {
     fn is_zero(&self) -> bool {
         self.0 == 0
     }
