@@ -46,9 +46,12 @@ impl Sample {
     }
 }
 
+/// The beginning of each name that the benchmark gives, behind a prefix.
+pub(crate) const NAME: &str = "settings-";
+
 /// The name of object number `number`.
 pub(crate) fn name(number: usize) -> String {
-    format!("settings-{number:05}")
+    format!("{NAME}{number:05}")
 }
 
 /// A namespace to create.
