@@ -10,7 +10,9 @@ mod writer;
 
 pub use planesmith_wire::protobuf::{DecodeError, Envelope, MAGIC, open, wrap};
 
-pub use list::{around_items, encode_item, encode_list, encode_list_of_messages, encode_watch_event, item_length};
+pub use list::{
+    around_items, encode_item, encode_list, encode_list_of_messages, encode_watch_event, item_length, open_item,
+};
 pub use transcode::transcode;
 
 use crate::facts::{TypeFacts, TypeMetaFacts};

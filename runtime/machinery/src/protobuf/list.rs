@@ -1,6 +1,8 @@
 //! Messages around objects: lists and watch events.
 
-use planesmith_wire::protobuf::{close_envelope, open_envelope, write_bytes, write_message};
+use planesmith_wire::protobuf::{
+    WireType, close_envelope, open_envelope, write_bytes, write_message, write_tag, write_varint,
+};
 
 use super::encode;
 use crate::value::Struct;
@@ -50,6 +52,12 @@ pub fn encode_item(message: &[u8], out: &mut Vec<u8>) {
     write_bytes(out, 2, message);
 }
 
+/// Appends what stands in front of an item of a list whose message takes `length` bytes.
+pub fn open_item(length: usize, out: &mut Vec<u8>) {
+    write_tag(out, 2, WireType::Bytes);
+    write_varint(out, length as u64);
+}
+
 /// Appends one frame of a watch: its length in four bytes, big end first, then the event without an envelope.
 ///
 /// `object` is the object in its envelope.
@@ -72,6 +80,9 @@ mod tests {
             let mut item = Vec::new();
             encode_item(&vec![b'x'; length], &mut item);
             assert_eq!(item.len(), item_length(length));
+            let mut opened = Vec::new();
+            open_item(length, &mut opened);
+            assert!(item.starts_with(&opened) && item.len() - opened.len() == length);
         }
     }
 }

@@ -1,5 +1,7 @@
 //! Stored JSON as protobuf, without an object in between.
 
+use std::ops::Range;
+
 use planesmith_wire::duration::Duration;
 use planesmith_wire::go_base64;
 use planesmith_wire::int_or_string::IntOrString;
@@ -31,6 +33,7 @@ pub fn transcode(json: &[u8], facts: &'static StructFacts, out: &mut Vec<u8>) ->
         scan: Scan::new(json),
         out,
         marks: Vec::with_capacity(64),
+        parts: Vec::new(),
         sorted: Vec::new(),
         depth: 0,
     };
@@ -46,6 +49,8 @@ struct Walk<'a> {
     out: &'a mut Vec<u8>,
     /// Number and start of each field written so far, of all structs under way.
     marks: Vec<(u32, usize)>,
+    /// Number and place of each field that is put in order.
+    parts: Vec<(u32, Range<usize>)>,
     /// A buffer in which fields are put in order.
     sorted: Vec<u8>,
     depth: usize,
@@ -89,8 +94,9 @@ impl Walk<'_> {
                 let TypeFacts::Struct(inner) = &field.ty else {
                     return None;
                 };
-                let message = self.begin(field.proto);
-                more = self.fields(inner(), more)?;
+                let inner = inner();
+                let message = self.begin(field.proto, is_wide(inner));
+                more = self.fields(inner, more)?;
                 self.end(message);
                 if field.proto == 0 {
                     self.out.truncate(start);
@@ -98,7 +104,7 @@ impl Walk<'_> {
             } else if more && self.scan.key(field.name) {
                 self.field(field)?;
                 more = self.scan.another(b'}')?;
-            } else {
+            } else if !is_left_out(&field.ty) {
                 self.absent(field)?;
             }
             if self.out.len() > start {
@@ -116,23 +122,30 @@ impl Walk<'_> {
 
     /// Puts the fields of a struct, whose marks start at `first`, in the order of their numbers.
     fn sort(&mut self, first: usize) {
-        let Some((_, start)) = self.marks.get(first).copied() else {
+        let marks = &self.marks[first..];
+        let (mut highest, mut least_late) = (0, u32::MAX);
+        for (number, _) in marks {
+            if *number < highest {
+                least_late = least_late.min(*number);
+            }
+            highest = highest.max(*number);
+        }
+        // Fields in front of the first one with a larger number than a later one stay where they are.
+        let Some(from) = marks.iter().position(|(number, _)| *number > least_late) else {
             return;
         };
-        let end = self.out.len();
-        let marks = &self.marks[first..];
+        let (marks, end) = (&marks[from..], self.out.len());
         let ends = marks.iter().skip(1).map(|(_, start)| *start).chain([end]);
-        let mut parts: Vec<_> = marks
-            .iter()
-            .zip(ends)
-            .map(|((number, start), end)| (*number, *start..end))
-            .collect();
-        parts.sort_unstable_by_key(|(number, _)| *number);
+        let parts = marks.iter().zip(ends);
+        self.parts.clear();
+        self.parts
+            .extend(parts.map(|((number, start), end)| (*number, *start..end)));
+        self.parts.sort_unstable_by_key(|(number, _)| *number);
         self.sorted.clear();
-        for (_, part) in parts {
-            self.sorted.extend_from_slice(&self.out[part]);
+        for (_, part) in &self.parts {
+            self.sorted.extend_from_slice(&self.out[part.clone()]);
         }
-        self.out[start..end].copy_from_slice(&self.sorted);
+        self.out[marks[0].1..end].copy_from_slice(&self.sorted);
     }
 
     /// Writes the field whose value comes next.
@@ -146,7 +159,7 @@ impl Walk<'_> {
         }
         match field.ty.present() {
             TypeFacts::List(element) if field.is_optional() && !is_repeated(&field.ty) => {
-                let message = self.begin(number);
+                let message = self.begin(number, false);
                 self.list(1, element)?;
                 self.end(message);
                 Some(())
@@ -171,20 +184,20 @@ impl Walk<'_> {
             return Some(());
         }
         match &field.ty {
-            TypeFacts::Optional(_) | TypeFacts::List(_) | TypeFacts::Map(_) | TypeFacts::Bytes => {}
             TypeFacts::Bool | TypeFacts::Int32 | TypeFacts::Int64 => write_int(self.out, number, 0),
             TypeFacts::Double => self.double(number, 0.0),
             TypeFacts::String => write_bytes(self.out, number, b""),
             TypeFacts::Scalar(facts) => {
-                let message = self.begin(number);
+                let message = self.begin(number, false);
                 self.scalar(facts, Token::Null)?;
                 self.end(message);
             }
             TypeFacts::Struct(inner) => {
-                let message = self.begin(number);
+                let message = self.begin(number, false);
                 self.fields(inner(), false)?;
                 self.end(message);
             }
+            TypeFacts::Optional(_) | TypeFacts::List(_) | TypeFacts::Map(_) | TypeFacts::Bytes => {}
         }
         Some(())
     }
@@ -214,7 +227,12 @@ impl Walk<'_> {
             TypeFacts::Optional(_) => return None,
             _ => {
                 self.depth += 1;
-                let message = self.begin(number);
+                let is_wide = match ty {
+                    TypeFacts::Struct(inner) => is_wide(inner()),
+                    TypeFacts::Scalar(facts) => is_raw(facts),
+                    _ => false,
+                };
+                let message = self.begin(number, is_wide);
                 match ty {
                     _ if self.depth > MAX_DEPTH => return None,
                     TypeFacts::Struct(inner) => self.object(inner())?,
@@ -258,7 +276,7 @@ impl Walk<'_> {
             if !self.scan.pass(b":") || last.as_ref().is_some_and(|last| *last >= key) {
                 return None;
             }
-            let message = self.begin(number);
+            let message = self.begin(number, false);
             write_bytes(self.out, 1, &key);
             self.single(2, value)?;
             self.end(message);
@@ -278,6 +296,11 @@ impl Walk<'_> {
             return Some(());
         }
         if let Some(text) = self.scan.text() {
+            if is::<Quantity>(facts) {
+                // Stored quantities are canonical, as those in messages are.
+                write_bytes(self.out, 1, &text);
+                return Some(());
+            }
             if is::<Time>(facts)
                 && let Some(seconds) = seconds_of(&text)
             {
@@ -314,31 +337,66 @@ impl Walk<'_> {
         Some(())
     }
 
-    /// Begins a message; returns where its payload starts.
-    fn begin(&mut self, number: u32) -> usize {
+    /// Begins a message. With `is_wide` its length is expected to take two bytes instead of one.
+    #[inline]
+    fn begin(&mut self, number: u32, is_wide: bool) -> Message {
         write_tag(self.out, number, WireType::Bytes);
-        // Most messages are short: room for one byte of length.
-        self.out.push(0);
-        self.out.len()
+        let digits = 1 + usize::from(is_wide);
+        self.out.extend_from_slice(&[0; 2][..digits]);
+        Message {
+            start: self.out.len(),
+            digits,
+        }
     }
 
-    /// Ends the message whose payload starts at `start`.
-    fn end(&mut self, start: usize) {
+    /// Ends a message. Its payload moves when its length takes more or fewer bytes than expected.
+    #[inline]
+    fn end(&mut self, Message { start, digits }: Message) {
         let length = self.out.len() - start;
-        if length < 0x80 {
-            self.out[start - 1] = length as u8;
-            return;
+        match (length, digits) {
+            (0..0x80, 1) => self.out[start - 1] = length as u8,
+            (0x80..0x4000, 2) => {
+                self.out[start - 2] = length as u8 | 0x80;
+                self.out[start - 1] = (length >> 7) as u8;
+            }
+            _ => self.end_elsewhere(start, digits),
         }
-        // The payload moves behind the rest of its length.
-        let end = self.out.len();
-        write_varint(self.out, length as u64);
-        let digits = self.out.len() - end;
-        let mut prefix = [0; 10];
-        prefix[..digits].copy_from_slice(&self.out[end..]);
-        self.out.truncate(end + digits - 1);
-        self.out.copy_within(start..end, start - 1 + digits);
-        self.out[start - 1..start - 1 + digits].copy_from_slice(&prefix[..digits]);
     }
+
+    #[cold]
+    fn end_elsewhere(&mut self, start: usize, digits: usize) {
+        let payload = start..self.out.len();
+        let mut prefix = Vec::with_capacity(10);
+        write_varint(&mut prefix, payload.len() as u64);
+        let (first, end) = (start - digits, start - digits + prefix.len() + payload.len());
+        self.out.resize(end.max(payload.end), 0);
+        self.out.copy_within(payload, first + prefix.len());
+        self.out[first..first + prefix.len()].copy_from_slice(&prefix);
+        self.out.truncate(end);
+    }
+}
+
+/// True if a field of this type is not written when it is absent.
+#[inline]
+fn is_left_out(ty: &TypeFacts) -> bool {
+    matches!(
+        ty,
+        TypeFacts::Optional(_) | TypeFacts::List(_) | TypeFacts::Map(_) | TypeFacts::Bytes
+    )
+}
+
+/// A message under way.
+#[derive(Clone, Copy)]
+struct Message {
+    /// The first byte of its payload.
+    start: usize,
+    /// Bytes that are left for its length in front of that.
+    digits: usize,
+}
+
+/// True if messages of a struct usually take more than 127 bytes.
+fn is_wide(facts: &'static StructFacts) -> bool {
+    facts.fields.len() >= 7
 }
 
 fn is<T: Shape>(facts: &'static ScalarFacts) -> bool {

@@ -86,10 +86,21 @@ impl MessageList {
         let Some(entry) = self.entries.get(self.done) else {
             return Ok(false);
         };
+        self.done += 1;
+        if self.has_lengths
+            && let Some(length) = entry.encoded_length()
+        {
+            protobuf::open_item(length as usize, out);
+            let start = out.len();
+            (self.write)(entry, out)?;
+            return match out.len() - start == length as usize {
+                true => Ok(true),
+                false => Err(changed()),
+            };
+        }
         self.message.clear();
         (self.write)(entry, &mut self.message)?;
         protobuf::encode_item(&self.message, out);
-        self.done += 1;
         if self.has_lengths
             && let Ok(length) = u32::try_from(self.message.len())
         {
@@ -159,9 +170,7 @@ impl Slices for MessageList {
             return Ok(true);
         }
         if self.left != self.tail.len() as u64 {
-            return Err(ApiError::internal(
-                "the items of a list changed while they were encoded",
-            ));
+            return Err(changed());
         }
         self.left = 0;
         out.append(&mut self.tail);
@@ -179,4 +188,9 @@ impl Slices for MessageList {
     fn pinned(&self) -> usize {
         self.entries.iter().map(|entry| entry.bytes().len()).sum()
     }
+}
+
+/// The error of an item that takes other bytes than were announced.
+fn changed() -> ApiError {
+    ApiError::internal("the items of a list changed while they were encoded")
 }

@@ -46,15 +46,12 @@ impl<'a> Scan<'a> {
     /// Passes the key `name` with its colon, if that comes next. Names of fields need no escapes.
     #[inline]
     pub fn key(&mut self, name: &str) -> bool {
-        let rest = self.rest();
-        // Most fields of a large struct are not there: their first letter tells.
-        let comes = rest.get(1) == name.as_bytes().first()
-            && rest
-                .strip_prefix(b"\"")
-                .and_then(|rest| rest.strip_prefix(name.as_bytes()))
-                .is_some_and(|rest| rest.starts_with(b"\":"));
+        let (rest, end) = (self.rest(), name.len() + 1);
+        // Most fields of a large struct are absent: where a key of this length would end tells without a look at the name.
+        let comes =
+            rest.get(end..end + 2) == Some(b"\":") && rest[0] == b'"' && are_equal(&rest[1..end], name.as_bytes());
         if comes {
-            self.at += name.len() + 3;
+            self.at += end + 2;
         }
         comes
     }
@@ -132,7 +129,13 @@ impl<'a> Scan<'a> {
         let mut open = 0_usize;
         loop {
             match self.input.get(self.at)? {
-                b'"' => drop(self.raw_text()?),
+                b'"' => {
+                    self.raw_text()?;
+                    // A key of an empty object, of which managed fields mostly consist.
+                    if open > 0 && self.rest().starts_with(b":{}") {
+                        self.at += 3;
+                    }
+                }
                 b'{' | b'[' => {
                     open += 1;
                     self.at += 1;
@@ -153,6 +156,22 @@ impl<'a> Scan<'a> {
             }
         }
     }
+}
+
+/// True if two names of the same length are equal. They are short: a call costs more than the comparison.
+#[inline]
+fn are_equal(one: &[u8], other: &[u8]) -> bool {
+    if let (Some(first), Some(last)) = (one.first_chunk::<8>(), one.last_chunk::<8>())
+        && one.len() <= 16
+    {
+        return other.first_chunk() == Some(first) && other.last_chunk() == Some(last);
+    }
+    if let (Some(first), Some(last)) = (one.first_chunk::<4>(), one.last_chunk::<4>())
+        && one.len() < 8
+    {
+        return other.first_chunk() == Some(first) && other.last_chunk() == Some(last);
+    }
+    one == other
 }
 
 /// The index of the first quote or backslash from `at` on.
@@ -200,6 +219,19 @@ mod tests {
         }
         for broken in ["", "\"a", "{\"a\":1", "]", "\"\\", " 1,", "{\"a\": 1}"] {
             assert_eq!(Scan::new(broken.as_bytes()).value(), None, "{broken}");
+        }
+    }
+
+    #[test]
+    fn names_are_equal_only_to_themselves() {
+        for length in 0..40 {
+            let name: Vec<u8> = (b'a'..).take(length).collect();
+            assert!(are_equal(&name, &name.clone()));
+            for at in 0..length {
+                let mut other = name.clone();
+                other[at] = b'_';
+                assert!(!are_equal(&name, &other), "{length} {at}");
+            }
         }
     }
 
