@@ -1,8 +1,8 @@
-//! Expressions as trees, with macros already written out.
+//! Expression trees, with all macros expanded.
 
 use crate::source::Position;
 
-/// What tells expressions of one tree apart; a place in side tables.
+/// An expression's identity within its tree; an index into side tables.
 pub(crate) type Id = usize;
 
 /// One expression.
@@ -10,7 +10,7 @@ pub(crate) type Id = usize;
 pub(crate) struct Expr {
     pub(crate) id: Id,
     pub(crate) at: Position,
-    /// How many expressions are in each other, this one included.
+    /// The height of the tree, counting this expression.
     pub(crate) depth: u16,
     pub(crate) node: Node,
 }
@@ -25,7 +25,7 @@ pub(crate) enum Node {
     Map(Vec<Entry>),
     Struct(Box<Struct>),
     Fold(Box<Fold>),
-    /// What could not be read; a problem was reported.
+    /// A part that failed to parse; its problem is already reported.
     Broken,
 }
 
@@ -44,7 +44,7 @@ pub(crate) enum Literal {
 pub(crate) struct Select {
     pub(crate) operand: Expr,
     pub(crate) field: String,
-    /// Asks whether the field is there: `has(operand.field)`.
+    /// True for a presence test, `has(operand.field)`.
     pub(crate) is_test: bool,
 }
 
@@ -82,12 +82,12 @@ pub(crate) struct Field {
     pub(crate) is_optional: bool,
 }
 
-/// What most macros become: a loop over a list or the keys of a map that makes one value.
+/// The expansion of most macros: a loop over a list or the keys of a map that folds to one value.
 #[derive(Clone, Debug)]
 pub(crate) struct Fold {
     pub(crate) range: Expr,
     pub(crate) variable: String,
-    /// With it, the first variable is the index or key, and this one the element or value.
+    /// The second loop variable. If set, `variable` is the index or key, and this is the element or value.
     pub(crate) second: Option<String>,
     pub(crate) accumulator: String,
     pub(crate) start: Expr,
@@ -96,10 +96,10 @@ pub(crate) struct Fold {
     pub(crate) result: Expr,
 }
 
-/// What a loop gathers in, where no name of the expression's own is needed.
+/// The accumulator variable of loops that need no name of their own.
 pub(crate) const ACCUMULATOR: &str = "@result";
 
-/// Names of operators as functions.
+/// Function names of the operators.
 pub(crate) mod operator {
     pub(crate) const AND: &str = "_&&_";
     pub(crate) const OR: &str = "_||_";
@@ -116,7 +116,7 @@ pub(crate) mod operator {
 }
 
 impl Node {
-    /// How many expressions are in each other.
+    /// Returns the height of the tallest child.
     pub(crate) fn depth(&self) -> u16 {
         let deepest = match self {
             Node::Literal(_) | Node::Ident(_) | Node::Broken => None,
@@ -135,7 +135,7 @@ impl Node {
 }
 
 impl Expr {
-    /// The dotted name that the expression may be, `a.b.c`.
+    /// Returns the dotted name `a.b.c` if the expression has that form.
     pub(crate) fn qualified_name(&self) -> Option<String> {
         match &self.node {
             Node::Ident(name) => Some(name.clone()),
@@ -149,7 +149,7 @@ impl Expr {
         }
     }
 
-    /// A loop that is no loop: it names a value for one expression.
+    /// Returns the fold of a `cel.bind`: it never iterates and only names a value for one expression.
     pub(crate) fn as_binding(&self) -> Option<&Fold> {
         match &self.node {
             Node::Fold(fold) => {
@@ -162,7 +162,7 @@ impl Expr {
     }
 }
 
-/// Calls `visit` with the expression and everything in it.
+/// Calls `visit` with the expression and all its descendants.
 pub(crate) fn walk<'e>(expr: &'e Expr, visit: &mut dyn FnMut(&'e Expr)) {
     visit(expr);
     match &expr.node {

@@ -7,19 +7,19 @@ use crate::functions::{Overload, overloads};
 use crate::source::{Position, Source};
 use crate::types::{Bindings, Type};
 
-/// The name of objects with any fields.
+/// The type name of objects with arbitrary fields.
 pub(crate) const ANY_OBJECT: &str = "Object";
 
-/// What is said of an expression whose type has more parts than a type may have.
+/// The message for an expression whose type has more parts than the limit.
 const TOO_LARGE: &str = "the type of the expression has too many parts";
 
-/// What checking found out, by id of expressions.
+/// The results of type checking, indexed by expression id.
 #[derive(Debug)]
 pub(crate) struct Checked {
     types: Vec<Option<Type>>,
     overloads: Vec<Vec<&'static Overload>>,
     qualified: Vec<Option<Box<str>>>,
-    /// Names of variables that the expression uses.
+    /// The names of the variables that the expression uses.
     pub(crate) used: Vec<String>,
 }
 
@@ -32,8 +32,8 @@ impl Checked {
         self.overloads.get(expr.id).map_or(&[], Vec::as_slice)
     }
 
-    /// The name with dots that an expression turned out to be; calls of functions with such names,
-    /// `sets.contains(..)`, have no target.
+    /// Returns the dotted name that an expression resolved to. Calls of functions with such names, as in `sets.contains(..)`,
+    /// have no target.
     pub(crate) fn qualified(&self, expr: &Expr) -> Option<&str> {
         self.qualified.get(expr.id)?.as_deref()
     }
@@ -57,7 +57,7 @@ impl std::fmt::Debug for Overload {
     }
 }
 
-/// Types of `expr`, whose free names are `variables`. Problems are reported to `source`.
+/// Infers the types of `expr`, whose free names are `variables`. Reports problems to `source`.
 pub(crate) fn check(expr: &Expr, ids: Id, variables: &HashMap<String, Type>, source: &mut Source) -> Checked {
     let mut checker = Checker {
         source,
@@ -300,7 +300,7 @@ impl Checker<'_> {
             .report(at, format!("expected type '{expected}' but found '{found}'"));
     }
 
-    /// The type of a part that may be left out.
+    /// Infers the type of an element or field; unwraps it if the part is optional.
     fn part(&mut self, expr: &Expr, is_optional: bool) -> Type {
         let ty = self.expr(expr);
         if !is_optional {
@@ -313,7 +313,7 @@ impl Checker<'_> {
         inner.clone()
     }
 
-    /// The type of what can be of either of two types.
+    /// Returns the more general of two types, for values that can be of either; reports a mismatch.
     fn joined(&mut self, at: Position, known: Option<Type>, found: Type) -> Type {
         let Some(known) = known else { return found };
         if self.bindings.fits(&known, &found) {
@@ -385,7 +385,8 @@ impl Checker<'_> {
         declared.unwrap_or(Type::Error)
     }
 
-    /// `Object`, `Object.spec`, and so on: parts of an object that a mutation makes, whose fields nobody knows here.
+    /// True for `Object`, `Object.spec` and so on: parts of an object that a mutation creates, whose fields have no schema
+    /// here.
     fn is_any_object(&self, name: &str) -> bool {
         let first = name.split('.').next();
         first == Some(ANY_OBJECT) && self.variables.contains_key(&format!("{ANY_OBJECT}{{}}"))
@@ -446,7 +447,7 @@ fn literal_type(literal: &Literal) -> Type {
     }
 }
 
-/// The type of a signature with open types of its own.
+/// Renumbers the type parameters of a signature to start at `first`.
 fn shifted(ty: &Type, first: u32) -> Type {
     match ty {
         Type::Param(number) => Type::Param(first + number),

@@ -1,6 +1,6 @@
-//! What evaluation costs: estimated from what schemas allow, and counted while evaluating.
+//! Evaluation cost: estimated from schema bounds, and counted during evaluation.
 //!
-//! The unit and all factors are those of kube-apiserver, so that a rule is accepted here when it is accepted there.
+//! The unit and all factors are those of kube-apiserver, so that both servers accept the same rules.
 
 mod actual;
 mod calls;
@@ -9,28 +9,28 @@ mod estimate;
 pub(crate) use actual::Price;
 pub(crate) use estimate::estimate;
 
-/// Cost of going over a text once, for each character.
+/// Cost of one pass over a string, per character.
 const TEXT: f64 = 0.1;
 
-/// Cost of a pattern for each of its characters.
+/// Cost of a pattern, per character of the pattern.
 const PATTERN: f64 = 0.25;
 
-/// Cost of making a list.
+/// Cost of creating a list.
 pub(crate) const LIST: u64 = 10;
 
-/// Cost of making a map.
+/// Cost of creating a map.
 pub(crate) const MAP: u64 = 30;
 
-/// Cost of making an object.
+/// Cost of creating an object.
 pub(crate) const OBJECT: u64 = 40;
 
-/// Cost of asking the authorizer.
+/// Cost of an authorizer query.
 const QUESTION: u64 = 350_000;
 
-/// The longest pattern that a named format counts as.
+/// The pattern length assumed for named formats, at most.
 const MAX_FORMAT_PATTERN: f64 = 128.0;
 
-/// A cost or size, at least and at most.
+/// The lower and upper bound of a cost or size.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Range {
     pub(crate) min: u64,
@@ -41,7 +41,7 @@ impl Range {
     const NONE: Range = Range::fixed(0);
     const ONE: Range = Range::fixed(1);
     const UNKNOWN: Range = Range { min: 0, max: u64::MAX };
-    /// What any range widens.
+    /// The identity of range union: any other range widens it.
     const NEVER: Range = Range { min: u64::MAX, max: 0 };
 
     pub(crate) const fn fixed(value: u64) -> Self {
@@ -77,7 +77,7 @@ impl Range {
     }
 }
 
-/// A multiple, rounded up; the greatest number when it is greater.
+/// A multiple, rounded up; saturates at `u64::MAX`.
 #[expect(
     clippy::cast_precision_loss,
     clippy::cast_possible_truncation,

@@ -1,4 +1,4 @@
-//! What a schema declares to expressions: types, and how large values can get.
+//! Schema declarations as expressions see them: types and size bounds.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -8,31 +8,31 @@ use planesmith_machinery::structural::{Additional, Form, Format, Limits, Structu
 use crate::identifier::is_word;
 use crate::types::Type;
 
-/// The largest request that is taken, in bytes; no document is longer.
+/// The largest accepted request body, in bytes; an upper bound for the size of any document.
 pub(crate) const MAX_REQUEST: u64 = 3 * 1024 * 1024;
 
-/// What expressions know of one part of a document.
+/// The declaration of one part of a document.
 #[derive(Clone, Debug)]
 pub struct Declared {
     /// The type.
     pub(crate) ty: Type,
-    /// The most characters, elements or entries.
+    /// The maximum number of characters, elements or entries.
     pub(crate) max_elements: u64,
-    /// The fewest bytes that it takes in a document.
+    /// The minimum serialized size, in bytes.
     pub(crate) min_size: u64,
-    /// Fields by their names in expressions.
+    /// Fields, by their escaped names in expressions.
     pub(crate) fields: BTreeMap<String, Declared>,
-    /// Elements of a list, values of a map.
+    /// The element type of a list, or the value type of a map.
     pub(crate) element: Option<Box<Declared>>,
-    /// The most characters of a key of a map.
+    /// The maximum number of characters of a map key.
     pub(crate) max_key: u64,
-    /// Whether each name stands for an entry of the map: `map.name`.
+    /// True if map entries are accessible as fields: `map.name`.
     pub(crate) has_any_field: bool,
 }
 
 impl Declared {
-    /// What `schema` declares; none when expressions cannot see such values. The type and all below it are named
-    /// after `name`; `is_root` for objects of the API with a kind and metadata.
+    /// Returns the declaration of `schema`, or `None` if expressions cannot access such values. Type names of this part and its
+    /// descendants start with `name`. `is_root` marks API objects, which have a kind and metadata.
     #[must_use]
     pub fn of(schema: &Structural, is_root: bool, name: &str) -> Option<Self> {
         if is_root {
@@ -101,7 +101,7 @@ impl Declared {
         }
     }
 
-    /// An object called `name`.
+    /// An object type called `name`.
     pub(crate) fn with_fields(name: &str, fields: BTreeMap<String, Declared>, min_size: u64) -> Self {
         let types = fields
             .iter()
@@ -127,7 +127,7 @@ impl Declared {
                     .map(str::len)
                     .max();
                 let most = match (limits.max_length, longest) {
-                    // A character can have four bytes.
+                    // A character has up to four bytes.
                     (Some(length), _) => length.saturating_mul(4),
                     (None, Some(longest)) => longest as u64,
                     (None, None) if !limits.allowed.is_empty() => 0,
@@ -155,13 +155,13 @@ impl Declared {
         Self::with_fields(name, fields, min_size)
     }
 
-    /// How many values of this kind a document can hold.
+    /// Returns the maximum number of such values in one document.
     pub(crate) fn max_cardinality(&self) -> u64 {
         MAX_REQUEST / (self.min_size + 1)
     }
 }
 
-/// Every object of the API has a kind and a name, whatever its schema says.
+/// Adds the kind and metadata that every API object has, even if its schema does not declare them.
 pub(crate) fn with_object_meta(schema: &Structural) -> Structural {
     let text = || Structural {
         form: Form::String,
@@ -183,7 +183,7 @@ pub(crate) fn with_object_meta(schema: &Structural) -> Structural {
     };
     let metadata = Structural {
         form: Form::Object,
-        // What is appended to a generated name takes a character at least.
+        // A generated suffix adds at least one character.
         properties: [
             ("name", bounded("name", 253)),
             ("generateName", bounded("generateName", 252)),
@@ -202,7 +202,7 @@ pub(crate) fn with_object_meta(schema: &Structural) -> Structural {
     }
 }
 
-/// A field name as expressions can have it; none when they cannot.
+/// Escapes a field name for use in expressions; `None` if it cannot be represented.
 pub(crate) fn escape(name: &str) -> Option<String> {
     if name.is_empty() || name.starts_with(|c: char| c.is_ascii_digit()) {
         return None;
@@ -223,7 +223,7 @@ pub(crate) fn escape(name: &str) -> Option<String> {
     Some(escaped.replace('/', "__slash__").replace('\0', "__underscores__"))
 }
 
-/// The field name that an escaped one stands for.
+/// Reverses [`escape`]; `None` for an invalid escape sequence.
 pub(crate) fn unescape(escaped: &str) -> Option<String> {
     if !escaped.contains("__") {
         return None;

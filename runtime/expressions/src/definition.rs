@@ -1,4 +1,4 @@
-//! Rules when they are written: whether they compile, and cost little enough.
+//! Validation of rule definitions: they must compile, and their estimated cost must be within the limits.
 
 use std::rc::Rc;
 
@@ -10,22 +10,22 @@ use serde_json::Value as Json;
 use crate::declared::Declared;
 use crate::rules::{Compiled, Rule, compile};
 
-/// What one rule may be estimated to cost, over all values it stands for.
+/// The estimated cost limit of one rule, multiplied by the number of values it applies to.
 const RULE_LIMIT: u64 = 10_000_000;
 
-/// What all rules of a schema may be estimated to cost together.
+/// The estimated cost limit of all rules of a schema together.
 const SCHEMA_LIMIT: u64 = 100_000_000;
 
-/// The costliest rules are named when all together cost too much.
+/// The number of costliest rules that are named when the schema exceeds its limit.
 const MAX_NAMED: usize = 4;
 
-/// What is known of a schema before its rules are judged.
+/// The context in which a schema's rules are checked.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Known<'k> {
-    /// The places of schemas in which something else is wrong, as it is reported. In and above them there are no rules
-    /// that could be judged.
+    /// Paths of schemas with other errors. Rules at these paths and above are not checked.
     pub wrong: &'k [String],
-    /// The schema was accepted before as it is: what one rule costs is not counted against it, the sum of all is.
+    /// True if the schema was accepted before in the same form. Such a schema is exempt from the limit per rule, but not from
+    /// the total.
     pub is_unchanged: bool,
 }
 
@@ -48,25 +48,25 @@ pub fn check(schema: &Json, known: Known<'_>, errors: &mut FieldErrors) {
     checker.finish();
 }
 
-/// Where a schema stands in the whole.
+/// The position of a schema within the root schema.
 #[derive(Clone)]
 struct Place {
     is_root: bool,
-    /// How many values it stands for at most; none when that has no bound.
+    /// The maximum number of values that the schema applies to; `None` if unbounded.
     cardinality: Option<u64>,
     /// The outermost list whose elements have no counterpart in an older object.
     uncorrelatable: Option<Rc<str>>,
     within: Within,
 }
 
-/// What is around a schema.
+/// The surroundings of a schema.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Within {
-    /// Schemas without rules.
+    /// No enclosing schema has rules.
     NoRules,
-    /// A schema with rules, and nothing that expressions could not see.
+    /// An enclosing schema has rules, and all schemas in between are accessible to expressions.
     Rules,
-    /// A schema with rules, and something that expressions cannot see: nor can they see what is in it.
+    /// An enclosing schema has rules, but a schema in between is inaccessible to expressions, and so is everything in it.
     Unseen,
 }
 
@@ -78,7 +78,7 @@ struct Checker<'e> {
 }
 
 impl Checker<'_> {
-    /// `structural` is what `schema` was compiled to.
+    /// `structural` is the compiled form of `schema`.
     fn schema(&mut self, schema: &Json, structural: &Structural, path: &str, place: &Place) {
         let place = &Place {
             within: within(schema, structural, place),
@@ -145,14 +145,14 @@ impl Checker<'_> {
         }
     }
 
-    /// Whether something else is wrong with the schema at `path`, or with a part of it.
+    /// True if the schema at `path`, or a part of it, has another error.
     fn is_wrong(&self, path: &str) -> bool {
         let place = below(self.errors.prefix(), path);
         let mut wrong = self.known.wrong.iter().filter_map(|wrong| wrong.strip_prefix(&place));
         wrong.any(|rest| rest.is_empty() || rest.starts_with(['.', '[']))
     }
 
-    /// Checks what became of a rule.
+    /// Checks a compiled rule: its errors, its cost and its use of `oldSelf`.
     fn compiled(&mut self, compiled: &Compiled, path: &str, cardinality: u64, place: &Place) {
         let rule = &compiled.rule;
         let (rule_path, message_path) = (format!("{path}.rule"), format!("{path}.messageExpression"));
@@ -211,7 +211,7 @@ impl Checker<'_> {
     }
 }
 
-/// What is around the parts of a schema at `place`.
+/// Returns the surroundings for the parts of a schema at `place`.
 fn within(schema: &Json, structural: &Structural, place: &Place) -> Within {
     let has_rules = schema.get("x-kubernetes-validations").is_some();
     match place.within {
@@ -224,8 +224,8 @@ fn within(schema: &Json, structural: &Structural, place: &Place) -> Within {
     }
 }
 
-/// Whether expressions can see the values of a schema. Those of a type that there is can be seen with few exceptions, which
-/// have nothing in them.
+/// True if expressions can access values of the schema. Values of a known type count as accessible: the few exceptions
+/// have no parts.
 fn is_seen(schema: &Json, structural: &Structural, place: &Place) -> bool {
     let kind = schema.get("type").and_then(Json::as_str).unwrap_or_default();
     matches!(kind, "object" | "array" | "string" | "integer" | "number" | "boolean")
@@ -256,7 +256,7 @@ fn too_expensive(name: &str, cost: u64, limit: u64) -> String {
     )
 }
 
-/// How many values are right inside one value; none when that has no bound.
+/// Returns the maximum number of direct children of one value; `None` if unbounded.
 fn max_elements(schema: &Json) -> Option<u64> {
     let bound = |name: &str| {
         schema

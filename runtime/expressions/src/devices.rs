@@ -1,29 +1,29 @@
-//! Selectors of devices.
+//! CEL selectors of devices.
 
 use crate::declared::Declared;
 use crate::program::{Environment, Program};
 use crate::types::Type;
 
-/// What the evaluation of a selector may cost for one device.
+/// The cost limit for evaluating a selector on one device.
 pub const MAX_COST: u64 = 1_000_000;
 
-/// The most attributes and capacities of a device.
+/// The maximum number of attributes and capacities of a device.
 const MAX_ENTRIES: u64 = 32;
 
-/// The longest domain of an attribute or capacity, and the longest name of a driver, which is such a domain.
+/// The maximum length of an attribute's or capacity's domain, and of a driver name, which is such a domain.
 const MAX_DOMAIN: u64 = 63;
 
-/// The longest name within a domain.
+/// The maximum length of a name within a domain.
 const MAX_NAME: u64 = 32;
 
-/// The longest value of an attribute.
+/// The maximum length of an attribute's value.
 const MAX_VALUE: u64 = 64;
 
-/// The program of an expression that selects devices.
+/// Compiles an expression that selects devices.
 ///
 /// # Errors
 ///
-/// What is wrong with it, in the words of kube-apiserver.
+/// The compile errors, worded as kube-apiserver words them.
 pub fn compile(expression: &str) -> Result<Program, String> {
     let device = device();
     let environment = Environment::new()
@@ -39,7 +39,7 @@ pub fn compile(expression: &str) -> Result<Program, String> {
     }
 }
 
-/// What expressions know of a device, and how large its parts can be.
+/// The declaration of `device`: its type and the size bounds of its parts.
 fn device() -> Declared {
     let by_domain = |element: Declared, has_any_field: bool| {
         let by_name = Declared {

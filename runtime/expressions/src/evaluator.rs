@@ -1,4 +1,4 @@
-//! Evaluates expressions, and counts what that costs.
+//! Evaluates expressions and counts their cost.
 
 use std::collections::{BTreeMap, HashMap};
 use std::rc::Rc;
@@ -22,8 +22,8 @@ pub(crate) struct Evaluator<'p, 'd> {
 struct Local<'d> {
     name: &'d str,
     value: Value<'d>,
-    /// Whoever asks for the value gets it, and nothing is left: what a loop gathers in is used once in each round, and
-    /// grows where it is while nobody else holds it.
+    /// True if reading the variable moves its value out. A loop reads its accumulator once per iteration, and a list that has
+    /// no other owner grows in place.
     is_moved: bool,
 }
 
@@ -53,7 +53,7 @@ impl<'p, 'd> Evaluator<'p, 'd> {
         self.cost
     }
 
-    /// Steps that matching patterns may have taken.
+    /// Returns the upper bound of the pattern matching steps taken so far.
     pub(crate) fn steps(&self) -> u64 {
         self.context.effort.steps()
     }
@@ -185,7 +185,7 @@ impl<'p, 'd> Evaluator<'p, 'd> {
         Ok(result)
     }
 
-    /// `&&` and `||`: one side is enough when it is `decisive`, whatever is wrong with the other.
+    /// `&&` and `||`: one `decisive` side suffices, even if the other side fails.
     fn logical(&mut self, left: &'d Expr, right: &'d Expr, decisive: bool) -> Evaluated<'d> {
         let left = self.eval(left);
         match left {
@@ -288,7 +288,7 @@ impl<'p, 'd> Evaluator<'p, 'd> {
         Ok(())
     }
 
-    /// Whether the loop went on.
+    /// Runs one iteration; returns false if the loop condition stopped the loop.
     fn one_round(&mut self, fold: &'d Fold, first: Value<'d>, second: Option<Value<'d>>) -> Result<bool, Fault> {
         let gathered = self.locals.len() - 1;
         let variables = [Some(first), second];
@@ -313,7 +313,7 @@ impl<'p, 'd> Evaluator<'p, 'd> {
         Ok(goes_on)
     }
 
-    /// A step of `all` and `exists` whose predicate fails for one element does not fail before another decides.
+    /// Evaluates a step of `all` and `exists`. If the predicate fails for one element, a later decisive element still wins.
     fn step(&mut self, fold: &'d Fold, gathered: usize) -> Evaluated<'d> {
         let Node::Call(call) = &fold.step.node else {
             return self.eval(&fold.step);
@@ -335,14 +335,14 @@ impl<'p, 'd> Evaluator<'p, 'd> {
             Ok(Value::Bool(value)) if value == decisive => Value::Bool(value),
             Ok(Value::Bool(_)) => before,
             Err(Fault::TooExpensive) => return Err(Fault::TooExpensive),
-            // What went wrong is kept as a text until the end; no truth can be mistaken for it.
+            // The accumulator keeps the first failure as a string, which cannot be confused with a boolean result.
             Err(Fault::Failed(why)) => failure(before, why),
             Ok(_) => failure(before, "no such overload".to_owned()),
         })
     }
 }
 
-/// The first thing that went wrong in a loop that looks for an element.
+/// Returns the accumulator that records the first failure of `all` or `exists`.
 fn failure<'d>(before: Value<'d>, why: String) -> Value<'d> {
     match before {
         Value::Bool(_) => Value::text(why),

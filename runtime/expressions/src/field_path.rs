@@ -1,6 +1,6 @@
-//! Paths to fields, as expressions and selectable fields write them.
+//! Paths to fields, as written in expressions and selectable fields.
 
-/// How entries of maps may be written.
+/// The accepted notation for map entries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Notation {
     /// `.spec.color`.
@@ -9,11 +9,11 @@ pub enum Notation {
     DotsAndBrackets,
 }
 
-/// Follows `path` from `start`; `below` is what is found under a name. The names of the path, and where it ends.
+/// Follows `path` from `start`; `below` looks up a name. Returns the names of the path and the final result.
 ///
 /// # Errors
 ///
-/// In the words of kube-apiserver when the path is malformed, or those of `below` when it leads nowhere.
+/// A malformed path, worded as kube-apiserver words it, or an error of `below`.
 pub fn follow<S: Copy>(
     path: &str,
     notation: Notation,
@@ -48,7 +48,7 @@ pub fn follow<S: Copy>(
     Ok((names, here))
 }
 
-/// Delimiters and what stands between them.
+/// Splits a path into delimiters and the names between them.
 struct Tokens<'p> {
     rest: &'p str,
 }

@@ -1,4 +1,4 @@
-//! Functions that expressions can call, with what they take and give.
+//! The functions available to expressions, with their signatures.
 
 #![expect(
     clippy::needless_pass_by_value,
@@ -30,40 +30,40 @@ use crate::cost::Price;
 use crate::types::Type;
 use crate::value::{Effort, Evaluated, Fault, List, Value};
 
-/// What a function does with arguments that fit its signature.
+/// The implementation of a function, called with arguments that match its signature.
 pub(crate) type Run = for<'d> fn(&mut Context<'_>, Vec<Value<'d>>) -> Evaluated<'d>;
 
-/// What functions share during one evaluation.
+/// State shared by all function calls of one evaluation.
 #[derive(Debug)]
 pub(crate) struct Context<'p> {
-    /// Patterns that stand in the expression.
+    /// Patterns that are literals of the expression.
     pub(crate) patterns: &'p HashMap<String, Pattern>,
-    /// Patterns that were made while evaluating.
+    /// Patterns compiled during evaluation.
     pub(crate) made: HashMap<String, Pattern>,
-    /// What evaluation may still cost.
+    /// The remaining cost budget.
     pub(crate) budget: u64,
-    /// What it may still make.
+    /// The remaining memory and matching budget.
     pub(crate) effort: Effort,
 }
 
 impl Context<'_> {
-    /// All elements of a list.
+    /// Returns all elements of a list.
     fn elements<'d>(&mut self, list: &List<'d>) -> Result<Vec<Value<'d>>, Fault> {
         self.effort.takes_elements(list.len())?;
         list.elements()
     }
 }
 
-/// One form of a function.
+/// One overload of a function.
 pub(crate) struct Overload {
-    /// What cost tables know it by.
+    /// The identifier in the cost tables.
     pub(crate) id: &'static str,
     pub(crate) name: &'static str,
-    /// Called as `args[0].name(..)`.
+    /// True if called as `args[0].name(..)`.
     pub(crate) is_member: bool,
     pub(crate) args: Vec<Type>,
     pub(crate) result: Type,
-    /// How many types are open: `Type::Param` below that number.
+    /// The number of type parameters: `Type::Param` below that number.
     pub(crate) params: u32,
     pub(crate) run: Run,
     pub(crate) price: Price,
@@ -91,7 +91,7 @@ const TABLES: [&[Entry]; 13] = [
 static OVERLOADS: LazyLock<HashMap<&'static str, Vec<Overload>>> = LazyLock::new(|| {
     let mut overloads: HashMap<&str, Vec<Overload>> = HashMap::new();
     for (signature, id, run) in TABLES.into_iter().flatten() {
-        // A test reads every signature.
+        // A test parses every signature.
         if let Some(overload) = read(signature, id, *run) {
             overloads.entry(overload.name).or_default().push(overload);
         }
@@ -99,12 +99,12 @@ static OVERLOADS: LazyLock<HashMap<&'static str, Vec<Overload>>> = LazyLock::new
     overloads
 });
 
-/// All forms of the function called `name`; none when there is no such function.
+/// Returns all overloads of the function called `name`; `None` if it does not exist.
 pub(crate) fn overloads(name: &str) -> Option<&'static [Overload]> {
     OVERLOADS.get(name.strip_prefix('.').unwrap_or(name)).map(Vec::as_slice)
 }
 
-/// None when there is a mistake in the signature.
+/// Parses a signature; `None` if it is malformed.
 fn read(signature: &'static str, id: &'static str, run: Run) -> Option<Overload> {
     let (name, rest) = signature.split_once(": ")?;
     let mut reader = Reader { rest, params: 0 };
@@ -141,7 +141,7 @@ impl Reader {
         Some(())
     }
 
-    /// Types up to the closing parenthesis.
+    /// Parses types up to the closing parenthesis.
     fn types(&mut self) -> Option<Vec<Type>> {
         let mut types = Vec::new();
         while self.pass(")").is_none() {
@@ -195,13 +195,13 @@ impl Reader {
     }
 }
 
-/// The fault of arguments that no form of a function takes.
+/// Returns the fault for arguments that match no overload.
 pub(crate) fn no_such_overload(function: &str, args: &[Value<'_>]) -> Fault {
     let types: Vec<&str> = args.iter().map(Value::type_name).collect();
     Fault::new(format!("no such overload: {function}({})", types.join(", ")))
 }
 
-/// What arguments must be, when they are not.
+/// Returns the fault for an argument of an unexpected type.
 fn unfit() -> Fault {
     Fault::new("no such overload")
 }

@@ -1,6 +1,6 @@
-//! Names that expressions can have for things.
+//! Legal identifiers of expressions.
 
-/// Words that cannot be names.
+/// Reserved words, which cannot be identifiers.
 const RESERVED: [&str; 17] = [
     "as",
     "break",
@@ -21,20 +21,20 @@ const RESERVED: [&str; 17] = [
     "while",
 ];
 
-/// Words that are values and operators.
+/// Words that are literals or operators.
 const OTHERS: [&str; 4] = ["true", "false", "null", "in"];
 
-/// Whether a word that looks like a name is kept for what the language may become.
+/// True if `word` is reserved for future use by the language.
 pub(crate) fn is_reserved(word: &str) -> bool {
     RESERVED.contains(&word)
 }
 
-/// Whether a word that looks like a name means something else.
+/// True if `word` has the form of an identifier but is reserved, a literal or an operator.
 pub(crate) fn is_word(word: &str) -> bool {
     OTHERS.contains(&word) || is_reserved(word)
 }
 
-/// Whether expressions can name a variable so.
+/// True if `name` is a legal variable name.
 #[must_use]
 pub fn is_identifier(name: &str) -> bool {
     let legal = |byte: u8| byte == b'_' || byte.is_ascii_alphanumeric();

@@ -1,10 +1,10 @@
-//! Words and signs of an expression.
+//! Splits an expression into tokens.
 
 use crate::source::{Position, Source};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
-    /// An operator or bracket, which the text tells.
+    /// An operator or bracket, identified by its text.
     Sign,
     /// `true`, `false`, `null` or `in`.
     Word,
@@ -26,7 +26,7 @@ pub(crate) struct Token {
 }
 
 impl Token {
-    /// As messages name it.
+    /// Returns the token as messages render it.
     pub(crate) fn shown(&self) -> String {
         match self.kind {
             Kind::End => "'<EOF>'".to_owned(),
@@ -42,7 +42,7 @@ impl Token {
     }
 }
 
-/// All tokens, with one that marks the end; what is none is reported.
+/// Returns all tokens, followed by an end token. Reports unrecognized characters to `source`.
 pub(crate) fn tokens(source: &mut Source) -> Vec<Token> {
     let characters = source.characters().to_vec();
     let mut lexer = Lexer {
@@ -63,7 +63,7 @@ pub(crate) fn tokens(source: &mut Source) -> Vec<Token> {
                 text: lexer.text[start..lexer.at].iter().collect(),
             }),
             None => {
-                // What was read before the text stopped to be a token is named, with the character that stopped it.
+                // The message quotes the characters read so far and the one that was not recognized.
                 let text: String = lexer.text[start..lexer.at].iter().collect();
                 let shown = text.replace('\n', "\\n").replace('\r', "\\r").replace('\t', "\\t");
                 source.report(
@@ -109,7 +109,7 @@ impl Lexer<'_> {
         }
     }
 
-    /// Reads one token; none when there is no such token, then what it took is skipped.
+    /// Reads one token. Returns `None` for an unrecognized token, whose characters are skipped.
     fn token(&mut self) -> Option<Kind> {
         let (first, second, third) = (self.peek(0), self.peek(1), self.peek(2));
         let quote = |c: char| c == '"' || c == '\'';
@@ -205,7 +205,7 @@ impl Lexer<'_> {
         Kind::Int
     }
 
-    /// A text in quotes behind `prefix` characters that say what it is.
+    /// Reads a quoted string with a `prefix` of so many characters.
     fn string(&mut self, prefix: usize) -> Option<Kind> {
         let is_raw = (0..prefix).any(|index| matches!(self.peek(index), 'r' | 'R'));
         self.at += prefix;
@@ -232,7 +232,7 @@ impl Lexer<'_> {
         }
     }
 
-    /// Passes over what follows a backslash.
+    /// Skips an escape sequence after the backslash.
     fn escape(&mut self) -> bool {
         let c = self.peek(0);
         self.at = (self.at + 1).min(self.text.len());

@@ -1,9 +1,9 @@
-//! CEL as Kubernetes speaks it: rules of custom resources, policies, selectors of devices.
+//! CEL with the extensions of Kubernetes: rules of custom resources, admission policies and device selectors.
 //!
-//! Reading order: [`Environment`] (the names that an expression knows) makes a [`Program`] out of a text, in the steps
-//! `lexer`, `parser` (with `macros`), `checker` and `cost`; the program is evaluated to a [`Value`] by `evaluator`, whose
-//! functions are tables in `functions`. [`Declared`] is what a schema tells about types and sizes. On top stand
-//! [`rules`] (of a schema, for objects), [`definition`] (the same rules, when they are written) and [`policy`].
+//! Reading order: [`Environment`] (the names in scope) compiles a text to a [`Program`], in the steps `lexer`, `parser` (with
+//! `macros`), `checker` and `cost`. `evaluator` evaluates the program to a [`Value`]; the functions it calls are tables in
+//! `functions`. [`Declared`] holds the types and sizes that a schema declares. These modules build on it: [`rules`] (validation
+//! of objects by a schema's rules), [`definition`] (validation of the rules themselves) and [`policy`].
 //!
 //! Messages, costs and limits are those of kube-apiserver 1.36. Nothing here blocks, and nothing runs longer than its
 //! budget.

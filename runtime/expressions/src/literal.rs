@@ -1,6 +1,6 @@
-//! Texts in quotes, without their quotes and escapes.
+//! Decodes string and bytes literals.
 
-/// What a text in quotes stands for, or what is wrong with it. Bytes may hold what is no text.
+/// Returns the content of a quoted literal, or the error in it. Bytes literals can contain invalid UTF-8.
 pub(crate) fn unquote(quoted: &str, is_bytes: bool) -> Result<Vec<u8>, String> {
     let raw = quoted.strip_prefix(['r', 'R']);
     let text = raw.unwrap_or(quoted);

@@ -1,13 +1,14 @@
-//! Calls that stand for more: `has`, loops over lists and maps, steps over optional values.
+//! Expands macros: `has`, loops over lists and maps, steps over optional values.
 
 use crate::ast::{ACCUMULATOR, Element, Expr, Fold, Literal, Node, operator};
 use crate::parser::Parser;
 use crate::source::Position;
 
-/// Steps over optional values write out what they are called on twice; nested ones stop at trees of about this size.
+/// The approximate tree size at which expansion stops. Optional steps duplicate their target, so nested ones grow
+/// exponentially.
 const MAX_NODES: usize = 100_000;
 
-/// A call of a function.
+/// Expands or creates a call of a global function.
 pub(crate) fn global_call(parser: &mut Parser<'_>, at: Position, function: &str, mut args: Vec<Expr>) -> Expr {
     if function == "has" && args.len() == 1 {
         let argument = args.remove(0);
@@ -19,7 +20,7 @@ pub(crate) fn global_call(parser: &mut Parser<'_>, at: Position, function: &str,
     parser.call(at, function, None, args)
 }
 
-/// A call of a function of a value.
+/// Expands or creates a call of a member function.
 pub(crate) fn member_call(
     parser: &mut Parser<'_>,
     at: Position,
@@ -70,7 +71,7 @@ struct Variables {
     second: Option<String>,
 }
 
-/// The names that a loop gives to its elements.
+/// Returns the loop variables of a macro.
 fn variables(parser: &mut Parser<'_>, args: &[Expr], complaint: &str) -> Result<Variables, Expr> {
     let mut names = Vec::with_capacity(2);
     for arg in args {
@@ -93,7 +94,7 @@ fn variables(parser: &mut Parser<'_>, args: &[Expr], complaint: &str) -> Result<
     })
 }
 
-/// A loop that gathers in a variable of its own.
+/// The body of a loop, which collects its result in an accumulator.
 struct Loop {
     start: Expr,
     condition: Expr,
@@ -160,7 +161,7 @@ fn quantifier(
     fold(parser, at, target, variables, body)
 }
 
-/// `map` and `filter`.
+/// Expands `map` and `filter`.
 fn mapping(
     parser: &mut Parser<'_>,
     at: Position,
@@ -221,7 +222,7 @@ fn gather(
     fold(parser, at, target, variables, body)
 }
 
-/// The loops with two variables that make lists and maps.
+/// Expands the loops with two variables that create lists and maps.
 fn transformation(
     parser: &mut Parser<'_>,
     at: Position,
@@ -245,7 +246,7 @@ fn transformation(
     gather(parser, at, target, variables, filter, start, step)
 }
 
-/// `cel.bind`.
+/// Expands `cel.bind`.
 fn named(parser: &mut Parser<'_>, at: Position, args: Vec<Expr>) -> Expr {
     let Ok([name, value, expr]) = <[Expr; 3]>::try_from(args) else {
         return parser.refuse(at, "argument is missing");
@@ -309,7 +310,7 @@ fn sort_by(parser: &mut Parser<'_>, at: Position, target: Expr, mut args: Vec<Ex
     bind(parser, at, INPUT, target, sorted)
 }
 
-/// The same expression once more, with ids of its own.
+/// Copies an expression with new ids.
 fn copy(parser: &mut Parser<'_>, at: Position, expr: &Expr) -> Expr {
     let node = match &expr.node {
         Node::Select(select) => {

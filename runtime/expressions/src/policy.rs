@@ -1,4 +1,4 @@
-//! Expressions of admission policies and webhooks: what they know, and what must come out.
+//! Expressions of admission policies and webhooks: their variables and result types.
 
 use std::collections::BTreeMap;
 
@@ -6,7 +6,7 @@ use crate::checker::ANY_OBJECT;
 use crate::program::{Environment, Program};
 use crate::types::Type;
 
-/// What an expression of a policy may know beyond the request.
+/// The variables of a policy expression besides the request.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Known {
     /// `params`: the policy has parameters.
@@ -17,7 +17,7 @@ pub struct Known {
     pub variables: bool,
 }
 
-/// The names that an expression of a policy knows, and the variables that were declared so far.
+/// The names in scope for a policy's expressions, including the variables declared so far.
 #[derive(Clone, Debug)]
 pub struct PolicyEnvironment {
     base: Environment,
@@ -25,7 +25,7 @@ pub struct PolicyEnvironment {
 }
 
 impl PolicyEnvironment {
-    /// The names that the server gives.
+    /// Creates an environment with the variables that the server provides.
     #[must_use]
     pub fn new(known: Known) -> Self {
         let mut base = Environment::new()
@@ -49,22 +49,22 @@ impl PolicyEnvironment {
         }
     }
 
-    /// Declares `variables.name`; later expressions know it.
+    /// Declares `variables.name` for expressions compiled later.
     pub fn declare(&mut self, name: &str, ty: Type) {
         self.variables.get_or_insert_default().insert(name.to_owned(), ty);
     }
 
-    /// Declares `variables.name` without saying what it is.
+    /// Declares `variables.name` with an unknown type.
     pub fn declare_unknown(&mut self, name: &str) {
         self.declare(name, Type::Dyn);
     }
 
-    /// Knows the same variables as `other`.
+    /// Takes over the variables of `other`.
     pub fn share_variables(&mut self, other: &Self) {
         self.variables.clone_from(&other.variables);
     }
 
-    /// Names the objects that mutations make: `Object{..}` and `JSONPatch{..}`.
+    /// Declares the objects that mutations create: `Object{..}` and `JSONPatch{..}`.
     pub fn allow_objects(&mut self) {
         let patch = [
             ("op", Type::String),
@@ -78,12 +78,12 @@ impl PolicyEnvironment {
             .with_object(Type::object(ANY_OBJECT, BTreeMap::new()));
     }
 
-    /// The program of an expression.
+    /// Compiles an expression.
     ///
     /// # Errors
     ///
-    /// What is wrong with it, in the words of kube-apiserver: it does not compile, or what comes out is none of
-    /// `results` (of which an empty list allows all).
+    /// The error as kube-apiserver words it: the expression does not compile, or its type is not in `results` (an empty list
+    /// allows all types).
     pub fn compile(&self, expression: &str, results: &[Type]) -> Result<Program, String> {
         let mut environment = self.base.clone();
         if let Some(variables) = &self.variables {

@@ -1,4 +1,4 @@
-//! Expressions that are checked and ready to be evaluated.
+//! Type-checked expressions, ready for evaluation.
 
 use std::collections::HashMap;
 
@@ -15,10 +15,10 @@ use crate::source::Source;
 use crate::types::Type;
 use crate::value::{Effort, Evaluated};
 
-/// What an expression may cost; beyond that it is stopped. About 0.1 seconds.
+/// The cost limit of one expression, about 0.1 seconds; evaluation stops beyond it.
 pub const PER_CALL_LIMIT: u64 = 1_000_000;
 
-/// The names that an expression knows.
+/// The names in scope for an expression.
 #[derive(Clone, Debug, Default)]
 pub struct Environment {
     variables: HashMap<String, Type>,
@@ -27,44 +27,44 @@ pub struct Environment {
 }
 
 impl Environment {
-    /// An environment that knows no names.
+    /// Creates an environment without names.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// With the variable `name`.
+    /// Adds the variable `name`.
     #[must_use]
     pub fn with(mut self, name: &str, ty: Type) -> Self {
         self.variables.insert(name.to_owned(), ty);
         self
     }
 
-    /// With objects of type `ty` that expressions can make, `Name{field: value}`.
+    /// Adds object construction for type `ty`: `Name{field: value}`.
     #[must_use]
     pub fn with_object(self, ty: Type) -> Self {
         let name = format!("{ty}{{}}");
         self.with(&name, ty)
     }
 
-    /// With `cel.bind(name, value, expression)`, which names a value for one expression.
+    /// Adds `cel.bind(name, value, expression)`, which names a value for one expression.
     #[must_use]
     pub fn with_bindings(self) -> Self {
         Self { binds: true, ..self }
     }
 
-    /// With what bounds the sizes of values below variables.
+    /// Adds size bounds for `self` and `oldSelf`, from their declaration.
     #[must_use]
     pub(crate) fn bounded_by(mut self, root: &Declared) -> Self {
         self.root = Some(root.clone());
         self
     }
 
-    /// The program of `text`.
+    /// Compiles `text`.
     ///
     /// # Errors
     ///
-    /// What is wrong with the text, with the places, in the words of kube-apiserver.
+    /// The errors in the text with their positions, worded as kube-apiserver words them.
     pub fn compile(&self, text: &str) -> Result<Program, String> {
         let mut source = Source::new(text);
         let Some((expr, ids)) = parse(&mut source, self.binds) else {
@@ -88,7 +88,7 @@ impl Environment {
     }
 }
 
-/// Reports texts in the expression that are no durations, times or patterns where such are needed.
+/// Reports string literals that are not valid durations, timestamps or patterns where these are required.
 fn check_literals(expr: &Expr, patterns: &mut HashMap<String, Pattern>, source: &mut Source) {
     walk(expr, &mut |expr| {
         let Node::Call(call) = &expr.node else { return };
@@ -115,7 +115,7 @@ fn check_literals(expr: &Expr, patterns: &mut HashMap<String, Pattern>, source: 
     });
 }
 
-/// An expression that is ready to be evaluated.
+/// A compiled expression, ready for evaluation.
 #[derive(Debug)]
 pub struct Program {
     pub(crate) expr: Expr,
@@ -124,47 +124,47 @@ pub struct Program {
     max_cost: u64,
 }
 
-/// What came out of an evaluation.
+/// The outcome of an evaluation.
 #[derive(Debug)]
 pub struct Evaluation<'d> {
-    /// The value, or why there is none.
+    /// The value, or the fault that prevented it.
     pub result: Evaluated<'d>,
-    /// What it cost.
+    /// The cost of the evaluation.
     pub cost: u64,
-    /// Steps that matching patterns may have taken.
+    /// The upper bound of the pattern matching steps taken.
     pub(crate) steps: u64,
 }
 
 impl Program {
-    /// The type of what comes out.
+    /// Returns the static type of the result.
     #[must_use]
     pub fn result_type(&self) -> &Type {
         self.checked.type_of(&self.expr)
     }
 
-    /// What evaluation costs at most, by what is known of sizes.
+    /// Returns the maximum cost, estimated from declared sizes.
     #[must_use]
     pub fn max_cost(&self) -> u64 {
         self.max_cost
     }
 
-    /// As [`Self::max_cost`] for a `root` in which nothing is larger than `longest`, in characters, elements or entries.
+    /// Like [`Self::max_cost`], for a `root` in which no value is larger than `longest`, in characters, elements or entries.
     pub(crate) fn max_cost_within(&self, root: &Declared, longest: u64) -> u64 {
         estimate(&self.expr, &self.checked, Some(root), longest)
     }
 
-    /// Whether the variable `name` is used.
+    /// True if the expression uses the variable `name`.
     #[must_use]
     pub fn uses(&self, name: &str) -> bool {
         self.checked.used.iter().any(|used| used == name)
     }
 
-    /// Evaluates with `variables`, by name; stops when it costs more than `limit`.
+    /// Evaluates with `variables`, by name; stops once the cost exceeds `limit`.
     pub fn evaluate<'d>(&'d self, variables: &[(&str, Evaluated<'d>)], limit: u64) -> Evaluation<'d> {
         self.evaluate_within(variables, limit, Effort::default())
     }
 
-    /// As [`Self::evaluate`]; stops too when it makes or compares more than `effort`.
+    /// Like [`Self::evaluate`], and also stops once `effort` is used up.
     pub(crate) fn evaluate_within<'d>(
         &'d self,
         variables: &[(&str, Evaluated<'d>)],

@@ -1,4 +1,4 @@
-//! The rules of a schema (`x-kubernetes-validations`), and objects that must meet them.
+//! The rules of a schema (`x-kubernetes-validations`), and validation of objects by them.
 
 mod correlation;
 mod evaluate;
@@ -14,37 +14,37 @@ use crate::field_path::{Notation, follow};
 use crate::program::{Environment, Program};
 use crate::types::Type;
 
-/// What all rules of one object may cost together. About a second.
+/// The cost limit of all rules evaluated for one object, about a second.
 pub const OBJECT_BUDGET: u64 = 10_000_000;
 
-/// Sizes of objects, in bytes, for which it is estimated what rules cost.
+/// The object sizes for which rule costs are estimated, in bytes.
 const SIZES: [u64; 2] = [4 << 10, 64 << 10];
 
-/// The size of a value, in bytes, of which an object holds many.
+/// The assumed size of a value that occurs many times in an object, in bytes.
 const SMALL_VALUE: u64 = 32;
 
-/// The root of type names in messages.
+/// The root type name in messages.
 const SELF_TYPE: &str = "selfType";
 
-/// A rule as it is written.
+/// A rule as written in the schema.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Rule {
-    /// What has to hold.
+    /// The expression that must be true.
     pub rule: String,
-    /// What is said otherwise.
+    /// The error message for a violation; empty for the default.
     pub message: String,
-    /// What is said otherwise, as an expression; wins over `message`.
+    /// The expression of the error message; takes precedence over `message`.
     pub message_expression: String,
-    /// The reason of the error.
+    /// The reason of the error; `None` for the default.
     pub reason: Option<String>,
-    /// The field that the error names, below where the rule stands.
+    /// The field that the error names, relative to the schema of the rule.
     pub field_path: String,
-    /// The rule holds for new values too, and `oldSelf` is optional.
+    /// If true, the rule is also evaluated for new values, and `oldSelf` is an optional.
     pub optional_old_self: Option<bool>,
 }
 
 impl Rule {
-    /// The rules in the JSON form of a schema's `x-kubernetes-validations`.
+    /// Parses the rules in the JSON form of a schema's `x-kubernetes-validations`.
     #[must_use]
     pub fn all(rules: &Json) -> Vec<Rule> {
         let text = |rule: &Json, name: &str| rule.get(name).and_then(Json::as_str).unwrap_or_default().to_owned();
@@ -59,7 +59,7 @@ impl Rule {
         rules.as_array().into_iter().flatten().map(rule).collect()
     }
 
-    /// As messages about a rule that does not compile show it.
+    /// Returns the rule as rendered in messages about compile errors.
     #[must_use]
     pub fn shown(&self) -> String {
         let json = |text: &str| {
@@ -80,7 +80,7 @@ impl Rule {
         )
     }
 
-    /// What messages call the rule.
+    /// Returns the name of the rule in messages.
     fn named(&self) -> &str {
         if self.message.is_empty() {
             self.rule.trim()
@@ -90,19 +90,19 @@ impl Rule {
     }
 }
 
-/// A rule that is ready to be evaluated, or what is wrong with it.
+/// A rule with its compiled programs or their compile errors.
 #[derive(Debug)]
 pub(crate) struct Compiled {
     pub(crate) rule: Rule,
-    /// None for an empty rule.
+    /// The compiled expression; `None` for an empty rule.
     pub(crate) program: Option<Result<Program, String>>,
     pub(crate) message: Option<Result<Program, String>>,
     pub(crate) uses_old_self: bool,
-    /// The field that errors name, below where the rule stands.
+    /// The field that errors name, relative to the schema of the rule.
     field: String,
 }
 
-/// Compiles the rules of one schema; none when expressions cannot see its values.
+/// Compiles the rules of one schema; `None` if expressions cannot access its values.
 pub(crate) fn compile(schema: &Structural, rules: Vec<Rule>, is_root: bool) -> Option<(Declared, Vec<Compiled>)> {
     let declared = Declared::of(schema, is_root, SELF_TYPE)?;
     let base = Environment::new()
@@ -160,7 +160,7 @@ fn one(schema: &Structural, rule: Rule, environment: &Environment) -> Compiled {
     compiled
 }
 
-/// A path below a value as errors write it: fields behind dots, entries of maps in brackets.
+/// Converts a path below a value to the notation of errors: dots before fields, brackets around map keys.
 fn field_of_errors(path: &str, schema: &Structural) -> Result<String, String> {
     let mut shown = String::new();
     let mut here = Some(schema);
@@ -183,11 +183,11 @@ fn field_of_errors(path: &str, schema: &Structural) -> Result<String, String> {
 #[derive(Debug, Default)]
 pub struct Rules {
     root: Option<Node>,
-    /// Their maximum cost for an object of each of [`SIZES`].
+    /// The maximum cost for an object of each of [`SIZES`].
     costs: [u64; SIZES.len()],
 }
 
-/// The rules of one part of a schema and of what is in it.
+/// The rules of one schema and its descendants.
 #[derive(Debug)]
 struct Node {
     rules: Vec<Compiled>,
@@ -198,14 +198,14 @@ struct Node {
 }
 
 impl Rules {
-    /// Compiles the rules of the schema of an object of the API.
+    /// Compiles the rules of an API object's schema.
     #[must_use]
     pub fn compile(schema: &Structural) -> Self {
         Self::of_part(schema, true)
     }
 
-    /// Compiles the rules of one part of a schema, for values of it alone; `is_root` is whether they have metadata of
-    /// their own.
+    /// Compiles the rules of one part of a schema, to validate such values on their own. `is_root` marks values with metadata
+    /// of their own.
     #[must_use]
     pub fn of_part(schema: &Structural, is_root: bool) -> Self {
         let mut costs = [0; SIZES.len()];
@@ -224,21 +224,21 @@ impl Rules {
         known.map_or(OBJECT_BUDGET, |(_, cost)| (*cost).min(OBJECT_BUDGET))
     }
 
-    /// Whether there are no rules.
+    /// True if there are no rules.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.root.is_none()
     }
 
-    /// Reports the rules that `document` does not meet. What is the same in `old` may stay as it is, unless a rule
-    /// compares the two.
+    /// Reports the rules that `document` violates. Violations of unchanged parts are tolerated, unless a rule compares the part
+    /// with `old`.
     pub fn check(&self, schema: &Structural, document: &Json, old: Option<&Json>, errors: &mut FieldErrors) {
         if let Some(root) = &self.root {
             evaluate::check(root, schema, document, old, errors);
         }
     }
 
-    /// Reports the rules that a default does not meet, as something that was there before and as something new.
+    /// Reports the rules that a default violates, both as an existing value and as a new one.
     pub fn check_default(&self, schema: &Structural, default: &Json, errors: &mut FieldErrors) {
         let Some(root) = &self.root else { return };
         let before = errors.count();
@@ -249,8 +249,8 @@ impl Rules {
     }
 }
 
-/// Adds what the rules of one schema cost, of which an object holds at most `most` values. Those share the object: one large
-/// value stands for all that their sizes make expensive.
+/// Adds the cost of one schema's rules, which apply to at most `most` values of an object. These values share the object's
+/// size: one large value accounts for all size-dependent cost.
 fn add_costs(costs: &mut [u64; SIZES.len()], declared: &Declared, compiled: &[Compiled], most: u64) {
     let programs = compiled
         .iter()
@@ -271,9 +271,10 @@ fn add_costs(costs: &mut [u64; SIZES.len()], declared: &Declared, compiled: &[Co
     }
 }
 
-/// The rules of a schema and of what is in it; none when there are none. An object holds at most `most` of its values.
+/// Compiles the rules of a schema and its descendants; `None` if there are none. An object contains at most `most` values of
+/// the schema.
 fn node(schema: &Structural, is_root: bool, most: u64, costs: &mut [u64; SIZES.len()]) -> Option<Node> {
-    // What is neither a type nor known has no values that rules could see.
+    // A value with neither a type nor properties is inaccessible to rules.
     if schema.form == Form::Any && schema.preserve_unknown && schema.properties.is_empty() {
         return None;
     }

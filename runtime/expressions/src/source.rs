@@ -1,14 +1,14 @@
-//! The text of an expression, and what is wrong with it.
+//! The text of an expression and the problems found in it.
 
 use std::fmt::Write;
 
-/// Problems beyond this many are only counted.
+/// The maximum number of problems listed; further ones are only counted.
 const MAX_PROBLEMS: usize = 100;
 
-/// A line longer than this is not shown below a problem.
+/// The maximum length of a line that is quoted below a problem.
 const MAX_SNIPPET: usize = 16384;
 
-/// Where something begins, in characters from the start of the text.
+/// A start position, in characters from the start of the text.
 pub(crate) type Position = u32;
 
 /// The text of an expression as characters, and the problems found in it so far.
@@ -46,7 +46,7 @@ impl Source {
         self.add(Some(at), message.into());
     }
 
-    /// A problem that stands nowhere in particular.
+    /// Reports a problem without a position.
     pub(crate) fn report_overall(&mut self, message: impl Into<String>) {
         self.add(None, message.into());
     }
@@ -63,7 +63,7 @@ impl Source {
         self.problems.is_empty()
     }
 
-    /// All problems by position, each with the line it is in and a mark below it.
+    /// Renders all problems by position, each with its line and a marker below it.
     pub(crate) fn complaint(mut self) -> String {
         let mut problems = std::mem::take(&mut self.problems);
         problems.sort_by_key(|problem| problem.at.map(|at| self.line_and_column(at)));
@@ -79,7 +79,7 @@ impl Source {
             return format!("ERROR: <input>:-1:0: {}", problem.message);
         };
         if self.characters.is_empty() {
-            // There is no first line, and so nothing to show.
+            // The text has no lines to quote.
             return format!("ERROR: <input>:1:0: {}", problem.message);
         }
         let (line, column) = self.line_and_column(at);

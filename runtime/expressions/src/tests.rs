@@ -169,7 +169,7 @@ fn libraries() {
         "true",
     );
     check("format.dns1123Label().validate('a-b').hasValue()", "false");
-    // As schemas see it: bits behind the last byte do not count, and nothing is no base64.
+    // As schemas treat it: padding bits after the last byte are ignored, and an empty string is not base64.
     check("format.byte().validate('aa==').hasValue()", "false");
     check("format.byte().validate('').value()", "[invalid base64]");
     check(
@@ -314,7 +314,7 @@ fn defaults_are_judged_as_old_and_as_new() {
         check(absent, json!(1)),
         "<nil>: Invalid value: 1: failed rule: oldSelf.hasValue()"
     );
-    // Of a fault the type is shown.
+    // The error of a fault renders the type.
     assert_eq!(
         check(json!([{"rule": "1 / self == 1"}]), json!(0)),
         "<nil>: Invalid value: \"integer\": division by zero evaluating rule: 1 / self == 1"
@@ -368,7 +368,7 @@ fn elements_of_keyed_lists_are_compared_with_those_of_the_same_keys() {
         check(json!([{"name": "z", "a": 1}]), old),
         ["list[0]: Invalid value: small"]
     );
-    // Without a key there is nothing to find them by.
+    // Without keys, elements cannot be correlated.
     let small = "list[0]: Invalid value: small";
     assert_eq!(check(json!([{"a": 1}]), json!([{"a": 2}])), [small]);
     assert_eq!(
@@ -422,7 +422,7 @@ fn policies_know_their_names() {
     assert!(said("variables.b", &[]).contains("<input>:1:10: undefined field 'b'"));
 }
 
-/// What kube-apiserver answered to definitions whose rules are wrong.
+/// Compares with kube-apiserver's recorded answers to definitions with invalid rules.
 #[test]
 fn recorded_complaints_about_definitions() {
     let path = concat!(
@@ -438,7 +438,7 @@ fn recorded_complaints_about_definitions() {
     for step in recorded["steps"].as_array().unwrap() {
         let schema = &step["body"]["spec"]["versions"][0]["schema"]["openAPIV3Schema"];
         let causes = step["expect"]["body"]["details"]["causes"].as_array();
-        // Rules that are malformed are the business of those who check schemas.
+        // Malformed rules are reported by the schema validation.
         let malformed = ["must be", "must not", "not specified", "Unsupported", "message must"];
         let text = |cause: &Json| {
             format!(

@@ -11,9 +11,9 @@ pub(crate) use unify::{Bindings, is_at_most_as_specific};
 /// A type.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Type {
-    /// Anything; not checked before it is evaluated.
+    /// Any value; type checks happen during evaluation.
     Dyn,
-    /// Of what has no type because something is wrong with it.
+    /// The type of an expression with a type error.
     Error,
     /// `null_type`.
     Null,
@@ -45,16 +45,16 @@ pub enum Type {
     Library(&'static str),
     /// An object with fields.
     Struct(Arc<StructType>),
-    /// A type that is yet to be found out.
+    /// A type parameter, resolved during checking.
     Param(u32),
 }
 
 /// An object type.
 #[derive(Debug)]
 pub struct StructType {
-    /// What messages call it.
+    /// The name in messages.
     pub name: String,
-    /// Types of its fields, by their names in expressions.
+    /// Field types, by their names in expressions.
     pub fields: BTreeMap<String, Type>,
 }
 
@@ -71,7 +71,7 @@ impl Type {
         Type::List(Arc::new(element))
     }
 
-    /// A map of texts to `value`.
+    /// A map from strings to `value`.
     #[must_use]
     pub fn map(value: Type) -> Self {
         Type::Map(Arc::new(Type::String), Arc::new(value))
@@ -96,7 +96,7 @@ impl Type {
         matches!(self, Type::Dyn | Type::Error)
     }
 
-    /// Whether values have always the same size.
+    /// True if all values have the same size.
     pub(crate) fn is_scalar(&self) -> bool {
         match self {
             Type::Bool | Type::Double | Type::Duration | Type::Int | Type::Timestamp | Type::Uint => true,
@@ -105,7 +105,7 @@ impl Type {
         }
     }
 
-    /// What an optional may hold, and whether this is one.
+    /// Returns the type inside an optional and true, or the type itself and false.
     pub(crate) fn unwrapped(&self) -> (&Type, bool) {
         match self {
             Type::Optional(inner) => (inner, true),
@@ -113,7 +113,7 @@ impl Type {
         }
     }
 
-    /// The type called `name` in expressions.
+    /// Returns the type called `name` in expressions.
     pub(crate) fn named(name: &str) -> Option<Type> {
         Some(match name {
             "bool" => Type::Bool,
@@ -134,7 +134,7 @@ impl Type {
     }
 }
 
-/// Types of Kubernetes' libraries.
+/// Types of the Kubernetes libraries.
 pub(crate) const LIBRARY_TYPES: [&str; 11] = [
     "kubernetes.URL",
     "net.IP",
@@ -149,7 +149,7 @@ pub(crate) const LIBRARY_TYPES: [&str; 11] = [
     "kubernetes.authorization.Decision",
 ];
 
-/// As messages show it.
+/// The form used in messages.
 impl fmt::Display for Type {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

@@ -21,24 +21,24 @@ pub(crate) use compare::{compare, contains_all, equals, includes, order};
 pub(crate) use effort::{Effort, MAX_STEPS};
 pub(crate) use view::{field_of, from_json, unescaped};
 
-/// A value. What comes from documents is looked at where it lies.
+/// A value. Values from documents are borrowed from the document.
 #[derive(Clone, Debug)]
 pub enum Value<'d> {
     /// `null`.
     Null,
-    /// A truth.
+    /// A boolean.
     Bool(bool),
-    /// A number with a sign.
+    /// A signed integer.
     Int(i64),
-    /// A number without one.
+    /// An unsigned integer.
     Uint(u64),
-    /// A number with a fraction.
+    /// A floating-point number.
     Double(f64),
-    /// A text.
+    /// A string.
     String(Text<'d>),
     /// Bytes.
     Bytes(Rc<[u8]>),
-    /// Nanoseconds.
+    /// A duration, in nanoseconds.
     Duration(i64),
     /// A point in time.
     Timestamp(jiff::Timestamp),
@@ -48,20 +48,20 @@ pub enum Value<'d> {
     Map(Map<'d>),
     /// A type.
     Type(Type),
-    /// A value that may be missing.
+    /// An optional value.
     Optional(Option<Box<Value<'d>>>),
-    /// What a schema keeps but does not know; it can only be compared.
+    /// A value of unknown type that the schema preserves; it supports only comparison.
     Unknown(&'d Json),
-    /// A value of one of Kubernetes' libraries.
+    /// A value of a Kubernetes library.
     Library(Library),
 }
 
-/// A text.
+/// A string.
 #[derive(Clone, Debug)]
 pub enum Text<'d> {
     /// Part of a document or of the expression.
     Borrowed(&'d str),
-    /// Made while evaluating.
+    /// Created during evaluation.
     Made(Rc<str>),
 }
 
@@ -79,15 +79,15 @@ impl std::ops::Deref for Text<'_> {
 /// A list.
 #[derive(Clone, Debug)]
 pub enum List<'d> {
-    /// Made while evaluating.
+    /// Created during evaluation.
     Made(Rc<Vec<Value<'d>>>),
     /// Part of a document.
     View {
         /// The elements.
         elements: &'d [Json],
-        /// What they are; without it they are what they look like.
+        /// Their schema; without it, types follow from the JSON values.
         items: Option<&'d Structural>,
-        /// How they are told apart.
+        /// The list type, which identifies elements in comparisons.
         kind: &'d ListKind,
     },
 }
@@ -95,15 +95,15 @@ pub enum List<'d> {
 /// A map or an object.
 #[derive(Clone, Debug)]
 pub enum Map<'d> {
-    /// Made while evaluating.
+    /// Created during evaluation.
     Made(Rc<BTreeMap<Key, Value<'d>>>),
     /// Part of a document.
     View {
         /// The entries.
         entries: &'d serde_json::Map<String, Json>,
-        /// What they are; without it they are what they look like.
+        /// Their schema; without it, types follow from the JSON values.
         schema: Option<&'d Structural>,
-        /// It is an object of the API, with a kind and metadata.
+        /// True for an API object, which has a kind and metadata.
         is_root: bool,
     },
 }
@@ -111,22 +111,22 @@ pub enum Map<'d> {
 /// A key of a map.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Key {
-    /// A truth.
+    /// A boolean.
     Bool(bool),
     /// A whole number.
     Int(i128),
-    /// A text.
+    /// A string.
     String(Rc<str>),
 }
 
-/// A value of one of Kubernetes' libraries.
+/// A value of a Kubernetes library.
 #[derive(Clone, Debug)]
 pub enum Library {
     /// `kubernetes.URL`.
     Url(Rc<Url>),
     /// `net.IP`.
     Ip(IpAddr),
-    /// `net.CIDR`: the address as written, and how many bits are the network.
+    /// `net.CIDR`: the address as written, and the prefix length in bits.
     Cidr(IpAddr, u8),
     /// `kubernetes.Quantity`.
     Quantity(Rc<Quantity>),
@@ -136,12 +136,12 @@ pub enum Library {
     Format(&'static Format),
 }
 
-/// Why there is no value.
+/// The reason for a missing value.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Fault {
-    /// What went wrong, such as a missing key.
+    /// The error message, for example about a missing key.
     Failed(String),
-    /// Evaluation cost too much.
+    /// The cost limit was exceeded.
     TooExpensive,
 }
 
@@ -150,7 +150,7 @@ impl Fault {
         Fault::Failed(message.into())
     }
 
-    /// The message, as kube-apiserver words it.
+    /// Returns the message, worded as kube-apiserver words it.
     #[must_use]
     pub fn message(&self) -> &str {
         match self {
@@ -160,7 +160,7 @@ impl Fault {
     }
 }
 
-/// A value, or why there is none.
+/// A value, or the fault that prevented it.
 pub type Evaluated<'d> = Result<Value<'d>, Fault>;
 
 impl<'d> Value<'d> {
@@ -176,7 +176,7 @@ impl<'d> Value<'d> {
         Value::Optional(Some(Box::new(self)))
     }
 
-    /// A list of texts.
+    /// Creates a list of strings.
     pub(crate) fn texts<'t>(effort: &mut Effort, texts: impl IntoIterator<Item = &'t str>) -> Evaluated<'d> {
         let mut elements = Vec::new();
         for text in texts {
@@ -187,7 +187,7 @@ impl<'d> Value<'d> {
         Ok(Value::list(elements))
     }
 
-    /// How messages call the type at run time.
+    /// Returns the run-time type name used in messages.
     pub(crate) fn type_name(&self) -> &'static str {
         match self {
             Value::Null => "null_type",
@@ -208,12 +208,12 @@ impl<'d> Value<'d> {
         }
     }
 
-    /// The type at run time, without types of elements.
+    /// Returns the run-time type, without element types.
     pub(crate) fn type_of(&self) -> Type {
         Type::named(self.type_name()).unwrap_or(Type::Dyn)
     }
 
-    /// Size as cost is counted: characters, bytes, elements or entries; anything else is 1.
+    /// Returns the size that cost counts: characters, bytes, elements or entries, and 1 for anything else.
     pub(crate) fn size(&self) -> u64 {
         let size = match self {
             Value::String(text) => text.chars().count(),
@@ -234,7 +234,7 @@ impl<'d> Value<'d> {
         size as u64
     }
 
-    /// Whether a value of this kind counts as one of type `ty` where functions are chosen.
+    /// True if the value matches type `ty` in overload resolution.
     pub(crate) fn is_a(&self, ty: &Type) -> bool {
         match ty {
             Type::Dyn | Type::Error | Type::Param(_) => true,
@@ -255,7 +255,7 @@ impl<'d> Value<'d> {
         }
     }
 
-    /// Empty, zero, false or missing.
+    /// True if the value is empty, zero, false or absent.
     pub(crate) fn is_zero(&self) -> bool {
         match self {
             Value::Null | Value::Bool(false) | Value::Int(0) | Value::Uint(0) | Value::Duration(0) => true,
@@ -284,7 +284,7 @@ impl Library {
 }
 
 impl Key {
-    /// The key that a value is; whole numbers of all kinds are the same key.
+    /// Converts a value to a map key. Equal integers of all types are the same key.
     pub(crate) fn of(value: &Value<'_>) -> Option<Key> {
         Some(match value {
             Value::Bool(value) => Key::Bool(*value),
@@ -300,7 +300,7 @@ impl Key {
         })
     }
 
-    /// The value that a key is.
+    /// Converts the key back to a value.
     pub(crate) fn value<'d>(&self) -> Value<'d> {
         match self {
             Key::Bool(value) => Value::Bool(*value),

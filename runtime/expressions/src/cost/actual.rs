@@ -1,55 +1,55 @@
-//! What calls cost, counted while evaluating.
+//! The cost of calls, counted during evaluation.
 
 use super::{LIST, PATTERN, QUESTION, TEXT, scaled};
 use crate::value::{Library, Value};
 
-/// What a form of a function costs; found once, when the tables of functions are read.
+/// The price of a function overload, determined once when the function tables are built.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Price {
-    /// Nothing before the call; its result is a text that is paid for.
+    /// Free before the call; the resulting string is charged.
     Nothing,
     /// 1.
     One,
-    /// A question to the authorizer.
+    /// An authorizer query.
     Question,
-    /// Going over all of the first argument.
+    /// A traversal of the whole first argument.
     Traversal,
-    /// Going over the first argument as a text once, or twice.
+    /// One pass over the first argument as a string, or two.
     Text,
     TextTwice,
-    /// Looking for a pattern.
+    /// A pattern search.
     Pattern,
-    /// Looking for an address or a network in a network; whether it must be read from a text first.
+    /// A containment test of an address or network in a network, with or without parsing the argument from a string.
     Address,
     AddressText,
     Network,
     NetworkText,
-    /// Checking a named format.
+    /// Validation against a named format.
     Format,
-    /// Looking for an element.
+    /// A linear search for an element.
     Search,
-    /// Comparing two values, of which those of libraries are small.
+    /// A comparison of two values; library values count as small.
     Equality,
-    /// Comparing two values.
+    /// A comparison of two values.
     Comparison,
-    /// Both texts together.
+    /// The sum of the lengths of both strings.
     Sum,
-    /// Both texts, for each character of the other.
+    /// The product of the lengths of both strings.
     Product,
-    /// Elements of two lists, for each of the other, so many times.
+    /// The product of the lengths of both lists, multiplied by this factor.
     Lists(u8),
-    /// Making a list, whose elements are paid for when they are there.
+    /// Creation of a list; its elements are charged with the result.
     List,
-    /// Making a list as long as the first argument.
+    /// Creation of a list as long as the first argument.
     Copy,
-    /// The same for each level.
+    /// The same, per level of depth.
     Flatten,
-    /// Comparing the elements of this argument with each other.
+    /// A pairwise comparison of the elements of this argument.
     Sort(u8),
 }
 
 impl Price {
-    /// The price of the form `id` of the function `name`.
+    /// Returns the price of the overload `id` of the function `name`.
     pub(crate) fn of(name: &str, id: &str) -> Self {
         match name {
             "check" => return Price::Question,
@@ -107,7 +107,7 @@ impl Price {
         }
     }
 
-    /// What a call costs as far as its arguments tell; counted before it is made, so that an expensive one never is.
+    /// Returns the cost that follows from the arguments, charged before the call so that an expensive call never runs.
     pub(crate) fn before(self, args: &[Value<'_>]) -> u64 {
         let size = |index: usize| args.get(index).map_or(1, Value::size);
         let over = |index: usize| scaled(size(index), TEXT);
@@ -155,7 +155,7 @@ impl Price {
         }
     }
 
-    /// What a call costs beyond that, for its result.
+    /// Returns the additional cost that depends on the result.
     pub(crate) fn after(self, result: &Value<'_>) -> u64 {
         match self {
             Price::Nothing => scaled(result.size(), 2.0 * TEXT),
@@ -169,7 +169,7 @@ fn twice(size: u64) -> u64 {
     scaled(size.saturating_mul(2), TEXT)
 }
 
-/// What comparing all elements of a list with each other costs.
+/// Returns the cost of comparing all elements of a list pairwise.
 fn compared(list: Option<&Value<'_>>) -> u64 {
     let Some(Value::List(list)) = list else { return 1 };
     let is_text = matches!(list.get(0), Some(Ok(Value::String(_) | Value::Bytes(_))));
@@ -178,10 +178,10 @@ fn compared(list: Option<&Value<'_>>) -> u64 {
     scaled(size.saturating_mul(size), factor).saturating_add(LIST + 1)
 }
 
-/// How many parts of a value are counted before it is beyond all limits.
+/// The number of parts of a value that are counted before it exceeds all limits.
 const MAX_PARTS: u64 = 4_000_000;
 
-/// What going over a whole value costs; parts that values share are gone over again.
+/// Returns the cost of traversing a whole value; shared parts are counted each time they occur.
 fn traversal(value: &Value<'_>, parts_left: &mut u64) -> u64 {
     *parts_left = parts_left.saturating_sub(1);
     let mut sum = |values: &mut dyn Iterator<Item = Value<'_>>| {

@@ -1,4 +1,4 @@
-//! What functions may cost, and how large their results may be.
+//! Cost and result size estimates of function calls.
 
 use super::estimate::{Argument, Estimator};
 use super::{LIST, MAX_FORMAT_PATTERN, PATTERN, QUESTION, Range, TEXT};
@@ -7,7 +7,7 @@ use crate::types::Type;
 
 type Estimate = (Range, Option<Range>);
 
-/// Cost and size of a call; none for functions that cost 1 and whose result has no size of interest.
+/// Returns the estimated cost and size of a call; `None` for functions that cost 1 and whose result size is irrelevant.
 pub(super) fn estimate(
     estimator: &Estimator<'_>,
     function: &str,
@@ -143,7 +143,7 @@ fn standard(id: &str, target: Option<Range>, args: &[Argument<'_>], sizes: &[Ran
     })
 }
 
-/// Whether both sides are of a library's type whose values are compared at once.
+/// True if both sides are of a library type with constant comparison cost.
 fn is_constant_size(args: &[Argument<'_>]) -> bool {
     let is_small = |ty: &Type| matches!(ty, Type::Library(name) if *name != "kubernetes.URL");
     args.len() == 2 && args[0].ty == args[1].ty && is_small(args[0].ty)
@@ -161,7 +161,7 @@ fn element_size(estimator: &Estimator<'_>, list: &Argument<'_>) -> Range {
 fn replaced(size: Range, old: Range, new: Range) -> Estimate {
     let (mut count, mut kept) = (Range::NONE, Range::NONE);
     if old.min == 0 {
-        // An empty text is found around all characters.
+        // An empty string matches around every character.
         count.max = size.max.saturating_add(1);
         kept.max = size.max;
     } else if new.max <= old.min {
@@ -180,7 +180,7 @@ fn replaced(size: Range, old: Range, new: Range) -> Estimate {
     (size.by(2.0 * TEXT), Some(count.times(new).plus(kept)))
 }
 
-/// Functions that make lists, and those of sets.
+/// Functions that create lists, and set functions.
 fn lists(id: &str, target: Option<Range>, args: &[Argument<'_>], sizes: &[Range]) -> Option<Estimate> {
     let literal = |index: usize| {
         args.get(index).and_then(|arg| match &arg.expr.node {

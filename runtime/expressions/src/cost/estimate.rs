@@ -1,4 +1,4 @@
-//! What an expression may cost, before it is evaluated.
+//! Static cost estimates of expressions.
 
 use std::collections::HashMap;
 
@@ -8,7 +8,7 @@ use crate::checker::Checked;
 use crate::declared::Declared;
 use crate::types::Type;
 
-/// The most that `expr` may cost. `root` is what `self` and `oldSelf` are; nothing in them is larger than `longest`, in
+/// Returns the maximum cost of `expr`. `root` declares `self` and `oldSelf`; no value in them is larger than `longest`, in
 /// characters, elements or entries.
 pub(crate) fn estimate(expr: &Expr, checked: &Checked, root: Option<&Declared>, longest: u64) -> u64 {
     let mut estimator = Estimator {
@@ -23,7 +23,7 @@ pub(crate) fn estimate(expr: &Expr, checked: &Checked, root: Option<&Declared>, 
     estimator.cost(expr).max
 }
 
-/// Sizes of what a container holds.
+/// Size bounds of a container's entries.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct EntrySize {
     is_list: bool,
@@ -37,7 +37,7 @@ struct Local {
     entries: Option<EntrySize>,
 }
 
-/// What a call knows of its target and arguments.
+/// A target or argument of a call.
 pub(super) struct Argument<'e> {
     pub(super) expr: &'e Expr,
     pub(super) ty: &'e Type,
@@ -199,7 +199,7 @@ impl<'e> Estimator<'e> {
             target = Some(self.argument(expr));
         }
         if overloads.is_empty() {
-            // Only fields that may be missing have none.
+            // Only optional field access has no overload.
             return match call.function == operator::OPTIONAL_SELECT {
                 true => costs.into_iter().fold(Range::ONE, Range::plus),
                 false => Range::NONE,
@@ -301,7 +301,7 @@ impl<'e> Estimator<'e> {
         }
     }
 
-    /// What the schema allows at `path`, whose first part is a variable unless it begins in the expression itself.
+    /// Returns the schema's size bound at `path`. Its first part is a variable unless the path starts in the expression itself.
     pub(super) fn declared_size(&self, path: &[String]) -> Option<Range> {
         let (variable, path) = path.split_first()?;
         if variable.starts_with('@') {

@@ -1,4 +1,4 @@
-//! Addresses and ranges of them.
+//! IP addresses and networks.
 
 use std::net::IpAddr;
 

@@ -1,4 +1,4 @@
-//! Questions to the authorizer. Expressions are checked against these; nothing answers them yet.
+//! Authorizer queries. Expressions are type-checked against these signatures; evaluation is not implemented.
 
 use super::{Context, Entry};
 use crate::value::{Evaluated, Fault, Value};

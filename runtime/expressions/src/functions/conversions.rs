@@ -1,4 +1,4 @@
-//! From one type to another.
+//! Type conversions.
 
 use super::{Context, Entry, format, times, unfit};
 use crate::value::{Evaluated, Fault, Library, Value};

@@ -1,4 +1,4 @@
-//! Values as texts.
+//! String renderings of values.
 
 use std::fmt::{self, Write};
 
@@ -6,18 +6,18 @@ use planesmith_machinery::go_format;
 
 use crate::value::{Effort, Fault, Library, Map, Value};
 
-/// How much of a value messages show, in bytes.
+/// The maximum length of a value rendered in a message, in bytes.
 const MAX_SHOWN: usize = 1 << 20;
 
-/// A value as messages show it; of a very large one only the beginning.
+/// Renders a value for messages, truncated to [`MAX_SHOWN`].
 pub(crate) fn plain(value: &Value<'_>) -> String {
     let mut shown = Shown::within(MAX_SHOWN);
-    // What does not fit is left out.
+    // The output keeps the part that fits.
     let _ = shown.value(value);
     shown.out
 }
 
-/// A value as a text, no longer than an evaluation may still make.
+/// Renders a whole value as a string; fails if it exceeds the remaining effort.
 pub(super) fn whole(value: &Value<'_>, effort: &Effort) -> Result<String, Fault> {
     let mut shown = Shown::within(effort.left());
     match shown.value(value) {
@@ -26,7 +26,7 @@ pub(super) fn whole(value: &Value<'_>, effort: &Effort) -> Result<String, Fault>
     }
 }
 
-/// A text that grows up to a limit: values share parts, so that a small one may be a text without an end.
+/// A string writer with a length limit. Values share parts, so that a small value can have a huge rendering.
 struct Shown {
     out: String,
     left: usize,
@@ -87,7 +87,7 @@ impl Shown {
         }
     }
 
-    /// Entries are in the order of their texts.
+    /// Entries are sorted by their rendering.
     fn map(&mut self, map: &Map<'_>) -> fmt::Result {
         let mut entries = Vec::new();
         for (key, value) in map.entries().unwrap_or_default() {
@@ -105,7 +105,7 @@ impl Shown {
     }
 }
 
-/// Seconds with as many digits as there are, `1.5s`.
+/// Renders seconds with as many digits as needed, `1.5s`.
 fn seconds(nanoseconds: i64) -> String {
     let sign = if nanoseconds < 0 { "-" } else { "" };
     let whole = nanoseconds.unsigned_abs();
@@ -113,7 +113,7 @@ fn seconds(nanoseconds: i64) -> String {
     format!("{}s", text.trim_end_matches('0').trim_end_matches('.'))
 }
 
-/// A number as Go's `%g` shows it.
+/// Renders a number like Go's `%g`.
 pub(crate) fn double(value: f64) -> String {
     if value.is_nan() {
         return "NaN".to_owned();
@@ -124,7 +124,7 @@ pub(crate) fn double(value: f64) -> String {
     go_format::float(value)
 }
 
-/// `format` with its `%` clauses replaced by `values`.
+/// Replaces the `%` clauses of `format` by `values`.
 pub(super) fn format(format: &str, values: &[Value<'_>], effort: &mut Effort) -> Result<String, Fault> {
     const MAX_PRECISION: usize = 1000;
     let mut out = String::new();

@@ -1,4 +1,4 @@
-//! Named formats of texts.
+//! Named string formats.
 
 use planesmith_machinery::names;
 use planesmith_machinery::structural::{self, Form};
@@ -55,16 +55,16 @@ pub(super) const FUNCTIONS: &[Entry] = &[
     }),
 ];
 
-/// A format that texts can have.
+/// A named string format.
 #[derive(Debug)]
 pub struct Format {
-    /// What expressions call it.
+    /// The name in expressions.
     key: &'static str,
-    /// What it calls itself.
+    /// The name that the format reports.
     pub(crate) name: &'static str,
-    /// Complaints about a text.
+    /// Returns the problems of a string; empty if it is valid.
     check: fn(&str) -> Vec<String>,
-    /// How long its pattern counts when cost is counted.
+    /// The pattern length used to compute cost.
     pub(crate) pattern_size: u64,
 }
 
@@ -141,7 +141,7 @@ fn unless(fits: bool, complaint: &str) -> Vec<String> {
     if fits { Vec::new() } else { vec![complaint.to_owned()] }
 }
 
-/// A prefix of a name may end with a dash, as something follows.
+/// Prepares a name prefix for validation: a trailing dash is valid there, because a suffix follows.
 fn prefix(text: &str) -> String {
     match text.strip_suffix('-') {
         Some(start) if text.len() > 1 => format!("{start}a"),
@@ -149,7 +149,7 @@ fn prefix(text: &str) -> String {
     }
 }
 
-/// Whether a text is of a format that schemas have, too.
+/// True if a string is valid in a format that schemas have, too.
 fn is_of(format: &str, text: &str) -> bool {
     structural::Format::of(Form::String, format).is_some_and(|format| format.holds(text))
 }

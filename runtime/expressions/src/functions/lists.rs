@@ -1,4 +1,4 @@
-//! Lists, sets of elements, and maps that loops make.
+//! Lists, sets, and maps created by loops.
 
 use std::cmp::Ordering;
 use std::collections::BTreeMap;

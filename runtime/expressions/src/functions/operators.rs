@@ -1,4 +1,5 @@
-//! Operators, indexes, sizes and membership. `&&`, `||` and `?:` are the evaluator's, which does not evaluate all sides.
+//! Operators, indexes, sizes and membership. The evaluator implements `&&`, `||` and `?:` itself, because they evaluate
+//! operands conditionally.
 
 use std::cmp::Ordering;
 use std::rc::Rc;
@@ -181,7 +182,7 @@ fn unequal<'d>(context: &mut Context<'_>, args: Vec<Value<'d>>) -> Evaluated<'d>
     equals(&mut context.effort, &one, &other).map(|equal| Value::Bool(!equal))
 }
 
-/// The sum of two values.
+/// Returns the sum of two values.
 pub(super) fn add<'d>(context: &mut Context<'_>, args: Vec<Value<'d>>) -> Evaluated<'d> {
     Ok(match pair(args)? {
         (Value::Int(one), Value::Int(other)) => Value::Int(one.checked_add(other).ok_or_else(int_overflow)?),
@@ -201,7 +202,7 @@ pub(super) fn add<'d>(context: &mut Context<'_>, args: Vec<Value<'d>>) -> Evalua
 }
 
 fn concatenated<'d>(context: &mut Context<'_>, one: List<'d>, other: &List<'d>) -> Evaluated<'d> {
-    // What a loop gathers in belongs to nobody else, so elements are added where they are.
+    // A loop accumulator has no other owner, so elements are appended in place.
     let mut elements = match one {
         List::Made(elements) if Rc::strong_count(&elements) == 1 => elements,
         shared => Rc::new(context.elements(&shared)?),

@@ -1,4 +1,4 @@
-//! Values that may be missing.
+//! Optional values.
 
 use super::{Context, Entry, unfit};
 use crate::value::{Evaluated, Fault, Value};

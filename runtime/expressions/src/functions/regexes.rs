@@ -22,10 +22,10 @@ pub(super) const FUNCTIONS: &[Entry] = &[
     ),
 ];
 
-/// What the patterns that one evaluation made may take up in memory before they are forgotten, in bytes.
+/// The memory limit for patterns compiled during one evaluation, in bytes; beyond it, the cache is cleared.
 const MAX_MADE: usize = 16 << 20;
 
-/// The pattern that is written `pattern`, for a text of `length` bytes.
+/// Returns the compiled form of `pattern`, for matching a string of `length` bytes.
 fn pattern<'c>(context: &'c mut Context<'_>, pattern: &str, length: usize) -> Result<&'c Regex, Fault> {
     if let Some(known) = context.patterns.get(pattern) {
         context.effort.takes_steps(known.steps(length))?;
@@ -61,7 +61,7 @@ fn find<'d>(context: &mut Context<'_>, args: Vec<Value<'d>>) -> Evaluated<'d> {
 fn find_all<'d>(context: &mut Context<'_>, args: Vec<Value<'d>>) -> Evaluated<'d> {
     let limit = if args.len() > 2 { int(&args, 2)? } else { -1 };
     let limit = usize::try_from(limit).unwrap_or(usize::MAX);
-    // Cheap, as all clones share what was read.
+    // Cheap: clones share the compiled program.
     let searched = text(&args, 0)?;
     let regex = pattern(context, text(&args, 1)?, searched.len())?.clone();
     let found = regex.find_iter(searched).take(limit);

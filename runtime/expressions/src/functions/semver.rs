@@ -74,7 +74,7 @@ impl Semver {
         })
     }
 
-    /// With a `v` in front, missing numbers and leading zeros put right.
+    /// Removes a leading `v`, adds missing numbers and strips leading zeros.
     fn normalized(text: &str) -> String {
         let text = text.strip_prefix('v').unwrap_or(text);
         let end = text.find(['-', '+']).unwrap_or(text.len());

@@ -1,4 +1,4 @@
-//! Texts.
+//! Strings.
 
 use planesmith_machinery::go_format::quote;
 
@@ -63,7 +63,7 @@ pub(super) const FUNCTIONS: &[Entry] = &[
     ),
 ];
 
-/// A replacement may make a text at most this long.
+/// The maximum length of a string created by a replacement, in bytes.
 const MAX_BYTES: usize = 16 << 20;
 
 fn contains<'d>(_: &mut Context<'_>, args: Vec<Value<'d>>) -> Evaluated<'d> {
@@ -92,7 +92,7 @@ fn char_at<'d>(_: &mut Context<'_>, args: Vec<Value<'d>>) -> Evaluated<'d> {
     }
 }
 
-/// Where the character with number `index` begins.
+/// Returns the byte offset of the character with number `index`.
 fn offset(text: &str, index: usize) -> Option<usize> {
     let end = std::iter::once(text.len());
     text.char_indices().map(|(at, _)| at).chain(end).nth(index)
@@ -211,7 +211,7 @@ fn formatted<'d>(context: &mut Context<'_>, args: Vec<Value<'d>>) -> Evaluated<'
 
 fn quoted<'d>(context: &mut Context<'_>, args: Vec<Value<'d>>) -> Evaluated<'d> {
     let text = text(&args, 0)?;
-    // A character may become an escape of several.
+    // One character can become an escape sequence of several.
     context.effort.takes(text.len().saturating_mul(4))?;
     Ok(Value::text(quote(text)))
 }

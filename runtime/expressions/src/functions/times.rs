@@ -1,4 +1,4 @@
-//! Points in time and durations.
+//! Timestamps and durations.
 
 use jiff::Timestamp;
 use jiff::civil::DateTime;
@@ -80,7 +80,7 @@ pub(super) const FUNCTIONS: &[Entry] = &[
 
 const SECOND: i64 = 1_000_000_000;
 
-/// A duration as Go writes it, `1h2m3.5s`, in nanoseconds.
+/// Parses a duration in Go's format, `1h2m3.5s`, to nanoseconds.
 pub(crate) fn parse_go_duration(text: &str) -> Option<i64> {
     let (negative, mut rest) = match text.strip_prefix('-') {
         Some(rest) => (true, rest),
@@ -125,7 +125,7 @@ pub(crate) fn parse_go_duration(text: &str) -> Option<i64> {
     i64::try_from(if negative { -total } else { total }).ok()
 }
 
-/// A duration in a document: as Go writes it, or with days and weeks.
+/// Parses a duration in a document: Go's format, or with days and weeks.
 pub(crate) fn parse_duration(text: &str) -> Option<i64> {
     parse_go_duration(text).or_else(|| {
         let text = text.trim();
@@ -144,7 +144,7 @@ pub(crate) fn parse_duration(text: &str) -> Option<i64> {
     })
 }
 
-/// A point in time as RFC 3339 has it.
+/// Parses an RFC 3339 timestamp.
 pub(crate) fn parse_timestamp(text: &str) -> Option<Timestamp> {
     let has_date = text.as_bytes().get(10).is_some_and(|c| matches!(c, b'T' | b't'));
     has_date.then(|| text.parse().ok())?
@@ -167,7 +167,7 @@ fn moment(name: &str, args: &[Value<'_>]) -> Result<Moment, Fault> {
     }
 }
 
-/// A time zone by name or offset: `UTC`, `Europe/Berlin`, `-02:30`.
+/// Returns a time zone by name or offset: `UTC`, `Europe/Berlin`, `-02:30`.
 fn zone(text: &str) -> Result<TimeZone, Fault> {
     let unknown = || Fault::new(format!("unknown time zone {text}"));
     if text.is_empty() {

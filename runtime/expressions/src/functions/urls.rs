@@ -17,7 +17,7 @@ pub(super) const FUNCTIONS: &[Entry] = &[
     ("getQuery: url.() map(string, list(string))", "url_get_query", query),
 ];
 
-/// A URL in its parts.
+/// A parsed URL.
 #[derive(Debug)]
 pub struct Url {
     pub(crate) text: String,
@@ -28,7 +28,7 @@ pub struct Url {
 }
 
 impl Url {
-    /// The URL that a text is: one with a scheme, or an absolute path.
+    /// Parses a URL with a scheme, or an absolute path.
     pub(crate) fn parse(text: &str) -> Result<Self, String> {
         let refused = |why: &str| {
             let shown = planesmith_machinery::go_format::quote(text);

@@ -1,4 +1,4 @@
-//! What expressions are made of: names, calls, literals, lists, maps.
+//! Primary expressions: names, calls, literals, lists, maps.
 
 use super::{Parsed, Parser, STARTS};
 use crate::ast::{Element, Entry, Expr, Field, Literal, Node, Struct};
@@ -58,7 +58,7 @@ impl Parser<'_> {
         }
     }
 
-    /// `a.b.Name{field: value}`.
+    /// Parses `a.b.Name{field: value}`.
     fn message(&mut self) -> Parsed<Option<Expr>> {
         let mut ahead = usize::from(self.token().is("."));
         let mut name = if ahead == 1 { ".".to_owned() } else { String::new() };
@@ -184,7 +184,7 @@ impl Parser<'_> {
         Ok(self.expr(brace.at, Node::Map(entries)))
     }
 
-    /// The end of a list or map, where a comma could stand too.
+    /// Consumes the closing bracket of a list or map, where a comma is valid, too.
     fn close(&mut self, bracket: &str) -> Parsed<Token> {
         if self.token().is(bracket) {
             return Ok(self.take());

@@ -1,16 +1,16 @@
-//! Which part of an old document a part of a new one was.
+//! Correlates parts of a new document with parts of the old one.
 
 use planesmith_machinery::structural::Structural;
 use serde_json::Value as Json;
 
-/// What a part of a document was before, and what the smallest part around it was that had an old form.
+/// The old counterpart of a part of a document, or else of its closest ancestor that has one.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Correlation<'d> {
     current: Option<Pair<'d>>,
     parent: Option<Pair<'d>>,
 }
 
-/// A part of a document, what it was before, and the schema of both.
+/// A part of a document, its old counterpart, and their schema.
 #[derive(Clone, Copy, Debug)]
 struct Pair<'d> {
     new: &'d Json,
@@ -26,7 +26,7 @@ impl<'d> Correlation<'d> {
         }
     }
 
-    /// Errors of what did not change may stay.
+    /// True if the part did not change, so that its violations are tolerated.
     pub(super) fn is_unchanged(&self) -> bool {
         let pair = self.current.or(self.parent);
         pair.is_some_and(|Pair { new, old, schema }| schema.is_same(new, old))
@@ -49,7 +49,7 @@ impl<'d> Correlation<'d> {
         }
     }
 
-    /// For `new`, an element of a list of elements of the type `schema`, and its counterpart.
+    /// Descends to `new`, an element with the schema `schema`, and its counterpart `old`.
     pub(super) fn element(self, new: &'d Json, old: Option<&'d Json>, schema: &'d Structural) -> Self {
         if self.current.is_none() {
             return self;

@@ -1,4 +1,4 @@
-//! Evaluates rules along a document.
+//! Evaluates rules on a document.
 
 use planesmith_machinery::field_error::{FieldError, FieldErrorKind, FieldErrors, Shown};
 use planesmith_machinery::structural::{Additional, Before, Form, Structural};
@@ -9,7 +9,7 @@ use super::{Compiled, Node, OBJECT_BUDGET};
 use crate::program::{PER_CALL_LIMIT, Program};
 use crate::value::{Effort, Evaluated, Fault, MAX_STEPS, Map, Value, from_json};
 
-/// Longer messages of expressions are not taken, in bytes.
+/// The maximum length of a message produced by an expression, in bytes; longer ones are discarded.
 const MAX_MESSAGE: usize = 5 * 1024;
 
 pub(super) fn check(root: &Node, schema: &Structural, document: &Json, old: Option<&Json>, errors: &mut FieldErrors) {
@@ -17,7 +17,7 @@ pub(super) fn check(root: &Node, schema: &Structural, document: &Json, old: Opti
     run(root, schema, (document, old), correlation, errors);
 }
 
-/// The same for a value that may not stay as it is, although it is the old one as well.
+/// Like `check`, for a value whose violations are not tolerated even though it equals the old one.
 pub(super) fn check_strictly(
     root: &Node,
     schema: &Structural,
@@ -40,21 +40,21 @@ fn run<'d>(
         budget: OBJECT_BUDGET,
         steps: MAX_STEPS,
     };
-    // It stops when the budget is spent; that is among the errors then.
+    // The walk stops once the budget is spent, which it reports as an error.
     let _ = walk.node(root, schema, "", document, old, correlation);
 }
 
-/// The budget is spent; nothing more is evaluated.
+/// A marker that the budget is spent and evaluation stops.
 struct Spent;
 
 struct Walk<'e> {
     errors: &'e mut FieldErrors,
     budget: u64,
-    /// Steps that matching patterns may still take.
+    /// The remaining steps of pattern matching.
     steps: u64,
 }
 
-/// What rules are evaluated with.
+/// The inputs of a rule's evaluation.
 struct Subject<'d> {
     path: &'d str,
     json: &'d Json,
@@ -127,7 +127,7 @@ impl Walk<'_> {
         if node.rules.is_empty() {
             return Ok(());
         }
-        // A null that was there before is no value to compare with.
+        // An old null is not a value to compare with.
         let old = old.filter(|old| !old.is_null());
         for compiled in &node.rules {
             let subject = Subject {
@@ -150,8 +150,8 @@ impl Walk<'_> {
         Ok(())
     }
 
-    /// Evaluates one rule. An error of the rule itself is reported at once; that it does not hold is returned, because
-    /// it may be let pass.
+    /// Evaluates one rule. Errors of the rule itself are reported at once. A violation is returned, because it may be
+    /// tolerated.
     fn rule<'d>(&mut self, compiled: &'d Compiled, subject: &Subject<'d>) -> Result<Option<FieldError>, Spent> {
         let invalid = |detail: String| fault(subject, None, detail);
         let rule = &compiled.rule;
@@ -220,7 +220,7 @@ impl Walk<'_> {
         Ok(Some(error(subject, Some(&compiled.field), kind, detail)))
     }
 
-    /// The message that an expression makes, when it makes a useful one.
+    /// Returns the message that the message expression produces, if it is usable.
     fn message<'d>(
         &mut self,
         message: &'d Program,
@@ -288,7 +288,7 @@ fn joined(path: &str, name: &str) -> String {
     }
 }
 
-/// That a rule cannot be evaluated. The type is shown in place of the value.
+/// Returns the error of a rule that failed to evaluate. It renders the type instead of the value.
 fn fault(subject: &Subject<'_>, field: Option<&String>, detail: String) -> FieldError {
     let declared = match subject.form {
         Form::IntOrString => "",
@@ -309,7 +309,7 @@ fn place(subject: &Subject<'_>, field: Option<&String>) -> String {
     }
 }
 
-/// The error of a rule. Values are shown when they are short: no objects and no lists.
+/// Returns the error of a violated rule. It renders scalar values only, not objects and lists.
 fn error(subject: &Subject<'_>, field: Option<&String>, kind: FieldErrorKind, detail: String) -> FieldError {
     let has_value = matches!(kind, FieldErrorKind::Invalid | FieldErrorKind::Duplicate);
     let is_short = !matches!(subject.form, Form::Object | Form::Array);

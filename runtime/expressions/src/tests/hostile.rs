@@ -1,4 +1,4 @@
-//! Whatever is written, nothing panics and nothing hangs.
+//! Hostile expressions neither panic nor hang.
 
 use proptest::prelude::*;
 
@@ -112,7 +112,7 @@ fn costly_expressions_are_stopped() {
     assert!(shown(&nested).contains("too large"));
 }
 
-/// `depth` names, each for a value made of the one before: whether `inner` holds for the last one.
+/// Evaluates `inner` for the last of `depth` bound names, each computed from the previous one.
 fn bound(depth: usize, first: &str, next: &str, inner: &str) -> String {
     let name = |level: usize| format!("v{level}");
     let mut text = inner.replace('@', &name(depth));
@@ -143,7 +143,7 @@ fn types_with_too_many_parts_are_refused() {
 
 #[test]
 fn values_that_share_their_parts_are_not_made_or_gone_over_without_end() {
-    // A small part of what evaluation may take.
+    // A small part of the effort that evaluation may spend.
     fn shown_within(expression: &str) -> String {
         let program = Environment::new().compile(expression).expect(expression);
         let evaluation = program.evaluate_within(&[], PER_CALL_LIMIT, Effort::of(4 << 20));
@@ -183,7 +183,7 @@ fn numbers_without_an_order_are_sorted_somehow() {
     );
 }
 
-/// What each part of an expression can be in; what stands for the inner part is `@`.
+/// Expressions that can contain any other; `@` marks the inner expression.
 const SHAPES: [&str; 10] = [
     "(@)",
     "[@]",

@@ -1,22 +1,22 @@
-//! Which types fit each other, and what types that were open turn out to be.
+//! Unification of types: compatibility, and bindings of type parameters.
 
 use std::sync::Arc;
 
 use super::Type;
 
-/// How many parts a type may have. Types share their parts, so that a short expression can have a type whose parts are
-/// more than memory holds; nobody means one of that size.
+/// The maximum number of parts of a type. Types share their parts, so that a short expression can have a type that is too large
+/// to enumerate; real expressions stay far below this limit.
 const MAX_PARTS: usize = 2_000;
 
-/// How many parts of types are looked at before an expression is given up.
+/// The maximum number of type parts visited before an expression is refused.
 const MAX_STEPS: u32 = 5_000_000;
 
-/// What open types turned out to be.
+/// The bindings of type parameters.
 #[derive(Clone, Debug)]
 pub(crate) struct Bindings {
-    /// By number.
+    /// The bound type, by parameter number.
     bound: Vec<Option<Type>>,
-    /// What was bound before, since the last time all pairs fitted.
+    /// Previous bindings that changed since the last successful match, for rollback.
     replaced: Vec<(u32, Option<Type>)>,
     steps_left: u32,
 }
@@ -32,12 +32,12 @@ impl Default for Bindings {
 }
 
 impl Bindings {
-    /// A type that is open.
+    /// Creates an unbound type parameter.
     pub(crate) fn open(&mut self) -> Type {
         Type::Param(self.open_many(1))
     }
 
-    /// `count` new open types; the number of the first.
+    /// Creates `count` unbound type parameters; returns the number of the first.
     pub(crate) fn open_many(&mut self, count: u32) -> u32 {
         let first = u32::try_from(self.bound.len()).unwrap_or(u32::MAX);
         self.bound.extend((0..count).map(|_| None));
@@ -54,18 +54,18 @@ impl Bindings {
         }
     }
 
-    /// Whether another part may be looked at.
+    /// Takes one step; returns false if the step limit is reached.
     fn step(&mut self) -> bool {
         self.steps_left = self.steps_left.saturating_sub(1);
         !self.is_exhausted()
     }
 
-    /// Whether so much was looked at that nothing fits any more.
+    /// True if the step limit is reached; from then on nothing matches.
     pub(crate) fn is_exhausted(&self) -> bool {
         self.steps_left == 0
     }
 
-    /// Whether a type has more parts than any type may have.
+    /// True if a type has more than [`MAX_PARTS`] parts.
     pub(crate) fn is_too_large(&mut self, ty: &Type) -> bool {
         let mut left = MAX_PARTS;
         !self.fits_into(ty, &mut left)
@@ -87,12 +87,12 @@ impl Bindings {
         }
     }
 
-    /// Whether both fit each other; only then something is bound.
+    /// Unifies two types; returns false and binds nothing if they do not match.
     pub(crate) fn fits(&mut self, one: &Type, other: &Type) -> bool {
         self.try_all([(one, other)].into_iter())
     }
 
-    /// Whether all pairs fit each other; only then something is bound.
+    /// Unifies all pairs; returns false and binds nothing if one of them does not match.
     pub(crate) fn try_all<'t>(&mut self, mut pairs: impl Iterator<Item = (&'t Type, &'t Type)>) -> bool {
         self.replaced.clear();
         let fits = pairs.all(|(one, other)| self.assign(one, other));
@@ -137,8 +137,8 @@ impl Bindings {
         }
     }
 
-    /// Whether the open type `number` can be `other`. `Some(false)`: what it is already does not fit; none: it would
-    /// contain itself.
+    /// Checks if the type parameter `number` can be `other`. `Some(false)`: its current binding does not match. `None`: it
+    /// would contain itself.
     fn substitutes(&mut self, other: &Type, number: u32) -> Option<bool> {
         if *other == Type::Param(number) {
             return Some(true);
@@ -183,12 +183,12 @@ impl Bindings {
         }
     }
 
-    /// The type with what is known put in; what is still open becomes `dyn` with `closes`.
+    /// Substitutes all bindings in a type; unbound parameters become `dyn` if `closes`.
     pub(crate) fn resolve(&mut self, ty: &Type, closes: bool) -> Type {
         self.changed(ty, closes).unwrap_or_else(|| ty.clone())
     }
 
-    /// As [`Self::resolve`]; none when nothing changes, so that types go on sharing what is the same.
+    /// Like [`Self::resolve`]; `None` if nothing changes, so that types keep sharing equal parts.
     fn changed(&mut self, ty: &Type, closes: bool) -> Option<Type> {
         if !self.step() {
             return Some(Type::Error);
@@ -213,7 +213,7 @@ impl Bindings {
     }
 }
 
-/// Whether `one` says no more than `other`.
+/// True if `one` is no more specific than `other`.
 pub(crate) fn is_at_most_as_specific(one: &Type, other: &Type) -> bool {
     match (one, other) {
         (Type::Dyn | Type::Param(_), _) => true,

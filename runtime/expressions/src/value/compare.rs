@@ -1,4 +1,4 @@
-//! Which values are the same, and which is greater.
+//! Equality and order of values.
 
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
@@ -9,8 +9,8 @@ use serde_json::Value as Json;
 use super::effort::COMPARISON;
 use super::{Effort, Fault, Key, Library, List, Map, Value, unescaped};
 
-/// Whether two values are the same. Numbers of different kinds are when they have the same value; other values of
-/// different kinds never are.
+/// True if two values are equal. Numbers of different types are equal if they have the same numeric value; other values of
+/// different types never are.
 pub(crate) fn equals(effort: &mut Effort, one: &Value<'_>, other: &Value<'_>) -> Result<bool, Fault> {
     effort.takes(COMPARISON)?;
     Ok(match (one, other) {
@@ -38,7 +38,7 @@ impl Value<'_> {
     fn type_value(&self) -> Option<String> {
         let Value::Type(ty) = self else { return None };
         let shown = ty.to_string();
-        // `type([1])` and `list` are the same, whatever the elements.
+        // `type([1])` and `list` are equal, whatever the element type.
         Some(shown.split('(').next().unwrap_or_default().to_owned())
     }
 }
@@ -95,7 +95,7 @@ fn lists(effort: &mut Effort, one: &List<'_>, other: &List<'_>) -> Result<bool, 
     Ok(true)
 }
 
-/// Whether a list has an element.
+/// True if a list contains an element.
 pub(crate) fn includes(effort: &mut Effort, list: &List<'_>, value: &Value<'_>) -> Result<bool, Fault> {
     for element in list.iter() {
         if equals(effort, &element?, value)? {
@@ -105,7 +105,7 @@ pub(crate) fn includes(effort: &mut Effort, list: &List<'_>, value: &Value<'_>) 
     Ok(false)
 }
 
-/// Whether `one` has all elements of `other`.
+/// True if `one` contains all elements of `other`.
 pub(crate) fn contains_all(effort: &mut Effort, one: &List<'_>, other: &List<'_>) -> Result<bool, Fault> {
     for element in other.iter() {
         if !includes(effort, one, &element?)? {
@@ -181,7 +181,7 @@ fn libraries(one: &Library, other: &Library) -> bool {
     }
 }
 
-/// Which of two values is greater; none when they cannot be compared.
+/// Returns the order of two values; `None` if they are not comparable.
 pub(crate) fn compare(one: &Value<'_>, other: &Value<'_>) -> Option<Ordering> {
     match (one, other) {
         (Value::Bool(one), Value::Bool(other)) => Some(one.cmp(other)),
@@ -194,7 +194,7 @@ pub(crate) fn compare(one: &Value<'_>, other: &Value<'_>) -> Option<Ordering> {
     }
 }
 
-/// As [`compare`], for values of one kind that are sorted: NaN, which has no order, stands behind all numbers.
+/// Like [`compare`], for sorting values of one type: NaN, which has no order, sorts after all numbers.
 pub(crate) fn order(one: &Value<'_>, other: &Value<'_>) -> Ordering {
     let is_nan = |value: &Value<'_>| matches!(value, Value::Double(number) if number.is_nan());
     compare(one, other).unwrap_or_else(|| is_nan(one).cmp(&is_nan(other)))

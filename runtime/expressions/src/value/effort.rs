@@ -1,21 +1,21 @@
-//! How much one evaluation may make and look at.
+//! A limit on the memory and matching steps of one evaluation.
 
 use super::{Fault, Value};
 
-/// In bytes: many times what expressions within their cost make, and little enough for memory.
+/// The memory limit, in bytes: many times the need of expressions within their cost limit, yet small in absolute terms.
 const MAX_BYTES: usize = 128 << 20;
 
-/// Steps that matching patterns may take, in one evaluation or in all of one object: a few seconds. Costs count the
-/// characters of a pattern, of which a few are enough for an automaton of a hundred thousand states.
+/// The limit of pattern matching steps, in one evaluation or in all evaluations of one object: a few seconds. Costs count only
+/// the characters of a pattern, of which a few suffice for an automaton of a hundred thousand states.
 pub(crate) const MAX_STEPS: u64 = 1 << 30;
 
-/// What comparing one pair of values counts as, in bytes.
+/// The charge for comparing one pair of values, in bytes.
 pub(super) const COMPARISON: usize = 16;
 
-/// What evaluation may still make and look at, in bytes.
+/// The remaining allowance of one evaluation for created and visited data, in bytes.
 ///
-/// Costs do not bound that: they are kube-apiserver's, where joining two lists costs nothing because the result shares
-/// its parts. Values share theirs here too, so that a short expression can name a list of as many elements as it likes.
+/// The cost limit does not bound memory: in kube-apiserver's cost model, joining two lists is free because the result shares
+/// its parts. Values share their parts here, too, so that a short expression can describe an arbitrarily long list.
 #[derive(Debug)]
 pub(crate) struct Effort {
     left: usize,
@@ -30,7 +30,7 @@ impl Default for Effort {
 }
 
 impl Effort {
-    /// So much of it.
+    /// Creates an allowance of `bytes`.
     #[cfg(test)]
     pub(crate) fn of(bytes: usize) -> Self {
         Self {
@@ -39,7 +39,7 @@ impl Effort {
         }
     }
 
-    /// As much as one evaluation may take, with `most_steps` of matching patterns.
+    /// Creates the allowance of one evaluation, with `most_steps` of pattern matching.
     pub(crate) fn with_steps(most_steps: u64) -> Self {
         Self {
             left: MAX_BYTES,
@@ -48,12 +48,12 @@ impl Effort {
         }
     }
 
-    /// Steps that were taken.
+    /// Returns the number of steps taken.
     pub(crate) fn steps(&self) -> u64 {
         self.steps
     }
 
-    /// Takes `steps` of matching a pattern; to be called before.
+    /// Charges `steps` of pattern matching; called before matching.
     pub(crate) fn takes_steps(&mut self, steps: u64) -> Result<(), Fault> {
         self.steps = self.steps.saturating_add(steps);
         match self.steps <= self.most_steps {
@@ -62,18 +62,18 @@ impl Effort {
         }
     }
 
-    /// What is left.
+    /// Returns the remaining bytes.
     pub(crate) fn left(&self) -> usize {
         self.left
     }
 
-    /// Takes `bytes` of it; to be called before they are made.
+    /// Charges `bytes`; called before they are allocated.
     pub(crate) fn takes(&mut self, bytes: usize) -> Result<(), Fault> {
         self.left = self.left.checked_sub(bytes).ok_or(Fault::TooExpensive)?;
         Ok(())
     }
 
-    /// Takes what `count` elements of a list need.
+    /// Charges the memory of `count` list elements.
     pub(crate) fn takes_elements(&mut self, count: usize) -> Result<(), Fault> {
         self.takes(count.saturating_mul(size_of::<Value<'_>>()))
     }

@@ -1,4 +1,4 @@
-//! Documents as values: what a schema says of each part decides what it is.
+//! Documents as values: the schema of each part determines its type.
 
 use std::borrow::Cow;
 
@@ -12,7 +12,7 @@ use crate::functions::times;
 
 const ATOMIC: &ListKind = &ListKind::Atomic;
 
-/// The value of a part of a document that `schema` describes.
+/// Returns the value of a part of a document described by `schema`.
 pub(crate) fn from_json<'d>(json: &'d Json, schema: &'d Structural) -> Evaluated<'d> {
     match (json, schema.form) {
         (Json::Null, _) if schema.nullable => Ok(Value::Null),
@@ -51,7 +51,7 @@ fn form_name(form: Form) -> &'static str {
     }
 }
 
-/// A number with a point is none of these, whatever stands behind the point.
+/// A number with a decimal point is not an integer, even if its fraction is zero.
 fn integer<'d>(number: &serde_json::Number) -> Evaluated<'d> {
     let whole = number.as_i64().map(Value::Int);
     whole.ok_or_else(|| Fault::new("invalid data, expected int, got float64"))
@@ -69,7 +69,7 @@ fn string<'d>(text: &'d str, schema: &Structural) -> Evaluated<'d> {
         "date-time" => times::parse_timestamp(text)
             .map(Value::Timestamp)
             .ok_or_else(|| Fault::new(format!("Invalid date-time formatted string {text}"))),
-        // As kube-apiserver reads it, which is not how it checks it.
+        // Decoded as kube-apiserver decodes values, which differs from its format check.
         "byte" => go_base64::decode_url(text)
             .map(|bytes| Value::Bytes(bytes.into()))
             .map_err(|why| Fault::new(format!("Invalid byte formatted string {text}: {why}"))),
@@ -77,7 +77,7 @@ fn string<'d>(text: &'d str, schema: &Structural) -> Evaluated<'d> {
     }
 }
 
-/// The value of a document that nothing is known about.
+/// Returns the value of a document without a schema.
 fn from_plain_json(json: &Json) -> Value<'_> {
     match json {
         Json::Null => Value::Null,
@@ -108,7 +108,7 @@ impl<'d> List<'d> {
         }
     }
 
-    /// The element at `index`; none behind the end.
+    /// Returns the element at `index`; `None` past the end.
     pub(crate) fn get(&self, index: usize) -> Option<Evaluated<'d>> {
         match self {
             List::Made(elements) => elements.get(index).cloned().map(Ok),
@@ -123,13 +123,13 @@ impl<'d> List<'d> {
         (0..self.len()).filter_map(|index| self.get(index))
     }
 
-    /// All elements.
+    /// Returns all elements.
     pub(crate) fn elements(&self) -> Result<Vec<Value<'d>>, Fault> {
         self.iter().collect()
     }
 }
 
-/// The name of a field of a document that `escaped` stands for in expressions.
+/// Returns the document's field name for the name `escaped` in expressions.
 pub(crate) fn unescaped(escaped: &str) -> Cow<'_, str> {
     unescape(escaped).map_or(Cow::Borrowed(escaped), Cow::Owned)
 }
@@ -142,7 +142,7 @@ impl<'d> Map<'d> {
         }
     }
 
-    /// The entry under `key`.
+    /// Returns the entry under `key`.
     pub(crate) fn get(&self, key: &Value<'_>) -> Option<Evaluated<'d>> {
         match self {
             Map::Made(entries) => entries.get(&Key::of(key)?).cloned().map(Ok),
@@ -157,7 +157,7 @@ impl<'d> Map<'d> {
         }
     }
 
-    /// Keys, in order.
+    /// Returns the keys, in order.
     pub(crate) fn keys(&self) -> Vec<Value<'d>> {
         match self {
             Map::Made(entries) => entries.keys().map(Key::value).collect(),
@@ -204,7 +204,7 @@ fn entry<'d>(
     Some(from_json(value, property))
 }
 
-/// The field `name` of a value; none when it has no such field.
+/// Returns the field `name` of a value; `None` if the field is absent.
 pub(crate) fn field_of<'d>(value: &Value<'d>, name: &str) -> Result<Option<Value<'d>>, Fault> {
     match value {
         Value::Map(map) => map.get(&Value::String(Text::Borrowed(name))).transpose(),
