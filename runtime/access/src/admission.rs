@@ -1,7 +1,7 @@
-//! What plugins may change about a write, and whether they let it through.
+//! The interface of admission plugins, which change or refuse writes.
 //!
-//! All mutating plugins run before any validating one, each kind in the order of the [`Chain`], so that what is validated
-//! is what is stored.
+//! All mutating plugins run before any validating one, each in the order of the [`Chain`], so that the validated object is the
+//! stored object.
 
 mod attributes;
 mod chain;
@@ -20,21 +20,21 @@ pub use lister::Lister;
 pub use namespace_lifecycle::{NamespaceLifecycle, NamespacePhase, Namespaces};
 pub use observer::{Asked, Observer};
 
-/// What a write does.
+/// The operation of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Operation {
-    /// A new object.
+    /// Creates an object.
     Create,
-    /// A new state of an object.
+    /// Updates an object.
     Update,
-    /// The removal of an object, or the start of it.
+    /// Deletes an object, or starts its graceful deletion.
     Delete,
-    /// A stream to what an object stands for.
+    /// Opens a connection to a subresource such as `exec`.
     Connect,
 }
 
 impl Operation {
-    /// The operation as webhooks and policies write it.
+    /// Returns the operation in the form used by webhooks and policies.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -46,58 +46,57 @@ impl Operation {
     }
 }
 
-/// In which half of admission a plugin is asked.
+/// The phase of admission in which a plugin is called.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Phase {
-    /// The object may still be changed.
+    /// Plugins can change the object.
     Mutating,
-    /// The object is final.
+    /// The object is final; plugins can only refuse the write.
     Validating,
 }
 
-/// The objects of a write.
+/// The objects of a request.
 #[derive(Debug)]
 pub struct Objects<'a> {
     /// The new object; `None` for a delete and for a connection.
     pub new: Option<&'a mut dyn Object>,
-    /// The object as it is; `None` for a create.
+    /// The stored object; `None` for a create.
     pub old: Option<&'a dyn Object>,
 }
 
 impl Objects<'_> {
-    /// The new object, if it is an `R`.
+    /// Returns the new object if it is an `R`.
     #[must_use]
     pub fn new_as<R: Resource>(&self) -> Option<&R> {
         self.new.as_deref()?.downcast_ref()
     }
 
-    /// The new object, if it is an `R`, to be changed.
+    /// Returns the new object for modification if it is an `R`.
     pub fn new_as_mut<R: Resource>(&mut self) -> Option<&mut R> {
         self.new.as_deref_mut()?.downcast_mut()
     }
 
-    /// The object as it is, if it is an `R`.
+    /// Returns the stored object if it is an `R`.
     #[must_use]
     pub fn old_as<R: Resource>(&self) -> Option<&R> {
         self.old?.downcast_ref()
     }
 }
 
-/// A plugin's answer, later.
+/// The future of a plugin's decision.
 pub type Verdict<'a> = Pin<Box<dyn Future<Output = ApiResult<()>> + Send + 'a>>;
 
-/// Changes writes, or lets them through or not.
+/// An admission plugin, which changes writes, and allows or refuses them.
 ///
-/// Plugins see objects of the storage version, defaulted. A mutating plugin is asked before the kind's own rules prepare
-/// and validate the object, a validating one afterwards, when the object has its final form and name. Plugins are asked
-/// again when a write is repeated because the object changed in between, so what they do must not depend on being asked
-/// once.
+/// Plugins receive objects of the storage version with defaults applied. Mutating plugins run before the kind's own preparation
+/// and validation, validating plugins afterwards, when the object has its final form and name. A write that is retried after a
+/// conflict runs the plugins again, so their effects must be idempotent.
 ///
-/// A refusal is usually [`Attributes::forbidden`]; any other error of the API reaches the client as it is.
+/// To refuse a write, return [`Attributes::forbidden`]; any other API error reaches the client unchanged.
 ///
 /// # Example
 ///
-/// A plugin that lets nobody order on account, and stamps every order with who made it:
+/// A plugin that refuses unpaid orders and records the creator in an annotation:
 ///
 /// ```
 /// use planesmith_access::admission::{Attributes, Objects, Operation, Phase, Plugin, Verdict, decided};
@@ -110,7 +109,7 @@ pub type Verdict<'a> = Pin<Box<dyn Future<Output = ApiResult<()>> + Send + 'a>>;
 ///     /// Metadata.
 ///     #[field(proto = 1)]
 ///     metadata: ObjectMeta,
-///     /// Whether it is paid for.
+/// ///     /// True if the order is paid.
 ///     #[field(proto = 2)]
 ///     paid: bool,
 /// }
@@ -145,26 +144,26 @@ pub type Verdict<'a> = Pin<Box<dyn Future<Output = ApiResult<()>> + Send + 'a>>;
 /// }
 /// ```
 pub trait Plugin: Send + Sync {
-    /// The name that flags and logs use, e.g. `NamespaceLifecycle`.
+    /// The plugin name in flags and logs, e.g. `NamespaceLifecycle`.
     fn name(&self) -> &'static str;
 
-    /// Whether the plugin is asked about `operation` in `phase`; must always answer the same.
+    /// True if the plugin handles `operation` in `phase`. The result must be constant.
     fn handles(&self, operation: Operation, phase: Phase) -> bool;
 
-    /// Looks at a write and changes `objects.new` if it wants to.
+    /// Inspects a write, and can change `objects.new`.
     fn mutate<'a>(&'a self, attributes: &'a Attributes<'a>, objects: &'a mut Objects<'_>) -> Verdict<'a> {
         let _ = (attributes, objects);
         decided(Ok(()))
     }
 
-    /// Looks at a write in its final form.
+    /// Validates a write in its final form.
     fn validate<'a>(&'a self, attributes: &'a Attributes<'a>, objects: &'a Objects<'_>) -> Verdict<'a> {
         let _ = (attributes, objects);
         decided(Ok(()))
     }
 }
 
-/// The answer of a plugin that has nothing to wait for.
+/// Wraps a decision that is available immediately.
 #[must_use]
 pub fn decided<'a>(answer: ApiResult<()>) -> Verdict<'a> {
     Box::pin(std::future::ready(answer))

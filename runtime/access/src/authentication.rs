@@ -1,7 +1,6 @@
-//! From credentials to a user.
+//! Authentication: maps credentials to a user.
 //!
-//! Each authenticator knows one kind of credential. [`Chain`] asks them in order and decides what happens to requests
-//! that none of them knows.
+//! Each authenticator handles one kind of credential. [`Chain`] calls them in order and decides about requests without a match.
 
 mod bearer;
 mod certificate;
@@ -29,35 +28,35 @@ pub use web_socket::WebSocketTokens;
 
 use crate::user::{AUTHENTICATED_GROUP, UserInfo};
 
-/// What a request brought along to prove who sent it.
+/// The credentials of a request.
 #[derive(Clone, Copy, Debug)]
 pub struct Credentials<'a> {
-    /// Headers of the request.
+    /// The request headers.
     pub headers: &'a HeaderMap,
-    /// The certificate that the connection was opened with.
+    /// The client certificate of the connection.
     pub certificate: Option<&'a ClientCertificate>,
-    /// The same, when it is that of a proxy.
+    /// The same certificate, if it identifies an authenticating proxy.
     pub proxy: Option<&'a ProxyCertificate>,
 }
 
-/// What one authenticator says.
+/// The result of one authenticator.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Verdict {
     /// The credentials are valid and belong to this user.
     User(Arc<UserInfo>),
-    /// There are no credentials of the kind that this authenticator knows.
+    /// The request has no credentials that this authenticator handles.
     NoOpinion,
-    /// There are, and they are not valid; the reason is for the log only.
+    /// The request has such credentials, but they are invalid; the reason is for the log only.
     Invalid(String),
 }
 
-/// Knows one kind of credential.
+/// Authenticates one kind of credential.
 pub trait Authenticator: Send + Sync + std::fmt::Debug {
-    /// Looks at the credentials; cheap, because it runs for each request.
+    /// Verifies the credentials. Must be cheap: it runs for each request.
     fn authenticate(&self, credentials: &Credentials<'_>) -> Verdict;
 
-    /// Takes out of the headers of a request what this authenticator alone knows to be the word of somebody in front, so
-    /// that nobody behind takes it for the word of this server. By default there is nothing of that kind.
+    /// Removes request headers that carry this authenticator's credentials, so that they are not forwarded to other servers.
+    /// The default removes none.
     fn forget(&self, headers: &mut HeaderMap) {
         let _ = headers;
     }
@@ -73,7 +72,7 @@ impl<A: Authenticator + ?Sized> Authenticator for Arc<A> {
     }
 }
 
-/// Asks several authenticators in order; the first one that finds a user wins.
+/// Calls several authenticators in order; the first one that finds a user wins.
 #[derive(Debug)]
 pub struct Chain {
     authenticators: Vec<Box<dyn Authenticator>>,
@@ -81,9 +80,9 @@ pub struct Chain {
 }
 
 impl Chain {
-    /// Asks `authenticators` in order.
+    /// Creates a chain that calls `authenticators` in order.
     ///
-    /// A request without any credentials is the anonymous user when `anonymous` is set, and refused otherwise. Invalid
+    /// A request without any credentials becomes the anonymous user if `anonymous` is set, and is refused otherwise. Invalid
     /// credentials are refused in both cases, unless other credentials of the same request are valid.
     #[must_use]
     pub fn new(authenticators: Vec<Box<dyn Authenticator>>, anonymous: bool) -> Self {
@@ -107,7 +106,7 @@ impl Authenticator for Chain {
         if let Some(reason) = invalid {
             return Verdict::Invalid(reason);
         }
-        // Only a word after the scheme makes a credential that someone should have known.
+        // Only a scheme followed by a token is a credential that an authenticator would have to recognize.
         if bearer_token(credentials.headers).is_some() {
             return Verdict::Invalid("invalid bearer token".to_owned());
         }
@@ -124,7 +123,7 @@ impl Authenticator for Chain {
     }
 }
 
-/// The user with the group that all authenticated users share.
+/// Adds the group of all authenticated users.
 pub(crate) fn authenticated(mut user: UserInfo) -> Arc<UserInfo> {
     if !user.is_in(AUTHENTICATED_GROUP) {
         user.groups.push(AUTHENTICATED_GROUP.to_owned());

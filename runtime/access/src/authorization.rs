@@ -1,4 +1,4 @@
-//! From a user and an action to a decision.
+//! Authorization: decides if a user may perform an action.
 
 mod modes;
 mod rules;
@@ -8,21 +8,21 @@ use crate::user::UserInfo;
 pub use modes::{AllowedPaths, AlwaysAllow, AlwaysDeny, PrivilegedGroup};
 pub use rules::{PathRule, ResourceRule, Rules};
 
-/// Who wants to do what.
+/// The attributes of an authorization request.
 #[derive(Clone, Copy, Debug)]
 pub struct Attributes<'a> {
-    /// Who.
+    /// The user who acts.
     pub user: &'a UserInfo,
-    /// E.g. `list`; for a path that is no resource the method in lower case.
+    /// The verb, e.g. `list`; for a non-resource path, the HTTP method in lower case.
     pub verb: &'a str,
-    /// On what.
+    /// The target of the action.
     pub target: Target<'a>,
-    /// What of a collection is asked for.
+    /// The selectors that restrict the request to part of a collection.
     pub selectors: Selectors<'a>,
 }
 
 impl<'a> Attributes<'a> {
-    /// An action on all of its target.
+    /// Creates attributes for an action on the whole target.
     #[must_use]
     pub fn new(user: &'a UserInfo, verb: &'a str, target: Target<'a>) -> Self {
         let selectors = Selectors::default();
@@ -35,59 +35,60 @@ impl<'a> Attributes<'a> {
     }
 }
 
-/// What of a collection somebody asks for, as clients write it; empty for all of it.
+/// The selectors of a list, watch or deletecollection request, as the client wrote them; empty for the whole collection.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Selectors<'a> {
-    /// By fields.
+    /// The field selector.
     pub field: &'a str,
-    /// By labels.
+    /// The label selector.
     pub label: &'a str,
 }
 
-/// What an action is done to.
+/// The target of an action.
 #[derive(Clone, Copy, Debug)]
 pub enum Target<'a> {
-    /// A resource of the API.
+    /// An API resource.
     Resource {
         /// API group; empty for the core group.
         group: &'a str,
         /// API version.
         version: &'a str,
-        /// E.g. `pods`.
+        /// The plural resource name, e.g. `pods`.
         resource: &'a str,
-        /// E.g. `status`; may be empty.
+        /// The subresource, e.g. `status`; empty for the resource itself.
         subresource: &'a str,
-        /// Empty for cluster-wide actions.
+        /// The namespace; empty for cluster-wide actions.
         namespace: &'a str,
-        /// Empty for collections.
+        /// The object name; empty for collections.
         name: &'a str,
     },
-    /// Any other path.
+    /// A non-resource path.
     Path(&'a str),
 }
 
-/// What one authorizer says. The reason is shown to the client and may be empty.
+/// The decision of one authorizer. The reason is reported to the client and may be empty.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Decision {
-    /// The action may be done.
+    /// The action is allowed.
     Allow,
-    /// It may not, whatever others say.
+    /// The action is denied, regardless of other authorizers.
     Deny(String),
-    /// Nothing speaks for it here; without another voice it may not.
+    /// The authorizer has no opinion. The action is denied unless another authorizer allows it.
     NoOpinion(String),
-    /// It could not be found out; without another voice that is an error, which says what the client may read of it.
+    /// The evaluation failed. Unless another authorizer decides, the request fails with this error, which is safe to show to
+    /// clients.
     Failed(String),
 }
 
 /// Decides about actions.
 pub trait Authorizer: Send + Sync + std::fmt::Debug {
-    /// Decides about one action; cheap, because it runs for each request.
+    /// Decides about one action. Must be cheap: it runs for each request.
     fn authorize(&self, attributes: &Attributes<'_>) -> Decision;
 
-    /// Whether `user` may do `verb` to all of `target`, for one who asks on the way to something else.
+    /// Checks if `user` may perform `verb` on the whole `target`, for secondary checks during another request.
     ///
     /// # Errors
-    /// The reason why not, which may be empty.
+    /// The reason for the denial, which may be empty.
     fn permits(&self, user: &UserInfo, verb: &str, target: Target<'_>) -> Result<(), String> {
         match self.authorize(&Attributes::new(user, verb, target)) {
             Decision::Allow => Ok(()),
@@ -95,29 +96,28 @@ pub trait Authorizer: Send + Sync + std::fmt::Debug {
         }
     }
 
-    /// What `user` may do in `namespace`, for people who want to know before they try. Without an answer of its own an
-    /// authorizer lists nothing.
+    /// Returns the actions that `user` may perform in `namespace`, for self-subject rules reviews. The default lists none.
     fn rules(&self, user: &UserInfo, namespace: &str) -> Rules {
         let _ = (user, namespace);
         Rules::default()
     }
 }
 
-/// Asks several authorizers in order; the first one with an opinion decides.
+/// Calls several authorizers in order; the first one with an opinion decides.
 #[derive(Debug)]
 pub struct Union {
     authorizers: Vec<Box<dyn Authorizer>>,
 }
 
 impl Union {
-    /// Asks `authorizers` in order.
+    /// Creates a union of `authorizers`, in order.
     #[must_use]
     pub fn new(authorizers: Vec<Box<dyn Authorizer>>) -> Self {
         Self { authorizers }
     }
 }
 
-/// What several failures are called together, in Go's words: each once, and in brackets when they differ.
+/// Joins several failures as Go's aggregate errors do: without duplicates, and in brackets if more than one remains.
 fn together(failures: &[String]) -> String {
     let mut told: Vec<&str> = Vec::new();
     for failure in failures {

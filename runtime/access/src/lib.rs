@@ -1,8 +1,8 @@
-//! Who asks, and what they may do.
+//! Authentication, authorization and admission.
 //!
-//! Reading order: [`user`] (who), [`authentication`] (from credentials to a user), [`authorization`] (from a user and
-//! an action to a decision), [`admission`] (what plugins make of a write); and [`upgrade`], requests that go on in another
-//! protocol, which may carry their credentials elsewhere. Nothing here knows a route or a store.
+//! Reading order: [`user`] (the identity of a client), [`authentication`] (maps credentials to a user), [`authorization`]
+//! (decides about a user's actions), [`admission`] (plugins that change or refuse writes); and [`upgrade`], requests that
+//! switch to another protocol, which may carry their credentials elsewhere. This crate knows neither routes nor stores.
 
 pub mod admission;
 pub mod authentication;

@@ -1,9 +1,9 @@
-//! Requests that ask to go on in another protocol.
+//! Detection of requests that switch to another protocol.
 
 use http::HeaderMap;
 use http::header::{CONNECTION, UPGRADE};
 
-/// Whether a client wants to speak something else from here on.
+/// True if the request headers ask for a protocol upgrade.
 #[must_use]
 pub fn asks_for_upgrade(headers: &HeaderMap) -> bool {
     let mut values = headers
@@ -13,7 +13,7 @@ pub fn asks_for_upgrade(headers: &HeaderMap) -> bool {
     values.any(|value| value.to_ascii_lowercase().contains("upgrade"))
 }
 
-/// Whether that is WebSocket.
+/// True if the requested protocol is WebSocket.
 #[must_use]
 pub fn asks_for_web_socket(headers: &HeaderMap) -> bool {
     let protocol = headers.get(UPGRADE);

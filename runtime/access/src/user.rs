@@ -1,31 +1,31 @@
-//! Who asks.
+//! The identity of a client.
 
 use std::collections::BTreeMap;
 
-/// Name of a request without credentials.
+/// User name of requests without credentials.
 pub const ANONYMOUS: &str = "system:anonymous";
-/// Group of every request without credentials.
+/// Group of all requests without credentials.
 pub const UNAUTHENTICATED_GROUP: &str = "system:unauthenticated";
-/// Group of every request with valid credentials.
+/// Group of all requests with valid credentials.
 pub const AUTHENTICATED_GROUP: &str = "system:authenticated";
-/// Members may do everything, whatever the authorization mode says.
+/// Members may do everything, regardless of the authorization mode.
 pub const PRIVILEGED_GROUP: &str = "system:masters";
 
-/// A user as the rest of the server sees it, however it proved who it is.
+/// A user, independent of the authentication method.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct UserInfo {
-    /// Unique name; never empty for an authenticated request.
+    /// The unique user name; never empty for an authenticated request.
     pub name: String,
-    /// Identity that survives a name being given to someone else; may be empty.
+    /// A unique ID that is not reused when the name is; may be empty.
     pub uid: String,
-    /// Names of the groups, in the order in which they were found.
+    /// Group names, in the order in which authentication found them.
     pub groups: Vec<String>,
-    /// Further facts, e.g. scopes.
+    /// Additional attributes, e.g. scopes.
     pub extra: BTreeMap<String, Vec<String>>,
 }
 
 impl UserInfo {
-    /// The user of a request that carries no credentials.
+    /// The user of a request without credentials.
     #[must_use]
     pub fn anonymous() -> Self {
         Self {
@@ -35,7 +35,7 @@ impl UserInfo {
         }
     }
 
-    /// Whether the user is a member of `group`.
+    /// True if the user is a member of `group`.
     #[must_use]
     pub fn is_in(&self, group: &str) -> bool {
         self.groups.iter().any(|candidate| candidate == group)

@@ -1,4 +1,4 @@
-//! What is to be admitted.
+//! The attributes of an admission request.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -13,43 +13,43 @@ use planesmith_machinery::value::Struct;
 use super::Operation;
 use crate::user::UserInfo;
 
-/// What is to be admitted, without the objects.
+/// The attributes of an admission request, without the objects.
 #[derive(Clone, Copy)]
 pub struct Attributes<'a> {
-    /// What is done.
+    /// The operation of the request.
     pub operation: Operation,
-    /// The kind in the version of the request; the objects are of its storage version. For a subresource the kind that it
-    /// belongs to: the objects may be of another one then, such as the Binding of a pod.
+    /// The resource in the version of the request; the objects have its storage version. For a subresource, the parent
+    /// resource: the objects may then be of another kind, such as the Binding of a pod.
     pub resource: &'static ResourceFacts,
-    /// Subresource; may be empty.
+    /// The subresource; empty for the resource itself.
     pub subresource: &'a str,
-    /// Namespace; empty for objects that live in none. A namespace lives in itself.
+    /// The namespace; empty for cluster-scoped objects. A Namespace object is in its own namespace.
     pub namespace: &'a str,
-    /// Name of the object; empty for a create while the name is still to be generated.
+    /// The object name; empty for a create whose name is not generated yet.
     pub name: &'a str,
-    /// Who asks.
+    /// The user who sent the request.
     pub user: &'a UserInfo,
-    /// Whether nothing will be stored; a plugin with effects elsewhere leaves them out.
+    /// True if nothing will be stored; plugins must skip external side effects.
     pub dry_run: bool,
-    /// The parameters of the request, such as a `CreateOptions`, `PatchOptions` or `DeleteOptions`; `None` when there are
-    /// none, as for a connection.
+    /// The options of the request, such as a `CreateOptions`, `PatchOptions` or `DeleteOptions`; `None` if there are none, as
+    /// for a connection.
     pub options: Option<&'a dyn Struct>,
-    /// The parameters of a connection, such as a `PodExecOptions`.
+    /// The options of a connection, such as a `PodExecOptions`; `None` for other operations.
     pub connection: Option<&'a dyn Struct>,
-    /// Takes words of warning for the client.
+    /// Adds a warning to the response.
     pub warn: &'a (dyn Fn(String) + Sync),
-    /// Takes what the audit record of the request shall say: a key such as `pod-security.kubernetes.io/enforce-policy`,
-    /// and its value; `None` when there is no such record.
+    /// Adds an annotation to the audit event, with a key such as `pod-security.kubernetes.io/enforce-policy`; `None` if the
+    /// request has no audit event.
     pub annotate: Option<Annotate<'a>>,
-    /// Where a plugin asks for a second round; `None` outside a chain.
+    /// Requests a second round of mutating plugins; `None` outside a chain.
     pub reinvocation: Option<&'a Reinvocation>,
 }
 
-/// Takes a key and a value for the audit record.
+/// Adds a key and a value to the audit event.
 pub type Annotate<'a> = &'a (dyn Fn(&str, String) + Sync);
 
 impl<'a> Attributes<'a> {
-    /// A request for the kind itself in no namespace, of which nothing is heard: nobody takes warnings and annotations.
+    /// Creates attributes for a cluster-wide request on the resource itself, which discard warnings and annotations.
     #[must_use]
     pub fn new(operation: Operation, resource: &'static ResourceFacts, user: &'a UserInfo) -> Self {
         Self {
@@ -68,39 +68,39 @@ impl<'a> Attributes<'a> {
         }
     }
 
-    /// Whether the request is about `resource` of `group`, in whatever version.
+    /// True if the request is for `resource` of `group`, in any version.
     #[must_use]
     pub fn is_for(&self, group: &str, resource: &str) -> bool {
         self.resource.group == group && self.resource.plural == resource
     }
 
-    /// Whether the plugins are asked for the second time, because something changed the object after they had seen it.
+    /// True if this is the second call of the plugins, because another plugin changed the object after they ran.
     #[must_use]
     pub fn is_second_round(&self) -> bool {
         self.reinvocation
             .is_some_and(|reinvocation| reinvocation.second.load(Ordering::Relaxed))
     }
 
-    /// Lets all mutating plugins have a second look, because this one changed the object in a way that they may want to
-    /// react to. There is no third look.
+    /// Requests a second round of all mutating plugins, because this plugin changed the object in a way that affects others.
+    /// There is no third round.
     pub fn reinvoke(&self) {
         if let Some(reinvocation) = self.reinvocation {
             reinvocation.wanted.store(true, Ordering::Relaxed);
         }
     }
 
-    /// 403 for this write, named as clients expect it: by the name of the request, else by the object's name or the start
-    /// of its generated one.
+    /// Returns error 403 for this write. It names the object by the request's name, else by the object's name or
+    /// `generateName`.
     #[must_use]
     pub fn forbidden(&self, new: Option<&dyn Object>, why: impl fmt::Display) -> ApiError {
         ApiError::forbidden(&self.resource.group_resource(), self.shown_name(new), why)
     }
 
-    /// As [`Attributes::forbidden`], for several reasons: one as it is, more in brackets, equal ones once.
+    /// Like [`Attributes::forbidden`], for several reasons: a single one as it is, several in brackets without duplicates.
     ///
     /// # Errors
     ///
-    /// When there is any reason.
+    /// Returns the error if there is any reason.
     pub fn forbid_all(&self, new: Option<&dyn Object>, reasons: &[String]) -> ApiResult<()> {
         let mut seen = BTreeSet::new();
         let reasons: Vec<&str> = reasons
@@ -115,7 +115,7 @@ impl<'a> Attributes<'a> {
         }
     }
 
-    /// The resource of the request.
+    /// Returns the resource of the request.
     #[must_use]
     pub fn group_resource(&self) -> GroupResource {
         self.resource.group_resource()
@@ -135,7 +135,7 @@ impl<'a> Attributes<'a> {
     }
 }
 
-/// Whether the mutating plugins are asked again.
+/// Records a request for a second round of the mutating plugins.
 #[derive(Debug, Default)]
 pub struct Reinvocation {
     wanted: AtomicBool,
@@ -143,7 +143,7 @@ pub struct Reinvocation {
 }
 
 impl Reinvocation {
-    /// Begins the second round, if a plugin wants one.
+    /// Starts the second round if a plugin requested one.
     pub(super) fn begin_second(&self) -> bool {
         let wanted = self.wanted.load(Ordering::Relaxed);
         self.second.store(wanted, Ordering::Relaxed);

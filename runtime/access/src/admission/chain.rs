@@ -1,4 +1,4 @@
-//! The plugins of a server, in order.
+//! The admission plugins of a server, in order.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -7,7 +7,7 @@ use planesmith_machinery::status::ApiResult;
 
 use super::{Asked, Attributes, Objects, Observer, Operation, Phase, Plugin, Reinvocation};
 
-/// The plugins of a server, in the order in which they are asked. The empty chain admits everything.
+/// The admission plugins of a server, in call order. The empty chain admits everything.
 #[derive(Clone, Default)]
 pub struct Chain {
     plugins: Vec<Arc<dyn Plugin>>,
@@ -15,7 +15,7 @@ pub struct Chain {
 }
 
 impl Chain {
-    /// A chain of these plugins.
+    /// Creates a chain of `plugins`.
     #[must_use]
     pub fn new(plugins: Vec<Arc<dyn Plugin>>) -> Self {
         Self {
@@ -24,7 +24,7 @@ impl Chain {
         }
     }
 
-    /// The same chain, which tells `observer` how long its plugins take.
+    /// Adds an observer, which records the plugins' latencies.
     #[must_use]
     pub fn observed_by(self, observer: Arc<dyn Observer>) -> Self {
         Self {
@@ -38,22 +38,22 @@ impl Chain {
         self.plugins.push(plugin);
     }
 
-    /// Names of the plugins, in order.
+    /// Returns the plugin names, in order.
     pub fn names(&self) -> impl Iterator<Item = &'static str> {
         self.plugins.iter().map(|plugin| plugin.name())
     }
 
-    /// Whether any plugin is asked about `operation` in `phase`.
+    /// True if any plugin handles `operation` in `phase`.
     #[must_use]
     pub fn handles(&self, operation: Operation, phase: Phase) -> bool {
         self.asked(operation, phase).next().is_some()
     }
 
-    /// Lets each mutating plugin change the write; all of them twice if one of them asks for it.
+    /// Runs the mutating plugins, and runs all of them again if one requests it.
     ///
     /// # Errors
     ///
-    /// That of the first plugin that refuses.
+    /// The error of the first plugin that refuses.
     pub async fn mutate(&self, attributes: &Attributes<'_>, objects: &mut Objects<'_>) -> ApiResult<()> {
         let reinvocation = Reinvocation::default();
         let attributes = Attributes {
@@ -79,11 +79,11 @@ impl Chain {
         Ok(())
     }
 
-    /// Asks each validating plugin.
+    /// Runs the validating plugins.
     ///
     /// # Errors
     ///
-    /// That of the first plugin that refuses.
+    /// The error of the first plugin that refuses.
     pub async fn validate(&self, attributes: &Attributes<'_>, objects: &Objects<'_>) -> ApiResult<()> {
         let begin = Instant::now();
         let answer = self.validate_once(attributes, objects).await;
@@ -101,7 +101,7 @@ impl Chain {
         Ok(())
     }
 
-    /// Tells the observer about the answer of a plugin, or of all of them; returns when that was.
+    /// Reports the result of one plugin, or of a whole phase, to the observer; returns the current time.
     fn tell(
         &self,
         phase: Phase,
@@ -150,7 +150,7 @@ mod tests {
     use crate::admission::{Verdict, decided};
     use crate::user::UserInfo;
 
-    /// Something to write.
+    /// An object to write.
     #[derive(Clone, Debug, Default, PartialEq, Resource)]
     #[resource(group = "example.com", version = "v1", kind = "Thing")]
     struct Thing {
@@ -159,7 +159,7 @@ mod tests {
         metadata: ObjectMeta,
     }
 
-    /// Writes down when it is asked; `again` asks for a second round.
+    /// Records its calls; `again` requests a second round.
     struct Scribe {
         name: &'static str,
         again: bool,

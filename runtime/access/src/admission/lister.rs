@@ -1,4 +1,4 @@
-//! What plugins see of objects other than the one that is written.
+//! Read access of plugins to other objects.
 
 use std::any::Any;
 use std::fmt;
@@ -10,23 +10,23 @@ use planesmith_machinery::object::{Object, Resource};
 use planesmith_machinery::resource::ResourceFacts;
 use planesmith_machinery::status::{ApiError, ApiResult};
 
-/// Reads the newest state of objects, in their storage version.
+/// Reads the latest state of objects, in their storage version.
 ///
-/// Reading is cheap: it comes from memory, and what was read lately is kept decoded. Kinds that the server does not have
-/// have no objects.
+/// Reads are cheap: they are served from memory, and recently read objects are cached in decoded form. Kinds unknown to the
+/// server have no objects.
 pub trait Lister: Send + Sync {
-    /// The object; `None` when there is none. `namespace` is empty for a kind that lives in none.
+    /// Returns an object, or `None` if it does not exist. `namespace` is empty for cluster-scoped kinds.
     ///
     /// # Errors
     ///
-    /// 500 when the stored object cannot be read.
+    /// 500 if the stored object cannot be decoded.
     fn get(&self, kind: &'static ResourceFacts, namespace: &str, name: &str) -> ApiResult<Option<Arc<dyn Object>>>;
 
-    /// All objects of a kind in a namespace, or in all when `namespace` is empty, in the order of their names.
+    /// Returns all objects of a kind in a namespace, or in all namespaces if `namespace` is empty, sorted by name.
     ///
     /// # Errors
     ///
-    /// 500 when a stored object cannot be read.
+    /// 500 if a stored object cannot be decoded.
     fn list(&self, kind: &'static ResourceFacts, namespace: &str) -> ApiResult<Vec<Arc<dyn Object>>>;
 }
 
@@ -37,21 +37,21 @@ impl fmt::Debug for dyn Lister + '_ {
 }
 
 impl dyn Lister + '_ {
-    /// As [`Lister::get`], for the kind `R`, which is a storage version.
+    /// Like [`Lister::get`], for the kind `R` in its storage version.
     ///
     /// # Errors
     ///
-    /// As [`Lister::get`].
+    /// Those of [`Lister::get`].
     pub fn find<R: Resource>(&self, namespace: &str, name: &str) -> ApiResult<Option<Arc<R>>> {
         Ok(self.get(R::RESOURCE, namespace, name)?.and_then(typed))
     }
 
-    /// As `find`, for what kube-apiserver asks itself over the network when its caches do not have it: a name that
-    /// cannot stand in a path is refused on the way.
+    /// Like `find`, for reads that kube-apiserver sends over the network on a cache miss: these fail for names that are not
+    /// valid path segments.
     ///
     /// # Errors
     ///
-    /// 500 for such a name, and as [`Lister::get`].
+    /// 500 for an invalid path segment, and those of [`Lister::get`].
     pub fn fetch<R: Resource>(&self, namespace: &str, name: &str) -> ApiResult<Option<Arc<R>>> {
         let complaints = names::path_segment(name);
         if !complaints.is_empty() {
@@ -61,11 +61,11 @@ impl dyn Lister + '_ {
         self.find(namespace, name)
     }
 
-    /// As [`Lister::list`], for the kind `R`, which is a storage version.
+    /// Like [`Lister::list`], for the kind `R` in its storage version.
     ///
     /// # Errors
     ///
-    /// As [`Lister::list`].
+    /// Those of [`Lister::list`].
     pub fn all<R: Resource>(&self, namespace: &str) -> ApiResult<Vec<Arc<R>>> {
         Ok(self
             .list(R::RESOURCE, namespace)?

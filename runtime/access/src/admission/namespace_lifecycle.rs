@@ -1,4 +1,4 @@
-//! Namespaces must be there, and not on their way out, before anything is created in them.
+//! Refuses creates in missing and terminating namespaces.
 
 use std::sync::Arc;
 
@@ -8,34 +8,33 @@ use planesmith_machinery::status::{ApiError, ApiResult, Cause};
 
 use super::{Attributes, Objects, Operation, Phase, Plugin, Verdict, decided};
 
-/// Namespaces that no one can delete.
+/// Namespaces that cannot be deleted.
 const UNDELETABLE: [&str; 3] = ["default", "kube-system", "kube-public"];
 
-/// How far a namespace is.
+/// The lifecycle phase of a namespace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NamespacePhase {
-    /// In use.
+    /// The namespace is in use.
     Active,
-    /// On its way out; its content goes away.
+    /// The namespace is being deleted together with its content.
     Terminating,
 }
 
-/// Tells which namespaces there are.
+/// Read access to the phases of namespaces.
 pub trait Namespaces: Send + Sync {
-    /// The phase of the namespace `name`; `None` when there is none.
+    /// Returns the phase of the namespace `name`; `None` if it does not exist.
     fn phase(&self, name: &str) -> Option<NamespacePhase>;
 }
 
-/// Refuses what is created in a namespace that is missing or terminating, and the deletion of namespaces that the system
-/// needs.
+/// Refuses creates in missing and terminating namespaces, and the deletion of namespaces that the system needs.
 pub struct NamespaceLifecycle {
     namespaces: Arc<dyn Namespaces>,
-    /// Group and resource of questions.
+    /// Group and resource of access reviews, which are exempt.
     questions: &'static [(&'static str, &'static str)],
 }
 
 impl NamespaceLifecycle {
-    /// The plugin over `namespaces`.
+    /// Creates the plugin over `namespaces`.
     #[must_use]
     pub fn new(namespaces: Arc<dyn Namespaces>) -> Self {
         Self {
@@ -44,8 +43,8 @@ impl NamespaceLifecycle {
         }
     }
 
-    /// The same, but these resources, by group, can be posted anywhere: whoever asks what others may do in a namespace must
-    /// not learn thereby whether there is one.
+    /// Exempts resources, given by group and name, that can be posted in any namespace: a client that reviews access in a
+    /// namespace must not learn if it exists.
     #[must_use]
     pub fn with_questions(self, questions: &'static [(&'static str, &'static str)]) -> Self {
         Self { questions, ..self }
@@ -90,7 +89,7 @@ impl Plugin for NamespaceLifecycle {
         "NamespaceLifecycle"
     }
 
-    /// Asked first, so that no other plugin works for a write that goes nowhere.
+    /// Runs in the mutating phase, so that no other plugin works on a write that is bound to fail.
     fn handles(&self, operation: Operation, phase: Phase) -> bool {
         phase == Phase::Mutating && matches!(operation, Operation::Create | Operation::Delete)
     }
@@ -116,7 +115,7 @@ mod tests {
     use super::*;
     use crate::user::UserInfo;
 
-    /// Something in a namespace.
+    /// An object in a namespace.
     #[derive(Clone, Debug, Default, PartialEq, Resource)]
     #[resource(group = "example.com", version = "v1", kind = "Thing")]
     struct Thing {
@@ -125,7 +124,7 @@ mod tests {
         metadata: ObjectMeta,
     }
 
-    /// A question about a namespace.
+    /// An access review in a namespace.
     #[derive(Clone, Debug, Default, PartialEq, Resource)]
     #[resource(group = "example.com", version = "v1", kind = "Question")]
     struct Question {
@@ -134,7 +133,7 @@ mod tests {
         metadata: ObjectMeta,
     }
 
-    /// The place that things are in.
+    /// The namespace kind.
     #[derive(Clone, Debug, Default, PartialEq, Resource)]
     #[resource(group = "", version = "v1", kind = "Namespace", cluster)]
     struct Namespace {

@@ -1,25 +1,25 @@
-//! Who is told how long plugins take.
+//! Observation of plugin latencies.
 
 use std::time::Duration;
 
 use super::{Operation, Phase};
 
-/// What plugins were asked, and whether they let it through.
+/// The call of a plugin and its outcome.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Asked {
-    /// In which half of admission.
+    /// The admission phase.
     pub phase: Phase,
-    /// What the write does.
+    /// The operation of the request.
     pub operation: Operation,
-    /// Whether it was refused.
+    /// True if the write was refused.
     pub rejected: bool,
 }
 
-/// Is told how long plugins take; must be quick.
+/// Receives plugin latencies. Must return quickly.
 pub trait Observer: Send + Sync {
-    /// The plugin `index` of the chain has answered.
+    /// Reports the result of plugin number `index` of the chain.
     fn plugin(&self, index: usize, asked: Asked, took: Duration);
 
-    /// All plugins of a phase have answered, or one has refused.
+    /// Reports the end of a phase, because all plugins have run or one has refused.
     fn step(&self, asked: Asked, took: Duration);
 }

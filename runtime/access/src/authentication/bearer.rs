@@ -1,11 +1,11 @@
-//! Tokens in the `Authorization` header.
+//! Bearer tokens in the `Authorization` header.
 
 use http::HeaderMap;
 use http::header::AUTHORIZATION;
 
-/// The token that follows the word `Bearer`, in any case; `None` when there is no such header or no token.
+/// Returns the token after the scheme `Bearer`, in any case; `None` without such a header or token.
 ///
-/// Whatever follows the token after a further space is not looked at.
+/// Anything after the token and a further space is ignored.
 #[must_use]
 pub fn bearer_token(headers: &HeaderMap) -> Option<&str> {
     let value = headers.get(AUTHORIZATION)?.to_str().ok()?.trim();

@@ -12,37 +12,37 @@ use x509_parser::prelude::FromDer;
 use super::{Authenticator, Credentials, Subject, Verdict, authenticated};
 use crate::user::UserInfo;
 
-/// The certificate that a connection was opened with, judged once.
+/// The client certificate of a connection, verified once.
 #[derive(Clone, Debug)]
 pub enum ClientCertificate {
     /// Signed by a trusted authority.
     Trusted {
-        /// Its common name as user name, its organizations as groups, its fingerprint as credential.
+        /// The user: the common name is the user name, organizations are groups, and the fingerprint is the credential ID.
         user: Arc<UserInfo>,
-        /// When it ends; connections may outlive it.
+        /// The expiry of the certificate; connections may outlive it.
         not_after: SystemTime,
     },
-    /// Not signed by a trusted authority, expired, or not readable; the reason is for the log only.
+    /// Not signed by a trusted authority, expired, or malformed; the reason is for the log only.
     Untrusted(String),
 }
 
-/// Why a certificate names no user.
+/// The reason why a certificate identifies no user.
 #[derive(Debug, Error, PartialEq, Eq)]
 pub enum CertificateError {
-    /// Not a certificate.
+    /// The data is not a certificate.
     #[error("the client certificate is malformed")]
     Malformed,
-    /// It names nobody.
+    /// The subject has no common name.
     #[error("the client certificate has no common name")]
     NoCommonName,
 }
 
 impl ClientCertificate {
-    /// Reads the user from a certificate whose signature has been checked.
+    /// Reads the user from a certificate with a verified signature.
     ///
     /// # Errors
     ///
-    /// The certificate is malformed or names nobody.
+    /// The certificate is malformed or has no common name.
     pub fn trusted(der: &[u8]) -> Result<Self, CertificateError> {
         let (_, certificate) = X509Certificate::from_der(der).map_err(|_| CertificateError::Malformed)?;
         let subject = Subject::read(certificate.subject()).ok_or(CertificateError::Malformed)?;
@@ -63,7 +63,7 @@ impl ClientCertificate {
     }
 }
 
-/// The fingerprint by which audit logs name a certificate.
+/// Returns the fingerprint that identifies a certificate in audit logs.
 fn credential_id(der: &[u8]) -> String {
     let mut id = "X509SHA256=".to_owned();
     for byte in Sha256::digest(der) {
@@ -73,13 +73,13 @@ fn credential_id(der: &[u8]) -> String {
     id
 }
 
-/// The fact about a user that names its credential, as audit logs do.
+/// The key of a user's extra attribute that identifies the credential, as in audit logs.
 const CREDENTIAL_ID: &str = "authentication.kubernetes.io/credential-id";
 
-/// Takes the user from the connection's certificate.
+/// Authenticates the user of the connection's certificate.
 #[derive(Clone, Copy, Debug)]
 pub struct CertificateAuthenticator {
-    /// The clock, which tests replace.
+    /// The clock, replaceable in tests.
     pub now: fn() -> SystemTime,
 }
 

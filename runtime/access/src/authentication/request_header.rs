@@ -1,4 +1,4 @@
-//! Users that a proxy in front of the server has authenticated, and names in headers.
+//! Users authenticated by a proxy in front of the server, which names them in headers.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, PoisonError, RwLock};
@@ -12,17 +12,17 @@ use x509_parser::prelude::FromDer;
 use super::{Authenticator, CertificateError, Credentials, Subject, Verdict, authenticated};
 use crate::user::UserInfo;
 
-/// The certificate of a proxy, signed by an authority whose word counts for that.
+/// The certificate of a proxy, signed by the request header CA.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ProxyCertificate {
-    /// Its common name.
+    /// The common name.
     pub name: String,
-    /// When it ends; connections may outlive it.
+    /// The expiry of the certificate; connections may outlive it.
     pub not_after: SystemTime,
 }
 
 impl ProxyCertificate {
-    /// Reads a certificate whose signature has been checked.
+    /// Reads a certificate with a verified signature.
     ///
     /// # Errors
     ///
@@ -38,22 +38,22 @@ impl ProxyCertificate {
     }
 }
 
-/// In which headers a proxy says who asks, and who may be a proxy.
+/// The headers in which a proxy names the user, and the proxies that are trusted.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RequestHeaders {
-    /// Headers with the name of the user; the first that is there counts.
+    /// Headers with the user name; the first one present counts.
     pub username: Vec<String>,
-    /// Headers with the uid of the user; the first that is there counts.
+    /// Headers with the user's UID; the first one present counts.
     pub uid: Vec<String>,
-    /// Headers with groups; all count.
+    /// Headers with groups; all of them count.
     pub group: Vec<String>,
-    /// What the names of headers with further facts start with.
+    /// Name prefixes of headers with extra attributes.
     pub extra_prefix: Vec<String>,
-    /// Common names of proxies; without any, each certificate that the authority has signed is one.
+    /// Common names of trusted proxies; if empty, every certificate signed by the authority is trusted.
     pub allowed_names: Vec<String>,
 }
 
-/// Believes proxies. What it believes can be exchanged while serving; clones share it.
+/// Authenticates users by the headers of trusted proxies. The configuration can change at run time; clones share it.
 #[derive(Clone, Debug)]
 pub struct RequestHeaderAuthenticator {
     headers: Arc<RwLock<Arc<RequestHeaders>>>,
@@ -61,7 +61,7 @@ pub struct RequestHeaderAuthenticator {
 }
 
 impl RequestHeaderAuthenticator {
-    /// Reads `headers` of requests that come from proxies; without names of users it has no opinion on any.
+    /// Creates an authenticator for `headers`. Without user name headers it has no opinion on any request.
     #[must_use]
     pub fn new(headers: RequestHeaders, now: fn() -> SystemTime) -> Self {
         Self {
@@ -70,7 +70,7 @@ impl RequestHeaderAuthenticator {
         }
     }
 
-    /// Reads other headers from now on.
+    /// Replaces the configuration.
     pub fn set(&self, headers: RequestHeaders) {
         *self.headers.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(headers);
     }
@@ -115,7 +115,7 @@ impl Authenticator for RequestHeaderAuthenticator {
     }
 }
 
-/// Removes the headers whose names start with `prefix`, in whatever case it is; an empty one stands for none.
+/// Removes the headers whose names start with `prefix`, ignoring case; an empty prefix removes none.
 pub fn forget_all(headers: &mut HeaderMap, prefix: &str) {
     let prefix = prefix.to_ascii_lowercase();
     let names = headers
@@ -126,19 +126,19 @@ pub fn forget_all(headers: &mut HeaderMap, prefix: &str) {
     }
 }
 
-/// The first of the headers that says something.
+/// Returns the first non-empty value among the headers.
 fn first(headers: &HeaderMap, names: &[String]) -> Option<String> {
     let mut values = names.iter().filter_map(|name| headers.get(name.as_str()));
     values.find_map(|value| text(value.as_bytes()))
 }
 
-/// Everything that the headers say.
+/// Returns all values of the headers.
 fn all(headers: &HeaderMap, names: &[String]) -> Vec<String> {
     let values = names.iter().flat_map(|name| headers.get_all(name.as_str()));
     values.filter_map(|value| text(value.as_bytes())).collect()
 }
 
-/// What headers whose names start with one of `prefixes` say, under the rest of their names, which is percent-encoded.
+/// Returns the values of headers that start with one of `prefixes`, keyed by the percent-decoded rest of their names.
 fn extra(headers: &HeaderMap, prefixes: &[String]) -> BTreeMap<String, Vec<String>> {
     let mut extra: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for prefix in prefixes.iter().map(|prefix| prefix.to_ascii_lowercase()) {
@@ -153,7 +153,7 @@ fn extra(headers: &HeaderMap, prefixes: &[String]) -> BTreeMap<String, Vec<Strin
     extra
 }
 
-/// The value, if it is one.
+/// Returns the value as text if it is not empty.
 fn text(value: &[u8]) -> Option<String> {
     let text = String::from_utf8_lossy(value).into_owned();
     (!text.is_empty()).then_some(text)

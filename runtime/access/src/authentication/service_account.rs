@@ -1,7 +1,7 @@
-//! Tokens of service accounts: signed statements that end with an object.
+//! Tokens of service accounts: signed JWTs that are bound to objects.
 //!
-//! Reading order: `claims` (what a token states), `keys` (who signed it), `key_ring` (all keys of a server), then what is
-//! done with both here; and `legacy`, tokens of the older kind, which are kept in secrets.
+//! Reading order: `claims` (the content of a token), `keys` (signing keys), `key_ring` (all keys of a server), then signing and
+//! verification here; and `legacy`, the older kind of tokens, which are stored in secrets.
 
 mod claims;
 mod critical;
@@ -28,66 +28,66 @@ use super::token::common;
 use super::{TokenAuthenticator, TokenUser, TokenVerdict, authenticated};
 use crate::user::UserInfo;
 
-/// What the name of every service account starts with.
+/// The prefix of all service account user names.
 const USER_PREFIX: &str = "system:serviceaccount:";
 /// The group of all service accounts.
 const ALL_ACCOUNTS: &str = "system:serviceaccounts";
-/// Says on which node the pod runs for which a service account has a token.
+/// The extra attribute with the node name of the pod to which the token is bound.
 const NODE_NAME: &str = "authentication.kubernetes.io/node-name";
-/// The reason to reject a token that no key signed, or whose header requests something unsupported.
+/// The reason to reject a token with an unknown signature, or whose header requests something unsupported.
 const UNVERIFIED: &str = "go-jose/go-jose: error in cryptographic primitive";
-/// Seconds by which clocks may differ.
+/// The tolerated clock skew, in seconds.
 const LEEWAY: i64 = 60;
 
-/// Signs tokens.
+/// Signs service account tokens.
 #[derive(Debug)]
 pub struct TokenIssuer {
     issuer: String,
     keys: KeyRing,
 }
 
-/// Why there is no token.
+/// The reason why a token cannot be signed.
 #[derive(Debug, Error)]
 pub enum SignError {
-    /// There is no key.
+    /// The signing key is unavailable.
     #[error(transparent)]
     Key(#[from] KeyError),
-    /// It cannot be written.
+    /// The token cannot be encoded.
     #[error(transparent)]
     Token(#[from] jsonwebtoken::errors::Error),
 }
 
-/// Tells whether the objects still exist that tokens end with.
+/// Read access to the objects to which tokens are bound.
 pub trait BoundObjects: Send + Sync + fmt::Debug {
-    /// The object; `None` when there is none of this name.
+    /// Returns the object; `None` if it does not exist.
     fn find(&self, bound: Bound, namespace: &str, name: &str) -> Option<BoundObject>;
 }
 
-/// An object that tokens end with.
+/// An object to which tokens are bound.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct BoundObject {
-    /// Its UID.
+    /// The UID of the object.
     pub uid: String,
-    /// When it was, or will be, deleted; in seconds since 1970.
+    /// The deletion time, past or future, in Unix seconds; `None` if the object is not being deleted.
     pub deleted: Option<i64>,
 }
 
-/// Knows tokens of service accounts.
+/// Authenticates service account tokens.
 pub struct ServiceAccountTokens {
-    /// Who signs; tokens of others are someone else's.
+    /// The accepted issuers; tokens of other issuers are left to other authenticators.
     pub issuers: Vec<String>,
-    /// What tokens are signed with.
+    /// The keys that verify signatures.
     pub keys: KeyRing,
-    /// The names of this server: whom tokens are meant for that do not say it.
+    /// The audiences of this server, which also apply to tokens without an audience.
     pub audiences: Vec<String>,
-    /// Where accounts, pods, secrets and nodes are.
+    /// Read access to accounts, pods, secrets and nodes.
     pub objects: Arc<dyn BoundObjects>,
-    /// Tells the time.
+    /// The clock, replaceable in tests.
     pub now: fn() -> SystemTime,
 }
 
 impl TokenIssuer {
-    /// Signs with the key of `keys` in the name of `issuer`.
+    /// Creates an issuer that signs with the key of `keys` in the name of `issuer`.
     #[must_use]
     pub fn new(issuer: impl Into<String>, keys: KeyRing) -> Self {
         Self {
@@ -96,11 +96,11 @@ impl TokenIssuer {
         }
     }
 
-    /// The token that states `claims`.
+    /// Signs a token with `claims`.
     ///
     /// # Errors
     ///
-    /// When it cannot be signed.
+    /// The key is unavailable or the token cannot be encoded.
     pub fn sign(&self, claims: Claims) -> Result<String, SignError> {
         self.encode(&Claims {
             issuer: self.issuer.clone(),
@@ -153,7 +153,7 @@ impl ServiceAccountTokens {
         Err(format!("service account token {problem}"))
     }
 
-    /// Checks that the account and the objects are still there that the token ends with.
+    /// Checks that the account and the bound objects still exist.
     fn check_objects(&self, private: &Private) -> Result<(), String> {
         let (namespace, account) = (private.namespace.as_str(), &private.service_account);
         let found = self.objects.find(Bound::ServiceAccount, namespace, &account.name);
@@ -198,13 +198,13 @@ impl ServiceAccountTokens {
     }
 }
 
-/// The time from which on a token that expires at `seconds` is not valid any more; `None` when no clock will show it.
+/// Returns the time at which a token with expiry `seconds` becomes invalid; `None` if it is not representable.
 fn end_of(seconds: i64) -> Option<SystemTime> {
     let last = u64::try_from(seconds.saturating_add(LEEWAY)).unwrap_or(0);
     UNIX_EPOCH.checked_add(Duration::from_secs(last.saturating_add(1)))
 }
 
-/// What `check` says of a token, if that is of one of these issuers.
+/// Returns the result of `check` if the token claims to be from one of `issuers`.
 fn judge(token: &str, issuers: &[impl AsRef<str>], check: impl FnOnce() -> Result<TokenUser, String>) -> TokenVerdict {
     if !is_issued_by(token, issuers) {
         return TokenVerdict::NoOpinion;
@@ -215,7 +215,7 @@ fn judge(token: &str, issuers: &[impl AsRef<str>], check: impl FnOnce() -> Resul
     }
 }
 
-/// Whether the token says that it is of one of these issuers, be it true or not.
+/// True if the token's unverified issuer is one of `issuers`.
 fn is_issued_by(token: &str, issuers: &[impl AsRef<str>]) -> bool {
     #[derive(Deserialize)]
     struct Issued {
@@ -228,7 +228,7 @@ fn is_issued_by(token: &str, issuers: &[impl AsRef<str>]) -> bool {
             .is_ok_and(|issued| issuers.iter().any(|issuer| issuer.as_ref() == issued.iss))
 }
 
-/// The claims, when one of the keys signed them.
+/// Verifies the signature with any of `keys` and returns the claims.
 fn verify<C: DeserializeOwned + Clone>(token: &str, keys: &[PublicKey]) -> Result<C, String> {
     let header = jsonwebtoken::decode_header(token).map_err(|error| error.to_string())?;
     if critical::is_unsupported(token) {
@@ -241,7 +241,7 @@ fn verify<C: DeserializeOwned + Clone>(token: &str, keys: &[PublicKey]) -> Resul
     }
     keys.find_map(|key| {
         let mut validation = Validation::new(key.algorithm());
-        // Times and audiences are checked here, in the words of kube-apiserver.
+        // Times and audiences are verified here, with the error texts of kube-apiserver.
         validation.validate_exp = false;
         validation.validate_nbf = false;
         validation.validate_aud = false;
@@ -252,7 +252,7 @@ fn verify<C: DeserializeOwned + Clone>(token: &str, keys: &[PublicKey]) -> Resul
     .ok_or_else(|| UNVERIFIED.to_owned())
 }
 
-/// For whom of `wanted` a token is good that is meant for `own`; for the server itself when it says nothing.
+/// Returns the audiences in `wanted` that match the token's audiences `own`, which default to those of the server.
 fn meant_for(own: &[String], server: &[String], wanted: &[String]) -> Result<Vec<String>, String> {
     let own = if own.is_empty() { server } else { own };
     let audiences = match wanted {
@@ -268,7 +268,7 @@ fn meant_for(own: &[String], server: &[String], wanted: &[String]) -> Result<Vec
     Ok(audiences)
 }
 
-/// The user that a token stands for.
+/// Returns the user of a token.
 fn user_of(claims: &Claims) -> UserInfo {
     let private = &claims.private;
     let mut user = service_account_user(&private.namespace, &private.service_account.name);
@@ -290,7 +290,7 @@ fn user_of(claims: &Claims) -> UserInfo {
     user
 }
 
-/// A service account as a user, without what only its token knows.
+/// Returns the user of a service account, without the attributes that only a token provides.
 #[must_use]
 pub fn service_account_user(namespace: &str, name: &str) -> UserInfo {
     UserInfo {
@@ -300,13 +300,13 @@ pub fn service_account_user(namespace: &str, name: &str) -> UserInfo {
     }
 }
 
-/// The user name of a service account.
+/// Returns the user name of a service account.
 #[must_use]
 pub fn service_account_name(namespace: &str, name: &str) -> String {
     format!("{USER_PREFIX}{namespace}:{name}")
 }
 
-/// Namespace and name of the service account that a user name stands for; `None` for other names.
+/// Splits the user name of a service account into namespace and name; `None` for other users.
 #[must_use]
 pub fn split_service_account_name(user: &str) -> Option<(&str, &str)> {
     let (namespace, name) = user.strip_prefix(USER_PREFIX)?.split_once(':')?;
@@ -314,7 +314,7 @@ pub fn split_service_account_name(user: &str) -> Option<(&str, &str)> {
     is_well_formed.then_some((namespace, name))
 }
 
-/// The node of the pod for which a service account has its token; `None` for users without one.
+/// Returns the node of the pod to which the user's token is bound; `None` for other users.
 #[must_use]
 pub fn node_of(user: &UserInfo) -> Option<&str> {
     split_service_account_name(&user.name)?;
@@ -324,7 +324,7 @@ pub fn node_of(user: &UserInfo) -> Option<&str> {
     }
 }
 
-/// A list of texts as Go prints it.
+/// Renders a list of strings as Go prints it.
 fn shown(list: &[String]) -> String {
     let quoted: Vec<String> = list
         .iter()

@@ -1,22 +1,22 @@
-//! Whom a certificate, or a request for one, is for.
+//! The subject of certificates and certificate requests.
 
 use x509_parser::asn1_rs::{Any, Class, Tag};
 use x509_parser::x509::{AttributeTypeAndValue, X509Name};
 
-/// The parts of a distinguished name that stand for a user.
+/// The parts of a distinguished name that identify a user.
 ///
-/// Requests for certificates and certificates are both read here: whoever judged a request by another reading than the
-/// one that counts later would judge something else.
+/// Certificates and certificate requests share this parser, so that a request is approved for the same user that the
+/// certificate later authenticates.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Subject {
-    /// The user's name; with several the last one counts, as in Go. Empty without any.
+    /// The user name; the last common name if there are several, as in Go. Empty if there is none.
     pub common_name: String,
     /// The user's groups.
     pub organizations: Vec<String>,
 }
 
 impl Subject {
-    /// Reads a name; `None` when a part that matters is no text.
+    /// Reads a distinguished name; `None` if a relevant part is not a valid string.
     #[must_use]
     pub fn read(name: &X509Name<'_>) -> Option<Self> {
         let all = |parts: &mut dyn Iterator<Item = &AttributeTypeAndValue<'_>>| {
@@ -30,7 +30,7 @@ impl Subject {
     }
 }
 
-/// What a value says, if it is one of the strings that Go reads, with nothing in it but what such a string may have.
+/// Returns the text of a value if it has a string type that Go supports and contains only valid characters.
 fn text(value: &Any<'_>) -> Option<String> {
     let bytes = value.data;
     let ascii = |is_allowed: fn(u8) -> bool| {
@@ -45,19 +45,19 @@ fn text(value: &Any<'_>) -> Option<String> {
         Tag::PrintableString => ascii(is_printable),
         Tag::Ia5String => ascii(|byte| byte.is_ascii()),
         Tag::NumericString => ascii(|byte| byte.is_ascii_digit() || byte == b' '),
-        // Everybody takes it for Latin-1.
+        // Commonly treated as Latin-1.
         Tag::T61String => ascii(|_| true),
         Tag::BmpString => from_ucs2(bytes),
         _ => None,
     }
 }
 
-/// The characters of a `PrintableString`, and `*` and `&`, which are common though they do not belong there.
+/// The characters of a `PrintableString`, plus `*` and `&`, which are common although not allowed.
 fn is_printable(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || b" '()+,-./:=?*&".contains(&byte)
 }
 
-/// Two bytes for each character, and perhaps a zero at the end.
+/// Decodes two bytes per character, with an optional null terminator.
 fn from_ucs2(bytes: &[u8]) -> Option<String> {
     let (pairs, []) = bytes.as_chunks::<2>() else {
         return None;
@@ -89,7 +89,7 @@ mod tests {
         [&[tag, u8::try_from(content.len()).unwrap()], content].concat()
     }
 
-    /// A subject of common names (`C`) and organizations (`O`), each with the tag of its value.
+    /// Encodes and reads a subject of common names (`C`) and organizations (`O`), each with the tag of its value.
     fn read(parts: &[(char, u8, &[u8])]) -> Option<(String, Vec<String>)> {
         let parts = parts.iter().map(|(part, tag, value)| {
             let kind = if *part == 'C' { 3 } else { 10 };

@@ -15,7 +15,7 @@ fn headers(authorization: Option<&'static str>) -> HeaderMap {
     value.into_iter().collect()
 }
 
-/// Name and groups of the user, or what the chain said instead.
+/// Returns the user's name and groups, or the chain's error.
 fn ask(chain: &Chain, authorization: Option<&'static str>, certificate: Option<&ClientCertificate>) -> String {
     match chain.authenticate(&Credentials {
         headers: &headers(authorization),

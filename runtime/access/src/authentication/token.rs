@@ -1,4 +1,4 @@
-//! Tokens: from the text that a client sends to a user, and for whom the token is meant.
+//! Bearer tokens: verification and audiences.
 
 use std::sync::Arc;
 use std::time::SystemTime;
@@ -7,39 +7,39 @@ use super::token_cache::{Found, TokenCache, TokenCacheObserver};
 use super::{Authenticator, Credentials, Verdict, bearer_token};
 use crate::user::UserInfo;
 
-/// What is said of a token that nobody knows.
+/// The error for a token that no authenticator recognizes.
 const UNKNOWN: &str = "invalid bearer token";
 
-/// A token that is valid.
+/// The result for a valid token.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TokenUser {
-    /// Whose it is.
+    /// The user of the token.
     pub user: Arc<UserInfo>,
-    /// For whom it is meant, among those who were asked about; `None` when the token says nothing of that, and is meant
-    /// for the API server.
+    /// The intersection of the token's audiences with the requested ones; `None` if the token has no audience and is for the
+    /// API server.
     pub audiences: Option<Vec<String>>,
-    /// When the token has to be looked at again at the latest, such as when it ends; `None` for a token without end.
+    /// The time until which the result can be cached, such as the token's expiry; `None` for no limit.
     pub until: Option<SystemTime>,
 }
 
-/// What one authenticator says of a token.
+/// The result of one token authenticator.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum TokenVerdict {
     /// The token is valid.
     Valid(TokenUser),
-    /// The token is of another kind.
+    /// The token is not of the kind that this authenticator handles.
     NoOpinion,
-    /// The token is of this kind and not valid; the reason is shown to those who may review tokens.
+    /// The token is of this kind but invalid; the reason is reported in token reviews.
     Invalid(String),
 }
 
-/// Knows one kind of token.
+/// Authenticates one kind of token.
 pub trait TokenAuthenticator: Send + Sync + std::fmt::Debug {
-    /// Looks at a token that must be meant for one of `audiences`; for anybody when there are none.
+    /// Verifies a token for one of `audiences`; an empty list accepts all audiences.
     fn authenticate_token(&self, token: &str, audiences: &[String]) -> TokenVerdict;
 }
 
-/// Tokens in the `Authorization` header, of all kinds.
+/// Authenticates tokens of all kinds in the `Authorization` header.
 #[derive(Debug)]
 pub struct BearerTokens {
     authenticators: Vec<Box<dyn TokenAuthenticator>>,
@@ -48,11 +48,11 @@ pub struct BearerTokens {
 }
 
 impl BearerTokens {
-    /// Asks `authenticators` in order. A server that is called by the names in `audiences` takes tokens that are meant for
-    /// one of them.
+    /// Creates a chain of `authenticators`, called in order. Tokens must be valid for one of `audiences`, the names of this
+    /// server.
     ///
-    /// A token that was valid counts as valid for ten seconds, even if what it ends with goes meanwhile, as in
-    /// kube-apiserver; but never past its own end.
+    /// As in kube-apiserver, a valid token stays valid for ten seconds even if the object to which it is bound is deleted in
+    /// the meantime, but never past its own expiry.
     #[must_use]
     pub fn new(authenticators: Vec<Box<dyn TokenAuthenticator>>, audiences: Vec<String>) -> Self {
         Self {
@@ -62,29 +62,29 @@ impl BearerTokens {
         }
     }
 
-    /// Tells `observer` how often tokens have to be looked at.
+    /// Adds an observer of the token cache.
     #[must_use]
     pub fn observed_by(mut self, observer: Arc<dyn TokenCacheObserver>) -> Self {
         self.valid = TokenCache::new(SystemTime::now, Some(observer));
         self
     }
 
-    /// The names of the server.
+    /// Returns the audiences of the server.
     #[must_use]
     pub fn audiences(&self) -> &[String] {
         &self.audiences
     }
 
-    /// Whose token it is, and for which of `audiences` it is good.
+    /// Returns the user of a token, and those of `audiences` for which it is valid.
     ///
     /// # Errors
     ///
-    /// Why the token is not valid, in the words of kube-apiserver.
+    /// The reason why the token is invalid, worded as kube-apiserver words it.
     pub fn review(&self, token: &str, audiences: &[String]) -> Result<(Arc<UserInfo>, Vec<String>), String> {
         self.valid.get_or(token, audiences, || self.look_at(token, audiences))
     }
 
-    /// Who brings `token` along.
+    /// Authenticates `token` for this server.
     pub(super) fn verdict(&self, token: &str) -> Verdict {
         match self.review(token, &self.audiences) {
             Ok((user, _)) => Verdict::User(user),
@@ -123,7 +123,7 @@ impl Authenticator for BearerTokens {
     }
 }
 
-/// Those of `left` that are in `right` too, in the order of `left`.
+/// Returns the elements of `left` that are also in `right`, in the order of `left`.
 pub(super) fn common(left: &[String], right: &[String]) -> Vec<String> {
     left.iter()
         .filter(|audience| right.contains(audience))

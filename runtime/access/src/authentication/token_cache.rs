@@ -1,4 +1,4 @@
-//! Tokens that were valid a moment ago.
+//! A cache of recently verified tokens.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -9,28 +9,28 @@ use sha2::{Digest, Sha256};
 
 use crate::user::UserInfo;
 
-/// How long a token counts as valid after it was looked at; kube-apiserver's value. Tokens that are not valid are looked at
-/// each time, so one that becomes valid is so at once.
+/// The time to live of a cached token; kube-apiserver's value. Failures are not cached, so that a token is accepted as soon as
+/// it becomes valid.
 const HOLDS: Duration = Duration::from_secs(10);
 
-/// Parts with a lock of their own; a power of two.
+/// The number of shards, each with its own lock; a power of two.
 const PARTS: usize = 32;
-/// Tokens in one part. When there are more that still hold, those of the part are forgotten together.
+/// The capacity of a shard. If it is full of unexpired tokens, the shard is cleared.
 const ROOM: usize = 1024;
 
-/// Is told how often tokens had to be looked at.
+/// Observes lookups and verifications of tokens.
 pub trait TokenCacheObserver: Send + Sync + fmt::Debug {
-    /// A token was asked about; `hit` when it did not have to be looked at.
+    /// Reports a lookup; `hit` if it was served from the cache.
     fn asked(&self, hit: bool, took: Duration);
 
-    /// A token was looked at, and was valid or not.
+    /// Reports a verification and its result.
     fn looked_at(&self, valid: bool);
 }
 
-/// Whose a token is, and for whom it is good.
+/// The user of a token, and the audiences for which it is valid.
 pub(super) type Found = (Arc<UserInfo>, Vec<String>);
 
-/// Tokens that were valid, by their digests: tokens themselves do not stay in memory.
+/// Valid tokens by their digests: the tokens themselves are not stored.
 pub(super) struct TokenCache {
     parts: [Mutex<HashMap<Key, Entry>>; PARTS],
     observer: Option<Arc<dyn TokenCacheObserver>>,
@@ -46,7 +46,7 @@ struct Entry {
 }
 
 impl Entry {
-    /// A clock that was set back makes entries of the future, which do not hold.
+    /// An entry from the future, after the clock was set back, is invalid.
     fn holds(&self, now: SystemTime) -> bool {
         self.since <= now && now < self.until
     }
@@ -61,8 +61,8 @@ impl TokenCache {
         }
     }
 
-    /// What is known of a token that is asked about for `audiences`; else what `look` says, with the time at which it has to
-    /// look again at the latest.
+    /// Returns the cached result for a token and `audiences`, or else that of `look`, which also returns the time until which
+    /// the result can be cached.
     pub(super) fn get_or<E>(
         &self,
         token: &str,
@@ -84,7 +84,7 @@ impl TokenCache {
         let is_hit = known.is_some();
         let found = match known {
             Some(found) => Ok(found),
-            // The lock is not held meanwhile: some tokens are looked at by another server.
+            // The lock is not held during verification, which may call another server.
             None => look().map(|(found, until)| {
                 let until = until.map_or(now + HOLDS, |until| until.min(now + HOLDS));
                 let entry = Entry {
@@ -116,7 +116,7 @@ fn keep(part: &mut HashMap<Key, Entry>, key: Key, entry: Entry) {
     part.insert(key, entry);
 }
 
-/// Lengths stand before the texts, so that no two questions have one key.
+/// Each text is preceded by its length, so that different inputs have different keys.
 fn key(token: &str, audiences: &[String]) -> Key {
     let mut digest = Sha256::new();
     digest.update(token.len().to_le_bytes());
@@ -142,7 +142,7 @@ mod tests {
 
     use super::*;
 
-    /// Seconds that the clock of a test shows; each test has a thread and a clock of its own.
+    /// The fake clock, in seconds; each test runs in a thread with its own clock.
     fn now() -> SystemTime {
         UNIX_EPOCH + Duration::from_secs(CLOCK.get())
     }
@@ -155,7 +155,7 @@ mod tests {
         (Arc::new(UserInfo::default()), vec!["api".to_owned()])
     }
 
-    /// Whether `token` had to be looked at; it ends at `until`, in seconds.
+    /// True if `token` had to be verified; it expires at `until`, in seconds.
     fn looks(cache: &TokenCache, token: &str, audience: &str, until: Option<u64>) -> bool {
         let mut looked = false;
         let until = until.map(|seconds| UNIX_EPOCH + Duration::from_secs(seconds));

@@ -1,4 +1,4 @@
-//! A file of static tokens.
+//! Static tokens from a file.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -10,40 +10,40 @@ use crate::user::UserInfo;
 
 /// The tokens of a `--token-auth-file`: lines of `token,user name,user id` and optionally `,"group1,group2"`.
 ///
-/// Fields may stand in double quotes, in which a double quote is written twice and commas and line ends are plain
-/// characters. Empty lines are skipped. A repeated token belongs to the user of the last line.
+/// Fields may be enclosed in double quotes. Inside quotes, a double quote is doubled, and commas and line breaks are literal.
+/// Empty lines are skipped. For a repeated token, the last line wins.
 #[derive(Debug, Default)]
 pub struct TokenFile {
-    // Looking a token up compares it with a stored one only when a keyed hash of both is equal, so timing tells
-    // nothing about how much of a guess is right.
+    // A lookup compares tokens only if their keyed hashes are equal, so that timing reveals nothing about the similarity of a
+    // guess.
     users: HashMap<String, Arc<UserInfo>>,
 }
 
-/// Why a token file cannot be used. None of the messages holds a token.
+/// The error in a token file. The messages contain no token.
 #[derive(Debug, Error, PartialEq, Eq)]
 pub enum TokenFileError {
     /// A line has too few fields.
     #[error("record {record} has {found} columns; expected at least 3: token, user name, user uid")]
     Columns {
-        /// Number of the record, from 1.
+        /// The record number, from 1.
         record: usize,
-        /// Number of its fields.
+        /// The number of its fields.
         found: usize,
     },
-    /// A double quote stands where none can.
+    /// A misplaced double quote.
     #[error("line {line} has a stray or missing double quote")]
     Quote {
-        /// Number of the line in which the record starts, from 1.
+        /// The line number at which the record starts, from 1.
         line: usize,
     },
 }
 
 impl TokenFile {
-    /// Reads the text of a token file.
+    /// Parses a token file.
     ///
     /// # Errors
     ///
-    /// The first record that is not well formed.
+    /// The first malformed record.
     pub fn parse(text: &str) -> Result<Self, TokenFileError> {
         let mut users = HashMap::new();
         for (index, fields) in records(text)?.into_iter().enumerate() {
@@ -76,7 +76,7 @@ impl TokenFile {
         Ok(Self { users })
     }
 
-    /// Adds a token that stands in no file.
+    /// Adds a token that is not in the file.
     pub fn add(&mut self, token: impl Into<String>, user: UserInfo) {
         self.users.insert(token.into(), authenticated(user));
     }
@@ -126,7 +126,7 @@ fn records(text: &str) -> Result<Vec<Vec<String>>, TokenFileError> {
     Ok(records)
 }
 
-/// The first field of `text` and what follows it; `None` when its quotes do not match.
+/// Returns the first field of `text` and the rest; `None` if its quotes are unbalanced.
 fn field(text: &str) -> Option<(String, &str)> {
     let Some(mut quoted) = text.strip_prefix('"') else {
         let end = text.find([',', '\n']).unwrap_or(text.len());

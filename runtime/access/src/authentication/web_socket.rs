@@ -1,4 +1,4 @@
-//! Tokens among the protocols of a WebSocket: browsers cannot set the `Authorization` header of one.
+//! Tokens in the WebSocket subprotocol header: browsers cannot set `Authorization` there.
 
 use std::sync::Arc;
 
@@ -10,17 +10,17 @@ use planesmith_machinery::go_base64::RAW_URL;
 use super::{Authenticator, BearerTokens, Credentials, Verdict};
 use crate::upgrade::asks_for_web_socket;
 
-/// What the protocol that is no protocol starts with.
+/// The prefix of the pseudo-protocol that carries the token.
 const PREFIX: &str = "base64url.bearer.authorization.k8s.io.";
 
-/// Tokens that come as `base64url.bearer.authorization.k8s.io.<token in base64>`, beside the protocol that is to be spoken.
+/// Authenticates tokens sent as `base64url.bearer.authorization.k8s.io.<token in base64>`, beside the actual subprotocol.
 #[derive(Debug)]
 pub struct WebSocketTokens {
     tokens: Arc<BearerTokens>,
 }
 
 impl WebSocketTokens {
-    /// Asks `tokens` about them.
+    /// Creates an authenticator that verifies the tokens with `tokens`.
     #[must_use]
     pub fn new(tokens: Arc<BearerTokens>) -> Self {
         Self { tokens }
@@ -36,8 +36,8 @@ impl Authenticator for WebSocketTokens {
         }
     }
 
-    /// Leaves the protocols that are some. Tokens go whether or not they were looked at: who is known otherwise may send
-    /// them too.
+    /// Removes the pseudo-protocol. The token is removed even if it was not verified: a client with other credentials may send
+    /// one, too.
     fn forget(&self, headers: &mut HeaderMap) {
         if !protocols(headers).any(|protocol| protocol.starts_with(PREFIX)) {
             return;
@@ -53,7 +53,7 @@ impl Authenticator for WebSocketTokens {
     }
 }
 
-/// The token, if there is one.
+/// Returns the token, if the request has one.
 fn token(headers: &HeaderMap) -> Result<Option<String>, &'static str> {
     let mut found = None;
     let mut others = false;
@@ -74,7 +74,7 @@ fn token(headers: &HeaderMap) -> Result<Option<String>, &'static str> {
         found = Some(String::from_utf8(decoded).map_err(|_| "invalid base64.bearer.authorization token")?);
     }
     match found.filter(|token| !token.is_empty()) {
-        // The server has to name a protocol in its answer, and must not name the token.
+        // The response must name a subprotocol, which must not be the token.
         Some(_) if !others => Err("missing additional subprotocol"),
         found => Ok(found),
     }

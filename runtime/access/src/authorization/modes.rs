@@ -1,4 +1,4 @@
-//! Authorizers that need no rules.
+//! Authorizers without configuration.
 
 use super::{Attributes, Authorizer, Decision, Rules, Target};
 use crate::user::{PRIVILEGED_GROUP, UserInfo};
@@ -27,7 +27,7 @@ impl Authorizer for AlwaysDeny {
     }
 }
 
-/// Allows everything to members of `system:masters`.
+/// Allows members of `system:masters` everything.
 #[derive(Clone, Copy, Debug)]
 pub struct PrivilegedGroup;
 
@@ -41,7 +41,7 @@ impl Authorizer for PrivilegedGroup {
     }
 }
 
-/// Allows everybody to reach some paths that are no resources.
+/// Allows all users to access a list of non-resource paths.
 #[derive(Clone, Debug)]
 pub struct AllowedPaths {
     exact: Vec<String>,
@@ -49,7 +49,7 @@ pub struct AllowedPaths {
 }
 
 impl AllowedPaths {
-    /// Paths to be matched exactly, or from the start when they end in `*`. The leading slash may be missing.
+    /// Creates an authorizer of exact paths, and of prefixes that end in `*`. The leading slash is optional.
     #[must_use]
     pub fn new<'p>(paths: impl IntoIterator<Item = &'p str>) -> Self {
         let (mut exact, mut prefixes) = (Vec::new(), Vec::new());

@@ -1,42 +1,42 @@
-//! What somebody may do, as a list.
+//! A user's permissions as a list.
 
-/// What a user may do in a namespace.
+/// The permissions of a user in a namespace.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Rules {
-    /// What may be done to resources.
+    /// Permissions on resources.
     pub resources: Vec<ResourceRule>,
-    /// What may be done to paths that are no resources.
+    /// Permissions on non-resource paths.
     pub paths: Vec<PathRule>,
-    /// Whether more may be allowed than is listed.
+    /// True if the user may have permissions that are not listed.
     pub incomplete: bool,
-    /// What went wrong; what is listed holds all the same.
+    /// Evaluation errors; the listed permissions are valid nevertheless.
     pub errors: Vec<String>,
 }
 
-/// What may be done to resources; `*` stands for everything.
+/// A permission on resources; `*` matches everything.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ResourceRule {
     /// Verbs.
     pub verbs: Vec<String>,
     /// API groups.
     pub groups: Vec<String>,
-    /// Resources, with subresources behind a slash.
+    /// Resources, with subresources after a slash.
     pub resources: Vec<String>,
-    /// Names of objects; no limit when empty.
+    /// Object names; empty for all objects.
     pub names: Vec<String>,
 }
 
-/// What may be done to paths that are no resources.
+/// A permission on non-resource paths.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PathRule {
-    /// Methods in lower case; `*` for all.
+    /// HTTP methods in lower case; `*` for all.
     pub verbs: Vec<String>,
-    /// Paths; a `*` at the end stands for anything.
+    /// Paths; a trailing `*` matches any suffix.
     pub paths: Vec<String>,
 }
 
 impl Rules {
-    /// Everything.
+    /// Returns all permissions.
     #[must_use]
     pub fn everything() -> Self {
         let all = || vec!["*".to_owned()];
@@ -56,7 +56,7 @@ impl Rules {
         }
     }
 
-    /// Adds what another authorizer allows.
+    /// Adds the permissions of another authorizer.
     pub fn append(&mut self, mut other: Rules) {
         self.resources.append(&mut other.resources);
         self.paths.append(&mut other.paths);

@@ -29,7 +29,7 @@ fn without_an_opinion_the_reasons_are_kept() {
     assert_eq!(decide("g", "/publi"), nobody);
 }
 
-/// Cannot find anything out, and says why.
+/// Fails to decide, with a reason.
 #[derive(Debug)]
 struct Lost(&'static str);
 

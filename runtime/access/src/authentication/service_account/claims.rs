@@ -1,11 +1,11 @@
-//! What a token states.
+//! The claims of a token.
 
 use serde::{Deserialize, Deserializer, Serialize};
 
-/// What a token states, in the order in which kube-apiserver writes it.
+/// The claims of a token, in kube-apiserver's field order.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Claims {
-    /// Whom the token is meant for; the API server when empty.
+    /// The audiences; the API server if empty.
     #[serde(
         rename = "aud",
         default,
@@ -13,22 +13,22 @@ pub struct Claims {
         deserialize_with = "one_or_many"
     )]
     pub audiences: Vec<String>,
-    /// When it ends, in seconds since 1970; never when absent.
+    /// The expiry, in Unix seconds; `None` for a token that never expires.
     #[serde(rename = "exp", skip_serializing_if = "Option::is_none")]
     pub expires: Option<i64>,
-    /// When it was made, in seconds since 1970.
+    /// The time of issue, in Unix seconds.
     #[serde(rename = "iat", default)]
     pub issued_at: i64,
-    /// Who made it; filled in by the issuer.
+    /// The issuer; filled in by [`TokenIssuer`](super::TokenIssuer).
     #[serde(rename = "iss", default)]
     pub issuer: String,
-    /// Its name.
+    /// The unique token ID.
     #[serde(rename = "jti", default, skip_serializing_if = "String::is_empty")]
     pub id: String,
-    /// Whose it is and what it ends with.
+    /// The account and the bound objects.
     #[serde(rename = "kubernetes.io", default)]
     pub private: Private,
-    /// From when on it is valid, in seconds since 1970.
+    /// The start of validity, in Unix seconds.
     #[serde(rename = "nbf", default)]
     pub not_before: i64,
     /// The user name.
@@ -36,30 +36,30 @@ pub struct Claims {
     pub subject: String,
 }
 
-/// Whose a token is and what it ends with.
+/// The account of a token and the objects to which it is bound.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Private {
-    /// Namespace of the account, and of pod and secret.
+    /// The namespace of the account, the pod and the secret.
     #[serde(default)]
     pub namespace: String,
-    /// The node that the token ends with, or that its pod runs on.
+    /// The node to which the token is bound, or on which its pod runs.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub node: Option<Reference>,
-    /// The pod that the token ends with.
+    /// The pod to which the token is bound.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pod: Option<Reference>,
-    /// The secret that the token ends with.
+    /// The secret to which the token is bound.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub secret: Option<Reference>,
-    /// The account.
+    /// The service account.
     #[serde(rename = "serviceaccount", default)]
     pub service_account: Reference,
-    /// When a client should have asked for a new token, in seconds since 1970.
+    /// The time after which clients should use a new token, in Unix seconds.
     #[serde(rename = "warnafter", skip_serializing_if = "Option::is_none")]
     pub warn_after: Option<i64>,
 }
 
-/// An object by name and UID.
+/// A reference to an object by name and UID.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Reference {
     /// Name.
@@ -70,10 +70,10 @@ pub struct Reference {
     pub uid: String,
 }
 
-/// What a token can end with.
+/// The kinds of objects to which tokens can be bound.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Bound {
-    /// Its account; every token does.
+    /// The token's account; every token is bound to it.
     ServiceAccount,
     /// A pod.
     Pod,
@@ -84,7 +84,7 @@ pub enum Bound {
 }
 
 impl Bound {
-    /// The word that messages start with.
+    /// Returns the word at the start of error messages.
     pub(super) const fn title(self) -> &'static str {
         match self {
             Bound::ServiceAccount => "service account",
@@ -95,7 +95,7 @@ impl Bound {
     }
 }
 
-/// A single audience may stand alone.
+/// Accepts a single audience without a list.
 fn one_or_many<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<String>, D::Error> {
     #[derive(Deserialize)]
     #[serde(untagged)]

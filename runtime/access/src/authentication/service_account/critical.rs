@@ -1,10 +1,10 @@
-//! Parts of a token's header that must be understood (RFC 7515, 4.1.11).
+//! Critical header parameters of a token (RFC 7515, 4.1.11).
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use serde::Deserialize;
 
-/// The only extension that kube-apiserver knows: that the payload is, or is not, in base64 (RFC 7797).
+/// The only extension that kube-apiserver supports: unencoded payloads (RFC 7797).
 const KNOWN: &str = "b64";
 
 #[derive(Deserialize)]
@@ -15,8 +15,8 @@ struct Header {
     b64: Option<bool>,
 }
 
-/// True if the header of `token` names a part as critical that is not supported, or cannot be read: such a token says
-/// something else than its claims do.
+/// True if the header of `token` marks an unsupported parameter as critical, or is malformed. The claims of such a token cannot
+/// be trusted.
 pub(super) fn is_unsupported(token: &str) -> bool {
     let header = token.split('.').next().unwrap_or_default();
     let header = URL_SAFE_NO_PAD.decode(header).unwrap_or_default();

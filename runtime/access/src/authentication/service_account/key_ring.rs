@@ -1,4 +1,4 @@
-//! The keys of a server, which may still be in the making.
+//! The keys of a server, which may still be under generation.
 
 use std::fmt;
 use std::io;
@@ -7,10 +7,10 @@ use std::thread;
 
 use super::keys::{KeyError, PublicKey, SigningKey};
 
-/// What signs tokens, and what checks them. Clones are the same ring.
+/// The signing key and the verification keys. Clones share the same ring.
 ///
-/// An RSA key takes up to a second to make. A server that starts for the first time does not wait for it; whoever asks
-/// for a token, or shows one, in that second does.
+/// Generating an RSA key takes up to a second. The first start of a server does not wait for it; requests that sign or verify a
+/// token in that time do.
 #[derive(Clone)]
 pub struct KeyRing {
     keys: Arc<OnceLock<Result<Keys, KeyError>>>,
@@ -23,7 +23,7 @@ struct Keys {
 }
 
 impl KeyRing {
-    /// Signs with `signing`, and takes for valid what it or one of `others` signed.
+    /// Creates a ring that signs with `signing` and verifies with it and `others`.
     #[must_use]
     pub fn new(signing: SigningKey, others: Vec<PublicKey>) -> Self {
         let ring = Self { keys: Arc::default() };
@@ -31,11 +31,11 @@ impl KeyRing {
         ring
     }
 
-    /// As [`KeyRing::new`], with a key that `make` makes on a thread of its own.
+    /// Like [`KeyRing::new`], with a key that `make` generates on its own thread.
     ///
     /// # Errors
     ///
-    /// When there can be no thread.
+    /// The thread cannot be started.
     pub fn in_the_making<M>(make: M, others: Vec<PublicKey>) -> io::Result<Self>
     where
         M: FnOnce() -> Result<SigningKey, KeyError> + Send + 'static,
@@ -51,26 +51,26 @@ impl KeyRing {
         let keys = signing.map(|signing| {
             let mut public = others;
             if public.iter().all(|key| key.id() != signing.public().id()) {
-                // What the server signs it also accepts, whatever other keys it is told.
+                // The server always accepts its own tokens, even if its key is not among the configured ones.
                 public.insert(0, signing.public().clone());
             }
             Keys { signing, public }
         });
-        // It is set once: a ring has one maker.
+        // Only this thread sets the keys.
         let _ = self.keys.set(keys);
     }
 
-    /// The key that signs.
+    /// Returns the signing key; waits for its generation.
     ///
     /// # Errors
     ///
-    /// When it could not be made.
+    /// The key could not be generated.
     pub(super) fn signing(&self) -> Result<&SigningKey, KeyError> {
         let keys = self.keys.wait().as_ref();
         keys.map(|keys| &keys.signing).map_err(KeyError::clone)
     }
 
-    /// The keys of valid tokens; none when the one that signs could not be made.
+    /// Returns the verification keys; empty if the signing key could not be generated.
     #[must_use]
     pub fn public(&self) -> &[PublicKey] {
         let keys = self.keys.wait().as_ref();

@@ -1,4 +1,4 @@
-//! Keys that tokens are signed with, and how they are published.
+//! Signing and verification keys, and their publication.
 
 use std::fmt;
 
@@ -18,28 +18,28 @@ use x509_parser::prelude::{FromDer, X509Certificate};
 
 use crate::authentication::curve::{P521_COMPLAINT, is_p521};
 
-/// Bits of an RSA key that is made here.
+/// The size of a generated RSA key, in bits.
 const RSA_BITS: usize = 2048;
 
-/// Why a key cannot be used. None of the messages holds a part of a key.
+/// The error of an unusable key. The messages contain no key material.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 pub enum KeyError {
-    /// There is none.
+    /// The input contains no key.
     #[error("no RSA or ECDSA key in PEM form was found")]
     NoKey,
-    /// It cannot be read, or is of a kind that is not known.
+    /// The key is malformed or of an unknown type.
     #[error("the {0} cannot be read; expected RSA, or ECDSA with the curve P-256 or P-384")]
     Unreadable(String),
-    /// It is on a curve that tokens cannot be signed with here.
+    /// The key is on an unsupported elliptic curve.
     #[error("the {0} {P521_COMPLAINT}")]
     Curve(String),
-    /// It could not be made.
+    /// The key could not be generated.
     #[error("an RSA key could not be made")]
     NotMade,
 }
 
 impl KeyError {
-    /// Why the block called `label` holds no key that can be used.
+    /// Returns the error for a PEM block `label` without a usable key.
     fn of(label: &str, der: &[u8]) -> Self {
         let label = label.to_lowercase();
         match is_p521(der) {
@@ -49,13 +49,13 @@ impl KeyError {
     }
 }
 
-/// A key that signs.
+/// A signing key.
 pub struct SigningKey {
     encoding: EncodingKey,
     public: PublicKey,
 }
 
-/// A key that tells whether its private half signed.
+/// A verification key.
 #[derive(Clone)]
 pub struct PublicKey {
     id: String,
@@ -64,7 +64,7 @@ pub struct PublicKey {
     published: Published,
 }
 
-/// A key as it is published (RFC 7517), in the order in which kube-apiserver writes its members.
+/// A published key (RFC 7517), with its members in kube-apiserver's order.
 #[derive(Clone, Debug, Serialize)]
 struct Published {
     r#use: &'static str,
@@ -84,11 +84,11 @@ struct Published {
 }
 
 impl SigningKey {
-    /// The private key in a PEM text: RSA (PKCS #1 or #8) or ECDSA (SEC 1 or PKCS #8).
+    /// Reads the private key in a PEM text: RSA (PKCS #1 or #8) or ECDSA (SEC 1 or PKCS #8).
     ///
     /// # Errors
     ///
-    /// When there is none that can be read.
+    /// The text contains no usable key.
     pub fn from_pem(text: &[u8]) -> Result<Self, KeyError> {
         let mut problem = KeyError::NoKey;
         for (label, der) in blocks(text) {
@@ -101,18 +101,18 @@ impl SigningKey {
         Err(problem)
     }
 
-    /// A new RSA key as PEM (PKCS #8).
+    /// Generates an RSA key as PEM (PKCS #8).
     ///
     /// # Errors
     ///
-    /// When the system has no random numbers.
+    /// The system's random number generator failed.
     pub fn make_pem() -> Result<String, KeyError> {
         let key = RsaPrivateKey::new(&mut rsa::rand_core::OsRng, RSA_BITS).map_err(|_| KeyError::NotMade)?;
         let pem = key.to_pkcs8_pem(LineEnding::LF).map_err(|_| KeyError::NotMade)?;
         Ok(pem.as_str().to_owned())
     }
 
-    /// The public half.
+    /// Returns the public key.
     #[must_use]
     pub fn public(&self) -> &PublicKey {
         &self.public
@@ -122,7 +122,7 @@ impl SigningKey {
         &self.encoding
     }
 
-    /// `None` for a block that holds no private key.
+    /// Reads a DER block; `None` if it is not a private key.
     fn from_der(label: &str, der: &[u8]) -> Option<Result<Self, KeyError>> {
         let key = match label {
             "RSA PRIVATE KEY" => RsaPrivateKey::from_pkcs1_der(der).ok().and_then(Self::rsa),
@@ -164,11 +164,11 @@ impl SigningKey {
 }
 
 impl PublicKey {
-    /// The keys in a PEM text: public ones, those of certificates, and the public halves of private ones.
+    /// Reads all keys in a PEM text: public keys, those of certificates, and the public halves of private keys.
     ///
     /// # Errors
     ///
-    /// When there are none, or one cannot be read.
+    /// The text contains no key, or one is unusable.
     pub fn all_from_pem(text: &[u8]) -> Result<Vec<Self>, KeyError> {
         let mut keys = Vec::new();
         for (label, der) in blocks(text) {
@@ -193,13 +193,13 @@ impl PublicKey {
         }
     }
 
-    /// Names the key in the tokens that it signed: a hash that tells nothing about it.
+    /// Returns the key ID in the headers of its tokens: a hash that reveals nothing about the key.
     #[must_use]
     pub fn id(&self) -> &str {
         &self.id
     }
 
-    /// How it signs, as it is published: `RS256`, `ES256` or `ES384`.
+    /// Returns the published algorithm name: `RS256`, `ES256` or `ES384`.
     #[must_use]
     pub fn algorithm_name(&self) -> &'static str {
         self.published.alg
@@ -213,7 +213,7 @@ impl PublicKey {
         &self.decoding
     }
 
-    /// From a SubjectPublicKeyInfo.
+    /// Reads a SubjectPublicKeyInfo.
     fn from_info(der: &[u8]) -> Option<Self> {
         let rsa = RsaPublicKey::from_public_key_der(der).ok();
         rsa.and_then(|key| Self::rsa(&key))
@@ -256,7 +256,7 @@ impl PublicKey {
         Self::on_curve(Algorithm::ES384, point.as_bytes(), published)
     }
 
-    /// `point` is a byte that says that both coordinates follow, and the coordinates.
+    /// `point` is an uncompressed point: a format byte and both coordinates.
     fn on_curve(algorithm: Algorithm, point: &[u8], published: Published) -> Option<Self> {
         let coordinates = point.get(1..)?;
         let (x, y) = coordinates.split_at(coordinates.len() / 2);
@@ -289,7 +289,7 @@ impl Published {
     }
 }
 
-/// The keys as a JSON Web Key Set.
+/// Returns the keys as a JSON Web Key Set.
 #[must_use]
 pub fn key_set(keys: &[PublicKey]) -> serde_json::Value {
     let keys: Vec<&Published> = keys.iter().map(|key| &key.published).collect();
@@ -300,7 +300,7 @@ fn id(info: &[u8]) -> String {
     URL_SAFE_NO_PAD.encode(Sha256::digest(info))
 }
 
-/// Labels and contents of the blocks of a PEM text.
+/// Returns labels and contents of the blocks in a PEM text.
 fn blocks(text: &[u8]) -> impl Iterator<Item = (String, Vec<u8>)> {
     Pem::iter_from_buffer(text)
         .map_while(Result::ok)

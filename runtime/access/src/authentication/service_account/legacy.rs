@@ -1,4 +1,4 @@
-//! Tokens that are kept in secrets: they have no time, and end with their secret.
+//! Legacy tokens, which are stored in secrets: they do not expire, and are valid as long as their secret exists.
 
 use std::fmt;
 use std::sync::Arc;
@@ -11,32 +11,32 @@ use super::{
 };
 use crate::authentication::{TokenAuthenticator, TokenUser, TokenVerdict, authenticated};
 
-/// Who signs such tokens, whatever the server's issuers are called.
+/// The issuer of legacy tokens, independent of the server's issuers.
 const ISSUER: &str = "kubernetes/serviceaccount";
 
-/// The label of a secret whose token is not good any more.
+/// The label of a secret with an invalidated token.
 const INVALID_SINCE: &str = "kubernetes.io/legacy-token-invalid-since";
 
-/// What a token in a secret states, in the order in which kube-controller-manager writes it.
+/// The claims of a legacy token, in kube-controller-manager's field order.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct LegacyClaims {
-    /// Who made it; filled in by the issuer.
+    /// The issuer; filled in by [`TokenIssuer`].
     #[serde(rename = "iss")]
     pub issuer: String,
-    /// Namespace of account and secret.
+    /// The namespace of account and secret.
     #[serde(rename = "kubernetes.io/serviceaccount/namespace")]
     pub namespace: String,
-    /// The secret.
+    /// The name of the secret.
     #[serde(rename = "kubernetes.io/serviceaccount/secret.name")]
     pub secret: String,
-    /// The account.
+    /// The name of the account.
     #[serde(rename = "kubernetes.io/serviceaccount/service-account.name")]
     pub account: String,
-    /// The account's UID.
+    /// The UID of the account.
     #[serde(rename = "kubernetes.io/serviceaccount/service-account.uid")]
     pub account_uid: String,
-    /// The user name; filled in by the issuer.
+    /// The user name; filled in by [`TokenIssuer`].
     #[serde(rename = "sub")]
     pub subject: String,
 }
@@ -44,41 +44,41 @@ pub struct LegacyClaims {
 /// A secret with a token.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TokenSecret {
-    /// The token in it.
+    /// The token in the secret.
     pub token: Vec<u8>,
-    /// Whether its deletion has begun.
+    /// True if the secret is being deleted.
     pub is_deleted: bool,
-    /// Whether somebody said that its token is not to be used any more.
+    /// True if the token is marked as invalid.
     pub is_invalid: bool,
 }
 
-/// Where secrets with tokens are.
+/// Access to secrets with tokens.
 pub trait TokenSecrets: Send + Sync + fmt::Debug {
-    /// The secret; `None` when there is none of this name.
+    /// Returns the secret; `None` if it does not exist.
     fn find(&self, namespace: &str, name: &str) -> Option<TokenSecret>;
 
-    /// Is told that the token of a secret was used.
+    /// Records the use of a secret's token.
     fn note_use(&self, namespace: &str, name: &str);
 }
 
-/// Knows tokens that are kept in secrets.
+/// Authenticates legacy tokens.
 pub struct LegacyTokens {
-    /// What tokens are signed with.
+    /// The keys that verify signatures.
     pub keys: KeyRing,
-    /// The names of this server, for which such tokens are meant.
+    /// The audiences of this server, which are those of legacy tokens.
     pub audiences: Vec<String>,
-    /// Where accounts are.
+    /// Read access to accounts.
     pub objects: Arc<dyn BoundObjects>,
-    /// Where the secrets are.
+    /// Access to the secrets.
     pub secrets: Arc<dyn TokenSecrets>,
 }
 
 impl TokenIssuer {
-    /// The token that states `claims`, to be kept in a secret.
+    /// Signs a legacy token with `claims`.
     ///
     /// # Errors
     ///
-    /// When it cannot be signed.
+    /// The key is unavailable or the token cannot be encoded.
     pub fn sign_legacy(&self, claims: LegacyClaims) -> Result<String, SignError> {
         self.encode(&LegacyClaims {
             issuer: ISSUER.to_owned(),
@@ -153,7 +153,7 @@ impl LegacyTokens {
 }
 
 impl LegacyClaims {
-    /// Refuses claims that do not say all that they must.
+    /// Refuses incomplete claims.
     fn check(&self) -> Result<(), String> {
         for (claim, name) in [
             (&self.subject, "sub"),
@@ -188,7 +188,7 @@ mod tests {
     use super::*;
     use crate::authentication::service_account::SigningKey;
 
-    /// One account and one secret.
+    /// A single account and a single secret.
     #[derive(Debug, Default)]
     struct One {
         secret: Mutex<Option<TokenSecret>>,
@@ -224,7 +224,7 @@ mod tests {
         }
     }
 
-    /// What is said of a token with `claims` whose secret was `changed`; and how often its use was noted.
+    /// Returns the result for a token with `claims` whose secret was `changed`, and the number of recorded uses.
     fn said(claims: LegacyClaims, changed: impl FnOnce(&mut TokenSecret)) -> (String, usize) {
         let pem = super::super::tests::KEY;
         let keys = KeyRing::new(SigningKey::from_pem(pem.as_bytes()).unwrap(), Vec::new());

@@ -4,7 +4,7 @@ use super::*;
 
 const NOW: i64 = 1_900_000_000;
 
-/// One account and one pod; the pod is being deleted.
+/// A single account and a single pod, which is being deleted.
 #[derive(Debug)]
 struct Two;
 
@@ -70,7 +70,7 @@ fn tokens() -> ServiceAccountTokens {
     }
 }
 
-/// User and audiences, or what is said instead.
+/// Returns user and audiences, or the error.
 fn ask(token: &str, audiences: &[&str]) -> String {
     let tokens = tokens();
     let audiences: Vec<String> = audiences.iter().map(|audience| (*audience).to_owned()).collect();
@@ -202,7 +202,7 @@ fn without_a_key_nothing_is_signed_and_nothing_is_valid() {
     assert!(TokenIssuer::new("https://issuer", ring).sign(claims()).is_err());
 }
 
-/// A key pair on a curve that is not supported.
+/// A public key on an unsupported curve.
 const P521_PUBLIC: &str = "-----BEGIN PUBLIC KEY-----\n\
 MIGbMBAGByqGSM49AgEGBSuBBAAjA4GGAAQBBODcr3vCvzYfgZlKJR4raASuYmhe\n\
 lD662H+7kGjf3CNPymbIPKgU6CR53O272jCenBS7f3YkvJo/bSu8zD4Ew1sAneu2\n\
