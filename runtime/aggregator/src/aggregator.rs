@@ -1,4 +1,4 @@
-//! All registrations, and what follows from them.
+//! All registrations, with their routes, discovery entries and documents.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -14,7 +14,7 @@ use crate::backend::{Backend, Resolver};
 use crate::claims::Claims;
 use crate::registration::{Registration, Remote, listed};
 
-/// Follows registrations: what they claim is passed on, and listed. Clones are about the same server.
+/// Keeps the routes, the discovery and the OpenAPI documents in line with the registrations. Clones share their state.
 #[derive(Clone)]
 pub struct Aggregator {
     inner: Arc<Inner>,
@@ -25,34 +25,34 @@ struct Inner {
     ways: Ways,
     own: ListedGroup,
     registered: Mutex<BTreeMap<String, Registered>>,
-    /// Everything that is registered at start is known.
+    /// True once all registrations that exist at startup are known.
     is_complete: AtomicBool,
 }
 
-/// What an aggregator works with.
+/// The dependencies and options of an aggregator.
 #[derive(Clone)]
 pub struct Ways {
-    /// Where groups are shown.
+    /// The groups published in discovery.
     pub directory: GroupDirectory,
-    /// Where documents are shown.
+    /// The published OpenAPI documents.
     pub openapi: OpenApi,
-    /// Finds servers.
+    /// Resolves services to addresses.
     pub resolver: Arc<dyn Resolver>,
-    /// Who this server is to others; they believe its word on who asks.
+    /// The client certificate of this server, which makes other servers trust the user headers it sends; `None` without one.
     pub identity: Option<ClientIdentity>,
-    /// Whether clients get 502 when another server would send them elsewhere.
+    /// If true, a redirect by another server is answered with 502.
     pub rejects_redirects: bool,
 }
 
 struct Registered {
     registration: Registration,
     backend: Option<Arc<Backend>>,
-    /// This chain has documents of the version itself, which stay.
+    /// True if this chain has its own documents for the version, which take precedence.
     is_documented_here: bool,
 }
 
 impl Aggregator {
-    /// The registrations of `server`, none so far. The group `own` is listed before all others.
+    /// Creates an aggregator for `server` without registrations. The group `own` is listed before all others.
     #[must_use]
     pub fn new(server: &ApiServer, own: ListedGroup, ways: Ways) -> Self {
         Self {
@@ -66,21 +66,21 @@ impl Aggregator {
         }
     }
 
-    /// Lists groups as they are registered from now on, no more as they are served: all registrations are there.
+    /// Publishes discovery by registration instead of by route from now on, because all registrations are known.
     pub fn complete(&self) {
         self.inner.is_complete.store(true, Ordering::Release);
         self.publish(&self.registered());
     }
 
-    /// Follows a registration that is new, or that has changed. What answers for it, if that is another server. Whether a
-    /// server gets requests that is known already stays as [`Aggregator::set_available`] said last.
+    /// Adds or updates a registration. Returns the server it refers to, or `None` if it is a server of this chain. For a known
+    /// server, the availability last passed to [`Aggregator::set_available`] is retained.
     pub fn set(&self, mut registration: Registration) -> Option<Arc<Backend>> {
         let mut registered = self.registered();
         let known = registered.get(&registration.name);
         if let (Some(remote), Some(known)) = (&mut registration.remote, known)
             && known.is_at(remote)
         {
-            // What is registered says what was found out, and maybe not yet what was found out last.
+            // The status in the registration may be older than the last result of the availability check.
             remote.is_available = known.is_available();
         }
         if let Some(known) = known.filter(|known| known.registration == registration) {
@@ -120,8 +120,8 @@ impl Aggregator {
         backend
     }
 
-    /// Says whether the server that answers for a registration gets requests, and whether what it serves is shown as
-    /// current; both hold when this returns. Nothing happens when `backend` is not that server any more.
+    /// Sets the availability of a registration's server. On return, both routing and discovery reflect it. Does nothing if
+    /// `backend` is no longer the server of this registration.
     pub fn set_available(&self, name: &str, backend: &Arc<Backend>, is_available: bool) {
         let mut registered = self.registered();
         let Some(known) = registered.get_mut(name).filter(|known| known.is_answered_by(backend)) else {
@@ -135,13 +135,13 @@ impl Aggregator {
         }
     }
 
-    /// The names of all registrations.
+    /// Returns the names of all registrations.
     #[must_use]
     pub fn names(&self) -> Vec<String> {
         self.registered().keys().cloned().collect()
     }
 
-    /// Forgets a registration.
+    /// Removes a registration.
     pub fn remove(&self, name: &str) {
         let mut registered = self.registered();
         let gone = registered.remove(name);
@@ -153,8 +153,8 @@ impl Aggregator {
         }
     }
 
-    /// Looks for changes in the documents of the server that answers for a registration. What cannot be read stays as it
-    /// was; whether everything could.
+    /// Updates the documents of a registration's server. Documents that cannot be read stay as they are. Returns true if all of
+    /// them could be read.
     pub async fn refresh(&self, name: &str) -> bool {
         let found = self.registered().get(name).and_then(|registered| {
             let place = registered.registration.priority.clone();
@@ -162,11 +162,11 @@ impl Aggregator {
         });
         let Some((place, backend)) = found else { return true };
         let read = backend.read_documents(&place.group, &place.version);
-        // On the heap: three requests under way are a large future.
+        // Boxed, because the future of three concurrent requests is large.
         let changes = Box::pin(read).await;
         let registered = self.registered();
         let current = registered.get(name).filter(|current| current.is_answered_by(&backend));
-        // Otherwise it was registered anew while it answered.
+        // Otherwise the registration changed in the meantime.
         let Some(current) = current else { return true };
         if !current.is_documented_here {
             let path = path_of(&current.registration);
@@ -183,7 +183,7 @@ impl Aggregator {
         changes.are_all
     }
 
-    /// What other servers answer for, and whether they can be reached.
+    /// Returns the group versions of other servers, with their availability.
     #[must_use]
     pub fn remote(&self) -> Vec<RemoteVersion> {
         remote(&self.registered())
@@ -193,7 +193,7 @@ impl Aggregator {
         self.inner.registered.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Takes back what another server has said.
+    /// Removes the documents of another server.
     fn forget_documents(&self, registered: Option<&Registered>) {
         let Some(registered) = registered.filter(|known| known.backend.is_some() && !known.is_documented_here) else {
             return;
@@ -216,7 +216,7 @@ impl Aggregator {
     }
 }
 
-/// The path of a group version's documents.
+/// Returns the path of a group version's documents.
 fn path_of(registration: &Registration) -> String {
     let place = &registration.priority;
     match place.group.as_str() {
@@ -238,13 +238,13 @@ fn remote(registered: &BTreeMap<String, Registered>) -> Vec<RemoteVersion> {
 }
 
 impl Registered {
-    /// Whether the same server answers.
+    /// True if `remote` is the same server.
     fn is_at(&self, remote: &Remote) -> bool {
         let known = self.registration.remote.as_ref();
         known.is_some_and(|known| known.service == remote.service && known.trust == remote.trust)
     }
 
-    /// Whether it is this server that answers.
+    /// True if `backend` is the current server of this registration.
     fn is_answered_by(&self, backend: &Arc<Backend>) -> bool {
         let own = self.backend.as_ref();
         own.is_some_and(|own| Arc::ptr_eq(own, backend))

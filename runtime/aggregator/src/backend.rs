@@ -1,4 +1,4 @@
-//! Another server: requests to it, and whether it is well.
+//! Another API server: request forwarding and availability checks.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
@@ -26,37 +26,37 @@ use crate::documents::Documents;
 use crate::identity;
 use crate::registration::{Remote, RemoteTrust, ServicePort};
 
-/// How long another server may take to take a connection.
+/// The timeout to connect to another server.
 const DIAL: Duration = Duration::from_secs(30);
 
-/// How long another server may take to say that it is well, or what it serves.
+/// The timeout of availability checks and of document reads.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// How often it is asked before it is taken for dead: not all of its endpoints may be.
+/// The number of attempts before a server is unavailable: only some of its endpoints may be down.
 const ATTEMPTS: usize = 5;
 
 const AUDIT_ID: HeaderName = HeaderName::from_static("audit-id");
 
-/// Finds one of the addresses of a service.
+/// Resolves a service to one of its addresses.
 pub trait Resolver: Send + Sync {
-    /// A destination behind a port of a service.
+    /// Returns a destination for a port of a service.
     ///
     /// # Errors
     ///
-    /// Why there is none, in the words of kube-apiserver.
+    /// The reason for a failure, worded as kube-apiserver words it.
     fn resolve(&self, service: &ServicePort) -> Result<Destination, String>;
 }
 
-/// A server that answers for one group version.
+/// A server that serves one group version.
 pub struct Backend {
     /// `/apis/GROUP/VERSION`.
     path: String,
     service: ServicePort,
     resolver: Arc<dyn Resolver>,
     rejects_redirects: bool,
-    /// The way of requests.
+    /// The connections for requests, or the TLS error that prevents them.
     link: Result<Link, String>,
-    /// The way of looks at its health, which believe anybody: a wrong certificate is told by the requests.
+    /// The connections for availability checks, which skip certificate verification: requests detect an untrusted certificate.
     look: Result<Link, String>,
     is_available: AtomicBool,
     doubts: Notify,
@@ -64,7 +64,7 @@ pub struct Backend {
 }
 
 impl Backend {
-    /// The server at `remote` answers for `group` and `version`; it is found, and gets to see who asks, as `ways` say.
+    /// Creates a backend at `remote` for `group` and `version`, with the resolver and the identity of `ways`.
     pub(crate) fn new((group, version): (&str, &str), remote: &Remote, ways: &Ways) -> Self {
         let trust = match &remote.trust {
             RemoteTrust::Anyone => Trust::Anyone,
@@ -99,33 +99,33 @@ impl Backend {
         }
     }
 
-    /// `/apis/GROUP/VERSION`.
+    /// Returns the path prefix, `/apis/GROUP/VERSION`.
     #[must_use]
     pub fn path(&self) -> &str {
         &self.path
     }
 
-    /// Whether requests are passed on from now on; those that are not are answered that the service is unavailable.
+    /// Sets the availability. Requests to an unavailable server are answered with 503.
     pub(crate) fn set_available(&self, is_available: bool) {
         self.is_available.store(is_available, Ordering::Release);
     }
 
-    /// Whether requests are passed on.
+    /// True if requests are forwarded.
     #[must_use]
     pub fn is_available(&self) -> bool {
         self.is_available.load(Ordering::Acquire)
     }
 
-    /// Waits until a request could not be passed on.
+    /// Waits until forwarding a request fails.
     pub async fn doubted(&self) {
         self.doubts.notified().await;
     }
 
-    /// Whether the server answers.
+    /// Checks if the server responds.
     ///
     /// # Errors
     ///
-    /// Why not, as kube-apiserver says it.
+    /// The reason for a failure, worded as kube-apiserver words it.
     pub async fn look(&self) -> Result<(), String> {
         if self.attempt().await.is_ok() {
             return Ok(());
@@ -154,7 +154,7 @@ impl Backend {
         }
     }
 
-    /// Reads a path in the name of the aggregator.
+    /// Reads a path as the aggregator's own user.
     pub(crate) async fn read(&self, path: &str, headers: HeaderMap) -> Result<Reply, String> {
         let link = self.link.as_ref().map_err(Clone::clone)?;
         let target = self.target(path, "")?;
@@ -200,7 +200,7 @@ impl Backend {
     }
 }
 
-/// Says to another server who asks, for what it is called, and by which name the request is known here.
+/// Sets the headers for another server: the user, the host and the audit ID.
 fn introduce(ctx: &Context, target: &Target, headers: &mut HeaderMap) {
     leave_connection(headers);
     identity::announce(&ctx.user, headers);
@@ -211,13 +211,13 @@ fn introduce(ctx: &Context, target: &Target, headers: &mut HeaderMap) {
     }
 }
 
-/// Reads in the name of the aggregator.
+/// Reads as the aggregator's own user.
 async fn put(target: &Target, link: &Link, mut headers: HeaderMap) -> Result<Reply, LinkError> {
     identity::announce(&identity::aggregator(), &mut headers);
     ask(target, link, PATIENCE, Question::get(headers)).await
 }
 
-/// The answer, unless it sends the client elsewhere: nobody but this server says where requests go.
+/// Returns the response, or 502 for a redirect: only this server decides about the destination of requests.
 fn without_redirect(answer: Response) -> Response {
     let place = answer.headers().get(LOCATION);
     if !answer.status().is_redirection() || place.is_none_or(HeaderValue::is_empty) {

@@ -1,4 +1,4 @@
-//! Group versions that other servers answer for.
+//! Routing of group versions to other servers.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -7,22 +7,22 @@ use std::sync::{Arc, Mutex, PoisonError};
 use planesmith_server::chain::{ApiServer, SharedTable};
 use planesmith_server::routes::{Routes, VersionHandler};
 
-/// The group versions that are claimed, to be changed while serving. Clones are about the same server.
+/// The group versions that are routed to other servers, changeable at run time. Clones share their state.
 ///
-/// A claimed version hides the same version of the servers further in, as a whole; the group's other versions are left to
-/// them.
+/// A claimed version hides the whole version of the servers further down the chain; other versions of the group are not
+/// affected.
 #[derive(Clone)]
 pub struct Claims {
     table: SharedTable,
-    // Held while the table is rebuilt, so that changes follow one another.
+    // Locked while the table is rebuilt, so that changes are serialized.
     claimed: Arc<Mutex<Claimed>>,
 }
 
-/// Who answers, by group and version.
+/// Handlers by group and version.
 type Claimed = BTreeMap<(String, String), Arc<dyn VersionHandler>>;
 
 impl Claims {
-    /// The claims of `server`, which are none.
+    /// Creates the claims of `server`, initially empty.
     #[must_use]
     pub fn of(server: &ApiServer) -> Self {
         Self {
@@ -31,7 +31,7 @@ impl Claims {
         }
     }
 
-    /// Lets `handler` answer for a group version, in place of the one that did before.
+    /// Routes a group version to `handler`, replacing a previous claim.
     pub fn claim(&self, group: impl Into<String>, version: impl Into<String>, handler: Arc<dyn VersionHandler>) {
         let place = (group.into(), version.into());
         self.change(|claimed| {
@@ -40,12 +40,12 @@ impl Claims {
         });
     }
 
-    /// Leaves a group version to the servers further in.
+    /// Routes a group version to the next server of the chain again.
     pub fn release(&self, group: &str, version: &str) {
         self.change(|claimed| claimed.remove(&(group.to_owned(), version.to_owned())).is_some());
     }
 
-    /// Swaps the table, if `change` changes something.
+    /// Rebuilds and swaps the table if `change` returns true.
     fn change(&self, change: impl FnOnce(&mut Claimed) -> bool) {
         let mut claimed = self.claimed.lock().unwrap_or_else(PoisonError::into_inner);
         if !change(&mut claimed) {

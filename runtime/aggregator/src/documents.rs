@@ -1,4 +1,4 @@
-//! What another server says that it serves.
+//! Discovery and OpenAPI documents of other servers.
 
 use std::sync::{Arc, PoisonError};
 
@@ -11,12 +11,12 @@ use planesmith_server::proxy::Reply;
 use crate::backend::Backend;
 use crate::openapi;
 
-/// All groups at once, in the versions of that document that there are.
+/// Accepts aggregated discovery in all its versions.
 const ALL: &str = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList,\
                    application/json;g=apidiscovery.k8s.io;v=v2beta1;as=APIGroupDiscoveryList";
 const JSON: &str = "application/json";
 
-/// What is known of a server's documents.
+/// The cached documents of a server.
 #[derive(Debug, Default)]
 pub(crate) struct Documents {
     resources: Kept<Arc<RemoteResources>>,
@@ -24,32 +24,32 @@ pub(crate) struct Documents {
     v3: Kept<()>,
 }
 
-/// A document, or what was made of it, and the tag that it had.
+/// A document, or the value derived from it, with its ETag.
 #[derive(Debug, Default)]
 struct Kept<T> {
     value: T,
     tag: Option<HeaderValue>,
 }
 
-/// What has changed since the last look.
+/// The differences to the previous read.
 #[derive(Debug, Default)]
 pub(crate) struct Changes {
-    /// Other resources.
+    /// True if the resources changed.
     pub(crate) resources: bool,
-    /// What it adds to the version 2 document.
+    /// The server's part of the version 2 document; `None` if unchanged.
     pub(crate) v2: Option<Bytes>,
-    /// Its version 3 document.
+    /// The server's version 3 document; `None` if unchanged.
     pub(crate) v3: Option<Bytes>,
-    /// Whether it answered each time.
+    /// True if all reads succeeded.
     pub(crate) are_all: bool,
 }
 
-/// The server did not answer.
+/// A marker that the server did not respond.
 #[derive(Debug)]
 struct Unread;
 
 impl Backend {
-    /// The resources that it said it serves last.
+    /// Returns the server's resources as of the last read.
     pub(crate) fn resources(&self) -> Arc<RemoteResources> {
         Arc::clone(&self.known().resources.value)
     }
@@ -58,7 +58,7 @@ impl Backend {
         self.documents.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Looks for changes in its documents. What cannot be read stays as it is.
+    /// Reads the documents that changed. Documents that cannot be read stay as they are.
     pub(crate) async fn read_documents(&self, group: &str, version: &str) -> Changes {
         let (resources, v2, v3) = tokio::join!(self.read_resources(group, version), self.read_v2(), self.read_v3());
         Changes {
@@ -81,7 +81,7 @@ impl Backend {
                 let name = (group.to_owned(), version.to_owned());
                 (all.remove(&name).unwrap_or_default(), reply.headers.get(ETAG).cloned())
             }),
-            // A server that knows only the plain documents.
+            // The server supports only unaggregated discovery.
             _ => self.read_plain().await?.map(|resources| (resources, None)),
         };
         let Some((resources, tag)) = found else {
@@ -126,7 +126,7 @@ impl Backend {
         Ok(Some(reply.body))
     }
 
-    /// The answer at a path, unless it is the one that has `tag`.
+    /// Returns the response for a path; `None` if its ETag still is `tag`.
     async fn newer(&self, path: &str, accept: &'static str, tag: Option<HeaderValue>) -> Result<Option<Reply>, Unread> {
         let mut headers = HeaderMap::new();
         headers.insert(ACCEPT, HeaderValue::from_static(accept));

@@ -1,4 +1,4 @@
-//! How another server is told who asks.
+//! Headers that pass the user to another server.
 
 use http::header::{HeaderMap, HeaderName, HeaderValue};
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
@@ -9,7 +9,7 @@ const UID: HeaderName = HeaderName::from_static("x-remote-uid");
 const GROUP: HeaderName = HeaderName::from_static("x-remote-group");
 const EXTRA: &str = "x-remote-extra-";
 
-/// What cannot stand in the name of a header as it is.
+/// Characters that are percent-encoded in header names.
 const ESCAPED: &AsciiSet = &NON_ALPHANUMERIC
     .remove(b'!')
     .remove(b'#')
@@ -26,7 +26,7 @@ const ESCAPED: &AsciiSet = &NON_ALPHANUMERIC
     .remove(b'|')
     .remove(b'~');
 
-/// Says in `headers` that `user` asks, whatever they said before.
+/// Sets the user headers for `user`, replacing all that the client sent.
 pub(crate) fn announce(user: &UserInfo, headers: &mut HeaderMap) {
     let stale = headers.keys().filter(|name| is_announcement(name));
     let stale: Vec<HeaderName> = stale.cloned().collect();
@@ -49,7 +49,7 @@ pub(crate) fn announce(user: &UserInfo, headers: &mut HeaderMap) {
     }
 }
 
-/// Who the server itself is when it looks at others: somebody who may read everything.
+/// The user of the aggregator's own requests, who may read everything.
 pub(crate) fn aggregator() -> UserInfo {
     UserInfo {
         name: "system:kube-aggregator".to_owned(),
@@ -62,7 +62,7 @@ fn is_announcement(name: &HeaderName) -> bool {
     [USER, UID, GROUP].contains(name) || name.as_str().starts_with(EXTRA)
 }
 
-/// Adds a header; a text that cannot be one is left out.
+/// Adds a header; omits it if the value is not a valid header value.
 fn add(headers: &mut HeaderMap, name: HeaderName, value: &str) {
     if let Ok(value) = HeaderValue::from_bytes(value.as_bytes()) {
         headers.append(name, value);

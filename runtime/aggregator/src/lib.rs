@@ -1,9 +1,8 @@
 //! The aggregation server: the outermost one of the chain, in front of every group that another server answers for.
 //!
-//! Reading order: [`Registration`] (what is told about a group version), [`Aggregator`] (all of them), [`Backend`] (another
-//! server: requests to it, its health, its documents), [`Claims`] (the routes). It must not know what is behind the
-//! servers that it passes requests on to, nor where registrations come from. A group version that nobody claims goes to the
-//! next server of the chain.
+//! Reading order: [`Registration`] (a group version and its server), [`Aggregator`] (all registrations), [`Backend`] (another
+//! server: requests, availability, documents), [`Claims`] (routes). This crate must not know what the other servers serve, nor
+//! the source of registrations. Unclaimed group versions go to the next server of the chain.
 
 mod aggregator;
 mod backend;
@@ -21,7 +20,7 @@ pub use registration::{Registration, Remote, RemoteTrust, ServicePort};
 use planesmith_server::chain::ApiServer;
 use planesmith_server::routes::Routes;
 
-/// The server, without any claimed group version yet.
+/// Returns the server without claimed group versions.
 #[must_use]
 pub fn server() -> ApiServer {
     ApiServer::new("aggregator", Routes::new())

@@ -7,8 +7,8 @@ use serde_json::{Map, Value, json};
 
 const DEFINITIONS: &str = "#/definitions/";
 
-/// What a version 2 document says about the paths at and below `path`, with the definitions that this needs; `None` when it
-/// is no such document.
+/// Extracts the paths at and below `path` from a version 2 document, with the definitions they need; `None` if the document is
+/// invalid.
 pub(crate) fn part_of_v2(document: &[u8], path: &str) -> Option<Bytes> {
     let document: Value = serde_json::from_slice(document).ok()?;
     let all_paths = document.get("paths")?.as_object()?;
@@ -26,7 +26,7 @@ pub(crate) fn part_of_v2(document: &[u8], path: &str) -> Option<Bytes> {
     for value in paths.values() {
         follow(value, all, &mut needed);
     }
-    // Objects of a kind may be named by no path, and are explained all the same.
+    // A kind without a path still needs its definition, for `kubectl explain`.
     let group_version = path.rsplit('/').take(2).collect::<Vec<_>>();
     for (name, definition) in all {
         if is_of(definition, &group_version) && needed.insert(name) {
@@ -40,13 +40,13 @@ pub(crate) fn part_of_v2(document: &[u8], path: &str) -> Option<Bytes> {
     Some(json!({"paths": paths, "definitions": definitions}).to_string().into())
 }
 
-/// Whether bytes are a version 3 document.
+/// True if `bytes` is a version 3 document.
 pub(crate) fn is_document(bytes: &[u8]) -> bool {
     let document: Option<Value> = serde_json::from_slice(bytes).ok();
     document.is_some_and(|document| document.get("paths").is_some() || document.get("components").is_some())
 }
 
-/// Whether a definition is that of a kind of the group version, which is given backwards.
+/// True if a definition is a kind of the group version, given as version and group.
 fn is_of(definition: &Value, group_version: &[&str]) -> bool {
     let kinds = definition
         .get("x-kubernetes-group-version-kind")
@@ -57,7 +57,7 @@ fn is_of(definition: &Value, group_version: &[&str]) -> bool {
     })
 }
 
-/// Adds the names of the definitions that `value` refers to, and those that they refer to.
+/// Adds the names of all definitions that `value` refers to, directly or indirectly.
 fn follow<'d>(value: &'d Value, all: &'d Map<String, Value>, needed: &mut BTreeSet<&'d str>) {
     let mut open = vec![value];
     while let Some(value) = open.pop() {

@@ -1,29 +1,29 @@
-//! What is told about a group version.
+//! Registrations of group versions.
 
 use std::collections::HashMap;
 
 use planesmith_machinery::group_version::compare_versions;
 use planesmith_server::discovery::{ListedGroup, VersionPriority};
 
-/// A group version with its place in lists, and who answers for it.
+/// A registration: a group version, its discovery priority and its server.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Registration {
-    /// Name of the registration; registrations of one place are listed by it.
+    /// The registration's name, which orders registrations of equal priority.
     pub name: String,
-    /// The group version, and its place.
+    /// The group version and its priority.
     pub priority: VersionPriority,
-    /// The server that answers; `None` when it is one of this chain.
+    /// The server of the group version; `None` for a server of this chain.
     pub remote: Option<Remote>,
 }
 
 /// A server behind a service.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Remote {
-    /// Where it is.
+    /// The service of the server.
     pub service: ServicePort,
-    /// Whom to take for it.
+    /// The trust in the server's certificate.
     pub trust: RemoteTrust,
-    /// Whether it gets requests.
+    /// True if the server receives requests.
     pub is_available: bool,
 }
 
@@ -38,26 +38,26 @@ pub struct ServicePort {
     pub port: u16,
 }
 
-/// Whose certificates are believed.
+/// The trust in a server's certificate.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RemoteTrust {
-    /// Anybody's.
+    /// Trusts all certificates.
     Anyone,
-    /// Those that authorities have signed; PEM.
+    /// Trusts certificates signed by these authorities; PEM.
     Bundle(Vec<u8>),
-    /// Those that authorities of the operating system have signed.
+    /// Trusts certificates signed by the operating system's authorities.
     System,
 }
 
 impl ServicePort {
-    /// The name in the certificates of servers behind the service.
+    /// Returns the host name expected in the server's certificate.
     #[must_use]
     pub fn host_name(&self) -> String {
         format!("{}.{}.svc", self.name, self.namespace)
     }
 }
 
-/// The plain list of groups: best first, then by the names of registrations; each with its versions, best first.
+/// Returns the groups for unaggregated discovery, by priority, then by registration name; each with its versions by priority.
 pub(crate) fn listed<'r>(registrations: impl Iterator<Item = &'r Registration>) -> Vec<ListedGroup> {
     let mut registrations: Vec<&Registration> = registrations.collect();
     registrations.sort_by_key(|registration| (-registration.priority.group_priority, &registration.name));

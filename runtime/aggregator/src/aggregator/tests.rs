@@ -27,7 +27,7 @@ fn aggregator(directory: &GroupDirectory) -> Aggregator {
     Aggregator::new(&crate::server(), own, ways)
 }
 
-/// What says that the server at `port` is or is not available.
+/// Returns a registration of the server at `port`.
 fn registration(port: u16, is_available: bool) -> Registration {
     Registration {
         name: "v1.shop.example.com".to_owned(),
@@ -58,13 +58,13 @@ fn what_was_found_out_last_counts() {
     assert!(!backend.is_available() && !is_current());
     aggregator.set_available("v1.shop.example.com", &backend, true);
     assert!(backend.is_available() && is_current());
-    // The status was read before it was written.
+    // This status was read before the availability was written.
     let mut stale = registration(1, false);
     stale.priority.version_priority = 2;
     let same = aggregator.set(stale).expect("another server answers");
     assert!(Arc::ptr_eq(&same, &backend) && backend.is_available() && is_current());
     assert_eq!(directory.load().remote[0].priority.version_priority, 2);
-    // Another server is what its registration says until it was looked at, and nobody speaks for it who looked elsewhere.
+    // A new server starts with the status of its registration, and results for the previous server are ignored.
     let other = aggregator.set(registration(2, false)).expect("another server answers");
     aggregator.set_available("v1.shop.example.com", &backend, true);
     assert!(!other.is_available() && !is_current());

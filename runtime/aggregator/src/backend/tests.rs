@@ -12,7 +12,7 @@ fn target() -> Target {
     }
 }
 
-/// What another server is told of a request of carol, who may only read, sent with these headers.
+/// Returns the headers that another server receives for a request by carol, who may only read, sent with these headers.
 fn told(sent: &[(&'static str, &'static str)]) -> HeaderMap {
     let (_stop, shutdown) = Stop::new();
     let mut ctx = Context::unknown(shutdown);
@@ -27,7 +27,7 @@ fn told(sent: &[(&'static str, &'static str)]) -> HeaderMap {
         .map(|(name, value)| (HeaderName::from_static(name), HeaderValue::from_static(value)));
     let mut headers: HeaderMap = sent.collect();
     introduce(&ctx, &target(), &mut headers);
-    // As on the way out, where the connection to the client ends.
+    // As in forwarding, which removes the client connection's headers.
     leave_connection(&mut headers);
     headers
 }

@@ -14,7 +14,7 @@ use planesmith_server::routes::{Routes, VersionHandler};
 
 use super::Claims;
 
-/// Another server, which says what it was asked.
+/// Another server, which returns the requests it receives.
 struct Remote(&'static str);
 
 impl VersionHandler for Remote {
