@@ -1,4 +1,4 @@
-//! What is checked of custom objects.
+//! Validation of custom objects.
 
 mod scale;
 
@@ -11,27 +11,26 @@ use planesmith_machinery::object::Object as _;
 use planesmith_machinery::structural::Structural;
 use serde_json::Value;
 
-/// What is reported in place of rules that could not be checked.
+/// The error that replaces the results of rules that were not evaluated.
 const RULES_NOT_CHECKED: &str = "some validation rules were not checked because the object was invalid; correct the existing errors to complete validation";
 
-/// Checks objects by their schemas: values, scales, embedded objects, lists whose elements are told apart, and rules, in
-/// this order.
+/// Validates objects by their schemas, in this order: values, scales, embedded objects, keyed lists and rules.
 #[derive(Debug, Default)]
 pub struct SchemaChecks {
-    /// Rules are compiled when the first object is checked, and then kept: one of these belongs to one schema.
+    /// The rules, compiled when the first object is checked: each instance belongs to one schema.
     rules: OnceLock<Rules>,
-    /// See [`Structural::pattern_size`]; found out with the first object, too.
+    /// See [`Structural::pattern_size`]; computed with the first object, too.
     pattern_size: OnceLock<usize>,
 }
 
-/// The cost of the first object, in nanoseconds: patterns and rules are compiled then.
+/// The cost of checking the first object, in nanoseconds; it includes compiling patterns and rules.
 const FIRST: u64 = 50_000_000;
 
-/// Nanoseconds that a unit of the cost of a rule stands for.
+/// Nanoseconds per unit of rule cost.
 const PER_UNIT: u64 = 50;
 
-/// Bytes of patterns for which a byte of a text costs a nanosecond. Automata with as many states as they could have would
-/// cost ten times as much, but hardly any text makes them.
+/// Pattern bytes per nanosecond of matching one byte of text. Automata with the maximum number of states would be ten times
+/// slower, but hardly any text reaches that.
 const PATTERN_PER_NANO: usize = 64;
 
 impl Checks for SchemaChecks {
@@ -88,7 +87,7 @@ impl SchemaChecks {
         self.pattern_size.get_or_init(|| schema.pattern_size());
     }
 
-    /// Checks rules if the object is well-formed enough for them.
+    /// Evaluates rules if the object is well-formed enough for them.
     fn check_rules(&self, schema: &Structural, document: &Value, old: Option<&Value>, errors: &mut FieldErrors) {
         if !schema.has_rules {
             return;
@@ -107,7 +106,7 @@ impl SchemaChecks {
     }
 }
 
-/// Checks lists, unless those of the old object were wrong already.
+/// Checks keyed lists, unless those of the old object were invalid already.
 fn check_lists_again(schema: &Structural, document: &Value, old: &Value, errors: &mut FieldErrors) {
     let mut before = FieldErrors::default();
     schema.check_lists(old, &mut before);

@@ -1,20 +1,20 @@
-//! Conditions of definitions.
+//! Status conditions of definitions.
 
 use serde_json::{Value, json};
 
-/// What a condition says.
+/// The content of a condition.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Verdict {
-    /// `True` or `False`.
+    /// True for status `True`, false for `False`.
     pub holds: bool,
-    /// One word for programs.
+    /// The machine-readable reason.
     pub reason: String,
-    /// The same for people.
+    /// The message for users.
     pub message: String,
 }
 
 impl Verdict {
-    /// The condition holds.
+    /// A condition with status `True`.
     pub fn yes(reason: impl Into<String>, message: impl Into<String>) -> Self {
         Self {
             holds: true,
@@ -23,7 +23,7 @@ impl Verdict {
         }
     }
 
-    /// It does not.
+    /// A condition with status `False`.
     pub fn no(reason: impl Into<String>, message: impl Into<String>) -> Self {
         Self {
             holds: false,
@@ -32,14 +32,14 @@ impl Verdict {
     }
 }
 
-/// Says nothing in the condition `name` of a status any more.
+/// Removes the condition `name` from a status.
 pub fn remove_condition(status: &mut Value, name: &str) {
     if let Some(Value::Array(conditions)) = status.get_mut("conditions") {
         conditions.retain(|condition| condition["type"] != name);
     }
 }
 
-/// Says `verdict` in the condition `name` of a status. Its time is that of the last change of True to False or back.
+/// Sets the condition `name` of a status to `verdict`. Its transition time changes only together with its status.
 pub fn set_condition(status: &mut Value, name: &str, verdict: &Verdict, now: &str) {
     let word = if verdict.holds { "True" } else { "False" };
     if status.is_null() {

@@ -1,4 +1,4 @@
-//! The custom resources that are served.
+//! The served custom resources.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -7,14 +7,13 @@ use std::sync::{Arc, Mutex, PoisonError};
 use planesmith_server::chain::{ApiServer, SharedTable};
 use planesmith_server::routes::{ResourceHandler, Routes};
 
-/// The custom resources of a server, to be changed while it serves. Clones are about the same server.
+/// The custom resources of a server, changeable at run time. Clones share their state.
 ///
-/// Every change swaps the server's table: a request sees the resources as they were before or after it, and discovery
-/// follows at once. Only the group that changed is made anew.
+/// Every change swaps the server's route table atomically, and discovery follows at once. Only the changed group is rebuilt.
 #[derive(Clone)]
 pub struct CustomResources {
     table: SharedTable,
-    // Held while the table is rebuilt, so that changes follow one another.
+    // Locked while the table is rebuilt, so that changes are serialized.
     defined: Arc<Mutex<Defined>>,
 }
 
@@ -22,7 +21,7 @@ pub struct CustomResources {
 type Defined = BTreeMap<String, BTreeMap<String, Vec<Arc<dyn ResourceHandler>>>>;
 
 impl CustomResources {
-    /// The custom resources of `server`, which are none.
+    /// Creates the custom resources of `server`, initially empty.
     #[must_use]
     pub fn of(server: &ApiServer) -> Self {
         Self {
@@ -31,14 +30,14 @@ impl CustomResources {
         }
     }
 
-    /// Serves the versions of the definition `PLURAL.GROUP`, in place of those that it had before.
+    /// Serves the versions of the definition `PLURAL.GROUP`, replacing its previous versions.
     pub fn define(&self, name: &str, versions: Vec<Arc<dyn ResourceHandler>>) {
         self.change(name, |definitions| {
             definitions.insert(name.to_owned(), versions);
         });
     }
 
-    /// Serves a definition no more.
+    /// Stops serving a definition.
     pub fn remove(&self, name: &str) {
         self.change(name, |definitions| {
             definitions.remove(name);

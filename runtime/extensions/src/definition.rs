@@ -1,10 +1,9 @@
-//! A custom resource definition as its JSON says it.
+//! A typed view of a custom resource definition in JSON form.
 
 use planesmith_machinery::resource::Scope;
 use serde_json::Value;
 
-/// A definition, `apiextensions.k8s.io/v1`. What is missing reads as empty: definitions were checked when they were
-/// written.
+/// A definition, `apiextensions.k8s.io/v1`. Absent fields read as empty: definitions are validated when they are written.
 #[derive(Clone, Copy, Debug)]
 pub struct Definition<'d>(&'d Value);
 
@@ -12,59 +11,59 @@ pub struct Definition<'d>(&'d Value);
 #[derive(Clone, Copy, Debug)]
 pub struct Version<'d>(&'d Value);
 
-/// A column that a version prints.
+/// A printer column of a version.
 #[derive(Clone, Copy, Debug)]
 pub struct PrintedColumn<'d>(&'d Value);
 
-/// Where the scale of a version finds its numbers; paths without the leading dot.
+/// The paths of the scale subresource in an object, without the leading dot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ScalePaths<'d> {
-    /// Wanted replicas.
+    /// The desired replicas.
     pub spec: &'d str,
-    /// Observed replicas.
+    /// The observed replicas.
     pub status: &'d str,
-    /// The selector as text; empty for none.
+    /// The serialized selector; empty for none.
     pub selector: &'d str,
 }
 
 impl<'d> Definition<'d> {
-    /// The definition in `document`.
+    /// Creates a view of `document`.
     #[must_use]
     pub fn new(document: &'d Value) -> Self {
         Self(document)
     }
 
-    /// E.g. `widgets.example.com`.
+    /// Returns the name, e.g. `widgets.example.com`.
     #[must_use]
     pub fn name(self) -> &'d str {
         text(self.0, "/metadata/name")
     }
 
-    /// The API group.
+    /// Returns the API group.
     #[must_use]
     pub fn group(self) -> &'d str {
         text(self.0, "/spec/group")
     }
 
-    /// The wanted name `name` of the resource: `plural`, `singular`, `kind` or `listKind`.
+    /// Returns the requested name `name` of the resource: `plural`, `singular`, `kind` or `listKind`.
     #[must_use]
     pub fn wanted(self, name: &str) -> &'d str {
         text(self.0, &format!("/spec/names/{name}"))
     }
 
-    /// The accepted name `name` of the resource; see [`Definition::wanted`].
+    /// Returns the accepted name `name` of the resource; see [`Definition::wanted`].
     #[must_use]
     pub fn accepted(self, name: &str) -> &'d str {
         text(self.0, &format!("/status/acceptedNames/{name}"))
     }
 
-    /// The accepted `shortNames` or `categories`.
+    /// Returns the accepted `shortNames` or `categories`.
     #[must_use]
     pub fn accepted_list(self, name: &str) -> Vec<&'d str> {
         texts(self.0, &format!("/status/acceptedNames/{name}"))
     }
 
-    /// Whether objects live in namespaces.
+    /// Returns the scope of the objects.
     #[must_use]
     pub fn scope(self) -> Scope {
         match text(self.0, "/spec/scope") {
@@ -73,25 +72,25 @@ impl<'d> Definition<'d> {
         }
     }
 
-    /// The versions, in their order.
+    /// Returns the versions, in their order.
     pub fn versions(self) -> impl Iterator<Item = Version<'d>> {
         list(self.0, "/spec/versions").iter().map(Version)
     }
 
-    /// All that objects depend on.
+    /// Returns the whole spec.
     #[must_use]
     pub fn spec(self) -> &'d Value {
         self.0.get("spec").unwrap_or(&Value::Null)
     }
 
-    /// Whether the condition `name` holds.
+    /// True if the condition `name` has status `True`.
     #[must_use]
     pub fn is(self, name: &str) -> bool {
         let mut conditions = list(self.0, "/status/conditions").iter();
         conditions.any(|condition| text(condition, "/type") == name && text(condition, "/status") == "True")
     }
 
-    /// Whether the definition is on its way out.
+    /// True if the definition is being deleted.
     #[must_use]
     pub fn is_leaving(self) -> bool {
         self.0.pointer("/metadata/deletionTimestamp").is_some()
@@ -99,43 +98,43 @@ impl<'d> Definition<'d> {
 }
 
 impl<'d> Version<'d> {
-    /// E.g. `v1`.
+    /// Returns the name, e.g. `v1`.
     #[must_use]
     pub fn name(self) -> &'d str {
         text(self.0, "/name")
     }
 
-    /// Whether clients reach it.
+    /// True if the version is served.
     #[must_use]
     pub fn is_served(self) -> bool {
         flag(self.0, "/served")
     }
 
-    /// Whether objects are stored in it.
+    /// True if this is the storage version.
     #[must_use]
     pub fn is_stored(self) -> bool {
         flag(self.0, "/storage")
     }
 
-    /// The warning with each answer, when the version is deprecated: `Some("")` for the usual one.
+    /// Returns the deprecation warning if the version is deprecated: `Some("")` for the default warning.
     #[must_use]
     pub fn deprecation(self) -> Option<&'d str> {
         flag(self.0, "/deprecated").then(|| text(self.0, "/deprecationWarning"))
     }
 
-    /// The schema of objects.
+    /// Returns the schema of objects.
     #[must_use]
     pub fn schema(self) -> &'d Value {
         self.0.pointer("/schema/openAPIV3Schema").unwrap_or(&Value::Null)
     }
 
-    /// Whether objects have a status of their own path.
+    /// True if objects have a status subresource.
     #[must_use]
     pub fn has_status(self) -> bool {
         self.0.pointer("/subresources/status").is_some_and(Value::is_object)
     }
 
-    /// Where the scale finds its numbers; `None` without a scale.
+    /// Returns the paths of the scale subresource; `None` without one.
     #[must_use]
     pub fn scale(self) -> Option<ScalePaths<'d>> {
         let scale = self
@@ -150,44 +149,44 @@ impl<'d> Version<'d> {
         })
     }
 
-    /// Paths that field selectors may name, without the leading dot.
+    /// Returns the paths available to field selectors, without the leading dot.
     pub fn selectable(self) -> impl Iterator<Item = &'d str> {
         let fields = list(self.0, "/selectableFields").iter();
         fields.map(|field| text(field, "/jsonPath").trim_start_matches('.'))
     }
 
-    /// The columns that are printed behind the name; none for the usual ones.
+    /// Returns the printer columns after the name; empty for the default columns.
     pub fn columns(self) -> impl Iterator<Item = PrintedColumn<'d>> {
         list(self.0, "/additionalPrinterColumns").iter().map(PrintedColumn)
     }
 }
 
 impl<'d> PrintedColumn<'d> {
-    /// Heading.
+    /// Returns the heading.
     #[must_use]
     pub fn name(self) -> &'d str {
         text(self.0, "/name")
     }
 
-    /// OpenAPI type, or `date`.
+    /// Returns the OpenAPI type, or `date`.
     #[must_use]
     pub fn ty(self) -> &'d str {
         text(self.0, "/type")
     }
 
-    /// OpenAPI format; may be empty.
+    /// Returns the OpenAPI format; may be empty.
     #[must_use]
     pub fn format(self) -> &'d str {
         text(self.0, "/format")
     }
 
-    /// Description; may be empty.
+    /// Returns the description; may be empty.
     #[must_use]
     pub fn description(self) -> &'d str {
         text(self.0, "/description")
     }
 
-    /// 0 is always shown, more only in wide output.
+    /// Returns the priority: columns with 0 are always printed, others only in wide output.
     #[must_use]
     pub fn priority(self) -> i32 {
         let priority = self.0.get("priority").and_then(Value::as_i64);
@@ -196,7 +195,7 @@ impl<'d> PrintedColumn<'d> {
             .unwrap_or_default()
     }
 
-    /// Where cells come from, e.g. `.spec.replicas`.
+    /// Returns the JSONPath of the cells, e.g. `.spec.replicas`.
     #[must_use]
     pub fn path(self) -> &'d str {
         text(self.0, "/jsonPath")

@@ -1,4 +1,4 @@
-//! Definitions that are served.
+//! Serves definitions.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -18,7 +18,7 @@ use crate::definition::Definition;
 use crate::facts::KnownFacts;
 use crate::openapi::{self, Templates};
 
-/// Turns definitions into resources that are served.
+/// Serves the custom resources of definitions.
 #[derive(Clone)]
 pub struct Definitions {
     stores: Stores,
@@ -26,24 +26,24 @@ pub struct Definitions {
     facts: Arc<KnownFacts>,
     openapi: OpenApi,
     templates: Templates,
-    /// The definitions themselves.
+    /// The store of the definitions themselves.
     store: Arc<ResourceStore>,
-    /// By name. Locked while one is changed.
+    /// Served definitions by name. Locked during changes.
     served: Arc<Mutex<BTreeMap<String, Served>>>,
 }
 
-/// A definition that is served.
+/// A served definition.
 struct Served {
     facts: Arc<[&'static ResourceFacts]>,
     leaves: bool,
-    /// For each version that clients reach: what ends its watches, by being dropped. A version that goes on to be served
-    /// keeps it, and with it its watches.
+    /// The shutdown handles of each served version: dropping one ends the version's watches. A version that remains served
+    /// keeps its handle, so that its watches continue.
     ends: BTreeMap<&'static str, (Stop, Shutdown)>,
 }
 
 impl Definitions {
-    /// Serves custom objects from `stores` as `resources`, and what they look like as part of `openapi`, after its
-    /// `templates`. The definitions are in `store`.
+    /// Creates the server of custom objects in `stores`. Routes go to `resources`, documents to `openapi`, modelled on its
+    /// `templates`. `store` contains the definitions.
     #[must_use]
     pub fn new(
         stores: &Stores,
@@ -63,7 +63,7 @@ impl Definitions {
         }
     }
 
-    /// Serves the versions of a definition, in place of those that it had before.
+    /// Serves the versions of a definition, replacing its previous versions.
     pub fn serve(&self, definition: &Value) {
         let definition = Definition::new(definition);
         let facts = self.facts.of(definition);
@@ -91,7 +91,7 @@ impl Definitions {
         self.publish(&served, versions);
     }
 
-    /// Serves a definition no more.
+    /// Stops serving a definition.
     pub fn remove(&self, name: &str) {
         let mut served = self.served.lock().unwrap_or_else(PoisonError::into_inner);
         let Some(gone) = served.remove(name) else { return };
@@ -99,7 +99,7 @@ impl Definitions {
         self.publish(&served, versions_of(&gone));
     }
 
-    /// Says anew what the objects of some versions look like.
+    /// Publishes the OpenAPI documents of some versions anew.
     fn publish(&self, served: &BTreeMap<String, Served>, versions: BTreeSet<&'static str>) {
         for version in versions {
             let all = served.values().flat_map(|served| served.facts.iter().copied());
@@ -122,36 +122,36 @@ impl Definitions {
         }
     }
 
-    /// Every stored object of a kind, whatever version it is stored in.
+    /// Returns all stored objects of a kind, in any stored version.
     #[must_use]
     pub fn entries(&self, kind: &'static ResourceFacts) -> Vec<Arc<Entry>> {
         let store = self.stores.resource(kind);
         let collection = store.collection();
-        // The newest state is never compacted.
+        // The latest revision is never compacted.
         let page = collection.list(&ListQuery::all(collection.prefix()));
         page.map(|page| page.entries).unwrap_or_default()
     }
 
-    /// Whether no object of a kind is stored.
+    /// True if no object of a kind is stored.
     #[must_use]
     pub fn has_no_objects(&self, kind: &'static ResourceFacts) -> bool {
         self.stores.resource(kind).collection().stats().entries == 0
     }
 
-    /// Where everything is kept.
+    /// Returns the stores of all resources.
     #[must_use]
     pub fn stores(&self) -> &Stores {
         &self.stores
     }
 
-    /// The facts of each version of a definition.
+    /// Returns the facts of each version of a definition.
     #[must_use]
     pub fn facts(&self, definition: &Value) -> Arc<[&'static ResourceFacts]> {
         self.facts.of(Definition::new(definition))
     }
 }
 
-/// `group/version` of each version that clients reach.
+/// Returns `group/version` of each served version.
 fn versions_of(served: &Served) -> BTreeSet<&'static str> {
     let versions = served.facts.iter().filter(|facts| facts.served);
     versions.map(|facts| facts.api_version).collect()

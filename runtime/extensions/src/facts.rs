@@ -1,4 +1,4 @@
-//! The facts of a custom kind, out of its definition.
+//! Derives the facts of a custom kind from its definition.
 
 use std::cmp::Ordering;
 use std::collections::HashMap;
@@ -17,33 +17,33 @@ use planesmith_machinery::structural::{SharedSchemas, Structural};
 
 use crate::definition::{Definition, PrintedColumn, Version};
 
-/// The facts of all definitions that were ever served. Facts live as long as the process, so a definition that comes
-/// back unchanged is given those that it had.
+/// The facts of all definitions served so far. Facts live as long as the process, so an unchanged definition that reappears
+/// reuses them.
 pub struct KnownFacts {
     known: Mutex<Known>,
     checks: fn() -> Arc<dyn Checks>,
     converter: ConverterOf,
 }
 
-/// What was made, and what is made anew out of it.
+/// The cached facts and the parts that they share.
 #[derive(Default)]
 struct Known {
-    /// Facts by a digest of what they were made of.
+    /// Facts by a digest of their definition.
     versions: HashMap<(u64, u64), Versions>,
-    /// The parts of all their schemas.
+    /// The shared parts of all schemas.
     schemas: SharedSchemas,
-    /// By the place of a schema: versions of the same schema share what its rules became.
+    /// Checks by the address of a schema, so that versions with the same schema share the compiled rules.
     checks: HashMap<usize, Arc<dyn Checks>>,
 }
 
-/// What converts the objects of a definition, if it names anything.
+/// Returns the converter for the objects of a definition; `None` if it needs none.
 type ConverterOf = Box<dyn Fn(Definition<'_>) -> Option<Arc<dyn Converter>> + Send + Sync>;
 
 /// The facts of each version of a definition, in its order.
 type Versions = Arc<[&'static ResourceFacts]>;
 
 impl KnownFacts {
-    /// No facts. `checks` makes what is checked of the objects of a schema.
+    /// Creates an empty cache. `checks` creates the checks for the objects of a schema.
     #[must_use]
     pub fn new(checks: fn() -> Arc<dyn Checks>) -> Self {
         Self {
@@ -53,7 +53,7 @@ impl KnownFacts {
         }
     }
 
-    /// Converts objects between versions by what `converter` makes of their definition.
+    /// Converts objects between versions with the result of `converter` for their definition.
     #[must_use]
     pub fn converting(
         mut self,
@@ -63,8 +63,8 @@ impl KnownFacts {
         self
     }
 
-    /// The facts of each version of a definition, served or not, in the order of the definition; nothing for one
-    /// without a stored version.
+    /// Returns the facts of each version of a definition, served or not, in the order of the definition; empty if it has no
+    /// storage version.
     #[must_use]
     pub fn of(&self, definition: Definition<'_>) -> Arc<[&'static ResourceFacts]> {
         let digest = digest(definition);
@@ -102,7 +102,7 @@ impl fmt::Debug for KnownFacts {
     }
 }
 
-/// Two hashes of all that facts are made of; one alone would be a little short to tell definitions apart.
+/// Returns two hashes of everything that the facts depend on; a single hash would be too short to identify definitions.
 fn digest(definition: Definition<'_>) -> (u64, u64) {
     let spec = definition.spec().to_string();
     let names = ["plural", "singular", "kind", "listKind"].map(|name| definition.accepted(name));
@@ -142,7 +142,7 @@ fn facts(definition: Definition<'_>, version: Version<'_>) -> ResourceFacts {
         selectable: leak_all(version.selectable()),
         columns: columns(version),
         behavior: Behavior {
-            // Without a status of its own path every change counts.
+            // Without a status subresource, every change increments the generation.
             generation: true,
             ..ResourceFacts::CUSTOM.behavior
         },
@@ -166,7 +166,7 @@ fn subresources(version: Version<'_>) -> &'static [SubresourceFacts] {
     leak_slice(status.into_iter().chain(scale).collect())
 }
 
-/// The warning about a deprecated version that has none of its own. It names the newest version that is better.
+/// Returns the default deprecation warning of a version. It names the newest version that is better.
 fn usual_deprecation(definition: Definition<'_>, version: Version<'_>) -> String {
     let (group, kind, old) = (definition.group(), definition.accepted("kind"), version.name());
     let better = definition

@@ -1,8 +1,8 @@
-//! The API-extensions server: the last one of the chain that knows resources, those that are defined while serving.
+//! The API-extensions server, which serves custom resources: the last server of the chain that has resources.
 //!
-//! Reading order: [`definition`] (what a definition says), `facts` (a kind out of it), [`SchemaChecks`] (what is
-//! checked of its objects), [`Definitions`] (kinds that are served). It must not know how a definition is stored or who
-//! watches it; it is told which there are.
+//! Reading order: [`definition`] (a view of a definition), `facts` (the kind derived from it), [`SchemaChecks`] (validation of
+//! its objects), [`Definitions`] (the served kinds). This crate does not know the storage of definitions or their watchers; its
+//! caller passes in the definitions.
 
 mod checks;
 pub mod conditions;
@@ -24,7 +24,7 @@ pub use status::settled;
 use planesmith_server::chain::ApiServer;
 use planesmith_server::routes::Routes;
 
-/// The server, without any custom resource yet.
+/// Returns the server without custom resources.
 #[must_use]
 pub fn server() -> ApiServer {
     ApiServer::new("extensions", Routes::new())

@@ -1,4 +1,4 @@
-//! Which names a definition may have: no two definitions of a group share one.
+//! Name conflicts: definitions of a group cannot share names.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,20 +8,20 @@ use serde_json::{Map, Value, json};
 use crate::conditions::Verdict;
 use crate::definition::Definition;
 
-/// The names that the definitions of a group have been given.
+/// The accepted names of a group's definitions.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TakenNames {
     resources: Owners,
     kinds: Owners,
-    /// By definition: the names of its resource and of its kind.
+    /// The names of the resource and of the kind, by definition.
     given: BTreeMap<String, [Vec<String>; 2]>,
 }
 
-/// The definitions that have a name. These are several when they were accepted before anybody compared names.
+/// The owners of each name. Definitions accepted before names were compared can share one.
 type Owners = BTreeMap<String, BTreeSet<String>>;
 
 impl TakenNames {
-    /// Takes the names that a definition has been given, in place of those that it had before.
+    /// Records the accepted names of a definition, replacing its previous names.
     pub fn take(&mut self, definition: Definition<'_>) {
         self.give_back(definition.name());
         let short = definition.accepted_list("shortNames");
@@ -39,7 +39,7 @@ impl TakenNames {
         self.given.insert(owner.to_owned(), [resources, kinds]);
     }
 
-    /// Frees the names of the definition `owner`.
+    /// Releases the names of the definition `owner`.
     pub fn give_back(&mut self, owner: &str) {
         let [resources, kinds] = self.given.remove(owner).unwrap_or_default();
         for (owners, names) in [(&mut self.resources, resources), (&mut self.kinds, kinds)] {
@@ -55,13 +55,13 @@ impl TakenNames {
     }
 }
 
-/// Whether anybody but `definition` has a name.
+/// True if a definition other than `definition` owns the name.
 fn is_taken(owners: &Owners, name: &str, definition: Definition<'_>) -> bool {
     let others = owners.get(name).into_iter().flatten();
     others.into_iter().any(|owner| owner != definition.name())
 }
 
-/// What a definition is given of the names that it wants.
+/// The result of accepting a definition's names.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NamesVerdict {
     /// `status.acceptedNames`.
@@ -70,10 +70,10 @@ pub struct NamesVerdict {
     pub condition: Verdict,
 }
 
-/// Judges the names of a definition; `taken` are those of its group.
+/// Decides about the names that a definition requests; `taken` are those of its group.
 ///
-/// A name that somebody else has stays what it was before; the others are given. Of several problems the last one is
-/// told.
+/// Free names are accepted. A name owned by another definition is not, and the previously accepted name stays. Of several
+/// conflicts, the condition reports the last one.
 #[must_use]
 pub fn judge(definition: Definition<'_>, taken: &TakenNames) -> NamesVerdict {
     let mut accepted = Map::new();

@@ -1,7 +1,7 @@
-//! What custom objects look like, as OpenAPI tells clients.
+//! OpenAPI documents of custom resources.
 //!
-//! Documents are made when somebody asks for them: out of the definitions as they are stored, and of the document about
-//! definitions themselves, which has all that the paths and the metadata of every kind have in common.
+//! Documents are generated on demand, from the stored definitions and from the document of the definitions' own group version,
+//! which provides the parts that are common to the paths and metadata of all kinds.
 
 mod model;
 mod paths;
@@ -15,20 +15,20 @@ use serde_json::{Map, Value, json};
 use crate::definition::Definition;
 use model::Dialect;
 
-/// Where the documents of a chain say what those of custom kinds have in common with others.
+/// The documents of the chain that serve as templates for those of custom kinds.
 #[derive(Clone, Copy, Debug)]
 pub struct Templates {
-    /// The path of the document about definitions, which the others are made after.
+    /// The path of the document about definitions, the template of paths and models.
     pub definitions: &'static str,
-    /// The paths of documents that may have the model of scales.
+    /// The paths of documents that may contain the model of scales.
     pub scales: &'static [&'static str],
 }
 
 const SCALE: &str = "io.k8s.api.autoscaling.v1.Scale";
-/// What models of definitions start with.
+/// The name prefix of the models of definitions.
 const OWN: &str = "io.k8s.apiextensions-apiserver.";
 
-/// The version 3 document of one group version with these kinds.
+/// Returns the version 3 document of one group version with these kinds.
 pub(crate) fn v3(
     kinds: &[&'static ResourceFacts],
     definitions: &ResourceStore,
@@ -65,7 +65,7 @@ pub(crate) fn v3(
     document.to_string().into()
 }
 
-/// What kinds of a group version add to the version 2 document.
+/// Returns the part of the version 2 document for these kinds.
 pub(crate) fn v2(kinds: &[&'static ResourceFacts], definitions: &ResourceStore) -> Bytes {
     let mut models = Map::new();
     for facts in kinds {
@@ -81,7 +81,7 @@ pub(crate) fn v2(kinds: &[&'static ResourceFacts], definitions: &ResourceStore) 
     json!({"definitions": models}).to_string().into()
 }
 
-/// The schema of a version, in the words of its definition; `None` when there is no definition any more.
+/// Returns the schema of a version as its definition has it; `None` if the definition no longer exists.
 fn schema_of(facts: &ResourceFacts, definitions: &ResourceStore) -> Option<Value> {
     let key = definitions.key("", &format!("{}.{}", facts.plural, facts.group)).ok()?;
     let entry = definitions.collection().get(&key)?;

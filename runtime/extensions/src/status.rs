@@ -1,4 +1,4 @@
-//! What the server says about a definition.
+//! Computes the status of a definition.
 
 use serde_json::{Value, json};
 
@@ -6,9 +6,9 @@ use crate::conditions::{Verdict, set_condition};
 use crate::definition::Definition;
 use crate::names::{TakenNames, judge};
 
-/// The status that a definition should have; `taken` are the names of its group, `now` is the time.
+/// Returns the new status of a definition; `taken` are the names of its group, `now` is the time.
 ///
-/// A definition whose names are accepted is established and stays so, whatever it wants to be called later.
+/// A definition is established once its names are accepted, and stays established whatever names it requests later.
 #[must_use]
 pub fn settled(document: &Value, taken: &TakenNames, now: &str) -> Value {
     let definition = Definition::new(document);

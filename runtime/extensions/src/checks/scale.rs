@@ -1,11 +1,11 @@
-//! The fields of an object that its scale shows.
+//! Validation of the fields that the scale subresource exposes.
 
 use planesmith_machinery::field_error::FieldErrors;
 use planesmith_machinery::resource::{ResourceFacts, ScaleFacts, SubresourceKind};
 use planesmith_machinery::unstructured::{nested_integer, nested_text};
 use serde_json::Value;
 
-/// Reports fields that the scale of the kind could not show.
+/// Reports values that the scale subresource cannot represent.
 pub(super) fn check(kind: &ResourceFacts, document: &Value, errors: &mut FieldErrors) {
     if let Some(scale) = scale_of(kind) {
         check_replicas(document, scale.spec_replicas, errors);
@@ -13,7 +13,7 @@ pub(super) fn check(kind: &ResourceFacts, document: &Value, errors: &mut FieldEr
     }
 }
 
-/// Reports fields of the status that the scale of the kind could not show.
+/// Reports values in the status that the scale subresource cannot represent.
 pub(super) fn check_status(kind: &ResourceFacts, document: &Value, errors: &mut FieldErrors) {
     if let Some(scale) = scale_of(kind) {
         check_shown(scale, document, errors);

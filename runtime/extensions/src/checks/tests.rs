@@ -133,7 +133,7 @@ fn statuses() {
     );
 }
 
-/// What is wrong with `new` in place of `old` by a rule that does not hold for either.
+/// True if updating `old` to `new` reports a rule that both violate.
 fn broken_before(schema: &Value, old: &Value, new: &Value) -> bool {
     let mut schema = json!({"type": "object", "properties": {"spec": schema}});
     schema["properties"]["spec"]["x-kubernetes-validations"] = json!([{"rule": "false", "message": "never"}]);
@@ -149,7 +149,7 @@ fn rules_let_pass_what_did_not_change_and_is_known() {
     let number = json!({"type": "object", "properties": {"a": {"type": "integer"}}});
     assert!(!broken_before(&number, &json!({"a": 1}), &json!({"a": 1})));
     assert!(broken_before(&number, &json!({"a": 1}), &json!({"a": 2})));
-    // Nobody can tell whether an unknown field is what it was.
+    // Unknown fields are not comparable, so they never count as unchanged.
     let open = json!({"type": "object", "x-kubernetes-preserve-unknown-fields": true});
     assert!(broken_before(&open, &json!({"a": 1}), &json!({"a": 1})));
     let item = json!({"type": "object", "properties": {"k": {"type": "string"}}});
@@ -173,7 +173,7 @@ fn a_number_with_a_point_is_no_integer_to_rules() {
     assert_eq!(written(&errors), [expected]);
 }
 
-/// Returns the cost of checking an object of 1,000 and one of 60,000 bytes by a schema, once `first` was checked.
+/// Returns the cost of checking an object of 1,000 and one of 60,000 bytes by a schema, after checking `first`.
 fn costs(schema: &Value, first: &Value) -> [u64; 2] {
     let schema = Structural::compile(schema);
     let checks = SchemaChecks::default();

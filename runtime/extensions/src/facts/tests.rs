@@ -53,7 +53,7 @@ fn facts_say_what_the_definition_says() {
     );
     assert_eq!(new.fields().fields.len(), 3, "metadata, spec and status");
 
-    // The same definition again has the same facts, another status or not.
+    // The same definition with another status has the same facts.
     let mut again = document.clone();
     again["status"]["conditions"] = json!([]);
     assert!(Arc::ptr_eq(&facts, &known.of(Definition::new(&again))));

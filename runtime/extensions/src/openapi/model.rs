@@ -1,4 +1,4 @@
-//! The models of a kind and of its lists.
+//! The OpenAPI models of a kind and of its lists.
 
 use planesmith_machinery::resource::ResourceFacts;
 use serde_json::{Map, Value, json};
@@ -7,26 +7,26 @@ const OBJECT_META: &str = "io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta";
 const LIST_META: &str = "io.k8s.apimachinery.pkg.apis.meta.v1.ListMeta";
 const META_DOC: &str = "Standard metadata of objects.";
 
-/// The version of OpenAPI that a model is for.
+/// The OpenAPI version of a model.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Dialect<'t> {
-    /// Without what says anything about combinations.
+    /// Version 2, without schema composition such as `anyOf`.
     V2,
-    /// With the words of the document that others are made after.
+    /// Version 3, with the descriptions of the template document.
     V3 { template: &'t Value },
 }
 
-/// The name of a model: the group from its end to its start, the version, the kind.
+/// Returns the name of a model: the reversed group, the version, the kind.
 pub(super) fn name(facts: &ResourceFacts, kind: &str) -> String {
     let group: Vec<&str> = facts.group.rsplit('.').collect();
     format!("{}.{}.{kind}", group.join("."), facts.version)
 }
 
-/// The model of objects.
+/// Returns the model of objects.
 pub(super) fn of_kind(facts: &ResourceFacts, schema: &Value, dialect: Dialect<'_>) -> Value {
     let keeps_all = schema.get("x-kubernetes-preserve-unknown-fields") == Some(&Value::Bool(true));
     let mut model = match schema {
-        // Clients would take any property for the only ones.
+        // Clients would assume that the listed properties are the only ones.
         Value::Object(_) if keeps_all && matches!(dialect, Dialect::V2) => json!({"type": "object"}),
         Value::Object(schema) => {
             let mut model = schema.clone();
@@ -44,7 +44,7 @@ pub(super) fn of_kind(facts: &ResourceFacts, schema: &Value, dialect: Dialect<'_
     model
 }
 
-/// The model of lists.
+/// Returns the model of lists.
 pub(super) fn of_list(facts: &ResourceFacts, dialect: Dialect<'_>) -> Value {
     let mut model = json!({
         "description": format!("{} is a list of {}", facts.list_kind, facts.kind),
@@ -64,7 +64,7 @@ pub(super) fn of_list(facts: &ResourceFacts, dialect: Dialect<'_>) -> Value {
     model
 }
 
-/// A kind by its full name.
+/// Returns the group, version and kind of a kind.
 pub(super) fn kind_of(facts: &ResourceFacts, kind: &str) -> Value {
     json!({"group": facts.group, "kind": kind, "version": facts.version})
 }
@@ -83,7 +83,7 @@ fn reference(name: &str, dialect: Dialect<'_>) -> Value {
     }
 }
 
-/// Adds what every object says about itself.
+/// Adds `apiVersion`, `kind` and `metadata`.
 fn add_meta(model: &mut Value, meta: &str, doc: &str, dialect: Dialect<'_>) {
     let texts = |name: &str| {
         let told = match dialect {
@@ -113,7 +113,7 @@ fn add_meta(model: &mut Value, meta: &str, doc: &str, dialect: Dialect<'_>) {
     }
 }
 
-/// Writes a schema, and all inside it, as its dialect wants it.
+/// Adjusts a schema and its descendants to a dialect.
 fn adjust(schema: &mut Map<String, Value>, dialect: Dialect<'_>) {
     unfold(schema);
     if matches!(dialect, Dialect::V2) {
@@ -153,7 +153,7 @@ fn adjust_value(schema: &mut Value, dialect: Dialect<'_>) {
     }
 }
 
-/// Says in the words of OpenAPI what is a number or a text.
+/// Expands `x-kubernetes-int-or-string` to standard OpenAPI.
 fn unfold(schema: &mut Map<String, Value>) {
     if schema.get("x-kubernetes-int-or-string") != Some(&Value::Bool(true)) {
         return;
@@ -171,7 +171,7 @@ fn unfold(schema: &mut Map<String, Value>) {
     }
 }
 
-/// Drops what readers of version 2 cannot cope with.
+/// Removes keywords that version 2 clients do not support.
 fn simplify(schema: &mut Map<String, Value>) {
     for name in ["allOf", "anyOf", "oneOf", "not"] {
         schema.remove(name);

@@ -1,4 +1,4 @@
-//! The paths of a kind: those of definitions, in other words.
+//! The OpenAPI paths of a kind, modelled on those of definitions.
 
 use planesmith_machinery::resource::{ResourceFacts, Scope};
 use serde_json::{Map, Value, json};
@@ -11,7 +11,7 @@ const STATUS: &str = "io.k8s.apimachinery.pkg.apis.meta.v1.Status";
 const PATCH: &str = "io.k8s.apimachinery.pkg.apis.meta.v1.Patch";
 const DELETE_OPTIONS: &str = "io.k8s.apimachinery.pkg.apis.meta.v1.DeleteOptions";
 
-/// The paths of a kind with their operations.
+/// Returns the paths of a kind with their operations.
 pub(super) fn of_kind(facts: &ResourceFacts, template: &Value) -> Map<String, Value> {
     let root = format!("/apis/{}", facts.api_version);
     let is_namespaced = facts.scope == Scope::Namespaced;
@@ -56,7 +56,7 @@ pub(super) fn of_kind(facts: &ResourceFacts, template: &Value) -> Map<String, Va
 /// One path.
 struct Item<'a> {
     facts: &'a ResourceFacts,
-    /// The path of definitions like it.
+    /// The corresponding path of definitions.
     template: Option<&'a Value>,
     /// The subresource; empty for the object itself.
     below: String,
@@ -149,7 +149,7 @@ impl Item<'_> {
         }
     }
 
-    /// The model of what is read and written.
+    /// Returns the model of the request and response bodies.
     fn model(&self) -> String {
         match self.below.as_str() {
             "scale" => SCALE.to_owned(),
@@ -198,7 +198,7 @@ impl Item<'_> {
     }
 }
 
-/// What objects are sent as.
+/// The media types of objects.
 const MEDIA: [&str; 2] = ["application/json", "application/yaml"];
 
 fn content(model: &str, media: &[&str]) -> Value {
@@ -218,7 +218,7 @@ fn verb_of(action: &str) -> &str {
     }
 }
 
-/// `disco.example.com` as `DiscoExampleCom`.
+/// Converts `disco.example.com` to `DiscoExampleCom`.
 fn camel(name: &str) -> String {
     let capital = |word: &str| {
         let mut letters = word.chars();
