@@ -1,8 +1,9 @@
-//! Syncing: what makes files, and names in folders, durable.
+//! Writing and syncing: what makes files, and names in folders, durable.
 
 use std::fmt::Debug;
 use std::fs::File;
 use std::io;
+use std::os::unix::fs::FileExt;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -10,38 +11,70 @@ use planesmith_store::log::LogError;
 
 use crate::folder::failed;
 
-/// Decides which syncs fail, so that tests can see what becomes of it.
+/// Decides which writes and syncs of the journal fail, so that tests can see what becomes of it.
 #[doc(hidden)]
-pub trait SyncFault: Send + Sync + Debug {
-    /// Called in place of the sync of the file or folder `path` when it fails, and before it otherwise.
+pub trait DiskFault: Send + Sync + Debug {
+    /// Called before `file`, the file or folder `path`, is synced. A new file may not have that name yet.
     ///
     /// # Errors
     ///
     /// The sync then fails with this error, and nothing becomes durable.
-    fn before_sync(&self, path: &Path) -> io::Result<()>;
+    fn before_sync(&self, path: &Path, file: &File) -> io::Result<()>;
+
+    /// Called before `length` bytes are written at byte `at` of `file`, which is or will be the journal file `path`. Default:
+    /// the write succeeds.
+    ///
+    /// # Errors
+    ///
+    /// The write then ends early.
+    fn before_write(&self, path: &Path, file: &File, at: u64, length: usize) -> Result<(), CutWrite> {
+        let _ = (path, file, at, length);
+        Ok(())
+    }
 }
 
-/// The syncs of one store.
+/// A write that fails half way.
+#[derive(Debug)]
+#[doc(hidden)]
+pub struct CutWrite {
+    /// Bytes that are written all the same.
+    pub written: usize,
+    /// The answer of the operating system.
+    pub error: io::Error,
+}
+
+/// The disk of one store.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Disk {
-    fault: Option<Arc<dyn SyncFault>>,
+    fault: Option<Arc<dyn DiskFault>>,
 }
 
 impl Disk {
-    /// Syncs that fail where `fault` says so.
-    pub(crate) fn faulty(fault: Arc<dyn SyncFault>) -> Self {
+    /// A disk that fails where `fault` says so.
+    pub(crate) fn faulty(fault: Arc<dyn DiskFault>) -> Self {
         Self { fault: Some(fault) }
+    }
+
+    /// Writes all of `bytes` at byte `at` of the open journal file `path`.
+    pub(crate) fn write_at(&self, file: &File, path: &Path, bytes: &[u8], at: u64) -> io::Result<()> {
+        if let Some(fault) = &self.fault
+            && let Err(CutWrite { written, error }) = fault.before_write(path, file, at, bytes.len())
+        {
+            file.write_all_at(&bytes[..written.min(bytes.len())], at)?;
+            return Err(error);
+        }
+        file.write_all_at(bytes, at)
     }
 
     /// Makes the content of an open file durable, and its length.
     pub(crate) fn sync_data(&self, file: &File, path: &Path) -> io::Result<()> {
-        self.check(path)?;
+        self.check(path, file)?;
         file.sync_data()
     }
 
     /// Makes an open file durable with all that is known about it; or the names in an open folder.
     pub(crate) fn sync_all(&self, file: &File, path: &Path) -> io::Result<()> {
-        self.check(path)?;
+        self.check(path, file)?;
         file.sync_all()
     }
 
@@ -60,7 +93,9 @@ impl Disk {
         self.sync_all(&opened, path).map_err(failed("sync", path))
     }
 
-    fn check(&self, path: &Path) -> io::Result<()> {
-        self.fault.as_ref().map_or(Ok(()), |fault| fault.before_sync(path))
+    fn check(&self, path: &Path, file: &File) -> io::Result<()> {
+        self.fault
+            .as_ref()
+            .map_or(Ok(()), |fault| fault.before_sync(path, file))
     }
 }

@@ -45,6 +45,10 @@ impl Folder {
     pub(crate) fn claim(path: &Path, disk: &Disk) -> Result<Self, LogError> {
         create(path, disk)?;
         let lock = lock(path)?;
+        if !path.join("format").exists() {
+            // An earlier start may have ended between making a folder and making its name durable.
+            sync_names(path, disk)?;
+        }
         let format = check_format(path, disk)?;
         create(&path.join("journal"), disk)?;
         create(&path.join("state"), disk)?;
@@ -95,14 +99,30 @@ pub(crate) fn create(path: &Path, disk: &Disk) -> Result<(), LogError> {
     if path.is_dir() {
         return Ok(());
     }
-    let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
-    let parent = parent.unwrap_or(Path::new("."));
+    let parent = parent_of(path);
     create(parent, disk)?;
     // What is stored includes secrets.
     match DirBuilder::new().mode(0o700).create(path) {
         Err(error) if error.kind() != ErrorKind::AlreadyExists => Err(failed("create", path)(error)),
         Ok(()) | Err(_) => disk.sync_folder(parent),
     }
+}
+
+fn parent_of(path: &Path) -> &Path {
+    let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
+    parent.unwrap_or(Path::new("."))
+}
+
+/// Makes the name of the folder `path` durable, and those of the folders above it.
+fn sync_names(path: &Path, disk: &Disk) -> Result<(), LogError> {
+    for folder in path.ancestors().filter(|folder| folder.file_name().is_some()) {
+        match disk.sync_folder(parent_of(folder)) {
+            // A folder that this user may not read was made by somebody else, with what is in it.
+            Err(LogError::Io { source, .. }) if source.kind() == ErrorKind::PermissionDenied => return Ok(()),
+            synced => synced?,
+        }
+    }
+    Ok(())
 }
 
 /// Makes an empty file that only this user may read.

@@ -97,8 +97,8 @@ impl Journal {
         self.file_size = (bytes / FILES).clamp(SMALLEST_FILE, FILE_SIZE).min(self.largest_file);
     }
 
-    /// Writes `batch` and makes it durable. On an error nothing of it counts, unless the disk failed: then a later start
-    /// may find it. What does not make the state larger may be written `from_reserve`.
+    /// Writes `batch` and makes it durable. On an error nothing of it counts, unless it is [`LogError::Unknown`]: then a later
+    /// start may find it, until another batch is written. What does not make the state larger may be written `from_reserve`.
     pub(crate) fn append(&mut self, batch: &Batch, from_reserve: bool) -> Result<(), LogError> {
         let Some(last) = batch.records.last() else {
             return Ok(());
@@ -107,7 +107,7 @@ impl Journal {
             return Err(LogError::ReadOnly(reason.clone()));
         }
         if self.is_untrusted {
-            return self.rescue(batch);
+            return self.rescue(batch, false);
         }
         self.encode(batch);
         let position = self.active.position();
@@ -128,13 +128,19 @@ impl Journal {
         if growth > 0 {
             self.space.check_for_writing(growth, from_reserve)?;
         }
-        match self.active.append(&self.buffer, last.revision) {
+        let mut appended = self.active.append(&self.buffer, last.revision);
+        let is_full = matches!(appended, Err(AppendError::Refused(LogError::Full)));
+        // What nobody measures, a quota for one, counts the reserve, too.
+        if is_full && from_reserve && self.space.give_way(self.buffer.len() as u64 + START) {
+            appended = self.active.append(&self.buffer, last.revision);
+        }
+        match appended {
             Ok(()) => self.mark.note(self.position()),
             Err(AppendError::Refused(error)) => return Err(error),
             Err(AppendError::Untrusted(error)) => {
                 tracing::error!(%error, source = ?std::error::Error::source(&error), "the disk of the journal failed");
                 self.is_untrusted = true;
-                return self.rescue(batch);
+                return self.rescue(batch, true);
             }
         }
         // One huge batch does not keep its memory forever.
@@ -173,7 +179,7 @@ impl Journal {
         self.sealed.retain(|known| *known != sealed);
     }
 
-    /// Notes that nothing is on its way any more. What is damaged from then on was damaged by others.
+    /// Removes what a refused write left, and notes that nothing is on its way any more. What is damaged from then on was damaged by others.
     pub(crate) fn close(&mut self) -> Result<(), LogError> {
         if let Some(reason) = &self.read_only {
             return Err(LogError::ReadOnly(reason.clone()));
@@ -181,8 +187,16 @@ impl Journal {
         if self.is_untrusted {
             self.replace(None)?;
         }
+        let cleaned = self.active.clean();
         let mark = self.position();
-        self.mark.store(Mark { closed: true, ..mark })
+        match cleaned {
+            Ok(()) => self.mark.store(Mark { closed: true, ..mark }),
+            // The rest of a refused frame stays, and is torn unless the mark says that nothing was on its way.
+            Err(AppendError::Refused(error) | AppendError::Untrusted(error)) => {
+                self.mark.store(mark)?;
+                Err(error)
+            }
+        }
     }
 }
 

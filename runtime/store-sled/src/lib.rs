@@ -16,7 +16,7 @@ mod state;
 mod worker;
 
 #[doc(hidden)]
-pub use disk::SyncFault;
+pub use disk::{CutWrite, DiskFault};
 pub use folder::lock;
 pub use log::SledLog;
 #[doc(hidden)]

@@ -10,7 +10,7 @@ use bytes::Bytes;
 use planesmith_store::log::{Batch, Loader, Log, LogError, Opened, Record};
 use planesmith_store::{Alarm, AlarmKind, Alarms, Revision};
 
-use crate::disk::{Disk, SyncFault};
+use crate::disk::{Disk, DiskFault};
 use crate::folder::Folder;
 use crate::generation::Generation;
 use crate::journal::{self, FILE_SIZE, Journal, Recovery, Sealed};
@@ -77,9 +77,9 @@ impl SledLog {
         Self::open_on(path.as_ref(), Disk::default(), Arc::new(FileSystem))
     }
 
-    /// As [`SledLog::open`], with syncs that fail where `fault` says so.
+    /// As [`SledLog::open`], on a disk that fails where `fault` says so.
     #[doc(hidden)]
-    pub fn open_faulty(path: impl AsRef<Path>, fault: Arc<dyn SyncFault>) -> Result<Self, LogError> {
+    pub fn open_faulty(path: impl AsRef<Path>, fault: Arc<dyn DiskFault>) -> Result<Self, LogError> {
         Self::open_on(path.as_ref(), Disk::faulty(fault), Arc::new(FileSystem))
     }
 
@@ -225,7 +225,7 @@ impl SledLog {
         if grows {
             self.note_room(journal);
         }
-        match &appended {
+        match appended.as_ref().map_err(LogError::cause) {
             Err(LogError::Full) => {
                 // Who writes may find space yet; otherwise an alarm follows.
                 self.is_refused.store(true, Ordering::Relaxed);
@@ -234,7 +234,8 @@ impl SledLog {
                 let reason = format!("no writes are accepted until the next start: {reason}");
                 self.alarms.raise(AlarmKind::ReadOnly, reason, &self.path.display());
             }
-            Ok(()) if self.is_refused.swap(false, Ordering::Relaxed) => self.renew_shortage(),
+            // What is written from the reserve says nothing about the space for other writes.
+            Ok(()) if !from_reserve && self.is_refused.swap(false, Ordering::Relaxed) => self.renew_shortage(),
             Ok(()) | Err(_) => {}
         }
         appended

@@ -143,6 +143,18 @@ impl Space {
         Ok(())
     }
 
+    /// Gives back `bytes` of what is set aside for writes, or what is left of it, because a write was refused though there is
+    /// space by all measures. Returns true if there was any left.
+    pub(crate) fn give_way(&self, bytes: u64) -> bool {
+        let kept = self.target.load(Ordering::Relaxed) - FOR_WRITES;
+        let mut reserve = self.reserve();
+        let before = reserve.size();
+        if before > kept {
+            reserve.resize(before.saturating_sub(bytes).max(kept));
+        }
+        reserve.size() < before
+    }
+
     /// Makes sure that `bytes` may be written to settle something, or to read what is settled.
     pub(crate) fn claim(&self, bytes: u64) -> Result<(), LogError> {
         self.check(bytes)?;

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use self::notifier::Notifier;
-use self::plan::{Limits, Plan};
+use self::plan::{Limits, Outcome, Plan};
 use self::queue::Work;
 pub(crate) use self::queue::{Expiry, Queue};
 use crate::Revision;
@@ -90,43 +90,61 @@ impl Committer {
         has_room() || self.retention.make_room(false, has_room)
     }
 
-    /// Writes `batch`, from the reserve if need be and if it has no growth.
-    fn append(&self, batch: &Batch, limits: Limits, has_growth: bool) -> Result<(), LogError> {
-        if limits.may_grow {
-            let appended = self.log.append(batch);
-            if has_growth || !matches!(appended, Err(LogError::Full)) {
-                return appended;
-            }
+    /// Writes `batch`. Where there is no space for it, what makes nothing larger goes into the reserve, and `outcome` refuses
+    /// the rest.
+    fn append(&self, batch: &mut Batch, limits: Limits, outcome: &mut Outcome) -> Result<(), LogError> {
+        if !limits.may_grow {
+            return self.append_from_reserve(batch);
         }
+        match self.log.append(batch) {
+            Err(error) if matches!(error.cause(), LogError::Full) => {
+                if outcome.has_growth() {
+                    // Nobody measured the lack of space before the batch was made.
+                    outcome.separate_growth(&mut batch.records);
+                    if batch.records.is_empty() {
+                        return Err(error);
+                    }
+                }
+                // Where the outcome of the whole batch is unknown, that of a part of it is, until the part is written.
+                self.append_from_reserve(batch).map_err(|second| match error {
+                    LogError::Unknown { .. } => error,
+                    _ => second,
+                })
+            }
+            other => other,
+        }
+    }
+
+    fn append_from_reserve(&self, batch: &Batch) -> Result<(), LogError> {
         match self.log.append_from_reserve(batch) {
             // What was written there so far may be settled.
-            Err(LogError::Full) => {
+            Err(error) if matches!(error.cause(), LogError::Full) => {
                 self.retention.make_room(true, || false);
-                self.log.append_from_reserve(batch)
+                let again = self.log.append_from_reserve(batch);
+                again.map_err(|second| match error {
+                    LogError::Unknown { .. } => error,
+                    _ => second,
+                })
             }
             other => other,
         }
     }
 
     fn commit(&mut self, plan: Plan, now: u64, limits: Limits) {
-        if plan.has_refused_growth() {
-            self.log.note_full();
-            self.queue.note_failure(WriteError::Full);
-        }
         let (records, mut outcome) = plan.finish();
         let begin = Instant::now();
         let mut synced = Duration::ZERO;
         if !records.is_empty() {
-            let batch = Batch { at: now, records };
-            if let Err(error) = self.append(&batch, limits, outcome.has_growth()) {
+            let mut batch = Batch { at: now, records };
+            if let Err(error) = self.append(&mut batch, limits, &mut outcome) {
                 tracing::error!(%error, source = ?std::error::Error::source(&error), "writes refused");
-                if matches!(error, LogError::Full) {
+                if matches!(error.cause(), LogError::Full) {
                     self.log.note_full();
                 }
                 self.queue.retry_expiries(outcome.expired(), now);
-                let refusal = refusal(&error);
-                outcome.refuse(&refusal);
-                self.queue.note_failure(refusal);
+                outcome.refuse(&refusal(&error));
+                // The next write is not concerned by the outcome of this one.
+                self.queue.note_failure(refusal(error.cause()));
                 return;
             }
             synced = begin.elapsed();
@@ -134,11 +152,18 @@ impl Committer {
             self.live = outcome.live(self.live);
             self.log.note_live(self.live);
             let memory = outcome.publish();
-            self.horizon.advance(self.last);
+            // Revisions behind the last record were refused, and no start will know of them.
+            self.horizon
+                .advance(batch.records.last().map_or(self.last, |last| last.revision));
             self.queue.expect_expiry(outcome.expiring());
             if let Some(mark) = Mark::of(&batch, memory) {
                 self.retention.marks.push(mark);
             }
+        }
+        if outcome.has_refused_growth() {
+            self.log.note_full();
+            self.queue.note_failure(WriteError::Full);
+            self.queue.retry_expiries(outcome.superseded(), now);
         }
         outcome.answer(synced);
         // Writers do not wait until every watcher is woken.
@@ -159,6 +184,7 @@ fn refusal(error: &LogError) -> WriteError {
     match error {
         LogError::Full => WriteError::Full,
         LogError::ReadOnly(reason) => WriteError::ReadOnly(reason.as_str().into()),
+        LogError::Unknown { cause } => WriteError::Io(cause.to_string().into()),
         LogError::Unreadable(_) | LogError::DataLoss(_) | LogError::InUse(_) | LogError::Io { .. } => {
             WriteError::Io(error.to_string().into())
         }

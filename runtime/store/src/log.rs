@@ -84,7 +84,7 @@ pub trait Log: Send + Sync {
     ///
     /// # Errors
     ///
-    /// Then nothing of the batch counts, and the next append may succeed.
+    /// Then nothing of the batch counts, unless the error is [`LogError::Unknown`], and the next append may succeed.
     fn append(&self, batch: &Batch) -> Result<(), LogError>;
 
     /// Drops a little of what is superseded at `floor`, and gives its space back. Returns
@@ -209,6 +209,13 @@ pub enum LogError {
     /// The disk failed too often: nothing is written until the next start. The text is the cause, in words for clients.
     #[error("no writes are accepted until the next start: {0}")]
     ReadOnly(String),
+    /// The disk failed, and may have kept the batch: a later append drops it, the next start takes it if it is there.
+    #[error("the outcome of the writes is unknown until the next start")]
+    Unknown {
+        /// The reason the batch could not be made durable.
+        #[source]
+        cause: Box<LogError>,
+    },
     /// Somebody else uses the data; the text names the folder.
     #[error("{0}")]
     InUse(String),
@@ -224,6 +231,15 @@ pub enum LogError {
 }
 
 impl LogError {
+    /// The error itself, or the cause of an unknown outcome.
+    #[must_use]
+    pub fn cause(&self) -> &Self {
+        match self {
+            Self::Unknown { cause } => cause.cause(),
+            other => other,
+        }
+    }
+
     /// The cause in words for clients: without paths or other facts about the host, which the error itself may have.
     #[must_use]
     pub fn reason(&self) -> String {
@@ -231,6 +247,7 @@ impl LogError {
             Self::Full => "the disk is full".to_owned(),
             Self::Unreadable(_) | Self::DataLoss(_) => "the data cannot be read".to_owned(),
             Self::ReadOnly(reason) => reason.clone(),
+            Self::Unknown { cause } => cause.reason(),
             Self::InUse(_) => "the data is used by somebody else".to_owned(),
             // Backends say how much is lacking.
             Self::Io { source, .. } if source.kind() == std::io::ErrorKind::StorageFull => source.to_string(),

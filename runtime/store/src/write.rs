@@ -114,8 +114,9 @@ pub enum WriteError {
     /// The disk failed too often: nothing is written until the next start. The text is the cause.
     #[error("the store accepts no writes until it is started again: {0}")]
     ReadOnly(Arc<str>),
-    /// The disk failed. Whether the write happened is known only after the next start.
-    #[error("the store could not write: {0}")]
+    /// The disk failed. The outcome of the write is unknown until another write succeeds, which drops this one, or until the
+    /// next start, which may find it.
+    #[error("the store could not write, and the outcome of the write is unknown: {0}")]
     Io(Arc<str>),
 }
 

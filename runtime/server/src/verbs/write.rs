@@ -498,7 +498,7 @@ pub(crate) fn store_failure(error: &WriteError) -> ApiError {
         WriteError::Closed => ApiError::service_unavailable("the store is closed"),
         // The error names no file, and only who runs the server can mend it.
         WriteError::ReadOnly(_) => ApiError::internal(error.to_string()),
-        WriteError::Io(_) => ApiError::internal("the store could not write"),
+        WriteError::Io(_) => ApiError::internal("the store could not write, and the outcome of the write is unknown"),
         WriteError::Conflict { .. } => ApiError::internal("the store refused the write"),
     }
 }

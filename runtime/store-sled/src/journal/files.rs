@@ -2,7 +2,7 @@
 
 use std::fs::{File, OpenOptions};
 use std::io::{ErrorKind, Read};
-use std::os::unix::fs::{FileExt, OpenOptionsExt};
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
 use planesmith_store::Revision;
@@ -23,6 +23,8 @@ pub(super) struct Files {
     disk: Disk,
     /// The next file, open already: when descriptors run out, writes go on.
     spare: Option<File>,
+    /// A file that was given up may have its name again after a loss of power.
+    has_ghost: bool,
 }
 
 /// A file of the journal, as its name and its header say.
@@ -46,6 +48,7 @@ impl Files {
             folder,
             disk,
             spare: None,
+            has_ghost: false,
         })
     }
 
@@ -53,9 +56,15 @@ impl Files {
         path_of(&self.path, number)
     }
 
+    /// True if a later start may find a file of which [`Files::create`] said that there is none.
+    pub(super) fn has_ghost(&self) -> bool {
+        self.has_ghost
+    }
+
     /// Makes the names in the folder durable.
-    pub(super) fn sync(&self) -> Result<(), LogError> {
+    pub(super) fn sync(&mut self) -> Result<(), LogError> {
         let synced = self.disk.sync_all(&self.folder, &self.path);
+        self.has_ghost &= synced.is_err();
         // Also for lack of space: which names the disk has is not known then, so this is no error that may pass by itself.
         synced.map_err(|source| LogError::Io {
             context: format!("cannot sync {}", self.path.display()),
@@ -63,19 +72,22 @@ impl Files {
         })
     }
 
-    /// Makes the file `number` with `content`. Both are durable when this returns; on an error there is no such file.
+    /// Makes the file `number` with `content`. Both are durable when this returns; on an error there is no such file,
+    /// unless [`Files::has_ghost`].
     pub(super) fn create(&mut self, number: u64, content: &[u8]) -> Result<File, LogError> {
         let (spare, path) = (self.path.join(SPARE), self.path(number));
         let file = match self.spare.take() {
             Some(file) => file,
             None => create_new(&spare).map_err(failed("create", &path))?,
         };
-        let written = file
-            .write_all_at(content, 0)
+        let written = self
+            .disk
+            .write_at(&file, &path, content, 0)
             .and_then(|()| self.disk.sync_all(&file, &path));
         let written = written.map_err(failed("write", &path));
         // The name comes last: a file with a name has all of its content.
         let renamed = written.and_then(|()| std::fs::rename(&spare, &path).map_err(failed("rename", &spare)));
+        self.has_ghost |= renamed.is_ok();
         let made = renamed.and_then(|()| self.sync());
         if made.is_err() {
             // Its pages are not what the disk has, so the next attempt needs another file.

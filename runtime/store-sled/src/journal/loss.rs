@@ -126,7 +126,7 @@ pub(super) fn report(readable: Revision, start: Revision, damages: &[Damage]) {
 /// files in `whole`. Returns the folder. Nothing is deleted.
 pub(super) fn put_aside(
     root: &Path,
-    files: &Files,
+    files: &mut Files,
     damaged: Option<&Path>,
     whole: &[u64],
     disk: &Disk,

@@ -40,8 +40,18 @@ impl Journal {
 
     /// Writes `batch` to a new file, with the frames of the active file that a failed sync has made doubtful: the operating
     /// system takes their pages for written, so syncing the file again would succeed without writing them.
-    pub(super) fn rescue(&mut self, batch: &Batch) -> Result<(), LogError> {
-        self.persist(|journal| journal.replace(Some(batch)))?;
+    ///
+    /// On an error the batch does not count. If it is in the active file, zeros take its place; where these are not durable
+    /// either, the error is [`LogError::Unknown`].
+    pub(super) fn rescue(&mut self, batch: &Batch, is_in_active: bool) -> Result<(), LogError> {
+        if let Err(error) = self.persist(|journal| journal.replace(Some(batch))) {
+            let is_removed = !is_in_active || self.active.clean().is_ok();
+            if is_removed && !self.files.has_ghost() {
+                return Err(error);
+            }
+            let cause = Box::new(error);
+            return Err(LogError::Unknown { cause });
+        }
         tracing::warn!(
             file = self.active.header().number,
             "the journal goes on in a new file after an error of the disk"
@@ -137,6 +147,10 @@ fn is_shortage(error: &LogError) -> bool {
     match error {
         LogError::Full => true,
         LogError::Io { source, .. } => source.raw_os_error().is_some_and(|code| NO_DESCRIPTORS.contains(&code)),
-        LogError::Unreadable(_) | LogError::InUse(_) | LogError::ReadOnly(_) | LogError::DataLoss(_) => false,
+        LogError::Unreadable(_)
+        | LogError::InUse(_)
+        | LogError::ReadOnly(_)
+        | LogError::DataLoss(_)
+        | LogError::Unknown { .. } => false,
     }
 }

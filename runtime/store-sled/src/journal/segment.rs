@@ -170,7 +170,7 @@ impl Segment {
         if end > self.allocated {
             self.extend(end - self.allocated + AHEAD)?;
         }
-        self.file.write_all_at(frame, self.position.end)?;
+        self.disk.write_at(&self.file, &self.path, frame, self.position.end)?;
         self.allocated = self.allocated.max(end);
         Ok(())
     }
@@ -178,19 +178,19 @@ impl Segment {
     /// Writes zeros ahead, if there is space for them.
     fn extend(&mut self, bytes: u64) -> std::io::Result<()> {
         let zeros = vec![0; usize::try_from(bytes).unwrap_or_default()];
-        match self.file.write_all_at(&zeros, self.allocated) {
+        match self.disk.write_at(&self.file, &self.path, &zeros, self.allocated) {
             Ok(()) => {
                 self.allocated += bytes;
                 Ok(())
             }
             // The frame itself may still fit.
-            Err(error) if error.kind() == ErrorKind::StorageFull => self.file.set_len(self.allocated),
+            Err(error) if is_full(&error) => self.file.set_len(self.allocated),
             Err(error) => Err(error),
         }
     }
 
-    /// Removes what a refused frame left, so that it cannot be read as one.
-    fn clean(&mut self) -> Result<(), AppendError> {
+    /// Removes what a refused frame left, so that it cannot be read as one. The removal is durable when this returns.
+    pub(super) fn clean(&mut self) -> Result<(), AppendError> {
         let Some(dirty) = self.dirty else {
             return Ok(());
         };
@@ -198,7 +198,8 @@ impl Segment {
         // The frames say that the file has at least the bytes that are durable.
         let zeros = vec![0; usize::try_from(dirty.min(self.durable).saturating_sub(end)).unwrap_or_default()];
         let cut = self.file.set_len(self.durable);
-        if let Err(error) = cut.and_then(|()| self.file.write_all_at(&zeros, end)) {
+        let cleared = cut.and_then(|()| self.disk.write_at(&self.file, &self.path, &zeros, end));
+        if let Err(error) = cleared {
             let is_full = is_full(&error);
             let error = failed("repair", &self.path)(error);
             return Err(if is_full {
@@ -257,8 +258,8 @@ pub(super) fn secure(
     let rest = if clear { &bytes[place(end)..] } else { &[] };
     let dirty = rest.iter().rposition(|byte| *byte != 0).map_or(0, |last| last + 1);
     // Written again, as a failed sync leaves pages that no later sync writes.
-    let again = file.write_all_at(&bytes[place(start)..place(end)], start);
-    let cleared = again.and_then(|()| file.write_all_at(&vec![0; dirty], end));
+    let again = disk.write_at(&file, path, &bytes[place(start)..place(end)], start);
+    let cleared = again.and_then(|()| disk.write_at(&file, path, &vec![0; dirty], end));
     let synced = cleared.and_then(|()| disk.sync_all(&file, path));
     synced.map_err(failed("sync", path))
 }

@@ -32,11 +32,26 @@ pub(super) struct Plan {
     last: Revision,
     now: u64,
     limits: Limits,
-    refused_growth: bool,
     records: Vec<Record>,
     /// What earlier writes of the same batch made of a key.
-    overlay: HashMap<Arc<str>, Option<Arc<Entry>>>,
+    overlay: HashMap<Arc<str>, Planned>,
     outcome: Outcome,
+}
+
+/// The state of a key after the writes of a batch so far.
+#[derive(Clone)]
+struct Planned {
+    entry: Option<Arc<Entry>>,
+    /// One of these writes makes the state larger: without it, the others do not happen either.
+    needs_growth: bool,
+}
+
+/// An answer, to be given when the batch is durable.
+struct Answer {
+    reply: oneshot::Sender<WriteResult>,
+    result: WriteResult,
+    /// It is true only if a write happens that makes the state larger.
+    needs_growth: bool,
 }
 
 /// What happens after the log has the batch.
@@ -44,13 +59,13 @@ pub(super) struct Plan {
 pub(super) struct Outcome {
     /// Events by collection, each in revision order.
     published: Vec<(Arc<Collection>, Vec<Arc<Event>>)>,
-    answers: Vec<(oneshot::Sender<WriteResult>, WriteResult)>,
+    answers: Vec<Answer>,
     expired: Vec<Expiry>,
-    /// Bytes that all states have more, and less, than before.
-    grown: u64,
-    shrunk: u64,
-    /// A write makes its object larger.
-    has_growth: bool,
+    /// Expiries that a write of the batch put off.
+    superseded: Vec<Expiry>,
+    /// The revisions of writes that make their object larger, and of those that depend on them; in order.
+    growth: Vec<Revision>,
+    refused_growth: bool,
 }
 
 impl Plan {
@@ -59,7 +74,6 @@ impl Plan {
             last,
             now,
             limits,
-            refused_growth: false,
             records: Vec::new(),
             overlay: HashMap::new(),
             outcome: Outcome::default(),
@@ -74,23 +88,27 @@ impl Plan {
     /// Adds a write, or its refusal.
     pub(super) fn add(&mut self, submission: Submission) {
         let Submission { collection, op, reply } = submission;
+        let key = Arc::clone(op.key());
         let result = self.apply(&collection, op);
-        self.outcome.answers.push((reply, result));
+        let needs_growth = self.overlay.get(&key).is_some_and(|planned| planned.needs_growth);
+        self.outcome.answers.push(Answer {
+            reply,
+            result,
+            needs_growth,
+        });
     }
 
     /// Deletes the state that `expiry` is about, if it is still the key's state.
     pub(super) fn expire(&mut self, collection: &Arc<Collection>, expiry: &Expiry) {
         let current = self.current(collection, &expiry.key);
         let Some(current) = current.filter(|entry| entry.revision() == expiry.revision) else {
+            if self.overlay.contains_key(&expiry.key) {
+                self.outcome.superseded.push(expiry.clone());
+            }
             return;
         };
         self.delete(collection, current, None);
         self.outcome.expired.push(expiry.clone());
-    }
-
-    /// True if a write was refused because it makes the state larger.
-    pub(super) fn has_refused_growth(&self) -> bool {
-        self.refused_growth
     }
 
     /// The records to write, and what follows once they are durable.
@@ -117,12 +135,10 @@ impl Plan {
             } => {
                 check(expect, current.as_ref())?;
                 let before = current.as_ref().map_or(0, |entry| entry.bytes().len() + SAME);
-                if draft.len() > before {
-                    if !self.limits.may_grow {
-                        self.refused_growth = true;
-                        return Err(WriteError::Full);
-                    }
-                    self.outcome.has_growth = true;
+                let grows = draft.len() > before;
+                if grows && !self.limits.may_grow {
+                    self.outcome.refused_growth = true;
+                    return Err(WriteError::Full);
                 }
                 let revision = self.last.next();
                 let millis = |ttl: std::time::Duration| u64::try_from(ttl.as_millis()).unwrap_or(u64::MAX);
@@ -133,7 +149,7 @@ impl Plan {
                 let kind = EventKind::Put {
                     created: current.is_none(),
                 };
-                Ok(self.record(collection, kind, entry, current))
+                Ok(self.record(collection, kind, entry, current, grows))
             }
             Op::Delete { expect, last, .. } => {
                 check(expect, current.as_ref())?;
@@ -159,7 +175,7 @@ impl Plan {
                 Entry::new(key, revision, encoded, current.row().clone(), 0).in_form(form)
             }
         };
-        self.record(collection, EventKind::Delete, entry, Some(current))
+        self.record(collection, EventKind::Delete, entry, Some(current), false)
     }
 
     fn record(
@@ -168,6 +184,7 @@ impl Plan {
         kind: EventKind,
         entry: Entry,
         previous: Option<Arc<Entry>>,
+        grows: bool,
     ) -> Written {
         self.last = entry.revision();
         let change = match kind {
@@ -183,14 +200,17 @@ impl Plan {
             bytes: entry.bytes().clone(),
             gap: entry.encoded().gap,
         });
-        let weight = |entry: &Entry| Record::weight(entry.key(), entry.bytes().len());
-        self.outcome.shrunk += previous.as_deref().map_or(0, weight);
-        if kind != EventKind::Delete {
-            self.outcome.grown += weight(&entry);
-        }
         let entry = Arc::new(entry);
         let now = (kind != EventKind::Delete).then(|| Arc::clone(&entry));
-        self.overlay.insert(Arc::clone(entry.key()), now);
+        let planned = self.overlay.entry(Arc::clone(entry.key())).or_insert(Planned {
+            entry: None,
+            needs_growth: false,
+        });
+        planned.entry = now;
+        planned.needs_growth |= grows;
+        if planned.needs_growth {
+            self.outcome.growth.push(entry.revision());
+        }
         let event = Arc::new(Event::new(kind, Arc::clone(&entry), previous.clone()));
         self.outcome.push(collection, event);
         Written {
@@ -202,7 +222,7 @@ impl Plan {
 
     fn current(&self, collection: &Collection, key: &str) -> Option<Arc<Entry>> {
         match self.overlay.get(key) {
-            Some(earlier) => earlier.clone(),
+            Some(earlier) => earlier.entry.clone(),
             None => collection.get(key),
         }
     }
@@ -223,12 +243,41 @@ impl Outcome {
 
     /// True if a write makes its object larger, or is the first of one.
     pub(super) fn has_growth(&self) -> bool {
-        self.has_growth
+        !self.growth.is_empty()
+    }
+
+    /// True if a write was refused because it makes the state larger.
+    pub(super) fn has_refused_growth(&self) -> bool {
+        self.refused_growth
+    }
+
+    /// Takes what makes the state larger out of the batch and of `records`, with what depends on it: it is answered with
+    /// [`WriteError::Full`].
+    pub(super) fn separate_growth(&mut self, records: &mut Vec<Record>) {
+        let growth = std::mem::take(&mut self.growth);
+        let remains = |revision: Revision| growth.binary_search(&revision).is_err();
+        records.retain(|record| remains(record.revision));
+        for (_, events) in &mut self.published {
+            events.retain(|event| remains(event.revision()));
+        }
+        self.published.retain(|(_, events)| !events.is_empty());
+        for answer in self.answers.iter_mut().filter(|answer| answer.needs_growth) {
+            answer.result = Err(WriteError::Full);
+        }
+        self.refused_growth = true;
     }
 
     /// The bytes of all states after the batch, of those before.
     pub(super) fn live(&self, before: u64) -> u64 {
-        (before + self.grown).saturating_sub(self.shrunk)
+        let weight = |entry: &Entry| Record::weight(entry.key(), entry.bytes().len());
+        let (mut grown, mut shrunk) = (0, 0);
+        for event in self.published.iter().flat_map(|(_, events)| events) {
+            shrunk += event.previous().map_or(0, |previous| weight(previous));
+            if event.kind() != EventKind::Delete {
+                grown += weight(event.entry());
+            }
+        }
+        (before + grown).saturating_sub(shrunk)
     }
 
     /// Shows the batch to readers. Returns the bytes of memory that its history costs.
@@ -247,9 +296,14 @@ impl Outcome {
         events.filter_map(|event| Expiry::of(event.entry())).collect()
     }
 
-    /// The states that this batch was to end.
+    /// The states that this batch was to end, for when it is refused.
     pub(super) fn expired(&self) -> Vec<Expiry> {
-        self.expired.clone()
+        self.expired.iter().chain(&self.superseded).cloned().collect()
+    }
+
+    /// The states that would have ended if it were not for a write of the batch.
+    pub(super) fn superseded(&self) -> Vec<Expiry> {
+        self.superseded.clone()
     }
 
     /// The collections that the batch changed.
@@ -259,7 +313,7 @@ impl Outcome {
 
     /// Answers every write; the batch was durable after `synced`.
     pub(super) fn answer(&mut self, synced: Duration) {
-        for (reply, mut result) in self.answers.drain(..) {
+        for Answer { reply, mut result, .. } in self.answers.drain(..) {
             if let Ok(written) = &mut result {
                 written.synced = synced;
             }
@@ -271,7 +325,7 @@ impl Outcome {
     /// Answers every write with `error`, refused ones too: what refused them may have been an
     /// earlier write of this very batch.
     pub(super) fn refuse(self, error: &WriteError) {
-        for (reply, _) in self.answers {
+        for Answer { reply, .. } in self.answers {
             let _ = reply.send(Err(error.clone()));
         }
     }

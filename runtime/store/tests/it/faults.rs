@@ -1,13 +1,14 @@
 //! A disk that refuses: nothing is shown that is not durable, and writing recovers by itself.
 
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex};
 use std::time::Duration;
 
 use planesmith_store::conformance::{THINGS, WordIndex, delete, draft, key, put, read, set, show_events};
 use planesmith_store::log::{Batch, Loader, Log, LogError, Opened};
 use planesmith_store::{
-    Collection, Expect, ManualClock, MemoryLog, Op, Revision, Row, Storage, StorageOptions, WatchFrom, WriteError,
+    Collection, Expect, ListQuery, ManualClock, MemoryLog, Op, Revision, Row, Storage, StorageOptions, WatchFrom,
+    WriteError,
 };
 
 /// A backend whose disk can be full, and whose appends can be held up.
@@ -18,6 +19,8 @@ struct FaultyLog {
     gate: Arc<(Mutex<Gate>, Condvar)>,
     /// No space, but for what is set aside.
     short: Arc<AtomicBool>,
+    /// Bytes of an object that the disk refuses, though nobody measures a lack of space; 0: any has space.
+    too_large: Arc<AtomicUsize>,
     /// Holds up compaction.
     held: Arc<AtomicBool>,
 }
@@ -57,6 +60,10 @@ impl Log for FaultyLog {
         let mut gate = self.gate.1.wait_while(gate, |gate| gate.closed).unwrap();
         gate.waiting = false;
         if self.full.load(Ordering::SeqCst) {
+            return Err(LogError::Full);
+        }
+        let too_large = self.too_large.load(Ordering::SeqCst);
+        if too_large > 0 && batch.records.iter().any(|record| record.bytes.len() >= too_large) {
             return Err(LogError::Full);
         }
         self.inner.append(batch)
@@ -143,6 +150,61 @@ async fn a_conflict_with_a_refused_write_is_refused_too() {
         assert!(matches!(write.await, Err(WriteError::Full)));
     }
     assert!(matches!(first.await.unwrap(), Err(WriteError::Full)));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_lack_of_space_that_nobody_measured_refuses_growth_and_nothing_else() {
+    let (log, clock) = (FaultyLog::default(), Arc::new(ManualClock::new(1)));
+    let (storage, things) = open(&log, &clock);
+    for name in ["a", "b", "c"] {
+        set(&things, name, "word").await;
+    }
+    log.close_gate(true);
+    let first = {
+        let things = Arc::clone(&things);
+        tokio::spawn(async move { put(&things, "first", "one", Expect::Absent).await })
+    };
+    log.append_waits();
+    // One batch: some writes need space, and one contradicts a write that needs it.
+    let long = "x".repeat(500);
+    let mut writes = [
+        Box::pin(put(&things, "new", &long, Expect::Absent)) as std::pin::Pin<Box<dyn Future<Output = _>>>,
+        Box::pin(put(&things, "new", "short", Expect::Absent)),
+        Box::pin(delete(&things, "a", Expect::Present)),
+        Box::pin(put(&things, "b", "less", Expect::Present)),
+        Box::pin(put(&things, "c", &long, Expect::Present)),
+        Box::pin(delete(&things, "c", Expect::Present)),
+        Box::pin(put(&things, "b", "last", Expect::Absent)),
+    ];
+    for write in &mut writes {
+        tokio::select! { biased; _ = write => panic!("the gate is closed"), () = std::future::ready(()) => {} }
+    }
+    log.too_large.store(500, Ordering::SeqCst);
+    log.close_gate(false);
+    let mut answers = Vec::new();
+    for write in writes {
+        answers.push(match write.await {
+            Ok(_) => "written",
+            Err(WriteError::Full) => "full",
+            Err(WriteError::Conflict { .. }) => "conflict",
+            Err(other) => panic!("{other}"),
+        });
+    }
+    let expected = ["full", "full", "written", "written", "full", "full", "conflict"];
+    assert_eq!(answers, expected);
+    first.await.unwrap().unwrap();
+    let names = || ["a", "b", "c", "new"].map(|name| things.get(&key(name)).is_some());
+    assert_eq!(names(), [false, true, true, false]);
+    let visible = storage.revision();
+    storage.close().await;
+    let (storage, reopened) = open(&log, &clock);
+    assert_eq!(
+        storage.revision(),
+        visible,
+        "no revision that was shown is given away again"
+    );
+    let all = |things: &Collection| things.list(&ListQuery::all(THINGS)).unwrap().entries.len();
+    assert_eq!(all(&reopened), all(&things));
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
