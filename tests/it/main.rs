@@ -22,6 +22,7 @@ mod metrics;
 mod objects;
 mod openapi;
 mod shutdown;
+mod start;
 mod storage_versions;
 mod streams;
 mod traces;

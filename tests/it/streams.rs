@@ -1,5 +1,6 @@
 //! Streams into pods: what clients see of logs, commands and forwarded ports, with a kubelet on loopback.
 
+mod kubectl;
 mod kubelet;
 
 use bytes::Bytes;
@@ -26,21 +27,21 @@ struct Setting {
     server: Server,
     connection: Connection,
     kubelet: Kubelet,
-    _home: Home,
+    home: Home,
 }
 
 impl Setting {
     async fn new() -> Self {
         let home = Home::new().unwrap();
-        let server = home
-            .start(&Binary::Planesmith.path().unwrap(), &["--storage=memory"])
-            .await
-            .unwrap();
+        let kubelet = Kubelet::start(home.path()).await;
+        let flags = kubelet.flags();
+        let flags: Vec<&str> = flags.iter().map(|flag| &**flag).chain(["--storage=memory"]).collect();
+        let server = home.start(&Binary::Planesmith.path().unwrap(), &flags).await.unwrap();
         let setting = Self {
             connection: server.connect().await.unwrap(),
             server,
-            kubelet: Kubelet::start().await,
-            _home: home,
+            kubelet,
+            home,
         };
         let account = json!({"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": "streams"}});
         setting
@@ -54,6 +55,8 @@ impl Setting {
         setting.create("/api/v1/nodes", &node).await;
         setting.be_at("127.0.0.1").await;
         setting.create(PODS, &pod).await;
+        let running = json!({"status": {"phase": "Running"}});
+        setting.patch(&format!("{PODS}/p/status"), &running).await;
         setting
     }
 
@@ -72,11 +75,15 @@ impl Setting {
             "addresses": [{"type": "InternalIP", "address": address}],
             "daemonEndpoints": {"kubeletEndpoint": {"Port": self.kubelet.port}},
         }});
-        let request = self.connection.request(Method::PATCH, "/api/v1/nodes/n/status");
+        self.patch("/api/v1/nodes/n/status", &status).await;
+    }
+
+    async fn patch(&self, path: &str, patch: &Value) {
+        let request = self.connection.request(Method::PATCH, path);
         let request = request.header("content-type", "application/merge-patch+json");
         let patched = self
             .connection
-            .finish(request.body(status.to_string().into()).unwrap())
+            .finish(request.body(patch.to_string().into()).unwrap())
             .await;
         patched.unwrap().expect(200).unwrap();
     }
@@ -147,7 +154,7 @@ async fn a_node_on_loopback_is_no_proxy_into_the_server() {
             }
         }
     }
-    assert_eq!(setting.kubelet.asked(), None, "the server dialled");
+    assert_eq!(setting.kubelet.request(), None, "the server dialled");
     // What is asked about pods has a path of its own, so that kube-apiserver allows it on loopback.
     setting.be_at("127.0.0.1").await;
     let log = setting.get(&format!("{PODS}/p/log")).await.expect(200).unwrap();
@@ -160,14 +167,14 @@ async fn a_node_on_loopback_is_no_proxy_into_the_server() {
 #[tokio::test]
 async fn a_command_runs_over_web_socket() {
     let mut setting = Setting::new().await;
-    let path = format!("{PODS}/p/exec?command=tr&command=a-z&stdin=true&stdout=true&container=c");
+    let path = format!("{PODS}/p/exec?command=sh&command=-c&command=cat%3Bexit+3&stdin=true&stdout=true&container=c");
     let (headers, mut client) = setting.web_socket(&path, "v5.channel.k8s.io").await;
     assert_eq!(headers["sec-websocket-protocol"], "v5.channel.k8s.io");
     assert_eq!(client.next().await.unwrap().unwrap(), Message::binary(vec![1]));
     client.send(Message::binary(b"\0hello".to_vec())).await.unwrap();
     assert_eq!(
         client.next().await.unwrap().unwrap(),
-        Message::binary(b"\x01HELLO".to_vec())
+        Message::binary(b"\x01hello".to_vec())
     );
     // The input ends, and the output goes on.
     client.send(Message::binary(vec![255, 0])).await.unwrap();
@@ -178,9 +185,9 @@ async fn a_command_runs_over_web_socket() {
     assert_eq!(status[0], 3);
     assert_eq!(std::str::from_utf8(&status[1..]).unwrap(), expected);
     assert!(matches!(client.next().await, Some(Ok(Message::Close(_)))));
-    let asked = setting.kubelet.asked().unwrap();
-    let line = "POST /exec/default/p/c?command=tr&command=a-z&input=1&output=1 HTTP/1.1\r\n";
-    assert!(asked.starts_with(line), "{asked}");
+    let request = setting.kubelet.request().unwrap();
+    let line = "POST /exec/default/p/c?command=sh&command=-c&command=cat%3Bexit+3&input=1&output=1 HTTP/1.1\r\n";
+    assert!(request.starts_with(line), "{request}");
 
     // The answer to one who may not be asked comes before the protocol changes.
     setting.be_at("169.254.169.254").await;
@@ -195,24 +202,60 @@ async fn a_command_runs_over_web_socket() {
 }
 
 #[tokio::test]
+async fn a_kubelet_that_speaks_web_socket_is_asked_in_it() {
+    let mut setting = Setting::new().await;
+    let declared = json!({"status": {"declaredFeatures": ["ExtendWebSocketsToKubelet"]}});
+    setting.patch("/api/v1/nodes/n/status", &declared).await;
+    for (stream, protocol, line) in [
+        (
+            "exec?command=true",
+            "v5.channel.k8s.io",
+            "GET /exec/default/p/c?command=true",
+        ),
+        (
+            "attach?stdout=true",
+            "v5.channel.k8s.io",
+            "GET /attach/default/p/c?output=1",
+        ),
+        (
+            "portforward",
+            "SPDY/3.1+portforward.k8s.io",
+            "GET /portForward/default/p",
+        ),
+    ] {
+        let headers = [(UPGRADE.as_str(), "websocket"), ("sec-websocket-protocol", protocol)];
+        // This kubelet overstates what it can.
+        setting
+            .upgrade(Method::GET, &format!("{PODS}/p/{stream}"), &headers)
+            .await;
+        let request = setting.kubelet.request().unwrap();
+        assert!(request.starts_with(&format!("{line} HTTP/1.1\r\n")), "{request}");
+        for header in ["upgrade: websocket", &format!("sec-websocket-protocol: {protocol}")] {
+            assert!(request.contains(&format!("\r\n{header}\r\n")), "{request}");
+        }
+    }
+}
+
+#[tokio::test]
 async fn ports_are_forwarded_over_web_socket_and_spdy() {
     let mut setting = Setting::new().await;
     let path = format!("{PODS}/p/portforward");
     let (headers, mut client) = setting.web_socket(&path, "SPDY/3.1+portforward.k8s.io").await;
     assert_eq!(headers["sec-websocket-protocol"], "SPDY/3.1+portforward.k8s.io");
-    client.send(Message::binary(b"frames".to_vec())).await.unwrap();
-    assert_eq!(
-        client.next().await.unwrap().unwrap(),
-        Message::binary(b"frames".to_vec())
-    );
+    let ping = Message::binary(vec![0x80, 3, 0, 6, 0, 0, 0, 4, 0, 0, 0, 1]);
+    client.send(ping.clone()).await.unwrap();
+    assert_eq!(client.next().await.unwrap().unwrap(), ping);
     client.close(None).await.unwrap();
-    let asked = setting.kubelet.asked().unwrap();
-    assert!(asked.starts_with("POST /portForward/default/p HTTP/1.1\r\n"), "{asked}");
+    let request = setting.kubelet.request().unwrap();
     assert!(
-        asked
+        request.starts_with("POST /portForward/default/p HTTP/1.1\r\n"),
+        "{request}"
+    );
+    assert!(
+        request
             .to_lowercase()
             .contains("x-stream-protocol-version: portforward.k8s.io\r\n"),
-        "{asked}"
+        "{request}"
     );
 
     let spdy = [
@@ -223,10 +266,10 @@ async fn ports_are_forwarded_over_web_socket_and_spdy() {
         .upgrade(Method::POST, &format!("{path}?ports=80,443&ports=8080"), &spdy)
         .await;
     assert_eq!(answer.status(), StatusCode::SWITCHING_PROTOCOLS);
-    let asked = setting.kubelet.asked().unwrap();
+    let request = setting.kubelet.request().unwrap();
     assert!(
-        asked.starts_with("POST /portForward/default/p?port=80%2C443%2C8080 HTTP/1.1\r\n"),
-        "{asked}"
+        request.starts_with("POST /portForward/default/p?port=80%2C443%2C8080 HTTP/1.1\r\n"),
+        "{request}"
     );
     for (ports, why) in [
         ("80,x", "parsing \"x\": invalid syntax"),
@@ -242,5 +285,5 @@ async fn ports_are_forwarded_over_web_socket_and_spdy() {
         let expected = format!("cannot convert to []int32: strconv.ParseUint: {why}");
         assert_eq!(refused["message"], expected);
     }
-    assert_eq!(setting.kubelet.asked(), None);
+    assert_eq!(setting.kubelet.request(), None);
 }

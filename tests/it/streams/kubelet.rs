@@ -1,56 +1,88 @@
-//! A kubelet on loopback, as far as streams need one. It reads no header blocks: streams come in the order that every client
-//! of kubelets opens them in.
+//! A kubelet on loopback, as far as streams need one: commands run on this machine, in a folder of the test, and only for a
+//! server that shows the certificate which the test gave it.
+
+mod command;
+mod ports;
+mod spdy;
 
 use std::net::Ipv4Addr;
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
 use std::sync::Arc;
 
-use rcgen::{CertifiedKey, generate_simple_self_signed};
-use rustls::ServerConfig;
+use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair};
 use rustls::pki_types::PrivatePkcs8KeyDer;
+use rustls::server::WebPkiClientVerifier;
+use rustls::{RootCertStore, ServerConfig};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
+use tokio::process::Command;
 use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 use tokio_rustls::TlsAcceptor;
 use tokio_rustls::server::TlsStream;
 
-/// A kubelet. It is gone when dropped.
+/// A kubelet. It stops when dropped.
 pub(super) struct Kubelet {
     pub(super) port: u16,
-    asked: mpsc::UnboundedReceiver<String>,
+    requests: mpsc::UnboundedReceiver<String>,
+    /// The working folder of commands.
+    folder: PathBuf,
+    /// Certificates and keys for the server.
+    files: PathBuf,
     server: JoinHandle<()>,
 }
 
 impl Kubelet {
-    pub(super) async fn start() -> Self {
-        let CertifiedKey { cert, signing_key } = generate_simple_self_signed(["kubelet".to_owned()]).unwrap();
-        let key = PrivatePkcs8KeyDer::from(signing_key.serialize_der());
-        let tls = ServerConfig::builder_with_provider(Arc::new(rustls::crypto::ring::default_provider()))
-            .with_safe_default_protocol_versions()
-            .unwrap()
-            .with_no_client_auth()
-            .with_single_cert(vec![cert.der().clone()], key.into())
-            .unwrap();
-        let tls = TlsAcceptor::from(Arc::new(tls));
+    /// Starts a kubelet whose files are in `home`.
+    pub(super) async fn start(home: &Path) -> Self {
+        let files = home.join("kubelet");
+        let folder = home.join("container");
+        for folder in [&files, &folder] {
+            std::fs::create_dir(folder).unwrap();
+        }
+        let tls = TlsAcceptor::from(Arc::new(tls(&files)));
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.unwrap();
         let port = listener.local_addr().unwrap().port();
-        let (told, asked) = mpsc::unbounded_channel();
+        let (sender, requests) = mpsc::unbounded_channel();
+        let working_folder = folder.clone();
         let server = tokio::spawn(async move {
             while let Ok((stream, _)) = listener.accept().await {
-                let (tls, told) = (tls.clone(), told.clone());
+                let (tls, sender, folder) = (tls.clone(), sender.clone(), working_folder.clone());
                 tokio::spawn(async move {
                     let Ok(stream) = tls.accept(stream).await else { return };
-                    // A client that goes away ends its connection.
-                    let _ = serve(stream, &told).await;
+                    // A client that leaves ends its connection.
+                    let _ = serve(stream, &sender, &folder).await;
                 });
             }
         });
-        Self { port, asked, server }
+        Self {
+            port,
+            requests,
+            folder,
+            files,
+            server,
+        }
+    }
+
+    /// The flags of a server that is to be trusted.
+    pub(super) fn flags(&self) -> [String; 3] {
+        let flag = |name: &str, file: &str| format!("--kubelet-{name}={}", self.files.join(file).display());
+        [
+            flag("certificate-authority", "authority.crt"),
+            flag("client-certificate", "client.crt"),
+            flag("client-key", "client.key"),
+        ]
+    }
+
+    /// The working folder of commands.
+    pub(super) fn folder(&self) -> &Path {
+        &self.folder
     }
 
     /// The next request, as it was sent; `None` when there was none.
-    pub(super) fn asked(&mut self) -> Option<String> {
-        self.asked.try_recv().ok()
+    pub(super) fn request(&mut self) -> Option<String> {
+        self.requests.try_recv().ok()
     }
 }
 
@@ -60,70 +92,80 @@ impl Drop for Kubelet {
     }
 }
 
-const AGREED: &str =
+/// A server's side of TLS that requires a client certificate, written to `files` with its authority.
+fn tls(files: &Path) -> ServerConfig {
+    let mut authority = CertificateParams::default();
+    authority.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+    let authority = CertifiedIssuer::self_signed(authority, KeyPair::generate().unwrap()).unwrap();
+    let issue = |name: &str| {
+        let key = KeyPair::generate().unwrap();
+        let params = CertificateParams::new([name.to_owned()]).unwrap();
+        (params.signed_by(&key, &authority).unwrap(), key)
+    };
+    let (client, client_key) = issue("client");
+    let (server, server_key) = issue("127.0.0.1");
+    std::fs::write(files.join("authority.crt"), authority.pem()).unwrap();
+    std::fs::write(files.join("client.crt"), client.pem()).unwrap();
+    std::fs::write(files.join("client.key"), client_key.serialize_pem()).unwrap();
+    let mut trusted = RootCertStore::empty();
+    trusted.add(authority.der().clone()).unwrap();
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let verifier = WebPkiClientVerifier::builder_with_provider(Arc::new(trusted), Arc::clone(&provider));
+    ServerConfig::builder_with_provider(provider)
+        .with_safe_default_protocol_versions()
+        .unwrap()
+        .with_client_cert_verifier(verifier.build().unwrap())
+        .with_single_cert(
+            vec![server.der().clone()],
+            PrivatePkcs8KeyDer::from(server_key.serialize_der()).into(),
+        )
+        .unwrap()
+}
+
+const SWITCH: &str =
     "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: SPDY/3.1\r\nX-Stream-Protocol-Version: ";
 
-async fn serve(mut stream: TlsStream<TcpStream>, told: &mpsc::UnboundedSender<String>) -> std::io::Result<()> {
-    let mut asked = Vec::new();
-    while !asked.ends_with(b"\r\n\r\n") {
-        asked.push(stream.read_u8().await?);
+async fn serve(
+    mut stream: TlsStream<TcpStream>,
+    requests: &mpsc::UnboundedSender<String>,
+    folder: &Path,
+) -> std::io::Result<()> {
+    let mut request = Vec::new();
+    while !request.ends_with(b"\r\n\r\n") {
+        request.push(stream.read_u8().await?);
     }
-    let asked = String::from_utf8(asked).unwrap();
-    let _ = told.send(asked.clone());
-    let path = asked.split(' ').nth(1).unwrap_or_default();
-    if path.starts_with("/exec/") {
-        stream
-            .write_all(format!("{AGREED}v4.channel.k8s.io\r\n\r\n").as_bytes())
-            .await?;
-        return shout(stream).await;
-    }
-    if path.starts_with("/portForward/") {
-        stream
-            .write_all(format!("{AGREED}portforward.k8s.io\r\n\r\n").as_bytes())
-            .await?;
-        // Sends everything back.
-        let (mut reader, mut writer) = tokio::io::split(stream);
-        tokio::io::copy(&mut reader, &mut writer).await?;
-        return writer.shutdown().await;
-    }
-    let answer = "HTTP/1.1 200 OK\r\nContent-Length: 5\r\nConnection: close\r\n\r\nlines";
-    stream.write_all(answer.as_bytes()).await?;
-    stream.shutdown().await
-}
-
-/// A command that says its input again in capitals, and exits with 3 when that ends. The client wants stdin and stdout.
-async fn shout(mut stream: TlsStream<TcpStream>) -> std::io::Result<()> {
-    let (error, stdin, stdout) = (1, 3, 5);
-    loop {
-        let (first, second) = (stream.read_u32().await?, stream.read_u32().await?);
-        let mut payload = vec![0; (second & 0x00ff_ffff) as usize];
-        stream.read_exact(&mut payload).await?;
-        match first {
-            // A stream is opened.
-            0x8003_0001 => {
-                let reply = [&[0x80, 3, 0, 2, 0, 0, 0, 8][..], &payload[..4], &[0; 4]].concat();
-                stream.write_all(&reply).await?;
-            }
-            first if first == stdin => {
-                payload.make_ascii_uppercase();
-                stream.write_all(&data(stdout, &payload, false)).await?;
-                if second >> 24 == 1 {
-                    break;
-                }
-            }
-            _ => {}
+    let request = String::from_utf8(request).unwrap();
+    let _ = requests.send(request.clone());
+    let target = request.split(' ').nth(1).unwrap_or_default();
+    let (path, query) = target.split_once('?').unwrap_or((target, ""));
+    match path.split('/').nth(1) {
+        Some("exec" | "attach") => {
+            let head = format!("{SWITCH}v4.channel.k8s.io\r\n\r\n");
+            stream.write_all(head.as_bytes()).await?;
+            command::run(stream, &command::Wanted::read(query), folder).await
+        }
+        Some("portForward") => {
+            let head = format!("{SWITCH}portforward.k8s.io\r\n\r\n");
+            stream.write_all(head.as_bytes()).await?;
+            ports::forward(stream).await
+        }
+        _ => {
+            let head = "HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n";
+            stream.write_all(head.as_bytes()).await?;
+            log(&mut stream, query.contains("follow=true"), folder).await?;
+            stream.shutdown().await
         }
     }
-    let status = r#"{"metadata":{},"status":"Failure","message":"command terminated with non-zero exit code","reason":"NonZeroExitCode","details":{"causes":[{"reason":"ExitCode","message":"3"}]}}"#;
-    stream.write_all(&data(error, status.as_bytes(), true)).await?;
-    stream.write_all(&data(stdout, b"", true)).await?;
-    // The client ends the connection.
-    let mut rest = Vec::new();
-    stream.read_to_end(&mut rest).await?;
-    Ok(())
 }
 
-fn data(stream: u32, bytes: &[u8], is_last: bool) -> Vec<u8> {
-    let length = u32::from(is_last) << 24 | u32::try_from(bytes.len()).unwrap();
-    [&stream.to_be_bytes()[..], &length.to_be_bytes(), bytes].concat()
+/// Writes the log of the container: a line, or what the named pipe `log` in `folder` brings.
+async fn log(stream: &mut TlsStream<TcpStream>, is_followed: bool, folder: &Path) -> std::io::Result<()> {
+    if !is_followed {
+        return stream.write_all(b"lines").await;
+    }
+    let mut cat = Command::new("cat");
+    let cat = cat.arg("log").current_dir(folder).kill_on_drop(true);
+    let mut cat = cat.stdout(Stdio::piped()).spawn()?;
+    let mut output = cat.stdout.take().unwrap();
+    tokio::io::copy(&mut output, stream).await.map(drop)
 }

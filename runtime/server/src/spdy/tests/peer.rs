@@ -22,7 +22,7 @@ impl HeaderReader {
         let start = self.0.total_in();
         if let Err(error) = self.0.decompress_vec(block, &mut plain, FlushDecompress::Sync) {
             assert!(error.needs_dictionary().is_some(), "{error}");
-            self.0.set_dictionary(dictionary()).unwrap();
+            self.0.set_dictionary(DICTIONARY).unwrap();
         }
         let taken = usize::try_from(self.0.total_in() - start).unwrap();
         self.0
