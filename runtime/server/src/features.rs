@@ -3,13 +3,14 @@
 use planesmith_machinery::feature::Feature;
 
 /// All of them.
-pub static ALL: [&Feature; 11] = [
+pub static ALL: [&Feature; 12] = [
     &ALLOW_UNSAFE_MALFORMED_OBJECT_DELETION,
     &API_RESPONSE_COMPRESSION,
     &AUTHORIZE_POD_WEBSOCKET_UPGRADE_CREATE_PERMISSION,
     &CBOR_SERVING,
     &COMPONENT_FLAGZ,
     &COMPONENT_STATUSZ,
+    &EXTEND_WEBSOCKETS_TO_KUBELET,
     &OPENAPI_ENUMS,
     &PORT_FORWARD_WEBSOCKETS,
     &STORAGE_VERSION_HASH,
@@ -30,6 +31,8 @@ pub(crate) static CBOR_SERVING: Feature = Feature::off("CBORServingAndStorage");
 pub(crate) static COMPONENT_FLAGZ: Feature = Feature::on("ComponentFlagz");
 /// A page says which program runs, and since when.
 pub(crate) static COMPONENT_STATUSZ: Feature = Feature::on("ComponentStatusz");
+/// Streams over WebSocket are passed on as they are to kubelets that say that they speak it.
+pub static EXTEND_WEBSOCKETS_TO_KUBELET: Feature = Feature::on("ExtendWebSocketsToKubelet");
 /// OpenAPI documents list the values of enumerations.
 pub(crate) static OPENAPI_ENUMS: Feature = Feature::on("OpenAPIEnums");
 /// Port forwarding over WebSocket is passed on as SPDY.

@@ -2,23 +2,30 @@
 //! kube-apiserver does.
 //!
 //! Reading order: [`translate`], `kubelet` (the connection to the other side), `session` (the streams of both), `outcome`
-//! (what the client is told at the end).
+//! (what the client is told at the end), `idle` (the end of forgotten connections).
 
+mod idle;
 mod kubelet;
 mod outcome;
 mod session;
+
+use std::time::Duration;
 
 use axum::response::Response;
 use http::header::HeaderMap;
 use http::request::Parts;
 use hyper_util::rt::TokioIo;
 
+use self::idle::IdleTimeout;
 use crate::features::TRANSLATE_STREAM_CLOSE_WEBSOCKET_REQUESTS;
 use crate::proxy::{Link, Target};
 use crate::websocket::{ChannelHandshake, offers_protocol};
 
 /// The protocol of clients. Version 5 of remote commands can end the input alone.
 const PROTOCOL: &str = "v5.channel.k8s.io";
+
+/// Time without a byte in either direction after which a connection of a client ends; kube-apiserver's value.
+const IDLE_LIMIT: Duration = Duration::from_secs(4 * 60 * 60);
 
 /// The streams that a client wants.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -49,7 +56,10 @@ pub fn translate(request: &Parts, target: Target, link: Link, flags: StreamFlags
     };
     tokio::spawn(async move {
         match upgrade.await {
-            Ok(client) => session::run(TokioIo::new(client), flags, kubelet::connect(&target, &link)).await,
+            Ok(client) => {
+                let client = IdleTimeout::new(TokioIo::new(client), IDLE_LIMIT);
+                session::run(client, flags, kubelet::connect(&target, &link)).await;
+            }
             Err(error) => tracing::debug!(%error, "a connection did not change its protocol"),
         }
     });

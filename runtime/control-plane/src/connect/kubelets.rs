@@ -10,6 +10,14 @@ use planesmith_server::proxy::{ClientIdentity, Destination, Link, Target, TrustE
 use super::stored::Stored;
 use crate::options::KubeletOptions;
 
+/// The agent of a node.
+pub(super) struct Kubelet {
+    /// Its address, without a path.
+    pub(super) target: Target,
+    /// The features that its node declares.
+    pub(super) features: Vec<String>,
+}
+
 /// Finds agents and connects to them.
 pub(super) struct Kubelets {
     objects: Arc<Stored>,
@@ -62,13 +70,17 @@ impl Kubelets {
     ///
     /// As of [`Kubelets::find`], but the 404 is about a pod of the node's name: kube-apiserver names the resource of the
     /// request.
-    pub(super) fn find_for_pod(&self, node: &str) -> ApiResult<Target> {
-        let target = self.find(node).map_err(|error| match error.reason() {
+    pub(super) fn find_for_pod(&self, node: &str) -> ApiResult<Kubelet> {
+        let node: Node = self.objects.get("", node).map_err(|error| match error.reason() {
             Some(Reason::NotFound) => ApiError::not_found(&Pod::RESOURCE.group_resource(), node),
             _ => error,
         })?;
+        let target = self.target(&node)?;
         let destination = target.destination.or_loopback();
-        Ok(Target { destination, ..target })
+        Ok(Kubelet {
+            target: Target { destination, ..target },
+            features: node.status.declared_features,
+        })
     }
 
     /// The agent of a node.
@@ -77,7 +89,10 @@ impl Kubelets {
     ///
     /// 404 when there is no such node, 500 when it does not say where it is.
     pub(super) fn find(&self, node: &str) -> ApiResult<Target> {
-        let node: Node = self.objects.get("", node)?;
+        self.target(&self.objects.get("", node)?)
+    }
+
+    fn target(&self, node: &Node) -> ApiResult<Target> {
         let addresses = &node.status.addresses;
         let found = self
             .preferred

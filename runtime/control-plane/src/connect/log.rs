@@ -50,7 +50,7 @@ impl Logs {
         let target = Target {
             path: format!("/containerLogs/{namespace}/{name}/{container}"),
             query: query(&options),
-            ..self.kubelets.find_for_pod(&pod.spec.node_name)?
+            ..self.kubelets.find_for_pod(&pod.spec.node_name)?.target
         };
         let link = match options.insecure_skip_tls_verify_backend {
             true => self.kubelets.trusting_link(),

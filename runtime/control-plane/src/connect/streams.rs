@@ -11,7 +11,7 @@ use planesmith_machinery::group_version::GroupResource;
 use planesmith_machinery::status::{ApiError, ApiResult};
 use planesmith_machinery::value::Struct;
 use planesmith_server::endpoint::{Call, Endpoint, Subresource};
-use planesmith_server::features::AUTHORIZE_POD_WEBSOCKET_UPGRADE_CREATE_PERMISSION;
+use planesmith_server::features::{AUTHORIZE_POD_WEBSOCKET_UPGRADE_CREATE_PERMISSION, EXTEND_WEBSOCKETS_TO_KUBELET};
 use planesmith_server::proxy::{LinkError, Target, is_spdy_tunnel, tunnel, tunnel_spdy};
 use planesmith_server::remote_command::{self, StreamFlags};
 use planesmith_server::request::Verb;
@@ -197,6 +197,12 @@ fn authorize_create(authorizer: Option<&dyn Authorizer>, stream: Stream, call: &
     }
 }
 
+/// True if an agent with `features` answers streams over WebSocket itself.
+fn speaks_web_socket(features: &[String]) -> bool {
+    let extended = &EXTEND_WEBSOCKETS_TO_KUBELET;
+    extended.is_on() && features.iter().any(|feature| feature == extended.name())
+}
+
 /// Answers one of the streams.
 pub(super) struct Streams {
     stream: Stream,
@@ -223,12 +229,16 @@ impl Streams {
             let why = format!("pod {} does not have a host assigned", pod.metadata.name);
             return Err(ApiError::bad_request(why));
         }
+        let kubelet = self.kubelets.find_for_pod(&pod.spec.node_name)?;
         let target = Target {
             path,
             query: wishes.query(),
-            ..self.kubelets.find_for_pod(&pod.spec.node_name)?
+            ..kubelet.target
         };
         let (headers, link) = (&call.parts.headers, self.kubelets.link());
+        if speaks_web_socket(&kubelet.features) {
+            return tunnel(call, &target, link).await;
+        }
         if let Some(flags) = wishes.stream_flags()
             && remote_command::is_translated(headers)
         {
