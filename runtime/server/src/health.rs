@@ -1,6 +1,7 @@
 //! `/healthz`, `/livez`, `/readyz`: is the server well, need it be restarted, should it get requests.
 
 mod endpoint;
+mod reports;
 
 use std::borrow::Cow;
 use std::fmt;

@@ -45,14 +45,17 @@ impl ServerLeases {
         self.leases.write(op).await.map(drop)
     }
 
-    /// Says that there is none any more.
+    /// Says that there is none any more, which is so already when its lease has ended.
     pub(super) async fn give_up(&self, address: IpAddr) -> Result<(), WriteError> {
         let op = Op::Delete {
             key: key(address),
             expect: Expect::Any,
             last: None,
         };
-        self.leases.write(op).await.map(drop)
+        match self.leases.write(op).await {
+            Ok(_) | Err(WriteError::Conflict { current: None }) => Ok(()),
+            Err(error) => Err(error),
+        }
     }
 
     /// The addresses of all servers, in the order of their texts.
@@ -91,5 +94,6 @@ mod tests {
         assert_eq!(other.addresses(), [first, second]);
         one.give_up(first).await.unwrap();
         assert_eq!(other.addresses(), [second]);
+        one.give_up(first).await.unwrap();
     }
 }

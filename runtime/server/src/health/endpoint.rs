@@ -12,6 +12,7 @@ use http::header::{CONTENT_TYPE, HeaderValue};
 use planesmith_machinery::go_format::quote;
 
 use super::HealthCheck;
+use super::reports::FailureReports;
 use crate::failure;
 use crate::metrics::SharedMetrics;
 use crate::request::decode;
@@ -22,6 +23,7 @@ pub(crate) struct Endpoint {
     name: &'static str,
     checks: Arc<[Arc<HealthCheck>]>,
     metrics: SharedMetrics,
+    reports: Arc<FailureReports>,
 }
 
 impl Endpoint {
@@ -31,6 +33,7 @@ impl Endpoint {
             name,
             checks: checks.into(),
             metrics,
+            reports: Arc::new(FailureReports::new()),
         }
     }
 
@@ -69,8 +72,10 @@ impl Endpoint {
         let mut unknown: Vec<String> = excluded.collect();
         unknown.sort();
         unknown.dedup();
+        let is_partial = !unknown.is_empty();
         let mut lines = String::new();
         let mut failed = String::new();
+        let mut failed_names = Vec::new();
         for check in self.checks.iter() {
             let name = check.name();
             if let Some(place) = unknown.iter().position(|excluded| excluded == name) {
@@ -91,6 +96,7 @@ impl Endpoint {
                         "reason withheld"
                     };
                     let _ = writeln!(lines, "[-]{name} failed: {told}");
+                    failed_names.push(name);
                     let _ = write!(failed, "{}{name}: {reason}", if failed.is_empty() { "" } else { "; " });
                 }
             }
@@ -105,11 +111,17 @@ impl Endpoint {
         }
         let endpoint = self.name;
         if !failed.is_empty() {
-            tracing::warn!(endpoint, failed, "not healthy");
+            match self.reports.is_due(&failed_names) {
+                true => tracing::warn!(endpoint, failed, "not healthy"),
+                false => tracing::debug!(endpoint, failed, "not healthy"),
+            }
             return failure::text(
                 StatusCode::INTERNAL_SERVER_ERROR,
                 format!("{lines}{endpoint} check failed\n"),
             );
+        }
+        if !is_partial {
+            self.reports.recover();
         }
         let body = if verbose {
             format!("{lines}{endpoint} check passed\n")
