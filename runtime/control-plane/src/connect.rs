@@ -81,26 +81,7 @@ fn served_proxy(kind: &'static str) -> ServedSubresource {
 
 #[cfg(test)]
 mod tests {
-    use planesmith_api_defs::core::v1::{Endpoints, Node, Pod, Service};
-    use planesmith_machinery::json::{self, Strictness};
-    use planesmith_machinery::object::Resource;
-    use planesmith_machinery::scheme::Scheme;
-    use planesmith_server::stores::row_of;
-    use planesmith_store::{Draft, Expect, MemoryLog, Op, Storage, StorageOptions};
-    use serde_json::Value;
-
     use super::*;
-
-    /// Stores of the kinds that connections are about.
-    pub(super) fn stores() -> Stores {
-        let mut scheme = Scheme::new();
-        scheme.add::<Node>();
-        scheme.add::<Pod>();
-        scheme.add::<Service>();
-        scheme.add::<Endpoints>();
-        let storage = Storage::open(MemoryLog::new(), &StorageOptions::default()).unwrap();
-        Stores::new(storage, Arc::new(scheme))
-    }
 
     /// The defaults of the flags about kubelets.
     pub(super) fn kubelet_options() -> KubeletOptions {
@@ -113,24 +94,5 @@ mod tests {
             kubelet_timeout: Duration::from_secs(5),
             kubelet_port: 10250,
         }
-    }
-
-    /// Stores an object.
-    pub(super) async fn put<R: Resource>(stores: &Stores, namespace: &str, object: &Value) {
-        let mut typed = R::default();
-        json::from_value(object, &mut typed, Strictness::Lenient).unwrap();
-        let store = stores.resource(R::RESOURCE);
-        let encoded = json::encode_for_storage(&typed);
-        let key = store
-            .key(namespace, object["metadata"]["name"].as_str().unwrap())
-            .unwrap();
-        let op = Op::Put {
-            key: key.into(),
-            draft: Draft::new(encoded.bytes, encoded.gap),
-            row: row_of(&typed),
-            expect: Expect::Any,
-            ttl: None,
-        };
-        store.collection().write(op).await.unwrap();
     }
 }

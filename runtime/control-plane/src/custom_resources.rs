@@ -1,6 +1,7 @@
 //! Custom resources: what is defined is served, as soon as its names are accepted.
 
 mod controller;
+mod relocation;
 mod remover;
 mod webhook;
 

@@ -33,6 +33,8 @@ mod later;
 pub mod live_kinds;
 pub mod logging;
 pub mod loopback;
+#[cfg(test)]
+mod memory_stores;
 pub mod namespaces;
 mod objects;
 pub mod options;

@@ -152,37 +152,17 @@ impl Resolver for Services {
 
 #[cfg(test)]
 mod tests {
-    use planesmith_machinery::json::{self, Strictness};
-    use planesmith_machinery::scheme::Scheme;
-    use planesmith_server::stores::row_of;
-    use planesmith_store::{Draft, Expect, MemoryLog, Op, Storage, StorageOptions};
     use serde_json::{Value, json};
 
     use super::*;
+    use crate::memory_stores::{self, put};
 
     fn stores() -> Stores {
-        let mut scheme = Scheme::new();
-        scheme.add::<Service>();
-        scheme.add::<Endpoints>();
-        scheme.add::<EndpointSlice>();
-        let storage = Storage::open(MemoryLog::new(), &StorageOptions::default()).unwrap();
-        Stores::new(storage, Arc::new(scheme))
-    }
-
-    async fn put<R: Resource>(stores: &Stores, object: Value) {
-        let mut typed = R::default();
-        json::from_value(&object, &mut typed, Strictness::Lenient).unwrap();
-        let store = stores.resource(R::RESOURCE);
-        let encoded = json::encode_for_storage(&typed);
-        let key = store.key("a", object["metadata"]["name"].as_str().unwrap()).unwrap();
-        let op = Op::Put {
-            key: key.into(),
-            draft: Draft::new(encoded.bytes, encoded.gap),
-            row: row_of(&typed),
-            expect: Expect::Any,
-            ttl: None,
-        };
-        store.collection().write(op).await.unwrap();
+        memory_stores::stores(|scheme| {
+            scheme.add::<Service>();
+            scheme.add::<Endpoints>();
+            scheme.add::<EndpointSlice>();
+        })
     }
 
     fn service(spec: &Value) -> Value {
@@ -197,7 +177,7 @@ mod tests {
         assert_eq!(address(&near, 443).unwrap_err(), r#"service "s" not found"#);
 
         let spec = json!({"type": "ClusterIP", "clusterIP": "10.0.0.9", "ports": [{"name": "https", "port": 443}]});
-        put::<Service>(&stores, service(&spec)).await;
+        put::<Service>(&stores, &service(&spec)).await;
         assert_eq!(address(&far, 443).unwrap(), Destination::of_object("10.0.0.9", 443));
         assert_eq!(
             address(&near, 80).unwrap_err(),
@@ -213,7 +193,7 @@ mod tests {
 
         let subset = json!({"addresses": [{"ip": "192.0.2.1"}], "ports": [{"name": "https", "port": 6443}]});
         let endpoints = json!({"metadata": {"name": "s", "namespace": "a"}, "subsets": [subset]});
-        put::<Endpoints>(&stores, endpoints).await;
+        put::<Endpoints>(&stores, &endpoints).await;
         assert_eq!(address(&near, 443).unwrap(), Destination::of_object("192.0.2.1", 6443));
 
         let slice = json!({
@@ -224,7 +204,7 @@ mod tests {
                 {"addresses": ["192.0.2.3"], "conditions": {}},
             ],
         });
-        put::<EndpointSlice>(&stores, slice).await;
+        put::<EndpointSlice>(&stores, &slice).await;
         assert_eq!(address(&near, 443).unwrap(), Destination::of_object("192.0.2.3", 7443));
         assert_eq!(
             address(&either, 443).unwrap(),
@@ -236,7 +216,7 @@ mod tests {
     async fn names_outside_are_reached_by_their_name() {
         let stores = stores();
         let spec = json!({"type": "ExternalName", "externalName": "far.example.com"});
-        put::<Service>(&stores, service(&spec)).await;
+        put::<Service>(&stores, &service(&spec)).await;
         let services = Services::new(&stores, None);
         assert_eq!(
             services.address("a", "s", 8443).unwrap(),

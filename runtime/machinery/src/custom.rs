@@ -53,6 +53,22 @@ pub trait Checks: Send + Sync {
     fn cost(&self, schema: &Structural, bytes: usize) -> u64;
 }
 
+/// Checks nothing: for kinds whose schema has neither patterns nor rules.
+#[derive(Clone, Copy, Debug)]
+pub struct Unchecked;
+
+impl Checks for Unchecked {
+    fn check(&self, _: &Structural, _: &CustomObject, _: &mut FieldErrors) {}
+
+    fn check_update(&self, _: &Structural, _: &CustomObject, _: &CustomObject, _: &mut FieldErrors) {}
+
+    fn check_status(&self, _: &Structural, _: &CustomObject, _: &CustomObject, _: &mut FieldErrors) {}
+
+    fn cost(&self, _: &Structural, _: usize) -> u64 {
+        0
+    }
+}
+
 impl CustomKind {
     /// The facts of a custom kind, for as long as the process lives. Of `facts`, what stands for the type is replaced:
     /// `schema`, `new`, `rules` and `custom`.

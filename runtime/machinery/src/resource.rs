@@ -85,10 +85,10 @@ impl ResourceFacts {
     /// The first part of the keys of all objects in the store, as in kube-apiserver; that of the storage version counts.
     ///
     /// Kinds of Kubernetes are stored under their plural alone, so that a kind may move between groups; those of other groups
-    /// under group and plural.
+    /// and custom kinds under group and plural.
     #[must_use]
     pub fn storage_prefix(&self) -> String {
-        let kubernetes = !self.group.contains('.') || self.group.ends_with(".k8s.io");
+        let kubernetes = self.custom.is_none() && (!self.group.contains('.') || self.group.ends_with(".k8s.io"));
         match kubernetes {
             true => format!("/registry/{}/", self.storage_name),
             false => format!("/registry/{}/{}/", self.group, self.storage_name),

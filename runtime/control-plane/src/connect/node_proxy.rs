@@ -78,7 +78,8 @@ mod tests {
 
     use super::*;
     use crate::connect::PATIENCE;
-    use crate::connect::tests::{kubelet_options, put, stores};
+    use crate::connect::tests::kubelet_options;
+    use crate::memory_stores::{put, stores};
 
     fn proxy(stores: &Stores) -> NodeProxy {
         let objects = Arc::new(crate::connect::stored::Stored::new(stores));
@@ -100,7 +101,9 @@ mod tests {
     async fn a_node_at_an_address_of_the_server_is_refused_before_it_is_dialled() {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let port = listener.local_addr().unwrap().port();
-        let stores = stores();
+        let stores = stores(|scheme| {
+            scheme.add::<Node>();
+        });
         let proxy = proxy(&stores);
         for address in [
             "127.0.0.1",
@@ -114,7 +117,7 @@ mod tests {
                 "addresses": [{"type": "InternalIP", "address": address}],
                 "daemonEndpoints": {"kubeletEndpoint": {"Port": port}},
             }});
-            put::<Node>(&stores, "", &node).await;
+            put::<Node>(&stores, &node).await;
             for name in [
                 "n".to_owned(),
                 format!("https:n:{port}"),
@@ -134,7 +137,7 @@ mod tests {
         let node = json!({"metadata": {"name": "n"}, "status": {
             "addresses": [{"type": "InternalIP", "address": "192.0.2.1"}],
         }});
-        put::<Node>(&stores, "", &node).await;
+        put::<Node>(&stores, &node).await;
         let (target, _) = proxy.target(&call("n")).await.expect("another host");
         assert_eq!(target.destination, Destination::of_object("192.0.2.1", 10250));
         let accepted = std::pin::pin!(listener.accept());

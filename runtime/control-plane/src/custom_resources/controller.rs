@@ -20,7 +20,7 @@ use serde_json::{Value, json};
 use tokio::task::JoinSet;
 use tokio::time::MissedTickBehavior;
 
-use super::remover;
+use super::{relocation, remover};
 use crate::loopback::{Loopback, LoopbackError};
 
 /// The finalizer that stands for the objects of a definition.
@@ -79,9 +79,18 @@ impl DefinitionController {
         let (entries, watcher) = self.look();
         let mut unfinished = BTreeSet::new();
         for entry in entries {
+            self.relocate(&entry).await;
             self.settle(&entry, &mut unfinished).await;
         }
         tokio::spawn(self.follow(watcher, unfinished, shutdown));
+    }
+
+    /// Brings objects of a definition to the keys where they are served.
+    async fn relocate(&self, definition: &Entry) {
+        let document: Value = serde_json::from_slice(definition.bytes()).unwrap_or_default();
+        if let Some(kind) = self.definitions.facts(&document).first() {
+            relocation::relocate(&self.definitions, kind).await;
+        }
     }
 
     async fn follow(mut self, mut watcher: Watcher, mut unfinished: BTreeSet<String>, mut shutdown: Shutdown) {

@@ -1,21 +1,9 @@
 use std::sync::Arc;
 
-use planesmith_machinery::custom::CustomObject;
-use planesmith_machinery::field_error::FieldErrors;
+use planesmith_machinery::custom::Unchecked;
 use serde_json::json;
 
 use super::*;
-
-struct Unchecked;
-
-impl Checks for Unchecked {
-    fn check(&self, _: &Structural, _: &CustomObject, _: &mut FieldErrors) {}
-    fn check_update(&self, _: &Structural, _: &CustomObject, _: &CustomObject, _: &mut FieldErrors) {}
-    fn check_status(&self, _: &Structural, _: &CustomObject, _: &CustomObject, _: &mut FieldErrors) {}
-    fn cost(&self, _: &Structural, _: usize) -> u64 {
-        0
-    }
-}
 
 #[test]
 fn facts_say_what_the_definition_says() {

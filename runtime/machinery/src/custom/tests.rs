@@ -11,15 +11,19 @@ use crate::time::Time;
 use crate::value;
 use crate::value::View;
 
-struct Unchecked;
-
-impl Checks for Unchecked {
-    fn check(&self, _: &Structural, _: &CustomObject, _: &mut FieldErrors) {}
-    fn check_update(&self, _: &Structural, _: &CustomObject, _: &CustomObject, _: &mut FieldErrors) {}
-    fn check_status(&self, _: &Structural, _: &CustomObject, _: &CustomObject, _: &mut FieldErrors) {}
-    fn cost(&self, _: &Structural, _: usize) -> u64 {
-        0
-    }
+#[test]
+fn keys_of_custom_kinds_begin_with_their_group() {
+    let prefix = |group| {
+        let facts = ResourceFacts {
+            group,
+            storage_name: "pods",
+            ..ResourceFacts::CUSTOM
+        };
+        CustomKind::leak(facts, Arc::default(), Arc::new(Unchecked)).storage_prefix()
+    };
+    assert_eq!(prefix("example.com"), "/registry/example.com/pods/");
+    // Whoever owns the group, these are not those of the core group.
+    assert_eq!(prefix("metrics.k8s.io"), "/registry/metrics.k8s.io/pods/");
 }
 
 /// A kind in two versions.

@@ -153,8 +153,7 @@ mod tests {
 
     use serde_json::json;
 
-    use crate::custom::{Checks, CustomKind, CustomObject, decode};
-    use crate::field_error::FieldErrors;
+    use crate::custom::{CustomKind, Unchecked, decode};
     use crate::json::{encode_for_storage, to_vec};
     use crate::meta::ManagedFieldsEntry;
     use crate::object::Object;
@@ -162,17 +161,6 @@ mod tests {
     use crate::resource::ResourceFacts;
     use crate::structural::Structural;
     use crate::time::Time;
-
-    struct Unchecked;
-
-    impl Checks for Unchecked {
-        fn check(&self, _: &Structural, _: &CustomObject, _: &mut FieldErrors) {}
-        fn check_update(&self, _: &Structural, _: &CustomObject, _: &CustomObject, _: &mut FieldErrors) {}
-        fn check_status(&self, _: &Structural, _: &CustomObject, _: &CustomObject, _: &mut FieldErrors) {}
-        fn cost(&self, _: &Structural, _: usize) -> u64 {
-            0
-        }
-    }
 
     /// An object of a kind that is defined while serving, with fields that sort around its own.
     fn object() -> Box<dyn Object> {

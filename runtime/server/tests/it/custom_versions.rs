@@ -1,9 +1,9 @@
 //! Custom kinds whose definition was changed since objects were stored.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
-use planesmith_machinery::custom::{Checks, Converter, Converting, CustomKind, CustomObject};
-use planesmith_machinery::field_error::FieldErrors;
+use planesmith_machinery::custom::{Converter, Converting, CustomKind, Unchecked};
 use planesmith_machinery::resource::{ResourceFacts, ScaleFacts, SubresourceFacts, SubresourceKind};
 use planesmith_machinery::structural::Structural;
 use planesmith_store::{MemoryLog, Storage, StorageOptions};
@@ -12,23 +12,15 @@ use serde_json::{Value, json};
 use crate::harness::Server;
 use crate::watches::Watch;
 
-struct Unchecked;
-
-impl Checks for Unchecked {
-    fn check(&self, _: &Structural, _: &CustomObject, _: &mut FieldErrors) {}
-    fn check_update(&self, _: &Structural, _: &CustomObject, _: &CustomObject, _: &mut FieldErrors) {}
-    fn check_status(&self, _: &Structural, _: &CustomObject, _: &CustomObject, _: &mut FieldErrors) {}
-
-    fn cost(&self, _: &Structural, _: usize) -> u64 {
-        0
-    }
+/// Calls `spec.title` of v1beta1 `spec.heading` in v1, and counts the documents that it is asked about.
+#[derive(Default)]
+struct Renames {
+    documents: AtomicUsize,
 }
-
-/// Calls `spec.title` of v1beta1 `spec.heading` in v1.
-struct Renames;
 
 impl Converter for Renames {
     fn convert(&self, documents: Vec<Value>, to: &'static ResourceFacts) -> Converting<'_, Vec<Value>> {
+        self.documents.fetch_add(documents.len(), Ordering::Relaxed);
         Box::pin(async move {
             let converted = documents.into_iter().map(|document| self.convert_now(document, to));
             converted.collect()
@@ -100,13 +92,17 @@ fn body(version: &str, name: &str, spec: &Value) -> String {
 
 /// Both versions, of which the one at `hub` is stored.
 fn converted(hub: usize) -> [&'static ResourceFacts; 2] {
+    converted_by(&Arc::default(), hub)
+}
+
+fn converted_by(converter: &Arc<Renames>, hub: usize) -> [&'static ResourceFacts; 2] {
     let text = json!({"type": "string"});
     let versions = [
         version("v1beta1", &["spec.title"], &json!({"title": text}), &json!({})),
         version("v1", &["spec.heading"], &json!({"heading": text}), &json!({})),
     ];
     CustomKind::join(&versions, versions[hub]);
-    CustomKind::convert_by(&versions, &(Arc::new(Renames) as Arc<dyn Converter>));
+    CustomKind::convert_by(&versions, &(Arc::clone(converter) as Arc<dyn Converter>));
     versions
 }
 
@@ -163,6 +159,27 @@ async fn fields_are_selected_in_the_version_that_is_asked_for() {
         .await;
     assert_eq!(gone.names(), ["a", "b"]);
     assert_eq!(server.get(&path("v1", "")).await.names(), ["c"]);
+}
+
+#[tokio::test]
+async fn a_page_of_selected_objects_reads_no_more_than_it_shows() {
+    let storage = memory();
+    let server = Server::of(storage.clone(), &converted(0));
+    for index in 0..80 {
+        let title = if index % 2 == 0 { "Pears" } else { "Apples" };
+        let object = body("v1beta1", &format!("c{index:02}"), &json!({"title": title}));
+        server.create(&path("v1beta1", ""), &object).await;
+    }
+    let converter = Arc::<Renames>::default();
+    let server = Server::of(storage, &converted_by(&converter, 1));
+    let asked = || converter.documents.load(Ordering::Relaxed);
+    let select = |rest: &str| path("v1", &format!("?fieldSelector=spec.heading%3DApples{rest}"));
+    assert_eq!(server.get(&select("&limit=2")).await.names(), ["c01", "c03"]);
+    assert_eq!(asked(), 32);
+    assert_eq!(server.get(&select("&limit=30")).await.names().len(), 30);
+    assert_eq!(asked(), 64);
+    assert_eq!(server.get(&select("")).await.names().len(), 40);
+    assert_eq!(asked(), 80);
 }
 
 #[tokio::test]
