@@ -14,6 +14,9 @@ use crate::endpoint::{Caching, Call, Endpoint};
 use crate::negotiation::{Offer, Target};
 use crate::request::Stage;
 
+/// Objects that are read at once for a small page: a converter is asked about them together.
+const FEWEST_READ: usize = 32;
+
 /// One page of a list.
 pub(crate) struct ListPage {
     pub(crate) meta: ListMeta,
@@ -59,8 +62,8 @@ impl Endpoint {
             .time(Stage::Select, || self.look_up(call.namespace(), selection, &window))
             .map_err(|_| expired(window.start.as_deref(), &base))?;
         if selection.reads_objects() {
-            page.entries = self.selected(selection, page.entries).await?;
             let limit = window.limit.map_or(usize::MAX, |limit| limit.max(1));
+            page.entries = self.selected(selection, page.entries, limit).await?;
             if page.entries.len() > limit {
                 page.entries.truncate(limit);
                 page.more = true;
@@ -109,13 +112,26 @@ impl Endpoint {
         }
     }
 
-    /// The entries that are meant, of those that may be.
-    async fn selected(&self, selection: &Selection, entries: Vec<Arc<Entry>>) -> ApiResult<Vec<Arc<Entry>>> {
-        let converted = self.converted(entries.clone()).await?;
-        let mut selected = Vec::with_capacity(entries.len());
-        for (entry, converted) in entries.into_iter().zip(converted) {
-            if self.selects(selection, &entry, &converted)? {
-                selected.push(entry);
+    /// The first entries that are meant, of those that may be, and one more than `limit` if there are more. Objects behind
+    /// these are not read.
+    async fn selected(
+        &self,
+        selection: &Selection,
+        entries: Vec<Arc<Entry>>,
+        limit: usize,
+    ) -> ApiResult<Vec<Arc<Entry>>> {
+        let wanted = limit.saturating_add(1);
+        let at_once = wanted.max(FEWEST_READ);
+        let mut selected = Vec::new();
+        for batch in entries.chunks(at_once) {
+            let converted = self.converted(batch.to_vec()).await?;
+            for (entry, converted) in batch.iter().zip(converted) {
+                if self.selects(selection, entry, &converted)? {
+                    selected.push(Arc::clone(entry));
+                    if selected.len() == wanted {
+                        return Ok(selected);
+                    }
+                }
             }
         }
         Ok(selected)
