@@ -5,7 +5,7 @@
 
 mod leads;
 
-pub use leads::{Misfit, PathUse, StructTable, check_path};
+pub use leads::{Misfit, PathUse, StructTable, check_path, check_whole_path};
 
 /// One struct: its name and its fields in the order in which they are written.
 #[derive(Debug)]

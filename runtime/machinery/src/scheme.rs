@@ -1,5 +1,7 @@
 //! Every kind that a server knows, in all its versions.
 
+mod paths;
+
 use std::cmp::Ordering;
 use std::collections::HashMap;
 
@@ -66,6 +68,18 @@ pub enum SchemeError {
         /// The one of higher priority.
         newer: GroupVersionKind,
     },
+    /// A path in an attribute of a kind leads nowhere, or to a value that does not fit.
+    #[error("{kind}: `{key}` names {path:?}, {problem}")]
+    PathMisfit {
+        /// The kind.
+        kind: GroupVersionKind,
+        /// The key in its `#[resource(...)]`.
+        key: &'static str,
+        /// The path.
+        path: &'static str,
+        /// The reason.
+        problem: &'static str,
+    },
     /// Two kinds have the same keys in the store.
     #[error(
         "{first} and {second} would both store objects under {prefix}; add `storage_name = \"...\"` with another name to the \
@@ -130,8 +144,8 @@ impl Scheme {
         self
     }
 
-    /// Checks that the kinds go together: no two claim one name or the same keys of the store, and every storage version is
-    /// there and the only one of its kind.
+    /// Checks that the kinds go together: no two claim one name or the same keys of the store, every storage version is
+    /// there and the only one of its kind, and the paths in attributes lead to values that fit.
     ///
     /// # Errors
     ///
@@ -146,6 +160,9 @@ impl Scheme {
             } else if self.kind(hub.group, hub.version, hub.kind).is_none() {
                 problems.push(SchemeError::HubMissing { kind, hub: hub_kind });
             }
+        }
+        for facts in &self.kinds {
+            paths::check_paths(facts, &mut problems);
         }
         self.check_keys(&mut problems);
         self.check_client_names(&mut problems);

@@ -62,15 +62,48 @@ pub const fn check_path(facts: StructTable, path: &str, used: PathUse) -> Result
                 (false, TypeFacts::Scalar(leaf)) if leaf.openapi_type.is_empty() => return Ok(()),
                 (false, _) => return Err(Misfit::Nowhere),
             };
-            return match fits(ty, used) {
-                true => Ok(()),
-                false => Err(Misfit::OtherType),
-            };
+            return fitting(ty, used);
         }
     }
     match has_inlined {
         true => Ok(()),
         false => Err(Misfit::Nowhere),
+    }
+}
+
+/// Checks what [`check_path`] cannot see when a crate is compiled: paths through any number of structs and inlined fields.
+///
+/// # Errors
+///
+/// See [`Misfit`].
+pub fn check_whole_path(facts: &StructFacts, path: &str, used: PathUse) -> Result<(), Misfit> {
+    let (name, rest) = match path.split_once('.') {
+        Some((name, rest)) => (name, Some(rest)),
+        None => (path, None),
+    };
+    for field in facts.fields {
+        let ty = field.ty.present();
+        match (field.inline, ty, rest) {
+            (true, TypeFacts::Struct(inner), _) => match check_whole_path(inner(), path, used) {
+                Err(Misfit::Nowhere) => {}
+                found => return found,
+            },
+            _ if field.name != name => {}
+            (_, TypeFacts::Struct(inner), Some(rest)) => return check_whole_path(inner(), rest, used),
+            // The rest is the key of an entry.
+            (_, TypeFacts::Map(inner), Some(_)) => return fitting(inner.present(), used),
+            (_, TypeFacts::Scalar(leaf), Some(_)) if leaf.openapi_type.is_empty() => return Ok(()),
+            (_, _, Some(_)) => return Err(Misfit::Nowhere),
+            (_, ty, None) => return fitting(ty, used),
+        }
+    }
+    Err(Misfit::Nowhere)
+}
+
+const fn fitting(ty: &TypeFacts, used: PathUse) -> Result<(), Misfit> {
+    match fits(ty, used) {
+        true => Ok(()),
+        false => Err(Misfit::OtherType),
     }
 }
 
@@ -176,6 +209,19 @@ mod tests {
             );
         }
         assert_eq!(check_path(Outer::FACTS, "siz", PathUse::Any), Ok(()), "perhaps inlined");
+        for (path, used, expected) in [
+            ("size", PathUse::WholeNumber, Ok(())),
+            ("one.one.since", PathUse::Date, Ok(())),
+            ("one.texts.a/b.c", PathUse::Selectable, Ok(())),
+            ("one.any.size", PathUse::WholeNumber, Ok(())),
+            ("one.one.name", PathUse::WholeNumber, Err(Misfit::OtherType)),
+            ("one.none", PathUse::WholeNumber, Err(Misfit::Nowhere)),
+            ("one.more.size", PathUse::WholeNumber, Err(Misfit::Nowhere)),
+            ("siz", PathUse::Any, Err(Misfit::Nowhere)),
+        ] {
+            let facts = Outer::FACTS.expect("a struct");
+            assert_eq!(check_whole_path(facts, path, used), expected, "{path}");
+        }
         assert_eq!(check_path(String::FACTS, "siz", PathUse::Any), Ok(()), "no struct");
     }
 }
