@@ -12,7 +12,7 @@ use planesmith_store::log::{Change, LogError, Record};
 use crate::folder::{damaged, failed};
 use crate::frame;
 use crate::journal::{self, Sealed};
-use crate::state::{Part, Slot, hash};
+use crate::state::{KeyHash, Part, Slot};
 use crate::worker::Pulse;
 
 /// The changes of some journal files that follow each other.
@@ -23,8 +23,9 @@ pub(crate) struct Changes {
     journal: PathBuf,
     files: Vec<Sealed>,
     last: HashMap<Arc<str>, Last>,
+    hash: KeyHash,
     /// The keys in the order of their hashes.
-    by_hash: Vec<(u32, Arc<str>)>,
+    by_hash: Vec<(u64, Arc<str>)>,
 }
 
 /// The last write of a key.
@@ -40,8 +41,14 @@ struct Last {
 }
 
 impl Changes {
-    /// Reads `files` of the folder `journal`, oldest first. Writes up to `settled` are left out.
-    pub(crate) fn read(journal: &Path, files: Vec<Sealed>, settled: Revision, pulse: &Pulse) -> Result<Self, LogError> {
+    /// Reads `files` of the folder `journal`, oldest first. Writes up to `settled` are left out. Slots are of `hash`.
+    pub(crate) fn read(
+        journal: &Path,
+        files: Vec<Sealed>,
+        settled: Revision,
+        hash: KeyHash,
+        pulse: &Pulse,
+    ) -> Result<Self, LogError> {
         let mut last = HashMap::new();
         let mut bytes = Vec::new();
         for (number, file) in files.iter().enumerate() {
@@ -64,14 +71,20 @@ impl Changes {
                 last.insert(record.key, found);
             }
         }
-        let mut by_hash: Vec<_> = last.keys().map(|key| (hash(key), Arc::clone(key))).collect();
+        let mut by_hash: Vec<_> = last.keys().map(|key| (hash.of(key), Arc::clone(key))).collect();
         by_hash.sort_unstable();
         Ok(Self {
             journal: journal.to_owned(),
             files,
             last,
+            hash,
             by_hash,
         })
+    }
+
+    /// The hash that the slots are of.
+    pub(crate) fn hash(&self) -> KeyHash {
+        self.hash
     }
 
     /// The last write in the files.

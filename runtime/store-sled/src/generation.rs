@@ -30,13 +30,25 @@ pub(crate) fn size_for(records: u64) -> u64 {
 pub(crate) struct Generation {
     path: PathBuf,
     manifest: Manifest,
+    /// The number of times that it was read.
+    #[cfg(test)]
+    pub(crate) reads: std::sync::Arc<std::sync::atomic::AtomicU32>,
 }
 
 impl Generation {
+    fn new(path: PathBuf, manifest: Manifest) -> Self {
+        Self {
+            path,
+            manifest,
+            #[cfg(test)]
+            reads: std::sync::Arc::default(),
+        }
+    }
+
     /// The generation in the folder `path`.
     pub(crate) fn find(path: PathBuf) -> Result<Self, LogError> {
         let manifest = Manifest::read(&path)?;
-        Ok(Self { path, manifest })
+        Ok(Self::new(path, manifest))
     }
 
     /// The generation in the folder `path`, which is of the first format and the state at `through`.
@@ -89,6 +101,8 @@ impl Generation {
         pulse: &Pulse,
         visit: impl FnMut(Record) -> Result<(), LogError>,
     ) -> Result<(), LogError> {
+        #[cfg(test)]
+        self.reads.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
         let beside = self.path.parent().unwrap_or(&self.path);
         space.claim(self.size_of_copy())?;
         let scratch = Scratch::create(beside, "read")?;
@@ -136,6 +150,15 @@ impl Scratch {
     /// A folder for a generation in the making.
     pub(crate) fn for_generation(folder: &Path) -> Result<Self, LogError> {
         Self::create(folder, "new")
+    }
+
+    /// A folder for the records of a generation.
+    pub(crate) fn for_sorting(folder: &Path) -> Result<Self, LogError> {
+        Self::create(folder, "new")
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
     }
 
     /// Starts the database in it.
@@ -224,8 +247,7 @@ impl Made {
         let path = folder.join(format!("{through:020}-{:016x}", salt()));
         std::fs::rename(&self.scratch.path, &path).map_err(failed("rename", &self.scratch.path))?;
         disk.sync_folder(folder)?;
-        let manifest = self.manifest;
-        Ok(Generation { path, manifest })
+        Ok(Generation::new(path, self.manifest))
     }
 }
 

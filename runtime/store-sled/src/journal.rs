@@ -99,7 +99,8 @@ impl Journal {
 
     /// Writes `batch` and makes it durable. On an error nothing of it counts, unless it is [`LogError::Unknown`]: then a later
     /// start may find it, until another batch is written. What does not make the state larger may be written `from_reserve`.
-    pub(crate) fn append(&mut self, batch: &Batch, from_reserve: bool) -> Result<(), LogError> {
+    /// A full file goes on while the next one would take space of the `kept` bytes, which settling needs.
+    pub(crate) fn append(&mut self, batch: &Batch, from_reserve: bool, kept: u64) -> Result<(), LogError> {
         let Some(last) = batch.records.last() else {
             return Ok(());
         };
@@ -112,8 +113,10 @@ impl Journal {
         self.encode(batch);
         let position = self.active.position();
         let is_fresh = position.end == self.active.header().length() as u64;
-        if !is_fresh && position.end + self.buffer.len() as u64 > self.file_size {
-            let length = self.buffer.len() as u64;
+        let length = self.buffer.len() as u64;
+        let is_full = position.end + length > self.file_size;
+        let is_short = || self.active.growth(self.buffer.len()) == 0 && self.space.free() < length + kept;
+        if !is_fresh && is_full && !is_short() {
             match self.space.check_for_writing(length + START, from_reserve) {
                 Ok(()) => {
                     self.roll()?;

@@ -3,6 +3,7 @@
 #![doc = include_str!("../FORMAT.md")]
 
 mod changes;
+mod checksummed;
 mod disk;
 mod folder;
 mod frame;
@@ -12,6 +13,7 @@ mod log;
 mod merge;
 mod settling;
 mod space;
+mod split;
 mod state;
 mod worker;
 

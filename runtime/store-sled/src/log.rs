@@ -16,7 +16,7 @@ use crate::generation::Generation;
 use crate::journal::{self, FILE_SIZE, Journal, Recovery, Sealed};
 use crate::settling::{Progress, Settling};
 use crate::space::{FileSystem, Meter, Space};
-use crate::state::{State, hash};
+use crate::state::State;
 use crate::worker::{self, Outcome, Worker, other};
 
 /// Time that loading waits for a record before it checks that sled still goes on.
@@ -220,7 +220,7 @@ impl SledLog {
             .map(|record| record.bytes.len() as u64)
             .sum::<u64>()
             > journal.headroom();
-        let appended = journal.append(batch, from_reserve);
+        let appended = journal.append(batch, from_reserve, GROWTH + self.debt());
         self.note_size(journal);
         if grows {
             self.note_room(journal);
@@ -284,7 +284,7 @@ fn load_state(state: &State, space: &Space, loader: &mut dyn Loader) -> Result<(
     })?;
     let mut take = |(home, record): (Arc<Generation>, Record)| {
         // A generation may have records of slots that were made anew since.
-        let part = state.part_of(hash(&record.key));
+        let part = state.part_of(&record.key);
         let current = part.and_then(|part| part.home.as_ref());
         if current.is_some_and(|current| Arc::ptr_eq(current, &home)) {
             loader.state(record);
@@ -321,7 +321,7 @@ impl Log for SledLog {
         load_state(state, &self.space, loader)?;
         // Slots include the first writes of the journal, each up to another one.
         let is_news = |record: &Record| {
-            let part = state.part_of(hash(&record.key));
+            let part = state.part_of(&record.key);
             part.is_none_or(|part| record.revision > part.through)
         };
         let visit = |mut batch: Batch| {

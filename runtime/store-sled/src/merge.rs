@@ -9,7 +9,8 @@ use crate::changes::Changes;
 use crate::disk::Disk;
 use crate::generation::{self, Made, Scratch};
 use crate::space::{MARGIN, Space};
-use crate::state::{Job, hash};
+use crate::split::Sorted;
+use crate::state::Job;
 use crate::worker::Pulse;
 
 /// Bytes of records that are written before the free space is looked at again.
@@ -20,6 +21,8 @@ const LOOK_EVERY: u64 = 256 << 10;
 pub(crate) struct Merge {
     pub(crate) job: Job,
     pub(crate) changes: Arc<Changes>,
+    /// Records that were sorted before.
+    pub(crate) sorted: Option<Arc<Sorted>>,
     /// The folder of generations.
     pub(crate) folder: PathBuf,
     pub(crate) disk: Disk,
@@ -44,10 +47,15 @@ impl Merge {
         };
         for source in &self.job.sources {
             let Some(home) = &source.home else { continue };
+            if let Some(sorted) = self.sorted.as_ref().filter(|sorted| sorted.has(source))
+                && sorted.take(source.slot, &mut push)?
+            {
+                continue;
+            }
             home.read(&self.space, pulse, |record| {
                 let is_newest = !self.changes.supersede(&record.key, record.revision);
                 // The generation may be shared with other slots.
-                if is_newest && source.slot.holds(hash(&record.key)) {
+                if is_newest && source.slot.holds(self.changes.hash().of(&record.key)) {
                     push(&record)?;
                 }
                 Ok(())

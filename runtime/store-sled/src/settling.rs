@@ -14,7 +14,8 @@ use crate::generation::Made;
 use crate::journal::Sealed;
 use crate::merge::{self, Merge};
 use crate::space::Space;
-use crate::state::{Job, State};
+use crate::split::{Sorted, Sorting};
+use crate::state::{Job, Part, State};
 use crate::worker::{self, Outcome, Worker};
 
 /// Time that a step waits for the thread that does the work.
@@ -44,18 +45,34 @@ pub(crate) struct Settling {
 struct Round {
     changes: Arc<Changes>,
     jobs: VecDeque<Job>,
+    /// Records of a generation that many of the jobs share.
+    sorted: Option<Arc<Sorted>>,
+}
+
+impl Round {
+    /// The sorting that has to come before the next job, with so much `space` for it.
+    fn sorting(&self, space: u64) -> Option<Sorting> {
+        let is_sorted = |part: &&Part| self.sorted.as_ref().is_some_and(|sorted| sorted.has(part));
+        let next = self.jobs.front()?.sources.first()?;
+        if is_sorted(&next) {
+            return None;
+        }
+        Sorting::of(self.jobs.iter().flat_map(|job| &job.sources), space)
+    }
 }
 
 /// The work of a thread.
 #[derive(Debug)]
 enum Work {
     Read(Worker<Changes>),
+    Sort(Worker<Sorted>),
     Merge(Job, Worker<Option<Made>>),
 }
 
 /// The result of a thread.
 enum Done {
     Read(Changes),
+    Sort(Sorted),
     Merge(Job, Option<Made>),
 }
 
@@ -113,11 +130,23 @@ impl Settling {
     /// Starts the next work, if there is any.
     fn start(&mut self, files: impl FnOnce(&State) -> Option<Vec<Sealed>>) -> Result<bool, LogError> {
         if let Some(round) = &mut self.round
+            && let Some(sorting) = round.sorting(self.space.free())
+        {
+            let (folder, changes) = (self.state.folder().to_owned(), Arc::clone(&round.changes));
+            let space = self.space.clone();
+            // What was sorted before is not needed any more.
+            round.sorted = None;
+            let sort = Worker::start(move |pulse| sorting.run(&folder, &changes, &space, pulse))?;
+            self.work = Some(Work::Sort(sort));
+            return Ok(true);
+        }
+        if let Some(round) = &mut self.round
             && let Some(job) = round.jobs.pop_front()
         {
             let merge = Merge {
                 job: job.clone(),
                 changes: Arc::clone(&round.changes),
+                sorted: round.sorted.clone(),
                 folder: self.state.folder().to_owned(),
                 disk: self.state.disk().clone(),
                 space: self.space.clone(),
@@ -128,8 +157,8 @@ impl Settling {
         let Some(files) = files(&self.state) else {
             return Ok(false);
         };
-        let (journal, settled) = (self.path.join("journal"), self.state.settled());
-        let read = Worker::start(move |pulse| Changes::read(&journal, files, settled, pulse))?;
+        let (journal, settled, hash) = (self.path.join("journal"), self.state.settled(), self.state.hash());
+        let read = Worker::start(move |pulse| Changes::read(&journal, files, settled, hash, pulse))?;
         self.work = Some(Work::Read(read));
         Ok(true)
     }
@@ -142,6 +171,11 @@ impl Settling {
                 Outcome::Done(result) => return result.map(|changes| Some(Done::Read(changes))),
                 Outcome::Running => (Work::Read(worker), false),
                 Outcome::Stuck => (Work::Read(worker), true),
+            },
+            Some(Work::Sort(mut worker)) => match worker.wait(patience) {
+                Outcome::Done(result) => return result.map(|sorted| Some(Done::Sort(sorted))),
+                Outcome::Running => (Work::Sort(worker), false),
+                Outcome::Stuck => (Work::Sort(worker), true),
             },
             Some(Work::Merge(job, mut worker)) => match worker.wait(patience) {
                 Outcome::Done(result) => return result.map(|made| Some(Done::Merge(job, made))),
@@ -177,7 +211,13 @@ impl Settling {
                 self.round = Some(Round {
                     changes: Arc::new(changes),
                     jobs: jobs.into(),
+                    sorted: None,
                 });
+            }
+            Done::Sort(sorted) => {
+                if let Some(round) = &mut self.round {
+                    round.sorted = Some(Arc::new(sorted));
+                }
             }
             Done::Merge(job, made) => {
                 let through = self
@@ -234,6 +274,7 @@ impl Work {
     fn cancel(&self) {
         match self {
             Self::Read(worker) => worker.cancel(),
+            Self::Sort(worker) => worker.cancel(),
             Self::Merge(_, worker) => worker.cancel(),
         }
     }
@@ -241,6 +282,7 @@ impl Work {
     fn hangs(&mut self) -> bool {
         match self {
             Self::Read(worker) => !matches!(worker.wait(Duration::ZERO), Outcome::Done(_)),
+            Self::Sort(worker) => !matches!(worker.wait(Duration::ZERO), Outcome::Done(_)),
             Self::Merge(_, worker) => !matches!(worker.wait(Duration::ZERO), Outcome::Done(_)),
         }
     }

@@ -11,7 +11,7 @@ use planesmith_store::Revision;
 use planesmith_store::log::LogError;
 
 use self::list::{List, Listed};
-pub(crate) use self::slot::{Slot, hash};
+pub(crate) use self::slot::{KeyHash, Slot};
 use crate::disk::Disk;
 use crate::folder::{damaged, entries, remove_tree};
 use crate::generation::{Generation, Made, Scratch};
@@ -23,6 +23,7 @@ pub(crate) struct State {
     disk: Disk,
     /// Journal files up to here are not needed.
     settled: Revision,
+    hash: KeyHash,
     /// In the order of their hashes; together they have all.
     parts: Vec<Part>,
     /// True if the folder has a list. Before the first merge it has none.
@@ -79,6 +80,7 @@ impl State {
             folder: folder.to_owned(),
             disk,
             settled: Revision::ZERO,
+            hash: KeyHash::random(),
             parts: Vec::new(),
             is_listed: false,
         };
@@ -116,7 +118,7 @@ impl State {
                 home,
             });
         }
-        (self.settled, self.is_listed) = (list.settled, true);
+        (self.settled, self.hash, self.is_listed) = (list.settled, list.hash, true);
         Ok(())
     }
 
@@ -181,8 +183,14 @@ impl State {
         &self.parts
     }
 
-    /// The slot of `hash`.
-    pub(crate) fn part_of(&self, hash: u32) -> Option<&Part> {
+    /// The hash that places keys in slots.
+    pub(crate) fn hash(&self) -> KeyHash {
+        self.hash
+    }
+
+    /// The slot of `key`.
+    pub(crate) fn part_of(&self, key: &str) -> Option<&Part> {
+        let hash = self.hash.of(key);
         let after = self.parts.partition_point(|part| *part.slot.hashes().start() <= hash);
         self.parts.get(after.checked_sub(1)?)
     }
@@ -314,7 +322,8 @@ impl State {
 
     fn write(&self, parts: &[Part], settled: Revision) -> Result<(), LogError> {
         let parts = parts.iter().map(Part::listed).collect();
-        List { settled, parts }.write(&self.folder, &self.disk)
+        let hash = self.hash;
+        List { settled, hash, parts }.write(&self.folder, &self.disk)
     }
 }
 
@@ -372,7 +381,7 @@ mod tests {
         assert_eq!(state.parts().len(), 1);
         assert_eq!(finish(&mut state, 400), 8, "no slot is larger than the target");
         assert!(state.largest() <= 100 && state.bytes() == 480);
-        assert_eq!(state.part_of(u32::MAX).unwrap().slot, Slot::new(3, 7).unwrap());
+        assert_eq!(state.parts().last().unwrap().slot, Slot::new(3, 7).unwrap());
         assert_eq!(finish(&mut state, 0), 0, "nothing to do without changes");
         state.parts.iter_mut().for_each(|part| part.bytes = 5);
         assert_eq!(finish(&mut state, 0), 1);

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use planesmith_machinery::json;
 use planesmith_machinery::status::ApiResult;
-use planesmith_store::{Draft, Entry, Expect, ListQuery, Op, StoredForm, WriteError};
+use planesmith_store::{Draft, Entry, Expect, ListQuery, Op, Revision, StoredForm, WriteError};
 
 use super::{ResourceStore, row_of};
 use crate::verbs::store_failure;
@@ -16,8 +16,9 @@ use crate::verbs::store_failure;
 #[derive(Debug)]
 pub struct StorageMigration {
     store: Arc<ResourceStore>,
-    /// The objects to be written, the next one last.
-    left: Vec<Arc<Entry>>,
+    /// The keys of the objects to be written, and their revisions; the next one last. The objects themselves may be replaced
+    /// meanwhile, and would be kept by nobody else.
+    left: Vec<(Arc<str>, Revision)>,
     rewritten: usize,
 }
 
@@ -27,10 +28,11 @@ impl ResourceStore {
     pub fn migration(self: &Arc<Self>) -> StorageMigration {
         let mut left = self.in_form(StoredForm::OtherVersion);
         left.retain(|entry| entry.expires().is_none());
-        left.reverse();
+        let left = left.iter().rev();
+        let left = left.map(|entry| (Arc::clone(entry.key()), entry.revision()));
         StorageMigration {
             store: Arc::clone(self),
-            left,
+            left: left.collect(),
             rewritten: 0,
         }
     }
@@ -90,10 +92,15 @@ impl StorageMigration {
     /// Those of the store; the object stays the next one. An object that cannot be read, or is too large in the storage
     /// version, is passed over: it stays as it is.
     pub async fn step(&mut self) -> ApiResult<bool> {
-        let Some(entry) = self.left.last() else {
+        let Some((key, revision)) = self.left.last() else {
             return Ok(false);
         };
-        let object = match self.store.decode(entry) {
+        let current = self.store.collection().get(key);
+        let Some(entry) = current.filter(|entry| entry.revision() == *revision) else {
+            self.left.pop();
+            return Ok(!self.left.is_empty());
+        };
+        let object = match self.store.decode(&entry) {
             Ok(object) => object,
             Err(error) => {
                 self.left.pop();

@@ -11,15 +11,18 @@ use planesmith_store::Revision;
 use planesmith_store::log::LogError;
 
 use super::summary::Summary;
+use crate::checksummed::{self, Checksummed, Content};
 use crate::disk::Disk;
 use crate::folder::{create_file, damaged, failed, unknown_format};
 use crate::worker::Pulse;
 
 pub(super) const NAME: &str = "manifest";
-const FORMAT: &str = "planesmith-generation ";
-/// What is written.
-const VERSION: &str = "2";
-/// The version that is read besides: databases of the first format.
+const FORMAT: Checksummed = Checksummed {
+    format: "planesmith-generation ",
+    version: "2",
+    earlier: &[FIRST],
+};
+/// Of databases of the first format.
 const FIRST: &str = "1";
 
 /// The list of a generation's files, and what they hold.
@@ -92,26 +95,15 @@ impl Manifest {
 
     /// Writes the manifest into `folder`; its content is durable when this returns.
     pub(super) fn write(&self, folder: &Path, disk: &Disk) -> Result<(), LogError> {
-        let path = folder.join(NAME);
-        let mut file = create_file(&path)?;
-        let written = file.write_all(self.encode().as_bytes());
-        let written = written.and_then(|()| disk.sync_all(&file, &path));
-        written.map_err(failed("write", &path))
+        checksummed::write(&folder.join(NAME), &self.encode(), disk)
     }
 
     /// Reads the manifest of the generation in `folder`.
     pub(super) fn read(folder: &Path) -> Result<Self, LogError> {
-        let path = folder.join(NAME);
-        let text = match std::fs::read(&path) {
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-                return Err(damaged(folder, "its file manifest is missing"));
-            }
-            other => other.map_err(failed("read", &path))?,
-        };
-        let text = String::from_utf8(text).unwrap_or_default();
-        let version = text.lines().next().and_then(|line| line.strip_prefix(FORMAT));
-        if let Some(version) = version.filter(|version| ![VERSION, FIRST].contains(version)) {
-            return Err(unknown_format(folder, version, VERSION));
+        let text = checksummed::read(&folder.join(NAME))?;
+        let text = text.ok_or_else(|| damaged(folder, "its file manifest is missing"))?;
+        if let Content::Unknown(version) = FORMAT.decode(&text) {
+            return Err(unknown_format(folder, version, FORMAT.version));
         }
         let changed = || damaged(folder, "its file manifest is cut off, or changed");
         Self::decode(&text).ok_or_else(changed)
@@ -130,23 +122,19 @@ impl Manifest {
             digest,
         } = self.summary;
         let digest: String = digest.iter().map(|byte| format!("{byte:02x}")).collect();
-        let version = if self.is_first_format { FIRST } else { VERSION };
-        let mut text = format!("{FORMAT}{version}\nrevision {through}\nkeys {keys}\nbytes {bytes}\nsha256 {digest}\n");
+        let mut text = format!("revision {through}\nkeys {keys}\nbytes {bytes}\nsha256 {digest}\n");
         for Listed { name, bytes, checksum } in &self.files {
             text.push_str(&format!("file {bytes} {checksum:08x} {name}\n"));
         }
-        let checksum = crc32fast::hash(text.as_bytes());
-        text.push_str(&format!("end {checksum:08x}\n"));
-        text
+        let version = if self.is_first_format { FIRST } else { FORMAT.version };
+        FORMAT.encode(version, &text)
     }
 
     fn decode(text: &str) -> Option<Self> {
-        let (front, end) = text.split_at_checked(text.rfind("end ")?)?;
-        if end != format!("end {:08x}\n", crc32fast::hash(front.as_bytes())) {
+        let Content::Lines(version, mut lines) = FORMAT.decode(text) else {
             return None;
-        }
-        let mut lines = front.lines();
-        let is_first_format = lines.next()?.strip_prefix(FORMAT)? == FIRST;
+        };
+        let is_first_format = version == FIRST;
         let mut value = |name: &str| lines.next()?.strip_prefix(name)?.strip_prefix(' ');
         let summary = Summary {
             through: Revision(value("revision")?.parse().ok()?),

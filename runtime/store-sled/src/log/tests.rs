@@ -109,7 +109,10 @@ fn upgrade(format: &str, opened_format: &str) {
         log.append(&Batch { at: 1, records }).unwrap();
     }
     assert_eq!(format_of(&folder), format!("planesmith-store {opened_format}\n"));
+    let home = lock(&log.settling).as_ref().unwrap().state.homes().next().cloned();
     while log.compact(Revision(300)).unwrap() {}
+    let reads = home.unwrap().reads.load(Ordering::Relaxed);
+    assert_eq!(reads, 2, "it is read by the start, and once for all slots");
     let settled = lock(&log.settling).as_ref().map(|settling| settling.state.settled());
     let settled = settled.unwrap().0;
     assert!(settled > 250);

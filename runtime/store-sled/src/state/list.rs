@@ -1,19 +1,26 @@
 //! The file that says what the state consists of.
 
-use std::io::Write;
 use std::path::Path;
 
 use planesmith_store::Revision;
 use planesmith_store::log::LogError;
 
-use super::slot::Slot;
+use super::slot::{KeyHash, Slot};
+use crate::checksummed::{self, Checksummed, Content};
 use crate::disk::Disk;
-use crate::folder::{create_file, damaged, failed, unknown_format};
+use crate::folder::{damaged, failed, unknown_format};
 
 pub(super) const NAME: &str = "list";
 const NEW: &str = "list.new";
-const FORMAT: &str = "planesmith-state ";
-const VERSION: &str = "1";
+const FORMAT: Checksummed = Checksummed {
+    format: "planesmith-state ",
+    version: "2",
+    earlier: &[FIRST],
+};
+/// Slots of this version are of CRC-32.
+const FIRST: &str = "1";
+/// In place of a secret: slots are of CRC-32.
+const NO_SECRET: &str = "-";
 /// In place of a generation: there is none.
 const NOTHING: &str = "-";
 
@@ -22,6 +29,8 @@ const NOTHING: &str = "-";
 pub(super) struct List {
     /// Journal files up to here are not needed.
     pub(super) settled: Revision,
+    /// The hash that the slots are of.
+    pub(super) hash: KeyHash,
     /// In the order of their hashes; together they have all.
     pub(super) parts: Vec<Listed>,
 }
@@ -42,10 +51,7 @@ impl List {
     /// Puts the list into place; it is durable when this returns.
     pub(super) fn write(&self, folder: &Path, disk: &Disk) -> Result<(), LogError> {
         let new = folder.join(NEW);
-        let mut file = create_file(&new)?;
-        let written = file.write_all(self.encode().as_bytes());
-        let written = written.and_then(|()| disk.sync_all(&file, &new));
-        written.map_err(failed("write", &new))?;
+        checksummed::write(&new, &self.encode(), disk)?;
         std::fs::rename(&new, folder.join(NAME)).map_err(failed("rename", &new))?;
         disk.sync_folder(folder)
     }
@@ -53,14 +59,11 @@ impl List {
     /// Reads the list of `folder`; `None` when there is none.
     pub(super) fn read(folder: &Path) -> Result<Option<Self>, LogError> {
         let path = folder.join(NAME);
-        let text = match std::fs::read(&path) {
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
-            other => other.map_err(failed("read", &path))?,
+        let Some(text) = checksummed::read(&path)? else {
+            return Ok(None);
         };
-        let text = String::from_utf8(text).unwrap_or_default();
-        let version = text.lines().next().and_then(|line| line.strip_prefix(FORMAT));
-        if let Some(version) = version.filter(|version| *version != VERSION) {
-            return Err(unknown_format(&path, version, VERSION));
+        if let Content::Unknown(version) = FORMAT.decode(&text) {
+            return Err(unknown_format(&path, version, FORMAT.version));
         }
         let decoded = Self::decode(&text).filter(Self::is_whole);
         decoded
@@ -82,7 +85,11 @@ impl List {
     }
 
     fn encode(&self) -> String {
-        let mut text = format!("{FORMAT}{VERSION}\nsettled {}\n", self.settled);
+        let secret = match self.hash {
+            KeyHash::Checksum => NO_SECRET.to_owned(),
+            KeyHash::Keyed(secret) => secret.iter().map(|byte| format!("{byte:02x}")).collect(),
+        };
+        let mut text = format!("settled {}\nkey {secret}\n", self.settled);
         for part in &self.parts {
             let Listed {
                 slot, through, bytes, ..
@@ -94,18 +101,22 @@ impl List {
                 "part {bits} {number} {through} {bytes} {checksum:08x} {home}\n"
             ));
         }
-        let checksum = crc32fast::hash(text.as_bytes());
-        text.push_str(&format!("end {checksum:08x}\n"));
-        text
+        FORMAT.encode(FORMAT.version, &text)
     }
 
     fn decode(text: &str) -> Option<Self> {
-        let (front, end) = text.split_at_checked(text.rfind("end ")?)?;
-        if end != format!("end {:08x}\n", crc32fast::hash(front.as_bytes())) {
+        let Content::Lines(version, mut lines) = FORMAT.decode(text) else {
             return None;
-        }
-        let mut lines = front.lines().skip(1);
+        };
         let settled = lines.next()?.strip_prefix("settled ")?.parse().ok()?;
+        let hash = match version {
+            FIRST => KeyHash::Checksum,
+            _ => match lines.next()?.strip_prefix("key ")? {
+                NO_SECRET => KeyHash::Checksum,
+                secret if secret.len() == 32 => KeyHash::Keyed(u128::from_str_radix(secret, 16).ok()?.to_be_bytes()),
+                _ => return None,
+            },
+        };
         let parts = lines.map(|line| {
             let mut words = line.strip_prefix("part ")?.splitn(6, ' ');
             let slot = Slot::new(words.next()?.parse().ok()?, words.next()?.parse().ok()?)?;
@@ -122,6 +133,7 @@ impl List {
         });
         Some(Self {
             settled: Revision(settled),
+            hash,
             parts: parts.collect::<Option<_>>()?,
         })
     }
@@ -131,10 +143,10 @@ impl List {
 mod tests {
     use planesmith_store::Revision;
 
-    use super::{List, Listed};
-    use crate::state::slot::Slot;
+    use super::{FIRST, FORMAT, List, Listed};
+    use crate::state::slot::{KeyHash, Slot};
 
-    fn part(bits: u8, number: u32, home: Option<&str>) -> Listed {
+    fn part(bits: u8, number: u64, home: Option<&str>) -> Listed {
         Listed {
             slot: Slot::new(bits, number).unwrap(),
             through: Revision(17),
@@ -147,6 +159,7 @@ mod tests {
     fn a_list_is_read_back_and_every_change_is_seen() {
         let list = List {
             settled: Revision(12),
+            hash: KeyHash::Keyed([0x5a; 16]),
             parts: vec![part(1, 0, Some("home")), part(2, 2, None), part(2, 3, Some("home"))],
         };
         let text = list.encode();
@@ -174,7 +187,19 @@ mod tests {
         ] {
             let parts = slots.iter().map(|(bits, number)| part(*bits, *number, None)).collect();
             let settled = Revision::ZERO;
-            assert_eq!(List { settled, parts }.is_whole(), is_whole, "{slots:?}");
+            let hash = KeyHash::Checksum;
+            assert_eq!(List { settled, hash, parts }.is_whole(), is_whole, "{slots:?}");
         }
+    }
+
+    #[test]
+    fn a_list_of_the_first_version_has_slots_of_checksums() {
+        let lines = "settled 12\npart 0 0 17 4000 00000007 home\n";
+        let first = List::decode(&FORMAT.encode(FIRST, lines)).unwrap();
+        assert_eq!(
+            (first.hash, &first.parts),
+            (KeyHash::Checksum, &vec![part(0, 0, Some("home"))])
+        );
+        assert_eq!(List::decode(&first.encode()), Some(first));
     }
 }

@@ -4,7 +4,8 @@
 //! knows at every moment what had reached the platter: what `fsync` and `fdatasync` covered, and
 //! any part of the rest. At many moments the test cuts the power, opens what is left, and looks for every
 //! write that had been answered by then. So it also proves that syncing comes before answering.
-//! The next child goes on with what one of the cuts left.
+//! The next child goes on with what one of the cuts left: a loss of power, or a `kill -9`, after which a loss of power may still
+//! take what no process has synced.
 
 mod chance;
 mod disk;
@@ -47,10 +48,11 @@ fn no_answered_write_is_lost_with_the_power() {
     let mut cuts = Cuts::default();
     let mut chance = Chance::new(1);
     let mut folder = temporary();
+    let mut disk = Disk::new(folder.path());
     let mut answered = Answered::default();
     for round in 0..ROUNDS {
-        let next = run(round, folder.path(), answered, &mut cuts, &mut chance);
-        (folder, answered) = next;
+        let next = run(round, (folder.path(), disk), answered, &mut cuts, &mut chance);
+        (folder, disk, answered) = next;
     }
     println!("{cuts:?}");
     assert!(cuts.unfinished > 0, "some cuts come while a generation is made");
@@ -58,15 +60,14 @@ fn no_answered_write_is_lost_with_the_power() {
     assert!(cuts.settled > 0, "some cuts come after settling");
 }
 
-/// Runs a child in `folder`, and cuts its power. Returns what one of the cuts left.
+/// Runs a child in `folder` on `disk`, and cuts its power. Returns what one of the cuts left.
 fn run(
     round: usize,
-    folder: &Path,
+    (folder, mut disk): (&Path, Disk),
     mut answered: Answered,
     cuts: &mut Cuts,
     chance: &mut Chance,
-) -> (tempfile::TempDir, Answered) {
-    let mut disk = Disk::new(folder);
+) -> (tempfile::TempDir, Disk, Answered) {
     let calls = trace(folder, round * WRITES);
     let answers = calls.iter().filter(|call| matches!(call, Call::Answer { .. })).count();
     assert_eq!(answers, WRITES, "the trace is complete");
@@ -106,8 +107,13 @@ fn run(
             }
             if number == last {
                 let copy = temporary();
-                disk.restore(copy.path(), random);
-                next = Some((copy, answered.clone()));
+                let left = if round.is_multiple_of(2) { Left::Killed } else { random };
+                disk.restore(copy.path(), left);
+                let next_disk = match left {
+                    Left::Killed => disk.after_kill(copy.path()),
+                    _ => Disk::new(copy.path()),
+                };
+                next = Some((copy, next_disk, answered.clone()));
             }
         }
     }

@@ -1,64 +1,33 @@
 //! The current entries of a collection, ordered by key, counted, and cheap to copy.
 
+mod node;
+
 use std::sync::Arc;
 
+use self::node::{Item, Node, place_of};
 use crate::Entry;
 
-/// Entries of one chunk, at most. A lookup searches the chunks and then one chunk, a count adds up the chunks before, and a
-/// write beside a snapshot copies one chunk.
-const CHUNK: usize = 256;
-
-/// A chunk with fewer entries is merged with its neighbour when both fit into three quarters of a chunk.
-const SPARSE: usize = CHUNK / 4;
-
-/// Entries in the order of their keys.
+/// Entries in the order of their keys: chunks of up to 256, in groups of up to 64 chunks.
 ///
-/// A clone is a snapshot that costs one reference count: both share all chunks, and the next write copies the list of chunks
-/// and the chunk it changes. Readers therefore hold the lock of a collection for a moment, however long their list is.
-/// Positions are counted by chunk, so that the size of a range does not depend on how many entries it has.
+/// A clone is a snapshot that costs one reference count: both share all groups, and the next write copies the list of groups,
+/// the group and the chunk that it changes: a few hundred pointers, also of a million entries. Readers therefore hold the lock
+/// of a collection for a moment, however long their list is. Positions are counted by group and chunk, so that the size of a
+/// range does not depend on how many entries it has.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Entries {
-    chunks: Arc<Vec<Chunk>>,
+    groups: Arc<Vec<Group>>,
     len: usize,
 }
 
-/// Neighbouring entries; never empty.
-#[derive(Clone, Debug)]
-struct Chunk {
-    /// Not above the first key, and above all keys of the chunk before. The first chunk also has the keys below.
-    from: Arc<str>,
-    entries: Arc<Vec<Arc<Entry>>>,
-    /// The number of entries, beside the pointer, so that counting touches no chunk.
-    len: usize,
-}
+type Chunk = Node<Arc<Entry>>;
+type Group = Node<Chunk>;
 
 /// A place between two entries.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 struct Position {
+    group: usize,
     chunk: usize,
     index: usize,
-}
-
-impl Chunk {
-    fn new(entries: Vec<Arc<Entry>>) -> Option<Self> {
-        let from = Arc::clone(entries.first()?.key());
-        let len = entries.len();
-        let entries = Arc::new(entries);
-        Some(Self { from, entries, len })
-    }
-
-    /// Changes the entries, of which a snapshot keeps its own copy.
-    fn change<T>(&mut self, change: impl FnOnce(&mut Vec<Arc<Entry>>) -> T) -> T {
-        let entries = Arc::make_mut(&mut self.entries);
-        let result = change(entries);
-        self.len = entries.len();
-        result
-    }
-
-    /// The entry with `key`, or else where it belongs.
-    fn search(&self, key: &str) -> Result<usize, usize> {
-        self.entries.binary_search_by(|entry| (**entry.key()).cmp(key))
-    }
 }
 
 impl Entries {
@@ -66,9 +35,9 @@ impl Entries {
     pub(super) fn new(mut entries: Vec<Arc<Entry>>) -> Self {
         entries.sort_by(|one, other| one.key().cmp(other.key()));
         let len = entries.len();
-        let chunks = entries.chunks(CHUNK).filter_map(|chunk| Chunk::new(chunk.to_vec()));
+        let chunks = Node::all_of(&entries);
         Self {
-            chunks: Arc::new(chunks.collect()),
+            groups: Arc::new(Node::all_of(&chunks)),
             len,
         }
     }
@@ -77,90 +46,69 @@ impl Entries {
         self.len
     }
 
-    /// The chunk that has `key` or would get it.
-    fn chunk_of(&self, key: &str) -> usize {
-        self.chunks
-            .partition_point(|chunk| &*chunk.from <= key)
-            .saturating_sub(1)
-    }
-
     pub(super) fn get(&self, key: &str) -> Option<&Arc<Entry>> {
-        let chunk = self.chunks.get(self.chunk_of(key))?;
-        chunk.entries.get(chunk.search(key).ok()?)
+        let group = self.groups.get(place_of(&self.groups, key))?;
+        let chunk = group.get(place_of(group.items(), key))?;
+        chunk.get(chunk.search(key).ok()?)
     }
 
     /// Puts `entry` in the place of its key. Returns the entry that was there.
     pub(super) fn insert(&mut self, entry: Arc<Entry>) -> Option<Arc<Entry>> {
-        let at = self.chunk_of(entry.key());
-        let chunks = Arc::make_mut(&mut self.chunks);
-        let is_last = at + 1 >= chunks.len();
-        let Some(chunk) = chunks.get_mut(at) else {
-            chunks.extend(Chunk::new(vec![entry]));
+        let at = place_of(&self.groups, entry.key());
+        let groups = Arc::make_mut(&mut self.groups);
+        let is_last_group = at + 1 >= groups.len();
+        let Some(group) = groups.get_mut(at) else {
+            groups.extend(Node::all_of(&Node::all_of(&[entry])));
             self.len += 1;
             return None;
         };
-        let index = match chunk.search(entry.key()) {
-            Ok(index) => return Some(chunk.change(|entries| std::mem::replace(&mut entries[index], entry))),
+        let place = place_of(group.items(), entry.key());
+        let is_last_chunk = is_last_group && place + 1 == group.items().len();
+        let index = match group.items()[place].search(entry.key()) {
+            Ok(index) => {
+                let chunk = group.replace(place);
+                return Some(std::mem::replace(chunk.replace(index), entry));
+            }
             Err(index) => index,
         };
         self.len += 1;
-        if chunk.len < CHUNK {
-            chunk.change(|entries| entries.insert(index, entry));
-            return None;
-        }
-        let next = if is_last && index == CHUNK {
-            // Keys that come in order leave full chunks behind.
-            vec![entry]
-        } else {
-            chunk.change(|entries| {
-                entries.insert(index, entry);
-                entries.split_off(CHUNK / 2)
-            })
-        };
-        if let Some(next) = Chunk::new(next) {
-            chunks.insert(at + 1, next);
+        let next = group.change(|chunks| {
+            let next = chunks[place].insert(index, entry, is_last_chunk);
+            next.map(|next| (place + 1, next))
+        });
+        if let Some((place, chunk)) = next
+            && let Some(next) = group.insert(place, chunk, is_last_group)
+        {
+            groups.insert(at + 1, next);
         }
         None
     }
 
     /// Takes out the entry with `key`.
     pub(super) fn remove(&mut self, key: &str) -> Option<Arc<Entry>> {
-        let at = self.chunk_of(key);
-        let index = self.chunks.get(at)?.search(key).ok()?;
-        let chunks = Arc::make_mut(&mut self.chunks);
-        let chunk = &mut chunks[at];
-        let removed = chunk.change(|entries| entries.remove(index));
+        let at = place_of(&self.groups, key);
+        let group = self.groups.get(at)?;
+        let place = place_of(group.items(), key);
+        let index = group.get(place)?.search(key).ok()?;
+        let groups = Arc::make_mut(&mut self.groups);
+        let removed = groups[at].change(|chunks| {
+            let removed = chunks[place].change(|entries| entries.remove(index));
+            node::tidy(chunks, place);
+            removed
+        });
+        node::tidy(groups, at);
         self.len -= 1;
-        if chunk.len == 0 {
-            chunks.remove(at);
-        } else if chunk.len < SPARSE {
-            Self::merge(chunks, at);
-        }
         Some(removed)
-    }
-
-    /// Merges the sparse chunk at `at` with a neighbour if both are sparse enough together.
-    fn merge(chunks: &mut Vec<Chunk>, at: usize) {
-        let fits = |left: usize| {
-            let [left, right] = chunks.get(left..left + 2)? else {
-                return None;
-            };
-            (left.len + right.len <= CHUNK - SPARSE).then_some(())
-        };
-        let before = at.checked_sub(1).filter(|left| fits(*left).is_some());
-        let Some(left) = before.or_else(|| fits(at).map(|()| at)) else {
-            return;
-        };
-        let right = chunks.remove(left + 1);
-        chunks[left].change(|entries| entries.extend(right.entries.iter().cloned()));
     }
 
     /// Replaces every entry for which `replace` returns another one, which has the same key.
     pub(super) fn replace_each(&mut self, mut replace: impl FnMut(&Arc<Entry>) -> Option<Arc<Entry>>) {
-        for chunk in Arc::make_mut(&mut self.chunks) {
-            for index in 0..chunk.len {
-                if let Some(new) = replace(&chunk.entries[index]) {
-                    chunk.change(|entries| entries[index] = new);
+        for group in Arc::make_mut(&mut self.groups) {
+            for place in 0..group.items().len() {
+                for index in 0..group.items()[place].items().len() {
+                    if let Some(new) = replace(&group.items()[place].items()[index]) {
+                        *group.replace(place).replace(index) = new;
+                    }
                 }
             }
         }
@@ -168,19 +116,20 @@ impl Entries {
 
     /// All entries.
     pub(super) fn iter(&self) -> impl Iterator<Item = &Arc<Entry>> {
-        self.chunks.iter().flat_map(|chunk| &*chunk.entries)
+        let chunks = self.groups.iter().flat_map(|group| group.items());
+        chunks.flat_map(|chunk| chunk.items())
     }
 
     /// Entries under `prefix`, from the key `start` on if there is one.
     pub(super) fn range(&self, prefix: &str, start: Option<&str>) -> Range<'_> {
         let last = Position {
-            chunk: self.chunks.len(),
-            index: 0,
+            group: self.groups.len(),
+            ..Position::default()
         };
         let end = end_of(prefix).map_or(last, |end| self.lower_bound(&end));
         let next = self.lower_bound(start.map_or(prefix, |start| start.max(prefix)));
         Range {
-            chunks: &self.chunks,
+            groups: &self.groups,
             // A start behind the whole prefix leaves nothing.
             next: next.min(end),
             end,
@@ -189,23 +138,47 @@ impl Entries {
 
     /// The place in front of the first entry whose key is not below `key`.
     fn lower_bound(&self, key: &str) -> Position {
-        let chunk = self.chunk_of(key);
-        let Some(found) = self.chunks.get(chunk) else {
-            return Position { chunk, index: 0 };
+        let group = place_of(&self.groups, key);
+        let Some(found) = self.groups.get(group) else {
+            return Position::default();
         };
-        let (Ok(index) | Err(index)) = found.search(key);
-        if index == found.len {
-            let chunk = chunk + 1;
-            return Position { chunk, index: 0 };
+        let chunk = place_of(found.items(), key);
+        let (Ok(index) | Err(index)) = found.items()[chunk].search(key);
+        Position { group, chunk, index }.normal(&self.groups)
+    }
+}
+
+impl Position {
+    /// The same place as the front of what comes next, if it is an end.
+    fn normal(mut self, groups: &[Group]) -> Self {
+        let Some(group) = groups.get(self.group) else {
+            return self;
+        };
+        if group
+            .get(self.chunk)
+            .is_none_or(|chunk| self.index >= chunk.items().len())
+        {
+            (self.chunk, self.index) = (self.chunk + 1, 0);
         }
-        Position { chunk, index }
+        if self.chunk >= group.items().len() {
+            (self.group, self.chunk) = (self.group + 1, 0);
+        }
+        self
+    }
+
+    /// The number of entries of its group in front of it.
+    fn within(self, groups: &[Group]) -> usize {
+        let chunks = groups
+            .get(self.group)
+            .map_or(&[][..], |group| &group.items()[..self.chunk]);
+        chunks.iter().map(Item::len).sum::<usize>() + self.index
     }
 }
 
 /// Entries of a range, in order.
 #[derive(Debug)]
 pub(super) struct Range<'a> {
-    chunks: &'a [Chunk],
+    groups: &'a [Group],
     next: Position,
     end: Position,
 }
@@ -216,28 +189,22 @@ impl<'a> Range<'a> {
         if self.next == self.end {
             return None;
         }
-        self.chunks.get(self.next.chunk)?.entries.get(self.next.index)
+        self.groups
+            .get(self.next.group)?
+            .get(self.next.chunk)?
+            .get(self.next.index)
     }
 
-    /// The number of entries left. Costs one step per chunk in between.
+    /// The number of entries left. Costs one step per group in between, and per chunk of two groups.
     pub(super) fn left(&self) -> usize {
-        let between = &self.chunks[self.next.chunk..self.end.chunk];
-        let whole: usize = between.iter().map(|chunk| chunk.len).sum();
-        whole + self.end.index - self.next.index
+        let between = &self.groups[self.next.group..self.end.group];
+        let whole: usize = between.iter().map(Item::len).sum();
+        whole + self.end.within(self.groups) - self.next.within(self.groups)
     }
 
     fn advance(&mut self) {
         self.next.index += 1;
-        if self
-            .chunks
-            .get(self.next.chunk)
-            .is_none_or(|chunk| self.next.index >= chunk.len)
-        {
-            self.next = Position {
-                chunk: self.next.chunk + 1,
-                index: 0,
-            };
-        }
+        self.next = self.next.normal(self.groups);
     }
 }
 
@@ -271,6 +238,8 @@ mod tests {
     use super::*;
     use crate::Row;
 
+    const CHUNK: usize = Chunk::CAPACITY;
+
     fn entry(key: &str) -> Arc<Entry> {
         Arc::new(Entry::unstored(key, Bytes::new(), Row::default()))
     }
@@ -283,12 +252,14 @@ mod tests {
     fn check(entries: &Entries, model: &BTreeMap<String, Arc<Entry>>) {
         assert_eq!(entries.len(), model.len());
         assert_eq!(keys(entries.iter()), model.keys().cloned().collect::<Vec<_>>());
-        for pair in entries.chunks.windows(2) {
-            assert!(pair[0].entries.last().unwrap().key() < &pair[1].from);
-            assert!(pair[1].from <= *pair[1].entries[0].key());
+        entries.groups.iter().for_each(Node::check);
+        for pair in entries.groups.windows(2) {
+            assert!(pair[0].items().last().unwrap().first() < pair[1].first());
         }
-        for chunk in &*entries.chunks {
-            assert!((1..=CHUNK).contains(&chunk.len) && chunk.len == chunk.entries.len());
+        let chunks: Vec<_> = entries.groups.iter().flat_map(|group| group.items()).collect();
+        chunks.iter().for_each(|chunk| chunk.check());
+        for pair in chunks.windows(2) {
+            assert!(pair[0].items().last().unwrap().key() < pair[1].first());
         }
     }
 
@@ -339,12 +310,12 @@ mod tests {
         for key in all {
             assert!(entries.remove(&key).is_some());
         }
-        assert!(entries.chunks.is_empty() && entries.len() == 0);
+        assert!(entries.groups.is_empty() && entries.len() == 0);
     }
 
     #[test]
     fn ranges_know_how_many_are_left() {
-        for count in [0, 1, CHUNK - 1, CHUNK, CHUNK + 1, 5 * CHUNK + 7] {
+        for count in [0, 1, CHUNK - 1, CHUNK, CHUNK + 1, 5 * CHUNK + 7, 24 * CHUNK] {
             let names = (0..count).flat_map(|number| {
                 let name = move |scope: &str| entry(&format!("/{scope}/{number:05}"));
                 ["a", "b", "c"].map(name)
@@ -390,19 +361,50 @@ mod tests {
     }
 
     #[test]
-    fn a_write_beside_a_snapshot_copies_one_chunk() {
-        let mut entries = Entries::new((0..10 * CHUNK).map(|number| entry(&format!("/{number:04}"))).collect());
+    fn a_write_beside_a_snapshot_copies_one_group_and_one_chunk() {
+        let count = 3 * CHUNK * Group::CAPACITY;
+        let mut entries = Entries::new((0..count).map(|number| entry(&format!("/{number:06}"))).collect());
         let snapshot = entries.clone();
-        entries.insert(entry("/0300"));
-        let pairs = entries.chunks.iter().zip(&*snapshot.chunks);
-        let copied = pairs.filter(|(new, old)| !Arc::ptr_eq(&new.entries, &old.entries));
-        assert_eq!(copied.count(), 1);
+        entries.insert(entry("/030000"));
+        entries.remove("/030001");
+        assert_eq!((entries.len(), snapshot.len()), (count - 1, count));
+        let groups = || entries.groups.iter().zip(&*snapshot.groups);
+        assert_eq!(groups().count(), 3);
+        assert_eq!(groups().filter(|(new, old)| !new.shares(old)).count(), 1);
+        let chunks = groups().flat_map(|(new, old)| new.items().iter().zip(old.items()));
+        assert_eq!(chunks.filter(|(new, old)| !new.shares(old)).count(), 1);
     }
 
     #[test]
-    fn keys_in_order_fill_their_chunks() {
+    fn keys_in_order_fill_their_chunks_and_groups() {
         let mut entries = Entries::default();
-        (0..4 * CHUNK).for_each(|number| drop(entries.insert(entry(&format!("/{number:04}")))));
-        assert_eq!(entries.chunks.len(), 4);
+        let count = 2 * CHUNK * Group::CAPACITY;
+        (0..count).for_each(|number| drop(entries.insert(entry(&format!("/{number:06}")))));
+        let lengths: Vec<_> = entries.groups.iter().map(|group| group.items().len()).collect();
+        assert_eq!(lengths, [Group::CAPACITY; 2]);
+        check_all(&entries, count);
+    }
+
+    #[test]
+    fn groups_split_and_merge_as_keys_come_and_go_at_random() {
+        let mut entries = Entries::default();
+        let count = 2 * CHUNK * Group::CAPACITY;
+        // Each number once, far from those before.
+        let numbers = || (0..count).map(|number| number * 7919 % count);
+        numbers().for_each(|number| drop(entries.insert(entry(&format!("/{number:06}")))));
+        check_all(&entries, count);
+        assert!(entries.groups.len() > 2);
+        for number in numbers().skip(300) {
+            assert!(entries.remove(&format!("/{number:06}")).is_some());
+        }
+        check_all(&entries, 300);
+        assert_eq!(entries.groups.len(), 1);
+    }
+
+    fn check_all(entries: &Entries, count: usize) {
+        let model = entries.iter().map(|entry| (entry.key().to_string(), Arc::clone(entry)));
+        let model: BTreeMap<_, _> = model.collect();
+        assert_eq!(model.len(), count);
+        check(entries, &model);
     }
 }

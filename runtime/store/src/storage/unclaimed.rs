@@ -13,6 +13,9 @@ use crate::{Collection, Entry, Event, EventKind, Indexer, Revision, StorageOptio
 /// Bytes of superseded states that may wait to be dropped while loading.
 const FOLD: usize = 8 << 20;
 
+/// Keys that are worth a thread of their own.
+const PER_THREAD: usize = 2048;
+
 /// Bytes of memory that a state takes beside its own.
 const OVERHEAD: usize = 200;
 
@@ -137,7 +140,8 @@ impl Unclaimed {
         });
     }
 
-    /// Moves everything under the prefix of `collection` into it. Returns what expires.
+    /// Moves everything under the prefix of `collection` into it, read by as many threads as there are cores. Returns what
+    /// expires.
     pub(crate) fn claim(&mut self, collection: &Collection) -> Vec<Expiry> {
         let prefix = collection.prefix();
         let keys = self.keys.range::<str, _>((Bound::Included(prefix), Bound::Unbounded));
@@ -145,16 +149,35 @@ impl Unclaimed {
             .map(|(key, _)| Arc::clone(key))
             .take_while(|key| key.starts_with(prefix))
             .collect();
-        let indexer = collection.indexer();
-        let mut events = Vec::new();
-        let mut expiring = Vec::new();
-        let mut states = Vec::new();
-        for key in keys {
-            let Some(loaded) = self.keys.remove(&key) else { continue };
-            let mut previous = loaded.state.map(|record| entry(&*indexer, record).0);
-            states.extend(previous.clone());
+        let loaded: Vec<_> = keys.iter().filter_map(|key| self.keys.remove(key)).collect();
+        let mut all = Claimed::default();
+        for claimed in read_all(&*collection.indexer(), loaded) {
+            all.states.extend(claimed.states);
+            all.events.extend(claimed.events);
+            all.expiring.extend(claimed.expiring);
+        }
+        all.events.sort_unstable_by_key(|event| event.revision());
+        collection.restore(all.states, all.events);
+        all.expiring
+    }
+}
+
+/// What some keys bring to a collection.
+#[derive(Default)]
+struct Claimed {
+    states: Vec<Arc<Entry>>,
+    events: Vec<Arc<Event>>,
+    expiring: Vec<Expiry>,
+}
+
+impl Claimed {
+    fn read(indexer: &dyn Indexer, keys: Vec<Loaded>) -> Self {
+        let mut claimed = Self::default();
+        for loaded in keys {
+            let mut previous = loaded.state.map(|record| entry(indexer, record).0);
+            claimed.states.extend(previous.clone());
             for record in loaded.changes {
-                let (entry, change) = entry(&*indexer, record);
+                let (entry, change) = entry(indexer, record);
                 let kind = match change {
                     Change::Put { .. } => EventKind::Put {
                         created: previous.is_none(),
@@ -165,14 +188,34 @@ impl Unclaimed {
                 if kind != EventKind::Delete {
                     previous = Some(entry);
                 }
-                events.push(Arc::new(event));
+                claimed.events.push(Arc::new(event));
             }
-            expiring.extend(previous.as_ref().and_then(Expiry::of));
+            claimed.expiring.extend(previous.as_ref().and_then(Expiry::of));
         }
-        events.sort_unstable_by_key(|event| event.revision());
-        collection.restore(states, events);
-        expiring
+        claimed
     }
+}
+
+/// Reads the objects of `keys`, many of them on several threads: that is most of what opening a large store takes.
+fn read_all(indexer: &dyn Indexer, mut keys: Vec<Loaded>) -> Vec<Claimed> {
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    let threads = (keys.len() / PER_THREAD).clamp(1, cores);
+    let share = keys.len().div_ceil(threads);
+    std::thread::scope(|scope| {
+        let mut others = Vec::new();
+        for _ in 1..threads {
+            let share = keys.split_off(keys.len() - share);
+            others.push(scope.spawn(move || Claimed::read(indexer, share)));
+        }
+        let mut all = vec![Claimed::read(indexer, keys)];
+        for other in others {
+            match other.join() {
+                Ok(claimed) => all.push(claimed),
+                Err(panic) => std::panic::resume_unwind(panic),
+            }
+        }
+        all
+    })
 }
 
 fn entry(indexer: &dyn Indexer, record: Record) -> (Arc<Entry>, Change) {
@@ -186,4 +229,57 @@ fn entry(indexer: &dyn Indexer, record: Record) -> (Arc<Entry>, Change) {
     };
     let entry = Entry::loaded(record.key, record.revision, stored, expires, indexer);
     (Arc::new(entry), record.change)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+    use std::sync::Mutex;
+    use std::thread::ThreadId;
+
+    use super::*;
+    use crate::log::Log;
+    use crate::{ListQuery, MemoryLog, Row, Storage};
+    use bytes::Bytes;
+
+    /// Notes which threads read objects.
+    #[derive(Default)]
+    struct Threads(Mutex<HashSet<ThreadId>>);
+
+    impl Indexer for Threads {
+        fn row(&self, key: &str, _bytes: &[u8]) -> Row {
+            self.0.lock().unwrap().insert(std::thread::current().id());
+            Row::new([("key", key)], [])
+        }
+    }
+
+    #[test]
+    fn the_objects_of_a_large_collection_are_read_by_all_cores() {
+        let log = MemoryLog::new();
+        let count = 5 * PER_THREAD + 7;
+        for first in (0..count).step_by(1000) {
+            let record = |number: usize| Record {
+                revision: Revision(number as u64 + 1),
+                key: format!("/things/{number:06}").into(),
+                change: Change::Put { expires: 0 },
+                bytes: Bytes::from_static(b"object"),
+                gap: None,
+            };
+            let records = (first..count.min(first + 1000)).map(record).collect();
+            log.append(&Batch { at: 1, records }).unwrap();
+        }
+        let storage = Storage::open(log, &StorageOptions::default()).unwrap();
+        let threads = Arc::new(Threads::default());
+        let things = storage.collection("/things/", Arc::clone(&threads) as Arc<Threads>);
+        let entries = things.list(&ListQuery::all("/things/")).unwrap().entries;
+        assert_eq!(entries.len(), count);
+        assert!(entries.is_sorted_by_key(|entry| Arc::clone(entry.key())));
+        assert!(
+            entries
+                .iter()
+                .all(|entry| entry.row().label("key") == Some(&**entry.key()))
+        );
+        let cores = std::thread::available_parallelism().unwrap().get();
+        assert_eq!(threads.0.lock().unwrap().len(), cores.min(5));
+    }
 }

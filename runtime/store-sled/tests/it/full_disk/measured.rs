@@ -6,8 +6,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use planesmith_store::conformance::{THINGS, WordIndex, delete, key, put};
-use planesmith_store::log::{Batch, Loader, Log, Record};
-use planesmith_store::{AlarmKind, Collection, Expect, Storage, StorageOptions, WriteError};
+use planesmith_store::log::{Batch, Change, Loader, Log, Record};
+use planesmith_store::{AlarmKind, Collection, Expect, Revision, Storage, StorageOptions, WriteError};
 use planesmith_store_sled::{DiskSize, Meter, SledLog};
 
 const MB: u64 = 1 << 20;
@@ -140,7 +140,8 @@ async fn a_full_store_starts_and_becomes_less_full_by_deletions() {
     let alarms = storage.alarms();
     assert_eq!(
         alarms.iter().map(|alarm| alarm.kind).collect::<Vec<_>>(),
-        [AlarmKind::NoSpace]
+        [AlarmKind::NoSpace],
+        "{alarms:?}"
     );
     assert!(alarms[0].reason.starts_with("the disk is full: "), "{alarms:?}");
     storage.close().await;
@@ -165,6 +166,44 @@ async fn a_full_store_starts_and_becomes_less_full_by_deletions() {
     assert_eq!(storage.alarms(), Vec::new());
     put(&things, "n0", &long, Expect::Present).await.unwrap();
     assert!(disk.most.load(Ordering::SeqCst) <= 24 * MB);
+}
+
+/// A batch of `count` new objects of 20 KB, the first one of revision `first`.
+fn batch(first: u64, count: u64) -> Batch {
+    let record = |revision: u64| Record {
+        revision: Revision(revision),
+        key: format!("/things/{revision}").into(),
+        change: Change::Put { expires: 0 },
+        bytes: word(usize::try_from(revision).unwrap(), 20_000).into(),
+        gap: None,
+    };
+    let records = (first..first + count).map(record).collect();
+    Batch { at: 1, records }
+}
+
+#[test]
+fn settling_has_its_space_as_long_as_writes_have_theirs() {
+    const COUNT: u64 = 20;
+    let temporary = tempfile::tempdir().unwrap();
+    let disk = Small::new(24 * MB);
+    let log = SledLog::open_measured(temporary.path().join("store"), Arc::clone(&disk) as Arc<Small>).unwrap();
+    log.load(&mut Nobody).unwrap();
+    let (mut last, mut live) = (0, 0);
+    loop {
+        let batch = batch(last + 1, COUNT);
+        let bytes = batch.records.iter().map(|record| record.bytes.len() as u64 + 100).sum();
+        if !log.has_room(bytes) {
+            while log.compact(Revision(last)).unwrap() {}
+            if !log.has_room(bytes) {
+                break;
+            }
+        }
+        log.append(&batch).unwrap();
+        (last, live) = (last + COUNT, live + bytes);
+        log.note_live(live);
+    }
+    assert!(live > 8 * MB, "{live} bytes fill the disk");
+    log.close().unwrap();
 }
 
 /// Loads and forgets.

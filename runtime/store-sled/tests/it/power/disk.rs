@@ -78,6 +78,15 @@ impl Disk {
         disk
     }
 
+    /// The same disk after the process ended, restored below `root`: what was not synced is still not.
+    pub(super) fn after_kill(&self, root: &Path) -> Self {
+        Self {
+            root: root.to_owned(),
+            files: self.files.clone(),
+            open: HashMap::new(),
+        }
+    }
+
     fn add(&mut self, path: &Path) -> usize {
         let number = self.files.len();
         self.files.push(File::default());

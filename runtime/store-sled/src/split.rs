@@ -1,0 +1,184 @@
+//! A generation that many slots share is read once: its records are sorted into a file for each slot.
+
+use std::collections::HashMap;
+use std::fs::OpenOptions;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use bytes::Bytes;
+use planesmith_store::log::{LogError, Record};
+
+use crate::changes::Changes;
+use crate::folder::{create_file, damaged, failed};
+use crate::frame;
+use crate::generation::{Generation, Scratch};
+use crate::space::{MARGIN, Space};
+use crate::state::{Part, Slot};
+use crate::worker::Pulse;
+
+/// Slots that are worth it. Fewer read the generation themselves.
+const WORTHWHILE: usize = 3;
+
+/// Bytes of one slot's records that wait for a write.
+const BUFFER: usize = 32 << 10;
+
+/// Bytes of the files that are written before the free space is looked at again.
+const LOOK_EVERY: u64 = 256 << 10;
+
+/// The part of a generation's records that is to be sorted.
+#[derive(Clone, Debug)]
+pub(crate) struct Sorting {
+    home: Arc<Generation>,
+    slots: Vec<Slot>,
+    /// Bytes of their records, about.
+    bytes: u64,
+}
+
+impl Sorting {
+    /// The sorting that spares the next of `parts`, which are in the order in which they are needed, from reading their
+    /// generation each: of as many as there is `space` for. `None` if it is not worth it.
+    pub(crate) fn of<'a>(mut parts: impl Iterator<Item = &'a Part>, space: u64) -> Option<Self> {
+        let first = parts.next()?;
+        let home = first.home.as_ref()?;
+        let (mut slots, mut bytes) = (vec![first.slot], first.bytes);
+        let shares = |part: &&Part| part.home.as_ref().is_some_and(|other| Arc::ptr_eq(home, other));
+        for part in parts.filter(shares) {
+            if home.size_of_copy() + bytes + part.bytes + MARGIN > space {
+                break;
+            }
+            slots.push(part.slot);
+            bytes += part.bytes;
+        }
+        let home = Arc::clone(home);
+        (slots.len() >= WORTHWHILE).then_some(Self { home, slots, bytes })
+    }
+
+    /// Reads the generation, and writes what is newest in it into files in `folder`.
+    pub(crate) fn run(
+        mut self,
+        folder: &Path,
+        changes: &Changes,
+        space: &Space,
+        pulse: &Pulse,
+    ) -> Result<Sorted, LogError> {
+        let held = space.hold(self.home.size_of_copy() + self.bytes + MARGIN)?;
+        let scratch = Scratch::for_sorting(folder)?;
+        self.slots.sort_unstable_by_key(|slot| *slot.hashes().start());
+        let mut files = Vec::new();
+        for number in 0..self.slots.len() {
+            files.push(File::create(scratch.path().join(number.to_string()))?);
+        }
+        let (mut written, mut looked) = (0, 0);
+        self.home.read(space, pulse, |record| {
+            if changes.supersede(&record.key, record.revision) {
+                return Ok(());
+            }
+            let hash = changes.hash().of(&record.key);
+            let after = self.slots.partition_point(|slot| *slot.hashes().start() <= hash);
+            let Some(number) = after.checked_sub(1).filter(|number| self.slots[*number].holds(hash)) else {
+                return Ok(());
+            };
+            written += files[number].push(&record)?;
+            if written >= looked + LOOK_EVERY {
+                looked = written;
+                space.claim(MARGIN)?;
+            }
+            Ok(())
+        })?;
+        files.iter_mut().try_for_each(File::flush)?;
+        drop(held);
+        let files = self.slots.iter().copied().zip(files).collect();
+        Ok(Sorted {
+            home: self.home,
+            files: Mutex::new(files),
+            _scratch: scratch,
+        })
+    }
+}
+
+/// The records of some slots of a generation, in a file for each slot.
+#[derive(Debug)]
+pub(crate) struct Sorted {
+    home: Arc<Generation>,
+    files: Mutex<HashMap<Slot, File>>,
+    /// Last, so that nothing is in it any more.
+    _scratch: Scratch,
+}
+
+impl Sorted {
+    /// True if the records of `part` are here.
+    pub(crate) fn has(&self, part: &Part) -> bool {
+        let is_home = part.home.as_ref().is_some_and(|home| Arc::ptr_eq(home, &self.home));
+        is_home && self.files().contains_key(&part.slot)
+    }
+
+    /// Hands over the records of `slot`, once: their file is removed. Returns false if they are not here.
+    pub(crate) fn take(
+        &self,
+        slot: Slot,
+        mut visit: impl FnMut(&Record) -> Result<(), LogError>,
+    ) -> Result<bool, LogError> {
+        let Some(file) = self.files().remove(&slot) else {
+            return Ok(false);
+        };
+        let path = &file.path;
+        let bytes = Bytes::from(std::fs::read(path).map_err(failed("read", path))?);
+        std::fs::remove_file(path).map_err(failed("remove", path))?;
+        if file.checksum.finalize() != crc32fast::hash(&bytes) {
+            return Err(damaged(path, "it changed since it was written"));
+        }
+        let mut start = 0;
+        while let Some(length) = frame::record_length(&bytes[start..]) {
+            let end = bytes.len().min(start + length);
+            let record = frame::decode_record_alone(&bytes.slice(start..end));
+            visit(&record.ok_or_else(|| damaged(path, "a record cannot be read"))?)?;
+            start = end;
+        }
+        Ok(true)
+    }
+
+    fn files(&self) -> std::sync::MutexGuard<'_, HashMap<Slot, File>> {
+        self.files.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The records of one slot.
+#[derive(Debug)]
+struct File {
+    path: PathBuf,
+    rest: Vec<u8>,
+    checksum: crc32fast::Hasher,
+}
+
+impl File {
+    fn create(path: PathBuf) -> Result<Self, LogError> {
+        create_file(&path)?;
+        Ok(Self {
+            path,
+            rest: Vec::new(),
+            checksum: crc32fast::Hasher::new(),
+        })
+    }
+
+    /// Adds a record. Returns its bytes.
+    fn push(&mut self, record: &Record) -> Result<u64, LogError> {
+        let before = self.rest.len();
+        frame::encode_record(record, &mut self.rest);
+        let added = (self.rest.len() - before) as u64;
+        if self.rest.len() >= BUFFER {
+            self.flush()?;
+        }
+        Ok(added)
+    }
+
+    /// Writes what waits. The file is not kept open: there may be more slots than descriptors.
+    fn flush(&mut self) -> Result<(), LogError> {
+        self.checksum.update(&self.rest);
+        let opened = OpenOptions::new().append(true).open(&self.path);
+        let written = opened.and_then(|mut file| file.write_all(&self.rest));
+        written.map_err(failed("write", &self.path))?;
+        self.rest = Vec::new();
+        Ok(())
+    }
+}

@@ -1,0 +1,55 @@
+//! Readers that wait for a writer.
+
+use std::sync::mpsc::channel;
+
+use super::*;
+use crate::{Draft, NoIndex, Row};
+
+/// What is behind a collection that nobody writes to.
+struct NoWrites;
+
+impl Sequencer for NoWrites {
+    fn submit(&self, _submission: Submission) {}
+}
+
+#[test]
+fn a_list_that_waits_for_a_trim_does_not_show_what_it_took() {
+    let horizon = Arc::new(Horizon::new(Revision::ZERO, Revision::ZERO));
+    let collection = Collection::new("/", Arc::new(NoIndex), Arc::clone(&horizon), Arc::new(NoWrites));
+    let collection = Arc::new(collection);
+    let entry = |revision| {
+        let filled = Draft::gapless(b"object".to_vec()).fill(revision);
+        Arc::new(Entry::new("/a".into(), revision, filled, Row::default(), 0))
+    };
+    let (first, second) = (entry(Revision(1)), entry(Revision(2)));
+    let put = |created| EventKind::Put { created };
+    collection.publish([
+        Arc::new(Event::new(put(true), Arc::clone(&first), None)),
+        Arc::new(Event::new(put(false), second, Some(first))),
+    ]);
+    horizon.advance(Revision(2));
+
+    let mut state = collection.write_lock();
+    let (sender, task) = channel();
+    let reader = {
+        let collection = Arc::clone(&collection);
+        std::thread::spawn(move || {
+            sender.send(std::fs::read_link("/proc/thread-self").unwrap()).unwrap();
+            let query = ListQuery {
+                at: At::Exact(Revision(1)),
+                ..ListQuery::all("/")
+            };
+            collection.list(&query)
+        })
+    };
+    let status = std::path::Path::new("/proc").join(task.recv().unwrap()).join("stat");
+    // It sleeps once it waits for the lock.
+    while !std::fs::read_to_string(&status).unwrap().contains(") S ") {
+        std::thread::yield_now();
+    }
+    horizon.raise_floor(Revision(2));
+    drop(state.history.trim(Revision(2), usize::MAX));
+    drop(state);
+    let listed = reader.join().unwrap();
+    assert_eq!(listed.map(|page| page.revision), Err(Compacted { oldest: Revision(2) }));
+}
