@@ -28,7 +28,7 @@ pub(crate) enum Format {
     Three,
 }
 
-/// How often a locked file is tried again, and how long to wait in between.
+/// Further attempts to lock a file, and the time between two.
 const LOCK_ATTEMPTS: u32 = 20;
 const LOCK_PAUSE: Duration = Duration::from_millis(50);
 

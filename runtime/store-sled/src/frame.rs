@@ -63,7 +63,7 @@ fn length(length: usize) -> u32 {
     u32::try_from(length).expect("the engine refuses writes of gigabytes")
 }
 
-/// What stands at one place of a journal file.
+/// The bytes at one place of a journal file, as far as they are a frame.
 #[derive(Debug)]
 pub(crate) enum Frame {
     /// A whole frame.

@@ -214,7 +214,7 @@ pub(crate) struct Building<'a> {
     builder: Builder<'a>,
 }
 
-/// What was written into a closed database.
+/// The content of a closed database, in numbers.
 pub(crate) struct Built(Summary);
 
 impl Building<'_> {

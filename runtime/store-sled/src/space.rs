@@ -186,7 +186,7 @@ impl Space {
         self.reserve().size() < self.target.load(Ordering::Relaxed)
     }
 
-    /// What is wrong, in words for clients, when there are no `needed` bytes beside what is set aside.
+    /// The reason, in words for clients, if there are no `needed` bytes beside those that are set aside.
     pub(crate) fn shortage(&self, needed: u64) -> Option<String> {
         let (available, kept) = (self.available().ok()?, self.target.load(Ordering::Relaxed) + needed);
         (available < kept).then(|| {

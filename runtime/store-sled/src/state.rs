@@ -38,7 +38,7 @@ pub(crate) struct Part {
     pub(crate) through: Revision,
     /// Bytes of the records, about.
     pub(crate) bytes: u64,
-    /// Where the records are, perhaps among those of other slots; `None` when there are none.
+    /// The generation that has the records, perhaps among those of other slots; `None` when there are none.
     pub(crate) home: Option<Arc<Generation>>,
 }
 

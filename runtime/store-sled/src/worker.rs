@@ -38,12 +38,12 @@ pub(crate) struct Worker<T> {
     result: Receiver<Result<T, LogError>>,
     pulse: Arc<Pulse>,
     beats: u64,
-    /// When the last progress was seen.
+    /// The time at which the last progress was seen.
     seen: Instant,
     stuck: Duration,
 }
 
-/// How far work is.
+/// The progress of work.
 #[derive(Debug)]
 pub(crate) enum Outcome<T> {
     Running,

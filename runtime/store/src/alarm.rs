@@ -10,7 +10,7 @@ use std::time::SystemTime;
 pub struct Alarm {
     /// The fault.
     pub kind: AlarmKind,
-    /// When it was first seen.
+    /// The time at which it was first seen.
     pub since: SystemTime,
     /// The cause, fit for clients: without paths or other facts about the host.
     pub reason: String,

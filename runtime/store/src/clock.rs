@@ -1,4 +1,4 @@
-//! What time it is, for expiry and for the age of history.
+//! The time, for expiry and for the age of history.
 
 use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};

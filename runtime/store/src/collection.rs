@@ -45,7 +45,7 @@ struct State {
     history: History,
 }
 
-/// How much a collection holds.
+/// The content of a collection, in numbers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CollectionStats {
     /// Entries.
@@ -77,13 +77,13 @@ impl Collection {
         }
     }
 
-    /// What all keys start with.
+    /// The text that all keys start with.
     #[must_use]
     pub fn prefix(&self) -> &str {
         &self.prefix
     }
 
-    /// What makes the rows of loaded entries.
+    /// The indexer, which makes the rows of loaded entries.
     #[must_use]
     pub fn indexer(&self) -> Arc<dyn Indexer> {
         Arc::clone(&self.indexer.read().unwrap_or_else(PoisonError::into_inner))
@@ -120,7 +120,7 @@ impl Collection {
         self.read().entries.get(key).cloned()
     }
 
-    /// Whether no key starts with `prefix`.
+    /// True if no key starts with `prefix`.
     #[must_use]
     pub fn is_empty(&self, prefix: &str) -> bool {
         self.read().entries.range(prefix, None).peek().is_none()
@@ -206,7 +206,7 @@ impl Collection {
         Position(self.read().history.end())
     }
 
-    /// Whether anything changed up to `until` that a watcher at `position` had not seen. Changes that are gone count: nobody
+    /// True if anything changed up to `until` that a watcher at `position` had not seen. Changes that are gone count: nobody
     /// knows any more.
     #[must_use]
     pub fn has_changed(&self, position: Position, until: Revision) -> bool {
@@ -252,7 +252,7 @@ impl Collection {
         answer.await.unwrap_or(Err(WriteError::Closed))
     }
 
-    /// How much there is.
+    /// Returns the content, in numbers.
     #[must_use]
     pub fn stats(&self) -> CollectionStats {
         let state = self.read();

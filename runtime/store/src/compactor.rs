@@ -14,10 +14,10 @@ use crate::storage::{Collections, StorageOptions};
 /// Events that one collection forgets under one lock.
 const STEP: usize = 512;
 
-/// How long the compactor sleeps at least, so that it does many due marks at once.
+/// The shortest sleep of the compactor, so that it does many due marks at once.
 const PAUSE: Duration = Duration::from_secs(10);
 
-/// When one batch was written, and what keeping its history costs.
+/// The time at which one batch was written, and the cost of keeping its history.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Mark {
     pub(crate) revision: Revision,
@@ -192,7 +192,7 @@ impl State {
     }
 }
 
-/// What is done to keep history small: the way there for who needs space.
+/// The means to keep history small, for writers that need space.
 #[derive(Clone)]
 pub(crate) struct Retention {
     pub(crate) marks: Arc<Marks>,

@@ -1,4 +1,4 @@
-//! What every backend has to do: one scenario per promise.
+//! The duties of every backend: one scenario per promise.
 //!
 //! A backend's tests are one line, which makes a `#[test]` of each scenario:
 //!
@@ -36,7 +36,7 @@ pub const THINGS: &str = "/registry/things/";
 /// Another one, which sorts right behind.
 pub const OTHERS: &str = "/registry/things.other/";
 
-/// How long a scenario may take before it counts as stuck.
+/// Time after which a scenario counts as stuck.
 const PATIENCE: Duration = Duration::from_secs(120);
 
 /// Opens the backend under test, again and again on the same data.
@@ -116,12 +116,12 @@ pub fn run<F: Future<Output = ()>>(
     assert!(finished.is_ok(), "the scenario is stuck");
 }
 
-/// What a scenario works with.
+/// The store of a scenario, and the collection that it works with.
 pub struct Bench {
     open: Open,
     /// The store's clock.
     pub clock: Arc<ManualClock>,
-    /// What the next opened store gets.
+    /// The options of the next opened store.
     pub options: StorageOptions,
 }
 

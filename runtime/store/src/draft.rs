@@ -41,13 +41,13 @@ impl Draft {
         Self { bytes, gap: None }
     }
 
-    /// How many bytes the draft has, without the digits.
+    /// The length in bytes, without the digits.
     #[must_use]
     pub fn len(&self) -> usize {
         self.bytes.len()
     }
 
-    /// Whether there are no bytes at all.
+    /// True if there are no bytes at all.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.bytes.is_empty()

@@ -18,7 +18,7 @@ const BUDGET: usize = 8 << 20;
 /// The same for small encodings, which whoever goes over many entries keeps.
 const SMALL_BUDGET: usize = 16 << 20;
 
-/// Where an entry or an event keeps its derived encodings: one lock and one pointer when unused.
+/// The derived encodings of an entry or an event: one lock and one pointer when unused.
 #[derive(Debug, Default)]
 pub(crate) struct Encodings {
     slot: Mutex<Option<Box<Kept>>>,

@@ -120,7 +120,7 @@ impl Entry {
         Some(new)
     }
 
-    /// Whether the bytes are what the kind made of them at `fit`. Later writes are not known to be, nor are states that
+    /// True if the bytes are known to be what the kind made of them at `fit`. Later writes are not known to be, nor are states that
     /// were history then.
     #[must_use]
     pub fn fits(&self, fit: Fit) -> bool {
@@ -164,13 +164,13 @@ impl Entry {
         self.encoded.restamped(self.revision, revision).bytes
     }
 
-    /// What selectors read.
+    /// The labels and fields that selectors read.
     #[must_use]
     pub fn row(&self) -> &Row {
         &self.row
     }
 
-    /// When the store deletes the entry by itself, in milliseconds since 1970; `None` means never.
+    /// The time at which the store deletes the entry by itself, in milliseconds since 1970; `None` means never.
     #[must_use]
     pub fn expires(&self) -> Option<u64> {
         (self.expires != 0).then_some(self.expires)

@@ -7,12 +7,12 @@ use bytes::Bytes;
 use crate::encodings::{self, Encodings, FormId, Holder};
 use crate::{Entry, Revision};
 
-/// What a write did.
+/// The effect of a write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EventKind {
     /// The key has a new state.
     Put {
-        /// Whether the key had none before.
+        /// True if the key had none before.
         created: bool,
     },
     /// The key is gone.
@@ -38,7 +38,7 @@ impl Event {
         }
     }
 
-    /// What happened.
+    /// The effect of the write.
     #[must_use]
     pub fn kind(&self) -> EventKind {
         self.kind

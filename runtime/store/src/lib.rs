@@ -1,4 +1,4 @@
-//! Where objects live: revisions, the store contract, the engine, and the cache that serves reads.
+//! The storage of objects: revisions, the store contract, the engine, and the cache that serves reads.
 //!
 //! A [`Storage`] is an embedded store on a [`log::Log`]: it loads what the log holds, and one
 //! thread orders all writes (group commit: durable before visible, visible before acknowledged).

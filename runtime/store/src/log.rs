@@ -1,4 +1,4 @@
-//! What the engine needs of an embedded backend.
+//! The interface between the engine and an embedded backend.
 
 use std::sync::Arc;
 
@@ -11,9 +11,9 @@ use crate::{Alarm, Revision};
 pub struct Record {
     /// The write's number.
     pub revision: Revision,
-    /// What was written.
+    /// The key that was written.
     pub key: Arc<str>,
-    /// What the write did.
+    /// The effect of the write.
     pub change: Change,
     /// The final bytes, revision inside; for a deletion those of the final state.
     pub bytes: Bytes,
@@ -31,12 +31,12 @@ impl Record {
     }
 }
 
-/// What a write did.
+/// The effect of a write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Change {
     /// The key has a new state.
     Put {
-        /// When the state expires, in milliseconds since 1970; 0 means never.
+        /// The time at which the state expires, in milliseconds since 1970; 0 means never.
         expires: u64,
     },
     /// The key is gone.
@@ -46,13 +46,13 @@ pub enum Change {
 /// Writes that become durable together, in the order of their revisions.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Batch {
-    /// When they were written, in milliseconds since 1970.
+    /// The time at which they were written, in milliseconds since 1970.
     pub at: u64,
     /// The writes.
     pub records: Vec<Record>,
 }
 
-/// What a backend held when it was opened.
+/// The range of revisions that a backend held when it was opened.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Opened {
     /// Changes after this revision were all loaded; older ones only as far as they still matter.
@@ -133,7 +133,7 @@ pub trait Log: Send + Sync {
     /// Bytes on disk.
     fn size(&self) -> u64;
 
-    /// What is wrong with the backend and lasts. It may ask the operating system, but waits for nothing. Default: nothing.
+    /// Returns the faults of the backend that last. It may ask the operating system, but waits for nothing. Default: none.
     fn alarms(&self) -> Vec<Alarm> {
         Vec::new()
     }
@@ -222,7 +222,7 @@ pub enum LogError {
     /// The operating system refused.
     #[error("{context}")]
     Io {
-        /// What was tried, on which file.
+        /// The operation that failed, and its file.
         context: String,
         /// Its answer.
         #[source]

@@ -19,7 +19,7 @@ struct Content {
     settled: BTreeMap<Arc<str>, Record>,
     floor: Revision,
     last: Revision,
-    /// What came after.
+    /// The batches behind the floor.
     batches: VecDeque<Batch>,
 }
 

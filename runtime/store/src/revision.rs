@@ -24,7 +24,7 @@ impl Revision {
         Self(self.0 + 1)
     }
 
-    /// How many characters [`fmt::Display`] prints.
+    /// The number of characters that [`fmt::Display`] prints.
     #[must_use]
     pub fn digits(self) -> usize {
         self.0.checked_ilog10().map_or(1, |log| log as usize + 1)

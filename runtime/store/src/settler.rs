@@ -34,7 +34,7 @@ struct State {
     /// The floor of the last run.
     settled: Revision,
     failures: u32,
-    /// When a run may follow the one that failed.
+    /// The time from which on a run may follow the one that failed.
     retry: Option<Instant>,
     /// Runs that were asked for, and that have begun and ended.
     wanted: u64,

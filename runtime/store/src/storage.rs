@@ -20,10 +20,10 @@ use crate::settler::Settling;
 use crate::write::{Sequencer, WriteError};
 use crate::{Alarm, Alarms, Collection, Indexer, Revision, alarm};
 
-/// How a store behaves.
+/// The options of a store.
 #[derive(Clone, Debug)]
 pub struct StorageOptions {
-    /// How long changes stay known. Default: 5 minutes, as etcd's users configure it.
+    /// The time for which changes stay known. Default: 5 minutes, as etcd's users configure it.
     pub window: Duration,
     /// Bytes of memory that superseded states may take; the window shrinks to fit. Default: 24 MiB, which
     /// leaves a server with 5,000 objects of 1.4 KB and as many changes as it likes below 80 MB.
@@ -59,7 +59,7 @@ pub enum OpenError {
     Thread(#[source] std::io::Error),
 }
 
-/// What a store holds.
+/// The content of a store, in numbers.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct StorageStats {
     /// Bytes on disk.
@@ -255,7 +255,7 @@ impl Storage {
         self.shared.marks.nudge();
     }
 
-    /// What there is.
+    /// Returns the content of the store, in numbers.
     #[must_use]
     pub fn stats(&self) -> StorageStats {
         let collections = self.shared.collections.all();
@@ -268,7 +268,7 @@ impl Storage {
         }
     }
 
-    /// Whether writes can be expected to succeed: the store is open, and the last batch reached the disk.
+    /// Succeeds if writes can be expected to: the store is open, and the last batch reached the disk.
     ///
     /// # Errors
     ///

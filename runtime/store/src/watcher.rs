@@ -10,7 +10,7 @@ use crate::{Event, Revision, WakeGroup};
 /// Events that one call of [`Watcher::next`] returns at most.
 const BATCH: usize = 256;
 
-/// Where a watch starts.
+/// The start of a watch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WatchFrom {
     /// With the first change after this revision.
@@ -51,7 +51,7 @@ pub struct Watcher {
     progress: Revision,
 }
 
-/// How far a watcher got with the changes of its collection. Unlike its revision it stays good while nothing changes.
+/// A watcher's progress through the changes of its collection. Unlike its revision it stays good while nothing changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Position(pub(crate) u64);
 
@@ -133,7 +133,7 @@ impl Watcher {
         }
     }
 
-    /// How far it got, for [`Collection::has_changed`].
+    /// Its progress, for [`Collection::has_changed`].
     #[must_use]
     pub fn position(&self) -> Position {
         Position(self.cursor)
@@ -171,7 +171,7 @@ impl Drop for Watcher {
 /// Changes read from the history.
 pub(crate) struct HistoryRead {
     pub(crate) events: Vec<Arc<Event>>,
-    /// Where to go on.
+    /// The number of the next event to read.
     pub(crate) cursor: u64,
     /// Everything up to here was read.
     pub(crate) complete: Revision,

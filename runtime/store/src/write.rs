@@ -1,4 +1,4 @@
-//! What a write asks for, and how it ends.
+//! Conditional writes and their results.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -8,7 +8,7 @@ use tokio::sync::oneshot;
 use crate::collection::Collection;
 use crate::{Draft, Entry, Revision, Row};
 
-/// What must be true of a key for a write to happen.
+/// The condition on a key's state under which a write happens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Expect {
     /// The key has no state.
@@ -30,11 +30,11 @@ pub enum Op {
         key: Arc<str>,
         /// The new state.
         draft: Draft,
-        /// What selectors read of the new state.
+        /// The labels and fields of the new state that selectors read.
         row: Row,
         /// The condition.
         expect: Expect,
-        /// How long until the store deletes the key by itself; `None` means never. Every put sets
+        /// Time until the store deletes the key by itself; `None` means never. Every put sets
         /// it anew.
         ttl: Option<Duration>,
     },
@@ -76,7 +76,7 @@ pub struct Written {
     pub entry: Arc<Entry>,
     /// The state before; `None` when the write created the key.
     pub previous: Option<Arc<Entry>>,
-    /// How long the batch took to become durable.
+    /// The time that the batch took to become durable.
     pub synced: Duration,
 }
 
@@ -127,13 +127,13 @@ fn found(current: Option<&Arc<Entry>>) -> String {
     }
 }
 
-/// How a write ends.
+/// The result of a write.
 pub type WriteResult = Result<Written, WriteError>;
 
 /// A write on its way to whatever decides its order.
 #[derive(Debug)]
 pub struct Submission {
-    /// Where the key lives.
+    /// The collection of the key.
     pub collection: Arc<Collection>,
     /// The write.
     pub op: Op,

@@ -32,7 +32,7 @@ const SUMMARY: &[u8] = b"summary";
 /// The value of a tree.
 const VALUE: &[u8] = b"";
 
-/// How long sled's threads may keep a closed database open.
+/// Attempts to lock a closed database, which sled's threads may keep open for a while.
 const CLOSE_ATTEMPTS: u32 = 10_000;
 const CLOSE_PAUSE: Duration = Duration::from_millis(1);
 

@@ -1,4 +1,4 @@
-//! What a generation's files were when they were synced.
+//! The content of a generation's files when they were synced.
 //!
 //! sled does not check all that it reads, and panics on some of it; so it only gets to see bytes
 //! that are exactly those that it wrote.

@@ -24,7 +24,7 @@ const NO_SECRET: &str = "-";
 /// In place of a generation: there is none.
 const NOTHING: &str = "-";
 
-/// What is written in the file.
+/// The content of the file.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct List {
     /// Journal files up to here are not needed.

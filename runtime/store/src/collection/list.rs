@@ -7,7 +7,7 @@ use std::sync::Arc;
 use super::entries::{Entries, Range};
 use crate::{Entry, Event, Revision};
 
-/// Which state a list is of.
+/// The state that a list is of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum At {
     /// The newest one.
@@ -16,16 +16,16 @@ pub enum At {
     Exact(Revision),
 }
 
-/// What a list asks for.
+/// The entries that a list asks for.
 #[derive(Clone, Copy)]
 pub struct ListQuery<'a> {
-    /// What the keys start with.
+    /// The text that the keys start with.
     pub prefix: &'a str,
     /// Only this key and those behind it; `None` means from the first.
     pub start: Option<&'a str>,
     /// Entries per page; `None` means all. 0 counts as 1.
     pub limit: Option<usize>,
-    /// Which state.
+    /// The state.
     pub at: At,
     /// Selects the entries; `None` means all.
     pub filter: Option<&'a dyn Fn(&Entry) -> bool>,
@@ -63,12 +63,12 @@ impl std::fmt::Debug for ListQuery<'_> {
 pub struct Page {
     /// In the order of their keys.
     pub entries: Vec<Arc<Entry>>,
-    /// What the entries are the state of. The next page asks for exactly this revision.
+    /// The revision of which the entries are the state. The next page asks for exactly this revision.
     pub revision: Revision,
-    /// Whether there may be more: then the next page starts behind this page's last key. With a filter the next page may
+    /// True if there may be more: then the next page starts behind this page's last key. With a filter the next page may
     /// turn out to be empty.
     pub more: bool,
-    /// How many entries follow this page; `None` when a filter makes that unknown.
+    /// The number of entries that follow this page; `None` when a filter makes that unknown.
     pub remaining: Option<u64>,
 }
 

@@ -1,4 +1,4 @@
-//! How long a group waits for more writes.
+//! The time that a group waits for more writes.
 
 use std::time::{Duration, Instant};
 
@@ -11,14 +11,14 @@ const MAX_PATIENCE: Duration = Duration::from_millis(2);
 /// Writes further apart than this tell no more than that they are rare.
 const MAX_GAP: Duration = Duration::from_millis(10);
 
-/// How many writes the average gap looks back.
+/// Writes that the average gap looks back.
 const WRITES: u32 = 16;
 
-/// How many syncs the average sync looks back. With at most as many as [`WRITES`], and at least half of that, the averages
+/// Syncs that the average sync looks back. With at most as many as [`WRITES`], and at least half of that, the averages
 /// of a lone writer stay in their relation also when the disk becomes faster or slower: its gaps hold its syncs.
 const SYNCS: u32 = 8;
 
-/// How fast writes come, and how long it takes to make a group of them durable.
+/// The rate at which writes come, and the time that it takes to make a group of them durable.
 ///
 /// A sync costs the processor much more than a write does. Without patience the first write that comes after a sync gets one
 /// for itself, and what comes meanwhile another, although all of them come again and again. A group waits until all are there

@@ -33,7 +33,7 @@ pub(super) struct Plan {
     now: u64,
     limits: Limits,
     records: Vec<Record>,
-    /// What earlier writes of the same batch made of a key.
+    /// The states of keys that earlier writes of the same batch changed.
     overlay: HashMap<Arc<str>, Planned>,
     outcome: Outcome,
 }
@@ -54,7 +54,7 @@ struct Answer {
     needs_growth: bool,
 }
 
-/// What happens after the log has the batch.
+/// The consequences of a batch, for when the log has it.
 #[derive(Default)]
 pub(super) struct Outcome {
     /// Events by collection, each in revision order.

@@ -20,7 +20,7 @@ const BATCH_BYTES: usize = 4 << 20;
 const RECORD_OVERHEAD: usize = 64;
 const BATCH_OVERHEAD: usize = 256;
 
-/// How long an expiry waits that could not be written.
+/// Time before an expiry that could not be written is tried again, in milliseconds.
 const RETRY_MILLIS: u64 = 10_000;
 
 /// A state that ends by itself.
@@ -44,7 +44,7 @@ impl Expiry {
     }
 }
 
-/// What the committer does next.
+/// The next work of the committer.
 #[derive(Debug)]
 pub(crate) struct Work {
     pub(crate) submissions: Vec<Submission>,
@@ -142,7 +142,7 @@ impl Queue {
         self.lock().failure = Some(failure);
     }
 
-    /// What a write that is submitted now has to expect.
+    /// Returns the error that a write has to expect if it is submitted now.
     pub(crate) fn health(&self) -> Result<(), WriteError> {
         let state = self.lock();
         match &state.failure {

@@ -3,7 +3,7 @@
 use super::{Bench, delete, draft, key, put, set, show, text, word_row};
 use crate::{Expect, Op, Revision, WriteError, WriteResult};
 
-/// What contradicted the expectation: the current state, or nothing.
+/// The state that contradicted the expectation; empty if there was none.
 fn conflict(result: WriteResult) -> Option<String> {
     match result {
         Err(WriteError::Conflict { current }) => current.map(|entry| show(&entry)),

@@ -1,4 +1,4 @@
-//! What was answered is there after a restart.
+//! Restarts: every write that was answered is there afterwards.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! What was loaded and does not belong to a collection yet.
+//! Loaded records that do not belong to a collection yet.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::ops::Bound;
@@ -32,7 +32,7 @@ pub(crate) struct Unclaimed {
     disk: u64,
     memory_limit: usize,
     disk_limit: u64,
-    /// What was written until then is too old, in milliseconds since 1970.
+    /// Writes up to this time are too old, in milliseconds since 1970.
     oldest: u64,
     /// Changes up to here are forgotten: only what they led to counts.
     floor: Revision,
@@ -162,7 +162,7 @@ impl Unclaimed {
     }
 }
 
-/// What some keys bring to a collection.
+/// The entries and events that some keys bring to a collection.
 #[derive(Default)]
 struct Claimed {
     states: Vec<Arc<Entry>>,
