@@ -12,6 +12,7 @@ mod handshake;
 mod identity;
 mod kept;
 mod link;
+mod lookup;
 mod page;
 mod rewrite;
 mod spdy_tunnel;

@@ -4,10 +4,15 @@ use std::sync::Arc;
 
 use rustls::client::danger::HandshakeSignatureValid;
 use rustls::crypto::{CryptoProvider, verify_tls12_signature, verify_tls13_signature};
-use rustls::pki_types::CertificateDer;
+use rustls::pki_types::{CertificateDer, SignatureVerificationAlgorithm};
 use rustls::{CertificateError, DigitallySignedStruct, Error, PeerMisbehaved, SignatureScheme};
 
 use crate::early_version;
+
+/// The algorithms of a scheme in TLS 1.2, where a scheme of ECDSA says nothing of the curve.
+const IN_TLS12: usize = usize::MAX;
+/// The algorithms of a scheme in TLS 1.3, where it names the curve, which the first one has.
+const IN_TLS13: usize = 1;
 
 /// Checks the signatures of handshakes, whoever is believed.
 #[derive(Debug)]
@@ -26,7 +31,7 @@ impl Signatures {
         signed: &DigitallySignedStruct,
     ) -> Result<HandshakeSignatureValid, Error> {
         match early_key(certificate) {
-            Some(key) => self.check_by_key(message, &key, signed),
+            Some(key) => self.check_by_key(message, &key, signed, IN_TLS12),
             None => verify_tls12_signature(message, certificate, signed, &self.0.signature_verification_algorithms),
         }
     }
@@ -39,30 +44,40 @@ impl Signatures {
         signed: &DigitallySignedStruct,
     ) -> Result<HandshakeSignatureValid, Error> {
         match early_key(certificate) {
-            Some(key) if is_in_tls13(signed.scheme) => self.check_by_key(message, &key, signed),
+            Some(key) if is_in_tls13(signed.scheme) => self.check_by_key(message, &key, signed, IN_TLS13),
             Some(_) => Err(PeerMisbehaved::SignedHandshakeWithUnadvertisedSigScheme.into()),
             None => verify_tls13_signature(message, certificate, signed, &self.0.signature_verification_algorithms),
         }
     }
 
-    /// Checks a signature by the key of a certificate that the library does not read, with the algorithms of its scheme.
+    /// Checks a signature by the key of a certificate that the library does not read, with the first `most` algorithms of its
+    /// scheme.
     fn check_by_key(
         &self,
         message: &[u8],
         (key_algorithm, key): &(Vec<u8>, Vec<u8>),
         signed: &DigitallySignedStruct,
+        most: usize,
     ) -> Result<HandshakeSignatureValid, Error> {
-        let mapping = self.0.signature_verification_algorithms.mapping.iter();
-        let fitting = mapping
-            .filter(|(scheme, _)| *scheme == signed.scheme)
-            .flat_map(|(_, algorithms)| *algorithms)
-            .filter(|algorithm| algorithm.public_key_alg_id().as_ref() == key_algorithm);
+        let fitting = self.algorithms(signed.scheme, most);
+        let fitting = fitting.filter(|algorithm| algorithm.public_key_alg_id().as_ref() == key_algorithm);
         for algorithm in fitting {
             if algorithm.verify_signature(key, message, signed.signature()).is_ok() {
                 return Ok(HandshakeSignatureValid::assertion());
             }
         }
         Err(CertificateError::BadSignature.into())
+    }
+
+    /// The first `most` algorithms of a scheme.
+    fn algorithms(
+        &self,
+        scheme: SignatureScheme,
+        most: usize,
+    ) -> impl Iterator<Item = &'static dyn SignatureVerificationAlgorithm> {
+        let mapping = self.0.signature_verification_algorithms.mapping.iter();
+        let of_scheme = mapping.filter(move |(candidate, _)| *candidate == scheme);
+        of_scheme.flat_map(move |(_, algorithms)| algorithms.iter().take(most).copied())
     }
 
     /// How may be signed.
@@ -88,4 +103,38 @@ fn is_in_tls13(scheme: SignatureScheme) -> bool {
             | SignatureScheme::RSA_PSS_SHA384
             | SignatureScheme::RSA_PSS_SHA512
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use rustls::pki_types::alg_id;
+
+    use super::*;
+
+    #[test]
+    fn schemes_of_tls13_name_their_curve() {
+        let signatures = Signatures::new(&Arc::new(rustls::crypto::ring::default_provider()));
+        let has = |scheme, most, curve| {
+            let mut algorithms = signatures.algorithms(scheme, most);
+            algorithms.any(|algorithm| algorithm.public_key_alg_id() == curve)
+        };
+        for (scheme, own, other) in [
+            (
+                SignatureScheme::ECDSA_NISTP256_SHA256,
+                alg_id::ECDSA_P256,
+                alg_id::ECDSA_P384,
+            ),
+            (
+                SignatureScheme::ECDSA_NISTP384_SHA384,
+                alg_id::ECDSA_P384,
+                alg_id::ECDSA_P256,
+            ),
+        ] {
+            assert!(has(scheme, IN_TLS12, own) && has(scheme, IN_TLS12, other), "{scheme:?}");
+            assert!(
+                has(scheme, IN_TLS13, own) && !has(scheme, IN_TLS13, other),
+                "{scheme:?}"
+            );
+        }
+    }
 }

@@ -45,6 +45,7 @@ impl NodeProxy {
 async fn check(destination: &Destination) -> ApiResult<()> {
     destination.check().await.map_err(|error| match error {
         LinkError::Lookup(host) => ApiError::bad_request(format!("lookup {host}: no such host")),
+        LinkError::LateLookup(host) => ApiError::bad_request(format!("lookup {host}: i/o timeout")),
         error => ApiError::bad_request(error.to_string()),
     })
 }

@@ -4,6 +4,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
 use super::LinkError;
 use super::link::authority;
+use super::lookup::{Lookups, NoAddress};
 
 /// A host and port. The addresses behind the host are checked each time a connection is opened, after the name is
 /// resolved, and the connection uses only addresses that were checked.
@@ -101,13 +102,17 @@ impl Destination {
         let found = match self.host.parse::<IpAddr>() {
             Ok(address) => vec![SocketAddr::new(address, self.port)],
             Err(_) => {
-                let found = tokio::net::lookup_host((self.host.as_str(), self.port)).await;
-                found.map(Iterator::collect).unwrap_or_default()
+                let lookups = match self.scope {
+                    Scope::Any => Lookups::of_administrators(),
+                    Scope::Others | Scope::OthersAndLoopback => Lookups::of_objects(),
+                };
+                let found = lookups.find(&self.host, self.port).await;
+                found.map_err(|why| match why {
+                    NoAddress::Unknown => LinkError::Lookup(self.host.clone()),
+                    NoAddress::Late => LinkError::LateLookup(self.host.clone()),
+                })?
             }
         };
-        if found.is_empty() {
-            return Err(LinkError::Lookup(self.host.clone()));
-        }
         match found.iter().all(|address| self.scope.contains(address.ip())) {
             true => Ok(found),
             false => Err(LinkError::NotAllowed),
@@ -153,35 +158,58 @@ fn embedded(address: Ipv6Addr) -> Option<Ipv4Addr> {
     match address.segments() {
         // Unspecified and loopback are IPv6's own.
         [0, 0, 0, 0, 0, 0, 0, 0 | 1] => None,
-        // IPv4-compatible, IPv4-mapped, and NAT64 (RFC 6052).
-        [0, 0, 0, 0, 0, 0 | 0xffff, high, low] | [0x64, 0xff9b, 0, 0, 0, 0, high, low] => pair(high, low),
+        // IPv4-compatible, IPv4-mapped, IPv4-translated (RFC 2765), and NAT64 (RFC 6052).
+        [0, 0, 0, 0, 0, 0 | 0xffff, high, low]
+        | [0, 0, 0, 0, 0xffff, 0, high, low]
+        | [0x64, 0xff9b, 0, 0, 0, 0, high, low] => pair(high, low),
+        [0x64, 0xff9b, 1, ..] => Some(translated_locally(address.octets())),
         // 6to4 (RFC 3056).
         [0x2002, high, low, ..] => pair(high, low),
         _ => None,
     }
 }
 
+/// The IPv4 address in one of `64:ff9b:1::/48`, which is for translators of a site (RFC 8215). How long their prefixes are is not
+/// known, and the place of the address follows from that (RFC 6052). If it can be read as one of this host, it is.
+fn translated_locally(octets: [u8; 16]) -> Ipv4Addr {
+    // Prefixes of 48, 56, 64 and 96 bits; the eighth octet is left out.
+    let places = [[6, 7, 9, 10], [7, 9, 10, 11], [9, 10, 11, 12], [12, 13, 14, 15]];
+    let readings = places.map(|place| Ipv4Addr::from(place.map(|index: usize| octets[index])));
+    let own = readings
+        .iter()
+        .find(|address| address.is_loopback() || address.is_link_local());
+    own.copied().unwrap_or(readings[3])
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    const OTHERS: [&str; 6] = [
+    const OTHERS: [&str; 9] = [
         "10.0.0.1",
         "192.0.2.99",
         "fd00::1",
         "2001:db8::1",
         "64:ff9b::10.0.0.1",
         "::ffff:10.0.0.1",
+        "::ffff:0:10.0.0.1",
+        "64:ff9b:1::10.0.0.1",
+        "64:ff9b:1:abcd:1:2:192.0.2.99",
     ];
-    const LOOPBACK: [&str; 6] = [
+    const LOOPBACK: [&str; 11] = [
         "127.0.0.1",
         "127.8.9.10",
         "::1",
         "::ffff:127.0.0.1",
         "::127.0.0.1",
         "64:ff9b::127.0.0.1",
+        "::ffff:0:127.0.0.1",
+        "64:ff9b:1::127.0.0.1",
+        "64:ff9b:1:7f00:0:100::",
+        "64:ff9b:1:7f:0:1::",
+        "64:ff9b:1:0:7f:0:100:0",
     ];
-    const NOBODY: [&str; 12] = [
+    const NOBODY: [&str; 15] = [
         "169.254.169.254",
         "0.0.0.0",
         "0.0.0.1",
@@ -194,6 +222,9 @@ mod tests {
         "::169.254.169.254",
         "64:ff9b::a9fe:a9fe",
         "2002:a9fe:a9fe::1",
+        "::ffff:0:169.254.169.254",
+        "64:ff9b:1:abcd::a9fe:a9fe",
+        "64:ff9b:1:a9fe:a9:fe00::",
     ];
 
     #[test]

@@ -61,6 +61,9 @@ pub enum LinkError {
     /// The host has no address.
     #[error("dial tcp: lookup {0}: no such host")]
     Lookup(String),
+    /// The addresses of the host are not known in time.
+    #[error("dial tcp: lookup {0}: i/o timeout")]
+    LateLookup(String),
     /// The host has an address that the destination may not use.
     #[error("address not allowed")]
     NotAllowed,

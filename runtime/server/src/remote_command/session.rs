@@ -26,6 +26,9 @@ const FINISH_WITHIN: Duration = Duration::from_secs(15 * 60);
 /// Time that remaining data has to reach the kubelet, once the command has ended.
 const LINGER: Duration = Duration::from_secs(1);
 
+/// Bytes of one message of a client about the size of its terminal; one size takes some thirty.
+const MAX_RESIZE: usize = 1 << 10;
+
 /// Bytes that a kubelet may say on its error stream.
 const MAX_ERROR: usize = 1 << 20;
 
@@ -261,17 +264,20 @@ async fn input(mut source: impl Stream<Item = Result<Message, Error>> + Unpin, s
                 Some(stdin) => sender.data(stdin, said).await,
                 None => Ok(()),
             },
-            (RESIZE, said) => match streams.resize {
-                Some(resize) => sender.data(resize, &sizes(said)).await,
-                None => Ok(()),
+            (RESIZE, said) => match (streams.resize, sizes(said)) {
+                (Some(resize), sizes) if !sizes.is_empty() => sender.data(resize, &sizes).await,
+                _ => Ok(()),
             },
             _ => Ok(()),
         };
     }
 }
 
-/// The sizes that a client says, as a kubelet reads them; what is none ends them.
+/// The sizes that a client says, as a kubelet reads them; what is none ends them. A message that is too long says none.
 fn sizes(said: &[u8]) -> Vec<u8> {
+    if said.len() > MAX_RESIZE {
+        return Vec::new();
+    }
     let sizes = serde_json::Deserializer::from_slice(said).into_iter::<TerminalSize>();
     let mut out = Vec::new();
     for size in sizes.map_while(Result::ok) {

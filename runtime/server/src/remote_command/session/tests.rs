@@ -164,6 +164,12 @@ async fn a_terminal_has_a_size_and_no_stderr() {
         .await;
     let sizes = b"{\"Width\":80,\"Height\":24}\n{\"Width\":1,\"Height\":0}\n".to_vec();
     assert_eq!(setting.kubelet.data().await, (resize, sizes, false));
+    // Nobody's terminal is that large: what follows is passed on, and this is not.
+    let large = [b"\x04", &b"{}".repeat(4 << 10)[..]].concat();
+    setting.say(&large).await;
+    setting.say(b"\x04{\"Width\":7,\"Height\":8}").await;
+    let sizes = b"{\"Width\":7,\"Height\":8}\n".to_vec();
+    assert_eq!(setting.kubelet.data().await, (resize, sizes, false));
     // A kubelet that closes stdin has it closed in return.
     setting.tell("stdin", b"", true).await;
     assert_eq!(
