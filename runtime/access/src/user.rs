@@ -11,6 +11,11 @@ pub const AUTHENTICATED_GROUP: &str = "system:authenticated";
 /// Members may do everything, regardless of the authorization mode.
 pub const PRIVILEGED_GROUP: &str = "system:masters";
 
+/// Groups whose requests keep a cluster going, as the default flow schemas of kube-apiserver name them.
+const SYSTEM_GROUPS: [&str; 3] = [PRIVILEGED_GROUP, "system:nodes", "system:serviceaccounts:kube-system"];
+/// Users whose requests keep a cluster going.
+const SYSTEM_USERS: [&str; 2] = ["system:kube-controller-manager", "system:kube-scheduler"];
+
 /// A user, independent of the authentication method.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct UserInfo {
@@ -39,5 +44,11 @@ impl UserInfo {
     #[must_use]
     pub fn is_in(&self, group: &str) -> bool {
         self.groups.iter().any(|candidate| candidate == group)
+    }
+
+    /// True for administrators, nodes and the controllers of the cluster: what others do must not keep them out.
+    #[must_use]
+    pub fn is_system(&self) -> bool {
+        SYSTEM_USERS.contains(&self.name.as_str()) || SYSTEM_GROUPS.iter().any(|group| self.is_in(group))
     }
 }

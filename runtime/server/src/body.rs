@@ -2,6 +2,7 @@
 
 mod unread;
 mod watched;
+mod whole;
 
 use axum::body::Body;
 use bytes::{Bytes, BytesMut};
@@ -14,6 +15,7 @@ use crate::negotiation::Format;
 pub(crate) use unread::Unread;
 use unread::drain;
 pub(crate) use watched::{AtEnd, Watched};
+pub(crate) use whole::whole;
 
 /// Reads a whole body.
 ///

@@ -13,6 +13,7 @@ use tokio::sync::Semaphore;
 
 use self::body::GzipBody;
 use crate::features::API_RESPONSE_COMPRESSION;
+use crate::sending::Pinned;
 
 /// Answers up to this size are sent as they are: compressing them costs more time than sending them.
 pub(crate) const THRESHOLD: usize = 128 << 10;
@@ -24,7 +25,8 @@ pub(crate) fn accepts_gzip(headers: &HeaderMap) -> bool {
 }
 
 /// Compresses large answers, a few at a time: when all processors are busy with it the next answer goes out as it is,
-/// because a client rather waits for the network than for the processor.
+/// because a client rather waits for the network than for the processor. An answer keeps no processor busy while its client
+/// does not read.
 #[derive(Clone, Debug)]
 pub(crate) struct Compression {
     gate: Arc<Semaphore>,
@@ -49,11 +51,16 @@ impl Compression {
         if !fits {
             return;
         }
-        let Ok(permit) = Arc::clone(&self.gate).try_acquire_owned() else {
+        if self.gate.available_permits() == 0 {
             return;
-        };
+        }
         let plain = std::mem::take(response.body_mut());
-        *response.body_mut() = Body::new(GzipBody::new(plain, permit));
+        if response.extensions().get::<Pinned>().is_none() {
+            // The compressed body does not know how much is behind it.
+            let bytes = usize::try_from(plain.size_hint().lower()).unwrap_or(usize::MAX);
+            response.extensions_mut().insert(Pinned::of(bytes));
+        }
+        *response.body_mut() = Body::new(GzipBody::new(plain, Arc::clone(&self.gate)));
         let headers = response.headers_mut();
         headers.remove(CONTENT_LENGTH);
         headers.insert(CONTENT_ENCODING, HeaderValue::from_static("gzip"));

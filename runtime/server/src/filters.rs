@@ -37,7 +37,7 @@ use axum::Router;
 use axum::body::Body;
 use axum::response::Response;
 use futures_util::FutureExt;
-use http::{HeaderMap, Request, StatusCode};
+use http::{HeaderMap, Request, StatusCode, Version};
 use planesmith_machinery::status::ApiError;
 use tower::Service;
 
@@ -131,6 +131,8 @@ pub struct Exchange {
     pub(crate) traced: Option<Traced>,
     /// Whether the answer may be compressed.
     pub(crate) gzip: bool,
+    /// True if the connection sends several answers at once, as HTTP/2 does.
+    pub(crate) is_multiplexed: bool,
 }
 
 impl Exchange {
@@ -142,6 +144,7 @@ impl Exchange {
             ..Context::unknown(shutdown)
         };
         Self {
+            is_multiplexed: request.version() == Version::HTTP_2,
             request,
             ctx,
             connection,

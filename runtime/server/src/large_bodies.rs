@@ -49,7 +49,7 @@ impl Default for LargeBodies {
 
 impl LargeBodies {
     /// Reserves memory for work on documents of about `size` bytes, until the result is dropped. Requests get it in the order
-    /// in which they ask. Small documents need none.
+    /// in which they ask, which they do when they have a thread. Small documents need none.
     pub(crate) async fn reserve(&self, size: usize) -> Option<SemaphorePermit<'_>> {
         if size < LARGE {
             return None;

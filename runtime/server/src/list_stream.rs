@@ -59,6 +59,11 @@ impl ListStream {
         }
     }
 
+    /// Bytes that are still to come.
+    pub(crate) fn left(&self) -> usize {
+        self.left
+    }
+
     /// Appends what comes next until `chunk` has `enough` bytes.
     fn fill(&mut self, chunk: &mut Vec<u8>, enough: usize) {
         self.append(chunk, enough);

@@ -6,7 +6,6 @@ mod cutoff;
 mod exchanges;
 mod gather;
 mod host_header;
-mod own_task;
 mod peer;
 mod places;
 mod session;

@@ -7,14 +7,17 @@
 
 mod cost;
 mod lane;
+mod own_task;
 mod turns;
 
 use std::sync::Arc;
 use std::thread::available_parallelism;
 
+use planesmith_access::user::UserInfo;
 use tokio::runtime::{Handle, RuntimeFlavor};
 
 pub(crate) use cost::Cost;
+pub(crate) use own_task::OwnTask;
 pub(crate) use turns::Turns;
 
 use lane::Lane;
@@ -43,8 +46,8 @@ impl Offload {
         }
     }
 
-    /// The turns of one request of the user `user`.
-    pub(crate) fn turns(self: &Arc<Self>, user: &str) -> Turns {
+    /// The turns of one request of `user`.
+    pub(crate) fn turns(self: &Arc<Self>, user: &UserInfo) -> Turns {
         Turns::new(Arc::clone(self), user)
     }
 
@@ -81,7 +84,7 @@ mod tests {
                 .worker_threads(1)
                 .build()
                 .expect("a runtime");
-            let turns = Arc::new(Offload::new(1)).turns("alice");
+            let turns = Arc::new(Offload::new(1)).turns(&UserInfo::default());
             let (let_go, held) = mpsc::channel::<()>();
             let expensive = runtime.spawn(async move {
                 turns

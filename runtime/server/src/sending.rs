@@ -2,6 +2,7 @@
 
 mod budget;
 mod outgoing;
+mod snapshots;
 
 use std::time::{Duration, Instant};
 
@@ -9,7 +10,8 @@ use axum::response::Response;
 
 pub use budget::SendLimits;
 pub(crate) use budget::{Charge, SendBudget};
-pub(crate) use outgoing::{Delivery, Outgoing};
+pub(crate) use outgoing::{Delivery, Outgoing, charged};
+pub(crate) use snapshots::Snapshot;
 
 /// Time for sending an answer that is made when its deadline has passed: the answer that says so.
 const LATE_ANSWER: Duration = Duration::from_secs(1);
@@ -41,7 +43,33 @@ impl From<Response> for Answer {
     }
 }
 
-/// The bytes that the body of an answer keeps in memory, for bodies whose [`SizeHint`](http_body::SizeHint) does not say so.
-/// An extension of the response.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Pinned(pub(crate) usize);
+/// Bytes of one answer that wait in the connection, at most: what HTTP/2 takes before the network does, and a chunk on each
+/// side of it.
+const UNDERWAY: usize = 640 << 10;
+
+/// The memory that the body of an answer holds, for bodies whose [`SizeHint`](http_body::SizeHint) does not say so. An
+/// extension of the response.
+#[derive(Clone, Debug)]
+pub(crate) struct Pinned {
+    /// Bytes that are there for this answer alone.
+    pub(crate) own: usize,
+    /// The list that the answer is made of.
+    pub(crate) snapshot: Option<Snapshot>,
+}
+
+impl Pinned {
+    /// So many bytes for this answer alone.
+    pub(crate) fn of(own: usize) -> Self {
+        Self { own, snapshot: None }
+    }
+
+    /// A list that is encoded while it is sent. It takes `bytes` when it is sent as a whole, is made of `entries` objects, and
+    /// keeps `own` bytes in memory beside them.
+    pub(crate) fn of_list(bytes: usize, entries: usize, own: usize, snapshot: Snapshot) -> Self {
+        let pointers = entries.saturating_mul(size_of::<usize>());
+        Self {
+            own: bytes.min(UNDERWAY).saturating_add(pointers).saturating_add(own),
+            snapshot: Some(snapshot),
+        }
+    }
+}

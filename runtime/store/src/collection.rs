@@ -4,6 +4,7 @@ mod entries;
 mod list;
 
 use std::fmt;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use tokio::sync::oneshot;
@@ -34,6 +35,8 @@ pub struct Collection {
     /// Guards entries and history together, so that a reader sees both at one revision. Only
     /// the sequencer writes.
     state: RwLock<State>,
+    /// Bytes of all states that a later one has replaced.
+    superseded: AtomicU64,
     subscribers: Subscribers,
 }
 
@@ -73,6 +76,7 @@ impl Collection {
             horizon,
             sequencer,
             state: RwLock::default(),
+            superseded: AtomicU64::default(),
             subscribers: Subscribers::default(),
         }
     }
@@ -266,12 +270,20 @@ impl Collection {
         }
     }
 
+    /// Bytes of the states that were replaced or deleted since the start. The difference of two calls bounds what all readers
+    /// together keep alive that have begun in between, beside the newest states.
+    #[must_use]
+    pub fn superseded_bytes(&self) -> u64 {
+        self.superseded.load(Ordering::Relaxed)
+    }
+
     /// Shows `events` to readers, all at once; [`Collection::wake`] then wakes their watchers.
     ///
     /// For the sequencer: events are durable, in revision order, and newer than all before.
     pub fn publish(&self, events: impl IntoIterator<Item = Arc<Event>>) {
         let events: Vec<_> = events.into_iter().collect();
         let mut replaced = Vec::with_capacity(events.len());
+        let mut superseded = 0;
         let mut state = self.write_lock();
         let ends = state.history.end() + 1..;
         // Marked first and under the lock: a watcher that reads knows of every event before it.
@@ -285,11 +297,14 @@ impl Collection {
                 }
                 EventKind::Delete => state.entries.remove(entry.key()),
             };
-            state.bytes -= old.as_ref().map_or(0, |old| old.bytes().len());
+            let old_bytes = old.as_ref().map_or(0, |old| old.bytes().len());
+            state.bytes -= old_bytes;
+            superseded += old_bytes as u64;
             replaced.push(old);
             state.history.push(event);
         }
         drop(state);
+        self.superseded.fetch_add(superseded, Ordering::Relaxed);
         // Dropping old states can free much; readers do not wait for it.
         drop(replaced);
     }

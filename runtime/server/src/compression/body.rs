@@ -2,6 +2,7 @@
 
 use std::io::Write;
 use std::pin::Pin;
+use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 
 use axum::body::Body;
@@ -9,7 +10,7 @@ use bytes::{Buf, Bytes};
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use http_body::Frame;
-use tokio::sync::OwnedSemaphorePermit;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 /// Bytes compressed at a time, which takes a quarter of a millisecond. Other answers of an HTTP/2 connection get their turn in
 /// between; its conversation does after a look at all of them (`LOOK` in `listener/exchanges`), which is a few slices.
@@ -25,19 +26,30 @@ pub(super) struct GzipBody {
     waiting: Bytes,
     /// `None` when the end is sent.
     encoder: Option<GzEncoder<Vec<u8>>>,
-    /// Held until the body is sent or given up.
-    _permit: OwnedSemaphorePermit,
+    gate: Arc<Semaphore>,
+    /// Held from one slice to the next while there is something to compress, and given back with each chunk: its client may
+    /// not read on.
+    permit: Option<OwnedSemaphorePermit>,
 }
 
 impl GzipBody {
-    pub(super) fn new(plain: Body, permit: OwnedSemaphorePermit) -> Self {
+    /// Compresses `plain`, and holds a permit of `gate` while it does.
+    pub(super) fn new(plain: Body, gate: Arc<Semaphore>) -> Self {
         let encoder = Some(GzEncoder::new(Vec::with_capacity(CHUNK), Compression::fast()));
         Self {
             plain,
             waiting: Bytes::new(),
             encoder,
-            _permit: permit,
+            gate,
+            permit: None,
         }
+    }
+}
+
+impl GzipBody {
+    fn sent(&mut self, chunk: Result<Vec<u8>, axum::Error>) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
+        self.permit = None;
+        Poll::Ready(Some(chunk.map(|chunk| Frame::data(chunk.into()))))
     }
 }
 
@@ -47,29 +59,37 @@ impl http_body::Body for GzipBody {
 
     fn poll_frame(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
         let this = self.get_mut();
-        let Some(encoder) = &mut this.encoder else {
-            return Poll::Ready(None);
-        };
-        if this.waiting.is_empty() {
-            match ready!(Pin::new(&mut this.plain).poll_frame(cx)) {
+        if this.waiting.is_empty() && this.encoder.is_some() {
+            // Taken before the permit: the plain body may be encoded meanwhile.
+            let next = Pin::new(&mut this.plain).poll_frame(cx);
+            if next.is_pending() {
+                this.permit = None;
+            }
+            match ready!(next) {
                 Some(Ok(frame)) => this.waiting = frame.into_data().unwrap_or_default(),
-                Some(Err(error)) => return Poll::Ready(Some(Err(error))),
+                Some(Err(error)) => return this.sent(Err(error)),
                 None => {
-                    let encoder = this.encoder.take();
-                    let end = encoder.map(GzEncoder::finish).unwrap_or_else(|| Ok(Vec::new()));
-                    return Poll::Ready(Some(end.map(|end| Frame::data(end.into())).map_err(axum::Error::new)));
+                    let end = this.encoder.take().map_or_else(|| Ok(Vec::new()), GzEncoder::finish);
+                    return this.sent(end.map_err(axum::Error::new));
                 }
             }
         }
+        let Some(encoder) = &mut this.encoder else {
+            return Poll::Ready(None);
+        };
+        if this.permit.is_none() {
+            // An answer that was begun goes on without one, too.
+            this.permit = Arc::clone(&this.gate).try_acquire_owned().ok();
+        }
         let slice = this.waiting.len().min(SLICE);
         if let Err(error) = encoder.write_all(&this.waiting[..slice]) {
-            return Poll::Ready(Some(Err(axum::Error::new(error))));
+            return this.sent(Err(axum::Error::new(error)));
         }
         this.waiting.advance(slice);
         let ready = encoder.get_mut();
         if ready.len() >= CHUNK {
             let chunk = std::mem::replace(ready, Vec::with_capacity(CHUNK));
-            return Poll::Ready(Some(Ok(Frame::data(chunk.into()))));
+            return this.sent(Ok(chunk));
         }
         cx.waker().wake_by_ref();
         Poll::Pending

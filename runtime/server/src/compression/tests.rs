@@ -3,11 +3,13 @@ use std::io::Read;
 use axum::body::Body;
 use axum::response::Response;
 use flate2::read::GzDecoder;
+use futures_util::FutureExt as _;
 use http::HeaderMap;
 use http::header::{ACCEPT_ENCODING, HeaderValue};
 use http_body_util::BodyExt;
 
-use super::{Compression, accepts_gzip};
+use super::{Compression, THRESHOLD, accepts_gzip};
+use crate::sending::Pinned;
 
 #[test]
 fn only_plain_gzip_is_an_offer() {
@@ -48,21 +50,62 @@ async fn small_answers_stay_as_they_are() {
     assert!(response.headers().is_empty());
 }
 
-#[tokio::test]
-async fn when_processors_are_busy_answers_stay_as_they_are() {
+fn answer(compression: &Compression) -> Response {
+    answer_of(compression, vec![b'x'; 1 << 20])
+}
+
+/// An answer in one piece, compressed if there is a processor for it.
+fn answer_of(compression: &Compression, bytes: Vec<u8>) -> Response {
+    let mut response = Response::new(Body::from(bytes));
+    compression.compress(&mut response);
+    response
+}
+
+fn is_compressed(response: &Response) -> bool {
+    response.headers().contains_key("content-encoding")
+}
+
+#[test]
+fn when_processors_are_busy_answers_stay_as_they_are() {
     let compression = Compression::new();
-    let large = || Response::new(Body::from("x".repeat(1 << 20)));
     let mut busy = Vec::new();
     loop {
-        let mut response = large();
-        compression.compress(&mut response);
-        if !response.headers().contains_key("content-encoding") {
+        let mut response = answer(&compression);
+        if !is_compressed(&response) {
             break;
         }
+        // A slice is compressed, and there is no chunk yet.
+        assert!(response.body_mut().frame().now_or_never().is_none());
         busy.push(response);
     }
     drop(busy);
-    let mut response = large();
-    compression.compress(&mut response);
-    assert!(response.headers().contains_key("content-encoding"));
+    assert!(is_compressed(&answer(&compression)));
+}
+
+#[tokio::test]
+async fn answers_that_nobody_reads_keep_no_processor() {
+    let compression = Compression::new();
+    let mut random = fastrand::Rng::with_seed(1);
+    let bytes: Vec<u8> = std::iter::repeat_with(|| random.u8(..)).take(THRESHOLD + 1).collect();
+    let mut unread = Vec::new();
+    let processors = std::thread::available_parallelism().map_or(1, usize::from);
+    for _ in 0..=processors {
+        let mut response = answer_of(&compression, bytes.clone());
+        assert!(is_compressed(&response));
+        let first = response
+            .body_mut()
+            .frame()
+            .await
+            .expect("a chunk")
+            .expect("it does not fail");
+        assert!(first.data_ref().is_some_and(|chunk| chunk.len() >= 32 << 10));
+        unread.push(response);
+    }
+}
+
+#[test]
+fn what_is_behind_a_compressed_answer_is_known() {
+    let response = answer(&Compression::new());
+    let pinned = response.extensions().get::<Pinned>().expect("it says so");
+    assert_eq!(pinned.own, 1 << 20);
 }

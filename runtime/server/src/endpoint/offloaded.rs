@@ -8,12 +8,12 @@ use crate::offload::{Cost, Turns};
 impl Endpoint {
     /// The turns of the request `call`.
     pub(crate) fn turns<'a>(&self, call: &'a Call) -> &'a Turns {
-        let turns = || self.stores().offload().turns(&call.ctx.user.name);
+        let turns = || self.stores().offload().turns(&call.ctx.user);
         call.turns.get_or_init(turns)
     }
 
-    /// Runs `work` on documents of about `size` bytes, which is expected to cost `cost`, as soon as there is memory and a
-    /// thread for it.
+    /// Runs `work` on documents of about `size` bytes, which is expected to cost `cost`, as soon as there is a thread and then
+    /// memory for it.
     ///
     /// # Errors
     ///
@@ -22,8 +22,8 @@ impl Endpoint {
         if cost < Cost::INLINE {
             return Ok(work());
         }
-        let _memory = self.stores().large_bodies().reserve(size).await;
-        self.turns(call).run(cost, work).await
+        let memory = self.stores().large_bodies().reserve(size);
+        self.turns(call).run_with(cost, memory, work).await
     }
 
     /// As [`Self::run`] for work that cannot be refused any more.
@@ -31,7 +31,7 @@ impl Endpoint {
         if cost < Cost::INLINE {
             return work();
         }
-        let _memory = self.stores().large_bodies().reserve(size).await;
-        self.turns(call).finish(cost, work).await
+        let memory = self.stores().large_bodies().reserve(size);
+        self.turns(call).finish_with(cost, memory, work).await
     }
 }

@@ -19,7 +19,7 @@ use crate::list_stream::{
 use crate::negotiation::{Format, Output, Target};
 use crate::offload::{Cost, Turns};
 use crate::response;
-use crate::sending::Pinned;
+use crate::sending::{Pinned, Snapshot};
 use crate::table;
 
 const PARTIAL_LIST_KIND: &str = "PartialObjectMetadataList";
@@ -48,21 +48,32 @@ impl Endpoint {
             let body = response::text(output, self.empty_list(call, output, meta)?);
             return Ok(response::bytes(StatusCode::OK, media_type, body));
         }
+        let collection = self.store().collection();
+        let count = entries.len();
         if self.is_sent_as_stored(output, &entries) {
             let body = self.stored_list(meta, entries);
-            return Ok(response::stream(StatusCode::OK, media_type, Body::new(body)));
+            let bytes = body.left();
+            let pinned = Pinned::of_list(bytes, count, 0, Snapshot::of(collection, bytes));
+            return Ok(pinning(
+                response::stream(StatusCode::OK, media_type, Body::new(body)),
+                pinned,
+            ));
         }
-        let turns = self.stores().offload().turns(&call.ctx.user.name);
+        let turns = self.stores().offload().turns(&call.ctx.user);
         self.check_unusual(&entries, &turns).await?;
         let slices = self.slices(call, output, meta, entries)?;
         Ok(match begin(slices, compression::THRESHOLD, &turns).await? {
             Begun::Whole(body) => response::bytes(StatusCode::OK, media_type, body),
             Begun::Part(first, rest) => {
-                let pinned = Pinned(first.len() + rest.pinned());
+                let held = rest.held();
+                let pinned = Pinned::of_list(
+                    first.len() + held.shared,
+                    count,
+                    held.own,
+                    Snapshot::of(collection, held.shared),
+                );
                 let body = Body::new(SlicedBody::new(first, rest, turns));
-                let mut response = response::stream(StatusCode::OK, media_type, body);
-                response.extensions_mut().insert(pinned);
-                response
+                pinning(response::stream(StatusCode::OK, media_type, body), pinned)
             }
         })
     }
@@ -237,6 +248,12 @@ impl Endpoint {
         let why = "you requested PartialObjectMetadata, but the requested object is a list";
         ApiError::new(Reason::NotAcceptable, format!("{why} ({kind})"))
     }
+}
+
+/// The same answer, which holds so much.
+fn pinning(mut response: Response, pinned: Pinned) -> Response {
+    response.extensions_mut().insert(pinned);
+    response
 }
 
 fn list_head(kind: &str, api_version: &str, meta: &ListMeta) -> Vec<u8> {

@@ -1,12 +1,15 @@
 //! How many requests are served at once.
 
+mod places;
+
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 use http::header::{HeaderValue, RETRY_AFTER};
 use http::{Method, StatusCode};
-use planesmith_access::user::PRIVILEGED_GROUP;
+use planesmith_access::user::{UNAUTHENTICATED_GROUP, UserInfo};
 
+pub use self::places::Permit;
+use self::places::Places;
 use super::{Exchange, Filter, Step};
 use crate::failure;
 use crate::request::{RequestInfo, Verb};
@@ -30,18 +33,17 @@ impl Default for InFlightLimits {
     }
 }
 
-/// Counts the requests that are being handled, and answers 429 when there are too many. A request counts until the last byte of
-/// its answer is sent (`sending`).
+/// Counts the requests that are being handled, and answers 429 when there are too many. A large answer counts until its last
+/// byte is sent (`sending`).
 ///
 /// Long-running requests do not count. Members of `system:masters` are served in any case, so that an administrator
 /// gets through to an overloaded server; so are health checks. Heartbeats of nodes and servers have a share of their own:
-/// nothing that others do makes a node look dead.
+/// nothing that others do makes a node look dead. Clients without credentials have no part in it.
 #[derive(Clone, Debug)]
 pub struct InFlight {
-    limits: InFlightLimits,
-    reading: Arc<AtomicUsize>,
-    writing: Arc<AtomicUsize>,
-    heartbeats: Arc<AtomicUsize>,
+    reading: Arc<Places>,
+    writing: Arc<Places>,
+    heartbeats: Arc<Places>,
 }
 
 /// Health checks, which kube-apiserver's flow control exempts too.
@@ -50,62 +52,35 @@ const HEALTH: [&str; 3] = ["/healthz", "/livez", "/readyz"];
 /// Namespaces of leases that nodes, servers and controllers renew.
 const HEARTBEATS: [&str; 2] = ["kube-node-lease", "kube-system"];
 
-/// The right to be in flight; dropping it makes room for the next request.
-#[derive(Debug)]
-pub struct Permit {
-    counter: Arc<AtomicUsize>,
-}
-
 impl InFlight {
     /// Nobody is in flight.
     #[must_use]
     pub fn new(limits: InFlightLimits) -> Self {
         Self {
-            limits,
-            reading: Arc::default(),
-            writing: Arc::default(),
-            heartbeats: Arc::default(),
+            reading: Places::new(limits.reading),
+            writing: Places::new(limits.writing),
+            heartbeats: Places::new(limits.writing),
         }
     }
 
-    /// Returns the counter of a request and its limit; `None` for a request that is served in any case.
-    fn share(&self, info: &RequestInfo) -> Option<(&Arc<AtomicUsize>, usize)> {
+    /// Returns the places that a request takes one of; `None` for a request that is served in any case.
+    fn share(&self, user: &UserInfo, info: &RequestInfo) -> Option<&Arc<Places>> {
         if info.is_long_running() || is_health_check(info) {
             return None;
         }
-        if is_heartbeat(info) {
-            return Some((&self.heartbeats, self.limits.writing));
+        if is_heartbeat(info) && !user.is_in(UNAUTHENTICATED_GROUP) {
+            return Some(&self.heartbeats);
         }
         Some(match *info.method() {
-            Method::GET | Method::HEAD | Method::OPTIONS => (&self.reading, self.limits.reading),
-            _ => (&self.writing, self.limits.writing),
+            Method::GET | Method::HEAD | Method::OPTIONS => &self.reading,
+            _ => &self.writing,
         })
     }
 
     /// Reading and writing requests being handled now.
     #[must_use]
     pub fn counts(&self) -> (usize, usize) {
-        (
-            self.reading.load(Ordering::Relaxed),
-            self.writing.load(Ordering::Relaxed),
-        )
-    }
-}
-
-impl Permit {
-    /// One more, unless `limit` are there already.
-    fn take(counter: &Arc<AtomicUsize>, limit: usize, in_any_case: bool) -> Option<Self> {
-        let before = counter.fetch_add(1, Ordering::Relaxed);
-        let permit = Permit {
-            counter: Arc::clone(counter),
-        };
-        (limit == 0 || before < limit || in_any_case).then_some(permit)
-    }
-}
-
-impl Drop for Permit {
-    fn drop(&mut self) {
-        self.counter.fetch_sub(1, Ordering::Relaxed);
+        (self.reading.taken(), self.writing.taken())
     }
 }
 
@@ -116,10 +91,10 @@ impl Filter for InFlight {
 
     fn enter<'a>(&'a self, exchange: &'a mut Exchange) -> Step<'a> {
         let ctx = &exchange.ctx;
-        let Some((counter, limit)) = self.share(&ctx.info) else {
+        let Some(places) = self.share(&ctx.user, &ctx.info) else {
             return Step::Continue;
         };
-        exchange.permit = Permit::take(counter, limit, ctx.user.is_in(PRIVILEGED_GROUP));
+        exchange.permit = places.take(&ctx.user);
         if exchange.permit.is_some() {
             return Step::Continue;
         }
@@ -157,11 +132,12 @@ mod tests {
     #[test]
     fn health_checks_and_heartbeats_are_served_whatever_else_is_in_flight() {
         let in_flight = InFlight::new(InFlightLimits { reading: 1, writing: 1 });
-        let enter = |method: Method, path: &'static str| {
+        let enter_as = |user: &UserInfo, method: Method, path: &'static str| {
             let info = RequestInfo::new(&method, &Uri::from_static(path));
-            let share = in_flight.share(&info);
-            share.map(|(counter, limit)| Permit::take(counter, limit, false))
+            in_flight.share(user, &info).map(|places| places.take(user))
         };
+        let node = UserInfo::default();
+        let enter = |method, path| enter_as(&node, method, path);
         let pods = "/api/v1/namespaces/a/pods";
         let held = [enter(Method::GET, pods), enter(Method::POST, pods)];
         assert!(held.iter().all(|held| matches!(held, Some(Some(_)))));
@@ -170,6 +146,8 @@ mod tests {
             assert!(enter(Method::GET, path).is_none(), "{path}");
         }
         let lease = "/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases/node";
+        let without_credentials = enter_as(&UserInfo::anonymous(), Method::PUT, lease);
+        assert!(matches!(without_credentials, Some(None)), "that is no node");
         let renewed = enter(Method::PUT, lease);
         assert!(matches!(renewed, Some(Some(_))));
         assert!(matches!(enter(Method::PUT, lease), Some(None)), "they are bounded, too");

@@ -2,24 +2,27 @@
 
 use axum::body::Body;
 use axum::response::Response;
+use bytes::Bytes;
 use http::Method;
 use http_body::Body as _;
 use planesmith_machinery::status::ApiError;
 
 use super::{Exchange, Filter, Permit, Step};
-use crate::body::{AtEnd, Watched};
+use crate::body::{AtEnd, Watched, whole};
 use crate::failure;
-use crate::sending::{Delivery, Outgoing, Pinned, SendBudget, SendLimits};
+use crate::sending::{Delivery, Outgoing, Pinned, SendBudget, SendLimits, charged};
 
-/// Answers up to this size leave in one piece; nobody looks after their bytes.
+/// Answers up to this size that are made already hold no place in flight while they are sent: clients could take all places
+/// with answers of a few bytes.
 const SMALL: usize = 16 << 10;
 /// Answers of more bytes need room in the budget.
 const LARGE: usize = 64 << 10;
 
-/// Lets each answer keep its place among the requests in flight until its last byte is sent, and counts the bytes that answers
-/// hold. When those of a user are too many, further large answers to reads of that user are 429; small ones go on.
+/// Lets each large answer keep its place among the requests in flight until its last byte is sent, and counts the bytes that
+/// answers hold. When those of a user are too many, further large answers to reads of that user are 429.
 ///
-/// Requests that last as long as their clients want hold no place, and bound themselves what they hold.
+/// Requests that last as long as their clients want hold no place, and bound themselves what they hold; what refuses them is
+/// an answer like others.
 #[derive(Clone, Debug)]
 pub struct Sending {
     budget: SendBudget,
@@ -33,6 +36,33 @@ impl Sending {
             budget: SendBudget::new(limits),
         }
     }
+
+    /// Counts the bytes of an answer that is made, and gives its place back. A connection of HTTP/1 sends one answer at a time,
+    /// so its bytes are bounded already.
+    fn send_small(&self, exchange: &Exchange, body: Bytes, may_be_refused: bool) -> Option<Body> {
+        if !exchange.is_multiplexed {
+            return Some(Body::from(body));
+        }
+        let charge = self.budget.small(&exchange.ctx.user, body.len(), may_be_refused)?;
+        Some(Body::from(charged(body, charge)))
+    }
+
+    fn send_large(&self, exchange: &Exchange, permit: Option<Permit>, large: Large) -> Option<Body> {
+        let user = &exchange.ctx.user;
+        let charge = match large.may_be_refused {
+            true => self.budget.admit(user, large.pinned)?,
+            false => self.budget.charge(user, large.pinned),
+        };
+        let permit = permit.map(|permit| permit.sending_to(user));
+        Some(Body::new(Outgoing::new(large.body, Delivery::holding(permit, charge))))
+    }
+}
+
+/// An answer that is not sent at once.
+struct Large {
+    body: Body,
+    pinned: Pinned,
+    may_be_refused: bool,
 }
 
 impl Filter for Sending {
@@ -45,34 +75,49 @@ impl Filter for Sending {
     }
 
     fn leave(&self, exchange: &mut Exchange, response: &mut Response) {
-        let ctx = &exchange.ctx;
         let permit = exchange.permit.take();
-        if ctx.info.is_long_running() || response.body().is_end_stream() {
+        let code = response.status();
+        let lasts = exchange.ctx.info.is_long_running() && (code.is_success() || code.is_informational());
+        if lasts || response.body().is_end_stream() {
             return;
         }
         let hint = response.body().size_hint();
-        let pinned = response.extensions_mut().remove::<Pinned>();
         let announced = usize::try_from(hint.lower()).unwrap_or(usize::MAX);
-        let bytes = announced.max(pinned.map_or(0, |pinned| pinned.0));
+        let pinned = response.extensions_mut().remove::<Pinned>();
+        let mut body = std::mem::take(response.body_mut());
         // What is asked for inside the process is read there, maybe as a whole: nobody waits for its bytes to leave.
-        if exchange.connection.peer.is_none() || (hint.exact().is_some() && bytes <= SMALL) {
-            if let Some(permit) = permit {
-                let body = std::mem::take(response.body_mut());
-                *response.body_mut() = Body::new(Watched::new(body, permit));
-            }
+        if exchange.connection.peer.is_none() {
+            *response.body_mut() = match permit {
+                Some(permit) => Body::new(Watched::new(body, permit)),
+                None => body,
+            };
             return;
         }
-        let reads = matches!(*ctx.info.method(), Method::GET | Method::HEAD) && response.status().is_success();
-        let charge = match reads && bytes > LARGE {
-            true => self.budget.admit(&ctx.user, bytes),
-            false => Some(self.budget.charge(&ctx.user, bytes.max(SMALL))),
+        let reads = matches!(*exchange.ctx.info.method(), Method::GET | Method::HEAD) && code.is_success();
+        if hint.exact().is_some() && announced <= SMALL {
+            body = match whole(body) {
+                Ok(made) => return send(response, self.send_small(exchange, made, reads)),
+                Err(body) => body,
+            };
+        }
+        let bytes = pinned.as_ref().map_or(announced, |pinned| pinned.own);
+        let large = Large {
+            body,
+            may_be_refused: reads && announced.max(bytes) > LARGE,
+            pinned: Pinned {
+                own: bytes.max(SMALL),
+                snapshot: pinned.and_then(|pinned| pinned.snapshot),
+            },
         };
-        let Some(charge) = charge else {
-            *response = failure::as_json(&ApiError::overloaded());
-            return;
-        };
-        let body = std::mem::take(response.body_mut());
-        *response.body_mut() = Body::new(Outgoing::new(body, Delivery::holding(permit, charge)));
+        send(response, self.send_large(exchange, permit, large));
+    }
+}
+
+/// Answers with `body`, or with 429 when there is no room for it.
+fn send(response: &mut Response, body: Option<Body>) {
+    match body {
+        Some(body) => *response.body_mut() = body,
+        None => *response = failure::as_json(&ApiError::overloaded()),
     }
 }
 
@@ -85,7 +130,7 @@ impl AtEnd for Permit {
 mod tests {
     use std::sync::Arc;
 
-    use http::{Request, StatusCode};
+    use http::{Request, StatusCode, Version};
     use http_body_util::BodyExt as _;
 
     use super::*;
@@ -95,8 +140,12 @@ mod tests {
 
     /// A read by a client that got so far.
     fn exchange(method: &Method) -> Exchange {
+        exchange_at("/api/v1/namespaces/n/notes", method)
+    }
+
+    fn exchange_at(path: &str, method: &Method) -> Exchange {
         let (_stop, shutdown) = Stop::new();
-        let request = Request::builder().method(method).uri("/api/v1/namespaces/n/notes");
+        let request = Request::builder().version(Version::HTTP_2).method(method).uri(path);
         let connection = Connection {
             peer: Some(([127, 0, 0, 1], 1).into()),
             ..Connection::default()
@@ -116,7 +165,7 @@ mod tests {
     async fn the_place_in_flight_is_given_back_with_the_last_byte() {
         let filter = Sending::new(SendLimits::default());
         let in_flight = InFlight::new(InFlightLimits::default());
-        for size in [1, SMALL + 1, 1 << 20] {
+        for size in [SMALL + 1, 1 << 20] {
             let mut exchange = exchange(&Method::GET);
             assert!(matches!(in_flight.enter(&mut exchange), Step::Continue));
             let mut response = Response::new(Body::from(vec![b'x'; size]));
@@ -130,6 +179,40 @@ mod tests {
             }
             drop(body);
             assert_eq!(in_flight.counts(), (0, 0), "{size} bytes are read");
+        }
+    }
+
+    #[tokio::test]
+    async fn unread_answers_of_a_few_bytes_hold_no_place() {
+        let filter = Sending::new(SendLimits::default());
+        let in_flight = InFlight::new(InFlightLimits { reading: 1, writing: 1 });
+        let mut unread = Vec::new();
+        for size in [1, 300, SMALL] {
+            let mut exchange = exchange(&Method::GET);
+            assert!(matches!(in_flight.enter(&mut exchange), Step::Continue), "{size} bytes");
+            let mut response = Response::new(Body::from(vec![b'x'; size]));
+            in_flight.leave(&mut exchange, &mut response);
+            filter.leave(&mut exchange, &mut response);
+            unread.push(response);
+        }
+        assert_eq!(filter.budget.small_bytes(), 301 + SMALL, "but their bytes count");
+        let mut body = unread.pop().expect("one is left").into_body();
+        let piece = body.frame().await.expect("a frame").expect("it does not fail");
+        drop((body, unread));
+        assert_eq!(filter.budget.small_bytes(), SMALL, "HTTP/2 has not written it");
+        drop(piece);
+        assert_eq!(filter.budget.small_bytes(), 0);
+    }
+
+    #[tokio::test]
+    async fn a_refused_watch_counts_as_any_answer() {
+        let filter = Sending::new(SendLimits::default());
+        let watch = "/api/v1/namespaces/n/notes?watch=1";
+        for (code, counts) in [(StatusCode::OK, false), (StatusCode::FORBIDDEN, true)] {
+            let mut response = Response::new(Body::from("refused"));
+            *response.status_mut() = code;
+            filter.leave(&mut exchange_at(watch, &Method::GET), &mut response);
+            assert_eq!(filter.budget.small_bytes() > 0, counts, "{code}");
         }
     }
 

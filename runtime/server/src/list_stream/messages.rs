@@ -7,7 +7,7 @@ use planesmith_machinery::protobuf;
 use planesmith_machinery::status::{ApiError, ApiResult};
 use planesmith_store::Entry;
 
-use super::slices::{CHUNK, Slices};
+use super::slices::{CHUNK, Held, Slices};
 use crate::offload::Cost;
 
 /// Bytes of messages that are kept while the list is measured; further ones are encoded twice.
@@ -185,8 +185,8 @@ impl Slices for MessageList {
         (self.stage == Stage::Writing).then_some(self.left)
     }
 
-    fn pinned(&self) -> usize {
-        self.entries.iter().map(|entry| entry.bytes().len()).sum()
+    fn held(&self) -> Held {
+        Held::of(&self.entries)
     }
 }
 

@@ -1,14 +1,15 @@
 //! Lists that have to be encoded, a slice at a time.
 
 use std::pin::Pin;
+use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use bytes::Bytes;
-use futures_util::future::BoxFuture;
 use http_body::{Body, Frame, SizeHint};
 use planesmith_machinery::status::{ApiError, ApiResult};
+use planesmith_store::{Entry, Revision};
 
-use crate::offload::{Cost, Turns};
+use crate::offload::{Cost, OwnTask, Turns};
 
 /// Bytes that a slice has at least, unless the list ends or its items are much larger before they are encoded.
 pub(crate) const CHUNK: usize = 64 << 10;
@@ -28,29 +29,78 @@ pub(crate) trait Slices: Send {
     /// Bytes that are still to come, if that is known.
     fn left(&self) -> Option<u64>;
 
-    /// Bytes of what the list holds: cached objects, and encodings of its own.
-    fn pinned(&self) -> usize;
+    /// The memory that the list holds.
+    fn held(&self) -> Held;
+}
+
+/// Bytes of objects and their encodings.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Held {
+    /// Those that are there for the list alone.
+    pub(crate) own: usize,
+    /// Those that the cache has, too, as long as nobody replaces them.
+    pub(crate) shared: usize,
+}
+
+impl Held {
+    /// The memory of `entries`. Those that no store holds are there for their list alone.
+    pub(super) fn of(entries: &[Arc<Entry>]) -> Self {
+        let mut held = Self::default();
+        for entry in entries {
+            match entry.revision() {
+                Revision(0) => held.own += entry.bytes().len(),
+                _ => held.shared += entry.bytes().len(),
+            }
+        }
+        held
+    }
+
+    /// Bytes of both kinds.
+    pub(super) fn all(self) -> usize {
+        self.own + self.shared
+    }
+
+    /// The same without an entry that was sent.
+    pub(super) fn without(self, entry: &Entry) -> Self {
+        let bytes = entry.bytes().len();
+        match entry.revision() {
+            Revision(0) => Self {
+                own: self.own.saturating_sub(bytes),
+                ..self
+            },
+            _ => Self {
+                shared: self.shared.saturating_sub(bytes),
+                ..self
+            },
+        }
+    }
 }
 
 /// The body of a list that is encoded while it is sent, one slice ahead of the client. Expensive slices are made beside the
-/// runtime's workers.
+/// runtime's workers, each in a task of its own: the task of a connection, which polls the bodies of many answers, goes on
+/// meanwhile, and a thread that one of them waits for is used as soon as it is free.
 pub(crate) struct SlicedBody {
     /// Encoded before the answer began.
     first: Bytes,
     rest: Rest,
     /// Bytes that are still to come, if that is known.
     left: Option<u64>,
+    /// Others had their turn since the last slice.
+    has_rested: bool,
 }
 
 enum Rest {
     /// The next slice is still to be made.
     Idle(Box<dyn Slices>, Turns),
-    Making(BoxFuture<'static, Made>),
+    /// Comes to nothing when it panicked.
+    Making(OwnTask<Made>),
     Ended,
 }
 
 /// The list behind a slice, the slice, and whether there are further ones.
 type Made = (Box<dyn Slices>, Turns, ApiResult<(Vec<u8>, bool)>);
+
+type Sent = Result<Frame<Bytes>, axum::Error>;
 
 /// An object could not be encoded when the answer had begun.
 #[derive(Debug, thiserror::Error)]
@@ -65,10 +115,44 @@ impl SlicedBody {
             first: first.into(),
             rest: Rest::Idle(rest, turns),
             left,
+            has_rested: false,
         }
     }
 
-    fn sent(&mut self, chunk: Bytes) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
+    /// Makes the next slice, which takes little time, where this is polled. What else is polled there has its turn before.
+    fn poll_cheap(&mut self, mut slices: Box<dyn Slices>, turns: Turns, cx: &mut Context<'_>) -> Poll<Option<Sent>> {
+        let mut out = Vec::new();
+        if std::mem::take(&mut self.has_rested) {
+            out.reserve_exact(CHUNK + CHUNK / 4);
+            match slices.fill(&mut out) {
+                Ok(true) if out.is_empty() => {}
+                Ok(more) => return self.made((slices, turns, Ok((out, more)))),
+                Err(error) => return self.made((slices, turns, Err(error))),
+            }
+        }
+        self.rest = Rest::Idle(slices, turns);
+        self.has_rested = true;
+        cx.waker().wake_by_ref();
+        Poll::Pending
+    }
+
+    /// Sends a slice.
+    fn made(&mut self, (slices, turns, made): Made) -> Poll<Option<Sent>> {
+        match made {
+            Ok((chunk, more)) => {
+                if more {
+                    self.rest = Rest::Idle(slices, turns);
+                }
+                self.sent(chunk.into())
+            }
+            Err(error) => {
+                tracing::error!(%error, "a list ends early, because an object in the store cannot be encoded");
+                Poll::Ready(Some(Err(axum::Error::new(BrokenList))))
+            }
+        }
+    }
+
+    fn sent(&mut self, chunk: Bytes) -> Poll<Option<Sent>> {
         self.left = self.left.map(|left| left.saturating_sub(chunk.len() as u64));
         Poll::Ready(Some(Ok(Frame::data(chunk))))
     }
@@ -98,26 +182,20 @@ impl Body for SlicedBody {
         }
         loop {
             match std::mem::replace(&mut self.rest, Rest::Ended) {
-                Rest::Idle(slices, turns) => self.rest = Rest::Making(Box::pin(next(slices, turns))),
+                Rest::Idle(slices, turns) if slices.cost() < Cost::INLINE => return self.poll_cheap(slices, turns, cx),
+                Rest::Idle(slices, turns) => self.rest = Rest::Making(OwnTask::run(next(slices, turns))),
                 Rest::Ended => return Poll::Ready(None),
-                Rest::Making(mut making) => {
-                    let Poll::Ready((slices, turns, made)) = making.as_mut().poll(cx) else {
+                Rest::Making(mut making) => match Pin::new(&mut making).poll(cx) {
+                    Poll::Ready(Some(made)) => return self.made(made),
+                    Poll::Ready(None) => {
+                        tracing::error!("a list ends early, because encoding it panicked; this is a bug");
+                        return Poll::Ready(Some(Err(axum::Error::new(BrokenList))));
+                    }
+                    Poll::Pending => {
                         self.rest = Rest::Making(making);
                         return Poll::Pending;
-                    };
-                    return match made {
-                        Ok((chunk, more)) => {
-                            if more {
-                                self.rest = Rest::Idle(slices, turns);
-                            }
-                            self.sent(chunk.into())
-                        }
-                        Err(error) => {
-                            tracing::error!(%error, "a list ends early, because an object in the store cannot be encoded");
-                            Poll::Ready(Some(Err(axum::Error::new(BrokenList))))
-                        }
-                    };
-                }
+                    }
+                },
             }
         }
     }
@@ -172,44 +250,57 @@ pub(crate) fn unreadable<E>(_: E) -> ApiError {
 #[cfg(test)]
 mod tests {
     use std::collections::VecDeque;
-    use std::sync::Arc;
+    use std::sync::atomic::{AtomicUsize, Ordering};
 
+    use futures_util::FutureExt as _;
     use http_body_util::BodyExt as _;
+    use planesmith_access::user::UserInfo;
+    use tokio::sync::Semaphore;
 
     use super::*;
     use crate::offload::Offload;
 
     /// Slices of these sizes; the one without a size fails.
-    struct Sizes(VecDeque<Option<usize>>);
+    struct Sizes {
+        sizes: VecDeque<Option<usize>>,
+        cost: Cost,
+        left: Arc<AtomicUsize>,
+    }
 
     impl Slices for Sizes {
         fn fill(&mut self, out: &mut Vec<u8>) -> ApiResult<bool> {
-            match self.0.pop_front().flatten() {
+            let next = self.sizes.pop_front();
+            self.left.store(self.sizes.len(), Ordering::Relaxed);
+            match next.flatten() {
                 Some(size) => out.extend(vec![b'x'; size]),
                 None => return Err(ApiError::internal("asked to")),
             }
-            Ok(!self.0.is_empty())
+            Ok(!self.sizes.is_empty())
         }
 
         fn cost(&self) -> Cost {
-            Cost::INLINE
+            self.cost
         }
 
         fn left(&self) -> Option<u64> {
             None
         }
 
-        fn pinned(&self) -> usize {
-            0
+        fn held(&self) -> Held {
+            Held::default()
         }
     }
 
-    fn slices(sizes: &[Option<usize>]) -> Box<dyn Slices> {
-        Box::new(Sizes(sizes.iter().copied().collect()))
+    fn slices(sizes: &[Option<usize>]) -> Box<Sizes> {
+        Box::new(Sizes {
+            sizes: sizes.iter().copied().collect(),
+            cost: Cost::INLINE,
+            left: Arc::new(AtomicUsize::new(sizes.len())),
+        })
     }
 
     fn turns() -> Turns {
-        Arc::new(Offload::new(1)).turns("alice")
+        Arc::new(Offload::new(1)).turns(&UserInfo::default())
     }
 
     #[tokio::test]
@@ -236,6 +327,50 @@ mod tests {
         }
         assert_eq!(chunks, [101, 7, 9]);
         assert!(body.is_end_stream());
+    }
+
+    #[tokio::test]
+    async fn a_thread_that_a_list_waited_for_works_before_anybody_looks_at_the_list() {
+        let offload = Arc::new(Offload::new(1));
+        let user = UserInfo::default();
+        let free = Arc::new(Semaphore::new(0));
+        // The threads for short work are taken.
+        for _ in 0..2 {
+            let (turns, free) = (offload.turns(&user), Arc::clone(&free));
+            tokio::spawn(async move { turns.run_with(Cost::INLINE, free.acquire(), || ()).await });
+        }
+        tokio::task::yield_now().await;
+        let list = slices(&[Some(7)]);
+        let left = Arc::clone(&list.left);
+        let mut body = SlicedBody::new(Vec::new(), list, offload.turns(&user));
+        assert!(body.frame().now_or_never().is_none());
+        tokio::task::yield_now().await;
+        free.add_permits(2);
+        for _ in 0..100 {
+            tokio::task::yield_now().await;
+        }
+        assert_eq!(left.load(Ordering::Relaxed), 0, "the slice is made");
+        let frame = body.frame().await.expect("a slice").expect("it does not fail");
+        assert_eq!(frame.data_ref().map(Bytes::len), Some(7));
+    }
+
+    #[tokio::test]
+    async fn others_have_their_turn_between_slices_that_take_little_time() {
+        let list = Sizes {
+            cost: Cost::default(),
+            ..*slices(&[Some(7), Some(0), Some(9)])
+        };
+        let mut body = SlicedBody::new(Vec::new(), Box::new(list), turns());
+        let mut polls = Vec::new();
+        while !body.is_end_stream() {
+            let sent = body
+                .frame()
+                .now_or_never()
+                .flatten()
+                .map(|frame| frame.expect("it does not fail"));
+            polls.push(sent.and_then(|frame| frame.into_data().ok()).map(|bytes| bytes.len()));
+        }
+        assert_eq!(polls, [None, Some(7), None, None, Some(9)]);
     }
 
     #[tokio::test]

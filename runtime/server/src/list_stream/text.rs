@@ -7,7 +7,7 @@ use planesmith_machinery::status::ApiResult;
 use planesmith_machinery::{cbor, json, yaml};
 use planesmith_store::Entry;
 
-use super::slices::{CHUNK, Slices, unreadable};
+use super::slices::{CHUNK, Held, Slices, unreadable};
 use crate::negotiation::{Format, Output};
 use crate::offload::Cost;
 use crate::response::in_beta;
@@ -34,7 +34,7 @@ pub(crate) struct TextList {
     stage: Stage,
     entries: vec::IntoIter<Arc<Entry>>,
     /// Bytes of the entries that are left.
-    pinned: usize,
+    held: Held,
     item: Vec<u8>,
 }
 
@@ -82,7 +82,7 @@ impl TextList {
             },
             beta: output.beta,
             stage: number.map_or(Stage::Head, |number| Stage::Sorting(number, Vec::new())),
-            pinned: entries.iter().map(|entry| entry.bytes().len()).sum(),
+            held: Held::of(&entries),
             entries: entries.into_iter(),
             item: Vec::new(),
         }
@@ -197,20 +197,21 @@ impl Slices for TextList {
             );
             self.write_item(&entry, is_first, out)?;
             seen += entry.bytes().len();
+            self.held = self.held.without(&entry);
             if out.len() >= enough || seen >= slice {
-                self.pinned = self.pinned.saturating_sub(seen);
                 return Ok(true);
             }
         }
-        self.pinned = 0;
         self.write_tail(out);
         Ok(false)
     }
 
     fn cost(&self) -> Cost {
         match self.layout {
-            Layout::Yaml(_) => Cost::of_yaml(self.slice().min(self.pinned)),
-            Layout::Compact | Layout::Pretty(_) | Layout::Cbor(_) => Cost::of_other_form(self.slice().min(self.pinned)),
+            Layout::Yaml(_) => Cost::of_yaml(self.slice().min(self.held.all())),
+            Layout::Compact | Layout::Pretty(_) | Layout::Cbor(_) => {
+                Cost::of_other_form(self.slice().min(self.held.all()))
+            }
         }
     }
 
@@ -218,7 +219,7 @@ impl Slices for TextList {
         None
     }
 
-    fn pinned(&self) -> usize {
-        self.pinned
+    fn held(&self) -> Held {
+        self.held
     }
 }

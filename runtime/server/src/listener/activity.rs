@@ -1,9 +1,10 @@
 //! Whether a connection is in use.
 
+use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 
@@ -12,15 +13,39 @@ use bytes::Bytes;
 use http_body::{Frame, SizeHint};
 use thiserror::Error;
 
+/// Time for the last bytes of an answer without a limit to leave over HTTP/1, once it has ended.
+const LAST_BYTES: Duration = Duration::from_secs(60);
+
 /// Counts the requests of one connection that are not fully answered.
+///
+/// HTTP/1 drops the body of an answer once it has buffered the last bytes. Its answers count until these are written, and those
+/// of pipelined requests are due one by one: a client that sends more requests than it reads answers gains no time.
 #[derive(Debug)]
 pub(super) struct Activity {
     opened: Instant,
     running: AtomicUsize,
     /// When the last request ended, in milliseconds after the connection was opened.
     quiet_since: AtomicU64,
-    /// When the answer is due that is being sent over HTTP/1; `None` means no limit.
-    due: Mutex<Option<Instant>>,
+    /// The answers that are being sent over HTTP/1, in order.
+    answers: Mutex<VecDeque<Sending>>,
+}
+
+/// One answer of HTTP/1 that has not left.
+#[derive(Debug)]
+struct Sending {
+    /// `None` means no limit.
+    due: Option<Instant>,
+    stage: Stage,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Stage {
+    /// There is more of the body.
+    Body,
+    /// HTTP has the last bytes.
+    Ended,
+    /// The last bytes are held back to be written together.
+    Held,
 }
 
 impl Activity {
@@ -29,23 +54,53 @@ impl Activity {
             opened: Instant::now(),
             running: AtomicUsize::new(0),
             quiet_since: AtomicU64::new(0),
-            due: Mutex::new(None),
+            answers: Mutex::default(),
         }
     }
 
     /// Begins a request; it runs until the result is dropped.
     pub(super) fn begin(self: &Arc<Self>) -> Running {
         self.running.fetch_add(1, Ordering::Relaxed);
-        Running(Arc::clone(self))
+        Running {
+            activity: Arc::clone(self),
+            is_sent_in_order: false,
+        }
     }
 
-    /// When the answer is due that is being sent over HTTP/1.
+    /// When the first answer is due that is being sent over HTTP/1.
     pub(super) fn due(&self) -> Option<Instant> {
-        *self.due.lock().unwrap_or_else(PoisonError::into_inner)
+        self.answers().iter().filter_map(|answer| answer.due).min()
     }
 
-    fn set_due(&self, due: Option<Instant>) {
-        *self.due.lock().unwrap_or_else(PoisonError::into_inner) = due;
+    /// Reports that HTTP has handed out all bytes that it had.
+    pub(super) fn handed_out(&self) {
+        for answer in &mut *self.answers() {
+            if answer.stage == Stage::Ended {
+                answer.stage = Stage::Held;
+            }
+        }
+    }
+
+    /// Reports that all bytes that were handed out are written.
+    pub(super) fn written(&self) {
+        let mut answers = self.answers();
+        let before = answers.len();
+        answers.retain(|answer| answer.stage != Stage::Held);
+        let written = before - answers.len();
+        drop(answers);
+        if written > 0 {
+            self.end(written);
+        }
+    }
+
+    fn end(&self, requests: usize) {
+        let now = u64::try_from(self.opened.elapsed().as_millis()).unwrap_or(u64::MAX);
+        self.quiet_since.store(now, Ordering::Relaxed);
+        self.running.fetch_sub(requests, Ordering::Relaxed);
+    }
+
+    fn answers(&self) -> MutexGuard<'_, VecDeque<Sending>> {
+        self.answers.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Whether there are several requests at once.
@@ -65,21 +120,33 @@ impl Activity {
 
 /// One request that is not fully answered.
 #[derive(Debug)]
-pub(super) struct Running(Arc<Activity>);
+pub(super) struct Running {
+    activity: Arc<Activity>,
+    /// Its answer is being sent over HTTP/1.
+    is_sent_in_order: bool,
+}
 
 impl Running {
-    /// Sets when its answer is due, on a connection that sends one at a time.
-    pub(super) fn due(&self, until: Option<Instant>) {
-        self.0.set_due(until);
+    /// Reports that its answer is sent next, on a connection that sends one at a time, and is due at `until`.
+    pub(super) fn send_in_order(&mut self, until: Option<Instant>) {
+        self.is_sent_in_order = true;
+        self.activity.answers().push_back(Sending {
+            due: until,
+            stage: Stage::Body,
+        });
     }
 }
 
 impl Drop for Running {
     fn drop(&mut self) {
-        let now = u64::try_from(self.0.opened.elapsed().as_millis()).unwrap_or(u64::MAX);
-        self.0.quiet_since.store(now, Ordering::Relaxed);
-        self.0.set_due(None);
-        self.0.running.fetch_sub(1, Ordering::Relaxed);
+        if !self.is_sent_in_order {
+            return self.activity.end(1);
+        }
+        let mut answers = self.activity.answers();
+        if let Some(answer) = answers.iter_mut().find(|answer| answer.stage == Stage::Body) {
+            answer.stage = Stage::Ended;
+            answer.due = answer.due.or_else(|| Some(Instant::now() + LAST_BYTES));
+        }
     }
 }
 

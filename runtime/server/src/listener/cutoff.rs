@@ -60,7 +60,7 @@ impl<F: Future<Output = ()> + Unpin> Future for Bounded<F> {
     }
 }
 
-/// Completes when the answer that a connection of HTTP/1 is sending is overdue.
+/// Completes when an answer that a connection of HTTP/1 is sending is overdue.
 pub(super) async fn overdue(activity: Arc<Activity>) {
     let mut timer: Option<(Instant, Pin<Box<Sleep>>)> = None;
     poll_fn(|cx| {

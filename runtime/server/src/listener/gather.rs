@@ -14,6 +14,7 @@ use std::task::{Context, Poll, ready};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::sync::OwnedSemaphorePermit;
 
+use super::activity::Activity;
 use super::exchanges::Exchanges;
 
 /// Bytes that are held back at most: eight TLS records of the largest size. While the client does not read, they wait in TLS,
@@ -48,16 +49,24 @@ struct Shared<IO> {
     unflushed: bool,
     /// Nobody looks after the outlet any more, so flushes count at once.
     open: bool,
+    /// Is told what has left.
+    activity: Arc<Activity>,
 }
 
 /// Splits `io` into what the connection writes to, which keeps its `place` among the connections, and what lets it out.
-pub(super) fn gather<IO>(io: IO, place: Option<OwnedSemaphorePermit>) -> (Gather<IO>, Outlet<IO>) {
+/// `activity` is told when what was written has left.
+pub(super) fn gather<IO>(
+    io: IO,
+    place: Option<OwnedSemaphorePermit>,
+    activity: Arc<Activity>,
+) -> (Gather<IO>, Outlet<IO>) {
     let shared = Arc::new(Mutex::new(Shared {
         io,
         held: Vec::new(),
         written: 0,
         unflushed: false,
         open: false,
+        activity,
     }));
     let gather = Gather {
         shared: Arc::clone(&shared),
@@ -132,6 +141,12 @@ fn lock<IO>(shared: &Mutex<Shared<IO>>) -> MutexGuard<'_, Shared<IO>> {
 impl<IO: AsyncWrite + Unpin> Shared<IO> {
     /// Writes and flushes what is held, behind what waits below: that would take as much again while the socket takes nothing.
     fn poll_write_out(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        ready!(self.poll_write_below(cx))?;
+        self.activity.written();
+        Poll::Ready(Ok(()))
+    }
+
+    fn poll_write_below(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         ready!(self.poll_flush_below(cx))?;
         if self.held.is_empty() {
             return Poll::Ready(Ok(()));
@@ -213,6 +228,8 @@ impl<IO: AsyncWrite + Unpin> AsyncWrite for Gather<IO> {
 
     fn poll_flush(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         let mut shared = lock(&self.shared);
+        // HTTP/1 flushes when it has nothing left to write.
+        shared.activity.handed_out();
         if shared.open {
             return shared.poll_write_out(cx);
         }
@@ -229,6 +246,7 @@ impl<IO: AsyncWrite + Unpin> AsyncWrite for Gather<IO> {
 #[cfg(test)]
 mod tests {
     use std::sync::atomic::{AtomicUsize, Ordering};
+    use std::time::{Duration, Instant};
 
     use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _, DuplexStream, duplex};
 
@@ -252,11 +270,53 @@ mod tests {
         }
     }
 
+    fn unused() -> Arc<Activity> {
+        Arc::new(Activity::new())
+    }
+
+    #[tokio::test]
+    async fn an_answer_of_http_1_is_sent_when_its_last_byte_is_written() {
+        let (near, mut far) = duplex(10);
+        let activity = unused();
+        let (mut inside, outlet) = gather(near, None, Arc::clone(&activity));
+        let [first, second] = [1, 2].map(|hours| Instant::now() + Duration::from_secs(3600 * hours));
+        let conversation = async {
+            for due in [first, second] {
+                let mut running = activity.begin();
+                running.send_in_order(Some(due));
+                inside.write_all(&[b'x'; 50]).await?;
+                // As HTTP/1 does: the body ends, and then its last bytes are handed out.
+                drop(running);
+                inside.flush().await?;
+            }
+            std::future::pending::<io::Result<()>>().await
+        };
+        let mut run = pin!(outlet.run(conversation, Exchanges::default(), || false));
+        // Ten further bytes are in the pipe by then, and as many are not written.
+        let mut read = [0; 80];
+        tokio::select! {
+            biased;
+            ended = &mut run => panic!("it goes on: {ended:?}"),
+            read = far.read_exact(&mut read) => drop(read.expect("pipes do not fail")),
+        }
+        assert!(activity.quiet().is_none(), "some are left");
+        assert_eq!(activity.due(), Some(first), "whatever was asked for later");
+        let mut last = [0; 20];
+        tokio::select! {
+            biased;
+            ended = &mut run => panic!("it goes on: {ended:?}"),
+            read = far.read_exact(&mut last) => drop(read.expect("pipes do not fail")),
+        }
+        assert!(poll_fn(|cx| Poll::Ready(run.as_mut().poll(cx).is_pending())).await);
+        assert!(activity.quiet().is_some());
+        assert_eq!(activity.due(), None);
+    }
+
     #[tokio::test]
     async fn what_is_said_at_one_moment_is_one_write() {
         let (near, mut far) = duplex(1 << 20);
         let writes = Arc::new(AtomicUsize::new(0));
-        let (mut inside, outlet) = gather(Counted(near, Arc::clone(&writes)), None);
+        let (mut inside, outlet) = gather(Counted(near, Arc::clone(&writes)), None, unused());
         let conversation = async {
             for _ in 0..50 {
                 inside.write_all(b"frame").await?;
@@ -283,7 +343,7 @@ mod tests {
     #[tokio::test]
     async fn last_words_leave_before_the_connection_is_taken_over() {
         let (near, mut far) = duplex(3);
-        let (mut inside, outlet) = gather(near, None);
+        let (mut inside, outlet) = gather(near, None, unused());
         let conversation = async {
             inside.write_all(b"switching").await?;
             inside.flush().await?;
@@ -327,7 +387,7 @@ mod tests {
     #[tokio::test]
     async fn what_waits_below_is_flushed_later() {
         let (near, mut far) = duplex(1 << 10);
-        let (mut inside, outlet) = gather(Hesitant(near, Vec::new(), true), None);
+        let (mut inside, outlet) = gather(Hesitant(near, Vec::new(), true), None, unused());
         let conversation = async {
             inside.write_all(b"answer").await?;
             inside.flush().await?;
@@ -363,7 +423,7 @@ mod tests {
     async fn a_client_that_does_not_read_is_told_once() {
         for (piece, at_most) in [(4 << 10, 4 << 10), (HELD / 4, HELD)] {
             let below = Arc::new(AtomicUsize::new(0));
-            let (mut inside, outlet) = gather(Blocked(duplex(1).0, Arc::clone(&below)), None);
+            let (mut inside, outlet) = gather(Blocked(duplex(1).0, Arc::clone(&below)), None, unused());
             let taken = Arc::new(AtomicUsize::new(0));
             let count = Arc::clone(&taken);
             let conversation = async move {
@@ -388,7 +448,7 @@ mod tests {
     #[tokio::test]
     async fn a_slow_reader_gets_everything() {
         let (near, mut far) = duplex(100);
-        let (mut inside, outlet) = gather(near, None);
+        let (mut inside, outlet) = gather(near, None, unused());
         let sent: Vec<u8> = (0..HELD * 3).map(|position| (position % 251) as u8).collect();
         let conversation = async {
             for (number, piece) in sent.chunks(5000).enumerate() {

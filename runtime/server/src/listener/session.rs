@@ -22,11 +22,11 @@ use super::cutoff;
 use super::exchanges::{Beginning, Exchanges};
 use super::gather::gather;
 use super::host_header;
-use super::own_task::OwnTask;
 use super::peer::Peer;
 use super::places::Place;
 use super::{ConnectionLimits, Service, Tls, at_most};
 use crate::failure;
+use crate::offload::OwnTask;
 use crate::sending::Answer;
 
 /// What a client hears that speaks plain HTTP to the TLS port: the words of kube-apiserver.
@@ -129,7 +129,7 @@ impl<S: Service> Sessions<S> {
         let activity = seated.activity();
         let watches = Arc::<WakeGroup>::default();
         let service = service_fn(|request: Request<Incoming>| {
-            let running = activity.begin();
+            let mut running = activity.begin();
             let shares = request.version() == Version::HTTP_2;
             let refused = host_header::refusal(&request);
             let mut request = request.map(Body::new);
@@ -142,6 +142,7 @@ impl<S: Service> Sessions<S> {
                 .then(|| Arc::clone(service).serve(request, client.connection()));
             async move {
                 let Some(answer) = answer else {
+                    running.send_in_order(None);
                     let refused = refused.unwrap_or_default();
                     return Ok(refused.map(|body| RunningBody {
                         body,
@@ -155,7 +156,7 @@ impl<S: Service> Sessions<S> {
                     answer
                 } else {
                     let answer = answer.await;
-                    running.due(answer.until);
+                    running.send_in_order(answer.until);
                     answer
                 };
                 Ok::<_, Infallible>(answer.response.map(|body| RunningBody {
@@ -164,7 +165,7 @@ impl<S: Service> Sessions<S> {
                 }))
             }
         });
-        let (io, outlet) = gather(io, permit);
+        let (io, outlet) = gather(io, permit, Arc::clone(activity));
         let beginning = Beginning::default();
         let builder = self.builder(beginning.clone());
         let conversation = watcher.watch(builder.serve_connection_with_upgrades(TokioIo::new(io), service));

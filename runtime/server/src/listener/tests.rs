@@ -33,6 +33,9 @@ mod tls;
 /// A limit that ends tests soon.
 const SOON: Duration = Duration::from_millis(30);
 
+/// Bytes of an answer that no socket takes at once.
+const LARGE: usize = 32 << 20;
+
 /// Says who the client is by its certificate.
 struct WhoAmI;
 
@@ -50,6 +53,12 @@ impl Service for WhoAmI {
             return Answer {
                 response: Response::new(body),
                 until: Some(Instant::now() + SOON),
+            };
+        }
+        if request.uri().path() == "/overdue" {
+            return Answer {
+                response: Response::new(Body::from(vec![b'x'; LARGE])),
+                until: Some(Instant::now()),
             };
         }
         assert_ne!(request.uri().path(), "/panics", "asked to");

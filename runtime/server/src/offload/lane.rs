@@ -8,7 +8,7 @@ use tokio::sync::oneshot;
 
 use super::block_in_place;
 
-/// Pieces of work that may wait, however short they are.
+/// Pieces of work that may wait, however short they are. The users that wait share them.
 const MOST_WAITING: usize = 1024;
 
 /// The longest time that a piece of work may be expected to wait.
@@ -71,7 +71,8 @@ impl Lane {
     ///
     /// # Errors
     ///
-    /// [`Full`] when `is_bounded` and the wait would be too long. A user of whom nothing waits yet is never refused.
+    /// [`Full`] when `is_bounded` and the wait would be too long, or `user` has its share of the queue. What others have in
+    /// the queue does not count but for the rotation, and a user of whom nothing waits yet is never refused.
     pub(super) async fn enter(self: &Arc<Self>, user: u64, is_bounded: bool) -> Result<Slot, Full> {
         let mut ticket = {
             let mut state = self.lock();
@@ -79,7 +80,7 @@ impl Lane {
                 state.running += 1;
                 return Ok(Slot::new(self));
             }
-            if is_bounded && state.is_full(self.width) && state.waits(user) {
+            if is_bounded && state.is_full_for(user, self.width) {
                 return Err(Full);
             }
             let (number, granted) = state.queue(user);
@@ -125,14 +126,21 @@ impl Lane {
 }
 
 impl State {
-    fn is_full(&self, width: usize) -> bool {
-        let waiting = u32::try_from(self.waiting).unwrap_or(u32::MAX);
+    /// True if a further piece of `user` would wait too long, with those that get their turn before it.
+    fn is_full_for(&self, user: u64, width: usize) -> bool {
+        let queue = self.queues.iter().find(|queue| queue.user == user);
+        let Some(own) = queue.map(|queue| queue.waiting.len()) else {
+            return false;
+        };
+        // Each other user has a turn before each of these, if it has so many that wait.
+        let turns = |queue: &Queue| match queue.user == user {
+            true => own,
+            false => queue.waiting.len().min(own + 1),
+        };
+        let before: usize = self.queues.iter().map(turns).sum();
+        let before = u32::try_from(before).unwrap_or(u32::MAX);
         let width = u32::try_from(width).unwrap_or(u32::MAX).max(1);
-        self.waiting >= MOST_WAITING || self.typical.saturating_mul(waiting) / width > PATIENCE
-    }
-
-    fn waits(&self, user: u64) -> bool {
-        self.queues.iter().any(|queue| queue.user == user)
+        own >= MOST_WAITING / self.queues.len() || self.typical.saturating_mul(before) / width > PATIENCE
     }
 
     fn queue(&mut self, user: u64) -> (u64, oneshot::Receiver<Slot>) {
@@ -289,6 +297,22 @@ mod tests {
         assert!(poll(pin!(lane.enter(1, false))).is_pending(), "what was begun goes on");
         drop(waiting);
         let _again = enter(&lane, 1);
+    }
+
+    #[test]
+    fn a_queue_that_one_user_fills_is_full_for_that_user_alone() {
+        let lane = Lane::new(1);
+        lane.lock().typical = PATIENCE / 100;
+        let _slot = taken(&lane);
+        let waiting: Vec<_> = (0..101).map(|_| enter(&lane, 1)).collect();
+        let refused = |user| poll(pin!(lane.enter(user, true))).is_ready();
+        assert!(refused(1));
+        let others: Vec<_> = (0..40).map(|_| enter(&lane, 2)).collect();
+        drop((waiting, others));
+        lane.lock().typical = Duration::ZERO;
+        let _crowd: Vec<_> = (0..MOST_WAITING).map(|_| enter(&lane, 1)).collect();
+        let _others: Vec<_> = (0..MOST_WAITING / 2).map(|_| enter(&lane, 2)).collect();
+        assert!(refused(1) && refused(2), "each has its share");
     }
 
     #[test]

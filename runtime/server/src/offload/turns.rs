@@ -1,14 +1,17 @@
 //! The expensive work of one request.
 
+use std::future::{Future, ready};
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use planesmith_access::user::UserInfo;
 use planesmith_machinery::status::{ApiError, ApiResult};
 
 use super::{Cost, Offload};
 
-/// Runs the expensive work of one request, piece by piece. A request that was admitted once is not refused any more.
+/// Runs the expensive work of one request, piece by piece. A request that was admitted once is not refused any more, and one of
+/// a user that keeps the cluster going never is.
 #[derive(Debug)]
 pub(crate) struct Turns {
     offload: Arc<Offload>,
@@ -17,13 +20,13 @@ pub(crate) struct Turns {
 }
 
 impl Turns {
-    pub(super) fn new(offload: Arc<Offload>, user: &str) -> Self {
+    pub(super) fn new(offload: Arc<Offload>, user: &UserInfo) -> Self {
         let mut hasher = DefaultHasher::new();
-        user.hash(&mut hasher);
+        user.name.hash(&mut hasher);
         Self {
             offload,
             user: hasher.finish(),
-            is_admitted: AtomicBool::new(false),
+            is_admitted: AtomicBool::new(user.is_system()),
         }
     }
 
@@ -34,6 +37,16 @@ impl Turns {
     ///
     /// 429 with `Retry-After` when too much work waits, unless an earlier piece of this request was let in.
     pub(crate) async fn run<T>(&self, cost: Cost, work: impl FnOnce() -> T) -> ApiResult<T> {
+        self.run_with(cost, ready(()), work).await
+    }
+
+    /// As [`Self::run`], once `memory` is there for the work. Only what has a thread waits for memory, so that whoever waits
+    /// for a thread keeps none from others, and is refused before it waits for either.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::run`].
+    pub(crate) async fn run_with<T>(&self, cost: Cost, memory: impl Future, work: impl FnOnce() -> T) -> ApiResult<T> {
         if cost < Cost::INLINE {
             return Ok(work());
         }
@@ -41,6 +54,7 @@ impl Turns {
         match self.offload.lane(cost).enter(self.user, is_bounded).await {
             Ok(slot) => {
                 self.is_admitted.store(true, Ordering::Relaxed);
+                let _memory = memory.await;
                 Ok(slot.run(work))
             }
             Err(_) => Err(ApiError::overloaded()),
@@ -49,10 +63,17 @@ impl Turns {
 
     /// As [`Self::run`] for work that is done in any case, such as the answer to a write that is stored.
     pub(crate) async fn finish<T>(&self, cost: Cost, work: impl FnOnce() -> T) -> T {
+        self.finish_with(cost, ready(()), work).await
+    }
+
+    /// As [`Self::run_with`] for work that is done in any case.
+    pub(crate) async fn finish_with<T>(&self, cost: Cost, memory: impl Future, work: impl FnOnce() -> T) -> T {
         if cost < Cost::INLINE {
             return work();
         }
-        match self.offload.lane(cost).enter(self.user, false).await {
+        let slot = self.offload.lane(cost).enter(self.user, false).await;
+        let _memory = memory.await;
+        match slot {
             Ok(slot) => slot.run(work),
             // Nobody is refused there.
             Err(_) => work(),
@@ -63,16 +84,17 @@ impl Turns {
 #[cfg(test)]
 mod tests {
     use std::pin::pin;
-    use std::task::{Context, Waker};
+    use std::task::{Context, Poll, Waker};
 
     use futures_util::FutureExt as _;
+    use tokio::sync::Semaphore;
 
     use super::*;
 
     #[test]
     fn small_work_never_waits_and_short_work_not_for_long_work() {
         let offload = Arc::new(Offload::new(1));
-        let turns = offload.turns("alice");
+        let turns = offload.turns(&UserInfo::default());
         let long = offload.lane(Cost::LONG).enter(1, true).now_or_never().expect("free");
         assert_eq!(turns.run(Cost::of_json(100), || 1).now_or_never(), Some(Ok(1)));
         assert_eq!(turns.run(Cost::INLINE, || 2).now_or_never(), Some(Ok(2)));
@@ -82,9 +104,46 @@ mod tests {
     }
 
     #[test]
+    fn who_waits_for_a_thread_keeps_no_memory_from_others() {
+        let offload = Arc::new(Offload::new(1));
+        let turns = offload.turns(&UserInfo::default());
+        let memory = Semaphore::new(1);
+        let mut cx = Context::from_waker(Waker::noop());
+        let taken = offload.lane(Cost::LONG).enter(0, true).now_or_never().expect("free");
+        let mut waiting = pin!(turns.run_with(Cost::LONG, memory.acquire(), || 1));
+        assert!(waiting.as_mut().poll(&mut cx).is_pending());
+        let short = turns.run_with(Cost::INLINE, memory.acquire(), || 2);
+        assert_eq!(short.now_or_never(), Some(Ok(2)), "the memory is free");
+        drop(taken);
+        let reserved = memory.try_acquire().expect("free");
+        assert!(waiting.as_mut().poll(&mut cx).is_pending(), "there is no memory");
+        drop(reserved);
+        assert_eq!(waiting.poll(&mut cx), Poll::Ready(Ok(1)));
+        assert_eq!(memory.available_permits(), 1);
+    }
+
+    #[test]
+    fn users_that_keep_the_cluster_going_are_not_refused() {
+        let offload = Arc::new(Offload::new(1));
+        let scheduler = UserInfo {
+            name: "system:kube-scheduler".to_owned(),
+            ..UserInfo::default()
+        };
+        let lane = offload.lane(Cost::LONG);
+        let _taken = lane.enter(0, true).now_or_never().expect("free");
+        let mut cx = Context::from_waker(Waker::noop());
+        let pieces = (0..2000).map(|_| {
+            let turns = offload.turns(&scheduler);
+            Box::pin(async move { turns.run(Cost::LONG, || 1).await })
+        });
+        let mut waiting: Vec<_> = pieces.collect();
+        assert!(waiting.iter_mut().all(|piece| piece.poll_unpin(&mut cx).is_pending()));
+    }
+
+    #[test]
     fn a_request_that_was_admitted_is_not_refused_later() {
         let offload = Arc::new(Offload::new(1));
-        let [begun, late] = [offload.turns("alice"), offload.turns("alice")];
+        let [begun, late] = [offload.turns(&UserInfo::default()), offload.turns(&UserInfo::default())];
         assert_eq!(begun.run(Cost::LONG, || 1).now_or_never(), Some(Ok(1)));
         let lane = offload.lane(Cost::LONG);
         let _taken = lane.enter(0, true).now_or_never().expect("free");
@@ -92,7 +151,7 @@ mod tests {
         let mut waiting = Vec::new();
         let refused = loop {
             let mut next = Box::pin(late.run(Cost::LONG, || 2));
-            if let std::task::Poll::Ready(refused) = next.poll_unpin(&mut cx) {
+            if let Poll::Ready(refused) = next.poll_unpin(&mut cx) {
                 break refused.expect_err("too many wait");
             }
             waiting.push(next);

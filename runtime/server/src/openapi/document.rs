@@ -20,6 +20,7 @@ use sha2::{Digest, Sha512};
 
 use super::Source;
 use crate::compression::accepts_gzip;
+use crate::sending::Pinned;
 
 /// Smaller documents are sent as they are.
 const WORTH_COMPRESSING: usize = 1400;
@@ -117,6 +118,10 @@ impl OpenApiDocument {
                 response
                     .headers_mut()
                     .insert(CONTENT_ENCODING, HeaderValue::from_static("gzip"));
+            }
+            if gzip {
+                // All clients share it.
+                response.extensions_mut().insert(Pinned::of(0));
             }
             *response.body_mut() = Body::from(if gzip { self.compressed() } else { self.bytes() });
             response

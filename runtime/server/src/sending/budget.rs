@@ -1,22 +1,29 @@
 //! The bytes that answers on their way to clients may hold.
 
 use std::collections::HashMap;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use planesmith_access::user::UserInfo;
 
-/// The bytes that answers on their way to clients may hold. What they borrow from the cache counts, too: a list that is not read
-/// keeps the old states of its objects in memory.
+use super::Pinned;
+use super::snapshots::{Snapshot, Snapshots};
+
+/// Bytes of small answers that are counted for nobody: those of thousands of clients that read as they should.
+const COMMON: usize = 64 << 20;
+
+/// The bytes that answers on their way to clients may hold: what is made for each of them, and what lists keep from being
+/// forgotten. The newest states of objects are in memory in any case and do not count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SendLimits {
-    /// Bytes of the answers to all users.
+    /// Bytes of the answers to all users. A quarter is left to nodes, controllers and administrators.
     pub server: usize,
     /// Bytes of the answers to one user.
     pub user: usize,
 }
 
 impl Default for SendLimits {
-    /// 1 GiB, half of it for one user: ten to twenty large lists at once.
+    /// 1 GiB, half of it for one user: some eight hundred large lists at once.
     fn default() -> Self {
         Self {
             server: 1 << 30,
@@ -30,13 +37,23 @@ impl Default for SendLimits {
 pub(crate) struct SendBudget {
     limits: SendLimits,
     held: Arc<Mutex<Held>>,
+    /// Bytes of small answers, of which [`COMMON`] are free.
+    small: Arc<AtomicUsize>,
 }
 
 #[derive(Debug, Default)]
 struct Held {
-    total: usize,
+    all: Share,
     /// By name; users without any bytes have no entry.
-    users: HashMap<String, usize>,
+    users: HashMap<String, Share>,
+}
+
+/// What some answers hold.
+#[derive(Debug, Default)]
+struct Share {
+    answers: usize,
+    bytes: usize,
+    snapshots: Snapshots,
 }
 
 /// Bytes that are counted until this is dropped.
@@ -45,6 +62,22 @@ pub(crate) struct Charge {
     held: Arc<Mutex<Held>>,
     user: Arc<UserInfo>,
     bytes: usize,
+    snapshot: Option<Snapshot>,
+}
+
+/// The bytes of a small answer, counted until this is dropped.
+#[derive(Debug)]
+pub(crate) struct SmallCharge {
+    _common: Common,
+    /// Absent while there are few small answers.
+    _own: Option<Charge>,
+}
+
+/// Bytes of a small answer among those of all users.
+#[derive(Debug)]
+struct Common {
+    small: Arc<AtomicUsize>,
+    bytes: usize,
 }
 
 impl SendBudget {
@@ -52,34 +85,89 @@ impl SendBudget {
         Self {
             limits,
             held: Arc::default(),
+            small: Arc::default(),
         }
     }
 
-    /// Counts `bytes` for `user` unless there are too many already. A user without any has room for one answer of any size,
-    /// whatever others do.
-    pub(crate) fn admit(&self, user: &Arc<UserInfo>, bytes: usize) -> Option<Charge> {
+    /// Counts what an answer to `user` holds unless there is too much already. A user without any has room for one answer of
+    /// any size, whatever others do.
+    pub(crate) fn admit(&self, user: &Arc<UserInfo>, pinned: Pinned) -> Option<Charge> {
+        let reserve = if user.is_system() { 0 } else { self.limits.server / 4 };
         let mut held = lock(&self.held);
-        let own = held.users.get(&user.name).copied().unwrap_or_default();
-        let fits =
-            own.saturating_add(bytes) <= self.limits.user && held.total.saturating_add(bytes) <= self.limits.server;
-        (own == 0 || fits).then(|| self.take(&mut held, user, bytes))
+        let fits = match held.users.get(&user.name) {
+            None => true,
+            Some(own) => {
+                let with = |share: &Share| share.total().saturating_add(pinned.own);
+                with(own) <= self.limits.user && with(&held.all) <= self.limits.server - reserve
+            }
+        };
+        fits.then(|| self.take(&mut held, user, pinned))
     }
 
-    /// Counts `bytes` for `user`, however many there are: what was done cannot be refused any more.
-    pub(crate) fn charge(&self, user: &Arc<UserInfo>, bytes: usize) -> Charge {
-        self.take(&mut lock(&self.held), user, bytes)
+    /// Counts what an answer to `user` holds, however much there is: what was done cannot be refused any more.
+    pub(crate) fn charge(&self, user: &Arc<UserInfo>, pinned: Pinned) -> Charge {
+        self.take(&mut lock(&self.held), user, pinned)
     }
 
-    fn take(&self, held: &mut Held, user: &Arc<UserInfo>, bytes: usize) -> Charge {
-        held.total += bytes;
-        match held.users.get_mut(&user.name) {
-            Some(own) => *own += bytes,
-            None => drop(held.users.insert(user.name.clone(), bytes)),
-        }
-        Charge {
+    /// Counts the bytes of a small answer to `user`; they are the user's when there are many of all users. `None` if the
+    /// answer `may_be_refused` and the user has too many.
+    pub(crate) fn small(&self, user: &Arc<UserInfo>, bytes: usize, may_be_refused: bool) -> Option<SmallCharge> {
+        let before = self.small.fetch_add(bytes, Ordering::Relaxed);
+        let common = Common {
+            small: Arc::clone(&self.small),
+            bytes,
+        };
+        let own = match (before.saturating_add(bytes) > COMMON, may_be_refused) {
+            (false, _) => None,
+            (true, true) => Some(self.admit(user, Pinned::of(bytes))?),
+            (true, false) => Some(self.charge(user, Pinned::of(bytes))),
+        };
+        Some(SmallCharge {
+            _common: common,
+            _own: own,
+        })
+    }
+
+    /// Bytes of small answers on their way.
+    #[cfg(test)]
+    pub(crate) fn small_bytes(&self) -> usize {
+        self.small.load(Ordering::Relaxed)
+    }
+
+    fn take(&self, held: &mut Held, user: &Arc<UserInfo>, pinned: Pinned) -> Charge {
+        let charge = Charge {
             held: Arc::clone(&self.held),
             user: Arc::clone(user),
-            bytes,
+            bytes: pinned.own,
+            snapshot: pinned.snapshot,
+        };
+        held.all.add(&charge);
+        match held.users.get_mut(&user.name) {
+            Some(own) => own.add(&charge),
+            None => held.users.entry(user.name.clone()).or_default().add(&charge),
+        }
+        charge
+    }
+}
+
+impl Share {
+    fn total(&self) -> usize {
+        self.bytes.saturating_add(self.snapshots.bytes())
+    }
+
+    fn add(&mut self, charge: &Charge) {
+        self.answers += 1;
+        self.bytes += charge.bytes;
+        if let Some(snapshot) = &charge.snapshot {
+            self.snapshots.insert(snapshot);
+        }
+    }
+
+    fn remove(&mut self, charge: &Charge) {
+        self.answers -= 1;
+        self.bytes -= charge.bytes;
+        if let Some(snapshot) = &charge.snapshot {
+            self.snapshots.remove(snapshot);
         }
     }
 }
@@ -87,13 +175,19 @@ impl SendBudget {
 impl Drop for Charge {
     fn drop(&mut self) {
         let mut held = lock(&self.held);
-        held.total -= self.bytes;
+        held.all.remove(self);
         if let Some(own) = held.users.get_mut(&self.user.name) {
-            *own -= self.bytes;
-            if *own == 0 {
+            own.remove(self);
+            if own.answers == 0 {
                 held.users.remove(&self.user.name);
             }
         }
+    }
+}
+
+impl Drop for Common {
+    fn drop(&mut self) {
+        self.small.fetch_sub(self.bytes, Ordering::Relaxed);
     }
 }
 
@@ -113,20 +207,56 @@ mod tests {
         })
     }
 
+    fn is_empty(budget: &SendBudget) -> bool {
+        let held = lock(&budget.held);
+        held.all.answers == 0 && held.all.bytes == 0 && held.users.is_empty()
+    }
+
     #[test]
     fn one_user_has_no_more_than_its_share() {
-        let budget = SendBudget::new(SendLimits { server: 100, user: 50 });
+        let budget = SendBudget::new(SendLimits { server: 128, user: 50 });
+        let admit = |user, bytes| budget.admit(user, Pinned::of(bytes));
         let (ann, bob, cid) = (user("ann"), user("bob"), user("cid"));
-        let first = budget.admit(&ann, 40).expect("the first");
-        assert!(budget.admit(&ann, 11).is_none(), "more than her share");
-        let second = budget.admit(&ann, 10).expect("her share");
-        let third = budget.admit(&bob, 45).expect("his share");
-        assert!(budget.admit(&bob, 6).is_none(), "more than the server has");
-        let large = budget.admit(&cid, 1000).expect("everybody may have one");
-        assert!(budget.admit(&cid, 1).is_none());
-        let written = budget.charge(&ann, 7);
+        let first = admit(&ann, 40).expect("the first");
+        assert!(admit(&ann, 11).is_none(), "more than her share");
+        let second = admit(&ann, 10).expect("her share");
+        let third = admit(&bob, 40).expect("his share");
+        assert!(admit(&bob, 7).is_none(), "more than the server has for users");
+        let large = admit(&cid, 1000).expect("everybody may have one");
+        assert!(admit(&cid, 1).is_none());
+        let written = budget.charge(&ann, Pinned::of(7));
         drop((first, second, third, large, written));
-        let held = lock(&budget.held);
-        assert_eq!((held.total, held.users.len()), (0, 0));
+        assert!(is_empty(&budget));
+    }
+
+    #[test]
+    fn a_quarter_is_left_to_the_cluster() {
+        let budget = SendBudget::new(SendLimits { server: 100, user: 80 });
+        let (ann, scheduler) = (user("ann"), user("system:kube-scheduler"));
+        let own = [&ann, &scheduler].map(|user| budget.admit(user, Pinned::of(1)).expect("the first"));
+        let most = budget.admit(&ann, Pinned::of(73)).expect("three quarters");
+        assert!(budget.admit(&ann, Pinned::of(1)).is_none());
+        let reserved = budget.admit(&scheduler, Pinned::of(25)).expect("the last quarter");
+        drop((own, most, reserved));
+        assert!(is_empty(&budget));
+    }
+
+    #[test]
+    fn small_answers_are_bounded_when_there_are_many() {
+        let budget = SendBudget::new(SendLimits {
+            server: 100_000,
+            user: 50_000,
+        });
+        let ann = user("ann");
+        let small = |may_be_refused| budget.small(&ann, 16 << 10, may_be_refused);
+        let common: Vec<_> = (0..COMMON / (16 << 10)).map(|_| small(true)).collect();
+        assert!(common.iter().all(Option::is_some) && is_empty(&budget));
+        let own: Vec<_> = (0..3).map(|_| small(true)).collect();
+        assert!(own.iter().all(Option::is_some));
+        assert!(small(true).is_none(), "she has her share");
+        let written = small(false).expect("what was done is answered");
+        drop((common, own, written));
+        assert!(is_empty(&budget));
+        assert_eq!(budget.small.load(Ordering::Relaxed), 0);
     }
 }

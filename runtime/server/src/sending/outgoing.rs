@@ -11,6 +11,7 @@ use futures_util::task::AtomicWaker;
 use http_body::{Body as HttpBody, Frame, SizeHint};
 
 use super::Charge;
+use super::budget::SmallCharge;
 use crate::filters::Permit;
 
 /// The body of a large answer. It ends when its last byte has left for the network, and not before: until then the answer is
@@ -50,6 +51,23 @@ impl Delivery {
 struct Tracked {
     bytes: Bytes,
     delivery: Arc<Delivery>,
+}
+
+/// The bytes of a small answer. Whoever drops the last copy has written them, or will not.
+struct Charged {
+    bytes: Bytes,
+    _charge: SmallCharge,
+}
+
+/// The same bytes, which count until they have left.
+pub(crate) fn charged(bytes: Bytes, charge: SmallCharge) -> Bytes {
+    Bytes::from_owner(Charged { bytes, _charge: charge })
+}
+
+impl AsRef<[u8]> for Charged {
+    fn as_ref(&self) -> &[u8] {
+        &self.bytes
+    }
 }
 
 impl Outgoing {

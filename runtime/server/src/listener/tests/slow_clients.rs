@@ -117,6 +117,14 @@ async fn an_answer_that_is_not_read_in_time_ends() {
 }
 
 #[tokio::test]
+async fn an_answer_whose_last_bytes_are_not_read_in_time_ends() {
+    let serving = serve(None, ConnectionLimits::default()).await;
+    // HTTP/1 knows its length, and has taken all of it at once.
+    let answer = send_and_wait(&serving, b"GET /overdue HTTP/1.1\r\nhost: x\r\n\r\n").await;
+    assert!(answer.len() < LARGE, "{} bytes", answer.len());
+}
+
+#[tokio::test]
 async fn a_connection_has_a_hundred_streams() {
     let serving = serve(None, ConnectionLimits::default()).await;
     let mut stream = TcpStream::connect(serving.address).await.unwrap();

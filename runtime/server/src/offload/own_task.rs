@@ -7,10 +7,10 @@ use std::task::{Context, Poll};
 use tokio::task::JoinHandle;
 
 /// Work that may take long or keep a thread, and ends when nobody waits for it any more.
-pub(super) struct OwnTask<T>(JoinHandle<T>);
+pub(crate) struct OwnTask<T>(JoinHandle<T>);
 
 impl<T: Send + 'static> OwnTask<T> {
-    pub(super) fn run(work: impl Future<Output = T> + Send + 'static) -> Self {
+    pub(crate) fn run(work: impl Future<Output = T> + Send + 'static) -> Self {
         Self(tokio::spawn(work))
     }
 }

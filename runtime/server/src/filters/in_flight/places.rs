@@ -1,0 +1,156 @@
+//! The places of requests in flight, and of the answers that are being sent.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use planesmith_access::user::{PRIVILEGED_GROUP, UserInfo};
+
+/// A limited number of requests. One user has at most half of the places for answers that it does not read; while it has as
+/// many, its further requests are refused.
+#[derive(Debug)]
+pub(super) struct Places {
+    /// 0 is no limit.
+    limit: usize,
+    taken: AtomicUsize,
+    /// Answers that are being sent, of all users.
+    sending: AtomicUsize,
+    /// The same by the name of the user; users without any have no entry.
+    senders: Mutex<HashMap<String, usize>>,
+}
+
+/// The right to be in flight; dropping it makes room for the next request.
+#[derive(Debug)]
+pub struct Permit {
+    places: Arc<Places>,
+    holds_place: bool,
+    /// The user whose answer is being sent; `None` until then.
+    sender: Option<Arc<UserInfo>>,
+}
+
+impl Places {
+    pub(super) fn new(limit: usize) -> Arc<Self> {
+        Arc::new(Self {
+            limit,
+            taken: AtomicUsize::new(0),
+            sending: AtomicUsize::new(0),
+            senders: Mutex::default(),
+        })
+    }
+
+    /// Returns a place for a request of `user`; `None` if all are taken, or half of them by answers that the user does not read.
+    /// Administrators get one in any case.
+    pub(super) fn take(self: &Arc<Self>, user: &UserInfo) -> Option<Permit> {
+        let before = self.taken.fetch_add(1, Ordering::Relaxed);
+        let permit = Permit {
+            places: Arc::clone(self),
+            holds_place: true,
+            sender: None,
+        };
+        let is_free = self.limit == 0 || (before < self.limit && !self.is_used_up_by(user));
+        (is_free || user.is_in(PRIVILEGED_GROUP)).then_some(permit)
+    }
+
+    /// The number of places that are taken.
+    pub(super) fn taken(&self) -> usize {
+        self.taken.load(Ordering::Relaxed)
+    }
+
+    /// Answers that one user may leave unread.
+    fn share(&self) -> usize {
+        self.limit.div_ceil(2)
+    }
+
+    fn is_used_up_by(&self, user: &UserInfo) -> bool {
+        // Nearly always false, and then no lock is taken.
+        self.sending.load(Ordering::Relaxed) >= self.share()
+            && self
+                .senders()
+                .get(&user.name)
+                .is_some_and(|sending| *sending >= self.share())
+    }
+
+    fn senders(&self) -> MutexGuard<'_, HashMap<String, usize>> {
+        self.senders.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Permit {
+    /// The same permit while the answer to `user` is being sent. It gives its place back at once if the user has its share
+    /// already: many requests of one user may have been handled at the same time.
+    pub(crate) fn sending_to(mut self, user: &Arc<UserInfo>) -> Self {
+        if self.sender.is_some() {
+            return self;
+        }
+        let places = Arc::clone(&self.places);
+        places.sending.fetch_add(1, Ordering::Relaxed);
+        let sending = {
+            let mut senders = places.senders();
+            let sending = senders.entry(user.name.clone()).or_default();
+            *sending += 1;
+            *sending
+        };
+        self.sender = Some(Arc::clone(user));
+        if places.limit > 0 && sending > places.share() && !user.is_in(PRIVILEGED_GROUP) {
+            self.leave_place();
+        }
+        self
+    }
+
+    fn leave_place(&mut self) {
+        if std::mem::take(&mut self.holds_place) {
+            self.places.taken.fetch_sub(1, Ordering::Relaxed);
+        }
+    }
+}
+
+impl Drop for Permit {
+    fn drop(&mut self) {
+        self.leave_place();
+        let Some(user) = self.sender.take() else { return };
+        let mut senders = self.places.senders();
+        if let Some(sending) = senders.get_mut(&user.name) {
+            *sending -= 1;
+            if *sending == 0 {
+                senders.remove(&user.name);
+            }
+        }
+        self.places.sending.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn user(name: &str) -> Arc<UserInfo> {
+        Arc::new(UserInfo {
+            name: name.to_owned(),
+            ..UserInfo::default()
+        })
+    }
+
+    #[test]
+    fn unread_answers_of_one_user_leave_half_of_the_places_to_others() {
+        let places = Places::new(4);
+        let (ann, bob) = (user("ann"), user("bob"));
+        // Four are handled at once, and then none of the answers is read.
+        let handled: Vec<_> = (0..4).map(|_| places.take(&ann).expect("free")).collect();
+        assert!(places.take(&bob).is_none(), "all are taken");
+        let mut unread: Vec<_> = handled.into_iter().map(|permit| permit.sending_to(&ann)).collect();
+        assert_eq!(places.taken(), 2);
+        assert!(places.take(&ann).is_none(), "she has her share");
+        let other = places.take(&bob).expect("half is left").sending_to(&bob);
+        assert_eq!(places.taken(), 3);
+        let root = UserInfo {
+            groups: vec![PRIVILEGED_GROUP.to_owned()],
+            ..UserInfo::clone(&ann)
+        };
+        drop(places.take(&root).expect("an administrator"));
+        unread.truncate(1);
+        drop(places.take(&ann).expect("she read three"));
+        drop((unread, other));
+        assert_eq!((places.taken(), places.sending.load(Ordering::Relaxed)), (0, 0));
+        assert!(places.senders().is_empty());
+    }
+}
