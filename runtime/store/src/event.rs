@@ -74,6 +74,12 @@ impl Event {
         self.encodings.get(holder, id, &encodings::COMMON, || make(self))
     }
 
+    /// The frame `id`, if it was made and is still kept.
+    #[must_use]
+    pub fn kept_frame(&self, id: FormId) -> Option<Bytes> {
+        self.encodings.kept(id)
+    }
+
     /// Bytes of memory that only the history keeps alive, or will once the key changes again.
     pub(crate) fn weight(&self) -> usize {
         let superseded = match self.kind {

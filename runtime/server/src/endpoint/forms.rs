@@ -16,6 +16,8 @@ use planesmith_machinery::{conversion, custom, json, protobuf};
 use planesmith_store::{Entry, FormId, Revision};
 use serde_json::value::RawValue;
 
+use crate::negotiation::{Output, Target};
+use crate::offload::Cost;
 use crate::stores::ResourceStore;
 
 /// Numbers that one endpoint may give to its encodings.
@@ -256,6 +258,18 @@ impl Forms {
         self.facts.hub().rules.hidden_annotations
     }
 
+    /// The expected cost of encoding an object as `output`.
+    pub(crate) fn cost(&self, entry: &Entry, output: Output) -> Cost {
+        let size = entry.bytes().len();
+        let is_converted = output.target != Target::PartialObject && !self.is_as_stored(entry);
+        // Decoded in the storage version, converted and encoded, unless that was done lately.
+        let conversion = match is_converted && entry.kept_form(self.id(Form::Json, 0)).is_none() {
+            true => Cost::of_json(size) + Cost::of_json(size),
+            false => Cost::default(),
+        };
+        Cost::of_answer(output, size) + conversion
+    }
+
     /// The encoding `form` of an entry, which `make` makes if it is not kept.
     pub(crate) fn kept(
         &self,
@@ -333,7 +347,51 @@ impl std::fmt::Debug for Forms {
 
 #[cfg(test)]
 mod tests {
+    use planesmith_machinery::object::Resource as _;
+    use planesmith_store::{MemoryLog, Row, Storage, StorageOptions};
+
     use super::*;
+
+    mod stored {
+        use planesmith_machinery::Resource;
+        use planesmith_machinery::meta::ObjectMeta;
+
+        /// A kind.
+        #[derive(Clone, Debug, Default, PartialEq, Resource)]
+        #[resource(group = "test.example.com", version = "v1", kind = "Crate")]
+        pub(super) struct Crate {
+            /// Metadata.
+            metadata: ObjectMeta,
+        }
+    }
+
+    mod older {
+        use planesmith_machinery::Resource;
+        use planesmith_machinery::meta::ObjectMeta;
+
+        /// The same in an older version.
+        #[derive(Clone, Debug, Default, PartialEq, Resource)]
+        #[resource(group = "test.example.com", version = "v1beta1", kind = "Crate", storage_version = super::stored::Crate)]
+        pub(super) struct Crate {
+            /// Metadata.
+            metadata: ObjectMeta,
+        }
+    }
+
+    #[test]
+    fn conversion_costs_time_and_what_is_stored_does_not() {
+        let storage = Storage::open(MemoryLog::new(), &StorageOptions::default()).expect("memory opens");
+        let store = Arc::new(ResourceStore::open(&storage, stored::Crate::RESOURCE));
+        let [own, other] =
+            [stored::Crate::RESOURCE, older::Crate::RESOURCE].map(|facts| Forms::new(facts, Arc::clone(&store)));
+        let entry = Arc::new(Entry::unstored("/a", vec![b' '; 64 << 10].into(), Row::default()));
+        let json = Output::json();
+        assert_eq!(own.cost(&entry, json), Cost::default());
+        assert!(other.cost(&entry, json) >= Cost::INLINE);
+        let kept = |_: &Entry| ApiResult::Ok(Bytes::from("{}"));
+        entry.form(other.id(Form::Json, 0), kept).expect("it does not fail");
+        assert_eq!(other.cost(&entry, json), Cost::default(), "it was converted lately");
+    }
 
     #[test]
     fn objects_are_printed_without_their_managers() {

@@ -7,7 +7,6 @@ use planesmith_machinery::status::{ApiError, ApiResult};
 use super::options::parse_version_field;
 use crate::endpoint::{Call, Endpoint, Subject};
 use crate::negotiation::{Offer, Target};
-use crate::offload::Cost;
 use crate::request::Stage;
 
 impl Endpoint {
@@ -39,7 +38,7 @@ impl Endpoint {
         };
         let encode = || self.render(StatusCode::OK, output, query, Subject::Entry(&entry));
         let encode = || call.ctx.timeline.time(Stage::Encode, encode);
-        let size = entry.bytes().len();
-        self.run(call, size, Cost::of_answer(output, size), encode).await?
+        let cost = self.forms().cost(&entry, output);
+        self.run(call, entry.bytes().len(), cost, encode).await?
     }
 }

@@ -73,10 +73,10 @@ impl Endpoint {
             }
         });
         let shutdown = call.ctx.shutdown.clone();
-        let stream = WatchStream::new(frames, watcher, bookmarks, deadline, shutdown);
+        let turns = self.stores().offload().turns(&call.ctx.user);
+        let stream = WatchStream::new(frames, turns, watcher, bookmarks, deadline, shutdown);
         let chunks = stream.run(initial);
-        let asks = self.kind().custom.is_some_and(|custom| custom.has_converter());
-        Ok(match asks {
+        Ok(match self.asks_a_converter() {
             true => answer(call, output, apart::apart(chunks)),
             false => answer(call, output, chunks),
         })
@@ -126,6 +126,11 @@ impl Endpoint {
                 Ok((Initial::default(), watcher))
             }
         }
+    }
+
+    /// True if objects are converted by another program, so that making their frames may wait for it.
+    fn asks_a_converter(&self) -> bool {
+        self.kind().custom.is_some_and(|custom| custom.has_converter())
     }
 
     /// How long the watch lasts: what the client wants, else something between once and twice the configured time, so

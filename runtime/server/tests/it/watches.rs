@@ -90,6 +90,42 @@ async fn a_watch_starts_with_the_state_or_after_a_version() {
     assert_eq!(state.told(1).await, ["ADDED c"]);
 }
 
+#[tokio::test]
+async fn expensive_frames_are_made_beside_the_connection() {
+    let server = Server::with_places().await;
+    server.note("large", "{}").await;
+    let large = json!({"data": {"text": "x".repeat(100_000)}}).to_string();
+    server.patch("merge", &format!("{NOTES}/large"), &large).await;
+    let table = "application/json;as=Table;v=v1;g=meta.k8s.io";
+    for (accept, is_expensive) in [("application/json", false), (table, true)] {
+        let request = Request::builder()
+            .uri(format!("{NOTES}?watch=1"))
+            .header("accept", accept);
+        let (response, _) = server.open(request.body(Body::empty()).expect("legal")).await;
+        let mut body = response.into_body();
+        for (what, name) in [("ADDED", "large"), ("MODIFIED", "large")] {
+            let at_once = body.frame().now_or_never();
+            assert_eq!(at_once.is_none(), is_expensive, "{accept}: {what}");
+            let frame = match at_once {
+                Some(frame) => frame,
+                None => body.frame().await,
+            };
+            let frame = frame.expect("the watch goes on").expect("it does not fail");
+            let event: Value = serde_json::from_slice(frame.data_ref().expect("only data")).expect("one event");
+            assert_eq!(text(&event, "/type"), what);
+            let object = ["/object/metadata/name", "/object/rows/0/object/metadata/name"];
+            assert!(
+                object.iter().any(|place| event.pointer(place) == Some(&name.into())),
+                "{event}"
+            );
+            let label = json!({"metadata": {"labels": {"for": accept.len().to_string()}}});
+            server
+                .patch("merge", &format!("{NOTES}/large"), &label.to_string())
+                .await;
+        }
+    }
+}
+
 /// Returns the frames that are held for a connection that accepts everything and sends nothing.
 fn unsent(watch: &mut Watch) -> Vec<Bytes> {
     let frames = std::iter::from_fn(|| watch.body.frame().now_or_never().flatten());

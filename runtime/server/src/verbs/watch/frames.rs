@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use bytes::Bytes;
 use planesmith_machinery::cbor;
@@ -10,14 +11,18 @@ use planesmith_machinery::meta::{self, PartialObjectMetadata};
 use planesmith_machinery::protobuf;
 use planesmith_machinery::status::{ApiError, ApiResult};
 use planesmith_machinery::table::RowObject;
-use planesmith_store::{Entry, Event, EventKind, Revision};
+use planesmith_store::{Entry, Event, EventKind, FormId, Revision};
 
 use crate::endpoint::{Endpoint, Form, PARTIAL_KIND, Subject, envelope, partial_api_version};
 use crate::negotiation::{Format, Output, Target};
+use crate::offload::Cost;
 use crate::response::in_beta;
 use crate::table::{self, INITIAL_EVENTS_END};
 use crate::verbs::selection::Selection;
 use crate::websocket;
+
+/// Bytes of objects whose frames cost little in any form.
+const SMALL: usize = 2 << 10;
 
 /// Makes the frames of one watch. Frames that do not depend on the client are made once for all watches.
 #[derive(Debug)]
@@ -27,7 +32,7 @@ pub(super) struct Frames {
     shown: RowObject,
     selection: Selection,
     /// Columns are told once per table watch.
-    columns_told: bool,
+    columns_told: AtomicBool,
     /// Each frame is a message of a WebSocket.
     as_messages: bool,
 }
@@ -59,7 +64,7 @@ impl Frames {
             output,
             shown,
             selection,
-            columns_told: false,
+            columns_told: AtomicBool::new(false),
             as_messages: false,
         }
     }
@@ -85,8 +90,15 @@ impl Frames {
         self.output.target != Target::PartialObjectList
     }
 
-    /// Appends the frame of an object that is there when the watch begins.
-    pub(super) fn push_initial(&mut self, entry: &Arc<Entry>, out: &mut Vec<u8>) -> ApiResult<()> {
+    /// Appends the frame of an object that is there when the watch begins, if rows and the object itself match.
+    pub(super) fn push_selected(&self, entry: &Arc<Entry>, out: &mut Vec<u8>) -> ApiResult<()> {
+        match self.selection.reads_objects() && !self.selects(entry)? {
+            true => Ok(()),
+            false => self.push_initial(entry, out),
+        }
+    }
+
+    fn push_initial(&self, entry: &Arc<Entry>, out: &mut Vec<u8>) -> ApiResult<()> {
         if !self.as_messages {
             return self.push(Kind::Added.as_str(), Subject::Entry(entry), out);
         }
@@ -96,17 +108,42 @@ impl Frames {
         Ok(())
     }
 
+    /// The expected cost of making the frame of an object.
+    pub(super) fn cost(&self, entry: &Entry) -> Cost {
+        let size = entry.bytes().len();
+        if size < SMALL {
+            return Cost::default();
+        }
+        let selection = match self.selection.reads_objects() {
+            true => Cost::of_json(size),
+            false => Cost::default(),
+        };
+        self.endpoint.forms().cost(entry, self.output) + selection
+    }
+
+    /// The expected cost of making the frame of a change.
+    pub(super) fn cost_of(&self, event: &Arc<Event>) -> Cost {
+        let cost = self.cost(event.entry());
+        let is_kept = || {
+            let kind = self.kind_of(event).ok().flatten()?;
+            event.kept_frame(self.frame_id(kind)?)
+        };
+        match cost >= Cost::INLINE && !self.selection.reads_objects() && is_kept().is_some() {
+            true => Cost::default(),
+            false => cost,
+        }
+    }
+
     /// The frame of a change; `None` when it is nothing to this watch.
-    pub(super) fn event(&mut self, event: &Arc<Event>) -> ApiResult<Option<Bytes>> {
+    pub(super) fn event(&self, event: &Arc<Event>) -> ApiResult<Option<Bytes>> {
         let Some(kind) = self.kind_of(event)? else {
             return Ok(None);
         };
-        let Some(offset) = self.kept_as() else {
+        let Some(id) = self.frame_id(kind) else {
             let mut out = Vec::new();
             self.push(kind.as_str(), subject(kind, event), &mut out)?;
             return Ok(Some(self.framed(out.into())));
         };
-        let id = self.endpoint.forms().id(Form::Frames, offset * 4 + kind as u32);
         let frame = event.frame(id, |_| {
             let mut out = Vec::with_capacity(event.entry().bytes().len() + 64);
             self.push(kind.as_str(), subject(kind, event), &mut out)?;
@@ -116,7 +153,7 @@ impl Frames {
     }
 
     /// The frame of a bookmark; `last_initial` marks the one behind the initial events.
-    pub(super) fn bookmark(&mut self, revision: Revision, last_initial: bool) -> ApiResult<Bytes> {
+    pub(super) fn bookmark(&self, revision: Revision, last_initial: bool) -> ApiResult<Bytes> {
         let mut object = self.endpoint.kind().zero();
         let meta = object.meta_mut();
         meta.resource_version = revision.to_string();
@@ -217,11 +254,16 @@ impl Frames {
         }
     }
 
-    fn push(&mut self, kind: &str, subject: Subject<'_>, out: &mut Vec<u8>) -> ApiResult<()> {
+    fn frame_id(&self, kind: Kind) -> Option<FormId> {
+        let offset = self.kept_as()?;
+        Some(self.endpoint.forms().id(Form::Frames, offset * 4 + kind as u32))
+    }
+
+    fn push(&self, kind: &str, subject: Subject<'_>, out: &mut Vec<u8>) -> ApiResult<()> {
         let forms = self.endpoint.forms();
         match (self.output.target, self.output.format) {
             (Target::Table, _) => {
-                let columns = !std::mem::replace(&mut self.columns_told, true);
+                let columns = !self.columns_told.swap(true, Ordering::Relaxed);
                 let mut table = table::of_one(self.endpoint.kind(), subject, forms, self.shown, columns)?;
                 if self.output.beta {
                     table = in_beta(&table);

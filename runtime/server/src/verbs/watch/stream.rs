@@ -20,6 +20,7 @@ use super::failure;
 use super::frames::Frames;
 use super::unsent::Unsent;
 use crate::metrics::WatchMetrics;
+use crate::offload::{Cost, OwnTask, Turns, block_in_place};
 use crate::shutdown::Shutdown;
 
 /// Bytes of initial events that make a chunk.
@@ -43,7 +44,9 @@ pub(super) struct Initial {
 
 /// A watch under way.
 pub(super) struct WatchStream {
-    frames: Frames,
+    frames: Arc<Frames>,
+    /// Runs what is expensive.
+    turns: Arc<Turns>,
     watcher: Watcher,
     /// `None` when the client takes none.
     bookmarks: Option<Bookmarks>,
@@ -74,6 +77,7 @@ enum Wake {
 impl WatchStream {
     pub(super) fn new(
         frames: Frames,
+        turns: Turns,
         watcher: Watcher,
         bookmarks: Option<Bookmarks>,
         deadline: Instant,
@@ -91,7 +95,8 @@ impl WatchStream {
         };
         let mut watch = Self {
             metrics: frames.endpoint().metrics().watch(),
-            frames,
+            frames: Arc::new(frames),
+            turns: Arc::new(turns),
             watcher,
             bookmarks,
             deadline,
@@ -135,14 +140,14 @@ impl WatchStream {
         loop {
             let wake = self.wake().await;
             let (made, phase) = match wake {
-                Wake::Events(Ok(events)) => (self.events(&events), Phase::Changes),
+                Wake::Events(Ok(events)) => (self.events(&events).await, Phase::Changes),
                 Wake::Events(Err(WatchError::Closed)) => return None,
                 Wake::Events(Err(error)) => (Err(self.too_slow(&error)), Phase::Over),
                 Wake::Bookmark => {
                     self.set_timer();
-                    (self.bookmark(), Phase::Changes)
+                    (self.bookmark().await, Phase::Changes)
                 }
-                Wake::End => (self.waiting(), Phase::Over),
+                Wake::End => (self.waiting().await, Phase::Over),
             };
             let phase = match made {
                 Ok(()) => phase,
@@ -199,20 +204,29 @@ impl WatchStream {
             () = &mut self.stopping => return None,
             () = sleep_until(self.deadline) => return None,
         }
-        Some(self.initial_chunk(initial))
+        Some(self.initial_chunk(initial).await)
     }
 
-    fn initial_chunk(&mut self, mut initial: Initial) -> ApiResult<(Bytes, Phase)> {
+    async fn initial_chunk(&mut self, mut initial: Initial) -> ApiResult<(Bytes, Phase)> {
         let mut chunk = Vec::new();
         while chunk.len() < INITIAL
             && let Some(entry) = initial.entries.pop_front()
         {
-            if self.frames.selection().reads_objects() && !self.frames.selects(&entry)? {
-                continue;
-            }
             let before = chunk.len();
-            self.frames.push_initial(&entry, &mut chunk)?;
-            self.metrics.event(chunk.len() - before);
+            let cost = self.frames.cost(&entry);
+            match cost < Cost::INLINE {
+                true => self.frames.push_selected(&entry, &mut chunk)?,
+                false => {
+                    let made = self.aside(cost, move |frames| {
+                        let mut frame = Vec::new();
+                        frames.push_selected(&entry, &mut frame).map(|()| frame)
+                    });
+                    chunk.append(&mut made.await?);
+                }
+            }
+            if chunk.len() > before {
+                self.metrics.event(chunk.len() - before);
+            }
         }
         if !initial.entries.is_empty() {
             return Ok((chunk.into(), Phase::Initial(initial)));
@@ -228,9 +242,17 @@ impl WatchStream {
     }
 
     /// Makes the frames of `events`.
-    fn events(&mut self, events: &[Arc<Event>]) -> ApiResult<()> {
+    async fn events(&mut self, events: &[Arc<Event>]) -> ApiResult<()> {
         for event in events {
-            if let Some(frame) = self.frames.event(event)? {
+            let cost = self.frames.cost_of(event);
+            let frame = match cost < Cost::INLINE {
+                true => self.frames.event(event)?,
+                false => {
+                    let event = Arc::clone(event);
+                    self.aside(cost, move |frames| frames.event(&event)).await?
+                }
+            };
+            if let Some(frame) = frame {
                 self.metrics.event(frame.len());
                 self.chunk.push(frame);
             }
@@ -238,8 +260,25 @@ impl WatchStream {
         Ok(())
     }
 
+    /// Makes frames that are expensive, in a task of its own: the connection goes on meanwhile.
+    async fn aside<T: Send + 'static>(
+        &mut self,
+        cost: Cost,
+        make: impl FnOnce(&Frames) -> ApiResult<T> + Send + 'static,
+    ) -> ApiResult<T> {
+        let frames = Arc::clone(&self.frames);
+        if frames.endpoint().asks_a_converter() {
+            // This is a task of its own already, and no turn lasts while somebody else is waited for.
+            return block_in_place(|| make(&frames));
+        }
+        let turns = Arc::clone(&self.turns);
+        let made = OwnTask::run(async move { turns.finish(cost, || make(&frames)).await });
+        made.await
+            .unwrap_or_else(|| Err(ApiError::internal("unable to encode the stored object")))
+    }
+
     /// Makes the frames of changes that can be told now; of none to a client that does not read.
-    fn waiting(&mut self) -> ApiResult<()> {
+    async fn waiting(&mut self) -> ApiResult<()> {
         if !self.unsent.has_room() {
             return Ok(());
         }
@@ -247,7 +286,7 @@ impl WatchStream {
             .watcher
             .try_next_within(READ)
             .map_err(|error| self.too_slow(&error))?;
-        self.events(&events)
+        self.events(&events).await
     }
 
     /// Counts that the watch ends because its client did not keep up, and says so.
@@ -257,8 +296,8 @@ impl WatchStream {
     }
 
     /// Makes the frame of a bookmark if it tells anything, behind the changes up to there.
-    fn bookmark(&mut self) -> ApiResult<()> {
-        self.waiting()?;
+    async fn bookmark(&mut self) -> ApiResult<()> {
+        self.waiting().await?;
         let revision = self.watcher.progress();
         let bookmarks = self.bookmarks.as_ref();
         if self.unsent.has_room() && bookmarks.is_some_and(|bookmarks| bookmarks.tells(revision)) {
