@@ -1,7 +1,7 @@
 //! Derives for objects and resources.
 //!
-//! The logic is in `planesmith_codegen_core`; here is what users read. Use the derives through `planesmith_machinery`,
-//! whose traits they implement.
+//! The implementation is in `planesmith_codegen_core`; this crate has the user documentation. Use the derives through
+//! `planesmith_machinery`, which declares the traits they implement.
 
 use proc_macro::TokenStream;
 use syn::parse_macro_input;

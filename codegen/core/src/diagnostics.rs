@@ -1,4 +1,4 @@
-//! Every problem of one input, collected.
+//! Collects all problems of one input.
 
 use std::cell::RefCell;
 use std::fmt::Display;
@@ -7,40 +7,40 @@ use proc_macro2::Span;
 
 /// The problems found so far.
 ///
-/// Reading and checking go on after a problem, so that one compile shows all of them.
+/// Parsing and checking continue after a problem, so that one compilation reports all of them.
 #[derive(Debug, Default)]
 pub struct Diagnostics {
     errors: RefCell<Vec<syn::Error>>,
 }
 
 impl Diagnostics {
-    /// Reports a problem at a token: what is wrong in the user's spelling, and what to type instead.
+    /// Reports a problem at a token: the mistake in the user's spelling, and the correct input.
     pub fn report(&self, at: Span, problem: impl Display, help: impl Display) {
         self.push(syn::Error::new(at, format_args!("{problem}\nhelp: {help}")));
     }
 
-    /// Adds a problem that was found by syn.
+    /// Adds an error from syn.
     pub fn push(&self, error: syn::Error) {
         self.errors.borrow_mut().push(error);
     }
 
-    /// Whether nothing was reported.
+    /// True if there are no problems.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.errors.borrow().is_empty()
     }
 
-    /// How many problems were reported.
+    /// Returns the number of problems.
     #[must_use]
     pub fn len(&self) -> usize {
         self.errors.borrow().len()
     }
 
-    /// All problems as one error, in the order in which they were found.
+    /// Combines all problems into one error, in the order of detection.
     ///
     /// # Errors
     ///
-    /// When anything was reported.
+    /// The combined error, if there are problems.
     pub fn finish(self) -> syn::Result<()> {
         let mut errors = self.errors.into_inner().into_iter();
         let Some(mut first) = errors.next() else {

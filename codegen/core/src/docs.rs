@@ -1,9 +1,9 @@
-//! Descriptions: doc comments as plain paragraphs.
+//! Descriptions: doc comments as plain text.
 
 use syn::{Attribute, Expr, ExprLit, Lit, Meta};
 
-/// The doc comment as text: lines of a paragraph are joined, paragraphs are separated by an empty line, items of a
-/// list keep their line.
+/// Returns the doc comment as text: the lines of a paragraph are joined, paragraphs are separated by an empty line, list items
+/// stay on their own lines.
 pub(crate) fn text(attrs: &[Attribute]) -> String {
     let mut text = String::new();
     let mut open = false;
@@ -31,7 +31,7 @@ pub(crate) fn text(attrs: &[Attribute]) -> String {
     text
 }
 
-/// The text of one `#[doc = "..."]`, which is what a line of a doc comment is.
+/// Returns the text of one `#[doc = "..."]`, which is one line of a doc comment.
 fn content(attr: &Attribute) -> Option<String> {
     let Meta::NameValue(pair) = &attr.meta else {
         return None;
@@ -51,8 +51,8 @@ mod tests {
     #[test]
     fn lines_are_joined_and_paragraphs_kept() {
         let input: syn::DeriveInput = parse_quote! {
-            /// Where a thing
-            /// lives:
+            /// The place
+            /// of a thing:
             /// - here
             /// - there
             ///
@@ -61,7 +61,7 @@ mod tests {
         };
         assert_eq!(
             super::text(&input.attrs),
-            "Where a thing lives:\n- here\n- there\n\nNever both."
+            "The place of a thing:\n- here\n- there\n\nNever both."
         );
     }
 }

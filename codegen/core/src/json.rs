@@ -1,6 +1,6 @@
-//! Just enough JSON to check and write literals.
+//! Minimal JSON support to check and write literals.
 
-/// `text` as a JSON string.
+/// Returns `text` as a JSON string.
 pub(crate) fn string(text: &str) -> String {
     let mut json = String::with_capacity(text.len() + 2);
     json.push('"');
@@ -19,7 +19,7 @@ pub(crate) fn string(text: &str) -> String {
     json
 }
 
-/// Whether `text` is one JSON value and nothing else.
+/// True if `text` is a single JSON value.
 pub(crate) fn is_valid(text: &str) -> bool {
     let mut reader = Reader { rest: text };
     reader.value(0).is_some() && reader.token().is_empty()
@@ -29,11 +29,11 @@ struct Reader<'a> {
     rest: &'a str,
 }
 
-/// Nesting that no default needs; keeps the check from running out of stack.
+/// The maximum nesting depth. No default needs more, and it bounds the stack usage.
 const DEPTH: usize = 32;
 
 impl<'a> Reader<'a> {
-    /// The input from the next token on.
+    /// Returns the input from the next token on.
     fn token(&mut self) -> &'a str {
         self.rest = self.rest.trim_start_matches([' ', '\t', '\n', '\r']);
         self.rest

@@ -1,6 +1,6 @@
 //! The keys of an attribute: `key`, `key = value` and `key(values)`, separated by commas.
 //!
-//! Each entry is read by itself, so that a mistake in one does not hide those in the next.
+//! Each entry is parsed separately, so that an error in one does not hide errors in the next.
 
 mod value;
 
@@ -10,7 +10,7 @@ use syn::{Attribute, Meta};
 use crate::diagnostics::Diagnostics;
 use crate::names;
 
-/// A value and the token to point at when it is wrong.
+/// A value and the token to point at in errors.
 #[derive(Clone, Debug)]
 pub(crate) struct Spanned<T> {
     pub(crate) value: T,
@@ -18,7 +18,7 @@ pub(crate) struct Spanned<T> {
 }
 
 impl<T> Spanned<T> {
-    /// Another value at the same token.
+    /// Replaces the value, with the same token.
     pub(crate) fn map<U>(self, change: impl FnOnce(T) -> U) -> Spanned<U> {
         Spanned {
             value: change(self.value),
@@ -27,19 +27,19 @@ impl<T> Spanned<T> {
     }
 }
 
-/// What an attribute or a list of keys is called and which keys it takes.
+/// The grammar of an attribute or a nested list: its name and its keys.
 pub(crate) struct Grammar {
-    /// As the user writes it, e.g. `#[field(...)]`.
+    /// The attribute as the user writes it, e.g. `#[field(...)]`.
     pub(crate) shown: &'static str,
-    /// The keys that may stand once.
+    /// Keys that can occur once.
     pub(crate) once: &'static [&'static str],
-    /// The keys that may stand several times.
+    /// Keys that can occur several times.
     pub(crate) repeated: &'static [&'static str],
-    /// Keys that people look for, and what to write instead.
+    /// Keys that users often try, and their replacements.
     pub(crate) instead: &'static [(&'static str, &'static str)],
 }
 
-/// One key with what is written behind it.
+/// A key with its value.
 pub(crate) struct Entry {
     pub(crate) key: String,
     pub(crate) span: Span,
@@ -55,7 +55,7 @@ enum Written {
     List(Group),
 }
 
-/// The entries of all attributes called `name`, unknown and repeated keys reported and left out.
+/// Returns the entries of all attributes called `name`. Reports and omits unknown and repeated keys.
 pub(crate) fn of_attributes(
     attrs: &[Attribute],
     name: &str,
@@ -67,7 +67,7 @@ pub(crate) fn of_attributes(
         match &attr.meta {
             Meta::List(list) => {
                 tokens.extend(list.tokens.clone());
-                // Two attributes read as one list; a comma too many is not a mistake.
+                // Several attributes are parsed as one list; superfluous commas are valid.
                 tokens.extend([TokenTree::from(proc_macro2::Punct::new(
                     ',',
                     proc_macro2::Spacing::Alone,
@@ -83,7 +83,7 @@ pub(crate) fn of_attributes(
     entries(tokens, grammar, diagnostics)
 }
 
-/// The entries of a token list.
+/// Parses the entries of a token list.
 fn entries(tokens: TokenStream, grammar: &Grammar, diagnostics: &Diagnostics) -> Vec<Entry> {
     let mut entries: Vec<Entry> = Vec::new();
     for part in split_at_commas(tokens) {
@@ -121,12 +121,12 @@ fn report_unknown(entry: &Entry, grammar: &Grammar, diagnostics: &Diagnostics) {
     }
 }
 
-/// "`a`, `b` and `c`".
+/// Returns "`a`, `b` and `c`".
 pub(crate) fn all_of<'a>(words: impl IntoIterator<Item = &'a str>) -> String {
     list_of(words, "and")
 }
 
-/// "`a`, `b` or `c`".
+/// Returns "`a`, `b` or `c`".
 pub(crate) fn one_of<'a>(words: impl IntoIterator<Item = &'a str>) -> String {
     list_of(words, "or")
 }
@@ -139,7 +139,7 @@ fn list_of<'a>(words: impl IntoIterator<Item = &'a str>, before_last: &str) -> S
     }
 }
 
-/// The tokens between commas; empty parts are left out.
+/// Splits tokens at commas; empty parts are omitted.
 fn split_at_commas(tokens: TokenStream) -> Vec<Vec<TokenTree>> {
     let mut parts = vec![Vec::new()];
     for token in tokens {
@@ -153,7 +153,7 @@ fn split_at_commas(tokens: TokenStream) -> Vec<Vec<TokenTree>> {
 }
 
 impl Entry {
-    /// Reads the key and keeps the tokens behind it.
+    /// Parses the key and stores the tokens of its value.
     fn read(part: Vec<TokenTree>, grammar: &Grammar, diagnostics: &Diagnostics) -> Option<Self> {
         let mut tokens = part.into_iter();
         let key = match tokens.next()? {

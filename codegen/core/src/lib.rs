@@ -1,14 +1,13 @@
-//! The model behind the derives: read, check, print.
+//! The implementation of the derives.
 //!
-//! An ordinary library on `proc_macro2`, so that unit tests and `cargo xtask generate` use the very code that the
-//! derives run. Both sides go the same way: [`structure`] for `#[derive(Struct)]`, [`resource`] for
-//! `#[derive(Resource)]`, each in the steps
+//! An ordinary library on `proc_macro2`, so that unit tests and `cargo xtask generate` run the same code as the derives.
+//! [`structure`] implements `#[derive(Struct)]`, [`resource`] `#[derive(Resource)]`, each in these steps:
 //!
-//! - `attr`: reads keys and decides nothing,
-//! - `check`: one function per rule; turns what was read into the model, or reports every problem,
-//! - `model`: facts that cannot be wrong any more,
-//! - `expand`: prints the model and never fails,
-//! - `fallback`: what is printed beside the errors, so that the rest of the crate stays quiet.
+//! - `attr`: parses the keys without validating them,
+//! - `check`: one function per rule; builds the model, or reports all problems,
+//! - `model`: the validated facts,
+//! - `expand`: generates code from the model; never fails,
+//! - `fallback`: generates stubs to accompany errors, so that the rest of the crate compiles without further errors.
 
 pub mod diagnostics;
 mod docs;

@@ -1,8 +1,8 @@
-//! What a legal group, version, kind and plural is, and how names are derived from each other.
+//! Legal groups, versions, kinds and plurals, and the derivation of names from each other.
 
 use std::fmt::Write;
 
-/// Why `group` is not an API group; `None` when it is one. The empty group is the core group.
+/// Returns the problem if `group` is not a legal API group. The empty group is the core group.
 #[must_use]
 pub fn group_problem(group: &str) -> Option<&'static str> {
     let label = |label: &str| is_label(label) && label.len() <= 63;
@@ -12,7 +12,7 @@ pub fn group_problem(group: &str) -> Option<&'static str> {
     Some("a group is a DNS name in lower case such as \"shop.example.com\", or \"\" for the core group")
 }
 
-/// Why `version` is not an API version; `None` when it is one.
+/// Returns the problem if `version` is not a legal API version.
 #[must_use]
 pub fn version_problem(version: &str) -> Option<&'static str> {
     if version_parts(version).is_some() {
@@ -21,7 +21,7 @@ pub fn version_problem(version: &str) -> Option<&'static str> {
     Some("a version is `v1`, or `v1alpha1` or `v1beta1` with other numbers")
 }
 
-/// Stability and numbers of a version, in the order in which clients prefer them: larger is better.
+/// Parses a version to its stability and numbers. Their order is the preference of clients: larger is better.
 #[must_use]
 pub fn version_parts(version: &str) -> Option<(Stability, u32, u32)> {
     let number = |text: &str| (!text.starts_with('0')).then(|| text.parse::<u32>().ok()).flatten();
@@ -42,7 +42,7 @@ pub fn version_parts(version: &str) -> Option<(Stability, u32, u32)> {
     None
 }
 
-/// How settled a version is.
+/// The stability level of a version.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Stability {
     /// `v1alpha1`.
@@ -53,7 +53,7 @@ pub enum Stability {
     General,
 }
 
-/// Why `kind` is not a kind; `None` when it is one.
+/// Returns the problem if `kind` is not a legal kind.
 #[must_use]
 pub fn kind_problem(kind: &str) -> Option<&'static str> {
     let legal = kind.starts_with(|first: char| first.is_ascii_uppercase())
@@ -62,17 +62,17 @@ pub fn kind_problem(kind: &str) -> Option<&'static str> {
     (!legal).then_some("a kind is one word in upper camel case such as `ConfigMap`, up to 63 letters and digits")
 }
 
-/// Why `name` cannot stand in a resource path; `None` when it can. Plurals, singulars, short names and subresources.
+/// Returns the problem if `name` is not legal in a resource path. Applies to plurals, singulars, short names and subresources.
 #[must_use]
 pub fn resource_problem(name: &str) -> Option<&'static str> {
     let legal = is_label(name) && name.len() <= 63 && name.starts_with(|first: char| first.is_ascii_lowercase());
     (!legal).then_some("use lower-case letters, digits and `-`, starting with a letter, up to 63 characters")
 }
 
-/// Why `name` cannot stand in the keys of the store; `None` when it can. It has one or more parts of a resource path.
+/// Returns the problem if `name` is not legal in the keys of the store. Such a name consists of one or more path parts.
 #[must_use]
 pub fn storage_problem(name: &str) -> Option<&'static str> {
-    // A part may be the name of a group.
+    // A part can be the name of a group.
     name.split(['/', '.']).find_map(resource_problem)
 }
 
@@ -81,7 +81,7 @@ fn is_label(label: &str) -> bool {
     !label.is_empty() && !label.starts_with('-') && !label.ends_with('-') && label.bytes().all(inner)
 }
 
-/// The plural of a lower-case word: `policies`, `classes`, `pods`.
+/// Returns the plural of a lower-case word: `policies`, `classes`, `pods`.
 #[must_use]
 pub fn plural(singular: &str) -> String {
     let vowel_before_y = ["ay", "ey", "iy", "oy", "uy"].iter().any(|end| singular.ends_with(end));
@@ -94,7 +94,7 @@ pub fn plural(singular: &str) -> String {
     format!("{singular}{}", if hissing { "es" } else { "s" })
 }
 
-/// The JSON name of a Rust field: `cluster_ip` becomes `clusterIp`.
+/// Returns the JSON name of a Rust field: `cluster_ip` becomes `clusterIp`.
 #[must_use]
 pub fn camel_case(field: &str) -> String {
     let mut name = String::with_capacity(field.len());
@@ -112,7 +112,7 @@ pub fn camel_case(field: &str) -> String {
     name
 }
 
-/// `v1` for the core group, `group/version` for others.
+/// Returns `v1` for the core group, `group/version` for others.
 #[must_use]
 pub fn api_version(group: &str, version: &str) -> String {
     let mut text = String::from(group);
@@ -123,7 +123,7 @@ pub fn api_version(group: &str, version: &str) -> String {
     text
 }
 
-/// What the user probably meant: the candidate with the fewest changed letters, if these are few enough.
+/// Returns the candidate that is most similar to `word`, if it is similar enough to be a suggestion.
 #[must_use]
 pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let limit = (word.chars().count() / 3).max(1);
@@ -137,7 +137,7 @@ pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) ->
         .map(|(_, candidate)| candidate)
 }
 
-/// Letters to change, add, drop or swap with their neighbour to get from one word to the other.
+/// Returns the edit distance of two words: letters to change, insert, delete or swap with their neighbour.
 fn edits(from: &str, to: &str) -> usize {
     let from: Vec<char> = from.to_lowercase().chars().collect();
     let to: Vec<char> = to.to_lowercase().chars().collect();

@@ -1,4 +1,4 @@
-//! `#[derive(Resource)]`: everything a kind needs to be served.
+//! `#[derive(Resource)]`: implements all traits needed to serve a kind.
 
 mod attr;
 mod check;
@@ -17,7 +17,7 @@ pub use model::{
 };
 pub use path_use::PathCheck;
 
-/// The expansion of `#[derive(Resource)]`: impls, or every problem of the input beside stub impls.
+/// Expands `#[derive(Resource)]`: to impls, or to all errors of the input with stub impls.
 #[must_use]
 pub fn derive(input: &DeriveInput) -> TokenStream {
     match model(input) {
@@ -30,11 +30,11 @@ pub fn derive(input: &DeriveInput) -> TokenStream {
     }
 }
 
-/// The checked facts of a kind.
+/// Returns the validated facts of a kind.
 ///
 /// # Errors
 ///
-/// Every problem of the input, as one error.
+/// All problems of the input, as one error.
 pub fn model(input: &DeriveInput) -> syn::Result<ResourceModel> {
     let diagnostics = Diagnostics::default();
     let attrs = attr::ResourceAttrs::read(input, &diagnostics);

@@ -1,4 +1,4 @@
-//! `#[derive(Struct)]`: the field table of a struct and the functions that walk it.
+//! `#[derive(Struct)]`: the field table of a struct and access to its fields.
 
 pub(crate) mod attr;
 pub(crate) mod check;
@@ -13,7 +13,7 @@ use crate::diagnostics::Diagnostics;
 pub use check::pattern_problem;
 pub use model::{FieldModel, ListType, Listing, Omit, PatchModel, RuleModel, StructModel, TypeMeta};
 
-/// The expansion of `#[derive(Struct)]`: impls, or every problem of the input beside stub impls.
+/// Expands `#[derive(Struct)]`: to impls, or to all errors of the input with stub impls.
 #[must_use]
 pub fn derive(input: &DeriveInput) -> TokenStream {
     match model(input) {
@@ -26,11 +26,11 @@ pub fn derive(input: &DeriveInput) -> TokenStream {
     }
 }
 
-/// The checked facts of a struct.
+/// Returns the validated facts of a struct.
 ///
 /// # Errors
 ///
-/// Every problem of the input, as one error.
+/// All problems of the input, as one error.
 pub fn model(input: &DeriveInput) -> syn::Result<StructModel> {
     let diagnostics = Diagnostics::default();
     let attrs = attr::StructAttrs::read(input, &diagnostics);

@@ -1,8 +1,8 @@
-//! Field types as far as their tokens tell.
+//! Field types, as far as their tokens reveal.
 
 use syn::{GenericArgument, Path, PathArguments, Type};
 
-/// The shape of a field as its type is written. Aliases and user types stay [`TypeRef::Named`].
+/// The shape of a field type as written. Aliases and user-defined types stay [`TypeRef::Named`].
 #[derive(Clone, Debug, PartialEq)]
 pub enum TypeRef {
     /// `bool`.
@@ -23,12 +23,12 @@ pub enum TypeRef {
     Optional(Box<TypeRef>),
     /// Any other type: a struct, a scalar of machinery, an alias.
     Named(Path),
-    /// Something that is not a path, such as a tuple or a reference.
+    /// Not a path, for example a tuple or a reference.
     Other,
 }
 
 impl TypeRef {
-    /// Reads the shape of a type; never fails.
+    /// Returns the shape of a type; never fails.
     #[must_use]
     pub fn of(ty: &Type) -> Self {
         let path = match ty {
@@ -65,7 +65,7 @@ impl TypeRef {
         }
     }
 
-    /// The shape without the possibility of absence.
+    /// Returns the shape without `Option`.
     #[must_use]
     pub fn present(&self) -> &Self {
         match self {
@@ -74,7 +74,7 @@ impl TypeRef {
         }
     }
 
-    /// What the type is called in a diagnostic.
+    /// Returns the name of the type in diagnostics.
     #[must_use]
     pub fn noun(&self) -> &'static str {
         match self.present() {

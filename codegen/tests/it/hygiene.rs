@@ -1,6 +1,6 @@
-//! The derives work where every usual name means something else.
+//! The derives work in scopes where all common names have other meanings.
 
-/// Nothing is imported by itself, and the names of the language stand for other things.
+/// A module without a prelude, in which the names of the standard library refer to other items.
 #[deny(warnings)]
 mod no_prelude {
     #![no_implicit_prelude]
@@ -31,7 +31,7 @@ mod no_prelude {
     type u32 = Option;
     type usize = Option;
 
-    /// A trait whose methods could be meant by method calls on any type.
+    /// A trait whose methods are candidates for method calls on any type.
     trait Clone {
         fn clone(&self) {}
         fn field(&self, _: usize) {}
@@ -111,7 +111,7 @@ mod no_prelude {
     }
 }
 
-/// Types and names that come out of a macro of the user.
+/// Types and names that come from a user's macro.
 mod from_a_macro {
     use planesmith_machinery::Struct;
 

@@ -1,4 +1,4 @@
-//! The derives as users meet them.
+//! Tests of the derives from the user's perspective.
 
 mod hygiene;
 mod tables;

@@ -1,4 +1,4 @@
-//! What the derives put into the tables, and that fields are reached.
+//! The content of the generated tables, and access to fields.
 
 use std::collections::BTreeMap;
 

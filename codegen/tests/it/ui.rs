@@ -1,6 +1,6 @@
-//! What the compiler says about mistakes, by theme: `tests/ui/<theme>/<problem>.rs` and what it prints.
+//! Compiler errors for mistakes, by theme: `tests/ui/<theme>/<problem>.rs` and its expected output.
 //!
-//! `TRYBUILD=overwrite cargo test -p planesmith-codegen --test it ui` writes the expected output anew.
+//! `TRYBUILD=overwrite cargo test -p planesmith-codegen --test it ui` rewrites the expected output.
 
 #[test]
 fn every_mistake_is_reported_with_what_to_type() {

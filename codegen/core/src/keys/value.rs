@@ -1,4 +1,4 @@
-//! What stands behind a key: nothing, a literal, a word, a path or a list.
+//! Values of keys: none, a literal, a word, a path or a list.
 
 use proc_macro2::{Span, TokenStream};
 use syn::parse::{Parse, Parser};
@@ -10,7 +10,7 @@ use crate::diagnostics::Diagnostics;
 use crate::{json, names};
 
 impl Entry {
-    /// A key that stands alone.
+    /// Parses a key without a value.
     pub(crate) fn flag(&self, diagnostics: &Diagnostics) -> Option<Span> {
         match &self.written {
             Written::Alone => {}
@@ -25,7 +25,7 @@ impl Entry {
         diagnostics.report(at, problem, format_args!("write `{}` alone, or leave it out", self.key));
     }
 
-    /// `key = "text"`.
+    /// Parses `key = "text"`.
     pub(crate) fn text(&self, example: &str, diagnostics: &Diagnostics) -> Option<Spanned<String>> {
         let text: LitStr = self.parse("text in quotes", &format!("{example:?}"), diagnostics)?;
         Some(Spanned {
@@ -34,7 +34,7 @@ impl Entry {
         })
     }
 
-    /// `key = 1`, within the range of `T`.
+    /// Parses `key = 1`, within the range of `T`.
     pub(crate) fn integer<T: TryFrom<i128>>(&self, diagnostics: &Diagnostics) -> Option<Spanned<T>> {
         let literal: Lit = self.parse("a whole number", "1", diagnostics)?;
         let Lit::Int(number) = &literal else {
@@ -60,7 +60,7 @@ impl Entry {
         })
     }
 
-    /// `key = literal` or `key = json("...")`, as JSON.
+    /// Parses `key = literal` or `key = json("...")`; returns JSON.
     pub(crate) fn json(&self, diagnostics: &Diagnostics) -> Option<Spanned<String>> {
         const EXPECTED: &str = "a literal or `json(\"...\")`";
         let (tokens, _) = self.tokens(EXPECTED, "\"Always\"", diagnostics)?;
@@ -100,14 +100,14 @@ impl Entry {
         })
     }
 
-    /// `key = word`, one of `words`; answers with the index.
+    /// Parses `key = word`, one of `words`; returns its index.
     pub(crate) fn word(&self, words: &[&str], diagnostics: &Diagnostics) -> Option<Spanned<usize>> {
         let expected = one_of(words.iter().copied());
         let word: Ident = self.parse(&expected, words[0], diagnostics)?;
         pick(&word, words, &self.key, diagnostics)
     }
 
-    /// `key(word, word)`, each one of `words`; answers with the indexes.
+    /// Parses `key(word, word)`, each one of `words`; returns their indexes.
     pub(crate) fn words(&self, words: &[&str], diagnostics: &Diagnostics) -> Vec<Spanned<usize>> {
         let found = self.list::<Ident>("words", words[0], diagnostics);
         found
@@ -116,7 +116,7 @@ impl Entry {
             .collect()
     }
 
-    /// `key("a", "b")`, at least one.
+    /// Parses `key("a", "b")` with at least one text.
     pub(crate) fn texts(&self, example: &str, diagnostics: &Diagnostics) -> Vec<Spanned<String>> {
         let texts = self.list::<LitStr>("texts in quotes", &format!("{example:?}"), diagnostics);
         texts
@@ -128,12 +128,12 @@ impl Entry {
             .collect()
     }
 
-    /// `key = path::to::item`.
+    /// Parses `key = path::to::item`.
     pub(crate) fn path(&self, example: &str, diagnostics: &Diagnostics) -> Option<Path> {
         self.parse("a path", example, diagnostics)
     }
 
-    /// `key(key = value, ...)`; `None` when the key has no list.
+    /// Parses `key(key = value, ...)`; `None` if the key has no list.
     pub(crate) fn nested(&self, grammar: &Grammar, diagnostics: &Diagnostics) -> Option<Vec<Entry>> {
         match &self.written {
             Written::List(group) => Some(entries(group.stream(), grammar, diagnostics)),
@@ -145,7 +145,7 @@ impl Entry {
         }
     }
 
-    /// Whether the key stands alone.
+    /// True if the key has no value.
     pub(crate) fn is_alone(&self) -> bool {
         matches!(self.written, Written::Alone)
     }
@@ -204,7 +204,7 @@ impl Entry {
     }
 }
 
-/// `json("...")`.
+/// Parses `json("...")`.
 fn json_call(input: syn::parse::ParseStream<'_>) -> syn::Result<LitStr> {
     let name: Ident = input.parse()?;
     if name != "json" {

@@ -1,4 +1,4 @@
-//! Reads `#[resource(...)]`.
+//! Parses `#[resource(...)]`.
 
 use proc_macro2::Span;
 use syn::spanned::Spanned as _;
@@ -78,7 +78,7 @@ const COLUMN: Grammar = Grammar {
     instead: &[],
 };
 
-/// What `name_rule` can be, in the order of [`NAME_RULES`].
+/// The values of `name_rule`, in the order of [`NAME_RULES`].
 const NAME_RULE_WORDS: &[&str] = &[
     "dns_subdomain",
     "dns_label",
@@ -101,7 +101,7 @@ const NAME_RULES: [NameRule; 7] = [
 /// `#[resource(...)]`, as written; flags are the spans of their keys.
 #[derive(Debug, Default)]
 pub(crate) struct ResourceAttrs {
-    /// The attribute's name, to point at when a key is missing; `None` when there is no attribute.
+    /// The name of the attribute, to point at if a key is missing; `None` without an attribute.
     pub(crate) span: Option<Span>,
     pub(crate) group: Option<Spanned<String>>,
     pub(crate) version: Option<Spanned<String>>,
@@ -131,7 +131,7 @@ pub(crate) struct ResourceAttrs {
     pub(crate) status_resets: Vec<Spanned<String>>,
     pub(crate) rows_by: Option<Spanned<String>>,
     pub(crate) rules: bool,
-    /// The keys that were met, also those whose value could not be read; they are not missing.
+    /// The keys present, including those with invalid values, which do not count as missing.
     pub(crate) keys: Vec<String>,
 }
 
@@ -142,7 +142,7 @@ pub(crate) struct ScaleAttrs {
     pub(crate) spec: Option<Spanned<String>>,
     pub(crate) status: Option<Spanned<String>>,
     pub(crate) selector: Option<Spanned<String>>,
-    /// The keys that were met.
+    /// The keys present.
     pub(crate) keys: Vec<String>,
 }
 
@@ -158,7 +158,7 @@ pub(crate) struct ColumnAttrs {
     pub(crate) priority: Option<Spanned<i32>>,
     pub(crate) path: Option<Spanned<String>>,
     pub(crate) with: Option<Path>,
-    /// The keys that were met, with their spans.
+    /// The keys present, with their spans.
     pub(crate) keys: Vec<Spanned<String>>,
 }
 
@@ -170,7 +170,7 @@ pub(crate) enum Standard {
 }
 
 impl ResourceAttrs {
-    /// Reads all `#[resource(...)]` of a struct.
+    /// Parses all `#[resource(...)]` attributes of a struct.
     pub(crate) fn read(input: &DeriveInput, diagnostics: &Diagnostics) -> Self {
         let mut attrs = Self::default();
         let mut written = input.attrs.iter().filter(|attr| attr.path().is_ident("resource"));
@@ -251,7 +251,7 @@ impl ResourceAttrs {
     }
 }
 
-/// Reports `#[resource(...)]` on fields, where nothing reads it.
+/// Reports `#[resource(...)]` on fields, where it has no effect.
 fn misplaced(input: &DeriveInput, diagnostics: &Diagnostics) {
     for attr in named_fields(input).into_iter().flatten().flat_map(|field| &field.attrs) {
         if attr.path().is_ident("resource") {

@@ -1,4 +1,4 @@
-//! What must hold in a kind as a whole; [`column`] and [`path`] have the parts.
+//! Checks of a kind as a whole; its parts are in [`column`] and [`path`].
 
 mod column;
 mod path;
@@ -16,7 +16,7 @@ use crate::structure::attr::named_fields;
 use crate::structure::{StructModel, TypeMeta};
 use crate::type_ref::TypeRef;
 
-/// The model of a kind; `None` only when something was reported.
+/// Returns the model of a kind; `None` only after reporting a problem.
 pub(super) fn check(
     input: &DeriveInput,
     attrs: ResourceAttrs,
@@ -91,7 +91,7 @@ pub(super) fn check(
     })
 }
 
-/// A kind writes its own `kind` and `apiVersion`.
+/// Adds the `kind` and `apiVersion` of the kind.
 fn with_type_meta(structure: StructModel, api_version: &str, kind: &str) -> StructModel {
     let type_meta = Some(TypeMeta {
         api_version: api_version.to_owned(),
@@ -104,7 +104,7 @@ fn values(texts: &[Spanned<String>]) -> Vec<String> {
     texts.iter().map(|text| text.value.clone()).collect()
 }
 
-/// The names under which the resource is reached.
+/// The names of a resource.
 struct Names {
     list: String,
     plural: String,
@@ -149,7 +149,7 @@ impl Names {
     }
 }
 
-/// The text, reported when it is not legal.
+/// Returns the text; reports it if it is not legal.
 fn legal(
     text: Option<&Spanned<String>>,
     what: &str,
@@ -211,7 +211,7 @@ fn required(attrs: &ResourceAttrs, ident: &proc_macro2::Ident, at: Span, diagnos
     }
 }
 
-/// A kind has `metadata`, and leaves `kind` and `apiVersion` to the derive.
+/// Requires `metadata`, and refuses fields for `kind` and `apiVersion`, which the derive writes.
 fn fields(structure: &StructModel, diagnostics: &Diagnostics) {
     let declares = "declare `pub metadata: ObjectMeta` with `use planesmith_machinery::meta::ObjectMeta;`";
     match structure.fields.iter().find(|field| field.ident == "metadata") {
@@ -271,7 +271,7 @@ fn conversion(attrs: &ResourceAttrs, structure: &StructModel, diagnostics: &Diag
     }
 }
 
-/// Objects that are not stored have no parts to be written to.
+/// Refuses keys that only make sense for stored objects.
 fn storage(attrs: &ResourceAttrs, diagnostics: &Diagnostics) {
     let unstored = [("create_only", attrs.create_only), ("read_only", attrs.read_only)];
     let Some(first) = unstored.iter().find_map(|(key, at)| at.map(|_| *key)) else {
@@ -289,7 +289,7 @@ fn storage(attrs: &ResourceAttrs, diagnostics: &Diagnostics) {
     }
 }
 
-/// Declared subresources, sorted as discovery lists them.
+/// Returns the declared subresources, sorted as in discovery.
 fn subresources(attrs: &ResourceAttrs, structure: &StructModel, diagnostics: &Diagnostics) -> Vec<Subresource> {
     let mut found = Vec::new();
     if let Some(status) = attrs.status {

@@ -1,4 +1,4 @@
-//! Prints the table of a kind beside that of its struct.
+//! Generates the table of a kind, in addition to that of its struct.
 
 use proc_macro2::{Ident, TokenStream};
 use quote::{format_ident, quote};
@@ -7,7 +7,7 @@ use super::model::{CellSource, ColumnModel, NameRule, ResourceModel, Subresource
 use super::path_use::PathCheck;
 use crate::structure::expand::{items, option};
 
-/// The impls of `#[derive(Resource)]`.
+/// Generates the impls of `#[derive(Resource)]`.
 pub(crate) fn expand(model: &ResourceModel) -> TokenStream {
     let structure = items(&model.structure);
     let ident = &model.structure.ident;
@@ -56,7 +56,7 @@ pub(crate) fn expand(model: &ResourceModel) -> TokenStream {
     }
 }
 
-/// The `ResourceFacts`.
+/// Generates the `ResourceFacts`.
 fn table(model: &ResourceModel) -> TokenStream {
     let ident = &model.structure.ident;
     let ResourceModel {

@@ -1,4 +1,4 @@
-//! Stub impls that stand beside the errors of a kind.
+//! Generates stub impls to accompany the errors of a kind.
 
 use proc_macro2::TokenStream;
 use quote::quote;
@@ -58,7 +58,7 @@ pub(crate) fn fallback(input: &DeriveInput) -> TokenStream {
     }
 }
 
-/// A table that nobody reads.
+/// Generates a placeholder table, which is never read.
 fn facts(name: &str) -> TokenStream {
     quote! {
         ::planesmith_machinery::resource::ResourceFacts {

@@ -1,4 +1,4 @@
-//! The checked facts of a kind; the text form of what machinery's `ResourceFacts` will hold.
+//! The validated facts of a kind; the textual form of machinery's `ResourceFacts`.
 
 use syn::Path;
 
@@ -10,103 +10,103 @@ use crate::structure::StructModel;
 pub struct ResourceModel {
     /// The struct and its fields.
     pub structure: StructModel,
-    /// API group; empty for the core group.
+    /// The API group; empty for the core group.
     pub group: String,
-    /// Version in the group.
+    /// The version within the group.
     pub version: String,
     /// `v1` or `group/version`.
     pub api_version: String,
-    /// Kind.
+    /// The kind.
     pub kind: String,
-    /// Kind of the list.
+    /// The kind of the list.
     pub list_kind: String,
-    /// Resource name in paths.
+    /// The resource name in paths.
     pub plural: String,
-    /// Lower-case singular.
+    /// The lower-case singular.
     pub singular: String,
-    /// Resource name in the keys of the store.
+    /// The resource name in the keys of the store.
     pub storage_name: String,
-    /// The version that discovery says objects are stored in.
+    /// The storage version according to discovery.
     pub hashed_version: String,
-    /// Abbreviations.
+    /// The short names.
     pub short_names: Vec<String>,
-    /// Groups of resources.
+    /// The categories, names for groups of resources.
     pub categories: Vec<String>,
-    /// Whether objects live in namespaces.
+    /// True if objects are namespaced.
     pub namespaced: bool,
-    /// Whether the version is reachable.
+    /// True if the version is served.
     pub served: bool,
-    /// Warning of a deprecated version.
+    /// The deprecation warning; `None` if the version is not deprecated.
     pub deprecated: Option<String>,
     /// The Rust type of the storage version, as written; `None` when this is the storage version.
     pub storage_version: Option<Path>,
-    /// Whether the kind implements `Convert` by hand.
+    /// True if the kind implements `Convert` by hand.
     pub convert: bool,
-    /// Subresources, sorted by name.
+    /// The subresources, sorted by name.
     pub subresources: Vec<Subresource>,
-    /// Dotted paths that a field selector may name.
+    /// The dotted paths available to field selectors.
     pub selectable: Vec<String>,
-    /// Printed columns.
+    /// The table columns.
     pub columns: Vec<ColumnModel>,
-    /// The types of the paths in the keys above.
+    /// The compile-time type checks of the paths above.
     pub paths: Vec<PathCheck>,
-    /// What a legal name is.
+    /// The rule for object names.
     pub name_rule: NameRule,
-    /// Deviations from the usual handling of writes.
+    /// Deviations from the default handling of writes.
     pub behavior: BehaviorModel,
-    /// Whether the kind implements `Rules` by hand.
+    /// True if the kind implements `Rules` by hand.
     pub rules: bool,
 }
 
-/// A path below an object.
+/// A subresource of an object.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Subresource {
-    /// Last path segment.
+    /// The last path segment.
     pub name: String,
-    /// What it does.
+    /// The behaviour of the subresource.
     pub kind: SubresourceKind,
 }
 
-/// What a subresource does.
+/// The behaviour of a subresource.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SubresourceKind {
     /// Reads the object, writes its `status`.
     Status,
     /// An `autoscaling/v1` Scale over the object.
     Scale(ScaleModel),
-    /// Served by a handler that is registered by name.
+    /// Served by a handler registered by name.
     Other,
 }
 
-/// Where a scale finds its numbers; dotted paths.
+/// The dotted paths of the scale subresource.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ScaleModel {
-    /// Wanted replicas.
+    /// The desired replicas.
     pub spec_replicas: String,
-    /// Observed replicas.
+    /// The observed replicas.
     pub status_replicas: String,
-    /// The selector; may be empty.
+    /// The label selector; empty for none.
     pub selector: String,
 }
 
-/// One printed column.
+/// A table column.
 #[derive(Clone, Debug)]
 pub struct ColumnModel {
-    /// Heading.
+    /// The heading.
     pub name: String,
-    /// OpenAPI type of the cells.
+    /// The OpenAPI type of the cells.
     pub ty: String,
-    /// OpenAPI format.
+    /// The OpenAPI format of the cells; may be empty.
     pub format: String,
-    /// Description.
+    /// The description.
     pub doc: String,
-    /// 0 is always shown.
+    /// The priority; columns with 0 are always printed.
     pub priority: i32,
-    /// Where the cells come from.
+    /// The source of the cells.
     pub source: CellSource,
 }
 
-/// Where the cells of a column come from.
+/// The source of a column's cells.
 #[derive(Clone, Debug)]
 pub enum CellSource {
     /// The standard Name column.
@@ -115,15 +115,15 @@ pub enum CellSource {
     Age,
     /// A dotted path into the object.
     Path(String),
-    /// A path in kubectl's notation, without the dot in front.
+    /// A path in kubectl's JSONPath notation, without the leading dot.
     JsonPath(String),
-    /// A function beside the kind.
+    /// A function next to the kind.
     Function(Path),
 }
 
 impl CellSource {
-    /// What a path says. One that says more than names with dots between them is in kubectl's notation: which elements of
-    /// lists it leads to, or a name with a dot in it.
+    /// Classifies a path. Paths with more than names and dots, such as element filters or escaped dots, are in kubectl's
+    /// notation.
     #[must_use]
     pub fn of_path(path: String) -> Self {
         match path.contains(['[', '\\', '*']) || path.contains("..") {
@@ -132,14 +132,14 @@ impl CellSource {
         }
     }
 
-    /// The name of the field that a path starts at; empty when it does not start at a field.
+    /// Returns the name of a path's first field; empty if it does not start with a field.
     #[must_use]
     pub fn first_name(path: &str) -> &str {
         path.split(['.', '[', '\\', '*']).next().unwrap_or_default()
     }
 }
 
-/// What a legal object name is.
+/// The rule for object names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NameRule {
     /// RFC 1123 subdomain.
@@ -148,39 +148,39 @@ pub enum NameRule {
     DnsLabel,
     /// RFC 1035 label.
     DnsLabel1035,
-    /// Key of a ConfigMap.
+    /// A ConfigMap key.
     ConfigKey,
-    /// Anything between two slashes.
+    /// Any single path segment.
     PathSegment,
-    /// RFC 1123 subdomain, whatever the prefix was that it was generated from.
+    /// RFC 1123 subdomain, without validation of the `generateName` prefix.
     LongName,
-    /// IP address in its canonical form.
+    /// An IP address in canonical form.
     IpAddress,
 }
 
-/// Deviations of a kind from the usual handling of writes and tables.
+/// Deviations of a kind from the default handling of writes and tables.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct BehaviorModel {
-    /// `metadata.generation` is counted.
+    /// `metadata.generation` counts spec changes.
     pub generation: bool,
     /// PUT creates a missing object.
     pub create_on_update: bool,
-    /// PUT must carry a resourceVersion.
+    /// PUT requires a resourceVersion.
     pub conditional_update: bool,
-    /// DELETE answers with the object.
+    /// DELETE returns the object.
     pub returns_deleted: bool,
-    /// There is no collection to delete at once.
+    /// There is no DELETE of a whole collection.
     pub no_delete_collection: bool,
-    /// A creator may say the status.
+    /// Creates can set the status.
     pub status_on_create: bool,
-    /// Objects are answered instead of stored.
+    /// POST returns a response instead of storing the object.
     pub create_only: bool,
-    /// Objects are made when they are asked for.
+    /// Objects are computed on demand.
     pub read_only: bool,
-    /// Paths that writers of the object never come to manage.
+    /// Paths that updates of the object never own.
     pub resets: Vec<String>,
-    /// Paths that writers of the status never come to manage.
+    /// Paths that updates of the status never own.
     pub status_resets: Vec<String>,
-    /// Path of the number that orders the rows of tables; empty for the order of names.
+    /// The path of the number that orders table rows; empty for name order.
     pub rows_by: String,
 }

@@ -1,5 +1,5 @@
-//! Dotted paths whose types are checked when the crate of the kind is compiled: the derive does not see the fields of nested
-//! structs, but constants do. They see two levels, which is where specs and statuses have their fields.
+//! Compile-time type checks of dotted paths. The derive does not see the fields of nested structs, but constants in the kind's
+//! crate do. They check two levels, which covers the fields of specs and statuses.
 
 use proc_macro2::{Span, TokenStream};
 use quote::{format_ident, quote, quote_spanned};
@@ -10,18 +10,18 @@ use super::model::CellSource;
 use crate::keys::Spanned;
 use crate::structure::StructModel;
 
-/// A dotted path, and the type that it has to lead to.
+/// A dotted path and the required type of its field.
 #[derive(Clone, Debug)]
 pub struct PathCheck {
-    /// The key that the path belongs to.
+    /// The key that contains the path.
     key: &'static str,
     path: String,
     span: Span,
-    /// The type of the field at the root, when the rest of the path is below it.
+    /// The type of the root field, if the path continues below it.
     below: Option<Type>,
     /// A variant of machinery's `PathUse`.
     used: &'static str,
-    /// The types that fit.
+    /// The allowed types.
     fitting: &'static str,
 }
 
@@ -29,7 +29,7 @@ const INTEGER: &str = "an `i32` or `i64`";
 const NUMBER: &str = "an `i32`, `i64` or `f64`";
 
 impl PathCheck {
-    /// The checks of all paths of a kind.
+    /// Returns the checks for all paths of a kind.
     pub(super) fn all(attrs: &ResourceAttrs, structure: &StructModel) -> Vec<Self> {
         let mut checks = Self::declared(attrs);
         for check in &mut checks {
@@ -39,7 +39,7 @@ impl PathCheck {
             let field = structure.fields.iter().find(|field| field.name == first);
             check.below = field.map(|field| field.ty.clone());
         }
-        // A field that is inlined has no type here.
+        // The type of an inlined field is unknown here.
         checks.retain(|check| check.below.is_some() || !check.path.contains('.'));
         checks
     }
@@ -63,7 +63,7 @@ impl PathCheck {
         checks
     }
 
-    /// The check of a column with a dotted path. Other paths are read from the document, whatever it holds.
+    /// Returns the check for a column with a dotted path. Other paths are evaluated on the document at run time.
     fn of_column(column: &ColumnAttrs) -> Option<Self> {
         let path = column.path.as_ref()?;
         let CellSource::Path(_) = CellSource::of_path(path.value.clone()) else {
@@ -89,7 +89,7 @@ impl PathCheck {
         }
     }
 
-    /// A constant that does not compile when the path does not fit; the error points at the path.
+    /// Generates a constant that fails to compile if the path has the wrong type; the error points at the path.
     pub(super) fn assertion(&self) -> TokenStream {
         let Self {
             key,

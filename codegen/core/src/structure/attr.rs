@@ -1,4 +1,4 @@
-//! Reads `#[schema(...)]` and `#[field(...)]`.
+//! Parses `#[schema(...)]` and `#[field(...)]`.
 
 use proc_macro2::Span;
 use syn::punctuated::Punctuated;
@@ -7,7 +7,7 @@ use syn::{Attribute, Data, DeriveInput, Field, Fields, Token};
 use crate::diagnostics::Diagnostics;
 use crate::keys::{Entry, Grammar, Spanned, of_attributes};
 
-/// Where descriptions come from.
+/// The help text for descriptions.
 const DOC: &str = "write the description as a doc comment";
 
 const SCHEMA: Grammar = Grammar {
@@ -78,10 +78,10 @@ const EACH: Grammar = Grammar {
     )],
 };
 
-/// What `list_type` can be, in the order of [`ListWord`].
+/// The values of `list_type`, in the order of [`ListWord`].
 const LIST_TYPES: &[&str] = &["atomic", "set", "map"];
 
-/// What `patch_strategy` can hold.
+/// The values of `patch_strategy`.
 const PATCH_STRATEGIES: &[&str] = &["merge", "retain_keys", "replace"];
 
 /// The attributes of a struct and of its fields, as written.
@@ -111,7 +111,7 @@ pub(crate) struct FieldAttrs {
     pub(crate) immutable: Option<Span>,
     pub(crate) unique: Option<Span>,
     pub(crate) list_type: Option<Spanned<ListWord>>,
-    /// `list_type` was met, even if its value could not be read.
+    /// True if `list_type` is present, even with an invalid value.
     pub(crate) has_list_type: bool,
     pub(crate) list_map_keys: Option<Spanned<Vec<Spanned<String>>>>,
     pub(crate) atomic: Option<Span>,
@@ -123,7 +123,7 @@ pub(crate) struct FieldAttrs {
     pub(crate) go_type: Option<Spanned<String>>,
 }
 
-/// The constraints of a field, or of the elements in it, as written.
+/// The constraints of a field, or of its elements, as written.
 #[derive(Debug, Default)]
 pub(crate) struct Bounds {
     pub(crate) one_of: Option<Spanned<Vec<Spanned<String>>>>,
@@ -136,7 +136,7 @@ pub(crate) struct Bounds {
     pub(crate) each: Option<Spanned<Box<Bounds>>>,
 }
 
-/// A word behind `list_type =`.
+/// The value of `list_type`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ListWord {
     Atomic,
@@ -144,7 +144,7 @@ pub(crate) enum ListWord {
     Map,
 }
 
-/// The words in `patch_strategy(...)`.
+/// The values of `patch_strategy(...)`.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Strategy {
     pub(crate) merge: bool,
@@ -153,7 +153,7 @@ pub(crate) struct Strategy {
 }
 
 impl StructAttrs {
-    /// Reads the attributes of the struct and those of its named fields, in order.
+    /// Parses the attributes of the struct and of its named fields, in order.
     pub(crate) fn read(input: &DeriveInput, diagnostics: &Diagnostics) -> Self {
         let mut attrs = Self::default();
         for entry in of_attributes(&input.attrs, "schema", &SCHEMA, diagnostics) {
@@ -234,7 +234,7 @@ impl FieldAttrs {
 }
 
 impl Bounds {
-    /// Reads a key that bounds values; others are not its business.
+    /// Parses a key that constrains values; ignores other keys.
     fn take(&mut self, entry: &Entry, diagnostics: &Diagnostics) {
         let texts = || {
             Some(Spanned {
@@ -267,13 +267,13 @@ impl Bounds {
 }
 
 impl ListWord {
-    /// The word at an index of [`LIST_TYPES`].
+    /// Returns the word at an index of [`LIST_TYPES`].
     fn at(word: Spanned<usize>) -> Spanned<Self> {
         word.map(|index| [Self::Atomic, Self::Set, Self::Map][index])
     }
 }
 
-/// The fields of a struct with named fields; `None` for anything else.
+/// Returns the named fields of a struct; `None` for anything else.
 pub(crate) fn named_fields(input: &DeriveInput) -> Option<&Punctuated<Field, Token![,]>> {
     match &input.data {
         Data::Struct(data) => match &data.fields {

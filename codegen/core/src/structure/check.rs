@@ -1,4 +1,4 @@
-//! What must hold in a struct as a whole; [`field`] has what must hold in one field.
+//! Checks of a struct as a whole; [`field`] checks each field.
 
 mod bounds;
 mod field;
@@ -17,7 +17,7 @@ use crate::{docs, names};
 
 pub use bounds::pattern_problem;
 
-/// The model of a struct; worth something only when nothing was reported.
+/// Returns the model of a struct, which is only valid if no problem was reported.
 pub(crate) fn check(input: &DeriveInput, attrs: StructAttrs, diagnostics: &Diagnostics) -> StructModel {
     shape(input, diagnostics);
     let name = attrs
@@ -42,14 +42,14 @@ pub(crate) fn check(input: &DeriveInput, attrs: StructAttrs, diagnostics: &Diagn
     }
 }
 
-/// A field's model and the tokens to point at when it clashes with another field.
+/// The model of a field, and the tokens to point at if it conflicts with another field.
 struct CheckedField {
     model: FieldModel,
     name_span: Span,
     proto_span: Span,
 }
 
-/// The derives are for structs with named fields and without parameters.
+/// Refuses anything but structs with named fields and without generic parameters.
 fn shape(input: &DeriveInput, diagnostics: &Diagnostics) {
     let ident = &input.ident;
     let wrong = |what: &str, help: &str| diagnostics.report(ident.span(), format_args!("`{ident}` is {what}"), help);
@@ -94,7 +94,7 @@ fn type_meta(meta: &keys::Spanned<Vec<keys::Spanned<String>>>, diagnostics: &Dia
                 kind: kind.value.clone(),
             })
         }
-        // An empty list was reported when it was read.
+        // The parser has reported the empty list.
         [] => None,
         _ => {
             let problem = "`type_meta` takes an apiVersion and a kind";
@@ -143,7 +143,7 @@ fn proto_numbers(fields: &[CheckedField], diagnostics: &Diagnostics) {
     }
 }
 
-/// The name without `r#`.
+/// Returns the name without `r#`.
 pub(crate) fn unraw(ident: &proc_macro2::Ident) -> String {
     let name = ident.to_string();
     name.strip_prefix("r#").map_or(name.clone(), str::to_owned)

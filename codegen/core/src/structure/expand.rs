@@ -1,4 +1,4 @@
-//! Prints the table of a struct and the functions that reach its fields.
+//! Generates the table of a struct and the access to its fields.
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
@@ -6,7 +6,7 @@ use syn::spanned::Spanned;
 
 use super::model::{FieldModel, ListType, Listing, Omit, PatchModel, RuleModel, StructModel};
 
-/// The impls of `#[derive(Struct)]`.
+/// Generates the impls of `#[derive(Struct)]`.
 pub(crate) fn expand(model: &StructModel) -> TokenStream {
     let items = items(model);
     quote! {
@@ -14,7 +14,7 @@ pub(crate) fn expand(model: &StructModel) -> TokenStream {
     }
 }
 
-/// The table, called `__FACTS` and returned by `__facts()`, and the impls that use it; for a block of their own.
+/// Generates the table `__FACTS`, the function `__facts()`, and the impls that use them, to be placed in a separate block.
 pub(crate) fn items(model: &StructModel) -> TokenStream {
     let table = table(model);
     let ident = &model.ident;
@@ -35,7 +35,7 @@ pub(crate) fn items(model: &StructModel) -> TokenStream {
     }
 }
 
-/// The impls that let formats of serde read and write the struct.
+/// Generates the serde impls.
 fn bridges(ident: &Ident) -> TokenStream {
     quote! {
         #[automatically_derived]
@@ -59,7 +59,7 @@ fn bridges(ident: &Ident) -> TokenStream {
     }
 }
 
-/// The impls of `Shape`, `Value` and `Struct` over `__FACTS`.
+/// Generates the impls of `Shape`, `Value` and `Struct` over `__FACTS`.
 fn access(ident: &Ident, fields: &[FieldModel]) -> TokenStream {
     let shared = arms(fields, |at, field| quote_spanned!(at=> &self.#field));
     let exclusive = arms(fields, |at, field| quote_spanned!(at=> &mut self.#field));
@@ -109,10 +109,10 @@ fn access(ident: &Ident, fields: &[FieldModel]) -> TokenStream {
     }
 }
 
-/// `0usize => &self.first, ...`, spanned so that a type without a value points at the type.
+/// Generates `0usize => &self.first, ...`, with spans such that an error about the type of a field points at the type.
 fn arms(fields: &[FieldModel], place: impl Fn(Span, &Ident) -> TokenStream) -> TokenStream {
     let arms = fields.iter().enumerate().map(|(index, field)| {
-        // Only the place is the type's: `self` must resolve where the function stands.
+        // Only the location is that of the type: `self` must resolve in the enclosing function.
         let at = Span::call_site().located_at(field.ty.span());
         let place = place(at, &field.ident);
         quote!(#index => #place,)
@@ -120,7 +120,7 @@ fn arms(fields: &[FieldModel], place: impl Fn(Span, &Ident) -> TokenStream) -> T
     arms.collect()
 }
 
-/// The `StructFacts`.
+/// Generates the `StructFacts`.
 fn table(model: &StructModel) -> TokenStream {
     let StructModel { name, doc, .. } = model;
     let type_meta = model.type_meta.as_ref().map(|meta| {
@@ -149,7 +149,7 @@ fn table(model: &StructModel) -> TokenStream {
     }
 }
 
-/// One `FieldFacts`; what is not declared comes from `FieldFacts::NONE`.
+/// Generates one `FieldFacts`; undeclared facts come from `FieldFacts::NONE`.
 fn field_facts(field: &FieldModel) -> TokenStream {
     let mut facts = TokenStream::new();
     let mut set = |name: &str, declared: bool, value: TokenStream| {
@@ -260,7 +260,7 @@ fn rule(declared: &RuleModel) -> TokenStream {
     quote!(::planesmith_machinery::facts::Rule::#variant)
 }
 
-/// `Some(value)` or `None` by absolute path.
+/// Generates `Some(value)` or `None` with absolute paths.
 pub(crate) fn option(value: Option<impl ToTokens>) -> TokenStream {
     match value {
         Some(value) => quote!(::core::option::Option::Some(#value)),

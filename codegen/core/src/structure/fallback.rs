@@ -1,10 +1,10 @@
-//! Stub impls that stand beside the errors, so that uses of the type are not reported as well.
+//! Generates stub impls to accompany errors, so that uses of the type cause no further errors.
 
 use proc_macro2::TokenStream;
 use quote::quote;
 use syn::{Data, DeriveInput};
 
-/// An empty table, and functions that are never called because the crate does not compile.
+/// Generates an empty table, and functions that never run because the crate does not compile.
 pub(crate) fn fallback(input: &DeriveInput) -> TokenStream {
     if is_hopeless(input) {
         return TokenStream::new();
@@ -15,7 +15,7 @@ pub(crate) fn fallback(input: &DeriveInput) -> TokenStream {
     }
 }
 
-/// The stubs and the `__facts()` that they use; for a block of their own.
+/// Generates the stubs and their `__facts()`, to be placed in a separate block.
 pub(crate) fn items(input: &DeriveInput) -> TokenStream {
     let ident = &input.ident;
     let name = ident.to_string();
@@ -70,7 +70,7 @@ pub(crate) fn items(input: &DeriveInput) -> TokenStream {
     }
 }
 
-/// The stubs of serde's and schemars' traits; those of a type with parameters are not worth their bounds.
+/// Generates stubs of serde's and schemars' traits, except for generic types, whose bounds are not worth the effort.
 fn bridges(input: &DeriveInput) -> TokenStream {
     if !input.generics.params.is_empty() {
         return TokenStream::new();
@@ -100,12 +100,12 @@ fn bridges(input: &DeriveInput) -> TokenStream {
     }
 }
 
-/// Whether stubs would only be reported themselves: a union cannot derive what the traits ask for.
+/// True if stubs would cause errors themselves: a union cannot derive the supertraits.
 pub(crate) fn is_hopeless(input: &DeriveInput) -> bool {
     matches!(input.data, Data::Union(_))
 }
 
-/// `impl<...>`, `Type<...>` and a `where` clause with what the traits ask of a type with parameters.
+/// Returns `impl<...>`, `Type<...>` and a `where` clause with the bounds that the traits require of a generic type.
 pub(crate) fn impl_header(input: &DeriveInput) -> (TokenStream, TokenStream, TokenStream) {
     let (impl_generics, type_generics, where_clause) = input.generics.split_for_impl();
     let mut bounds = quote!(#where_clause);

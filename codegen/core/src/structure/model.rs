@@ -1,4 +1,4 @@
-//! The checked facts of a struct; the text form of what machinery's `StructFacts` will hold.
+//! The validated facts of a struct; the textual form of machinery's `StructFacts`.
 
 use syn::{Ident, Path, Type};
 
@@ -9,17 +9,17 @@ use crate::type_ref::TypeRef;
 pub struct StructModel {
     /// The Rust name.
     pub ident: Ident,
-    /// The name that error messages and OpenAPI show.
+    /// The name in error messages and OpenAPI.
     pub name: String,
-    /// Description; paragraphs are separated by an empty line.
+    /// The description; paragraphs are separated by an empty line.
     pub doc: String,
-    /// What is written in front of the fields.
+    /// `kind` and `apiVersion`, written before the fields; `None` if the struct does not write them.
     pub type_meta: Option<TypeMeta>,
-    /// Owned and replaced as a whole.
+    /// True if apply owns and replaces the struct as a whole.
     pub atomic: bool,
-    /// Path of the `InternalLayout`: where the fields stand inside kube-apiserver.
+    /// The path of the `InternalLayout`, the field order inside kube-apiserver; `None` if it is the wire order.
     pub internal: Option<Path>,
-    /// At most one of the fields besides the discriminator is set.
+    /// True if at most one of the fields besides the discriminator can be set.
     pub union: bool,
     /// The fields, in wire order.
     pub fields: Vec<FieldModel>,
@@ -30,122 +30,122 @@ pub struct StructModel {
 pub struct TypeMeta {
     /// `v1` or `group/version`.
     pub api_version: String,
-    /// E.g. `ConfigMap`.
+    /// The kind, e.g. `ConfigMap`.
     pub kind: String,
 }
 
-/// One field.
+/// A field.
 #[derive(Clone, Debug)]
 pub struct FieldModel {
     /// The Rust name.
     pub ident: Ident,
     /// The Rust type, as written.
     pub ty: Type,
-    /// The shape of the type as far as its tokens tell.
+    /// The shape of the type, as far as its tokens reveal.
     pub shape: TypeRef,
-    /// JSON name; empty for an inlined struct.
+    /// The JSON name; empty for an inlined struct.
     pub name: String,
-    /// When the field is left out of JSON.
+    /// The condition under which the field is omitted from JSON.
     pub omit: Omit,
-    /// Protobuf field number; 0 when the field has none.
+    /// The protobuf field number; 0 for none.
     pub proto: u32,
-    /// Description; paragraphs are separated by an empty line.
+    /// The description; paragraphs are separated by an empty line.
     pub doc: String,
-    /// The fields of this struct are written as if they stood in the outer one.
+    /// True if the fields of this struct are written at the level of the enclosing struct.
     pub inline: bool,
-    /// Refused when empty.
+    /// True if an empty value is refused.
     pub required: bool,
-    /// Whether OpenAPI lists the field as required.
+    /// The listing of the field under `required` in OpenAPI.
     pub listing: Listing,
-    /// JSON literal taken when the field is absent.
+    /// The JSON literal that replaces an absent value; `None` for no default.
     pub default: Option<String>,
-    /// Declared constraints.
+    /// The declared constraints.
     pub rules: Vec<RuleModel>,
-    /// How apply tells elements of a list apart.
+    /// The list type, which identifies the elements of a list in apply.
     pub list: ListType,
-    /// A map or struct field that is replaced as a whole.
+    /// True for a map or struct field that apply replaces as a whole.
     pub atomic: bool,
-    /// A map or struct field that is never replaced as a whole, whatever its type says.
+    /// True for a map or struct field that apply never replaces as a whole, whatever its type declares.
     pub granular: bool,
-    /// How a strategic merge patch treats the field.
+    /// The strategic merge patch behaviour; `None` for the default.
     pub patch: Option<PatchModel>,
-    /// Dotted path of the value in the storage version.
+    /// The dotted path of the value in the storage version; `None` for the same path.
     pub moved_to: Option<String>,
-    /// Says which member of a union is set.
+    /// True if the field names the member of the union that is set.
     pub discriminator: bool,
-    /// The name that Go gives to the type of the field; empty when it follows from the shape.
+    /// The Go name of the field's type; empty if it follows from the shape.
     pub go_type: String,
 }
 
-/// When a field is left out of JSON.
+/// The condition under which a field is omitted from JSON.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Omit {
-    /// Always written.
+    /// The field is always written.
     Never,
-    /// Left out when empty; an embedded struct is always written.
+    /// The field is omitted if it is empty; an embedded struct is always written.
     Empty,
-    /// Left out when empty or a struct that holds nothing.
+    /// The field is omitted if it is empty or a struct without content.
     Zero,
 }
 
-/// Whether OpenAPI lists a field under `required`.
+/// The listing of a field under `required` in OpenAPI.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Listing {
-    /// When it is refused when empty, or always written.
+    /// Listed if it is refused when empty, or always written.
     AsWritten,
-    /// Listed, and yet not refused when empty.
+    /// Listed, although it is not refused when empty.
     Required,
     /// Not listed, even if it is always written.
     Optional,
 }
 
-/// How apply tells the elements of a list apart.
+/// The list type, which identifies the elements of a list in apply.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ListType {
     /// Not declared.
     Unspecified,
-    /// Replaced as a whole.
+    /// The list is replaced as a whole.
     Atomic,
-    /// Each value stands once.
+    /// Values are unique and identify themselves.
     Set,
-    /// Elements are told apart by these fields.
+    /// The values of these fields identify an element.
     Map(Vec<String>),
 }
 
-/// How a strategic merge patch treats a field.
+/// The strategic merge patch behaviour of a field.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PatchModel {
-    /// Elements are merged instead of replaced.
+    /// True if elements are merged instead of replaced.
     pub merge: bool,
-    /// Keys that the patch does not retain are dropped.
+    /// True if keys that are absent from the patch are dropped.
     pub retain_keys: bool,
-    /// The whole value is replaced.
+    /// True if the whole value is replaced.
     pub replace: bool,
-    /// The field that tells elements apart; may be empty.
+    /// The field that identifies elements; empty for none.
     pub merge_key: String,
 }
 
 /// A declared constraint.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RuleModel {
-    /// One of these texts.
+    /// The value is one of these strings.
     Enum(Vec<String>),
-    /// Usually one of these texts; others are not refused.
+    /// The value is usually one of these strings; others are accepted.
     Known(Vec<String>),
-    /// At least this number.
+    /// The value is at least this number.
     Minimum(i64),
-    /// At most this number.
+    /// The value is at most this number.
     Maximum(i64),
-    /// At least so many characters, elements or entries.
+    /// The value has at least this number of characters, elements or entries.
     MinLength(u64),
-    /// At most so many characters, elements or entries.
+    /// The value has at most this number of characters, elements or entries.
     MaxLength(u64),
-    /// Text matches this regular expression.
+    /// The string matches this regular expression.
     Pattern(String),
-    /// All of these hold of each element of a list or entry of a map.
+    /// All these constraints apply to each element of a list or value of a map.
     Each(Vec<RuleModel>),
-    /// No element of a list stands twice: none with the same values of these fields, or of all of it when there are none.
+    /// Elements of a list are unique by the values of these fields, or by their whole value if there are none.
     Unique(Vec<String>),
-    /// Cannot change once it is set.
+    /// The value cannot change once it is set.
     Immutable,
 }

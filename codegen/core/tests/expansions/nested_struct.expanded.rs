@@ -2,7 +2,7 @@ const _: () = {
     static __FACTS: ::planesmith_machinery::facts::StructFacts = ::planesmith_machinery::facts::StructFacts {
         name: "OrderAddress",
         module: ::core::module_path!(),
-        doc: "Where an order goes.\n\nBoth lines are needed.",
+        doc: "The destination of an order.\n\nBoth lines are needed.",
         atomic: true,
         fields: &[
             ::planesmith_machinery::facts::FieldFacts {

@@ -1,4 +1,4 @@
-/// Where an order goes.
+/// The destination of an order.
 ///
 /// Both lines are needed.
 #[schema(name = "OrderAddress", atomic)]

@@ -1,6 +1,6 @@
-//! What the derives print, as committed files: `tests/expansions/<name>.rs` and `<name>.expanded.rs`.
+//! Expansions of the derives as committed files: `tests/expansions/<name>.rs` and `<name>.expanded.rs`.
 //!
-//! `BLESS=1 cargo test -p planesmith-codegen-core --test it` writes the expansions anew; the diff is what to review.
+//! `BLESS=1 cargo test -p planesmith-codegen-core --test it` rewrites the expansions; review the diff.
 
 use std::path::Path;
 
@@ -8,7 +8,7 @@ use planesmith_codegen_core::{resource, structure};
 use similar::TextDiff;
 use syn::DeriveInput;
 
-/// Prints the expansion of each item in a file, and compares it with the committed one.
+/// Expands each item in a file and compares the result with the committed one.
 #[track_caller]
 fn check(name: &str) {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/expansions");

@@ -1,4 +1,4 @@
-//! The model library as the derives use it.
+//! Tests of the library that implements the derives.
 
 mod expansions;
 mod mangled;

@@ -1,4 +1,4 @@
-//! No input makes the derives panic: a panic would point at the derive and not at the mistake.
+//! No input makes the derives panic: a panic would point at the derive instead of the mistake.
 
 use std::path::{Path, PathBuf};
 
@@ -6,7 +6,7 @@ use planesmith_codegen_core::{resource, structure};
 use proc_macro2::{Group, TokenStream, TokenTree};
 use syn::DeriveInput;
 
-/// The files with mistakes, and those that expand.
+/// Returns the files with mistakes and those with expansions.
 fn inputs() -> Vec<PathBuf> {
     let here = Path::new(env!("CARGO_MANIFEST_DIR"));
     let mut folders = vec![here.join("../tests/ui"), here.join("tests/expansions")];
@@ -24,7 +24,7 @@ fn inputs() -> Vec<PathBuf> {
     found
 }
 
-/// All ways to leave out one token, at any depth.
+/// Returns all variants with one token removed, at any depth.
 fn without_one(tokens: &TokenStream) -> Vec<TokenStream> {
     let trees: Vec<TokenTree> = tokens.clone().into_iter().collect();
     let mut mangled = Vec::new();
@@ -57,7 +57,7 @@ fn inputs_with_a_missing_token_expand_or_are_reported() {
             .filter(|item| matches!(item, syn::Item::Struct(_) | syn::Item::Enum(_)))
         {
             for tokens in without_one(&quote::ToTokens::to_token_stream(item)) {
-                // What is no struct any more never reaches a derive.
+                // Tokens that are no longer an item never reach a derive.
                 let Ok(input) = syn::parse2::<DeriveInput>(tokens) else {
                     continue;
                 };

@@ -1,4 +1,4 @@
-//! Printed columns.
+//! Checks of table columns.
 
 use super::super::attr::{ColumnAttrs, Standard};
 use super::super::model::{CellSource, ColumnModel};
@@ -7,10 +7,10 @@ use crate::diagnostics::Diagnostics;
 use crate::keys::one_of;
 use crate::structure::StructModel;
 
-/// Types that a cell can have.
+/// The allowed cell types.
 const TYPES: [&str; 5] = ["string", "integer", "number", "boolean", "date"];
 
-/// The models of all columns.
+/// Returns the models of all columns.
 pub(super) fn columns(columns: &[ColumnAttrs], structure: &StructModel, diagnostics: &Diagnostics) -> Vec<ColumnModel> {
     let mut models: Vec<ColumnModel> = Vec::new();
     for attrs in columns {

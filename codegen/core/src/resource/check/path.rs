@@ -1,4 +1,4 @@
-//! Dotted paths into the object: that they start at a field of the kind.
+//! Checks that dotted paths start at a field of the kind.
 
 use super::super::attr::ResourceAttrs;
 use super::super::model::CellSource;
@@ -9,10 +9,10 @@ use crate::names;
 use crate::structure::StructModel;
 use crate::type_ref::TypeRef;
 
-/// Paths of every object, which a selector may always name.
+/// Paths that field selectors support on every object.
 const ALWAYS_SELECTABLE: [&str; 2] = ["metadata.name", "metadata.namespace"];
 
-/// The paths of `selectable(...)`.
+/// Checks the paths of `selectable(...)`.
 pub(super) fn selectable(attrs: &ResourceAttrs, structure: &StructModel, diagnostics: &Diagnostics) {
     for path in &attrs.selectable {
         if ALWAYS_SELECTABLE.contains(&path.value.as_str()) {
@@ -25,7 +25,7 @@ pub(super) fn selectable(attrs: &ResourceAttrs, structure: &StructModel, diagnos
     repeated(&attrs.selectable, "selectable path", diagnostics);
 }
 
-/// The paths of `resets(...)` and `status_resets(...)`.
+/// Checks the paths of `resets(...)` and `status_resets(...)`.
 pub(super) fn resets(attrs: &ResourceAttrs, structure: &StructModel, diagnostics: &Diagnostics) {
     for paths in [&attrs.resets, &attrs.status_resets] {
         for path in paths {
@@ -42,15 +42,15 @@ pub(super) fn resets(attrs: &ResourceAttrs, structure: &StructModel, diagnostics
     }
 }
 
-/// The path of `rows_by = "..."`.
+/// Checks the path of `rows_by = "..."`.
 pub(super) fn rows_by(attrs: &ResourceAttrs, structure: &StructModel, diagnostics: &Diagnostics) {
     if let Some(path) = &attrs.rows_by {
         names_a_field(path, structure, diagnostics);
     }
 }
 
-/// The path of a column, dotted or in kubectl's notation. Of the latter only the first name is known here; whether the rest
-/// can be read is looked at where the reader is, when files are generated.
+/// Checks the path of a column, dotted or in kubectl's notation. For the latter, only the first name is checked here; `cargo
+/// xtask generate` checks the rest with the parser.
 pub(super) fn leads_to_cells(path: &Spanned<String>, structure: &StructModel, diagnostics: &Diagnostics) {
     if let CellSource::Path(_) = CellSource::of_path(path.value.clone()) {
         names_a_field(path, structure, diagnostics);
@@ -70,7 +70,7 @@ pub(super) fn leads_to_cells(path: &Spanned<String>, structure: &StructModel, di
     names_a_field(&first, structure, diagnostics);
 }
 
-/// Reports a path that cannot lead anywhere. Only the first step is known here: deeper types are elsewhere.
+/// Reports a path that starts at no field. Only the first step is checked here: the types below are declared elsewhere.
 pub(super) fn names_a_field(path: &Spanned<String>, structure: &StructModel, diagnostics: &Diagnostics) {
     let Spanned { value, span } = path;
     let mut steps = value.split('.');

@@ -1,4 +1,4 @@
-//! Declared constraints: that they fit the field's type, each other and the default.
+//! Checks that declared constraints fit the field's type, each other and the default.
 
 use proc_macro2::Span;
 
@@ -9,7 +9,7 @@ use crate::json;
 use crate::keys::{Spanned, all_of};
 use crate::type_ref::TypeRef;
 
-/// The constraints of a field, in the order in which they are checked at run time.
+/// Returns the constraints of a field, in the order in which they are checked at run time.
 pub(super) fn rules(attrs: &FieldAttrs, shape: &TypeRef, diagnostics: &Diagnostics) -> Vec<RuleModel> {
     let mut rules = of_values(&attrs.bounds, shape, diagnostics);
     default(attrs, shape, diagnostics);
@@ -18,13 +18,13 @@ pub(super) fn rules(attrs: &FieldAttrs, shape: &TypeRef, diagnostics: &Diagnosti
     rules
 }
 
-/// What tells the elements apart of which none may stand twice.
+/// Returns the constraint of `unique`, by the list type and its keys.
 fn unique(attrs: &FieldAttrs, span: Span, diagnostics: &Diagnostics) -> Option<RuleModel> {
     let keys = attrs.list_map_keys.as_ref().map_or(&[][..], |keys| &keys.value);
     match attrs.list_type.as_ref().map(|given| given.value) {
         Some(ListWord::Set) => Some(RuleModel::Unique(Vec::new())),
         Some(ListWord::Map) => Some(RuleModel::Unique(keys.iter().map(|key| key.value.clone()).collect())),
-        // A word that could not be read was reported.
+        // The parser has reported the invalid value.
         None if attrs.has_list_type => None,
         Some(ListWord::Atomic) | None => {
             let help = "add `list_type = set`, or `list_type = map` and `list_map_keys(...)`";
@@ -34,7 +34,7 @@ fn unique(attrs: &FieldAttrs, span: Span, diagnostics: &Diagnostics) -> Option<R
     }
 }
 
-/// The constraints of values of a shape: those of a field, or those of the elements in it.
+/// Returns the constraints of a field, or of its elements, given their shape.
 fn of_values(bounds: &Bounds, shape: &TypeRef, diagnostics: &Diagnostics) -> Vec<RuleModel> {
     fitting(bounds, shape, diagnostics);
     ordered(&bounds.minimum, &bounds.maximum, ["minimum", "maximum"], diagnostics);
@@ -80,7 +80,7 @@ fn of_values(bounds: &Bounds, shape: &TypeRef, diagnostics: &Diagnostics) -> Vec
     rules.into_iter().flatten().collect()
 }
 
-/// What `each(...)` says of the elements of a list or map.
+/// Returns the constraint of `each(...)`.
 fn of_elements(each: &Spanned<Box<Bounds>>, shape: &TypeRef, diagnostics: &Diagnostics) -> Option<RuleModel> {
     let (TypeRef::List(inner) | TypeRef::Map(inner)) = shape.present() else {
         let problem = format_args!("`each` needs a list or a map; this field is {}", shape.noun());
@@ -91,12 +91,12 @@ fn of_elements(each: &Spanned<Box<Bounds>>, shape: &TypeRef, diagnostics: &Diagn
     (!rules.is_empty()).then_some(RuleModel::Each(rules))
 }
 
-/// What a constraint is for.
+/// The types to which a constraint applies.
 #[derive(Clone, Copy, PartialEq)]
 enum Fits {
     Numbers,
     Texts,
-    /// Texts, or the texts in a list or map.
+    /// Strings, or the strings in a list or map.
     ManyTexts,
     Sized,
 }
@@ -129,7 +129,7 @@ fn fitting(attrs: &Bounds, shape: &TypeRef, diagnostics: &Diagnostics) {
             }
             TypeRef::List(_) | TypeRef::Map(_) => fits == Fits::Sized,
             TypeRef::Bool => false,
-            // What a named type holds is not known here.
+            // The content of a named type is unknown here.
             TypeRef::Named(_) | TypeRef::Optional(_) | TypeRef::Other => true,
         };
         if !right {
@@ -199,7 +199,7 @@ fn pattern(attrs: &Bounds, diagnostics: &Diagnostics) {
     );
 }
 
-/// Why a text cannot be a `pattern`; `None` when it can.
+/// Returns the problem if a text is not a legal `pattern`.
 #[must_use]
 pub fn pattern_problem(pattern: &str) -> Option<String> {
     match regex_syntax::parse(pattern) {
@@ -210,7 +210,7 @@ pub fn pattern_problem(pattern: &str) -> Option<String> {
     }
 }
 
-/// The default is a value of the field's type and passes the field's own constraints.
+/// Checks that the default has the field's type and satisfies the field's constraints.
 fn default(attrs: &FieldAttrs, shape: &TypeRef, diagnostics: &Diagnostics) {
     let Some(default) = &attrs.default else {
         return;
@@ -244,7 +244,7 @@ fn default(attrs: &FieldAttrs, shape: &TypeRef, diagnostics: &Diagnostics) {
 }
 
 fn default_length(json: &str, shape: &TypeRef, attrs: &FieldAttrs, at: Span, diagnostics: &Diagnostics) {
-    // Escapes make the length of other texts hard to tell; the server checks those as it checks any value.
+    // The length of a text with escapes is not obvious; the server checks such defaults like any value.
     if *shape.present() != TypeRef::String || json.contains('\\') {
         return;
     }
@@ -259,7 +259,7 @@ fn default_length(json: &str, shape: &TypeRef, attrs: &FieldAttrs, at: Span, dia
     }
 }
 
-/// Whether a JSON value can be of a shape, as far as its first letter and its range tell.
+/// True if a JSON value can have a shape, judged by its first character and its range.
 fn is_of(json: &str, shape: &TypeRef) -> bool {
     match shape.present() {
         TypeRef::Bool => matches!(json, "true" | "false"),

@@ -1,4 +1,4 @@
-//! What must hold in one field: its name, its number, when it is left out, and how its parts are told apart.
+//! Checks of a single field: its name, its number, its omission and its list type.
 
 use proc_macro2::Span;
 use syn::Field;
@@ -12,12 +12,12 @@ use crate::keys::Spanned;
 use crate::type_ref::TypeRef;
 use crate::{docs, names};
 
-/// Numbers that protobuf keeps for itself.
+/// Field numbers reserved by protobuf.
 const PROTO_RESERVED: std::ops::RangeInclusive<u32> = 19_000..=19_999;
-/// Numbers have 29 bits on the wire.
+/// Field numbers have 29 bits on the wire.
 const PROTO_LAST: u32 = (1 << 29) - 1;
 
-/// The model of a named field.
+/// Returns the model of a named field.
 pub(super) fn check(field: &Field, attrs: FieldAttrs, diagnostics: &Diagnostics) -> Option<CheckedField> {
     let ident = field.ident.clone()?;
     let shape = TypeRef::of(&field.ty);
@@ -73,7 +73,7 @@ fn holdable(field: &Field, shape: &TypeRef, diagnostics: &Diagnostics) {
     diagnostics.report(field.ty.span(), problem, help);
 }
 
-/// True if an option holds an option, also in a list or map.
+/// True if an option contains an option, directly or in a list or map.
 fn is_twice_optional(shape: &TypeRef) -> bool {
     match shape {
         TypeRef::Optional(inner) => matches!(**inner, TypeRef::Optional(_)) || is_twice_optional(inner),
@@ -82,7 +82,7 @@ fn is_twice_optional(shape: &TypeRef) -> bool {
     }
 }
 
-/// The shape below lists, maps and options.
+/// Returns the shape inside lists, maps and options.
 fn innermost(shape: &TypeRef) -> &TypeRef {
     match shape {
         TypeRef::List(inner) | TypeRef::Map(inner) | TypeRef::Optional(inner) => innermost(inner),
@@ -129,7 +129,7 @@ fn inline(attrs: &FieldAttrs, shape: &TypeRef, diagnostics: &Diagnostics) {
     }
 }
 
-/// "`key` contradicts `other`", at the key that was met second.
+/// Reports "`key` contradicts `other`" at the second of the two keys.
 fn contradiction(key: &str, at: Span, other: &str, help: &str, diagnostics: &Diagnostics) {
     diagnostics.report(at, format_args!("`{key}` contradicts `{other}`"), help);
 }
